@@ -1,0 +1,102 @@
+"""Input checks. Each raises InputError with the argument, what was given and what is allowed; nothing is fixed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paretoclf.errors import InputError
+
+Array = npt.NDArray[np.float64]
+
+
+def check_matrix(X: Any, name: str = "X", *, n_features: int | None = None) -> Array:
+    """Return X as a float64 array of shape (n, d), or say what is wrong with it."""
+    if hasattr(X, "toarray"):
+        raise InputError(f"{name} must be a dense array, got a sparse matrix of shape {X.shape}")
+    try:
+        A = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a numeric array, got {type(X).__name__}") from None
+    if A.ndim != 2:
+        raise InputError(f"{name} must have shape (n_samples, n_features), got shape {A.shape}")
+    if A.shape[0] == 0 or A.shape[1] == 0:
+        raise InputError(f"{name} must have at least one row and one column, got shape {A.shape}")
+    if n_features is not None and A.shape[1] != n_features:
+        raise InputError(f"{name} must have {n_features} columns as in training, got {A.shape[1]}")
+    bad = np.argwhere(~np.isfinite(A))
+    if bad.size:
+        i, j = (int(v) for v in bad[0])
+        raise InputError(f"{name} must be finite, got {A[i, j]} at row {i}, column {j}")
+    return np.ascontiguousarray(A)
+
+
+def check_labels(y: Any, n: int | None = None, name: str = "y") -> Array:
+    """Return y as a float64 vector of -1 and +1 with both classes present."""
+    v = np.asarray(y)
+    if v.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, got shape {v.shape}")
+    if n is not None and v.shape[0] != n:
+        raise InputError(f"{name} must have one label per sample ({n}), got {v.shape[0]}")
+    values = np.unique(v)
+    if not (np.issubdtype(v.dtype, np.number) and np.isin(values, (-1, 1)).all()):
+        shown = ", ".join(str(u) for u in values[:5])
+        raise InputError(
+            f"{name} must contain only the labels -1 and +1, got {{{shown}{', ...' if len(values) > 5 else ''}}}; "
+            f"use for example numpy.where({name} == positive, 1, -1)"
+        )
+    if len(values) < 2:
+        raise InputError(f"{name} must contain both classes, got only {int(values[0]):+d}")
+    return v.astype(np.float64)
+
+
+def check_weights(weights: Any, n: int, name: str = "sample_weight") -> Array:
+    """Return positive finite per-sample weights; None means all ones."""
+    if weights is None:
+        return np.ones(n)
+    try:
+        v = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numeric, got {type(weights).__name__}") from None
+    if v.shape != (n,):
+        raise InputError(f"{name} must have shape ({n},), got {v.shape}")
+    bad = np.flatnonzero(~(np.isfinite(v) & (v > 0)))
+    if bad.size:
+        raise InputError(f"{name} must be positive and finite, got {v[bad[0]]} at index {int(bad[0])}")
+    return v.copy()
+
+
+def check_vector(values: Any, n: int, name: str) -> Array:
+    """Return a finite float64 vector of length n."""
+    try:
+        v = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numeric, got {type(values).__name__}") from None
+    if v.shape != (n,):
+        raise InputError(f"{name} must have shape ({n},), got {v.shape}")
+    if not np.isfinite(v).all():
+        i = int(np.flatnonzero(~np.isfinite(v))[0])
+        raise InputError(f"{name} must be finite, got {v[i]} at index {i}")
+    return v
+
+
+def check_nonnegative(values: Any, n: int, name: str) -> Array:
+    """Return a finite, nonnegative float64 vector of length n."""
+    v = check_vector(values, n, name)
+    bad = np.flatnonzero(v < 0)
+    if bad.size:
+        raise InputError(f"{name} must be nonnegative, got {v[bad[0]]} at index {int(bad[0])}")
+    return v
+
+
+def check_positive_number(value: Any, name: str) -> float:
+    """Return a finite positive float."""
+    try:
+        v = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a positive number, got {value!r}") from None
+    if not np.isfinite(v) or v <= 0:
+        raise InputError(f"{name} must be a finite positive number, got {value!r}")
+    return v

@@ -1,0 +1,32 @@
+"""The exceptions a user can meet. Each message names what is wrong, what was given and what is allowed."""
+
+from __future__ import annotations
+
+
+class ParetoclfError(Exception):
+    """Base class of every exception that this package raises on purpose."""
+
+
+class InputError(ParetoclfError, ValueError):
+    """An argument is not what it must be; the message names the argument, the value and the allowed range."""
+
+
+class SolveError(ParetoclfError, RuntimeError):
+    """A numerical solver returned no usable point."""
+
+
+class DegeneratePathError(ParetoclfError, RuntimeError):
+    """The exact tracker refuses to continue rather than return a path it cannot certify.
+
+    Attributes
+    ----------
+    cause : str
+        What happened, in words.
+    t : float
+        Position on the line, in [0, 1].
+    """
+
+    def __init__(self, cause: str, *, t: float, costs: str, n_margin: int, remedy: str) -> None:
+        self.cause = cause
+        self.t = t
+        super().__init__(f"{cause}, at t = {t:.6g} ({costs}), margin set of {n_margin}. {remedy}")

@@ -1,0 +1,208 @@
+r"""Kernel functions: linear, RBF, polynomial, precomputed, any callable, any scikit-learn kernel name.
+
+The width of the Gaussian kernel is its bandwidth :math:`\sigma`, :math:`k(x, z) = \exp(-\|x-z\|^2 / (2\sigma^2))`.
+scikit-learn's ``gamma`` is :math:`1 / (2\sigma^2)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, euclidean_distances, pairwise_kernels
+
+from paretoclf.checks import Array, check_matrix, check_positive_number
+from paretoclf.errors import InputError
+
+
+class Kernel(Protocol):
+    """What the rest of the package asks of a kernel."""
+
+    @property
+    def psd(self) -> bool:
+        """True where positive semidefiniteness is a theorem, so that no Gram needs a test."""
+        ...
+
+    def __call__(self, X: Array, Z: Array) -> Array:
+        """Kernel matrix of shape (len(X), len(Z))."""
+        ...
+
+
+@dataclass(frozen=True)
+class Linear:
+    """The linear kernel ``x . z``."""
+
+    psd = True
+
+    def __call__(self, X: Array, Z: Array) -> Array:
+        """Kernel matrix of shape (len(X), len(Z))."""
+        return np.asarray(X @ Z.T)
+
+
+@dataclass(frozen=True)
+class RBF:
+    r"""Gaussian kernel :math:`\exp(-\|x-z\|^2 / (2\sigma^2))`.
+
+    Parameters
+    ----------
+    bandwidth : float
+        :math:`\sigma > 0`, in the units of the features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf import RBF
+    >>> float(RBF(bandwidth=1.0)(np.array([[0.0]]), np.array([[1.0]]))[0, 0])
+    0.6065306597126334
+    """
+
+    bandwidth: float
+    psd = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bandwidth", check_positive_number(self.bandwidth, "bandwidth"))
+
+    def __call__(self, X: Array, Z: Array) -> Array:
+        """Kernel matrix of shape (len(X), len(Z))."""
+        squared = euclidean_distances(X, Z, squared=True)
+        if X is Z:
+            np.fill_diagonal(squared, 0.0)
+            squared = 0.5 * (squared + squared.T)
+        return np.asarray(np.exp(squared / (-2.0 * self.bandwidth**2)))
+
+    @classmethod
+    def median(cls, X: Any) -> RBF:
+        """RBF whose bandwidth is the median distance between two distinct samples (the median heuristic)."""
+        return cls(median_bandwidth(X))
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """Polynomial kernel ``(scale * x . z + offset) ** degree`` (scale > 0, offset >= 0, whole degree >= 1)."""
+
+    degree: int = 3
+    scale: float = 1.0
+    offset: float = 1.0
+    psd = True
+
+    def __post_init__(self) -> None:
+        if int(self.degree) != self.degree or self.degree < 1:
+            raise InputError(f"degree must be a whole number >= 1, got {self.degree!r}")
+        check_positive_number(self.scale, "scale")
+        if not np.isfinite(self.offset) or self.offset < 0:
+            raise InputError(f"offset must be finite and nonnegative, got {self.offset!r}")
+
+    def __call__(self, X: Array, Z: Array) -> Array:
+        """Kernel matrix of shape (len(X), len(Z))."""
+        return np.asarray((self.scale * (X @ Z.T) + self.offset) ** self.degree)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A kernel of ``sklearn.metrics.pairwise.pairwise_kernels`` with that function's default parameters."""
+
+    name: str
+    psd = False
+
+    def __call__(self, X: Array, Z: Array) -> Array:
+        """Kernel matrix of shape (len(X), len(Z))."""
+        return np.asarray(pairwise_kernels(X, Z, metric=self.name), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Precomputed:
+    """The "samples" are rows of kernel values against the training samples already."""
+
+    psd = False
+
+    def __call__(self, X: Array, Z: Array) -> Array:
+        """Kernel matrix of shape (len(X), len(Z))."""
+        return X
+
+
+@dataclass(frozen=True)
+class Function:
+    """Any callable ``f(X, Z)`` that returns the matrix of kernel values."""
+
+    function: Callable[[Array, Array], Any]
+    psd = False
+
+    def __call__(self, X: Array, Z: Array) -> Array:
+        """Kernel matrix of shape (len(X), len(Z))."""
+        K = np.asarray(self.function(X, Z), dtype=np.float64)
+        if K.shape != (X.shape[0], Z.shape[0]):
+            raise InputError(
+                f"kernel must return an array of shape {(X.shape[0], Z.shape[0])} for X of {X.shape[0]} and "
+                f"Z of {Z.shape[0]} rows, got shape {K.shape}"
+            )
+        return K
+
+
+def as_kernel(kernel: Any) -> Kernel:
+    """Turn what a user may write into a kernel.
+
+    Parameters
+    ----------
+    kernel : None, str, callable or kernel object
+        None or ``"linear"``; ``"precomputed"``; another scikit-learn kernel name; a callable ``f(X, Z)``;
+        or one of the kernels of this module.
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+    """
+    if kernel is None or kernel == "linear":
+        return Linear()
+    if isinstance(kernel, Linear | RBF | Polynomial | Named | Precomputed | Function):
+        return kernel
+    if isinstance(kernel, str):
+        if kernel == "precomputed":
+            return Precomputed()
+        if kernel in PAIRWISE_KERNEL_FUNCTIONS:
+            return Named(kernel)
+        names = ", ".join(sorted(PAIRWISE_KERNEL_FUNCTIONS))
+        raise InputError(f"kernel must be 'precomputed' or one of {names}, got {kernel!r}")
+    if isinstance(kernel, type):
+        raise InputError(f"kernel must be an instance such as {kernel.__name__}(...), got the class itself")
+    if callable(kernel):
+        return Function(kernel)
+    raise InputError(f"kernel must be None, a name, a callable or a kernel object, got {kernel!r}")
+
+
+def median_bandwidth(X: Any) -> float:
+    """Median Euclidean distance between two distinct samples.
+
+    Raises
+    ------
+    InputError
+        If all samples are the same point.
+    """
+    A = check_matrix(X)
+    distances = euclidean_distances(A)[np.triu_indices(A.shape[0], 1)]
+    positive = distances[distances > 0]
+    if positive.size == 0:
+        raise InputError("X must hold at least two different samples for the median bandwidth")
+    return float(np.median(positive))
+
+
+def kernel_spec(kernel: Kernel) -> dict[str, Any]:
+    """Describe a kernel by its name and parameters, for files."""
+    if isinstance(kernel, Function):
+        return {"kernel": "Function"}
+    return {"kernel": type(kernel).__name__, **asdict(kernel)}  # type: ignore[call-overload]
+
+
+def kernel_from_spec(spec: dict[str, Any], function: Any = None) -> Kernel:
+    """Invert `kernel_spec`; a user's own function cannot be stored and must be given again."""
+    known: dict[str, Any] = {c.__name__: c for c in (Linear, RBF, Polynomial, Named, Precomputed)}
+    parameters = dict(spec)
+    name = parameters.pop("kernel")
+    if name == "Function":
+        if function is None:
+            raise InputError("kernel must be given: the file was saved with a user's own kernel function")
+        return as_kernel(function)
+    kernel: Kernel = known[name](**parameters)
+    return kernel

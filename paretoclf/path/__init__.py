@@ -1,0 +1,1 @@
+"""The exact tracker: follows the solution of a parametric box QP from breakpoint to breakpoint."""

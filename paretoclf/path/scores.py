@@ -1,0 +1,39 @@
+"""Held-out scores along a path, as an exact piecewise affine function of the path parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.errors import InputError
+
+
+@dataclass(frozen=True)
+class PathScores:
+    """Scores of m samples along a path: affine on each piece, with jumps only where the intercept jumps.
+
+    Attributes
+    ----------
+    t : array of shape (k + 1,)
+        Ends of the k pieces: increasing, from 0 to 1.
+    start : array of shape (m, k)
+        Scores at the beginning of each piece (limit from the right at ``t[j]``).
+    end : array of shape (m, k)
+        Scores at the end of each piece (limit from the left at ``t[j + 1]``).
+    """
+
+    t: Array
+    start: Array = field(repr=False)
+    end: Array = field(repr=False)
+
+    def __call__(self, t: float | Array) -> Array:
+        """Scores at t: shape (m,) for a number, (m, len(t)) for an array. Right-continuous at jumps."""
+        at = np.atleast_1d(np.asarray(t, dtype=float))
+        if not ((at >= 0) & (at <= 1)).all():
+            raise InputError(f"t must lie in [0, 1], got {at[~((at >= 0) & (at <= 1))][0]}")
+        piece = np.clip(np.searchsorted(self.t, at, side="right") - 1, 0, self.start.shape[1] - 1)
+        share = (at - self.t[piece]) / (self.t[piece + 1] - self.t[piece])
+        values = (1 - share) * self.start[:, piece] + share * self.end[:, piece]
+        return np.asarray(values[:, 0] if np.ndim(t) == 0 else values)
