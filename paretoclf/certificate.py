@@ -37,8 +37,8 @@ class Certificate:
     gap : float
         ``(primal_value - dual_value) / primal_value`` (0 when both are 0).
     stationarity : float
-        Distance of the given w from the one the multipliers imply, relative to their largest term
-        (0 when no separate w was given).
+        Distance of the given w from the one the multipliers imply, as its effect on the scores relative to
+        1 + the terms of that sum (0 when no separate w was given).
     box : float
         Largest violation of ``0 <= alpha_i <= c_i``, relative to the cap (to the largest cap where ``c_i = 0``).
     balance : float
@@ -66,12 +66,12 @@ class Certificate:
     @property
     def dual_residual(self) -> float:
         """Largest of stationarity, box and balance."""
-        return max(self.stationarity, self.box, self.balance)
+        return float(np.max([self.stationarity, self.box, self.balance]))
 
     @property
     def residual(self) -> float:
         """Largest scaled KKT residual."""
-        return max(self.primal_residual, self.dual_residual, self.complementarity)
+        return float(np.max([self.primal_residual, self.dual_residual, self.complementarity]))
 
     def passes(self, tol: float = CERTIFY) -> bool:
         """Whether every residual and the gap are at most tol (a nan never passes)."""
@@ -215,8 +215,9 @@ def certify_many(
         scores = X @ primal_w
         norm2 = np.einsum("dk,dk->k", primal_w, primal_w)
         norm2_dual = np.einsum("dk,dk->k", lower, lower)
-        terms = np.maximum(np.abs(X).T @ np.abs(alpha), np.finfo(float).tiny)
-        stationarity = np.max(np.abs(primal_w - implied) / terms, axis=0)
+        reach = np.abs(X).max(axis=0)[:, None]  # a slope error times this is an error of scores, in units of margin
+        terms = np.abs(X).T @ np.abs(alpha)
+        stationarity = np.max(np.abs(primal_w - implied) * reach / (1.0 + terms * reach), axis=0)
     else:
         assert K is not None
         product = K @ both

@@ -48,7 +48,7 @@ def check_labels(y: Any, n: int | None = None, name: str = "y") -> Array:
             f"use for example numpy.where({name} == positive, 1, -1)"
         )
     if len(values) < 2:
-        raise InputError(f"{name} must contain both classes, got only {int(values[0]):+d}")
+        raise InputError(f"{name} must contain both classes, got only {{{', '.join(f'{int(u):+d}' for u in values)}}}")
     return v.astype(np.float64)
 
 

@@ -57,7 +57,14 @@ class Gram:
     @cached_property
     def matrix(self) -> Array:
         """The whole kernel matrix, shape (n, n)."""
-        return np.ascontiguousarray(self.kernel(self.X, self.X))
+        K: Array = np.ascontiguousarray(self.kernel(self.X, self.X))
+        bad = np.argwhere(~np.isfinite(K))
+        if bad.size:
+            i, j = (int(v) for v in bad[0])
+            raise InputError(
+                f"kernel matrix ({type(self.kernel).__name__}) must be finite, got {K[i, j]} at ({i}, {j})"
+            )
+        return K
 
     def matvec(self, v: Array) -> Array:
         """Gram times v; v has shape (n,) or (n, k)."""
@@ -88,7 +95,7 @@ class Gram:
             return np.zeros((self.n, 1))
         c, pivots, rank, _ = lapack.dpstrf(self.matrix, lower=1, tol=FACTOR_RANK * scale)
         L = np.tril(c)[:, : max(rank, 1)]
-        out = np.empty_like(L)
+        out: Array = np.empty_like(L)
         out[pivots - 1] = L
         return out
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from paretoclf.certificate import Certificate, certify_many
 from paretoclf.checks import Array, check_matrix
@@ -14,30 +16,40 @@ from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 
+Mask = npt.NDArray[np.bool_]
+
 
 @dataclass(frozen=True)
 class Classifier:
-    """A decision function ``f(x) = sum_i coef_i k(x_i, x) + b``; predicts +1 exactly where ``f(x) >= 0``.
+    """A decision function ``f(x) = sum_i y_i alpha_i k(x_i, x) + b``; predicts +1 exactly where ``f(x) >= 0``.
 
     Attributes
     ----------
     gram : Gram
         Training samples and kernel.
-    coef : array of shape (n,)
-        ``y_i alpha_i``.
+    y : array of shape (n,)
+        Training labels.
+    caps : array of shape (n,)
+        Upper bounds of the multipliers.
+    alpha : array of shape (n,)
+        Multipliers.
     b : float
         Intercept used by `decision_function`.
-    b_interval : tuple of float
-        All optimal intercepts; its two ends are equal when b is unique.
     slope : array of shape (d,) or None
         w, where it was computed apart from the multipliers (linear kernel).
     """
 
     gram: Gram = field(repr=False)
-    coef: Array = field(repr=False)
+    y: Array = field(repr=False)
+    caps: Array = field(repr=False)
+    alpha: Array = field(repr=False)
     b: float
-    b_interval: tuple[float, float]
     slope: Array | None = field(default=None, repr=False)
+
+    @property
+    def coef(self) -> Array:
+        """``y_i alpha_i``, shape (n,)."""
+        return self.y * self.alpha
 
     @property
     def w(self) -> Array:
@@ -46,14 +58,33 @@ class Classifier:
             raise InputError("w exists for the linear kernel only; use decision_function")
         return self.gram.X.T @ self.coef if self.slope is None else self.slope
 
+    @cached_property
+    def training_scores(self) -> Array:
+        """``w . x_i``, without intercept, shape (n,)."""
+        return self.gram.matvec(self.coef) if self.slope is None else self.gram.X @ self.slope
+
+    @cached_property
+    def b_interval(self) -> tuple[float, float]:
+        """All optimal intercepts; the two ends are equal when b is unique."""
+        left, right = sides(self.y, self.caps, self.alpha, self.training_scores + self.b)
+        at_bounds = np.where(left, self.caps, np.where(right, 0.0, self.alpha))
+        lo, hi = intercept_interval(self.y, self.caps, at_bounds, self.training_scores)
+        return min(lo, self.b), max(hi, self.b)
+
     def decision_function(self, X: Any) -> Array:
-        """Scores f of shape (m,) for X of shape (m, d) (for a precomputed kernel: values against the training set)."""
+        """Scores f of shape (m,).
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            New samples; for a precomputed kernel their values against the training samples, shape (m, n).
+        """
         if self.gram.linear:
             return np.asarray(check_matrix(X, n_features=self.gram.X.shape[1]) @ self.w + self.b)
         return np.asarray(self.gram.cross(X) @ self.coef + self.b)
 
     def predict(self, X: Any) -> Array:
-        """Labels -1 and +1; ``f(x) = 0`` is labelled +1."""
+        """Labels -1 and +1 of shape (m,); ``f(x) = 0`` is labelled +1."""
         return np.where(self.decision_function(X) >= 0, 1.0, -1.0)
 
 
@@ -67,39 +98,47 @@ class Solution:
         Where in the cost plane.
     classifier : Classifier
         Decision function, w, b and the interval of all optimal b.
-    alpha : array of shape (n,)
-        Multipliers of the margin constraints, in [0, cap].
-    value, dual_value : float
-        Primal and dual objective at feasible points (from the certificate).
-    certificate : Certificate
-        The proof.
     source : str
         Who computed it: ``"path"``, ``"CLARABEL"``, ...
     status : str
         What the source claimed about it. Never trusted; see the certificate.
     timing : mapping
         Seconds by stage, such as ``build``, ``solve``, ``polish``.
-    xi : array of shape (n,)
-        Slacks ``max(0, 1 - y f)``.
     """
 
     costs: Costs
     classifier: Classifier
-    alpha: Array = field(repr=False)
-    certificate: Certificate
     source: str
     status: str = "optimal"
     timing: Mapping[str, float] = field(default_factory=dict)
-    xi: Array = field(default_factory=lambda: np.zeros(0), repr=False)
+
+    @property
+    def alpha(self) -> Array:
+        """Multipliers of the margin constraints, in [0, cap], shape (n,)."""
+        return self.classifier.alpha
+
+    @property
+    def xi(self) -> Array:
+        """Slacks ``max(0, 1 - y f)``, shape (n,)."""
+        c = self.classifier
+        return np.maximum(0.0, 1.0 - c.y * (c.training_scores + c.b))
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """The proof: bounds on the optimal value and KKT residuals, computed when first asked for."""
+        c = self.classifier
+        data: dict[str, Any] = {"X": c.gram.X} if c.gram.linear else {"K": c.gram.matrix}
+        W = None if c.slope is None else c.slope[:, None]
+        return certify_many(c.y, c.caps[:, None], c.alpha[:, None], np.array([c.b]), W=W, **data)[0]
 
     @property
     def value(self) -> float:
-        """Primal objective."""
+        """Primal objective at a feasible point (an upper bound on the optimal value)."""
         return self.certificate.primal_value
 
     @property
     def dual_value(self) -> float:
-        """Dual objective (a lower bound of `value`)."""
+        """Dual objective at a feasible point (a lower bound on the optimal value)."""
         return self.certificate.dual_value
 
 
@@ -116,7 +155,7 @@ def make_solution(
     status: str = "optimal",
     timing: Mapping[str, float] | None = None,
 ) -> Solution:
-    """Complete multipliers to a Solution: interval of b, slacks, certificate.
+    """Complete multipliers to a Solution.
 
     Parameters
     ----------
@@ -131,24 +170,27 @@ def make_solution(
     source, status, timing
         Passed on.
     """
-    coef = y * alpha
-    offset_free = gram.matvec(coef) if w is None else gram.X @ w
-    interval = intercept_interval(y, caps, alpha, offset_free)
     if b is None:
-        b = point_of(interval)
-    lo, hi = min(interval[0], b), max(interval[1], b)
-    kind: dict[str, Any] = {"X": gram.X, "W": None if w is None else w[:, None]} if gram.linear else {"K": gram.matrix}
-    certificate = certify_many(y, caps[:, None], alpha[:, None], np.array([b]), **kind)[0]
+        scores = gram.matvec(y * alpha) if w is None else gram.X @ w
+        b = point_of(intercept_interval(y, caps, alpha, scores))
     return Solution(
         costs=costs,
-        classifier=Classifier(gram, coef, float(b), (float(lo), float(hi)), w),
-        alpha=alpha,
-        certificate=certificate,
+        classifier=Classifier(gram, y, caps, alpha, float(b), w),
         source=source,
         status=status,
         timing=dict(timing or {}),
-        xi=np.maximum(0.0, 1.0 - y * (offset_free + b)),
     )
+
+
+def sides(y: Array, caps: Array, alpha: Array, scores: Array) -> tuple[Mask, Mask]:
+    """Masks (left, right) of the samples that belong at their cap and at zero; the rest is the margin set.
+
+    A sample belongs at a bound when its multiplier is closer to that bound (in units of its cap) than its margin is
+    to 1 on that bound's side; ``scores`` include the intercept. An interior-point answer is a little inside every
+    bound, so the distance to the bound alone does not tell.
+    """
+    slack = y * scores - 1.0
+    return (slack < 0) & (caps - alpha < -slack * caps), (slack > 0) & (alpha < slack * caps)
 
 
 def intercept_interval(y: Array, caps: Array, alpha: Array, scores: Array, tol: float = 1e-9) -> tuple[float, float]:

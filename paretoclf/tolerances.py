@@ -20,19 +20,36 @@ GRAM_SYMMETRY = 1e-12
 #: Certificate threshold for a path point (largest scaled residual and relative duality gap).
 CERTIFY = 1e-8
 
-#: Tracker: distance from the margin, relative to 1 + |w.x|, that counts as "on the margin".
-#: Affine solutions are refined to full precision, so what is left is the rounding of one dot product.
-EVENT_MARGIN = 1e-11
-
 #: Tracker: distance of a multiplier from its bound, relative to its cap, that counts as "at the bound".
 EVENT_BOX = 1e-11
+
+#: Tracker: refinement in double-double ends when a correction is below this share of the largest multiplier
+#: (both weighted by sqrt(K_ii)); where the double factor cannot reach it, one in extended precision is made.
+REFINED = 1e-18
+
+#: Tracker: corrections that stay above this share even so mean that the margin system is numerically singular.
+UNREFINED = 1e-9
+
+#: Tracker: error bound of a gradient computed in double, relative to the terms that were summed. Samples whose events
+#: cannot be told apart within it are looked at in extended precision.
+ROUNDING = 1e-14
+
+#: Tracker: a gradient slope in extended precision below this share of its terms is zero (multipliers are refined
+#: to 1e-18 relative).
+SLOPE_ZERO = 1e-17
+
+#: Tracker: an event this close (absolute, the line has length 1) to the end of the line is the end of the line.
+END_OF_LINE = 1e-13
 
 #: Tracker: slopes below this share of the terms they are a difference of are rounding noise, not movement.
 SLOPE_NOISE = 1e-10
 
-#: Tracker: a sample whose Schur complement is below this share of its diagonal depends on the margin set.
-#: A Gram entry is known to 1e-16 of the diagonal, so below this a positive pivot cannot be told from zero.
-DEPENDENT = 1e-12
+#: Tracker: a sample is dependent on the margin set when its squared pivot is below this share of
+#: ``(sqrt(K_ii) + sum_j |u_j| sqrt(K_jj))**2``, u the combination that reproduces it. Gram entries are rounded to
+#: 1e-16, so a smaller pivot cannot be told from zero; with features the pivot is the squared norm of a residual
+#: vector, itself known to 1e-15.
+DEPENDENT_GRAM = 2e-15
+DEPENDENT_FEATURES = 1e-30
 
 #: Tracker: a recomputed solution outside its box or on the wrong side of its margin by more than this
 #: (same units as EVENT_*) is a numerical failure, never a tie.
@@ -48,3 +65,22 @@ SETUP_DRIFT = 1e2
 
 #: Path against CVXPY reference: relative difference of objectives that counts as agreement.
 AGREE_OBJECTIVE = 1e-9
+
+#: ROC selection: expected costs closer than this share of the largest possible one are a tie. Two vertices of a hull
+#: differ by whole samples, so costs that differ at all differ by far more than the rounding of a sum of two products.
+ROC_TIE = 1e-12
+
+#: A rate this close to a whole number of samples over the class size is that number: a quotient of two whole
+#: numbers is rounded at 1e-16, and classes have far fewer than 1e9 samples.
+RATE_ROUNDING = 1e-10
+
+#: Polish: a refined multiplier outside its box (relative to its cap), or a refined margin on the wrong side of 1
+#: (relative to 1 + |f|), by less than this is rounding and exchanges nothing.
+POLISH_EXCHANGE = 1e-11
+
+#: Polish: a margin system whose reciprocal condition number is below this is solved as a least-norm correction, with
+#: singular values below this share of the largest one dropped: the margin samples are then affinely dependent.
+POLISH_RANK = 1e-14
+
+#: Polish: the margins of the margin set are refined until they miss 1 (relative to 1 + |f|) by at most this.
+POLISH_MARGIN = 1e-13

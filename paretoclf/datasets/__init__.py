@@ -1,0 +1,11 @@
+"""Data sets: generators with known Bayes errors, wdbc, and a reader of CSV and npz files that says what is wrong."""
+
+from paretoclf.datasets.dataset import Dataset as Dataset
+from paretoclf.datasets.generators import make_bimodal as make_bimodal
+from paretoclf.datasets.generators import make_gaussians as make_gaussians
+from paretoclf.datasets.generators import make_ringnorm as make_ringnorm
+from paretoclf.datasets.generators import make_threenorm as make_threenorm
+from paretoclf.datasets.generators import make_twonorm as make_twonorm
+from paretoclf.datasets.generators import make_waveform as make_waveform
+from paretoclf.datasets.load import list_datasets as list_datasets
+from paretoclf.datasets.load import load as load

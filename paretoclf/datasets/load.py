@@ -1,0 +1,165 @@
+"""One function for every data set: built-in, in a folder of data files, or a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from paretoclf.datasets import generators
+from paretoclf.datasets.dataset import Dataset
+from paretoclf.datasets.files import read_csv, read_npz
+from paretoclf.errors import InputError
+
+#: Names a folder of data files: ``NAME.csv``, ``NAME.npz`` and the benchmark collection ``raetsch/NAME.npz``.
+FOLDER_VARIABLE = "PARETOCLF_DATA"
+
+GENERATORS: dict[str, Callable[[int, generators.Rng], Dataset]] = {
+    "twonorm": generators.make_twonorm,
+    "ringnorm": generators.make_ringnorm,
+    "threenorm": generators.make_threenorm,
+    "waveform": generators.make_waveform,
+    "gaussians": generators.make_gaussians,
+    "bimodal": generators.make_bimodal,
+}
+
+READERS = {".csv": read_csv, ".npz": read_npz}
+
+
+def list_datasets() -> tuple[str, ...]:
+    """Return the names of the built-in data sets.
+
+    Examples
+    --------
+    >>> from paretoclf.datasets import list_datasets
+    >>> list_datasets()
+    ('wdbc', 'twonorm', 'ringnorm', 'threenorm', 'waveform', 'gaussians', 'bimodal')
+    """
+    return ("wdbc", *GENERATORS)
+
+
+def load(
+    source: str | Path,
+    *,
+    label: str | None = None,
+    positive: object = None,
+    data_dir: str | Path | None = None,
+    rng: generators.Rng | None = None,
+    n: int | None = None,
+) -> Dataset:
+    """Load a data set.
+
+    Parameters
+    ----------
+    source : str or Path
+        A built-in name (see `list_datasets`); the path of a .csv or .npz file; or a name that is looked up in the
+        data folder as ``NAME.csv``, ``NAME.npz``, ``raetsch/NAME.npz``.
+    label : str, optional
+        Files only: name of the label column or array. Default for CSV: the one column called label, class, y or
+        target; for npz: ``y``.
+    positive : optional
+        Label value that becomes +1. Default: 1 where the two values are {-1, 1} or {0, 1}.
+    data_dir : str or Path, optional
+        The data folder. Default: environment variable ``PARETOCLF_DATA``.
+    rng : int or numpy.random.Generator, optional
+        Randomness of a generator (default 0). For other sources: draw the n samples at random, without replacement.
+    n : int, optional
+        Number of samples. Default: 400 from a generator, all of any other source. Without rng the first n.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        If there is no such data set, or it cannot be read; with the file, row and column at fault.
+
+    Examples
+    --------
+    >>> from paretoclf.datasets import load
+    >>> load("twonorm", n=50, rng=1)
+    Dataset('twonorm': 50 samples, 20 features, 22 of +1 (mean +a), 28 of -1 (mean -a))
+    """
+    name = str(source)
+    if name in GENERATORS:
+        _no_label(name, label)
+        made = GENERATORS[name](400 if n is None else n, 0 if rng is None else rng)
+        return _oriented(made, positive)
+    if name == "wdbc":
+        _no_label(name, label)
+        data = _oriented(_wdbc(), positive)
+    else:
+        file = _find(name, data_dir)
+        data = READERS[file.suffix.lower()](file, label, positive)
+    return _some_rows(data, n, rng)
+
+
+def _find(name: str, data_dir: str | Path | None) -> Path:
+    """Return the file that a source that is not built in stands for."""
+    folder = _folder(data_dir)
+    if Path(name).suffix.lower() in READERS:
+        places = [Path(name)] if folder is None else [Path(name), folder / name]
+        found = next((place for place in places if place.is_file()), None)
+        if found is None:
+            raise InputError(f"file not found: {' or '.join(str(place) for place in places)}")
+        return found
+    if Path(name).is_file():
+        raise InputError(f"{name}: a data file must end in .csv or .npz")
+    known = f"{name!r} is not a built-in data set ({', '.join(list_datasets())})"
+    if folder is None:
+        raise InputError(
+            f"{known}; give the path of a .csv or .npz file, or a folder of them with data_dir or {FOLDER_VARIABLE}"
+        )
+    tried = [f"{name}.csv", f"{name}.npz", f"raetsch/{name}.npz"]
+    for relative in tried:
+        if (folder / relative).is_file():
+            return folder / relative
+    raise InputError(f"{known}, and {folder} has none of {', '.join(tried)}")
+
+
+def _folder(data_dir: str | Path | None) -> Path | None:
+    given = data_dir if data_dir is not None else os.environ.get(FOLDER_VARIABLE)
+    if not given:
+        return None
+    folder = Path(given)
+    if not folder.is_dir():
+        origin = "data_dir" if data_dir is not None else FOLDER_VARIABLE
+        raise InputError(f"{origin} must be a folder, got {folder}")
+    return folder
+
+
+def _some_rows(data: Dataset, n: int | None, rng: generators.Rng | None) -> Dataset:
+    if n is None:
+        return data
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 2 <= n <= data.n:
+        raise InputError(f"n must be a whole number from 2 to the size of {data.name} ({data.n}), got {n!r}")
+    if rng is None:
+        return data.rows(slice(0, int(n)))
+    return data.rows(np.sort(np.random.default_rng(rng).permutation(data.n)[:n]))
+
+
+def _oriented(data: Dataset, positive: object) -> Dataset:
+    """Return a built-in data set with the class that the user calls positive as +1."""
+    if positive is None or str(positive) == data.positive:
+        return data
+    if str(positive) != data.negative:
+        raise InputError(f"{data.name}: positive must be {data.positive!r} or {data.negative!r}, got {str(positive)!r}")
+    return data.swapped()
+
+
+def _no_label(name: str, label: str | None) -> None:
+    if label is not None:
+        raise InputError(f"label is for files; {name} is built in and has its own, got {label!r}")
+
+
+def _wdbc() -> Dataset:
+    from sklearn.datasets import load_breast_cancer
+
+    data = load_breast_cancer()
+    names = tuple(name.replace(" ", "_") for name in data.feature_names.tolist())
+    y = np.where(data.target == 0, 1.0, -1.0)  # scikit-learn's target 0 is malignant
+    notes = "Breast Cancer Wisconsin (Diagnostic), Street, Wolberg & Mangasarian 1993; from scikit-learn"
+    return Dataset("wdbc", data.data, y, names, "malignant", "benign", notes)

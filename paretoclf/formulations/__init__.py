@@ -1,0 +1,1 @@
+"""The formulations: one file each, the mathematics first, then the CVXPY model."""

@@ -1,0 +1,262 @@
+r"""The 2C-SVM: a support vector machine with one cost for each kind of error.
+
+Samples :math:`x_i`, labels :math:`y_i=\pm1`, weights :math:`s_i>0`, costs :math:`C_\pm\ge0`, caps
+:math:`c_i=s_iC_{y_i}`.
+
+**Primal**
+
+.. math::
+
+   P^*(C_+,C_-)=\min_{w,b,\xi}\ \tfrac12\|w\|^2+C_+\sum_{y_i=+1}s_i\xi_i+C_-\sum_{y_i=-1}s_i\xi_i
+   \quad\text{s.t.}\quad y_i(w\cdot x_i+b)\ge1-\xi_i\ \ [\alpha_i\ge0],\qquad \xi_i\ge0\ \ [\mu_i\ge0].
+
+**Dual**, written as a minimisation (:math:`Q_{ij}=y_iy_jk(x_i,x_j)`), so that :math:`P^*=-\min`
+
+.. math::
+
+   \min_\alpha\ \tfrac12\alpha^\top Q\alpha-1^\top\alpha
+   \quad\text{s.t.}\quad y^\top\alpha=0\ \ [b],\qquad \alpha_i\ge0\ \ [\lambda_i\ge0],\qquad
+   \alpha_i\le c_i\ \ [\xi_i\ge0].
+
+**Multipliers.** Those of the margin constraints are :math:`\alpha`; those of :math:`\xi\ge0` are
+:math:`\mu_i=c_i-\alpha_i`. In the dual the multiplier of the balance is the intercept :math:`b` itself, with this sign
+(a free number), those of the caps are the slacks :math:`\xi`, and :math:`y_if(x_i)-1=\lambda_i-\xi_i`.
+The slope is :math:`w=\sum_i\alpha_iy_ix_i`.
+
+**Parameters.** ``C_plus`` and ``C_minus``, two nonnegative scalars. In the primal each multiplies an affine expression
+without parameters, in the dual both stand in the right-hand side of the caps: each model is DPP, and compiling it
+again is never needed. A product of two parameters (total times asymmetry) would not be DPP, nor one parameter and its
+complement: form :math:`C_+` and :math:`C_-` in numpy.
+
+**How it is written.** The labels are folded into the samples and the slacks are explicit; the quadratic is a sum of
+squares of a factor :math:`L`, :math:`LL^\top=K` (the samples themselves for the linear kernel), unless the factor is no
+thinner than the kernel matrix.
+
+**Special cases.** :math:`C_+=C_-` is the C-SVM. :math:`C_+=0` (or :math:`C_-=0`): :math:`\alpha=0`, :math:`w=0`, and
+every :math:`b\le-1` (:math:`b\ge1`) is optimal; both 0: every :math:`b`. Small costs with
+:math:`C_+n_+=C_-n_-`: every :math:`\alpha_i=c_i`, the centroid rule. A kernel scaled by :math:`s` at costs :math:`C` is
+the kernel itself at costs :math:`sC`, with :math:`\alpha/s`.
+
+**References.** Bach, Heckerman & Horvitz, JMLR 7 (2006), section 3, equation (3) (its sign corrected:
+:math:`\alpha_i(1-\xi_i-y_if(x_i))=0`). Davenport, Baraniuk & Scott, TPAMI 32 (2010), problem :math:`(P_{2C})`, with
+:math:`C_+=C\gamma`, :math:`C_-=C(1-\gamma)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from paretoclf.checks import Array, check_labels, check_weights
+from paretoclf.costs import Costs
+from paretoclf.formulations.base import Formulation
+from paretoclf.gram import Gram
+from paretoclf.kernels import Kernel
+from paretoclf.solution import Solution
+from paretoclf.solve.complete import complete_box_qp
+from paretoclf.solve.model import Accuracy, Form, Model, Point
+from paretoclf.solve.single import DEFAULT_SOLVER, solve_at
+
+
+class TwoCSVM(Formulation):
+    r"""The 2C-SVM of one data set: primal, dual, and the way back to a classifier.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), or (n, n) if kernel is "precomputed"
+        Samples.
+    y : array of shape (n,)
+        Labels -1 and +1, both present.
+    kernel : optional
+        None (linear), ``"precomputed"``, a scikit-learn kernel name, a callable ``f(X, Z)``, or a kernel object.
+    sample_weight : array of shape (n,), optional
+        Positive factors :math:`s_i` of the cost of each sample; by default 1.
+
+    Attributes
+    ----------
+    X, y, kernel, sample_weight
+        As given, checked.
+    gram : Gram
+        The kernel values.
+    n_plus, n_minus : int
+        Class sizes.
+
+    Raises
+    ------
+    InputError
+        If an argument is not what it must be; the message names it.
+
+    References
+    ----------
+    Bach, Heckerman & Horvitz (2006), section 3.
+
+    Examples
+    --------
+    >>> from paretoclf.formulations.two_c_svm import TwoCSVM
+    >>> svm = TwoCSVM([[2.0], [1.0], [0.0], [-1.0], [-3.0]], [1, 1, -1, -1, -1])
+    >>> solution = svm.solve(C_plus=0.5, C_minus=1 / 3)
+    >>> round(float(solution.classifier.w[0]), 9), round(solution.classifier.b, 9)
+    (0.666666667, -0.333333333)
+    >>> solution.certificate.passes(1e-12)
+    True
+    """
+
+    def __init__(self, X: Any, y: Any, kernel: Any = None, sample_weight: Any = None) -> None:
+        self.gram: Gram = Gram(X, kernel)
+        self.X: Array = self.gram.X
+        self.kernel: Kernel = self.gram.kernel
+        self.y: Array = check_labels(y, self.gram.n)
+        self.sample_weight: Array = check_weights(sample_weight, self.gram.n)
+        self.n_plus = int((self.y > 0).sum())
+        self.n_minus = int((self.y < 0).sum())
+
+    @cached_property
+    def parameters(self) -> Mapping[str, cp.Parameter]:
+        """The costs ``C_plus`` and ``C_minus``."""
+        return MappingProxyType({name: cp.Parameter(nonneg=True, name=name) for name in ("C_plus", "C_minus")})
+
+    @cached_property
+    def primal_model(self) -> Model:
+        """The primal: variables w (in the feature space of the factor), b and xi."""
+        Z, y = self.gram.factor, self.y
+        w, b, xi = cp.Variable(Z.shape[1], name="w"), cp.Variable(name="b"), cp.Variable(self.gram.n, name="xi")
+        positives, negatives = self._weights()
+        loss = self.parameters["C_plus"] * (positives @ xi) + self.parameters["C_minus"] * (negatives @ xi)
+        margin = ((y[:, None] * Z) @ w + y * b >= 1 - xi).set_label("margin")
+        slack = (xi >= 0).set_label("slack")
+        problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + loss), [margin, slack])
+        return Model(problem, {"w": w, "b": b, "xi": xi}, {"margin": margin, "slack": slack})
+
+    @cached_property
+    def dual_model(self) -> Model:
+        """The dual: variable alpha."""
+        y, thin = self.y, self.gram.low_rank
+        alpha = cp.Variable(self.gram.n, name="alpha")
+        positives, negatives = self._weights()
+        if thin:
+            quadratic = cp.sum_squares((y[:, None] * self.gram.factor).T @ alpha)
+        else:
+            quadratic = cp.quad_form(alpha, cp.psd_wrap(y[:, None] * self.gram.matrix * y))
+        balance = (y @ alpha == 0).set_label("balance")
+        lower = (alpha >= 0).set_label("lower")
+        upper = (alpha <= positives * self.parameters["C_plus"] + negatives * self.parameters["C_minus"]).set_label(
+            "upper"
+        )
+        problem = cp.Problem(cp.Minimize(0.5 * quadratic - cp.sum(alpha)), [balance, lower, upper])
+        constraints = {"balance": balance, "lower": lower, "upper": upper}
+        return Model(problem, {"alpha": alpha}, constraints, thin)
+
+    def caps(self, C_plus: float, C_minus: float) -> Array:
+        """Upper bound of each multiplier, ``sample_weight_i * C_{y_i}``, shape (n,)."""
+        costs = Costs(C_plus, C_minus)
+        return self.sample_weight * np.where(self.y > 0, costs.C_plus, costs.C_minus)
+
+    def solve(
+        self,
+        C_plus: float,
+        C_minus: float,
+        form: Form = "dual",
+        *,
+        accuracy: Accuracy = "reference",
+        polish: bool = True,
+        solver: str = DEFAULT_SOLVER,
+        **solver_options: Any,
+    ) -> Solution:
+        """Solve at one pair of costs and certify the answer.
+
+        Parameters
+        ----------
+        C_plus, C_minus : float
+            Costs, nonnegative. Where one is 0 the solution is known and no solver runs.
+        form : {"dual", "primal"}
+            Which problem the solver sees.
+        accuracy : {"reference", "fast"}
+            Clarabel's tolerance, 1e-12 or 1e-8.
+        polish : bool
+            Whether to refine the answer on its active set; kept only where its certificate is the better one.
+        solver : str
+            An installed CVXPY solver.
+        **solver_options
+            Passed to ``cvxpy.Problem.solve``.
+
+        Returns
+        -------
+        Solution
+
+        Raises
+        ------
+        InputError
+            If an argument is not what it must be.
+        SolveError
+            If the solver returns no point.
+        """
+        return solve_at(
+            self,
+            {"C_plus": C_plus, "C_minus": C_minus},
+            form=form,
+            accuracy=accuracy,
+            polish=polish,
+            solver=solver,
+            options=solver_options,
+        )
+
+    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Return the two costs as floats; InputError if one is missing, unknown, negative or not finite."""
+        costs = Costs(**super().check_values(values))
+        return {"C_plus": costs.C_plus, "C_minus": costs.C_minus}
+
+    def closed_form(self, values: Mapping[str, float]) -> Point | None:
+        """Return the solution where a cost is 0: all multipliers 0, b at the finite end of its half-line."""
+        return Point(np.zeros(self.gram.n), None) if min(values.values()) == 0 else None
+
+    def read(self, form: Form, numbers: Mapping[str, Any]) -> Point:
+        """Read multipliers and intercept: variable and multiplier of the balance (dual), or the reverse (primal)."""
+        if form == "dual":
+            return Point(np.asarray(numbers["alpha"]), float(numbers["balance"]))
+        w = np.asarray(numbers["w"]) if self.gram.linear else None
+        return Point(np.asarray(numbers["margin"]), float(numbers["b"]), w)
+
+    def complete(
+        self,
+        values: Mapping[str, float],
+        point: Point,
+        *,
+        polish: bool,
+        source: str,
+        status: str,
+        timing: Mapping[str, float],
+    ) -> Solution:
+        """Certify the point, and polish it on request."""
+        return complete_box_qp(
+            self.gram,
+            self.y,
+            self.caps(**values),
+            Costs(**values),
+            point,
+            polishing=polish,
+            source=source,
+            status=status,
+            timing=timing,
+        )
+
+    def _weights(self) -> tuple[Array, Array]:
+        """Weights of each class, 0 in the other."""
+        return self.sample_weight * (self.y > 0), self.sample_weight * (self.y < 0)
+
+    def __repr__(self) -> str:
+        n, width = self.X.shape
+        features = "" if width == n and type(self.kernel).__name__ == "Precomputed" else f", {width} features"
+        weighted = "" if np.all(self.sample_weight == 1) else ", weighted"
+        return (
+            f"TwoCSVM({n} samples ({self.n_plus} positive, {self.n_minus} negative){features}, {self.kernel}{weighted})"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Compiled CVXPY problems hold solvers, which cannot be pickled; all of this is built again when asked for.
+        built = {"parameters", "primal_model", "dual_model"}
+        return {name: value for name, value in self.__dict__.items() if name not in built}

@@ -1,0 +1,81 @@
+"""The loop: from event to event along a line, for any problem that offers five hooks.
+
+The engine knows nothing of SVMs. A problem keeps a *basis* (which variable is where); on a basis its solution is an
+affine function of t. The loop asks how far that function stays optimal, records the piece, and exchanges the basis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from paretoclf.errors import DegeneratePathError
+
+
+class ParametricProblem(Protocol):
+    """What the loop needs. ``Piece`` and ``Event`` are the problem's own types, only handed back to it."""
+
+    def piece(self, t: float) -> Any:
+        """Solution on the current basis, as an affine function around t."""
+        ...
+
+    def next_event(self, piece: Any, t: float, careful: bool) -> tuple[float, Any]:
+        """Step to the first event after t and the event; ``(inf, None)`` if there is none before t = 1."""
+        ...
+
+    def pivot(self, piece: Any, event: Any, t: float) -> None:
+        """Exchange the basis at t so that the solution can go on."""
+        ...
+
+    def record(self, piece: Any, t: float, t_next: float) -> None:
+        """Keep the piece over [t, t_next]."""
+        ...
+
+    def describe(self, t: float) -> dict[str, Any]:
+        """``costs``, ``n_margin`` and ``size`` (number of variables) for messages and limits."""
+        ...
+
+
+def follow(
+    problem: ParametricProblem,
+    *,
+    max_events: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> int:
+    """Follow the problem from t = 0 to t = 1; return the number of basis exchanges.
+
+    Zero-length steps are legitimate (ties); after `patience` of them in a row the problem is told to be careful
+    (lowest index first, the rule under which pivoting cannot cycle in exact arithmetic), and after many more the
+    path is refused.
+
+    Raises
+    ------
+    DegeneratePathError
+        If the path stalls at one t, or needs more than max_events exchanges.
+    """
+    size = int(problem.describe(0.0)["size"])
+    limit = 200 * size + 10_000 if max_events is None else max_events
+    patience = 50
+    t, stalled = 0.0, 0
+    for count in range(limit + 1):
+        piece = problem.piece(t)
+        dt, event = problem.next_event(piece, t, stalled > patience)
+        t_next = min(t + dt, 1.0)
+        if t_next > t:
+            problem.record(piece, t, t_next)
+            stalled, t = 0, t_next
+            if progress is not None:
+                progress(t)
+        else:
+            stalled += 1
+        if event is None or t >= 1.0:
+            return count
+        if stalled > 20 * size + 1000:
+            raise _refuse(problem, t, f"no progress after {stalled} exchanges at one point", "Use a slightly different line.")
+        problem.pivot(piece, event, t)
+    raise _refuse(problem, t, f"more than {limit} exchanges", "Raise max_events, or trace the line in parts.")
+
+
+def _refuse(problem: ParametricProblem, t: float, cause: str, remedy: str) -> DegeneratePathError:
+    where = problem.describe(t)
+    return DegeneratePathError(cause, t=t, costs=where["costs"], n_margin=where["n_margin"], remedy=remedy)

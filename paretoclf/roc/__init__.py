@@ -1,0 +1,9 @@
+"""ROC curves of scores and of whole paths, their hulls, and the selection of a classifier for given costs."""
+
+from paretoclf.roc.crossings import scores_at as scores_at
+from paretoclf.roc.curve import RocCurve as RocCurve
+from paretoclf.roc.curve import RocPoint as RocPoint
+from paretoclf.roc.of_path import roc_curve_of_scores as roc_curve_of_scores
+from paretoclf.roc.of_path import roc_of_path as roc_of_path
+from paretoclf.roc.of_path import roc_of_scores as roc_of_scores
+from paretoclf.roc.of_path import symmetric_t as symmetric_t

@@ -1,0 +1,156 @@
+r"""Exact sign changes of held-out scores along a path.
+
+On a piece :math:`[t_k,t_{k+1}]` a score is affine, :math:`f_k\to f_{k+1}`, and changes sign at
+:math:`t^\dagger=t_k+(t_{k+1}-t_k)\,f_k/(f_k-f_{k+1})`. Where the intercept jumps every b between the two values is
+optimal, so b is swept through the interval at fixed t and samples cross one after another. A position on the path is
+therefore a pair (t, swept), ordered lexicographically: *swept* is the share of the jump at t already behind, and 1
+away from jumps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from paretoclf.checks import Array
+from paretoclf.path.scores import PathScores
+
+#: Entries of a score matrix that are worked on at once: bounds the memory of temporaries to some tens of MB.
+BLOCK = 1 << 20
+
+Mask = npt.NDArray[np.bool_]
+Found = tuple[Array, Array, npt.NDArray[np.intp], Mask]
+
+
+@dataclass(frozen=True, eq=False)
+class Crossings:
+    """Sign changes of m scores along a path, in no particular order.
+
+    Attributes
+    ----------
+    first : bool array of shape (m,)
+        Which samples are labelled +1 just after t = 0.
+    t, swept : array of shape (e,)
+        Where the changes are.
+    sample : int array of shape (e,)
+        Whose they are.
+    up : bool array of shape (e,)
+        True where the label becomes +1, False where it becomes -1.
+    """
+
+    first: Mask
+    t: Array
+    swept: Array
+    sample: npt.NDArray[np.intp]
+    up: Mask
+
+
+def crossings(scores: PathScores) -> Crossings:
+    """All sign changes of the scores: labels are +1 where the score is >= 0, on the open stretches between changes.
+
+    A score that only touches zero does not change its label. A score that stays at zero is labelled +1.
+
+    Parameters
+    ----------
+    scores : PathScores
+        Scores of m samples on k pieces.
+
+    Returns
+    -------
+    Crossings
+        At most one change for each sample, piece and jump, and one for each end of a piece.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc.crossings import crossings
+    >>> found = crossings(PathScores(np.array([0.0, 1.0]), np.array([[-1.0]]), np.array([[3.0]])))
+    >>> found.t, found.up
+    (array([0.25]), array([ True]))
+    """
+    m, k = scores.start.shape
+    width = max(1, BLOCK // max(m, 1))
+    found: list[Found] = []
+    for low in range(0, k, width):
+        high = min(low + width, k)
+        found += _in_pieces(scores, low, high)
+        found += _at_breakpoints(scores, low, min(high, k - 1))
+    t, swept, sample, up = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return Crossings(_just_after(scores.start[:, 0], scores.end[:, 0]), t, swept, sample, up)
+
+
+def scores_at(scores: PathScores, t: Array | float, swept: Array | float = 1.0) -> Array:
+    """Scores at the positions (t, swept): within a jump, after the given share of it.
+
+    Parameters
+    ----------
+    scores : PathScores
+        Scores of m samples along a path.
+    t, swept : array of shape (q,) or float
+        Positions.
+
+    Returns
+    -------
+    array of shape (m, q)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc import scores_at
+    >>> jump = PathScores(np.array([0.0, 0.5, 1.0]), np.array([[0.0, 2.0]]), np.array([[0.0, 2.0]]))
+    >>> scores_at(jump, 0.5, np.array([0.0, 0.25, 1.0]))
+    array([[0. , 0.5, 2. ]])
+    """
+    at, share = np.broadcast_arrays(np.atleast_1d(np.asarray(t, dtype=float)), np.asarray(swept, dtype=float))
+    values = scores(np.ascontiguousarray(at))
+    inner = scores.t[1:-1]
+    jump = np.minimum(np.searchsorted(inner, at), max(len(inner) - 1, 0))
+    within = np.flatnonzero((share < 1) & (inner[jump] == at)) if len(inner) else np.zeros(0, dtype=np.intp)
+    before, after = scores.end[:, jump[within]], scores.start[:, jump[within] + 1]
+    values[:, within] = (1 - share[within]) * before + share[within] * after
+    return np.asarray(values)
+
+
+def _in_pieces(scores: PathScores, low: int, high: int) -> list[Found]:
+    """Find the changes strictly inside the pieces low to high - 1."""
+    a, c = scores.start[:, low:high], scores.end[:, low:high]
+    first = _just_after(a, c)
+    sample, piece = np.nonzero(first != _just_after(c, a))
+    share = _zero(a[sample, piece], c[sample, piece])
+    left, right = scores.t[low + piece], scores.t[low + piece + 1]
+    t = np.minimum(left + (right - left) * share, right)
+    # Rounding may put a change of this piece on its right end, where a jump of b is still to come.
+    return [(t, np.where(t < right, 1.0, 0.0), sample, ~first[sample, piece])]
+
+
+def _at_breakpoints(scores: PathScores, low: int, high: int) -> list[Found]:
+    """Find the changes at the right ends of the pieces low to high - 1: before, within and after a jump."""
+    if high <= low:
+        return []
+    a, c = scores.end[:, low:high], scores.start[:, low + 1 : high + 1]
+    last = _just_after(a, scores.start[:, low:high])
+    next_first = _just_after(c, scores.end[:, low + 1 : high + 1])
+    still = a == c  # no jump: nothing happens within it, not even to a score of zero
+    jump_first = np.where(still, last, _just_after(a, c))
+    jump_last = np.where(still, last, _just_after(c, a))
+    t = scores.t[low + 1 : high + 1]
+    found = []
+    for before, after, swept in ((last, jump_first, 0.0), (jump_first, jump_last, None), (jump_last, next_first, 1.0)):
+        sample, j = np.nonzero(before != after)
+        share = _zero(a[sample, j], c[sample, j]) if swept is None else np.full(len(j), swept)
+        found.append((t[j], share, sample, after[sample, j]))
+    return found
+
+
+def _just_after(value: Array, other_end: Array) -> Mask:
+    """Labels (True: +1) on an open affine stretch, next to the end that has the given value."""
+    return np.asarray((value > 0) | ((value == 0) & (other_end >= 0)))
+
+
+def _zero(a: Array, c: Array) -> Array:
+    """Where an affine function with values a and c of opposite signs at 0 and 1 is zero."""
+    return np.asarray(np.abs(a) / (np.abs(a) + np.abs(c)))

@@ -1,0 +1,286 @@
+r"""ROC curves: points of the ROC plane, in the order in which a family of classifiers visits them.
+
+A classifier is the point :math:`(u, v)`, :math:`u=P(f\ge 0\mid -)` (false positive rate) and
+:math:`v=P(f\ge 0\mid +)` (true positive rate). Its expected cost is :math:`p_+C_+(1-v)+p_-C_-u`
+(Bach, Heckerman & Horvitz 2006, section 2.2), so the classifiers that are optimal for some costs are the vertices of
+the upper convex hull.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paretoclf.checks import Array
+from paretoclf.costs import Costs
+from paretoclf.errors import InputError
+from paretoclf.roc.hull import upper_hull
+from paretoclf.tolerances import RATE_ROUNDING, ROC_TIE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Indices = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class RocPoint:
+    """One classifier of a curve, as chosen by `RocCurve.select`.
+
+    Attributes
+    ----------
+    fpr, tpr : float
+        Where it lies in the ROC plane.
+    cost : float
+        Its expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``.
+    t : float or None
+        Path parameter (None for a curve that does not come from a path).
+    swept : float
+        Share of the jump of b at t that is already behind; 1 away from jumps.
+    shift : float
+        What is added to the score: the classifier predicts +1 where ``f(x) + shift >= 0``.
+    index : int
+        Position on the curve that was asked; -1 for an end point (0, 0) or (1, 1) that it did not have.
+    """
+
+    fpr: float
+    tpr: float
+    cost: float
+    t: float | None
+    swept: float
+    shift: float
+    index: int
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """``(false positive rate, false negative rate)``."""
+        return self.fpr, 1.0 - self.tpr
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RocCurve:
+    """A curve in the ROC plane, and which classifier each of its points is.
+
+    Point j is the classifier that predicts +1 where ``f(x) + shift[j] >= 0``, with f the scores at ``t[j]``; at a
+    jump of the intercept, after the share ``swept[j]`` of it (see `paretoclf.roc.scores_at`).
+
+    Attributes
+    ----------
+    fpr, tpr : array of shape (p,)
+        False and true positive rates, in the order in which the curve visits them, from (0, 0) to (1, 1).
+        The curve need not be monotone.
+    n_plus, n_minus : int
+        Samples of each class behind the rates: ``tpr * n_plus`` and ``fpr * n_minus`` are whole numbers.
+    vary : str
+        What varies along the curve: "intercept", "asymmetry" or "both"; free text for other curves.
+    shift : array of shape (p,), optional
+        Shift of the intercept; infinite where every sample gets the same label. Default 0.
+    t : array of shape (p,) or None
+        Path parameter, None if the curve does not come from a path.
+    swept : array of shape (p,), optional
+        Share of the jump of b at ``t[j]`` already swept. Default 1.
+    index : int array of shape (p,) or None
+        For a hull: positions on the original curve, -1 for an end point that it did not have.
+
+    Raises
+    ------
+    InputError
+        If the arrays have different lengths, a rate lies outside [0, 1] or is not a whole number of samples.
+
+    Examples
+    --------
+    >>> from paretoclf.roc import RocCurve
+    >>> curve = RocCurve([0, 0.5, 0.5, 1], [0, 0, 1, 1], n_plus=2, n_minus=2)
+    >>> curve.auc
+    0.5
+    >>> hull = curve.hull()
+    >>> hull.fpr, hull.tpr
+    (array([0. , 0.5, 1. ]), array([0., 1., 1.]))
+    >>> [point.rates for point in curve.select((3.0, 1.0))]
+    [(0.5, 0.0)]
+    """
+
+    fpr: Array
+    tpr: Array
+    n_plus: int
+    n_minus: int
+    vary: str = ""
+    shift: Array = field(default_factory=lambda: np.zeros(0))
+    t: Array | None = None
+    swept: Array = field(default_factory=lambda: np.zeros(0))
+    index: Indices | None = None
+
+    def __post_init__(self) -> None:
+        for name, count in (("n_plus", self.n_plus), ("n_minus", self.n_minus)):
+            if count < 1:
+                raise InputError(f"{name} must be at least 1, got {count!r}")
+        fpr, tpr = _rates(self.fpr, "fpr", self.n_minus), _rates(self.tpr, "tpr", self.n_plus)
+        size = len(fpr)
+        labels = {
+            "fpr": fpr,
+            "tpr": tpr,
+            "shift": _values(self.shift, size, default=0.0),
+            "t": None if self.t is None else np.asarray(self.t, dtype=float),
+            "swept": _values(self.swept, size, default=1.0),
+            "index": None if self.index is None else np.asarray(self.index, dtype=np.intp),
+        }
+        for name, values in labels.items():
+            if values is not None and values.shape != (size,):
+                raise InputError(f"{name} must have one value per point ({size}), got shape {values.shape}")
+            object.__setattr__(self, name, values)
+
+    def __len__(self) -> int:
+        return len(self.fpr)
+
+    def __repr__(self) -> str:
+        kind = f"{self.vary}: " if self.vary else ""
+        return (
+            f"RocCurve({kind}{len(self)} points, {self.n_plus} positives, {self.n_minus} negatives, "
+            f"AUC {self.auc:.4f}, of the hull {self.hull().auc:.4f})"
+        )
+
+    @property
+    def counts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """False and true positives, as whole numbers."""
+        return (
+            np.rint(self.fpr * self.n_minus).astype(np.int64),
+            np.rint(self.tpr * self.n_plus).astype(np.int64),
+        )
+
+    @property
+    def auc(self) -> float:
+        """Area under the curve by trapezoids.
+
+        Where the curve runs backwards (varying the asymmetry it may) this is the signed integral of tpr d fpr along
+        it: a piece passed forwards and backwards at the same height counts nothing. Take ``hull().auc`` for the area
+        that can be attained by choosing at random between two classifiers.
+        """
+        return float(np.trapezoid(self.tpr, self.fpr))
+
+    def hull(self) -> RocCurve:
+        """Upper convex hull of the points with (0, 0) and (1, 1): the classifiers optimal for some costs.
+
+        Monotone chain on fpr ascending, ties by larger tpr; collinear points are dropped, exactly (the comparison is
+        one of whole numbers). Of several classifiers at one point, the first along the curve is kept.
+
+        Returns
+        -------
+        RocCurve
+            Its `index` says which points of this curve it kept.
+        """
+        fp, tp = self.counts
+        hull_fp, hull_tp, index = upper_hull(fp, tp, self.n_minus, self.n_plus)
+        curve = self._take(np.where(index < 0, np.where(hull_fp > 0, len(self) - 1, 0), index))
+        shift = np.where(index >= 0, curve.shift, np.where(hull_fp > 0, np.inf, -np.inf))
+        return replace(curve, fpr=hull_fp / self.n_minus, tpr=hull_tp / self.n_plus, shift=shift, index=index)
+
+    def select(self, costs: Costs | tuple[float, float], prior_plus: float | None = None) -> tuple[RocPoint, ...]:
+        """Return the classifiers with the smallest expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``.
+
+        They are vertices of the hull: one, or both ends of an edge when the lines of equal cost are parallel to it
+        (Bach et al. 2006, section 2.2 and figure 2).
+
+        Parameters
+        ----------
+        costs : Costs or (C_plus, C_minus)
+            Costs of a false negative and of a false positive when the classifier is used; not both zero.
+        prior_plus : float, optional
+            Probability of a positive where the classifier is used. Default: the share of positives behind the curve.
+
+        Returns
+        -------
+        tuple of RocPoint
+            In the order of increasing fpr.
+
+        Raises
+        ------
+        InputError
+            If a cost is negative, both are zero, or the prior is outside [0, 1].
+        """
+        at = costs if isinstance(costs, Costs) else Costs(*costs)
+        prior = self.n_plus / (self.n_plus + self.n_minus) if prior_plus is None else float(prior_plus)
+        if not 0 <= prior <= 1:
+            raise InputError(f"prior_plus must lie in [0, 1], got {prior_plus!r}")
+        miss, alarm = prior * at.C_plus, (1 - prior) * at.C_minus
+        if miss + alarm == 0:
+            raise InputError(f"costs times priors must not both be zero, got {at} with prior_plus = {prior:g}")
+        hull = self.hull()
+        expected = miss * (1 - hull.tpr) + alarm * hull.fpr
+        best = np.flatnonzero(expected <= expected.min() + ROC_TIE * (miss + alarm))
+        return tuple(hull._point(int(j), float(expected[j])) for j in best)
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **line: Any) -> Axes:
+        """Draw the curve; several curves in one picture: `paretoclf.plotting.RocDisplay`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; default: a new figure.
+        name : str, optional
+            Name in the legend, to which the AUC is appended. Default: what varies.
+        **line
+            Passed on to ``Axes.plot``.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            ax = plt.subplots()[1]
+        label = f"{self.vary if name is None else name} (AUC {self.auc:.3f})".strip()
+        ax.plot(self.fpr, self.tpr, **{"label": label, **line})
+        ax.set(xlabel="false positive rate", ylabel="true positive rate", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+        ax.set_aspect("equal")
+        return ax
+
+    def _take(self, which: Indices) -> RocCurve:
+        """Points at the given positions, with their labels."""
+        return replace(
+            self,
+            fpr=self.fpr[which],
+            tpr=self.tpr[which],
+            shift=self.shift[which],
+            t=None if self.t is None else self.t[which],
+            swept=self.swept[which],
+            index=None if self.index is None else self.index[which],
+        )
+
+    def _point(self, j: int, cost: float) -> RocPoint:
+        assert self.index is not None  # self is a hull
+        return RocPoint(
+            fpr=float(self.fpr[j]),
+            tpr=float(self.tpr[j]),
+            cost=cost,
+            t=None if self.t is None else float(self.t[j]),
+            swept=float(self.swept[j]),
+            shift=float(self.shift[j]),
+            index=int(self.index[j]),
+        )
+
+
+def _values(given: Any, size: int, default: float) -> Array:
+    values = np.asarray(given, dtype=float)
+    return np.full(size, default) if values.size == 0 else values
+
+
+def _rates(values: Any, name: str, count: int) -> Array:
+    """Rates in [0, 1] that are whole numbers of count samples."""
+    rates = np.asarray(values, dtype=float)
+    if rates.ndim != 1 or len(rates) == 0:
+        raise InputError(f"{name} must be a non-empty vector, got shape {rates.shape}")
+    bad = np.flatnonzero(~((rates >= 0) & (rates <= 1)))
+    if bad.size:
+        raise InputError(f"{name} must lie in [0, 1], got {rates[bad[0]]} at index {int(bad[0])}")
+    whole = np.rint(rates * count) / count
+    bad = np.flatnonzero(~np.isclose(rates, whole, rtol=0, atol=RATE_ROUNDING))
+    if bad.size:
+        raise InputError(
+            f"{name} must be a whole number of {count} samples divided by {count}, "
+            f"got {rates[bad[0]]} at index {int(bad[0])}"
+        )
+    return np.asarray(whole)

@@ -1,0 +1,61 @@
+"""The upper convex hull of points with whole coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Whole = npt.NDArray[np.int64]
+
+
+def upper_hull(fp: Whole, tp: Whole, n_minus: int, n_plus: int) -> tuple[Whole, Whole, npt.NDArray[np.intp]]:
+    """Vertices of the upper hull of the points (fp, tp), with (0, 0) and (n_minus, n_plus), by increasing fp.
+
+    Andrew's monotone chain on one point (the highest) for each fp. Coordinates are whole numbers and the cross
+    products Python's, so collinear points are recognised, and dropped, exactly.
+
+    Parameters
+    ----------
+    fp, tp : int array of shape (p,)
+        False and true positives.
+    n_minus, n_plus : int
+        Coordinates of the upper right corner.
+
+    Returns
+    -------
+    fp, tp : int array of shape (h,)
+        The vertices.
+    index : int array of shape (h,)
+        Positions among the points, the first of several equal ones; -1 for a corner that is none of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.roc.hull import upper_hull
+    >>> upper_hull(np.array([1, 2, 3]), np.array([2, 1, 3]), 4, 4)
+    (array([0, 1, 4]), array([0, 2, 4]), array([-1,  0, -1]))
+    """
+    order = np.lexsort((-tp, fp))  # stable: the first of equal points comes first
+    x, y = fp[order], tp[order]
+    highest = np.concatenate([[True], x[1:] != x[:-1]])
+    points = list(zip(x[highest].tolist(), y[highest].tolist(), order[highest].tolist(), strict=True))
+    if points[0][:2] != (0, 0):
+        points.insert(0, (0, 0, _find(fp, tp, 0, 0)))
+    if points[-1][:2] != (n_minus, n_plus):
+        points.append((n_minus, n_plus, -1))
+    chain: list[tuple[int, int, int]] = []
+    for point in points:
+        while len(chain) > 1 and _turns_left_or_straight(chain[-2], chain[-1], point):
+            chain.pop()
+        chain.append(point)
+    vertices = np.array(chain, dtype=np.int64).reshape(-1, 3)
+    return vertices[:, 0], vertices[:, 1], vertices[:, 2].astype(np.intp)
+
+
+def _turns_left_or_straight(a: tuple[int, int, int], b: tuple[int, int, int], c: tuple[int, int, int]) -> bool:
+    return (b[0] - a[0]) * (c[1] - a[1]) >= (b[1] - a[1]) * (c[0] - a[0])
+
+
+def _find(fp: Whole, tp: Whole, x: int, y: int) -> int:
+    found = np.flatnonzero((fp == x) & (tp == y))
+    return int(found[0]) if found.size else -1

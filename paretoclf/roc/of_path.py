@@ -1,0 +1,344 @@
+"""The three ROC curves of a line in the cost plane: varying the intercept, the asymmetry, or both.
+
+Bach, Heckerman & Horvitz 2006, section 3.2. No order holds between the first two; the third contains both.
+Each curve can be pooled over the folds of a cross-validation: the counts of all folds at the same path parameter and
+the same shift of the intercept are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Literal, Protocol, get_args
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import roc_curve
+
+from paretoclf.checks import Array, check_labels, check_vector
+from paretoclf.costs import Costs
+from paretoclf.errors import InputError
+from paretoclf.path.scores import PathScores
+from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
+from paretoclf.roc.curve import RocCurve
+
+Vary = Literal["intercept", "asymmetry", "both"]
+
+
+class ScoredPath(Protocol):
+    """What is needed of a path."""
+
+    def scores(self, X: Any) -> PathScores:
+        """Scores of the rows of X along the path."""
+
+    def costs(self, t: float) -> Costs:
+        """Costs at t."""
+
+
+def roc_curve_of_scores(y: Any, scores: Any) -> RocCurve:
+    """ROC curve of one scored sample, varying only the intercept: every threshold, ties as one step.
+
+    Parameters
+    ----------
+    y : array of shape (m,)
+        Labels -1 and +1, both present.
+    scores : array of shape (m,)
+        Scores; larger is more positive.
+
+    Returns
+    -------
+    RocCurve
+        Point j predicts +1 where ``scores + shift[j] >= 0``.
+
+    Raises
+    ------
+    InputError
+        If the labels or scores are not as above.
+
+    Examples
+    --------
+    >>> from paretoclf.roc import roc_curve_of_scores
+    >>> roc_curve_of_scores([-1, 1, -1, 1], [0.1, 0.4, 0.4, 0.8]).tpr
+    array([0. , 0.5, 1. , 1. ])
+    """
+    labels = check_labels(y)
+    values = check_vector(scores, len(labels), "scores")
+    fpr, tpr, threshold = roc_curve(labels, values, pos_label=1, drop_intermediate=False)
+    n_plus = int(np.count_nonzero(labels > 0))
+    return RocCurve(fpr, tpr, n_plus, len(labels) - n_plus, "intercept", shift=-np.asarray(threshold))
+
+
+def roc_of_path(
+    path: ScoredPath, X: Any, y: Any, vary: Vary = "intercept", t: float | None = None, n_grid: int = 1000
+) -> RocCurve:
+    """ROC curve of a path on (held-out) samples.
+
+    Parameters
+    ----------
+    path : Path
+        An exact path, from `paretoclf.trace`.
+    X : array of shape (m, d)
+        Samples.
+    y : array of shape (m,)
+        Their labels, -1 and +1.
+    vary : {"intercept", "asymmetry", "both"}
+        What varies; see `roc_of_scores`.
+    t : float in [0, 1], optional
+        Path parameter of the slope for ``vary="intercept"``. Default: `symmetric_t` of the path.
+    n_grid : int
+        Size of the grid for ``vary="both"``.
+
+    Returns
+    -------
+    RocCurve
+
+    Raises
+    ------
+    InputError
+        If an argument is not as above.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf import Costs
+    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc import roc_of_path
+    >>> class Line:  # stands for the path of a classifier f(x) = x + b, b from -2 to 2
+    ...     def scores(self, X):
+    ...         return PathScores(np.array([0.0, 1.0]), X - 2, X + 2)
+    ...     def costs(self, t):
+    ...         return Costs(t, 1 - t)
+    >>> X, y = np.array([[-1.0], [0.0], [0.5], [1.0]]), np.array([-1, 1, -1, 1])
+    >>> roc_of_path(Line(), X, y, vary="asymmetry")
+    RocCurve(asymmetry: 5 points, 2 positives, 2 negatives, AUC 0.7500, of the hull 0.8750)
+    """
+    return roc_of_scores(path.scores(X), y, vary, symmetric_t(path) if t is None else t, n_grid)
+
+
+def roc_of_scores(
+    scores: PathScores | Sequence[PathScores],
+    y: Any,
+    vary: Vary = "intercept",
+    t: float | None = None,
+    n_grid: int = 1000,
+) -> RocCurve:
+    """ROC curve from scores along a path, or along the paths of several folds on the same line of the cost plane.
+
+    Parameters
+    ----------
+    scores : PathScores or sequence of PathScores
+        Scores of one set of samples, or one for each fold.
+    y : array of shape (m,), or a sequence of them
+        Labels -1 and +1, one vector for each PathScores. Both classes must occur, not in each fold.
+    vary : {"intercept", "asymmetry", "both"}
+        "intercept": slope at t, all thresholds. "asymmetry": the classifiers of the path themselves; the finite
+        sequence of states between consecutive sign changes, computed exactly, completed by (0, 0) and (1, 1) where
+        the path does not reach them, and turned to go from (0, 0) to (1, 1). "both": upper hull of all thresholds
+        at all breakpoints and at n_grid equally spaced t, with the other two curves (that of the intercept if t is
+        given), so that it contains them.
+    t : float in [0, 1], optional
+        Path parameter for "intercept", where it is required.
+    n_grid : int
+        Size of the grid for "both".
+
+    Returns
+    -------
+    RocCurve
+        With `t`, `swept` and `shift` of each point.
+
+    Raises
+    ------
+    InputError
+        If an argument is not as above.
+
+    Notes
+    -----
+    Between breakpoints the order of the scores also changes at ``s_i(t) = s_j(t)``; "both" replaces those t by the
+    grid, which can only lose points of the hull.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc import roc_of_scores
+    >>> fold = PathScores(np.array([0.0, 1.0]), np.array([[-2.0], [-1.0]]), np.array([[1.0], [2.0]]))
+    >>> roc_of_scores([fold, fold], [[-1, 1], [-1, 1]], vary="asymmetry").t
+    array([0.16..., 0.5  , 0.83...])
+    """
+    folds, labels = _folds(scores, y)
+    if vary not in get_args(Vary):
+        raise InputError(f'vary must be "intercept", "asymmetry" or "both", got {vary!r}')
+    if t is None and vary == "intercept":
+        raise InputError('t is required for vary="intercept": the path parameter in [0, 1] of the slope')
+    if n_grid < 0:
+        raise InputError(f"n_grid must be at least 0, got {n_grid!r}")
+    if vary == "intercept":
+        assert t is not None
+        return _intercept(folds, labels, t)
+    if vary == "asymmetry":
+        return _asymmetry(folds, labels)
+    parts = [_asymmetry(folds, labels), _thresholds(folds, np.concatenate(labels), *_positions(folds, n_grid))]
+    union = _union(parts if t is None else [_intercept(folds, labels, t), *parts])
+    return replace(union.hull(), index=None)
+
+
+def symmetric_t(path: ScoredPath) -> float:
+    """Where on its line a path is closest to asymmetry 1/2.
+
+    Costs are affine in t, so ``C_plus - C_minus`` is too: its zero if it has one in [0, 1] (exactly; asymmetry 1/2);
+    otherwise the end of the line whose asymmetry is nearer, since the asymmetry is monotone along a line. The end
+    t = 1 when both are equally near, as on a ray, where the asymmetry is constant.
+
+    Examples
+    --------
+    >>> from paretoclf import Costs, CostLine
+    >>> from paretoclf.roc import symmetric_t
+    >>> class Line:
+    ...     def costs(self, t):
+    ...         return CostLine(Costs(0.0, 4.0), Costs(3.0, 1.0)).at(t)
+    >>> round(symmetric_t(Line()), 15)
+    0.666666666666667
+    """
+    start, stop = path.costs(0.0), path.costs(1.0)
+    first, last = start.C_plus - start.C_minus, stop.C_plus - stop.C_minus
+    if (first < 0 < last) or (last < 0 < first):
+        return first / (first - last)
+    if start.total == 0 or abs(stop.asymmetry - 0.5) <= abs(start.asymmetry - 0.5):
+        return 1.0
+    return 0.0
+
+
+def _folds(scores: PathScores | Sequence[PathScores], y: Any) -> tuple[list[PathScores], list[Array]]:
+    """Both arguments as lists of equal length, checked."""
+    folds = [scores] if isinstance(scores, PathScores) else list(scores)
+    given = [y] if isinstance(scores, PathScores) else list(y)
+    if len(folds) == 0 or len(folds) != len(given):
+        raise InputError(f"y must have one vector of labels per PathScores ({len(folds)}), got {len(given)}")
+    sizes = [fold.start.shape[0] for fold in folds]
+    vectors = [np.asarray(labels) for labels in given]
+    for j, (size, vector) in enumerate(zip(sizes, vectors, strict=True)):
+        if vector.shape != (size,):
+            where = "y" if len(folds) == 1 else f"y[{j}]"
+            raise InputError(f"{where} must have shape ({size},), got {vector.shape}")
+    pooled = check_labels(np.concatenate(vectors))
+    return folds, np.split(pooled, np.cumsum(sizes)[:-1])
+
+
+def _intercept(folds: list[PathScores], labels: list[Array], t: float) -> RocCurve:
+    pooled = np.concatenate([fold(float(t)) for fold in folds])
+    curve = roc_curve_of_scores(np.concatenate(labels), pooled)
+    return replace(curve, t=np.full(len(curve), float(t)))
+
+
+def _asymmetry(folds: list[PathScores], labels: list[Array]) -> RocCurve:
+    """States between consecutive sign changes, pooled over the folds."""
+    found = [crossings(fold) for fold in folds]
+    states = [_steps(each, y) for each, y in zip(found, labels, strict=True)]
+    t, swept, d_fp, d_tp = (np.concatenate(part) for part in zip(*states, strict=True))
+    order = np.lexsort((swept, t))
+    t, swept, d_fp, d_tp = t[order], swept[order], d_fp[order], d_tp[order]
+    ends = np.flatnonzero(
+        np.concatenate([(t[1:] != t[:-1]) | (swept[1:] != swept[:-1]), np.ones(min(len(t), 1), bool)])
+    )
+    first_fp = sum(int(np.count_nonzero(each.first & (y < 0))) for each, y in zip(found, labels, strict=True))
+    first_tp = sum(int(np.count_nonzero(each.first & (y > 0))) for each, y in zip(found, labels, strict=True))
+    fp = first_fp + np.concatenate([[0], np.cumsum(d_fp)[ends]])
+    tp = first_tp + np.concatenate([[0], np.cumsum(d_tp)[ends]])
+    t, swept = _between(t[ends], swept[ends])
+    n_plus = sum(int(np.count_nonzero(y > 0)) for y in labels)
+    n_minus = sum(len(y) for y in labels) - n_plus
+    height = fp * n_plus + tp * n_minus  # of fpr + tpr, in whole numbers
+    if height[0] > height[-1]:
+        fp, tp, t, swept = fp[::-1], tp[::-1], t[::-1], swept[::-1]
+    before = np.zeros(0 if fp[0] + tp[0] == 0 else 1)
+    after = np.zeros(0 if fp[-1] + tp[-1] == n_plus + n_minus else 1)
+    return RocCurve(
+        np.concatenate([before, fp, after + n_minus]) / n_minus,
+        np.concatenate([before, tp, after + n_plus]) / n_plus,
+        n_plus,
+        n_minus,
+        "asymmetry",
+        shift=np.concatenate([before - np.inf, np.zeros(len(fp)), after + np.inf]),
+        t=np.concatenate([before + t[0], t, after + t[-1]]),
+        swept=np.concatenate([before + 1, swept, after + 1]),
+    )
+
+
+def _steps(found: Crossings, y: Array) -> tuple[Array, Array, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Positions of the sign changes, and the changes of the two counts there."""
+    step = np.where(found.up, 1, -1)
+    positive = y[found.sample] > 0
+    return found.t, found.swept, np.where(positive, 0, step), np.where(positive, step, 0)
+
+
+def _between(t: Array, swept: Array) -> tuple[Array, Array]:
+    """Positions in the middle of the stretches that the sorted positions (t, swept) cut the path into."""
+    ends_t, ends_swept = np.concatenate([[0.0], t, [1.0]]), np.concatenate([[1.0], swept, [1.0]])
+    in_jump = ends_t[1:] == ends_t[:-1]
+    middle = 0.5 * (ends_t[1:] + ends_t[:-1])
+    return middle, np.where(in_jump, 0.5 * (ends_swept[1:] + ends_swept[:-1]), 1.0)
+
+
+def _positions(folds: list[PathScores], n_grid: int) -> tuple[Array, Array]:
+    """Breakpoints and grid, as positions (t, swept). Jumps matter only if they move the folds against each other."""
+    t = np.unique(np.concatenate([*(fold.t for fold in folds), np.linspace(0, 1, n_grid)]))
+    if len(folds) == 1:
+        return t, np.ones(len(t))
+    inner = np.unique(np.concatenate([fold.t[1:-1] for fold in folds]))
+    return np.concatenate([t, inner]), np.concatenate([np.ones(len(t)), np.zeros(len(inner))])
+
+
+def _thresholds(folds: list[PathScores], y: Array, t: Array, swept: Array) -> RocCurve:
+    """For each number of false positives the best classifier among all thresholds at all positions.
+
+    Only the largest number of true positives for each number of false positives can matter to the hull, so memory
+    does not grow with the number of positions.
+    """
+    m, n_plus = len(y), int(np.count_nonzero(y > 0))
+    best_tp = np.full(m - n_plus + 1, -1)
+    best_t, best_swept, best_shift = np.zeros(len(best_tp)), np.ones(len(best_tp)), np.zeros(len(best_tp))
+    for some_t, some_swept in _blocks(t, swept, max(1, BLOCK // m)):
+        pooled = np.concatenate([scores_at(fold, some_t, some_swept) for fold in folds])
+        order = np.argsort(-pooled, axis=0)
+        ordered = np.take_along_axis(pooled, order, axis=0)
+        tp = np.cumsum(y[order] > 0, axis=0)
+        complete = np.ones(pooled.shape, bool)  # False within a tie: no threshold separates equal scores
+        complete[:-1] = ordered[1:] != ordered[:-1]
+        row, column = np.nonzero(complete)
+        fp = row + 1 - tp[row, column]
+        # Of equally many true positives the first; the position is packed below the count to find it again.
+        packed = np.full(len(best_tp), -1)
+        np.maximum.at(packed, fp, tp[row, column] * len(row) + np.arange(len(row))[::-1])
+        new_tp = packed // len(row)
+        better = new_tp > best_tp
+        place = len(row) - 1 - packed[better] % len(row)
+        best_tp[better] = new_tp[better]
+        best_t[better], best_swept[better] = some_t[column[place]], some_swept[column[place]]
+        best_shift[better] = -ordered[row[place], column[place]]
+    seen = np.flatnonzero(best_tp >= 0)
+    return RocCurve(
+        seen / (m - n_plus),
+        best_tp[seen] / n_plus,
+        n_plus,
+        m - n_plus,
+        "both",
+        shift=best_shift[seen],
+        t=best_t[seen],
+        swept=best_swept[seen],
+    )
+
+
+def _blocks(t: Array, swept: Array, width: int) -> Iterator[tuple[Array, Array]]:
+    for low in range(0, len(t), width):
+        yield t[low : low + width], swept[low : low + width]
+
+
+def _union(curves: list[RocCurve]) -> RocCurve:
+    """All points of several curves, for the hull: their order along a curve is lost."""
+
+    def joined(name: str) -> Array:
+        return np.concatenate([getattr(curve, name) for curve in curves])
+
+    return replace(
+        curves[-1], fpr=joined("fpr"), tpr=joined("tpr"), shift=joined("shift"), t=joined("t"), swept=joined("swept")
+    )

@@ -1,0 +1,245 @@
+r"""A parametrised quadratic program, compiled once and moved inside the solver.
+
+CVXPY compiles a DPP problem to :math:`\min \tfrac12 x^\top Px + q(\theta)^\top x` subject to
+:math:`b(\theta) - Ax \in K`, with :math:`q` and :math:`b` affine in the parameters :math:`\theta`. The affine maps are
+read off once; after that a new :math:`\theta` costs two thin products and an update in place of the vector that moved.
+The tensors they are read from are not a documented interface of CVXPY, so the compiled problem checks itself: against
+CVXPY's own data at a second parameter value.
+
+Clarabel's stopping rule is absolute for objectives below 1, so small costs would come back with few correct digits.
+Problems with small data are therefore handed over in a unit of their own: where only :math:`q` moves, the objective is
+divided by the size :math:`u` of what moves; where only :math:`b` moves and is proportional to the parameters,
+:math:`x = u\hat x` turns the problem into :math:`(uP, q, A, b/u)` with the same multipliers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import clarabel
+import cvxpy as cp
+import numpy as np
+import scipy.sparse as sp
+from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import dims_to_solver_cones
+
+from paretoclf.checks import Array
+from paretoclf.errors import SolveError
+from paretoclf.solve.model import Accuracy, Model, conic_settings
+from paretoclf.tolerances import SETUP_DRIFT
+
+#: Clarabel's words for a usable point, in CVXPY's.
+CLAIMS = {"Solved": cp.OPTIMAL, "AlmostSolved": cp.OPTIMAL_INACCURATE}
+
+
+@dataclass(frozen=True)
+class Raw:
+    """What the solver claims at one parameter value: numbers by name of variable or constraint."""
+
+    numbers: Mapping[str, Any]
+    status: str
+    iterations: int
+    seconds: float
+    fresh: bool
+
+
+class Compiled:
+    """One model, compiled for Clarabel, to be solved at many parameter values.
+
+    Parameters
+    ----------
+    model : Model
+        Must be a DPP minimisation whose matrices do not depend on the parameters.
+    parameters : mapping of str to cvxpy.Parameter
+        Everything the model depends on.
+    accuracy : {"reference", "fast"}
+        Tolerance of the solver.
+
+    Attributes
+    ----------
+    moving : tuple of str
+        Which of the vectors ``"q"`` and ``"b"`` depend on the parameters.
+    setups : int
+        How often the solver was set up from scratch.
+
+    Raises
+    ------
+    SolveError
+        If the matrices move with the parameters, or the maps do not reproduce CVXPY's data.
+    """
+
+    def __init__(self, model: Model, parameters: Mapping[str, cp.Parameter], accuracy: Accuracy = "reference") -> None:
+        self._settings = conic_settings(accuracy)
+        self._linear_algebra = "qdldl" if model.thin else "faer"
+        first = dict.fromkeys(parameters, 1.0)
+        data, chain, inverse = _problem_data(model, parameters, first)
+        tensors = data["param_prob"]
+        self._names = tuple(parameters)
+        self._columns = {name: tensors.param_id_to_col.get(p.id) for name, p in parameters.items()}
+        self._q_map, self._b_map = _affine_maps(tensors)
+        self._q, self._A, self._b = data["c"], sp.csc_array(data["A"]), data["b"]
+        P = data["P"] if "P" in data else sp.csc_array((self._q.size, self._q.size))
+        self._P = sp.csc_array(sp.triu(P))
+        self._dims = data["dims"]
+        self._places = _places(model, chain, inverse, self._q.size, self._b.size)
+        moves = {"q": self._q_map, "b": self._b_map}
+        self.moving: tuple[str, ...] = tuple(key for key, tensor in moves.items() if tensor[:, :-1].nnz)
+        self._proportional = self._b_map[:, [-1]].nnz == 0
+        self._moving_entries = {key: np.unique(tensor[:, :-1].nonzero()[0]) for key, tensor in moves.items()}
+        self._solver: Any = None
+        self._at_setup: Array = np.zeros(0)
+        self._units = (1.0, 1.0)
+        self.setups = 0
+        self._check(model, parameters)
+
+    def data(self, values: Mapping[str, float]) -> tuple[Array, Array]:
+        """Return the vectors q and b at the given parameter values."""
+        theta = np.zeros(self._q_map.shape[1])
+        theta[-1] = 1.0
+        for name, column in self._columns.items():
+            if column is not None:
+                theta[column] = values[name]
+        return np.asarray(self._q_map @ theta), np.asarray(self._b_map @ theta)
+
+    def solve(self, values: Mapping[str, float]) -> Raw:
+        """Solve at the given parameter values.
+
+        Raises
+        ------
+        SolveError
+            If Clarabel returns no usable point, freshly set up.
+        """
+        started = time.perf_counter()
+        q, b = self.data(values)
+        fresh = not self._update(q, b)
+        solution: Any = None if fresh else self._solver.solve()
+        # A claim other than "Solved" may be the fault of the scaling: try again from scratch, then in the other unit.
+        for always in (False, True):
+            if solution is None or str(solution.status) != "Solved":
+                fresh = True
+                self._set_up(q, b, self._units_at(q, b, always=always))
+                solution = self._solver.solve()
+        status = str(solution.status)
+        if status not in CLAIMS:
+            raise SolveError(
+                f"CLARABEL returned {status!r} at {dict(values)}, although the problem has a solution. "
+                "Try the other form, accuracy='fast', or rescale the features"
+            )
+        objective, length = self._units
+        x, z = length * np.asarray(solution.x), objective / length * np.asarray(solution.z)
+        numbers = {name: (x, z)[which][index] for name, (which, index) in self._places.items()}
+        return Raw(numbers, CLAIMS[status], int(solution.iterations), time.perf_counter() - started, fresh)
+
+    def _set_up(self, q: Array, b: Array, units: tuple[float, float]) -> None:
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.presolve_enable = False  # a presolved problem cannot be updated
+        settings.direct_solve_method = self._linear_algebra
+        for key, value in self._settings.items():
+            setattr(settings, key, value)
+        self._units = objective, length = units
+        self._solver = clarabel.DefaultSolver(
+            self._P * (length**2 / objective),
+            q * (length / objective),
+            self._A,
+            b / length,
+            dims_to_solver_cones(self._dims),
+            settings,
+        )
+        self._at_setup = self._moved(q, b)
+        self.setups += 1
+
+    def _update(self, q: Array, b: Array) -> bool:
+        """Move the solver to q and b in place; False where it must be set up from scratch."""
+        if self._solver is None or not self._solver.is_data_update_allowed() or self._drifted(q, b):
+            return False
+        objective, length = self._units
+        if "q" in self.moving:
+            self._solver.update(q=q * (length / objective))
+        if "b" in self.moving:
+            self._solver.update(b=b / length)
+        return True
+
+    def _units_at(self, q: Array, b: Array, *, always: bool) -> tuple[float, float]:
+        """Units (of the objective, of x) in which nothing that moves is small, nor, on request, large."""
+        size = float(self._moved(q, b).max(initial=0.0))
+        if size == 0.0 or (size >= 1.0 and not always):
+            return 1.0, 1.0
+        if self.moving == ("q",):
+            return size, 1.0
+        if self.moving == ("b",) and self._proportional:
+            return size, size
+        return 1.0, 1.0
+
+    def _moved(self, q: Array, b: Array) -> Array:
+        entries = self._moving_entries
+        return np.asarray(np.abs(np.concatenate([q[entries["q"]], b[entries["b"]]])))
+
+    def _drifted(self, q: Array, b: Array) -> bool:
+        """Whether an entry that moves has left the range for which the solver was scaled at its setup."""
+        now, then = self._moved(q, b), self._at_setup
+        return bool((now > SETUP_DRIFT * then).any() or (then > SETUP_DRIFT * now).any())
+
+    def _check(self, model: Model, parameters: Mapping[str, cp.Parameter]) -> None:
+        rng = np.random.default_rng(0)
+        values = {name: 0.5 + rng.random() for name in parameters}
+        data, _, _ = _problem_data(model, parameters, values)
+        q, b = self.data(values)
+        P = data.get("P", self._P)
+        same = (
+            np.allclose(q, data["c"], rtol=1e-13, atol=0)
+            and np.allclose(b, data["b"], rtol=1e-13, atol=0)
+            and abs(self._A - sp.csc_array(data["A"])).sum() == 0
+            and abs(self._P - sp.csc_array(sp.triu(P))).sum() == 0
+        )
+        if not same:
+            raise SolveError(f"the compiled maps do not reproduce the data of cvxpy {cp.__version__}; use solve()")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_solver": None}  # it cannot be pickled; the next solve sets up a new one
+
+
+def _problem_data(
+    model: Model, parameters: Mapping[str, cp.Parameter], values: Mapping[str, float]
+) -> tuple[dict[str, Any], Any, Any]:
+    """CVXPY's data for Clarabel at the given values; the parameters are left as they were."""
+    before = {name: parameter.value for name, parameter in parameters.items()}
+    try:
+        for name, parameter in parameters.items():
+            parameter.value = values[name]
+        data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts={})
+    finally:
+        for name, parameter in parameters.items():
+            parameter.value = before[name]
+    return data, chain, inverse
+
+
+def _affine_maps(tensors: Any) -> tuple[Any, Any]:
+    """Sparse maps from (theta, 1) to q and to b, after a proof that A and P do not move."""
+    n, m = tensors.x.size, tensors.constr_size
+    A = sp.csc_array(tensors.A)
+    P = sp.csc_array((1, A.shape[1])) if tensors.P is None else sp.csc_array(tensors.P)
+    if A[: m * n, :-1].nnz or P[:, :-1].nnz:
+        raise SolveError(
+            "the matrices of this model depend on its parameters, so it cannot be updated in place; "
+            "use the other form, or solve() at each value"
+        )
+    return sp.csr_array(sp.csc_array(tensors.q)[:n]), sp.csr_array(A[m * n :])
+
+
+def _places(model: Model, chain: Any, inverse: Any, n: int, m: int) -> dict[str, tuple[int, Any]]:
+    """Where in the solver's (x, z) each named number stands.
+
+    CVXPY's own inverse is applied to the vectors (0, ..., n - 1) and (0, ..., m - 1): each entry it returns is then
+    the position of the entry it was read from.
+    """
+    probe = SimpleNamespace(
+        x=np.arange(float(n)), z=np.arange(float(m)), status="Solved", obj_val=0.0, solve_time=0.0, iterations=0
+    )
+    read = chain.invert(probe, inverse)
+    found = {name: (0, read.primal_vars[v.id]) for name, v in model.variables.items()}
+    found |= {name: (1, read.dual_vars[c.id]) for name, c in model.constraints.items()}
+    return {name: (which, np.asarray(at).round().astype(int)) for name, (which, at) in found.items()}

@@ -1,0 +1,115 @@
+"""What the solving side asks of a formulation, and the data that pass between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import cvxpy as cp
+import numpy as np
+
+from paretoclf.certificate import Certificate
+from paretoclf.checks import Array
+from paretoclf.errors import InputError
+from paretoclf.solution import Solution
+from paretoclf.tolerances import SOLVER_FAST, SOLVER_REFERENCE
+
+Form = Literal["dual", "primal"]
+Accuracy = Literal["reference", "fast"]
+
+
+@dataclass(frozen=True)
+class Model:
+    """One optimisation problem, with names for its variables and constraints.
+
+    Attributes
+    ----------
+    problem : cvxpy.Problem
+        A minimisation, DPP in its parameters.
+    variables : mapping of str to cvxpy.Variable
+        Whatever a solution is read from.
+    constraints : mapping of str to cvxpy constraint
+        Those whose multipliers a solution is read from. No name occurs among the variables too.
+    thin : bool
+        True where the quadratic is a sum of squares of a thin factor, so that the solver's matrices are sparse or thin.
+    """
+
+    problem: cp.Problem
+    variables: Mapping[str, cp.Variable]
+    constraints: Mapping[str, cp.Constraint]
+    thin: bool = True
+
+
+@dataclass(frozen=True)
+class Point:
+    """What is read from a solved model: multipliers, intercept, and w where the model has one (linear kernel)."""
+
+    alpha: Array = field(repr=False)
+    b: float | None
+    w: Array | None = field(default=None, repr=False)
+
+
+class Solvable(Protocol):
+    """A formulation, as the solving side sees it."""
+
+    @property
+    def parameters(self) -> Mapping[str, cp.Parameter]:
+        """The parameters by name."""
+        ...
+
+    def model(self, form: Form) -> Model:
+        """Return the named model of one form."""
+        ...
+
+    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Return parameter values as floats; InputError if one is missing, unknown or out of range."""
+        ...
+
+    def closed_form(self, values: Mapping[str, float]) -> Point | None:
+        """Return the solution where it needs no solver, else None."""
+        ...
+
+    def read(self, form: Form, numbers: Mapping[str, Any]) -> Point:
+        """Return the point that values of named variables and multipliers of named constraints describe."""
+        ...
+
+    def complete(
+        self,
+        values: Mapping[str, float],
+        point: Point,
+        *,
+        polish: bool,
+        source: str,
+        status: str,
+        timing: Mapping[str, float],
+    ) -> Solution:
+        """Certify the point, and polish it on request."""
+        ...
+
+
+def check_form(form: Any) -> Form:
+    """Return form, or say which there are."""
+    if form not in ("dual", "primal"):
+        raise InputError(f"form must be 'dual' or 'primal', got {form!r}")
+    return form  # type: ignore[no-any-return]
+
+
+def solver_tolerance(accuracy: Any) -> float:
+    """Tolerance of the conic solver for ``accuracy="reference"`` or ``"fast"``."""
+    tolerances = {"reference": SOLVER_REFERENCE, "fast": SOLVER_FAST}
+    if not isinstance(accuracy, str) or accuracy not in tolerances:
+        raise InputError(f"accuracy must be 'reference' or 'fast', got {accuracy!r}")
+    return tolerances[accuracy]
+
+
+def conic_settings(accuracy: Any) -> dict[str, Any]:
+    """Clarabel's settings for one accuracy. A single thread, so that results do not depend on the machine."""
+    tol = solver_tolerance(accuracy)
+    return {"tol_gap_abs": tol, "tol_gap_rel": tol, "tol_feas": tol, "max_threads": 1}
+
+
+def worst(certificate: Certificate) -> float:
+    """Largest residual or gap of a certificate, infinite where it is not a number: what to compare two points by."""
+    largest = float(np.max([certificate.residual, abs(certificate.gap)]))
+    return float("inf") if np.isnan(largest) else largest

@@ -1,0 +1,214 @@
+"""A compiled formulation, solved at many parameter values, every answer certified."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+from tqdm import tqdm
+
+from paretoclf.certificate import Certificate
+from paretoclf.checks import Array
+from paretoclf.errors import InputError
+from paretoclf.solution import Solution
+from paretoclf.solve.compiled import Compiled
+from paretoclf.solve.model import Accuracy, Form, Solvable, check_form, conic_settings, worst
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Sequence[Solution]):
+    """The solutions of a sweep, in the order of the parameter values that were asked for.
+
+    Attributes
+    ----------
+    solutions : tuple of Solution
+        One for each parameter value.
+    form : str
+        Which problem the solver saw, ``"dual"`` or ``"primal"``.
+    timing : mapping
+        Seconds: ``build`` (once), ``solve`` and ``polish`` (all values together).
+    setups : int
+        How often the solver had to be set up from scratch.
+    """
+
+    solutions: tuple[Solution, ...]
+    form: str
+    timing: Mapping[str, float] = field(default_factory=dict)
+    setups: int = 0
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def __iter__(self) -> Iterator[Solution]:
+        return iter(self.solutions)
+
+    @overload
+    def __getitem__(self, index: int) -> Solution: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sweep: ...
+
+    def __getitem__(self, index: int | slice) -> Solution | Sweep:
+        if isinstance(index, slice):
+            return Sweep(self.solutions[index], self.form, self.timing, self.setups)
+        return self.solutions[index]
+
+    @property
+    def costs(self) -> Array:
+        """Costs (C_plus, C_minus), shape (k, 2)."""
+        return np.array([tuple(s.costs) for s in self.solutions], dtype=float).reshape(-1, 2)
+
+    @property
+    def values(self) -> Array:
+        """Primal objectives, shape (k,): upper bounds of the optimal values."""
+        return np.array([s.value for s in self.solutions])
+
+    @property
+    def dual_values(self) -> Array:
+        """Dual objectives, shape (k,): lower bounds of the optimal values."""
+        return np.array([s.dual_value for s in self.solutions])
+
+    @property
+    def certificates(self) -> list[Certificate]:
+        """One certificate for each value."""
+        return [s.certificate for s in self.solutions]
+
+    @property
+    def alpha(self) -> Array:
+        """Multipliers, shape (k, n)."""
+        return np.array([s.alpha for s in self.solutions])
+
+    @property
+    def b(self) -> Array:
+        """Intercepts, shape (k,)."""
+        return np.array([s.classifier.b for s in self.solutions])
+
+    @property
+    def worst(self) -> float:
+        """Largest residual or gap of all certificates."""
+        return max((worst(c) for c in self.certificates), default=0.0)
+
+    def __repr__(self) -> str:
+        passed = sum(c.passes() for c in self.certificates)
+        seconds = sum(self.timing.values())
+        return (
+            f"Sweep({len(self)} solutions of the {self.form}, {passed} certified, "
+            f"worst residual or gap {self.worst:.1e}, {seconds:.2f} s)"
+        )
+
+
+def sweep(
+    formulation: Solvable,
+    *,
+    form: Form = "dual",
+    accuracy: Accuracy = "reference",
+    polish: bool = True,
+    progress: bool | None = None,
+    **grid: Any,
+) -> Sweep:
+    """Solve a formulation at many parameter values: compiled once, moved in place, each answer certified.
+
+    Parameters
+    ----------
+    formulation : TwoCSVM or another formulation
+        What to solve.
+    form : {"dual", "primal"}
+        Which problem the solver sees. The dual is the faster and is immune to the scale of the costs.
+    accuracy : {"reference", "fast"}
+        Tolerance of the conic solver, 1e-12 or 1e-8. The polish makes up for most of the difference.
+    polish : bool
+        Whether to refine each answer on its active set. A refined answer is kept only where its certificate is the
+        better one; `Solution.status` says which one was kept, and why.
+    progress : bool, optional
+        Progress bar; by default on a terminal only.
+    **grid : array of shape (k,), or number
+        Values of every parameter, for `TwoCSVM` ``C_plus`` and ``C_minus``: all of one length. A single number stands
+        for that many equal ones.
+
+    Returns
+    -------
+    Sweep
+
+    Raises
+    ------
+    InputError
+        If a parameter is missing, unknown or out of range, or the lengths differ.
+    SolveError
+        If the solver returns no point.
+
+    References
+    ----------
+    The problem is that of Bach, Heckerman & Horvitz (2006), section 3. Stale scaling of updated interior-point
+    solvers, which is why the solver is set up anew when the objective moves far: cvxpy pull request 2697.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.formulations.two_c_svm import TwoCSVM
+    >>> from paretoclf.solve.sweep import sweep
+    >>> svm = TwoCSVM(np.array([[-1.0], [1.0]]), [-1, 1])
+    >>> two = sweep(svm, C_plus=[0.25, 4.0], C_minus=1.0)
+    >>> [round(float(s.classifier.w[0]), 9) for s in two]
+    [0.5, 1.0]
+    """
+    points = _points(formulation, grid)
+    form = check_form(form)
+    conic_settings(accuracy)
+    compiled: Compiled | None = None
+    build = 0.0
+    solutions = []
+    hidden = {None: None, True: False, False: True}[progress]
+    for values in tqdm(points, desc="sweep", unit="solve", disable=hidden, leave=False):
+        known = formulation.closed_form(values)
+        if known is not None:
+            solutions.append(
+                formulation.complete(
+                    values, known, polish=False, source="closed form", status="closed form", timing={"solve": 0.0}
+                )
+            )
+            continue
+        if compiled is None:
+            started = time.perf_counter()
+            compiled = Compiled(formulation.model(form), formulation.parameters, accuracy)
+            build = time.perf_counter() - started
+        raw = compiled.solve(values)
+        solutions.append(
+            formulation.complete(
+                values,
+                formulation.read(form, raw.numbers),
+                polish=polish,
+                source="CLARABEL",
+                status=raw.status,
+                timing={"solve": raw.seconds},
+            )
+        )
+    seconds = {stage: sum(s.timing.get(stage, 0.0) for s in solutions) for stage in ("solve", "polish")}
+    return Sweep(tuple(solutions), form, {"build": build, **seconds}, compiled.setups if compiled else 0)
+
+
+def _points(formulation: Solvable, grid: Mapping[str, Any]) -> list[dict[str, float]]:
+    columns: dict[str, Any] = {}
+    for name, given in grid.items():
+        try:
+            column = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"{name} must be numeric, got {type(given).__name__}") from None
+        if column.ndim > 1:
+            raise InputError(f"{name} must be a number or one-dimensional, got shape {column.shape}")
+        columns[name] = column
+    lengths = {name: column.size for name, column in columns.items() if column.ndim == 1}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise InputError(f"all parameters must have the same length, got {shown}")
+    count = next(iter(lengths.values()), 1)
+    points = []
+    for k in range(count):
+        values = {name: float(column[k] if column.ndim else column) for name, column in columns.items()}
+        try:
+            points.append(formulation.check_values(values))
+        except InputError as error:
+            raise InputError(f"{error} (value {k} of the sweep)") from None
+    return points

@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import ast
+import inspect
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import paretoclf.certificate as module
+from paretoclf.certificate import certify, certify_many
+from paretoclf.costs import Costs
+from paretoclf.errors import InputError
+from paretoclf.gram import Gram
+from paretoclf.kernels import RBF
+from paretoclf.solution import Classifier, intercept_interval, make_solution, point_of
+
+# An exact optimum: five points on a line, C_plus = 3/4, C_minus = 1/2, w = 1, b = 0.
+# Positives at 2 (beyond the margin) and 1 (on it), negatives at 0 (inside), -1 (on it) and -3 (beyond).
+# Balance: a_1 = 1/2 + a_3; slope: a_1 + a_3 = 1, so a_1 = 3/4 (its cap) and a_3 = 1/4.
+X = np.array([[2.0], [1.0], [0.0], [-1.0], [-3.0]])
+Y = np.array([1, 1, -1, -1, -1])
+CAPS = np.array([0.75, 0.75, 0.5, 0.5, 0.5])
+ALPHA = np.array([0.0, 0.75, 0.5, 0.25, 0.0])
+VALUE = 0.5 + 0.5 * 1.0  # half the squared slope, and the slack 1 of the sample at 0 at cost 1/2
+
+
+def test_an_exact_optimum_passes_with_its_value():
+    c = certify(Y, CAPS, ALPHA, 0.0, X=X)
+    assert c.primal_value == VALUE
+    assert c.dual_value == VALUE
+    assert c.gap == 0
+    assert c.residual == 0
+    assert c.dual_residual == 0
+    assert c.passes(0)
+    assert "Optimal" in c.explain()
+    assert repr(c).startswith("Certificate(optimal")
+
+
+def test_the_kernel_matrix_gives_the_same_certificate():
+    linear, kernel = certify(Y, CAPS, ALPHA, 0.1, X=X), certify(Y, CAPS, ALPHA, 0.1, K=X @ X.T)
+    for name in ("primal_value", "dual_value", "gap", "box", "balance", "complementarity"):
+        assert getattr(linear, name) == pytest.approx(getattr(kernel, name), abs=1e-15)
+
+
+def test_values_against_their_definitions():
+    """At a point that is neither feasible nor optimal: both bounds, computed by hand in plain Python."""
+    alpha, b = [0.3, 0.8, 0.1, 0.2, -0.05], 0.4
+    c = certify(Y, CAPS, alpha, b, X=X)
+    w = sum(a * y * x for a, y, x in zip(alpha, Y, X[:, 0], strict=True))
+    hinge = sum(cap * max(0, 1 - y * (w * x + b)) for cap, y, x in zip(CAPS, Y, X[:, 0], strict=True))
+    assert c.primal_value == pytest.approx(0.5 * w * w + hinge, rel=1e-14)
+    clipped = [0.3, 0.75, 0.1, 0.2, 0.0]  # into the box; then the positives are scaled from 1.05 down to 0.3
+    feasible = [a * (0.3 / 1.05 if y > 0 else 1) for a, y in zip(clipped, Y, strict=True)]
+    v = sum(a * y * x for a, y, x in zip(feasible, Y, X[:, 0], strict=True))
+    assert c.dual_value == pytest.approx(sum(feasible) - 0.5 * v * v, rel=1e-14)
+    assert c.dual_value <= VALUE <= c.primal_value
+    assert c.box == pytest.approx(0.1)
+    assert c.balance == pytest.approx(abs(1.1 - 0.25) / 3.0)
+
+
+def perturbed(index, by):
+    alpha = ALPHA.copy()
+    alpha[index] += by
+    return alpha
+
+
+@pytest.mark.parametrize(
+    ("arguments", "residual", "text"),
+    [
+        ({"alpha": perturbed(3, 1e-3)}, "balance", "balance"),
+        ({"alpha": perturbed(0, -1e-3)}, "box", "leaves its box"),
+        ({"alpha": perturbed(1, 1e-3)}, "box", "leaves its box"),
+        ({"alpha": ALPHA + np.array([1e-3, 0, 0, 0, 1e-3])}, "complementarity", "off its margin"),
+        ({"alpha": ALPHA - np.array([0, 1e-3, 1e-3, 0, 0])}, "complementarity", "off its margin"),
+        ({"b": 1e-3}, "complementarity", "off its margin"),
+        ({"b": -1e-3}, "complementarity", "off its margin"),
+        ({"w": [1.001]}, "stationarity", "w is not the combination"),
+        ({"xi": [0, 0, 0.999, 0, 0]}, "primal_residual", "slacks violate"),
+        ({"xi": [0, 0, 1, -1e-3, 0]}, "primal_residual", "slacks violate"),
+    ],
+)
+def test_a_perturbed_optimum_fails_and_says_why(arguments, residual, text):
+    given_point = {"alpha": ALPHA, "b": 0.0, **arguments}
+    c = certify(Y, CAPS, X=X, **given_point)
+    assert not c.passes()
+    assert getattr(c, residual) > 1e-5
+    assert text in c.explain()
+    assert "Not optimal" in c.explain()
+    assert "NOT optimal" in repr(c)
+    assert c.passes(1.0)
+
+
+def test_a_gap_alone_fails_and_says_so():
+    """Tiny costs in a large margin violation: no residual is large in a box of its own, the gap is."""
+    c = certify([1, -1], [1.0, 1.0], [0.5, 0.5], 0.0, X=np.array([[1.0], [-1.0]]))
+    shrunk = type(c)(**{**c.__dict__, "gap": 1e-3})
+    assert not shrunk.passes()
+    assert "duality gap exceeds" in shrunk.explain()
+
+
+def test_not_a_number_never_passes():
+    c = certify(Y, CAPS, ALPHA, 0.0, X=X)
+    assert not type(c)(**{**c.__dict__, "gap": float("nan")}).passes(np.inf)
+    assert not type(c)(**{**c.__dict__, "box": float("nan")}).passes()
+
+
+@pytest.mark.parametrize("worst", range(5))
+def test_explain_names_the_worst_sample(worst):
+    alpha = ALPHA.copy()
+    alpha[worst] += 0.3 if worst in (0, 4) else -0.9  # far out of its box, or at the wrong bound
+    c = certify(Y, CAPS, alpha, 0.0, X=X)
+    assert c.worst == worst
+    assert f"Worst sample: {worst} (" in c.explain()
+
+
+def test_separate_slope_and_slacks_of_an_optimum_pass():
+    assert certify(Y, CAPS, ALPHA, 0.0, X=X, w=[1.0], xi=[0, 0, 1, 0, 0]).passes(0)
+
+
+@given(st.integers(0, 10**6))
+def test_weak_duality_holds_for_any_point(seed):
+    """Lower bound <= the optimum <= upper bound, whatever the multipliers and the intercept are."""
+    rng = np.random.default_rng(seed)
+    alpha, b = rng.normal(scale=0.5, size=5), float(rng.normal())
+    c = certify(Y, CAPS, alpha, b, X=X)
+    assert c.dual_value <= VALUE + 1e-12
+    assert c.primal_value >= VALUE - 1e-12
+    assert c.gap >= -1e-12
+    assert c.passes() == (c.residual <= 1e-8 and c.gap <= 1e-8)
+
+
+@given(st.integers(0, 10**6))
+def test_many_are_the_same_as_one_by_one(seed):
+    rng = np.random.default_rng(seed)
+    n, k = 7, 3
+    samples, y = rng.normal(size=(n, 2)), np.array([1.0, -1, 1, -1, 1, -1, 1])
+    caps, alpha, b = rng.uniform(0.5, 2, (n, k)), rng.uniform(-0.1, 2, (n, k)), rng.normal(size=k)
+    together = certify_many(y, caps, alpha, b, X=samples)
+    for j, many in enumerate(together):
+        one = certify(y, caps[:, j], alpha[:, j], b[j], X=samples)
+        assert one.worst == many.worst
+        for name in ("primal_value", "dual_value", "gap", "stationarity", "box", "balance", "complementarity"):
+            assert getattr(one, name) == pytest.approx(getattr(many, name), abs=1e-12)
+
+
+def test_scaling_costs_up_and_kernel_down_changes_no_residual():
+    one = certify(Y, CAPS, ALPHA + 0.01, 0.05, K=X @ X.T)
+    other = certify(Y, 100 * CAPS, 100 * (ALPHA + 0.01), 0.05, K=X @ X.T / 100)
+    for name in ("gap", "box", "balance", "complementarity"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-12)
+
+
+def test_zero_caps():
+    c = certify(Y, [0, 0, 1, 1, 1], np.zeros(5), -1.0, X=X)
+    assert c.passes(0)
+    assert c.primal_value == 0
+    assert not certify(Y, [0, 0, 1, 1, 1], np.zeros(5), -0.9, X=X).passes()
+    assert not certify(Y, [0, 0, 1, 1, 1], [0.1, 0, 0.1, 0, 0], -1.0, X=X).passes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"y": [1, 1, 1, 1, 1]}, ["y", "both classes"]),
+        ({"y": [1, 0, 1, 0, 1]}, ["y", "-1 and +1"]),
+        ({"caps": -CAPS}, ["caps", "nonnegative"]),
+        ({"caps": CAPS[:4]}, ["caps", "shape"]),
+        ({"alpha": ALPHA[:4]}, ["alpha", "shape"]),
+        ({"alpha": ALPHA * np.nan}, ["alpha", "finite", "index 0"]),
+        ({"alpha": ["a"] * 5}, ["alpha", "numeric"]),
+        ({"b": np.nan}, ["b", "finite"]),
+        ({"X": None}, ["exactly one of K and X"]),
+        ({"K": np.eye(5)}, ["exactly one of K and X"]),
+        ({"X": X[:4]}, ["X", "5 rows"]),
+        ({"X": None, "K": np.eye(4)}, ["K", "5 rows"]),
+        ({"X": None, "K": np.eye(5)[:, :4]}, ["K", "5 rows"]),
+        ({"X": None, "K": np.eye(5), "w": [1.0]}, ["w", "together with X"]),
+        ({"w": [1.0, 2.0]}, ["w", "shape"]),
+        ({"xi": [0.0]}, ["xi", "shape"]),
+    ],
+)
+def test_bad_input(arguments, words):
+    full = {"y": Y, "caps": CAPS, "alpha": ALPHA, "b": 0.0, "X": X, **arguments}
+    with pytest.raises(InputError) as error:
+        certify(**full)
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_the_judge_knows_neither_cvxpy_nor_the_tracker():
+    imported = set()
+    for node in ast.walk(ast.parse(inspect.getsource(module))):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add(node.module)
+    allowed = {"__future__", "dataclasses", "typing", "numpy"}
+    assert imported - allowed == {"paretoclf.checks", "paretoclf.errors", "paretoclf.tolerances"}
+
+
+class TestIntercept:
+    """The interval of all optimal intercepts, and the solutions made from it."""
+
+    def test_unique(self):
+        assert intercept_interval(Y, CAPS, ALPHA, X[:, 0]) == (0.0, 0.0)
+
+    def test_an_interval_where_no_sample_is_free(self):
+        # Two points at +-1 at cost 1/4: w = 1/2, and every b that keeps both inside is optimal.
+        interval = intercept_interval(np.array([1, -1]), np.full(2, 0.25), np.full(2, 0.25), np.array([0.5, -0.5]))
+        assert interval == (-0.5, 0.5)
+        assert point_of(interval) == 0
+
+    def test_every_b_of_the_interval_is_optimal_and_none_outside(self):
+        y, caps, points = np.array([1, -1]), np.full(2, 0.25), np.array([[1.0], [-1.0]])
+        for b, optimal in [(-0.5, True), (0.3, True), (0.5, True), (0.51, False), (-0.51, False)]:
+            assert certify(y, caps, caps, b, X=points).passes() == optimal
+
+    @pytest.mark.parametrize(
+        ("interval", "b"),
+        [((-1.0, 3.0), 1.0), ((-np.inf, -1.0), -1.0), ((1.0, np.inf), 1.0), ((-np.inf, np.inf), 0.0)],
+    )
+    def test_the_point_of_an_interval(self, interval, b):
+        assert point_of(interval) == b
+
+    def test_make_solution_completes_multipliers(self):
+        s = make_solution(Gram(X), Y.astype(float), CAPS, Costs(0.75, 0.5), ALPHA, source="by hand")
+        assert s.value == VALUE
+        assert s.dual_value == VALUE
+        assert s.certificate.passes(0)
+        assert s.classifier.b_interval == (0.0, 0.0)
+        np.testing.assert_array_equal(s.xi, [0, 0, 1, 0, 0])
+        np.testing.assert_array_equal(s.classifier.w, [1.0])
+        np.testing.assert_array_equal(s.classifier.predict([[0.0], [-1e-9]]), [1, -1])  # f = 0 is labelled +1
+        np.testing.assert_array_equal(s.classifier.decision_function([[2.0]]), [2.0])
+
+    def test_a_kernel_classifier_has_no_w(self):
+        gram = Gram(X, RBF(1.0))
+        c = Classifier(gram, Y, np.full(5, 2.0), np.ones(5), 0.5)
+        with pytest.raises(InputError, match="linear kernel only"):
+            _ = c.w
+        np.testing.assert_allclose(c.decision_function(X), gram.matrix @ Y + 0.5, rtol=1e-14)
+        with pytest.raises(InputError, match="1 columns"):
+            c.decision_function(np.ones((2, 3)))

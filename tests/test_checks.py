@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from paretoclf.checks import (
+    check_labels,
+    check_matrix,
+    check_nonnegative,
+    check_positive_number,
+    check_vector,
+    check_weights,
+)
+from paretoclf.costs import CostLine, Costs
+from paretoclf.errors import InputError, ParetoclfError
+
+GOOD = [[1.0, 2.0], [3.0, 4.0]]
+
+
+def fails(words, function, *arguments, **keywords):
+    with pytest.raises(InputError) as error:
+        function(*arguments, **keywords)
+    assert isinstance(error.value, ValueError)
+    assert isinstance(error.value, ParetoclfError)
+    for word in words:
+        assert word in str(error.value), str(error.value)
+
+
+class TestMatrix:
+    def test_good(self):
+        A = check_matrix([[1, 2], [3, 4]])
+        assert A.dtype == np.float64
+        assert A.flags.c_contiguous
+        np.testing.assert_array_equal(A, GOOD)
+        np.testing.assert_array_equal(check_matrix(np.asfortranarray(GOOD)), GOOD)
+        np.testing.assert_array_equal(check_matrix(np.array(GOOD, dtype=np.float32)), GOOD)
+
+    @pytest.mark.parametrize(
+        ("X", "words"),
+        [
+            ([1.0, 2.0], ["shape (2,)"]),
+            (3.0, ["shape ()"]),
+            (np.zeros((2, 2, 2)), ["shape (2, 2, 2)"]),
+            (np.zeros((0, 2)), ["at least one row", "(0, 2)"]),
+            (np.zeros((2, 0)), ["at least one row", "(2, 0)"]),
+            ([[1.0, np.nan], [1.0, 1.0]], ["finite", "nan", "row 0", "column 1"]),
+            ([[1.0, 2.0], [-np.inf, 1.0]], ["finite", "-inf", "row 1", "column 0"]),
+            ([["a", "b"]], ["numeric"]),
+            ([[1.0, 2.0], [3.0]], ["numeric"]),
+            (csr_array(np.eye(2)), ["dense", "sparse", "(2, 2)"]),
+            (None, ["X"]),
+        ],
+    )
+    def test_bad(self, X, words):
+        fails(["X", *words], check_matrix, X)
+
+    def test_names_and_features(self):
+        fails(["new", "3 columns", "got 2"], check_matrix, GOOD, "new", n_features=3)
+
+
+class TestLabels:
+    @pytest.mark.parametrize("y", [[1, -1, 1], [1.0, -1.0, 1.0], np.array([1, -1, 1], dtype=np.int8)])
+    def test_good(self, y):
+        v = check_labels(y, 3)
+        assert v.dtype == np.float64
+        np.testing.assert_array_equal(v, [1, -1, 1])
+
+    @pytest.mark.parametrize(
+        ("y", "words"),
+        [
+            ([1, 1, 1], ["both classes", "+1"]),
+            ([-1, -1, -1], ["both classes", "-1"]),
+            ([0, 1, 1], ["-1 and +1", "0, 1", "numpy.where"]),
+            ([1, -1, 2], ["-1 and +1", "2"]),
+            (["a", "b", "a"], ["-1 and +1", "a, b"]),
+            ([True, False, True], ["-1 and +1"]),
+            ([1, -1], ["(3)", "2"]),
+            ([[1, -1, 1]], ["one-dimensional", "(1, 3)"]),
+            ([1.0, np.nan, -1.0], ["-1 and +1", "nan"]),
+            ([], ["(3)", "0"]),
+        ],
+    )
+    def test_bad(self, y, words):
+        fails(["y", *words], check_labels, y, 3)
+
+    def test_no_labels_at_all(self):
+        fails(["y", "both classes"], check_labels, [])
+
+    def test_many_values_are_not_all_listed(self):
+        fails(["0, 1, 2, 3, 4, ..."], check_labels, np.arange(100))
+
+
+class TestVectors:
+    def test_weights(self):
+        np.testing.assert_array_equal(check_weights(None, 3), [1, 1, 1])
+        given = np.array([1.0, 2.0])
+        assert check_weights(given, 2) is not given
+
+    @pytest.mark.parametrize(
+        ("weights", "words"),
+        [
+            ([1, 2], ["shape (3,)", "(2,)"]),
+            ([1, 0, 1], ["positive", "index 1"]),
+            ([1, 1, -2], ["positive", "-2.0", "index 2"]),
+            ([np.nan, 1, 1], ["positive", "index 0"]),
+            ([np.inf, 1, 1], ["finite", "index 0"]),
+            ("abc", ["numeric"]),
+        ],
+    )
+    def test_bad_weights(self, weights, words):
+        fails(["sample_weight", *words], check_weights, weights, 3)
+
+    @pytest.mark.parametrize(
+        ("check", "values", "words"),
+        [
+            (check_vector, [1.0, np.nan], ["finite", "index 1"]),
+            (check_vector, [1.0], ["shape (2,)"]),
+            (check_vector, ["a", "b"], ["numeric"]),
+            (check_vector, None, ["shape"]),
+            (check_nonnegative, [0.0, -1e-300], ["nonnegative", "index 1"]),
+            (check_nonnegative, [0.0, np.inf], ["finite", "index 1"]),
+        ],
+    )
+    def test_bad_vectors(self, check, values, words):
+        fails(["v", *words], check, values, 2, "v")
+
+    def test_good_vectors(self):
+        np.testing.assert_array_equal(check_vector([1, -2], 2, "v"), [1, -2])
+        np.testing.assert_array_equal(check_nonnegative([0, 2], 2, "v"), [0, 2])
+
+    @pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, None, "x"])
+    def test_bad_positive_numbers(self, value):
+        fails(["width", "positive number"], check_positive_number, value, "width")
+
+
+class TestCosts:
+    def test_good(self):
+        costs = Costs(3, 1)
+        assert (costs.C_plus, costs.C_minus, costs.total, costs.asymmetry) == (3.0, 1.0, 4.0, 0.75)
+        assert tuple(costs) == (3.0, 1.0)
+        assert Costs.from_asymmetry(0.75, 4.0) == costs
+        assert np.isnan(Costs(0, 0).asymmetry)
+
+    @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf, None, "much", [1.0, 2.0]])
+    @pytest.mark.parametrize("name", ["C_plus", "C_minus"])
+    def test_bad(self, name, bad):
+        fails([name, "nonnegative"], Costs, **{"C_plus": 1.0, "C_minus": 1.0, name: bad})
+
+    @pytest.mark.parametrize("asymmetry", [-0.1, 1.1, np.nan])
+    def test_bad_asymmetry(self, asymmetry):
+        fails(["asymmetry", "[0, 1]"], Costs.from_asymmetry, asymmetry, 1.0)
+
+    def test_line(self):
+        line = CostLine(Costs(0.1, 0.2), Costs(0.7, 0.3))
+        assert line.at(0) == line.start
+        assert line.at(1) == line.stop
+        assert line.at(0.5).C_plus == pytest.approx(0.4)
+        fails(["t", "[0, 1]"], line.at, 1.5)
+        fails(["t", "[0, 1]"], line.at, np.nan)

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
+
+from paretoclf.errors import InputError
+from paretoclf.gram import Gram
+from paretoclf.kernels import (
+    RBF,
+    Function,
+    Linear,
+    Named,
+    Polynomial,
+    Precomputed,
+    as_kernel,
+    kernel_from_spec,
+    kernel_spec,
+    median_bandwidth,
+)
+
+
+def samples(n=20, d=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+class TestKernels:
+    @pytest.mark.parametrize("bandwidth", [0.1, 1.0, 7.0])
+    def test_rbf_against_scikit_learn(self, bandwidth):
+        X, Z = samples(), samples(7, seed=1)
+        gamma = 1 / (2 * bandwidth**2)
+        np.testing.assert_allclose(RBF(bandwidth)(X, Z), rbf_kernel(X, Z, gamma=gamma), rtol=1e-13)
+        K = RBF(bandwidth)(X, X)
+        np.testing.assert_allclose(K, rbf_kernel(X, X, gamma=gamma), rtol=1e-12)
+        assert (np.diagonal(K) == 1).all()
+        assert (K == K.T).all()
+
+    def test_duplicates_have_rbf_value_one(self):
+        X = np.repeat(100 + samples(4), 2, axis=0)
+        np.testing.assert_allclose(RBF(0.5)(X, X)[::2, 1::2].diagonal(), 1.0, atol=1e-9)
+
+    def test_polynomial_against_scikit_learn(self):
+        X = samples()
+        expected = polynomial_kernel(X, degree=3, gamma=0.5, coef0=2.0)
+        np.testing.assert_allclose(Polynomial(3, 0.5, 2.0)(X, X), expected, rtol=1e-13)
+
+    def test_linear(self):
+        np.testing.assert_array_equal(Linear()(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])), [[11.0]])
+
+    def test_what_a_user_may_write(self):
+        assert as_kernel(None) == Linear()
+        assert as_kernel("linear") == Linear()
+        assert as_kernel("precomputed") == Precomputed()
+        assert as_kernel("laplacian") == Named("laplacian")
+        assert as_kernel(RBF(2.0)) == RBF(2.0)
+        np.testing.assert_allclose(as_kernel("laplacian")(samples(), samples()), laplacian_kernel(samples()))
+        f = as_kernel(lambda A, B: A @ B.T)
+        assert isinstance(f, Function)
+        np.testing.assert_allclose(f(samples(), samples()), samples() @ samples().T)
+
+    @pytest.mark.parametrize(
+        ("make", "words"),
+        [
+            (lambda: RBF(0.0), ["bandwidth", "positive"]),
+            (lambda: RBF(-1.0), ["bandwidth", "positive"]),
+            (lambda: RBF(np.nan), ["bandwidth", "positive"]),
+            (lambda: RBF("wide"), ["bandwidth", "wide"]),
+            (lambda: Polynomial(0), ["degree", ">= 1"]),
+            (lambda: Polynomial(1.5), ["degree", "1.5"]),
+            (lambda: Polynomial(2, scale=-1.0), ["scale", "positive"]),
+            (lambda: Polynomial(2, offset=-1.0), ["offset", "nonnegative"]),
+            (lambda: as_kernel("nonsense"), ["kernel", "rbf", "nonsense"]),
+            (lambda: as_kernel(RBF), ["kernel", "RBF(...)"]),
+            (lambda: as_kernel(3), ["kernel", "3"]),
+            (lambda: Function(lambda A, B: A)(samples(4, 2), samples(4, 2)), ["kernel", "(4, 4)", "(4, 2)"]),
+            (lambda: median_bandwidth(np.ones((4, 2))), ["X", "two different samples"]),
+        ],
+    )
+    def test_bad_kernels(self, make, words):
+        with pytest.raises(InputError) as error:
+            make()
+        for word in words:
+            assert word in str(error.value)
+
+    def test_median_bandwidth(self):
+        assert median_bandwidth([[0.0], [1.0], [3.0]]) == 2.0  # distances 1, 2, 3
+        assert median_bandwidth([[0.0], [0.0], [3.0]]) == 3.0  # the pair at distance 0 does not count
+        assert RBF.median([[0.0], [1.0], [3.0]]) == RBF(2.0)
+
+    @pytest.mark.parametrize("kernel", [Linear(), RBF(0.3), Polynomial(2, 0.5, 0.0), Named("laplacian"), Precomputed()])
+    def test_kernels_survive_being_described(self, kernel):
+        assert kernel_from_spec(kernel_spec(kernel)) == kernel
+
+    def test_a_users_function_must_be_given_again(self):
+        f = as_kernel(lambda A, B: A @ B.T)
+        with pytest.raises(InputError, match="kernel must be given"):
+            kernel_from_spec(kernel_spec(f))
+        assert kernel_from_spec(kernel_spec(f), f) == f
+
+
+KERNELS = [None, RBF(1.0), Polynomial(2), "laplacian", lambda A, B: A @ B.T + 1]
+
+
+class TestGram:
+    @pytest.mark.parametrize("kernel", KERNELS, ids=str)
+    def test_all_views_agree(self, kernel):
+        X = samples()
+        gram = Gram(X, kernel)
+        K, v = gram.matrix, np.random.default_rng(1).normal(size=20)
+        np.testing.assert_allclose(gram.matvec(v), K @ v, atol=1e-12)
+        np.testing.assert_allclose(gram.matvec(np.outer(v, [1, 2])), np.outer(K @ v, [1, 2]), atol=1e-12)
+        np.testing.assert_allclose(gram.rows([3, 1]), K[[3, 1]], atol=1e-13)
+        np.testing.assert_allclose(gram.diagonal(), K.diagonal(), atol=1e-13)
+        np.testing.assert_allclose(gram.cross(X[:4]), K[:4], atol=1e-13)
+        np.testing.assert_allclose(gram.factor @ gram.factor.T, K, atol=1e-9 * np.abs(K).max())
+
+    def test_the_linear_kernel_is_never_squared(self):
+        gram = Gram(samples())
+        gram.matvec(np.ones(20))
+        gram.rows([0])
+        gram.diagonal()
+        assert gram.factor is gram.X
+        assert gram.low_rank
+        assert "matrix" not in gram.__dict__
+
+    @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(6, 15))
+    def test_pivoted_cholesky_finds_the_rank(self, seed, rank, n):
+        B = np.random.default_rng(seed).integers(-3, 4, size=(n, rank)).astype(float)
+        K = B @ B.T
+        L = Gram(K, "precomputed").factor
+        np.testing.assert_allclose(L @ L.T, K, atol=1e-9 * max(1.0, np.abs(K).max()))
+        assert L.shape[1] == max(1, np.linalg.matrix_rank(K))
+
+    def test_duplicates_lower_the_rank(self):
+        gram = Gram(np.repeat(samples(5), 6, axis=0), RBF(1.0))
+        assert gram.factor.shape == (30, 5)
+        assert gram.low_rank
+
+    def test_a_narrow_kernel_has_no_thin_factor(self):
+        assert not Gram(samples(), RBF(0.1)).low_rank
+
+    def test_the_zero_kernel(self):
+        gram = Gram(np.zeros((3, 3)), "precomputed")
+        np.testing.assert_array_equal(gram.factor, np.zeros((3, 1)))
+
+    def test_precomputed_columns_of_new_samples(self):
+        X = samples()
+        gram = Gram(X @ X.T, "precomputed")
+        new = samples(4, seed=5) @ X.T
+        np.testing.assert_array_equal(gram.cross(new), new)
+        with pytest.raises(InputError, match="20 columns"):
+            gram.cross(new[:, :5])
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (([[1.0, 2.0]], "precomputed"), ["X", "square", "(1, 2)"]),
+            (([[1.0, 2.0], [3.0, 1.0]], "precomputed"), ["symmetric", "(0, 1)"]),
+            (([[1.0, 2.0], [2.0, 1.0]], "precomputed"), ["positive semidefinite", "-1"]),
+            (([[1.0, np.nan], [np.nan, 1.0]], "precomputed"), ["X", "finite", "row 0"]),
+            (([[1.0], [2.0]], lambda A, B: -(A @ B.T)), ["Function", "positive semidefinite"]),
+            (([[1.0], [2.0]], lambda A, B: A + 0 * B.T), ["Function", "symmetric"]),
+            (([1.0, 2.0], None), ["X", "shape (2,)"]),
+        ],
+    )
+    def test_bad_input(self, arguments, words):
+        with pytest.raises(InputError) as error:
+            Gram(*arguments)
+        for word in words:
+            assert word in str(error.value)
+
+    def test_a_kernel_that_is_not_finite(self):
+        with pytest.raises(InputError, match="finite"):
+            Gram([[1.0], [2.0]], lambda A, B: np.full((2, 2), np.nan))
+
+    def test_overflow_of_a_kernel_is_said(self):
+        with np.errstate(over="ignore"), pytest.raises(InputError, match="finite"):
+            _ = Gram([[1e200], [2.0]], Polynomial(3)).matrix

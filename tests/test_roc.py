@@ -1,0 +1,532 @@
+"""ROC curves against scikit-learn, brute force on a grid of t, and exhaustive searches."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from paretoclf.costs import CostLine, Costs
+from paretoclf.errors import InputError
+from paretoclf.path.scores import PathScores
+from paretoclf.plotting import RocDisplay
+from paretoclf.roc import RocCurve, roc_curve_of_scores, roc_of_path, roc_of_scores, scores_at, symmetric_t
+from paretoclf.roc import of_path as of_path_module
+from paretoclf.roc.crossings import crossings
+
+
+def path_scores(knots, start, end):
+    return PathScores(np.array(knots, float), np.array(start, float), np.array(end, float))
+
+
+def random_scores(rng, m, k, *, jumps=0.3, drift=1.0, whole=False):
+    """Continuous piecewise affine scores with jumps common to all samples."""
+    knots = np.concatenate([[0.0], np.sort(rng.random(k - 1)), [1.0]])
+    draw = (lambda *size: rng.integers(-2, 3, size).astype(float)) if whole else (lambda *size: rng.normal(size=size))
+    values = draw(m, k + 1)
+    if not whole:
+        values = values + drift * 3 * np.linspace(-1, 1, k + 1)
+    jump = np.cumsum(np.where(rng.random(k) < jumps, draw(k), 0.0))
+    return PathScores(knots, values[:, :-1] + jump, values[:, 1:] + jump)
+
+
+def random_labels(rng, m):
+    y = np.where(rng.random(m) < 0.4, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    return y
+
+
+def rates(scores, y):
+    return np.mean(scores[y < 0] >= 0), np.mean(scores[y > 0] >= 0)
+
+
+def rates_of_points(curve, folds, labels):
+    """Rates of every point of a curve, evaluated afresh from what the curve says about its classifiers."""
+    y = np.concatenate(labels)
+    f = np.concatenate([scores_at(fold, curve.t, curve.swept) for fold in folds]) + curve.shift
+    return np.array([rates(column, y) for column in f.T]).T
+
+
+def states_on_grid(folds, labels, size=20001):
+    """States seen on a fine grid of t and, at every breakpoint, of the share of the jump; without repetition."""
+    y = np.concatenate(labels)
+    knots = np.unique(np.concatenate([fold.t for fold in folds]))
+    t = np.setdiff1d(np.linspace(0, 1, size) + 1e-7 * np.sqrt(2), knots)
+    t = t[t < 1]
+    inner = knots[1:-1]
+    shares = np.linspace(0, 1, 401)[1:-1] + 1e-7
+    t_all = np.concatenate([t, np.repeat(inner, len(shares))])
+    s_all = np.concatenate([np.ones(len(t)), np.tile(shares, len(inner))])
+    order = np.lexsort((s_all, t_all))
+    f = np.concatenate([scores_at(fold, t_all[order], s_all[order]) for fold in folds])
+    fp, tp = (f[y < 0] >= 0).sum(axis=0), (f[y > 0] >= 0).sum(axis=0)
+    new = np.concatenate([[True], (fp[1:] != fp[:-1]) | (tp[1:] != tp[:-1])])
+    return np.column_stack([fp[new], tp[new]])
+
+
+def exhaustive_hull(points, n_minus, n_plus):
+    """Vertices of the upper hull: points strictly above every chord, in fractions. O(n^3)."""
+    points = {*points, (0, 0), (n_minus, n_plus)}
+    highest = {}
+    for x, y in points:
+        highest[x] = max(y, highest.get(x, 0))
+    vertices = {(0, 0), (n_minus, n_plus)}
+    for x, y in highest.items():
+        below = False
+        for (a, ya), (b, yb) in combinations(sorted(points), 2):
+            if a < x < b and ya + Fraction(yb - ya, b - a) * (x - a) >= y:
+                below = True
+        if not below and not (x == n_minus and y < n_plus):
+            vertices.add((x, y))
+    return sorted(vertices)
+
+
+# --- Curves of scores ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_intercept_curve_agrees_with_scikit_learn(ties):
+    rng = np.random.default_rng(0)
+    y = random_labels(rng, 200)
+    scores = rng.normal(size=200) + y
+    scores = np.round(scores) if ties else scores
+    curve = roc_curve_of_scores(y, scores)
+    assert curve.auc == pytest.approx(roc_auc_score(y, scores), abs=1e-14)
+    assert len(curve) == len(np.unique(scores)) + 1  # every threshold, and none that splits a tie
+    for j in range(len(curve)):
+        assert (curve.fpr[j], curve.tpr[j]) == rates(scores + curve.shift[j], y)
+
+
+def test_intercept_curve_of_constant_scores_is_the_chance_line():
+    curve = roc_curve_of_scores([1, -1, -1], [0.5, 0.5, 0.5])
+    assert curve.fpr.tolist() == [0, 1]
+    assert curve.auc == 0.5
+
+
+def test_auc_of_a_curve_that_runs_backwards_is_signed():
+    there_and_back = RocCurve([0, 0.5, 1, 0.5, 1], [0, 1, 1, 1, 1], 2, 2)
+    assert there_and_back.auc == RocCurve([0, 0.5, 1], [0, 1, 1], 2, 2).auc == 0.75
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"fpr": [0, 2]}, "fpr must lie in"),
+        ({"fpr": [0, np.nan]}, "fpr must lie in"),
+        ({"tpr": [0.3, 1]}, "whole number of 2 samples"),
+        ({"tpr": [0, 0.5, 1]}, "tpr must have one value per point"),
+        ({"t": [0.0]}, "t must have one value per point"),
+        ({"fpr": [], "tpr": []}, "non-empty"),
+        ({"n_plus": 0}, "n_plus must be at least 1"),
+    ],
+)
+def test_bad_curves_are_refused(change, words):
+    with pytest.raises(InputError, match=words):
+        RocCurve(**{"fpr": [0, 1], "tpr": [0, 1], "n_plus": 2, "n_minus": 2, **change})
+
+
+# --- Hull and selection ----------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5)), min_size=1, max_size=9))
+def test_hull_is_the_exhaustive_one(points):
+    fp, tp = np.array(points).T
+    curve = RocCurve(fp / 6, tp / 5, 5, 6)
+    hull = curve.hull()
+    assert list(zip(*(c.tolist() for c in hull.counts), strict=True)) == exhaustive_hull(points, 6, 5)
+    for j, original in enumerate(hull.index):
+        if original < 0:
+            assert (hull.fpr[j], hull.tpr[j], hull.shift[j]) in ((0, 0, -np.inf), (1, 1, np.inf))
+        else:
+            assert points.index((round(hull.fpr[j] * 6), round(hull.tpr[j] * 5))) == original
+    again = hull.hull()
+    assert (again.fpr.tolist(), again.tpr.tolist()) == (hull.fpr.tolist(), hull.tpr.tolist())
+
+
+def test_hull_drops_collinear_points_exactly():
+    thirds = np.arange(4) / 3  # 1/3 and 2/3 are not exact in binary
+    assert len(RocCurve(thirds, thirds, 3, 3).hull()) == 2
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 5)), min_size=1, max_size=10),
+    st.floats(0, 10),
+    st.floats(0.1, 10),
+    st.one_of(st.none(), st.floats(0.01, 0.99)),
+)
+def test_selection_is_the_brute_force_minimum(points, C_plus, C_minus, prior):
+    fp, tp = np.array([*points, (0, 0), (7, 5)]).T
+    p = 5 / 12 if prior is None else prior
+    cost = p * C_plus * (1 - tp / 5) + (1 - p) * C_minus * fp / 7
+    curve = RocCurve(fp / 7, tp / 5, 5, 7)
+    chosen = curve.select(Costs(C_plus, C_minus), prior_plus=prior)
+    assert len(chosen) in (1, 2)
+    for point in chosen:
+        assert point.cost == pytest.approx(cost.min(), abs=1e-11)
+        assert point.cost == pytest.approx(cost[point.index], abs=1e-11)
+        assert point.rates == (fp[point.index] / 7, 1 - tp[point.index] / 5)
+
+
+def test_selection_returns_both_ends_of_an_edge_parallel_to_the_costs():
+    curve = RocCurve([0, 0.2, 0.6, 1], [0, 0.6, 0.9, 1], n_plus=10, n_minus=10)
+    # Slope of the middle edge: 0.3 / 0.4 = p_minus C_minus / (p_plus C_plus). 0.1 * 3 != 0.3 in binary.
+    assert [point.index for point in curve.select((0.4, 0.3))] == [1, 2]
+    assert [point.index for point in curve.select((0.4 * 7, 0.1 * 3 * 7))] == [1, 2]
+    assert [point.index for point in curve.select((0.4, 0.3001))] == [1]
+    assert [point.index for point in curve.select((0.4, 0.2999))] == [2]
+    assert [point.index for point in curve.select((1.0, 1.0), prior_plus=4 / 7)] == [1, 2]
+    assert [point.index for point in curve.select((1.0, 0.0))] == [3]  # only (1, 1) misses nobody
+    assert [point.index for point in curve.select((0.0, 1.0))] == [0]
+
+
+def test_selection_with_a_vertical_edge_and_free_misses_is_tied():
+    curve = RocCurve([0, 0, 1], [0, 0.5, 1], 2, 2)
+    assert [point.index for point in curve.select((0.0, 1.0))] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("costs", "prior", "words"),
+    [
+        ((0.0, 0.0), None, "must not both be zero"),
+        ((0.0, 1.0), 1.0, "must not both be zero"),
+        ((1.0, -1.0), None, "C_minus"),
+        ((1.0, 1.0), 1.5, "prior_plus"),
+    ],
+)
+def test_bad_selections_are_refused(costs, prior, words):
+    with pytest.raises(InputError, match=words):
+        RocCurve([0, 1], [0, 1], 1, 1).select(costs, prior)
+
+
+# --- Crossings -------------------------------------------------------------------------------------------------------
+
+
+def found_of(scores):
+    c = crossings(scores)
+    order = np.lexsort((c.swept, c.t))
+    return [(c.t[j], c.swept[j], bool(c.up[j])) for j in order]
+
+
+@pytest.mark.parametrize(
+    ("knots", "start", "end", "expected"),
+    [
+        ([0, 1], [[-1]], [[3]], [(0.25, 1, True)]),
+        ([0, 1], [[3]], [[-1]], [(0.75, 1, False)]),
+        ([0, 0.5, 1], [[-1, 1]], [[1, -3]], [(0.25, 1, True), (0.625, 1, False)]),  # there and back
+        ([0, 0.5, 1], [[-1, 1]], [[-1, 1]], [(0.5, 0.5, True)]),  # in a jump
+        ([0, 0.5, 1], [[-1, 3]], [[-1, 3]], [(0.5, 0.25, True)]),
+        ([0, 0.5, 1], [[3, -1]], [[3, -1]], [(0.5, 0.75, False)]),
+        ([0, 0.5, 1], [[-1, 0]], [[0, -1]], []),  # touches zero from below
+        ([0, 0.5, 1], [[1, 0]], [[0, 1]], []),  # and from above
+        ([0, 0.5, 1], [[-1, 0]], [[0, 1]], [(0.5, 1, True)]),  # passes through zero at a breakpoint
+        ([0, 0.5, 1], [[1, 0]], [[0, -1]], [(0.5, 1, False)]),
+        ([0, 0.5, 1], [[-1, 0]], [[-1, 1]], [(0.5, 1, True)]),  # a jump that ends at zero
+        ([0, 0.5, 1], [[-1, 1]], [[0, 1]], [(0.5, 0, True)]),  # a jump that begins there
+        ([0, 0.25, 0.5, 1], [[-1, 0, 0]], [[0, 0, -1]], [(0.25, 1, True), (0.5, 1, False)]),  # rests at zero: +1
+        ([0, 1], [[0]], [[0]], []),
+        ([0, 1], [[0]], [[-1]], []),  # -1 on all of (0, 1]
+        ([0, 1], [[-1]], [[0]], []),  # +1 at t = 1 only
+    ],
+)
+def test_crossings_of_one_score(knots, start, end, expected):
+    assert found_of(path_scores(knots, start, end)) == expected
+
+
+def test_first_labels_are_those_just_after_the_start():
+    found = crossings(path_scores([0, 1], [[0], [0], [0], [1]], [[-1], [1], [0], [1]]))
+    assert found.first.tolist() == [False, True, True, True]
+
+
+def test_crossings_do_not_depend_on_the_block_size(monkeypatch):
+    scores = random_scores(np.random.default_rng(3), 20, 40)
+    whole = found_of(scores)
+    monkeypatch.setattr("paretoclf.roc.crossings.BLOCK", 60)
+    assert found_of(scores) == whole
+
+
+# --- Varying the asymmetry -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("n_folds", [1, 3])
+def test_asymmetry_curve_is_what_a_fine_grid_sees(seed, n_folds):
+    rng = np.random.default_rng(seed)
+    folds = [random_scores(rng, 7, 5, drift=[1, -1][seed % 2]) for _ in range(n_folds)]
+    labels = [random_labels(rng, 7) for _ in folds]
+    curve = roc_of_scores(folds, labels, vary="asymmetry")
+    seen = states_on_grid(folds, labels)
+    states = np.column_stack(curve.counts)[np.isfinite(curve.shift)]
+    repeated = np.concatenate([[False], (states[1:] == states[:-1]).all(axis=1)])
+    states = states[~repeated]
+    if seed % 2:
+        seen = seen[::-1]
+    # The grid may miss a state shorter than its step, never see one that the curve does not have, in this order.
+    j = 0
+    for state in seen:
+        while j < len(states) and (states[j] != state).any():
+            j += 1
+        assert j < len(states), "the grid saw a state that the exact sequence does not have"
+    assert len(seen) >= 0.9 * len(states)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_point_is_the_classifier_that_its_labels_say(seed):
+    rng = np.random.default_rng(seed)
+    folds = [random_scores(rng, 9, 6, whole=seed % 2 == 1) for _ in range(1 + seed % 3)]
+    labels = [random_labels(rng, 9) for _ in folds]
+    for vary in ("intercept", "asymmetry", "both"):
+        curve = roc_of_scores(folds, labels, vary, t=0.3, n_grid=20)
+        assert np.array_equal(rates_of_points(curve, folds, labels), [curve.fpr, curve.tpr]), vary
+        assert (curve.fpr[0], curve.tpr[0], curve.fpr[-1], curve.tpr[-1]) == (0, 0, 1, 1)
+
+
+def test_asymmetry_curve_by_hand():
+    # Two positives, two negatives; b rises from -2 to 2 and jumps from -1 to 1 at t = 1/2: all cross within the jump
+    # except those at x = -1.5 and 1.5.
+    x = np.array([[-1.5], [-0.5], [0.5], [1.5]])
+    b_start, b_end = np.array([-2.0, 1.0]), np.array([-1.0, 2.0])
+    scores = PathScores(np.array([0.0, 0.5, 1.0]), x + b_start, x + b_end)
+    curve = roc_of_scores(scores, [-1, 1, -1, 1], "asymmetry")
+    assert curve.tpr.tolist() == [0, 0.5, 0.5, 1, 1]
+    assert curve.fpr.tolist() == [0, 0, 0.5, 0.5, 1]
+    assert curve.t.tolist() == [0.125, 0.375, 0.5, 0.625, 0.875]
+    assert curve.swept.tolist() == [1, 1, 0.5, 1, 1]
+    backwards = PathScores(scores.t, scores.end[:, ::-1], scores.start[:, ::-1])
+    other = roc_of_scores(backwards, [-1, 1, -1, 1], "asymmetry")
+    assert np.array_equal(other.fpr, curve.fpr)
+    assert np.array_equal(other.tpr, curve.tpr)
+
+
+def test_asymmetry_curve_is_completed_where_the_path_stops_short():
+    scores = path_scores([0, 1], [[1], [-1], [-1], [-1]], [[1], [1], [-1], [-1]])
+    curve = roc_of_scores(scores, [1, -1, 1, -1], "asymmetry")
+    assert list(zip(curve.fpr, curve.tpr, strict=True)) == [(0, 0), (0, 0.5), (0.5, 0.5), (1, 1)]
+    assert curve.shift.tolist() == [-np.inf, 0, 0, np.inf]
+
+
+def test_asymmetry_curve_of_a_path_without_crossings():
+    curve = roc_of_scores(path_scores([0, 1], [[1], [-1]], [[2], [-2]]), [1, -1], "asymmetry")
+    assert list(zip(curve.fpr, curve.tpr, strict=True)) == [(0, 0), (0, 1), (1, 1)]
+    assert curve.auc == 1
+
+
+def test_duplicates_cross_together():
+    scores = path_scores([0, 1], [[-1.1], [-1.1], [-1.1]], [[2.3], [2.3], [2.3]])
+    assert len(roc_of_scores(scores, [1, -1, 1], "asymmetry")) == 2
+
+
+def test_a_score_may_cross_several_times():
+    knots = np.linspace(0, 1, 6)
+    zigzag = np.array([-1.0, 1, -1, 1, -1, 1])
+    scores = PathScores(knots, np.array([zigzag[:-1], 0 * zigzag[:-1] + 1]), np.array([zigzag[1:], 0 * zigzag[1:] + 1]))
+    curve = roc_of_scores(scores, [-1, 1], "asymmetry")
+    assert curve.fpr.tolist() == [0, 0, 1, 0, 1, 0, 1]
+    assert curve.auc == 1
+
+
+# --- Varying both ----------------------------------------------------------------------------------------------------
+
+
+def height(curve, u):
+    """Height of a hull at u, at its vertical edge the upper end."""
+    at_zero = curve.tpr[curve.fpr == 0].max()
+    return np.where(u == 0, at_zero, np.interp(u, curve.fpr, curve.tpr))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("n_folds", [1, 2])
+def test_both_contains_the_other_two(seed, n_folds):
+    rng = np.random.default_rng(100 + seed)
+    folds = [random_scores(rng, 15, 1 + seed) for _ in range(n_folds)]
+    labels = [random_labels(rng, 15) for _ in folds]
+    both = roc_of_scores(folds, labels, "both", t=0.37, n_grid=0)
+    for vary in ("intercept", "asymmetry"):
+        other = roc_of_scores(folds, labels, vary, t=0.37)
+        assert (height(both, other.fpr) >= other.tpr - 1e-15).all()
+        assert both.auc >= other.hull().auc - 1e-15 >= other.auc - 2e-15
+
+
+def test_neither_intercept_nor_asymmetry_is_always_better():
+    rng = np.random.default_rng(5)
+    better = set()
+    for _ in range(20):
+        scores, y = random_scores(rng, 20, 6), random_labels(rng, 20)
+        a, b = (roc_of_scores(scores, y, vary, t=0.5).hull().auc for vary in ("intercept", "asymmetry"))
+        better.add(np.sign(a - b))
+    assert {-1, 1} <= better
+
+
+@pytest.mark.parametrize("n_folds", [1, 2])
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_both_is_the_hull_of_all_thresholds(n_folds, whole, seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    folds = [random_scores(rng, 12, 5, whole=whole, jumps=1.0) for _ in range(n_folds)]
+    labels = [random_labels(rng, 12) for _ in folds]
+    y = np.concatenate(labels)
+    curve = roc_of_scores(folds, labels, "both", n_grid=50)
+    asymmetry = roc_of_scores(folds, labels, "asymmetry")
+    points = set(zip(*(c.tolist() for c in asymmetry.counts), strict=True))
+    positions = [(t, 1.0) for t in np.linspace(0, 1, 50)]
+    positions += [(t, s) for fold in folds for t in fold.t for s in (0.0, 1.0)]
+    for t, s in positions:
+        f = np.concatenate([scores_at(fold, t, s)[:, 0] for fold in folds])
+        for threshold in f:
+            points.add((int(np.sum(f[y < 0] >= threshold)), int(np.sum(f[y > 0] >= threshold))))
+    expected = exhaustive_hull(points, int(np.sum(y < 0)), int(np.sum(y > 0)))
+    assert list(zip(*(c.tolist() for c in curve.counts), strict=True)) == expected
+    monkeypatch.setattr(of_path_module, "BLOCK", 3 * len(y))
+    blockwise = roc_of_scores(folds, labels, "both", n_grid=50)
+    assert np.array_equal(blockwise.fpr, curve.fpr)
+    assert np.array_equal(blockwise.tpr, curve.tpr)
+
+
+def test_both_sees_the_states_between_breakpoints():
+    # Separated by zero for t in (1/4, 3/4) only; no threshold separates at t = 0 or t = 1.
+    scores = path_scores([0, 1], [[2], [0], [1], [-3]], [[0], [2], [-3], [1]])
+    assert roc_of_scores(scores, [1, 1, -1, -1], "intercept", t=0.0).auc < 1
+    assert roc_of_scores(scores, [1, 1, -1, -1], "both", n_grid=0).auc == 1
+
+
+def test_both_sees_both_sides_of_a_jump_that_moves_one_fold_against_the_other():
+    jumping = path_scores([0, 0.5, 1], [[-9, -9]], [[1, -9]])
+    still = path_scores([0, 1], [[0.5]], [[0.5]])
+    assert roc_of_scores([jumping, still], [[1], [-1]], "both", n_grid=0).auc == 1
+
+
+# --- Paths and folds -------------------------------------------------------------------------------------------------
+
+
+class Line:
+    """A path of classifiers f(x) = x + b on a line of fixed total, b from -4 to 4."""
+
+    def __init__(self, start=(0.0, 2.0), stop=(2.0, 0.0)):
+        self.line = CostLine(Costs(*start), Costs(*stop))
+
+    def scores(self, X):
+        return PathScores(np.array([0.0, 1.0]), X - 4, X + 4)
+
+    def costs(self, t):
+        return self.line.at(t)
+
+
+@pytest.mark.parametrize("vary", ["intercept", "asymmetry", "both"])
+def test_with_one_slope_all_three_curves_agree(vary):
+    rng = np.random.default_rng(1)
+    y = random_labels(rng, 60)
+    X = (np.clip(rng.normal(size=60) + y, -3.9, 3.9))[:, None]
+    expected = roc_curve_of_scores(y, X[:, 0])
+    curve = roc_of_path(Line(), X, y, vary)
+    assert curve.vary == vary
+    if vary == "both":
+        expected = expected.hull()
+    assert np.array_equal(curve.fpr, expected.fpr)
+    assert np.array_equal(curve.tpr, expected.tpr)
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "expected"),
+    [
+        ((0.0, 2.0), (2.0, 0.0), 0.5),
+        ((2.0, 0.0), (0.0, 2.0), 0.5),
+        ((0.0, 3.0), (1.0, 2.0), 1.0),
+        ((1.0, 2.0), (0.0, 3.0), 0.0),
+        ((0.0, 0.0), (1.0, 3.0), 1.0),  # a ray: constant asymmetry
+        ((1.0, 3.0), (0.0, 0.0), 0.0),  # the same backwards: no asymmetry at the origin
+        ((0.0, 0.0), (1.0, 1.0), 1.0),
+        ((1.0, 1.0), (2.0, 0.0), 0.0),
+        ((0.0, 1.0), (3.0, 1.0), 1 / 3),
+    ],
+)
+def test_default_slope_is_the_one_nearest_to_symmetric_costs(start, stop, expected):
+    line = Line(start, stop)
+    assert symmetric_t(line) == pytest.approx(expected, abs=1e-15)
+    X, y = np.array([[0.0], [1.0]]), [-1, 1]
+    assert (roc_of_path(line, X, y).t == symmetric_t(line)).all()
+
+
+def test_pooling_adds_the_counts_of_the_folds_at_equal_shift():
+    rng = np.random.default_rng(2)
+    folds = [random_scores(rng, m, 4) for m in (5, 8)]
+    labels = [random_labels(rng, m) for m in (5, 8)]
+    pooled = roc_of_scores(folds, labels, "intercept", t=0.6)
+    scores = np.concatenate([fold(0.6) for fold in folds])
+    assert pooled.auc == pytest.approx(roc_auc_score(np.concatenate(labels), scores), abs=1e-14)
+    one = roc_of_scores(folds[0], labels[0], "asymmetry")
+    same = roc_of_scores([folds[0]], [labels[0]], "asymmetry")
+    assert np.array_equal(one.t, same.t)
+
+
+def test_a_fold_may_lack_a_class_but_not_all_of_them():
+    fold = path_scores([0, 1], [[-1], [-2]], [[2], [1]])
+    assert roc_of_scores([fold, fold], [[1, 1], [-1, -1]], "asymmetry").n_plus == 2
+    with pytest.raises(InputError, match="both classes"):
+        roc_of_scores([fold, fold], [[1, 1], [1, 1]], "asymmetry")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"vary": "slope"}, "vary must be"),
+        ({"t": None}, "t is required"),
+        ({"t": 1.5}, "t must lie in"),
+        ({"y": [1, -1, 1]}, r"y must have shape \(2,\), got \(3,\)"),
+        ({"y": [1, 0]}, "labels -1 and"),
+        ({"scores": [], "y": []}, "one vector of labels"),
+        ({"vary": "both", "n_grid": -1}, "n_grid"),
+    ],
+)
+def test_bad_arguments_are_refused(change, words):
+    arguments = {
+        "scores": path_scores([0, 1], [[-1], [-2]], [[2], [1]]),
+        "y": [1, -1],
+        "vary": "intercept",
+        "t": 0.5,
+        **change,
+    }
+    with pytest.raises(InputError, match=words):
+        roc_of_scores(**arguments)
+
+
+def test_scores_at_sweeps_a_jump():
+    scores = random_scores(np.random.default_rng(4), 3, 4, jumps=1.0)
+    for j in (1, 2, 3):
+        t = scores.t[j]
+        at = scores_at(scores, t, np.array([0.0, 0.5, 1.0]))
+        assert np.allclose(at, np.column_stack([scores.end[:, j - 1], at[:, 1], scores.start[:, j]]), atol=1e-14)
+        assert np.allclose(at[:, 1], 0.5 * (at[:, 0] + at[:, 2]))
+    between = np.array([0.1, 0.9])
+    assert np.array_equal(scores_at(scores, between, 0.2), scores(between))
+
+
+# --- Pictures --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pyplot():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    yield plt
+    plt.close("all")
+
+
+def test_plots_show_every_curve(pyplot):
+    curve = roc_curve_of_scores([-1, 1, -1, 1], [0.1, 0.4, 0.4, 0.8])
+    ax = curve.plot(name="alone", color="k")
+    assert ax.get_legend_handles_labels()[1] == ["alone (AUC 0.875)"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("false positive rate", "true positive rate")
+    display = RocDisplay.from_curves(curve, other=curve).plot(title="two")
+    shown = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert shown == ["chance", "varying intercept (AUC 0.875)", "other (AUC 0.875)"]
+    assert display.figure_ is display.ax_.figure
+    assert len(display.ax_.lines) == 5  # with the hulls
+    assert "2 positives" in repr(display)
+    with pytest.raises(InputError, match="at least one curve"):
+        RocDisplay({})

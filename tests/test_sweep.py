@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+import pickle
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.svm import SVC
+
+from paretoclf.errors import InputError, SolveError
+from paretoclf.formulations.two_c_svm import TwoCSVM
+from paretoclf.kernels import RBF
+from paretoclf.solution import sides
+from paretoclf.solve import complete
+from paretoclf.solve.compiled import Compiled
+from paretoclf.solve.model import Model
+from paretoclf.solve.polish import Polished, polish
+from paretoclf.solve.sweep import Sweep, sweep
+
+FORMS = ("dual", "primal")
+ASYMMETRY = np.linspace(0.05, 0.95, 7)
+
+
+@pytest.fixture
+def svm(gaussians):
+    return TwoCSVM(*gaussians(60, 4, seed=7))
+
+
+@pytest.mark.parametrize("kernel", [None, RBF(1.5), RBF(0.1)], ids=["linear", "rbf thin", "rbf full"])
+@pytest.mark.parametrize("form", FORMS)
+def test_sweep_agrees_with_separate_solves(gaussians, form, kernel):
+    svm = TwoCSVM(*gaussians(50, 1 if kernel else 4, seed=7), kernel)
+    result = sweep(svm, C_plus=4 * ASYMMETRY, C_minus=4 * (1 - ASYMMETRY), form=form, polish=False)
+    for solution in result:
+        single = svm.solve(*solution.costs, form, polish=False)
+        assert solution.value == pytest.approx(single.value, rel=1e-10)
+        np.testing.assert_allclose(solution.alpha, single.alpha, atol=1e-6)
+        assert solution.classifier.b == pytest.approx(single.classifier.b, abs=1e-6)
+    assert result.setups == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("accuracy", ["reference", "fast"])
+def test_the_polish_makes_every_accuracy_exact(svm, form, accuracy):
+    result = sweep(svm, C_plus=4 * ASYMMETRY, C_minus=4 * (1 - ASYMMETRY), form=form, accuracy=accuracy)
+    assert result.worst < 1e-12, result.worst
+    assert all(s.status == "optimal, polished" for s in result)
+    rough = sweep(svm, C_plus=4 * ASYMMETRY, C_minus=4 * (1 - ASYMMETRY), form=form, accuracy=accuracy, polish=False)
+    assert rough.worst > 1e-12  # there was something to polish
+    assert all(s.status == "optimal" for s in rough)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("direction", [1, -1])
+def test_ten_decades_of_costs(gaussians, form, direction):
+    """Where the scaling of the first solve is kept, feasible problems come back as infeasible."""
+    X, y = gaussians(60, 2, seed=3)
+    costs = np.logspace(-5, 5, 21)[::direction]
+    result = sweep(TwoCSVM(X, y), C_plus=costs, C_minus=costs, form=form)
+    assert all(c.passes() for c in result.certificates), result
+    assert result.setups > 1
+    assert (np.diff(result.values * direction) > 0).all()  # the optimal value increases with the costs
+    for solution in result[8:13]:
+        model = SVC(C=solution.costs.C_plus, kernel="linear", tol=1e-8).fit(X, y)
+        np.testing.assert_allclose(solution.classifier.w, model.coef_[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_extreme_asymmetries(gaussians, form):
+    g = np.logspace(-3, 0, 9)[:-1]
+    result = sweep(
+        TwoCSVM(*gaussians(60, 2, seed=3)), C_plus=np.append(g, 1 - g), C_minus=np.append(1 - g, g), form=form
+    )
+    assert all(c.passes() for c in result.certificates), result
+
+
+def test_raw_features_of_very_different_sizes(gaussians):
+    X, y = gaussians(80, 4, seed=11)
+    X = X * np.array([1e-3, 1.0, 30.0, 1e3]) + np.array([0.0, 5.0, 0.0, 2e3])
+    result = sweep(TwoCSVM(X, y), C_plus=20 * ASYMMETRY, C_minus=20 * (1 - ASYMMETRY))
+    assert result.worst < 1e-9, result
+
+
+@given(st.integers(0, 10**6), st.sampled_from(FORMS))
+@settings(max_examples=15)
+def test_random_grid_data(seed, form):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 16))
+    X, y = rng.integers(-2, 3, size=(n, 2)).astype(float), np.where(rng.random(n) < 0.5, 1, -1)
+    y[:2] = 1, -1
+    C_plus, C_minus = 10 ** rng.uniform(-2, 2, size=(2, 5))
+    result = sweep(TwoCSVM(X, y), C_plus=C_plus, C_minus=C_minus, form=form)
+    assert all(c.passes() for c in result.certificates), (seed, result, [s.status for s in result])
+
+
+def test_zero_costs_need_no_solver(svm):
+    result = sweep(svm, C_plus=[0.0, 0.0, 1.0, 1.0], C_minus=[0.0, 1.0, 0.0, 1.0])
+    assert [s.source for s in result] == ["closed form"] * 3 + ["CLARABEL"]
+    assert [s.classifier.b_interval[0] for s in result[:3]] == [-np.inf, -np.inf, 1.0]
+    assert (result.values[:3] == 0).all()
+
+
+def test_sweep_is_a_sequence_with_arrays(svm):
+    result = sweep(svm, C_plus=[0.5, 1.0, 2.0], C_minus=1.0)
+    assert len(result) == 3
+    assert result[1] is list(result)[1]
+    assert isinstance(result[:2], Sweep)
+    assert len(result[:2]) == 2
+    np.testing.assert_array_equal(result.costs, [[0.5, 1], [1, 1], [2, 1]])
+    np.testing.assert_array_equal(result.values, [s.value for s in result])
+    np.testing.assert_array_equal(result.dual_values, [s.dual_value for s in result])
+    np.testing.assert_array_equal(result.b, [s.classifier.b for s in result])
+    assert result.alpha.shape == (3, 60)
+    assert len(result.certificates) == 3
+    assert result.worst == max(max(c.residual, abs(c.gap)) for c in result.certificates)
+    assert set(result.timing) == {"build", "solve", "polish"}
+    assert "3 solutions of the dual, 3 certified" in repr(result)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(result)).values, result.values)
+
+
+def test_an_empty_sweep(svm):
+    result = sweep(svm, C_plus=[], C_minus=[])
+    assert len(result) == 0
+    assert result.costs.shape == (0, 2)
+    assert "0 solutions" in repr(result)
+
+
+def test_nothing_is_printed_unless_asked_for(svm, capfd):
+    sweep(svm, C_plus=[0.5, 1.0], C_minus=1.0, progress=False)
+    assert capfd.readouterr() == ("", "")
+    sweep(svm, C_plus=[0.5, 1.0], C_minus=1.0, progress=True)
+    assert "sweep" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"C_plus": [1.0, 2.0], "C_minus": [1.0]}, ["same length", "C_plus has 2", "C_minus has 1"]),
+        ({"C_plus": [1.0, -2.0], "C_minus": 1.0}, ["C_plus", "-2.0", "value 1"]),
+        ({"C_plus": [1.0, np.nan], "C_minus": 1.0}, ["C_plus", "nan", "value 1"]),
+        ({"C_plus": [[1.0]], "C_minus": 1.0}, ["C_plus", "shape (1, 1)"]),
+        ({"C_plus": "abc", "C_minus": 1.0}, ["C_plus", "numeric"]),
+        ({"C_plus": [1.0]}, ["C_minus must be given"]),
+        ({"C_plus": [1.0], "C_minus": 1.0, "nu": 0.5}, ["nu", "C_plus, C_minus"]),
+        ({"C_plus": [1.0], "C_minus": 1.0, "form": "both"}, ["form"]),
+        ({"C_plus": [1.0], "C_minus": 1.0, "accuracy": 1e-9}, ["accuracy"]),
+    ],
+)
+def test_bad_input(svm, arguments, words):
+    with pytest.raises(InputError) as error:
+        sweep(svm, **arguments)
+    for word in words:
+        assert word in str(error.value)
+
+
+class TestCompiled:
+    @pytest.mark.parametrize(("form", "moving"), [("dual", ("b",)), ("primal", ("q",))])
+    def test_the_affine_maps_are_cvxpys_data(self, svm, form, moving):
+        compiled = Compiled(svm.model(form), svm.parameters)
+        assert compiled.moving == moving
+        for values in ({"C_plus": 0.3, "C_minus": 70.0}, {"C_plus": 2.0, "C_minus": 0.01}):
+            for name, value in values.items():
+                svm.parameters[name].value = value
+            data, _, _ = svm.model(form).problem.get_problem_data("CLARABEL", solver_opts={})
+            q, b = compiled.data(values)
+            np.testing.assert_allclose(q, data["c"], rtol=1e-14)
+            np.testing.assert_allclose(b, data["b"], rtol=1e-14)
+
+    @pytest.mark.parametrize("form", FORMS)
+    def test_numbers_are_those_of_cvxpy(self, svm, form):
+        """Every named variable and multiplier, with its sign, against CVXPY's own way back."""
+        raw = Compiled(svm.model(form), svm.parameters).solve({"C_plus": 0.01, "C_minus": 0.02})
+        svm.solve(0.01, 0.02, form, polish=False)
+        model = svm.model(form)
+        expected = {name: v.value for name, v in model.variables.items()}
+        expected |= {name: c.dual_value for name, c in model.constraints.items()}
+        assert set(raw.numbers) == set(expected)
+        for name, value in expected.items():
+            np.testing.assert_allclose(raw.numbers[name], value, atol=1e-7, err_msg=name)
+
+    def test_parameters_are_left_alone(self, svm):
+        svm.parameters["C_plus"].value = 3.0
+        Compiled(svm.dual_model, svm.parameters)
+        assert svm.parameters["C_plus"].value == 3.0
+        assert svm.parameters["C_minus"].value is None
+
+    def test_set_up_anew_only_where_the_costs_moved_far(self, svm):
+        compiled = Compiled(svm.primal_model, svm.parameters)
+        fresh = [compiled.solve({"C_plus": c, "C_minus": 1.0}).fresh for c in (1.0, 3.0, 50.0, 200.0, 300.0, 1.0)]
+        assert fresh == [True, False, False, True, False, True]
+        assert compiled.setups == 3
+
+    def test_a_moving_matrix_is_refused(self):
+        x, p = cp.Variable(2), cp.Parameter(nonneg=True)
+        constraint = p * x[0] + x[1] >= 1
+        model = Model(cp.Problem(cp.Minimize(cp.sum_squares(x)), [constraint]), {"x": x}, {"c": constraint})
+        with pytest.raises(SolveError, match="matrices of this model depend on its parameters"):
+            Compiled(model, {"p": p})
+
+    def test_a_false_claim_is_an_error(self):
+        x, p = cp.Variable(2), cp.Parameter(nonneg=True)
+        constraint = cp.sum(x) == p
+        model = Model(cp.Problem(cp.Minimize(cp.sum(x)), [constraint, x >= 1]), {"x": x}, {"c": constraint})
+        with pytest.raises(SolveError, match="CLARABEL returned 'PrimalInfeasible'"):
+            Compiled(model, {"p": p}).solve({"p": 1.0})
+
+    def test_pickles_without_its_solver(self, svm):
+        compiled = Compiled(svm.dual_model, svm.parameters)
+        values = {"C_plus": 1.0, "C_minus": 2.0}
+        before = compiled.solve(values)
+        after = pickle.loads(pickle.dumps(compiled)).solve(values)
+        assert after.fresh
+        np.testing.assert_array_equal(before.numbers["alpha"], after.numbers["alpha"])
+
+
+class TestPolish:
+    def test_from_a_rough_point_to_the_vertex(self, svm):
+        exact = svm.solve(1.0, 2.0)
+        caps = svm.caps(1.0, 2.0)
+        noise = np.random.default_rng(0).normal(size=60)
+        rough = exact.alpha + 1e-5 * caps * noise
+        refined = polish(svm.gram, svm.y, caps, rough, exact.classifier.b + 1e-5)
+        assert refined.settled
+        np.testing.assert_allclose(refined.alpha, exact.alpha, atol=1e-12)
+
+    def test_wrong_sets_are_exchanged(self, gaussians):
+        """From rough points whose first guess of the three sets is wrong, the polish still finds the right ones."""
+        repaired = 0
+        for seed in range(20):
+            svm = TwoCSVM(*gaussians(60, 2, seed=seed))
+            exact, caps = svm.solve(1.0, 2.0), svm.caps(1.0, 2.0)
+            rough = np.clip(exact.alpha + 3e-3 * caps * np.random.default_rng(seed).normal(size=60), 0, caps)
+            b = exact.classifier.b
+            truth = np.isclose(exact.alpha, caps), exact.alpha == 0
+            guess = sides(svm.y, caps, rough, svm.gram.matvec(svm.y * rough) + b)
+            refined = polish(svm.gram, svm.y, caps, rough, b)
+            if refined.settled:  # judged by the objective: the multipliers need not be unique
+                w = svm.X.T @ (svm.y * refined.alpha)
+                assert refined.alpha.sum() - 0.5 * w @ w == pytest.approx(exact.value, rel=1e-12)
+                repaired += any((g != t).any() for g, t in zip(guess, truth, strict=True))
+        assert repaired >= 3
+
+    def test_dependent_margin_samples_keep_an_interior_point(self):
+        """Four copies of one sample on the margin: the multipliers are not unique, and stay where they were."""
+        X, y = np.array([[1.0]] * 4 + [[-1.0]]), np.array([1.0] * 4 + [-1.0])
+        rough = np.array([0.1, 0.12, 0.13, 0.15, 0.5]) + 1e-6
+        refined = polish(TwoCSVM(X, y).gram, y, np.ones(5), rough, 1e-6)
+        assert refined.settled
+        assert refined.alpha[:4].sum() == pytest.approx(0.5, abs=1e-14)
+        np.testing.assert_allclose(refined.alpha, rough, atol=1e-5)
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_nearly_dependent_margin_samples(self, seed):
+        """Six positives on one line up to rounding: sometimes regular in floating point, always singular in truth."""
+        rng = np.random.default_rng(seed)
+        along = rng.uniform(-1, 1, size=6)
+        direction, normal, _ = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        X = np.vstack([np.outer(along, direction) + normal, [-normal, -normal]])
+        y = np.array([1.0] * 6 + [-1.0] * 2)
+        weights = np.linalg.lstsq(np.vstack([along, np.ones(6)]), np.array([0.0, 0.5]), rcond=None)[0]
+        exact = np.append(weights, [0.25, 0.25])  # w = normal, b = 0: every sample on the margin
+        rough = exact + 1e-7 * rng.normal(size=8)
+        refined = polish(TwoCSVM(X, y).gram, y, np.ones(8), rough, 1e-7)
+        assert refined.settled
+        np.testing.assert_allclose(refined.alpha, rough, atol=1e-6)
+        np.testing.assert_allclose(refined.w, normal, atol=1e-13)
+
+    def test_a_bad_polish_is_thrown_away(self, svm, monkeypatch):
+        bad = Polished(np.zeros(60), None, False)
+        monkeypatch.setattr(complete, "polish", lambda *args: bad)
+        solution = svm.solve(1.0, 2.0)
+        assert solution.status == "optimal, not polished: the margin set did not settle"
+        assert solution.certificate.gap < 1e-9
+        assert "polish" in solution.timing
