@@ -1,5 +1,8 @@
 """paretoclf: exact cost paths, convex formulations and certificates for cost-asymmetric classifiers."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from paretoclf.certificate import Certificate as Certificate
 from paretoclf.certificate import certify as certify
 from paretoclf.costs import CostLine as CostLine
@@ -15,4 +18,56 @@ from paretoclf.kernels import Polynomial as Polynomial
 from paretoclf.solution import Classifier as Classifier
 from paretoclf.solution import Solution as Solution
 
+if TYPE_CHECKING:
+    from paretoclf import datasets as datasets
+    from paretoclf.compare import Agreement as Agreement
+    from paretoclf.compare import compare as compare
+    from paretoclf.formulations.two_c_svm import TwoCSVM as TwoCSVM
+    from paretoclf.path.lines import trace as trace
+    from paretoclf.path.result import Path as Path
+    from paretoclf.path.result import load_path as load_path
+    from paretoclf.path.scores import PathScores as PathScores
+    from paretoclf.roc import RocCurve as RocCurve
+    from paretoclf.roc import roc_curve_of_scores as roc_curve_of_scores
+    from paretoclf.roc import roc_of_path as roc_of_path
+    from paretoclf.roc import roc_of_scores as roc_of_scores
+    from paretoclf.solve.sweep import Sweep as Sweep
+    from paretoclf.solve.sweep import sweep as sweep
+    from paretoclf.verify import Verification as Verification
+    from paretoclf.verify import verify as verify
+
 __version__ = "0.1.0"
+
+# Imported when first used: CVXPY and numba take seconds, and `paretoclf --version` needs neither.
+_LAZY = {
+    "Agreement": "paretoclf.compare",
+    "compare": "paretoclf.compare",
+    "TwoCSVM": "paretoclf.formulations.two_c_svm",
+    "trace": "paretoclf.path.lines",
+    "Path": "paretoclf.path.result",
+    "load_path": "paretoclf.path.result",
+    "PathScores": "paretoclf.path.scores",
+    "RocCurve": "paretoclf.roc",
+    "roc_curve_of_scores": "paretoclf.roc",
+    "roc_of_path": "paretoclf.roc",
+    "roc_of_scores": "paretoclf.roc",
+    "Sweep": "paretoclf.solve.sweep",
+    "sweep": "paretoclf.solve.sweep",
+    "Verification": "paretoclf.verify",
+    "verify": "paretoclf.verify",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return import_module("paretoclf.datasets")
+    if name not in _LAZY:
+        raise AttributeError(f"module 'paretoclf' has no attribute {name!r}")
+    # `from` a submodule of the same name (paretoclf.compare) would bind the module here: bind the object instead.
+    value = getattr(import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY, "datasets"})

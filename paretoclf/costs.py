@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +64,7 @@ class Costs:
             raise InputError(f"asymmetry must lie in [0, 1], got {asymmetry!r}")
         return cls(asymmetry * total, (1 - asymmetry) * total)
 
-    def __iter__(self):  # type: ignore[no-untyped-def]
+    def __iter__(self) -> Iterator[float]:
         return iter((self.C_plus, self.C_minus))
 
 

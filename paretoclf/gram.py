@@ -85,6 +85,10 @@ class Gram:
         """
         return self.kernel(check_matrix(X, n_features=self.X.shape[1]), self.X)
 
+    def cross_features(self, X: Any) -> Array:
+        """New samples as features, linear kernel only, shape (m, d)."""
+        return check_matrix(X, n_features=self.X.shape[1])
+
     @cached_property
     def factor(self) -> Array:
         """Matrix L with L L' = Gram: the samples if linear, else pivoted Cholesky (n, rank) at FACTOR_RANK."""

@@ -164,7 +164,8 @@ def make_solution(
     alpha : array of shape (n,)
         Multipliers.
     b : float, optional
-        Intercept; by default the middle of the interval of optimal ones, or the finite end of a half-line.
+        Intercept; by default the best one for this w: the middle of the interval of optimal ones, or the finite end
+        of a half-line.
     w : array of shape (d,), optional
         Slope, where known better than the multipliers imply it (linear kernel).
     source, status, timing
@@ -172,7 +173,7 @@ def make_solution(
     """
     if b is None:
         scores = gram.matvec(y * alpha) if w is None else gram.X @ w
-        b = point_of(intercept_interval(y, caps, alpha, scores))
+        b = point_of(best_intercepts(y, caps, scores))
     return Solution(
         costs=costs,
         classifier=Classifier(gram, y, caps, alpha, float(b), w),
@@ -210,6 +211,23 @@ def intercept_interval(y: Array, caps: Array, alpha: Array, scores: Array, tol: 
     if lo > hi:  # rounding only: the two ends are one point
         lo = hi = 0.5 * (lo + hi)
     return lo, hi
+
+
+def best_intercepts(y: Array, caps: Array, scores: Array) -> tuple[float, float]:
+    """Ends of the interval of b that minimise ``sum_i c_i max(0, 1 - y_i (scores_i + b))``, for any scores.
+
+    The sum is convex and piecewise linear in b; its slope grows by ``c_i`` at ``y_i - scores_i``, from minus the
+    positives' costs on the far left.
+    """
+    kinks = y - scores
+    order = np.argsort(kinks, kind="stable")
+    slope = np.concatenate([[0.0], np.cumsum(caps[order])]) - caps[y > 0].sum()
+    flat = 1e-12 * max(float(caps.sum()), 1e-300)
+    # b lies between kinks[k - 1] and kinks[k] where the slope is slope[k].
+    first = int(np.searchsorted(slope, -flat))
+    last = int(np.searchsorted(slope, flat, side="right"))
+    ends = np.concatenate([[-np.inf], kinks[order], [np.inf]])
+    return float(ends[first]), float(ends[max(last, first)])
 
 
 def point_of(interval: tuple[float, float]) -> float:

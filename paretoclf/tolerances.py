@@ -41,6 +41,10 @@ SLOPE_ZERO = 1e-17
 #: Tracker: an event this close (absolute, the line has length 1) to the end of the line is the end of the line.
 END_OF_LINE = 1e-13
 
+#: Tracker: the same on a line whose caps vanish at its end. There the last piece shrinks with the caps and nothing can
+#: happen, but rounding of the margin targets grows against the caps.
+END_OF_VANISHING_LINE = 1e-9
+
 #: Tracker: slopes below this share of the terms they are a difference of are rounding noise, not movement.
 SLOPE_NOISE = 1e-10
 

@@ -83,6 +83,7 @@ class Segment:
     eta1: Array = field(repr=False)
     w0: Array | None = field(repr=False)
     w1: Array | None = field(repr=False)
+    value: tuple[float, float, float]  # optimal value -V at the share f of the segment: v0 + v1 f + v2 f**2
     changes: list[tuple[int, int]] = field(repr=False)  # (index, new state) since the segment before
 
 
@@ -93,6 +94,8 @@ class _Piece:
     value: Multipliers
     rate: Multipliers
     cap: Array
+    q: Array
+    dq: Array
     g: Array
     dg: Array
     g_scale: Array
@@ -162,8 +165,9 @@ class BoxQP:
             self._append(int(i), row, pivot)
         self._changes = [(int(i), int(s)) for i, s in enumerate(self.state)]
 
-    def set_line(self, line: Line) -> None:
+    def set_line(self, line: Line, end_tolerance: float = END_OF_LINE) -> None:
         """Continue from the current basis along another line that starts where the solution is."""
+        self.end_tolerance = end_tolerance
         self.line, self.c1 = line, line.c1
         self.segments = []
         self._t_lo = 0.0
@@ -247,7 +251,7 @@ class BoxQP:
         g, dg = q + eta - self.p, dq + deta
         slopes = self.Q.slopes()
         return _Piece(
-            t, self._t_lo, value, rate, self.line.caps(t, self._t_lo), g, dg, 1.0 + np.abs(q),
+            t, self._t_lo, value, rate, self.line.caps(t, self._t_lo), q, dq, g, dg, 1.0 + np.abs(q),
             ROUNDING * (1.0 + np.abs(eta) + size), ROUNDING * (np.abs(deta) + dsize),
             *(slopes if slopes is not None else (None, None)),
         )  # fmt: skip
@@ -305,7 +309,7 @@ class BoxQP:
             kind, position, dt = events.TO_MARGIN, i, arrival
             entering = _Entering(row, pivot, u, dependent, float(g[at] + arrival * dg[at]))
             break
-        if kind == events.NONE or dt > horizon - END_OF_LINE:
+        if kind == events.NONE or dt > horizon - self.end_tolerance:
             return np.inf, None
         if dt == 0.0:
             self.exchanges["zero"] += 1
@@ -330,7 +334,13 @@ class BoxQP:
         if piece.w is not None and piece.dw is not None:
             w0, w1 = piece.w + first * piece.dw, piece.w + last * piece.dw
         ends = [x + d * y for x, y in ((v.a, r.a), (v.eta, r.eta)) for d in (first, last)]
-        self.segments.append(Segment(t, t_next, self.index, *ends, w0, w1, self._changes))
+        capped = self.state == LEFT
+        full = np.where(capped, self.line.caps(t), 0.0)
+        change = np.where(capped, self.line.caps(t_next), 0.0) - full
+        full[self.index], change[self.index] = ends[0], ends[1] - ends[0]
+        q, dq = piece.q + first * piece.dq, (last - first) * piece.dq
+        value = (float(self.p @ full - 0.5 * full @ q), float(self.p @ change - full @ dq), float(-0.5 * change @ dq))
+        self.segments.append(Segment(t, t_next, self.index, *ends, w0, w1, value, self._changes))
         self._changes = []
 
     def pivot(self, piece: _Piece, event: Any, t: float) -> None:
@@ -394,7 +404,7 @@ class BoxQP:
         """Where the tracker is, for messages."""
         cap = self.line.caps(t)
         return {
-            "costs": f"caps {cap.min():.4g} to {cap.max():.4g}",
+            "costs": f"costs {cap.min():.4g} to {cap.max():.4g}",
             "n_margin": self.index.size,
             "size": self.n,
         }

@@ -71,7 +71,9 @@ def follow(
         if event is None or t >= 1.0:
             return count
         if stalled > 20 * size + 1000:
-            raise _refuse(problem, t, f"no progress after {stalled} exchanges at one point", "Use a slightly different line.")
+            raise _refuse(
+                problem, t, f"no progress after {stalled} exchanges at one point", "Use a slightly different line."
+            )
         problem.pivot(piece, event, t)
     raise _refuse(problem, t, f"more than {limit} exchanges", "Raise max_events, or trace the line in parts.")
 

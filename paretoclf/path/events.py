@@ -57,9 +57,7 @@ def first_exit(
 
 
 @numba.njit(cache=True)
-def contenders(
-    state: np.ndarray, g: Array, dg: Array, g_error: Array, dg_error: Array, before: float, horizon: float
-):  # type: ignore[no-untyped-def]
+def contenders(state: np.ndarray, g: Array, dg: Array, g_error: Array, dg_error: Array, before: float, horizon: float):  # type: ignore[no-untyped-def]
     """Samples that may be the first to reach their margin, given the error bounds of g and dg.
 
     A sample is a contender if its earliest possible event is no later than `before` and than the latest possible
@@ -142,9 +140,7 @@ def blocking_exchange(a: Array, cap: Array, v: Array, tol: float, careful: bool)
 
 
 @numba.njit(cache=True)
-def blocking_jump(
-    state: np.ndarray, g: Array, kappa: Array, group: np.ndarray, k: int, sign: float, skip: int
-):  # type: ignore[no-untyped-def]
+def blocking_jump(state: np.ndarray, g: Array, kappa: Array, group: np.ndarray, k: int, sign: float, skip: int):  # type: ignore[no-untyped-def]
     """First sample of group k to reach its margin when the group's multiplier moves in direction sign."""
     best, best_step = -1, np.inf
     for i in range(state.shape[0]):

@@ -82,7 +82,15 @@ class Quadratic(Protocol):
         ...
 
     def precise(
-        self, samples: Index, index: Index, p: Array, p_lo: Array, kappa: Array, group: Index, value: Multipliers, rate: Multipliers
+        self,
+        samples: Index,
+        index: Index,
+        p: Array,
+        p_lo: Array,
+        kappa: Array,
+        group: Index,
+        value: Multipliers,
+        rate: Multipliers,
     ) -> Array:
         """Per sample the gradient, its slope, and the size of the slope's terms, in extended precision."""
         ...
@@ -172,16 +180,22 @@ class GramForm:
         hi, lo = (self._h[2], self._h[3]) if slope else (self._at[0], self._at[1])
         high = right - hi[index]
         error = _error(right, -hi[index], high) - lo[index] + right_lo
-        extended.gram_residual(
-            self._rows, index, k, high, error, kappa, group, x.a, x.a_lo, x.eta, x.eta_lo, out
-        )
+        extended.gram_residual(self._rows, index, k, high, error, kappa, group, x.a, x.a_lo, x.eta, x.eta_lo, out)
         return out
 
     def at(self, t: float, t_lo: float) -> None:
         extended.at_t(self._h, t, t_lo, self._at)
 
     def precise(
-        self, samples: Index, index: Index, p: Array, p_lo: Array, kappa: Array, group: Index, value: Multipliers, rate: Multipliers
+        self,
+        samples: Index,
+        index: Index,
+        p: Array,
+        p_lo: Array,
+        kappa: Array,
+        group: Index,
+        value: Multipliers,
+        rate: Multipliers,
     ) -> Array:
         out = np.empty((3, samples.size))
         extended.gram_gradients(
@@ -278,7 +292,15 @@ class FeatureForm:
         extended.at_t(self._w, t, t_lo, self._at)
 
     def precise(
-        self, samples: Index, index: Index, p: Array, p_lo: Array, kappa: Array, group: Index, value: Multipliers, rate: Multipliers
+        self,
+        samples: Index,
+        index: Index,
+        p: Array,
+        p_lo: Array,
+        kappa: Array,
+        group: Index,
+        value: Multipliers,
+        rate: Multipliers,
     ) -> Array:
         out = np.empty((3, samples.size))
         extended.feature_gradients(
@@ -290,7 +312,9 @@ class FeatureForm:
     def products(self, index: Index, value: Multipliers, rate: Multipliers) -> tuple[Array, Array]:
         # A last pass for w after the final correction of the multipliers.
         for slope, x in ((False, value), (True, rate)):
-            self.residual(index, slope, np.zeros(index.size), np.zeros(index.size), np.zeros(self.n), np.full(self.n, -1), x)
+            self.residual(
+                index, slope, np.zeros(index.size), np.zeros(index.size), np.zeros(self.n), np.full(self.n, -1), x
+            )
         w = self._done[:, 0]
         return w @ self.Z.T, np.linalg.norm(w, axis=1)[:, None] * self.reach
 

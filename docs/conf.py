@@ -1,0 +1,26 @@
+"""Sphinx configuration. The build needs no network."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import paretoclf
+
+project = "paretoclf"
+author = "The paretoclf developers"
+copyright = author
+version = release = paretoclf.__version__
+
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.mathjax", "numpydoc", "myst_parser"]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"paretoclf {release}"
+
+myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the docstrings say the types
+autodoc_default_options = {"members": True, "show-inheritance": False}
+numpydoc_show_class_members = False

@@ -1,0 +1,118 @@
+"""Where the two worlds meet: an exact path against CVXPY solutions of the same problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from paretoclf.errors import InputError
+from paretoclf.formulations.two_c_svm import TwoCSVM
+from paretoclf.path.result import Path
+from paretoclf.solve.sweep import sweep
+from paretoclf.tolerances import AGREE_OBJECTIVE
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One point: the path's optimal value against CVXPY's best feasible primal value."""
+
+    t: float
+    kind: str
+    C_plus: float
+    C_minus: float
+    path_value: float
+    cvxpy_value: float
+    cvxpy_gap: float
+
+    @property
+    def difference(self) -> float:
+        """``(path - cvxpy) / max(|cvxpy|, tiny)``: positive where CVXPY's point is better than the path's."""
+        return (self.path_value - self.cvxpy_value) / max(abs(self.cvxpy_value), np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, repr=False)
+class Agreement:
+    """A path compared with CVXPY at some of its breakpoints, midpoints and random parameters; prints as a table."""
+
+    points: Sequence[Comparison] = field(default_factory=tuple)
+
+    @property
+    def n(self) -> int:
+        """Number of points compared."""
+        return len(self.points)
+
+    @property
+    def worst(self) -> float:
+        """Largest relative difference of objectives, either way."""
+        return float(np.max([abs(p.difference) for p in self.points])) if self.points else 0.0
+
+    @property
+    def cvxpy_better(self) -> float:
+        """By how much CVXPY's feasible point beats the path's, at worst (relative; 0 if never)."""
+        return float(np.max([p.difference for p in self.points] + [0.0]))
+
+    def agrees(self, tol: float = AGREE_OBJECTIVE) -> bool:
+        """Whether every difference is at most tol."""
+        return bool(self.worst <= tol)
+
+    def __repr__(self) -> str:
+        head = f"{'t':>10} {'point':<10} {'C_plus':>11} {'C_minus':>11} {'path':>17} {'CVXPY':>17} {'difference':>10}"
+        rows = [
+            f"{p.t:10.6f} {p.kind:<10} {p.C_plus:11.5g} {p.C_minus:11.5g} {p.path_value:17.10g} "
+            f"{p.cvxpy_value:17.10g} {p.difference:10.1e}"
+            for p in self.points
+        ]
+        tail = f"worst relative difference over {self.n} points: {self.worst:.1e}"
+        return "\n".join([head, *rows, tail])
+
+
+def compare(path: Path, svm: TwoCSVM, n: int = 20, rng: Any = 0) -> Agreement:
+    """Compare a path with CVXPY (reference accuracy) at n parameters.
+
+    A third each are breakpoints, middles of pieces, and uniform random numbers. The objective is compared, never the
+    weights: optima can be flat.
+
+    Parameters
+    ----------
+    path : Path
+    svm : TwoCSVM
+        The same samples, labels, kernel and weights.
+    n : int
+        Number of points.
+    rng : int or numpy Generator
+        Seed of the choice.
+
+    Returns
+    -------
+    Agreement
+
+    Raises
+    ------
+    InputError
+        If n is not positive or svm holds other data than the path.
+    """
+    if int(n) != n or n < 1:
+        raise InputError(f"n must be a positive whole number, got {n!r}")
+    same = svm.y.shape == path.y.shape and np.array_equal(svm.y, path.y)
+    if not (same and np.array_equal(svm.X, path.gram.X) and np.array_equal(svm.sample_weight, path.sample_weight)):
+        raise InputError("svm must hold the samples, labels and weights that the path was traced on")
+    rng = np.random.default_rng(rng)
+    ends = path.breakpoints
+    sizes = [(n + 2) // 3, (n + 1) // 3, n // 3]
+    chosen = [
+        *((float(t), "breakpoint") for t in rng.choice(ends, sizes[0])),
+        *((float(0.5 * (ends[j] + ends[j + 1])), "midpoint") for j in rng.integers(0, ends.size - 1, sizes[1])),
+        *((float(t), "random") for t in rng.random(sizes[2])),
+    ]
+    chosen.sort()
+    costs = [path.costs(t) for t, _ in chosen]
+    reference = sweep(svm, C_plus=[c.C_plus for c in costs], C_minus=[c.C_minus for c in costs], progress=False)
+    return Agreement(
+        tuple(
+            Comparison(t, kind, c.C_plus, c.C_minus, path.at(t).value, solution.value, solution.certificate.gap)
+            for (t, kind), c, solution in zip(chosen, costs, reference, strict=True)
+        )
+    )

@@ -1,0 +1,314 @@
+"""Path: every optimal classifier along a line of the cost plane, as data."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paretoclf.certificate import Certificate, certify_many
+from paretoclf.checks import Array
+from paretoclf.costs import CostLine, Costs
+from paretoclf.errors import InputError
+from paretoclf.gram import Gram
+from paretoclf.kernels import kernel_from_spec, kernel_spec
+from paretoclf.path.events import LEFT, MARGIN, RIGHT
+from paretoclf.path.scores import PathScores
+from paretoclf.solution import Solution, make_solution
+
+_SETS = {RIGHT: "R", LEFT: "L", MARGIN: "M"}
+_BLOCK = 256  # columns of multipliers expanded at a time
+
+
+@dataclass(frozen=True)
+class PathEvent:
+    """One sample changes its set: ``"R"`` (multiplier 0), ``"L"`` (at its cap), ``"M"`` (margin set)."""
+
+    t: float
+    sample: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The stored form of a path of k pieces: storage grows with the sum of the margin-set sizes.
+
+    ``t`` (k+1,) ends; margin set of piece j in ``index[ptr[j]:ptr[j+1]]`` with multipliers ``a0``, ``a1`` at its two
+    ends; intercepts ``b0``, ``b1`` (k,); optimal value ``value`` (k, 3) as a polynomial of the share of the piece;
+    ``w`` (k+1, d) for the linear kernel; ``state`` (n,) sets on piece 0 and ``changes`` (3, m): piece, sample, set.
+    """
+
+    t: Array
+    ptr: npt.NDArray[np.int64]
+    index: npt.NDArray[np.int64]
+    a0: Array
+    a1: Array
+    b0: Array
+    b1: Array
+    value: Array
+    w: Array | None
+    state: npt.NDArray[np.int8]
+    changes: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Path:
+    """All optimal 2C-SVM classifiers on a segment of the cost plane, parametrised by t in [0, 1].
+
+    Attributes
+    ----------
+    gram : Gram
+    y : array of shape (n,)
+    sample_weight : array of shape (n,)
+        The cap of sample i is ``sample_weight[i] * C_{y_i}``.
+    line : CostLine
+        From t = 0 to t = 1.
+    pieces : Pieces
+        The stored solution.
+    seconds : float
+        Time that tracing took, certificates excluded.
+
+    Notes
+    -----
+    Multipliers and w are continuous and piecewise affine in t; b is piecewise affine with jumps (every b between the
+    two values is optimal at a jump; functions of t are continuous from the right there). Where b is not unique on a
+    whole range of t, the path uses the chord between the values at its two ends.
+    """
+
+    gram: Gram = field(repr=False)
+    y: Array = field(repr=False)
+    sample_weight: Array = field(repr=False)
+    line: CostLine
+    pieces: Pieces = field(repr=False)
+    seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        a, b = self.line.start, self.line.stop
+        return (
+            f"Path(({a.C_plus:g}, {a.C_minus:g}) to ({b.C_plus:g}, {b.C_minus:g}), {self.y.size} samples, "
+            f"{self.breakpoints.size - 2} breakpoints, margin sets of up to {int(self.n_margin.max())})"
+        )
+
+    @property
+    def breakpoints(self) -> Array:
+        """Parameters at which a set changes, increasing, with both ends 0 and 1."""
+        return self.pieces.t
+
+    @property
+    def n_margin(self) -> npt.NDArray[np.int64]:
+        """Size of the margin set on each piece, shape (k,)."""
+        return np.diff(self.pieces.ptr)
+
+    @cached_property
+    def events(self) -> list[PathEvent]:
+        """Every change of set, in order."""
+        state = self.pieces.state.copy()
+        out = []
+        for j, i, new in self.pieces.changes.T:
+            out.append(PathEvent(float(self.pieces.t[j]), int(i), _SETS[int(state[i])], _SETS[int(new)]))
+            state[i] = new
+        return out
+
+    def costs(self, t: float) -> Costs:
+        """Costs at t."""
+        return self.line.at(t)
+
+    def caps(self, t: float) -> Array:
+        """Upper bounds of the multipliers at t, shape (n,)."""
+        costs = self.costs(t)
+        return self.sample_weight * np.where(self.y > 0, costs.C_plus, costs.C_minus)
+
+    def _locate(self, t: float) -> tuple[int, float]:
+        if not 0 <= t <= 1:
+            raise InputError(f"t must lie in [0, 1], got {t!r}")
+        ends = self.pieces.t
+        j = min(int(np.searchsorted(ends, t, side="right")) - 1, ends.size - 2)
+        return j, float((t - ends[j]) / (ends[j + 1] - ends[j]))
+
+    def sets(self, t: float) -> npt.NDArray[np.int8]:
+        """Set of each sample on the piece that begins at or contains t: 0 right, 1 left, 2 margin; shape (n,)."""
+        return self._state(self._locate(t)[0])
+
+    def _state(self, j: int) -> npt.NDArray[np.int8]:
+        piece, sample, new = self.pieces.changes
+        until = int(np.searchsorted(piece, j, side="right"))
+        state = self.pieces.state.copy()
+        state[sample[:until]] = new[:until]  # of repeated samples the last assignment stands
+        return state
+
+    def _margin(self, j: int, share: float) -> tuple[npt.NDArray[np.int64], Array]:
+        P, part = self.pieces, slice(self.pieces.ptr[j], self.pieces.ptr[j + 1])
+        return P.index[part], (1 - share) * P.a0[part] + share * P.a1[part]
+
+    def _trivial(self, t: float) -> bool:
+        """A cost is zero: no multiplier and w = 0 exactly, where rounding would count infinitely against value 0."""
+        return min(self.costs(t)) == 0.0
+
+    def alpha(self, t: float) -> Array:
+        """Multipliers at t, shape (n,), in O(n)."""
+        j, share = self._locate(t)
+        caps = self.caps(t)
+        if self._trivial(t):
+            return np.zeros_like(caps)
+        alpha = np.where(self._state(j) == LEFT, caps, 0.0)
+        index, a = self._margin(j, share)
+        alpha[index] = np.clip(a, 0.0, caps[index])
+        return alpha
+
+    def intercept(self, t: float) -> float:
+        """The path's intercept at t."""
+        j, share = self._locate(t)
+        costs = self.costs(t)
+        if self._trivial(t) and costs.total > 0.0:
+            return 1.0 if costs.C_plus > 0 else -1.0
+        return float((1 - share) * self.pieces.b0[j] + share * self.pieces.b1[j])
+
+    def slope(self, t: float) -> Array:
+        """The slope w at t, shape (d,), linear kernel only."""
+        if self.pieces.w is None:
+            raise InputError("w exists for the linear kernel only")
+        j, share = self._locate(t)
+        if self._trivial(t):
+            return np.zeros(self.pieces.w.shape[1])
+        return np.asarray((1 - share) * self.pieces.w[j] + share * self.pieces.w[j + 1])
+
+    def at(self, t: float) -> Solution:
+        """Solution at t; its certificate is computed when asked for.
+
+        Parameters
+        ----------
+        t : float
+            In [0, 1].
+        """
+        w = None if self.pieces.w is None else self.slope(t)
+        return make_solution(
+            self.gram, self.y, self.caps(t), self.costs(t), self.alpha(t), b=self.intercept(t), w=w, source="path"
+        )
+
+    def value(self, t: float) -> float:
+        """Optimal value at t: piecewise quadratic, concave (Bach et al. 2006, section 3)."""
+        j, f = self._locate(t)
+        v0, v1, v2 = self.pieces.value[j]
+        return float(v0 + f * (v1 + f * v2))
+
+    def scores(self, X: Any) -> PathScores:
+        """Scores of new samples as an exact piecewise affine function of t.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            As for `Classifier.decision_function`.
+        """
+        P = self.pieces
+        if P.w is not None:
+            base = self.gram.cross_features(X) @ P.w.T
+        else:
+            K = self.gram.cross(X)
+            base = np.empty((K.shape[0], P.t.size))
+            for first in range(0, P.t.size, _BLOCK):
+                knots = np.arange(first, min(first + _BLOCK, P.t.size))
+                base[:, knots] = K @ (self.y[:, None] * self._expand(P.t[knots])[0])
+        return PathScores(P.t, base[:, :-1] + P.b0, base[:, 1:] + P.b1)
+
+    def _expand(self, points: Array) -> tuple[Array, Array, Array]:
+        """Multipliers (n, k), caps (n, k) and intercepts (k,) at increasing points."""
+        alpha = np.stack([self.alpha(float(t)) for t in points], axis=1)
+        caps = np.stack([self.caps(float(t)) for t in points], axis=1)
+        return alpha, caps, np.array([self.intercept(float(t)) for t in points])
+
+    @property
+    def certificate_points(self) -> Array:
+        """Where `certificates` looks: every breakpoint and the middle of every piece, increasing."""
+        ends = self.pieces.t
+        points = np.empty(2 * ends.size - 1)
+        points[::2] = ends
+        points[1::2] = 0.5 * (ends[:-1] + ends[1:])
+        return points
+
+    @cached_property
+    def _certificates(self) -> list[Certificate]:
+        points = self.certificate_points
+        out: list[Certificate] = []
+        for first in range(0, points.size, _BLOCK):
+            here = points[first : first + _BLOCK]
+            alpha, caps, b = self._expand(here)
+            if self.pieces.w is None:
+                out += certify_many(self.y, caps, alpha, b, K=self.gram.matrix)
+            else:
+                W = np.stack([self.slope(float(t)) for t in here], axis=1)
+                out += certify_many(self.y, caps, alpha, b, X=self.gram.X, W=W)
+        return out
+
+    def certificates(self) -> list[Certificate]:
+        """One certificate per breakpoint and per middle of a piece, in the order of `certificate_points`."""
+        return list(self._certificates)
+
+    @property
+    def worst_certificate(self) -> Certificate:
+        """The certificate with the largest residual or gap."""
+        return max(self._certificates, key=lambda c: np.max([c.residual, abs(c.gap)]))
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the path to an npz file (to a temporary name first, then renamed)."""
+        target = FilePath(file)
+        target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
+        stored = {k: v for k, v in self.pieces.__dict__.items() if v is not None}
+        a, b = self.line.start, self.line.stop
+        temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        try:
+            with open(temporary, "wb") as stream:
+                np.savez_compressed(
+                    stream,
+                    X=self.gram.X,
+                    y=self.y,
+                    sample_weight=self.sample_weight,
+                    line=np.array([a.C_plus, a.C_minus, b.C_plus, b.C_minus]),
+                    kernel=np.array(json.dumps(kernel_spec(self.gram.kernel))),
+                    seconds=np.array(self.seconds),
+                    **stored,
+                )
+            os.replace(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw coefficients or multipliers and the duality gap; see `paretoclf.plotting.PathDisplay`."""
+        from paretoclf.plotting.path import PathDisplay  # matplotlib only when a picture is wanted
+
+        return PathDisplay.from_path(self).plot(ax=ax)
+
+
+def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path:
+    """Read a path written by `Path.save`.
+
+    Parameters
+    ----------
+    file : path
+    kernel : callable, optional
+        Needed only for a path that was traced with a user's own kernel function.
+
+    Raises
+    ------
+    InputError
+        If the file does not hold a path.
+    """
+    try:
+        with np.load(file) as data:
+            stored = {name: data[name] for name in data.files}
+        spec = json.loads(str(stored.pop("kernel")))
+        start, stop = stored.pop("line").reshape(2, 2)
+        X, y, weight, seconds = (stored.pop(name) for name in ("X", "y", "sample_weight", "seconds"))
+        pieces = Pieces(**{"w": None, **stored})
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file") from None
+    except (KeyError, ValueError, TypeError, OSError) as error:
+        raise InputError(f"{file}: not a saved path ({error})") from None
+    gram = Gram(X, kernel_from_spec(spec, kernel))
+    return Path(gram, y, weight, CostLine(Costs(*start), Costs(*stop)), pieces, float(seconds))

@@ -1,0 +1,226 @@
+"""The rules of the house: who may import whom, what importing costs, and texts that must agree."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import paretoclf
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "paretoclf"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+GROUND = ("errors", "tolerances", "costs", "checks", "kernels", "gram", "solution", "certificate")
+EVERYTHING = ("",)
+
+# Room -> what of ours it may import (itself always). A name covers everything below it.
+MAY_IMPORT: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(GROUND, GROUND),
+    "solve": GROUND,
+    "formulations": (*GROUND, "solve"),
+    "path": GROUND,
+    "compare": (*GROUND, "solve", "formulations", "path"),
+    "verify": (*GROUND, "solve", "formulations", "path"),
+    "roc": (*GROUND, "path.scores"),
+    "datasets": EVERYTHING,
+    "plotting": EVERYTHING,
+    "cli": EVERYTHING,
+    "__main__": EVERYTHING,
+    "__init__": EVERYTHING,
+}
+
+# Package -> the only rooms that may import it.
+RESERVED: dict[str, tuple[str, ...]] = {
+    "cvxpy": ("solve", "formulations", "compare", "verify", "cli", "__init__"),
+    "clarabel": ("solve", "formulations"),
+    "numba": ("path",),
+    "matplotlib": ("plotting", "cli"),
+}
+
+# (file, what) -> why. Only inside a function, or for type checkers.
+EXCEPTIONS = {
+    ("roc/curve.py", "matplotlib"): "RocCurve.plot draws itself; a caller who never plots pays nothing",
+    ("roc/curve.py", "plotting"): "RocCurve.plot may hand itself to the display object",
+    ("path/result.py", "matplotlib"): "Path.plot names the figure's type",
+    ("path/result.py", "plotting"): "Path.plot hands itself to the display object",
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    file: str
+    line: int
+    target: str  # dotted; ours without the leading "paretoclf."
+    ours: bool
+    deferred: bool
+
+    @property
+    def top(self) -> str:
+        return self.target.split(".")[0]
+
+
+def room(file: str) -> str:
+    return Path(file).parts[0].removesuffix(".py")
+
+
+def is_module(dotted: str) -> bool:
+    path = PACKAGE.joinpath(*dotted.split("."))
+    return path.with_suffix(".py").is_file() or path.is_dir()
+
+
+def _names(node: ast.AST, package: list[str]) -> Iterator[str]:
+    """Absolute dotted names that one statement imports; a name imported from a package is resolved if a module."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        base = package[: len(package) - node.level + 1] if node.level else []
+        module = ".".join([*base, *([node.module] if node.module else [])])
+        for alias in node.names:
+            inner = f"{module}.{alias.name}".removeprefix("paretoclf.")
+            yield f"{module}.{alias.name}" if module.startswith("paretoclf") and is_module(inner) else module
+    elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called in ("import_module", "__import__") and isinstance(node.args[0].value, str):
+            yield node.args[0].value
+
+
+def imports_of(source: str, file: str) -> list[Import]:
+    package = ["paretoclf", *Path(file).parent.parts]
+    found: list[Import] = []
+
+    def visit(node: ast.AST, deferred: bool) -> None:
+        for name in _names(node, package):
+            ours = name == "paretoclf" or name.startswith("paretoclf.")
+            target = (name.removeprefix("paretoclf").lstrip(".") or "__init__") if ours else name
+            found.append(Import(file, getattr(node, "lineno", 0), target, ours, deferred))
+        for child in ast.iter_child_nodes(node):
+            inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            typing_only = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test) and child in node.body
+            visit(child, deferred or inside or typing_only)
+
+    visit(ast.parse(source), False)
+    return found
+
+
+def violations(found: list[Import]) -> list[str]:
+    wrong = []
+    for i in found:
+        here = room(i.file)
+        if i.ours:
+            allowed = MAY_IMPORT[here]
+            fine = "" in allowed or any(i.target == a or i.target.startswith(f"{a}.") for a in (here, *allowed))
+        else:
+            fine = here in RESERVED.get(i.top, (here,))
+        if not fine and not (i.deferred and (i.file, i.top) in EXCEPTIONS):
+            wrong.append(f"paretoclf/{i.file}:{i.line} imports {'paretoclf.' if i.ours else ''}{i.target}")
+    return wrong
+
+
+@pytest.mark.parametrize("file", [f.relative_to(PACKAGE).as_posix() for f in FILES])
+def test_imports_point_downwards(file):
+    assert room(file) in MAY_IMPORT, f"give {room(file)} a floor in MAY_IMPORT"
+    assert violations(imports_of((PACKAGE / file).read_text(encoding="utf-8"), file)) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("certificate.py", "import cvxpy as cp"),
+        ("certificate.py", "from paretoclf.path import engine"),
+        ("costs.py", "def f():\n    from paretoclf import TwoCSVM"),
+        ("path/lines.py", "def f():\n    import cvxpy"),
+        ("path/lines.py", "from ..formulations.two_c_svm import TwoCSVM"),
+        ("path/lines.py", "if TYPE_CHECKING:\n    from paretoclf import formulations"),
+        ("path/result.py", "from paretoclf.plotting import PathDisplay"),
+        ("path/engine.py", "def f():\n    from paretoclf.plotting import PathDisplay"),
+        ("solve/sweep.py", "from paretoclf.formulations.base import Formulation"),
+        ("solve/sweep.py", "import_module('paretoclf.path.engine')"),
+        ("formulations/base.py", "from paretoclf.path.scores import PathScores"),
+        ("roc/curve.py", "from paretoclf.path import box_qp"),
+        ("roc/curve.py", "import matplotlib"),
+        ("gram.py", "import paretoclf"),
+    ],
+)
+def test_the_import_test_sees_forbidden_imports(file, source):
+    assert len(violations(imports_of(source, file))) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("path/result.py", "def f():\n    from paretoclf.plotting import PathDisplay"),
+        ("roc/curve.py", "from paretoclf.path import scores"),
+        ("roc/curve.py", "if TYPE_CHECKING:\n    from matplotlib.axes import Axes"),
+        ("path/lines.py", "from . import engine\nfrom .engine import follow\nfrom ..costs import Costs"),
+        ("compare.py", "from paretoclf.path.result import Path\nfrom paretoclf.formulations.base import Formulation"),
+    ],
+)
+def test_the_import_test_lets_allowed_imports_pass(file, source):
+    assert violations(imports_of(source, file)) == []
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.relative_to(PACKAGE).as_posix())
+def test_a_file_fits_one_reading(file):
+    lines = len(file.read_text(encoding="utf-8").splitlines())
+    assert lines <= 400, f"{file.relative_to(ROOT)} has {lines} lines; split it"
+
+
+def fresh(code: str) -> str:
+    """Output of code in an interpreter of its own."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    loaded = json.loads(fresh("import sys, json, paretoclf; print(json.dumps(sorted(sys.modules)))"))
+    assert {"cvxpy", "clarabel", "numba", "matplotlib", "paretoclf.cli"}.isdisjoint(loaded)
+
+
+def test_public_names_are_what_they_say_whatever_was_imported_before():
+    # A module and a function of one name (compare, verify) must not hide each other.
+    code = """
+import importlib, pkgutil, paretoclf as pc
+for module in pkgutil.walk_packages(pc.__path__, "paretoclf."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+for name in ("TwoCSVM", "trace", "load_path", "sweep", "compare", "verify", "roc_of_path", "RocCurve", "certify"):
+    for _ in range(2):
+        assert callable(getattr(pc, name)), name
+assert callable(pc.datasets.load)
+"""
+    fresh(code)
+    fresh("import paretoclf as pc\nfor _ in range(2):\n    assert callable(pc.compare) and callable(pc.verify)")
+
+
+def test_version_is_the_same_everywhere():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    citation = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert citation is not None
+    assert paretoclf.__version__ == version == citation[1]
+    assert re.search(rf"^## \[{re.escape(version)}\]", changelog, re.MULTILINE), f"CHANGELOG.md lacks {version}"
+
+
+def test_the_readme_and_the_check_script_run_the_same_lines():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    commands = [
+        line
+        for block in re.findall(r"^```(?:bash|sh|console)\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+        for line in block.splitlines()
+        if ".venv" in line
+    ]
+    assert len(commands) == 2
+    for command in commands:
+        assert command in script

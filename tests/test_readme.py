@@ -1,0 +1,57 @@
+"""Every Python block of the README and the documentation runs, and so does every example."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
+
+
+def blocks(page: Path) -> list[tuple[int, str]]:
+    """First line and source of each Python block of a page."""
+    text = page.read_text(encoding="utf-8")
+    found = re.finditer(r"^```python[^\n]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [(text.count("\n", 0, match.start(1)), match[1]) for match in found]
+
+
+def test_the_readme_and_the_tutorial_have_code():
+    assert blocks(ROOT / "README.md")
+    assert blocks(ROOT / "docs" / "tutorial.md")
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
+def test_the_code_of_a_page_runs_in_order(page, tmp_path, monkeypatch):
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    try:
+        for line, source in blocks(page):
+            # Blank lines in front: a traceback then names the line of the page.
+            exec(compile("\n" * line + source, str(page), "exec"), namespace)
+    finally:
+        plt.close("all")
+
+
+def test_there_is_an_example():
+    assert EXAMPLES
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_an_example_runs(script, tmp_path):
+    environment = {**os.environ, "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
