@@ -10,6 +10,8 @@ import numpy.typing as npt
 from paretoclf.errors import InputError
 
 Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.int64]
+State = npt.NDArray[np.int8]
 
 
 def check_matrix(X: Any, name: str = "X", *, n_features: int | None = None) -> Array:

@@ -67,6 +67,9 @@ SOLVER_REFERENCE = 1e-12
 #: its equilibration is never redone on update and gives false "infeasible" over wide sweeps.
 SETUP_DRIFT = 1e2
 
+#: A multiplier this close to a bound, relative to its cap, is at it (intervals of the intercept).
+AT_BOUND = 1e-9
+
 #: Path against CVXPY reference: relative difference of objectives that counts as agreement.
 AGREE_OBJECTIVE = 1e-9
 

@@ -29,12 +29,12 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Index
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path import events, extended
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.factor import Factor
-from paretoclf.path.quadratic import FeatureForm, GramForm, Index, Multipliers
+from paretoclf.path.quadratic import FeatureForm, GramForm, Multipliers
 from paretoclf.tolerances import (
     END_OF_LINE,
     EVENT_BOX,
@@ -270,7 +270,7 @@ class BoxQP:
             re = np.empty(m)
             extended.balance_residual(F, k, self.kappa, self.group, e, e_lo, x.a, x.a_lo, re)
             y = self._factor.solve(r + self.Q.shift * (re @ border))
-            deta = np.linalg.solve(S, border @ y - re) if m else np.zeros(0)
+            deta = np.asarray(np.linalg.solve(S, border @ y - re)) if m else np.zeros(0)
             da = y - deta @ U if m else y
             size = float((np.abs(da) * reach).max(initial=0.0))
             if count > 1 and size > 0.5 * last:  # the first solution may be all cancellation; then it must shrink
@@ -333,14 +333,18 @@ class BoxQP:
         w0 = w1 = None
         if piece.w is not None and piece.dw is not None:
             w0, w1 = piece.w + first * piece.dw, piece.w + last * piece.dw
-        ends = [x + d * y for x, y in ((v.a, r.a), (v.eta, r.eta)) for d in (first, last)]
+        a0, a1 = v.a + first * r.a, v.a + last * r.a
         capped = self.state == LEFT
         full = np.where(capped, self.line.caps(t), 0.0)
         change = np.where(capped, self.line.caps(t_next), 0.0) - full
-        full[self.index], change[self.index] = ends[0], ends[1] - ends[0]
+        full[self.index], change[self.index] = a0, a1 - a0
         q, dq = piece.q + first * piece.dq, (last - first) * piece.dq
         value = (float(self.p @ full - 0.5 * full @ q), float(self.p @ change - full @ dq), float(-0.5 * change @ dq))
-        self.segments.append(Segment(t, t_next, self.index, *ends, w0, w1, value, self._changes))
+        self.segments.append(
+            Segment(
+                t, t_next, self.index, a0, a1, v.eta + first * r.eta, v.eta + last * r.eta, w0, w1, value, self._changes
+            )
+        )
         self._changes = []
 
     def pivot(self, piece: _Piece, event: Any, t: float) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, State
+from paretoclf.costs import CostLine
 from paretoclf.path.box_qp import Segment
 from paretoclf.path.result import Pieces
-
-State = npt.NDArray[np.int8]
+from paretoclf.tolerances import AT_BOUND
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,14 @@ def _place(legs: list[Leg], state: State) -> list[_Placed]:
     return placed
 
 
+def _first_state(n: int, legs: list[Leg]) -> State:
+    """Sets on the first segment of the first leg: a leg begins by listing them all."""
+    state = np.full(n, -1, dtype=np.int8)
+    for i, new in legs[0].segments[0].changes:
+        state[i] = new
+    return state
+
+
 def _flip(s: Segment) -> Segment:
     v0, v1, v2 = s.value
     return replace(
@@ -56,7 +63,7 @@ def _flip(s: Segment) -> Segment:
     )
 
 
-def assemble(n: int, forward: list[Leg], backward: list[Leg], mean: Array | None, chord_from: float | None) -> Pieces:
+def assemble(n: int, forward: list[Leg], backward: list[Leg], mean: Array | None) -> Pieces:
     """Join what was traced forwards and backwards from one point into the pieces of a path.
 
     Parameters
@@ -67,39 +74,31 @@ def assemble(n: int, forward: list[Leg], backward: list[Leg], mean: Array | None
         In the order in which they were traced.
     mean : array of shape (d,), optional
         Point the samples were centred at; the intercept is moved back.
-    chord_from : float, optional
-        Intercept at t = 0 if the path begins there with a range of optimal ones.
     """
-    ordered: list[tuple[float, float, Segment, list[tuple[int, int]]]] = []
     state = np.full(n, -1, dtype=np.int8)
     behind = _place(backward, state)
-    first = state.copy()
+    ahead_from = np.full(n, -1, dtype=np.int8)
+    ahead = _place(forward, ahead_from)
     # Walking a backward leg the other way, the changes on entering a segment are undone on leaving it.
+    ordered: list[tuple[float, float, Segment, list[tuple[int, int]]]] = []
     undo: list[tuple[int, int]] = []
     for p in reversed(behind):
         ordered.append((p.t1, p.t0, _flip(p.segment), undo))
         undo = [(i, old) for i, old in reversed(p.state) if old >= 0]
-    start = np.full(n, -1, dtype=np.int8)
-    if behind:
-        for i, new in behind[0].segment.changes:
-            start[i] = new
-    ahead = _place(forward, start)
-    if not behind and ahead:
-        first = np.full(n, -1, dtype=np.int8)
-        for i, new in ahead[0].segment.changes:
-            first[i] = new
+    first = state if behind else _first_state(n, forward)
     current = first.copy()
-    for k, (t0, t1, s, changes) in enumerate(ordered):
+    for _, _, _, changes in ordered:
         for i, new in changes:
             current[i] = new
-        ordered[k] = (t0, t1, s, changes)
-    for k, p in enumerate(ahead):
-        entering = [(i, int(new)) for i, new in p.segment.changes if current[i] != new or k > 0]
+    for p in ahead:
+        entering = [(i, new) for i, new in p.segment.changes if current[i] != new]
         for i, new in entering:
             current[i] = new
         ordered.append((p.t0, p.t1, p.segment, entering))
 
-    keep, waiting, changes_out = [], [], []
+    keep: list[tuple[float, float, Segment]] = []
+    waiting: list[tuple[int, int]] = []
+    changes_out: list[tuple[int, int, int]] = []
     for t0, t1, s, changes in ordered:
         waiting += changes
         if t1 > t0:
@@ -129,3 +128,29 @@ def assemble(n: int, forward: list[Leg], backward: list[Leg], mean: Array | None
         state=first,
         changes=np.array(changes_out, dtype=np.int64).reshape(-1, 3).T,
     )
+
+
+def with_chords(pieces: Pieces, y: Array, weight: Array, line: CostLine, balanced: bool) -> Pieces:
+    """Where b is an interval over a range of t, replace the tracker's end of it by the chord over that range.
+
+    There the margin set only holds samples at their bounds. The interval's lower end is convex and its upper end
+    concave in t, so the chord between its two closing points is optimal all along. Out of the origin of a balanced
+    ray, where every b in [-1, 1] is a limit, it starts from the middle.
+    """
+    P, k = pieces, pieces.b0.size
+    piece = np.repeat(np.arange(k), np.diff(P.ptr))
+    costs = np.array([tuple(line.at(float(t))) for t in P.t])
+    free = np.zeros(k, dtype=bool)
+    middle = 0.5 * (P.a0 + P.a1), 0.5 * (costs[:-1] + costs[1:])  # a multiplier may cross from bound to bound
+    for a, ends in ((P.a0, costs[:-1]), (P.a1, costs[1:]), middle):
+        cap = weight[P.index] * ends[piece, np.where(y[P.index] > 0, 0, 1)]
+        np.logical_or.at(free, piece, np.minimum(a, cap - a) > AT_BOUND * cap)
+    b0, b1 = P.b0.copy(), P.b1.copy()
+    edge = np.flatnonzero(np.diff(np.concatenate([[True], free, [True]]).astype(int)))
+    for first, last in edge.reshape(-1, 2):  # pieces first .. last - 1 have no free multiplier
+        begin = 0.0 if balanced and costs[first].sum() == 0.0 else b0[first]
+        end = 0.0 if balanced and costs[last].sum() == 0.0 else b1[last - 1]
+        share = (P.t[first : last + 1] - P.t[first]) / (P.t[last] - P.t[first])
+        knots = begin + share * (end - begin)
+        b0[first:last], b1[first:last] = knots[:-1], knots[1:]
+    return replace(P, b0=b0, b1=b1)

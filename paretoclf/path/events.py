@@ -8,10 +8,10 @@ Exact ties take the fastest sample; in careful mode (after a run of zero-length 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Index, State
+from paretoclf.path.jit import compiled
 
 RIGHT, LEFT, MARGIN = 0, 1, 2
 
@@ -19,10 +19,10 @@ RIGHT, LEFT, MARGIN = 0, 1, 2
 NONE, TO_ZERO, TO_CAP, TO_MARGIN = 0, 1, 2, 3
 
 
-@numba.njit(cache=True)
+@compiled()
 def first_exit(
-    index: np.ndarray, a: Array, da: Array, cap: Array, dcap: Array, horizon: float, noise: float, careful: bool
-):  # type: ignore[no-untyped-def]
+    index: Index, a: Array, da: Array, cap: Array, dcap: Array, horizon: float, noise: float, careful: bool
+) -> tuple[int, int, float]:
     """First multiplier of the margin set to reach a bound.
 
     Parameters
@@ -56,8 +56,10 @@ def first_exit(
     return best, best_kind, best_dt
 
 
-@numba.njit(cache=True)
-def contenders(state: np.ndarray, g: Array, dg: Array, g_error: Array, dg_error: Array, before: float, horizon: float):  # type: ignore[no-untyped-def]
+@compiled()
+def contenders(
+    state: State, g: Array, dg: Array, g_error: Array, dg_error: Array, before: float, horizon: float
+) -> Index:
     """Samples that may be the first to reach their margin, given the error bounds of g and dg.
 
     A sample is a contender if its earliest possible event is no later than `before` and than the latest possible
@@ -81,10 +83,10 @@ def contenders(state: np.ndarray, g: Array, dg: Array, g_error: Array, dg_error:
     return np.flatnonzero(earliest <= bound)
 
 
-@numba.njit(cache=True)
+@compiled()
 def first_arrival(
-    state: np.ndarray, samples: np.ndarray, g: Array, dg: Array, noise: Array, horizon: float, careful: bool
-):  # type: ignore[no-untyped-def]
+    state: State, samples: Index, g: Array, dg: Array, noise: Array, horizon: float, careful: bool
+) -> tuple[int, float]:
     """First of the given samples to reach its margin; g, dg and the noise of dg belong to these samples.
 
     Returns
@@ -106,8 +108,8 @@ def first_arrival(
     return best, best_dt
 
 
-@numba.njit(cache=True)
-def blocking_exchange(a: Array, cap: Array, v: Array, tol: float, careful: bool):  # type: ignore[no-untyped-def]
+@compiled()
+def blocking_exchange(a: Array, cap: Array, v: Array, tol: float, careful: bool) -> tuple[int, int, float]:
     """First multiplier to reach a bound when the margin set moves along v at fixed t.
 
     Returns
@@ -139,8 +141,10 @@ def blocking_exchange(a: Array, cap: Array, v: Array, tol: float, careful: bool)
     return best, best_kind, best_step
 
 
-@numba.njit(cache=True)
-def blocking_jump(state: np.ndarray, g: Array, kappa: Array, group: np.ndarray, k: int, sign: float, skip: int):  # type: ignore[no-untyped-def]
+@compiled()
+def blocking_jump(
+    state: State, g: Array, kappa: Array, group: Index, k: int, sign: float, skip: int
+) -> tuple[int, float]:
     """First sample of group k to reach its margin when the group's multiplier moves in direction sign."""
     best, best_step = -1, np.inf
     for i in range(state.shape[0]):

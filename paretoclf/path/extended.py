@@ -7,24 +7,24 @@ error accumulates over thousands of breakpoints. Error-free transformations: Knu
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Index
+from paretoclf.path.jit import compiled
 
 _SPLIT = 134217729.0  # 2**27 + 1: splits a double into two halves whose products are exact
 
 
-@numba.njit(cache=True, inline="always")
-def two_sum(a, b):  # type: ignore[no-untyped-def]
+@compiled(inline="always")
+def two_sum(a: float, b: float) -> tuple[float, float]:
     """Sum and its rounding error."""
     s = a + b
     z = s - a
     return s, (a - (s - z)) + (b - z)
 
 
-@numba.njit(cache=True, inline="always")
-def two_prod(a, b):  # type: ignore[no-untyped-def]
+@compiled(inline="always")
+def two_prod(a: float, b: float) -> tuple[float, float]:
     """Product and its rounding error."""
     p = a * b
     s = _SPLIT * a
@@ -36,30 +36,30 @@ def two_prod(a, b):  # type: ignore[no-untyped-def]
     return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
 
 
-@numba.njit(cache=True, inline="always")
-def add_product(hi, lo, a, b):  # type: ignore[no-untyped-def]
+@compiled(inline="always")
+def add_product(hi: float, lo: float, a: float, b: float) -> tuple[float, float]:
     """Double-double ``(hi, lo) + a * b`` for doubles a and b."""
     p, e = two_prod(a, b)
     s, f = two_sum(hi, p)
     return two_sum(s, lo + (e + f))
 
 
-@numba.njit(cache=True)
+@compiled()
 def accumulate(hi: Array, lo: Array, scale: float, row: Array) -> None:
     """Add ``scale * row`` to the double-double vector (hi, lo), in place."""
     for j in range(row.shape[0]):
         hi[j], lo[j] = add_product(hi[j], lo[j], scale, row[j])
 
 
-@numba.njit(cache=True)
+@compiled()
 def gram_residual(
     rows: Array,
-    index: np.ndarray,
+    index: Index,
     k: int,
     right_hi: Array,
     right_lo: Array,
     kappa: Array,
-    group: np.ndarray,
+    group: Index,
     a_hi: Array,
     a_lo: Array,
     eta_hi: Array,
@@ -81,15 +81,15 @@ def gram_residual(
         out[i] = hi + lo
 
 
-@numba.njit(cache=True)
+@compiled()
 def feature_residual(
     Z: Array,
-    index: np.ndarray,
+    index: Index,
     k: int,
     right: Array,
     right_lo: Array,
     kappa: Array,
-    group: np.ndarray,
+    group: Index,
     w_hi: Array,
     w_lo: Array,
     a_hi: Array,
@@ -118,12 +118,12 @@ def feature_residual(
         out[j] = hi + lo
 
 
-@numba.njit(cache=True)
+@compiled()
 def balance_residual(
-    index: np.ndarray,
+    index: Index,
     k: int,
     kappa: Array,
-    group: np.ndarray,
+    group: Index,
     right_hi: Array,
     right_lo: Array,
     a_hi: Array,
@@ -141,7 +141,7 @@ def balance_residual(
         out[g] = hi + lo
 
 
-@numba.njit(cache=True)
+@compiled()
 def at_t(moving: Array, t: float, t_lo: float, out: Array) -> None:
     """Value at ``t + t_lo`` of an affine double-double function.
 
@@ -152,18 +152,18 @@ def at_t(moving: Array, t: float, t_lo: float, out: Array) -> None:
         out[0, j], out[1, j] = two_sum(hi, lo + (t * moving[3, j] + t_lo * moving[2, j]))
 
 
-@numba.njit(cache=True)
+@compiled()
 def gram_gradients(
     K: Array,
     sign: Array,
-    samples: np.ndarray,
-    index: np.ndarray,
+    samples: Index,
+    index: Index,
     at: Array,
     h: Array,
     p: Array,
     p_lo: Array,
     kappa: Array,
-    group: np.ndarray,
+    group: Index,
     a: Array,
     a_lo: Array,
     eta: Array,
@@ -201,15 +201,15 @@ def gram_gradients(
         out[0, j], out[1, j], out[2, j] = hi + lo, dhi + dlo, size
 
 
-@numba.njit(cache=True)
+@compiled()
 def feature_gradients(
     Z: Array,
-    samples: np.ndarray,
+    samples: Index,
     w: Array,
     p: Array,
     p_lo: Array,
     kappa: Array,
-    group: np.ndarray,
+    group: Index,
     eta: Array,
     eta_lo: Array,
     deta: Array,
@@ -237,22 +237,22 @@ def feature_gradients(
         out[0, j], out[1, j], out[2, j] = hi + lo, dhi + dlo, size
 
 
-@numba.njit(cache=True, inline="always")
-def _sub_mul(hi, lo, ah, al, bh, bl):  # type: ignore[no-untyped-def]
+@compiled(inline="always")
+def _sub_mul(hi: float, lo: float, ah: float, al: float, bh: float, bl: float) -> tuple[float, float]:
     """Double-double ``(hi, lo) - (ah, al) * (bh, bl)``."""
     hi, lo = add_product(hi, lo, -ah, bh)
     return two_sum(hi, lo - (ah * bl + al * bh))
 
 
-@numba.njit(cache=True, inline="always")
-def _divide(ah, al, bh, bl):  # type: ignore[no-untyped-def]
+@compiled(inline="always")
+def _divide(ah: float, al: float, bh: float, bl: float) -> tuple[float, float]:
     """Double-double ``(ah, al) / (bh, bl)``."""
     q = ah / bh
     rh, rl = _sub_mul(ah, al, q, 0.0, bh, bl)
     return two_sum(q, (rh + rl) / bh)
 
 
-@numba.njit(cache=True)
+@compiled()
 def cholesky(H: Array, L: Array) -> bool:
     """Cholesky factor of the double-double matrix (H, L), in place (lower triangle); False if a pivot is not positive.
 
@@ -275,7 +275,7 @@ def cholesky(H: Array, L: Array) -> bool:
     return True
 
 
-@numba.njit(cache=True)
+@compiled()
 def cholesky_solve(H: Array, L: Array, x: Array) -> None:
     """Solve with the factor of `cholesky`, in place; only the result is rounded to double."""
     k = H.shape[0]
@@ -292,7 +292,7 @@ def cholesky_solve(H: Array, L: Array, x: Array) -> None:
         x[i], low[i] = _divide(hi, lo, H[i, i], L[i, i])
 
 
-@numba.njit(cache=True)
+@compiled()
 def add_products(Z: Array, H: Array, L: Array) -> None:
     """Add ``Z Z'`` to the double-double matrix (H, L), in place."""
     k, d = Z.shape

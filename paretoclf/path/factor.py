@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.path import extended
+from paretoclf.path.jit import compiled
 
 _FAST = {"reassoc", "contract", "nsz"}  # lets the compiler vectorise dot products; nothing exact depends on it
 
 
-@numba.njit(cache=True, fastmath=_FAST)
+@compiled(fastmath=_FAST)
 def forward(L: Array, k: int, x: Array) -> None:
     """Solve ``L x = x`` in place, leading k rows."""
     for i in range(k):
@@ -29,7 +29,7 @@ def forward(L: Array, k: int, x: Array) -> None:
         x[i] = (x[i] - s) / L[i, i]
 
 
-@numba.njit(cache=True, fastmath=_FAST)
+@compiled(fastmath=_FAST)
 def backward(L: Array, k: int, x: Array) -> None:
     """Solve ``L' x = x`` in place, leading k rows."""
     for i in range(k - 1, -1, -1):
@@ -39,7 +39,7 @@ def backward(L: Array, k: int, x: Array) -> None:
             x[j] -= L[i, j] * xi
 
 
-@numba.njit(cache=True)
+@compiled()
 def solve(L: Array, k: int, X: Array) -> None:
     """Solve ``L L' x = x`` in place for every row x of X (shape (q, k))."""
     for q in range(X.shape[0]):
@@ -47,7 +47,7 @@ def solve(L: Array, k: int, X: Array) -> None:
         backward(L, k, X[q])
 
 
-@numba.njit(cache=True)
+@compiled()
 def delete(L: Array, k: int, r: int) -> None:
     """Remove row and column r from the leading k x k factor, in place."""
     for i in range(r + 1, k):

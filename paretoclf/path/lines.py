@@ -22,7 +22,7 @@ from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.box_qp import BoxQP, Line
-from paretoclf.path.build import Leg, assemble
+from paretoclf.path.build import Leg, assemble, with_chords
 from paretoclf.path.engine import follow
 from paretoclf.path.events import LEFT, RIGHT
 from paretoclf.path.quadratic import FeatureForm, GramForm
@@ -106,7 +106,8 @@ def trace(
     began = time.perf_counter()
     bar = sys.stderr.isatty() if progress is None else progress
     with tqdm(total=1.0, disable=not bar, unit="line", desc="trace", leave=False) as meter:
-        pieces = _Tracer(svm, line, max_events, meter.update).run()
+        tracer = _Tracer(svm, line, max_events, meter.update)
+        pieces = with_chords(tracer.run(), svm.y, svm.sample_weight, line, tracer.balanced)
     path = Path(svm.gram, svm.y, svm.sample_weight, line, pieces, time.perf_counter() - began)
     if certify and not path.worst_certificate.passes(CERTIFY):
         _refuse_uncertified(path)
@@ -154,6 +155,11 @@ class _Tracer:
         self.sum_plus = float(self.weight[self.y > 0].sum())
         self.sum_minus = float(self.weight[self.y < 0].sum())
 
+    @property
+    def balanced(self) -> bool:
+        """Whether the line is on the ray."""
+        return self._on_ray(self.line.start) and self._on_ray(self.line.stop)
+
     def run(self) -> Pieces:
         """Trace and join."""
         a, b = self.line.start, self.line.stop
@@ -164,13 +170,13 @@ class _Tracer:
         if a == b:
             self._reach(a)
             leg = self._leg(a, a, 0.0, 1.0)
-            return assemble(self.y.size, [leg], [], self.mean, None)
-        if self._on_ray(a) and self._on_ray(b) and 0.0 in (a.total, b.total):
+            return assemble(self.y.size, [leg], [], self.mean)
+        if self.balanced and 0.0 in (a.total, b.total):
             up = a.total == 0.0
             self._start_ray(b if up else a)
             leg = self._leg(Costs(0, 0), b if up else a, *((0.0, 1.0) if up else (1.0, 0.0)), fresh=True)
             legs = ([leg], []) if up else ([], [leg])
-            return assemble(self.y.size, *legs, self.mean, 0.0)
+            return assemble(self.y.size, *legs, self.mean)
         t_meet = self._meeting()
         meet = self.line.at(t_meet)
         self._reach(meet)
@@ -180,7 +186,7 @@ class _Tracer:
         if t_meet > 0.0:
             self.problem.start(state, index, self._line(meet, meet))
             backward = self._legs(meet, a, t_meet, 0.0)
-        return assemble(self.y.size, forward, backward, self.mean, None)
+        return assemble(self.y.size, forward, backward, self.mean)
 
     def _quadratic(self) -> GramForm | FeatureForm:
         if not self.gram.linear:
@@ -256,8 +262,8 @@ class _Tracer:
         """Follow from a to b; where a cost vanishes at b, in stages until nothing happens any more."""
         if min(b.C_plus, b.C_minus) > 0.0:
             return [self._leg(a, b, t_from, t_to)]
-        legs, share, t = [], 1.0, t_from
-        here = a
+        legs: list[Leg] = []
+        here, share, t = a, 1.0, t_from
         while True:
             self.problem.set_line(self._line(here, b), END_OF_VANISHING_LINE)
             piece = self.problem.piece(0.0)

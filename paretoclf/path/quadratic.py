@@ -11,12 +11,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Index
 from paretoclf.path import extended
 from paretoclf.path.factor import Factor
 from paretoclf.tolerances import DEPENDENT_FEATURES, DEPENDENT_GRAM
-
-Index = npt.NDArray[np.int64]
 
 
 class Multipliers:

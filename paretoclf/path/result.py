@@ -10,10 +10,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from paretoclf.certificate import Certificate, certify_many
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Index, State
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
@@ -46,16 +45,16 @@ class Pieces:
     """
 
     t: Array
-    ptr: npt.NDArray[np.int64]
-    index: npt.NDArray[np.int64]
+    ptr: Index
+    index: Index
     a0: Array
     a1: Array
     b0: Array
     b1: Array
     value: Array
     w: Array | None
-    state: npt.NDArray[np.int8]
-    changes: npt.NDArray[np.int64]
+    state: State
+    changes: Index
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class Path:
         return self.pieces.t
 
     @property
-    def n_margin(self) -> npt.NDArray[np.int64]:
+    def n_margin(self) -> Index:
         """Size of the margin set on each piece, shape (k,)."""
         return np.diff(self.pieces.ptr)
 
@@ -132,18 +131,18 @@ class Path:
         j = min(int(np.searchsorted(ends, t, side="right")) - 1, ends.size - 2)
         return j, float((t - ends[j]) / (ends[j + 1] - ends[j]))
 
-    def sets(self, t: float) -> npt.NDArray[np.int8]:
+    def sets(self, t: float) -> State:
         """Set of each sample on the piece that begins at or contains t: 0 right, 1 left, 2 margin; shape (n,)."""
         return self._state(self._locate(t)[0])
 
-    def _state(self, j: int) -> npt.NDArray[np.int8]:
+    def _state(self, j: int) -> State:
         piece, sample, new = self.pieces.changes
         until = int(np.searchsorted(piece, j, side="right"))
         state = self.pieces.state.copy()
         state[sample[:until]] = new[:until]  # of repeated samples the last assignment stands
         return state
 
-    def _margin(self, j: int, share: float) -> tuple[npt.NDArray[np.int64], Array]:
+    def _margin(self, j: int, share: float) -> tuple[Index, Array]:
         P, part = self.pieces, slice(self.pieces.ptr[j], self.pieces.ptr[j + 1])
         return P.index[part], (1 - share) * P.a0[part] + share * P.a1[part]
 
