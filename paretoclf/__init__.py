@@ -20,8 +20,8 @@ from paretoclf.solution import Solution as Solution
 
 if TYPE_CHECKING:
     from paretoclf import datasets as datasets
-    from paretoclf.compare import Agreement as Agreement
-    from paretoclf.compare import compare as compare
+    from paretoclf.agreement import Agreement as Agreement
+    from paretoclf.agreement import compare as compare
     from paretoclf.formulations.two_c_svm import TwoCSVM as TwoCSVM
     from paretoclf.path.lines import trace as trace
     from paretoclf.path.result import Path as Path
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from paretoclf.roc import roc_of_scores as roc_of_scores
     from paretoclf.solve.sweep import Sweep as Sweep
     from paretoclf.solve.sweep import sweep as sweep
-    from paretoclf.verify import Verification as Verification
-    from paretoclf.verify import verify as verify
+    from paretoclf.verification import Verification as Verification
+    from paretoclf.verification import verify as verify
 
 __version__ = "0.1.0"
 
 # Imported when first used: CVXPY and numba take seconds, and `paretoclf --version` needs neither.
 _LAZY = {
-    "Agreement": "paretoclf.compare",
-    "compare": "paretoclf.compare",
+    "Agreement": "paretoclf.agreement",
+    "compare": "paretoclf.agreement",
     "TwoCSVM": "paretoclf.formulations.two_c_svm",
     "trace": "paretoclf.path.lines",
     "Path": "paretoclf.path.result",
@@ -53,8 +53,8 @@ _LAZY = {
     "roc_of_scores": "paretoclf.roc",
     "Sweep": "paretoclf.solve.sweep",
     "sweep": "paretoclf.solve.sweep",
-    "Verification": "paretoclf.verify",
-    "verify": "paretoclf.verify",
+    "Verification": "paretoclf.verification",
+    "verify": "paretoclf.verification",
 }
 
 

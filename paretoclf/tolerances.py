@@ -20,6 +20,10 @@ GRAM_SYMMETRY = 1e-12
 #: Certificate threshold for a path point (largest scaled residual and relative duality gap).
 CERTIFY = 1e-8
 
+#: A slack is a difference of numbers of size 1 and more: times its cost, this share of it is rounding. It matters
+#: only where the optimal value is tiny against the costs (separable data, costs near an axis).
+SLACK_ROUNDING = 1e-12
+
 #: Tracker: distance of a multiplier from its bound, relative to its cap, that counts as "at the bound".
 EVENT_BOX = 1e-11
 

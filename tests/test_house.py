@@ -29,8 +29,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "solve": GROUND,
     "formulations": (*GROUND, "solve"),
     "path": GROUND,
-    "compare": (*GROUND, "solve", "formulations", "path"),
-    "verify": (*GROUND, "solve", "formulations", "path"),
+    "agreement": (*GROUND, "solve", "formulations", "path"),
+    "verification": (*GROUND, "solve", "formulations", "path"),
     "roc": (*GROUND, "path.scores"),
     "datasets": EVERYTHING,
     "plotting": EVERYTHING,
@@ -41,7 +41,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 
 # Package -> the only rooms that may import it.
 RESERVED: dict[str, tuple[str, ...]] = {
-    "cvxpy": ("solve", "formulations", "compare", "verify", "cli", "__init__"),
+    "cvxpy": ("solve", "formulations", "agreement", "verification", "cli", "__init__"),
     "clarabel": ("solve", "formulations"),
     "numba": ("path",),
     "matplotlib": ("plotting", "cli"),
@@ -162,7 +162,7 @@ def test_the_import_test_sees_forbidden_imports(file, source):
         ("roc/curve.py", "from paretoclf.path import scores"),
         ("roc/curve.py", "if TYPE_CHECKING:\n    from matplotlib.axes import Axes"),
         ("path/lines.py", "from . import engine\nfrom .engine import follow\nfrom ..costs import Costs"),
-        ("compare.py", "from paretoclf.path.result import Path\nfrom paretoclf.formulations.base import Formulation"),
+        ("agreement.py", "from paretoclf.path.result import Path\nfrom paretoclf.formulations.base import Formulation"),
     ],
 )
 def test_the_import_test_lets_allowed_imports_pass(file, source):

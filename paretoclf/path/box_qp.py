@@ -24,7 +24,6 @@ exchanges at a fixed t are an active-set method for it):
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from paretoclf.path import events, extended
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.factor import Factor
 from paretoclf.path.quadratic import FeatureForm, GramForm, Multipliers
+from paretoclf.path.segments import Entering, Event, Line, Piece, Segment
 from paretoclf.tolerances import (
     END_OF_LINE,
     EVENT_BOX,
@@ -45,81 +45,6 @@ from paretoclf.tolerances import (
     SLOPE_ZERO,
     UNREFINED,
 )
-
-
-@dataclass(frozen=True)
-class Line:
-    """Everything that moves with t in [0, 1]: caps from c0 to c_end, right-hand sides from e0 to e_end."""
-
-    c0: Array
-    c_end: Array
-    e0: Array
-    e_end: Array
-
-    @property
-    def c1(self) -> Array:
-        """Slopes of the caps."""
-        return self.c_end - self.c0
-
-    def caps(self, t: float, t_lo: float = 0.0) -> Array:
-        """Caps at ``t + t_lo``: exact at both ends, and accurate relative to caps that vanish there."""
-        return ((1.0 - t) - t_lo) * self.c0 + (t + t_lo) * self.c_end
-
-    def reversed(self) -> Line:
-        """The same line from its other end."""
-        return Line(self.c_end, self.c0, self.e_end, self.e0)
-
-
-@dataclass(frozen=True)
-class Segment:
-    """The solution over [t0, t1]: margin set with multipliers and eta at both ends; others sit at their bounds."""
-
-    t0: float
-    t1: float
-    index: Index = field(repr=False)
-    a0: Array = field(repr=False)
-    a1: Array = field(repr=False)
-    eta0: Array = field(repr=False)
-    eta1: Array = field(repr=False)
-    w0: Array | None = field(repr=False)
-    w1: Array | None = field(repr=False)
-    value: tuple[float, float, float]  # optimal value -V at the share f of the segment: v0 + v1 f + v2 f**2
-    changes: list[tuple[int, int]] = field(repr=False)  # (index, new state) since the segment before
-
-
-@dataclass
-class _Piece:
-    t: float
-    t_lo: float
-    value: Multipliers
-    rate: Multipliers
-    cap: Array
-    q: Array
-    dq: Array
-    g: Array
-    dg: Array
-    g_scale: Array
-    g_error: Array
-    dg_error: Array
-    w: Array | None
-    dw: Array | None
-
-
-@dataclass(frozen=True)
-class _Entering:
-    row: Array
-    pivot: float
-    u: Array
-    dependent: bool
-    g: float
-
-
-@dataclass(frozen=True)
-class _Event:
-    kind: int
-    position: int
-    dt: float
-    entering: _Entering | None
 
 
 class BoxQP:
@@ -220,7 +145,7 @@ class BoxQP:
 
     # ---- hooks of the engine ---------------------------------------------------------------------------------
 
-    def piece(self, t: float) -> _Piece:
+    def piece(self, t: float) -> Piece:
         """Value and rate of the solution on the current basis at t, refined to full precision."""
         k, m, F = self.index.size, self.m, self.index
         self.Q.at(t, self._t_lo)
@@ -250,7 +175,7 @@ class BoxQP:
             deta[grouped] = (self.kappa * rate.eta[self.group])[grouped]
         g, dg = q + eta - self.p, dq + deta
         slopes = self.Q.slopes()
-        return _Piece(
+        return Piece(
             t, self._t_lo, value, rate, self.line.caps(t, self._t_lo), q, dq, g, dg, 1.0 + np.abs(q),
             ROUNDING * (1.0 + np.abs(eta) + size), ROUNDING * (np.abs(deta) + dsize),
             *(slopes if slopes is not None else (None, None)),
@@ -264,7 +189,10 @@ class BoxQP:
         U = self._factor.solve(border) if m else border
         S = border @ U.T
         x = Multipliers(k, m)
-        last, terms, reach = np.inf, 0.0, self._reach[F]
+        reach = self._reach[F]
+        scale = self.rate_scale if slope else float(self.line.c0.max() + self.line.c_end.max())
+        floor = 1e-14 * scale * float(reach.max(initial=0.0))  # multipliers that are zero need not be refined further
+        last, terms = np.inf, floor
         for count in range(12):
             r = self.Q.residual(F, slope, right, right_lo, self.kappa, self.group, x)
             re = np.empty(m)
@@ -273,16 +201,19 @@ class BoxQP:
             deta = np.asarray(np.linalg.solve(S, border @ y - re)) if m else np.zeros(0)
             da = y - deta @ U if m else y
             size = float((np.abs(da) * reach).max(initial=0.0))
-            if count > 1 and size > 0.5 * last:  # the first solution may be all cancellation; then it must shrink
+            if count > 1 and size > max(
+                0.5 * last, REFINED * terms
+            ):  # the first solution may be all cancellation; then it must shrink
                 break
             x.add(da, deta)
             last = size
-            terms = float((np.abs(x.a) * reach).max(initial=0.0))
-            if size <= REFINED * terms:
+            terms = max(float((np.abs(x.a) * reach).max(initial=0.0)), floor)
+            settled = np.abs(deta).max(initial=0.0) <= REFINED * np.abs(x.eta).max(initial=0.0)
+            if size <= REFINED * terms and settled:
                 return x, 0.0
         return x, last / max(terms, 1e-300)
 
-    def next_event(self, piece: _Piece, t: float, careful: bool) -> tuple[float, Any]:
+    def next_event(self, piece: Piece, t: float, careful: bool) -> tuple[float, Any]:
         """First index to change its set."""
         worst = self._violation(piece)
         if worst > INFEASIBLE:
@@ -292,7 +223,7 @@ class BoxQP:
         noise = SLOPE_NOISE * self.rate_scale
         position, kind, dt = events.first_exit(self.index, v.a, r.a, piece.cap, self.c1, horizon, noise, careful)
         near = events.contenders(self.state, piece.g, piece.dg, piece.g_error, piece.dg_error, dt, horizon)
-        entering: _Entering | None = None
+        entering: Entering | None = None
         while near.size:
             g, dg, size = self.Q.precise(near, self.index, self.p, self._p_lo, self.kappa, self.group, v, r)
             size += self._reach[near] * (np.abs(r.a) @ self._reach[self.index])
@@ -307,7 +238,7 @@ class BoxQP:
                 near = np.delete(near, at)  # it moves only by what "dependent" neglects: it rests on its margin
                 continue
             kind, position, dt = events.TO_MARGIN, i, arrival
-            entering = _Entering(row, pivot, u, dependent, float(g[at] + arrival * dg[at]))
+            entering = Entering(row, pivot, u, dependent, float(g[at] + arrival * dg[at]))
             break
         if kind == events.NONE or dt > horizon - self.end_tolerance:
             return np.inf, None
@@ -315,9 +246,9 @@ class BoxQP:
             self.exchanges["zero"] += 1
         t_next = t + dt
         self._t_lo += (t - t_next) + dt
-        return float(dt), _Event(int(kind), int(position), float(dt), entering)
+        return float(dt), Event(int(kind), int(position), float(dt), entering)
 
-    def _violation(self, piece: _Piece) -> float:
+    def _violation(self, piece: Piece) -> float:
         """How far the recomputed solution is from its own sets, in units of cap and margin."""
         cap = piece.cap[self.index]
         unit = np.where(cap > 0, cap, np.inf)
@@ -326,7 +257,7 @@ class BoxQP:
         on = np.abs(piece.g[self.index]) / piece.g_scale[self.index]
         return float(max(box.max(initial=0.0), outside.max(initial=0.0), on.max(initial=0.0)))
 
-    def record(self, piece: _Piece, t: float, t_next: float) -> None:
+    def record(self, piece: Piece, t: float, t_next: float) -> None:
         """Keep the piece over [t, t_next]."""
         # The solution is known at t + t_lo; both ends are kept at the doubles t and t_next.
         v, r, first, last = piece.value, piece.rate, -piece.t_lo, (t_next - t) - piece.t_lo
@@ -347,7 +278,7 @@ class BoxQP:
         )
         self._changes = []
 
-    def pivot(self, piece: _Piece, event: Any, t: float) -> None:
+    def pivot(self, piece: Piece, event: Any, t: float) -> None:
         """One of the four exchanges."""
         a = piece.value.a + event.dt * piece.rate.a
         g = piece.g + event.dt * piece.dg
@@ -356,7 +287,7 @@ class BoxQP:
         else:
             self._exit(event.position, LEFT if event.kind == events.TO_CAP else RIGHT, g, t)
 
-    def _enter(self, i: int, new: _Entering, a: Array, cap: Array, t: float) -> None:
+    def _enter(self, i: int, new: Entering, a: Array, cap: Array, t: float) -> None:
         # What is left of g_i (rounding of dt; for a sample that rested, what was neglected) becomes a shift of its
         # target: the solution then continues from where it is, instead of moving by g_i over the pivot.
         self._p_lo[i] += new.g

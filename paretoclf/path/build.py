@@ -8,8 +8,8 @@ import numpy as np
 
 from paretoclf.checks import Array, State
 from paretoclf.costs import CostLine
-from paretoclf.path.box_qp import Segment
 from paretoclf.path.result import Pieces
+from paretoclf.path.segments import Segment
 from paretoclf.tolerances import AT_BOUND
 
 
@@ -91,9 +91,11 @@ def assemble(n: int, forward: list[Leg], backward: list[Leg], mean: Array | None
         for i, new in changes:
             current[i] = new
     for p in ahead:
-        entering = [(i, new) for i, new in p.segment.changes if current[i] != new]
-        for i, new in entering:
-            current[i] = new
+        entering = []
+        for i, new in p.segment.changes:
+            if current[i] != new:
+                entering.append((i, new))
+                current[i] = new
         ordered.append((p.t0, p.t1, p.segment, entering))
 
     keep: list[tuple[float, float, Segment]] = []

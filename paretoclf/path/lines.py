@@ -21,12 +21,13 @@ from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.path.box_qp import BoxQP, Line
+from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.build import Leg, assemble, with_chords
 from paretoclf.path.engine import follow
 from paretoclf.path.events import LEFT, RIGHT
 from paretoclf.path.quadratic import FeatureForm, GramForm
 from paretoclf.path.result import Path, Pieces
+from paretoclf.path.segments import Line
 from paretoclf.tolerances import CERTIFY, END_OF_VANISHING_LINE
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
@@ -100,7 +101,7 @@ def trace(
     >>> path.worst_certificate.passes(1e-12)
     True
     >>> round(path.at(1.0).value, 6)
-    2.5
+    2.888889
     """
     line = CostLine(_costs(start, "start"), _costs(stop, "stop"))
     began = time.perf_counter()

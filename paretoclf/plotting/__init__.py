@@ -1,3 +1,5 @@
 """Figures. Each is an object that holds what it shows, in the manner of scikit-learn's Display objects."""
 
+from paretoclf.plotting.path import PathDisplay as PathDisplay
+from paretoclf.plotting.path import plot_paths as plot_paths
 from paretoclf.plotting.roc import RocDisplay as RocDisplay

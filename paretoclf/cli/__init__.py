@@ -1,0 +1,67 @@
+"""The command line: ``paretoclf trace``, ``paretoclf roc``. Errors are one line; exit 2 means the input is at fault."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from paretoclf import __version__
+from paretoclf.cli.options import build_parser
+from paretoclf.errors import InputError, ParetoclfError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the program's name; default: those of the process.
+
+    Returns
+    -------
+    int
+        Exit status: 0 for success, 1 if the computation stopped with an error, 2 for bad input.
+
+    Examples
+    --------
+    >>> from paretoclf.cli import main
+    >>> main(["--version"])
+    paretoclf ...
+    0
+    """
+    try:
+        args = build_parser(__version__).parse_args(argv)
+        return _run(args)
+    except SystemExit as stop:  # --help and --version
+        return stop.code if isinstance(stop.code, int) else 0
+    except InputError as error:
+        return _fail(str(error), 2)
+    except ParetoclfError as error:
+        return _fail(str(error), 1)
+    except BrokenPipeError:  # the reader of our output has gone, as in `paretoclf ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _fail(f"{place}{error.strerror or error}", 2)
+    except KeyboardInterrupt:
+        return _fail("interrupted", 130)
+
+
+def _run(args: argparse.Namespace) -> int:
+    # Imported here: `--version` and `--help` need neither CVXPY nor numba nor matplotlib.
+    if args.command == "trace":
+        from paretoclf.cli.trace import run_trace
+
+        return run_trace(args)
+    from paretoclf.cli.roc import run_roc
+
+    return run_roc(args)
+
+
+def _fail(message: str, status: int) -> int:
+    print(f"paretoclf: error: {' '.join(message.split())}", file=sys.stderr)
+    return status

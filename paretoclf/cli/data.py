@@ -1,0 +1,32 @@
+"""From options to samples."""
+
+from __future__ import annotations
+
+import argparse
+
+from paretoclf.datasets import Dataset, load
+from paretoclf.errors import InputError
+
+
+def load_data(args: argparse.Namespace) -> Dataset:
+    """Load the data set that the options name.
+
+    Raises
+    ------
+    InputError
+        If it cannot be loaded, or the seed is negative.
+    """
+    if args.seed < 0:
+        raise InputError(f"--seed must be at least 0, got {args.seed}")
+    return load(args.source, label=args.label, positive=args.positive, data_dir=args.data_dir, n=args.n, rng=args.seed)
+
+
+def describe(data: Dataset) -> dict[str, object]:
+    """Sizes of a data set, for reports."""
+    return {
+        "name": data.name,
+        "samples": data.n,
+        "features": data.d,
+        "positive": {"label": data.positive, "samples": data.n_plus},
+        "negative": {"label": data.negative, "samples": data.n_minus},
+    }

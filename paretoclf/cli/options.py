@@ -1,0 +1,108 @@
+"""What can be typed: subcommands, options, help texts."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, NoReturn
+
+from paretoclf.errors import InputError
+
+TRACE = """\
+Trace every cost-optimal SVM of a data set along two lines of the cost plane: the ray C_plus n_plus = C_minus n_minus
+from zero costs to mean cost 10, and the asymmetry line C_plus + C_minus = TOTAL with the asymmetry
+C_plus / (C_plus + C_minus) from 0.02 to 0.98. Print breakpoints, the worst certificate, the agreement with CVXPY and
+held-out AUCs; write roc.png, path.png, path.npz (asymmetry line), ray.npz and report.json."""
+
+TRACE_EXAMPLES = """\
+examples:
+  paretoclf trace wdbc --out out
+  paretoclf trace wdbc --kernel rbf --bandwidth 5 --json > report.json
+  paretoclf trace patients.csv --label diagnosis --positive M --out patients
+  paretoclf trace twonorm --n 200 --seed 1 --kernel poly --degree 2
+  paretoclf trace sonar --data-dir data --no-standardize --total 10"""
+
+ROC = """\
+Draw the three ROC curves of a saved path on a data set: varying the intercept, the asymmetry, or both. Where the
+report.json that `paretoclf trace` wrote lies beside the path, the samples are scaled as the training samples were."""
+
+ROC_EXAMPLES = """\
+examples:
+  paretoclf trace patients2023.csv --label diagnosis --positive M --out patients
+  paretoclf roc patients/path.npz patients2024.csv --label diagnosis --positive M --out roc2024.png
+  paretoclf roc out/path.npz wdbc --json"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are the one line that every error of ours is."""
+
+    def error(self, message: str) -> NoReturn:
+        """Report bad arguments."""
+        raise InputError(f"{message} (see {self.prog} --help)")
+
+
+def build_parser(version: str) -> Parser:
+    """Make the parser of the whole command line."""
+    parser = Parser(
+        prog="paretoclf",
+        description="Exact cost paths, ROC curves and certificates for cost-asymmetric classifiers.",
+        epilog="exit status: 0 success, 1 the computation stopped with an error, 2 bad input",
+    )
+    parser.add_argument("--version", action="version", version=f"paretoclf {version}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    _trace(commands.add_parser("trace", **_texts("all cost-optimal SVMs of a data set", TRACE, TRACE_EXAMPLES)))
+    _roc(commands.add_parser("roc", **_texts("ROC curves of a saved path on a data set", ROC, ROC_EXAMPLES)))
+    return parser
+
+
+def _texts(short: str, description: str, examples: str) -> dict[str, Any]:
+    return {
+        "help": short,
+        "description": description,
+        "epilog": examples,
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+    }
+
+
+def _trace(parser: argparse.ArgumentParser) -> None:
+    _data(parser)
+    model = parser.add_argument_group("model")
+    model.add_argument("--kernel", choices=("linear", "rbf", "poly"), default="linear", help="default: linear")
+    model.add_argument(
+        "--bandwidth", type=float, metavar="SIGMA", help="width of the rbf kernel; default: the median distance"
+    )
+    model.add_argument("--degree", type=int, metavar="D", help="degree of the poly kernel; default: 3")
+    model.add_argument(
+        "--total", type=float, default=2.0, metavar="C", help="C_plus + C_minus on the asymmetry line; default: 2"
+    )
+    model.add_argument(
+        "--standardize",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="scale features to mean 0 and variance 1 (in held-out figures: of the training part); default: yes",
+    )
+    output = _output(parser)
+    output.add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
+    output.add_argument("--quiet", action="store_true", help="print nothing, show no progress")
+
+
+def _roc(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH.npz", help="a saved path")
+    _data(parser)
+    _output(parser).add_argument("--out", metavar="FILE.png", help="write the picture to this file")
+
+
+def _data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="SOURCE", help="a built-in name (wdbc, twonorm, ...), a .csv or .npz file")
+    data = parser.add_argument_group("data")
+    data.add_argument("--label", metavar="COLUMN", help="label column of a file")
+    data.add_argument("--positive", metavar="VALUE", help="label value that counts as positive")
+    data.add_argument("--data-dir", metavar="DIR", help="folder of data files; default: $PARETOCLF_DATA")
+    data.add_argument("--n", type=int, metavar="ROWS", help="use this many rows, drawn at random")
+    data.add_argument("--seed", type=int, default=0, metavar="S", help="of rows, folds and checks; default: 0")
+
+
+def _output(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    output = parser.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="print the report as JSON and nothing else")
+    return output

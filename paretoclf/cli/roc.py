@@ -1,0 +1,102 @@
+"""``paretoclf roc``: the three ROC curves of a saved path on a data set."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+import paretoclf as pc
+from paretoclf.checks import Array
+from paretoclf.cli.data import describe, load_data
+from paretoclf.cli.figures import roc_figure
+from paretoclf.cli.files import to_json
+from paretoclf.errors import InputError
+from paretoclf.roc import RocCurve, roc_of_scores, symmetric_t
+from paretoclf.roc.of_path import Vary
+
+REPORT = "report.json"
+PICTURES = (".png", ".pdf", ".svg")
+
+
+def run_roc(args: argparse.Namespace) -> int:
+    """Run the subcommand; return its exit status."""
+    if args.out is not None and Path(args.out).suffix.lower() not in PICTURES:
+        raise InputError(f"--out {args.out}: must end in {', '.join(PICTURES)}")
+    path = _load(args.path)
+    data = load_data(args)
+    width = path.gram.X.shape[1]
+    if data.d != width:
+        raise InputError(f"{args.source}: has {data.d} features, but {args.path} was traced on {width}")
+    X, scaled = _scaled(Path(args.path), data.X)
+    scores, t = path.scores(X), symmetric_t(path)
+    curves = {vary: roc_of_scores(scores, data.y, vary, t=t) for vary in get_args(Vary)}
+    training = X.shape == path.gram.X.shape and bool(np.allclose(X, path.gram.X))
+    report: dict[str, Any] = {
+        "version": pc.__version__,
+        "path": str(args.path),
+        "data": describe(data),
+        "scaled_as_in_training": scaled,
+        "training_samples": training,
+        "curves": {
+            vary: {"auc": curve.auc, "hull_auc": curve.hull().auc, "points": len(curve)}
+            for vary, curve in curves.items()
+        },
+    }
+    if args.out is not None:
+        _draw(curves, data.name, Path(args.out))
+        report["files"] = [str(args.out)]
+    print(to_json(report) if args.json else _text(report))
+    return 0
+
+
+def _load(file: str) -> pc.Path:
+    try:
+        return pc.load_path(file)
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise InputError(f"{file}: not a saved path ({error})") from None
+
+
+def _scaled(path: Path, X: Array) -> tuple[Array, bool]:
+    """Samples in the units of the path's training samples, which `paretoclf trace` notes in its report."""
+    file = path.with_name(REPORT)
+    if not file.is_file():
+        return X, False
+    try:
+        scaling = json.loads(file.read_text(encoding="utf-8"))["scaling"]
+        if scaling is None:
+            return X, False
+        return (X - np.array(scaling["mean"], float)) / np.array(scaling["scale"], float), True
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{file}: not a report of paretoclf trace for this path ({error})") from None
+
+
+def _draw(curves: dict[str, RocCurve], name: str, out: Path) -> None:
+    figure = roc_figure(curves, f"{name}: ROC curves of a path")
+    temporary = out.with_name(f".{out.stem}.{os.getpid()}.tmp{out.suffix}")
+    try:
+        figure.savefig(temporary, dpi=150)
+        os.replace(temporary, out)
+    except OSError as error:
+        raise InputError(f"--out {out}: cannot be written ({error.strerror})") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _text(report: dict[str, Any]) -> str:
+    data = report["data"]
+    units = f"scaled as the training samples were ({REPORT} beside the path)"
+    out = [
+        f"data           {data['name']}: {data['samples']} samples, {data['features']} features, "
+        f"{'the training samples themselves' if report['training_samples'] else 'not the training samples'}",
+        f"features       {units if report['scaled_as_in_training'] else 'as given'}",
+        "AUC",
+    ]
+    for vary, curve in report["curves"].items():
+        out.append(f"  {vary:<13}{curve['auc']:.4f}   of the hull {curve['hull_auc']:.4f}")
+    return "\n".join([*out, *(f"wrote          {name}" for name in report.get("files", ()))])

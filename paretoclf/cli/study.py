@@ -1,0 +1,236 @@
+"""The computations behind ``paretoclf trace``: two lines, their checks, and held-out ROC curves. Prints nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
+
+import paretoclf as pc
+from paretoclf.datasets import Dataset
+from paretoclf.errors import InputError
+from paretoclf.kernels import Kernel, kernel_spec, median_bandwidth
+from paretoclf.roc.of_path import Vary
+
+MEAN_COST = 10.0
+ASYMMETRY = (0.02, 0.98)
+FOLDS = 5
+#: Costs at which the paths are compared with CVXPY, shared between the two lines.
+COMPARED = 20
+
+RAY, ASYMMETRY_LINE = "ray", "asymmetry line"
+
+Stage = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a study needs besides the data.
+
+    Parameters
+    ----------
+    kernel : {"linear", "rbf", "poly"}
+    bandwidth : float, optional
+        Of the rbf kernel; default the median distance between two samples (after scaling).
+    degree : int, optional
+        Of the poly kernel ``(x . z / d + 1) ** degree``; default 3.
+    total : float
+        ``C_plus + C_minus`` on the asymmetry line.
+    standardize : bool
+    seed : int
+
+    Raises
+    ------
+    InputError
+        If an option is out of range or belongs to another kernel.
+    """
+
+    kernel: str = "linear"
+    bandwidth: float | None = None
+    degree: int | None = None
+    total: float = 2.0
+    standardize: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, owner in (("bandwidth", "rbf"), ("degree", "poly")):
+            if getattr(self, name) is not None and self.kernel != owner:
+                raise InputError(f"--{name} belongs to --kernel {owner}, but the kernel is {self.kernel}")
+        for name in ("bandwidth", "total"):
+            value = getattr(self, name)
+            if value is not None and not (np.isfinite(value) and value > 0):
+                raise InputError(f"--{name} must be a finite positive number, got {value:g}")
+        if self.degree is not None and self.degree < 1:
+            raise InputError(f"--degree must be at least 1, got {self.degree}")
+
+    def make_kernel(self, X: Any) -> Kernel:
+        """Kernel for the (scaled) samples of the whole data set."""
+        if self.kernel == "rbf":
+            return pc.RBF(median_bandwidth(X) if self.bandwidth is None else self.bandwidth)
+        if self.kernel == "poly":
+            return pc.Polynomial(3 if self.degree is None else self.degree, scale=1.0 / X.shape[1])
+        return pc.Linear()
+
+
+@dataclass(frozen=True)
+class Study:
+    """Everything that ``paretoclf trace`` found.
+
+    Attributes
+    ----------
+    data : Dataset
+    options : Options
+    kernel : Kernel
+    scaler : StandardScaler or None
+        Of the whole data set.
+    paths : dict from str to Path
+        By the name of their line.
+    agreements : dict from str to Agreement
+        With CVXPY, by the name of the line.
+    curves : dict from str to RocCurve
+        Held-out curves, by what varies.
+    folds : int
+    """
+
+    data: Dataset
+    options: Options
+    kernel: Kernel
+    scaler: StandardScaler | None
+    paths: dict[str, pc.Path]
+    agreements: dict[str, pc.Agreement]
+    curves: dict[str, pc.RocCurve]
+    folds: int
+
+    def report(self) -> dict[str, Any]:
+        """All numbers, for JSON."""
+        from paretoclf.cli.data import describe
+
+        scaler = self.scaler
+        compared = sum(a.n for a in self.agreements.values())
+        return {
+            "version": pc.__version__,
+            "data": describe(self.data),
+            "kernel": {**kernel_spec(self.kernel), "chosen": self._origin()},
+            "scaling": None if scaler is None else {"mean": scaler.mean_, "scale": scaler.scale_},
+            "seed": self.options.seed,
+            "total": self.options.total,
+            "lines": {name: self._line(name, path) for name, path in self.paths.items()},
+            "cvxpy": {"costs": compared, "worst_relative_difference": max(a.worst for a in self.agreements.values())},
+            "held_out": {
+                "folds": self.folds,
+                "scaling": "fitted on the training part of each fold" if self.options.standardize else "none",
+                "kernel": "fixed from the whole data set",
+                "curves": {
+                    name: {"auc": curve.auc, "hull_auc": curve.hull().auc, "points": len(curve)}
+                    for name, curve in self.curves.items()
+                },
+            },
+        }
+
+    def _origin(self) -> str:
+        given = self.options.bandwidth is not None or self.options.degree is not None
+        if given or self.options.kernel == "linear":
+            return "given"
+        return "median distance of the whole data set" if self.options.kernel == "rbf" else "default"
+
+    def _line(self, name: str, path: pc.Path) -> dict[str, Any]:
+        certificates = path.certificates()
+        worst = path.worst_certificate
+        t = float(path.certificate_points[next(k for k, c in enumerate(certificates) if c is worst)])
+        costs = path.costs(t)
+        return {
+            "start": list(path.line.start),
+            "stop": list(path.line.stop),
+            "breakpoints": int(path.breakpoints.size - 2),
+            "seconds": path.seconds,
+            "largest_margin_set": int(path.n_margin.max()),
+            "certificates": len(certificates),
+            "worst_residual": max(c.residual for c in certificates),
+            "worst_gap": max(abs(c.gap) for c in certificates),
+            "worst_certificate": {
+                "t": t,
+                "C_plus": costs.C_plus,
+                "C_minus": costs.C_minus,
+                "residual": worst.residual,
+                "gap": worst.gap,
+                "explanation": worst.explain(),
+            },
+            "cvxpy": {"costs": self.agreements[name].n, "worst_relative_difference": self.agreements[name].worst},
+        }
+
+
+def lines_of(data: Dataset, total: float) -> dict[str, pc.CostLine]:
+    """Return the two lines of the cost plane, by name."""
+    top = pc.Costs(0.5 * MEAN_COST * data.n / data.n_plus, 0.5 * MEAN_COST * data.n / data.n_minus)
+    return {
+        RAY: pc.CostLine(pc.Costs(0.0, 0.0), top),
+        ASYMMETRY_LINE: pc.CostLine(*(pc.Costs.from_asymmetry(g, total) for g in ASYMMETRY)),
+    }
+
+
+def run_study(data: Dataset, options: Options, *, progress: bool = False, stage: Stage = lambda _: None) -> Study:
+    """Trace both lines, check them, and cross-validate the ROC curves.
+
+    Parameters
+    ----------
+    data : Dataset
+    options : Options
+    progress : bool
+        Whether the tracer shows its progress.
+    stage : callable
+        Told the name of each stage as it begins.
+
+    Raises
+    ------
+    InputError
+        If a class is too small to hold samples out.
+    DegeneratePathError
+        If a path cannot be continued.
+    """
+    folds = min(FOLDS, data.n_plus, data.n_minus)
+    if folds < 2:
+        raise InputError(
+            f"{data.name}: held-out curves need at least 2 samples of each class, "
+            f"got {data.n_plus} of {data.positive!r} and {data.n_minus} of {data.negative!r}"
+        )
+    scaler = StandardScaler().fit(data.X) if options.standardize else None
+    X = data.X if scaler is None else scaler.transform(data.X)
+    kernel = options.make_kernel(X)
+    svm = pc.TwoCSVM(X, data.y, kernel=kernel)
+    lines = lines_of(data, options.total)
+    paths, agreements = {}, {}
+    for name, line in lines.items():
+        stage(f"trace the {name}")
+        paths[name] = pc.trace(svm, line.start, line.stop, progress=progress)
+    for name, path in paths.items():
+        stage(f"CVXPY on the {name}")
+        agreements[name] = pc.compare(path, svm, n=COMPARED // len(paths), rng=options.seed)
+    curves = _held_out(data, options, kernel, lines[ASYMMETRY_LINE], folds, stage)
+    return Study(data, options, kernel, scaler, paths, agreements, curves, folds)
+
+
+def stages(data: Dataset) -> int:
+    """Number of stages that `run_study` reports."""
+    return 4 + min(FOLDS, data.n_plus, data.n_minus)
+
+
+def _held_out(
+    data: Dataset, options: Options, kernel: Kernel, line: pc.CostLine, folds: int, stage: Stage
+) -> dict[str, pc.RocCurve]:
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=options.seed)
+    scores, labels = [], []
+    for k, (train, test) in enumerate(splitter.split(data.X, data.y)):
+        stage(f"fold {k + 1} of {folds}")
+        X, Z = data.X[train], data.X[test]
+        if options.standardize:
+            scaler = StandardScaler().fit(X)
+            X, Z = scaler.transform(X), scaler.transform(Z)
+        path = pc.trace(pc.TwoCSVM(X, data.y[train], kernel=kernel), line.start, line.stop, progress=False)
+        scores.append(path.scores(Z))
+        labels.append(data.y[test])
+    # The line is symmetric: its middle has asymmetry 1/2.
+    return {vary: pc.roc_of_scores(scores, labels, vary, t=0.5) for vary in get_args(Vary)}

@@ -1,0 +1,103 @@
+"""``paretoclf trace``: what it prints and the files it writes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+from tqdm import tqdm
+
+from paretoclf.cli.data import load_data
+from paretoclf.cli.figures import roc_figure
+from paretoclf.cli.files import staged, to_json
+from paretoclf.cli.study import ASYMMETRY_LINE, MEAN_COST, RAY, Options, Study, run_study, stages
+from paretoclf.plotting import plot_paths
+
+FILES = ("roc.png", "path.png", "path.npz", "ray.npz", "report.json")
+
+
+def run_trace(args: argparse.Namespace) -> int:
+    """Run the subcommand; return its exit status."""
+    options = Options(args.kernel, args.bandwidth, args.degree, args.total, args.standardize, args.seed)
+    data = load_data(args)
+    out = Path(args.out)
+    show = sys.stderr.isatty() and not (args.quiet or args.json)
+    with staged(out) as folder:
+        with tqdm(total=stages(data), disable=not show, unit="stage", leave=False) as bar:
+
+            def stage(name: str) -> None:
+                bar.set_description_str(name)
+                bar.update()
+
+            study = run_study(data, options, progress=show, stage=stage)
+        report = study.report()
+        report["files"] = [str(out / name) for name in FILES]
+        _write(study, report, folder)
+    if args.json:
+        print(to_json(report))
+    elif not args.quiet:
+        print(text(report))
+    return 0
+
+
+def _write(study: Study, report: dict[str, Any], folder: Path) -> None:
+    title = f"{study.data.name}: held-out ROC curves, {study.folds} folds"
+    roc_figure(study.curves, title).savefig(folder / "roc.png", dpi=150)
+    figure = Figure(figsize=(12.8, 6.4), layout="constrained")
+    names = study.data.feature_names if study.options.kernel == "linear" else None
+    plot_paths(study.paths, names, figure).savefig(folder / "path.png", dpi=150)
+    study.paths[ASYMMETRY_LINE].save(folder / "path.npz")
+    study.paths[RAY].save(folder / "ray.npz")
+    (folder / "report.json").write_text(to_json(report) + "\n", encoding="utf-8")
+
+
+def text(report: dict[str, Any]) -> str:
+    """Text of a report, for people."""
+    data, lines, held_out = report["data"], report["lines"], report["held_out"]
+    out = [
+        f"data           {data['name']}: {data['samples']} samples, {data['features']} features, "
+        + ", ".join(f"{data[side]['samples']} {side} ({data[side]['label']})" for side in ("positive", "negative")),
+        f"kernel         {_kernel(report)}; features {'standardised' if report['scaling'] else 'as given'}",
+        "",
+        f"{'line':<15}{'breakpoints':>11}{'seconds':>10}{'margin set':>12}{'residual':>10}{'gap':>10}",
+    ]
+    for name, line in lines.items():
+        out.append(
+            f"{name:<15}{line['breakpoints']:>11}{line['seconds']:>10.3f}{'<= ' + str(line['largest_margin_set']):>12}"
+            f"{line['worst_residual']:>10.1e}{line['worst_gap']:>10.1e}"
+        )
+    name, line = max(
+        lines.items(), key=lambda item: max(item[1]["worst_certificate"]["residual"], item[1]["worst_gap"])
+    )
+    worst = line["worst_certificate"]
+    out += [
+        f"The ray has C_plus n_plus = C_minus n_minus up to mean cost {MEAN_COST:g}; "
+        f"the asymmetry line has C_plus + C_minus = {report['total']:g}.",
+        "",
+        f"worst certificate of {sum(each['certificates'] for each in lines.values())} (breakpoints and midpoints): "
+        f"residual {worst['residual']:.1e}, gap {worst['gap']:.1e}",
+        f"               on the {name} at C_plus = {worst['C_plus']:.6g}, C_minus = {worst['C_minus']:.6g}",
+        f"CVXPY          worst relative objective difference at {report['cvxpy']['costs']} costs: "
+        f"{report['cvxpy']['worst_relative_difference']:.1e}",
+        "",
+        f"held-out AUC   {held_out['folds']} stratified folds; scaling {held_out['scaling']}{_kernel_note(report)}",
+    ]
+    for vary, curve in held_out["curves"].items():
+        out.append(f"  {vary:<13}{curve['auc']:.4f}   of the hull {curve['hull_auc']:.4f}")
+    return "\n".join([*out, "", f"wrote          {', '.join(report['files'])}"])
+
+
+def _kernel_note(report: dict[str, Any]) -> str:
+    return "; bandwidth fixed from the whole data set" if report["kernel"]["kernel"] == "RBF" else ""
+
+
+def _kernel(report: dict[str, Any]) -> str:
+    kernel = report["kernel"]
+    if kernel["kernel"] == "RBF":
+        return f"RBF, bandwidth {kernel['bandwidth']:.6g} ({kernel['chosen']})"
+    if kernel["kernel"] == "Polynomial":
+        return f"polynomial ({kernel['scale']:.6g} x.z + {kernel['offset']:g})^{kernel['degree']}"
+    return "linear"

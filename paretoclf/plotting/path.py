@@ -1,0 +1,254 @@
+"""The picture of a path: its coefficients or multipliers, and below them the proof that each classifier is optimal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.errors import InputError
+from paretoclf.path.result import Path
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+#: Okabe and Ito's colours, for the coefficients that get a name in the legend.
+NAMED = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+NEGATIVE, POSITIVE, GREY = "#0072B2", "#D55E00", "0.8"
+
+#: Gaps are drawn no lower than this: below it a gap is rounding of the two values.
+FLOOR = 1e-17
+#: The gap that every classifier of a path must stay below.
+REQUIRED = 1e-9
+_REQUIRED_LABEL = r"required: $10^{-9}$"
+
+_KNOTS = 1500  # positions at which curves are evaluated, at most
+_MULTIPLIERS = 40
+
+
+@dataclass(eq=False)
+class PathDisplay:
+    """A path in two panels: coefficients (linear kernel) or multipliers over their caps, and the duality gap.
+
+    The horizontal axis is the asymmetry where the total is fixed, the mean cost (logarithmic) on a line from zero
+    costs, and the path parameter t on any other line.
+
+    Parameters
+    ----------
+    path : Path
+        What to show.
+    feature_names : sequence of str, optional
+        Names of the coefficients in the legend; default x1, x2, ...
+
+    Attributes
+    ----------
+    axes_ : tuple of two matplotlib Axes
+        Coefficients or multipliers, and gap, as drawn last.
+    figure_ : matplotlib Figure
+        The figure they belong to.
+
+    Raises
+    ------
+    InputError
+        If the number of names is not that of the features.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> from paretoclf.plotting.path import PathDisplay
+    >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+    >>> display = PathDisplay.from_path(pc.trace(svm, (0, 0), (1, 1)))
+    >>> display.parameter  # display.plot() draws it
+    'mean cost'
+    """
+
+    path: Path
+    feature_names: Sequence[str] | None = None
+    axes_: tuple[Axes, Axes] = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        width = self.path.gram.X.shape[1]
+        if self.feature_names is not None and len(self.feature_names) != width:
+            raise InputError(f"feature_names must have one name per feature ({width}), got {len(self.feature_names)}")
+
+    @classmethod
+    def from_path(cls, path: Path, feature_names: Sequence[str] | None = None) -> PathDisplay:
+        """Make the display of a path."""
+        return cls(path, feature_names)
+
+    @property
+    def parameter(self) -> str:
+        """What the horizontal axis shows: ``"asymmetry"``, ``"mean cost"`` or ``"t"``."""
+        start, stop = self.path.line.start, self.path.line.stop
+        if start.total == 0.0 < stop.total:
+            return "mean cost"
+        if start.total > 0.0 and abs(start.total - stop.total) <= 1e-12 * start.total:
+            return "asymmetry"
+        return "t"
+
+    def position(self, t: Any) -> Array:
+        """Horizontal positions of path parameters."""
+        points = np.atleast_1d(np.asarray(t, dtype=np.float64))
+        if self.parameter == "asymmetry":
+            return np.array([self.path.costs(float(u)).asymmetry for u in points])
+        if self.parameter == "mean cost":
+            return points * float(self.path.caps(1.0).mean())
+        return points
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> PathDisplay:
+        """Draw the two panels.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or pair of them, optional
+            The two panels, or one Axes whose place they take; default: a new figure.
+        title : str, optional
+            Title above the upper panel.
+
+        Returns
+        -------
+        PathDisplay
+            This object, with `axes_` and `figure_`.
+        """
+        upper, lower = _panels(ax)
+        knots = self._knots()
+        if self.path.gram.linear:
+            self._coefficients(upper, knots)
+        else:
+            self._multipliers(upper, knots)
+        self._gap(lower)
+        for panel in (upper, lower):
+            if self.parameter == "mean cost":
+                panel.set_xscale("log")
+            panel.set_xlim(*np.sort(self.position([knots[0], knots[-1]])))
+            panel.grid(color="0.92", linewidth=0.6)
+            panel.spines[["top", "right"]].set_visible(False)
+        upper.tick_params(labelbottom=False)
+        lower.set_xlabel(_LABELS[self.parameter])
+        if title is not None:
+            upper.set_title(title)
+        self.axes_, self.figure_ = (upper, lower), upper.figure
+        return self
+
+    def _knots(self) -> Array:
+        """Parameters at which curves are evaluated: breakpoints (all, or evenly chosen) and a grid as dense."""
+        ends = self.path.breakpoints
+        if self.parameter == "mean cost":
+            # Before the first breakpoint nothing happens: show a factor of two of it on the logarithmic axis.
+            first = 0.5 * ends[1] if ends.size > 2 else 1e-3
+            ends = ends[ends > 0.0]
+            grid = np.geomspace(first, 1.0, 300)
+        else:
+            grid = np.linspace(0.0, 1.0, 300)
+        if ends.size > _KNOTS:
+            ends = ends[np.linspace(0, ends.size - 1, _KNOTS).astype(int)]
+        return np.unique(np.concatenate([grid, ends]).clip(0.0, 1.0))
+
+    def _coefficients(self, ax: Axes, knots: Array) -> None:
+        w = np.stack([self.path.slope(float(t)) for t in knots])
+        x = self.position(knots)
+        names = self.feature_names or [f"x{j + 1}" for j in range(w.shape[1])]
+        order = np.argsort(-np.abs(w).max(axis=0), kind="stable")
+        named, others = order[: len(NAMED)], order[len(NAMED) :]
+        for k, j in enumerate(others):
+            label = f"{others.size} smaller ones" if k == 0 else None
+            ax.plot(x, w[:, j], color=GREY, linewidth=0.8, label=label, zorder=1)
+        for color, j in zip(NAMED, named, strict=False):
+            ax.plot(x, w[:, j], color=color, linewidth=1.5, label=str(names[j]), zorder=2)
+        ax.axhline(0.0, color="0.4", linewidth=0.6, zorder=0)
+        ax.set_ylabel("coefficient $w_j$")
+        ax.legend(fontsize="x-small", frameon=False, ncols=2)
+
+    def _multipliers(self, ax: Axes, knots: Array) -> None:
+        caps = np.stack([self.path.caps(float(t)) for t in knots], axis=1)
+        alpha = np.stack([self.path.alpha(float(t)) for t in knots], axis=1)
+        share = np.divide(alpha, caps, out=np.full_like(alpha, np.nan), where=caps > 0)
+        x, y = self.position(knots), self.path.y
+        change = np.nansum(np.abs(np.diff(share, axis=1)), axis=1)
+        shown = np.argsort(-change, kind="stable")[:_MULTIPLIERS]
+        for sign, name, color, style in ((1, "positives", POSITIVE, "-"), (-1, "negatives", NEGATIVE, "--")):
+            ours = shown[y[shown] == sign]
+            for k, i in enumerate(ours):
+                label = f"{name} ({ours.size} of {int((y == sign).sum())} shown)" if k == 0 else None
+                ax.plot(x, share[i], color=color, linestyle=style, linewidth=0.9, alpha=0.6, label=label)
+        ax.set_ylim(-0.03, 1.15)  # room for the legend above the caps
+        ax.set_yticks(np.linspace(0, 1, 6))
+        ax.set_ylabel(r"multiplier over its cap, $\alpha_i / c_i$")
+        ax.legend(fontsize="x-small", frameon=False, ncols=2, loc="upper center")
+
+    def _gap(self, ax: Axes) -> None:
+        points = self.path.certificate_points
+        gap = np.maximum(np.abs([c.gap for c in self.path.certificates()]), FLOOR)
+        x = self.position(points)
+        at_ends = np.arange(points.size) % 2 == 0
+        seen = x > 0.0 if self.parameter == "mean cost" else np.ones(x.size, dtype=bool)
+        for which, name, color, marker in ((at_ends, "breakpoints", POSITIVE, "o"), (~at_ends, "midpoints", "k", "x")):
+            ours = which & seen
+            ax.plot(x[ours], gap[ours], marker, color=color, markersize=2.5, label=name, alpha=0.7, linestyle="none")
+        ax.axhline(REQUIRED, color=NEGATIVE, linestyle="--", linewidth=1.2, label=_REQUIRED_LABEL)
+        ax.set_yscale("log")
+        ax.set_ylim(0.3 * FLOOR, max(30 * REQUIRED, 3 * float(gap.max())))
+        ax.set_ylabel("relative duality gap")
+        ax.legend(fontsize="x-small", framealpha=0.9, edgecolor="none", ncols=3, loc="upper right")
+
+
+_LABELS = {
+    "asymmetry": r"asymmetry $C_+ / (C_+ + C_-)$",
+    "mean cost": r"mean cost $(n_+ C_+ + n_- C_-) / n$",
+    "t": "path parameter $t$",
+}
+
+
+def plot_paths(
+    paths: Mapping[str, Path], feature_names: Sequence[str] | None = None, figure: Figure | None = None
+) -> Figure:
+    """Draw several paths side by side, one column each.
+
+    Parameters
+    ----------
+    paths : mapping from str to Path
+        Paths by their titles.
+    feature_names : sequence of str, optional
+        As for `PathDisplay`.
+    figure : matplotlib Figure, optional
+        Where to draw; default: a new one.
+
+    Returns
+    -------
+    Figure
+    """
+    if not paths:
+        raise InputError("paths must hold at least one path, got none")
+    if figure is None:
+        from matplotlib import pyplot as plt
+
+        figure = plt.figure(figsize=(6.4 * len(paths), 6.4), layout="constrained")
+    panels = figure.subplots(2, len(paths), squeeze=False, height_ratios=(2, 1))
+    for column, (name, path) in enumerate(paths.items()):
+        title = f"{name}: {path.breakpoints.size - 2} breakpoints"
+        PathDisplay.from_path(path, feature_names).plot(panels[:, column], title=title)
+    return figure
+
+
+def _panels(ax: Any) -> tuple[Axes, Axes]:
+    """Two panels one above the other, from what the user gave."""
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        pair = plt.figure(figsize=(6.4, 6.4), layout="constrained").subplots(2, 1, height_ratios=(2, 1))
+    elif hasattr(ax, "get_subplotspec"):
+        spec = ax.get_subplotspec()
+        if spec is None:
+            raise InputError("ax must be an Axes of a subplot grid, or a pair of Axes")
+        ax.set_axis_off()
+        pair = spec.subgridspec(2, 1, height_ratios=(2, 1)).subplots()
+    else:
+        pair = list(ax)
+        if len(pair) != 2:
+            raise InputError(f"ax must be one Axes or a pair of them, got {len(pair)}")
+    return pair[0], pair[1]
