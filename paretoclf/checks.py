@@ -12,6 +12,7 @@ from paretoclf.errors import InputError
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 State = npt.NDArray[np.int8]
+Mask = npt.NDArray[np.bool_]
 
 
 def check_matrix(X: Any, name: str = "X", *, n_features: int | None = None) -> Array:

@@ -29,7 +29,8 @@ def roc_figure(curves: Mapping[str, RocCurve], title: str) -> Figure:
     if min(curve.auc for curve in curves.values()) > CROWDED:
         inset = ax.inset_axes((0.36, 0.33, 0.58, 0.5))
         display.plot(inset)
-        inset.get_legend().remove()
+        if (legend := inset.get_legend()) is not None:
+            legend.remove()
         inset.set(xlim=(-0.003, CORNER), ylim=(1 - CORNER, 1.003), xlabel="", ylabel="", aspect="auto")
         inset.tick_params(labelsize="small")
         ax.indicate_inset_zoom(inset, edgecolor="0.5")

@@ -56,10 +56,9 @@ def run_roc(args: argparse.Namespace) -> int:
 
 
 def _load(file: str) -> pc.Path:
-    try:
-        return pc.load_path(file)
-    except (zipfile.BadZipFile, EOFError) as error:
-        raise InputError(f"{file}: not a saved path ({error})") from None
+    if Path(file).is_file() and not zipfile.is_zipfile(file):
+        raise InputError(f"{file}: not a saved path (not an npz file, or a damaged one)")
+    return pc.load_path(file)
 
 
 def _scaled(path: Path, X: Array) -> tuple[Array, bool]:

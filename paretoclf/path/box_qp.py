@@ -222,24 +222,10 @@ class BoxQP:
         v, r = piece.value, piece.rate
         noise = SLOPE_NOISE * self.rate_scale
         position, kind, dt = events.first_exit(self.index, v.a, r.a, piece.cap, self.c1, horizon, noise, careful)
-        near = events.contenders(self.state, piece.g, piece.dg, piece.g_error, piece.dg_error, dt, horizon)
+        arrival = self._first_arrival(piece, dt, horizon, careful, -1 if position < 0 else int(self.index[position]))
         entering: Entering | None = None
-        while near.size:
-            g, dg, size = self.Q.precise(near, self.index, self.p, self._p_lo, self.kappa, self.group, v, r)
-            size += self._reach[near] * (np.abs(r.a) @ self._reach[self.index])
-            at, arrival = events.first_arrival(self.state, near, g, dg, SLOPE_ZERO * size, horizon, careful)
-            if at < 0 or arrival > dt or (arrival == dt and not (careful and near[at] < self.index[position])):
-                break
-            i = int(near[at])
-            row, pivot, u = self._candidate(i)
-            negligible = self._negligible(i, u)
-            dependent = pivot <= negligible
-            if dependent and abs(dg[at]) <= 10 * negligible * max(np.abs(r.a).max(), self.rate_scale):
-                near = np.delete(near, at)  # it moves only by what "dependent" neglects: it rests on its margin
-                continue
-            kind, position, dt = events.TO_MARGIN, i, arrival
-            entering = Entering(row, pivot, u, dependent, float(g[at] + arrival * dg[at]))
-            break
+        if arrival is not None:
+            kind, (position, dt, entering) = events.TO_MARGIN, arrival
         if kind == events.NONE or dt > horizon - self.end_tolerance:
             return np.inf, None
         if dt == 0.0:
@@ -247,6 +233,45 @@ class BoxQP:
         t_next = t + dt
         self._t_lo += (t - t_next) + dt
         return float(dt), Event(int(kind), int(position), float(dt), entering)
+
+    def _first_arrival(
+        self, piece: Piece, before: float, horizon: float, careful: bool, leaving: int
+    ) -> tuple[int, float, Entering] | None:
+        """First sample to reach its margin no later than `before`, when sample `leaving` leaves it.
+
+        A sample whose gradient does not move, or moves by no more than what "dependent" neglects, rests where it is;
+        then the others are looked at again without it.
+        """
+        fastest = max(float(np.abs(piece.rate.a).max(initial=0.0)), self.rate_scale)
+        terms = np.abs(piece.rate.a) @ self._reach[self.index]
+        resting = np.zeros(self.n, dtype=np.bool_)
+        while True:
+            near = events.contenders(
+                self.state, resting, piece.g, piece.dg, piece.g_error, piece.dg_error, before, horizon
+            )
+            if near.size == 0:
+                return None
+            g, dg, size = self.Q.precise(
+                near, self.index, self.p, self._p_lo, self.kappa, self.group, piece.value, piece.rate
+            )
+            moving = np.where(self.state[near] == RIGHT, -dg, dg) > SLOPE_ZERO * (size + self._reach[near] * terms)
+            resting[near[~moving]] = True
+            settled, found = bool(moving.all()), None
+            near, g, dg = near[moving], g[moving], dg[moving]
+            while near.size:
+                at, dt = events.first_arrival(self.state, near, g, dg, horizon, careful)
+                if at < 0 or dt > before or (dt == before and not (careful and near[at] < leaving)):
+                    break
+                i = int(near[at])
+                row, pivot, u = self._candidate(i)
+                negligible = self._negligible(i, u)
+                if pivot > negligible or abs(dg[at]) > 10 * negligible * fastest:
+                    found = i, float(dt), Entering(row, pivot, u, pivot <= negligible, float(g[at] + dt * dg[at]))
+                    break
+                resting[i], settled = True, False
+                near, g, dg = np.delete(near, at), np.delete(g, at), np.delete(dg, at)
+            if settled:
+                return found
 
     def _violation(self, piece: Piece) -> float:
         """How far the recomputed solution is from its own sets, in units of cap and margin."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, State
+from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.path.jit import compiled
 
 RIGHT, LEFT, MARGIN = 0, 1, 2
@@ -58,7 +58,14 @@ def first_exit(
 
 @compiled()
 def contenders(
-    state: State, g: Array, dg: Array, g_error: Array, dg_error: Array, before: float, horizon: float
+    state: State,
+    resting: Mask,
+    g: Array,
+    dg: Array,
+    g_error: Array,
+    dg_error: Array,
+    before: float,
+    horizon: float,
 ) -> Index:
     """Samples that may be the first to reach their margin, given the error bounds of g and dg.
 
@@ -69,7 +76,7 @@ def contenders(
     earliest = np.full(n, np.inf)
     bound = min(before, horizon)
     for i in range(n):
-        if state[i] == MARGIN:
+        if state[i] == MARGIN or resting[i]:
             continue
         slack = g[i] if state[i] == RIGHT else -g[i]
         speed = -dg[i] if state[i] == RIGHT else dg[i]
@@ -85,9 +92,9 @@ def contenders(
 
 @compiled()
 def first_arrival(
-    state: State, samples: Index, g: Array, dg: Array, noise: Array, horizon: float, careful: bool
+    state: State, samples: Index, g: Array, dg: Array, horizon: float, careful: bool
 ) -> tuple[int, float]:
-    """First of the given samples to reach its margin; g, dg and the noise of dg belong to these samples.
+    """First of the given samples to reach its margin; g and dg belong to these samples.
 
     Returns
     -------
@@ -99,7 +106,7 @@ def first_arrival(
         i = samples[j]
         slack = g[j] if state[i] == RIGHT else -g[j]
         speed = -dg[j] if state[i] == RIGHT else dg[j]
-        if speed <= noise[j] or slack > speed * horizon:
+        if speed <= 0.0 or slack > speed * horizon:
             continue
         dt = max(slack, 0.0) / speed
         merit = -float(i) if careful else speed

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import statistics
 import sys
@@ -25,12 +24,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[_name] = "1"  # before NumPy is imported
-
 import numpy as np
 import sklearn
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
 
 import paretoclf as pc
 from paretoclf.datasets import make_gaussians
@@ -152,4 +149,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with threadpool_limits(1):
+        main()

@@ -1,0 +1,367 @@
+"""The command line, in process: what it prints, what it writes, and what it says when the input is bad."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import paretoclf as pc
+from paretoclf.cli import main
+from paretoclf.cli.files import staged, to_json
+from paretoclf.cli.study import lines_of
+from paretoclf.datasets import load
+
+FILES = {"roc.png", "path.png", "path.npz", "ray.npz", "report.json"}
+
+
+def write_csv(file, n=40, seed=0, labels=("no", "yes"), header="a,b,c,outcome", change=None):
+    rng = np.random.default_rng(seed)
+    positive = np.arange(n) % 5 < 2
+    X = rng.normal(size=(n, 3)) + 0.8 * np.where(positive, 1, -1)[:, None]
+    rows = [[f"{v:.6f}" for v in x] + [labels[int(p)]] for x, p in zip(X, positive, strict=True)]
+    if change is not None:
+        row, column, text = change
+        rows[row][column] = text
+    file.write_text("\n".join([header, *(",".join(row) for row in rows)]) + "\n")
+    return X, np.where(positive, 1.0, -1.0)
+
+
+@pytest.fixture
+def csv(tmp_path):
+    file = tmp_path / "small.csv"
+    write_csv(file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def wdbc(tmp_path_factory):
+    """One run that many tests look at: (output folder, report)."""
+    out = tmp_path_factory.mktemp("wdbc") / "out"
+    assert main(["trace", "wdbc", "--n", "80", "--seed", "3", "--out", str(out), "--quiet"]) == 0
+    return out, json.loads((out / "report.json").read_text())
+
+
+def names(folder):
+    return {file.name for file in folder.iterdir()}
+
+
+def test_trace_prints_what_it_found_and_writes_all_files(csv, tmp_path, capsys):
+    out = tmp_path / "deep" / "out"
+    arguments = ["--label", "outcome", "--positive", "yes", "--out", str(out)]
+    assert main(["trace", str(csv), *arguments]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert names(out) == FILES
+    assert names(tmp_path) == {"small.csv", "deep"}  # no temporary folder stays
+    assert names(tmp_path / "deep") == {"out"}
+    report = json.loads((out / "report.json").read_text())
+    lines = printed.out.splitlines()
+    assert lines[0].split(maxsplit=1)[1] == "small: 40 samples, 3 features, 16 positive (yes), 24 negative (no)"
+    assert "linear; features standardised" in lines[1]
+    for name in ("ray", "asymmetry line"):
+        [row] = [line for line in lines if line.startswith(name)]
+        assert int(row.removeprefix(name).split()[0]) == report["lines"][name]["breakpoints"]
+    for vary, curve in report["held_out"]["curves"].items():
+        [row] = [line for line in lines if line.startswith(f"  {vary} ")]
+        assert f"{curve['auc']:.4f}" in row
+        assert f"{curve['hull_auc']:.4f}" in row
+    assert all(str(out / name) in lines[-1] for name in FILES)
+    assert "at 20 costs" in printed.out
+
+
+def test_report_agrees_with_the_saved_paths(wdbc):
+    out, report = wdbc
+    data = load("wdbc", n=80, rng=3)
+    assert report["data"]["samples"] == 80
+    assert report["data"]["features"] == 30
+    assert report["data"]["positive"] == {"label": "malignant", "samples": data.n_plus}
+    assert report["data"]["negative"] == {"label": "benign", "samples": data.n_minus}
+    scaler = StandardScaler().fit(data.X)
+    for name, file in (("asymmetry line", "path.npz"), ("ray", "ray.npz")):
+        path, line = pc.load_path(out / file), report["lines"][name]
+        np.testing.assert_allclose(path.gram.X, scaler.transform(data.X), atol=1e-12)
+        assert line["breakpoints"] == path.breakpoints.size - 2
+        assert line["certificates"] == 2 * path.breakpoints.size - 1
+        assert line["worst_residual"] == pytest.approx(max(c.residual for c in path.certificates()), rel=0.5)
+        assert line["worst_residual"] <= 1e-8
+        assert line["worst_gap"] <= 1e-9
+        assert line["cvxpy"]["worst_relative_difference"] <= 1e-9
+        assert line["seconds"] == path.seconds
+    assert report["cvxpy"]["costs"] == 20
+    assert report["held_out"]["folds"] == 5
+
+
+def test_held_out_auc_is_that_of_libsvm(wdbc):
+    # "intercept": SVC(C=1) on each training part, scores of all folds pooled.
+    _, report = wdbc
+    data = load("wdbc", n=80, rng=3)
+    scores = np.empty(data.n)
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=3).split(data.X, data.y):
+        model = make_pipeline(StandardScaler(), SVC(kernel="linear", C=1.0, tol=1e-8))
+        scores[test] = model.fit(data.X[train], data.y[train]).decision_function(data.X[test])
+    assert report["held_out"]["curves"]["intercept"]["auc"] == pytest.approx(roc_auc_score(data.y, scores), abs=1e-9)
+    both = report["held_out"]["curves"]["both"]["auc"]
+    assert all(both >= curve["hull_auc"] - 1e-12 for curve in report["held_out"]["curves"].values())
+
+
+def test_lines_end_where_the_help_says():
+    data = load("wdbc")
+    lines = lines_of(data, total=3.0)
+    top = lines["ray"].stop
+    assert top.C_plus * data.n_plus == pytest.approx(top.C_minus * data.n_minus)
+    assert (top.C_plus * data.n_plus + top.C_minus * data.n_minus) / data.n == pytest.approx(10.0)
+    ends = lines["asymmetry line"].start, lines["asymmetry line"].stop
+    assert [c.total for c in ends] == pytest.approx([3.0, 3.0])
+    assert [c.asymmetry for c in ends] == pytest.approx([0.02, 0.98])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected", "printed"),
+    [
+        (["--kernel", "rbf"], {"kernel": "RBF"}, "median distance"),
+        (["--kernel", "rbf", "--bandwidth", "1.5"], {"kernel": "RBF", "bandwidth": 1.5}, "bandwidth 1.5 (given)"),
+        (["--kernel", "poly", "--degree", "2", "--no-standardize"], {"kernel": "Polynomial", "degree": 2}, "as given"),
+    ],
+)
+def test_kernels(csv, tmp_path, capsys, kernel, expected, printed):
+    out = tmp_path / "out"
+    arguments = ["--label", "outcome", "--positive", "yes", "--total", "5", "--out", str(out), *kernel]
+    assert main(["trace", str(csv), *arguments]) == 0
+    assert printed in capsys.readouterr().out
+    report = json.loads((out / "report.json").read_text())
+    assert expected.items() <= report["kernel"].items()
+    assert report["total"] == 5.0
+    assert (report["scaling"] is None) == ("--no-standardize" in kernel)
+    assert max(line["worst_gap"] for line in report["lines"].values()) <= 1e-9
+    if kernel == ["--kernel", "rbf"]:
+        X = pc.load_path(out / "path.npz").gram.X
+        assert report["kernel"]["bandwidth"] == pytest.approx(pc.RBF.median(X).bandwidth)
+
+
+def test_json_is_all_that_is_printed_and_the_same_seed_gives_the_same(csv, tmp_path, capsys):
+    reports = []
+    for name in ("one", "two"):
+        arguments = ["--label", "outcome", "--positive", "yes", "--json", "--out", str(tmp_path / name)]
+        assert main(["trace", str(csv), *arguments]) == 0
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        reports.append(json.loads(printed.out))
+        assert json.loads((tmp_path / name / "report.json").read_text()) == reports[-1]
+    for report in reports:
+        del report["files"]
+        for line in report["lines"].values():
+            del line["seconds"]
+    assert reports[0] == reports[1]
+
+
+def test_quiet_prints_nothing(csv, tmp_path, capsys):
+    arguments = ["--label", "outcome", "--positive", "yes", "--quiet", "--out", str(tmp_path / "out")]
+    assert main(["trace", str(csv), *arguments]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def change_csv(**options):
+    return lambda folder: write_csv(folder / "small.csv", **options)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "arguments", "words"),
+    [
+        (None, ["gone.csv"], ["gone.csv", "not found"]),
+        (None, ["nosuchdata"], ["nosuchdata", "wdbc"]),
+        (change_csv(change=(6, 1, "nan")), ["small.csv"], ["small.csv", "row 8", "'b'", "nan"]),
+        (change_csv(change=(6, 2, "x")), ["small.csv"], ["small.csv", "row 8", "'c'", "'x'"]),
+        (change_csv(change=(6, 3, "maybe")), ["small.csv"], ["small.csv", "'outcome'", "two values", "maybe"]),
+        (None, ["small.csv", "--label", "diagnosis"], ["small.csv", "'diagnosis'", "outcome"]),
+        (None, ["small.csv", "--positive", "maybe"], ["small.csv", "'maybe'"]),
+        (change_csv(n=3), ["small.csv"], ["small", "at least 2 samples"]),
+        (None, ["small.csv", "--kernel", "rbf", "--bandwidth", "-1"], ["--bandwidth", "-1"]),
+        (None, ["small.csv", "--kernel", "rbf", "--bandwidth", "nan"], ["--bandwidth", "nan"]),
+        (None, ["small.csv", "--bandwidth", "1"], ["--bandwidth", "rbf"]),
+        (None, ["small.csv", "--kernel", "poly", "--degree", "0"], ["--degree", "0"]),
+        (None, ["small.csv", "--kernel", "sigmoid"], ["--kernel", "sigmoid"]),
+        (None, ["small.csv", "--total", "0"], ["--total", "0"]),
+        (None, ["small.csv", "--total", "-2"], ["--total", "-2"]),
+        (None, ["small.csv", "--total", "inf"], ["--total", "inf"]),
+        (None, ["small.csv", "--total", "much"], ["--total", "much"]),
+        (None, ["small.csv", "--seed", "-1"], ["--seed", "-1"]),
+        (None, ["small.csv", "--n", "1000"], ["n must", "1000"]),
+        (None, ["small.csv", "--data-dir", "nowhere"], ["data_dir", "nowhere"]),
+        (None, ["small.csv", "--colour", "red"], ["--colour"]),
+        (lambda folder: (folder / "out" / "file").write_text("x"), ["small.csv", "--out", "out/file"], ["out/file"]),
+        (
+            lambda folder: (folder / "out" / "file").write_text("x"),
+            ["small.csv", "--out", "out/file/deep"],
+            ["out/file", "not a folder"],
+        ),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_the_output_folder_alone(
+    tmp_path, monkeypatch, capsys, prepare, arguments, words
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PARETOCLF_DATA", raising=False)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "report.json").write_text("earlier")
+    write_csv(tmp_path / "small.csv")
+    if prepare is not None:
+        prepare(tmp_path)
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    defaults = [] if "--label" in arguments or not Path(arguments[0]).exists() else ["--label", "outcome"]
+    defaults += [] if "--positive" in arguments or not Path(arguments[0]).exists() else ["--positive", "yes"]
+    assert main(["trace", *arguments, *defaults]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert printed.err.startswith("paretoclf: error: ")
+    for word in words:
+        assert word in printed.err
+    assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
+
+
+def fail_with(error):
+    def fail(*args, **kwargs):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (pc.DegeneratePathError("stuck", t=0.5, costs="1, 1", n_margin=2, remedy="Scale."), 1, "stuck, at t = 0.5"),
+        (pc.SolveError("no\npoint"), 1, "no point"),
+        (OSError(28, "No space left on device", "out/x"), 2, "out/x: No space left on device"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+)
+def test_a_failure_half_way_leaves_nothing_behind(csv, tmp_path, monkeypatch, capsys, error, status, words):
+    monkeypatch.setattr("paretoclf.cli.study._held_out", fail_with(error))
+    arguments = ["--label", "outcome", "--positive", "yes", "--out", str(tmp_path / "out")]
+    assert main(["trace", str(csv), *arguments]) == status
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", f"paretoclf: error: {printed.err[18:].strip()}\n")
+    assert words in printed.err
+    assert names(tmp_path) == {"small.csv"}
+
+
+def test_a_failure_while_files_are_written_leaves_earlier_ones(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a").write_text("earlier")
+
+    def write_half():
+        with staged(tmp_path / "out") as folder:
+            (folder / "a").write_text("half")
+            raise ValueError("half way")
+
+    with pytest.raises(ValueError, match="half way"):
+        write_half()
+    assert (tmp_path / "out" / "a").read_text() == "earlier"
+    assert names(tmp_path) == {"out"}
+
+
+def test_json_has_no_nan():
+    assert json.loads(to_json({"a": float("nan"), "b": np.array([1.0, np.inf]), "c": (np.int64(2),)})) == {
+        "a": None,
+        "b": [1.0, None],
+        "c": [2],
+    }
+
+
+def test_roc_of_a_saved_path(wdbc, tmp_path, capsys):
+    out, report = wdbc
+    picture = tmp_path / "roc.png"
+    assert main(["roc", str(out / "path.npz"), "wdbc", "--json", "--out", str(picture)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+    assert names(tmp_path) == {"roc.png"}
+    assert found["scaled_as_in_training"]
+    assert not found["training_samples"]
+    data, path = load("wdbc"), pc.load_path(out / "path.npz")
+    X = (data.X - np.array(report["scaling"]["mean"])) / np.array(report["scaling"]["scale"])
+    scores = path.at(0.5).classifier.decision_function(X)
+    assert found["curves"]["intercept"]["auc"] == pytest.approx(roc_auc_score(data.y, scores), abs=1e-9)
+    for vary in ("asymmetry", "both"):
+        expected = pc.roc_of_path(path, X, data.y, vary=vary, t=0.5)
+        assert found["curves"][vary]["auc"] == pytest.approx(expected.auc, abs=1e-12)
+
+
+def test_roc_says_when_it_sees_the_training_samples(wdbc, capsys):
+    out, _ = wdbc
+    assert main(["roc", str(out / "path.npz"), "wdbc", "--n", "80", "--seed", "3"]) == 0
+    printed = capsys.readouterr().out
+    assert "the training samples themselves" in printed
+    assert "scaled as the training samples were" in printed
+    assert all(f"  {vary} " in printed for vary in ("intercept", "asymmetry", "both"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["gone.npz", "wdbc"], ["gone.npz", "no such file"]),
+        (["broken.npz", "wdbc"], ["broken.npz", "not a saved path"]),
+        (["PATH", "twonorm"], ["twonorm", "20 features", "30"]),
+        (["PATH", "wdbc", "--out", "roc.doc"], ["roc.doc", ".png"]),
+        (["PATH", "wdbc", "--out", "nowhere/roc.png"], ["nowhere/roc.png"]),
+        (["PATH", "wdbc", "--seed", "-3"], ["--seed", "-3"]),
+    ],
+)
+def test_bad_input_of_roc(wdbc, tmp_path, monkeypatch, capsys, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken.npz").write_bytes(b"PK\x03\x04nothing")
+    arguments = [str(wdbc[0] / "path.npz") if word == "PATH" else word for word in arguments]
+    assert main(["roc", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert printed.err.startswith("paretoclf: error: ")
+    assert all(word in printed.err for word in words)
+    assert names(tmp_path) == {"broken.npz"}
+
+
+@pytest.mark.parametrize("arguments", [[], ["trace"], ["roc"], ["wander"]])
+def test_missing_and_unknown_words_are_bad_input(arguments, capsys):
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.err.startswith("paretoclf: error: ")
+    assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["trace", "--help"], ["roc", "--help"]])
+def test_help_has_examples(arguments, capsys):
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert "usage: paretoclf" in printed
+    assert ("examples:\n  paretoclf" in printed) == (len(arguments) == 2)
+
+
+def test_version_loads_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['paretoclf', '--version']\n"
+        "from paretoclf.cli import main\n"
+        "assert main() == 0\n"
+        "heavy = {'cvxpy', 'clarabel', 'numba', 'matplotlib'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"paretoclf {pc.__version__}\n"
+
+
+def test_python_dash_m():
+    done = subprocess.run(
+        [sys.executable, "-m", "paretoclf", "trace", "nosuchdata"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("paretoclf: error: 'nosuchdata'")
+    assert done.stdout == ""

@@ -1,0 +1,142 @@
+"""Figures of paths: what they show, labels and legends."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import paretoclf as pc
+from paretoclf.plotting import PathDisplay, RocDisplay, plot_paths
+from paretoclf.plotting.path import FLOOR, NAMED, REQUIRED
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def make_paths(gaussians, kernel=None, d=3):
+    X, y = gaussians(n=30, d=d)
+    svm = pc.TwoCSVM(X, y, kernel=kernel)
+    top = (5.0 * y.size / svm.n_plus, 5.0 * y.size / svm.n_minus)
+    return pc.trace(svm, (0, 0), top), pc.trace(svm, (0.04, 1.96), (1.96, 0.04)), pc.trace(svm, (0.5, 0.1), (2, 3))
+
+
+def legend_texts(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_horizontal_axis_follows_the_line(gaussians):
+    expected = [("mean cost", "log", "mean cost"), ("asymmetry", "linear", "asymmetry"), ("t", "linear", "parameter")]
+    for path, (parameter, scale, label) in zip(make_paths(gaussians), expected, strict=True):
+        display = PathDisplay.from_path(path)
+        assert display.parameter == parameter
+        upper, lower = display.plot().axes_
+        assert upper.get_xscale() == lower.get_xscale() == scale
+        assert label in lower.get_xlabel()
+        assert "coefficient" in upper.get_ylabel()
+        assert "gap" in lower.get_ylabel()
+        assert lower.get_yscale() == "log"
+        assert display.figure_ is upper.figure
+        assert upper.get_xlim() == lower.get_xlim()
+        display.figure_.canvas.draw()
+
+
+def test_positions(gaussians):
+    ray, line, other = make_paths(gaussians)
+    assert PathDisplay(ray).position([0.0, 0.5, 1.0]) == pytest.approx([0, 5, 10])
+    assert PathDisplay(line).position([0.0, 0.5, 1.0]) == pytest.approx([0.02, 0.5, 0.98])
+    assert PathDisplay(other).position([0.25]) == pytest.approx([0.25])
+
+
+def test_coefficients_are_those_of_the_path(gaussians):
+    _, line, _ = make_paths(gaussians)
+    upper, _ = PathDisplay.from_path(line, ["red", "green", "blue"]).plot().axes_
+    drawn = {each.get_label(): each for each in upper.lines}
+    assert sorted(legend_texts(upper)) == ["blue", "green", "red"]
+    for j, name in enumerate(["red", "green", "blue"]):
+        g, w = drawn[name].get_data()
+        t = (g - 0.02) / 0.96
+        np.testing.assert_allclose(w, [line.slope(float(np.clip(u, 0, 1)))[j] for u in t], atol=1e-9)
+
+
+def test_many_coefficients_share_one_legend_entry(gaussians):
+    _, line, _ = make_paths(gaussians, d=12)
+    upper, _ = PathDisplay.from_path(line).plot().axes_
+    assert len(legend_texts(upper)) == len(NAMED) + 1
+    assert "6 smaller ones" in legend_texts(upper)
+
+
+def test_multipliers_lie_between_zero_and_their_cap(gaussians):
+    ray, line, _ = make_paths(gaussians, kernel=pc.RBF(1.5))
+    for path in (ray, line):
+        upper, _ = PathDisplay.from_path(path).plot(title="multipliers").axes_
+        assert upper.get_title() == "multipliers"
+        assert "multiplier" in upper.get_ylabel()
+        assert [text.split()[0] for text in legend_texts(upper)] == ["positives", "negatives"]
+        assert {each.get_linestyle() for each in upper.lines} == {"-", "--"}  # not told apart by colour alone
+        drawn = np.concatenate([each.get_ydata() for each in upper.lines])
+        assert np.isfinite(drawn).all()
+        assert drawn.min() >= 0.0
+        assert drawn.max() <= 1.0 + 1e-12
+
+
+def test_gap_shows_every_certificate_and_the_required_one(gaussians):
+    ray, line, _ = make_paths(gaussians)
+    for path, hidden in ((ray, 1), (line, 0)):  # zero cost has no place on a logarithmic axis
+        _, lower = PathDisplay.from_path(path).plot().axes_
+        breakpoints, midpoints, required = lower.lines
+        assert len(breakpoints.get_xdata()) == path.breakpoints.size - hidden
+        assert len(midpoints.get_xdata()) == path.breakpoints.size - 1
+        assert min(breakpoints.get_ydata()) >= FLOOR
+        assert set(required.get_ydata()) == {REQUIRED}
+        assert max(midpoints.get_ydata()) < REQUIRED
+        assert legend_texts(lower)[:2] == ["breakpoints", "midpoints"]
+
+
+def test_given_axes_are_used(gaussians):
+    _, line, _ = make_paths(gaussians)
+    figure, pair = plt.subplots(2)
+    assert PathDisplay.from_path(line).plot(pair).axes_ == tuple(pair)
+    figure, single = plt.subplots()
+    display = line.plot(single)
+    assert display.figure_ is figure
+    assert not single.axison
+    with pytest.raises(pc.InputError, match="pair"):
+        PathDisplay.from_path(line).plot([single])
+    with pytest.raises(pc.InputError, match="feature_names"):
+        PathDisplay.from_path(line, ["one"])
+
+
+def test_paths_side_by_side(gaussians):
+    ray, line, _ = make_paths(gaussians)
+    figure = plot_paths({"ray": ray, "asymmetry line": line})
+    assert len(figure.axes) == 4
+    assert [ax.get_title() for ax in figure.axes[:2]] == [
+        f"ray: {ray.breakpoints.size - 2} breakpoints",
+        f"asymmetry line: {line.breakpoints.size - 2} breakpoints",
+    ]
+    with pytest.raises(pc.InputError, match="at least one"):
+        plot_paths({})
+
+
+def test_a_line_without_breakpoints_can_be_drawn():
+    svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
+    path = pc.trace(svm, (0, 0), (1e-3, 1e-3))
+    PathDisplay.from_path(path).plot().figure_.canvas.draw()
+
+
+def test_roc_of_a_path(gaussians):
+    X, y = gaussians(n=30)
+    path = make_paths(gaussians)[1]
+    display = RocDisplay.from_curves(*(pc.roc_of_path(path, X, y, vary) for vary in ("intercept", "asymmetry", "both")))
+    ax = display.plot().ax_
+    assert "false positive" in ax.get_xlabel()
+    assert "true positive" in ax.get_ylabel()
+    assert len(legend_texts(ax)) == 4
+    assert len({(line.get_color(), str(line.get_linestyle())) for line in ax.lines[1::2]}) == 3
