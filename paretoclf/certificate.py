@@ -77,7 +77,7 @@ class Certificate:
         return float(np.max([self.primal_residual, self.dual_residual, self.complementarity]))
 
     def _closed(self, tol: float) -> bool:
-        return abs(self.gap) <= tol or abs(self.primal_value - self.dual_value) <= self.rounding
+        return abs(self.gap) <= tol or abs(self.gap * self.primal_value) <= self.rounding
 
     def passes(self, tol: float = CERTIFY) -> bool:
         """Whether every residual is at most tol, and the gap too or what rounding explains of it (never for nan)."""

@@ -8,15 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from paretoclf.certificate import Certificate, certify_many
-from paretoclf.checks import Array, check_matrix
+from paretoclf.checks import Array, Mask, check_matrix
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

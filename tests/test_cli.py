@@ -164,6 +164,24 @@ def test_json_is_all_that_is_printed_and_the_same_seed_gives_the_same(csv, tmp_p
     assert reports[0] == reports[1]
 
 
+def test_the_smallest_data_and_odd_names(tmp_path, capsys):
+    file = tmp_path / "odd $name$.csv"
+    write_csv(file, n=4, header="_a,$b$,c d,outcome")
+    assert main(["trace", str(file), "--label", "outcome", "--positive", "yes", "--out", str(tmp_path / "out")]) == 0
+    assert "2 stratified folds" in capsys.readouterr().out
+    assert names(tmp_path / "out") == FILES
+
+
+def test_progress_is_for_terminals_only(csv, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    arguments = ["--label", "outcome", "--positive", "yes", "--out", str(tmp_path / "out")]
+    assert main(["trace", str(csv), *arguments]) == 0
+    assert "fold 5 of 5" in capsys.readouterr().err
+    for silent in ("--quiet", "--json"):
+        assert main(["trace", str(csv), *arguments, silent]) == 0
+        assert capsys.readouterr().err == ""
+
+
 def test_quiet_prints_nothing(csv, tmp_path, capsys):
     arguments = ["--label", "outcome", "--positive", "yes", "--quiet", "--out", str(tmp_path / "out")]
     assert main(["trace", str(csv), *arguments]) == 0

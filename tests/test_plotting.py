@@ -65,6 +65,13 @@ def test_coefficients_are_those_of_the_path(gaussians):
         np.testing.assert_allclose(w, [line.slope(float(np.clip(u, 0, 1)))[j] for u in t], atol=1e-9)
 
 
+def test_names_are_shown_as_they_are(gaussians):
+    _, line, _ = make_paths(gaussians)
+    display = PathDisplay.from_path(line, ["_hidden", "$x_$", "a $ b"]).plot()
+    assert sorted(legend_texts(display.axes_[0])) == sorted([" _hidden", r"\$x_\$", r"a \$ b"])
+    display.figure_.canvas.draw()
+
+
 def test_many_coefficients_share_one_legend_entry(gaussians):
     _, line, _ = make_paths(gaussians, d=12)
     upper, _ = PathDisplay.from_path(line).plot().axes_

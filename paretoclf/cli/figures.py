@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from matplotlib.figure import Figure
 
 from paretoclf.plotting import RocDisplay
+from paretoclf.plotting.path import plain
 from paretoclf.roc import RocCurve
 
 #: Curves this good live in the corner of the picture, which is then enlarged.
@@ -25,7 +26,7 @@ def roc_figure(curves: Mapping[str, RocCurve], title: str) -> Figure:
     """
     figure = Figure(figsize=(6.4, 6.4), layout="constrained")  # not one of pyplot: nothing is left open
     ax = figure.subplots()
-    display = RocDisplay({f"varying {name}": curve for name, curve in curves.items()}).plot(ax, title=title)
+    display = RocDisplay({f"varying {name}": curve for name, curve in curves.items()}).plot(ax, title=plain(title))
     if min(curve.auc for curve in curves.values()) > CROWDED:
         inset = ax.inset_axes((0.36, 0.33, 0.58, 0.5))
         display.plot(inset)

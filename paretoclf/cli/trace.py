@@ -27,10 +27,12 @@ def run_trace(args: argparse.Namespace) -> int:
     show = sys.stderr.isatty() and not (args.quiet or args.json)
     with staged(out) as folder:
         with tqdm(total=stages(data), disable=not show, unit="stage", leave=False) as bar:
+            begun: list[str] = []
 
             def stage(name: str) -> None:
+                bar.update(min(len(begun), 1))  # the stage before is done
+                begun.append(name)
                 bar.set_description_str(name)
-                bar.update()
 
             study = run_study(data, options, progress=show, stage=stage)
         report = study.report()

@@ -159,7 +159,7 @@ class PathDisplay:
             label = f"{others.size} smaller ones" if k == 0 else None
             ax.plot(x, w[:, j], color=GREY, linewidth=0.8, label=label, zorder=1)
         for color, j in zip(NAMED, named, strict=False):
-            ax.plot(x, w[:, j], color=color, linewidth=1.5, label=str(names[j]), zorder=2)
+            ax.plot(x, w[:, j], color=color, linewidth=1.5, label=plain(str(names[j])), zorder=2)
         ax.axhline(0.0, color="0.4", linewidth=0.6, zorder=0)
         ax.set_ylabel("coefficient $w_j$")
         ax.legend(fontsize="x-small", frameon=False, ncols=2)
@@ -233,6 +233,12 @@ def plot_paths(
         title = f"{name}: {path.breakpoints.size - 2} breakpoints"
         PathDisplay.from_path(path, feature_names).plot(panels[:, column], title=title)
     return figure
+
+
+def plain(text: str) -> str:
+    """Text that matplotlib shows as it is: no formula between dollars, no leading underscore that hides a label."""
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
 
 
 def _panels(ax: Any) -> tuple[Axes, Axes]:

@@ -14,13 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Mask
 from paretoclf.path.scores import PathScores
 
 #: Entries of a score matrix that are worked on at once: bounds the memory of temporaries to some tens of MB.
 BLOCK = 1 << 20
 
-Mask = npt.NDArray[np.bool_]
 Found = tuple[Array, Array, npt.NDArray[np.intp], Mask]
 
 
