@@ -106,7 +106,8 @@ def trace(
     line = CostLine(_costs(start, "start"), _costs(stop, "stop"))
     began = time.perf_counter()
     bar = sys.stderr.isatty() if progress is None else progress
-    with tqdm(total=1.0, disable=not bar, unit="line", desc="trace", leave=False) as meter:
+    layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
+    with tqdm(total=1.0, disable=not bar, desc="trace", leave=False, bar_format=layout) as meter:
         tracer = _Tracer(svm, line, max_events, meter.update)
         pieces = with_chords(tracer.run(), svm.y, svm.sample_weight, line, tracer.balanced)
     path = Path(svm.gram, svm.y, svm.sample_weight, line, pieces, time.perf_counter() - began)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -299,7 +300,7 @@ def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path:
         If the file does not hold a path.
     """
     try:
-        with np.load(file) as data:
+        with open(file, "rb") as stream, np.load(stream) as data:
             stored = {name: data[name] for name in data.files}
         spec = json.loads(str(stored.pop("kernel")))
         start, stop = stored.pop("line").reshape(2, 2)
@@ -307,7 +308,7 @@ def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path:
         pieces = Pieces(**{"w": None, **stored})
     except FileNotFoundError:
         raise InputError(f"{file}: no such file") from None
-    except (KeyError, ValueError, TypeError, OSError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, OSError, BadZipFile, EOFError) as error:
         raise InputError(f"{file}: not a saved path ({error})") from None
     gram = Gram(X, kernel_from_spec(spec, kernel))
     return Path(gram, y, weight, CostLine(Costs(*start), Costs(*stop)), pieces, float(seconds))
