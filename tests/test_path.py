@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -327,7 +328,7 @@ def test_the_value_is_concave_and_its_derivative_is_the_weighted_slack(gaussians
     assert (np.diff(value, 2) <= 1e-12 * value.max()).all()
     direction = np.where(y > 0, line[1][0] - line[0][0], line[1][1] - line[0][1])
     ends = path.breakpoints
-    for t0, t1 in zip(ends[:-1], ends[1:], strict=True):
+    for t0, t1 in pairwise(ends):
         if t1 - t0 < 1e-4:
             continue
         t, h = 0.5 * (t0 + t1), 0.25 * (t1 - t0)
@@ -423,9 +424,14 @@ def _not_a_path(kind, file):
             np.save(stream, np.zeros(3))
     elif kind == "folder":
         file.mkdir()
+    elif kind == "empty":
+        file.write_bytes(b"")
+    elif kind == "cut":
+        np.savez(file, X=np.zeros((5, 5)))
+        file.write_bytes(file.read_bytes()[:-100])
 
 
-@pytest.mark.parametrize("kind", ["missing", "text", "other npz", "array", "folder"])
+@pytest.mark.parametrize("kind", ["missing", "text", "other npz", "array", "folder", "empty", "cut"])
 def test_load_of_something_else(tmp_path, kind):
     file = tmp_path / "thing.npz"
     _not_a_path(kind, file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import product
 
 import numpy as np
 import pytest
@@ -125,29 +126,26 @@ def test_catalogue(case, kernel):
         X, y = CASES[case](np.random.default_rng(seed))
         svm = pc.TwoCSVM(X, y, KERNELS[kernel])
         up = certified(svm, ray(y, 5.0))
-        line = certified(svm, asymmetry(4.0))
-        certified(svm, asymmetry(4.0, 0.0))
+        certified(svm, asymmetry(4.0))
+        across = certified(svm, asymmetry(4.0, 0.0))
         # where the two lines meet: at mean cost 2 and the asymmetry of the ray
-        share = (y < 0).mean()
-        assert up.value(2 / 5) == pytest.approx(line.value((share - 0.02) / 0.96), rel=1e-9)
+        assert up.value(2 / 5) == pytest.approx(across.value((y < 0).mean()), rel=1e-9)
 
 
-@BY_KERNEL
-def test_into_the_origin_hardly_any_is_refused(kernel):
+def test_into_the_origin_hardly_any_is_refused():
     """Off the ray the caps vanish with everything: a refusal names its cause; a wrong path is never returned."""
     refused, count = [], 0
-    for case, seed in ((c, s) for c in CASES for s in SEEDS):
-        X, y = CASES[case](np.random.default_rng(seed))
+    for case, kernel in product(CASES, KERNELS):
+        X, y = CASES[case](np.random.default_rng(0))
         svm = pc.TwoCSVM(X, y, KERNELS[kernel])
         for line in (((2, 1), (0, 0)), ((0, 0), (0.3, 3)), ((1, 1), (0, 0))):
             count += 1
             try:
                 certified(svm, line)
             except pc.DegeneratePathError as error:
-                assert error.cause
-                assert 0 <= error.t <= 1
-                refused.append((case, seed, line, error.cause))
+                refused.append((case, kernel, line, error))
     assert count > 100
+    assert all(error.cause and 0 <= error.t <= 1 for *_, error in refused)
     assert len(refused) <= 0.01 * count, refused
 
 

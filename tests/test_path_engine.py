@@ -301,17 +301,19 @@ def test_contenders_and_first_arrival():
     g = np.array([1.0, -1.0, 1.0, 0.0, -1.0])
     dg = np.array([-2.0, 2.0 + 1e-15, -1.0, -9.0, -3.0])
     error = np.full(5, 1e-14)
-    near = events.contenders(state, g, dg, error, error, np.inf, 1.0)
+    awake = np.zeros(5, dtype=bool)
+    near = events.contenders(state, awake, g, dg, error, error, np.inf, 1.0)
     assert near.tolist() == [0, 1]  # 2 is later, 3 in the margin set, 4 moves away
-    assert events.contenders(state, g, dg, error, error, 0.25, 1.0).tolist() == []
-    assert events.contenders(state, g, dg, error, error, np.inf, 0.25).tolist() == []
-    noise = np.zeros(2)
-    assert events.first_arrival(state, near, g[near], dg[near], noise, 1.0, False)[0] == 1  # told apart exactly
+    assert events.contenders(state, awake, g, dg, error, error, 0.25, 1.0).tolist() == []
+    assert events.contenders(state, awake, g, dg, error, error, np.inf, 0.25).tolist() == []
+    resting = np.array([True, True, False, False, False])
+    assert events.contenders(state, resting, g, dg, error, error, np.inf, 1.0).tolist() == [2]
+    assert events.first_arrival(state, near, g[near], dg[near], 1.0, False)[0] == 1  # told apart exactly
     tie = np.array([-2.0, 2.0])
-    position, dt = events.first_arrival(state, near, g[near], tie, noise, 1.0, True)
+    position, dt = events.first_arrival(state, near, g[near], tie, 1.0, True)
     assert (position, dt) == (0, 0.5)
-    assert events.first_arrival(state, near, g[near], tie, np.full(2, 3.0), 1.0, False) == (-1, np.inf)
-    assert events.first_arrival(state, near[:0], g[:0], g[:0], g[:0], 1.0, False) == (-1, np.inf)
+    assert events.first_arrival(state, near, g[near], -tie, 1.0, False) == (-1, np.inf)
+    assert events.first_arrival(state, near[:0], g[:0], g[:0], 1.0, False) == (-1, np.inf)
 
 
 @given(st.integers(0, 10**6))
@@ -323,13 +325,12 @@ def test_contenders_never_lose_the_first(seed):
     dg = rng.integers(-3, 4, n).astype(float)
     error = rng.random(n) * 1e-3
     outside = np.flatnonzero(state != MARGIN)
-    all_noise = np.zeros(outside.size)
-    best, dt = events.first_arrival(state, outside, g[outside], dg[outside], all_noise, 1.0, False)
+    best, dt = events.first_arrival(state, outside, g[outside], dg[outside], 1.0, False)
     assume(best >= 0)
     seen = g + rng.uniform(-1, 1, n) * error, dg + rng.uniform(-1, 1, n) * error
-    near = events.contenders(state, *seen, error, error, np.inf, 1.0)
+    near = events.contenders(state, np.zeros(n, dtype=bool), *seen, error, error, np.inf, 1.0)
     assert outside[best] in near
-    again, dt_near = events.first_arrival(state, near, g[near], dg[near], np.zeros(near.size), 1.0, False)
+    again, dt_near = events.first_arrival(state, near, g[near], dg[near], 1.0, False)
     assert near[again] == outside[best]
     assert dt_near == dt
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 from zipfile import BadZipFile
+from zlib import error as DamagedError
 
 import numpy as np
 
@@ -308,7 +309,7 @@ def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path:
         pieces = Pieces(**{"w": None, **stored})
     except FileNotFoundError:
         raise InputError(f"{file}: no such file") from None
-    except (KeyError, ValueError, TypeError, AttributeError, OSError, BadZipFile, EOFError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, OSError, EOFError, BadZipFile, DamagedError) as error:
         raise InputError(f"{file}: not a saved path ({error})") from None
     gram = Gram(X, kernel_from_spec(spec, kernel))
     return Path(gram, y, weight, CostLine(Costs(*start), Costs(*stop)), pieces, float(seconds))
