@@ -201,9 +201,8 @@ class BoxQP:
             deta = np.asarray(np.linalg.solve(S, border @ y - re)) if m else np.zeros(0)
             da = y - deta @ U if m else y
             size = float((np.abs(da) * reach).max(initial=0.0))
-            if count > 1 and size > max(
-                0.5 * last, REFINED * terms
-            ):  # the first solution may be all cancellation; then it must shrink
+            # The first solution may be all cancellation; from then on the corrections must shrink.
+            if count > 1 and size > max(0.5 * last, REFINED * terms):
                 break
             x.add(da, deta)
             last = size

@@ -26,10 +26,6 @@ class Line:
         """Caps at ``t + t_lo``: exact at both ends, and accurate relative to caps that vanish there."""
         return ((1.0 - t) - t_lo) * self.c0 + (t + t_lo) * self.c_end
 
-    def reversed(self) -> Line:
-        """The same line from its other end."""
-        return Line(self.c_end, self.c0, self.e_end, self.e0)
-
 
 @dataclass(frozen=True)
 class Segment:
