@@ -45,8 +45,8 @@ def follow(
     """Follow the problem from t = 0 to t = 1; return the number of basis exchanges.
 
     Zero-length steps are legitimate (ties); after `patience` of them in a row the problem is told to be careful
-    (lowest index first, the rule under which pivoting cannot cycle in exact arithmetic), and after many more the
-    path is refused.
+    (lowest index first, the classical rule against cycling; that it suffices for these exchanges is not proved
+    here), and after many more the path is refused.
 
     Raises
     ------
