@@ -11,8 +11,8 @@ every index in at most one row of A, with coefficient :math:`\kappa_i=\pm1`. Gra
 The state is a *basis*: a margin set F whose bordered system is nonsingular and which has a member in every group, and
 the bound at which each other index sits. On a basis the solution is affine in t. An index on its margin that does not
 need to move need not be in F, and one in F may sit at its bound, so ties, intervals of :math:`\eta` and empty sets of
-free indices are all ordinary bases. Four exchanges cover every event (spec of the directional problem: these
-exchanges at a fixed t are an active-set method for it):
+free indices are all ordinary bases. Four exchanges cover every event (at a fixed t they are an active-set method for
+the small QP whose solution is the right derivative):
 
 * an index reaches its margin and joins F;
 * the same, but it depends on F: the solution moves along the null direction at fixed t (the objective and g do not
@@ -104,6 +104,11 @@ class BoxQP:
         self._changes = [(int(i), int(s)) for i, s in enumerate(self.state)]
         self.rate_scale = float(max(np.abs(self.c1).max(initial=0.0), np.abs(e1).max(initial=0.0)))
 
+    def _cap_changes(self, i: int, sign: float) -> None:
+        """Index i joins (+1) or leaves (-1) those at their cap."""
+        self.Q.cap_changes(i, sign)
+        self._balance(i, sign)
+
     def _balance(self, i: int, sign: float) -> None:
         g = self.group[i]
         if g >= 0:
@@ -123,8 +128,7 @@ class BoxQP:
         self._factor.append(row, pivot)
         self.Q.enter(i, self.index.size)
         if self.state[i] == LEFT:
-            self.Q.cap_changes(i, -1.0)
-            self._balance(i, -1.0)
+            self._cap_changes(i, -1.0)
         self._mark(i, MARGIN)
         self.index = np.append(self.index, i)
 
@@ -136,8 +140,7 @@ class BoxQP:
         self.index = np.delete(self.index, position)
         self._mark(i, state)
         if state == LEFT:
-            self.Q.cap_changes(i, 1.0)
-            self._balance(i, 1.0)
+            self._cap_changes(i, 1.0)
 
     def _mark(self, i: int, state: int) -> None:
         self.state[i] = state
@@ -155,14 +158,16 @@ class BoxQP:
         e = np.empty((2, m))
         extended.at_t(self._e, t, self._t_lo, e)
         solved = []
+        U = self._factor.solve(border)
         for slope in (False, True):
             right = (np.zeros(k), np.zeros(k)) if slope else (self.p[F], self._p_lo[F])
             ends = (self._e[2], self._e[3]) if slope else (e[0], e[1])
-            x, left = self._refined(slope, *right, *ends, border)
+            x, left = self._refined(slope, *right, *ends, border, U)
             if left > 0.0 and not self._factor.hard:
                 if not self._factor.harden(*self.Q.system(F, self.kappa, self.group)):
                     raise self._refuse(t, "the margin system is indefinite: the kernel matrix is not PSD")
-                x, left = self._refined(slope, *right, *ends, border)
+                U = self._factor.solve(border)
+                x, left = self._refined(slope, *right, *ends, border, U)
             if left > UNREFINED:
                 raise self._refuse(t, f"the margin system is too ill-conditioned (corrections stay at {left:.1e})")
             solved.append(x)
@@ -182,11 +187,13 @@ class BoxQP:
         )  # fmt: skip
 
     def _refined(
-        self, slope: bool, right: Array, right_lo: Array, e: Array, e_lo: Array, border: Array
+        self, slope: bool, right: Array, right_lo: Array, e: Array, e_lo: Array, border: Array, U: Array
     ) -> tuple[Multipliers, float]:
-        """Solve the bordered system by refinement; also the last correction, relative, 0 where it is negligible."""
+        """Solve the bordered system by refinement; also the last correction, relative, 0 where it is negligible.
+
+        ``U`` is the factor's solution for the rows of ``border``, shared by value and slope.
+        """
         k, m, F = self.index.size, self.m, self.index
-        U = self._factor.solve(border) if m else border
         S = border @ U.T
         x = Multipliers(k, m)
         reach = self._reach[F]
@@ -337,8 +344,7 @@ class BoxQP:
     def _flip(self, i: int) -> None:
         to = LEFT if self.state[i] == RIGHT else RIGHT
         self._mark(i, to)
-        self.Q.cap_changes(i, 1.0 if to == LEFT else -1.0)
-        self._balance(i, 1.0 if to == LEFT else -1.0)
+        self._cap_changes(i, 1.0 if to == LEFT else -1.0)
 
     def _exit(self, position: int, to: int, g: Array, t: float) -> None:
         i = int(self.index[position])

@@ -31,7 +31,7 @@ class _Placed:
     t0: float
     t1: float
     segment: Segment
-    state: list[tuple[int, int]]  # changes of set on entering this segment, in the direction of the path
+    changes: list[tuple[int, int, int]]  # sample, old set, new set: on entering this segment, as it was traced
 
 
 def _place(legs: list[Leg], state: State) -> list[_Placed]:
@@ -42,7 +42,7 @@ def _place(legs: list[Leg], state: State) -> list[_Placed]:
             changes = []
             for i, new in s.changes:
                 if state[i] != new:
-                    changes.append((i, int(state[i])))
+                    changes.append((i, int(state[i]), new))
                     state[i] = new
             placed.append(_Placed(leg.t(s.t0), leg.t(s.t1), s, changes))
     return placed
@@ -77,26 +77,16 @@ def assemble(n: int, forward: list[Leg], backward: list[Leg], mean: Array | None
     """
     state = np.full(n, -1, dtype=np.int8)
     behind = _place(backward, state)
-    ahead_from = np.full(n, -1, dtype=np.int8)
-    ahead = _place(forward, ahead_from)
-    # Walking a backward leg the other way, the changes on entering a segment are undone on leaving it.
+    first = state if behind else _first_state(n, forward)
+    ahead = _place(forward, _first_state(n, backward or forward))
     ordered: list[tuple[float, float, Segment, list[tuple[int, int]]]] = []
+    # Walking a backward leg the other way, the changes on entering a segment are undone on leaving it.
     undo: list[tuple[int, int]] = []
     for p in reversed(behind):
         ordered.append((p.t1, p.t0, _flip(p.segment), undo))
-        undo = [(i, old) for i, old in reversed(p.state) if old >= 0]
-    first = state if behind else _first_state(n, forward)
-    current = first.copy()
-    for _, _, _, changes in ordered:
-        for i, new in changes:
-            current[i] = new
+        undo = [(i, old) for i, old, _ in reversed(p.changes) if old >= 0]
     for p in ahead:
-        entering = []
-        for i, new in p.segment.changes:
-            if current[i] != new:
-                entering.append((i, new))
-                current[i] = new
-        ordered.append((p.t0, p.t1, p.segment, entering))
+        ordered.append((p.t0, p.t1, p.segment, [(i, new) for i, _, new in p.changes]))
 
     keep: list[tuple[float, float, Segment]] = []
     waiting: list[tuple[int, int]] = []

@@ -28,7 +28,7 @@ class Multipliers:
         """Add a correction."""
         for hi, lo, d in ((self.a, self.a_lo, da), (self.eta, self.eta_lo, deta)):
             total = hi + d
-            lo += (hi - total) + d if np.all(np.abs(hi) >= np.abs(d)) else _error(hi, d, total)
+            lo += _error(hi, d, total)
             hi[:] = total
 
 
