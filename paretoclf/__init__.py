@@ -7,6 +7,7 @@ from paretoclf.certificate import Certificate as Certificate
 from paretoclf.certificate import certify as certify
 from paretoclf.costs import CostLine as CostLine
 from paretoclf.costs import Costs as Costs
+from paretoclf.costs import SampleCosts as SampleCosts
 from paretoclf.errors import DegeneratePathError as DegeneratePathError
 from paretoclf.errors import InputError as InputError
 from paretoclf.errors import ParetoclfError as ParetoclfError

@@ -11,6 +11,7 @@ import numpy as np
 from paretoclf.errors import InputError
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.path.result import Path
+from paretoclf.samples import same_samples
 from paretoclf.solve.sweep import sweep
 from paretoclf.tolerances import AGREE_OBJECTIVE
 
@@ -96,9 +97,11 @@ def compare(path: Path, svm: TwoCSVM, n: int = 20, rng: Any = 0) -> Agreement:
     """
     if int(n) != n or n < 1:
         raise InputError(f"n must be a positive whole number, got {n!r}")
-    same = svm.y.shape == path.y.shape and np.array_equal(svm.y, path.y)
-    if not (same and np.array_equal(svm.X, path.gram.X) and np.array_equal(svm.sample_weight, path.sample_weight)):
+    same = np.array_equal(svm.y, path.y) and np.array_equal(svm.sample_weight, path.sample_weight)
+    if not (same and same_samples(svm.X, path.gram.X)):
         raise InputError("svm must hold the samples, labels and weights that the path was traced on")
+    if not np.array_equal(svm.gram.pivots, path.gram.pivots):  # type: ignore[arg-type]  # None equals None
+        raise InputError("svm must have the low_rank that the path was traced with: the same approximated kernel")
     rng = np.random.default_rng(rng)
     ends = path.breakpoints
     sizes = [(n + 2) // 3, (n + 1) // 3, n // 3]

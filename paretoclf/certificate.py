@@ -21,7 +21,11 @@ import numpy as np
 
 from paretoclf.checks import Array, check_labels, check_matrix, check_nonnegative, check_vector
 from paretoclf.errors import InputError
+from paretoclf.samples import Samples, check_samples, largest
 from paretoclf.tolerances import CERTIFY, SLACK_ROUNDING
+
+#: Bytes of working arrays that `certify_many` holds at a time.
+_WORK = 2**25
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ class Certificate:
         What rounding of the margins alone can make of ``primal_value - dual_value``: SLACK_ROUNDING * sum_i c_i.
     worst : int
         Index of the sample with the largest violation.
+    note : str
+        What `explain` adds about the problem that was judged, such as that its kernel is an approximation.
     """
 
     primal_value: float
@@ -65,6 +71,7 @@ class Certificate:
     rounding: float
     worst: int
     worst_side: str
+    note: str = ""
 
     @property
     def dual_residual(self) -> float:
@@ -105,6 +112,8 @@ class Certificate:
             if not failed:
                 lines.append(f"Not optimal: the duality gap exceeds the tolerance {tol:.0e}.")
         lines.append(f"Worst sample: {self.worst} ({self.worst_side}).")
+        if self.note:
+            lines.append(self.note)
         return " ".join(lines)
 
     def __repr__(self) -> str:
@@ -137,7 +146,7 @@ def certify(
         Intercept to be judged.
     K : array of shape (n, n), optional
         Kernel matrix. Exactly one of K and X must be given.
-    X : array of shape (n, d), optional
+    X : array or sparse matrix of shape (n, d), optional
         Samples, for the linear kernel.
     w : array of shape (d,), optional
         A separate primal point for the linear kernel; by default w is what alpha implies.
@@ -174,7 +183,7 @@ def certify(
         raise InputError(f"b must be finite, got {b!r}")
     if (K is None) == (X is None):
         raise InputError("exactly one of K and X must be given")
-    samples = check_matrix(K if X is None else X, "K" if X is None else "X")
+    samples = check_matrix(K, "K") if X is None else check_samples(X)
     if samples.shape[0] != n or (X is None and samples.shape[1] != n):
         raise InputError(f"{'K' if X is None else 'X'} must have {n} rows (and columns), got shape {samples.shape}")
     if w is not None and X is None:
@@ -205,15 +214,42 @@ def certify_many(
     b: Array,
     *,
     K: Array | None = None,
-    X: Array | None = None,
+    X: Samples | None = None,
     W: Array | None = None,
+    note: str = "",
 ) -> list[Certificate]:
-    """Certificates of k pairs at once: caps and alpha have shape (n, k), b (k,), W (d, k). No checks of input."""
+    """Certificates of k pairs at once: caps and alpha have shape (n, k), b (k,), W (d, k). No checks of input.
+
+    X may be a CSR array. Without W, w is what alpha implies. The k columns are worked through in blocks, so that the
+    working arrays, which have n or d rows, stay below a fixed size whatever k is.
+    """
+    n, d = (K if X is None else X).shape  # type: ignore[union-attr]
+    width = max(1, _WORK // (8 * (12 * n + (0 if X is None else 6 * d))))
+    reach = None if X is None or W is None else largest(X)
+    found: list[Certificate] = []
+    for first in range(0, alpha.shape[1], width):
+        at = slice(first, first + width)
+        found += _certify_block(y, caps[:, at], alpha[:, at], b[at], K, X, None if W is None else W[:, at], reach, note)
+    return found
+
+
+def _certify_block(
+    y: Array,
+    caps: Array,
+    alpha: Array,
+    b: Array,
+    K: Array | None,
+    X: Samples | None,
+    W: Array | None,
+    reach: Array | None,
+    note: str,
+) -> list[Certificate]:
     Y = y[:, None]
     positive, negative = y > 0, y < 0
     feasible = _feasible_dual(y, caps, alpha)
     both = np.hstack([Y * alpha, Y * feasible])
     k = alpha.shape[1]
+    stationarity = np.zeros(k)
     if X is not None:
         combined = X.T @ both
         implied, lower = combined[:, :k], combined[:, k:]
@@ -221,16 +257,16 @@ def certify_many(
         scores = X @ primal_w
         norm2 = np.einsum("dk,dk->k", primal_w, primal_w)
         norm2_dual = np.einsum("dk,dk->k", lower, lower)
-        reach = np.abs(X).max(axis=0)[:, None]  # a slope error times this is an error of scores, in units of margin
-        terms = np.abs(X).T @ np.abs(alpha)
-        stationarity = np.max(np.abs(primal_w - implied) * reach / (1.0 + terms * reach), axis=0)
+        if reach is not None:
+            # A slope error times the reach of a feature is an error of scores, in units of margin.
+            terms = abs(X).T @ np.abs(alpha)
+            stationarity = np.max(np.abs(primal_w - implied) * reach[:, None] / (1.0 + terms * reach[:, None]), axis=0)
     else:
         assert K is not None
         product = K @ both
         scores = product[:, :k]
         norm2 = np.einsum("nk,nk->k", both[:, :k], scores)
         norm2_dual = np.einsum("nk,nk->k", both[:, k:], product[:, k:])
-        stationarity = np.zeros(k)
     f = scores + b
     margin = Y * f - 1.0
     primal = 0.5 * norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin))
@@ -263,6 +299,7 @@ def certify_many(
                 rounding=float(SLACK_ROUNDING * caps[:, j].sum()),
                 worst=i,
                 worst_side=f"y f - 1 = {margin[i, j]:.3g}, alpha = {alpha[i, j]:.6g}, cap {caps[i, j]:.6g}",
+                note=note,
             )
         )
     return result

@@ -23,17 +23,22 @@ def check_matrix(X: Any, name: str = "X", *, n_features: int | None = None) -> A
         A = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a numeric array, got {type(X).__name__}") from None
-    if A.ndim != 2:
-        raise InputError(f"{name} must have shape (n_samples, n_features), got shape {A.shape}")
-    if A.shape[0] == 0 or A.shape[1] == 0:
-        raise InputError(f"{name} must have at least one row and one column, got shape {A.shape}")
-    if n_features is not None and A.shape[1] != n_features:
-        raise InputError(f"{name} must have {n_features} columns as in training, got {A.shape[1]}")
+    check_features(A.shape, name, n_features)
     bad = np.argwhere(~np.isfinite(A))
     if bad.size:
         i, j = (int(v) for v in bad[0])
         raise InputError(f"{name} must be finite, got {A[i, j]} at row {i}, column {j}")
     return np.ascontiguousarray(A)
+
+
+def check_features(shape: tuple[int, ...], name: str, n_features: int | None) -> None:
+    """Say what is wrong with the shape of a matrix of samples."""
+    if len(shape) != 2:
+        raise InputError(f"{name} must have shape (n_samples, n_features), got shape {shape}")
+    if 0 in shape:
+        raise InputError(f"{name} must have at least one row and one column, got shape {shape}")
+    if n_features is not None and shape[1] != n_features:
+        raise InputError(f"{name} must have {n_features} columns as in training, got {shape[1]}")
 
 
 def check_labels(y: Any, n: int | None = None, name: str = "y") -> Array:

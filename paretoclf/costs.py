@@ -1,12 +1,14 @@
-"""Costs: a point of the cost plane; CostLine: the segment between two points."""
+"""Costs: a point of the cost plane; SampleCosts: one cost per sample; CostLine: the segment between two of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from paretoclf.checks import Array, check_nonnegative
 from paretoclf.errors import InputError
 
 
@@ -68,9 +70,61 @@ class Costs:
         return iter((self.C_plus, self.C_minus))
 
 
+@dataclass(frozen=True, eq=False)
+class SampleCosts:
+    """One cost per sample, where two costs for two classes are not enough.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Cost of an error on each sample, nonnegative: in place of the ``C_plus`` or ``C_minus`` of its class, and
+        multiplied by its weight in the same way.
+
+    Raises
+    ------
+    InputError
+        If a cost is negative, infinite or not a number.
+
+    References
+    ----------
+    Karasuyama, Harada, Sugiyama & Takeuchi (2012), Machine Learning 88.
+
+    Examples
+    --------
+    >>> from paretoclf import SampleCosts
+    >>> SampleCosts([1.0, 0.5, 0.0]).total
+    1.5
+    """
+
+    values: Array = field(repr=False)
+
+    def __post_init__(self) -> None:
+        given = np.asarray(self.values)
+        object.__setattr__(self, "values", check_nonnegative(given, given.size, "costs of the samples"))
+
+    @property
+    def total(self) -> float:
+        """Sum of the costs."""
+        return float(self.values.sum())
+
+    def __repr__(self) -> str:
+        low, high = self.values.min(initial=np.inf), self.values.max(initial=0.0)
+        return f"SampleCosts({self.values.size} samples, {low:g} to {high:g})"
+
+
+def per_sample(costs: Costs | SampleCosts, y: Array) -> Array:
+    """Cost of an error on each sample, shape (n,)."""
+    return costs.values if isinstance(costs, SampleCosts) else np.where(y > 0, costs.C_plus, costs.C_minus)
+
+
 @dataclass(frozen=True)
 class CostLine:
-    """The segment between two points of the cost plane, parametrised by t in [0, 1].
+    """The segment between two points, parametrised by t in [0, 1].
+
+    Parameters
+    ----------
+    start, stop : Costs or SampleCosts
+        Both of one kind.
 
     Examples
     --------
@@ -79,12 +133,14 @@ class CostLine:
     Costs(C_plus=0.5, C_minus=1.0)
     """
 
-    start: Costs
-    stop: Costs
+    start: Any
+    stop: Any
 
-    def at(self, t: float) -> Costs:
+    def at(self, t: float) -> Any:
         """Costs at t; the end points exactly at t = 0 and t = 1."""
         if not 0 <= t <= 1:
             raise InputError(f"t must lie in [0, 1], got {t!r}")
         a, b = self.start, self.stop
+        if isinstance(a, SampleCosts):
+            return SampleCosts((1 - t) * a.values + t * b.values)
         return Costs((1 - t) * a.C_plus + t * b.C_plus, (1 - t) * a.C_minus + t * b.C_minus)

@@ -1,6 +1,7 @@
 """The Gram of the training samples: products, rows, and a factor.
 
-The linear kernel is never squared: its products go through the features.
+Where there are features (linear kernel: the samples; with ``low_rank``: those of the approximated kernel), no n x n
+matrix is formed: products go through the features.
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import lapack, solve_triangular
+from sklearn.utils.extmath import row_norms
 
-from paretoclf.checks import Array, check_matrix
+from paretoclf.checks import Array, Index, check_matrix
 from paretoclf.errors import InputError
-from paretoclf.kernels import Kernel, Linear, Precomputed, as_kernel
+from paretoclf.kernels import Function, Kernel, Linear, Precomputed, as_kernel
+from paretoclf.low_rank import Approximation, Factorised, check_low_rank, pivoted_cholesky
+from paretoclf.memory import BLOCK_ROWS, require_memory
+from paretoclf.samples import Samples, check_samples, dot
 from paretoclf.tolerances import FACTOR_RANK, GRAM_PSD, GRAM_SYMMETRY
 
 
@@ -22,31 +27,63 @@ class Gram:
 
     Parameters
     ----------
-    X : array of shape (n, d), or (n, n) if kernel is "precomputed"
+    X : array or sparse matrix of shape (n, d), or array of shape (n, n) if kernel is "precomputed"
         Training samples, or their kernel matrix.
     kernel : optional
         As in `paretoclf.kernels.as_kernel`; None is linear.
+    low_rank : int, float or sequence of int, optional
+        Replace the kernel by features (`paretoclf.low_rank`): at most so many; or as many as leave out no more than
+        this share, below 1, of the trace; or those of the samples at these positions, in this order. Not for the linear
+        kernel. A kernel that is not known to be positive semidefinite is then tested on the chosen columns only.
+
+    Attributes
+    ----------
+    X : array or scipy.sparse.csr_array
+        As given, checked; a sparse matrix in canonical CSR form.
+    kernel : Kernel
+        As given.
+    n : int
+        Number of samples.
+    pivots : array of shape (rank,) or None
+        With ``low_rank``, the samples whose kernel columns span the features: ``Gram(X, kernel, low_rank=pivots)`` is
+        this Gram again.
+    approximation : Approximation or None
+        With ``low_rank``, what was given up.
 
     Raises
     ------
     InputError
-        If X is not finite, or the kernel matrix is not symmetric or not positive semidefinite.
+        If X is not finite, the kernel matrix is not symmetric or not positive semidefinite, or there is no memory for
+        it.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf import Gram
+    >>> from paretoclf import RBF, Gram
     >>> Gram(np.array([[1.0], [2.0]])).matvec(np.array([1.0, 1.0]))
     array([3., 6.])
+    >>> Gram(np.linspace(0, 1, 500)[:, None], RBF(bandwidth=1.0), low_rank=1e-6).features.shape
+    (500, 5)
     """
 
-    def __init__(self, X: Any, kernel: Any = None) -> None:
+    def __init__(self, X: Any, kernel: Any = None, low_rank: Any = None) -> None:
         self.kernel: Kernel = as_kernel(kernel)
-        self.X: Array = check_matrix(X)
+        precomputed = isinstance(self.kernel, Precomputed)
+        self.X: Samples = check_matrix(X) if precomputed else check_samples(X)
         self.n: int = self.X.shape[0]
-        if isinstance(self.kernel, Precomputed) and self.X.shape[1] != self.n:
+        if precomputed and self.X.shape[1] != self.n:
             raise InputError(f"X must be a square kernel matrix for kernel='precomputed', got shape {self.X.shape}")
-        if not self.kernel.psd:
+        self._factorised: Factorised | None = None
+        if low_rank is not None:
+            if self.linear:
+                raise InputError("low_rank must be left out for the linear kernel: its features are the samples")
+            self._factorised = pivoted_cholesky(
+                lambda i: self._columns(self.X, [i])[:, 0],
+                self._kernel_diagonal(),
+                check_low_rank(low_rank, self.n),
+                type(self.kernel).__name__,
+            )
+        elif not self.kernel.psd:
             _check_psd(self.matrix, type(self.kernel).__name__)
 
     @property
@@ -54,69 +91,162 @@ class Gram:
         """True where the features are the samples themselves."""
         return isinstance(self.kernel, Linear)
 
+    @property
+    def features(self) -> Samples:
+        """What takes the place of a kernel matrix: F with F F' = Gram, or None where there is only the matrix.
+
+        The samples (an array, or CSR) for the linear kernel; an array of shape (n, rank) with ``low_rank``.
+        """
+        if self._factorised is not None:
+            return self._factorised.G
+        return self.X if self.linear else None
+
+    @property
+    def pivots(self) -> Index | None:
+        """With ``low_rank``, the samples whose kernel columns span the features."""
+        return None if self._factorised is None else self._factorised.pivots
+
+    @property
+    def approximation(self) -> Approximation | None:
+        """With ``low_rank``, what was given up."""
+        return None if self._factorised is None else self._factorised.approximation
+
+    @property
+    def note(self) -> str:
+        """What a certificate must say of this Gram: empty, unless the kernel is an approximation."""
+        return "" if self.approximation is None else f"For the approximated kernel ({self.approximation})."
+
     @cached_property
     def matrix(self) -> Array:
-        """The whole kernel matrix, shape (n, n)."""
-        K: Array = np.ascontiguousarray(self.kernel(self.X, self.X))
-        bad = np.argwhere(~np.isfinite(K))
-        if bad.size:
-            i, j = (int(v) for v in bad[0])
-            raise InputError(
-                f"kernel matrix ({type(self.kernel).__name__}) must be finite, got {K[i, j]} at ({i}, {j})"
-            )
-        return K
+        """The whole kernel matrix, shape (n, n); InputError where there is no memory for it."""
+        if isinstance(self.kernel, Precomputed) and self.features is None:
+            return np.asarray(self.X)
+        # Blocks of rows come on top; and where semidefiniteness is tested, the copy that LAPACK takes apart.
+        require_memory(
+            8 * self.n * (self.n * (1 if self.kernel.psd else 2) + 2 * BLOCK_ROWS),
+            f"the kernel matrix of {self.n} samples",
+            "use low_rank=, the linear kernel (without asking for its matrix) or fewer samples",
+        )
+        if self.features is not None:
+            return _in_blocks(Linear(), self.features)
+        name = type(self.kernel).__name__
+        if isinstance(self.kernel, Function):
+            return _finite(np.ascontiguousarray(self.kernel(self.X, self.X)), name)
+        return _in_blocks(self.kernel, self.X)
 
     def matvec(self, v: Array) -> Array:
         """Gram times v; v has shape (n,) or (n, k)."""
-        return np.asarray(self.X @ (self.X.T @ v) if self.linear else self.matrix @ v)
+        F = self.features
+        return np.asarray(self.matrix @ v if F is None else F @ (F.T @ v))
 
     def rows(self, index: Any) -> Array:
         """Rows of the Gram, shape (len(index), n)."""
-        return np.asarray(self.X[index] @ self.X.T if self.linear else self.matrix[index])
+        F = self.features
+        return np.asarray(self.matrix[index]) if F is None else dot(F[index], F)
+
+    def block(self, index: Any) -> Array:
+        """Gram of some of the samples, shape (len(index), len(index))."""
+        F = self.features
+        return np.asarray(self.matrix[np.ix_(index, index)]) if F is None else dot(F[index], F[index])
 
     def diagonal(self) -> Array:
         """Diagonal of the Gram, shape (n,)."""
-        return np.asarray(np.einsum("ij,ij->i", self.X, self.X) if self.linear else np.diagonal(self.matrix).copy())
+        F = self.features
+        return np.diagonal(self.matrix).copy() if F is None else np.asarray(row_norms(F, squared=True))
 
     def cross(self, X: Any) -> Array:
         """Kernel values of new samples against the training samples, shape (m, n).
 
         For a precomputed kernel X must already be that matrix.
         """
-        return self.kernel(check_matrix(X, n_features=self.X.shape[1]), self.X)
+        F = self.features
+        return self.kernel(self._new(X), self.X) if F is None else dot(self.cross_features(X), F)
 
-    def cross_features(self, X: Any) -> Array:
-        """New samples as features, linear kernel only, shape (m, d)."""
-        return check_matrix(X, n_features=self.X.shape[1])
+    def cross_features(self, X: Any) -> Samples:
+        """New samples as features: as they are (linear kernel), or ``k(x, pivots)`` through the factor of the pivots.
+
+        Shape (m, d) or (m, rank). For a precomputed kernel X holds the values against the training samples.
+        """
+        new = self._new(X)
+        if self._factorised is not None:
+            G, pivots = self._factorised.G, self._factorised.pivots
+            return np.ascontiguousarray(solve_triangular(G[pivots], self._columns(new, pivots).T, lower=True).T)
+        if self.linear:
+            return new
+        raise InputError("there are features for the linear kernel and with low_rank only; use cross")
 
     @cached_property
-    def factor(self) -> Array:
-        """Matrix L with L L' = Gram: the samples if linear, else pivoted Cholesky (n, rank) at FACTOR_RANK."""
-        if self.linear:
-            return self.X
+    def factor(self) -> Samples:
+        """Matrix L with L L' = Gram: the features, else pivoted Cholesky (n, rank) at FACTOR_RANK."""
+        if self.features is not None:
+            return self.features
         scale = float(np.max(self.diagonal(), initial=0.0))
         if scale == 0.0:
             return np.zeros((self.n, 1))
         c, pivots, rank, _ = lapack.dpstrf(self.matrix, lower=1, tol=FACTOR_RANK * scale)
-        L = np.tril(c)[:, : max(rank, 1)]
+        L = np.tril(c[:, : max(rank, 1)])
         out: Array = np.empty_like(L)
         out[pivots - 1] = L
         return out
 
     @property
-    def low_rank(self) -> bool:
-        """True where working with the factor is cheaper than with the kernel matrix (rank < n / 4)."""
-        return self.linear or self.factor.shape[1] < self.n / 4
+    def thin(self) -> bool:
+        """True where the factor is much thinner than the kernel matrix: fewer than n / 4 columns."""
+        return bool(self.factor.shape[1] < self.n / 4)
+
+    def _new(self, X: Any) -> Samples:
+        check = check_matrix if isinstance(self.kernel, Precomputed) else check_samples
+        return check(X, n_features=self.X.shape[1])
+
+    def _columns(self, X: Samples, index: Any) -> Array:
+        """Kernel values of checked samples against some training samples."""
+        return np.asarray(X[:, index] if isinstance(self.kernel, Precomputed) else self.kernel(X, self.X[index]))
+
+    def _kernel_diagonal(self) -> Array:
+        """Diagonal of the kernel itself, without its matrix."""
+        if isinstance(self.kernel, Precomputed):
+            return np.diagonal(self.X).copy()
+        blocks = (self.X[first : first + _DIAGONAL_ROWS] for first in range(0, self.n, _DIAGONAL_ROWS))
+        return np.concatenate([np.diagonal(self.kernel(block, block)) for block in blocks])
+
+
+#: Rows of the square blocks from which only the diagonal is kept.
+_DIAGONAL_ROWS = 32
+
+
+def _in_blocks(kernel: Kernel, X: Samples) -> Array:
+    """Kernel matrix, symmetric to the last bit: blocks of rows left of the diagonal, and their mirror images."""
+    n = X.shape[0]
+    K = np.empty((n, n))
+    for first in range(0, n, BLOCK_ROWS):
+        rows, part = slice(first, first + BLOCK_ROWS), X[first : first + BLOCK_ROWS]
+        K[rows, rows] = kernel(part, part)
+        if first:
+            K[rows, :first] = kernel(part, X[:first])
+            K[:first, rows] = K[rows, :first].T
+        _finite(K[rows, : first + BLOCK_ROWS], type(kernel).__name__, first)
+    return K
+
+
+def _finite(K: Array, name: str, first: int = 0) -> Array:
+    bad = np.argwhere(~np.isfinite(K))
+    if bad.size:
+        i, j = (int(v) for v in bad[0])
+        raise InputError(f"kernel matrix ({name}) must be finite, got {K[i, j]} at ({first + i}, {j})")
+    return K
 
 
 def _check_psd(K: Array, name: str) -> None:
-    scale = float(np.abs(K).max())
-    skew = np.abs(K - K.T)
-    if skew.max() > GRAM_SYMMETRY * scale:
-        i, j = (int(v) for v in np.unravel_index(int(np.argmax(skew)), K.shape))
-        raise InputError(
-            f"kernel matrix ({name}) must be symmetric, got {K[i, j]} at ({i}, {j}) and {K[j, i]} at ({j}, {i})"
-        )
+    scale = max(float(K.max()), -float(K.min()))
+    for first in range(0, K.shape[0], BLOCK_ROWS):
+        rows = slice(first, first + BLOCK_ROWS)
+        skew = np.abs(K[rows] - K[:, rows].T)
+        if skew.max() > GRAM_SYMMETRY * scale:
+            i, j = (int(v) for v in np.unravel_index(int(np.argmax(skew)), skew.shape))
+            i += first
+            raise InputError(
+                f"kernel matrix ({name}) must be symmetric, got {K[i, j]} at ({i}, {j}) and {K[j, i]} at ({j}, {i})"
+            )
     smallest = float(np.linalg.eigvalsh(K)[0])
     if smallest < -GRAM_PSD * max(scale * K.shape[0], 1e-300):
         raise InputError(

@@ -2,6 +2,9 @@ r"""Kernel functions: linear, RBF, polynomial, precomputed, any callable, any sc
 
 The width of the Gaussian kernel is its bandwidth :math:`\sigma`, :math:`k(x, z) = \exp(-\|x-z\|^2 / (2\sigma^2))`.
 scikit-learn's ``gamma`` is :math:`1 / (2\sigma^2)`.
+
+Samples may be sparse (`scipy.sparse`) for every kernel but a precomputed one. The values come from sparse products; the
+matrix of values is dense. A callable receives sparse samples as a ``scipy.sparse.csr_array``.
 """
 
 from __future__ import annotations
@@ -11,10 +14,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, euclidean_distances, pairwise_kernels
 
-from paretoclf.checks import Array, check_matrix, check_positive_number
+from paretoclf.checks import Array, check_positive_number
 from paretoclf.errors import InputError
+from paretoclf.memory import BLOCK_ROWS, require_memory
+from paretoclf.samples import Samples, check_samples, dot
 
 
 class Kernel(Protocol):
@@ -25,8 +31,8 @@ class Kernel(Protocol):
         """True where positive semidefiniteness is a theorem, so that no Gram needs a test."""
         ...
 
-    def __call__(self, X: Array, Z: Array) -> Array:
-        """Kernel matrix of shape (len(X), len(Z))."""
+    def __call__(self, X: Samples, Z: Samples) -> Array:
+        """Kernel values of shape (rows of X, rows of Z)."""
         ...
 
 
@@ -36,9 +42,9 @@ class Linear:
 
     psd = True
 
-    def __call__(self, X: Array, Z: Array) -> Array:
-        """Kernel matrix of shape (len(X), len(Z))."""
-        return np.asarray(X @ Z.T)
+    def __call__(self, X: Samples, Z: Samples) -> Array:
+        """Kernel values of shape (rows of X, rows of Z)."""
+        return dot(X, Z)
 
 
 @dataclass(frozen=True)
@@ -64,13 +70,14 @@ class RBF:
     def __post_init__(self) -> None:
         object.__setattr__(self, "bandwidth", check_positive_number(self.bandwidth, "bandwidth"))
 
-    def __call__(self, X: Array, Z: Array) -> Array:
-        """Kernel matrix of shape (len(X), len(Z))."""
-        squared = euclidean_distances(X, Z, squared=True)
+    def __call__(self, X: Samples, Z: Samples) -> Array:
+        """Kernel values of shape (rows of X, rows of Z)."""
+        values: Array = euclidean_distances(X, Z, squared=True)
         if X is Z:
-            np.fill_diagonal(squared, 0.0)
-            squared = 0.5 * (squared + squared.T)
-        return np.asarray(np.exp(squared / (-2.0 * self.bandwidth**2)))
+            np.fill_diagonal(values, 0.0)
+            values = 0.5 * (values + values.T)
+        values /= -2.0 * self.bandwidth**2
+        return np.exp(values, out=values)
 
     @classmethod
     def median(cls, X: Any) -> RBF:
@@ -94,9 +101,12 @@ class Polynomial:
         if not np.isfinite(self.offset) or self.offset < 0:
             raise InputError(f"offset must be finite and nonnegative, got {self.offset!r}")
 
-    def __call__(self, X: Array, Z: Array) -> Array:
-        """Kernel matrix of shape (len(X), len(Z))."""
-        return np.asarray((self.scale * (X @ Z.T) + self.offset) ** self.degree)
+    def __call__(self, X: Samples, Z: Samples) -> Array:
+        """Kernel values of shape (rows of X, rows of Z)."""
+        values = dot(X, Z)
+        values *= self.scale
+        values += self.offset
+        return np.power(values, self.degree, out=values)
 
 
 @dataclass(frozen=True)
@@ -106,9 +116,14 @@ class Named:
     name: str
     psd = False
 
-    def __call__(self, X: Array, Z: Array) -> Array:
-        """Kernel matrix of shape (len(X), len(Z))."""
-        return np.asarray(pairwise_kernels(X, Z, metric=self.name), dtype=np.float64)
+    def __call__(self, X: Samples, Z: Samples) -> Array:
+        """Kernel values of shape (rows of X, rows of Z)."""
+        try:
+            return np.asarray(pairwise_kernels(X, Z, metric=self.name), dtype=np.float64)
+        except TypeError as error:
+            if not (sp.issparse(X) or sp.issparse(Z)):
+                raise
+            raise InputError(f"kernel {self.name!r} must be given dense samples, got sparse ones ({error})") from None
 
 
 @dataclass(frozen=True)
@@ -117,20 +132,20 @@ class Precomputed:
 
     psd = False
 
-    def __call__(self, X: Array, Z: Array) -> Array:
-        """Kernel matrix of shape (len(X), len(Z))."""
-        return X
+    def __call__(self, X: Samples, Z: Samples) -> Array:
+        """Kernel values of shape (rows of X, rows of Z)."""
+        return np.asarray(X)
 
 
 @dataclass(frozen=True)
 class Function:
-    """Any callable ``f(X, Z)`` that returns the matrix of kernel values."""
+    """Any callable ``f(X, Z)`` that returns the array of kernel values; sparse samples reach it as CSR arrays."""
 
-    function: Callable[[Array, Array], Any]
+    function: Callable[[Samples, Samples], Any]
     psd = False
 
-    def __call__(self, X: Array, Z: Array) -> Array:
-        """Kernel matrix of shape (len(X), len(Z))."""
+    def __call__(self, X: Samples, Z: Samples) -> Array:
+        """Kernel values of shape (rows of X, rows of Z)."""
         K = np.asarray(self.function(X, Z), dtype=np.float64)
         if K.shape != (X.shape[0], Z.shape[0]):
             raise InputError(
@@ -180,12 +195,24 @@ def median_bandwidth(X: Any) -> float:
     InputError
         If all samples are the same point.
     """
-    A = check_matrix(X)
-    distances = euclidean_distances(A)[np.triu_indices(A.shape[0], 1)]
+    A = check_samples(X)
+    n = A.shape[0]
+    require_memory(
+        8 * n**2,
+        f"X has {n} samples: the median over all pairs",
+        "take it over some of them, such as RBF.median(X[::10])",
+    )
+    distances = np.empty(n * (n - 1) // 2)
+    filled = 0
+    for first in range(0, n, BLOCK_ROWS):
+        block = euclidean_distances(A[first : first + BLOCK_ROWS], A[: first + BLOCK_ROWS])
+        pairs = block[np.tril(np.ones(block.shape, dtype=bool), k=first - 1)]  # each with the samples before it
+        distances[filled : filled + pairs.size] = pairs
+        filled += pairs.size
     positive = distances[distances > 0]
     if positive.size == 0:
         raise InputError("X must hold at least two different samples for the median bandwidth")
-    return float(np.median(positive))
+    return float(np.median(positive, overwrite_input=True))
 
 
 def kernel_spec(kernel: Kernel) -> dict[str, Any]:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from paretoclf.certificate import Certificate, certify_many
-from paretoclf.checks import Array, Mask, check_matrix
+from paretoclf.checks import Array, Mask
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
+from paretoclf.low_rank import Approximation
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Classifier:
     b : float
         Intercept used by `decision_function`.
     slope : array of shape (d,) or None
-        w, where it was computed apart from the multipliers (linear kernel).
+        w, where it was computed apart from the multipliers (a Gram with features).
     """
 
     gram: Gram = field(repr=False)
@@ -50,15 +51,16 @@ class Classifier:
 
     @property
     def w(self) -> Array:
-        """Slope of shape (d,), linear kernel only."""
-        if not self.gram.linear:
-            raise InputError("w exists for the linear kernel only; use decision_function")
-        return self.gram.X.T @ self.coef if self.slope is None else self.slope
+        """Slope in the features, shape (d,): of the samples (linear kernel), or those that ``low_rank`` made."""
+        features = self.gram.features
+        if features is None:
+            raise InputError("w exists for the linear kernel and with low_rank only; use decision_function")
+        return np.asarray(features.T @ self.coef) if self.slope is None else self.slope
 
     @cached_property
     def training_scores(self) -> Array:
         """``w . x_i``, without intercept, shape (n,)."""
-        return self.gram.matvec(self.coef) if self.slope is None else self.gram.X @ self.slope
+        return self.gram.matvec(self.coef) if self.slope is None else np.asarray(self.gram.features @ self.slope)
 
     @cached_property
     def b_interval(self) -> tuple[float, float]:
@@ -73,11 +75,11 @@ class Classifier:
 
         Parameters
         ----------
-        X : array of shape (m, d)
+        X : array or sparse matrix of shape (m, d)
             New samples; for a precomputed kernel their values against the training samples, shape (m, n).
         """
-        if self.gram.linear:
-            return np.asarray(check_matrix(X, n_features=self.gram.X.shape[1]) @ self.w + self.b)
+        if self.gram.features is not None:
+            return np.asarray(self.gram.cross_features(X) @ self.w + self.b)
         return np.asarray(self.gram.cross(X) @ self.coef + self.b)
 
     def predict(self, X: Any) -> Array:
@@ -120,13 +122,20 @@ class Solution:
         c = self.classifier
         return np.maximum(0.0, 1.0 - c.y * (c.training_scores + c.b))
 
+    @property
+    def approximation(self) -> Approximation | None:
+        """What the kernel that was solved for gives up, with ``low_rank``; None where it is the kernel itself."""
+        return self.classifier.gram.approximation
+
     @cached_property
     def certificate(self) -> Certificate:
         """The proof: bounds on the optimal value and KKT residuals, computed when first asked for."""
         c = self.classifier
-        data: dict[str, Any] = {"X": c.gram.X} if c.gram.linear else {"K": c.gram.matrix}
+        features = c.gram.features
+        data: dict[str, Any] = {"K": c.gram.matrix} if features is None else {"X": features}
         W = None if c.slope is None else c.slope[:, None]
-        return certify_many(c.y, c.caps[:, None], c.alpha[:, None], np.array([c.b]), W=W, **data)[0]
+        caps, alpha, b = c.caps[:, None], c.alpha[:, None], np.array([c.b])
+        return certify_many(c.y, caps, alpha, b, W=W, note=c.gram.note, **data)[0]
 
     @property
     def value(self) -> float:
@@ -164,12 +173,12 @@ def make_solution(
         Intercept; by default the best one for this w: the middle of the interval of optimal ones, or the finite end
         of a half-line.
     w : array of shape (d,), optional
-        Slope, where known better than the multipliers imply it (linear kernel).
+        Slope, where known better than the multipliers imply it (a Gram with features).
     source, status, timing
         Passed on.
     """
     if b is None:
-        scores = gram.matvec(y * alpha) if w is None else gram.X @ w
+        scores = gram.matvec(y * alpha) if w is None else np.asarray(gram.features @ w)
         b = point_of(best_intercepts(y, caps, scores))
     return Solution(
         costs=costs,

@@ -10,6 +10,15 @@ from __future__ import annotations
 #: the dual objective then agrees with the full Gram to about 1e-15 (measured on RBF kernels).
 FACTOR_RANK = 1e-10
 
+#: Features for a kernel: columns computed one at a time are rounded apart from each other, kernels of distances by
+#: as much as the squared norms times 1e-16. A remainder below minus this share of the largest diagonal entry, or two
+#: orders of arguments that differ by more, is no rounding: the function is not a kernel.
+COLUMN_NOISE = 1e-8
+
+#: Features for a kernel: a pivot that was taken once, above FACTOR_RANK, is taken again on another machine down to this
+#: share of that threshold.
+PIVOT_AGAIN = 0.5
+
 #: A Gram is called "not positive semidefinite" when its smallest eigenvalue is below minus this share of the
 #: largest one: rounding of a valid kernel matrix stays below n * 2e-16.
 GRAM_PSD = 1e-10
@@ -58,6 +67,14 @@ SLOPE_NOISE = 1e-10
 #: vector, itself known to 1e-15.
 DEPENDENT_GRAM = 2e-15
 DEPENDENT_FEATURES = 1e-30
+
+#: Tracker, fast road: beyond any of these a step is taken with care, and nothing is lost but time. Squared pivots
+#: relative to the diagonal; bound on the rounding error of a margin, absolute and relative to what the typical sample
+#: at the largest cap adds to its own margin; and the rounding error of a multiplier, relative to its cap.
+FAST_PIVOT = 1e-5
+FAST_ERROR = 1e-10
+FAST_SHIFT = 1e-9
+FAST_EXIT = 1e-12
 
 #: Tracker: a recomputed solution outside its box or on the wrong side of its margin by more than this
 #: (same units as EVENT_*) is a numerical failure, never a tie.

@@ -107,7 +107,7 @@ def verify(
             raise InputError(f"solutions[{k}]: b must be a number, got {b!r}") from None
         if not np.isfinite(b):
             raise InputError(f"solutions[{k}]: b must be finite, got {b!r}")
-        data = {"X": gram.X} if gram.linear else {"K": gram.matrix}
+        data = {"K": gram.matrix} if gram.features is None else {"X": gram.features}
         certificates += certify_many(labels, caps[:, None], alpha[:, None], np.array([b]), **data)
         costs.append(c)
     return Verification(tuple(costs), tuple(certificates))

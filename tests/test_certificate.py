@@ -197,7 +197,7 @@ def test_the_judge_knows_neither_cvxpy_nor_the_tracker():
         elif isinstance(node, ast.ImportFrom):
             imported.add(node.module)
     allowed = {"__future__", "dataclasses", "typing", "numpy"}
-    assert imported - allowed == {"paretoclf.checks", "paretoclf.errors", "paretoclf.tolerances"}
+    assert imported - allowed == {"paretoclf.checks", "paretoclf.errors", "paretoclf.samples", "paretoclf.tolerances"}
 
 
 class TestIntercept:
@@ -238,7 +238,7 @@ class TestIntercept:
     def test_a_kernel_classifier_has_no_w(self):
         gram = Gram(X, RBF(1.0))
         c = Classifier(gram, Y, np.full(5, 2.0), np.ones(5), 0.5)
-        with pytest.raises(InputError, match="linear kernel only"):
+        with pytest.raises(InputError, match="linear kernel and with low_rank only"):
             _ = c.w
         np.testing.assert_allclose(c.decision_function(X), gram.matrix @ Y + 0.5, rtol=1e-14)
         with pytest.raises(InputError, match="1 columns"):

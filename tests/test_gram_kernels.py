@@ -122,7 +122,7 @@ class TestGram:
         gram.rows([0])
         gram.diagonal()
         assert gram.factor is gram.X
-        assert gram.low_rank
+        assert gram.thin
         assert "matrix" not in gram.__dict__
 
     @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(6, 15))
@@ -136,10 +136,10 @@ class TestGram:
     def test_duplicates_lower_the_rank(self):
         gram = Gram(np.repeat(samples(5), 6, axis=0), RBF(1.0))
         assert gram.factor.shape == (30, 5)
-        assert gram.low_rank
+        assert gram.thin
 
     def test_a_narrow_kernel_has_no_thin_factor(self):
-        assert not Gram(samples(), RBF(0.1)).low_rank
+        assert not Gram(samples(), RBF(0.1)).thin
 
     def test_the_zero_kernel(self):
         gram = Gram(np.zeros((3, 3)), "precomputed")

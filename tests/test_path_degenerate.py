@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from itertools import product
 
+import families
 import numpy as np
 import pytest
 
@@ -16,82 +17,21 @@ BY_KERNEL = pytest.mark.parametrize("kernel", KERNELS)
 SEEDS = range(3)
 
 
-def _labels(rng, n):
-    return np.where(rng.permutation(n) < max(1, round(n * rng.uniform(0.2, 0.8))), 1.0, -1.0)
-
-
-def grid(rng):
-    return rng.integers(0, 4, (24, 2)).astype(float), _labels(rng, 24)
-
-
-def duplicates(rng):
-    X, y = rng.normal(size=(10, 2)), _labels(rng, 10)
-    pick = rng.integers(0, 10, 25)
-    pick[:10] = np.arange(10)
-    return X[pick], y[pick]
-
-
-def conflicts(rng):
-    X = np.repeat(rng.normal(size=(9, 2)), 2, axis=0)
-    y = _labels(rng, 18)
-    y[:4] = [1, -1, 1, -1]
-    return X, y
-
-
-def constant_feature(rng):
-    return np.column_stack([rng.normal(size=(20, 2)), np.full(20, 3.0)]), _labels(rng, 20)
-
-
-def collinear(rng):
-    return rng.integers(-3, 4, (20, 1)) * np.array([[1.0, 2.0, -1.0]]) + 1.0, _labels(rng, 20)
-
-
-def one_sample(rng):
-    return rng.normal(size=(15, 2)), np.where(np.arange(15) == 0, 1.0, -1.0)
-
-
-def rare_class(rng):
-    X, y = rng.normal(size=(101, 2)), np.where(np.arange(101) == 50, 1.0, -1.0)
-    return np.round(X, 1), y
-
-
-def separable(rng):
-    y = _labels(rng, 20)
-    return rng.uniform(-1, 1, (20, 2)) + 3 * y[:, None], y
-
-
-def identical(rng):
-    return np.tile(rng.normal(size=(1, 2)), (9, 1)), _labels(rng, 9)
-
-
-def wide(rng):
-    return rng.normal(size=(12, 30)), _labels(rng, 12)
-
-
-def rank_deficient(rng):
-    return rng.integers(-2, 3, (30, 2)) @ rng.integers(-1, 2, (2, 6)) * 1.0, _labels(rng, 30)
-
-
-def balanced(rng):
-    y = np.where(np.arange(20) < 10, 1.0, -1.0)
-    return rng.normal(size=(20, 2)) + 0.7 * y[:, None], y
-
-
 CASES = {
     case.__name__: case
     for case in (
-        grid,
-        duplicates,
-        conflicts,
-        constant_feature,
-        collinear,
-        one_sample,
-        rare_class,
-        separable,
-        identical,
-        wide,
-        rank_deficient,
-        balanced,
+        families.grid,
+        families.duplicates,
+        families.conflicts,
+        families.constant_feature,
+        families.collinear,
+        families.one_sample,
+        families.rare_class,
+        families.separable,
+        families.identical,
+        families.wide,
+        families.rank_deficient,
+        families.balanced,
     )
 }
 BY_CASE = pytest.mark.parametrize("case", CASES)
@@ -162,7 +102,7 @@ def test_catalogue_against_cvxpy(case):
 @pytest.mark.parametrize("seed", range(8))
 def test_weights_and_ties(seed):
     rng = np.random.default_rng(seed)
-    X, y = grid(rng)
+    X, y = families.grid(rng)
     weight = rng.integers(1, 4, y.size).astype(float)
     for kernel in KERNELS.values():
         svm = pc.TwoCSVM(X, y, kernel, sample_weight=weight)
@@ -201,7 +141,7 @@ def test_a_jump_of_b_on_symmetric_data():
 
 
 def test_balanced_classes_have_intervals_of_b_along_the_ray():
-    X, y = balanced(np.random.default_rng(0))
+    X, y = families.balanced(np.random.default_rng(0))
     path = certified(pc.TwoCSVM(X, y), ray(y, 5.0))
     first = float(path.breakpoints[1]) / 2
     solution = path.at(first)
@@ -232,11 +172,6 @@ def _held_to_the_goal(X, y, kernel):
         assert max(abs(c.gap) for c in worst) <= 1e-9
 
 
-def _standardised(X):
-    spread = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-
-
 @pytest.mark.parametrize("seed", [11, 46])
 def test_margin_sets_singular_to_working_precision(seed):
     """RBF on 16 points of a line, each with both labels: margin systems of condition 1e13 and more.
@@ -254,7 +189,7 @@ def test_margin_sets_singular_to_working_precision(seed):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_wdbc(kernel, scale):
     data = pc.datasets.load("wdbc")
-    _held_to_the_goal(data.X if scale == "raw" else _standardised(data.X), data.y, kernel)
+    _held_to_the_goal(data.X if scale == "raw" else families.standardised(data.X), data.y, kernel)
 
 
 @pytest.mark.skipif(not os.environ.get("PARETOCLF_DATA"), reason="PARETOCLF_DATA is not set")
@@ -265,4 +200,4 @@ def test_real_data(name, kernel, scale):
     # spambase is sorted by class: its first 1500 rows are all spam, so they are drawn.
     some = {"spambase": {"n": 1500, "rng": 0}, "raetsch/banana": {"n": 1000}}.get(name, {})
     data = pc.datasets.load(name, data_dir=os.environ["PARETOCLF_DATA"], **some)
-    _held_to_the_goal(data.X if scale == "raw" else _standardised(data.X), data.y, kernel)
+    _held_to_the_goal(data.X if scale == "raw" else families.standardised(data.X), data.y, kernel)

@@ -19,6 +19,7 @@ from paretoclf.cli.files import to_json
 from paretoclf.errors import InputError
 from paretoclf.roc import RocCurve, roc_of_scores, symmetric_t
 from paretoclf.roc.of_path import Vary
+from paretoclf.samples import dense
 
 REPORT = "report.json"
 PICTURES = (".png", ".pdf", ".svg")
@@ -36,7 +37,7 @@ def run_roc(args: argparse.Namespace) -> int:
     X, scaled = _scaled(Path(args.path), data.X)
     scores, t = path.scores(X), symmetric_t(path)
     curves = {vary: roc_of_scores(scores, data.y, vary, t=t) for vary in get_args(Vary)}
-    training = X.shape == path.gram.X.shape and bool(np.allclose(X, path.gram.X))
+    training = X.shape == path.gram.X.shape and bool(np.allclose(X, dense(path.gram.X)))
     report: dict[str, Any] = {
         "version": pc.__version__,
         "path": str(args.path),

@@ -29,8 +29,9 @@ again is never needed. A product of two parameters (total times asymmetry) would
 complement: form :math:`C_+` and :math:`C_-` in numpy.
 
 **How it is written.** The labels are folded into the samples and the slacks are explicit; the quadratic is a sum of
-squares of a factor :math:`L`, :math:`LL^\top=K` (the samples themselves for the linear kernel), unless the factor is no
-thinner than the kernel matrix.
+squares of a factor :math:`L`, :math:`LL^\top=K` (the samples themselves for the linear kernel, dense or sparse; the
+features that ``low_rank`` makes of another kernel), unless the factor is no thinner than the kernel matrix. Sparse
+samples stay sparse in both models; inside the solver the primal has d + n variables and the dual n + d.
 
 **Special cases.** :math:`C_+=C_-` is the C-SVM. :math:`C_+=0` (or :math:`C_-=0`): :math:`\alpha=0`, :math:`w=0`, and
 every :math:`b\le-1` (:math:`b\ge1`) is optimal; both 0: every :math:`b`. Small costs with
@@ -57,6 +58,7 @@ from paretoclf.costs import Costs
 from paretoclf.formulations.base import Formulation
 from paretoclf.gram import Gram
 from paretoclf.kernels import Kernel
+from paretoclf.samples import Samples, signed
 from paretoclf.solution import Solution
 from paretoclf.solve.complete import complete_box_qp
 from paretoclf.solve.model import Accuracy, Form, Model, Point
@@ -68,7 +70,7 @@ class TwoCSVM(Formulation):
 
     Parameters
     ----------
-    X : array of shape (n, d), or (n, n) if kernel is "precomputed"
+    X : array or sparse matrix of shape (n, d), or array of shape (n, n) if kernel is "precomputed"
         Samples.
     y : array of shape (n,)
         Labels -1 and +1, both present.
@@ -76,11 +78,14 @@ class TwoCSVM(Formulation):
         None (linear), ``"precomputed"``, a scikit-learn kernel name, a callable ``f(X, Z)``, or a kernel object.
     sample_weight : array of shape (n,), optional
         Positive factors :math:`s_i` of the cost of each sample; by default 1.
+    low_rank : int, float or sequence of int, optional
+        Solve for an approximated kernel, without its n x n matrix: the largest rank, or the share of the trace that may
+        be left out, or the samples to take as pivots; see `paretoclf.low_rank`. Not for the linear kernel.
 
     Attributes
     ----------
     X, y, kernel, sample_weight
-        As given, checked.
+        As given, checked; a sparse X as a canonical ``scipy.sparse.csr_array``.
     gram : Gram
         The kernel values.
     n_plus, n_minus : int
@@ -106,9 +111,9 @@ class TwoCSVM(Formulation):
     True
     """
 
-    def __init__(self, X: Any, y: Any, kernel: Any = None, sample_weight: Any = None) -> None:
-        self.gram: Gram = Gram(X, kernel)
-        self.X: Array = self.gram.X
+    def __init__(self, X: Any, y: Any, kernel: Any = None, sample_weight: Any = None, *, low_rank: Any = None) -> None:
+        self.gram: Gram = Gram(X, kernel, low_rank)
+        self.X: Samples = self.gram.X
         self.kernel: Kernel = self.gram.kernel
         self.y: Array = check_labels(y, self.gram.n)
         self.sample_weight: Array = check_weights(sample_weight, self.gram.n)
@@ -127,21 +132,21 @@ class TwoCSVM(Formulation):
         w, b, xi = cp.Variable(Z.shape[1], name="w"), cp.Variable(name="b"), cp.Variable(self.gram.n, name="xi")
         positives, negatives = self._weights()
         loss = self.parameters["C_plus"] * (positives @ xi) + self.parameters["C_minus"] * (negatives @ xi)
-        margin = ((y[:, None] * Z) @ w + y * b >= 1 - xi).set_label("margin")
+        margin = (signed(Z, y) @ w + y * b >= 1 - xi).set_label("margin")
         slack = (xi >= 0).set_label("slack")
         problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + loss), [margin, slack])
-        return Model(problem, {"w": w, "b": b, "xi": xi}, {"margin": margin, "slack": slack})
+        return Model(problem, {"w": w, "b": b, "xi": xi}, {"margin": margin, "slack": slack}, self.gram.thin)
 
     @cached_property
     def dual_model(self) -> Model:
         """The dual: variable alpha."""
-        y, thin = self.y, self.gram.low_rank
+        y, gram = self.y, self.gram
         alpha = cp.Variable(self.gram.n, name="alpha")
         positives, negatives = self._weights()
-        if thin:
-            quadratic = cp.sum_squares((y[:, None] * self.gram.factor).T @ alpha)
+        if gram.features is not None or gram.thin:
+            quadratic = cp.sum_squares(signed(gram.factor, y).T @ alpha)
         else:
-            quadratic = cp.quad_form(alpha, cp.psd_wrap(y[:, None] * self.gram.matrix * y))
+            quadratic = cp.quad_form(alpha, cp.psd_wrap(y[:, None] * gram.matrix * y))
         balance = (y @ alpha == 0).set_label("balance")
         lower = (alpha >= 0).set_label("lower")
         upper = (alpha <= positives * self.parameters["C_plus"] + negatives * self.parameters["C_minus"]).set_label(
@@ -149,7 +154,7 @@ class TwoCSVM(Formulation):
         )
         problem = cp.Problem(cp.Minimize(0.5 * quadratic - cp.sum(alpha)), [balance, lower, upper])
         constraints = {"balance": balance, "lower": lower, "upper": upper}
-        return Model(problem, {"alpha": alpha}, constraints, thin)
+        return Model(problem, {"alpha": alpha}, constraints, gram.thin)
 
     def caps(self, C_plus: float, C_minus: float) -> Array:
         """Upper bound of each multiplier, ``sample_weight_i * C_{y_i}``, shape (n,)."""
@@ -218,7 +223,7 @@ class TwoCSVM(Formulation):
         """Read multipliers and intercept: variable and multiplier of the balance (dual), or the reverse (primal)."""
         if form == "dual":
             return Point(np.asarray(numbers["alpha"]), float(numbers["balance"]))
-        w = np.asarray(numbers["w"]) if self.gram.linear else None
+        w = np.asarray(numbers["w"]) if self.gram.features is not None else None
         return Point(np.asarray(numbers["margin"]), float(numbers["b"]), w)
 
     def complete(
@@ -252,8 +257,10 @@ class TwoCSVM(Formulation):
         n, width = self.X.shape
         features = "" if width == n and type(self.kernel).__name__ == "Precomputed" else f", {width} features"
         weighted = "" if np.all(self.sample_weight == 1) else ", weighted"
+        approximated = "" if self.gram.approximation is None else f", approximated: {self.gram.approximation}"
         return (
-            f"TwoCSVM({n} samples ({self.n_plus} positive, {self.n_minus} negative){features}, {self.kernel}{weighted})"
+            f"TwoCSVM({n} samples ({self.n_plus} positive, {self.n_minus} negative){features}, {self.kernel}{weighted}"
+            f"{approximated})"
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -32,14 +32,17 @@ from paretoclf.checks import Array, Index
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path import events, extended
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
+from paretoclf.path.exchange import fix, fix_all
 from paretoclf.path.factor import Factor
+from paretoclf.path.layout import BASE_0, CAP_RATE, CARE, END, PAUSE, Follower, Record
 from paretoclf.path.quadratic import FeatureForm, GramForm, Multipliers
-from paretoclf.path.segments import Entering, Event, Line, Piece, Segment
+from paretoclf.path.refine import refine
+from paretoclf.path.regular import run
+from paretoclf.path.segments import Entering, Event, Line, Log, Piece
 from paretoclf.tolerances import (
     END_OF_LINE,
     EVENT_BOX,
     INFEASIBLE,
-    REFINED,
     ROUNDING,
     SLOPE_NOISE,
     SLOPE_ZERO,
@@ -63,16 +66,21 @@ class BoxQP:
     """
 
     def __init__(self, quadratic: GramForm | FeatureForm, p: Array, kappa: Array, group: Index, n_groups: int) -> None:
-        self.Q, self.p, self.kappa, self.group, self.m = quadratic, p, kappa, group, n_groups
+        self.Q, self.group, self.m = quadratic, group, n_groups
         self.n = p.shape[0]
+        self._samples = np.zeros((6, self.n))  # as the fast road wants them
+        self.p, self._p_lo, self.kappa, self.c1 = self._samples[: CAP_RATE + 1]  # _p_lo: see _enter
+        self.p[:], self.kappa[:] = p, kappa
         self.state = np.full(self.n, RIGHT, dtype=np.int8)
         self.index: Index = np.empty(0, dtype=np.int64)
         self._reach = np.sqrt(quadratic.reach**2 + np.where(group >= 0, quadratic.shift, 0.0))
         self._factor = Factor()
-        self._p_lo = np.zeros(self.n)  # see _enter
-        self.segments: list[Segment] = []
-        self._changes: list[tuple[int, int]] = []
-        self.exchanges = {"simple": 0, "dependent": 0, "jump": 0, "zero": 0}
+        self._fixed = np.zeros((2, 2, n_groups))  # base, hi and lo: what those at their cap add to A a
+        self.bases: Array | None = None
+        self.log, self._keep = Log(self.state, n_groups, 0), False
+        self._tune = np.array([16.0, 0.0, 0.0, 0.0, 0.0])
+        self._wait = self._waited = 0
+        self.exchanges = {"regular": 0, "simple": 0, "dependent": 0, "jump": 0, "zero": 0}
 
     # ---- the basis -------------------------------------------------------------------------------------------
 
@@ -80,41 +88,82 @@ class BoxQP:
         """Take over a basis: states of all indices (LEFT or RIGHT outside margin), and the margin set."""
         self.state = np.array(state, dtype=np.int8)
         self.state[np.asarray(margin, dtype=np.int64)] = RIGHT
+        self.bases = None
         self.set_line(line)
         self.index = np.empty(0, dtype=np.int64)
         self._factor = Factor()
+        self._p_lo[:] = 0.0
         for i in margin:
             row, pivot, u = self._candidate(int(i))
             if pivot <= self._negligible(int(i), u):
                 raise ValueError("the margin set to start from is dependent")
             self._append(int(i), row, pivot)
-        self._changes = [(int(i), int(s)) for i, s in enumerate(self.state)]
+
+    def start_on(self, state: Any, margin: Any, line: Line) -> bool:
+        """`start` with a margin set that a tracker was on, factored at once; False if that fails."""
+        self.start(state, [], line)
+        F = np.asarray(margin, dtype=np.int64)
+        try:
+            R = np.asarray(np.linalg.cholesky(self.Q.system(F, self.kappa, self.group)[0], upper=True))
+        except np.linalg.LinAlgError:
+            return False
+        for i in F[self.state[F] == LEFT]:
+            self._cap_changes(int(i), -1.0)
+        self.state[F], self.index = MARGIN, F.copy()
+        self._factor.take(R)
+        return True
 
     def set_line(self, line: Line, end_tolerance: float = END_OF_LINE) -> None:
         """Continue from the current basis along another line that starts where the solution is."""
         self.end_tolerance = end_tolerance
-        self.line, self.c1 = line, line.c1
-        self.segments = []
-        self._t_lo = 0.0
-        self.Q.begin(line.c0, self.c1, self.state == LEFT)
-        e1 = line.e_end - line.e0
-        self._e = np.stack([line.e0, np.zeros(self.m), e1, np.zeros(self.m)])
-        for i in np.flatnonzero(self.state == LEFT):
-            self._balance(int(i), 1.0)
-        self._changes = [(int(i), int(s)) for i, s in enumerate(self.state)]
-        self.rate_scale = float(max(np.abs(self.c1).max(initial=0.0), np.abs(e1).max(initial=0.0)))
+        self.line = line
+        self.c1[:] = line.c1
+        self._samples[BASE_0:] = line.bases
+        self.t_lo = 0.0
+        self._tune[1:5] = 0.0
+        self._phi, self._e = line.affine()
+        self._phi_slope = self._phi[1:].copy()
+        if self.bases is not line.bases:
+            self.bases = line.bases
+            self.Q.begin(self.bases, self.state == LEFT)
+            fix_all(self.bases, self._fixed, self.group, self.kappa, self.state)
+        e1 = np.abs(line.e_end - line.e0).max(initial=0.0)
+        self.rate_scale = float(max(np.abs(self.c1).max(initial=0.0), e1))
+
+    def record_from_here(self, keep: bool = True) -> None:
+        """Begin a new log (or none); what was recorded before belongs to whoever took it."""
+        self.log = Log(self.state, self.m, self.Q.stored_width)
+        self._keep = keep
+
+    def caps(self, t: float, t_lo: float = 0.0) -> Array:
+        """Caps at ``t + t_lo``: exact at both ends, and accurate relative to caps that vanish there."""
+        phi = np.empty((2, 2))
+        extended.line_at(self._phi, t, t_lo, phi)
+        return np.asarray(phi[0] @ self.line.bases)
+
+    @property
+    def segments(self) -> int:
+        """How many segments the log holds."""
+        return int(self.log.count[0])
+
+    def snapshot(self) -> Any:
+        """The basis, to come back to."""
+        Q, f = self.Q, self._factor
+        return (
+            self.bases, self.state.copy(), self.index.copy(), f.R[: f.k, : f.k].copy(), self._p_lo.copy(),
+            self._fixed.copy(), Q.sums.copy(),
+        )  # fmt: skip
+
+    def restore(self, snapshot: Any) -> None:
+        """Come back to a basis; `set_line` must follow."""
+        self.bases, self.state, self.index, R, self._p_lo[:], self._fixed, self.Q.sums = snapshot
+        self._factor = Factor()
+        self._factor.take(R)
 
     def _cap_changes(self, i: int, sign: float) -> None:
         """Index i joins (+1) or leaves (-1) those at their cap."""
         self.Q.cap_changes(i, sign)
-        self._balance(i, sign)
-
-    def _balance(self, i: int, sign: float) -> None:
-        g = self.group[i]
-        if g >= 0:
-            one = np.array([self.kappa[i]])
-            extended.accumulate(self._e[0, g : g + 1], self._e[1, g : g + 1], -sign * self.line.c0[i], one)
-            extended.accumulate(self._e[2, g : g + 1], self._e[3, g : g + 1], -sign * self.c1[i], one)
+        fix(self.line.bases, self._fixed, int(self.group[i]), self.kappa[i], i, sign)
 
     def _negligible(self, i: int, u: Array) -> float:
         """Squared pivot below which sample i, nearly ``u . F``, counts as dependent on the margin set."""
@@ -126,48 +175,83 @@ class BoxQP:
 
     def _append(self, i: int, row: Array, pivot: float) -> None:
         self._factor.append(row, pivot)
-        self.Q.enter(i, self.index.size)
         if self.state[i] == LEFT:
             self._cap_changes(i, -1.0)
         self._mark(i, MARGIN)
         self.index = np.append(self.index, i)
 
     def _drop(self, position: int, state: int) -> None:
-        i, k = int(self.index[position]), self.index.size
+        i = int(self.index[position])
         self._p_lo[i] = 0.0
         self._factor.delete(position)
-        self.Q.leave(position, k)
         self.index = np.delete(self.index, position)
         self._mark(i, state)
         if state == LEFT:
             self._cap_changes(i, 1.0)
 
     def _mark(self, i: int, state: int) -> None:
+        if self._keep:
+            log = self.log
+            log.reserve(0, 0, 1)
+            log.changes[:, log.count[2]] = log.count[0], i, self.state[i], state
+            log.count[2] += 1
         self.state[i] = state
-        self._changes.append((i, state))
 
     # ---- hooks of the engine ---------------------------------------------------------------------------------
+
+    def advance(self, t: float, limit: int) -> tuple[float, int, bool]:
+        """Regular steps from t: where they end, how many exchanges were made, and whether the line is at its end."""
+        if self._waited < self._wait or self._factor.hard:
+            self._waited += 1
+            return t, 0, False
+        at, k, done, why = np.array([t, self.t_lo]), self.index.size, 0, PAUSE
+        while why not in (CARE, END) and done < limit:
+            self._factor.reserve(k + 32)
+            self.log.reserve(256, 256 * (k + 32), 512)
+            index = np.empty(self._factor.R.shape[0], dtype=np.int64)
+            index[:k] = self.index
+            follower = Follower(
+                self.Q.rows, self._samples, self.group, self._phi, self._e, self.state, index, self._factor.R,
+                self.Q.sums, self._fixed, at, self._tune, self.end_tolerance,
+            )  # fmt: skip
+            log = self.log
+            record = Record(log.t, log.ptr, log.eta, log.value, log.w, log.index, log.a, log.changes, log.count)
+            why, k, more = run(follower, k, record, limit - done)
+            if not self._keep:
+                log.count[:] = 0
+            done += more
+            self.index, self._factor.k = index[:k].copy(), k
+        self.t_lo = float(at[1])
+        self.exchanges["regular"] += done
+        # Where care is needed again and again, try the fast road less often.
+        self._wait, self._waited = (min(2 * self._wait + 1, 31) if done == 0 else 0), 0
+        return float(at[0]), done, why == END
 
     def piece(self, t: float) -> Piece:
         """Value and rate of the solution on the current basis at t, refined to full precision."""
         k, m, F = self.index.size, self.m, self.index
-        self.Q.at(t, self._t_lo)
+        phi, e, e_rate = np.empty((2, 2)), np.empty((2, m)), self._e[1:].copy()
+        extended.line_at(self._phi, t, self.t_lo, phi)
+        extended.line_at(self._e, t, self.t_lo, e)
+        self.Q.at(phi, self._phi_slope)
+        extended.subtract(e, self._fixed, phi)
+        extended.subtract(e_rate, self._fixed, self._phi_slope)
+        cap = np.asarray(phi[0] @ self.line.bases)
         border = np.zeros((m, k))
         for g in range(m):
             border[g] = np.where(self.group[F] == g, self.kappa[F], 0.0)
-        e = np.empty((2, m))
-        extended.at_t(self._e, t, self._t_lo, e)
         solved = []
         U = self._factor.solve(border)
         for slope in (False, True):
-            right = (np.zeros(k), np.zeros(k)) if slope else (self.p[F], self._p_lo[F])
-            ends = (self._e[2], self._e[3]) if slope else (e[0], e[1])
-            x, left = self._refined(slope, *right, *ends, border, U)
+            right = np.zeros((2, k)) if slope else np.stack([self.p[F], self._p_lo[F]])
+            ends = e_rate if slope else e
+            scale = self.rate_scale if slope else float(cap.max() + np.abs(self.c1).max())
+            x, left = self._refined(slope, right, ends, U, scale)
             if left > 0.0 and not self._factor.hard:
                 if not self._factor.harden(*self.Q.system(F, self.kappa, self.group)):
                     raise self._refuse(t, "the margin system is indefinite: the kernel matrix is not PSD")
                 U = self._factor.solve(border)
-                x, left = self._refined(slope, *right, *ends, border, U)
+                x, left = self._refined(slope, right, ends, U, scale)
             if left > UNREFINED:
                 raise self._refuse(t, f"the margin system is too ill-conditioned (corrections stay at {left:.1e})")
             solved.append(x)
@@ -176,48 +260,24 @@ class BoxQP:
         grouped = self.group >= 0
         eta, deta = np.zeros(self.n), np.zeros(self.n)
         if m:
-            eta[grouped] = (self.kappa * value.eta[self.group])[grouped]
-            deta[grouped] = (self.kappa * rate.eta[self.group])[grouped]
+            eta[grouped] = (self.kappa * value.eta[0][self.group])[grouped]
+            deta[grouped] = (self.kappa * rate.eta[0][self.group])[grouped]
         g, dg = q + eta - self.p, dq + deta
         slopes = self.Q.slopes()
         return Piece(
-            t, self._t_lo, value, rate, self.line.caps(t, self._t_lo), q, dq, g, dg, 1.0 + np.abs(q),
+            t, self.t_lo, value, rate, cap, q, dq, g, dg, 1.0 + np.abs(q),
             ROUNDING * (1.0 + np.abs(eta) + size), ROUNDING * (np.abs(deta) + dsize),
             *(slopes if slopes is not None else (None, None)),
         )  # fmt: skip
 
-    def _refined(
-        self, slope: bool, right: Array, right_lo: Array, e: Array, e_lo: Array, border: Array, U: Array
-    ) -> tuple[Multipliers, float]:
-        """Solve the bordered system by refinement; also the last correction, relative, 0 where it is negligible.
-
-        ``U`` is the factor's solution for the rows of ``border``, shared by value and slope.
-        """
-        k, m, F = self.index.size, self.m, self.index
-        S = border @ U.T
-        x = Multipliers(k, m)
-        reach = self._reach[F]
-        scale = self.rate_scale if slope else float(self.line.c0.max() + self.line.c_end.max())
-        floor = 1e-14 * scale * float(reach.max(initial=0.0))  # multipliers that are zero need not be refined further
-        last, terms = np.inf, floor
-        for count in range(12):
-            r = self.Q.residual(F, slope, right, right_lo, self.kappa, self.group, x)
-            re = np.empty(m)
-            extended.balance_residual(F, k, self.kappa, self.group, e, e_lo, x.a, x.a_lo, re)
-            y = self._factor.solve(r + self.Q.shift * (re @ border))
-            deta = np.asarray(np.linalg.solve(S, border @ y - re)) if m else np.zeros(0)
-            da = y - deta @ U if m else y
-            size = float((np.abs(da) * reach).max(initial=0.0))
-            # The first solution may be all cancellation; from then on the corrections must shrink.
-            if count > 1 and size > max(0.5 * last, REFINED * terms):
-                break
-            x.add(da, deta)
-            last = size
-            terms = max(float((np.abs(x.a) * reach).max(initial=0.0)), floor)
-            settled = np.abs(deta).max(initial=0.0) <= REFINED * np.abs(x.eta).max(initial=0.0)
-            if size <= REFINED * terms and settled:
-                return x, 0.0
-        return x, last / max(terms, 1e-300)
+    def _refined(self, slope: bool, right: Array, e: Array, U: Array, scale: float) -> tuple[Multipliers, float]:
+        """Solve the bordered system by refinement; also the last correction, relative, 0 where it is negligible."""
+        x, Q, (high, low) = Multipliers(self.index.size, self.m), self.Q, self._factor.extended
+        left = refine(
+            Q.rows, self.index, self._factor.R, high, low, self._factor.hard, right, e, self.kappa, self.group,
+            Q.at_cap[int(slope)], U, scale, x.a, x.eta, Q.w[int(slope)],
+        )  # fmt: skip
+        return x, float(left)
 
     def next_event(self, piece: Piece, t: float, careful: bool) -> tuple[float, Any]:
         """First index to change its set."""
@@ -226,8 +286,9 @@ class BoxQP:
             raise self._refuse(t, f"the solution left its sets by {worst:.1e}")
         horizon = 1.0 - t
         v, r = piece.value, piece.rate
-        noise = SLOPE_NOISE * self.rate_scale
-        position, kind, dt = events.first_exit(self.index, v.a, r.a, piece.cap, self.c1, horizon, noise, careful)
+        reach = np.maximum(self._reach[self.index], 1e-300)
+        noise = SLOPE_NOISE * float((np.abs(r.a[0]) * reach).max(initial=0.0)) / reach
+        position, kind, dt = events.first_exit(self.index, v.a[0], r.a[0], piece.cap, self.c1, horizon, noise, careful)
         arrival = self._first_arrival(piece, dt, horizon, careful, -1 if position < 0 else int(self.index[position]))
         entering: Entering | None = None
         if arrival is not None:
@@ -237,7 +298,7 @@ class BoxQP:
         if dt == 0.0:
             self.exchanges["zero"] += 1
         t_next = t + dt
-        self._t_lo += (t - t_next) + dt
+        self.t_lo += (t - t_next) + dt
         return float(dt), Event(int(kind), int(position), float(dt), entering)
 
     def _first_arrival(
@@ -248,8 +309,9 @@ class BoxQP:
         A sample whose gradient does not move, or moves by no more than what "dependent" neglects, rests where it is;
         then the others are looked at again without it.
         """
-        fastest = max(float(np.abs(piece.rate.a).max(initial=0.0)), self.rate_scale)
-        terms = np.abs(piece.rate.a) @ self._reach[self.index]
+        moving_caps = np.abs(self.c1[self.state == LEFT]).max(initial=0.0)
+        fastest = max(float(np.abs(piece.rate.a[0]).max(initial=0.0)), float(moving_caps))
+        terms = np.abs(piece.rate.a[0]) @ self._reach[self.index]
         resting = np.zeros(self.n, dtype=np.bool_)
         while True:
             near = events.contenders(
@@ -283,7 +345,7 @@ class BoxQP:
         """How far the recomputed solution is from its own sets, in units of cap and margin."""
         cap = piece.cap[self.index]
         unit = np.where(cap > 0, cap, np.inf)
-        box = np.maximum(-piece.value.a, piece.value.a - cap) / unit
+        box = np.maximum(-piece.value.a[0], piece.value.a[0] - cap) / unit
         outside = np.where(self.state == RIGHT, -piece.g, np.where(self.state == LEFT, piece.g, 0.0)) / piece.g_scale
         on = np.abs(piece.g[self.index]) / piece.g_scale[self.index]
         return float(max(box.max(initial=0.0), outside.max(initial=0.0), on.max(initial=0.0)))
@@ -291,30 +353,35 @@ class BoxQP:
     def record(self, piece: Piece, t: float, t_next: float) -> None:
         """Keep the piece over [t, t_next]."""
         # The solution is known at t + t_lo; both ends are kept at the doubles t and t_next.
-        v, r, first, last = piece.value, piece.rate, -piece.t_lo, (t_next - t) - piece.t_lo
-        w0 = w1 = None
-        if piece.w is not None and piece.dw is not None:
-            w0, w1 = piece.w + first * piece.dw, piece.w + last * piece.dw
-        a0, a1 = v.a + first * r.a, v.a + last * r.a
+        if not self._keep:
+            return
+        v, r, log, k = piece.value, piece.rate, self.log, self.index.size
+        first, last = -piece.t_lo, (t_next - t) - piece.t_lo
+        log.reserve(1, k, 0)
+        s, used = int(log.count[0]), int(log.count[1])
+        log.t[:, s] = t, t_next
+        log.index[used : used + k] = self.index
+        for end, step in enumerate((first, last)):
+            log.a[end, used : used + k] = v.a[0] + step * r.a[0]
+            log.eta[s, end] = v.eta[0] + step * r.eta[0]
+            if log.w.shape[2] and piece.w is not None and piece.dw is not None:
+                log.w[s, end] = piece.w + step * piece.dw
         capped = self.state == LEFT
-        full = np.where(capped, self.line.caps(t), 0.0)
-        change = np.where(capped, self.line.caps(t_next), 0.0) - full
-        full[self.index], change[self.index] = a0, a1 - a0
+        full = np.where(capped, self.caps(t), 0.0)
+        change = np.where(capped, self.caps(t_next), 0.0) - full
+        full[self.index] = log.a[0, used : used + k]
+        change[self.index] = log.a[1, used : used + k] - full[self.index]
         q, dq = piece.q + first * piece.dq, (last - first) * piece.dq
-        value = (float(self.p @ full - 0.5 * full @ q), float(self.p @ change - full @ dq), float(-0.5 * change @ dq))
-        self.segments.append(
-            Segment(
-                t, t_next, self.index, a0, a1, v.eta + first * r.eta, v.eta + last * r.eta, w0, w1, value, self._changes
-            )
-        )
-        self._changes = []
+        log.value[s] = self.p @ full - 0.5 * full @ q, self.p @ change - full @ dq, -0.5 * change @ dq
+        log.ptr[s + 1] = used + k
+        log.count[:2] += (1, k)
 
     def pivot(self, piece: Piece, event: Any, t: float) -> None:
         """One of the four exchanges."""
-        a = piece.value.a + event.dt * piece.rate.a
+        a = piece.value.a[0] + event.dt * piece.rate.a[0]
         g = piece.g + event.dt * piece.dg
         if event.entering is not None:
-            self._enter(event.position, event.entering, a, self.line.caps(t, self._t_lo), t)
+            self._enter(event.position, event.entering, a, self.caps(t, self.t_lo), t)
         else:
             self._exit(event.position, LEFT if event.kind == events.TO_CAP else RIGHT, g, t)
 
@@ -367,7 +434,7 @@ class BoxQP:
 
     def describe(self, t: float) -> dict[str, Any]:
         """Where the tracker is, for messages."""
-        cap = self.line.caps(t)
+        cap = self.caps(t)
         return {
             "costs": f"costs {cap.min():.4g} to {cap.max():.4g}",
             "n_margin": self.index.size,

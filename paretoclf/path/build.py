@@ -1,147 +1,181 @@
-"""From the segments that the tracker recorded on one or several lines to the pieces of a Path."""
+"""From what the tracker logged on one or several lines to the pieces of a Path."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from paretoclf.checks import Array, State
-from paretoclf.costs import CostLine
+from paretoclf.checks import Array, Index, Mask
+from paretoclf.path.events import LEFT, MARGIN
+from paretoclf.path.jit import compiled
 from paretoclf.path.result import Pieces
-from paretoclf.path.segments import Segment
+from paretoclf.path.segments import Log
 from paretoclf.tolerances import AT_BOUND
 
 
 @dataclass(frozen=True)
 class Leg:
-    """Segments of one line, whose local [0, 1] is [t_from, t_to] of the path (t_to < t_from if traced backwards)."""
+    """Segments ``first`` to ``last - 1`` of a log, whose [0, 1] is [t_from, t_to] of the path.
 
-    segments: list[Segment]
+    ``t_to < t_from`` if it was traced backwards.
+    """
+
+    first: int
+    last: int
     t_from: float
     t_to: float
 
-    def t(self, u: float) -> float:
+    def t(self, u: Array) -> Array:
         """Parameter of the path at the local parameter u."""
-        return self.t_to if u == 1.0 else self.t_from + u * (self.t_to - self.t_from)
+        return np.where(u == 1.0, self.t_to, self.t_from + u * (self.t_to - self.t_from))
 
 
 @dataclass(frozen=True)
-class _Placed:
-    t0: float
-    t1: float
-    segment: Segment
-    changes: list[tuple[int, int, int]]  # sample, old set, new set: on entering this segment, as it was traced
+class _Part:
+    """A log in the order of the path's t: ends (2, s), sizes (s,), margin sets, and changes (3, .)."""
+
+    t: Array
+    size: Index
+    index: Index
+    a: Array
+    eta: Array
+    value: Array
+    w: Array
+    changes: Index
 
 
-def _place(legs: list[Leg], state: State) -> list[_Placed]:
-    """Segments of consecutive legs with their changes of set; ``state`` is updated to the last segment's."""
-    placed = []
-    for leg in legs:
-        for s in leg.segments:
-            changes = []
-            for i, new in s.changes:
-                if state[i] != new:
-                    changes.append((i, int(state[i]), new))
-                    state[i] = new
-            placed.append(_Placed(leg.t(s.t0), leg.t(s.t1), s, changes))
-    return placed
+def _ahead(log: Log, legs: list[Leg]) -> _Part:
+    s, used, c = (int(x) for x in log.count)
+    t = np.concatenate([leg.t(log.t[:, leg.first : leg.last]) for leg in legs], axis=1)
+    changes = log.changes[:, :c]
+    return _Part(
+        t, np.diff(log.ptr[: s + 1]), log.index[:used], log.a[:, :used], log.eta[:s], log.value[:s], log.w[:s],
+        changes[[0, 1, 3]],
+    )  # fmt: skip
 
 
-def _first_state(n: int, legs: list[Leg]) -> State:
-    """Sets on the first segment of the first leg: a leg begins by listing them all."""
-    state = np.full(n, -1, dtype=np.int8)
-    for i, new in legs[0].segments[0].changes:
-        state[i] = new
-    return state
+def _behind(log: Log, legs: list[Leg]) -> _Part:
+    """The same, walked the other way: a change on entering a segment is undone on leaving it."""
+    ahead = _ahead(log, legs)
+    s = ahead.size.size
+    # Entries in reverse order of segments, in their own order within one.
+    ends = np.cumsum(ahead.size)
+    starts = (ends - ahead.size)[::-1]
+    size = ahead.size[::-1]
+    order = np.repeat(starts - np.concatenate([[0], np.cumsum(size)[:-1]]), size) + np.arange(int(size.sum()))
+    v0, v1, v2 = ahead.value[::-1].T
+    segment, sample, old, _ = log.changes[:, : int(log.count[2])][:, ::-1]
+    kept = segment < s  # the last basis may have been reached without recording a segment on it
+    return _Part(
+        ahead.t[::-1, ::-1], size, ahead.index[order], ahead.a[::-1, order], ahead.eta[::-1, ::-1],
+        np.stack([v0 + v1 + v2, -v1 - 2 * v2, v2], axis=1), ahead.w[::-1, ::-1],
+        np.stack([s - segment, sample, old])[:, kept],
+    )  # fmt: skip
 
 
-def _flip(s: Segment) -> Segment:
-    v0, v1, v2 = s.value
-    return replace(
-        s, a0=s.a1, a1=s.a0, eta0=s.eta1, eta1=s.eta0, w0=s.w1, w1=s.w0, value=(v0 + v1 + v2, -v1 - 2 * v2, v2)
-    )
-
-
-def assemble(n: int, forward: list[Leg], backward: list[Leg], mean: Array | None) -> Pieces:
-    """Join what was traced forwards and backwards from one point into the pieces of a path.
+def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean: Array | None, linear: bool) -> Pieces:
+    """Join what was traced forwards (log) and backwards (other) from one point into the pieces of a path.
 
     Parameters
     ----------
-    n : int
-        Number of samples.
+    log, other : Log
+        Both begin at the common point; one may be empty.
     forward, backward : list of Leg
         In the order in which they were traced.
     mean : array of shape (d,), optional
         Point the samples were centred at; the intercept is moved back.
+    linear : bool
+        Whether w is part of the solution (it is stored if the logs have it).
     """
-    state = np.full(n, -1, dtype=np.int8)
-    behind = _place(backward, state)
-    first = state if behind else _first_state(n, forward)
-    ahead = _place(forward, _first_state(n, backward or forward))
-    ordered: list[tuple[float, float, Segment, list[tuple[int, int]]]] = []
-    # Walking a backward leg the other way, the changes on entering a segment are undone on leaving it.
-    undo: list[tuple[int, int]] = []
-    for p in reversed(behind):
-        ordered.append((p.t1, p.t0, _flip(p.segment), undo))
-        undo = [(i, old) for i, old, _ in reversed(p.changes) if old >= 0]
-    for p in ahead:
-        ordered.append((p.t0, p.t1, p.segment, [(i, new) for i, _, new in p.changes]))
-
-    keep: list[tuple[float, float, Segment]] = []
-    waiting: list[tuple[int, int]] = []
-    changes_out: list[tuple[int, int, int]] = []
-    for t0, t1, s, changes in ordered:
-        waiting += changes
-        if t1 > t0:
-            changes_out += [(len(keep), i, new) for i, new in waiting]
-            waiting = []
-            keep.append((t0, t1, s))
-    segments = [s for _, _, s in keep]
-    t = np.array([keep[0][0]] + [t1 for _, t1, _ in keep])
-    w = None
-    offset = np.zeros((2, len(segments)))
-    if segments[0].w0 is not None:
-        w = np.array([s.w0 for s in segments] + [segments[-1].w1])
+    state = log.state.copy()
+    parts = []
+    if backward:
+        parts.append(_behind(other, backward))
+        _, sample, _, new = other.changes[:, : int(other.count[2])][
+            :, other.changes[0, : int(other.count[2])] < parts[0].size.size
+        ]
+        state[sample] = new  # of repeated samples the last assignment stands
+    if forward:
+        parts.append(_ahead(log, forward))
+    offset = np.concatenate([[0], np.cumsum([p.size.size for p in parts])[:-1]])
+    t0, t1 = np.concatenate([p.t for p in parts], axis=1)
+    size = np.concatenate([p.size for p in parts])
+    changes = np.concatenate(
+        [p.changes + np.array([[o], [0], [0]]) for p, o in zip(parts, offset, strict=True)], axis=1
+    )
+    index = np.concatenate([p.index for p in parts])
+    a = np.concatenate([p.a for p in parts], axis=1)
+    eta = np.concatenate([p.eta for p in parts])
+    value = np.concatenate([p.value for p in parts])
+    w = np.concatenate([p.w for p in parts])
+    keep = t1 > t0
+    if not keep.all():  # so short that both ends are one number in the parameter of the path
+        entries = np.repeat(keep, size)
+        changes[0] = np.concatenate([[0], np.cumsum(keep)])[np.minimum(changes[0], keep.size)]
+        t0, t1, size, index, a = t0[keep], t1[keep], size[keep], index[entries], a[:, entries]
+        eta, value, w = eta[keep], value[keep], w[keep]
+    first = changes[0] == 0
+    state[changes[1, first]] = changes[2, first]
+    changes = changes[:, ~first & (changes[0] < size.size)]
+    state[state > MARGIN] = LEFT  # a cost of zero all along: at its cap, which is zero
+    slopes = None
+    shift = np.zeros((2, size.size))
+    if linear and w.shape[2]:
+        slopes = np.concatenate([w[:, 0], w[-1:, 1]])
         if mean is not None:
-            offset = np.array([w[:-1] @ mean, w[1:] @ mean])
-    b0 = np.array([s.eta0[0] for s in segments]) - offset[0]
-    b1 = np.array([s.eta1[0] for s in segments]) - offset[1]
+            shift = np.stack([slopes[:-1] @ mean, slopes[1:] @ mean])
     return Pieces(
-        t=t,
-        ptr=np.concatenate([[0], np.cumsum([s.index.size for s in segments])]).astype(np.int64),
-        index=np.concatenate([s.index for s in segments]).astype(np.int64),
-        a0=np.concatenate([s.a0 for s in segments]),
-        a1=np.concatenate([s.a1 for s in segments]),
-        b0=b0,
-        b1=b1,
-        value=np.array([s.value for s in segments]),
-        w=w,
-        state=first,
-        changes=np.array(changes_out, dtype=np.int64).reshape(-1, 3).T,
+        t=np.concatenate([t0[:1], t1]),
+        ptr=np.concatenate([[0], np.cumsum(size)]).astype(np.int64),
+        index=index,
+        a0=a[0],
+        a1=a[1],
+        b0=eta[:, 0, 0] - shift[0],
+        b1=eta[:, 1, 0] - shift[1],
+        value=value,
+        w=slopes,
+        state=state,
+        changes=changes,
     )
 
 
-def with_chords(pieces: Pieces, y: Array, weight: Array, line: CostLine, balanced: bool) -> Pieces:
+@compiled()
+def _any_free(t: Array, ptr: Index, index: Index, a0: Array, a1: Array, start: Array, stop: Array) -> Mask:
+    """Whether a multiplier of the piece is off its bounds; in the middle too, as it may cross from bound to bound."""
+    free = np.zeros(ptr.shape[0] - 1, dtype=np.bool_)
+    for j in range(free.shape[0]):
+        largest = 0.0  # a multiplier far below its cap is not at zero if all are
+        for c in range(ptr[j], ptr[j + 1]):
+            largest = max(largest, a0[c], a1[c])
+        for c in range(ptr[j], ptr[j + 1]):
+            for share in (0.0, 0.5, 1.0):
+                u = (1.0 - share) * t[j] + share * t[j + 1]
+                cap = (1.0 - u) * start[index[c]] + u * stop[index[c]]
+                a = (1.0 - share) * a0[c] + share * a1[c]
+                if min(a, cap - a) > AT_BOUND * min(cap, largest):
+                    free[j] = True
+                    break
+            if free[j]:
+                break
+    return free
+
+
+def with_chords(pieces: Pieces, caps: Callable[[float], Array], from_origin: bool) -> Pieces:
     """Where b is an interval over a range of t, replace the tracker's end of it by the chord over that range.
 
     There the margin set only holds samples at their bounds. The interval's lower end is convex and its upper end
     concave in t, so the chord between its two closing points is optimal all along. Out of the origin of a balanced
-    ray, where every b in [-1, 1] is a limit, it starts from the middle.
+    ray (``from_origin``), where every b in [-1, 1] is a limit, it starts from the middle.
     """
-    P, k = pieces, pieces.b0.size
-    piece = np.repeat(np.arange(k), np.diff(P.ptr))
-    costs = np.array([tuple(line.at(float(t))) for t in P.t])
-    free = np.zeros(k, dtype=bool)
-    middle = 0.5 * (P.a0 + P.a1), 0.5 * (costs[:-1] + costs[1:])  # a multiplier may cross from bound to bound
-    for a, ends in ((P.a0, costs[:-1]), (P.a1, costs[1:]), middle):
-        cap = weight[P.index] * ends[piece, np.where(y[P.index] > 0, 0, 1)]
-        np.logical_or.at(free, piece, np.minimum(a, cap - a) > AT_BOUND * cap)
+    P = pieces
+    free = _any_free(P.t, P.ptr, P.index, P.a0, P.a1, caps(0.0), caps(1.0))
     b0, b1 = P.b0.copy(), P.b1.copy()
     edge = np.flatnonzero(np.diff(np.concatenate([[True], free, [True]]).astype(int)))
     for first, last in edge.reshape(-1, 2):  # pieces first .. last - 1 have no free multiplier
-        begin = 0.0 if balanced and costs[first].sum() == 0.0 else b0[first]
-        end = 0.0 if balanced and costs[last].sum() == 0.0 else b1[last - 1]
+        begin = 0.0 if from_origin and not caps(float(P.t[first])).any() else b0[first]
+        end = 0.0 if from_origin and not caps(float(P.t[last])).any() else b1[last - 1]
         share = (P.t[first : last + 1] - P.t[first]) / (P.t[last] - P.t[first])
         knots = begin + share * (end - begin)
         b0[first:last], b1[first:last] = knots[:-1], knots[1:]

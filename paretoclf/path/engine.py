@@ -1,4 +1,4 @@
-"""The loop: from event to event along a line, for any problem that offers five hooks.
+"""The loop: from event to event along a line, for any problem that offers six hooks.
 
 The engine knows nothing of SVMs. A problem keeps a *basis* (which variable is where); on a basis its solution is an
 affine function of t. The loop asks how far that function stays optimal, records the piece, and exchanges the basis.
@@ -11,9 +11,15 @@ from typing import Any, Protocol
 
 from paretoclf.errors import DegeneratePathError
 
+_REPORT = 1000  # exchanges between two reports of progress
+
 
 class ParametricProblem(Protocol):
     """What the loop needs. ``Piece`` and ``Event`` are the problem's own types, only handed back to it."""
+
+    def advance(self, t: float, limit: int) -> tuple[float, int, bool]:
+        """Take steps that need no care, at most so many: the new t, their number, and whether t = 1 is reached."""
+        ...
 
     def piece(self, t: float) -> Any:
         """Solution on the current basis, as an affine function around t."""
@@ -56,8 +62,18 @@ def follow(
     size = int(problem.describe(0.0)["size"])
     limit = 200 * size + 10_000 if max_events is None else max_events
     patience = 50
-    t, stalled = 0.0, 0
-    for count in range(limit + 1):
+    t, stalled, count = 0.0, 0, 0
+    while count <= limit:
+        t_next, exchanges, finished = problem.advance(t, min(limit + 1 - count, _REPORT))
+        count += exchanges
+        if t_next > t:
+            stalled, t = 0, t_next
+            if progress is not None:
+                progress(t)
+        if finished:
+            return count
+        if exchanges == _REPORT or count > limit:
+            continue
         piece = problem.piece(t)
         dt, event = problem.next_event(piece, t, stalled > patience)
         t_next = min(t + dt, 1.0)
@@ -75,6 +91,7 @@ def follow(
                 problem, t, f"no progress after {stalled} exchanges at one point", "Use a slightly different line."
             )
         problem.pivot(piece, event, t)
+        count += 1
     raise _refuse(problem, t, f"more than {limit} exchanges", "Raise max_events, or trace the line in parts.")
 
 

@@ -1,6 +1,7 @@
 """Which sample changes its set next: pure ratio tests over plain arrays, compiled.
 
-States of a sample: RIGHT (multiplier 0), LEFT (at its cap), MARGIN (in the working margin set).
+States of a sample: RIGHT (multiplier 0), LEFT (at its cap), MARGIN (in the working margin set), OUT (its cap is zero
+all along: it takes no part).
 A near tie is decided in extended precision, never by a tolerance: where the margin system is ill-conditioned,
 stepping past an event by 1e-11 in the gradient moves the multipliers by 1e-11 over the pivot, which is visible.
 Exact ties take the fastest sample; in careful mode (after a run of zero-length steps) the lowest index.
@@ -12,8 +13,9 @@ import numpy as np
 
 from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.path.jit import compiled
+from paretoclf.tolerances import SLOPE_NOISE
 
-RIGHT, LEFT, MARGIN = 0, 1, 2
+RIGHT, LEFT, MARGIN, OUT = 0, 1, 2, 3
 
 #: Kinds of event.
 NONE, TO_ZERO, TO_CAP, TO_MARGIN = 0, 1, 2, 3
@@ -21,7 +23,7 @@ NONE, TO_ZERO, TO_CAP, TO_MARGIN = 0, 1, 2, 3
 
 @compiled()
 def first_exit(
-    index: Index, a: Array, da: Array, cap: Array, dcap: Array, horizon: float, noise: float, careful: bool
+    index: Index, a: Array, da: Array, cap: Array, dcap: Array, horizon: float, noise: Array, careful: bool
 ) -> tuple[int, int, float]:
     """First multiplier of the margin set to reach a bound.
 
@@ -33,8 +35,8 @@ def first_exit(
         Caps and their slopes.
     horizon : float
         Length of what is left of the line.
-    noise : float
-        Slopes up to this are no movement.
+    noise : array of shape (k,)
+        Slopes of the multipliers up to this are rounding.
 
     Returns
     -------
@@ -47,7 +49,8 @@ def first_exit(
         for kind in (TO_ZERO, TO_CAP):
             slack = a[j] if kind == TO_ZERO else cap[i] - a[j]
             speed = -da[j] if kind == TO_ZERO else da[j] - dcap[i]
-            if speed <= noise or slack > speed * horizon:
+            least = noise[j] if kind == TO_ZERO else noise[j] + SLOPE_NOISE * abs(dcap[i])
+            if speed <= least or slack > speed * horizon:
                 continue
             dt = max(slack, 0.0) / speed
             merit = -float(i) if careful else speed / max(cap[i], 1e-300)
@@ -76,7 +79,7 @@ def contenders(
     earliest = np.full(n, np.inf)
     bound = min(before, horizon)
     for i in range(n):
-        if state[i] == MARGIN or resting[i]:
+        if state[i] >= MARGIN or resting[i]:
             continue
         slack = g[i] if state[i] == RIGHT else -g[i]
         speed = -dg[i] if state[i] == RIGHT else dg[i]
@@ -128,9 +131,9 @@ def blocking_exchange(a: Array, cap: Array, v: Array, tol: float, careful: bool)
     step : float
     """
     k = a.shape[0]
-    noise = 0.0
+    noise, largest = 0.0, 0.0
     for j in range(k):
-        noise = max(noise, abs(v[j]))
+        noise, largest = max(noise, abs(v[j])), max(largest, a[j])
     noise *= 1e-8
     longest = np.inf
     best, best_kind, best_step, best_speed = -1, NONE, np.inf, 0.0
@@ -141,7 +144,7 @@ def blocking_exchange(a: Array, cap: Array, v: Array, tol: float, careful: bool)
                 continue
             room = max(a[j] if v[j] < 0 else cap[j] - a[j], 0.0)
             if not second:
-                longest = min(longest, (room + tol * cap[j]) / speed)
+                longest = min(longest, (room + tol * min(cap[j], largest)) / speed)
             elif room / speed <= longest and (best < 0 if careful else speed > best_speed):
                 best, best_step, best_speed = j, room / speed, speed
                 best_kind = TO_ZERO if v[j] < 0 else TO_CAP
@@ -155,7 +158,7 @@ def blocking_jump(
     """First sample of group k to reach its margin when the group's multiplier moves in direction sign."""
     best, best_step = -1, np.inf
     for i in range(state.shape[0]):
-        if group[i] != k or i == skip or state[i] == MARGIN:
+        if group[i] != k or i == skip or state[i] >= MARGIN:
             continue
         if (state[i] == LEFT) == (kappa[i] * sign > 0):
             step = max(-g[i] if state[i] == LEFT else g[i], 0.0)

@@ -7,15 +7,20 @@ error accumulates over thousands of breakpoints. Error-free transformations: Knu
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
+import numpy.typing as npt
 
 from paretoclf.checks import Array, Index
 from paretoclf.path.jit import compiled
 
+Columns: TypeAlias = npt.NDArray[np.int32]
+
 _SPLIT = 134217729.0  # 2**27 + 1: splits a double into two halves whose products are exact
 
 
-@compiled(inline="always")
+@compiled()
 def two_sum(a: float, b: float) -> tuple[float, float]:
     """Sum and its rounding error."""
     s = a + b
@@ -23,7 +28,7 @@ def two_sum(a: float, b: float) -> tuple[float, float]:
     return s, (a - (s - z)) + (b - z)
 
 
-@compiled(inline="always")
+@compiled()
 def two_prod(a: float, b: float) -> tuple[float, float]:
     """Product and its rounding error."""
     p = a * b
@@ -36,7 +41,7 @@ def two_prod(a: float, b: float) -> tuple[float, float]:
     return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
 
 
-@compiled(inline="always")
+@compiled()
 def add_product(hi: float, lo: float, a: float, b: float) -> tuple[float, float]:
     """Double-double ``(hi, lo) + a * b`` for doubles a and b."""
     p, e = two_prod(a, b)
@@ -47,15 +52,65 @@ def add_product(hi: float, lo: float, a: float, b: float) -> tuple[float, float]
 @compiled()
 def accumulate(hi: Array, lo: Array, scale: float, row: Array) -> None:
     """Add ``scale * row`` to the double-double vector (hi, lo), in place."""
+    if abs(scale) == 1.0:  # the product is exact: a third of the work
+        for j in range(row.shape[0]):
+            x, h = scale * row[j], hi[j]
+            s = h + x
+            z = s - h
+            hi[j], lo[j] = s, lo[j] + ((h - (s - z)) + (x - z))
+        return
     for j in range(row.shape[0]):
         hi[j], lo[j] = add_product(hi[j], lo[j], scale, row[j])
 
 
 @compiled()
+def accumulate_sparse(hi: Array, lo: Array, scale: float, columns: Columns, values: Array) -> None:
+    """Add ``scale * row`` to the double-double vector (hi, lo), in place; row given by its nonzeros."""
+    for j in range(columns.shape[0]):
+        f = columns[j]
+        hi[f], lo[f] = add_product(hi[f], lo[f], scale, values[j])
+
+
+@compiled()
+def line_at(line: Array, t: float, t_lo: float, out: Array) -> None:
+    """Two affine functions of t in double-double: rows of `line` are start, slope hi and slope lo; out is hi, lo."""
+    for b in range(line.shape[1]):
+        hi, lo = add_product(line[0, b], 0.0, t, line[1, b])
+        out[0, b], out[1, b] = two_sum(hi, lo + (t * line[2, b] + t_lo * line[1, b]))
+
+
+@compiled()
+def combine(sums: Array, phi: Array, out: Array) -> None:
+    """``phi_0 sums_0 + phi_1 sums_1`` in double-double: sums (2, 2, n) basis, hi and lo; phi (2, 2) and out hi, lo."""
+    for j in range(sums.shape[2]):
+        hi, lo = 0.0, 0.0
+        for b in range(2):
+            hi, lo = _add_mul(hi, lo, phi[0, b], phi[1, b], sums[b, 0, j], sums[b, 1, j])
+        out[0, j], out[1, j] = hi, lo
+
+
+@compiled()
+def subtract(e: Array, sums: Array, phi: Array) -> None:
+    """``e - phi_0 sums_0 - phi_1 sums_1`` in place, all in double-double; e (2, m) and sums (2, 2, at least m)."""
+    for j in range(e.shape[1]):
+        hi, lo = e[0, j], e[1, j]
+        for b in range(2):
+            hi, lo = _add_mul(hi, lo, -phi[0, b], -phi[1, b], sums[b, 0, j], sums[b, 1, j])
+        e[0, j], e[1, j] = hi, lo
+
+
+@compiled()
+def _add_mul(hi: float, lo: float, ah: float, al: float, bh: float, bl: float) -> tuple[float, float]:
+    """Double-double ``(hi, lo) + (ah, al) * (bh, bl)``."""
+    hi, lo = add_product(hi, lo, ah, bh)
+    return two_sum(hi, lo + (ah * bl + al * bh))
+
+
+@compiled()
 def gram_residual(
-    rows: Array,
+    K: Array,
+    sign: Array,
     index: Index,
-    k: int,
     right_hi: Array,
     right_lo: Array,
     kappa: Array,
@@ -67,10 +122,12 @@ def gram_residual(
     out: Array,
 ) -> None:
     """Residual ``right - Q_FF a - A_F' eta`` of the margin rows, rounded to double once, at the end."""
+    k = index.shape[0]
     for i in range(k):
         hi, lo = right_hi[i], right_lo[i]
+        row, s = K[index[i]], sign[index[i]]
         for j in range(k):
-            q = rows[i, index[j]]
+            q = s * row[index[j]] * sign[index[j]]
             hi, lo = add_product(hi, lo, -q, a_hi[j])
             lo -= q * a_lo[j]
         g = group[index[i]]
@@ -83,9 +140,10 @@ def gram_residual(
 
 @compiled()
 def feature_residual(
-    Z: Array,
+    ptr: Index,
+    columns: Columns,
+    values: Array,
     index: Index,
-    k: int,
     right: Array,
     right_lo: Array,
     kappa: Array,
@@ -99,18 +157,20 @@ def feature_residual(
     out: Array,
 ) -> None:
     """Residual ``right - z_i . (w + sum_F a z) - A_F' eta``; on return (w_hi, w_lo) is the completed slope."""
-    d = Z.shape[1]
+    k = index.shape[0]
     for j in range(k):
         i = index[j]
-        for f in range(d):
-            hi, lo = add_product(w_hi[f], w_lo[f], a_hi[j], Z[i, f])
-            w_hi[f], w_lo[f] = hi, lo + a_lo[j] * Z[i, f]
+        for c in range(ptr[i], ptr[i + 1]):
+            f, z = columns[c], values[c]
+            hi, lo = add_product(w_hi[f], w_lo[f], a_hi[j], z)
+            w_hi[f], w_lo[f] = hi, lo + a_lo[j] * z
     for j in range(k):
         i = index[j]
         hi, lo = right[j], right_lo[j]
-        for f in range(d):
-            hi, lo = add_product(hi, lo, -Z[i, f], w_hi[f])
-            lo -= Z[i, f] * w_lo[f]
+        for c in range(ptr[i], ptr[i + 1]):
+            f, z = columns[c], values[c]
+            hi, lo = add_product(hi, lo, -z, w_hi[f])
+            lo -= z * w_lo[f]
         g = group[i]
         if g >= 0:
             hi, lo = add_product(hi, lo, -kappa[i], eta_hi[g])
@@ -142,24 +202,13 @@ def balance_residual(
 
 
 @compiled()
-def at_t(moving: Array, t: float, t_lo: float, out: Array) -> None:
-    """Value at ``t + t_lo`` of an affine double-double function.
-
-    ``moving`` holds value hi, lo and rate hi, lo (shape (4, n)); ``out`` receives hi, lo (shape (2, n)).
-    """
-    for j in range(moving.shape[1]):
-        hi, lo = add_product(moving[0, j], moving[1, j], t, moving[2, j])
-        out[0, j], out[1, j] = two_sum(hi, lo + (t * moving[3, j] + t_lo * moving[2, j]))
-
-
-@compiled()
 def gram_gradients(
     K: Array,
     sign: Array,
     samples: Index,
     index: Index,
     at: Array,
-    h: Array,
+    rate: Array,
     p: Array,
     p_lo: Array,
     kappa: Array,
@@ -176,13 +225,14 @@ def gram_gradients(
 ) -> None:
     """Gradient, its slope and the size of the slope's terms for some samples, from rows of the Gram.
 
-    ``at`` (hi, lo) and ``h[2:]`` are value and rate of what the samples at their cap contribute.
+    ``at`` and ``rate`` (hi, lo) are value and rate of ``K_iL (sign cap)_L``.
     """
     for j in range(samples.shape[0]):
         i = samples[j]
-        hi, lo = two_sum(at[0, i], -p[i])
-        lo += at[1, i] - p_lo[i]
-        dhi, dlo = h[2, i], h[3, i]
+        own = sign[i]
+        hi, lo = two_sum(own * at[0, i], -p[i])
+        lo += own * at[1, i] - p_lo[i]
+        dhi, dlo = own * rate[0, i], own * rate[1, i]
         size = abs(dhi)
         for f in range(index.shape[0]):
             q = sign[i] * K[i, index[f]] * sign[index[f]]
@@ -203,7 +253,9 @@ def gram_gradients(
 
 @compiled()
 def feature_gradients(
-    Z: Array,
+    ptr: Index,
+    columns: Columns,
+    values: Array,
     samples: Index,
     w: Array,
     p: Array,
@@ -220,8 +272,8 @@ def feature_gradients(
     for j in range(samples.shape[0]):
         i = samples[j]
         hi, lo, dhi, dlo, size = -p[i], -p_lo[i], 0.0, 0.0, 0.0
-        for f in range(Z.shape[1]):
-            z = Z[i, f]
+        for c in range(ptr[i], ptr[i + 1]):
+            f, z = columns[c], values[c]
             hi, lo = add_product(hi, lo, z, w[0, 0, f])
             lo += z * w[0, 1, f]
             dhi, dlo = add_product(dhi, dlo, z, w[1, 0, f])
@@ -237,14 +289,14 @@ def feature_gradients(
         out[0, j], out[1, j], out[2, j] = hi + lo, dhi + dlo, size
 
 
-@compiled(inline="always")
+@compiled()
 def _sub_mul(hi: float, lo: float, ah: float, al: float, bh: float, bl: float) -> tuple[float, float]:
     """Double-double ``(hi, lo) - (ah, al) * (bh, bl)``."""
     hi, lo = add_product(hi, lo, -ah, bh)
     return two_sum(hi, lo - (ah * bl + al * bh))
 
 
-@compiled(inline="always")
+@compiled()
 def _divide(ah: float, al: float, bh: float, bl: float) -> tuple[float, float]:
     """Double-double ``(ah, al) / (bh, bl)``."""
     q = ah / bh
@@ -293,12 +345,17 @@ def cholesky_solve(H: Array, L: Array, x: Array) -> None:
 
 
 @compiled()
-def add_products(Z: Array, H: Array, L: Array) -> None:
-    """Add ``Z Z'`` to the double-double matrix (H, L), in place."""
-    k, d = Z.shape
-    for i in range(k):
-        for j in range(k):
+def add_products(ptr: Index, columns: Columns, values: Array, index: Index, width: int, H: Array, L: Array) -> None:
+    """Add the products of the rows in index to the double-double matrix (H, L), in place."""
+    row = np.zeros(width)
+    for i in range(index.shape[0]):
+        first, last = ptr[index[i]], ptr[index[i] + 1]
+        for c in range(first, last):
+            row[columns[c]] = values[c]
+        for j in range(index.shape[0]):
             hi, lo = H[i, j], L[i, j]
-            for f in range(d):
-                hi, lo = add_product(hi, lo, Z[i, f], Z[j, f])
+            for c in range(ptr[index[j]], ptr[index[j] + 1]):
+                hi, lo = add_product(hi, lo, row[columns[c]], values[c])
             H[i, j], L[i, j] = hi, lo
+        for c in range(first, last):
+            row[columns[c]] = 0.0

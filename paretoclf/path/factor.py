@@ -1,9 +1,11 @@
 """Cholesky factor of the margin system, updated row by row.
 
-The factor is of ``Q_FF + s A_F' A_F`` (s > 0): positive definite exactly where the bordered system of the margin
-set F is nonsingular, because the equality constraints fix ``A_F a``. A sample enters by one row, leaves by a
-rank-one *positive* update of the rows behind it; both are stable. The factor is only ever a preconditioner:
-solutions are refined against residuals of the original system.
+The factor is of ``M = Q_FF + s A_F' A_F`` (s > 0): positive definite exactly where the bordered system of the margin
+set F is nonsingular, because the equality constraints fix ``A_F a``. A sample enters by one column, leaves by a
+rank-one *positive* update of what is behind it; both are stable. Careful steps use the factor only as a
+preconditioner: their solutions are refined against residuals of the original system.
+
+``M = R' R`` with R upper triangular, so every inner loop runs along a row in memory.
 """
 
 from __future__ import annotations
@@ -15,58 +17,95 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.path import extended
 from paretoclf.path.jit import compiled
+from paretoclf.path.vectors import FAST
 
-_FAST = {"reassoc", "contract", "nsz"}  # lets the compiler vectorise dot products; nothing exact depends on it
+
+@compiled(fastmath=FAST)
+def forward(R: Array, k: int, first: int, x: Array) -> None:
+    """Solve ``R' x = x`` in place, leading k rows; x is zero before `first`."""
+    j = first
+    while j + 3 < k:  # four columns at a time: less traffic on x
+        x0 = x[j] / R[j, j]
+        x1 = (x[j + 1] - R[j, j + 1] * x0) / R[j + 1, j + 1]
+        x2 = (x[j + 2] - R[j, j + 2] * x0 - R[j + 1, j + 2] * x1) / R[j + 2, j + 2]
+        x3 = (x[j + 3] - R[j, j + 3] * x0 - R[j + 1, j + 3] * x1 - R[j + 2, j + 3] * x2) / R[j + 3, j + 3]
+        x[j], x[j + 1], x[j + 2], x[j + 3] = x0, x1, x2, x3
+        rest = x[j + 4 : k]
+        r0, r1, r2, r3 = R[j, j + 4 : k], R[j + 1, j + 4 : k], R[j + 2, j + 4 : k], R[j + 3, j + 4 : k]
+        for i in range(rest.shape[0]):
+            rest[i] -= (r0[i] * x0 + r1[i] * x1) + (r2[i] * x2 + r3[i] * x3)
+        j += 4
+    while j < k:
+        x0 = x[j] / R[j, j]
+        x[j] = x0
+        for i in range(j + 1, k):
+            x[i] -= R[j, i] * x0
+        j += 1
 
 
-@compiled(fastmath=_FAST)
-def forward(L: Array, k: int, x: Array) -> None:
-    """Solve ``L x = x`` in place, leading k rows."""
-    for i in range(k):
+@compiled(fastmath=FAST)
+def backward(R: Array, k: int, x: Array) -> None:
+    """Solve ``R x = x`` in place, leading k rows."""
+    j = k - 4
+    while j >= 0:  # four rows at a time: less traffic on x
+        rest = x[j + 4 : k]
+        r0, r1, r2, r3 = R[j, j + 4 : k], R[j + 1, j + 4 : k], R[j + 2, j + 4 : k], R[j + 3, j + 4 : k]
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for i in range(rest.shape[0]):
+            y = rest[i]
+            s0 += r0[i] * y
+            s1 += r1[i] * y
+            s2 += r2[i] * y
+            s3 += r3[i] * y
+        x3 = (x[j + 3] - s3) / R[j + 3, j + 3]
+        x2 = (x[j + 2] - s2 - R[j + 2, j + 3] * x3) / R[j + 2, j + 2]
+        x1 = (x[j + 1] - s1 - R[j + 1, j + 2] * x2 - R[j + 1, j + 3] * x3) / R[j + 1, j + 1]
+        x0 = (x[j] - s0 - R[j, j + 1] * x1 - R[j, j + 2] * x2 - R[j, j + 3] * x3) / R[j, j]
+        x[j], x[j + 1], x[j + 2], x[j + 3] = x0, x1, x2, x3
+        j -= 4
+    for first in range(j + 3, -1, -1):
+        row = R[first]
         s = 0.0
-        for j in range(i):
-            s += L[i, j] * x[j]
-        x[i] = (x[i] - s) / L[i, i]
-
-
-@compiled(fastmath=_FAST)
-def backward(L: Array, k: int, x: Array) -> None:
-    """Solve ``L' x = x`` in place, leading k rows."""
-    for i in range(k - 1, -1, -1):
-        xi = x[i] / L[i, i]
-        x[i] = xi
-        for j in range(i):
-            x[j] -= L[i, j] * xi
+        for i in range(first + 1, k):
+            s += row[i] * x[i]
+        x[first] = (x[first] - s) / row[first]
 
 
 @compiled()
-def solve(L: Array, k: int, X: Array) -> None:
-    """Solve ``L L' x = x`` in place for every row x of X (shape (q, k))."""
+def solve(R: Array, k: int, X: Array) -> None:
+    """Solve ``R' R x = x`` in place for every row x of X (shape (q, k))."""
     for q in range(X.shape[0]):
-        forward(L, k, X[q])
-        backward(L, k, X[q])
+        forward(R, k, 0, X[q])
+        backward(R, k, X[q])
 
 
 @compiled()
-def delete(L: Array, k: int, r: int) -> None:
+def append(R: Array, k: int, column: Array, pivot: float) -> None:
+    """Add column k; pivot is the square of its diagonal element."""
+    for j in range(k):
+        R[j, k] = column[j]
+    R[k, k] = math.sqrt(pivot)
+
+
+@compiled(fastmath=FAST)
+def delete(R: Array, k: int, r: int) -> None:
     """Remove row and column r from the leading k x k factor, in place."""
-    for i in range(r + 1, k):
-        for j in range(r):
-            L[i - 1, j] = L[i, j]
-    # Behind r the factor T of the trailing block becomes that of T T' + v v', v the removed column.
-    c = np.empty(k)
-    s = np.empty(k)
-    for i in range(r + 1, k):
-        v = L[i, r]
-        for j in range(r + 1, i):
-            x = L[i, j]
-            L[i - 1, j - 1] = c[j] * x + s[j] * v
-            v = c[j] * v - s[j] * x
-        x = L[i, i]
-        h = math.hypot(x, v)
-        c[i] = x / h
-        s[i] = v / h
-        L[i - 1, i - 1] = h
+    v = R[r, r + 1 : k].copy()
+    for j in range(r):
+        row = R[j, r:k]
+        for i in range(k - r - 1):
+            row[i] = row[i + 1]
+    # Behind r the factor T of the trailing block becomes that of T' T + v' v, v the removed row.
+    for j in range(r + 1, k):
+        first = v[j - r - 1]
+        h = math.hypot(R[j, j], first)
+        c, s = R[j, j] / h, first / h
+        R[j - 1, j - 1] = h
+        row, to, rest = R[j, j + 1 : k], R[j - 1, j : k - 1], v[j - r :]
+        for i in range(rest.shape[0]):
+            x, y = row[i], rest[i]
+            to[i] = c * x + s * y
+            rest[i] = c * y - s * x
 
 
 class Factor:
@@ -74,23 +113,34 @@ class Factor:
 
     def __init__(self) -> None:
         self.k = 0
-        self.L = np.empty((16, 16))
+        self.R = np.empty((16, 16))
         self._hard: tuple[Array, Array] | None = None
 
-    def append(self, row: Array, pivot: float) -> None:
+    def reserve(self, k: int) -> None:
+        """Make room for k rows."""
+        have = self.R.shape[0]
+        if k > have:
+            grown = np.empty((max(k, 2 * have),) * 2)
+            grown[:have, :have] = self.R
+            self.R = grown
+
+    def take(self, R: Array) -> None:
+        """Take over a whole factor of shape (k, k)."""
+        self.k = R.shape[0]
+        self.reserve(self.k)
+        self.R[: self.k, : self.k] = R
+        self._hard = None
+
+    def append(self, column: Array, pivot: float) -> None:
         """Add a row; pivot is the square of its diagonal element."""
-        if self.k == self.L.shape[0]:
-            grown = np.empty((2 * self.k, 2 * self.k))
-            grown[: self.k, : self.k] = self.L
-            self.L = grown
-        self.L[self.k, : self.k] = row
-        self.L[self.k, self.k] = math.sqrt(pivot)
+        self.reserve(self.k + 1)
+        append(self.R, self.k, column, pivot)
         self.k += 1
         self._hard = None
 
     def delete(self, position: int) -> None:
         """Remove a row and column."""
-        delete(self.L, self.k, position)
+        delete(self.R, self.k, position)
         self.k -= 1
         self._hard = None
 
@@ -98,6 +148,11 @@ class Factor:
     def hard(self) -> bool:
         """Whether solves are in extended precision."""
         return self._hard is not None
+
+    @property
+    def extended(self) -> tuple[Array, Array]:
+        """The factor in extended precision, hi and lo; empty if there is none."""
+        return self._hard if self._hard is not None else (np.empty((0, 0)), np.empty((0, 0)))
 
     def harden(self, high: Array, low: Array) -> bool:
         """Factor the matrix ``high + low`` in extended precision; False if it is not positive definite."""
@@ -107,16 +162,16 @@ class Factor:
         return True
 
     def forward(self, x: Array) -> Array:
-        """``inv(L) x``, in double."""
+        """``inv(R') x``, in double."""
         x = x.copy()
-        forward(self.L, self.k, x)
+        forward(self.R, self.k, 0, x)
         return x
 
     def solve(self, x: Array) -> Array:
-        """``inv(L L') x`` for x of shape (k,) or (q, k)."""
+        """``inv(R' R) x`` for x of shape (k,) or (q, k)."""
         X = np.atleast_2d(x).copy()
         if self._hard is None:
-            solve(self.L, self.k, X)
+            solve(self.R, self.k, X)
         else:
             for q in range(X.shape[0]):
                 extended.cholesky_solve(*self._hard, X[q])

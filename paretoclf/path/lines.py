@@ -18,19 +18,21 @@ import numpy as np
 from tqdm import tqdm
 
 from paretoclf.checks import Array
-from paretoclf.costs import CostLine, Costs
+from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.build import Leg, assemble, with_chords
 from paretoclf.path.engine import follow
-from paretoclf.path.events import LEFT, RIGHT
-from paretoclf.path.quadratic import FeatureForm, GramForm
+from paretoclf.path.events import LEFT, OUT, RIGHT
+from paretoclf.path.quadratic import STORED_SLOPE, FeatureForm, GramForm
 from paretoclf.path.result import Path, Pieces
-from paretoclf.path.segments import Line
+from paretoclf.path.segments import Line, Log
+from paretoclf.samples import same_samples
 from paretoclf.tolerances import CERTIFY, END_OF_VANISHING_LINE
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
+_LAST_STAGE = 1e-9  # and nearer than that t has too few digits left
 
 
 class CostProblem(Protocol):
@@ -57,6 +59,7 @@ def trace(
     start: Any,
     stop: Any,
     *,
+    hub: Path | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
@@ -67,8 +70,12 @@ def trace(
     ----------
     svm : TwoCSVM
         The problem; only its samples, labels and weights are used, no solver.
-    start, stop : Costs or pair (C_plus, C_minus)
-        Anywhere in the closed quadrant, the origin and the axes included.
+    start, stop : Costs or pair (C_plus, C_minus), or SampleCosts
+        Anywhere in the closed quadrant, the origin and the axes included; or one cost per sample. If one of the two
+        is a SampleCosts, the costs of each sample move linearly from one to the other.
+    hub : Path, optional
+        A path of the same problem to set out from, instead of the origin of the balanced ray: where the two lines
+        cross or come closest. Saves the way up the ray; the result is the same.
     certify : bool
         Whether to compute the certificate at every breakpoint and every middle of a piece and refuse a path that
         fails (the default); it can also be asked for later.
@@ -84,7 +91,7 @@ def trace(
     Raises
     ------
     InputError
-        If a cost is negative or not finite.
+        If a cost is negative or not finite, or hub belongs to another problem.
     DegeneratePathError
         If the path cannot be continued, or fails its certificate. No doubtful path is returned.
 
@@ -103,15 +110,16 @@ def trace(
     >>> round(path.at(1.0).value, 6)
     2.888889
     """
-    line = CostLine(_costs(start, "start"), _costs(stop, "stop"))
+    line = _line_of_costs(start, stop, svm.y)
+    if hub is not None:
+        _check_hub(hub, svm, line)
     began = time.perf_counter()
     bar = sys.stderr.isatty() if progress is None else progress
     layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
     with tqdm(total=1.0, disable=not bar, desc="trace", leave=False, bar_format=layout) as meter:
-        tracer = _Tracer(svm, line, max_events, meter.update)
-        pieces = with_chords(tracer.run(), svm.y, svm.sample_weight, line, tracer.balanced)
+        pieces = _Tracer(svm, line, hub, max_events, meter.update).run()
     path = Path(svm.gram, svm.y, svm.sample_weight, line, pieces, time.perf_counter() - began)
-    if certify and not path.worst_certificate.passes(CERTIFY):
+    if certify and not all(certificate.passes(CERTIFY) for certificate in path.certificates()):
         _refuse_uncertified(path)
     return path
 
@@ -131,125 +139,215 @@ def _costs(given: Any, name: str) -> Costs:
         raise InputError(f"{name}: {error}") from None
 
 
+def _line_of_costs(start: Any, stop: Any, y: Array) -> CostLine:
+    ends = []
+    for given, name in ((start, "start"), (stop, "stop")):
+        costs = given if isinstance(given, SampleCosts) else _costs(given, name)
+        if isinstance(costs, SampleCosts) and costs.values.size != y.size:
+            raise InputError(f"{name} must give {y.size} samples their costs, got {costs.values.size}")
+        ends.append(costs)
+    if any(isinstance(costs, SampleCosts) for costs in ends):
+        ends = [SampleCosts(per_sample(costs, y)) for costs in ends]
+    return CostLine(*ends)
+
+
 def _refuse_uncertified(path: Path) -> None:
     certificates = path.certificates()
     bad = next(k for k, c in enumerate(certificates) if not c.passes(CERTIFY))
     t = float(path.certificate_points[bad])
-    costs = path.costs(t)
     raise DegeneratePathError(
         f"the certificate fails ({certificates[bad].explain()})",
         t=t,
-        costs=f"C_plus = {costs.C_plus:.6g}, C_minus = {costs.C_minus:.6g}",
+        costs=str(path.costs(t)),
         n_margin=int(path.n_margin[min(bad // 2, path.n_margin.size - 1)]),
         remedy="Standardise the features, or use a slightly different line.",
     )
 
 
+def _check_hub(hub: Path, svm: CostProblem, line: CostLine) -> None:
+    a, b = hub.gram, svm.gram
+    same = a is b or (a.kernel == b.kernel and same_samples(a.X, b.X) and _same(a.pivots, b.pivots))
+    if not (same and _same(hub.y, svm.y) and _same(hub.sample_weight, svm.sample_weight)):
+        raise InputError("hub must be a path of the same samples, labels, kernel and weights")
+    if isinstance(line.start, SampleCosts) or isinstance(hub.line.start, SampleCosts):
+        raise InputError("hub must be None where costs are per sample")
+
+
+def _same(a: Any, b: Any) -> bool:
+    return (a is None and b is None) or np.array_equal(a, b)
+
+
+def _crossing(a: CostLine, b: CostLine) -> tuple[float, float]:
+    """Parameters on two segments of the cost plane where they cross, or else come closest."""
+    (p, q), (r, s) = ((np.array(tuple(x.start)), np.array(tuple(x.stop))) for x in (a, b))
+    u, v, w = q - p, s - r, r - p
+    det = u[1] * v[0] - u[0] * v[1]
+    if abs(det) > 1e-12 * np.linalg.norm(u) * np.linalg.norm(v):
+        x, z = (w[1] * v[0] - w[0] * v[1]) / det, (w[1] * u[0] - w[0] * u[1]) / det
+        if 0 <= x <= 1 and 0 <= z <= 1:
+            return float(x), float(z)
+    pairs = []
+    for x in (0.0, 1.0):
+        pairs += [(x, _nearest(p + x * u, r, v)), (_nearest(r + x * v, p, u), x)]
+    return min(pairs, key=lambda xz: float(np.linalg.norm(p + xz[0] * u - r - xz[1] * v)))
+
+
+def _nearest(point: Array, start: Array, direction: Array) -> float:
+    square = float(direction @ direction)
+    return float(np.clip((point - start) @ direction / square, 0.0, 1.0)) if square > 0 else 0.0
+
+
 class _Tracer:
-    """One path: where to start, which way to go, and the joining of what was traced."""
+    """One path: where to start, which way to go, and the joining of what was traced.
+
+    A line is one of caps: its two *bases* are the weights of either class, and phi its two costs; or, with costs per
+    sample, the caps at its two ends, and phi = (1 - t, t). The balanced ray has the weights of either class as its
+    bases, those of the point where the line meets it if the costs are per sample.
+    """
 
     def __init__(
-        self, svm: CostProblem, line: CostLine, max_events: int | None, progress: Callable[[float], Any]
+        self,
+        svm: CostProblem,
+        line: CostLine,
+        hub: Path | None,
+        max_events: int | None,
+        progress: Callable[[float], Any],
     ) -> None:
-        self.y, self.weight, self.line = svm.y, svm.sample_weight, line
+        self.y, self.weight, self.gram = svm.y, svm.sample_weight, svm.gram
         self.max_events, self.progress = max_events, progress
-        self.gram = svm.gram
-        self.sum_plus = float(self.weight[self.y > 0].sum())
-        self.sum_minus = float(self.weight[self.y < 0].sum())
-
-    @property
-    def balanced(self) -> bool:
-        """Whether the line is on the ray."""
-        return self._on_ray(self.line.start) and self._on_ray(self.line.stop)
+        self.cap_start, self.cap_stop = (self.weight * per_sample(costs, self.y) for costs in (line.start, line.stop))
+        self.out = (self.cap_start == 0.0) & (self.cap_stop == 0.0)
+        self.side = np.stack([self.y > 0, self.y < 0])
+        if isinstance(line.start, Costs):
+            self.bases = self.weight * self.side
+            self.ends = np.array(tuple(line.start)), np.array(tuple(line.stop))
+        else:
+            self.bases = np.stack([self.cap_start, self.cap_stop])
+            self.ends = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+        self.per_sample = isinstance(line.start, SampleCosts)
+        self.mean: Array | None = None
+        self.hub = hub
+        if hub is not None:
+            at_line, at_hub = _crossing(line, hub.line)
+            if min(*line.at(at_line), *hub.costs(at_hub)) > 0.0:  # off the axes
+                self.t_line, self.t_hub = at_line, at_hub
+            else:
+                self.hub = None
 
     def run(self) -> Pieces:
         """Trace and join."""
-        a, b = self.line.start, self.line.stop
-        if a.C_plus == b.C_plus == 0.0 or a.C_minus == b.C_minus == 0.0:
+        if any(not (self.cap_start[side].any() or self.cap_stop[side].any()) for side in self.side):
             return self._on_axis()
-        self.mean: Array | None = None
         self.problem = BoxQP(self._quadratic(), np.ones(self.y.size), self.y, np.zeros(self.y.size, dtype=np.int64), 1)
-        if a == b:
-            self._reach(a)
-            leg = self._leg(a, a, 0.0, 1.0)
-            return assemble(self.y.size, [leg], [], self.mean)
-        if self.balanced and 0.0 in (a.total, b.total):
-            up = a.total == 0.0
-            self._start_ray(b if up else a)
-            leg = self._leg(Costs(0, 0), b if up else a, *((0.0, 1.0) if up else (1.0, 0.0)), fresh=True)
-            legs = ([leg], []) if up else ([], [leg])
-            return assemble(self.y.size, *legs, self.mean)
-        t_meet = self._meeting()
-        meet = self.line.at(t_meet)
-        self._reach(meet)
-        state, index = self.problem.state.copy(), self.problem.index.copy()
-        forward = self._legs(meet, b, t_meet, 1.0) if t_meet < 1.0 else []
-        backward = []
-        if t_meet > 0.0:
-            self.problem.start(state, index, self._line(meet, meet))
-            backward = self._legs(meet, a, t_meet, 0.0)
-        return assemble(self.y.size, forward, backward, self.mean)
+        start, stop = self.ends
+        at_origin = [not cap.any() for cap in (self.cap_start, self.cap_stop)]
+        on_ray = [self._on_ray(cap) for cap in (self.cap_start, self.cap_stop)]
+        from_origin = all(on_ray) and any(at_origin) and not self.per_sample
+        if from_origin:
+            up = at_origin[0]
+            self._start_ray(self.bases, stop if up else start)
+            self.problem.record_from_here()
+            leg = self._leg(np.zeros(2), stop if up else start, *((0.0, 1.0) if up else (1.0, 0.0)), fresh=True)
+            log, other = self.problem.log, Log(self.problem.log.state, 1, self.problem.Q.stored_width)
+            pieces = self._join(log, [leg], other, []) if up else self._join(other, [], log, [leg])
+        elif np.array_equal(self.cap_start, self.cap_stop):
+            self._reach(0.0)
+            self.problem.record_from_here()
+            leg = self._leg(start, stop, 0.0, 1.0)
+            pieces = self._join(self.problem.log, [leg], self.problem.log, [])
+        else:
+            t_meet = self._meeting() if self.hub is None else self.t_line
+            meet = self._phi(t_meet)
+            self._reach(t_meet)
+            here = self.problem.snapshot()
+            self.problem.record_from_here()
+            forward = self._legs(meet, stop, t_meet, 1.0) if t_meet < 1.0 else []
+            log = self.problem.log
+            self.problem.restore(here)
+            self.problem.record_from_here()
+            backward = self._legs(meet, start, t_meet, 0.0) if t_meet > 0.0 else []
+            pieces = self._join(log, forward, self.problem.log, backward)
+        return with_chords(pieces, self._caps, from_origin)
+
+    def _join(self, log: Log, forward: list[Leg], other: Log, backward: list[Leg]) -> Pieces:
+        return assemble(log, forward, other, backward, self.mean, self.gram.features is not None)
 
     def _quadratic(self) -> GramForm | FeatureForm:
-        if not self.gram.linear:
+        X = self.gram.features
+        if X is None:
             return GramForm(self.gram.matrix, self.y)
-        X = self.gram.X
-        # With a free intercept the samples may be centred, which costs no accuracy and improves the conditioning.
-        self.mean = np.where(np.ptp(X, axis=0) > 0, X.mean(axis=0), X[0])
-        return FeatureForm(X - self.mean, self.y)
+        if isinstance(X, np.ndarray) and X.shape[1] <= STORED_SLOPE:
+            # With a free intercept the samples may be centred, which costs no accuracy and improves the conditioning.
+            self.mean = np.where(np.ptp(X, axis=0) > 0, X.mean(axis=0), X[0])
+            X = X - self.mean
+        return FeatureForm(X, self.y)
 
     # ---- where the line meets the ray ------------------------------------------------------------------------
 
-    def _imbalance(self, c: Costs) -> float:
-        return c.C_plus * self.sum_plus - c.C_minus * self.sum_minus
+    def _phi(self, t: float) -> Array:
+        start, stop = self.ends
+        return np.asarray((1 - t) * start + t * stop)
 
-    def _on_ray(self, c: Costs) -> bool:
-        return abs(self._imbalance(c)) <= 1e-12 * (c.C_plus * self.sum_plus + c.C_minus * self.sum_minus)
+    def _caps(self, t: float) -> Array:
+        return np.asarray((1 - t) * self.cap_start + t * self.cap_stop)
+
+    def _on_ray(self, cap: Array) -> bool:
+        plus, minus = (float(cap[side].sum()) for side in self.side)
+        return abs(plus - minus) <= 1e-12 * (plus + minus)
 
     def _meeting(self) -> float:
         """Parameter of the point of the line to start from: interior costs, on the ray if possible."""
-        a, b = self.line.start, self.line.stop
-        at_a, at_b = self._imbalance(a), self._imbalance(b)
+        at_a, at_b = float(self.y @ self.cap_start), float(self.y @ self.cap_stop)
         if at_a * at_b < 0.0:
             return at_a / (at_a - at_b)
-        inner_a, inner_b = min(a.C_plus, a.C_minus) > 0, min(b.C_plus, b.C_minus) > 0
+        inner_a, inner_b = ((cap[~self.out] > 0).all() for cap in (self.cap_start, self.cap_stop))
         if inner_a and inner_b:
-            share = [abs(at) / c.total for at, c in ((at_a, a), (at_b, b))]
+            share = [abs(at) / cap.sum() for at, cap in ((at_a, self.cap_start), (at_b, self.cap_stop))]
             return 0.0 if share[0] <= share[1] else 1.0
         return 0.0 if inner_a else 1.0 if inner_b else 0.5
 
-    def _caps(self, c: Costs) -> Array:
-        return np.asarray(self.weight * np.where(self.y > 0, c.C_plus, c.C_minus))
-
-    def _line(self, a: Costs, b: Costs) -> Line:
-        return Line(self._caps(a), self._caps(b), np.zeros(1), np.zeros(1))
-
-    def _start_ray(self, to: Costs) -> None:
+    def _start_ray(self, bases: Array, to: Array) -> None:
         """Basis at the origin of the ray: all at their cap, the positive first to meet its margin holds b."""
-        caps = self._caps(to)
-        push = self.y * self.gram.matvec(self.y * caps)
-        positive = np.flatnonzero(self.y > 0)
-        holder = positive[int(np.argmax(push[positive]))]
-        self.problem.start(np.full(self.y.size, LEFT), [holder], self._line(Costs(0, 0), to))
+        push = self.y * self.gram.matvec(self.y * (to @ bases))
+        candidates = np.flatnonzero(self.side[0] & ~self.out)
+        holder = candidates[int(np.argmax(push[candidates]))]
+        state = np.where(self.out, OUT, LEFT)
+        self.problem.start(state, [holder], self._line(bases, np.zeros(2), to))
 
-    def _reach(self, c: Costs) -> None:
-        """Bring the basis to interior costs c: up the ray to the same total, then across."""
-        if self._on_ray(c):
-            balanced = c
-        else:
-            scale = c.total / (self.sum_plus + self.sum_minus)
-            balanced = Costs(scale * self.sum_minus, scale * self.sum_plus)
-        self._start_ray(balanced)
+    def _line(self, bases: Array, a: Array, b: Array) -> Line:
+        return Line(bases, a, b, np.zeros(1), np.zeros(1))
+
+    def _reach(self, t: float) -> None:
+        """Bring the basis to the interior point t of the line: from the hub, or up the ray, then across."""
+        if self.hub is not None and self._reach_from(self.hub, t):
+            return
+        bases, to = (self._caps(t) * self.side, np.ones(2)) if self.per_sample else (self.bases, self._phi(t))
+        sums = bases.sum(axis=1)
+        balanced = to if self._on_ray(to @ bases) else to.sum() / sums.sum() * sums[::-1]
+        self._start_ray(bases, balanced)
+        self.problem.record_from_here(keep=False)
         follow(self.problem, max_events=self.max_events)
-        if balanced != c:
-            self.problem.set_line(self._line(balanced, c))
+        if balanced is not to:
+            self.problem.set_line(self._line(bases, balanced, to))
             follow(self.problem, max_events=self.max_events)
+
+    def _reach_from(self, hub: Path, t: float) -> bool:
+        here, to = np.array(tuple(hub.costs(self.t_hub))), self._phi(t)
+        state, margin = hub.basis(self.t_hub)
+        try:
+            if not self.problem.start_on(state, margin, self._line(self.bases, here, to)):
+                return False
+            self.problem.record_from_here(keep=False)
+            follow(self.problem, max_events=self.max_events)
+        except DegeneratePathError:
+            return False
+        return True
 
     # ---- following -------------------------------------------------------------------------------------------
 
-    def _leg(self, a: Costs, b: Costs, t_from: float, t_to: float, fresh: bool = False) -> Leg:
+    def _leg(self, a: Array, b: Array, t_from: float, t_to: float, fresh: bool = False) -> Leg:
         if not fresh:
-            self.problem.set_line(self._line(a, b))
+            self.problem.set_line(self._line(self.bases, a, b))
         seen, width = 0.0, abs(t_to - t_from)
 
         def report(u: float) -> None:
@@ -257,36 +355,36 @@ class _Tracer:
             self.progress(width * (u - seen))
             seen = u
 
+        first = self.problem.segments
         follow(self.problem, max_events=self.max_events, progress=report)
-        return Leg(self.problem.segments, t_from, t_to)
+        return Leg(first, self.problem.segments, t_from, t_to)
 
-    def _legs(self, a: Costs, b: Costs, t_from: float, t_to: float) -> list[Leg]:
-        """Follow from a to b; where a cost vanishes at b, in stages until nothing happens any more."""
-        if min(b.C_plus, b.C_minus) > 0.0:
+    def _legs(self, a: Array, b: Array, t_from: float, t_to: float) -> list[Leg]:
+        """Follow from a to b; where a cap vanishes at b, in stages until nothing happens any more."""
+        if ((b @ self.bases)[~self.out] > 0.0).all():
             return [self._leg(a, b, t_from, t_to)]
         legs: list[Leg] = []
         here, share, t = a, 1.0, t_from
         while True:
-            self.problem.set_line(self._line(here, b), END_OF_VANISHING_LINE)
+            self.problem.set_line(self._line(self.bases, here, b), END_OF_VANISHING_LINE)
             piece = self.problem.piece(0.0)
             _, event = self.problem.next_event(piece, 0.0, False)
-            if event is None or share < 1e-11:
-                self.problem.set_line(self._line(here, b), END_OF_VANISHING_LINE)
+            if event is None or share < _LAST_STAGE:
+                self.problem.set_line(self._line(self.bases, here, b), END_OF_VANISHING_LINE)
+                first = self.problem.segments
                 follow(self.problem, max_events=self.max_events)
-                return [*legs, Leg(self.problem.segments, t, t_to)]
+                return [*legs, Leg(first, self.problem.segments, t, t_to)]
             share *= _STAGE
-            near = Costs((1 - share) * b.C_plus + share * a.C_plus, (1 - share) * b.C_minus + share * a.C_minus)
+            near = (1 - share) * b + share * a
             t_near = t_to + share * (t_from - t_to)
             legs.append(self._leg(here, near, t, t_near))
             here, t = near, t_near
 
     def _on_axis(self) -> Pieces:
-        """One cost is zero all along: no multiplier, w = 0, and the other class decides b."""
-        c = Costs(
-            max(self.line.start.C_plus, self.line.stop.C_plus), max(self.line.start.C_minus, self.line.stop.C_minus)
-        )
-        b = 1.0 if c.C_plus > 0 else -1.0 if c.C_minus > 0 else 0.0
+        """One class has no cost all along: no multiplier, w = 0, and the other class decides b."""
+        b = float(np.sign((self.y * (self.cap_start + self.cap_stop)).sum()))
         empty = np.zeros(0)
+        features = self.gram.features
         return Pieces(
             t=np.array([0.0, 1.0]),
             ptr=np.zeros(2, dtype=np.int64),
@@ -296,7 +394,7 @@ class _Tracer:
             b0=np.array([b]),
             b1=np.array([b]),
             value=np.zeros((1, 3)),
-            w=np.zeros((2, self.gram.X.shape[1])) if self.gram.linear else None,
+            w=None if features is None or features.shape[1] > STORED_SLOPE else np.zeros((2, features.shape[1])),
             state=np.full(self.y.size, RIGHT, dtype=np.int8),
             changes=np.zeros((3, 0), dtype=np.int64),
         )

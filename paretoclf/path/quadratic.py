@@ -1,35 +1,104 @@
 """The quadratic term Q of a box QP in the two forms the tracker can use: a Gram matrix, or features.
 
-Both answer the same questions about ``Q a = Q_F a_F + Q_L c_L(t)``. The contribution of the samples at their cap,
-affine in t, is kept in double-double and changed by one row when a sample enters or leaves, so it never drifts.
+Both answer the same questions about ``Q a = Q_F a_F + Q_L c_L(t)``. Caps are combinations of two fixed vectors,
+``c(t) = phi_0(t) base_0 + phi_1(t) base_1``; what the samples at their cap contribute to each of the two is kept in
+double-double and changed by one row when a sample enters or leaves, so it never drifts.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index
 from paretoclf.path import extended
+from paretoclf.path.extended import Columns
 from paretoclf.path.factor import Factor
+from paretoclf.path.jit import compiled
+from paretoclf.path.vectors import add_rows_twice, dot, fill
 from paretoclf.tolerances import DEPENDENT_FEATURES, DEPENDENT_GRAM
+
+STORED_SLOPE = 512  # a path keeps w up to this length, beyond it recomputes w from the multipliers
+
+GRAM, DENSE, SPARSE = 0, 1, 2
+
+
+class Rows(NamedTuple):
+    """Q as plain arrays, for compiled code: ``sign_i K_ij sign_j`` (GRAM), or ``z_i . z_j`` (DENSE, SPARSE)."""
+
+    kind: int
+    wide: Array  # (n, n) kernel matrix; (d, n) transposed features if DENSE
+    tall: Array  # (n, d) features if DENSE
+    ptr: Index  # features row by row, nonzeros only, if SPARSE (and for careful steps if DENSE)
+    columns: Columns
+    values: Array
+    sign: Array
+    diagonal: Array
+    reach: Array  # sqrt(Q_ii)
+    shift: float
+
+
+@compiled()
+def column(Q: Rows, index: Index, k: int, i: int, work: Array, out: Array) -> None:
+    """``Q_Fi`` for the leading k samples of index; work (d,) is zero before and after, used if SPARSE."""
+    if Q.kind == GRAM:
+        row, s = Q.wide[i], Q.sign[i]
+        for j in range(k):
+            out[j] = s * row[index[j]] * Q.sign[index[j]]
+    elif Q.kind == DENSE:
+        z = Q.tall[i]
+        for j in range(k):
+            out[j] = dot(z, Q.tall[index[j]])
+    else:
+        for c in range(Q.ptr[i], Q.ptr[i + 1]):
+            work[Q.columns[c]] = Q.values[c]
+        for j in range(k):
+            s = 0.0
+            for c in range(Q.ptr[index[j]], Q.ptr[index[j] + 1]):
+                s += Q.values[c] * work[Q.columns[c]]
+            out[j] = s
+        for c in range(Q.ptr[i], Q.ptr[i + 1]):
+            work[Q.columns[c]] = 0.0
+
+
+@compiled()
+def change_cap(Q: Rows, bases: Array, sums: Array, i: int, sign: float) -> None:
+    """Sample i joins (+1) or leaves (-1) those at their cap.
+
+    ``sums`` (2, 2, width) holds base, hi and lo of ``K_L' (sign base)_L`` (GRAM) or ``Z_L' base_L``.
+    """
+    for b in range(2):
+        scale = sign * bases[b, i] * Q.sign[i]
+        if scale == 0.0:
+            continue
+        if Q.kind == GRAM:
+            extended.accumulate(sums[b, 0], sums[b, 1], scale, Q.wide[i])
+        elif Q.kind == DENSE:
+            extended.accumulate(sums[b, 0], sums[b, 1], scale, Q.tall[i])
+        else:
+            first, last = Q.ptr[i], Q.ptr[i + 1]
+            extended.accumulate_sparse(sums[b, 0], sums[b, 1], scale, Q.columns[first:last], Q.values[first:last])
+
+
+@compiled()
+def all_at_cap(Q: Rows, bases: Array, at_cap: npt.NDArray[np.bool_], sums: Array) -> None:
+    """Sums over all samples at their cap, from nothing."""
+    for b in range(2):
+        fill(sums[b, 0], 0.0)
+        fill(sums[b, 1], 0.0)
+    for i in range(at_cap.shape[0]):
+        if at_cap[i]:
+            change_cap(Q, bases, sums, i, 1.0)
 
 
 class Multipliers:
-    """Margin multipliers and their derivative (or value) in double-double: ``hi + lo``."""
+    """Margin multipliers and eta in double-double: rows hi and lo."""
 
     def __init__(self, k: int, m: int) -> None:
-        self.a, self.a_lo = np.zeros(k), np.zeros(k)
-        self.eta, self.eta_lo = np.zeros(m), np.zeros(m)
-
-    def add(self, da: Array, deta: Array) -> None:
-        """Add a correction."""
-        for hi, lo, d in ((self.a, self.a_lo, da), (self.eta, self.eta_lo, deta)):
-            total = hi + d
-            lo += _error(hi, d, total)
-            hi[:] = total
+        self.a, self.eta = np.zeros((2, k)), np.zeros((2, m))
 
 
 def _error(a: Array, b: Array, s: Array) -> Array:
@@ -37,47 +106,104 @@ def _error(a: Array, b: Array, s: Array) -> Array:
     return np.asarray((a - (s - z)) + (b - z))
 
 
-class Quadratic(Protocol):
-    """The questions the tracker asks about Q."""
+class Quadratic:
+    """What a Gram and features have in common: the sums over the samples at their cap."""
 
-    n: int
-    shift: float
-    reach: Array  # sqrt(Q_ii)
+    rows: Rows
     pivot_noise: float
 
-    def begin(self, c0: Array, c1: Array, at_cap: npt.NDArray[np.bool_]) -> None:
-        """Start a line with caps c0 + t c1 and these samples at their cap."""
-        ...
+    def __init__(self, rows: Rows, n: int, width: int) -> None:
+        self.rows, self.n = rows, n
+        self.sums = np.zeros((2, 2, width))
+        self.at_cap = np.zeros((2, 2, width))  # contribution of those at their cap: value at t and rate, hi and lo
+        self.w = np.zeros((2, 2, width if rows.kind != GRAM else 0))  # w and its rate, hi and lo
+
+    @property
+    def stored_width(self) -> int:
+        """Length of the vector w that a log keeps for each segment; 0 if none."""
+        return 0
+
+    @property
+    def shift(self) -> float:
+        """The s of ``Q_FF + s A_F' A_F``."""
+        return self.rows.shift
+
+    @property
+    def reach(self) -> Array:
+        """``sqrt(Q_ii)``."""
+        return self.rows.reach
+
+    def begin(self, bases: Array, at_cap: npt.NDArray[np.bool_]) -> None:
+        """Caps are combinations of these two bases (2, n); these samples are at theirs."""
+        self.bases = bases
+        all_at_cap(self.rows, bases, at_cap, self.sums)
 
     def cap_changes(self, i: int, sign: float) -> None:
         """Sample i joins (+1) or leaves (-1) the samples at their cap."""
-        ...
+        change_cap(self.rows, self.bases, self.sums, i, sign)
 
-    def enter(self, i: int, position: int) -> None:
-        """Sample i takes this position in the margin set."""
-        ...
+    def at(self, phi: Array, slope: Array) -> None:
+        """Evaluate the contribution of the samples at their cap; phi and slope (2, 2) are hi and lo."""
+        extended.combine(self.sums, phi, self.at_cap[0])
+        extended.combine(self.sums, slope, self.at_cap[1])
 
-    def leave(self, position: int, k: int) -> None:
-        """The sample at this position leaves a margin set of k; those behind move up."""
-        ...
+    def column(self, index: Index, i: int) -> Array:
+        """``Q_Fi``, shape (k,)."""
+        out = np.empty(index.size)
+        column(self.rows, index, index.size, i, np.zeros(self.sums.shape[2]), out)
+        return out
+
+
+def _no_rows() -> tuple[Index, Columns, Array]:
+    return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0)
+
+
+def _typical(diagonal: Array) -> float:
+    mean = float(np.mean(diagonal))
+    return mean if mean > 0 else 1.0
+
+
+class GramForm(Quadratic):
+    """``Q = diag(sign) K diag(sign)`` from a kernel matrix held in memory."""
+
+    pivot_noise = DEPENDENT_GRAM
+
+    def __init__(self, K: Array, sign: Array) -> None:
+        diagonal = np.maximum(np.diagonal(K), 0.0)
+        rows = Rows(
+            GRAM, K, np.zeros((0, 0)), *_no_rows(), np.asarray(sign, dtype=float), diagonal, np.sqrt(diagonal),
+            _typical(diagonal),
+        )  # fmt: skip
+        super().__init__(rows, K.shape[0], K.shape[0])
+        self.K, self.sign = rows.wide, rows.sign
 
     def new_row(self, factor: Factor, index: Index, i: int, kappa: Array, group: Index) -> tuple[Array, float, Array]:
-        """Row of the factor for sample i, its squared pivot, and the combination u with ``Q_FF~ u = Q_Fi~``."""
-        ...
+        """Column of the factor for sample i, its squared pivot, and the combination u with ``M_FF u = M_Fi``."""
+        k = index.size
+        same = (group[index] == group[i]) & (group[i] >= 0)
+        shifted = self.shift * kappa[i] * kappa[index] * same
+        diagonal = self.K[i, i] + (self.shift if group[i] >= 0 else 0.0)
+        own = self.column(index, i)
+        column = own + shifted
+        row = factor.forward(column)
+        u = factor.solve(column)
+        pivot = diagonal - row @ row
+        if pivot < 1e-4 * diagonal:
+            # Cancellation: solve again for what is left, and take the pivot from the refined combination.
+            zero, none, left = np.zeros(k), np.full(self.n, -1), np.empty(k)
+            for _ in range(3):
+                extended.gram_residual(self.K, self.sign, index, own, zero, kappa, none, u, zero, zero, zero, left)
+                left += self.shift * kappa[index] * _group_rest(kappa, group, index, i, u)
+                u += factor.solve(left)
+            pivot = diagonal - u @ (column + left)
+        return row, float(pivot), u
 
     def system(self, index: Index, kappa: Array, group: Index) -> tuple[Array, Array]:
         """The shifted margin system ``Q_FF + s A_F' A_F`` in double-double."""
-        ...
-
-    def residual(
-        self, index: Index, slope: bool, right: Array, right_lo: Array, kappa: Array, group: Index, x: Multipliers
-    ) -> Array:
-        """``right - (Q a)_F - A_F' eta`` to full precision; right excludes the samples at their cap."""
-        ...
-
-    def at(self, t: float, t_lo: float) -> None:
-        """Evaluate the contribution of the samples at their cap at ``t + t_lo``."""
-        ...
+        own = self.sign[index][:, None] * self.K[np.ix_(index, index)] * self.sign[index]
+        shift = _shifts(self.shift, index, kappa, group)
+        high = own + shift
+        return high, _error(own, shift, high)
 
     def precise(
         self,
@@ -91,170 +217,87 @@ class Quadratic(Protocol):
         rate: Multipliers,
     ) -> Array:
         """Per sample the gradient, its slope, and the size of the slope's terms, in extended precision."""
-        ...
-
-    def products(self, index: Index, value: Multipliers, rate: Multipliers) -> tuple[Array, Array]:
-        """``Q a`` and its derivative in double, shape (2, n), and the size of the terms that were summed."""
-        ...
-
-    def slopes(self) -> tuple[Array, Array] | None:
-        """The vector w and its derivative of the last `products`, where Q has features."""
-        ...
-
-
-class GramForm:
-    """``Q = diag(sign) K diag(sign)`` from a kernel matrix held in memory."""
-
-    pivot_noise = DEPENDENT_GRAM
-
-    def __init__(self, K: Array, sign: Array) -> None:
-        self.K, self.sign = K, sign
-        self.n = K.shape[0]
-        self.reach = np.sqrt(np.maximum(np.diagonal(K), 0.0))
-        mean = float(np.mean(np.diagonal(K)))
-        self.shift = mean if mean > 0 else 1.0
-        self._rows = np.empty((16, self.n))
-        self._h = np.zeros((4, self.n))  # value hi, lo; rate hi, lo
-        self._at = np.zeros((2, self.n))
-
-    def _row(self, i: int) -> Array:
-        return np.asarray(self.sign[i] * self.K[i] * self.sign)
-
-    def begin(self, c0: Array, c1: Array, at_cap: npt.NDArray[np.bool_]) -> None:
-        self.c0, self.c1 = c0, c1
-        self._h[:] = 0.0
-        for i in np.flatnonzero(at_cap):
-            self.cap_changes(int(i), 1.0)
-
-    def cap_changes(self, i: int, sign: float) -> None:
-        row = self._row(i)
-        if self.c0[i] != 0.0:
-            extended.accumulate(self._h[0], self._h[1], sign * self.c0[i], row)
-        if self.c1[i] != 0.0:
-            extended.accumulate(self._h[2], self._h[3], sign * self.c1[i], row)
-
-    def enter(self, i: int, position: int) -> None:
-        if position == self._rows.shape[0]:
-            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-        self._rows[position] = self._row(i)
-
-    def leave(self, position: int, k: int) -> None:
-        self._rows[position : k - 1] = self._rows[position + 1 : k]
-
-    def new_row(self, factor: Factor, index: Index, i: int, kappa: Array, group: Index) -> tuple[Array, float, Array]:
-        k = index.size
-        same = (group[index] == group[i]) & (group[i] >= 0)
-        shifted = self.shift * kappa[i] * kappa[index] * same
-        diagonal = self.K[i, i] + (self.shift if group[i] >= 0 else 0.0)
-        column = self._rows[:k, i] + shifted
-        row = factor.forward(column)
-        u = factor.solve(column)
-        pivot = diagonal - row @ row
-        if pivot < 1e-4 * diagonal:
-            # Cancellation: solve again for what is left, and take the pivot from the refined combination.
-            zero = np.zeros(k)
-            none = np.full(self.n, -1)
-            for _ in range(3):
-                left = np.empty(k)
-                extended.gram_residual(
-                    self._rows, index, k, self._rows[:k, i].copy(), zero, kappa, none, u, zero, zero, zero, left
-                )
-                left += self.shift * kappa[index] * _group_rest(kappa, group, index, i, u)
-                u += factor.solve(left)
-            pivot = diagonal - u @ (column + left)
-        return row, float(pivot), u
-
-    def system(self, index: Index, kappa: Array, group: Index) -> tuple[Array, Array]:
-        own = self._rows[: index.size][:, index]
-        shift = _shifts(self.shift, index, kappa, group)
-        high = own + shift
-        return high, _error(own, shift, high)
-
-    def residual(
-        self, index: Index, slope: bool, right: Array, right_lo: Array, kappa: Array, group: Index, x: Multipliers
-    ) -> Array:
-        k = index.size
-        out = np.empty(k)
-        hi, lo = (self._h[2], self._h[3]) if slope else (self._at[0], self._at[1])
-        high = right - hi[index]
-        error = _error(right, -hi[index], high) - lo[index] + right_lo
-        extended.gram_residual(self._rows, index, k, high, error, kappa, group, x.a, x.a_lo, x.eta, x.eta_lo, out)
-        return out
-
-    def at(self, t: float, t_lo: float) -> None:
-        extended.at_t(self._h, t, t_lo, self._at)
-
-    def precise(
-        self,
-        samples: Index,
-        index: Index,
-        p: Array,
-        p_lo: Array,
-        kappa: Array,
-        group: Index,
-        value: Multipliers,
-        rate: Multipliers,
-    ) -> Array:
         out = np.empty((3, samples.size))
         extended.gram_gradients(
-            self.K, self.sign, samples, index, self._at, self._h, p, p_lo, kappa, group,
-            value.a, value.a_lo, value.eta, value.eta_lo, rate.a, rate.a_lo, rate.eta, rate.eta_lo, out,
+            self.K, self.sign, samples, index, self.at_cap[0], self.at_cap[1], p, p_lo, kappa, group,
+            value.a[0], value.a[1], value.eta[0], value.eta[1], rate.a[0], rate.a[1], rate.eta[0], rate.eta[1], out,
         )  # fmt: skip
         return out
 
     def products(self, index: Index, value: Multipliers, rate: Multipliers) -> tuple[Array, Array]:
-        k = index.size
-        both = np.stack([value.a, rate.a]) @ self._rows[:k]
-        both[0] += self._at[0]
-        both[1] += self._h[2]
-        reach = self.reach
-        size = np.abs(np.stack([value.a, rate.a])) @ reach[index]
-        return both, size[:, None] * reach + np.abs(np.stack([self._at[0], self._h[2]]))
+        """``Q a`` and its derivative in double, shape (2, n), and the size of the terms that were summed."""
+        both = np.stack([value.a[0], rate.a[0]])
+        coef = both * self.sign[index]
+        out = self.at_cap[:, 0].copy()
+        size = np.abs(out) + (np.abs(both) @ self.reach[index])[:, None] * self.reach
+        add_rows_twice(self.K, index, index.size, coef, out)
+        return out * self.sign, size
 
     def slopes(self) -> None:
+        """No vector w."""
         return None
 
 
-class FeatureForm:
-    """``Q = Z Z'`` with ``Z = diag(sign) X``: the n x n matrix is never formed, and w is a variable of its own."""
+class FeatureForm(Quadratic):
+    """``Q = Z Z'`` with ``Z = diag(sign) X``: the n x n matrix is never formed, and w is a variable of its own.
+
+    Parameters
+    ----------
+    X : array of shape (n, d) or scipy.sparse.csr_array
+    sign : array of shape (n,)
+    """
 
     pivot_noise = DEPENDENT_FEATURES
 
-    def __init__(self, X: Array, sign: Array) -> None:
-        self.Z = np.ascontiguousarray(sign[:, None] * X)
-        self.n, d = self.Z.shape
-        self.reach = np.linalg.norm(X, axis=1)
-        mean = float(np.mean(np.einsum("ij,ij->i", X, X)))
-        self.shift = mean if mean > 0 else 1.0
-        self._w = np.zeros((4, d))
-        self._at = np.zeros((2, d))
-        self._done = np.zeros((2, 2, d))  # value and rate, hi and lo
+    def __init__(self, X: Any, sign: Array) -> None:
+        n, d = X.shape
+        if sp.issparse(X):
+            Z = sp.csr_array(X)
+            ptr, columns = Z.indptr.astype(np.int64), Z.indices.astype(np.int32)
+            values = np.repeat(sign, np.diff(ptr)) * Z.data
+            diagonal = np.add.reduceat(np.append(values * values, 0.0), ptr[:-1]) * (np.diff(ptr) > 0)
+            kind, wide, tall = SPARSE, np.zeros((0, 0)), np.zeros((0, 0))
+        else:
+            kind, tall = DENSE, np.ascontiguousarray(sign[:, None] * X)
+            wide = np.ascontiguousarray(tall.T)
+            ptr = d * np.arange(n + 1, dtype=np.int64)
+            columns, values = np.tile(np.arange(d, dtype=np.int32), n), tall.reshape(-1)
+            diagonal = np.einsum("ij,ij->i", tall, tall)
+        rows = Rows(kind, wide, tall, ptr, columns, values, np.ones(n), diagonal, np.sqrt(diagonal), _typical(diagonal))
+        super().__init__(rows, n, d)
+        self._features = ptr, columns, values
 
-    def begin(self, c0: Array, c1: Array, at_cap: npt.NDArray[np.bool_]) -> None:
-        self.c0, self.c1 = c0, c1
-        self._w[:] = 0.0
-        for i in np.flatnonzero(at_cap):
-            self.cap_changes(int(i), 1.0)
+    @property
+    def stored_width(self) -> int:
+        """Length of w, where it is about as short as a margin set."""
+        d = int(self.sums.shape[2])
+        return d if d <= STORED_SLOPE else 0
 
-    def cap_changes(self, i: int, sign: float) -> None:
-        extended.accumulate(self._w[0], self._w[1], sign * self.c0[i], self.Z[i])
-        extended.accumulate(self._w[2], self._w[3], sign * self.c1[i], self.Z[i])
-
-    def enter(self, i: int, position: int) -> None:
-        pass
-
-    def leave(self, position: int, k: int) -> None:
-        pass
+    def _dot(self, w: Array) -> Array:
+        """``Z w`` for one vector or rows of vectors."""
+        if self.rows.kind == DENSE:
+            return np.asarray(w @ self.rows.wide)
+        ptr, columns, values = self._features
+        Z = sp.csr_array((values, columns, ptr), shape=(self.n, self.sums.shape[2]))
+        return np.asarray((Z @ w.T).T)
 
     def new_row(self, factor: Factor, index: Index, i: int, kappa: Array, group: Index) -> tuple[Array, float, Array]:
+        """Column of the factor for sample i, its squared pivot, and the combination u with ``M_FF u = M_Fi``."""
         # Corrected seminormal equations: the pivot is the squared norm of an explicit residual vector, so it is
         # accurate relative to the features, not to their squares.
-        k = index.size
-        z, root = self.Z[i].copy(), np.sqrt(self.shift)
+        k, d = index.size, self.sums.shape[2]
+        ptr, columns, values = self._features
+        z, root = np.zeros(d), np.sqrt(self.shift)
+        z[columns[ptr[i] : ptr[i + 1]]] = values[ptr[i] : ptr[i + 1]]
         extra = np.zeros(int(group.max(initial=-1)) + 1)
         if group[i] >= 0:
             extra[group[i]] = root * kappa[i]
-        rows = self.Z[index]
+        if self.rows.kind == DENSE:
+            rows: Any = self.rows.tall[index]
+        else:
+            size = ptr[index + 1] - ptr[index]
+            at = np.repeat(ptr[index] - np.concatenate([[0], np.cumsum(size)[:-1]]), size) + np.arange(size.sum())
+            rows = sp.csr_array((values[at], columns[at], np.concatenate([[0], np.cumsum(size)])), shape=(k, d))
         tail = np.zeros((k, extra.size))
         grouped = group[index] >= 0
         tail[grouped, group[index][grouped]] = root * kappa[index][grouped]
@@ -269,25 +312,11 @@ class FeatureForm:
         return row, float(z @ z + extra @ extra), u
 
     def system(self, index: Index, kappa: Array, group: Index) -> tuple[Array, Array]:
+        """The shifted margin system ``Q_FF + s A_F' A_F`` in double-double."""
         high = _shifts(self.shift, index, kappa, group)
         low = np.zeros_like(high)
-        extended.add_products(self.Z[index], high, low)
+        extended.add_products(*self._features, index, self.sums.shape[2], high, low)
         return high, low
-
-    def residual(
-        self, index: Index, slope: bool, right: Array, right_lo: Array, kappa: Array, group: Index, x: Multipliers
-    ) -> Array:
-        k = index.size
-        out = np.empty(k)
-        w_hi, w_lo = (self._w[2].copy(), self._w[3].copy()) if slope else (self._at[0].copy(), self._at[1].copy())
-        extended.feature_residual(
-            self.Z, index, k, right, right_lo, kappa, group, w_hi, w_lo, x.a, x.a_lo, x.eta, x.eta_lo, out
-        )
-        self._done[int(slope)] = w_hi, w_lo
-        return out
-
-    def at(self, t: float, t_lo: float) -> None:
-        extended.at_t(self._w, t, t_lo, self._at)
 
     def precise(
         self,
@@ -300,24 +329,22 @@ class FeatureForm:
         value: Multipliers,
         rate: Multipliers,
     ) -> Array:
+        """Per sample the gradient, its slope, and the size of the slope's terms, in extended precision."""
         out = np.empty((3, samples.size))
         extended.feature_gradients(
-            self.Z, samples, self._done, p, p_lo, kappa, group,
-            value.eta, value.eta_lo, rate.eta, rate.eta_lo, out,
+            *self._features, samples, self.w, p, p_lo, kappa, group,
+            value.eta[0], value.eta[1], rate.eta[0], rate.eta[1], out,
         )  # fmt: skip
         return out
 
     def products(self, index: Index, value: Multipliers, rate: Multipliers) -> tuple[Array, Array]:
-        # A last pass for w after the final correction of the multipliers.
-        for slope, x in ((False, value), (True, rate)):
-            self.residual(
-                index, slope, np.zeros(index.size), np.zeros(index.size), np.zeros(self.n), np.full(self.n, -1), x
-            )
-        w = self._done[:, 0]
-        return w @ self.Z.T, np.linalg.norm(w, axis=1)[:, None] * self.reach
+        """``Q a`` and its derivative in double, shape (2, n), and the size of the terms that were summed."""
+        w = self.w[:, 0]
+        return self._dot(w), np.linalg.norm(w, axis=1)[:, None] * self.reach
 
     def slopes(self) -> tuple[Array, Array]:
-        return self._done[0, 0].copy(), self._done[1, 0].copy()
+        """The vector w and its derivative of the last `products`."""
+        return self.w[0, 0].copy(), self.w[1, 0].copy()
 
 
 def _shifts(shift: float, index: Index, kappa: Array, group: Index) -> Array:

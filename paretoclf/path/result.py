@@ -12,15 +12,17 @@ from zipfile import BadZipFile
 from zlib import error as DamagedError
 
 import numpy as np
+import scipy.sparse as sp
 
 from paretoclf.certificate import Certificate, certify_many
 from paretoclf.checks import Array, Index, State
-from paretoclf.costs import CostLine, Costs
+from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_from_spec, kernel_spec
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.scores import PathScores
+from paretoclf.samples import Samples
 from paretoclf.solution import Solution, make_solution
 
 _SETS = {RIGHT: "R", LEFT: "L", MARGIN: "M"}
@@ -41,9 +43,10 @@ class PathEvent:
 class Pieces:
     """The stored form of a path of k pieces: storage grows with the sum of the margin-set sizes.
 
-    ``t`` (k+1,) ends; margin set of piece j in ``index[ptr[j]:ptr[j+1]]`` with multipliers ``a0``, ``a1`` at its two
-    ends; intercepts ``b0``, ``b1`` (k,); optimal value ``value`` (k, 3) as a polynomial of the share of the piece;
-    ``w`` (k+1, d) for the linear kernel; ``state`` (n,) sets on piece 0 and ``changes`` (3, m): piece, sample, set.
+    ``t`` (k+1,) ends; margin set of piece j in ``index[ptr[j]:ptr[j+1]]`` with multipliers ``a0``, ``a1`` at its
+    two ends; intercepts ``b0``, ``b1`` (k,); optimal value ``value`` (k, 3) as a polynomial of the share of the piece;
+    ``w`` (k+1, d) for features of moderate number; ``state`` (n,) sets on piece 0 and ``changes`` (3, m): piece, sample,
+    set.
     """
 
     t: Array
@@ -91,9 +94,11 @@ class Path:
     seconds: float = 0.0
 
     def __repr__(self) -> str:
-        a, b = self.line.start, self.line.stop
+        a, b = (
+            f"({c.C_plus:g}, {c.C_minus:g})" if isinstance(c, Costs) else c for c in (self.line.start, self.line.stop)
+        )
         return (
-            f"Path(({a.C_plus:g}, {a.C_minus:g}) to ({b.C_plus:g}, {b.C_minus:g}), {self.y.size} samples, "
+            f"Path({a} to {b}, {self.y.size} samples, "
             f"{self.breakpoints.size - 2} breakpoints, margin sets of up to {int(self.n_margin.max())})"
         )
 
@@ -117,14 +122,13 @@ class Path:
             state[i] = new
         return out
 
-    def costs(self, t: float) -> Costs:
-        """Costs at t."""
+    def costs(self, t: float) -> Any:
+        """Costs at t; SampleCosts on a line between such."""
         return self.line.at(t)
 
     def caps(self, t: float) -> Array:
         """Upper bounds of the multipliers at t, shape (n,)."""
-        costs = self.costs(t)
-        return self.sample_weight * np.where(self.y > 0, costs.C_plus, costs.C_minus)
+        return self.sample_weight * per_sample(self.line.at(t), self.y)
 
     def _locate(self, t: float) -> tuple[int, float]:
         if not 0 <= t <= 1:
@@ -137,20 +141,42 @@ class Path:
         """Set of each sample on the piece that begins at or contains t: 0 right, 1 left, 2 margin; shape (n,)."""
         return self._state(self._locate(t)[0])
 
+    @cached_property
+    def _states(self) -> State:
+        """The sets before every n-th change: with them `_state` needs O(n) however long the path."""
+        n, (_, sample, new) = self.y.size, self.pieces.changes
+        states = np.empty((new.size // n + 1, n), dtype=np.int8)
+        states[0] = self.pieces.state
+        for j in range(1, states.shape[0]):
+            part = slice((j - 1) * n, j * n)
+            states[j] = states[j - 1]
+            states[j][sample[part]] = new[part]
+        return states
+
     def _state(self, j: int) -> State:
         piece, sample, new = self.pieces.changes
         until = int(np.searchsorted(piece, j, side="right"))
-        state = self.pieces.state.copy()
-        state[sample[:until]] = new[:until]  # of repeated samples the last assignment stands
+        block = until // self.y.size
+        state: State = self._states[block].copy()
+        part = slice(block * self.y.size, until)
+        state[sample[part]] = new[part]  # of repeated samples the last assignment stands
         return state
+
+    def basis(self, t: float) -> tuple[State, Index]:
+        """The basis at t: set of each sample, shape (n,), and the margin set, shape (k,)."""
+        j = self._locate(t)[0]
+        return self._state(j), self.pieces.index[self.pieces.ptr[j] : self.pieces.ptr[j + 1]]
 
     def _margin(self, j: int, share: float) -> tuple[Index, Array]:
         P, part = self.pieces, slice(self.pieces.ptr[j], self.pieces.ptr[j + 1])
         return P.index[part], (1 - share) * P.a0[part] + share * P.a1[part]
 
     def _trivial(self, t: float) -> bool:
-        """A cost is zero: no multiplier and w = 0 exactly, where rounding would count infinitely against value 0."""
-        return min(self.costs(t)) == 0.0
+        """A class has no cost: no multiplier and w = 0 exactly, where rounding would count infinitely against 0."""
+        costs = self.line.at(t)
+        if isinstance(costs, Costs):
+            return min(costs) == 0.0
+        return not (costs.values[self.y > 0].any() and costs.values[self.y < 0].any())
 
     def alpha(self, t: float) -> Array:
         """Multipliers at t, shape (n,), in O(n)."""
@@ -166,15 +192,18 @@ class Path:
     def intercept(self, t: float) -> float:
         """The path's intercept at t."""
         j, share = self._locate(t)
-        costs = self.costs(t)
-        if self._trivial(t) and costs.total > 0.0:
-            return 1.0 if costs.C_plus > 0 else -1.0
+        if self._trivial(t):
+            lead = float(np.sign(self.y @ self.caps(t)))
+            if lead:
+                return lead
         return float((1 - share) * self.pieces.b0[j] + share * self.pieces.b1[j])
 
     def slope(self, t: float) -> Array:
         """The slope w at t, shape (d,), linear kernel only."""
-        if self.pieces.w is None:
+        if self.gram.features is None:
             raise InputError("w exists for the linear kernel only")
+        if self.pieces.w is None:
+            return np.asarray(self.gram.features.T @ (self.y * self.alpha(t)))
         j, share = self._locate(t)
         if self._trivial(t):
             return np.zeros(self.pieces.w.shape[1])
@@ -195,6 +224,8 @@ class Path:
 
     def value(self, t: float) -> float:
         """Optimal value at t: piecewise quadratic, concave (Bach et al. 2006, section 3)."""
+        if self._trivial(t):
+            return 0.0
         j, f = self._locate(t)
         v0, v1, v2 = self.pieces.value[j]
         return float(v0 + f * (v1 + f * v2))
@@ -210,6 +241,11 @@ class Path:
         P = self.pieces
         if P.w is not None:
             base = self.gram.cross_features(X) @ P.w.T
+        elif self.gram.features is not None:
+            Z = self.gram.cross_features(X)
+            base = np.empty((Z.shape[0], P.t.size))
+            for j, t in enumerate(P.t):
+                base[:, j] = Z @ self.slope(float(t))
         else:
             K = self.gram.cross(X)
             base = np.empty((K.shape[0], P.t.size))
@@ -240,11 +276,11 @@ class Path:
         for first in range(0, points.size, _BLOCK):
             here = points[first : first + _BLOCK]
             alpha, caps, b = self._expand(here)
-            if self.pieces.w is None:
-                out += certify_many(self.y, caps, alpha, b, K=self.gram.matrix)
+            if self.gram.features is None:
+                out += certify_many(self.y, caps, alpha, b, K=self.gram.matrix, note=self.gram.note)
             else:
-                W = np.stack([self.slope(float(t)) for t in here], axis=1)
-                out += certify_many(self.y, caps, alpha, b, X=self.gram.X, W=W)
+                W = None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in here], axis=1)
+                out += certify_many(self.y, caps, alpha, b, X=self.gram.features, W=W, note=self.gram.note)
         return out
 
     def certificates(self) -> list[Certificate]:
@@ -260,17 +296,19 @@ class Path:
         """Write the path to an npz file (to a temporary name first, then renamed)."""
         target = FilePath(file)
         target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
-        stored = {k: v for k, v in self.pieces.__dict__.items() if v is not None}
-        a, b = self.line.start, self.line.stop
+        stored: dict[str, Any] = {k: v for k, v in self.pieces.__dict__.items() if v is not None}
+        ends = np.array([_numbers(costs) for costs in (self.line.start, self.line.stop)])
+        stored["sample_costs" if isinstance(self.line.start, SampleCosts) else "line"] = ends
+        stored |= _stored(self.gram.X)
+        if self.gram.pivots is not None:
+            stored["pivots"] = self.gram.pivots
         temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
         try:
             with open(temporary, "wb") as stream:
                 np.savez_compressed(
                     stream,
-                    X=self.gram.X,
                     y=self.y,
                     sample_weight=self.sample_weight,
-                    line=np.array([a.C_plus, a.C_minus, b.C_plus, b.C_minus]),
                     kernel=np.array(json.dumps(kernel_spec(self.gram.kernel))),
                     seconds=np.array(self.seconds),
                     **stored,
@@ -284,6 +322,25 @@ class Path:
         from paretoclf.plotting.path import PathDisplay  # matplotlib only when a picture is wanted
 
         return PathDisplay.from_path(self).plot(ax=ax)
+
+
+def _numbers(costs: Costs | SampleCosts) -> Array:
+    return costs.values if isinstance(costs, SampleCosts) else np.array(tuple(costs))
+
+
+def _stored(X: Samples) -> dict[str, Any]:
+    """Samples as arrays that npz can hold."""
+    if not sp.issparse(X):
+        return {"X": X}
+    return {"X": X.data, "X_indices": X.indices, "X_indptr": X.indptr, "X_shape": np.array(X.shape)}
+
+
+def _samples(stored: dict[str, Any]) -> Samples:
+    X = stored.pop("X")
+    if "X_shape" not in stored:
+        return X
+    indices, indptr, shape = (stored.pop(f"X_{name}") for name in ("indices", "indptr", "shape"))
+    return sp.csr_array((X, indices, indptr), shape=tuple(int(size) for size in shape))
 
 
 def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path:
@@ -304,12 +361,17 @@ def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path:
         with open(file, "rb") as stream, np.load(stream) as data:
             stored = {name: data[name] for name in data.files}
         spec = json.loads(str(stored.pop("kernel")))
-        start, stop = stored.pop("line").reshape(2, 2)
-        X, y, weight, seconds = (stored.pop(name) for name in ("X", "y", "sample_weight", "seconds"))
+        ends = (
+            [SampleCosts(costs) for costs in stored.pop("sample_costs")]
+            if "sample_costs" in stored
+            else [Costs(*costs) for costs in stored.pop("line")]
+        )
+        X, pivots = _samples(stored), stored.pop("pivots", None)
+        y, weight, seconds = (stored.pop(name) for name in ("y", "sample_weight", "seconds"))
         pieces = Pieces(**{"w": None, **stored})
     except FileNotFoundError:
         raise InputError(f"{file}: no such file") from None
     except (KeyError, ValueError, TypeError, AttributeError, OSError, EOFError, BadZipFile, DamagedError) as error:
         raise InputError(f"{file}: not a saved path ({error})") from None
-    gram = Gram(X, kernel_from_spec(spec, kernel))
-    return Path(gram, y, weight, CostLine(Costs(*start), Costs(*stop)), pieces, float(seconds))
+    gram = Gram(X, kernel_from_spec(spec, kernel), low_rank=pivots)
+    return Path(gram, y, weight, CostLine(*ends), pieces, float(seconds))

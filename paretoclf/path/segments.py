@@ -1,47 +1,97 @@
-"""The small records that the tracker of a box QP passes around: a line, a piece of solution, an event, a segment."""
+"""The small records that the tracker of a box QP passes around: a line, a piece of solution, an event; and its log."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from paretoclf.checks import Array, Index
+import numpy as np
+
+from paretoclf.checks import Array, Index, State
+from paretoclf.path import extended
 from paretoclf.path.quadratic import Multipliers
 
 
 @dataclass(frozen=True)
 class Line:
-    """Everything that moves with t in [0, 1]: caps from c0 to c_end, right-hand sides from e0 to e_end."""
+    """Everything that moves with t in [0, 1].
 
-    c0: Array
-    c_end: Array
+    Caps are ``phi_0(t) bases[0] + phi_1(t) bases[1]`` with phi affine from ``start`` to ``stop`` (2,): for a line of
+    the cost plane the bases are the weights of either class and phi its two costs. The right-hand sides e (m,) go from
+    e0 to e_end.
+    """
+
+    bases: Array
+    start: Array
+    stop: Array
     e0: Array
     e_end: Array
 
+    def affine(self) -> tuple[Array, Array]:
+        """Phi and e as rows start, slope hi, slope lo: shapes (3, 2) and (3, m)."""
+        return _affine(self.start, self.stop), _affine(self.e0, self.e_end)
+
     @property
     def c1(self) -> Array:
-        """Slopes of the caps."""
-        return self.c_end - self.c0
+        """Slopes of the caps, shape (n,)."""
+        return np.asarray((self.stop - self.start) @ self.bases)
 
     def caps(self, t: float, t_lo: float = 0.0) -> Array:
         """Caps at ``t + t_lo``: exact at both ends, and accurate relative to caps that vanish there."""
-        return ((1.0 - t) - t_lo) * self.c0 + (t + t_lo) * self.c_end
+        phi = np.empty((2, 2))
+        extended.line_at(_affine(self.start, self.stop), t, t_lo, phi)
+        return np.asarray(phi[0] @ self.bases)
 
 
-@dataclass(frozen=True)
-class Segment:
-    """The solution over [t0, t1]: margin set with multipliers and eta at both ends; others sit at their bounds."""
+def _affine(start: Array, stop: Array) -> Array:
+    slope = stop - start
+    z = slope - stop
+    return np.stack([start, slope, (stop - (slope - z)) + (-start - z)])
 
-    t0: float
-    t1: float
-    index: Index = field(repr=False)
-    a0: Array = field(repr=False)
-    a1: Array = field(repr=False)
-    eta0: Array = field(repr=False)
-    eta1: Array = field(repr=False)
-    w0: Array | None = field(repr=False)
-    w1: Array | None = field(repr=False)
-    value: tuple[float, float, float]  # optimal value -V at the share f of the segment: v0 + v1 f + v2 f**2
-    changes: list[tuple[int, int]] = field(repr=False)  # (index, new state) since the segment before
+
+class Log:
+    """What a tracker found out, segment by segment, in arrays that grow.
+
+    ``t`` (2, s) both ends; the margin set of segment j is ``index[ptr[j]:ptr[j + 1]]`` with multipliers ``a`` (2, .) at
+    both ends; ``eta`` (s, 2, m); ``value`` (s, 3), the optimal value ``v0 + v1 f + v2 f**2`` at the share f of the
+    segment; ``w`` (s, 2, d) if kept; ``changes`` (4, .): segment before which a sample changed its set, sample, old
+    and new set. ``count`` (3,) tells how many segments, entries and changes there are.
+    """
+
+    def __init__(self, state: State, m: int, width: int) -> None:
+        self.state = state.copy()
+        self.count = np.zeros(3, dtype=np.int64)
+        self.t = np.empty((2, 0))
+        self.ptr: Index = np.zeros(1, dtype=np.int64)
+        self.eta, self.value, self.w = np.empty((0, 2, m)), np.empty((0, 3)), np.empty((0, 2, width))
+        self.index: Index = np.empty(0, dtype=np.int64)
+        self.a = np.empty((2, 0))
+        self.changes: Index = np.empty((4, 0), dtype=np.int64)
+
+    def reserve(self, segments: int, entries: int, changes: int) -> None:
+        """Make room for so many more."""
+        need = self.count + np.array([segments, entries, changes])
+        if need[0] > self.t.shape[1]:
+            rows = int(max(need[0], 2 * self.t.shape[1], 64))
+            self.t, self.ptr = _wider(self.t, rows), _wider(self.ptr, rows + 1)
+            self.eta, self.value, self.w = (_longer(x, rows) for x in (self.eta, self.value, self.w))
+        if need[1] > self.index.size:
+            size = int(max(need[1], 2 * self.index.size, 1024))
+            self.index, self.a = _wider(self.index, size), _wider(self.a, size)
+        if need[2] > self.changes.shape[1]:
+            self.changes = _wider(self.changes, int(max(need[2], 2 * self.changes.shape[1], 256)))
+
+
+def _wider(x: Any, size: int) -> Any:
+    out = np.empty((*x.shape[:-1], size), dtype=x.dtype)
+    out[..., : x.shape[-1]] = x
+    return out
+
+
+def _longer(x: Array, size: int) -> Array:
+    out = np.empty((size, *x.shape[1:]))
+    out[: x.shape[0]] = x
+    return out
 
 
 @dataclass
@@ -66,11 +116,11 @@ class Piece:
 
 @dataclass(frozen=True)
 class Entering:
-    """A sample about to join the margin set: its row of the factor, and what is left of its gradient."""
+    """A sample about to join the margin set: its column of the factor, and what is left of its gradient."""
 
-    row: Array
+    row: Array = field(repr=False)
     pivot: float
-    u: Array
+    u: Array = field(repr=False)
     dependent: bool
     g: float
 

@@ -77,7 +77,7 @@ def roc_of_path(
     ----------
     path : Path
         An exact path, from `paretoclf.trace`.
-    X : array of shape (m, d)
+    X : array or sparse matrix of shape (m, d)
         Samples.
     y : array of shape (m,)
         Their labels, -1 and +1.

@@ -32,7 +32,7 @@ class Model:
     constraints : mapping of str to cvxpy constraint
         Those whose multipliers a solution is read from. No name occurs among the variables too.
     thin : bool
-        True where the quadratic is a sum of squares of a thin factor, so that the solver's matrices are sparse or thin.
+        True where the quadratic is a sum of squares of a thin factor, so that simple sparse linear algebra is fastest.
     """
 
     problem: cp.Problem

@@ -26,6 +26,7 @@ from scipy.linalg import lapack, lstsq
 
 from paretoclf.checks import Array
 from paretoclf.gram import Gram
+from paretoclf.samples import dense, largest
 from paretoclf.solution import sides
 from paretoclf.tolerances import POLISH_EXCHANGE, POLISH_MARGIN, POLISH_RANK
 
@@ -34,6 +35,9 @@ Index = npt.NDArray[np.intp]
 #: Exchanges tried, and refinements of one linear system: a good guess needs one or two of each.
 EXCHANGES = 12
 REFINEMENTS = 6
+
+#: Features beyond which w is no unknown of its own: the system would have a row and a column for each of them.
+WIDE = 2000
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,8 @@ def polish(gram: Gram, y: Array, caps: Array, alpha: Array, b: float) -> Polishe
     """
     alpha = np.clip(alpha, 0.0, caps)
     left, right = sides(y, caps, alpha, gram.matvec(y * alpha) + b)
-    to_margin = _to_margin_linear if gram.linear and gram.X.shape[1] <= gram.n else _to_margin_kernel
+    wide = gram.features is None or gram.features.shape[1] > min(gram.n, WIDE)
+    to_margin = _to_margin_kernel if wide else _to_margin_features
     w: Array | None = None
     for _ in range(EXCHANGES):
         alpha = np.where(left, caps, np.where(right, 0.0, alpha))
@@ -90,7 +95,7 @@ def _to_margin_kernel(
     if margin.size == 0:
         return alpha, b, None, scores
     signs = y[margin]
-    Q = signs[:, None] * gram.rows(margin)[:, margin] * signs
+    Q = signs[:, None] * gram.block(margin) * signs
     unit = max(float(np.diagonal(Q).max()), np.finfo(float).tiny)
     correct = _solver(np.block([[Q / unit, signs[:, None]], [signs, np.zeros(1)]]))
     alpha = alpha.copy()
@@ -104,7 +109,7 @@ def _to_margin_kernel(
     return alpha, b, None, scores
 
 
-def _to_margin_linear(
+def _to_margin_features(
     gram: Gram, y: Array, alpha: Array, b: float, margin: Index
 ) -> tuple[Array, float, Array | None, Array]:
     """As `_to_margin_kernel`, with w an unknown of its own.
@@ -112,14 +117,15 @@ def _to_margin_linear(
     Scores through the multipliers lose as many digits as the multipliers cancel; scores through w do not. The system is
     ``w = X' (y alpha)``, ``y_M (X_M w + b) = 1``, ``y' alpha = 0``, in features scaled to at most 1.
     """
-    w = gram.X.T @ (y * alpha)
-    scores = gram.X @ w + b
+    X = gram.features
+    w = X.T @ (y * alpha)
+    scores = X @ w + b
     if margin.size == 0:
         return alpha, b, w, scores
-    size = np.abs(gram.X).max(axis=0)
+    size = largest(X)
     size[size == 0] = 1.0
-    signs, d, m = y[margin], gram.X.shape[1], margin.size
-    G = signs[:, None] * gram.X[margin] / size
+    signs, d, m = y[margin], size.size, margin.size
+    G = signs[:, None] * dense(X[margin]) / size
     S = np.zeros((d + m + 1, d + m + 1))
     S[:d, :d] = np.diag(1.0 / size**2)
     S[:d, d : d + m], S[d : d + m, :d] = -G.T, G
@@ -127,12 +133,12 @@ def _to_margin_linear(
     correct = _solver(S)
     alpha = alpha.copy()
     for _ in range(REFINEMENTS):
-        implied = gram.X.T @ (y * alpha)
+        implied = X.T @ (y * alpha)
         step = correct(np.concatenate([(implied - w) / size, 1.0 - signs * scores[margin], [-float(y @ alpha)]]))
         w = w + step[:d] / size
         alpha[margin] += step[d:-1]
         b += float(step[-1])
-        scores = gram.X @ w + b
+        scores = X @ w + b
         if np.all(np.abs(1.0 - signs * scores[margin]) <= POLISH_MARGIN * (1.0 + np.abs(scores[margin]))):
             break
     return alpha, b, w, scores

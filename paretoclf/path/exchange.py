@@ -1,0 +1,263 @@
+"""One exchange on the fast road: who may enter, and how rates, factor and sums change."""
+
+from __future__ import annotations
+
+from paretoclf.checks import Array, Index, State
+from paretoclf.path import extended, factor
+from paretoclf.path.afresh import add_sample, schur
+from paretoclf.path.events import LEFT
+from paretoclf.path.jit import compiled
+from paretoclf.path.layout import (
+    BASE_0,
+    BASE_1,
+    CAP_DG,
+    CAP_RATE,
+    COLUMN,
+    DA,
+    DETA,
+    DG,
+    DW_CAP,
+    FIRST_DG,
+    FIRST_G,
+    KAPPA,
+    NEAR,
+    P_LO,
+    RIGHT_SIDE,
+    ROW,
+    SIDE,
+    SIGN,
+    SOLUTION,
+    STEP,
+    WHERE,
+    A,
+    G,
+)
+from paretoclf.path.quadratic import GRAM, Rows, change_cap, column
+from paretoclf.path.refine import solve_small
+from paretoclf.path.vectors import copy, dot, fill
+from paretoclf.tolerances import FAST_PIVOT
+
+
+@compiled()
+def fix(bases: Array, fixed: Array, group: int, kappa: float, i: int, sign: float) -> None:
+    """Sample i joins (+1) or leaves (-1) those at their cap: what they add to ``A a``."""
+    for b in range(2):
+        base = sign * bases[b, i]
+        if base != 0.0 and group >= 0:
+            f = fixed[b]
+            f[0, group], f[1, group] = extended.add_product(f[0, group], f[1, group], kappa, base)
+
+
+@compiled()
+def fix_all(bases: Array, fixed: Array, group: Index, kappa: Array, state: State) -> None:
+    """`fix` for all samples at their cap, from nothing."""
+    for b in range(2):
+        fill(fixed[b, 0], 0.0)
+        fill(fixed[b, 1], 0.0)
+    for i in range(state.shape[0]):
+        if state[i] == LEFT:
+            fix(bases, fixed, group[i], kappa[i], i, 1.0)
+
+
+@compiled(internal=True)
+def mark(state: State, changes: Index, count: Index, i: int, new: int) -> None:
+    """Sample i goes to another set; written into the log."""
+    c = count[2]
+    changes[0, c], changes[1, c], changes[2, c], changes[3, c] = count[0], i, state[i], new
+    count[2] += 1
+    state[i] = new
+
+
+@compiled(internal=True)
+def cap_joins(
+    Q: Rows, samples: Array, group: Index, sums: Array, fixed: Array, w: Array, row: Array, which: Index, count: int,
+    base: int, last: int, watched: Array, i: int, sign: float,
+) -> None:  # fmt: skip
+    """Sample i joins (+1) or leaves (-1) those at their cap.
+
+    ``row`` holds its products with the watched samples, columns up to count; those of the margin set are in columns
+    base to last - 1.
+    """
+    bases = samples[BASE_0:]
+    change_cap(Q, bases, sums, i, sign)
+    fix(bases, fixed, group[i], samples[KAPPA, i], i, sign)
+    rate = sign * samples[CAP_RATE, i]
+    if Q.kind == GRAM:
+        rate *= Q.sign[i]
+        near, own, cap_dg, all_of = which[NEAR], watched[SIGN], watched[CAP_DG], Q.wide[i]
+        for c in range(count):
+            cap_dg[c] += rate * own[c] * row[c]
+        for c in range(base, last):
+            cap_dg[c] += rate * own[c] * all_of[near[c]]
+    else:
+        add_sample(Q, i, rate, w[DW_CAP])
+
+
+@compiled(internal=True)
+def candidate(
+    Q: Rows, kappa: Array, group: Index, index: Index, k: int, R: Array, members: Array, zero: Array, i: int
+) -> float:
+    """Squared pivot of sample i (negative: too small), with its columns of Q and of the factor, and the solution."""
+    own, square = group[i], Q.diagonal[i]
+    x, row, u = members[COLUMN], members[ROW], members[SOLUTION]
+    column(Q, index, k, i, zero, x)
+    if own >= 0:
+        square += Q.shift
+        s = Q.shift * kappa[i]
+        for j in range(k):
+            row[j] = x[j] + (s * kappa[index[j]] if group[index[j]] == own else 0.0)
+    else:
+        copy(x[:k], row)
+    factor.forward(R, k, 0, row)
+    pivot = square - dot(row[:k], row[:k])
+    if pivot < FAST_PIVOT * square:
+        return -1.0
+    copy(row[:k], u)
+    factor.backward(R, k, u)
+    return float(pivot)
+
+
+@compiled(internal=True)
+def _change_rates(
+    kappa: Array, group: Index, index: Index, k: int, members: Array, eta: Array, direction: Array, step: Array,
+    scale: float, which: Index, watched: Array, since: float, drift: Array,
+) -> None:  # fmt: skip
+    """Subtract ``scale * (direction, step)`` from the rates of multipliers and eta, and follow V and D."""
+    da, g, first, first_dg, where = members[DA], watched[G], watched[FIRST_G], watched[FIRST_DG], which[WHERE]
+    turn, shift = 0.0, 0.0
+    for j in range(k):
+        change = -scale * direction[j]
+        da[j] += change
+        c = where[index[j]]
+        turn -= change * first_dg[c]
+        shift += change * (g[c] - first[c] - since * first_dg[c])
+    for h in range(eta.shape[1]):
+        eta[DETA, h] -= scale * step[h]
+    drift[2] += 2.0 * turn
+    drift[1] += shift
+
+
+@compiled(internal=True)
+def enter(
+    Q: Rows, samples: Array, group: Index, index: Index, k: int, R: Array, members: Array, U: Array, S: Array,
+    eta: Array, phi: Array, which: Index, watched: Array, c: int, pivot: float, at_cap: bool, drift: Array,
+    value: Array,
+) -> bool:  # fmt: skip
+    """The watched sample c becomes member k of the margin set; False if the system is too ill-conditioned for it.
+
+    ``members`` holds what `_candidate` computed for it.
+    """
+    m, i, kappa = eta.shape[1], which[NEAR, c], samples[KAPPA]
+    own, x, u = group[i], members[COLUMN], members[SOLUTION]
+    # The direction in which the new basis can move: bordered solution for the column of i.
+    r, step = eta[RIGHT_SIDE], eta[STEP]
+    fill(r, 0.0)
+    for j in range(k):
+        g = group[index[j]]
+        if g >= 0:
+            r[g] += kappa[index[j]] * u[j]
+    if own >= 0:
+        r[own] -= kappa[i]
+    schur(k, index, kappa, group, U, S)
+    solve_small(S, r, step)
+    rho = Q.diagonal[i] - dot(x[:k], u[:k])
+    for h in range(m):
+        rho += step[h] * dot(x[:k], U[h, :k])
+    if own >= 0:
+        rho -= kappa[i] * step[own]
+    if rho <= FAST_PIVOT * Q.diagonal[i]:
+        return False
+    rate = watched[DG, c]
+    delta = -rate / rho
+    for j in range(k):
+        x[j] = u[j]
+    for h in range(m):
+        for j in range(k):
+            x[j] -= step[h] * U[h, j]
+            U[h, j] += r[h] / pivot * u[j]
+        U[h, k] = -r[h] / pivot
+    since = drift[3]
+    _change_rates(kappa, group, index, k, members, eta, x, step, delta, which, watched, since, drift)
+    drift[2] += 2.0 * delta * (rate - watched[FIRST_DG, c]) + abs(delta * rate)
+    value[2] -= abs(delta * rate)
+    drift[1] += delta * (watched[G, c] - watched[FIRST_G, c] - since * watched[FIRST_DG, c])
+    members[A, k] = phi[0, 0] * samples[BASE_0, i] + phi[0, 1] * samples[BASE_1, i] if at_cap else 0.0
+    members[DA, k] = (samples[CAP_RATE, i] if at_cap else 0.0) + delta
+    factor.append(R, k, members[ROW], pivot)
+    index[k] = i
+    watched[SIDE, c] = 0.0
+    return True
+
+
+@compiled(internal=True)
+def leave(
+    samples: Array, group: Index, index: Index, k: int, R: Array, members: Array, U: Array, S: Array, eta: Array,
+    which: Index, watched: Array, r: int, to_cap: bool, drift: Array, value: Array,
+) -> None:  # fmt: skip
+    """Member r of the margin set leaves for its bound."""
+    m, i, kappa = eta.shape[1], index[r], samples[KAPPA]
+    z, da = members[SOLUTION], members[DA]
+    step, side = eta[STEP], eta[RIGHT_SIDE]
+    fill(z[:k], 0.0)
+    z[r] = 1.0
+    factor.forward(R, k, r, z)
+    factor.backward(R, k, z)
+    own = z[r]
+    bordered = own
+    for h in range(m):
+        side[h] = U[h, r]
+    schur(k, index, kappa, group, U, S)
+    solve_small(S, side, step)
+    x = members[COLUMN]
+    for j in range(k):
+        x[j] = z[j]
+    for h in range(m):
+        bordered -= step[h] * side[h]
+        for j in range(k):
+            x[j] -= step[h] * U[h, j]
+            U[h, j] -= side[h] / own * z[j]
+    over = da[r] - (samples[CAP_RATE, i] if to_cap else 0.0)
+    gain = over / bordered
+    _change_rates(kappa, group, index, k, members, eta, x, step, gain, which, watched, drift[3], drift)
+    drift[2] += abs(over * gain)
+    value[2] += abs(over * gain)
+    a = members[A]
+    for j in range(r, k - 1):
+        index[j] = index[j + 1]
+        a[j], da[j] = a[j + 1], da[j + 1]
+        for h in range(m):
+            U[h, j] = U[h, j + 1]
+    factor.delete(R, k, r)
+    left, samples[P_LO, i] = samples[P_LO, i], 0.0  # what was neglected when it entered
+    c = which[WHERE, i]
+    watched[G, c], watched[SIDE, c] = left, -1.0 if to_cap else 1.0
+
+
+@compiled(internal=True)
+def off_centre(
+    kappa: Array, group: Index, which: Index, watched: Array, first: Index, n_first: int, dt: float, sums: Array,
+    sizes: Array,
+) -> float:  # fmt: skip
+    """How far the centre of the epoch's first margin set has left its margin, after a step dt."""
+    fill(sums, 0.0)
+    fill(sizes, 0.0)
+    for j in range(n_first):
+        i = first[j]
+        c = which[WHERE, i]
+        if group[i] >= 0:
+            sums[group[i]] += kappa[i] * (watched[G, c] + dt * watched[DG, c])
+            sizes[group[i]] += 1.0
+    off = 0.0
+    for h in range(sums.shape[0]):
+        off = max(off, abs(sums[h]) / max(sizes[h], 1.0))
+    return off
+
+
+@compiled(internal=True)
+def alone(group: Index, index: Index, k: int, r: int) -> bool:
+    """Whether member r of the margin set is the only one of its group."""
+    own = group[index[r]]
+    for j in range(k):
+        if j != r and group[index[j]] == own:
+            return False
+    return bool(own >= 0)

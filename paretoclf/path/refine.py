@@ -1,0 +1,167 @@
+"""The margin system solved to more than double precision: residuals in double-double, corrections by the factor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paretoclf.checks import Array, Index
+from paretoclf.path import extended, factor
+from paretoclf.path.jit import compiled
+from paretoclf.path.quadratic import GRAM, Rows
+from paretoclf.path.vectors import copy, fill
+from paretoclf.tolerances import REFINED
+
+_PASSES = 12
+
+
+@compiled(internal=True)
+def residual(
+    Q: Rows,
+    index: Index,
+    right: Array,
+    kappa: Array,
+    group: Index,
+    at_cap: Array,
+    a: Array,
+    eta: Array,
+    w: Array,
+    out: Array,
+) -> None:
+    """``right - (Q a)_F - A_F' eta`` rounded once; right, a and eta hold hi and lo.
+
+    ``at_cap`` (2, width) is what the samples at their cap contribute; w (2, d) is completed where Q has features.
+    """
+    k = index.shape[0]
+    if Q.kind == GRAM:
+        high, low = np.empty(k), np.empty(k)
+        for j in range(k):
+            i = index[j]
+            s, error = extended.two_sum(right[0, j], -Q.sign[i] * at_cap[0, i])
+            high[j], low[j] = s, error + (right[1, j] - Q.sign[i] * at_cap[1, i])
+        extended.gram_residual(Q.wide, Q.sign, index, high, low, kappa, group, a[0], a[1], eta[0], eta[1], out)
+    else:
+        copy(at_cap[0], w[0])
+        copy(at_cap[1], w[1])
+        extended.feature_residual(
+            Q.ptr, Q.columns, Q.values, index, right[0], right[1], kappa, group, w[0], w[1], a[0], a[1], eta[0],
+            eta[1], out,
+        )  # fmt: skip
+
+
+@compiled(internal=True)
+def _add(x: Array, d: Array) -> None:
+    """Add a correction to the double-double vector x, in place."""
+    for j in range(d.shape[0]):
+        s, error = extended.two_sum(x[0, j], d[j])
+        x[0, j], x[1, j] = s, x[1, j] + error
+
+
+@compiled(internal=True)
+def solve(R: Array, high: Array, low: Array, hard: bool, k: int, x: Array) -> None:
+    """Solve with the factor in double, or the one in double-double if `hard`, in place."""
+    if hard:
+        extended.cholesky_solve(high, low, x)
+    else:
+        factor.forward(R, k, 0, x)
+        factor.backward(R, k, x)
+
+
+@compiled()
+def refine(
+    Q: Rows,
+    index: Index,
+    R: Array,
+    high: Array,
+    low: Array,
+    hard: bool,
+    right: Array,
+    e: Array,
+    kappa: Array,
+    group: Index,
+    at_cap: Array,
+    U: Array,
+    scale: float,
+    a: Array,
+    eta: Array,
+    w: Array,
+) -> float:
+    """Solve ``Q_FF a + A_F' eta = right, A_F a = e``; the last correction, relative, 0 where it is negligible.
+
+    Parameters
+    ----------
+    R, high, low, hard
+        The factor, and the one in double-double.
+    right, e : arrays of shape (2, k) and (2, m)
+        Right-hand sides, hi and lo.
+    at_cap : array of shape (2, width)
+        What the samples at their cap contribute.
+    U : array of shape (m, k)
+        The factor's solutions for the rows of A_F.
+    scale : float
+        Size of the multipliers: those that are zero need not be refined further than rounding of this.
+    a, eta, w : arrays of shape (2, k), (2, m) and (2, d)
+        The solution, hi and lo.
+    """
+    k, m = index.shape[0], e.shape[1]
+    S = np.zeros((m, m))
+    for j in range(k):
+        g = group[index[j]]
+        if g >= 0:
+            for h in range(m):
+                S[g, h] += kappa[index[j]] * U[h, j]
+    for b in range(2):
+        fill(a[b], 0.0)
+        fill(eta[b], 0.0)
+    r, re, deta = np.empty(k), np.empty(m), np.empty(m)
+    longest = 0.0
+    for j in range(k):
+        longest = max(longest, Q.reach[index[j]])
+    floor = 1e-14 * scale * longest
+    last, terms = np.inf, floor
+    for count in range(_PASSES):
+        residual(Q, index, right, kappa, group, at_cap, a, eta, w, r)
+        extended.balance_residual(index, k, kappa, group, e[0], e[1], a[0], a[1], re)
+        for j in range(k):
+            g = group[index[j]]
+            if g >= 0:
+                r[j] += Q.shift * kappa[index[j]] * re[g]
+        solve(R, high, low, hard, k, r)
+        for g in range(m):
+            re[g] = -re[g]
+        for j in range(k):
+            g = group[index[j]]
+            if g >= 0:
+                re[g] += kappa[index[j]] * r[j]
+        solve_small(S, re, deta)
+        size = 0.0
+        for j in range(k):
+            for h in range(m):
+                r[j] -= deta[h] * U[h, j]
+            size = max(size, abs(r[j]) * Q.reach[index[j]])
+        # The first solution may be all cancellation; from then on the corrections must shrink.
+        if count > 1 and not size <= max(0.5 * last, REFINED * terms):
+            break
+        _add(a, r)
+        _add(eta, deta)
+        last, terms = size, floor
+        for j in range(k):
+            terms = max(terms, abs(a[0, j]) * Q.reach[index[j]])
+        most, moved = 0.0, 0.0
+        for g in range(m):
+            most, moved = max(most, abs(eta[0, g])), max(moved, abs(deta[g]))
+        if size <= REFINED * terms and moved <= REFINED * most:
+            if Q.kind != GRAM:  # w after the final correction
+                residual(Q, index, right, kappa, group, at_cap, a, eta, w, r)
+            return 0.0
+    return last / max(terms, 1e-300)
+
+
+@compiled(internal=True)
+def solve_small(S: Array, r: Array, out: Array) -> None:
+    """Solve the symmetric system of at most two equations for the multipliers of the groups."""
+    if r.shape[0] == 1:
+        out[0] = r[0] / S[0, 0]
+    elif r.shape[0] == 2:
+        d = S[0, 0] * S[1, 1] - S[0, 1] * S[1, 0]
+        out[0] = (S[1, 1] * r[0] - S[0, 1] * r[1]) / d
+        out[1] = (S[0, 0] * r[1] - S[1, 0] * r[0]) / d

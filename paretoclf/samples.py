@@ -1,0 +1,74 @@
+"""Samples, dense or sparse: the check, and the few operations that differ between the two.
+
+A sparse matrix of any SciPy format becomes one `scipy.sparse.csr_array` of float64 in canonical form: sorted column
+indices, no duplicates, no stored zeros, 32-bit indices where they suffice. Nothing here makes it dense.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.extmath import safe_sparse_dot
+
+from paretoclf.checks import Array, check_features, check_matrix
+from paretoclf.errors import InputError
+
+#: An array or a `scipy.sparse.csr_array` of shape (n, d); SciPy publishes no types.
+Samples: TypeAlias = Any
+
+
+def check_samples(X: Any, name: str = "X", *, n_features: int | None = None) -> Samples:
+    """Return X as a float64 array, or as a canonical CSR array if it is sparse, or say what is wrong with it."""
+    if not sp.issparse(X):
+        return check_matrix(X, name, n_features=n_features)
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"{name} must hold real numbers, got a sparse matrix of {X.dtype}")
+    check_features(X.shape, name, n_features)
+    try:
+        A = sp.csr_array(X, dtype=np.float64)
+        A.check_format(full_check=True)
+    except (ValueError, TypeError, IndexError) as error:
+        raise InputError(f"{name} must be a valid sparse matrix: {error}") from None
+    bad = np.flatnonzero(~np.isfinite(A.data))
+    if bad.size:
+        i = int(np.searchsorted(A.indptr, bad[0], side="right")) - 1
+        raise InputError(f"{name} must be finite, got {A.data[bad[0]]} at row {i}, column {A.indices[bad[0]]}")
+    if not A.has_canonical_format or not A.data.all():
+        A = A.copy()  # what was given stays as it was
+        A.sum_duplicates()
+        A.eliminate_zeros()
+    if max(A.nnz, *A.shape) <= np.iinfo(np.int32).max:
+        A.indices, A.indptr = A.indices.astype(np.int32, copy=False), A.indptr.astype(np.int32, copy=False)
+    return A
+
+
+def dot(X: Samples, Z: Samples) -> Array:
+    """Products ``x . z`` of the rows of X and Z, dense, shape (len(X), len(Z))."""
+    return np.asarray(safe_sparse_dot(X, Z.T, dense_output=True))
+
+
+def dense(X: Samples) -> Array:
+    """Samples as an array."""
+    return np.asarray(X.toarray() if sp.issparse(X) else X)
+
+
+def largest(X: Samples) -> Array:
+    """Largest absolute value in each column, shape (d,)."""
+    return dense(abs(X).max(axis=0))
+
+
+def signed(X: Samples, y: Array) -> Samples:
+    """Rows of X times the entries of y."""
+    return sp.csr_array(sp.diags_array(y) @ X) if sp.issparse(X) else y[:, None] * X
+
+
+def same_samples(A: Samples, B: Samples) -> bool:
+    """Whether two checked matrices hold the same numbers, one of them dense or not."""
+    if A.shape != B.shape:
+        return False
+    if not (sp.issparse(A) or sp.issparse(B)):
+        return bool(np.array_equal(A, B))
+    A, B = check_samples(sp.csr_array(A)), check_samples(sp.csr_array(B))
+    return all(np.array_equal(getattr(A, part), getattr(B, part)) for part in ("indptr", "indices", "data"))
