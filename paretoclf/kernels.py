@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, euclidean_distances, pairwise_kernels
 
 from paretoclf.checks import Array, check_positive_number
@@ -72,7 +73,8 @@ class RBF:
 
     def __call__(self, X: Samples, Z: Samples) -> Array:
         """Kernel values of shape (rows of X, rows of Z)."""
-        values: Array = euclidean_distances(X, Z, squared=True)
+        with config_context(assume_finite=True):  # both are checked samples
+            values: Array = euclidean_distances(X, Z, squared=True)
         if X is Z:
             np.fill_diagonal(values, 0.0)
             values = 0.5 * (values + values.T)

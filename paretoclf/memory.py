@@ -11,9 +11,13 @@ from paretoclf.errors import InputError
 #: Rows of a matrix of kernel values that are worked on at a time.
 BLOCK_ROWS = 256
 
+_NEGLIGIBLE = 2**24  # bytes that are not worth asking the system about
+
 
 def require_memory(needed: float, what: str, remedy: str) -> None:
     """Raise InputError if more bytes are needed than are available; where that is not known, do nothing."""
+    if needed < _NEGLIGIBLE:
+        return
     available = available_memory()
     if available is not None and needed > available:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Families of data that are hard for path codes: ties, duplicates, singular margin sets, extreme scales and classes."""
+"""Families of data that are hard for path codes (ties, duplicates, singular margin sets, extreme scales), and lines."""
 
 from __future__ import annotations
 
@@ -148,8 +148,11 @@ class Family:
     scalings: tuple[str, ...] = ("raw", "standardised")
     features: float = 1.0
     costs: float = 1.0
+    rbf_costs: float = 1.0  # bandwidths scale with the features: a kernel of its own scale asks for costs of its own
     weighted: bool = False
     per_sample: bool = False  # caps that move sample by sample, not by class
+    instances: int = 20
+    beyond: bool = False  # made to be beyond double precision
 
     def instance(self, seed: int) -> tuple[Any, Any, Any]:
         """Samples, labels and weights (or None), the same for the same seed."""
@@ -159,6 +162,10 @@ class Family:
         if self.weighted:  # every other instance: whole numbers, with ties; else over four orders of magnitude
             weight = rng.integers(1, 5, y.size).astype(float) if seed % 2 else 10 ** rng.uniform(-2, 2, y.size)
         return self.features * X, y, weight
+
+    def factor(self, kernel: str) -> float:
+        """What all costs are multiplied with."""
+        return self.rbf_costs if kernel.startswith("rbf") else self.costs
 
 
 FAMILIES = {
@@ -182,17 +189,21 @@ FAMILIES = {
     "binary": Family(binary),
     "xor": Family(xor),
     "outliers": Family(outliers),
-    "mixed scales": Family(mixed_scales, scalings=("raw",)),
+    "mixed scales": Family(mixed_scales, scalings=("raw",), features=1e-3),
     "far from 0": Family(offset, scalings=("raw",)),
     "tiny bandwidth": Family(overlapping, ("rbf / 100",)),
     "huge bandwidth": Family(overlapping, ("rbf * 1000",)),
     "polynomial": Family(grid, ("poly 2", "poly 3")),
-    "features * 1e-6": Family(overlapping, scalings=("raw",), features=1e-6),
-    "features * 1e6": Family(overlapping, scalings=("raw",), features=1e6),
-    "costs * 1e-6": Family(rounded, costs=1e-6),
-    "costs * 1e6": Family(rounded, costs=1e6),
+    "features * 1e-6": Family(overlapping, scalings=("raw",), features=1e-6, costs=1e12),
+    "features * 1e6": Family(overlapping, scalings=("raw",), features=1e6, costs=1e-12),
+    "costs * 1e-6": Family(rounded, features=1e3, costs=1e-6, rbf_costs=1e-6),
+    "costs * 1e6": Family(rounded, features=1e-3, costs=1e6, rbf_costs=1e6),
     "weights": Family(rounded, weighted=True),
     "sample costs": Family(rounded, per_sample=True),
+    "features only * 1e6": Family(overlapping, ("linear",), ("raw",), features=1e6, instances=6, beyond=True),
+    "costs only * 1e6": Family(rounded, ("linear",), ("raw",), costs=1e6, instances=6, beyond=True),
+    "polynomial, * 1e6": Family(grid, ("poly 2", "poly 3"), ("raw",), costs=1e6, instances=4, beyond=True),
+    "mixed scales * 1e3": Family(mixed_scales, ("linear",), ("raw",), instances=6, beyond=True),
 }
 
 
@@ -212,3 +223,46 @@ def standardised(X: Any) -> Any:
     """Mean 0 and standard deviation 1 in each feature that is not constant."""
     spread = X.std(axis=0)
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+def main_lines(y: Any, s: Any) -> dict[str, Any]:
+    """The ray (with weights: of balanced sums of weights) and the asymmetry line."""
+    plus, minus = s[y > 0].sum(), s[y < 0].sum()
+    top = 10.0 * y.size / np.array([plus, minus]) / 2
+    return {"ray": ((0.0, 0.0), tuple(top)), "asymmetry": ((0.04, 1.96), (1.96, 0.04))}
+
+
+def special_lines(y: Any, s: Any, smoke: bool) -> dict[str, Any]:
+    """Lines that begin, end or lie where costs vanish, or reach far."""
+    ray, asymmetry = main_lines(y, s).values()
+    lines = {
+        "into an axis": ((1.5, 0.5), (0.0, 2.0)),
+        "into the origin": ((2.0, 1.0), (0.0, 0.0)),
+    }
+    if smoke:
+        return lines
+    return lines | {
+        "ray to 1e6": ((0.0, 0.0), tuple(1e5 * c for c in ray[1])),
+        "to 1e6": ((1, 1), (1e6, 1e6)),
+        "ray back": ray[::-1],
+        "asymmetry back": asymmetry[::-1],
+        "along an axis": ((0.0, 0.5), (0.0, 2.0)),
+        "axis to axis": ((0.0, 2.0), (2.0, 0.0)),
+        "out of the origin": ((0.0, 0.0), (0.3, 3.0)),
+        "no length": ((1.0, 0.7), (1.0, 0.7)),
+    }
+
+
+def sample_lines(y: Any, seed: int) -> dict[str, Any]:
+    """Costs that move sample by sample, some of them zero."""
+    rng = np.random.default_rng(seed)
+    one, other = np.maximum(rng.uniform(-0.5, 2.0, (2, y.size)), 0.0)
+    whole = rng.integers(0, 4, (2, y.size)).astype(float)
+    return {
+        "costs": (one, other),
+        "whole costs": (whole[0], whole[1]),
+        "out of the origin": (np.zeros(y.size), one),
+        "into the origin": (other, np.zeros(y.size)),
+        "into one class": (one, np.where(y > 0, one, 0.0)),
+        "no length": (whole[0], whole[0]),
+    }

@@ -19,7 +19,8 @@ GIB = 2**30
 
 @pytest.fixture
 def limit(monkeypatch):
-    """Pretend that so many bytes are available (None: not known)."""
+    """Pretend that so many bytes are available (None: not known), and that none are too few to ask."""
+    monkeypatch.setattr(memory, "_NEGLIGIBLE", 0)
     return lambda size: monkeypatch.setattr(memory, "available_memory", lambda: size)
 
 
@@ -57,6 +58,10 @@ class TestRefusal:
             Gram(samples(2000), RBF(0.01), low_rank=1e-6)
         with pytest.raises(InputError, match=r"X has 2000 samples: the median .* RBF.median"):
             RBF.median(samples(2000))
+
+    def test_a_small_matrix_is_not_worth_asking_for(self, monkeypatch):
+        monkeypatch.setattr(memory, "available_memory", lambda: pytest.fail("asked"))
+        assert Gram(samples(300), RBF(1.0)).matrix.shape == (300, 300)
 
     def test_nothing_is_refused_where_nothing_is_known(self, limit):
         limit(None)

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from exact import ExactPath, criss_cross, enumerate_bases, fractions, integer_kernel, objections
+from exact import ExactPath, fractions, integer_kernel, objections
+from exact_criss_cross import criss_cross
+from exact_enumeration import enumerate_bases
 
 import paretoclf as pc
 
@@ -301,7 +303,6 @@ def test_fourteen_samples_with_many_ties(kernel, seed):
         assert objections(here.path(), here.judged(criss_cross)) == [], line
 
 
-@pytest.mark.skipif(not hasattr(pc, "SampleCosts"), reason="no costs per sample yet")
 @BY_KERNEL
 @pytest.mark.parametrize("seed", SEEDS)
 def test_costs_that_move_per_sample(kernel, seed):

@@ -41,7 +41,7 @@ from paretoclf.path.layout import (
 )
 from paretoclf.path.quadratic import DENSE, GRAM, Rows
 from paretoclf.path.refine import solve_small
-from paretoclf.path.vectors import add_rows, add_rows_twice, copy, dot, fill
+from paretoclf.path.vectors import add_rows, add_rows_thrice, add_rows_twice, copy, dot, fill
 from paretoclf.tolerances import FAST_PIVOT, ROUNDING
 
 
@@ -144,27 +144,40 @@ def solve_afresh(
             size[group[index[j]]] += 1.0
     n, spread = every.shape[1], every[SPREAD]
     if Q.kind == GRAM:
-        coef = np.empty((2, k))
+        coef = np.zeros((3, k))
         for j in range(k):
-            coef[0, j], coef[1, j] = Q.sign[index[j]] * a[j], Q.sign[index[j]] * da[j]
+            i = index[j]
+            coef[0, j], coef[1, j] = Q.sign[i] * a[j], Q.sign[i] * da[j]
+            if m == 1 and group[i] == 0:
+                coef[2, j] = Q.sign[i] * kappa[i] / size[0]
         copy(cap[0], every[ALL_G])
         copy(rate[0], every[ALL_DG])
-        add_rows_twice(Q.wide, index, k, coef, every[:SPREAD])
+        fill(spread, 0.0)
+        if m == 1:
+            add_rows_thrice(Q.wide, index, k, coef, every)
+        else:
+            add_rows_twice(Q.wide, index, k, coef, every)
+            for h in range(m):
+                to_centre = np.zeros(n)
+                for j in range(k):
+                    i = index[j]
+                    coef[2, j] = Q.sign[i] * kappa[i] / size[h] if group[i] == h else 0.0
+                add_rows(Q.wide, index, k, coef[2], to_centre)
+                for i in range(n):
+                    if group[i] == h:
+                        spread[i] = to_centre[i]
+        own = np.zeros(m)
+        for j in range(k):
+            i, h = index[j], group[index[j]]
+            if h >= 0:
+                own[h] += Q.sign[i] * kappa[i] / size[h] * spread[i]
         for i in range(n):
             every[ALL_G, i] *= Q.sign[i]
             every[ALL_DG, i] *= Q.sign[i]
-            spread[i] = Q.diagonal[i]
-        for h in range(m):
-            centre, to_centre, own = np.empty(k), np.zeros(n), 0.0
-            for j in range(k):
-                i = index[j]
-                centre[j] = Q.sign[i] * kappa[i] / size[h] if group[i] == h else 0.0
-            add_rows(Q.wide, index, k, centre, to_centre)
-            for j in range(k):
-                own += centre[j] * to_centre[index[j]]
-            for i in range(n):
-                if group[i] == h:
-                    spread[i] += own - 2.0 * kappa[i] * Q.sign[i] * to_centre[i]
+            if group[i] >= 0:
+                spread[i] = Q.diagonal[i] + own[group[i]] - 2.0 * kappa[i] * Q.sign[i] * spread[i]
+            else:
+                spread[i] = Q.diagonal[i]
         return True
     copy(cap[0], w[W])
     copy(rate[0], w[DW])
@@ -272,7 +285,7 @@ def choose(
         which[NEAR, count] = i
         which[WHERE, i] = count
         count += 1
-    if 2 * count > n or horizon == np.inf:
+    if 10 * count > 9 * n or horizon == np.inf:
         for i in range(n):
             which[NEAR, i] = i
             which[WHERE, i] = i

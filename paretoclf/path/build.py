@@ -56,20 +56,29 @@ def _ahead(log: Log, legs: list[Leg]) -> _Part:
     )  # fmt: skip
 
 
+@compiled()
+def _reverse(size: Index, index: Index, a: Array, to: Index, to_a: Array) -> None:
+    """Segments in reverse order, each with its entries in their own, and its two ends swapped."""
+    begin, end = index.shape[0], index.shape[0]
+    at = 0
+    for j in range(size.shape[0] - 1, -1, -1):
+        begin = end - size[j]
+        for c in range(size[j]):
+            to[at + c], to_a[0, at + c], to_a[1, at + c] = index[begin + c], a[1, begin + c], a[0, begin + c]
+        at, end = at + size[j], begin
+
+
 def _behind(log: Log, legs: list[Leg]) -> _Part:
     """The same, walked the other way: a change on entering a segment is undone on leaving it."""
     ahead = _ahead(log, legs)
     s = ahead.size.size
-    # Entries in reverse order of segments, in their own order within one.
-    ends = np.cumsum(ahead.size)
-    starts = (ends - ahead.size)[::-1]
-    size = ahead.size[::-1]
-    order = np.repeat(starts - np.concatenate([[0], np.cumsum(size)[:-1]]), size) + np.arange(int(size.sum()))
+    index, a = np.empty_like(ahead.index), np.empty_like(ahead.a)
+    _reverse(ahead.size, ahead.index, ahead.a, index, a)
     v0, v1, v2 = ahead.value[::-1].T
     segment, sample, old, _ = log.changes[:, : int(log.count[2])][:, ::-1]
     kept = segment < s  # the last basis may have been reached without recording a segment on it
     return _Part(
-        ahead.t[::-1, ::-1], size, ahead.index[order], ahead.a[::-1, order], ahead.eta[::-1, ::-1],
+        ahead.t[::-1, ::-1], ahead.size[::-1], index, a, ahead.eta[::-1, ::-1],
         np.stack([v0 + v1 + v2, -v1 - 2 * v2, v2], axis=1), ahead.w[::-1, ::-1],
         np.stack([s - segment, sample, old])[:, kept],
     )  # fmt: skip

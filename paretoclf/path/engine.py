@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from paretoclf.errors import DegeneratePathError
 
 _REPORT = 1000  # exchanges between two reports of progress
+_PATIENCE = 50  # steps of length zero before the lowest index goes first
 
 
 class ParametricProblem(Protocol):
@@ -50,9 +51,10 @@ def follow(
 ) -> int:
     """Follow the problem from t = 0 to t = 1; return the number of basis exchanges.
 
-    Zero-length steps are legitimate (ties); after `patience` of them in a row the problem is told to be careful
-    (lowest index first, the classical rule against cycling; that it suffices for these exchanges is not proved
-    here), and after many more the path is refused.
+    Zero-length steps are legitimate (ties). After 50 careful ones in a row only careful steps are taken, and the
+    problem is told to be careful: lowest index first among all that are tied, which cannot cycle (proof in
+    docs/tracker.md). That it stalls all the same after very many more can only be due to rounding; then the path is
+    refused.
 
     Raises
     ------
@@ -61,10 +63,11 @@ def follow(
     """
     size = int(problem.describe(0.0)["size"])
     limit = 200 * size + 10_000 if max_events is None else max_events
-    patience = 50
     t, stalled, count = 0.0, 0, 0
     while count <= limit:
-        t_next, exchanges, finished = problem.advance(t, min(limit + 1 - count, _REPORT))
+        t_next, exchanges, finished = t, 0, False
+        if stalled <= _PATIENCE:  # the proof against cycling is for careful steps only
+            t_next, exchanges, finished = problem.advance(t, min(limit + 1 - count, _REPORT))
         count += exchanges
         if t_next > t:
             stalled, t = 0, t_next
@@ -75,7 +78,7 @@ def follow(
         if exchanges == _REPORT or count > limit:
             continue
         piece = problem.piece(t)
-        dt, event = problem.next_event(piece, t, stalled > patience)
+        dt, event = problem.next_event(piece, t, stalled > _PATIENCE)
         t_next = min(t + dt, 1.0)
         if t_next > t:
             problem.record(piece, t, t_next)

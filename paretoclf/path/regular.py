@@ -216,12 +216,16 @@ def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
             fill(drift, 0.0)
             away, steps, most, fastest = 0.0, 0, 0.0, 0.0
             t_budget = w_budget = eta_budget = np.inf
-            if n > _WATCH_ALL and tune[1] > 0.0:
-                walk = tune[0] * math.sqrt(tune[0])
-                t_budget = _RESERVE * widen * tune[0] * tune[1]
-                w_budget = _RESERVE * widen * walk * tune[2]
-                eta_budget = _RESERVE * widen * walk * tune[3]
-            count = choose(state, group, Q.reach, every, total, t_budget, w_budget, eta_budget, which)
+            while True:
+                if n > _WATCH_ALL and tune[1] > 0.0:
+                    walk = tune[0] * math.sqrt(tune[0])
+                    t_budget = _RESERVE * widen * tune[0] * tune[1]
+                    w_budget = _RESERVE * widen * walk * tune[2]
+                    eta_budget = _RESERVE * widen * walk * tune[3]
+                count = choose(state, group, Q.reach, every, total, t_budget, w_budget, eta_budget, which)
+                if t_budget == np.inf or tune[0] <= 8.0 or count * tune[0] <= 8 * n:
+                    break
+                tune[0] *= 0.7  # too many for so long
             everything = count == n
             base = n if everything else count + _EPOCH  # where the margin set begins among the watched samples
             if everything:

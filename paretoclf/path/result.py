@@ -45,8 +45,8 @@ class Pieces:
 
     ``t`` (k+1,) ends; margin set of piece j in ``index[ptr[j]:ptr[j+1]]`` with multipliers ``a0``, ``a1`` at its
     two ends; intercepts ``b0``, ``b1`` (k,); optimal value ``value`` (k, 3) as a polynomial of the share of the piece;
-    ``w`` (k+1, d) for features of moderate number; ``state`` (n,) sets on piece 0 and ``changes`` (3, m): piece, sample,
-    set.
+    ``w`` (k+1, d) where there are features, and not too many of them; ``state`` (n,) sets on piece 0 and ``changes``
+    (3, m): piece, sample, set.
     """
 
     t: Array

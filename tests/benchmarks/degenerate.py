@@ -8,14 +8,21 @@ traces
 
 with the linear kernel and RBF (median bandwidth), raw and standardised, on the ray (zero costs to mean cost 10) and on
 an asymmetry line (asymmetry 0.02 to 0.98, total 2); the first instances of each family also on special lines:
-backwards, into, along and between the axes, into and out of the origin, without length, up to costs of 1e6.
+backwards, into, along and between the axes, into and out of the origin, without length, up to costs of 1e6. Where a
+family scales features by s, its linear kernel has all costs over s^2: the same problem in other units.
 
 A path counts as wrong if one of its certificates fails, if its breakpoints are not in order, or if its optimal value
 leaves the bounds of its certificates or of another solver: on a share of the paths, at random costs, the problem is
 solved by Clarabel (or else LIBSVM), and a feasible dual and a feasible primal point are made of what that returns, by
-code of this file.
+code of this file's neighbour.
 
-Exit status 1 if a path is wrong or more than 1 % are refused.
+A path is *beyond double precision* if ``eps * max cap * max K_ii`` exceeds 1e-9 (eps = 2.2e-16; K of centred samples
+for the linear kernel, as the free intercept allows). A single term of a margin, cap times K_ij, then has a rounding
+error of that size, and a sum of tens of them is uncertain by more than what the certificates, to 1e-8, can bear. This
+is known before solving. Refusing is the right answer there, though not the only one; a wrong path is wrong there too.
+These paths, be they of families made for it, of lines to 1e6 or of raw data, make the second part of the table.
+
+Exit status 1 if any path is wrong, or if more than 1 % of the first part are refused.
 """
 
 from __future__ import annotations
@@ -25,32 +32,28 @@ import json
 import os
 import sys
 import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import clarabel
 import joblib
 import numpy as np
-from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from families import FAMILIES, Family, kernel_of, standardised
+from families import FAMILIES, Family, kernel_of, main_lines, sample_lines, special_lines, standardised
 
 import paretoclf as pc
+from benchmarks.other_solvers import allowed, primal, reference
 
-INSTANCES, SPECIAL = 20, 2  # of each family; how many of them are traced on the special lines too
+SPECIAL = 2  # how many instances of a family are traced on the special lines too
 LARGE, SAMPLE = 600, 400  # data sets of more samples are cut down to so many
+BEYOND = 1e-9  # rounding error of a term of a margin from which a path is beyond double precision
 SHARE, POINTS = 5, 3  # one in so many paths (two, of data sets) is compared with another solver, at so many costs
-WORSE = 1e-6  # relative difference of optimal values from which a path is wrong
-ROUNDING = 1e-12  # a slack is a difference of numbers of size 1: this share of all costs is rounding
 
 
 @dataclass(frozen=True)
@@ -69,56 +72,6 @@ class Job:
 # ---- what is traced ----------------------------------------------------------------------------------------------
 
 
-def main_lines(y: Any, s: Any) -> dict[str, Any]:
-    """The ray (with weights: of balanced sums of weights) and the asymmetry line."""
-    plus, minus = s[y > 0].sum(), s[y < 0].sum()
-    top = 10.0 * y.size / np.array([plus, minus]) / 2
-    return {"ray": ((0.0, 0.0), tuple(top)), "asymmetry": ((0.04, 1.96), (1.96, 0.04))}
-
-
-def special_lines(y: Any, s: Any, factor: float, smoke: bool) -> dict[str, Any]:
-    """Lines that begin, end or lie where costs vanish, or reach far."""
-    ray, asymmetry = main_lines(y, s).values()
-    lines = {
-        "into an axis": ((1.5, 0.5), (0.0, 2.0)),
-        "into the origin": ((2.0, 1.0), (0.0, 0.0)),
-    }
-    if smoke:
-        return lines
-    far = (
-        {}
-        if factor != 1
-        else {"ray to 1e6": ((0.0, 0.0), tuple(1e5 * c for c in ray[1])), "to 1e6": ((1, 1), (1e6, 1e6))}
-    )
-    return (
-        lines
-        | far
-        | {
-            "ray back": ray[::-1],
-            "asymmetry back": asymmetry[::-1],
-            "along an axis": ((0.0, 0.5), (0.0, 2.0)),
-            "axis to axis": ((0.0, 2.0), (2.0, 0.0)),
-            "out of the origin": ((0.0, 0.0), (0.3, 3.0)),
-            "no length": ((1.0, 0.7), (1.0, 0.7)),
-        }
-    )
-
-
-def sample_lines(y: Any, seed: int) -> dict[str, Any]:
-    """Costs that move sample by sample, some of them zero."""
-    rng = np.random.default_rng(seed)
-    one, other = np.maximum(rng.uniform(-0.5, 2.0, (2, y.size)), 0.0)
-    whole = rng.integers(0, 4, (2, y.size)).astype(float)
-    return {
-        "costs": (one, other),
-        "whole costs": (whole[0], whole[1]),
-        "out of the origin": (np.zeros(y.size), one),
-        "into the origin": (other, np.zeros(y.size)),
-        "into one class": (one, np.where(y > 0, one, 0.0)),
-        "no length": (whole[0], whole[0]),
-    }
-
-
 @dataclass(frozen=True)
 class Case:
     """One path to be traced: kernel values and a factor of them, caps at both ends, what `paretoclf.trace` takes."""
@@ -130,6 +83,12 @@ class Case:
     caps: Any
     start: Any
     stop: Any
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the terms of a margin, in double precision, are too uncertain to certify it."""
+        largest = max(float(caps.max()) for caps in self.caps)
+        return bool(np.finfo(float).eps * largest * self.K.diagonal().max() > BEYOND)
 
 
 def cases(job: Job) -> Iterator[Case]:
@@ -145,8 +104,8 @@ def cases(job: Job) -> Iterator[Case]:
     for kernel, scaling in [variants[-(job.seed % 2)]] if job.smoke else variants:
         lines = family_lines(family, y, s, job.seed)
         if special and not family.per_sample:
-            lines |= special_lines(y, s, family.costs, job.smoke)
-        yield from traced(X, y, weight, kernel, scaling, lines, family.costs)
+            lines |= special_lines(y, s, job.smoke)
+        yield from traced(X, y, weight, kernel, scaling, lines, family.factor(kernel))
 
 
 def family_lines(family: Family, y: Any, s: Any, seed: int) -> dict[str, Any]:
@@ -205,90 +164,6 @@ def kernel_matrix(X: Any, kernel: Any) -> tuple[Any, Any]:
     return K, vectors[:, used] * np.sqrt(values[used])
 
 
-# ---- another solver ----------------------------------------------------------------------------------------------
-
-
-def primal(norm2: Any, scores: Any, y: Any, caps: Any, b: Any) -> Any:
-    """Primal objective of a slope, given its squared norm and scores, and of intercepts b (shape of the result)."""
-    return 0.5 * norm2 + caps @ np.maximum(0.0, 1 - y[:, None] * (scores[:, None] + np.atleast_1d(b)))
-
-
-def bounds(K: Any, y: Any, caps: Any, a: Any) -> tuple[float, float]:
-    """A lower and an upper bound on the optimal value, from any multipliers: made feasible, with the best b."""
-    a = np.clip(np.nan_to_num(a), 0.0, caps)
-    sums = [a[y > 0].sum(), a[y < 0].sum()]
-    for label, total in ((1, sums[0]), (-1, sums[1])):
-        a[y == label] *= min(sums) / total if total > 0 else 1.0
-    scores = K @ (y * a)
-    norm2 = y * a @ scores
-    return float(a.sum() - 0.5 * norm2), float(primal(norm2, scores, y, caps, y - scores).min())
-
-
-def solved(P: Any, q: Any, A: Any, b: Any, equalities: int) -> Any:
-    """Clarabel's solution of min x'Px/2 + q'x, A x <= b, the first rows with equality; its x, and its multipliers."""
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_iter = 100
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
-    cones = [clarabel.ZeroConeT(equalities)] * bool(equalities) + [clarabel.NonnegativeConeT(b.size - equalities)]
-    P = sparse.triu(P).tocsc()
-    solution = clarabel.DefaultSolver(P, q, sparse.csc_array(A), b, cones, settings).solve()
-    return np.array(solution.x), np.array(solution.z)
-
-
-def by_dual(K: Any, Z: Any, y: Any, caps: Any) -> tuple[float, float]:
-    """Bounds from the dual, which is well scaled where few multipliers are at their caps."""
-    n = y.size
-    eye = sparse.eye_array(n)
-    A = sparse.vstack([sparse.csc_array(y[None]), -eye, eye])
-    Q = sparse.csc_array(y[:, None] * K * y)
-    return bounds(K, y, caps, solved(Q, -np.ones(n), A, np.r_[np.zeros(n + 1), caps], 1)[0])
-
-
-def by_primal(K: Any, Z: Any, y: Any, caps: Any) -> tuple[float, float]:
-    """Bounds from the primal in units of the mean cost, which is well scaled where slacks are most of the value."""
-    n, d = Z.shape
-    unit = float(caps.mean())
-    rows = sparse.hstack([sparse.csc_array(-y[:, None] * np.column_stack([Z, np.ones(n)])), -sparse.eye_array(n)])
-    A = sparse.vstack([rows, sparse.hstack([sparse.csc_array((n, d + 1)), -sparse.eye_array(n)])])
-    P = sparse.diags_array(np.r_[np.full(d, 1 / unit), np.zeros(n + 1)])
-    x, z = solved(P, np.r_[np.zeros(d + 1), caps / unit], A, np.r_[-np.ones(n), np.zeros(n)], 0)
-    w = np.nan_to_num(x[:d])
-    lower, upper = bounds(K, y, caps, unit * z[:n])
-    return lower, min(upper, float(primal(w @ w, Z @ w, y, caps, y - Z @ w).min()))
-
-
-def by_libsvm(K: Any, Z: Any, y: Any, caps: Any) -> tuple[float, float]:
-    """Bounds from sequential minimal optimisation."""
-    used = np.flatnonzero(caps > 0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where it stops short, the bounds say so
-        model = SVC(kernel="precomputed", C=1.0, tol=1e-10, max_iter=200_000)
-        model.fit(K[np.ix_(used, used)], y[used], sample_weight=caps[used])
-    a = np.zeros(y.size)
-    a[used[model.support_]] = abs(model.dual_coef_[0])
-    return bounds(K, y, caps, a)
-
-
-def reference(K: Any, Z: Any, y: Any, caps: Any) -> tuple[float, float]:
-    """Bounds on the optimal value that owe nothing to the package, as close as three ways to solve bring them."""
-    if min(caps[y > 0].max(), caps[y < 0].max()) == 0.0:
-        return 0.0, 0.0
-    scale = max(float(K.diagonal().max()), np.finfo(float).tiny)  # a kernel over s at costs s C is the kernel at C
-    lower, upper = -np.inf, np.inf
-    for solver in (by_dual, by_primal, by_libsvm):
-        lo, hi = solver(K / scale, Z / np.sqrt(scale), y, caps * scale)
-        lower, upper = max(lower, lo / scale), min(upper, hi / scale)
-        if upper - lower <= 0.1 * allowed(upper, caps):
-            break
-    return lower, upper
-
-
-def allowed(value: float, caps: Any) -> float:
-    """By how much two computations of an optimal value may differ."""
-    return WORSE * abs(value) + ROUNDING * float(caps.sum())
-
-
 def disagreement(case: Case, path: Any, t: float) -> tuple[str, bool]:
     """What another solver has against the path at t (nothing: ""), and whether its bounds are close enough to tell."""
     y, caps = case.svm.y, (1 - t) * case.caps[0] + t * case.caps[1]
@@ -322,7 +197,8 @@ def values_outside(case: Case, path: Any, certificates: list[Any]) -> list[str]:
 
 def trace_case(case: Case, compare: Any) -> dict[str, Any]:
     """Trace one path and judge it; ``compare`` are the parameters at which another solver is asked."""
-    row: dict[str, Any] = {**case.where, "status": "finished", "message": "", "compared": 0, "undecided": 0}
+    row: dict[str, Any] = {**case.where, "beyond": case.beyond, "status": "finished", "message": ""}
+    row |= {"compared": 0, "undecided": 0}
     try:
         path = pc.trace(case.svm, case.start, case.stop, progress=False)
     except pc.DegeneratePathError as error:
@@ -359,9 +235,11 @@ def run(job: Job) -> list[dict[str, Any]]:
 
 def family_jobs(smoke: bool) -> list[Job]:
     """One job for each instance."""
-    count = 2 if smoke else INSTANCES
-    names = [name for name, family in FAMILIES.items() if not family.per_sample or hasattr(pc, "SampleCosts")]
-    return [Job(name, seed, smoke=smoke) for name in names for seed in range(count)]
+    return [
+        Job(name, seed, smoke=smoke)
+        for name, family in FAMILIES.items()
+        for seed in range(2 if smoke else family.instances)
+    ]
 
 
 def dataset_jobs(full: bool) -> list[Job]:
@@ -413,14 +291,26 @@ def line_of(s: dict[str, Any]) -> str:
     )
 
 
+def two_parts(rows: list[dict[str, Any]]) -> list[tuple[list[dict[str, Any]], dict[str, Any]]]:
+    """Rows of the table and subtotal: of the paths within double precision, and of those beyond."""
+    out = []
+    for beyond, name in ((False, "within double"), (True, "beyond double")):
+        part = [row for row in rows if row["beyond"] == beyond]
+        names = dict.fromkeys(row["family"] for row in part)
+        out.append(
+            ([summary(name, [row for row in part if row["family"] == name]) for name in names], summary(name, part))
+        )
+    return out
+
+
 def place_of(row: dict[str, Any]) -> str:
     """Where a path is to be found again."""
     return f"{row['family']}, seed {row['seed']}, {row['kernel']}, {row['scaling']}, {row['line']}: {row['message']}"
 
 
-def passed(total: dict[str, Any]) -> bool:
-    """No path wrong, and at most 1 % refused."""
-    return bool(total["wrong"] == 0 and total["refused"] <= 0.01 * total["paths"])
+def passed(within: dict[str, Any], beyond: dict[str, Any]) -> bool:
+    """No path wrong, and of those within double precision at most 1 % refused."""
+    return bool(within["wrong"] == beyond["wrong"] == 0 and within["refused"] <= 0.01 * within["paths"])
 
 
 def caption(args: argparse.Namespace) -> list[str]:
@@ -432,18 +322,23 @@ def caption(args: argparse.Namespace) -> list[str]:
     ]
     if not args.smoke and not os.environ.get("PARETOCLF_DATA"):
         out.append("PARETOCLF_DATA is not set: of the data sets wdbc only.")
-    if not hasattr(pc, "SampleCosts"):
-        out.append("Without costs per sample: this version of the package has none.")
     return out
 
 
-def report(summaries: list[dict[str, Any]], total: dict[str, Any], rows: list[dict[str, Any]], args: Any) -> str:
+def report(parts: list[Any], total: dict[str, Any], rows: list[dict[str, Any]], args: Any) -> str:
     """The table, its caption, and the message of every path that was refused or is wrong."""
-    out = [HEADER, *map(line_of, summaries), line_of(total), "", *caption(args)]
+    (within, subtotal), (beyond, other) = parts
+    out = [HEADER, *map(line_of, [*within, subtotal]), ""]
+    if beyond:
+        out.append("Beyond double precision (see --help): refusing is the right answer there; none may be wrong.")
+        out += [*map(line_of, [*beyond, other]), ""]
+    out += [line_of(total), "", *caption(args)]
     if total["undecided"]:
         out.append(f"At {total['undecided']} costs the other solvers' bounds were too far apart to compare.")
     for kind in ("refused", "wrong"):
-        out += [f"{kind}: {place_of(row)}" for row in rows if row["status"] == kind]
+        for far in (False, True):
+            here = [row for row in rows if row["status"] == kind and row["beyond"] == far]
+            out += [f"{kind}{' (beyond)' * far}: {place_of(row)}" for row in here]
     return "\n".join(out)
 
 
@@ -451,7 +346,8 @@ def parsed(argv: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").split("\n\n")[0],
-        epilog="example: python tests/benchmarks/degenerate.py --family 'integer grid'",
+        epilog=f"Beyond double precision: eps * max cap * max K_ii exceeds {BEYOND:g}, as is known before solving. "
+        "Example: python tests/benchmarks/degenerate.py --family 'integer grid'",
     )
     parser.add_argument("--family", help=f"one family or data set: {', '.join(FAMILIES)}, wdbc, ...")
     parser.add_argument("--full", action="store_true", help="all rows of large data sets (hours)")
@@ -473,17 +369,17 @@ def main(argv: list[str] | None = None) -> int:
     bar = tqdm(results, total=len(args.todo), disable=not sys.stderr.isatty(), leave=False, unit="instance")
     rows = [row for some in bar for row in some]
     seconds = time.perf_counter() - began
-    names = dict.fromkeys(row["family"] for row in rows)
-    summaries = [summary(name, [row for row in rows if row["family"] == name]) for name in names]
-    total = summary("total", rows)
+    parts, total = two_parts(rows), summary("total", rows)
+    (_, within), (_, beyond) = parts
     if args.json:
         bad = [row for row in rows if row["status"] != "finished"]
-        json.dump({"seconds": seconds, "rows": summaries, "total": total, "not_finished": bad}, sys.stdout, indent=2)
+        tables = {"rows": parts[0][0], "within": within, "rows_beyond": parts[1][0], "beyond": beyond, "total": total}
+        json.dump({"seconds": seconds, **tables, "not_finished": bad}, sys.stdout, indent=2)
         print()
     else:
-        print(report(summaries, total, rows, args))
+        print(report(parts, total, rows, args))
         print(f"{seconds:.0f} seconds, {args.jobs} process{'es' if args.jobs != 1 else ''}")
-    return 0 if passed(total) else 1
+    return 0 if passed(within, beyond) else 1
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 Run ``python tests/benchmarks/paths.py`` (minutes; ``--sizes 200,500`` or ``--smoke`` for less). Each run times, side by
 side and on one thread:
 
-- path: Gram, ray (zero costs to mean cost 10) and asymmetry line (total 2, asymmetry 0.02 to 0.98), certificates
-  excluded. Every optimal classifier on both lines, to rounding accuracy.
+- path: Gram, ray (zero costs to mean cost 10) and asymmetry line (total 2, asymmetry 0.02 to 0.98, setting out from
+  the ray), certificates excluded. Every optimal classifier on both lines, to rounding accuracy.
 - one fit: ``SVC(C=1, tol=1e-3)``, one classifier.
 - grid: ``SVC(tol=1e-3)`` at 20 x 20 costs (C_plus, C_minus) in [1e-2, 1e2].
 
@@ -56,7 +56,7 @@ def both_lines(X: Any, y: Any, kernel: Any) -> tuple[pc.Path, pc.Path]:
     svm = pc.TwoCSVM(X, y, kernel=kernel)
     top = (5.0 * y.size / svm.n_plus, 5.0 * y.size / svm.n_minus)
     ray = pc.trace(svm, (0.0, 0.0), top, certify=False, progress=False)
-    return ray, pc.trace(svm, (0.04, 1.96), (1.96, 0.04), certify=False, progress=False)
+    return ray, pc.trace(svm, (0.04, 1.96), (1.96, 0.04), hub=ray, certify=False, progress=False)
 
 
 def grid_of_fits(X: Any, y: Any, svc: dict[str, Any], size: int) -> None:
