@@ -261,6 +261,12 @@ def test_memory_grows_with_the_stored_numbers_only():
 SHAPES = [(60, 12), (40, 90)]
 
 
+def distinct(path):
+    """Breakpoints, of which rounding may have made two of one."""
+    t = path.breakpoints
+    return t[np.diff(t, prepend=-1.0) > 1e-9]
+
+
 class TestPaths:
     """The tracker takes `Gram.features`, dense or CSR."""
 
@@ -277,7 +283,7 @@ class TestPaths:
         one = pc.trace(pc.TwoCSVM(X, y), start, stop)
         other = pc.trace(pc.TwoCSVM(X.toarray(), y), start, stop)
         assert one.worst_certificate.passes(1e-9)
-        np.testing.assert_allclose(one.breakpoints, other.breakpoints, atol=1e-9)
+        np.testing.assert_allclose(distinct(one), distinct(other), atol=1e-9)
         new = sparse(7, d, 0.25, seed=9)
         for t in (0.0, 0.1, 0.5, 0.77, 1.0):
             assert one.value(t) == pytest.approx(other.value(t), rel=1e-9, abs=1e-12)

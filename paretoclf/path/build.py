@@ -49,9 +49,11 @@ class _Part:
 def _ahead(log: Log, legs: list[Leg]) -> _Part:
     s, used, c = (int(x) for x in log.count)
     t = np.concatenate([leg.t(log.t[:, leg.first : leg.last]) for leg in legs], axis=1)
+    start, bend = log.value[:s, 0], log.value[:s, 2]
+    value = np.stack([start, np.append(start[1:], log.value[s - 1].sum()), bend], axis=1)  # continuous in t
     changes = log.changes[:, :c]
     return _Part(
-        t, np.diff(log.ptr[: s + 1]), log.index[:used], log.a[:, :used], log.eta[:s], log.value[:s], log.w[:s],
+        t, np.diff(log.ptr[: s + 1]), log.index[:used], log.a[:, :used], log.eta[:s], value, log.w[:s],
         changes[[0, 1, 3]],
     )  # fmt: skip
 
@@ -74,12 +76,11 @@ def _behind(log: Log, legs: list[Leg]) -> _Part:
     s = ahead.size.size
     index, a = np.empty_like(ahead.index), np.empty_like(ahead.a)
     _reverse(ahead.size, ahead.index, ahead.a, index, a)
-    v0, v1, v2 = ahead.value[::-1].T
     segment, sample, old, _ = log.changes[:, : int(log.count[2])][:, ::-1]
     kept = segment < s  # the last basis may have been reached without recording a segment on it
     return _Part(
         ahead.t[::-1, ::-1], ahead.size[::-1], index, a, ahead.eta[::-1, ::-1],
-        np.stack([v0 + v1 + v2, -v1 - 2 * v2, v2], axis=1), ahead.w[::-1, ::-1],
+        ahead.value[::-1, [1, 0, 2]], ahead.w[::-1, ::-1],
         np.stack([s - segment, sample, old])[:, kept],
     )  # fmt: skip
 

@@ -113,7 +113,7 @@ class Factor:
 
     def __init__(self) -> None:
         self.k = 0
-        self.R = np.empty((16, 16))
+        self.R = np.empty((128, 128))  # memory that is not used costs nothing
         self._hard: tuple[Array, Array] | None = None
 
     def reserve(self, k: int) -> None:

@@ -140,6 +140,19 @@ def _keep(
 
 
 @compiled(internal=True)
+def _amend(k: int, members: Array, eta: Array, w: Array, value: Array, log: Record) -> None:
+    """Replace what the log has for the end of its last segment."""
+    s, used = log.used[0] - 1, log.used[1] - k
+    for j in range(k):
+        log.a[1, used + j] = members[A, j]
+    for h in range(eta.shape[1]):
+        log.eta[s, 1, h] = eta[ETA, h]
+    for c in range(log.w.shape[2]):
+        log.w[s, 1, c] = w[W, c]
+    log.value[s, 1] = (value[0] - log.value[s, 0]) - log.value[s, 2]
+
+
+@compiled(internal=True)
 def _advance(dt: float, value: Array, rate: Array, size: int) -> None:
     for j in range(size):
         value[j] += dt * rate[j]
@@ -173,20 +186,21 @@ def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
     # Where the rows of the margin set stand in `side`, the columns of the watched samples, and which are free.
     side, slot, free = Q.wide, np.arange(max(rows, width)), np.zeros(rows, dtype=np.int64)
     n_free, count, base, steps, done, stalled, everything = 0, n, n, 0, 0, 0, True
-    total, away, widen, most, fastest, value = 0.0, 0.0, 1.0, 0.0, 0.0, np.zeros(3)
+    total, away, widen, most, fastest, best, value = 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, np.zeros(3)
     t_budget, w_budget, eta_budget = np.inf, np.inf, np.inf
     drift = np.zeros(4)  # |V|^2, V.D, |D|^2, time
-    fresh = False
-    longest = 0.0
+    fresh, ending = False, False
+    longest, reaches = 0.0, np.empty(n)
     for i in range(n):
-        longest = max(longest, Q.reach[i])
+        longest, reaches[i] = max(longest, Q.reach[i]), math.sqrt(Q.diagonal[i] + Q.shift)  # never zero
     extended.line_at(f.phi, at[0], at[1], phi)
     while True:
-        full = k + 1 >= rows or log.used[0] + 1 >= log.t.shape[1] or log.used[2] + 2 >= log.changes.shape[1]
-        if full or log.used[1] + k + 1 > log.members.shape[0]:
-            return ROOM, k, done
-        if done >= limit:
-            return PAUSE, k, done
+        if not ending:
+            full = k + 1 >= rows or log.used[0] + 1 >= log.t.shape[1] or log.used[2] + 2 >= log.changes.shape[1]
+            if full or log.used[1] + k + 1 > log.members.shape[0]:
+                return ROOM, k, done
+            if done >= limit:
+                return PAUSE, k, done
         if not fresh:
             extended.line_at(f.e, at[0], at[1], e)
             copy(e[0], whole_e)
@@ -195,7 +209,7 @@ def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
             extended.subtract(e, fixed, phi)
             extended.subtract(de, fixed, slope)
             if not solve_afresh(Q, samples, group, phi, slope, e, de, index, k, R, sums, members, U, S, eta, w, every):
-                return CARE, k, done
+                return END if ending else CARE, k, done
             total, largest, sound = inspect(
                 Q, samples, group, state, phi, whole_e, f.e[1], index, k, members, eta, w, every, value
             )
@@ -203,7 +217,12 @@ def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
             for h in range(m):
                 error += abs(eta[ETA, h])
             error *= ROUNDING
-            if not sound or error > min(FAST_ERROR, FAST_SHIFT * Q.shift * largest):
+            sound &= error <= min(FAST_ERROR, FAST_SHIFT * Q.shift * largest)
+            if ending:
+                if sound:
+                    _amend(k, members, eta, w, value, log)
+                return END, k, done
+            if not sound:
                 return CARE, k, done
             if steps >= 4:  # t goes with the steps, w and the centre like the integral of a random walk
                 weight = _MEMORY if tune[1] > 0.0 else 1.0
@@ -214,7 +233,7 @@ def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
             if steps > 0 and not everything:  # watching few costs more often afresh: strike a balance
                 tune[0] = min(max(tune[0] * (0.8 if count * steps > 4 * n else 1.25), 8.0), float(_EPOCH))
             fill(drift, 0.0)
-            away, steps, most, fastest = 0.0, 0, 0.0, 0.0
+            away, steps, most, fastest, best = 0.0, 0, 0.0, 0.0, 0.0
             t_budget = w_budget = eta_budget = np.inf
             while True:
                 if n > _WATCH_ALL and tune[1] > 0.0:
@@ -255,12 +274,12 @@ def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
         for j in range(k):
             dtotal += abs(members[DA, j]) * Q.reach[index[j]]
             now += abs(members[A, j]) * Q.reach[index[j]]
-        most, fastest = max(most, now), max(fastest, dtotal)
-        if steps > 0 and (now < _SHRUNK * most or dtotal < _SHRUNK * fastest):
+        most, fastest, best = max(most, now), max(fastest, dtotal), max(best, value[0])
+        if steps > 0 and (now < _SHRUNK * most or dtotal < _SHRUNK * fastest or value[0] < 0.5 * best):
             fresh = False  # rounding errors are those of larger numbers before
             continue
         event, kind, clear, dt = next_event(
-            samples, phi, index, k, members, eta, count, watched, Q.reach, total, dtotal,
+            samples, phi, index, k, members, eta, count, watched, reaches, total, dtotal,
             (1.0 - at[0]) - at[1], f.end_tolerance,
         )  # fmt: skip
         if not clear or ROUNDING * longest * (now + dt * dtotal) > FAST_ERROR:
@@ -297,9 +316,10 @@ def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
                 return CARE, k, done
         if dt > 0.0 or event < 0:
             _keep(index, k, members, eta, w, value, at, t_next, log)
-            if event < 0:
-                at[0], at[1] = 1.0, 0.0
-                return END, k, done
+            if event < 0:  # what was extrapolated to the end is computed afresh there
+                at[0], at[1], ending, fresh = 1.0, 0.0, True, False
+                extended.line_at(f.phi, 1.0, 0.0, phi)
+                continue
             at[1] += (at[0] - t_next) + dt
             at[0] = t_next
             extended.line_at(f.phi, at[0], at[1], phi)

@@ -44,7 +44,8 @@ class Pieces:
     """The stored form of a path of k pieces: storage grows with the sum of the margin-set sizes.
 
     ``t`` (k+1,) ends; margin set of piece j in ``index[ptr[j]:ptr[j+1]]`` with multipliers ``a0``, ``a1`` at its
-    two ends; intercepts ``b0``, ``b1`` (k,); optimal value ``value`` (k, 3) as a polynomial of the share of the piece;
+    two ends; intercepts ``b0``, ``b1`` (k,); optimal value ``value`` (k, 3): at its start s, at its end e, and the bend
+    c of ``(1 - f) s + f e - f (1 - f) c`` at the share f of the piece;
     ``w`` (k+1, d) where there are features, and not too many of them; ``state`` (n,) sets on piece 0 and ``changes``
     (3, m): piece, sample, set.
     """
@@ -227,8 +228,8 @@ class Path:
         if self._trivial(t):
             return 0.0
         j, f = self._locate(t)
-        v0, v1, v2 = self.pieces.value[j]
-        return float(v0 + f * (v1 + f * v2))
+        start, end, bend = self.pieces.value[j]
+        return float((1 - f) * start + f * end - f * (1 - f) * bend)
 
     def scores(self, X: Any) -> PathScores:
         """Scores of new samples as an exact piecewise affine function of t.
