@@ -99,7 +99,9 @@ class SampleCosts:
     values: Array = field(repr=False)
 
     def __post_init__(self) -> None:
-        given = np.asarray(self.values)
+        given = np.array(self.values)  # a copy: a path must not change with the caller's array
+        if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "biuf":
+            raise InputError(f"costs of the samples must be a vector of real numbers, got {self.values!r}")
         object.__setattr__(self, "values", check_nonnegative(given, given.size, "costs of the samples"))
 
     @property

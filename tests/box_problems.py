@@ -73,7 +73,7 @@ class Problem:
 
     def terms(self, a):
         """A bound on the size of the terms of the objective: their rounding remains where they cancel."""
-        return float(np.abs(self.p) @ a + 0.5 * (np.sqrt(np.maximum(np.diag(self.Q), 0.0)) @ a) ** 2)
+        return float(np.abs(self.p) @ a + 0.5 * np.diag(self.Q).max() * a.sum() ** 2)
 
     def violation(self, e, cap, a, eta):
         """The largest violation of the optimality conditions, by hand: multipliers against caps, g against 1 + |Qa|."""

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretoclf as pc
+from paretoclf.errors import InputError
 from paretoclf.path.box_qp import BoxQP
 
 KERNELS = pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])
@@ -324,3 +325,16 @@ def test_both_roads_have_the_same_values(drawn):
         assert path.worst_certificate.passes(1e-8)
     for t in times:
         assert fast.value(t) == pytest.approx(careful.value(t), rel=1e-10, abs=0)
+
+
+def test_sample_costs_do_not_follow_the_callers_array():
+    given = np.ones(4)
+    costs = pc.SampleCosts(given)
+    given[:] = 5.0
+    np.testing.assert_array_equal(costs.values, np.ones(4))
+
+
+@pytest.mark.parametrize("values", [3.0, [], [[1.0]], [1j, 1.0], ["a"], None], ids=str)
+def test_sample_costs_are_a_vector_of_numbers(values):
+    with pytest.raises(InputError, match="costs of the samples must be a vector of real numbers"):
+        pc.SampleCosts(values)

@@ -99,12 +99,12 @@ class BoxQP(Basis):
             ends = e_rate if slope else e
             scale = self.rate_scale if slope else float(cap.max() + np.abs(self.c1).max())
             x, left = self._refined(slope, right, ends, U, scale)
-            if left > 0.0 and not self._factor.hard:
+            if not left <= 0.0 and not self._factor.hard:  # not a number is no solution either
                 if not self._factor.harden(*self.Q.system(F, self.kappa, self.group)):
                     raise self._refuse(t, "the margin system is indefinite: the kernel matrix is not PSD")
                 U = self._factor.solve(border)
                 x, left = self._refined(slope, right, ends, U, scale)
-            if left > UNREFINED:
+            if not left <= UNREFINED:
                 raise self._refuse(t, f"the margin system is too ill-conditioned (corrections stay at {left:.1e})")
             solved.append(x)
         value, rate = solved
@@ -134,7 +134,7 @@ class BoxQP(Basis):
     def next_event(self, piece: Piece, t: float, careful: bool) -> tuple[float, Any]:
         """First index to change its set."""
         worst = self._violation(piece)
-        if worst > INFEASIBLE:
+        if not worst <= INFEASIBLE:
             raise self._refuse(t, f"the solution left its sets by {worst:.1e}")
         horizon = 1.0 - t
         v, r = piece.value, piece.rate
@@ -200,7 +200,7 @@ class BoxQP(Basis):
         box = np.maximum(-piece.value.a[0], piece.value.a[0] - cap) / unit
         outside = np.where(self.state == RIGHT, -piece.g, np.where(self.state == LEFT, piece.g, 0.0)) / piece.g_scale
         on = np.abs(piece.g[self.index]) / piece.g_scale[self.index]
-        return float(max(box.max(initial=0.0), outside.max(initial=0.0), on.max(initial=0.0)))
+        return float(np.max([box.max(initial=0.0), outside.max(initial=0.0), on.max(initial=0.0)]))
 
     def record(self, piece: Piece, t: float, t_next: float) -> None:
         """Keep the piece over [t, t_next]."""

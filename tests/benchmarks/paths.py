@@ -112,7 +112,7 @@ def measure(n: int, name: str, grid: int, repeats: int) -> dict[str, Any]:
     return {
         "n": n,
         "kernel": name,
-        "microseconds": 1e6 * (ray.seconds + line.seconds) / count,
+        "microseconds": 1e6 * path["median"] / count,
         "traffic_megabytes": traffic((ray, line), n, None if kernel is not None else X.shape[1]) / 1e6,
         "breakpoints": {"ray": ray.breakpoints.size - 2, "asymmetry line": line.breakpoints.size - 2},
         "path_seconds": path,
