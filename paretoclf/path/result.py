@@ -105,7 +105,10 @@ class Path:
 
     @property
     def breakpoints(self) -> Array:
-        """Parameters at which a set changes, increasing, with both ends 0 and 1."""
+        """Ends of the pieces, increasing, from 0 to 1: where a set changes, and where two traced stretches meet.
+
+        The latter are few: the point at which the line was reached, and stages towards a vanishing cost.
+        """
         return self.pieces.t
 
     @property
