@@ -204,11 +204,16 @@ class BoxQP(Basis):
 
     def record(self, piece: Piece, t: float, t_next: float) -> None:
         """Keep the piece over [t, t_next]."""
-        # The solution is known at t + t_lo; both ends are kept at the doubles t and t_next.
         if not self._keep:
             return
         v, r, log, k = piece.value, piece.rate, self.log, self.index.size
+        # The solution is known at t + t_lo, and kept at the doubles t and t_next; but where multipliers move so fast
+        # that this takes them out of their box, as it was at the event itself.
         first, last = -piece.t_lo, (t_next - t) - piece.t_lo
+        if not self._inside(v.a[0] + first * r.a[0], t):
+            first = 0.0
+        if not self._inside(v.a[0] + last * r.a[0], t_next):
+            last += self.t_lo
         log.reserve(1, k, 0)
         s, used = int(log.count[0]), int(log.count[1])
         log.t[:, s] = t, t_next
@@ -227,6 +232,10 @@ class BoxQP(Basis):
         log.value[s] = self.p @ full - 0.5 * full @ q, self.p @ change - full @ dq, -0.5 * change @ dq
         log.ptr[s + 1] = used + k
         log.count[:2] += (1, k)
+
+    def _inside(self, a: Array, t: float) -> bool:
+        cap = self.caps(t)[self.index]
+        return bool((np.minimum(a, cap - a) >= -ROUNDING * cap).all())
 
     def pivot(self, piece: Piece, event: Any, t: float) -> None:
         """One of the four exchanges."""

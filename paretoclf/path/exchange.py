@@ -17,6 +17,7 @@ from paretoclf.path.layout import (
     DETA,
     DG,
     DW_CAP,
+    ETA,
     FIRST_DG,
     FIRST_G,
     KAPPA,
@@ -35,7 +36,7 @@ from paretoclf.path.layout import (
 from paretoclf.path.quadratic import GRAM, Rows, change_cap, column
 from paretoclf.path.refine import solve_small
 from paretoclf.path.vectors import copy, dot, fill
-from paretoclf.tolerances import FAST_PIVOT
+from paretoclf.tolerances import FAST_PIVOT, FAST_SHIFT, ROUNDING
 
 
 @compiled()
@@ -141,7 +142,7 @@ def _change_rates(
 def enter(
     Q: Rows, samples: Array, group: Index, index: Index, k: int, R: Array, members: Array, U: Array, S: Array,
     eta: Array, phi: Array, which: Index, watched: Array, c: int, pivot: float, at_cap: bool, drift: Array,
-    value: Array,
+    value: Array, total: float,
 ) -> bool:  # fmt: skip
     """The watched sample c becomes member k of the margin set; False if the system is too ill-conditioned for it.
 
@@ -165,8 +166,11 @@ def enter(
         rho += step[h] * dot(x[:k], U[h, :k])
     if own >= 0:
         rho -= kappa[i] * step[own]
-    if rho <= FAST_PIVOT * Q.diagonal[i]:
-        return False
+    noise = ROUNDING * (1.0 + Q.reach[i] * total)
+    for h in range(m):
+        noise += ROUNDING * abs(eta[ETA, h])
+    if rho <= FAST_PIVOT * Q.diagonal[i] or noise * Q.diagonal[i] > FAST_SHIFT * rho:
+        return False  # what its margin may be wrong by would move the multipliers visibly
     rate = watched[DG, c]
     delta = -rate / rho
     for j in range(k):

@@ -274,6 +274,7 @@ def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
         for j in range(k):
             dtotal += abs(members[DA, j]) * Q.reach[index[j]]
             now += abs(members[A, j]) * Q.reach[index[j]]
+        total = max(total, now)
         most, fastest, best = max(most, now), max(fastest, dtotal), max(best, value[0])
         if steps > 0 and (now < _SHRUNK * most or dtotal < _SHRUNK * fastest or value[0] < 0.5 * best):
             fresh = False  # rounding errors are those of larger numbers before
@@ -333,25 +334,9 @@ def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
         if enters:
             at_cap = state[i] == LEFT
             if not enter(
-                Q,
-                samples,
-                group,
-                index,
-                k,
-                R,
-                members,
-                U,
-                S,
-                eta,
-                phi,
-                which,
-                watched,
-                event,
-                pivot,
-                at_cap,
-                drift,
-                value,
-            ):
+                Q, samples, group, index, k, R, members, U, S, eta, phi, which, watched, event, pivot, at_cap, drift,
+                value, total,
+            ):  # fmt: skip
                 return CARE, k, done
             if gram:
                 slot[k] = i
