@@ -115,3 +115,7 @@ POLISH_RANK = 1e-14
 
 #: Polish: the margins of the margin set are refined until they miss 1 (relative to 1 + |f|) by at most this.
 POLISH_MARGIN = 1e-13
+
+#: Two classes are separable when some hyperplane keeps each of them this far away, with features scaled to at most 1
+#: and slopes of at most 1 in each: linear programs are solved to 1e-9 and better.
+SEPARATED = 1e-9

@@ -86,6 +86,11 @@ class Solvable(Protocol):
         """What the solver sees unless told otherwise."""
         ...
 
+    @property
+    def direct(self) -> str:
+        """Who computes a solution that needs no solver."""
+        ...
+
     def needs(self, form: Form) -> tuple[Form, ...]:
         """Forms to be solved when one is asked for."""
         ...

@@ -72,7 +72,7 @@ def solve_at(
     known = formulation.closed_form(numbers)
     if known is not None:
         return formulation.complete(
-            numbers, known, polish=False, source="closed form", status="closed form", timing={"solve": 0.0}
+            numbers, known, polish=False, source=formulation.direct, status=formulation.direct, timing={"solve": 0.0}
         )
     rescue = solver == DEFAULT_SOLVER and not options
     forms = formulation.needs(form)
