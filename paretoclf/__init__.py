@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from paretoclf.certificate import Certificate as Certificate
 from paretoclf.certificate import certify as certify
+from paretoclf.classifiers import LinearRule as LinearRule
+from paretoclf.classifiers import Rule as Rule
 from paretoclf.costs import CostLine as CostLine
 from paretoclf.costs import Costs as Costs
 from paretoclf.costs import SampleCosts as SampleCosts
