@@ -25,6 +25,7 @@ from paretoclf.solution import Solution as Solution
 if TYPE_CHECKING:
     from paretoclf import datasets as datasets
     from paretoclf.agreement import Agreement as Agreement
+    from paretoclf.agreement import ValueAgreement as ValueAgreement
     from paretoclf.agreement import compare as compare
     from paretoclf.formulations.base import NONNEGATIVE as NONNEGATIVE
     from paretoclf.formulations.base import POSITIVE as POSITIVE
@@ -55,6 +56,7 @@ __version__ = "0.1.0"
 # Imported when first used: CVXPY and numba take seconds, and `paretoclf --version` needs neither.
 _LAZY = {
     "Agreement": "paretoclf.agreement",
+    "ValueAgreement": "paretoclf.agreement",
     "compare": "paretoclf.agreement",
     "BiobjectiveMargin": "paretoclf.formulations.biobjective_margin",
     "Formulation": "paretoclf.formulations.base",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from functools import cached_property
+from pathlib import Path
 
 import cvxpy as cp
 import numpy as np
@@ -224,3 +226,47 @@ def test_models_take_names_from_the_problem():
         Model.of(cp.Problem(cp.Minimize(cp.sum(x)), [(x >= 1).set_label("x")]))
     with pytest.raises(InputError, match=r"must be a cvxpy\.Problem that minimises"):
         Model.of(cp.Problem(cp.Maximize(-cp.sum(x)), [x >= 1]))
+
+
+def test_a_formulation_of_ones_own_against_ours(gaussians):
+    """`compare`: a user's hinge against TwoCSVM, and one with a mistake."""
+
+    class Mine(pc.SampleFormulation):
+        """The 2C-SVM again."""
+
+        domain = {"C_plus": pc.POSITIVE, "C_minus": pc.POSITIVE}  # noqa: RUF012
+        mistake = 1.0
+
+        @cached_property
+        def primal(self):
+            w, b = cp.Variable(self.X.shape[1], name="w"), cp.Variable(name="b")
+            xi, p = cp.Variable(self.n, name="xi", nonneg=True), self.parameters
+            loss = p["C_plus"] * cp.sum(xi[self.y > 0]) + self.mistake * p["C_minus"] * cp.sum(xi[self.y < 0])
+            margin = (self.signed @ w + self.y * b >= 1 - xi).set_label("margin")
+            return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + loss), [margin])
+
+    X, y = gaussians(30, 2, seed=3)
+    grid = {"C_plus": [0.1, 1.0, 5.0], "C_minus": [0.3, 1.0, 0.5]}
+    agreement = pc.compare(pc.sweep(Mine(X, y), **grid), pc.TwoCSVM(X, y))
+    assert agreement.agrees(1e-7)
+    assert agreement.n == 3
+    assert "worst relative difference over 3 points" in repr(agreement)
+    assert pc.compare(pc.sweep(Mine(X, y), **grid), pc.TwoCSVM(X, y), n=2).n == 2
+    wrong = Mine(X, y)
+    wrong.mistake = 1.1
+    assert pc.compare(pc.sweep(wrong, **grid), pc.TwoCSVM(X, y)).worst > 1e-3
+    with pytest.raises(InputError, match="svm must have the parameters of the sweep"):
+        pc.compare(pc.sweep(Mine(X, y), **grid), pc.QuantileSVM(X, y))
+    with pytest.raises(InputError, match="n must be"):
+        pc.compare(pc.sweep(Mine(X, y), **grid), pc.TwoCSVM(X, y), n=0)
+
+
+def test_the_example_is_short():
+    """Each of its formulations takes under 25 lines; the script itself is run by tests/test_readme.py."""
+    source = (Path(__file__).resolve().parents[1] / "examples" / "prototype_a_formulation.py").read_text(
+        encoding="utf-8"
+    )
+    classes = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
+    assert [c.name for c in classes] == ["SquaredHinge", "GroupMargin", "Mistaken"]
+    for c in classes:
+        assert c.end_lineno - c.lineno + 1 < 25, c.name

@@ -1,4 +1,4 @@
-"""The command line: ``paretoclf trace``, ``paretoclf roc``, ``paretoclf formulations``. Errors are one line; exit 2 means the input is at fault."""
+"""The command line: ``paretoclf trace``, ``roc``, ``formulations``. Errors are one line; exit 2 means bad input."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def run_formulations(args: argparse.Namespace) -> int:
 
 
 def _entry(name: str, cls: type[Formulation]) -> dict[str, Any]:
-    summary = inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
+    summary = inspect.cleandoc(cls.__doc__ or "").partition("\n")[0].replace("``", "")
     parameters = {parameter: str(allowed) for parameter, allowed in cls.domain.items()}
     page = cls.page
     return {
