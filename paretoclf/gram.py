@@ -229,9 +229,9 @@ def _in_blocks(kernel: Kernel, X: Samples) -> Array:
 
 
 def _finite(K: Array, name: str, first: int = 0) -> Array:
-    bad = np.argwhere(~np.isfinite(K))
-    if bad.size:
-        i, j = (int(v) for v in bad[0])
+    finite = np.isfinite(K)
+    if not finite.all():
+        i, j = (int(v) for v in np.argwhere(~finite)[0])
         raise InputError(f"kernel matrix ({name}) must be finite, got {K[i, j]} at ({first + i}, {j})")
     return K
 

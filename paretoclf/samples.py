@@ -49,6 +49,11 @@ def dot(X: Samples, Z: Samples) -> Array:
     return np.asarray(safe_sparse_dot(X, Z.T, dense_output=True))
 
 
+def squares(X: Samples) -> Array:
+    """Squared lengths of the rows, shape (n,)."""
+    return np.asarray(X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X))
+
+
 def dense(X: Samples) -> Array:
     """Samples as an array."""
     return np.asarray(X.toarray() if sp.issparse(X) else X)

@@ -91,8 +91,9 @@ SOLVER_MIDDLE = 1e-10
 #: its equilibration is never redone on update and gives false "infeasible" over wide sweeps.
 SETUP_DRIFT = 1e2
 
-#: A multiplier this close to a bound, relative to its cap, is at it (intervals of the intercept).
-AT_BOUND = 1e-9
+#: Path: where all multipliers of a piece are this close to a bound, relative to their caps, its intercept is one of an
+#: interval. One that is a little off its bound pins the intercept down, and misses complementarity by what it is off.
+AT_BOUND = 1e-12
 
 #: Path against CVXPY reference: relative difference of objectives that counts as agreement.
 AGREE_OBJECTIVE = 1e-9

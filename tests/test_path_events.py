@@ -53,6 +53,15 @@ def test_first_exit_ties():
     assert _exit(*tied, careful=True, index=[2, 0, 1])[0] == 1  # of the sample, not of its position
 
 
+def test_exits_that_only_rounding_tells_apart():
+    """A unit in the last place of a multiplier is no reason to go first, whichever has it; a visible one is."""
+    for off in (-1e-16, 1e-16):
+        near = ([0.5, 0.5 + off], [-1.0, -1.0], [1, 1], [0, 0])
+        assert _exit(*near)[0] == 0
+        assert _exit(*near, index=[1, 0])[0] == 1
+    assert _exit([0.5, 0.5 - 1e-13], [-1.0, -1.0], [1, 1], [0, 0])[0] == 1
+
+
 def test_contenders_and_first_arrival():
     state = np.array([RIGHT, LEFT, RIGHT, MARGIN, LEFT], dtype=np.int8)
     g = np.array([1.0, -1.0, 1.0, 0.0, -1.0])

@@ -9,19 +9,19 @@ import numpy as np
 from paretoclf.checks import Array, Index, State
 from paretoclf.path import extended, factor
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
+from paretoclf.path.factor import solve_small
 from paretoclf.path.jit import compiled
 from paretoclf.path.layout import (
     ALL_DG,
     ALL_G,
     BASE_0,
     BASE_1,
+    BORDER,
     CAP_DG,
     CAP_RATE,
     DA,
     DETA,
     DG,
-    DW,
-    DW_CAP,
     ETA,
     FIRST_DG,
     FIRST_G,
@@ -30,63 +30,29 @@ from paretoclf.path.layout import (
     NEAR,
     P_LO,
     REACH,
+    RIGHT_SIDE,
     SIDE,
     SIGN,
     SPREAD,
+    STEP,
+    TO_CENTRE,
     WHERE,
     A,
     G,
     P,
     W,
 )
-from paretoclf.path.quadratic import DENSE, GRAM, Rows
-from paretoclf.path.refine import solve_small
-from paretoclf.path.vectors import add_rows, add_rows_thrice, add_rows_twice, copy, dot, fill
+from paretoclf.path.rows import Rows, all_products, of_capped
+from paretoclf.path.vectors import copy, dot, fill
+from paretoclf.path.watched import cap_rate, widen
 from paretoclf.tolerances import FAST_PIVOT, ROUNDING
 
 
 @compiled(internal=True)
-def add_sample(Q: Rows, i: int, scale: float, w: Array) -> None:
-    """``w += scale z_i``."""
-    if Q.kind == DENSE:
-        z = Q.tall[i]
-        for c in range(z.shape[0]):
-            w[c] += scale * z[c]
-    else:
-        columns, values = Q.columns, Q.values
-        for c in range(Q.ptr[i], Q.ptr[i + 1]):
-            w[columns[c]] += scale * values[c]
-
-
-@compiled(internal=True)
-def times(Q: Rows, i: int, w: Array) -> float:
-    """``z_i . w``."""
-    if Q.kind == DENSE:
-        return float(dot(Q.tall[i], w))
-    s, columns, values = 0.0, Q.columns, Q.values
-    for c in range(Q.ptr[i], Q.ptr[i + 1]):
-        s += values[c] * w[columns[c]]
-    return s
-
-
-@compiled(internal=True)
-def schur(k: int, index: Index, kappa: Array, group: Index, U: Array, S: Array) -> None:
-    """``A_F U'``."""
-    for h in range(S.shape[0]):
-        fill(S[h], 0.0)
-    for j in range(k):
-        g = group[index[j]]
-        if g >= 0:
-            for h in range(S.shape[0]):
-                S[g, h] += kappa[index[j]] * U[h, j]
-
-
-@compiled(internal=True)
 def _bordered(
-    k: int, index: Index, kappa: Array, group: Index, U: Array, S: Array, x: Array, e: Array, eta: Array
+    k: int, index: Index, kappa: Array, group: Index, U: Array, S: Array, x: Array, e: Array, r: Array, eta: Array
 ) -> None:
-    """Turn ``x = M^-1 (right + s A'e)`` into the solution of the bordered system: x and eta, in place."""
-    r = np.empty(e.shape[1])
+    """Turn ``x = M^-1 (right + s A'e)`` into the solution of the bordered system: x and eta, in place; r is room."""
     for h in range(r.shape[0]):
         r[h] = -e[0, h] - e[1, h]
     for j in range(k):
@@ -101,113 +67,57 @@ def _bordered(
 
 @compiled(internal=True)
 def solve_afresh(
-    Q: Rows, samples: Array, group: Index, phi: Array, slope: Array, e: Array, de: Array, index: Index, k: int,
-    R: Array, sums: Array, members: Array, U: Array, S: Array, eta: Array, w: Array, every: Array,
+    Q: Rows, samples: Array, group: Index, phi: Array, slope: Array, e: Array, index: Index, k: int, R: Array,
+    sums: Array, members: Array, coef: Array, S: Array, eta: Array, w: Array, at_cap: Array, start: Index,
+    every: Array,
 ) -> bool:  # fmt: skip
     """Solution and rate from nothing but the basis; False if the system is too ill-conditioned.
 
-    On return `every` (3, n) holds ``Q a``, its rate, and the distance from the centre of the margin set.
+    On return `every` holds the squared distance from the centre of the margin set, ``Q a``, and its rate. The centre of
+    a group's members is that of kappa_j z_j; without groups distances are from the origin.
     """
-    m, width = e.shape[1], sums.shape[2]
-    cap, rate = np.empty((2, width)), np.empty((2, width))
-    extended.combine(sums, phi, cap)
-    extended.combine(sums, slope, rate)
-    p, p_lo, kappa = samples[P], samples[P_LO], samples[KAPPA]
-    a, da = members[A], members[DA]
+    m, kappa = eta.shape[1], samples[KAPPA]
+    extended.combine(sums, phi, at_cap[0])
+    extended.combine(sums, slope, at_cap[1])
+    a, da, U, size = members[A], members[DA], members[BORDER:], eta[STEP]
+    fill(size, 0.0)
     for j in range(k):
-        i, own = index[j], group[index[j]]
+        i = index[j]
+        own = group[i]
         if R[j, j] * R[j, j] < FAST_PIVOT * (Q.diagonal[i] + Q.shift):
             return False
-        if Q.kind == GRAM:
-            high, low, y = Q.sign[i] * cap[0, i], Q.sign[i] * cap[1, i], Q.sign[i] * rate[0, i]
-        else:
-            high, low, y = times(Q, i, cap[0]), times(Q, i, cap[1]), times(Q, i, rate[0])
-        a[j], da[j] = (p[i] - high) + (p_lo[i] - low), -y
+        high, low, rate = of_capped(Q, i, at_cap)
+        a[j], da[j] = (samples[P, i] - high) + (samples[P_LO, i] - low), -rate
         for h in range(m):
             U[h, j] = kappa[i] if own == h else 0.0
         if own >= 0:
-            a[j] += Q.shift * kappa[i] * (e[0, own] + e[1, own])
-            da[j] += Q.shift * kappa[i] * (de[0, own] + de[1, own])
-    for x in (a, da):
-        factor.forward(R, k, 0, x)
-        factor.backward(R, k, x)
+            a[j] += Q.shift * kappa[i] * (e[0, 0, own] + e[0, 1, own])
+            da[j] += Q.shift * kappa[i] * (e[1, 0, own] + e[1, 1, own])
+            size[own] += 1.0
+    factor.solve(R, k, members[A:])
+    factor.schur(k, index, kappa, group, U, S)
+    for j in range(k):
+        own = group[index[j]]
+        for h in range(m):
+            coef[2 + h, j] = kappa[index[j]] / size[h] if own == h else 0.0
+    _bordered(k, index, kappa, group, U, S, a, e[0], eta[RIGHT_SIDE], eta[ETA])
+    _bordered(k, index, kappa, group, U, S, da, e[1], eta[RIGHT_SIDE], eta[DETA])
+    copy(a[:k], coef[0])
+    copy(da[:k], coef[1])
+    centre, spread, weights = eta[STEP], every[SPREAD], eta[RIGHT_SIDE]
     for h in range(m):
-        factor.forward(R, k, 0, U[h])
-        factor.backward(R, k, U[h])
-    schur(k, index, kappa, group, U, S)
-    _bordered(k, index, kappa, group, U, S, a, e, eta[ETA])
-    _bordered(k, index, kappa, group, U, S, da, de, eta[DETA])
-    # The centre of a group's members is that of kappa_j z_j; without groups distances are from the origin.
-    size = np.zeros(m)
+        weights[h] = 1.0 / size[h]
+    all_products(Q, index, k, coef, at_cap, w, start, every[ALL_G:])
+    fill(centre, 0.0)
     for j in range(k):
-        if group[index[j]] >= 0:
-            size[group[index[j]]] += 1.0
-    n, spread = every.shape[1], every[SPREAD]
-    if Q.kind == GRAM:
-        coef = np.zeros((3, k))
-        for j in range(k):
-            i = index[j]
-            coef[0, j], coef[1, j] = Q.sign[i] * a[j], Q.sign[i] * da[j]
-            if m == 1 and group[i] == 0:
-                coef[2, j] = Q.sign[i] * kappa[i] / size[0]
-        copy(cap[0], every[ALL_G])
-        copy(rate[0], every[ALL_DG])
-        fill(spread, 0.0)
-        if m == 1:
-            add_rows_thrice(Q.wide, index, k, coef, every)
-        else:
-            add_rows_twice(Q.wide, index, k, coef, every)
-            for h in range(m):
-                to_centre = np.zeros(n)
-                for j in range(k):
-                    i = index[j]
-                    coef[2, j] = Q.sign[i] * kappa[i] / size[h] if group[i] == h else 0.0
-                add_rows(Q.wide, index, k, coef[2], to_centre)
-                for i in range(n):
-                    if group[i] == h:
-                        spread[i] = to_centre[i]
-        own = np.zeros(m)
-        for j in range(k):
-            i, h = index[j], group[index[j]]
-            if h >= 0:
-                own[h] += Q.sign[i] * kappa[i] / size[h] * spread[i]
-        for i in range(n):
-            every[ALL_G, i] *= Q.sign[i]
-            every[ALL_DG, i] *= Q.sign[i]
-            if group[i] >= 0:
-                spread[i] = Q.diagonal[i] + own[group[i]] - 2.0 * kappa[i] * Q.sign[i] * spread[i]
-            else:
-                spread[i] = Q.diagonal[i]
-        return True
-    copy(cap[0], w[W])
-    copy(rate[0], w[DW])
-    copy(rate[0], w[DW_CAP])
-    for j in range(k):
-        add_sample(Q, index[j], a[j], w[W])
-        add_sample(Q, index[j], da[j], w[DW])
-    centres = np.zeros((m, width))
-    for j in range(k):
-        i = index[j]
-        if group[i] >= 0:
-            add_sample(Q, i, kappa[i] / size[group[i]], centres[group[i]])
-    if Q.kind == DENSE:
-        fill(every[ALL_G], 0.0)
-        fill(every[ALL_DG], 0.0)
-        add_rows_twice(Q.wide, np.arange(width), width, w, every[:SPREAD])
-    else:
-        for i in range(n):
-            every[ALL_G, i], every[ALL_DG, i] = times(Q, i, w[W]), times(Q, i, w[DW])
-    copy(Q.diagonal, spread)
-    for h in range(m):
-        own, to_centre = dot(centres[h], centres[h]), np.zeros(n)
-        if Q.kind == DENSE:
-            add_rows(Q.wide, np.arange(width), width, centres[h], to_centre)
-        else:
-            for i in range(n):
-                to_centre[i] = times(Q, i, centres[h])
-        for i in range(n):
-            if group[i] == h:
-                spread[i] += own - 2.0 * kappa[i] * to_centre[i]
+        own = group[index[j]]
+        if own >= 0:
+            centre[own] += kappa[index[j]] * weights[own] * every[TO_CENTRE + own, index[j]]
+    for i in range(spread.shape[0]):
+        own = group[i]
+        spread[i] = Q.diagonal[i]
+        if own >= 0:
+            spread[i] += centre[own] - 2.0 * kappa[i] * every[TO_CENTRE + own, i]
     return True
 
 
@@ -232,8 +142,7 @@ def inspect(
         linear += eta[ETA, h] * line_e[h]
         slope += eta[ETA, h] * e_rate[h]
         dlost -= eta[DETA, h] * e_rate[h]
-    if Q.kind != GRAM:
-        total = math.sqrt(dot(w[W], w[W]))
+    total = math.sqrt(dot(w[W], w[W]))  # 0 for a kernel matrix
     for j in range(k):
         i = index[j]
         cap = phi[0, 0] * u[i] + phi[0, 1] * v[i]
@@ -294,17 +203,6 @@ def choose(
 
 
 @compiled(internal=True)
-def take_block(
-    wide: Array, rows: int, which: Index, count: int, index: Index, k: int, gram: bool, block: Array
-) -> None:
-    """Take the watched samples together: columns of the rows of the margin set (gram), or of all features."""
-    for j in range(k if gram else rows):
-        row, to = wide[index[j]] if gram else wide[j], block[j]
-        for c in range(count):
-            to[c] = row[which[NEAR, c]]
-
-
-@compiled(internal=True)
 def watch(
     Q: Rows, kappa: Array, group: Index, state: State, slope: Array, sums: Array, every: Array,
     first: int, last: int, which: Index, watched: Array,
@@ -317,9 +215,7 @@ def watch(
         watched[REACH, c] = Q.reach[i]
         watched[SIGN, c], watched[KAPPA_NEAR, c] = Q.sign[i], kappa[i] if group[i] >= 0 else 0.0
         watched[SIDE, c] = 1.0 if state[i] == RIGHT else (-1.0 if state[i] == LEFT else 0.0)
-        if Q.kind == GRAM:
-            s0, s1 = sums[0, 0, i] + sums[0, 1, i], sums[1, 0, i] + sums[1, 1, i]
-            watched[CAP_DG, c] = Q.sign[i] * (slope[0, 0] * s0 + slope[0, 1] * s1)
+        watched[CAP_DG, c] = cap_rate(Q, slope, sums, i)
 
 
 @compiled(internal=True)
@@ -331,10 +227,4 @@ def watch_leaver(
     for r in range(watched.shape[0]):
         watched[r, to] = watched[r, c]
     which[NEAR, to], which[WHERE, i] = i, to
-    if Q.kind == GRAM:
-        row = Q.wide[i]
-        for j in range(k):
-            block[slot[j], to] = row[index[j]]
-    elif Q.kind == DENSE:
-        for j in range(block.shape[0]):
-            block[j, to] = Q.wide[j, i]
+    widen(Q, i, index, k, to, slot, block)

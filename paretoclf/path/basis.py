@@ -11,7 +11,7 @@ from paretoclf.path import extended
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.exchange import fix, fix_all
 from paretoclf.path.factor import Factor
-from paretoclf.path.layout import BASE_0, CAP_RATE
+from paretoclf.path.layout import BASE_0, CAP_RATE, PER_STEP_CENTRE, PER_STEP_T, Room
 from paretoclf.path.quadratic import FeatureForm, GramForm
 from paretoclf.path.segments import Line, Log
 from paretoclf.tolerances import END_OF_LINE
@@ -46,6 +46,7 @@ class Basis:
         self.bases: Array | None = None
         self.log, self._keep = Log(self.state, n_groups, 0), False
         self._tune = np.array([16.0, 0.0, 0.0, 0.0, 0.0])
+        self._room: Room | None = None
         self._idle = self._waited = 0  # attempts of the fast road in vain, and careful steps since the last
         self.exchanges = {"regular": 0, "simple": 0, "dependent": 0, "jump": 0, "zero": 0}
 
@@ -86,8 +87,8 @@ class Basis:
         self.line = line
         self.c1[:] = line.c1
         self._samples[BASE_0:] = line.bases
-        self.t_lo = 0.0
-        self._tune[1:5] = 0.0
+        self.t_lo = self.ahead = 0.0  # low part of t; and how far ahead of it the basis is known to hold
+        self._tune[PER_STEP_T : PER_STEP_CENTRE + 1] = 0.0
         self._phi, self._e = line.affine()
         self._phi_slope = self._phi[1:].copy()
         if self.bases is not line.bases:

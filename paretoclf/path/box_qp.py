@@ -33,7 +33,7 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.path import events, extended
 from paretoclf.path.basis import Basis
 from paretoclf.path.events import LEFT, RIGHT
-from paretoclf.path.layout import CARE, END, PAUSE, Follower, Record
+from paretoclf.path.layout import BLOCK, CARE, END, PAUSE, Follower, Record, Room, make_room
 from paretoclf.path.quadratic import Multipliers
 from paretoclf.path.refine import refine
 from paretoclf.path.regular import run
@@ -56,10 +56,11 @@ class BoxQP(Basis):
         if self._waited < min(2 ** max(self._idle - 1, 0) - 1, 31) or self._factor.hard:
             self._waited += 1
             return t, 0, False
-        at, k, done, why = np.array([t, self.t_lo]), self.index.size, 0, PAUSE
+        at, k, done, why = np.array([t, self.t_lo + self.ahead]), self.index.size, 0, PAUSE
         while why not in (CARE, END) and done < limit:
             self._factor.reserve(k + 32)
             self.log.reserve(256, 256 * (k + 32), 512)
+            room = self._make_room()
             index = np.empty(self._factor.R.shape[0], dtype=np.int64)
             index[:k] = self.index
             follower = Follower(
@@ -68,16 +69,30 @@ class BoxQP(Basis):
             )  # fmt: skip
             log = self.log
             record = Record(log.t, log.ptr, log.eta, log.value, log.w, log.index, log.a, log.changes, log.count)
-            why, k, more = run(follower, k, record, limit - done)
+            why, k, more = run(follower, room, k, record, limit - done)
             if not self._keep:
                 log.count[:] = 0
             done += more
             self.index, self._factor.k = index[:k].copy(), k
-        self.t_lo = float(at[1])
+        if at[0] > t or done:
+            self.t_lo = float(at[1])
+        self.ahead = 0.0
         self.exchanges["regular"] += done
         # Where care is needed again and again, try the fast road less often.
         self._idle, self._waited = (self._idle + 1 if done == 0 else 0), 0
         return float(at[0]), done, why == END
+
+    def _make_room(self) -> Room:
+        """Working arrays of the fast road, made anew where they have become too small."""
+        room, rows, block = self._room, self._factor.R.shape[0], int(self._tune[BLOCK])
+        if room is None or room.first.size < rows:
+            room = make_room(self.n, self.m, self.Q.sums.shape[2], self.Q.features, rows)._replace(
+                block=np.empty(0) if room is None else room.block
+            )
+        if room.block.size < block:
+            room = room._replace(block=np.empty(2 * block))
+        self._room = room
+        return room
 
     def piece(self, t: float) -> Piece:
         """Value and rate of the solution on the current basis at t, refined to full precision."""

@@ -32,57 +32,27 @@ class Leg:
         return np.where(u == 1.0, self.t_to, self.t_from + u * (self.t_to - self.t_from))
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A log in the order of the path's t: ends (2, s), sizes (s,), margin sets, and changes (3, .)."""
-
-    t: Array
-    size: Index
-    index: Index
-    a: Array
-    eta: Array
-    value: Array
-    w: Array
-    changes: Index
-
-
-def _ahead(log: Log, legs: list[Leg]) -> _Part:
-    s, used, c = (int(x) for x in log.count)
-    t = np.concatenate([leg.t(log.t[:, leg.first : leg.last]) for leg in legs], axis=1)
-    start, bend = log.value[:s, 0], log.value[:s, 2]
-    value = np.stack([start, np.append(start[1:], log.value[s - 1].sum()), bend], axis=1)  # continuous in t
-    changes = log.changes[:, :c]
-    return _Part(
-        t, np.diff(log.ptr[: s + 1]), log.index[:used], log.a[:, :used], log.eta[:s], value, log.w[:s],
-        changes[[0, 1, 3]],
-    )  # fmt: skip
-
-
 @compiled()
-def _reverse(size: Index, index: Index, a: Array, to: Index, to_a: Array) -> None:
-    """Segments in reverse order, each with its entries in their own, and its two ends swapped."""
-    begin, end = index.shape[0], index.shape[0]
-    at = 0
-    for j in range(size.shape[0] - 1, -1, -1):
-        begin = end - size[j]
-        for c in range(size[j]):
-            to[at + c], to_a[0, at + c], to_a[1, at + c] = index[begin + c], a[1, begin + c], a[0, begin + c]
-        at, end = at + size[j], begin
-
-
-def _behind(log: Log, legs: list[Leg]) -> _Part:
-    """The same, walked the other way: a change on entering a segment is undone on leaving it."""
-    ahead = _ahead(log, legs)
-    s = ahead.size.size
-    index, a = np.empty_like(ahead.index), np.empty_like(ahead.a)
-    _reverse(ahead.size, ahead.index, ahead.a, index, a)
-    segment, sample, old, _ = log.changes[:, : int(log.count[2])][:, ::-1]
-    kept = segment < s  # the last basis may have been reached without recording a segment on it
-    return _Part(
-        ahead.t[::-1, ::-1], ahead.size[::-1], index, a, ahead.eta[::-1, ::-1],
-        ahead.value[::-1, [1, 0, 2]], ahead.w[::-1, ::-1],
-        np.stack([s - segment, sample, old])[:, kept],
-    )  # fmt: skip
+def _place(
+    log_ptr: Index, log_index: Index, log_a: Array, log_eta: Array, log_value: Array, log_w: Array, s: int,
+    reverse: bool, at: int, ptr: Index, index: Index, a: Array, b: Array, value: Array, w: Array,
+) -> None:  # fmt: skip
+    """Copy the s segments of a log behind the first `at` of a path, in reverse order with their ends swapped if so."""
+    first, last = (1, 0) if reverse else (0, 1)
+    for j in range(s):
+        c = s - 1 - j if reverse else j
+        begin, to = log_ptr[c], ptr[at + j]
+        size = log_ptr[c + 1] - begin
+        ptr[at + j + 1] = to + size
+        for e in range(size):
+            index[to + e] = log_index[begin + e]
+            a[0, to + e], a[1, to + e] = log_a[first, begin + e], log_a[last, begin + e]
+        b[0, at + j], b[1, at + j] = log_eta[c, first, 0], log_eta[c, last, 0]
+        # The value is continuous in t.
+        end = log_value[c + 1, 0] if c + 1 < s else log_value[c, 0] + log_value[c, 1] + log_value[c, 2]
+        value[at + j, first], value[at + j, last], value[at + j, 2] = log_value[c, 0], end, log_value[c, 2]
+        for f in range(w.shape[1]):
+            w[at + j, f], w[at + j + 1, f] = log_w[c, first, f], log_w[c, last, f]
 
 
 def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean: Array | None, linear: bool) -> Pieces:
@@ -100,50 +70,48 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
         Whether w is part of the solution (it is stored if the logs have it).
     """
     state = log.state.copy()
-    parts = []
+    ahead, behind = (int(x.count[0]) if legs else 0 for x, legs in ((log, forward), (other, backward)))
+    entries = sum(int(x.count[1]) for x, legs in ((log, forward), (other, backward)) if legs)
+    s, width = ahead + behind, log.w.shape[2]
+    ptr, index, a = np.zeros(s + 1, dtype=np.int64), np.empty(entries, dtype=np.int64), np.empty((2, entries))
+    b, value, w = np.empty((2, s)), np.empty((s, 3)), np.empty((s + 1, width))
+    t0, t1 = np.empty((2, s))
+    for x, legs, count, reverse, at in ((other, backward, behind, True, 0), (log, forward, ahead, False, behind)):
+        if count:
+            _place(x.ptr, x.index, x.a, x.eta, x.value, x.w, count, reverse, at, ptr, index, a, b, value, w)
+            t = np.concatenate([leg.t(x.t[:, leg.first : leg.last]) for leg in legs], axis=1)
+            t0[at : at + count], t1[at : at + count] = t[::-1, ::-1] if reverse else t
+    changes = log.made[[0, 1, 3]] + np.array([[behind], [0], [0]])
     if backward:
-        parts.append(_behind(other, backward))
-        _, sample, _, new = other.changes[:, : int(other.count[2])][
-            :, other.changes[0, : int(other.count[2])] < parts[0].size.size
-        ]
+        # Walked the other way, a change on entering a segment is undone on leaving it. The last basis may have been
+        # reached without recording a segment on it.
+        segment, sample, old, new = other.made[:, other.made[0] < behind]
         state[sample] = new  # of repeated samples the last assignment stands
-    if forward:
-        parts.append(_ahead(log, forward))
-    offset = np.concatenate([[0], np.cumsum([p.size.size for p in parts])[:-1]])
-    t0, t1 = np.concatenate([p.t for p in parts], axis=1)
-    size = np.concatenate([p.size for p in parts])
-    changes = np.concatenate(
-        [p.changes + np.array([[o], [0], [0]]) for p, o in zip(parts, offset, strict=True)], axis=1
-    )
-    index = np.concatenate([p.index for p in parts])
-    a = np.concatenate([p.a for p in parts], axis=1)
-    eta = np.concatenate([p.eta for p in parts])
-    value = np.concatenate([p.value for p in parts])
-    w = np.concatenate([p.w for p in parts])
+        undone = np.stack([behind - segment, sample, old])[:, ::-1]
+        changes = np.concatenate([undone, changes], axis=1) if forward else undone
     keep = t1 > t0
     if not keep.all():  # so short that both ends are one number in the parameter of the path
-        entries = np.repeat(keep, size)
-        changes[0] = np.concatenate([[0], np.cumsum(keep)])[np.minimum(changes[0], keep.size)]
-        t0, t1, size, index, a = t0[keep], t1[keep], size[keep], index[entries], a[:, entries]
-        eta, value, w = eta[keep], value[keep], w[keep]
+        size = np.diff(ptr)
+        kept = np.repeat(keep, size)
+        changes[0] = np.concatenate([[0], np.cumsum(keep)])[np.minimum(changes[0], s)]
+        t0, t1, index, a, b, value = t0[keep], t1[keep], index[kept], a[:, kept], b[:, keep], value[keep]
+        ptr, w = np.concatenate([[0], np.cumsum(size[keep])]), w[np.append(keep, True)]
     first = changes[0] == 0
     state[changes[1, first]] = changes[2, first]
-    changes = changes[:, ~first & (changes[0] < size.size)]
+    changes = changes[:, ~first & (changes[0] < t0.size)]
     state[state > MARGIN] = LEFT  # a cost of zero all along: at its cap, which is zero
-    slopes = None
-    shift = np.zeros((2, size.size))
-    if linear and w.shape[2]:
-        slopes = np.concatenate([w[:, 0], w[-1:, 1]])
-        if mean is not None:
-            shift = np.stack([slopes[:-1] @ mean, slopes[1:] @ mean])
+    slopes = w if linear and width else None
+    if slopes is not None and mean is not None:
+        shift = slopes @ mean
+        b -= np.stack([shift[:-1], shift[1:]])
     return Pieces(
         t=np.concatenate([t0[:1], t1]),
-        ptr=np.concatenate([[0], np.cumsum(size)]).astype(np.int64),
+        ptr=ptr,
         index=index,
         a0=a[0],
         a1=a[1],
-        b0=eta[:, 0, 0] - shift[0],
-        b1=eta[:, 1, 0] - shift[1],
+        b0=b[0],
+        b1=b[1],
         value=value,
         w=slopes,
         state=state,
@@ -151,7 +119,7 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     )
 
 
-@compiled()
+@compiled(creates=True)
 def _any_free(t: Array, ptr: Index, index: Index, a0: Array, a1: Array, start: Array, stop: Array) -> Mask:
     """Whether a multiplier of the piece is off its bounds; in the middle too, as it may cross from bound to bound."""
     free = np.zeros(ptr.shape[0] - 1, dtype=np.bool_)
@@ -181,6 +149,8 @@ def with_chords(pieces: Pieces, caps: Callable[[float], Array], from_origin: boo
     """
     P = pieces
     free = _any_free(P.t, P.ptr, P.index, P.a0, P.a1, caps(0.0), caps(1.0))
+    if free.all():
+        return P
     b0, b1 = P.b0.copy(), P.b1.copy()
     edge = np.flatnonzero(np.diff(np.concatenate([[True], free, [True]]).astype(int)))
     for first, last in edge.reshape(-1, 2):  # pieces first .. last - 1 have no free multiplier

@@ -4,7 +4,8 @@ States of a sample: RIGHT (multiplier 0), LEFT (at its cap), MARGIN (in the work
 all along: it takes no part).
 A near tie is decided in extended precision, never by a tolerance: where the margin system is ill-conditioned,
 stepping past an event by 1e-11 in the gradient moves the multipliers by 1e-11 over the pivot, which is visible.
-Exact ties take the fastest sample; in careful mode (after a run of zero-length steps) the lowest index.
+Exact ties take the fastest sample; in careful mode (after a run of zero-length steps) the lowest index. So do exits
+that nothing but rounding of the multipliers tells apart, lest the units of the data decide.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.path.jit import compiled
-from paretoclf.tolerances import SLOPE_NOISE
+from paretoclf.tolerances import ROUNDING, SLOPE_NOISE
 
 RIGHT, LEFT, MARGIN, OUT = 0, 1, 2, 3
 
@@ -43,7 +44,7 @@ def first_exit(
     position, kind, dt
         Position in the margin set (-1 if none), TO_ZERO or TO_CAP, and the step.
     """
-    best, best_kind, best_dt, best_merit = -1, NONE, np.inf, -np.inf
+    best, best_kind, best_dt, best_merit, best_error = -1, NONE, np.inf, -np.inf, 0.0
     for j in range(index.shape[0]):
         i = index[j]
         for kind in (TO_ZERO, TO_CAP):
@@ -54,12 +55,16 @@ def first_exit(
                 continue
             dt = max(slack, 0.0) / speed
             merit = -float(i) if careful else speed / max(cap[i], 1e-300)
-            if dt < best_dt or (dt == best_dt and merit > best_merit):
-                best, best_kind, best_dt, best_merit = j, kind, dt, merit
+            error = ROUNDING * (abs(a[j]) if kind == TO_ZERO else cap[i]) / speed
+            better = dt < best_dt or (dt == best_dt and merit > best_merit)
+            if best >= 0 and dt != best_dt and abs(dt - best_dt) <= error + best_error:
+                better = i < index[best]
+            if better:
+                best, best_kind, best_dt, best_merit, best_error = j, kind, dt, merit, error
     return best, best_kind, best_dt
 
 
-@compiled()
+@compiled(creates=True)
 def contenders(
     state: State,
     resting: Mask,

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from paretoclf.checks import Array, Index, State
 from paretoclf.path import extended, factor
-from paretoclf.path.afresh import add_sample, schur
 from paretoclf.path.events import LEFT
+from paretoclf.path.factor import schur, solve_small
 from paretoclf.path.jit import compiled
 from paretoclf.path.layout import (
     BASE_0,
     BASE_1,
-    CAP_DG,
+    BORDER,
     CAP_RATE,
     COLUMN,
     DA,
     DETA,
     DG,
-    DW_CAP,
     ETA,
     FIRST_DG,
     FIRST_G,
@@ -26,15 +25,13 @@ from paretoclf.path.layout import (
     RIGHT_SIDE,
     ROW,
     SIDE,
-    SIGN,
     SOLUTION,
     STEP,
     WHERE,
     A,
     G,
 )
-from paretoclf.path.quadratic import GRAM, Rows, change_cap, column
-from paretoclf.path.refine import solve_small
+from paretoclf.path.rows import Rows, column
 from paretoclf.path.vectors import copy, dot, fill
 from paretoclf.tolerances import FAST_PIVOT, FAST_SHIFT, ROUNDING
 
@@ -67,31 +64,6 @@ def mark(state: State, changes: Index, count: Index, i: int, new: int) -> None:
     changes[0, c], changes[1, c], changes[2, c], changes[3, c] = count[0], i, state[i], new
     count[2] += 1
     state[i] = new
-
-
-@compiled(internal=True)
-def cap_joins(
-    Q: Rows, samples: Array, group: Index, sums: Array, fixed: Array, w: Array, row: Array, which: Index, count: int,
-    base: int, last: int, watched: Array, i: int, sign: float,
-) -> None:  # fmt: skip
-    """Sample i joins (+1) or leaves (-1) those at their cap.
-
-    ``row`` holds its products with the watched samples, columns up to count; those of the margin set are in columns
-    base to last - 1.
-    """
-    bases = samples[BASE_0:]
-    change_cap(Q, bases, sums, i, sign)
-    fix(bases, fixed, group[i], samples[KAPPA, i], i, sign)
-    rate = sign * samples[CAP_RATE, i]
-    if Q.kind == GRAM:
-        rate *= Q.sign[i]
-        near, own, cap_dg, all_of = which[NEAR], watched[SIGN], watched[CAP_DG], Q.wide[i]
-        for c in range(count):
-            cap_dg[c] += rate * own[c] * row[c]
-        for c in range(base, last):
-            cap_dg[c] += rate * own[c] * all_of[near[c]]
-    else:
-        add_sample(Q, i, rate, w[DW_CAP])
 
 
 @compiled(internal=True)
@@ -140,15 +112,15 @@ def _change_rates(
 
 @compiled(internal=True)
 def enter(
-    Q: Rows, samples: Array, group: Index, index: Index, k: int, R: Array, members: Array, U: Array, S: Array,
-    eta: Array, phi: Array, which: Index, watched: Array, c: int, pivot: float, at_cap: bool, drift: Array,
+    Q: Rows, samples: Array, group: Index, index: Index, k: int, R: Array, members: Array, S: Array, eta: Array,
+    phi: Array, which: Index, watched: Array, c: int, pivot: float, at_cap: bool, drift: Array,
     value: Array, total: float,
 ) -> bool:  # fmt: skip
     """The watched sample c becomes member k of the margin set; False if the system is too ill-conditioned for it.
 
-    ``members`` holds what `_candidate` computed for it.
+    ``members`` holds what `candidate` computed for it.
     """
-    m, i, kappa = eta.shape[1], which[NEAR, c], samples[KAPPA]
+    m, i, kappa, U = eta.shape[1], which[NEAR, c], samples[KAPPA], members[BORDER:]
     own, x, u = group[i], members[COLUMN], members[SOLUTION]
     # The direction in which the new basis can move: bordered solution for the column of i.
     r, step = eta[RIGHT_SIDE], eta[STEP]
@@ -195,11 +167,11 @@ def enter(
 
 @compiled(internal=True)
 def leave(
-    samples: Array, group: Index, index: Index, k: int, R: Array, members: Array, U: Array, S: Array, eta: Array,
-    which: Index, watched: Array, r: int, to_cap: bool, drift: Array, value: Array,
+    samples: Array, group: Index, index: Index, k: int, R: Array, members: Array, S: Array, eta: Array, which: Index,
+    watched: Array, r: int, to_cap: bool, drift: Array, value: Array,
 ) -> None:  # fmt: skip
     """Member r of the margin set leaves for its bound."""
-    m, i, kappa = eta.shape[1], index[r], samples[KAPPA]
+    m, i, kappa, U = eta.shape[1], index[r], samples[KAPPA], members[BORDER:]
     z, da = members[SOLUTION], members[DA]
     step, side = eta[STEP], eta[RIGHT_SIDE]
     fill(z[:k], 0.0)
@@ -231,7 +203,7 @@ def leave(
         a[j], da[j] = a[j + 1], da[j + 1]
         for h in range(m):
             U[h, j] = U[h, j + 1]
-    factor.delete(R, k, r)
+    factor.delete(R, k, r, members[ROW])
     left, samples[P_LO, i] = samples[P_LO, i], 0.0  # what was neglected when it entered
     c = which[WHERE, i]
     watched[G, c], watched[SIDE, c] = left, -1.0 if to_cap else 1.0

@@ -327,7 +327,7 @@ def cholesky(H: Array, L: Array) -> bool:
     return True
 
 
-@compiled()
+@compiled(creates=True)
 def cholesky_solve(H: Array, L: Array, x: Array) -> None:
     """Solve with the factor of `cholesky`, in place; only the result is rounded to double."""
     k = H.shape[0]
@@ -344,7 +344,7 @@ def cholesky_solve(H: Array, L: Array, x: Array) -> None:
         x[i], low[i] = _divide(hi, lo, H[i, i], L[i, i])
 
 
-@compiled()
+@compiled(creates=True)
 def add_products(ptr: Index, columns: Columns, values: Array, index: Index, width: int, H: Array, L: Array) -> None:
     """Add the products of the rows in index to the double-double matrix (H, L), in place."""
     row = np.zeros(width)

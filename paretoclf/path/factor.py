@@ -14,22 +14,42 @@ import math
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Index
 from paretoclf.path import extended
 from paretoclf.path.jit import compiled
-from paretoclf.path.vectors import FAST
+from paretoclf.path.vectors import FAST, fill
+
+# Four rows at a time, less traffic on x. The small triangle in between is solved with reciprocals, which need not wait
+# for x as quotients would; with the liberty that FAST gives, the compiler would turn them into quotients again.
+
+
+@compiled(internal=True)
+def _down(R: Array, j: int, x: Array) -> tuple[float, float, float, float]:
+    i0, i1, i2, i3 = 1.0 / R[j, j], 1.0 / R[j + 1, j + 1], 1.0 / R[j + 2, j + 2], 1.0 / R[j + 3, j + 3]
+    x0 = x[j] * i0
+    x1 = (x[j + 1] - R[j, j + 1] * x0) * i1
+    x2 = (x[j + 2] - R[j, j + 2] * x0 - R[j + 1, j + 2] * x1) * i2
+    x3 = (x[j + 3] - R[j, j + 3] * x0 - R[j + 1, j + 3] * x1 - R[j + 2, j + 3] * x2) * i3
+    x[j], x[j + 1], x[j + 2], x[j + 3] = x0, x1, x2, x3
+    return x0, x1, x2, x3
+
+
+@compiled(internal=True)
+def _up(R: Array, j: int, s0: float, s1: float, s2: float, s3: float, x: Array) -> None:
+    i0, i1, i2, i3 = 1.0 / R[j, j], 1.0 / R[j + 1, j + 1], 1.0 / R[j + 2, j + 2], 1.0 / R[j + 3, j + 3]
+    x3 = (x[j + 3] - s3) * i3
+    x2 = ((x[j + 2] - s2) - R[j + 2, j + 3] * x3) * i2
+    x1 = ((x[j + 1] - s1) - R[j + 1, j + 3] * x3 - R[j + 1, j + 2] * x2) * i1
+    x0 = ((x[j] - s0) - R[j, j + 3] * x3 - R[j, j + 2] * x2 - R[j, j + 1] * x1) * i0
+    x[j], x[j + 1], x[j + 2], x[j + 3] = x0, x1, x2, x3
 
 
 @compiled(fastmath=FAST)
 def forward(R: Array, k: int, first: int, x: Array) -> None:
     """Solve ``R' x = x`` in place, leading k rows; x is zero before `first`."""
     j = first
-    while j + 3 < k:  # four columns at a time: less traffic on x
-        x0 = x[j] / R[j, j]
-        x1 = (x[j + 1] - R[j, j + 1] * x0) / R[j + 1, j + 1]
-        x2 = (x[j + 2] - R[j, j + 2] * x0 - R[j + 1, j + 2] * x1) / R[j + 2, j + 2]
-        x3 = (x[j + 3] - R[j, j + 3] * x0 - R[j + 1, j + 3] * x1 - R[j + 2, j + 3] * x2) / R[j + 3, j + 3]
-        x[j], x[j + 1], x[j + 2], x[j + 3] = x0, x1, x2, x3
+    while j + 3 < k:
+        x0, x1, x2, x3 = _down(R, j, x)
         rest = x[j + 4 : k]
         r0, r1, r2, r3 = R[j, j + 4 : k], R[j + 1, j + 4 : k], R[j + 2, j + 4 : k], R[j + 3, j + 4 : k]
         for i in range(rest.shape[0]):
@@ -47,7 +67,7 @@ def forward(R: Array, k: int, first: int, x: Array) -> None:
 def backward(R: Array, k: int, x: Array) -> None:
     """Solve ``R x = x`` in place, leading k rows."""
     j = k - 4
-    while j >= 0:  # four rows at a time: less traffic on x
+    while j >= 0:
         rest = x[j + 4 : k]
         r0, r1, r2, r3 = R[j, j + 4 : k], R[j + 1, j + 4 : k], R[j + 2, j + 4 : k], R[j + 3, j + 4 : k]
         s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
@@ -57,11 +77,7 @@ def backward(R: Array, k: int, x: Array) -> None:
             s1 += r1[i] * y
             s2 += r2[i] * y
             s3 += r3[i] * y
-        x3 = (x[j + 3] - s3) / R[j + 3, j + 3]
-        x2 = (x[j + 2] - s2 - R[j + 2, j + 3] * x3) / R[j + 2, j + 2]
-        x1 = (x[j + 1] - s1 - R[j + 1, j + 2] * x2 - R[j + 1, j + 3] * x3) / R[j + 1, j + 1]
-        x0 = (x[j] - s0 - R[j, j + 1] * x1 - R[j, j + 2] * x2 - R[j, j + 3] * x3) / R[j, j]
-        x[j], x[j + 1], x[j + 2], x[j + 3] = x0, x1, x2, x3
+        _up(R, j, s0, s1, s2, s3, x)
         j -= 4
     for first in range(j + 3, -1, -1):
         row = R[first]
@@ -88,9 +104,10 @@ def append(R: Array, k: int, column: Array, pivot: float) -> None:
 
 
 @compiled(fastmath=FAST)
-def delete(R: Array, k: int, r: int) -> None:
-    """Remove row and column r from the leading k x k factor, in place."""
-    v = R[r, r + 1 : k].copy()
+def delete(R: Array, k: int, r: int, v: Array) -> None:
+    """Remove row and column r from the leading k x k factor, in place; v is room for k numbers."""
+    for i in range(r + 1, k):
+        v[i - r - 1] = R[r, i]
     for j in range(r):
         row = R[j, r:k]
         for i in range(k - r - 1):
@@ -98,14 +115,39 @@ def delete(R: Array, k: int, r: int) -> None:
     # Behind r the factor T of the trailing block becomes that of T' T + v' v, v the removed row.
     for j in range(r + 1, k):
         first = v[j - r - 1]
-        h = math.hypot(R[j, j], first)
+        h = math.sqrt(R[j, j] * R[j, j] + first * first)
         c, s = R[j, j] / h, first / h
         R[j - 1, j - 1] = h
-        row, to, rest = R[j, j + 1 : k], R[j - 1, j : k - 1], v[j - r :]
+        row, to, rest = R[j, j + 1 : k], R[j - 1, j : k - 1], v[j - r : k - r - 1]
         for i in range(rest.shape[0]):
             x, y = row[i], rest[i]
             to[i] = c * x + s * y
             rest[i] = c * y - s * x
+
+
+@compiled(internal=True)
+def schur(k: int, index: Index, kappa: Array, group: Index, U: Array, S: Array) -> None:
+    """``A_F U'``, U the factor's solutions for the rows of A_F."""
+    for h in range(S.shape[0]):
+        fill(S[h], 0.0)
+    for j in range(k):
+        g = group[index[j]]
+        if g >= 0:
+            for h in range(S.shape[0]):
+                S[g, h] += kappa[index[j]] * U[h, j]
+
+
+@compiled(internal=True)
+def solve_small(S: Array, r: Array, out: Array) -> None:
+    """Solve the symmetric system of at most two equations for the multipliers of the groups."""
+    if r.shape[0] == 1:
+        out[0] = r[0] / S[0, 0]
+    elif r.shape[0] == 2:
+        d = S[0, 0] * S[1, 1] - S[0, 1] * S[1, 0]
+        out[0], out[1] = (S[1, 1] * r[0] - S[0, 1] * r[1]) / d, (S[0, 0] * r[1] - S[1, 0] * r[0]) / d
+
+
+_PAD = 8  # unused columns: rows a power of two apart would compete for the same lines of the cache
 
 
 class Factor:
@@ -113,15 +155,16 @@ class Factor:
 
     def __init__(self) -> None:
         self.k = 0
-        self.R = np.empty((128, 128))  # memory that is not used costs nothing
+        self.R = np.empty((128, 128 + _PAD))  # memory that is not used costs nothing
         self._hard: tuple[Array, Array] | None = None
 
     def reserve(self, k: int) -> None:
         """Make room for k rows."""
         have = self.R.shape[0]
         if k > have:
-            grown = np.empty((max(k, 2 * have),) * 2)
-            grown[:have, :have] = self.R
+            rows = max(k, 2 * have)
+            grown = np.empty((rows, rows + _PAD))
+            grown[:have, :have] = self.R[:, :have]
             self.R = grown
 
     def take(self, R: Array) -> None:
@@ -140,7 +183,7 @@ class Factor:
 
     def delete(self, position: int) -> None:
         """Remove a row and column."""
-        delete(self.R, self.k, position)
+        delete(self.R, self.k, position, np.empty(self.k))
         self.k -= 1
         self._hard = None
 

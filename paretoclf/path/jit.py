@@ -9,18 +9,24 @@ import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: Division by zero gives inf or nan, as in NumPy. And no counting of references: a row of an array is then a pointer,
+#: not two atomic operations, which cost a quarter of the time of a step. Such a function cannot create arrays; it
+#: works in those that it is given.
+OPTIONS = {"error_model": "numpy", "_nrt": False}
 
-def compiled(*, internal: bool = False, **options: Any) -> Callable[[F], F]:
+
+def compiled(*, internal: bool = False, creates: bool = False, **options: Any) -> Callable[[F], F]:
     """Return numba's nopython compiler with the cache on; options are those of ``numba.njit``.
 
     ``internal`` functions are called by compiled code only: without the wrappers for Python they compile faster.
-    Division by zero gives inf or nan, as in NumPy.
+    A function that ``creates`` arrays must say so.
     """
+    options = {**OPTIONS, "_nrt": creates, **options}
     if internal:
         options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
     def decorate(function: F) -> F:
-        result: F = numba.njit(cache=True, error_model="numpy", **options)(function)
+        result: F = numba.njit(cache=True, **options)(function)
         return result
 
     return decorate

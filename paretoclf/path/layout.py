@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from paretoclf.checks import Array, Index, State
-from paretoclf.path.quadratic import Rows
+
+if TYPE_CHECKING:
+    from paretoclf.path.rows import Rows
 
 #: Why `run` stopped.
 END, CARE, ROOM, PAUSE = 0, 1, 2, 3
 
-#: Rows of the array of samples (9, n).
+EPOCH = 64  # steps between two fresh computations, at most
+
+#: Rows of the array of samples (6, n).
 P, P_LO, KAPPA, CAP_RATE, BASE_0, BASE_1 = range(6)
-#: Rows of the array of the margin set: multipliers, their rates, a column of Q and of the factor, a solution.
-A, DA, COLUMN, ROW, SOLUTION = range(5)
+#: Rows of the array of the margin set: a column of Q and of the factor, a solution; multipliers, their rates, and the
+#: factor's solutions for the rows of A_F (one per group).
+COLUMN, ROW, SOLUTION, A, DA, BORDER = range(6)
 #: Rows of the array of watched samples: margin and rate, now and at the beginning of the epoch; what samples at their
 #: cap contribute to the rate; sqrt(Q_ii); side on which the margin is positive (0: in the margin set); sign, kappa.
 G, DG, FIRST_G, FIRST_DG, CAP_DG, REACH, SIDE, SIGN, KAPPA_NEAR = range(9)
 NEAR, WHERE = range(2)  # the watched samples; where a sample is among them (-1: not)
-W, DW, DW_CAP, ZERO = range(4)  # features: w, its rate, that of those at their cap; zeros
+DW_CAP, ZERO, W, DW, CENTRE = range(
+    5
+)  # features: rate of those at their cap; zeros; w, its rate, centres of the groups
 ETA, DETA, RIGHT_SIDE, STEP = range(4)
-ALL_G, ALL_DG, SPREAD = range(3)  # of all samples: margin, rate, distance from the centre of the margin set
+SPREAD, ALL_G, ALL_DG, TO_CENTRE = range(4)  # of all samples: distance from the centre of the margin set; margin, rate
+WANTED, PER_STEP_T, PER_STEP_W, PER_STEP_CENTRE, BLOCK = range(5)  # of `tune`
 
 
 class Follower(NamedTuple):
@@ -37,8 +47,57 @@ class Follower(NamedTuple):
     sums: Array
     fixed: Array
     at: Array  # t and its low part
-    tune: Array  # wanted steps per epoch; per step, how far t, w and the centre of the margin set went
+    tune: Array  # wanted steps per epoch; how far t, w and the centre of the margin set went per step; numbers in block
     end_tolerance: float
+
+
+class Room(NamedTuple):
+    """Working arrays of the fast road."""
+
+    members: Array
+    coef: Array
+    eta: Array
+    S: Array
+    e: Array  # right-hand sides without those at their cap: value and rate, hi and lo
+    line_e: Array  # with them
+    phi: Array
+    value: Array  # the optimal value, its derivative, minus the second
+    drift: Array  # |V|^2, V.D, |D|^2, time
+    w: Array
+    at_cap: Array
+    every: Array
+    watched: Array
+    which: Index
+    first: Index  # the margin set at the beginning of the epoch
+    slot: Index
+    block: Array
+
+
+def make_room(n: int, m: int, width: int, features: int, rows: int) -> Room:
+    """Room for n samples, m groups and margin sets of `rows`, without a block.
+
+    `width` is that of what the samples at their cap add up to: the number of features, or n.
+    """
+    watched = n + EPOCH + rows
+    return Room(
+        members=np.zeros((BORDER + m, rows)),
+        coef=np.empty((2 + m, rows)),
+        eta=np.zeros((4, m)),
+        S=np.zeros((m, m)),
+        e=np.zeros((2, 2, m)),
+        line_e=np.zeros(m),
+        phi=np.zeros((2, 2)),
+        value=np.zeros(3),
+        drift=np.zeros(4),
+        w=np.zeros((CENTRE + m, features)),
+        at_cap=np.empty((2, 2, width)),
+        every=np.empty((TO_CENTRE + m, n)),
+        watched=np.empty((9, watched)),
+        which=np.empty((2, watched), dtype=np.int64),
+        first=np.empty(rows, dtype=np.int64),
+        slot=np.empty(max(rows, features), dtype=np.int64),
+        block=np.empty(0),
+    )
 
 
 class Record(NamedTuple):

@@ -25,11 +25,11 @@ from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.build import Leg, assemble, with_chords
 from paretoclf.path.engine import follow
 from paretoclf.path.events import LEFT, OUT, RIGHT
+from paretoclf.path.hub import check_hub, crossing
 from paretoclf.path.quadratic import STORED_SLOPE, FeatureForm, GramForm
 from paretoclf.path.result import Path, Pieces
 from paretoclf.path.segments import Line, Log
-from paretoclf.samples import same_samples
-from paretoclf.tolerances import CERTIFY, END_OF_VANISHING_LINE
+from paretoclf.tolerances import CERTIFY, END_OF_LINE, END_OF_VANISHING_LINE, ROUNDING
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
 _LAST_STAGE = 1e-9  # and nearer than that t has too few digits left
@@ -112,12 +112,15 @@ def trace(
     """
     line = _line_of_costs(start, stop, svm.y)
     if hub is not None:
-        _check_hub(hub, svm, line)
+        check_hub(hub, svm.gram, svm.y, svm.sample_weight, line)
     began = time.perf_counter()
     bar = sys.stderr.isatty() if progress is None else progress
     layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
-    with tqdm(total=1.0, disable=not bar, desc="trace", leave=False, bar_format=layout) as meter:
-        pieces = _Tracer(svm, line, hub, max_events, meter.update).run()
+    if bar:
+        with tqdm(total=1.0, desc="trace", leave=False, bar_format=layout) as meter:
+            pieces = _Tracer(svm, line, hub, max_events, meter.update).run()
+    else:
+        pieces = _Tracer(svm, line, hub, max_events, None).run()
     path = Path(svm.gram, svm.y, svm.sample_weight, line, pieces, time.perf_counter() - began)
     if certify and not all(certificate.passes(CERTIFY) for certificate in path.certificates()):
         _refuse_uncertified(path)
@@ -164,39 +167,6 @@ def _refuse_uncertified(path: Path) -> None:
     )
 
 
-def _check_hub(hub: Path, svm: CostProblem, line: CostLine) -> None:
-    a, b = hub.gram, svm.gram
-    same = a is b or (a.kernel == b.kernel and same_samples(a.X, b.X) and _same(a.pivots, b.pivots))
-    if not (same and _same(hub.y, svm.y) and _same(hub.sample_weight, svm.sample_weight)):
-        raise InputError("hub must be a path of the same samples, labels, kernel and weights")
-    if isinstance(line.start, SampleCosts) or isinstance(hub.line.start, SampleCosts):
-        raise InputError("hub must be None where costs are per sample")
-
-
-def _same(a: Any, b: Any) -> bool:
-    return (a is None and b is None) or np.array_equal(a, b)
-
-
-def _crossing(a: CostLine, b: CostLine) -> tuple[float, float]:
-    """Parameters on two segments of the cost plane where they cross, or else come closest."""
-    (p, q), (r, s) = ((np.array(tuple(x.start)), np.array(tuple(x.stop))) for x in (a, b))
-    u, v, w = q - p, s - r, r - p
-    det = u[1] * v[0] - u[0] * v[1]
-    if abs(det) > 1e-12 * np.linalg.norm(u) * np.linalg.norm(v):
-        x, z = (w[1] * v[0] - w[0] * v[1]) / det, (w[1] * u[0] - w[0] * u[1]) / det
-        if 0 <= x <= 1 and 0 <= z <= 1:
-            return float(x), float(z)
-    pairs = []
-    for x in (0.0, 1.0):
-        pairs += [(x, _nearest(p + x * u, r, v)), (_nearest(r + x * v, p, u), x)]
-    return min(pairs, key=lambda xz: float(np.linalg.norm(p + xz[0] * u - r - xz[1] * v)))
-
-
-def _nearest(point: Array, start: Array, direction: Array) -> float:
-    square = float(direction @ direction)
-    return float(np.clip((point - start) @ direction / square, 0.0, 1.0)) if square > 0 else 0.0
-
-
 class _Tracer:
     """One path: where to start, which way to go, and the joining of what was traced.
 
@@ -211,7 +181,7 @@ class _Tracer:
         line: CostLine,
         hub: Path | None,
         max_events: int | None,
-        progress: Callable[[float], Any],
+        progress: Callable[[float], Any] | None,
     ) -> None:
         self.y, self.weight, self.gram = svm.y, svm.sample_weight, svm.gram
         self.max_events, self.progress = max_events, progress
@@ -228,7 +198,7 @@ class _Tracer:
         self.mean: Array | None = None
         self.hub = hub
         if hub is not None:
-            at_line, at_hub = _crossing(line, hub.line)
+            at_line, at_hub = crossing(line, hub.line)
             if min(*line.at(at_line), *hub.costs(at_hub)) > 0.0:  # off the axes
                 self.t_line, self.t_hub = at_line, at_hub
             else:
@@ -248,6 +218,7 @@ class _Tracer:
             self._start_ray(self.bases, stop if up else start)
             self.problem.record_from_here()
             leg = self._leg(np.zeros(2), stop if up else start, *((0.0, 1.0) if up else (1.0, 0.0)), fresh=True)
+            self.problem.log.begin_at_zero(self.cap_start + self.cap_stop)
             log, other = self.problem.log, Log(self.problem.log.state, 1, self.problem.Q.stored_width)
             pieces = self._join(log, [leg], other, []) if up else self._join(other, [], log, [leg])
         elif np.array_equal(self.cap_start, self.cap_stop):
@@ -307,12 +278,17 @@ class _Tracer:
         return 0.0 if inner_a else 1.0 if inner_b else 0.5
 
     def _start_ray(self, bases: Array, to: Array) -> None:
-        """Basis at the origin of the ray: all at their cap, the positive first to meet its margin holds b."""
+        """Basis at the origin of the ray: all at their cap, the positive first to meet its margin holds b.
+
+        The first event is where the first negative meets its margin, ``t (push_+ + push_-) = 2``.
+        """
         push = self.y * self.gram.matvec(self.y * (to @ bases))
-        candidates = np.flatnonzero(self.side[0] & ~self.out)
-        holder = candidates[int(np.argmax(push[candidates]))]
+        first = [np.flatnonzero(side & ~self.out) for side in self.side]
+        plus, minus = (members[int(np.argmax(push[members]))] for members in first)
         state = np.where(self.out, OUT, LEFT)
-        self.problem.start(state, [holder], self._line(bases, np.zeros(2), to))
+        self.problem.start(state, [plus], self._line(bases, np.zeros(2), to))
+        speed = float(push[plus] + push[minus])
+        self.problem.ahead = min(1.0, 2.0 / speed if speed > 0.0 else 1.0) / 2.0
 
     def _line(self, bases: Array, a: Array, b: Array) -> Line:
         return Line(bases, a, b, np.zeros(1), np.zeros(1))
@@ -338,21 +314,25 @@ class _Tracer:
             if not self.problem.start_on(state, margin, self._line(self.bases, here, to)):
                 return False
             self.problem.record_from_here(keep=False)
-            follow(self.problem, max_events=self.max_events)
+            if np.abs(to - here).max() > 4 * ROUNDING * to.max():  # the two points are not one up to rounding
+                follow(self.problem, max_events=self.max_events)
         except DegeneratePathError:
             return False
         return True
 
     # ---- following -------------------------------------------------------------------------------------------
 
-    def _leg(self, a: Array, b: Array, t_from: float, t_to: float, fresh: bool = False) -> Leg:
+    def _leg(
+        self, a: Array, b: Array, t_from: float, t_to: float, *, fresh: bool = False, end: float = END_OF_LINE
+    ) -> Leg:
         if not fresh:
-            self.problem.set_line(self._line(self.bases, a, b))
+            self.problem.set_line(self._line(self.bases, a, b), end)
         seen, width = 0.0, abs(t_to - t_from)
 
         def report(u: float) -> None:
             nonlocal seen
-            self.progress(width * (u - seen))
+            if self.progress is not None:
+                self.progress(width * (u - seen))
             seen = u
 
         first = self.problem.segments
@@ -370,10 +350,7 @@ class _Tracer:
             piece = self.problem.piece(0.0)
             _, event = self.problem.next_event(piece, 0.0, False)
             if event is None or share < _LAST_STAGE:
-                self.problem.set_line(self._line(self.bases, here, b), END_OF_VANISHING_LINE)
-                first = self.problem.segments
-                follow(self.problem, max_events=self.max_events)
-                return [*legs, Leg(first, self.problem.segments, t, t_to)]
+                return [*legs, self._leg(here, b, t, t_to, end=END_OF_VANISHING_LINE)]
             share *= _STAGE
             near = (1 - share) * b + share * a
             t_near = t_to + share * (t_from - t_to)

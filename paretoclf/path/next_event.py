@@ -20,35 +20,33 @@ from paretoclf.path.layout import (
     A,
     G,
 )
-from paretoclf.path.vectors import FAST
 from paretoclf.tolerances import FAST_EXIT, ROUNDING, SLOPE_NOISE
 
 _CHUNK = 32  # watched samples tested together
 
 
-@compiled(internal=True, fastmath=FAST | {"nnan"})
-def _least(
+@compiled(internal=True)
+def _possible(
     g: Array, dg: Array, reach: Array, sides: Array, start: int, stop: int, fixed: float, total: float,
     dfixed: float, dtotal: float, limit: float,
-) -> float:  # fmt: skip
-    """Smallest margin that one of these samples can have at the time `limit`: a quick test, without branches."""
+) -> int:  # fmt: skip
+    """How many of these samples can be on their margin at the time `limit`: a quick test, without branches."""
     g, dg, reach, sides = g[start:stop], dg[start:stop], reach[start:stop], sides[start:stop]
-    least = np.inf
+    count = 0
     for c in range(g.shape[0]):
         side = sides[c]
         slack = (1.0 - ROUNDING) * side * g[c] - fixed - reach[c] * total
         fast = dfixed + reach[c] * dtotal - (1.0 + ROUNDING) * side * dg[c]
-        then = slack - fast * limit
-        least = min(least, then if side != 0.0 else 1e300)
-    return least
+        count += 0 if slack - fast * limit > 0.0 or side == 0.0 else 1  # what is not a number is looked at
+    return count
 
 
 @compiled(internal=True)
 def next_event(
     samples: Array, phi: Array, index: Index, k: int, members: Array, eta: Array, count: int, watched: Array,
-    reaches: Array, total: float, dtotal: float, horizon: float, end_tolerance: float,
+    length: Array, total: float, dtotal: float, guess: float, horizon: float, end_tolerance: float,
 ) -> tuple[int, int, bool, float]:  # fmt: skip
-    """First event in double precision.
+    """First event in double precision; ``guess`` is how long it probably takes at most, which only saves time.
 
     Returns the member of the margin set or (TO_MARGIN) the watched sample it happens to, -1 if there is none before
     the end; what happens; whether it is clear that it is the first; and the step. It is clear if the latest possible
@@ -57,70 +55,79 @@ def next_event(
     """
     a, da = members[A], members[DA]
     c1, u, v = samples[CAP_RATE], samples[BASE_0], samples[BASE_1]
-    best, kind, best_dt, best_early = -1, NONE, np.inf, np.inf
-    limit = horizon  # nothing that cannot happen before this is looked at
-    second = np.inf  # earliest possible time of all others
-    fastest, largest = 0.0, 0.0
-    for j in range(k):
-        largest, fastest = max(largest, abs(a[j])), max(fastest, abs(da[j]) * reaches[index[j]])
-    for j in range(k):
-        i = index[j]
-        cap = phi[0, 0] * u[i] + phi[0, 1] * v[i]
-        error = FAST_EXIT * (min(cap, largest) + 0.1 * largest)
-        for up in range(2):
-            noise = SLOPE_NOISE * (fastest / reaches[i] + (abs(c1[i]) if up else 0.0))
-            slack = cap - a[j] if up else a[j]
-            speed = da[j] - c1[i] if up else -da[j]
-            if speed <= 0.1 * noise or slack - error > speed * limit:
-                continue
-            early = max(slack - error, 0.0) / speed
-            if speed < 10.0 * noise:
-                second = min(second, 0.0)
-                continue
-            dt, late = slack / speed, (slack + error) / speed
-            if dt < best_dt:
-                second = min(second, best_early)
-                best, kind, best_dt, best_early = j, TO_CAP if up else TO_ZERO, dt, early
-                limit = min(limit, late)
-            else:
-                second = min(second, early)
-    size, dsize = 0.0, 0.0
+    g, dg, reach, sides = watched[G], watched[DG], watched[REACH], watched[SIDE]
+    size, dsize, fastest, largest = 0.0, 0.0, 0.0, 0.0
     for h in range(eta.shape[1]):
         size, dsize = max(size, abs(eta[ETA, h])), max(dsize, abs(eta[DETA, h]))
-    g, dg, reach, sides = watched[G], watched[DG], watched[REACH], watched[SIDE]
+    for j in range(k):
+        largest, fastest = max(largest, abs(a[j])), max(fastest, abs(da[j]) * length[index[j]])
     fixed, dfixed = ROUNDING * (1.0 + size), ROUNDING * dsize
     total, dtotal = ROUNDING * total, ROUNDING * dtotal
-    tied, quickest = -1, 0.0
-    for start in range(0, count, _CHUNK):
-        stop = min(start + _CHUNK, count)
-        if _least(g, dg, reach, sides, start, stop, fixed, total, dfixed, dtotal, limit) > 0.0:
+    within = min(guess, horizon)
+    while True:
+        limit = within  # nothing that cannot happen before this is looked at
+        best, kind, best_dt, best_early, best_late = -1, NONE, np.inf, np.inf, np.inf
+        second = np.inf  # earliest possible time of all others
+        for j in range(k):
+            i = index[j]
+            cap = phi[0, 0] * u[i] + phi[0, 1] * v[i]
+            error = FAST_EXIT * (min(cap, largest) + 0.1 * largest)
+            own = SLOPE_NOISE * fastest / length[i]
+            for up in range(2):
+                noise = own + SLOPE_NOISE * abs(c1[i]) if up else own
+                slack = cap - a[j] if up else a[j]
+                speed = da[j] - c1[i] if up else -da[j]
+                if speed <= 0.1 * noise or slack - error > speed * limit:
+                    continue
+                early = max(slack - error, 0.0) / speed
+                if speed < 10.0 * noise:
+                    second = min(second, 0.0)
+                    continue
+                dt = slack / speed
+                if dt < best_dt:
+                    second = min(second, best_early)
+                    best, kind, best_dt, best_early = j, TO_CAP if up else TO_ZERO, dt, early
+                    best_late = (slack + error) / speed
+                    limit = min(limit, best_late)
+                else:
+                    second = min(second, early)
+        tied, quickest = -1, 0.0
+        for start in range(0, count, _CHUNK):
+            stop = min(start + _CHUNK, count)
+            if _possible(g, dg, reach, sides, start, stop, fixed, total, dfixed, dtotal, limit) == 0:
+                continue
+            for c in range(start, stop):
+                side, noise = sides[c], dfixed + reach[c] * dtotal
+                speed = -side * dg[c]
+                fast = speed + noise
+                slack = side * g[c]
+                error = fixed + reach[c] * total
+                if slack - error - fast * limit > 0.0:  # nearly all; the rest apart, or the processor guesses wrong
+                    continue
+                if side == 0.0 or fast <= 0.0:
+                    continue
+                if slack <= error:  # on its margin, as far as can be told: it enters at once, or rests there
+                    if speed > max(noise, quickest):
+                        tied, quickest = c, speed
+                    continue
+                early = (slack - error) / fast
+                if speed <= noise:
+                    second = min(second, early)
+                    continue
+                dt = slack / speed
+                if dt < best_dt:
+                    second = min(second, best_early)
+                    best, kind, best_dt, best_early = c, TO_MARGIN, dt, early
+                    best_late = (slack + error) / (speed - noise)
+                    limit = min(limit, best_late)
+                else:
+                    second = min(second, early)
+        if tied >= 0:
+            return tied, TO_MARGIN, (kind == TO_MARGIN or best_early > 0.0) and second > 0.0, 0.0
+        if within < horizon and best_late > within:  # what happens later counts too
+            within = min(best_late, horizon) if best >= 0 else horizon
             continue
-        for c in range(start, stop):
-            side, noise = sides[c], dfixed + reach[c] * dtotal
-            speed = -side * dg[c]
-            fast = speed + noise
-            slack = side * g[c]
-            error = fixed + reach[c] * total
-            if slack - error > fast * limit or fast <= 0.0 or side == 0.0:
-                continue
-            if slack <= error:  # on its margin, as far as can be told: it enters at once, or rests there
-                if speed > max(noise, quickest):
-                    tied, quickest = c, speed
-                continue
-            early = (slack - error) / fast
-            if speed <= noise:
-                second = min(second, early)
-                continue
-            dt, late = slack / speed, (slack + error) / (speed - noise)
-            if dt < best_dt:
-                second = min(second, best_early)
-                best, kind, best_dt, best_early = c, TO_MARGIN, dt, early
-                limit = min(limit, late)
-            else:
-                second = min(second, early)
-    end = horizon - end_tolerance
-    if tied >= 0:
-        return tied, TO_MARGIN, (kind == TO_MARGIN or best_early > 0.0) and second > 0.0, 0.0
-    if best < 0 or best_dt > horizon:
-        return -1, NONE, min(best_early, second) > end, horizon
-    return best, kind, best_dt > 0.0 and limit < second and limit < end, best_dt
+        end = horizon - end_tolerance
+        if best < 0 or best_dt > horizon:
+            return -1, NONE, min(best_early, second) > end, horizon
+        return best, kind, best_dt > 0.0 and limit < second and limit < end, best_dt

@@ -7,85 +7,30 @@ double-double and changed by one row when a sample enters or leaves, so it never
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from paretoclf.checks import Array, Index
+from paretoclf.checks import Array, Index, Mask
 from paretoclf.path import extended
-from paretoclf.path.extended import Columns
 from paretoclf.path.factor import Factor
 from paretoclf.path.jit import compiled
-from paretoclf.path.vectors import add_rows_twice, dot, fill
+from paretoclf.path.rows import DenseRows, GramRows, Rows, SparseRows, change_cap
+from paretoclf.path.vectors import add_rows, fill
 from paretoclf.tolerances import DEPENDENT_FEATURES, DEPENDENT_GRAM
 
 STORED_SLOPE = 512  # a path keeps w up to this length, beyond it recomputes w from the multipliers
 
-GRAM, DENSE, SPARSE = 0, 1, 2
 
-
-class Rows(NamedTuple):
-    """Q as plain arrays, for compiled code: ``sign_i K_ij sign_j`` (GRAM), or ``z_i . z_j`` (DENSE, SPARSE)."""
-
-    kind: int
-    wide: Array  # (n, n) kernel matrix; (d, n) transposed features if DENSE
-    tall: Array  # (n, d) features if DENSE
-    ptr: Index  # features row by row, nonzeros only, if SPARSE (and for careful steps if DENSE)
-    columns: Columns
-    values: Array
-    sign: Array
-    diagonal: Array
-    reach: Array  # sqrt(Q_ii)
-    shift: float
+@compiled()
+def _change_cap(Q: Rows, bases: Array, sums: Array, i: int, sign: float) -> None:
+    change_cap(Q, bases, sums, i, sign)
 
 
 @compiled()
-def column(Q: Rows, index: Index, k: int, i: int, work: Array, out: Array) -> None:
-    """``Q_Fi`` for the leading k samples of index; work (d,) is zero before and after, used if SPARSE."""
-    if Q.kind == GRAM:
-        row, s = Q.wide[i], Q.sign[i]
-        for j in range(k):
-            out[j] = s * row[index[j]] * Q.sign[index[j]]
-    elif Q.kind == DENSE:
-        z = Q.tall[i]
-        for j in range(k):
-            out[j] = dot(z, Q.tall[index[j]])
-    else:
-        for c in range(Q.ptr[i], Q.ptr[i + 1]):
-            work[Q.columns[c]] = Q.values[c]
-        for j in range(k):
-            s = 0.0
-            for c in range(Q.ptr[index[j]], Q.ptr[index[j] + 1]):
-                s += Q.values[c] * work[Q.columns[c]]
-            out[j] = s
-        for c in range(Q.ptr[i], Q.ptr[i + 1]):
-            work[Q.columns[c]] = 0.0
-
-
-@compiled()
-def change_cap(Q: Rows, bases: Array, sums: Array, i: int, sign: float) -> None:
-    """Sample i joins (+1) or leaves (-1) those at their cap.
-
-    ``sums`` (2, 2, width) holds base, hi and lo of ``K_L' (sign base)_L`` (GRAM) or ``Z_L' base_L``.
-    """
-    for b in range(2):
-        scale = sign * bases[b, i] * Q.sign[i]
-        if scale == 0.0:
-            continue
-        if Q.kind == GRAM:
-            extended.accumulate(sums[b, 0], sums[b, 1], scale, Q.wide[i])
-        elif Q.kind == DENSE:
-            extended.accumulate(sums[b, 0], sums[b, 1], scale, Q.tall[i])
-        else:
-            first, last = Q.ptr[i], Q.ptr[i + 1]
-            extended.accumulate_sparse(sums[b, 0], sums[b, 1], scale, Q.columns[first:last], Q.values[first:last])
-
-
-@compiled()
-def all_at_cap(Q: Rows, bases: Array, at_cap: npt.NDArray[np.bool_], sums: Array) -> None:
-    """Sums over all samples at their cap, from nothing."""
+def all_at_cap(Q: Rows, bases: Array, at_cap: Mask, sums: Array) -> None:
+    """Sums over all samples at their cap, from nothing; see `change_cap`."""
     for b in range(2):
         fill(sums[b, 0], 0.0)
         fill(sums[b, 1], 0.0)
@@ -116,7 +61,8 @@ class Quadratic:
         self.rows, self.n = rows, n
         self.sums = np.zeros((2, 2, width))
         self.at_cap = np.zeros((2, 2, width))  # contribution of those at their cap: value at t and rate, hi and lo
-        self.w = np.zeros((2, 2, width if rows.kind != GRAM else 0))  # w and its rate, hi and lo
+        self.features = 0 if isinstance(rows, GramRows) else width
+        self.w = np.zeros((2, 2, self.features))  # w and its rate, hi and lo
 
     @property
     def stored_width(self) -> int:
@@ -133,34 +79,26 @@ class Quadratic:
         """``sqrt(Q_ii)``."""
         return self.rows.reach
 
-    def begin(self, bases: Array, at_cap: npt.NDArray[np.bool_]) -> None:
+    def begin(self, bases: Array, at_cap: Mask) -> None:
         """Caps are combinations of these two bases (2, n); these samples are at theirs."""
         self.bases = bases
         all_at_cap(self.rows, bases, at_cap, self.sums)
 
     def cap_changes(self, i: int, sign: float) -> None:
         """Sample i joins (+1) or leaves (-1) the samples at their cap."""
-        change_cap(self.rows, self.bases, self.sums, i, sign)
+        _change_cap(self.rows, self.bases, self.sums, i, sign)
 
     def at(self, phi: Array, slope: Array) -> None:
         """Evaluate the contribution of the samples at their cap; phi and slope (2, 2) are hi and lo."""
         extended.combine(self.sums, phi, self.at_cap[0])
         extended.combine(self.sums, slope, self.at_cap[1])
 
-    def column(self, index: Index, i: int) -> Array:
-        """``Q_Fi``, shape (k,)."""
-        out = np.empty(index.size)
-        column(self.rows, index, index.size, i, np.zeros(self.sums.shape[2]), out)
-        return out
 
-
-def _no_rows() -> tuple[Index, Columns, Array]:
-    return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0)
-
-
-def _typical(diagonal: Array) -> float:
-    mean = float(np.mean(diagonal))
-    return mean if mean > 0 else 1.0
+def _lengths(diagonal: Array) -> tuple[Array, Array, Array, float, float]:
+    """Last fields of Rows, from the diagonal of Q; the shift is what is typical of it."""
+    mean, reach = float(np.mean(diagonal)), np.sqrt(diagonal)
+    shift = mean if mean > 0 else 1.0
+    return diagonal, reach, np.sqrt(diagonal + shift), float(reach.max(initial=0.0)), shift
 
 
 class GramForm(Quadratic):
@@ -169,13 +107,9 @@ class GramForm(Quadratic):
     pivot_noise = DEPENDENT_GRAM
 
     def __init__(self, K: Array, sign: Array) -> None:
-        diagonal = np.maximum(np.diagonal(K), 0.0)
-        rows = Rows(
-            GRAM, K, np.zeros((0, 0)), *_no_rows(), np.asarray(sign, dtype=float), diagonal, np.sqrt(diagonal),
-            _typical(diagonal),
-        )  # fmt: skip
+        rows = GramRows(K, K.reshape(-1), np.asarray(sign, dtype=float), *_lengths(np.maximum(np.diagonal(K), 0.0)))
         super().__init__(rows, K.shape[0], K.shape[0])
-        self.K, self.sign = rows.wide, rows.sign
+        self.K, self.sign = rows.K, rows.sign
 
     def new_row(self, factor: Factor, index: Index, i: int, kappa: Array, group: Index) -> tuple[Array, float, Array]:
         """Column of the factor for sample i, its squared pivot, and the combination u with ``M_FF u = M_Fi``."""
@@ -183,7 +117,7 @@ class GramForm(Quadratic):
         same = (group[index] == group[i]) & (group[i] >= 0)
         shifted = self.shift * kappa[i] * kappa[index] * same
         diagonal = self.K[i, i] + (self.shift if group[i] >= 0 else 0.0)
-        own = self.column(index, i)
+        own = self.sign[i] * self.K[i, index] * self.sign[index]
         column = own + shifted
         row = factor.forward(column)
         u = factor.solve(column)
@@ -230,7 +164,7 @@ class GramForm(Quadratic):
         coef = both * self.sign[index]
         out = self.at_cap[:, 0].copy()
         size = np.abs(out) + (np.abs(both) @ self.reach[index])[:, None] * self.reach
-        add_rows_twice(self.K, index, index.size, coef, out)
+        add_rows(self.K.reshape(-1), index * self.n, index.size, coef, self.n, out)
         return out * self.sign, size
 
     def slopes(self) -> None:
@@ -256,14 +190,14 @@ class FeatureForm(Quadratic):
             ptr, columns = Z.indptr.astype(np.int64), Z.indices.astype(np.int32)
             values = np.repeat(sign, np.diff(ptr)) * Z.data
             diagonal = np.add.reduceat(np.append(values * values, 0.0), ptr[:-1]) * (np.diff(ptr) > 0)
-            kind, wide, tall = SPARSE, np.zeros((0, 0)), np.zeros((0, 0))
+            rows: Rows = SparseRows(ptr, columns, values, np.zeros(0), np.ones(n), *_lengths(diagonal))
         else:
-            kind, tall = DENSE, np.ascontiguousarray(sign[:, None] * X)
-            wide = np.ascontiguousarray(tall.T)
-            ptr = d * np.arange(n + 1, dtype=np.int64)
-            columns, values = np.tile(np.arange(d, dtype=np.int32), n), tall.reshape(-1)
-            diagonal = np.einsum("ij,ij->i", tall, tall)
-        rows = Rows(kind, wide, tall, ptr, columns, values, np.ones(n), diagonal, np.sqrt(diagonal), _typical(diagonal))
+            tall = np.ascontiguousarray(sign[:, None] * X)
+            ptr, columns, values = (
+                d * np.arange(n + 1, dtype=np.int64), np.tile(np.arange(d, dtype=np.int32), n), tall.reshape(-1),
+            )  # fmt: skip
+            lengths = _lengths(np.einsum("ij,ij->i", tall, tall))
+            rows = DenseRows(tall, tall.T.reshape(-1), ptr, columns, values, np.ones(n), *lengths)
         super().__init__(rows, n, d)
         self._features = ptr, columns, values
 
@@ -275,8 +209,8 @@ class FeatureForm(Quadratic):
 
     def _dot(self, w: Array) -> Array:
         """``Z w`` for one vector or rows of vectors."""
-        if self.rows.kind == DENSE:
-            return np.asarray(w @ self.rows.wide)
+        if isinstance(self.rows, DenseRows):
+            return np.asarray(w @ self.rows.tall.T)
         ptr, columns, values = self._features
         Z = sp.csr_array((values, columns, ptr), shape=(self.n, self.sums.shape[2]))
         return np.asarray((Z @ w.T).T)
@@ -292,7 +226,7 @@ class FeatureForm(Quadratic):
         extra = np.zeros(int(group.max(initial=-1)) + 1)
         if group[i] >= 0:
             extra[group[i]] = root * kappa[i]
-        if self.rows.kind == DENSE:
+        if isinstance(self.rows, DenseRows):
             rows: Any = self.rows.tall[index]
         else:
             size = ptr[index + 1] - ptr[index]

@@ -2,50 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from paretoclf.checks import Array, Index
 from paretoclf.path import extended, factor
+from paretoclf.path.factor import schur, solve_small
 from paretoclf.path.jit import compiled
-from paretoclf.path.quadratic import GRAM, Rows
+from paretoclf.path.rows import GramRows, Rows, by_form
 from paretoclf.path.vectors import copy, fill
 from paretoclf.tolerances import REFINED
 
 _PASSES = 12
 
 
-@compiled(internal=True)
-def residual(
-    Q: Rows,
-    index: Index,
-    right: Array,
-    kappa: Array,
-    group: Index,
-    at_cap: Array,
-    a: Array,
-    eta: Array,
-    w: Array,
-    out: Array,
-) -> None:
-    """``right - (Q a)_F - A_F' eta`` rounded once; right, a and eta hold hi and lo.
+def _residual_gram(
+    Q: GramRows, index: Index, right: Array, kappa: Array, group: Index, at_cap: Array, a: Array, eta: Array, w: Array,
+    room: Array, out: Array,
+) -> None:  # fmt: skip
+    high, low = room[0], room[1]
+    for j in range(index.shape[0]):
+        i = index[j]
+        s, error = extended.two_sum(right[0, j], -Q.sign[i] * at_cap[0, i])
+        high[j], low[j] = s, error + (right[1, j] - Q.sign[i] * at_cap[1, i])
+    extended.gram_residual(Q.K, Q.sign, index, high, low, kappa, group, a[0], a[1], eta[0], eta[1], out)
 
-    ``at_cap`` (2, width) is what the samples at their cap contribute; w (2, d) is completed where Q has features.
-    """
-    k = index.shape[0]
-    if Q.kind == GRAM:
-        high, low = np.empty(k), np.empty(k)
-        for j in range(k):
-            i = index[j]
-            s, error = extended.two_sum(right[0, j], -Q.sign[i] * at_cap[0, i])
-            high[j], low[j] = s, error + (right[1, j] - Q.sign[i] * at_cap[1, i])
-        extended.gram_residual(Q.wide, Q.sign, index, high, low, kappa, group, a[0], a[1], eta[0], eta[1], out)
-    else:
-        copy(at_cap[0], w[0])
-        copy(at_cap[1], w[1])
-        extended.feature_residual(
-            Q.ptr, Q.columns, Q.values, index, right[0], right[1], kappa, group, w[0], w[1], a[0], a[1], eta[0],
-            eta[1], out,
-        )  # fmt: skip
+
+def _residual_features(
+    Q: Any, index: Index, right: Array, kappa: Array, group: Index, at_cap: Array, a: Array, eta: Array, w: Array,
+    room: Array, out: Array,
+) -> None:  # fmt: skip
+    copy(at_cap[0], w[0])
+    copy(at_cap[1], w[1])
+    extended.feature_residual(
+        Q.ptr, Q.columns, Q.values, index, right[0], right[1], kappa, group, w[0], w[1], a[0], a[1], eta[0], eta[1],
+        out,
+    )  # fmt: skip
+
+
+#: ``right - (Q a)_F - A_F' eta`` rounded once; right, a and eta hold hi and lo. ``at_cap`` (2, width) is what the
+#: samples at their cap contribute; w (2, d) is completed where Q has features; room (2, k).
+residual = by_form(_residual_gram, _residual_features, _residual_features)
 
 
 @compiled(internal=True)
@@ -66,7 +64,7 @@ def solve(R: Array, high: Array, low: Array, hard: bool, k: int, x: Array) -> No
         factor.backward(R, k, x)
 
 
-@compiled()
+@compiled(creates=True)
 def refine(
     Q: Rows,
     index: Index,
@@ -103,23 +101,19 @@ def refine(
         The solution, hi and lo.
     """
     k, m = index.shape[0], e.shape[1]
-    S = np.zeros((m, m))
-    for j in range(k):
-        g = group[index[j]]
-        if g >= 0:
-            for h in range(m):
-                S[g, h] += kappa[index[j]] * U[h, j]
+    S = np.empty((m, m))
+    schur(k, index, kappa, group, U, S)
     for b in range(2):
         fill(a[b], 0.0)
         fill(eta[b], 0.0)
-    r, re, deta = np.empty(k), np.empty(m), np.empty(m)
+    r, re, deta, room = np.empty(k), np.empty(m), np.empty(m), np.empty((2, k))
     longest = 0.0
     for j in range(k):
         longest = max(longest, Q.reach[index[j]])
     floor = 1e-14 * scale * longest
     last, terms = np.inf, floor
     for count in range(_PASSES):
-        residual(Q, index, right, kappa, group, at_cap, a, eta, w, r)
+        residual(Q, index, right, kappa, group, at_cap, a, eta, w, room, r)
         extended.balance_residual(index, k, kappa, group, e[0], e[1], a[0], a[1], re)
         for j in range(k):
             g = group[index[j]]
@@ -150,18 +144,7 @@ def refine(
         for g in range(m):
             most, moved = max(most, abs(eta[0, g])), max(moved, abs(deta[g]))
         if size <= REFINED * terms and moved <= REFINED * most:
-            if Q.kind != GRAM:  # w after the final correction
-                residual(Q, index, right, kappa, group, at_cap, a, eta, w, r)
+            if w.shape[1] > 0:  # features: w after the final correction
+                residual(Q, index, right, kappa, group, at_cap, a, eta, w, room, r)
             return 0.0
     return last / max(terms, 1e-300)
-
-
-@compiled(internal=True)
-def solve_small(S: Array, r: Array, out: Array) -> None:
-    """Solve the symmetric system of at most two equations for the multipliers of the groups."""
-    if r.shape[0] == 1:
-        out[0] = r[0] / S[0, 0]
-    elif r.shape[0] == 2:
-        d = S[0, 0] * S[1, 1] - S[0, 1] * S[1, 0]
-        out[0] = (S[1, 1] * r[0] - S[0, 1] * r[1]) / d
-        out[1] = (S[0, 0] * r[1] - S[1, 0] * r[0]) / d

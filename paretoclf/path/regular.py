@@ -25,92 +25,83 @@ import numpy as np
 
 from paretoclf.checks import Array, Index
 from paretoclf.path import extended
-from paretoclf.path.afresh import add_sample, choose, inspect, solve_afresh, take_block, times, watch, watch_leaver
+from paretoclf.path.afresh import choose, inspect, solve_afresh, watch, watch_leaver
 from paretoclf.path.events import LEFT, MARGIN, RIGHT, TO_CAP, TO_MARGIN
-from paretoclf.path.exchange import alone, candidate, cap_joins, enter, leave, mark, off_centre
+from paretoclf.path.exchange import alone, candidate, enter, fix, leave, mark, off_centre
 from paretoclf.path.jit import compiled
 from paretoclf.path.layout import (
-    CAP_DG,
+    BASE_0,
+    BLOCK,
+    CAP_RATE,
     CARE,
-    COLUMN,
     DA,
     DETA,
     DG,
     DW,
-    DW_CAP,
     END,
+    EPOCH,
     ETA,
     KAPPA,
     KAPPA_NEAR,
     NEAR,
     P_LO,
     PAUSE,
+    PER_STEP_CENTRE,
+    PER_STEP_T,
+    PER_STEP_W,
     RIGHT_SIDE,
     ROOM,
-    SIGN,
     STEP,
+    WANTED,
     WHERE,
     ZERO,
     A,
     Follower,
     G,
     Record,
+    Room,
     W,
 )
 from paretoclf.path.next_event import next_event
-from paretoclf.path.quadratic import DENSE, GRAM, Rows
-from paretoclf.path.vectors import add_rows, copy, fill
+from paretoclf.path.rows import Rows, change_cap
+from paretoclf.path.vectors import copy, fill
+from paretoclf.path.watched import (
+    block_size,
+    cap_rate_changes,
+    slot_enters,
+    slot_leaves,
+    watch_all,
+    watch_some,
+    watched_rates,
+)
 from paretoclf.tolerances import FAST_ERROR, FAST_SHIFT, ROUNDING
 
 _PATIENCE = 50  # steps of length zero in a row
-_EPOCH = 64  # steps between two fresh computations, at most
 _RESERVE = 1.5  # budgets relative to what recent epochs needed
 _WATCH_ALL = 300  # up to so many samples there is nothing to gain from watching some
 _SHRUNK = 0.01  # multipliers or rates this much smaller than before in the epoch are computed afresh
-_MEMORY = 0.3  # weight of the last epoch among them
+_MEMORY = 0.3  # weight of the last epoch among them, and of the last step
+_GUESS = 4.0  # steps are seldom longer than this times their recent mean
 
 
 @compiled(internal=True)
 def _rates(
-    Q: Rows, group: Index, index: Index, k: int, members: Array, eta: Array, w: Array, rows: Array, slot: Index,
+    Q: Rows, group: Index, index: Index, k: int, members: Array, eta: Array, w: Array, side: Array, slot: Index,
     which: Index, count: int, watched: Array,
 ) -> None:  # fmt: skip
-    """Rates of the margins of the watched samples on the current basis; `rows` holds them side by side."""
-    out, near = watched[DG, :count], which[NEAR]
-    fill(out, 0.0)
-    if Q.kind == GRAM:
-        coef, da, sign = members[COLUMN], members[DA], Q.sign
-        for j in range(k):
-            coef[j] = sign[index[j]] * da[j]
-        add_rows(rows, slot, k, coef, out)
-        _finish(out, watched[SIGN], watched[CAP_DG])
-    else:
-        rate, da = w[DW], members[DA]
-        copy(w[DW_CAP], rate)
-        for j in range(k):
-            add_sample(Q, index[j], da[j], rate)
-        if Q.kind == DENSE:
-            add_rows(rows, slot, rate.shape[0], rate, out)
-        else:
-            for c in range(count):
-                out[c] = times(Q, near[c], rate)
-    kappa_near = watched[KAPPA_NEAR]
+    """Rates of the margins of the watched samples on the current basis."""
+    watched_rates(Q, index, k, members, w, side, slot, which, count, watched)
+    out, kappa = watched[DG], watched[KAPPA_NEAR]
     if eta.shape[1] == 1:  # kappa is 0 here for samples without a group
         d = eta[DETA, 0]
         for c in range(count):
-            out[c] += kappa_near[c] * d
+            out[c] += kappa[c] * d
         return
     for h in range(eta.shape[1]):
         d = eta[DETA, h]
         for c in range(count):
-            if group[near[c]] == h:
-                out[c] += kappa_near[c] * d
-
-
-@compiled(internal=True)
-def _finish(out: Array, sign: Array, cap: Array) -> None:
-    for c in range(out.shape[0]):
-        out[c] = sign[c] * out[c] + cap[c]
+            if group[which[NEAR, c]] == h:
+                out[c] += kappa[c] * d
 
 
 @compiled(internal=True)
@@ -153,13 +144,64 @@ def _amend(k: int, members: Array, eta: Array, w: Array, value: Array, log: Reco
 
 
 @compiled(internal=True)
-def _advance(dt: float, value: Array, rate: Array, size: int) -> None:
+def _advance(dt: float, table: Array, value: int, rate: int, size: int) -> None:
+    x, dx = table[value], table[rate]
     for j in range(size):
-        value[j] += dt * rate[j]
+        x[j] += dt * dx[j]
+
+
+@compiled(internal=True)
+def _cap_changes(
+    f: Follower, i: int, sign: float, row: Array, which: Index, count: int, base: int, last: int, watched: Array,
+    w: Array,
+) -> None:  # fmt: skip
+    """Sample i joins (+1) or leaves (-1) those at their cap; for the rest see `cap_rate_changes`."""
+    bases = f.samples[BASE_0:]
+    change_cap(f.Q, bases, f.sums, i, sign)
+    fix(bases, f.fixed, f.group[i], f.samples[KAPPA, i], i, sign)
+    cap_rate_changes(f.Q, i, sign * f.samples[CAP_RATE, i], row, which, count, base, last, watched, w)
+
+
+@compiled(internal=True)
+def _afresh(f: Follower, room: Room, k: int) -> tuple[float, bool]:
+    """Solution and rate from the basis alone; the size of the terms of a margin, and whether all is sound."""
+    Q, e, eta, phi, slope = f.Q, room.e, room.eta, room.phi, f.phi[1:]
+    extended.line_at(f.e, f.at[0], f.at[1], e[0])
+    copy(e[0, 0], room.line_e)
+    copy(f.e[1], e[1, 0])
+    copy(f.e[2], e[1, 1])
+    extended.subtract(e[0], f.fixed, phi)
+    extended.subtract(e[1], f.fixed, slope)
+    if not solve_afresh(
+        Q, f.samples, f.group, phi, slope, e, f.margin, k, f.R, f.sums, room.members, room.coef, room.S, eta, room.w,
+        room.at_cap, room.slot, room.every,
+    ):  # fmt: skip
+        return 0.0, False
+    total, largest, sound = inspect(
+        Q, f.samples, f.group, f.state, phi, room.line_e, f.e[1], f.margin, k, room.members, eta, room.w, room.every,
+        room.value,
+    )  # fmt: skip
+    error = 1.0 + total * Q.longest
+    for h in range(eta.shape[1]):
+        error += abs(eta[ETA, h])
+    return total, sound and ROUNDING * error <= min(FAST_ERROR, FAST_SHIFT * Q.shift * largest)
+
+
+@compiled(internal=True)
+def _tune(tune: Array, drift: Array, away: float, steps: int, everything: bool, count: int, n: int) -> None:
+    """Learn from the epoch that ended: t goes with the steps, w and the centre like the integral of a random walk."""
+    if steps >= 4:
+        weight = _MEMORY if tune[PER_STEP_T] > 0.0 else 1.0
+        walk = steps * math.sqrt(steps)
+        tune[PER_STEP_T] += weight * (drift[3] / steps - tune[PER_STEP_T])
+        tune[PER_STEP_W] += weight * (math.sqrt(max(drift[0], 0.0)) / walk - tune[PER_STEP_W])
+        tune[PER_STEP_CENTRE] += weight * (away / walk - tune[PER_STEP_CENTRE])
+    if steps > 0 and not everything:  # watching few costs more often afresh: strike a balance
+        tune[WANTED] = min(max(tune[WANTED] * (0.8 if count * steps > 4 * n else 1.25), 8.0), float(EPOCH))
 
 
 @compiled()
-def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
+def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, int, int]:
     """Take steps until something needs care, the line ends, the arrays are full or `limit` exchanges are made.
 
     Returns
@@ -170,29 +212,18 @@ def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
         Size of the margin set.
     exchanges : int
     """
-    Q, samples, group, state, index, R, sums, fixed = (
-        f.Q, f.samples, f.group, f.state, f.margin, f.R, f.sums, f.fixed,
-    )  # fmt: skip
-    at, tune = f.at, f.tune
-    n, m, rows, gram = group.shape[0], f.e.shape[1], R.shape[0], Q.kind == GRAM
-    width = 0 if gram else sums.shape[2]
-    kappa = samples[KAPPA]
-    members, U, S = np.zeros((5, rows)), np.zeros((m, rows)), np.zeros((m, m))
-    eta, w = np.zeros((4, m)), np.zeros((4, width))
-    every = np.empty((3, n))
-    first, n_first = np.empty(rows, dtype=np.int64), 0  # the margin set at the beginning of the epoch, as watched
-    which, watched = np.empty((2, n + _EPOCH + rows), dtype=np.int64), np.empty((9, n + _EPOCH + rows))
-    phi, slope, e, de, whole_e = np.empty((2, 2)), f.phi[1:], np.empty((2, m)), np.empty((2, m)), np.empty(m)
-    # Where the rows of the margin set stand in `side`, the columns of the watched samples, and which are free.
-    side, slot, free = Q.wide, np.arange(max(rows, width)), np.zeros(rows, dtype=np.int64)
-    n_free, count, base, steps, done, stalled, everything = 0, n, n, 0, 0, 0, True
-    total, away, widen, most, fastest, best, value = 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, np.zeros(3)
+    Q, samples, group, state, index, R, sums = f.Q, f.samples, f.group, f.state, f.margin, f.R, f.sums
+    at, tune, phi, slope, kappa = f.at, f.tune, room.phi, f.phi[1:], f.samples[KAPPA]
+    n, m, rows = group.shape[0], f.e.shape[1], R.shape[0]
+    members, S, eta, w, every = room.members, room.S, room.eta, room.w, room.every
+    which, watched, slot, block, first = room.which, room.watched, room.slot, room.block, room.first
+    value, drift, n_first = room.value, room.drift, 0
+    # Where the rows of the margin set (or the features) stand for the watched samples: in `side`, from `slot` on.
+    side = Q.flat
+    count, base, steps, done, stalled, everything = 0, n, 0, 0, 0, True
+    total, away, widened, most, fastest, best, pace = 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, np.inf
     t_budget, w_budget, eta_budget = np.inf, np.inf, np.inf
-    drift = np.zeros(4)  # |V|^2, V.D, |D|^2, time
     fresh, ending = False, False
-    longest, reaches = 0.0, np.empty(n)
-    for i in range(n):
-        longest, reaches[i] = max(longest, Q.reach[i]), math.sqrt(Q.diagonal[i] + Q.shift)  # never zero
     extended.line_at(f.phi, at[0], at[1], phi)
     while True:
         if not ending:
@@ -202,69 +233,43 @@ def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
             if done >= limit:
                 return PAUSE, k, done
         if not fresh:
-            extended.line_at(f.e, at[0], at[1], e)
-            copy(e[0], whole_e)
-            copy(f.e[1], de[0])
-            copy(f.e[2], de[1])
-            extended.subtract(e, fixed, phi)
-            extended.subtract(de, fixed, slope)
-            if not solve_afresh(Q, samples, group, phi, slope, e, de, index, k, R, sums, members, U, S, eta, w, every):
-                return END if ending else CARE, k, done
-            total, largest, sound = inspect(
-                Q, samples, group, state, phi, whole_e, f.e[1], index, k, members, eta, w, every, value
-            )
-            error = 1.0 + total * longest
-            for h in range(m):
-                error += abs(eta[ETA, h])
-            error *= ROUNDING
-            sound &= error <= min(FAST_ERROR, FAST_SHIFT * Q.shift * largest)
+            total, sound = _afresh(f, room, k)
             if ending:
                 if sound:
                     _amend(k, members, eta, w, value, log)
                 return END, k, done
             if not sound:
                 return CARE, k, done
-            if steps >= 4:  # t goes with the steps, w and the centre like the integral of a random walk
-                weight = _MEMORY if tune[1] > 0.0 else 1.0
-                walk = steps * math.sqrt(steps)
-                tune[1] += weight * (drift[3] / steps - tune[1])
-                tune[2] += weight * (math.sqrt(max(drift[0], 0.0)) / walk - tune[2])
-                tune[3] += weight * (away / walk - tune[3])
-            if steps > 0 and not everything:  # watching few costs more often afresh: strike a balance
-                tune[0] = min(max(tune[0] * (0.8 if count * steps > 4 * n else 1.25), 8.0), float(_EPOCH))
+            _tune(tune, drift, away, steps, everything, count, n)
             fill(drift, 0.0)
             away, steps, most, fastest, best = 0.0, 0, 0.0, 0.0, 0.0
             t_budget = w_budget = eta_budget = np.inf
             while True:
-                if n > _WATCH_ALL and tune[1] > 0.0:
-                    walk = tune[0] * math.sqrt(tune[0])
-                    t_budget = _RESERVE * widen * tune[0] * tune[1]
-                    w_budget = _RESERVE * widen * walk * tune[2]
-                    eta_budget = _RESERVE * widen * walk * tune[3]
+                if n > _WATCH_ALL and tune[PER_STEP_T] > 0.0:
+                    walk = tune[WANTED] * math.sqrt(tune[WANTED])
+                    t_budget = _RESERVE * widened * tune[WANTED] * tune[PER_STEP_T]
+                    w_budget = _RESERVE * widened * walk * tune[PER_STEP_W]
+                    eta_budget = _RESERVE * widened * walk * tune[PER_STEP_CENTRE]
                 count = choose(state, group, Q.reach, every, total, t_budget, w_budget, eta_budget, which)
-                if t_budget == np.inf or tune[0] <= 8.0 or count * tune[0] <= 8 * n:
+                if t_budget == np.inf or tune[WANTED] <= 8.0 or count * tune[WANTED] <= 8 * n:
                     break
-                tune[0] *= 0.7  # too many for so long
+                tune[WANTED] *= 0.7  # too many for so long
             everything = count == n
-            base = n if everything else count + _EPOCH  # where the margin set begins among the watched samples
+            base = n if everything else count + EPOCH  # where the margin set begins among the watched samples
             if everything:
                 t_budget = w_budget = eta_budget = np.inf
-                side = Q.wide
-                for j in range(k if gram else 0):
-                    slot[j] = index[j]
+                side = Q.flat
+                watch_all(Q, index, k, slot)
             else:
+                size = block_size(Q, min(rows, k + EPOCH), base)
+                if size > block.shape[0]:
+                    tune[BLOCK] = size
+                    return ROOM, k, done
+                side = block
+                watch_some(Q, which, count, base, index, k, slot, block)
                 for j in range(k):
                     which[NEAR, base + j], which[WHERE, index[j]] = index[j], base + j
                 watch(Q, kappa, group, state, slope, sums, every, base, base + k, which, watched)
-                if gram or Q.kind == DENSE:
-                    side = np.empty((rows if gram else width, base))
-                    take_block(Q.wide, width, which, count, index, k, gram, side)
-                if gram:
-                    n_free = rows - k
-                    for j in range(rows):
-                        slot[j] = j
-                    for j in range(n_free):
-                        free[j] = rows - 1 - j
             watch(Q, kappa, group, state, slope, sums, every, 0, count, which, watched)
             n_first = k
             for j in range(k):
@@ -272,18 +277,19 @@ def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
             fresh = True
         dtotal, now = 0.0, 0.0
         for j in range(k):
-            dtotal += abs(members[DA, j]) * Q.reach[index[j]]
-            now += abs(members[A, j]) * Q.reach[index[j]]
+            reach = Q.reach[index[j]]
+            dtotal += abs(members[DA, j]) * reach
+            now += abs(members[A, j]) * reach
         total = max(total, now)
         most, fastest, best = max(most, now), max(fastest, dtotal), max(best, value[0])
         if steps > 0 and (now < _SHRUNK * most or dtotal < _SHRUNK * fastest or value[0] < 0.5 * best):
             fresh = False  # rounding errors are those of larger numbers before
             continue
         event, kind, clear, dt = next_event(
-            samples, phi, index, k, members, eta, count, watched, reaches, total, dtotal,
+            samples, phi, index, k, members, eta, count, watched, Q.length, total, dtotal, _GUESS * pace,
             (1.0 - at[0]) - at[1], f.end_tolerance,
         )  # fmt: skip
-        if not clear or ROUNDING * longest * (now + dt * dtotal) > FAST_ERROR:
+        if not clear or ROUNDING * Q.longest * (now + dt * dtotal) > FAST_ERROR:
             return CARE, k, done
         # Is what was promised of the samples not watched still true at the event?
         since, off = drift[3] + dt, 0.0
@@ -291,11 +297,12 @@ def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
             off = off_centre(kappa, group, which, watched, first, n_first, dt, eta[RIGHT_SIDE], eta[STEP])
         square = drift[0] + dt * (2.0 * drift[1] + dt * drift[2])
         if since > t_budget or square > w_budget * w_budget or off > eta_budget:
-            widen = 2.0 * widen if steps == 0 else 1.0
+            widened = 2.0 * widened if steps == 0 else 1.0
             fresh = False
             continue
-        away, widen = max(away, off), 1.0
-        t_next = 1.0 if event < 0 else at[0] + dt
+        away, widened = max(away, off), 1.0
+        pace = dt if steps == 0 else pace + _MEMORY * (dt - pace)
+        t_next = 1.0 if event < 0 else at[0] + (at[1] + dt)
         i, pivot, to_cap, enters = -1, 0.0, kind == TO_CAP, kind == TO_MARGIN
         if event >= 0:
             if enters:
@@ -325,60 +332,40 @@ def run(f: Follower, k: int, log: Record, limit: int) -> tuple[int, int, int]:
             at[0] = t_next
             extended.line_at(f.phi, at[0], at[1], phi)
             drift[0], drift[1], drift[3] = square, drift[1] + dt * drift[2], since
-            _advance(dt, members[A], members[DA], k)
-            _advance(dt, eta[ETA], eta[DETA], m)
-            _advance(dt, watched[G], watched[DG], count)
-            _advance(dt, w[W], w[DW], width)
+            _advance(dt, members, A, DA, k)
+            _advance(dt, eta, ETA, DETA, m)
+            _advance(dt, watched, G, DG, count)
+            _advance(dt, w, W, DW, w.shape[1])
             value[0] += dt * (value[1] - 0.5 * dt * value[2])
             value[1] -= dt * value[2]
+        last = base if everything else base + n_first
         if enters:
             at_cap = state[i] == LEFT
             if not enter(
-                Q, samples, group, index, k, R, members, U, S, eta, phi, which, watched, event, pivot, at_cap, drift,
+                Q, samples, group, index, k, R, members, S, eta, phi, which, watched, event, pivot, at_cap, drift,
                 value, total,
             ):  # fmt: skip
                 return CARE, k, done
-            if gram:
-                slot[k] = i
-                if not everything:
-                    n_free -= 1
-                    slot[k] = free[n_free]
-                    row, to = Q.wide[i], side[free[n_free]]
-                    for c in range(count):
-                        to[c] = row[which[NEAR, c]]
+            slot_enters(Q, i, k, everything, which, count, slot, block)
             if at_cap:
-                cap_joins(
-                    Q, samples, group, sums, fixed, w, side[slot[k]] if gram else w[ZERO], which, count,
-                    base, base if everything else base + n_first, watched, i, -1.0,
-                )  # fmt: skip
+                _cap_changes(f, i, -1.0, side[slot[k] :], which, count, base, last, watched, w)
             # What is left of its margin becomes a shift of its target (see BoxQP._enter).
             samples[P_LO, i] += watched[G, event]
             mark(state, log.changes, log.used, i, MARGIN)
             k += 1
         else:
-            leave(samples, group, index, k, R, members, U, S, eta, which, watched, event, to_cap, drift, value)
+            leave(samples, group, index, k, R, members, S, eta, which, watched, event, to_cap, drift, value)
             k -= 1
-            row_of = slot[event]
-            if gram:
-                for j in range(event, k):
-                    slot[j] = slot[j + 1]
+            slot_leaves(Q, event, k, slot)
             if not everything and which[WHERE, i] >= base:
-                watch_leaver(Q, i, index, k, slot, which, watched, count, side)
-                if gram:
-                    side[row_of, count] = Q.wide[i, i]
+                watch_leaver(Q, i, index, k, slot, which, watched, count, block)
                 count += 1
             mark(state, log.changes, log.used, i, LEFT if to_cap else RIGHT)
             if to_cap:
-                cap_joins(
-                    Q, samples, group, sums, fixed, w, side[row_of] if gram else w[ZERO], which, count,
-                    base, base if everything else base + n_first, watched, i, 1.0,
-                )  # fmt: skip
-            if gram and not everything:
-                free[n_free] = row_of
-                n_free += 1
+                _cap_changes(f, i, 1.0, side[slot[k] :], which, count, base, last, watched, w)
         done += 1
         steps += 1
-        if steps >= _EPOCH:
+        if steps >= EPOCH:
             fresh = False
         else:
             _rates(Q, group, index, k, members, eta, w, side, slot, which, count, watched)

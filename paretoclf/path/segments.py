@@ -10,6 +10,7 @@ import numpy as np
 from paretoclf.checks import Array, Index, State
 from paretoclf.path import extended
 from paretoclf.path.quadratic import Multipliers
+from paretoclf.tolerances import ROUNDING
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,9 @@ class Line:
 def _affine(start: Array, stop: Array) -> Array:
     slope = stop - start
     z = slope - stop
-    return np.stack([start, slope, (stop - (slope - z)) + (-start - z)])
+    out = np.empty((3, start.size))
+    out[0], out[1], out[2] = start, slope, (stop - (slope - z)) + (-start - z)
+    return out
 
 
 class Log:
@@ -68,6 +71,11 @@ class Log:
         self.a = np.empty((2, 0))
         self.changes: Index = np.empty((4, 0), dtype=np.int64)
 
+    @property
+    def made(self) -> Index:
+        """The changes so far, shape (4, .)."""
+        return self.changes[:, : self.count[2]]
+
     def reserve(self, segments: int, entries: int, changes: int) -> None:
         """Make room for so many more."""
         need = self.count + np.array([segments, entries, changes])
@@ -81,6 +89,19 @@ class Log:
             self.index, self.a = _wider(self.index, size), _wider(self.a, size)
         if need[2] > self.changes.shape[1]:
             self.changes = _wider(self.changes, int(max(need[2], 2 * self.changes.shape[1], 4 * n)))
+
+    def begin_at_zero(self, cap: Array) -> None:
+        """Replace what the log has for the first segment by what is known of a path out of zero costs.
+
+        There are no multipliers at its beginning, and at its end those are at their cap that are so up to rounding;
+        ``cap`` are the caps at t = 1.
+        """
+        first = slice(0, int(self.ptr[1]))
+        full = self.t[1, 0] * cap[self.index[first]]
+        self.a[1, first] = np.where(np.abs(self.a[1, first] - full) <= 8 * ROUNDING * full, full, self.a[1, first])
+        self.a[0, first] = 0.0
+        self.w[0, 0] = 0.0
+        self.value[0, 0] = 0.0
 
 
 def _wider(x: Any, size: int) -> Any:
