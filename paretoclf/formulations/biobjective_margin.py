@@ -59,7 +59,9 @@ from paretoclf.formulations.separation import Separation, separate
 from paretoclf.formulations.statement import Statement
 from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
-from paretoclf.solve.model import Form
+from paretoclf.solution import Solution
+from paretoclf.solve.model import Form, worst
+from paretoclf.solve.polish_box import BoxQP, polish_box
 
 _DATA = (
     r"Samples $x_i$, labels $y_i=\pm1$, ratio $\theta>0$ of the two margins; $A=\frac{2\theta}{1+\theta}$, "
@@ -245,6 +247,23 @@ class BiobjectiveMargin(SampleFormulation):
         size = np.where(self.y > 0, 1.0, values["theta"])
         return KernelRule(self.gram, 0.5 * self.y * size * numbers["alpha"], float(numbers["b"]))
 
+    def complete(self, values: Mapping[str, float], point: Any, **how: Any) -> Solution:
+        """Certify the point, and polish it on request."""
+        solution = super().complete(values, point, **how)
+        if not how["polish"]:
+            return solution
+        # In units of half a multiplier, times |y_theta|: the problem of theta = 1, with other targets.
+        theta, y = values["theta"], self.y
+        size = np.where(y > 0, 1.0, theta)
+        target, caps = 2 * theta / (1 + theta) / size, np.full(self.n, np.inf)
+        diagonal = 1 / np.where(y > 0, values["C_plus"], values["C_minus"]) if self.soft else None
+        problem = BoxQP(self.gram, y, caps, target, y[None, :], np.zeros(1), diagonal=diagonal)
+        half = polish_box(problem, 0.5 * size * solution.alpha, np.array([solution.classifier.b]))
+        b = _intercept(problem, half)
+        refined = {"alpha": 2 * half / size, "b": b, "w": None}
+        how["status"] = f"{how['status']}, polished"
+        return min(super().complete(values, refined, **how), solution, key=lambda s: worst(s.certificate))
+
     def pareto_set(self, **costs: float) -> ParetoSet:
         """Solve at theta = 1 and describe all Pareto-optimal classifiers.
 
@@ -256,6 +275,12 @@ class BiobjectiveMargin(SampleFormulation):
         values: dict[str, Any] = {"theta": 1.0, **costs}
         solution = self.solve(**values)
         return ParetoSet(self.gram, self.y, solution.alpha, solution.classifier.b, float(np.sqrt(solution.value)))
+
+
+def _intercept(problem: BoxQP, half: Array) -> float:
+    """Intercept at which the samples with a multiplier are on their margins: their average, weighed by multipliers."""
+    g = problem.gradient(half, np.zeros(1))
+    return float(-(half @ (problem.y * g)) / max(float(half.sum()), np.finfo(float).tiny))
 
 
 @dataclass(frozen=True)

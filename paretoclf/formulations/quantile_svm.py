@@ -206,7 +206,7 @@ class QuantileSVM(SampleFormulation):
         if how["polish"]:
             lam, none = values["lam"], np.zeros((0, self.n))
             caps = self.caps(values["tau"]) / lam
-            problem = BoxQP(self.gram, self.y, caps, 1.0, none, np.zeros(0), float(self.bias))
+            problem = BoxQP(self.gram, self.y, caps, np.ones(self.n), none, np.zeros(0), float(self.bias))
             beta = polish_box(problem, solution.alpha / lam, np.zeros(0))
             refined = {"beta": beta, "b": np.nan if self.bias else None, "w": None}
             how["status"] = f"{how['status']}, polished"

@@ -331,7 +331,7 @@ class TwoNuSVM(SampleFormulation):
         nu, plus, minus = self._numbers(values)
         caps, numbers = np.where(self.y > 0, plus, minus), solution.numbers
         rows, sums = np.vstack([self.y, -np.ones(self.n)]), np.array([0.0, -nu])
-        problem = BoxQP(self.gram, self.y, caps, 0.0, rows, sums)
+        problem = BoxQP(self.gram, self.y, caps, np.zeros(self.n), rows, sums)
         alpha = polish_box(problem, numbers["alpha"], np.array([numbers["b"], numbers["rho"]]))
         refined = super().complete(
             values, {"alpha": alpha, "w": None}, **{**how, "status": f"{how['status']}, polished"}
