@@ -33,8 +33,8 @@ expressions, :math:`A`, :math:`1/C_+` and :math:`\theta^2/C_-` follow: DPP.
 classifiers are :math:`\mu(w_1,b)` with :math:`\mu>0`, :math:`|b-b_1|<1`: see `BiobjectiveMargin.pareto_set`. This is
 Pareto optimality in training margins, not in error rates.
 
-**References.** Carrizosa & Martin-Barragan, EJOR 169 (2006): problem :math:`(P_\theta)`, Lemma 4, Theorem 5,
-Corollary 6 (hard); problems (26), (27), (31) and Theorem 7 (soft). Printed slip in the proof of Corollary 6: see
+**References.** Carrizosa & Martin-Barragan, European Journal of Operational Research (2006): problem
+:math:`(P_\theta)`, Lemma 4, Theorem 5, Corollary 6 (hard); problems (26), (27), (31) and Theorem 7 (soft). Printed slip in the proof of Corollary 6: see
 docs/errata.md.
 """
 

@@ -32,7 +32,7 @@ values and multipliers of the problems above.
 :math:`C_-=\frac{2\tau}{n\lambda}` has the same w and the multipliers :math:`\alpha/\lambda`; its asymmetry is
 :math:`1-\tau`. The paper's own :math:`C_+` is the cost of a false positive.
 
-**References.** Yu, Vishwanathan & Zhang, *A quantile path of a risk-agnostic SVM*, problems (7) and (8), Lemma 2.2
+**References.** Yu et al. (2009), on the quantile path of a risk-agnostic SVM, problems (7) and (8), Lemma 2.2
 (corrected: see `minimiser`).
 """
 
