@@ -38,10 +38,11 @@ if TYPE_CHECKING:
     from paretoclf.formulations.surrogate_risk import SurrogateRisk as SurrogateRisk
     from paretoclf.formulations.two_c_svm import TwoCSVM as TwoCSVM
     from paretoclf.formulations.two_nu_svm import TwoNuSVM as TwoNuSVM
-    from paretoclf.path.lines import trace as trace
+    from paretoclf.path.load import load_path as load_path
+    from paretoclf.path.quantile_path import QuantilePath as QuantilePath
     from paretoclf.path.result import Path as Path
-    from paretoclf.path.result import load_path as load_path
     from paretoclf.path.scores import PathScores as PathScores
+    from paretoclf.path.tracing import trace as trace
     from paretoclf.roc import RocCurve as RocCurve
     from paretoclf.roc import roc_curve_of_scores as roc_curve_of_scores
     from paretoclf.roc import roc_of_path as roc_of_path
@@ -69,9 +70,10 @@ _LAZY = {
     "SurrogateRisk": "paretoclf.formulations.surrogate_risk",
     "TwoCSVM": "paretoclf.formulations.two_c_svm",
     "TwoNuSVM": "paretoclf.formulations.two_nu_svm",
-    "trace": "paretoclf.path.lines",
+    "trace": "paretoclf.path.tracing",
     "Path": "paretoclf.path.result",
-    "load_path": "paretoclf.path.result",
+    "load_path": "paretoclf.path.load",
+    "QuantilePath": "paretoclf.path.quantile_path",
     "PathScores": "paretoclf.path.scores",
     "RocCurve": "paretoclf.roc",
     "roc_curve_of_scores": "paretoclf.roc",

@@ -8,9 +8,12 @@ from typing import Any, overload
 
 import numpy as np
 
+from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
+from paretoclf.formulations.quantile_svm import QuantileSVM
 from paretoclf.formulations.two_c_svm import TwoCSVM
+from paretoclf.path.quantile_path import QuantilePath
 from paretoclf.path.result import Path
 from paretoclf.samples import same_samples
 from paretoclf.solve.sweep import Sweep, sweep
@@ -88,7 +91,7 @@ class ValueComparison:
 
 @dataclass(frozen=True, repr=False)
 class ValueAgreement:
-    """A sweep compared with another formulation of the same problem; prints as a table."""
+    """Optimal values of a sweep, or a quantile path, and of another solution of the same problem; prints as a table."""
 
     points: Sequence[ValueComparison] = field(default_factory=tuple)
 
@@ -122,10 +125,14 @@ def compare(path: Path, svm: TwoCSVM, n: int = 20, rng: Any = 0) -> Agreement: .
 
 
 @overload
+def compare(path: QuantilePath, svm: QuantileSVM, n: int = 20, rng: Any = 0) -> ValueAgreement: ...
+
+
+@overload
 def compare(path: Sweep, svm: Formulation, n: int = 20, rng: Any = 0) -> ValueAgreement: ...
 
 
-def compare(path: Path | Sweep, svm: Any, n: int = 20, rng: Any = 0) -> Agreement | ValueAgreement:
+def compare(path: Path | QuantilePath | Sweep, svm: Any, n: int = 20, rng: Any = 0) -> Agreement | ValueAgreement:
     """Compare a path with CVXPY (reference accuracy) at n parameters, or a sweep with another formulation.
 
     The parameters of a path are breakpoints, middles of pieces, and uniform random numbers, a third each; those of a
@@ -133,10 +140,10 @@ def compare(path: Path | Sweep, svm: Any, n: int = 20, rng: Any = 0) -> Agreemen
 
     Parameters
     ----------
-    path : Path or Sweep
-    svm : TwoCSVM or another formulation
-        For a path: the same samples, labels, kernel and weights. For a sweep: a formulation of the same problem, with
-        the same parameters, such as yours against ours.
+    path : Path, QuantilePath or Sweep
+    svm : TwoCSVM, QuantileSVM or another formulation
+        For a path: the same samples, labels, kernel and weights (or constant feature). For a sweep: a formulation of
+        the same problem, with the same parameters, such as yours against ours.
     n : int
         Number of points, at most.
     rng : int or numpy Generator
@@ -155,26 +162,47 @@ def compare(path: Path | Sweep, svm: Any, n: int = 20, rng: Any = 0) -> Agreemen
         return _compare_sweep(path, svm, n, rng)
     if int(n) != n or n < 1:
         raise InputError(f"n must be a positive whole number, got {n!r}")
+    if isinstance(path, QuantilePath):
+        return _compare_quantiles(path, svm, n, rng)
     same = np.array_equal(svm.y, path.y) and np.array_equal(svm.sample_weight, path.sample_weight)
     if not (same and same_samples(svm.X, path.gram.X)):
         raise InputError("svm must hold the samples, labels and weights that the path was traced on")
     if not np.array_equal(svm.gram.pivots, path.gram.pivots):  # type: ignore[arg-type]  # None equals None
         raise InputError("svm must have the low_rank that the path was traced with: the same approximated kernel")
-    rng = np.random.default_rng(rng)
-    ends = path.breakpoints
-    sizes = [(n + 2) // 3, (n + 1) // 3, n // 3]
-    chosen = [
-        *((float(t), "breakpoint") for t in rng.choice(ends, sizes[0])),
-        *((float(0.5 * (ends[j] + ends[j + 1])), "midpoint") for j in rng.integers(0, ends.size - 1, sizes[1])),
-        *((float(t), "random") for t in rng.random(sizes[2])),
-    ]
-    chosen.sort()
+    chosen = _points(path.breakpoints, n, rng)
     costs = [path.costs(t) for t, _ in chosen]
     reference = sweep(svm, C_plus=[c.C_plus for c in costs], C_minus=[c.C_minus for c in costs], progress=False)
     return Agreement(
         tuple(
             Comparison(t, kind, c.C_plus, c.C_minus, path.at(t).value, solution.value, solution.certificate.gap)
             for (t, kind), c, solution in zip(chosen, costs, reference, strict=True)
+        )
+    )
+
+
+def _points(ends: Array, n: int, rng: Any) -> list[tuple[float, str]]:
+    """Breakpoints, middles of pieces and random parameters, a third each, in order."""
+    rng = np.random.default_rng(rng)
+    sizes = [(n + 2) // 3, (n + 1) // 3, n // 3]
+    return sorted(
+        [
+            *((float(t), "breakpoint") for t in rng.choice(ends, sizes[0])),
+            *((float(0.5 * (ends[j] + ends[j + 1])), "midpoint") for j in rng.integers(0, ends.size - 1, sizes[1])),
+            *((float(ends[0] + t * (ends[-1] - ends[0])), "random") for t in rng.random(sizes[2])),
+        ]
+    )
+
+
+def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Any) -> ValueAgreement:
+    same = isinstance(svm, QuantileSVM) and np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
+    if not (same and svm.bias == path.bias):
+        raise InputError("svm must be a QuantileSVM with the samples, labels and bias that the path was traced on")
+    taus = [tau for tau, _ in _points(path.breakpoints, n, rng)]
+    reference = sweep(svm, tau=taus, lam=path.lam, progress=False)
+    return ValueAgreement(
+        tuple(
+            ValueComparison(theirs.values, path.at(tau).value, theirs.value, theirs.certificate.gap)
+            for tau, theirs in zip(taus, reference, strict=True)
         )
     )
 

@@ -160,14 +160,14 @@ class Gram:
         For a precomputed kernel X must already be that matrix.
         """
         F = self.features
-        return self.kernel(self._new(X), self.X) if F is None else dot(self.cross_features(X), F)
+        return self.kernel(self.check_new(X), self.X) if F is None else dot(self.cross_features(X), F)
 
     def cross_features(self, X: Any) -> Samples:
         """New samples as features: as they are (linear kernel), or ``k(x, pivots)`` through the factor of the pivots.
 
         Shape (m, d) or (m, rank). For a precomputed kernel X holds the values against the training samples.
         """
-        new = self._new(X)
+        new = self.check_new(X)
         if self._factorised is not None:
             G, pivots = self._factorised.G, self._factorised.pivots
             return np.ascontiguousarray(solve_triangular(G[pivots], self._columns(new, pivots).T, lower=True).T)
@@ -194,7 +194,8 @@ class Gram:
         """True where the factor is much thinner than the kernel matrix: fewer than n / 4 columns."""
         return bool(self.factor.shape[1] < self.n / 4)
 
-    def _new(self, X: Any) -> Samples:
+    def check_new(self, X: Any) -> Samples:
+        """New samples, checked: for a precomputed kernel their values against the training samples."""
         check = check_matrix if isinstance(self.kernel, Precomputed) else check_samples
         return check(X, n_features=self.X.shape[1])
 

@@ -59,7 +59,10 @@ def run_roc(args: argparse.Namespace) -> int:
 def _load(file: str) -> pc.Path:
     if Path(file).is_file() and not zipfile.is_zipfile(file):
         raise InputError(f"{file}: not a saved path (not an npz file, or a damaged one)")
-    return pc.load_path(file)
+    path = pc.load_path(file)
+    if not isinstance(path, pc.Path):
+        raise InputError(f"{file}: a {type(path).__name__}, and the ROC curves are those of a Path in costs")
+    return path
 
 
 def _scaled(path: Path, X: Array) -> tuple[Array, bool]:

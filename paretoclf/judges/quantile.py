@@ -6,12 +6,14 @@ objectives bound the optimal value.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.evidence import Condition, Judged, judge
 from paretoclf.gram import Gram
-from paretoclf.judges.scores import slope_of
+from paretoclf.judges.scores import Slope, slopes_of
 from paretoclf.tolerances import SLACK_ROUNDING
 
 
@@ -47,10 +49,27 @@ def judge_quantile(
     >>> judge_quantile(gram, y, np.full(2, 1.0), 1.0, np.full(2, 0.5)).certificate.gap
     0.0
     """
+    W = None if w is None else np.asarray(w, dtype=np.float64)[:, None]
+    return judge_quantiles(gram, y, caps[:, None], lam, alpha[:, None], W=W, b=None if b is None else [b])[0]
+
+
+def judge_quantiles(
+    gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, *, W: Array | None = None, b: Any = None
+) -> list[Judged]:
+    """`judge_quantile` for each column of caps and alpha (n, k), of W (d, k), and of b (k,), with joint products."""
     feasible = np.clip(alpha, 0.0, caps)
+    given = slopes_of(gram, y[:, None] * alpha / lam, W)
+    lower = slopes_of(gram, y[:, None] * feasible / lam) if W is not None or (feasible != alpha).any() else given
+    return [
+        _judge(gram, y, caps[:, j], lam, alpha[:, j], feasible[:, j], given[j], lower[j], None if b is None else b[j])
+        for j in range(alpha.shape[1])
+    ]
+
+
+def _judge(
+    gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, feasible: Array, slope: Slope, lower: Slope, b: Any
+) -> Judged:
     coef = y * alpha / lam
-    slope = slope_of(gram, coef, w)
-    lower = slope_of(gram, y * feasible / lam)
     constant, lower_constant = 0.0, 0.0
     stationarity = {"stationarity in w": slope.apart}
     if b is not None:

@@ -51,16 +51,24 @@ def slope_of(gram: Gram, coef: Array, w: Array | None = None) -> Slope:
     >>> slope_of(Gram(np.array([[1.0], [2.0]])), np.array([1.0, 1.0])).norm2
     9.0
     """
-    features = gram.features
+    return slopes_of(gram, coef[:, None], None if w is None else np.asarray(w, dtype=np.float64)[:, None])[0]
+
+
+def slopes_of(gram: Gram, coef: Array, W: Array | None = None) -> list[Slope]:
+    """`slope_of` for each column of coef (n, k), and of W (d, k), with one product for all."""
+    features, columns = gram.features, range(coef.shape[1])
     if features is None:
         scores = gram.matvec(coef)
-        return Slope(scores, float(coef @ scores))
+        norm2 = np.einsum("nk,nk->k", coef, scores)
+        return [Slope(scores[:, j], float(norm2[j])) for j in columns]
     implied = np.asarray(features.T @ coef)
-    slope = implied if w is None else np.asarray(w, dtype=np.float64)
-    reach = largest(features)
-    terms = np.asarray(abs(features).T @ np.abs(coef))
-    apart = float(np.max(np.abs(slope - implied) * reach / (1.0 + terms * reach), initial=0.0))
-    return Slope(np.asarray(features @ slope), float(slope @ slope), apart)
+    slope, apart = implied, np.zeros(coef.shape[1])
+    if W is not None:
+        slope, reach = W, largest(features)[:, None]
+        terms = np.asarray(abs(features).T @ np.abs(coef))
+        apart = np.max(np.abs(slope - implied) * reach / (1.0 + terms * reach), axis=0, initial=0.0)
+    scores, norm2 = np.asarray(features @ slope), np.einsum("dk,dk->k", slope, slope)
+    return [Slope(scores[:, j], float(norm2[j]), float(apart[j])) for j in columns]
 
 
 def balanced(y: Array, alpha: Array) -> Array:

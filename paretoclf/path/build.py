@@ -10,7 +10,7 @@ import numpy as np
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.path.events import LEFT, MARGIN
 from paretoclf.path.jit import compiled
-from paretoclf.path.result import Pieces
+from paretoclf.path.pieces import Pieces
 from paretoclf.path.segments import Log
 from paretoclf.tolerances import AT_BOUND
 
@@ -47,7 +47,8 @@ def _place(
         for e in range(size):
             index[to + e] = log_index[begin + e]
             a[0, to + e], a[1, to + e] = log_a[first, begin + e], log_a[last, begin + e]
-        b[0, at + j], b[1, at + j] = log_eta[c, first, 0], log_eta[c, last, 0]
+        for g in range(min(log_eta.shape[2], 1)):  # the first group's multiplier, where there is a group
+            b[0, at + j], b[1, at + j] = log_eta[c, first, g], log_eta[c, last, g]
         # The value is continuous in t.
         end = log_value[c + 1, 0] if c + 1 < s else log_value[c, 0] + log_value[c, 1] + log_value[c, 2]
         value[at + j, first], value[at + j, last], value[at + j, 2] = log_value[c, 0], end, log_value[c, 2]
@@ -74,7 +75,7 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     entries = sum(int(x.count[1]) for x, legs in ((log, forward), (other, backward)) if legs)
     s, width = ahead + behind, log.w.shape[2]
     ptr, index, a = np.zeros(s + 1, dtype=np.int64), np.empty(entries, dtype=np.int64), np.empty((2, entries))
-    b, value, w = np.empty((2, s)), np.empty((s, 3)), np.empty((s + 1, width))
+    b, value, w = np.zeros((2, s)), np.empty((s, 3)), np.empty((s + 1, width))
     t0, t1 = np.empty((2, s))
     for x, legs, count, reverse, at in ((other, backward, behind, True, 0), (log, forward, ahead, False, behind)):
         if count:

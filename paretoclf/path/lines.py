@@ -9,13 +9,11 @@ out of them there is no closed-form start off the ray.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-from tqdm import tqdm
 
 from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
@@ -26,13 +24,12 @@ from paretoclf.path.build import Leg, assemble, with_chords
 from paretoclf.path.engine import follow
 from paretoclf.path.events import LEFT, OUT, RIGHT
 from paretoclf.path.hub import check_hub, crossing
+from paretoclf.path.legs import Walk, check_certificates, meter, straight
+from paretoclf.path.pieces import Pieces
 from paretoclf.path.quadratic import STORED_SLOPE, FeatureForm, GramForm
-from paretoclf.path.result import Path, Pieces
+from paretoclf.path.result import Path
 from paretoclf.path.segments import Line, Log
-from paretoclf.tolerances import CERTIFY, END_OF_LINE, END_OF_VANISHING_LINE, ROUNDING
-
-_STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
-_LAST_STAGE = 1e-9  # and nearer than that t has too few digits left
+from paretoclf.tolerances import ROUNDING
 
 
 class CostProblem(Protocol):
@@ -54,7 +51,7 @@ class CostProblem(Protocol):
         ...
 
 
-def trace(
+def trace_costs(
     svm: CostProblem,
     start: Any,
     stop: Any,
@@ -64,66 +61,16 @@ def trace(
     max_events: int | None = None,
     progress: bool | None = None,
 ) -> Path:
-    """Every optimal classifier on the segment of the cost plane from start to stop, exactly.
-
-    Parameters
-    ----------
-    svm : TwoCSVM
-        The problem; only its samples, labels and weights are used, no solver.
-    start, stop : Costs or pair (C_plus, C_minus), or SampleCosts
-        Anywhere in the closed quadrant, the origin and the axes included; or one cost per sample. If one of the two
-        is a SampleCosts, the costs of each sample move linearly from one to the other.
-    hub : Path, optional
-        A path of the same problem to set out from, instead of the origin of the balanced ray: where the two lines
-        cross or come closest. Saves the way up the ray; the result is the same.
-    certify : bool
-        Whether to compute the certificate at every breakpoint and every middle of a piece and refuse a path that
-        fails (the default); it can also be asked for later.
-    max_events : int, optional
-        Limit on the number of exchanges per line; by default 200 n + 10 000.
-    progress : bool, optional
-        Whether to show a progress bar; by default on a terminal.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    InputError
-        If a cost is negative or not finite, or hub belongs to another problem.
-    DegeneratePathError
-        If the path cannot be continued, or fails its certificate. No doubtful path is returned.
-
-    References
-    ----------
-    Bach, Heckerman & Horvitz (2006), JMLR 7, section 3; Hastie et al. (2004), JMLR 5; Karasuyama et al. (2012).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import paretoclf as pc
-    >>> svm = pc.TwoCSVM(np.array([[0.0], [1.0], [2.0], [3.0]]), [-1, 1, -1, 1])
-    >>> path = pc.trace(svm, start=(0, 0), stop=(1, 1))
-    >>> path.worst_certificate.passes(1e-12)
-    True
-    >>> round(path.at(1.0).value, 6)
-    2.888889
-    """
+    """Every optimal classifier on the segment of the cost plane from start to stop; for the arguments see `trace`."""
     line = _line_of_costs(start, stop, svm.y)
     if hub is not None:
         check_hub(hub, svm.gram, svm.y, svm.sample_weight, line)
     began = time.perf_counter()
-    bar = sys.stderr.isatty() if progress is None else progress
-    layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
-    if bar:
-        with tqdm(total=1.0, desc="trace", leave=False, bar_format=layout) as meter:
-            pieces = _Tracer(svm, line, hub, max_events, meter.update).run()
-    else:
-        pieces = _Tracer(svm, line, hub, max_events, None).run()
+    with meter(progress) as update:
+        pieces = _Tracer(svm, line, hub, max_events, update).run()
     path = Path(svm.gram, svm.y, svm.sample_weight, line, pieces, time.perf_counter() - began)
     if certify:
-        _check_certificates(path)
+        check_certificates(path)
     return path
 
 
@@ -152,23 +99,6 @@ def _line_of_costs(start: Any, stop: Any, y: Array) -> CostLine:
     if any(isinstance(costs, SampleCosts) for costs in ends):
         ends = [SampleCosts(per_sample(costs, y)) for costs in ends]
     return CostLine(*ends)
-
-
-def _check_certificates(path: Path) -> None:
-    """DegeneratePathError unless every certificate passes and agrees with the value that the path stores."""
-    certificates, wrong = path.certificates(), path.value_errors()
-    bad = next((k for k, c in enumerate(certificates) if not (c.passes(CERTIFY) and wrong[k] <= CERTIFY)), None)
-    if bad is None:
-        return
-    t, failed = float(path.certificate_points[bad]), not certificates[bad].passes(CERTIFY)
-    cause = certificates[bad].explain() if failed else f"the stored value is off by {wrong[bad]:.1e}"
-    raise DegeneratePathError(
-        f"the certificate fails ({cause})",
-        t=t,
-        costs=str(path.costs(t)),
-        n_margin=int(path.n_margin[min(bad // 2, path.n_margin.size - 1)]),
-        remedy="Standardise the features, or use a slightly different line.",
-    )
 
 
 class _Tracer:
@@ -213,6 +143,7 @@ class _Tracer:
         if any(not (self.cap_start[side].any() or self.cap_stop[side].any()) for side in self.side):
             return self._on_axis()
         self.problem = BoxQP(self._quadratic(), np.ones(self.y.size), self.y, np.zeros(self.y.size, dtype=np.int64), 1)
+        self.walk = Walk(self.problem, self.bases, ~self.out, self.max_events, self.progress)
         start, stop = self.ends
         at_origin = [not cap.any() for cap in (self.cap_start, self.cap_stop)]
         on_ray = [self._on_ray(cap) for cap in (self.cap_start, self.cap_stop)]
@@ -221,14 +152,14 @@ class _Tracer:
             up = at_origin[0]
             self._start_ray(self.bases, stop if up else start)
             self.problem.record_from_here()
-            leg = self._leg(np.zeros(2), stop if up else start, *((0.0, 1.0) if up else (1.0, 0.0)), fresh=True)
+            leg = self.walk.leg(*((0.0, 1.0) if up else (1.0, 0.0)))
             self.problem.log.begin_at_zero(self.cap_start + self.cap_stop)
             log, other = self.problem.log, Log(self.problem.log.state, 1, self.problem.Q.stored_width)
             pieces = self._join(log, [leg], other, []) if up else self._join(other, [], log, [leg])
         elif np.array_equal(self.cap_start, self.cap_stop):
             self._reach(0.0)
             self.problem.record_from_here()
-            leg = self._leg(start, stop, 0.0, 1.0)
+            leg = self.walk.leg(0.0, 1.0, self._line(self.bases, start, stop))
             pieces = self._join(self.problem.log, [leg], self.problem.log, [])
         else:
             t_meet = self._meeting() if self.hub is None else self.t_line
@@ -236,11 +167,11 @@ class _Tracer:
             self._reach(t_meet)
             here = self.problem.snapshot()
             self.problem.record_from_here()
-            forward = self._legs(meet, stop, t_meet, 1.0) if t_meet < 1.0 else []
+            forward = self.walk.legs(meet, stop, t_meet, 1.0) if t_meet < 1.0 else []
             log = self.problem.log
             self.problem.restore(here)
             self.problem.record_from_here()
-            backward = self._legs(meet, start, t_meet, 0.0) if t_meet > 0.0 else []
+            backward = self.walk.legs(meet, start, t_meet, 0.0) if t_meet > 0.0 else []
             pieces = self._join(log, forward, self.problem.log, backward)
         return with_chords(pieces, self._caps, from_origin)
 
@@ -295,7 +226,7 @@ class _Tracer:
         self.problem.ahead = min(1.0, 2.0 / speed if speed > 0.0 else 1.0) / 2.0
 
     def _line(self, bases: Array, a: Array, b: Array) -> Line:
-        return Line(bases, a, b, np.zeros(1), np.zeros(1))
+        return straight(self.problem, bases, a, b)
 
     def _reach(self, t: float) -> None:
         """Bring the basis to the interior point t of the line: from the hub, or up the ray, then across."""
@@ -323,43 +254,6 @@ class _Tracer:
         except DegeneratePathError:
             return False
         return True
-
-    # ---- following -------------------------------------------------------------------------------------------
-
-    def _leg(
-        self, a: Array, b: Array, t_from: float, t_to: float, *, fresh: bool = False, end: float = END_OF_LINE
-    ) -> Leg:
-        if not fresh:
-            self.problem.set_line(self._line(self.bases, a, b), end)
-        seen, width = 0.0, abs(t_to - t_from)
-
-        def report(u: float) -> None:
-            nonlocal seen
-            if self.progress is not None:
-                self.progress(width * (u - seen))
-            seen = u
-
-        first = self.problem.segments
-        follow(self.problem, max_events=self.max_events, progress=report)
-        return Leg(first, self.problem.segments, t_from, t_to)
-
-    def _legs(self, a: Array, b: Array, t_from: float, t_to: float) -> list[Leg]:
-        """Follow from a to b; where a cap vanishes at b, in stages until nothing happens any more."""
-        if ((b @ self.bases)[~self.out] > 0.0).all():
-            return [self._leg(a, b, t_from, t_to)]
-        legs: list[Leg] = []
-        here, share, t = a, 1.0, t_from
-        while True:
-            self.problem.set_line(self._line(self.bases, here, b), END_OF_VANISHING_LINE)
-            piece = self.problem.piece(0.0)
-            _, event = self.problem.next_event(piece, 0.0, False)
-            if event is None or share < _LAST_STAGE:
-                return [*legs, self._leg(here, b, t, t_to, end=END_OF_VANISHING_LINE)]
-            share *= _STAGE
-            near = (1 - share) * b + share * a
-            t_near = t_to + share * (t_from - t_to)
-            legs.append(self._leg(here, near, t, t_near))
-            here, t = near, t_near
 
     def _on_axis(self) -> Pieces:
         """One class has no cost all along: no multiplier, w = 0, and the other class decides b."""

@@ -2,69 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path as FilePath
 from typing import Any
-from zipfile import BadZipFile
-from zlib import error as DamagedError
 
 import numpy as np
-import scipy.sparse as sp
 
 from paretoclf.certificate import Certificate, certify_many
-from paretoclf.checks import Array, Index, State
+from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
-from paretoclf.kernels import kernel_from_spec, kernel_spec
-from paretoclf.path.events import LEFT, MARGIN, RIGHT
+from paretoclf.path.events import LEFT
+from paretoclf.path.pieces import OnPieces, Pieces
 from paretoclf.path.scores import PathScores
-from paretoclf.samples import Samples
+from paretoclf.path.storage import write
 from paretoclf.solution import Solution, make_solution
 
-_SETS = {RIGHT: "R", LEFT: "L", MARGIN: "M"}
 _BLOCK = 256  # columns of multipliers expanded at a time
 
 
 @dataclass(frozen=True)
-class PathEvent:
-    """One sample changes its set: ``"R"`` (multiplier 0), ``"L"`` (at its cap), ``"M"`` (margin set)."""
-
-    t: float
-    sample: int
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """The stored form of a path of k pieces: storage grows with the sum of the margin-set sizes.
-
-    ``t`` (k+1,) ends; margin set of piece j in ``index[ptr[j]:ptr[j+1]]`` with multipliers ``a0``, ``a1`` at its
-    two ends; intercepts ``b0``, ``b1`` (k,); optimal value ``value`` (k, 3): at its start s, at its end e, and the bend
-    c of ``(1 - f) s + f e - f (1 - f) c`` at the share f of the piece;
-    ``w`` (k+1, d) where there are features, and not too many of them; ``state`` (n,) sets on piece 0 and ``changes``
-    (3, m): piece, sample, set.
-    """
-
-    t: Array
-    ptr: Index
-    index: Index
-    a0: Array
-    a1: Array
-    b0: Array
-    b1: Array
-    value: Array
-    w: Array | None
-    state: State
-    changes: Index
-
-
-@dataclass(frozen=True)
-class Path:
+class Path(OnPieces):
     """All optimal 2C-SVM classifiers on a segment of the cost plane, parametrised by t in [0, 1].
 
     Attributes
@@ -103,29 +63,6 @@ class Path:
             f"{self.breakpoints.size - 2} breakpoints, margin sets of up to {int(self.n_margin.max())})"
         )
 
-    @property
-    def breakpoints(self) -> Array:
-        """Ends of the pieces, increasing, from 0 to 1: where a set changes, and where two traced stretches meet.
-
-        The latter are few: the point at which the line was reached, and stages towards a vanishing cost.
-        """
-        return self.pieces.t
-
-    @property
-    def n_margin(self) -> Index:
-        """Size of the margin set on each piece, shape (k,)."""
-        return np.diff(self.pieces.ptr)
-
-    @cached_property
-    def events(self) -> list[PathEvent]:
-        """Every change of set, in order."""
-        state = self.pieces.state.copy()
-        out = []
-        for j, i, new in self.pieces.changes.T:
-            out.append(PathEvent(float(self.pieces.t[j]), int(i), _SETS[int(state[i])], _SETS[int(new)]))
-            state[i] = new
-        return out
-
     def costs(self, t: float) -> Any:
         """Costs at t; SampleCosts on a line between such."""
         return self.line.at(t)
@@ -133,47 +70,6 @@ class Path:
     def caps(self, t: float) -> Array:
         """Upper bounds of the multipliers at t, shape (n,)."""
         return self.sample_weight * per_sample(self.line.at(t), self.y)
-
-    def _locate(self, t: float) -> tuple[int, float]:
-        if not 0 <= t <= 1:
-            raise InputError(f"t must lie in [0, 1], got {t!r}")
-        ends = self.pieces.t
-        j = min(int(np.searchsorted(ends, t, side="right")) - 1, ends.size - 2)
-        return j, float((t - ends[j]) / (ends[j + 1] - ends[j]))
-
-    def sets(self, t: float) -> State:
-        """Set of each sample on the piece that begins at or contains t: 0 right, 1 left, 2 margin; shape (n,)."""
-        return self._state(self._locate(t)[0])
-
-    @cached_property
-    def _states(self) -> State:
-        """The sets before every n-th change: with them `_state` needs O(n) however long the path."""
-        n, (_, sample, new) = self.y.size, self.pieces.changes
-        states = np.empty((new.size // n + 1, n), dtype=np.int8)
-        states[0] = self.pieces.state
-        for j in range(1, states.shape[0]):
-            part = slice((j - 1) * n, j * n)
-            states[j] = states[j - 1]
-            states[j][sample[part]] = new[part]
-        return states
-
-    def _state(self, j: int) -> State:
-        piece, sample, new = self.pieces.changes
-        until = int(np.searchsorted(piece, j, side="right"))
-        block = until // self.y.size
-        state: State = self._states[block].copy()
-        part = slice(block * self.y.size, until)
-        state[sample[part]] = new[part]  # of repeated samples the last assignment stands
-        return state
-
-    def basis(self, t: float) -> tuple[State, Index]:
-        """The basis at t: set of each sample, shape (n,), and the margin set, shape (k,)."""
-        j = self._locate(t)[0]
-        return self._state(j), self.pieces.index[self.pieces.ptr[j] : self.pieces.ptr[j + 1]]
-
-    def _margin(self, j: int, share: float) -> tuple[Index, Array]:
-        P, part = self.pieces, slice(self.pieces.ptr[j], self.pieces.ptr[j + 1])
-        return P.index[part], (1 - share) * P.a0[part] + share * P.a1[part]
 
     def _trivial(self, t: float) -> bool:
         """A class has no cost: no multiplier and w = 0 exactly, where rounding would count infinitely against 0."""
@@ -265,15 +161,6 @@ class Path:
         caps = np.stack([self.caps(float(t)) for t in points], axis=1)
         return alpha, caps, np.array([self.intercept(float(t)) for t in points])
 
-    @property
-    def certificate_points(self) -> Array:
-        """Where `certificates` looks: every breakpoint and the middle of every piece, increasing."""
-        ends = self.pieces.t
-        points = np.empty(2 * ends.size - 1)
-        points[::2] = ends
-        points[1::2] = 0.5 * (ends[:-1] + ends[1:])
-        return points
-
     @cached_property
     def _certificates(self) -> list[Certificate]:
         points = self.certificate_points
@@ -288,55 +175,12 @@ class Path:
                 out += certify_many(self.y, caps, alpha, b, X=self.gram.features, W=W, note=self.gram.note)
         return out
 
-    def value_errors(self) -> Array:
-        """How far `value` is from the certified objective at `certificate_points`, relative; 0 up to its rounding."""
-        points, V = self.certificate_points, self.pieces.value
-        ends = np.concatenate([V[:1, 0], V[:, 1]])
-        stored = np.empty(points.size)
-        stored[::2], stored[1::2] = ends, 0.5 * (V[:, 0] + V[:, 1]) - 0.25 * V[:, 2]
-        stored[[0, -1]] = [self.value(float(t)) for t in points[[0, -1]]]
-        proved = np.array([c.primal_value for c in self._certificates])
-        allowed = np.array([c.rounding for c in self._certificates])
-        # What a unit in the last place of t makes of the value: all there is next to the origin.
-        slope = np.abs(V[:, 1] - V[:, 0]) / np.diff(self.pieces.t)
-        allowed[1::2] += 4 * np.finfo(float).eps * slope
-        allowed[:-1:2] += 4 * np.finfo(float).eps * slope
-        allowed[2::2] += 4 * np.finfo(float).eps * slope
-        return np.asarray(np.maximum(np.abs(stored - proved) - allowed, 0.0) / np.maximum(np.abs(proved), 1e-300))
-
-    def certificates(self) -> list[Certificate]:
-        """One certificate per breakpoint and per middle of a piece, in the order of `certificate_points`."""
-        return list(self._certificates)
-
-    @property
-    def worst_certificate(self) -> Certificate:
-        """The certificate with the largest residual or gap."""
-        return max(self._certificates, key=lambda c: np.max([c.residual, abs(c.gap)]))
-
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the path to an npz file (to a temporary name first, then renamed)."""
-        target = FilePath(file)
-        target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
-        stored: dict[str, Any] = {k: v for k, v in self.pieces.__dict__.items() if v is not None}
         ends = np.array([_numbers(costs) for costs in (self.line.start, self.line.stop)])
-        stored["sample_costs" if isinstance(self.line.start, SampleCosts) else "line"] = ends
-        stored |= _stored(self.gram.X)
-        if self.gram.pivots is not None:
-            stored["pivots"] = self.gram.pivots
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-        try:
-            with open(temporary, "wb") as stream:
-                np.savez_compressed(
-                    stream,
-                    y=self.y,
-                    sample_weight=self.sample_weight,
-                    kernel=np.array(json.dumps(kernel_spec(self.gram.kernel))),
-                    seconds=np.array(self.seconds),
-                    **stored,
-                )
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        name = "sample_costs" if isinstance(self.line.start, SampleCosts) else "line"
+        own = {name: ends, "sample_weight": self.sample_weight}
+        write(file, self.gram, self.y, self.pieces, self.seconds, own)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw coefficients or multipliers and the duality gap; see `paretoclf.plotting.PathDisplay`."""
@@ -347,52 +191,3 @@ class Path:
 
 def _numbers(costs: Costs | SampleCosts) -> Array:
     return costs.values if isinstance(costs, SampleCosts) else np.array(tuple(costs))
-
-
-def _stored(X: Samples) -> dict[str, Any]:
-    """Samples as arrays that npz can hold."""
-    if not sp.issparse(X):
-        return {"X": X}
-    return {"X": X.data, "X_indices": X.indices, "X_indptr": X.indptr, "X_shape": np.array(X.shape)}
-
-
-def _samples(stored: dict[str, Any]) -> Samples:
-    X = stored.pop("X")
-    if "X_shape" not in stored:
-        return X
-    indices, indptr, shape = (stored.pop(f"X_{name}") for name in ("indices", "indptr", "shape"))
-    return sp.csr_array((X, indices, indptr), shape=tuple(int(size) for size in shape))
-
-
-def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path:
-    """Read a path written by `Path.save`.
-
-    Parameters
-    ----------
-    file : path
-    kernel : callable, optional
-        Needed only for a path that was traced with a user's own kernel function.
-
-    Raises
-    ------
-    InputError
-        If the file does not hold a path.
-    """
-    try:
-        with open(file, "rb") as stream, np.load(stream) as data:
-            stored = {name: data[name] for name in data.files}
-        spec = json.loads(str(stored.pop("kernel")))
-        ends = (
-            [SampleCosts(costs) for costs in stored.pop("sample_costs")]
-            if "sample_costs" in stored
-            else [Costs(*costs) for costs in stored.pop("line")]
-        )
-        X, pivots = _samples(stored), stored.pop("pivots", None)
-        y, weight, seconds = (stored.pop(name) for name in ("y", "sample_weight", "seconds"))
-        pieces = Pieces(**{"w": None, **stored})
-    except FileNotFoundError:
-        raise InputError(f"{file}: no such file") from None
-    except (KeyError, ValueError, TypeError, AttributeError, OSError, EOFError, BadZipFile, DamagedError) as error:
-        raise InputError(f"{file}: not a saved path ({error})") from None
-    gram = Gram(X, kernel_from_spec(spec, kernel), low_rank=pivots)
-    return Path(gram, y, weight, CostLine(*ends), pieces, float(seconds))

@@ -1,0 +1,116 @@
+"""Following a line of caps with a tracker, leg by leg; what every kind of path needs of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from paretoclf.checks import Array, Mask
+from paretoclf.errors import DegeneratePathError
+from paretoclf.path.box_qp import BoxQP
+from paretoclf.path.build import Leg
+from paretoclf.path.engine import follow
+from paretoclf.path.pieces import OnPieces
+from paretoclf.path.segments import Line
+from paretoclf.tolerances import CERTIFY, END_OF_LINE, END_OF_VANISHING_LINE
+
+_STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
+_LAST_STAGE = 1e-9  # and nearer than that t has too few digits left
+
+
+def straight(problem: BoxQP, bases: Array, a: Array, b: Array) -> Line:
+    """Line on which only caps move: ``phi`` from a to b, right-hand sides zero."""
+    return Line(bases, a, b, np.zeros(problem.m), np.zeros(problem.m))
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A tracker that is walked along straight lines of caps.
+
+    Attributes
+    ----------
+    problem : BoxQP
+    bases : array of shape (2, n)
+        See `Line`.
+    inside : bool array of shape (n,)
+        Samples with a cap on the line.
+    max_events : int, optional
+        Limit for each leg.
+    progress : callable, optional
+        Told by how much of the path each step has advanced.
+    """
+
+    problem: BoxQP
+    bases: Array
+    inside: Mask
+    max_events: int | None = None
+    progress: Callable[[float], Any] | None = None
+
+    def leg(self, t_from: float, t_to: float, line: Line | None = None, end: float = END_OF_LINE) -> Leg:
+        """Follow a line (or the one that the tracker is on), which the path has as [t_from, t_to]."""
+        if line is not None:
+            self.problem.set_line(line, end)
+        seen, width = 0.0, abs(t_to - t_from)
+
+        def report(u: float) -> None:
+            nonlocal seen
+            if self.progress is not None:
+                self.progress(width * (u - seen))
+            seen = u
+
+        first = self.problem.segments
+        follow(self.problem, max_events=self.max_events, progress=report)
+        return Leg(first, self.problem.segments, t_from, t_to)
+
+    def legs(self, a: Array, b: Array, t_from: float, t_to: float) -> list[Leg]:
+        """Follow from a to b; where a cap vanishes at b, in stages until nothing happens any more."""
+        if ((b @ self.bases)[self.inside] > 0.0).all():
+            return [self.leg(t_from, t_to, straight(self.problem, self.bases, a, b))]
+        legs: list[Leg] = []
+        here, share, t = a, 1.0, t_from
+        while True:
+            rest = straight(self.problem, self.bases, here, b)
+            self.problem.set_line(rest, END_OF_VANISHING_LINE)
+            piece = self.problem.piece(0.0)
+            _, event = self.problem.next_event(piece, 0.0, False)
+            if event is None or share < _LAST_STAGE:
+                return [*legs, self.leg(t, t_to, rest, END_OF_VANISHING_LINE)]
+            share *= _STAGE
+            near = (1 - share) * b + share * a
+            t_near = t_to + share * (t_from - t_to)
+            legs.append(self.leg(t, t_near, straight(self.problem, self.bases, here, near)))
+            here, t = near, t_near
+
+
+@contextmanager
+def meter(progress: bool | None) -> Iterator[Callable[[float], Any] | None]:
+    """Progress bar to update, or None; by default on a terminal."""
+    if not (sys.stderr.isatty() if progress is None else progress):
+        yield None
+        return
+    layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
+    with tqdm(total=1.0, desc="trace", leave=False, bar_format=layout) as bar:
+        yield bar.update
+
+
+def check_certificates(path: OnPieces) -> None:
+    """DegeneratePathError unless every certificate passes and agrees with the value that the path stores."""
+    certificates, wrong = path.certificates(), path.value_errors()
+    bad = next((k for k, c in enumerate(certificates) if not (c.passes(CERTIFY) and wrong[k] <= CERTIFY)), None)
+    if bad is None:
+        return
+    t, failed = float(path.certificate_points[bad]), not certificates[bad].passes(CERTIFY)
+    cause = certificates[bad].explain() if failed else f"the stored value is off by {wrong[bad]:.1e}"
+    raise DegeneratePathError(
+        f"the certificate fails ({cause})",
+        t=t,
+        costs=str(path.costs(t)),
+        n_margin=int(path.n_margin[min(bad // 2, path.n_margin.size - 1)]),
+        remedy="Standardise the features, or use a slightly different line.",
+    )

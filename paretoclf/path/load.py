@@ -1,0 +1,68 @@
+"""Reading paths back from npz files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from zipfile import BadZipFile
+from zlib import error as DamagedError
+
+import numpy as np
+
+from paretoclf.costs import CostLine, Costs, SampleCosts
+from paretoclf.errors import InputError
+from paretoclf.gram import Gram
+from paretoclf.kernels import kernel_from_spec
+from paretoclf.path.pieces import Pieces
+from paretoclf.path.quantile_path import QuantilePath
+from paretoclf.path.result import Path
+from paretoclf.path.storage import take_samples
+
+
+def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path | QuantilePath:
+    """Read a path written by `Path.save` or `QuantilePath.save`.
+
+    Parameters
+    ----------
+    file : path
+    kernel : callable, optional
+        Needed only for a path that was traced with a user's own kernel function.
+
+    Returns
+    -------
+    Path or QuantilePath
+        Whichever was saved.
+
+    Raises
+    ------
+    InputError
+        If the file does not hold a path.
+    """
+    try:
+        with open(file, "rb") as stream, np.load(stream) as data:
+            stored = {name: data[name] for name in data.files}
+        spec = json.loads(str(stored.pop("kernel")))
+        X, pivots = take_samples(stored), stored.pop("pivots", None)
+        y, seconds = stored.pop("y"), float(stored.pop("seconds"))
+        make = _take_own(stored)
+        pieces = Pieces(**{"w": None, **stored})
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file") from None
+    except (KeyError, ValueError, TypeError, AttributeError, OSError, EOFError, BadZipFile, DamagedError) as error:
+        raise InputError(f"{file}: not a saved path ({error})") from None
+    return make(gram=Gram(X, kernel_from_spec(spec, kernel), low_rank=pivots), y=y, pieces=pieces, seconds=seconds)
+
+
+def _take_own(stored: dict[str, Any]) -> Callable[..., Path | QuantilePath]:
+    """What kind of path this is, with what only this kind has."""
+    if "lam" in stored:
+        return partial(QuantilePath, lam=float(stored.pop("lam")), bias=bool(stored.pop("bias")))
+    ends = (
+        [SampleCosts(costs) for costs in stored.pop("sample_costs")]
+        if "sample_costs" in stored
+        else [Costs(*costs) for costs in stored.pop("line")]
+    )
+    return partial(Path, line=CostLine(*ends), sample_weight=stored.pop("sample_weight"))

@@ -1,0 +1,69 @@
+"""Paths in npz files: what all of them store."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.checks import Array
+from paretoclf.gram import Gram
+from paretoclf.kernels import kernel_spec
+from paretoclf.path.pieces import Pieces
+from paretoclf.samples import Samples
+
+
+def write(
+    file: str | os.PathLike[str], gram: Gram, y: Array, pieces: Pieces, seconds: float, own: Mapping[str, Any]
+) -> None:
+    """Write a path to an npz file (to a temporary name first, then renamed).
+
+    Parameters
+    ----------
+    file : path
+        ``.npz`` is added where it is missing.
+    gram, y, pieces, seconds
+        What every path has.
+    own : mapping of str to array
+        What only this kind of path has.
+    """
+    target = FilePath(file)
+    target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
+    stored: dict[str, Any] = {k: v for k, v in pieces.__dict__.items() if v is not None}
+    stored |= _stored(gram.X) | dict(own)
+    if gram.pivots is not None:
+        stored["pivots"] = gram.pivots
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as stream:
+            np.savez_compressed(
+                stream,
+                y=y,
+                kernel=np.array(json.dumps(kernel_spec(gram.kernel))),
+                seconds=np.array(seconds),
+                **stored,
+            )
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _stored(X: Samples) -> dict[str, Any]:
+    """Samples as arrays that npz can hold."""
+    if not sp.issparse(X):
+        return {"X": X}
+    return {"X": X.data, "X_indices": X.indices, "X_indptr": X.indptr, "X_shape": np.array(X.shape)}
+
+
+def take_samples(stored: dict[str, Any]) -> Samples:
+    """Take the samples out of what a file holds."""
+    X = stored.pop("X")
+    if "X_shape" not in stored:
+        return X
+    indices, indptr, shape = (stored.pop(f"X_{name}") for name in ("indices", "indptr", "shape"))
+    return sp.csr_array((X, indices, indptr), shape=tuple(int(size) for size in shape))

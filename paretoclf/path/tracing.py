@@ -1,0 +1,119 @@
+"""The one entry to exact paths: which path it is, is decided by the formulation."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+from paretoclf.errors import InputError
+from paretoclf.path.lines import CostProblem, trace_costs
+from paretoclf.path.quantile import QuantileProblem, trace_quantile
+from paretoclf.path.quantile_path import QuantilePath
+from paretoclf.path.result import Path
+
+
+@overload
+def trace(
+    svm: CostProblem,
+    start: Any,
+    stop: Any,
+    *,
+    hub: Path | None = None,
+    certify: bool = True,
+    max_events: int | None = None,
+    progress: bool | None = None,
+) -> Path: ...
+
+
+@overload
+def trace(
+    svm: QuantileProblem,
+    *,
+    tau: Any,
+    lam: Any,
+    certify: bool = True,
+    max_events: int | None = None,
+    progress: bool | None = None,
+) -> QuantilePath: ...
+
+
+def trace(
+    svm: Any,
+    start: Any = None,
+    stop: Any = None,
+    *,
+    tau: Any = None,
+    lam: Any = None,
+    hub: Path | None = None,
+    certify: bool = True,
+    max_events: int | None = None,
+    progress: bool | None = None,
+) -> Path | QuantilePath:
+    """Every optimal classifier along a line of parameters, exactly.
+
+    Parameters
+    ----------
+    svm : TwoCSVM or QuantileSVM
+        The problem; only its samples, labels and weights are used, no solver.
+    start, stop : Costs or pair (C_plus, C_minus), or SampleCosts
+        For `TwoCSVM`: the ends of a segment of the cost plane, anywhere in the closed quadrant, the origin and the
+        axes included; or one cost per sample. If one of the two is a SampleCosts, the costs of each sample move
+        linearly from one to the other.
+    tau : pair (lo, hi)
+        For `QuantileSVM`: an interval within [0, 1], ends included.
+    lam : float
+        For `QuantileSVM`: the weight of the squared norm, positive.
+    hub : Path, optional
+        For `TwoCSVM`: a path of the same problem to set out from, instead of the origin of the balanced ray: where the
+        two lines cross or come closest. Saves the way up the ray; the result is the same.
+    certify : bool
+        Whether to compute the certificate at every breakpoint and every middle of a piece and refuse a path that
+        fails (the default); it can also be asked for later.
+    max_events : int, optional
+        Limit on the number of exchanges per line; by default 200 n + 10 000.
+    progress : bool, optional
+        Whether to show a progress bar; by default on a terminal.
+
+    Returns
+    -------
+    Path or QuantilePath
+
+    Raises
+    ------
+    InputError
+        If a parameter is missing, does not belong to the formulation, or is out of its range; or hub belongs to
+        another problem.
+    DegeneratePathError
+        If the path cannot be continued, or fails its certificate. No doubtful path is returned.
+
+    References
+    ----------
+    Bach, Heckerman & Horvitz (2006), JMLR 7, section 3; Hastie et al. (2004), JMLR 5; Karasuyama et al. (2012); Yu et
+    al., section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [-1, 1, -1, 1]
+    >>> path = pc.trace(pc.TwoCSVM(X, y), start=(0, 0), stop=(1, 1))
+    >>> path.worst_certificate.passes(1e-12)
+    True
+    >>> round(path.at(1.0).value, 6)
+    2.888889
+    >>> pc.trace(pc.QuantileSVM(X, y, bias=True), tau=(0, 1), lam=0.1)
+    QuantilePath(tau 0 to 1, lam=0.1, 4 samples, 5 kinks, margin sets of up to 2)
+    """
+    given = {"start": start, "stop": stop, "hub": hub, "tau": tau, "lam": lam}
+    names = ("tau", "lam") if "tau" in getattr(svm, "domain", ()) else ("start", "stop")
+    missing = [name for name in names if given[name] is None]
+    foreign = [name for name in given if given[name] is not None and name not in (*names, "hub")]
+    if names == ("tau", "lam") and hub is not None:
+        foreign.append("hub")
+    how = f"a {type(svm).__name__}, which is traced with {names[0]} and {names[1]}"
+    if foreign:
+        raise InputError(f"{foreign[0]} must be left out for {how}, got {given[foreign[0]]!r}")
+    if missing:
+        raise InputError(f"{missing[0]} must be given for {how}, got None")
+    if names == ("tau", "lam"):
+        return trace_quantile(svm, tau, lam, certify=certify, max_events=max_events, progress=progress)
+    return trace_costs(svm, start, stop, hub=hub, certify=certify, max_events=max_events, progress=progress)
