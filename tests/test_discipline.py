@@ -23,7 +23,13 @@ def solve_program(formulation, form, values):
     for name, value in formulation.check_values(values).items():
         formulation.parameters[name].value = value
     problem = getattr(formulation, form)
-    problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    for tol in (1e-11, 1e-10):  # exponential cones stop short of the first now and then
+        try:
+            problem.solve(solver="CLARABEL", tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=tol)
+        except cp.SolverError:
+            continue
+        if problem.status == "optimal":
+            break
     assert problem.status == "optimal"
     return problem
 
