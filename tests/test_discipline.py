@@ -18,12 +18,18 @@ FORMS = ("primal", "dual")
 case = pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
 
 
-def solve_program(formulation, form, values):
+def solve_program(formulation, form, values, tol=1e-11):
     """Solve one program of a formulation directly, as a reader of its `primal` and `dual` would."""
     for name, value in formulation.check_values(values).items():
         formulation.parameters[name].value = value
     problem = getattr(formulation, form)
-    problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    for each in (tol, 10 * tol):  # exponential cones stop short of the first now and then
+        try:
+            problem.solve(solver="CLARABEL", tol_gap_abs=each, tol_gap_rel=each, tol_feas=each)
+        except cp.SolverError:
+            continue
+        if problem.status == "optimal":
+            break
     assert problem.status == "optimal"
     return problem
 
