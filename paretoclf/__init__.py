@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from paretoclf import datasets as datasets
     from paretoclf.agreement import Agreement as Agreement
     from paretoclf.agreement import compare as compare
+    from paretoclf.formulations.base import NONNEGATIVE as NONNEGATIVE
+    from paretoclf.formulations.base import POSITIVE as POSITIVE
+    from paretoclf.formulations.base import Formulation as Formulation
+    from paretoclf.formulations.base import Range as Range
+    from paretoclf.formulations.on_samples import SampleFormulation as SampleFormulation
+    from paretoclf.formulations.statement import Statement as Statement
     from paretoclf.formulations.two_c_svm import TwoCSVM as TwoCSVM
     from paretoclf.path.lines import trace as trace
     from paretoclf.path.result import Path as Path
@@ -43,6 +49,12 @@ __version__ = "0.1.0"
 _LAZY = {
     "Agreement": "paretoclf.agreement",
     "compare": "paretoclf.agreement",
+    "Formulation": "paretoclf.formulations.base",
+    "NONNEGATIVE": "paretoclf.formulations.base",
+    "POSITIVE": "paretoclf.formulations.base",
+    "Range": "paretoclf.formulations.base",
+    "SampleFormulation": "paretoclf.formulations.on_samples",
+    "Statement": "paretoclf.formulations.statement",
     "TwoCSVM": "paretoclf.formulations.two_c_svm",
     "trace": "paretoclf.path.lines",
     "Path": "paretoclf.path.result",

@@ -22,7 +22,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 GROUND = (
     *("errors", "tolerances", "memory", "costs", "checks", "samples", "kernels", "low_rank", "gram"),
-    *("solution", "certificate"),
+    *("proof", "evidence", "classifiers", "solution", "certificate", "judges"),
 )
 EVERYTHING = ("",)
 
