@@ -12,6 +12,11 @@ from paretoclf.formulations.base import Formulation
 #: Our formulations, by the module of this package they are in.
 OURS = {
     "TwoCSVM": "two_c_svm",
+    "ParetoGaussian": "pareto_gaussian",
+    "ParetoGaussianQP": "pareto_gaussian_qp",
+    "SProcedure": "s_procedure",
+    "MinimaxProbabilityMachine": "minimax_probability",
+    "BiasedMinimaxProbabilityMachine": "biased_minimax",
 }
 
 

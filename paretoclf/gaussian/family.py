@@ -79,6 +79,13 @@ def member(moments: Moments, t: float) -> Member:
     )
 
 
+def slope_of_negatives(moments: Moments) -> Array:
+    r"""Slope :math:`\Sigma_-^{-1}\delta`, the end of the family as t grows: best for the negatives alone."""
+    return np.asarray(
+        solve_triangular(moments.root_minus, solve_triangular(moments.root_minus, moments.delta, trans=1))
+    )
+
+
 def with_weight(moments: Moments, lam: float, start: float) -> Member:
     r"""Return the member that solves problem (3) of Kim et al. for :math:`\lambda`, by Newton steps from t = start."""
     return _newton(moments, start, lambda m: np.log(m.weight / lam), lambda m: 1.0 + m.drift_minus - m.drift_plus)

@@ -1,0 +1,238 @@
+r"""The largest variance of the negatives at a bounded variance of the positives: not convex, and solved exactly.
+
+Covariances :math:`\Sigma_\pm\succ0`, :math:`\delta=\mu_+-\mu_-\ne0`, bound :math:`\zeta\ge\zeta_{\min}`. This is the
+inner problem of the outer segments of the trade-off curve, where one rate is below one half:
+
+.. math::
+
+   h(\zeta)^2=\max_a\ a^\top\Sigma_-a\quad\text{s.t.}\quad a^\top\Sigma_+a\le\zeta\ \ [\tau\ge0],\qquad
+   a\cdot\delta=1\ \ [\mu].
+
+**S-procedure.** It maximises a convex function, yet it has a tight dual with no gap: :math:`\tau\zeta+\mu` is an upper
+bound whenever :math:`\tau\Sigma_+-\Sigma_-+\mu\delta\delta^\top\succeq0`, :math:`\tau\ge0`, and the best bound is
+:math:`h(\zeta)^2`.
+
+**Coordinates.** :math:`a=a_0+Bv` with :math:`a_0=\zeta_{\min}\Sigma_+^{-1}\delta`,
+:math:`\zeta_{\min}=1/(\delta^\top\Sigma_+^{-1}\delta)` (the paper prints its reciprocal), :math:`\delta^\top B=0`,
+:math:`B^\top\Sigma_+B=I` and :math:`B^\top\Sigma_-B=\mathrm{diag}(d)`; :math:`c=a_0^\top\Sigma_-a_0`,
+:math:`h=B^\top\Sigma_-a_0`. Then :math:`a^\top\Sigma_+a=\zeta_{\min}+\|v\|^2` and
+:math:`a^\top\Sigma_-a=c+2h\cdot v+\sum_jd_jv_j^2`.
+
+**Primal**, convex since only the squares :math:`V_j=v_j^2` occur, relaxed to :math:`V_j\ge v_j^2`
+
+.. math::
+
+   -h(\zeta)^2=\min_{v,V}\ -\sum_jd_jV_j-2h\cdot v-c
+   \quad\text{s.t.}\quad v_j^2\le V_j\ \ [\sigma_j\ge0],\qquad \sum_jV_j\le\zeta-\zeta_{\min}\ \ [\tau\ge0].
+
+**Dual**, written as a minimisation: a linear matrix inequality whose matrix is an arrow
+
+.. math::
+
+   \min_{\tau,s}\ \tau(\zeta-\zeta_{\min})+s+c
+   \quad\text{s.t.}\quad\begin{pmatrix}\tau I-\mathrm{diag}(d)&-h\\-h^\top&s\end{pmatrix}\succeq0\ \ [Z\succeq0].
+
+**Why it is tight.** From any :math:`(v,V)` the point with entries :math:`\mathrm{sign}(h_j)\sqrt{V_j}` is feasible for
+the problem itself, and no worse.
+
+**Multipliers.** That of the bound is :math:`\tau`; :math:`\sigma_j=\tau-d_j\ge0`. The multiplier of the matrix
+inequality is :math:`Z=\begin{pmatrix}\cdot&v\\v^\top&1\end{pmatrix}` with :math:`V` on its diagonal.
+
+**Recovery.** :math:`v` itself, and what is missing of the length :math:`\zeta-\zeta_{\min}` along the direction of the
+largest :math:`d_j`. Something is missing exactly in the hard case: :math:`h` vanishes there, :math:`\tau=\max d`, two
+optima are mirror images of each other, and the solver returns the middle of them (the lifted matrix has rank 2).
+Refined by the secular equation :math:`\sum_jh_j^2/(\tau-d_j)^2=\zeta-\zeta_{\min}`. Where
+:math:`\tau\Sigma_+-\Sigma_-\succeq0` the slope is Pareto optimal, with :math:`t=-1/\tau` in the family
+:math:`(\Sigma_++t\Sigma_-)a=k\delta`, :math:`u_-=t\sqrt{a^\top\Sigma_-a}/k<0` and :math:`u_+=\sqrt{a^\top\Sigma_+a}/k`.
+
+**Parameter.** ``zeta``. In the primal it is a right-hand side, in the dual it multiplies one variable: both are DPP.
+
+**Why not the plain lift.** With a matrix variable :math:`A\succeq aa^\top` and :math:`A\delta=a` the vector
+:math:`(\delta,-1)` is in the kernel of every feasible lifted matrix: there is no interior point, and solvers fail.
+
+**References.** Kim et al. (2006), problems (19)-(22), appendix A.2. Boyd & Vandenberghe, Convex Optimization, appendix
+B. Ben-Tal & Teboulle, Math. Programming 72 (1996), for the convex primal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.classifiers import LinearRule, Rule
+from paretoclf.errors import InputError
+from paretoclf.evidence import Judged
+from paretoclf.formulations.base import POSITIVE
+from paretoclf.formulations.on_moments import MomentFormulation, Slope
+from paretoclf.formulations.statement import Statement
+from paretoclf.gaussian.judges import judge_largest_spread
+from paretoclf.gaussian.trust_region import TrustRegion, secular
+from paretoclf.solve.model import Form
+
+PAGE = Statement(
+    title="The S-procedure: the largest variance of one class at a bounded variance of the other",
+    data=(
+        "Covariances $\\Sigma_\\pm\\succ0$, $\\delta=\\mu_+-\\mu_-\\ne0$. Parameter `zeta`: "
+        "$\\zeta\\ge\\zeta_{\\min}=1/(\\delta^\\top\\Sigma_+^{-1}\\delta)$. Not convex: "
+        "$\\max a^\\top\\Sigma_-a$ s.t. $a^\\top\\Sigma_+a\\le\\zeta$, $a\\cdot\\delta=1$. In coordinates "
+        "$a=a_0+Bv$ with $a_0=\\zeta_{\\min}\\Sigma_+^{-1}\\delta$, $\\delta^\\top B=0$, $B^\\top\\Sigma_+B=I$, "
+        "$B^\\top\\Sigma_-B=\\mathrm{diag}(d)$; $c=a_0^\\top\\Sigma_-a_0$, $h=B^\\top\\Sigma_-a_0$:"
+    ),
+    primal=(
+        r"\min_{v,V}\ -\sum_jd_jV_j-2h\cdot v-c\quad\text{s.t.}\quad v_j^2\le V_j\ [\sigma_j],\quad"
+        r"\sum_jV_j\le\zeta-\zeta_{\min}\ [\tau]"
+    ),
+    lagrangian=r"-\sum_jd_jV_j-2h\cdot v-c+\sum_j\sigma_j(v_j^2-V_j)+\tau\Big(\sum_jV_j-\zeta+\zeta_{\min}\Big)",
+    dual=(
+        r"-\min_{\tau,s}\ \tau(\zeta-\zeta_{\min})+s+c\quad\text{s.t.}\quad"
+        r"\begin{pmatrix}\tau I-\mathrm{diag}(d)&-h\\-h^\top&s\end{pmatrix}\succeq0\ [Z]"
+    ),
+    kkt={
+        "normalisation": r"a\cdot\delta=1",
+        "variance of the positives": r"a^\top\Sigma_+a\le\zeta,\ \tau\ge0,\ \tau(\zeta-a^\top\Sigma_+a)=0",
+        "stationarity": r"(\tau\Sigma_+-\Sigma_-)a=-\mu\delta,\ \mu=a^\top\Sigma_-a-\tau a^\top\Sigma_+a",
+    },
+    signs={"\\tau, \\sigma_j": "nonnegative", "\\mu": "free", "Z": "positive semidefinite"},
+    recovery=(
+        "$v$, and what is missing of the length along the direction of the largest $d_j$ (the hard case: both signs "
+        "are optimal). Where $\\tau\\Sigma_+-\\Sigma_-\\succeq0$ the classifier is Pareto optimal: $t=-1/\\tau$, "
+        "$k=a^\\top(\\Sigma_++t\\Sigma_-)a$, $u_-=t\\|R_-a\\|/k<0$, $u_+=\\|R_+a\\|/k$."
+    ),
+    remarks=("$\\zeta=\\zeta_{\\min}$: only $a_0$ is feasible.", "One feature: only $a=1/\\delta$ is feasible."),
+    reference="Kim et al. (2006), problems (19)-(22).",
+)
+
+
+class SProcedure(MomentFormulation):
+    r"""The non-convex inner problem of the outer segments of the trade-off curve, through its tight convex form.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Samples. `from_moments` takes moments instead.
+    y : array of shape (n,)
+        Labels -1 and +1, both present.
+    reg : float or pair of floats
+        Ridges added to the diagonals of the two sample covariances.
+
+    References
+    ----------
+    Kim et al. (2006), problems (19)-(22).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.formulations.s_procedure import SProcedure
+    >>> hard = SProcedure.from_moments([1.0, 0.0], np.eye(2), [0.0, 0.0], np.diag([1.0, 4.0]))
+    >>> hard.zeta_min
+    1.0
+    >>> solution = hard.solve(zeta=2.0)
+    >>> np.round(solution.classifier.w, 9), round(-solution.value, 9), round(solution.numbers["tau"], 9)
+    (array([1., 1.]), 5.0, 4.0)
+    """
+
+    domain = MappingProxyType({"zeta": POSITIVE})
+    page = PAGE
+
+    def __init__(self, X: Any, y: Any, *, reg: Any = 0.0) -> None:
+        super().__init__(X, y, reg=reg)
+
+    @cached_property
+    def region(self) -> TrustRegion:
+        """The problem in coordinates in which both covariances are diagonal."""
+        return TrustRegion.of(self.moments)
+
+    @property
+    def zeta_min(self) -> float:
+        r"""Smallest possible variance of the positives, :math:`1/(\delta^\top\Sigma_+^{-1}\delta)`."""
+        return self.region.zeta_min
+
+    @cached_property
+    def primal(self) -> cp.Problem:
+        """The convex primal: variables v and V."""
+        r, k = self.region, self._directions
+        v, V = cp.Variable(k, name="v"), cp.Variable(k, name="V")
+        constraints = [
+            (cp.square(v) <= V).set_label("squares"),
+            (cp.sum(V) <= self.parameters["zeta"] - r.zeta_min).set_label("variance of the positives"),
+        ]
+        return cp.Problem(cp.Minimize(-(r.curvature @ V) - 2 * (r.linear @ v) - r.constant), constraints)
+
+    @cached_property
+    def dual(self) -> cp.Problem:
+        """The dual: variables tau and s."""
+        r, k = self.region, self._directions
+        tau, s = cp.Variable(name="tau"), cp.Variable((1, 1), name="s")
+        h = -r.linear[:, None]
+        arrow = cp.bmat([[tau * np.eye(k) - np.diag(r.curvature), h], [h.T, s]]) >> 0
+        room = self.parameters["zeta"] - r.zeta_min
+        return cp.Problem(cp.Minimize(tau * room + cp.sum(s) + r.constant), [arrow.set_label("arrow")])
+
+    @property
+    def _directions(self) -> int:
+        if self.moments.d == 1:
+            raise InputError("the programs need two features: with one, only the slope 1 / delta is feasible")
+        return self.moments.d - 1
+
+    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Return zeta as a float; InputError if it is below zeta_min."""
+        numbers = super().check_values(values)
+        if numbers["zeta"] < self.zeta_min * (1 - 1e-12):
+            raise InputError(
+                f"zeta must be at least zeta_min = {self.zeta_min:.6g}, the smallest variance of the positives with "
+                f"a . delta = 1, got {values['zeta']!r}"
+            )
+        return numbers
+
+    def closed_form(self, values: Mapping[str, float]) -> Slope | None:
+        """Return the one feasible slope where there is no room: at zeta_min, and for one feature."""
+        if self.moments.d == 1:
+            return Slope(self.region.center, 0.0)
+        if values["zeta"] > self.zeta_min * (1 + 1e-12):
+            return None
+        return Slope(self.region.center, float(self.region.curvature.max()))
+
+    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Slope:
+        """Read v and tau, from either program; extend v to the length of V along the top direction."""
+        r = self.region
+        if "dual" in found:
+            Z = np.asarray(found["dual"]["arrow"])
+            v, squares, tau = Z[:-1, -1] / Z[-1, -1], np.diagonal(Z)[:-1] / Z[-1, -1], found["dual"]["tau"]
+        else:
+            v, squares = found["primal"]["v"], found["primal"]["V"]
+            tau = found["primal"]["variance of the positives"]
+        return Slope(r.slope(extended(r, np.asarray(v), float(np.sum(squares)))), float(tau))
+
+    def judge(self, values: Mapping[str, float], point: Slope) -> Judged:
+        """Certify a slope and its tau."""
+        return judge_largest_spread(self.moments, point.a, point.tau or 0.0, values["zeta"])
+
+    def refined(self, values: Mapping[str, float], point: Slope) -> Slope:
+        """Solve the secular equation."""
+        best = secular(self.region, values["zeta"])
+        return Slope(self.region.slope(best.v), best.tau)
+
+    def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
+        """Return the linear rule; its threshold is through the negatives' mean where it is not Pareto optimal."""
+        return LinearRule(numbers["w"], numbers["b"])
+
+
+def extended(region: TrustRegion, v: Array, size: float) -> Array:
+    """Point whose squared length is size: v, and what is missing along the first top direction, away from 0.
+
+    Where v is an average of optima, as a solver returns it in the hard case, this is one of them.
+    """
+    missing = size - float(v @ v)
+    if missing <= 0:
+        return v
+    top = int(np.argmax(region.curvature))
+    sign = -1.0 if region.linear[top] < 0 else 1.0
+    out = v.copy()
+    out[top] = sign * float(np.sqrt(v[top] ** 2 + missing))
+    return out
