@@ -57,23 +57,31 @@ B. Ben-Tal & Teboulle, Math. Programming 72 (1996), for the convex primal.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtri
 
 from paretoclf.checks import Array
 from paretoclf.classifiers import LinearRule, Rule
 from paretoclf.errors import InputError
-from paretoclf.evidence import Judged
-from paretoclf.formulations.base import POSITIVE
+from paretoclf.evidence import Judged, judge
+from paretoclf.formulations.base import POSITIVE, Range
 from paretoclf.formulations.on_moments import MomentFormulation, Slope
 from paretoclf.formulations.statement import Statement
-from paretoclf.gaussian.judges import judge_largest_spread
+from paretoclf.gaussian.bounds import largest_distance
+from paretoclf.gaussian.judges import classified, judge_largest_spread
 from paretoclf.gaussian.trust_region import TrustRegion, secular
+from paretoclf.solution import Solution
 from paretoclf.solve.model import Form
+
+#: Rates of the outer segments.
+BELOW_HALF = Range(0, 0.5, closed=False)
 
 PAGE = Statement(
     title="The S-procedure: the largest variance of one class at a bounded variance of the other",
@@ -217,6 +225,99 @@ class SProcedure(MomentFormulation):
         """Solve the secular equation."""
         best = secular(self.region, values["zeta"])
         return Slope(self.region.slope(best.v), best.tau)
+
+    def at_rate(self, *, tnr: float | None = None, tpr: float | None = None, **options: Any) -> Solution:
+        r"""Solve problem (4) or (5): the best rate of one class where that of the other is fixed below one half.
+
+        The outer problem (19) is one equation in zeta, :math:`u_-(\zeta)=\Phi^{-1}(\mathrm{tnr})`; each of its
+        evaluations is one program. The slope is that of the zeta found, not of zeta_min as the paper says. The
+        certificate is against the dual of (4), `paretoclf.gaussian.bounds.largest_distance`.
+
+        Parameters
+        ----------
+        tnr, tpr : float
+            Exactly one of the two: a true negative or true positive rate, strictly between 0 and 1/2.
+        **options
+            Passed to `solve`: form, accuracy, solver, ...
+
+        Returns
+        -------
+        Solution
+            Of the minimisation of minus the other distance.
+
+        Raises
+        ------
+        InputError
+            If not exactly one rate is given, or it is not below one half.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from paretoclf.formulations.s_procedure import SProcedure
+        >>> pair = SProcedure.from_moments([1.0, 0.0], np.eye(2), [0.0, 0.0], np.eye(2) / 4)
+        >>> solution = pair.at_rate(tnr=0.2)
+        >>> round(pair.distances(solution).tnr, 9), solution.certificate.passes()
+        (0.2, True)
+        """
+        if (tnr is None) == (tpr is None):
+            raise InputError(f"exactly one of tnr and tpr must be given, got tnr={tnr!r} and tpr={tpr!r}")
+        name, rate = ("tnr", tnr) if tpr is None else ("tpr", tpr)
+        if not isinstance(rate, int | float | np.floating) or rate not in BELOW_HALF:
+            raise InputError(f"{name} must be {BELOW_HALF}, got {rate!r}")
+        here = self if tpr is None else self._exchanged()
+        solution = here._at_distance(float(ndtri(rate)), options)
+        numbers = dict(solution.numbers)
+        if tpr is not None:
+            numbers |= {"w": -numbers["w"], "b": -numbers["b"], "t": 1 / numbers["t"]}
+            numbers |= {"u_minus": numbers["u_plus"], "u_plus": numbers["u_minus"]}
+        evidence = replace(solution.evidence, numbers=numbers)  # type: ignore[type-var]
+        rule = LinearRule(numbers["w"], numbers["b"])
+        return replace(solution, classifier=rule, evidence=evidence, values={name: float(rate)})
+
+    def _exchanged(self) -> SProcedure:
+        """The same problem with the names of the classes exchanged."""
+        other = SProcedure.__new__(SProcedure)
+        other.gram, other.y, other.reg, other.moments = None, None, (0.0, 0.0), self.moments.swapped()
+        return other
+
+    def _at_distance(self, q: float, options: Mapping[str, Any]) -> Solution:
+        """Best hyperplane at a negative distance q of the negatives' mean."""
+
+        def at(room: float) -> Solution:
+            return self.solve(zeta=self.zeta_min * (1 + float(np.exp(room))), **options)
+
+        def excess(room: float) -> float:
+            # Where mu < 0, h / mu is u_minus; beyond, no hyperplane of the curve has this slope.
+            solved = at(room)
+            h = float(np.sqrt(max(-solved.value, 0.0)))
+            return float(solved.numbers["mu"]) * q / h - 1.0
+
+        low, high = -6.0, 0.0
+        while low > -36.0 and excess(low) < 0:
+            low -= 6.0
+        if self.moments.d == 1 or low <= -36.0:  # the slope of smallest variance is best: there is no room for another
+            solution = self.solve(zeta=self.zeta_min, **options)
+            a = solution.numbers["w"]
+            plus, minus = self.moments.spread(a)
+            tau = (minus - q * minus**2) / (-q * plus**2)
+        else:
+            while excess(high) > 0:
+                high += 3.0
+            solution = at(float(brentq(excess, low, high, xtol=1e-13, rtol=1e-13)))
+            a, tau = solution.numbers["w"], solution.numbers["tau"]
+        plus, minus = self.moments.spread(a)
+        u_plus = (1 - q * minus) / plus
+        b = -float(a @ self.moments.mu_minus) - q * minus
+        bound = largest_distance(self.moments, tau, q)
+        judged = judge(
+            -u_plus,
+            -bound,
+            [],
+            {**solution.numbers, **classified(self.moments, a, b, -1 / tau), "tau": tau},
+            stationarity={"inner problem": solution.certificate.residual},
+            scale=max(abs(u_plus), 1.0),
+        )
+        return replace(solution, classifier=LinearRule(a, b), evidence=judged)
 
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
         """Return the linear rule; its threshold is through the negatives' mean where it is not Pareto optimal."""

@@ -207,14 +207,53 @@ def largest_spread(moments: Moments, a: Array, tau: float, zeta: float) -> Bound
     return Bounds(-float(reached @ reached), -upper)
 
 
+def largest_distance(moments: Moments, tau: float, u_minus: float) -> float:
+    r"""Upper bound on :math:`u_+` over all hyperplanes with a given :math:`u_-\le0`, from any multiplier.
+
+    Kim et al. (2006), problem (4), has a dual of one variable: with :math:`M=\Sigma_+-\Sigma_-/\tau\succ0` and
+    :math:`a\cdot\delta=1` Cauchy's inequality gives :math:`1\le a^\top Ma\,D`, :math:`D=\delta^\top M^{-1}\delta`, and
+    a second time :math:`u_+=(1-u_-\|R_-a\|)/\|R_+a\|\le\sqrt{D+u_-^2\tau}`.
+
+    Parameters
+    ----------
+    moments : Moments
+        The two classes.
+    tau : float
+        Multiplier above the largest ratio of the variances; elsewhere the bound is infinite.
+    u_minus : float
+        Distance of the negatives' mean, not positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> m = Moments.from_covariances([1.0, 0.0], np.eye(2), [0.0, 0.0], np.eye(2) / 4)
+    >>> round(largest_distance(m, tau=1.0, u_minus=-1 / 3 * 2), 9)  # t = -1: u_plus = 4 / 3, u_minus = -2 / 3
+    1.333333333
+    """
+    direction = solve_triangular(moments.root_plus, moments.delta, trans=1)
+    S = solve_triangular(moments.root_plus, moments.root_minus.T, trans=1).T
+    bounds = []
+    for t in (tau, tau * (1 + TAU_NUDGE)):
+        L = _root_above_rounding(t * np.eye(moments.d) - S.T @ S, t)
+        if L is not None:
+            half = solve_triangular(L, direction, lower=True)
+            bounds.append(float(np.sqrt(t * (half @ half) + u_minus**2 * t)))
+    return min(bounds, default=np.inf)
+
+
 def _s_procedure(rest: Array, along: Array, x: float, tau: float, room: float) -> float:
     """Upper bound that one multiplier proves; infinite where the matrix cannot be told from an indefinite one."""
-    k = rest.shape[1]
-    try:
-        L = cholesky(tau * np.eye(k) - rest.T @ rest, lower=True)
-    except np.linalg.LinAlgError:
-        return np.inf
-    if np.diagonal(L).min() ** 2 <= k * np.finfo(float).eps * tau:
+    L = _root_above_rounding(tau * np.eye(rest.shape[1]) - rest.T @ rest, tau)
+    if L is None:
         return np.inf
     half = solve_triangular(L, rest.T @ along, lower=True)
     return x**2 * float(along @ along + half @ half) + tau * room
+
+
+def _root_above_rounding(matrix: Array, scale: float) -> Array | None:
+    """Lower Cholesky factor, or None where the matrix cannot be told from an indefinite one."""
+    try:
+        L: Array = cholesky(matrix, lower=True)
+    except np.linalg.LinAlgError:
+        return None
+    return L if np.diagonal(L).min() ** 2 > len(L) * np.finfo(float).eps * scale else None
