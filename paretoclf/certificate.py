@@ -80,6 +80,17 @@ class BoxCertificate(Certificate):
         return float(np.max([self.stationarity, self.box, self.balance]))
 
     @property
+    def conditions(self) -> dict[str, float]:
+        """Residual of every condition, by the name that the formulation's statement gives it."""
+        return {
+            "margin": self.primal_residual,
+            "stationarity in w": self.stationarity,
+            "box": self.box,
+            "balance": self.balance,
+            "complementarity": self.complementarity,
+        }
+
+    @property
     def checks(self) -> dict[str, float]:
         """Every residual, by what it would say if it were large."""
         return {

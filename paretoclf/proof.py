@@ -51,6 +51,11 @@ class Certificate:
         raise NotImplementedError
 
     @property
+    def conditions(self) -> dict[str, float]:
+        """Residual of every condition, by the name that the formulation's statement gives it."""
+        raise NotImplementedError
+
+    @property
     def unit(self) -> float:
         """What the gap is relative to."""
         return self.primal_value

@@ -84,6 +84,9 @@ INFEASIBLE = 1e-6
 SOLVER_FAST = 1e-8
 SOLVER_REFERENCE = 1e-12
 
+#: Tried before `SOLVER_FAST` where Clarabel makes no progress at `SOLVER_REFERENCE` and its data cannot be rescaled.
+SOLVER_MIDDLE = 1e-10
+
 #: A compiled solver is set up anew when the largest entry of q leaves [1/this, this] times its value at setup:
 #: its equilibration is never redone on update and gives false "infeasible" over wide sweeps.
 SETUP_DRIFT = 1e2
@@ -112,6 +115,10 @@ POLISH_RANK = 1e-14
 
 #: Polish: the margins of the margin set are refined until they miss 1 (relative to 1 + |f|) by at most this.
 POLISH_MARGIN = 1e-13
+
+#: Two classes are separable when some hyperplane keeps each of them this far away, with features scaled to at most 1
+#: and slopes of at most 1 in each: linear programs are solved to 1e-9 and better.
+SEPARATED = 1e-9
 
 #: A covariance is called "not symmetric" beyond this share of its largest entry.
 COVARIANCE_SYMMETRY = 1e-12

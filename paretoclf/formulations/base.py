@@ -16,12 +16,13 @@ enough.
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -87,13 +88,16 @@ class Formulation(ABC):
         Parameters and the numbers they may be.
     default_form : {"dual", "primal"}
         What the solver sees unless told otherwise.
+    direct : str
+        Who computes a solution that needs no solver.
     page : Statement or None
         The mathematics, for `statement`.
     """
 
-    domain: ClassVar[Mapping[str, Range]] = {}
+    domain: Mapping[str, Range] = MappingProxyType({})
     default_form: Form = "primal"
-    page: ClassVar[Statement | None] = None
+    direct: str = "closed form"
+    page: Statement | None = None
     thin: bool = True
 
     @cached_property
@@ -252,24 +256,37 @@ class Formulation(ABC):
             values=dict(values),
         )
 
+    def statement(self) -> str:
+        """Markdown with LaTeX: primal, Lagrangian, dual, KKT conditions, signs, recovery.
+
+        Without a `page` it has the parameters, and the programs as CVXPY prints them.
+        """
+        if self.page is not None:
+            return self.page.markdown()
+        programs = [
+            f"## {form.capitalize()}\n\n```text\n{self.model(form).problem}\n```" for form in self.needs("primal")
+        ]
+        return "\n\n".join([self.describe().rstrip(), *programs]) + "\n"
+
     @classmethod
-    def statement(cls) -> str:
-        """Markdown with LaTeX: primal, Lagrangian, dual, KKT conditions, signs, recovery."""
+    def describe(cls) -> str:
+        """Statement of the class, for which no data are needed."""
         if cls.page is not None:
             return cls.page.markdown()
-        title = (cls.__doc__ or cls.__name__).strip().splitlines()[0]
+        title = inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
         rows = [f"- `{name}`: {allowed}" for name, allowed in cls.domain.items()]
         return "\n\n".join([f"# {cls.__name__}", title, "## Parameters", "\n".join(rows)]) + "\n"
 
     def _repr_markdown_(self) -> str:
-        if self.page is not None:
-            return self.statement()
-        programs = [
-            f"## {form.capitalize()}\n\n```text\n{self.model(form).problem}\n```" for form in self.needs("primal")
-        ]
-        return "\n\n".join([self.statement(), *programs]) + "\n"
+        return self.statement()
 
     def __getstate__(self) -> dict[str, Any]:
         # Compiled CVXPY problems hold solvers, which cannot be pickled; all of this is built again when asked for.
         built = {"parameters", "primal", "dual", "primal_model", "dual_model"}
-        return {name: value for name, value in self.__dict__.items() if name not in built}
+        return {name: value for name, value in self.__dict__.items() if name not in built and not _of_cvxpy(value)}
+
+
+def _of_cvxpy(value: Any) -> bool:
+    """Whether a value is a parameter of CVXPY, or holds some: a subclass may keep them as cached properties."""
+    values = value if isinstance(value, tuple) else (value,)
+    return bool(values) and all(isinstance(v, cp.Parameter | cp.Variable | cp.Problem) for v in values)

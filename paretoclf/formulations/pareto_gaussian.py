@@ -49,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import cvxpy as cp
 
@@ -127,7 +127,7 @@ class ParetoGaussian(MomentFormulation):
     True
     """
 
-    domain: ClassVar[Mapping[str, Range]] = MappingProxyType({"lam": POSITIVE})
+    domain: Mapping[str, Range] = MappingProxyType({"lam": POSITIVE})
     page = PAGE
 
     @cached_property

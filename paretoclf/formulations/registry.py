@@ -12,6 +12,9 @@ from paretoclf.formulations.base import Formulation
 #: Our formulations, by the module of this package they are in.
 OURS = {
     "TwoCSVM": "two_c_svm",
+    "QuantileSVM": "quantile_svm",
+    "BiobjectiveMargin": "biobjective_margin",
+    "SurrogateRisk": "surrogate_risk",
     "ParetoGaussian": "pareto_gaussian",
     "ParetoGaussianQP": "pareto_gaussian_qp",
     "SProcedure": "s_procedure",

@@ -56,6 +56,7 @@ import numpy as np
 from paretoclf.checks import Array, check_labels, check_weights
 from paretoclf.costs import Costs
 from paretoclf.formulations.base import NONNEGATIVE, Formulation
+from paretoclf.formulations.statement import Statement
 from paretoclf.gram import Gram
 from paretoclf.kernels import Kernel
 from paretoclf.samples import Samples, signed
@@ -63,6 +64,38 @@ from paretoclf.solution import Solution
 from paretoclf.solve.complete import complete_box_qp
 from paretoclf.solve.model import Accuracy, Form, Point
 from paretoclf.solve.single import DEFAULT_SOLVER, solve_at
+
+PAGE = Statement(
+    title="The 2C-SVM",
+    data=(
+        r"Samples $x_i$, labels $y_i=\pm1$, weights $s_i>0$, costs $C_+$ of a false negative and $C_-$ of a false "
+        r"positive; caps $c_i=s_iC_{y_i}$; $f(x)=w\cdot x+b$."
+    ),
+    primal=r"""\min_{w,b,\xi}\ \tfrac12\|w\|^2+\sum_ic_i\xi_i
+\quad\text{s.t.}\quad y_if(x_i)\ge1-\xi_i\ [\alpha_i],\quad \xi_i\ge0\ [\mu_i]""",
+    lagrangian=r"""\tfrac12\|w\|^2+\sum_ic_i\xi_i-\sum_i\alpha_i\big(y_i(w\cdot x_i+b)-1+\xi_i\big)
+-\sum_i\mu_i\xi_i""",
+    dual=r"""\max_\alpha\ 1^\top\alpha-\tfrac12\alpha^\top Q\alpha
+\quad\text{s.t.}\quad y^\top\alpha=0,\quad0\le\alpha_i\le c_i,\qquad Q_{ij}=y_iy_jk(x_i,x_j)""",
+    kkt={
+        "margin": r"y_if(x_i)\ge1-\xi_i,\ \xi_i\ge0",
+        "stationarity in w": r"w=\sum_i\alpha_iy_ix_i",
+        "balance": r"\sum_iy_i\alpha_i=0",
+        "box": r"\alpha_i\ge0,\ \mu_i=c_i-\alpha_i\ge0",
+        "complementarity": r"\alpha_i(1-\xi_i-y_if(x_i))=0,\ (c_i-\alpha_i)\xi_i=0",
+    },
+    signs={r"\alpha_i": "nonnegative, at most $c_i$", r"\mu_i=c_i-\alpha_i": "nonnegative"},
+    recovery=(
+        r"$w=\sum_i\alpha_iy_ix_i$; $b$ is the multiplier of $y^\top\alpha=0$ in the dual, and "
+        r"$b=y_i-w\cdot x_i$ for any $i$ with $0<\alpha_i<c_i$; where there is none, an interval (`b_interval`)."
+    ),
+    remarks=(
+        r"$C_+=0$: $w=0$, every $b\le-1$ is optimal; $C_-=0$: every $b\ge1$.",
+        r"$C_+n_+=C_-n_-$ and both small: $\alpha_i=c_i$, the centroid rule.",
+        r"$\partial P^*/\partial C_\pm=\sum_{y_i=\pm1}s_i\xi_i$ where $b$ is unique.",
+    ),
+    reference="Bach, Heckerman & Horvitz (2006), section 3, equation (3) with its sign corrected.",
+)
 
 
 class TwoCSVM(Formulation):
@@ -113,6 +146,7 @@ class TwoCSVM(Formulation):
 
     domain = MappingProxyType({"C_plus": NONNEGATIVE, "C_minus": NONNEGATIVE})
     default_form: Form = "dual"
+    page = PAGE
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, sample_weight: Any = None, *, low_rank: Any = None) -> None:
         self.gram: Gram = Gram(X, kernel, low_rank)

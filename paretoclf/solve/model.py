@@ -86,6 +86,11 @@ class Solvable(Protocol):
         """What the solver sees unless told otherwise."""
         ...
 
+    @property
+    def direct(self) -> str:
+        """Who computes a solution that needs no solver."""
+        ...
+
     def needs(self, form: Form) -> tuple[Form, ...]:
         """Forms to be solved when one is asked for."""
         ...
@@ -142,7 +147,11 @@ def solver_tolerance(accuracy: Any) -> float:
 
 def conic_settings(accuracy: Any) -> dict[str, Any]:
     """Clarabel's settings for one accuracy. A single thread, so that results do not depend on the machine."""
-    tol = solver_tolerance(accuracy)
+    return settings_at(solver_tolerance(accuracy))
+
+
+def settings_at(tol: float) -> dict[str, Any]:
+    """Clarabel's settings for one tolerance."""
     return {"tol_gap_abs": tol, "tol_gap_rel": tol, "tol_feas": tol, "max_threads": 1}
 
 

@@ -13,7 +13,18 @@ import cvxpy as cp
 from paretoclf.errors import InputError, SolveError
 from paretoclf.solution import Solution
 from paretoclf.solve.compiled import Compiled, NotUpdatable, Raw
-from paretoclf.solve.model import Accuracy, Form, Model, Solvable, conic_settings, form_of, solver_tolerance, worst
+from paretoclf.solve.model import (
+    Accuracy,
+    Form,
+    Model,
+    Solvable,
+    conic_settings,
+    form_of,
+    settings_at,
+    solver_tolerance,
+    worst,
+)
+from paretoclf.tolerances import SOLVER_FAST, SOLVER_MIDDLE
 
 DEFAULT_SOLVER = "CLARABEL"
 
@@ -61,7 +72,7 @@ def solve_at(
     known = formulation.closed_form(numbers)
     if known is not None:
         return formulation.complete(
-            numbers, known, polish=False, source="closed form", status="closed form", timing={"solve": 0.0}
+            numbers, known, polish=False, source=formulation.direct, status=formulation.direct, timing={"solve": 0.0}
         )
     rescue = solver == DEFAULT_SOLVER and not options
     forms = formulation.needs(form)
@@ -159,8 +170,15 @@ def with_clarabel(
 
 
 def _less_accurate(formulation: Solvable, numbers: Mapping[str, float], forms: tuple[Form, ...]) -> Found:
-    found = through_cvxpy(formulation, numbers, forms, settings=_options(DEFAULT_SOLVER, "fast", {}))
-    return replace(found, status=f"{found.status}, at {solver_tolerance('fast'):.0e}")
+    for tolerance in (SOLVER_MIDDLE, SOLVER_FAST):
+        try:
+            found = through_cvxpy(formulation, numbers, forms, settings=settings_at(tolerance))
+        except SolveError:
+            if tolerance == SOLVER_FAST:
+                raise
+        else:
+            break
+    return replace(found, status=f"{found.status}, at {tolerance:.0e}")
 
 
 def _rescaled(

@@ -175,7 +175,12 @@ def sweep(
         if known is not None:
             solutions.append(
                 formulation.complete(
-                    values, known, polish=False, source="closed form", status="closed form", timing={"solve": 0.0}
+                    values,
+                    known,
+                    polish=False,
+                    source=formulation.direct,
+                    status=formulation.direct,
+                    timing={"solve": 0.0},
                 )
             )
             continue
