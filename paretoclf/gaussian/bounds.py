@@ -158,7 +158,26 @@ def fixed_distance(moments: Moments, a: Array, u_plus: float) -> Bounds:
     plus, minus = moments.spread(a)
     v = u_plus * (moments.root_plus @ a) / plus
     h = solve_triangular(moments.root_minus, moments.delta - moments.root_plus.T @ v, trans=1)
-    return Bounds(-(float(a @ moments.delta) - u_plus * plus) / minus, -float(np.linalg.norm(h)))
+    given = moments.root_minus.T @ (moments.root_minus @ a) / minus
+    p, q = solve_triangular(moments.root_plus, np.column_stack([moments.delta, given]), trans=1).T
+    return Bounds(
+        -(float(a @ moments.delta) - u_plus * plus) / minus,
+        -min(float(np.linalg.norm(h)), _smallest_multiple(p, q, u_plus)),
+    )
+
+
+def _smallest_multiple(p: Array, q: Array, radius: float) -> float:
+    """Smallest s >= 0 with |p - s q| <= radius; infinite where there is none."""
+    length = float(np.linalg.norm(q))
+    along = float(p @ q) / length
+    across = float(np.linalg.norm(p - along * q / length))
+    if across > radius:
+        return np.inf
+    half = float(np.sqrt((radius - across) * (radius + across)))
+    if along <= half:
+        return 0.0 if along >= -half else np.inf
+    outside = float(np.linalg.norm(p))
+    return (outside - radius) * (outside + radius) / ((along + half) * length)
 
 
 def largest_spread(moments: Moments, a: Array, tau: float, zeta: float) -> Bounds:

@@ -59,23 +59,23 @@ def member(moments: Moments, t: float) -> Member:
     >>> member(m, t=0.5).a, member(m, t=0.5).weight
     (array([1., 0.]), 1.0)
     """
-    w = moments.white
-    T = np.linalg.qr(np.vstack([w.plus, np.sqrt(t) * w.minus]), mode="r")
+    # Not in whitened coordinates: for t far from 1 they would cost the digits of the lighter class.
+    T = np.linalg.qr(np.vstack([moments.root_plus, np.sqrt(t) * moments.root_minus]), mode="r")
 
     def solve(x: Array) -> Array:
         return np.asarray(solve_triangular(T, solve_triangular(T, x, trans=1)))
 
-    z = solve(w.direction)
-    plus, minus = w.plus @ z, w.minus @ z
-    dz = -t * solve(w.minus.T @ minus)
+    a = solve(moments.delta)
+    plus, minus = moments.root_plus @ a, moments.root_minus @ a
+    da = -t * solve(moments.root_minus.T @ minus)
     sizes = float(plus @ plus), float(minus @ minus)
     return Member(
         t=t,
-        a=w.slope(z) * w.length**2,
-        plus=float(np.sqrt(sizes[0])) * w.length,
-        minus=float(np.sqrt(sizes[1])) * w.length,
-        drift_plus=float(plus @ (w.plus @ dz)) / sizes[0],
-        drift_minus=float(minus @ (w.minus @ dz)) / sizes[1],
+        a=a,
+        plus=float(np.sqrt(sizes[0])),
+        minus=float(np.sqrt(sizes[1])),
+        drift_plus=float(plus @ (moments.root_plus @ da)) / sizes[0],
+        drift_minus=float(minus @ (moments.root_minus @ da)) / sizes[1],
     )
 
 

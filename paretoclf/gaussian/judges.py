@@ -81,9 +81,8 @@ def judge_fixed_distance(moments: Moments, a: Array, u_plus: float) -> Judged:
     plus, minus = moments.spread(a)
     a, plus = a / minus, plus / minus
     u_minus, farthest = -bounds.primal_value, largest_distances(moments)[1]
-    v = u_plus * (moments.root_plus @ a) / plus
-    h = solve_triangular(moments.root_minus, moments.delta - moments.root_plus.T @ v, trans=1)
-    missed = float(np.linalg.norm(h - u_minus * (moments.root_minus @ a)))
+    v, h = u_plus * (moments.root_plus @ a) / plus, u_minus * (moments.root_minus @ a)
+    missed = _distance(moments, moments.root_plus.T @ v + moments.root_minus.T @ h - moments.delta)
     b = u_plus * plus - float(a @ moments.mu_plus)
     t = u_minus * plus / u_plus if u_plus > 0 else np.inf
     return judge(
@@ -91,7 +90,7 @@ def judge_fixed_distance(moments: Moments, a: Array, u_plus: float) -> Judged:
         bounds.dual_value,
         [Condition("unit deviation of the negatives", np.zeros(1), np.array([u_minus]), multiplier_unit=farthest)],
         {**classified(moments, a, b, t), "h": h, "v": v, "s_plus": plus},
-        stationarity={"stationarity": missed / farthest},
+        stationarity={"stationarity": missed / moments.white.length},
         scale=farthest,
     )
 
