@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from paretoclf.formulations.statement import Statement as Statement
     from paretoclf.formulations.surrogate_risk import SurrogateRisk as SurrogateRisk
     from paretoclf.formulations.two_c_svm import TwoCSVM as TwoCSVM
+    from paretoclf.formulations.two_nu_svm import TwoNuSVM as TwoNuSVM
     from paretoclf.path.lines import trace as trace
     from paretoclf.path.result import Path as Path
     from paretoclf.path.result import load_path as load_path
@@ -77,6 +78,7 @@ _LAZY = {
     "BiasedMinimaxProbabilityMachine": "paretoclf.formulations.biased_minimax",
     "MEMPM": "paretoclf.formulations.mempm",
     "TwoCSVM": "paretoclf.formulations.two_c_svm",
+    "TwoNuSVM": "paretoclf.formulations.two_nu_svm",
     "trace": "paretoclf.path.lines",
     "Path": "paretoclf.path.result",
     "load_path": "paretoclf.path.result",

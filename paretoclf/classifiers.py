@@ -130,6 +130,29 @@ class KernelRule(Rule):
         return np.asarray(self.gram.cross(X) @ self.coef + self.b)
 
 
+@dataclass(frozen=True)
+class NoRule(Rule):
+    """What stands for a classifier where a problem has none. Whatever is asked of it raises, with the reason.
+
+    Parameters
+    ----------
+    reason : str
+        Why there is none.
+    """
+
+    reason: str
+    b = float("nan")
+
+    @property
+    def w(self) -> Array:
+        """Raise."""
+        raise InputError(self.reason)
+
+    def decision_function(self, X: Any) -> Array:
+        """Raise."""
+        raise InputError(self.reason)
+
+
 def _features(gram: Gram) -> Samples:
     if gram.features is None:
         raise InputError("w exists for the linear kernel and with low_rank only; use decision_function")

@@ -120,6 +120,20 @@ POLISH_MARGIN = 1e-13
 #: and slopes of at most 1 in each: linear programs are solved to 1e-9 and better.
 SEPARATED = 1e-9
 
+#: 2nu-SVM: rounding of scores, relative to the largest kernel value times the sum of the multipliers.
+SCORE_ROUNDING = 1e-14
+
+#: 2nu-SVM: ``nu n / (2 gamma)`` this close to a whole number, relative to the class size, is that number: it is
+#: computed from parameters by three or four roundings.
+WHOLE_RANK = 1e-12
+
+#: 2nu-SVM: a parameter this far above its largest feasible value, relatively, is that value, rounded.
+NU_ROUNDING = 1e-12
+
+#: 2nu-SVM: two reduced hulls closer than this, relative to the largest norm of a sample, may meet; a linear program
+#: then decides. An interior-point solver leaves the squared distance at about 1e-12.
+HULLS_MEET = 1e-4
+
 #: A covariance is called "not symmetric" beyond this share of its largest entry.
 COVARIANCE_SYMMETRY = 1e-12
 

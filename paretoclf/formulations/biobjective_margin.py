@@ -162,7 +162,7 @@ class BiobjectiveMargin(SampleFormulation):
             raise InputError(f"soft must be True or False, got {soft!r}")
         self.soft = bool(soft)
         if not self.soft:
-            self.domain = MappingProxyType({"theta": POSITIVE})
+            self.domain = {"theta": POSITIVE}
             self.page = HARD
 
     @cached_property

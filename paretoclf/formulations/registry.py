@@ -12,6 +12,7 @@ from paretoclf.formulations.base import Formulation
 #: Our formulations, by the module of this package they are in.
 OURS = {
     "TwoCSVM": "two_c_svm",
+    "TwoNuSVM": "two_nu_svm",
     "QuantileSVM": "quantile_svm",
     "BiobjectiveMargin": "biobjective_margin",
     "SurrogateRisk": "surrogate_risk",

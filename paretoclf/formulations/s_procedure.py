@@ -199,12 +199,14 @@ class SProcedure(MomentFormulation):
         return numbers
 
     def closed_form(self, values: Mapping[str, float]) -> Slope | None:
-        """Return the one feasible slope where there is no room: at zeta_min, and for one feature."""
-        if self.moments.d == 1:
-            return Slope(self.region.center, 0.0)
-        if values["zeta"] > self.zeta_min * (1 + 1e-12):
+        """Return the one feasible slope where there is no room: at zeta_min, and for one feature.
+
+        There the best bound is approached as tau grows, and no multiplier attains it.
+        """
+        if self.moments.d > 1 and values["zeta"] > self.zeta_min * (1 + 1e-12):
             return None
-        return Slope(self.region.center, float(self.region.curvature.max()))
+        r = self.region
+        return Slope(r.center, 1e16 * max(r.constant / r.zeta_min, float(r.curvature.max(initial=0.0))))
 
     def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Slope:
         """Read v and tau, from either program; extend v to the length of V along the top direction."""
@@ -293,9 +295,9 @@ class SProcedure(MomentFormulation):
             return float(solved.numbers["mu"]) * q / h - 1.0
 
         low, high = -6.0, 0.0
-        while low > -36.0 and excess(low) < 0:
+        while low > -24.0 and excess(low) < 0:
             low -= 6.0
-        if self.moments.d == 1 or low <= -36.0:  # the slope of smallest variance is best: there is no room for another
+        if self.moments.d == 1 or low <= -24.0:  # the slope of smallest variance is best: there is no room for another
             solution = self.solve(zeta=self.zeta_min, **options)
             a = solution.numbers["w"]
             plus, minus = self.moments.spread(a)

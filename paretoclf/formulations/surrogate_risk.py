@@ -59,8 +59,9 @@ from paretoclf.formulations.on_samples import SampleFormulation
 from paretoclf.formulations.statement import Statement
 from paretoclf.judges.losses import Loss, loss_of
 from paretoclf.judges.risk import judge_risk
-from paretoclf.solution import Solution
+from paretoclf.solution import Solution, best_intercepts, point_of
 from paretoclf.solve.model import Form, worst
+from paretoclf.solve.polish import polish as polish_hinge
 
 PAGE = Statement(
     title="Surrogate risks with asymmetric costs",
@@ -225,12 +226,13 @@ class SurrogateRisk(SampleFormulation):
         return KernelRule(self.gram, self.y * numbers["alpha"] / values["ridge"], float(numbers["b"]))
 
     def complete(self, values: Mapping[str, float], point: Any, *, polish: bool, **how: Any) -> Solution:
-        """Certify the point; polish the logistic loss with Newton's method, where that is better."""
+        """Certify the point; polish logistic loss (Newton's method) and hinge (its active set), where that is better."""
         solution = super().complete(values, point, polish=polish, **how)
-        if not polish or self.loss.name != "logistic":
+        if not polish or self.loss.name not in ("logistic", "hinge"):
             return solution
         how["status"] = f"{how['status']}, polished"
-        refined = super().complete(values, self._newton(values), polish=False, **how)
+        better = self._newton(values) if self.loss.name == "logistic" else self._vertex(values, point)
+        refined = super().complete(values, better, polish=False, **how)
         return min(refined, solution, key=lambda s: worst(s.certificate))
 
     def _weighed(self, loss: Callable[[Any], Any]) -> Any:
@@ -244,6 +246,14 @@ class SurrogateRisk(SampleFormulation):
         w, b = minimise_risk(F, self.y, costs, values["ridge"], self.loss)
         alpha = -costs * self.loss.slope(self.y * (F @ w + b))
         return {"alpha": alpha, "b": b, "w": w if self.gram.features is not None else None}
+
+    def _vertex(self, values: Mapping[str, float], point: Any) -> dict[str, Any]:
+        """Refine multipliers of the hinge on their active set: those of the 2C-SVM, times the ridge."""
+        caps, ridge = self.costs(values) / values["ridge"], values["ridge"]
+        found = polish_hinge(self.gram, self.y, caps, point["alpha"] / ridge, point["b"])
+        scores = self.gram.matvec(self.y * found.alpha) if found.w is None else self.gram.features @ found.w
+        b = point_of(best_intercepts(self.y, caps, scores))
+        return {"alpha": ridge * found.alpha, "b": b, "w": found.w}
 
     def _following(self, name: str, of: Callable[[dict[str, float]], Any], shape: Any = (), **signs: bool) -> Any:
         """Make a parameter that follows the others."""

@@ -214,7 +214,8 @@ def largest_spread(moments: Moments, a: Array, tau: float, zeta: float) -> Bound
     N = frame[:, 1:]
     S = solve_triangular(moments.root_plus, moments.root_minus.T, trans=1).T
     v = N.T @ (moments.root_plus @ normalised(moments, a))
-    room = max(zeta - x**2, 0.0)
+    room = zeta - x**2
+    room = room if room > 8 * np.finfo(float).eps * zeta else 0.0  # less is rounding of the difference
     size = float(v @ v)
     v = v if size <= room else v * np.sqrt(room / size)
     reached = S @ (x * e + N @ v)
