@@ -164,7 +164,7 @@ def test_strong_duality_and_signs():
             solution = problem.solve(zeta, form=form)
         assert problem.primal.value == pytest.approx(-problem.dual.value, rel=1e-8)
         bound = {c.label: c.dual_value for c in problem.primal.constraints}
-        assert bound["variance of the positives"] == pytest.approx(solution.numbers["tau"], rel=1e-5)
+        assert bound["bound on the positives"] == pytest.approx(solution.numbers["tau"], rel=1e-5)
         sigma = bound["squares"]
         np.testing.assert_allclose(sigma, solution.numbers["tau"] - problem.region.curvature, rtol=1e-3, atol=1e-4)
         assert (sigma > -1e-8).all()

@@ -70,7 +70,9 @@ PAGE = Statement(
     lagrangian=r"u_+s_+-a\cdot\delta+(v\cdot R_+a-ps_+)+(h\cdot R_-a-u_-),\qquad |v|\le p,\ |h|\le u_-",
     dual=r"u_-^*(u_+)=\min_{h,v}\ |h|\quad\text{s.t.}\quad\delta=R_-^\top h+R_+^\top v\ [a],\quad|v|\le u_+\ [s_+]",
     kkt={
-        "unit deviation of the negatives": r"\|R_-a\|\le1,\ u_-\ge0,\ u_-(1-\|R_-a\|)=0",
+        "unit deviation of the negatives": r"\|R_-a\|\le1",
+        "unit deviation of the negatives: sign": r"u_-\ge0",
+        "unit deviation of the negatives: slackness": r"u_-(1-\|R_-a\|)=0",
         "stationarity": r"\delta=R_-^\top h+R_+^\top v,\ h=u_-R_-a,\ v=u_+R_+a/\|R_+a\|",
     },
     signs={"u_-": "nonnegative: it is minus the optimal value", "h, v": "vectors, of length $u_-$ and $u_+$"},

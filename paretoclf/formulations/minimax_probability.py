@@ -79,7 +79,7 @@ class MinimaxProbabilityMachine(ParetoGaussian):
         lagrangian=PAGE.lagrangian.replace(r"\lambda", ""),
         dual=PAGE.dual.replace(r"\lambda", "1"),
         kkt={
-            name: formula.replace(r"p_-=\lambda", "p_-=1").replace(r"\lambda ", "")
+            name: formula.replace(r"\lambda\ge0", r"1\ge0").replace(r"\lambda ", "")
             for name, formula in PAGE.kkt.items()
         },
         signs={"z": "positive: it is the optimal value", "h_+, h_-": "vectors of length 1"},

@@ -14,6 +14,7 @@ from paretoclf.evidence import Judged
 from paretoclf.formulations.base import Formulation
 from paretoclf.gaussian.moments import Distances, Moments, check_reg
 from paretoclf.gram import Gram
+from paretoclf.samples import Samples
 from paretoclf.solution import Solution
 from paretoclf.solve.model import Form, worst
 
@@ -50,6 +51,10 @@ class MomentFormulation(Formulation):
         Means and roots of the covariances; with a kernel, of the rows of a factor of the Gram.
     gram : Gram or None
         The kernel values; None with `from_moments`.
+    X, y : array
+        As given, checked; None with `from_moments`.
+    reg : (float, float)
+        The two ridges.
 
     Raises
     ------
@@ -61,6 +66,7 @@ class MomentFormulation(Formulation):
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, *, reg: Any = 0.0, low_rank: Any = None) -> None:
         self.gram: Gram | None = Gram(X, kernel, low_rank)
+        self.X: Samples = self.gram.X
         self.y: Array | None = check_labels(y, self.gram.n)
         self.reg = check_reg(reg)
         self.moments = Moments.from_samples(self.gram.factor, self.y, self.reg)
@@ -78,7 +84,7 @@ class MomentFormulation(Formulation):
             Covariances, symmetric and positive definite.
         """
         made = cls.__new__(cls)
-        made.gram, made.y, made.reg = None, None, (0.0, 0.0)
+        made.gram, made.X, made.y, made.reg = None, None, None, (0.0, 0.0)
         made.moments = Moments.from_covariances(mu_plus, Sigma_plus, mu_minus, Sigma_minus)
         made.moments.require_difference()
         return made

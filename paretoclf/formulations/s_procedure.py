@@ -103,7 +103,9 @@ PAGE = Statement(
     ),
     kkt={
         "normalisation": r"a\cdot\delta=1",
-        "variance of the positives": r"a^\top\Sigma_+a\le\zeta,\ \tau\ge0,\ \tau(\zeta-a^\top\Sigma_+a)=0",
+        "bound on the positives": r"a^\top\Sigma_+a\le\zeta",
+        "bound on the positives: sign": r"\tau\ge0",
+        "bound on the positives: slackness": r"\tau(\zeta-a^\top\Sigma_+a)=0",
         "stationarity": r"(\tau\Sigma_+-\Sigma_-)a=-\mu\delta,\ \mu=a^\top\Sigma_-a-\tau a^\top\Sigma_+a",
     },
     signs={"\\tau, \\sigma_j": "nonnegative", "\\mu": "free", "Z": "positive semidefinite"},
@@ -168,7 +170,7 @@ class SProcedure(MomentFormulation):
         v, V = cp.Variable(k, name="v"), cp.Variable(k, name="V")
         constraints = [
             (cp.square(v) <= V).set_label("squares"),
-            (cp.sum(V) <= self.parameters["zeta"] - r.zeta_min).set_label("variance of the positives"),
+            (cp.sum(V) <= self.parameters["zeta"] - r.zeta_min).set_label("bound on the positives"),
         ]
         return cp.Problem(cp.Minimize(-(r.curvature @ V) - 2 * (r.linear @ v) - r.constant), constraints)
 
@@ -216,7 +218,7 @@ class SProcedure(MomentFormulation):
             v, squares, tau = Z[:-1, -1] / Z[-1, -1], np.diagonal(Z)[:-1] / Z[-1, -1], found["dual"]["tau"]
         else:
             v, squares = found["primal"]["v"], found["primal"]["V"]
-            tau = found["primal"]["variance of the positives"]
+            tau = found["primal"]["bound on the positives"]
         return Slope(r.slope(extended(r, np.asarray(v), float(np.sum(squares)))), float(tau))
 
     def judge(self, values: Mapping[str, float], point: Slope) -> Judged:
@@ -279,7 +281,8 @@ class SProcedure(MomentFormulation):
     def _exchanged(self) -> SProcedure:
         """The same problem with the names of the classes exchanged."""
         other = SProcedure.__new__(SProcedure)
-        other.gram, other.y, other.reg, other.moments = None, None, (0.0, 0.0), self.moments.swapped()
+        other.gram, other.X, other.y, other.reg = None, None, None, (0.0, 0.0)
+        other.moments = self.moments.swapped()
         return other
 
     def _at_distance(self, q: float, options: Mapping[str, Any]) -> Solution:

@@ -121,7 +121,7 @@ def judge_largest_spread(moments: Moments, a: Array, tau: float, zeta: float) ->
         [
             _normalisation(moments, a, mu),
             Condition(
-                "variance of the positives", inside, np.array([tau]), slack_unit=zeta, multiplier_unit=multiplier
+                "bound on the positives", inside, np.array([tau]), slack_unit=zeta, multiplier_unit=multiplier
             ),
         ],
         {**classified(moments, a, b, t), "tau": tau, "mu": mu, "pareto": pareto},
