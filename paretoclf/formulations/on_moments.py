@@ -151,8 +151,11 @@ class MomentFormulation(Formulation):
 
 
 def with_coefficients(judged: Judged, point: Slope) -> Judged:
-    """Add the coefficients of a slope, if it has any, to the numbers of its judgement."""
-    return judged if point.coef is None else replace(judged, numbers={**judged.numbers, "coef": point.coef})
+    """Add the coefficients of a slope, in the scale it was judged in, to the numbers of its judgement."""
+    if point.coef is None:
+        return judged
+    scale = float(judged.numbers["w"] @ point.a) / float(point.a @ point.a)
+    return replace(judged, numbers={**judged.numbers, "coef": scale * point.coef})
 
 
 def coefficients(gram: Gram, y: Array, moments: Moments, a: Array, t: float, reg: tuple[float, float]) -> Array:

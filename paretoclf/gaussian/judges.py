@@ -120,9 +120,7 @@ def judge_largest_spread(moments: Moments, a: Array, tau: float, zeta: float) ->
         bounds.dual_value,
         [
             _normalisation(moments, a, mu),
-            Condition(
-                "bound on the positives", inside, np.array([tau]), slack_unit=zeta, multiplier_unit=multiplier
-            ),
+            Condition("bound on the positives", inside, np.array([tau]), slack_unit=zeta, multiplier_unit=multiplier),
         ],
         {**classified(moments, a, b, t), "tau": tau, "mu": mu, "pareto": pareto},
         stationarity={"stationarity": float(np.linalg.norm(missed)) / scale},
