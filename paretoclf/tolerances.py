@@ -113,6 +113,9 @@ POLISH_EXCHANGE = 1e-11
 #: singular values below this share of the largest one dropped: the margin samples are then affinely dependent.
 POLISH_RANK = 1e-14
 
+#: Polish: a cap below this share of the largest one is smaller than what a solver leaves of a multiplier at 0.
+TINY_CAP = 1e-11
+
 #: Polish: the margins of the margin set are refined until they miss 1 (relative to 1 + |f|) by at most this.
 POLISH_MARGIN = 1e-13
 

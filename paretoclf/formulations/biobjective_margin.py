@@ -53,7 +53,7 @@ from paretoclf.checks import Array, check_positive_number
 from paretoclf.classifiers import KernelRule, Rule
 from paretoclf.errors import InputError, InseparableError
 from paretoclf.evidence import Judged
-from paretoclf.formulations.base import POSITIVE
+from paretoclf.formulations.base import POSITIVE, Range
 from paretoclf.formulations.on_samples import SampleFormulation
 from paretoclf.formulations.separation import Separation, separate
 from paretoclf.formulations.statement import Statement
@@ -152,7 +152,7 @@ class BiobjectiveMargin(SampleFormulation):
     (-1.0..., 1.0...)
     """
 
-    domain = MappingProxyType({"theta": POSITIVE, "C_plus": POSITIVE, "C_minus": POSITIVE})
+    domain: Mapping[str, Range] = MappingProxyType({"theta": POSITIVE, "C_plus": POSITIVE, "C_minus": POSITIVE})
     default_form: Form = "dual"
     page = SOFT
 

@@ -226,7 +226,7 @@ class SurrogateRisk(SampleFormulation):
         return KernelRule(self.gram, self.y * numbers["alpha"] / values["ridge"], float(numbers["b"]))
 
     def complete(self, values: Mapping[str, float], point: Any, *, polish: bool, **how: Any) -> Solution:
-        """Certify the point; polish logistic loss (Newton's method) and hinge (its active set), where that is better."""
+        """Certify the point; polish the logistic loss (Newton) and the hinge (its active set), where better."""
         solution = super().complete(values, point, polish=polish, **how)
         if not polish or self.loss.name not in ("logistic", "hinge"):
             return solution

@@ -65,7 +65,7 @@ from paretoclf.formulations.statement import Statement
 from paretoclf.judges.two_nu import judge_two_nu
 from paretoclf.solution import Solution
 from paretoclf.solve.model import Form, worst
-from paretoclf.solve.polish_nu import polish_nu
+from paretoclf.solve.polish_box import BoxQP, polish_box
 from paretoclf.tolerances import HULLS_MEET, NU_ROUNDING
 
 PAGE = Statement(
@@ -143,7 +143,7 @@ class TwoNuSVM(SampleFormulation):
     (True, 0.5)
     """
 
-    domain = BY_ASYMMETRY
+    domain: Mapping[str, Range] = BY_ASYMMETRY
     default_form: Form = "dual"
     page = PAGE
 
@@ -330,7 +330,9 @@ class TwoNuSVM(SampleFormulation):
         """Return the better of a solution and the vertex next to it."""
         nu, plus, minus = self._numbers(values)
         caps, numbers = np.where(self.y > 0, plus, minus), solution.numbers
-        alpha = polish_nu(self.gram, self.y, nu, caps, numbers["alpha"], numbers["b"], numbers["rho"])
+        rows, sums = np.vstack([self.y, -np.ones(self.n)]), np.array([0.0, -nu])
+        problem = BoxQP(self.gram, self.y, caps, 0.0, rows, sums)
+        alpha = polish_box(problem, numbers["alpha"], np.array([numbers["b"], numbers["rho"]]))
         refined = super().complete(
             values, {"alpha": alpha, "w": None}, **{**how, "status": f"{how['status']}, polished"}
         )

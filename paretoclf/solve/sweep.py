@@ -229,5 +229,6 @@ def _points(formulation: Solvable, grid: Mapping[str, Any]) -> list[dict[str, fl
         try:
             points.append(formulation.check_values(values))
         except InputError as error:
-            raise InputError(f"{error} (value {k} of the sweep)") from None
+            error.args = (f"{error} (value {k} of the sweep)",)
+            raise
     return points
