@@ -163,8 +163,9 @@ def coefficients(gram: Gram, y: Array, moments: Moments, a: Array, t: float, reg
 
     Kim et al. (2006), section 6.2. With scores :math:`s_i=a\cdot\phi(x_i)` stationarity reads
 
-    .. math:: (\delta_++t\delta_-)\,\alpha=k\,(g_+-g_-)-(J_+J_+^\top+tJ_-J_-^\top)\,s,\qquad
-    k=a^\top(\Sigma_++t\Sigma_-)a,
+    .. math::
+
+       (\delta_++t\delta_-)\,\alpha=k\,(g_+-g_-)-(J_+J_+^\top+tJ_-J_-^\top)\,s,\qquad k=a^\top(\Sigma_++t\Sigma_-)a,
 
     where :math:`g_\pm` averages a class and :math:`J_\pm J_\pm^\top s` is what is left of s after centring, over the
     size of the class. Without a ridge the coefficients of least norm are taken.
