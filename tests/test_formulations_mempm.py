@@ -182,6 +182,16 @@ def test_a_worst_case_distribution_attains_the_guarantee_of_mpm():
     assert solution.numbers["guarantee"] == pytest.approx(mass[1])
 
 
+def test_the_statement_names_what_is_certified():
+    machine = pc.MEMPM.from_moments(*apart(3, seed=1))
+    text = machine.statement()
+    assert machine._repr_markdown_() == text
+    assert set(machine.solve(0.5).certificate.conditions) == set(machine.page.kkt)
+    assert "## Primal" in text
+    assert text.replace("$$", "").count("$") % 2 == 0
+    assert "MEMPM(Biased" in repr(machine)
+
+
 @pytest.mark.parametrize(
     ("theta", "message"),
     [(0.0, "strictly between 0 and 1"), (1.0, "theta must be"), (-1, "got -1"), ("half", "theta must be a number")],

@@ -39,6 +39,7 @@ from paretoclf.errors import InputError
 from paretoclf.evidence import judge
 from paretoclf.formulations.base import Range
 from paretoclf.formulations.biased_minimax import BiasedMinimaxProbabilityMachine
+from paretoclf.formulations.statement import Statement
 from paretoclf.gaussian.family import member
 from paretoclf.gaussian.moments import Distances, Moments
 from paretoclf.gaussian.outer_search import Search, search, weighted_guarantee
@@ -46,6 +47,35 @@ from paretoclf.solution import Solution
 
 #: The weight of the negatives' guarantee.
 WEIGHT = Range(0, 1, closed=False)
+
+PAGE = Statement(
+    title="The minimum error minimax probability machine (MEMPM)",
+    data=(
+        "Means $\\mu_\\pm$ and covariances $\\Sigma_\\pm=R_\\pm^\\top R_\\pm\\succ0$ of otherwise unknown "
+        "distributions; $\\delta=\\mu_+-\\mu_-\\ne0$; $\\Psi(u)=u^2/(1+u^2)$ for $u>0$. Parameter `theta`: "
+        "$0<\\theta<1$, the weight of the negatives. Not convex; its inner problem is the biased minimax probability "
+        "machine, whose value $u_-^*(u_+)$ is convex and decreasing."
+    ),
+    primal=r"\max_{0\le u_+\le r_1}\ \theta\,\Psi(u_-^*(u_+))+(1-\theta)\,\Psi(u_+)",
+    lagrangian="",
+    dual=(
+        r"\max_k\ \max_{q_k\le q\le q_{k+1}}\ \theta\,\Psi\Big(\frac{q_{k+1}-q}{q_{k+1}-q_k}\bar u_k+"
+        r"\frac{q-q_k}{q_{k+1}-q_k}\bar u_{k+1}\Big)+(1-\theta)\,\Psi(q),\qquad \bar u_k\ge u_-^*(q_k)"
+    ),
+    kkt={
+        "point of the curve": r"u_-=u_-^*(u_+)",
+        "stationarity": r"\theta\Psi'(u_-)\|R_+a\|=(1-\theta)\Psi'(u_+)\|R_-a\|\ (\text{inside the segment})",
+    },
+    signs={},
+    recovery="That of the inner problem at the best $u_+$.",
+    remarks=(
+        "The bound in place of a dual: the curve lies below its chords, and $\\bar u_k$ comes from the dual of the "
+        "inner problem.",
+        "At an end of the segment the mean of one class lies on the hyperplane; problem (9) of Kim et al. excludes it.",
+        "Every solution solves problem (3) of Kim et al. at $\\lambda=u_-/u_+$ (Proposition 2).",
+    ),
+    reference="Huang, Yang, King, Lyu & Chan (2004); Kim et al. (2006), problem (9).",
+)
 
 
 class MEMPM:
@@ -73,6 +103,8 @@ class MEMPM:
     >>> round(-solution.value, 9), round(solution.classifier.b, 9)
     (0.8, -2.0)
     """
+
+    page = PAGE
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, *, reg: Any = 0.0, low_rank: Any = None) -> None:
         self.inner = BiasedMinimaxProbabilityMachine(X, y, kernel, reg=reg, low_rank=low_rank)
@@ -127,6 +159,13 @@ class MEMPM:
 
         found = search(theta, inner, self.inner.ends, tol=tol, most=most)
         return self._solution(theta, found, options)
+
+    def statement(self) -> str:
+        """Markdown with LaTeX: the problem, its bound, conditions, recovery."""
+        return self.page.markdown()
+
+    def _repr_markdown_(self) -> str:
+        return self.statement()
 
     def _solution(self, theta: float, found: Search, options: Mapping[str, Any]) -> Solution:
         """Solution at the best point found, moved to where the objective is stationary, with the search as proof."""

@@ -19,7 +19,7 @@ from paretoclf.solution import Solution
 from paretoclf.solve.model import Form, worst
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Slope:
     """What is read from a solved program: a slope, and with a kernel the coefficients that imply it."""
 

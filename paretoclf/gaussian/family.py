@@ -20,7 +20,7 @@ from paretoclf.gaussian.moments import Moments
 _STEPS = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Member:
     r"""One slope of the family, and how it moves.
 

@@ -77,7 +77,7 @@ def chebyshev(u: float) -> float:
     return float(u) ** 2 / (1.0 + float(u) ** 2) if u > 0 else 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Moments:
     r"""Means :math:`\mu_\pm` and roots :math:`R_\pm` of the covariances :math:`\Sigma_\pm=R_\pm^\top R_\pm`.
 
@@ -209,7 +209,7 @@ class Moments:
         return White(P, plus, minus, direction / length, length)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class White:
     r"""Whitened coordinates :math:`z=\ell Pa`, :math:`P^\top P=\Sigma_++\Sigma_-`: what solvers are given.
 

@@ -27,7 +27,7 @@ from paretoclf.gaussian.moments import Moments
 from paretoclf.tolerances import HARD_CASE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TrustRegion:
     """Problem (22) in coordinates in which both covariances are diagonal.
 
@@ -88,7 +88,7 @@ class TrustRegion:
         return np.asarray(self.curvature >= largest * (1 - HARD_CASE))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Optimum:
     """A global optimum of the trust-region problem.
 
