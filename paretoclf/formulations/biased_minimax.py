@@ -124,8 +124,8 @@ class BiasedMinimaxProbabilityMachine(MomentFormulation):
         w, u_plus = self.moments.white, self.parameters["u_plus"]
         z, s_plus = cp.Variable(self.moments.d, name="z"), cp.Variable(name="s_plus")
         constraints = [
-            (cp.norm(w.plus @ z, 2) <= s_plus).set_label("positives"),
-            (cp.norm(w.minus @ z, 2) <= 1).set_label("unit deviation of the negatives"),
+            (cp.norm(cp.multiply(w.plus, z), 2) <= s_plus).set_label("positives"),
+            (cp.norm(cp.multiply(w.minus, z), 2) <= 1).set_label("unit deviation of the negatives"),
         ]
         return cp.Problem(cp.Minimize(u_plus * s_plus - w.length * (w.direction @ z)), constraints)
 
@@ -135,7 +135,7 @@ class BiasedMinimaxProbabilityMachine(MomentFormulation):
         w, d = self.moments.white, self.moments.d
         h, v, size = cp.Variable(d, name="h"), cp.Variable(d, name="v"), cp.Variable(name="size")
         constraints = [
-            (w.length * w.direction - w.minus.T @ h - w.plus.T @ v == 0).set_label("balance"),
+            (w.length * w.direction - cp.multiply(w.minus, h) - cp.multiply(w.plus, v) == 0).set_label("balance"),
             (cp.norm(h, 2) <= size).set_label("length of h"),
             (cp.norm(v, 2) <= self.parameters["u_plus"]).set_label("ball of the positives"),
         ]

@@ -31,8 +31,9 @@ runs over :math:`(0,\infty)` this gives every Pareto-optimal classifier with bot
 **Parameter.** ``lam``, positive. In the primal it multiplies one variable, in the dual it is a right-hand side: each
 program is DPP, and no matrix moves.
 
-**How it is written.** In coordinates :math:`z=\ell Pa` with :math:`P^\top P=\Sigma_++\Sigma_-`, in which the two
-covariances add up to the identity: features of any scale give the solver the same problem. With a kernel the features
+**How it is written.** In coordinates :math:`\ell V^\top Pa` with :math:`P^\top P=\Sigma_++\Sigma_-`, :math:`V`
+orthogonal, in which the two covariances are diagonal and add up to the identity: features of any scale give the solver
+the same problem, and a sparse one. With a kernel the features
 are the rows of a factor of the Gram, :math:`G=LL^\top`; that is the paper's problem (13), whose variable
 :math:`\alpha` has :math:`a=L^\top\alpha`.
 
@@ -145,8 +146,8 @@ class ParetoGaussian(MomentFormulation):
         )
         constraints = [
             (1 - w.direction @ z == 0).set_label("normalisation"),
-            (cp.norm(w.plus @ z, 2) <= s_plus).set_label("positives"),
-            (cp.norm(w.minus @ z, 2) <= s_minus).set_label("negatives"),
+            (cp.norm(cp.multiply(w.plus, z), 2) <= s_plus).set_label("positives"),
+            (cp.norm(cp.multiply(w.minus, z), 2) <= s_minus).set_label("negatives"),
         ]
         return cp.Problem(cp.Minimize((s_plus + lam * s_minus) / w.length), constraints)
 
@@ -160,7 +161,9 @@ class ParetoGaussian(MomentFormulation):
             cp.Variable(d, name="h_minus"),
         )
         constraints = [
-            (value * w.direction - w.plus.T @ h_plus - w.minus.T @ h_minus == 0).set_label("balance"),
+            (value * w.direction - cp.multiply(w.plus, h_plus) - cp.multiply(w.minus, h_minus) == 0).set_label(
+                "balance"
+            ),
             (cp.norm(h_plus, 2) <= 1).set_label("ball of the positives"),
             (cp.norm(h_minus, 2) <= lam).set_label("ball of the negatives"),
         ]

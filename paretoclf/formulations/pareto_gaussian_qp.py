@@ -104,7 +104,7 @@ class ParetoGaussianQP(MomentFormulation):
         w, t = self.moments.white, self.parameters["t"]
         z = cp.Variable(self.moments.d, name="z")
         normalisation = (1 - w.direction @ z == 0).set_label("normalisation")
-        variances = cp.sum_squares(w.plus @ z) + t * cp.sum_squares(w.minus @ z)
+        variances = cp.sum_squares(cp.multiply(w.plus, z)) + t * cp.sum_squares(cp.multiply(w.minus, z))
         return cp.Problem(cp.Minimize(variances / w.length**2), [normalisation])
 
     @cached_property
@@ -112,7 +112,9 @@ class ParetoGaussianQP(MomentFormulation):
         """The dual: variables nu (of the statement, times the squared length), h_plus and h_minus."""
         w, d, t = self.moments.white, self.moments.d, self.parameters["t"]
         nu, h_plus, h_minus = cp.Variable(name="nu"), cp.Variable(d, name="h_plus"), cp.Variable(d, name="h_minus")
-        balance = (nu * w.direction - w.plus.T @ h_plus - t * (w.minus.T @ h_minus) == 0).set_label("balance")
+        balance = (nu * w.direction - cp.multiply(w.plus, h_plus) - t * cp.multiply(w.minus, h_minus) == 0).set_label(
+            "balance"
+        )
         value = cp.sum_squares(h_plus) + t * cp.sum_squares(h_minus) - 2 * nu
         return cp.Problem(cp.Minimize(value / w.length**2), [balance])
 

@@ -201,26 +201,35 @@ class Moments:
 
     @cached_property
     def white(self) -> White:
-        r"""Coordinates :math:`z=Pa` in which the two covariances add up to the identity."""
-        P = np.asarray(np.linalg.qr(np.vstack([self.root_plus, self.root_minus]), mode="r"))
-        plus, minus = (solve_triangular(P, R.T, trans=1).T for R in (self.root_plus, self.root_minus))
-        direction = solve_triangular(P, self.delta, trans=1)
+        """Coordinates in which both covariances are diagonal and add up to the identity."""
+        d = self.d
+        Q, P = np.linalg.qr(np.vstack([self.root_plus, self.root_minus]))
+        V = np.linalg.svd(Q[:d])[2].T
+        # Where the share of the positives is large, that of the negatives is resolved by a decomposition of its own.
+        large = np.linalg.norm(Q[:d] @ V, axis=0) > np.sqrt(0.5)
+        V[:, large] = V[:, large] @ np.linalg.svd(Q[d:] @ V[:, large], full_matrices=False)[2].T
+        plus, minus = (np.linalg.norm(half @ V, axis=0) for half in (Q[:d], Q[d:]))
+        direction = V.T @ solve_triangular(P, self.delta, trans=1)
         length = float(np.linalg.norm(direction))
-        return White(P, plus, minus, direction / length, length)
+        return White(P, V, plus, minus, direction / length, length)
 
 
 @dataclass(frozen=True, eq=False)
 class White:
-    r"""Whitened coordinates :math:`z=\ell Pa`, :math:`P^\top P=\Sigma_++\Sigma_-`: what solvers are given.
+    r"""Whitened coordinates :math:`z=\ell V^\top Pa`, :math:`P^\top P=\Sigma_++\Sigma_-`: what solvers are given.
 
-    With :math:`Q_\pm=R_\pm P^{-1}` and :math:`P^{-\top}\delta=\ell e`, :math:`|e|=1`:
-    :math:`\ell\|R_\pm a\|=\|Q_\pm z\|` and :math:`a\cdot\delta=e\cdot z`, and :math:`Q_+^\top Q_++Q_-^\top Q_-=I`,
-    however badly scaled the features are.
+    In them the covariances are diagonal and add up to the identity, :math:`\ell\|R_\pm a\|=\|q_\pm\circ z\|` with
+    :math:`q_+^2+q_-^2=1` entry by entry, and :math:`a\cdot\delta=e\cdot z`, :math:`|e|=1`; however badly scaled or
+    correlated the features are. (A cosine-sine decomposition of the two roots, stacked.)
 
     Attributes
     ----------
-    P, plus, minus : array of shape (d, d)
-        P, Q_plus and Q_minus.
+    P : array of shape (d, d)
+        Upper triangular root of the sum of the covariances.
+    V : array of shape (d, d)
+        Orthogonal.
+    plus, minus : array of shape (d,)
+        q_plus and q_minus: standard deviations of the classes along the axes.
     direction : array of shape (d,)
         e.
     length : float
@@ -228,6 +237,7 @@ class White:
     """
 
     P: Array
+    V: Array
     plus: Array
     minus: Array
     direction: Array
@@ -235,7 +245,7 @@ class White:
 
     def slope(self, z: Any) -> Array:
         """Return the slope a of a point z."""
-        return np.asarray(solve_triangular(self.P, np.asarray(z, dtype=np.float64))) / self.length
+        return np.asarray(solve_triangular(self.P, self.V @ np.asarray(z, dtype=np.float64))) / self.length
 
 
 def check_reg(reg: Any) -> tuple[float, float]:
