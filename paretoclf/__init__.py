@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from paretoclf.certificate import Certificate as Certificate
 from paretoclf.certificate import certify as certify
+from paretoclf.classifiers import LinearRule as LinearRule
+from paretoclf.classifiers import Rule as Rule
 from paretoclf.costs import CostLine as CostLine
 from paretoclf.costs import Costs as Costs
 from paretoclf.costs import SampleCosts as SampleCosts
@@ -25,6 +27,7 @@ from paretoclf.solution import Solution as Solution
 if TYPE_CHECKING:
     from paretoclf import datasets as datasets
     from paretoclf.agreement import Agreement as Agreement
+    from paretoclf.agreement import ValueAgreement as ValueAgreement
     from paretoclf.agreement import compare as compare
     from paretoclf.formulations.base import NONNEGATIVE as NONNEGATIVE
     from paretoclf.formulations.base import POSITIVE as POSITIVE
@@ -61,6 +64,7 @@ __version__ = "0.1.0"
 # Imported when first used: CVXPY and numba take seconds, and `paretoclf --version` needs neither.
 _LAZY = {
     "Agreement": "paretoclf.agreement",
+    "ValueAgreement": "paretoclf.agreement",
     "compare": "paretoclf.agreement",
     "BiobjectiveMargin": "paretoclf.formulations.biobjective_margin",
     "Formulation": "paretoclf.formulations.base",

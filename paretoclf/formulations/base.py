@@ -97,12 +97,15 @@ class Formulation(ABC):
         Who computes a solution that needs no solver.
     page : Statement or None
         The mathematics, for `statement`.
+    pages : tuple of Statement
+        All of them, where the class has variants.
     """
 
     domain: Mapping[str, Range] = MappingProxyType({})
     default_form: Form = "primal"
     direct: str = "closed form"
     page: Statement | None = None
+    pages: tuple[Statement, ...] = ()
     thin: bool = True
 
     @cached_property
@@ -280,7 +283,7 @@ class Formulation(ABC):
     def describe(cls) -> str:
         """Statement of the class, for which no data are needed."""
         if cls.page is not None:
-            return cls.page.markdown()
+            return "\n".join(page.markdown() for page in cls.pages or (cls.page,))
         title = inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
         rows = [f"- `{name}`: {allowed}" for name, allowed in cls.domain.items()]
         return "\n\n".join([f"# {cls.__name__}", title, "## Parameters", "\n".join(rows)]) + "\n"

@@ -155,6 +155,7 @@ class BiobjectiveMargin(SampleFormulation):
     domain: Mapping[str, Range] = MappingProxyType({"theta": POSITIVE, "C_plus": POSITIVE, "C_minus": POSITIVE})
     default_form: Form = "dual"
     page = SOFT
+    pages = (HARD, SOFT)
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, *, soft: bool = True) -> None:
         super().__init__(X, y, kernel)
@@ -252,7 +253,8 @@ class BiobjectiveMargin(SampleFormulation):
         **costs
             ``C_plus`` and ``C_minus``, in the soft problem.
         """
-        solution = self.solve(**{"theta": 1.0, **costs})  # type: ignore[arg-type]  # parameters only
+        values: dict[str, Any] = {"theta": 1.0, **costs}
+        solution = self.solve(**values)
         return ParetoSet(self.gram, self.y, solution.alpha, solution.classifier.b, float(np.sqrt(solution.value)))
 
 

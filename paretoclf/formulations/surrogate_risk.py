@@ -135,6 +135,7 @@ class SurrogateRisk(SampleFormulation):
     domain = MappingProxyType({"C_plus": POSITIVE, "C_minus": POSITIVE, "ridge": POSITIVE})
     default_form: Form = "primal"
     page = PAGE
+    pages = (PAGE, HINGE)
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, *, loss: str = "hinge") -> None:
         self.loss: Loss = loss_of(loss)
