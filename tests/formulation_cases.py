@@ -29,7 +29,8 @@ class Case:
     nonnegative : sequence of (form, name)
         Variables and multipliers of the programs whose stated sign is nonnegative.
     scale : callable
-        From parameter values to what a program's objective must be multiplied by to give the solution's value.
+        From parameter values to what a program's objective must be multiplied by to give the solution's value. (Where
+        that depends on the data the formulation has it as its ``unit``.)
     bad : sequence of mapping
         Parameter values that must be refused before anything is solved.
     """

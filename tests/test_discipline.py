@@ -77,7 +77,7 @@ def test_the_second_solve_does_not_compile_again(case, form, rng):
 def test_primal_value_is_dual_value_is_certified_value(case, seed):
     formulation = case.make(np.random.default_rng(seed))
     for values in case.values:
-        scale = case.scale(values)
+        scale = case.scale(values) * getattr(formulation, "unit", 1.0)
         primal = scale * solve_program(formulation, "primal", values, case.tol).value
         dual = -scale * solve_program(formulation, "dual", values, case.tol).value
         size = max(1e-3, abs(primal))

@@ -11,10 +11,20 @@ import scipy.sparse as sp
 from gaussian_pairs import Pencil
 
 import paretoclf as pc
+from paretoclf.formulations.on_moments import coefficients
 from paretoclf.gaussian.moments import Moments
 
 KERNELS = {"rbf": pc.RBF(1.2), "poly": pc.Polynomial(2), "linear": None}
 REG = {"one": (0.05, 0.05), "two": (0.02, 0.3)}
+
+
+def test_the_coefficients_without_their_scale(gaussians):
+    """Two ridges and a weight far from 1: each coefficient, and the slope they imply, not only its direction."""
+    X, y = gaussians(n=30, d=2, seed=4)
+    problem = pc.ParetoGaussian(X, y, pc.RBF(1.0), reg=(0.02, 0.3))
+    a = problem.solve(lam=4.0).numbers["w"]
+    coef = coefficients(problem.gram, problem.y, problem.moments, a, problem.ratio({"lam": 4.0}, a), problem.reg)
+    np.testing.assert_allclose(problem.gram.factor.T @ coef, a, atol=1e-7 * np.abs(a).max())
 
 
 def forms(G, y, reg):

@@ -49,6 +49,17 @@ def test_the_programs_against_the_secular_equation(d, seed, form, log_room, poli
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("d", "seed", "condition", "shrunk"), [(5, 969560, 2.4e3, 1e-3), (14, 468324, 3.4e7, 2.5e-2)])
+def test_means_close_to_each_other_make_large_numbers(d, seed, condition, shrunk, form):
+    """Slopes with a . delta = 1 are then long: variances of 1e7 and more, in both programs."""
+    mu_plus, S_plus, mu_minus, S_minus = random_pair(d, seed, condition)
+    problem = of((shrunk * mu_plus, S_plus, shrunk * mu_minus, S_minus))
+    for room in (0.1, 100.0):
+        assert problem.solve(problem.zeta_min * (1 + room), form=form).certificate.passes(1e-8)
+    assert problem.at_rate(tnr=0.1, form=form).certificate.passes(1e-7)
+
+
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("room", [1e-6, 1e-2, 1.0, 1e2, 1e4])
 def test_always_solved_at_sixty_features(form, room):
     """Where the plain lift fails: here the arrow always ends, with a tight value."""
@@ -56,7 +67,7 @@ def test_always_solved_at_sixty_features(form, room):
     solution = problem.solve(problem.zeta_min * (1 + room), form=form, polish=False)
     assert solution.status.startswith("optimal")
     best = secular(problem.region, problem.zeta_min * (1 + room))
-    program = problem.dual.value if form == "dual" else -problem.primal.value
+    program = problem.unit * (problem.dual.value if form == "dual" else -problem.primal.value)
     assert program == pytest.approx(problem.region.value(best.v), rel=1e-8)
 
 
@@ -94,7 +105,7 @@ def test_the_plain_lift_fails_where_the_arrow_does_not():
         zeta = problem.zeta_min * (1 + room)
         exact = problem.region.value(secular(problem.region, zeta).v)
         problem.solve(zeta, polish=False)
-        arrow = abs(problem.dual.value / exact - 1)
+        arrow = abs(problem.unit * problem.dual.value / exact - 1)
         assert arrow < 1e-8
         program, *_ = plain_lift(pair, zeta)
         try:
@@ -164,8 +175,9 @@ def test_strong_duality_and_signs():
             solution = problem.solve(zeta, form=form)
         assert problem.primal.value == pytest.approx(-problem.dual.value, rel=1e-8)
         bound = {c.label: c.dual_value for c in problem.primal.constraints}
-        assert bound["bound on the positives"] == pytest.approx(solution.numbers["tau"], rel=1e-5)
-        sigma = bound["squares"]
+        largest = problem.region.curvature.max()  # the programs' unit of tau
+        assert largest * bound["bound on the positives"] == pytest.approx(solution.numbers["tau"], rel=1e-5)
+        sigma = largest * bound["squares"]
         np.testing.assert_allclose(sigma, solution.numbers["tau"] - problem.region.curvature, rtol=1e-3, atol=1e-4)
         assert (sigma > -1e-8).all()
         # h^2 rises at the rate tau.
@@ -186,6 +198,7 @@ def test_ends_in_closed_form():
     one = of(([2.0], [[1.0]], [0.0], [[9.0]]))
     assert one.zeta_min == pytest.approx(0.25)
     assert -one.solve(3.0).value == pytest.approx(9 / 4)
+    assert one.solve(3.0).certificate.passes(1e-12)
     with pytest.raises(pc.InputError, match="two features"):
         _ = one.dual
 

@@ -39,8 +39,9 @@ from paretoclf.errors import InputError
 from paretoclf.evidence import judge
 from paretoclf.formulations.base import Range
 from paretoclf.formulations.biased_minimax import BiasedMinimaxProbabilityMachine
+from paretoclf.formulations.on_moments import Slope
 from paretoclf.formulations.statement import Statement
-from paretoclf.gaussian.family import member
+from paretoclf.gaussian.family import member, slope_of_positives
 from paretoclf.gaussian.moments import Distances, Moments
 from paretoclf.gaussian.outer_search import Search, search, weighted_guarantee
 from paretoclf.solution import Solution
@@ -169,9 +170,14 @@ class MEMPM:
 
     def _solution(self, theta: float, found: Search, options: Mapping[str, Any]) -> Solution:
         """Solution at the best point found, moved to where the objective is stationary, with the search as proof."""
-        last = self.inner.ends[1] * (1 - 1e-12)
-        solution = self.inner.solve(u_plus=min(found.q, last), **options)
-        inside = 0.0 < found.q < self.inner.ends[1]
+        end = self.inner.ends[1]
+        if found.q == end:  # no room for the negatives: the slope that is best for the positives alone
+            slope = Slope(slope_of_positives(self.moments))
+            said: dict[str, Any] = {"source": self.inner.direct, "status": self.inner.direct, "timing": {}}
+            solution = self.inner.complete({"u_plus": end}, slope, polish=False, **said)
+        else:
+            solution = self.inner.solve(u_plus=found.q, **options)
+        inside = 0.0 < found.q < end
         if inside:
             nearby = [node.q for node in found.nodes]
             k = nearby.index(found.q)
@@ -187,7 +193,7 @@ class MEMPM:
             {**solution.numbers, "theta": theta},
             stationarity={
                 "point of the curve": solution.certificate.residual,
-                "stationarity": self._residual(theta, solution.numbers["t"]) if inside else 0.0,
+                "stationarity": self._residual(theta, solution) if inside else 0.0,
             },
             scale=1.0,
         )
@@ -212,14 +218,13 @@ class MEMPM:
         return member(self.moments, start).plus
 
     def _derivative(self, theta: float, t: float) -> float:
-        """Derivative of the objective along the curve, as a difference of two terms that add up to 1."""
+        """Derivative of the objective along the curve, up to a positive factor."""
         here = member(self.moments, t)
-        gain = theta * _slope(t * here.minus) * here.plus
-        loss = (1 - theta) * _slope(here.plus) * here.minus
-        return (gain - loss) / (gain + loss)
+        return _balance(theta, t * here.minus, here.plus, here.plus, here.minus)
 
-    def _residual(self, theta: float, t: float) -> float:
-        return abs(self._derivative(theta, t)) if 0 < t < np.inf else np.inf
+    def _residual(self, theta: float, solution: Solution) -> float:
+        plus, minus = self.moments.spread(solution.numbers["w"])
+        return abs(_balance(theta, solution.numbers["u_minus"], solution.numbers["u_plus"], plus, minus))
 
     def _notes(self, theta: float, value: float, q: float) -> tuple[str, ...]:
         notes = []
@@ -250,6 +255,12 @@ def _weight(theta: Any) -> float:
 
 def _value(theta: float, solution: Solution) -> float:
     return weighted_guarantee(theta, solution.numbers["u_minus"], solution.numbers["u_plus"])
+
+
+def _balance(theta: float, u_minus: float, u_plus: float, plus: float, minus: float) -> float:
+    """Difference of the two sides of the optimality condition, as a share of their sum."""
+    gain, loss = theta * _slope(u_minus) * plus, (1 - theta) * _slope(u_plus) * minus
+    return (gain - loss) / (gain + loss)
 
 
 def _slope(u: float) -> float:

@@ -47,6 +47,10 @@ Refined by the secular equation :math:`\sum_jh_j^2/(\tau-d_j)^2=\zeta-\zeta_{\mi
 
 **Parameter.** ``zeta``. In the primal it is a right-hand side, in the dual it multiplies one variable: both are DPP.
 
+**How it is written.** With :math:`\zeta`, squared lengths and constants in units of :math:`\zeta_{\min}`, and both
+objectives in units of :math:`\zeta_{\min}\max d` (``unit``): where the means are close to each other the numbers of the
+problem are large, and a solver calls the primal unbounded.
+
 **Why not the plain lift.** With a matrix variable :math:`A\succeq aa^\top` and :math:`A\delta=a` the vector
 :math:`(\delta,-1)` is in the kernel of every feasible lifted matrix: there is no interior point, and solvers fail.
 
@@ -163,26 +167,36 @@ class SProcedure(MomentFormulation):
         r"""Smallest possible variance of the positives, :math:`1/(\delta^\top\Sigma_+^{-1}\delta)`."""
         return self.region.zeta_min
 
+    @property
+    def unit(self) -> float:
+        """What the objectives of the two programs are in units of: zeta_min times the largest d."""
+        return self.zeta_min * float(self.region.curvature.max())
+
     @cached_property
     def primal(self) -> cp.Problem:
-        """The convex primal: variables v and V."""
-        r, k = self.region, self._directions
+        """The convex primal: variables v and V, the objective in units of `unit` and lengths in units of zeta_min."""
+        k, (d, h, c) = self._directions, self._data()
         v, V = cp.Variable(k, name="v"), cp.Variable(k, name="V")
         constraints = [
             (cp.square(v) <= V).set_label("squares"),
-            (cp.sum(V) <= self.parameters["zeta"] - r.zeta_min).set_label("bound on the positives"),
+            (cp.sum(V) <= self.parameters["zeta"] / self.zeta_min - 1).set_label("bound on the positives"),
         ]
-        return cp.Problem(cp.Minimize(-(r.curvature @ V) - 2 * (r.linear @ v) - r.constant), constraints)
+        return cp.Problem(cp.Minimize(-(d @ V) - 2 * (h @ v) - c), constraints)
 
     @cached_property
     def dual(self) -> cp.Problem:
-        """The dual: variables tau and s."""
-        r, k = self.region, self._directions
+        """The dual: variables tau (in units of the largest d) and s (in units of `unit`)."""
+        k, (d, h, c) = self._directions, self._data()
         tau, s = cp.Variable(name="tau"), cp.Variable((1, 1), name="s")
-        h = -r.linear[:, None]
-        arrow = cp.bmat([[tau * np.eye(k) - np.diag(r.curvature), h], [h.T, s]]) >> 0
-        room = self.parameters["zeta"] - r.zeta_min
-        return cp.Problem(cp.Minimize(tau * room + cp.sum(s) + r.constant), [arrow.set_label("arrow")])
+        side = -h[:, None]
+        arrow = cp.bmat([[tau * np.eye(k) - np.diag(d), side], [side.T, s]]) >> 0
+        room = self.parameters["zeta"] / self.zeta_min - 1
+        return cp.Problem(cp.Minimize(tau * room + cp.sum(s) + c), [arrow.set_label("arrow")])
+
+    def _data(self) -> tuple[Array, Array, float]:
+        """Return d, h and c in these units."""
+        r, root = self.region, np.sqrt(self.zeta_min)
+        return r.curvature * self.zeta_min / self.unit, r.linear * root / self.unit, r.constant / self.unit
 
     @property
     def _directions(self) -> int:
@@ -208,7 +222,9 @@ class SProcedure(MomentFormulation):
         if self.moments.d > 1 and values["zeta"] > self.zeta_min * (1 + 1e-12):
             return None
         r = self.region
-        return Slope(r.center, 1e16 * max(r.constant / r.zeta_min, float(r.curvature.max(initial=0.0))))
+        if self.moments.d == 1:
+            return Slope(r.center, 0.0)
+        return Slope(r.center, 1e16 * max(r.constant / r.zeta_min, float(r.curvature.max())))
 
     def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Slope:
         """Read v and tau, from either program; extend v to the length of V along the top direction."""
@@ -219,7 +235,8 @@ class SProcedure(MomentFormulation):
         else:
             v, squares = found["primal"]["v"], found["primal"]["V"]
             tau = found["primal"]["bound on the positives"]
-        return Slope(r.slope(extended(r, np.asarray(v), float(np.sum(squares)))), float(tau))
+        long = extended(r, np.sqrt(self.zeta_min) * np.asarray(v), self.zeta_min * float(np.sum(squares)))
+        return Slope(r.slope(long), float(tau) * self.unit / self.zeta_min)
 
     def judge(self, values: Mapping[str, float], point: Slope) -> Judged:
         """Certify a slope and its tau."""

@@ -79,6 +79,11 @@ def member(moments: Moments, t: float) -> Member:
     )
 
 
+def slope_of_positives(moments: Moments) -> Array:
+    r"""Slope :math:`\Sigma_+^{-1}\delta`, the start of the family at t = 0: best for the positives alone."""
+    return np.asarray(solve_triangular(moments.root_plus, solve_triangular(moments.root_plus, moments.delta, trans=1)))
+
+
 def slope_of_negatives(moments: Moments) -> Array:
     r"""Slope :math:`\Sigma_-^{-1}\delta`, the end of the family as t grows: best for the negatives alone."""
     return np.asarray(
