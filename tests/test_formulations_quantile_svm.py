@@ -76,6 +76,7 @@ def test_the_constant_feature_is_the_kernel_plus_1(kernel, seed, tau, log_lam):
     augmented = QuantileSVM(K + 1.0, y, "precomputed").solve(tau=tau, lam=lam)
     solution = QuantileSVM(X, y, kernel, bias=True).solve(tau=tau, lam=lam)
     assert solution.value == pytest.approx(augmented.value, rel=1e-7, abs=1e-12)
+    assert solution.dual_value == pytest.approx(augmented.value, rel=1e-7, abs=1e-12)
     scores = augmented.classifier.decision_function(K + 1.0)
     np.testing.assert_allclose(solution.classifier.decision_function(X), scores, atol=2e-5 * (1 + np.abs(scores).max()))
     assert solution.classifier.b == pytest.approx((y @ solution.alpha) / lam, abs=1e-9 * (1 + 1 / lam))

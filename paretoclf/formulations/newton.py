@@ -14,6 +14,9 @@ from paretoclf.samples import Samples, dense
 STEPS = 200
 HALVINGS = 50
 
+#: Steps where values no longer tell which point is better.
+LAST = 4
+
 
 def minimise_risk(F: Samples, y: Array, costs: Array, ridge: float, loss: Loss) -> tuple[Array, float]:
     r"""Minimise :math:`\frac r2\|w\|^2+\sum_ic_i\phi(y_i(w\cdot x_i+b))` over w and b.
@@ -58,6 +61,7 @@ def minimise_risk(F: Samples, y: Array, costs: Array, ridge: float, loss: Loss) 
         return 0.5 * float(weight @ theta**2) + float(costs @ loss.value(y * (Z @ theta)))
 
     value = risk(theta)
+    last = 0
     for _ in range(STEPS):
         u = y * (Z @ theta)
         gradient = weight * theta + Z.T @ (y * costs * loss.slope(u))
@@ -68,6 +72,13 @@ def minimise_risk(F: Samples, y: Array, costs: Array, ridge: float, loss: Loss) 
         bend = costs * np.maximum(loss.curvature(u), 1e-12)
         step = -cho_solve(cho_factor((Z.T * bend) @ Z + np.diag(weight)), gradient)
         descent = float(gradient @ step)
+        if -descent <= 1e-10 * value:
+            # So close that values differ by rounding only: full steps converge quadratically.
+            theta, last = theta + step, last + 1
+            value = risk(theta)
+            if last == LAST:
+                break
+            continue
         length = 1.0
         for _ in range(HALVINGS):
             new = risk(theta + length * step)
@@ -75,7 +86,7 @@ def minimise_risk(F: Samples, y: Array, costs: Array, ridge: float, loss: Loss) 
                 break
             length /= 2
         else:
-            break  # rounding: the value cannot be made smaller
+            break  # the value cannot be made smaller
         theta, value = theta + length * step, new
     u = y * (Z @ theta)
     gradient = weight * theta + Z.T @ (y * costs * loss.slope(u))
