@@ -69,13 +69,13 @@ def test_both_programs_are_dcp_dpp_minimisations_of_scalar_parameters(case, rng)
 @pytest.mark.parametrize("form", FORMS)
 def test_the_second_solve_does_not_compile_again(case, form, rng):
     formulation = case.make(rng)
-    problem = solve_program(formulation, form, case.values[0])
+    problem = solve_program(formulation, form, case.values[0], case.tol)
     compiled = problem._cache.param_prog
     assert compiled is not None
     before = problem.value
-    solve_program(formulation, form, case.values[1])
+    solve_program(formulation, form, case.values[-1], case.tol)
     assert problem._cache.param_prog is compiled
-    assert problem.value != before
+    assert problem.value != before or case.values == ({},)
 
 
 @case
@@ -83,9 +83,9 @@ def test_the_second_solve_does_not_compile_again(case, form, rng):
 def test_primal_value_is_dual_value_is_certified_value(case, seed):
     formulation = case.make(np.random.default_rng(seed))
     for values in case.values:
-        scale = case.scale(values)
-        primal = scale * solve_program(formulation, "primal", values).value
-        dual = -scale * solve_program(formulation, "dual", values).value
+        scale = case.scale(values) * getattr(formulation, "unit", 1.0)
+        primal = scale * solve_program(formulation, "primal", values, case.tol).value
+        dual = -scale * solve_program(formulation, "dual", values, case.tol).value
         size = max(1e-3, abs(primal))
         assert abs(primal - dual) <= 1e-8 * size
         for form in FORMS:
@@ -102,7 +102,7 @@ def test_the_stated_signs_hold(case, rng):
     largest = dict.fromkeys(case.nonnegative, 0.0)
     for values in case.values:
         for form in FORMS:
-            solve_program(formulation, form, values)
+            solve_program(formulation, form, values, case.tol)
             model = formulation.model(form)
             numbers = {name: v.value for name, v in model.variables.items()}
             numbers |= {name: c.dual_value for name, c in model.constraints.items()}
