@@ -152,6 +152,16 @@ def test_balanced_classes_have_intervals_of_b_along_the_ray():
     assert path.at(first / 10).classifier.b == pytest.approx(solution.classifier.b / 10, rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_classes_around_one_point_out_of_the_origin(seed):
+    """w = 0 at first: an exchange of samples that rest on their margin must not move the beginning of the path."""
+    X, y = families.equal_centroids(np.random.default_rng(seed))
+    path = certified(pc.TwoCSVM(X, y), ray(y, 10.0))
+    for t in (0.25, 0.5, 0.75, 1.0):
+        assert path.value(t) == pytest.approx(path.at(t).value, rel=1e-12)
+        assert path.value(t) == pytest.approx(path.caps(t).sum(), rel=1e-12)
+
+
 def test_identical_samples_need_only_an_intercept():
     X, y = np.ones((5, 2)), np.array([1, 1, -1, -1, -1.0])
     path = certified(pc.TwoCSVM(X, y), asymmetry(1.0, 0.0))

@@ -205,11 +205,12 @@ def choose(
 @compiled(internal=True)
 def watch(
     Q: Rows, kappa: Array, group: Index, state: State, slope: Array, sums: Array, every: Array,
-    first: int, last: int, which: Index, watched: Array,
+    count: int, base: int, k: int, which: Index, watched: Array,
 ) -> None:  # fmt: skip
-    """Fill these columns of the array of watched samples."""
+    """Fill the columns of the watched samples, and those behind `base` of the margin set where it stands apart."""
     g, dg = every[ALL_G], every[ALL_DG]
-    for c in range(first, last):
+    for j in range(count + k):
+        c = j if j < count else base + (j - count)
         i = which[NEAR, c]
         watched[G, c], watched[DG, c], watched[FIRST_G, c], watched[FIRST_DG, c] = g[i], dg[i], g[i], dg[i]
         watched[REACH, c] = Q.reach[i]

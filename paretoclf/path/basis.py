@@ -75,8 +75,6 @@ class Basis:
             R = np.asarray(np.linalg.cholesky(self.Q.system(F, self.kappa, self.group)[0], upper=True))
         except np.linalg.LinAlgError:
             return False
-        for i in F[self.state[F] == LEFT]:
-            self._cap_changes(int(i), -1.0)
         self.state[F], self.index = MARGIN, F.copy()
         self._factor.take(R)
         return True

@@ -74,7 +74,7 @@ class BoxQP(Basis):
                 log.count[:] = 0
             done += more
             self.index, self._factor.k = index[:k].copy(), k
-        if at[0] > t or done:
+        if at[0] > t:  # else the solution was looked at ahead of t only
             self.t_lo = float(at[1])
         self.ahead = 0.0
         self.exchanges["regular"] += done

@@ -81,7 +81,7 @@ def candidate(
             row[j] = x[j] + (s * kappa[index[j]] if group[index[j]] == own else 0.0)
     else:
         copy(x[:k], row)
-    factor.forward(R, k, 0, row)
+    factor.forward(R, k, row)
     pivot = square - dot(row[:k], row[:k])
     if pivot < FAST_PIVOT * square:
         return -1.0
@@ -176,7 +176,7 @@ def leave(
     step, side = eta[STEP], eta[RIGHT_SIDE]
     fill(z[:k], 0.0)
     z[r] = 1.0
-    factor.forward(R, k, r, z)
+    factor.forward(R, k, z)
     factor.backward(R, k, z)
     own = z[r]
     bordered = own

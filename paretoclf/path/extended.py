@@ -50,6 +50,13 @@ def add_product(hi: float, lo: float, a: float, b: float) -> tuple[float, float]
 
 
 @compiled()
+def add_scaled(hi: float, lo: float, s: float, b: float, b_lo: float) -> tuple[float, float]:
+    """Double-double ``(hi, lo) + s * (b, b_lo)`` for a double s."""
+    hi, lo = add_product(hi, lo, s, b)
+    return hi, lo + s * b_lo
+
+
+@compiled()
 def accumulate(hi: Array, lo: Array, scale: float, row: Array) -> None:
     """Add ``scale * row`` to the double-double vector (hi, lo), in place."""
     if abs(scale) == 1.0:  # the product is exact: a third of the work
@@ -128,13 +135,11 @@ def gram_residual(
         row, s = K[index[i]], sign[index[i]]
         for j in range(k):
             q = s * row[index[j]] * sign[index[j]]
-            hi, lo = add_product(hi, lo, -q, a_hi[j])
-            lo -= q * a_lo[j]
+            hi, lo = add_scaled(hi, lo, -q, a_hi[j], a_lo[j])
         g = group[index[i]]
         if g >= 0:
             s = kappa[index[i]]
-            hi, lo = add_product(hi, lo, -s, eta_hi[g])
-            lo -= s * eta_lo[g]
+            hi, lo = add_scaled(hi, lo, -s, eta_hi[g], eta_lo[g])
         out[i] = hi + lo
 
 
@@ -169,12 +174,10 @@ def feature_residual(
         hi, lo = right[j], right_lo[j]
         for c in range(ptr[i], ptr[i + 1]):
             f, z = columns[c], values[c]
-            hi, lo = add_product(hi, lo, -z, w_hi[f])
-            lo -= z * w_lo[f]
+            hi, lo = add_scaled(hi, lo, -z, w_hi[f], w_lo[f])
         g = group[i]
         if g >= 0:
-            hi, lo = add_product(hi, lo, -kappa[i], eta_hi[g])
-            lo -= kappa[i] * eta_lo[g]
+            hi, lo = add_scaled(hi, lo, -kappa[i], eta_hi[g], eta_lo[g])
         out[j] = hi + lo
 
 
@@ -196,8 +199,7 @@ def balance_residual(
         for j in range(k):
             i = index[j]
             if group[i] == g:
-                hi, lo = add_product(hi, lo, -kappa[i], a_hi[j])
-                lo -= kappa[i] * a_lo[j]
+                hi, lo = add_scaled(hi, lo, -kappa[i], a_hi[j], a_lo[j])
         out[g] = hi + lo
 
 
@@ -236,17 +238,13 @@ def gram_gradients(
         size = abs(dhi)
         for f in range(index.shape[0]):
             q = sign[i] * K[i, index[f]] * sign[index[f]]
-            hi, lo = add_product(hi, lo, q, a[f])
-            lo += q * a_lo[f]
-            dhi, dlo = add_product(dhi, dlo, q, da[f])
-            dlo += q * da_lo[f]
+            hi, lo = add_scaled(hi, lo, q, a[f], a_lo[f])
+            dhi, dlo = add_scaled(dhi, dlo, q, da[f], da_lo[f])
             size += abs(q * da[f])
         g = group[i]
         if g >= 0:
-            hi, lo = add_product(hi, lo, kappa[i], eta[g])
-            lo += kappa[i] * eta_lo[g]
-            dhi, dlo = add_product(dhi, dlo, kappa[i], deta[g])
-            dlo += kappa[i] * deta_lo[g]
+            hi, lo = add_scaled(hi, lo, kappa[i], eta[g], eta_lo[g])
+            dhi, dlo = add_scaled(dhi, dlo, kappa[i], deta[g], deta_lo[g])
             size += abs(deta[g])
         out[0, j], out[1, j], out[2, j] = hi + lo, dhi + dlo, size
 
@@ -274,17 +272,13 @@ def feature_gradients(
         hi, lo, dhi, dlo, size = -p[i], -p_lo[i], 0.0, 0.0, 0.0
         for c in range(ptr[i], ptr[i + 1]):
             f, z = columns[c], values[c]
-            hi, lo = add_product(hi, lo, z, w[0, 0, f])
-            lo += z * w[0, 1, f]
-            dhi, dlo = add_product(dhi, dlo, z, w[1, 0, f])
-            dlo += z * w[1, 1, f]
+            hi, lo = add_scaled(hi, lo, z, w[0, 0, f], w[0, 1, f])
+            dhi, dlo = add_scaled(dhi, dlo, z, w[1, 0, f], w[1, 1, f])
             size += abs(z * w[1, 0, f])
         g = group[i]
         if g >= 0:
-            hi, lo = add_product(hi, lo, kappa[i], eta[g])
-            lo += kappa[i] * eta_lo[g]
-            dhi, dlo = add_product(dhi, dlo, kappa[i], deta[g])
-            dlo += kappa[i] * deta_lo[g]
+            hi, lo = add_scaled(hi, lo, kappa[i], eta[g], eta_lo[g])
+            dhi, dlo = add_scaled(dhi, dlo, kappa[i], deta[g], deta_lo[g])
             size += abs(deta[g])
         out[0, j], out[1, j], out[2, j] = hi + lo, dhi + dlo, size
 

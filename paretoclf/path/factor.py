@@ -45,9 +45,11 @@ def _up(R: Array, j: int, s0: float, s1: float, s2: float, s3: float, x: Array) 
 
 
 @compiled(fastmath=FAST)
-def forward(R: Array, k: int, first: int, x: Array) -> None:
-    """Solve ``R' x = x`` in place, leading k rows; x is zero before `first`."""
-    j = first
+def forward(R: Array, k: int, x: Array) -> None:
+    """Solve ``R' x = x`` in place, leading k rows."""
+    j = k - k  # not a constant: for those, callers are compiled once more
+    while j < k and x[j] == 0.0:
+        j += 1
     while j + 3 < k:
         x0, x1, x2, x3 = _down(R, j, x)
         rest = x[j + 4 : k]
@@ -91,7 +93,7 @@ def backward(R: Array, k: int, x: Array) -> None:
 def solve(R: Array, k: int, X: Array) -> None:
     """Solve ``R' R x = x`` in place for every row x of X (shape (q, k))."""
     for q in range(X.shape[0]):
-        forward(R, k, 0, X[q])
+        forward(R, k, X[q])
         backward(R, k, X[q])
 
 
@@ -207,7 +209,7 @@ class Factor:
     def forward(self, x: Array) -> Array:
         """``inv(R') x``, in double."""
         x = x.copy()
-        forward(self.R, self.k, 0, x)
+        forward(self.R, self.k, x)
         return x
 
     def solve(self, x: Array) -> Array:

@@ -122,8 +122,8 @@ def trace(
     else:
         pieces = _Tracer(svm, line, hub, max_events, None).run()
     path = Path(svm.gram, svm.y, svm.sample_weight, line, pieces, time.perf_counter() - began)
-    if certify and not all(certificate.passes(CERTIFY) for certificate in path.certificates()):
-        _refuse_uncertified(path)
+    if certify:
+        _check_certificates(path)
     return path
 
 
@@ -154,12 +154,16 @@ def _line_of_costs(start: Any, stop: Any, y: Array) -> CostLine:
     return CostLine(*ends)
 
 
-def _refuse_uncertified(path: Path) -> None:
-    certificates = path.certificates()
-    bad = next(k for k, c in enumerate(certificates) if not c.passes(CERTIFY))
-    t = float(path.certificate_points[bad])
+def _check_certificates(path: Path) -> None:
+    """DegeneratePathError unless every certificate passes and agrees with the value that the path stores."""
+    certificates, wrong = path.certificates(), path.value_errors()
+    bad = next((k for k, c in enumerate(certificates) if not (c.passes(CERTIFY) and wrong[k] <= CERTIFY)), None)
+    if bad is None:
+        return
+    t, failed = float(path.certificate_points[bad]), not certificates[bad].passes(CERTIFY)
+    cause = certificates[bad].explain() if failed else f"the stored value is off by {wrong[bad]:.1e}"
     raise DegeneratePathError(
-        f"the certificate fails ({certificates[bad].explain()})",
+        f"the certificate fails ({cause})",
         t=t,
         costs=str(path.costs(t)),
         n_margin=int(path.n_margin[min(bad // 2, path.n_margin.size - 1)]),

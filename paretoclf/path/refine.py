@@ -60,7 +60,7 @@ def solve(R: Array, high: Array, low: Array, hard: bool, k: int, x: Array) -> No
     if hard:
         extended.cholesky_solve(high, low, x)
     else:
-        factor.forward(R, k, 0, x)
+        factor.forward(R, k, x)
         factor.backward(R, k, x)
 
 

@@ -140,7 +140,8 @@ def _amend(k: int, members: Array, eta: Array, w: Array, value: Array, log: Reco
         log.eta[s, 1, h] = eta[ETA, h]
     for c in range(log.w.shape[2]):
         log.w[s, 1, c] = w[W, c]
-    log.value[s, 1] = (value[0] - log.value[s, 0]) - log.value[s, 2]
+    if value[1] != 0.0 or value[2] != 0.0:  # else nothing moves
+        log.value[s, 1] = (value[0] - log.value[s, 0]) - log.value[s, 2]
 
 
 @compiled(internal=True)
@@ -220,7 +221,8 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
     value, drift, n_first = room.value, room.drift, 0
     # Where the rows of the margin set (or the features) stand for the watched samples: in `side`, from `slot` on.
     side = Q.flat
-    count, base, steps, done, stalled, everything = 0, n, 0, 0, 0, True
+    # No constants where functions are called with these: for constants they would be compiled once more.
+    count, base, steps, done, stalled, everything = n, n, n - n, 0, 0, n >= 0
     total, away, widened, most, fastest, best, pace = 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, np.inf
     t_budget, w_budget, eta_budget = np.inf, np.inf, np.inf
     fresh, ending = False, False
@@ -269,8 +271,8 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
                 watch_some(Q, which, count, base, index, k, slot, block)
                 for j in range(k):
                     which[NEAR, base + j], which[WHERE, index[j]] = index[j], base + j
-                watch(Q, kappa, group, state, slope, sums, every, base, base + k, which, watched)
-            watch(Q, kappa, group, state, slope, sums, every, 0, count, which, watched)
+            apart = 0 if everything else k
+            watch(Q, kappa, group, state, slope, sums, every, count, base, apart, which, watched)
             n_first = k
             for j in range(k):
                 first[j] = index[j]
@@ -351,7 +353,6 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
                 _cap_changes(f, i, -1.0, side[slot[k] :], which, count, base, last, watched, w)
             # What is left of its margin becomes a shift of its target (see BoxQP._enter).
             samples[P_LO, i] += watched[G, event]
-            mark(state, log.changes, log.used, i, MARGIN)
             k += 1
         else:
             leave(samples, group, index, k, R, members, S, eta, which, watched, event, to_cap, drift, value)
@@ -360,9 +361,9 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             if not everything and which[WHERE, i] >= base:
                 watch_leaver(Q, i, index, k, slot, which, watched, count, block)
                 count += 1
-            mark(state, log.changes, log.used, i, LEFT if to_cap else RIGHT)
             if to_cap:
                 _cap_changes(f, i, 1.0, side[slot[k] :], which, count, base, last, watched, w)
+        mark(state, log.changes, log.used, i, MARGIN if enters else (LEFT if to_cap else RIGHT))
         done += 1
         steps += 1
         if steps >= EPOCH:

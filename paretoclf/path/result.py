@@ -232,7 +232,8 @@ class Path:
             return 0.0
         j, f = self._locate(t)
         start, end, bend = self.pieces.value[j]
-        return float((1 - f) * start + f * end - f * (1 - f) * bend)
+        chord = start + f * (end - start) if f <= 0.5 else end - (1 - f) * (end - start)  # exact at both ends
+        return float(chord - f * (1 - f) * bend)
 
     def scores(self, X: Any) -> PathScores:
         """Scores of new samples as an exact piecewise affine function of t.
@@ -286,6 +287,22 @@ class Path:
                 W = None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in here], axis=1)
                 out += certify_many(self.y, caps, alpha, b, X=self.gram.features, W=W, note=self.gram.note)
         return out
+
+    def value_errors(self) -> Array:
+        """How far `value` is from the certified objective at `certificate_points`, relative; 0 up to its rounding."""
+        points, V = self.certificate_points, self.pieces.value
+        ends = np.concatenate([V[:1, 0], V[:, 1]])
+        stored = np.empty(points.size)
+        stored[::2], stored[1::2] = ends, 0.5 * (V[:, 0] + V[:, 1]) - 0.25 * V[:, 2]
+        stored[[0, -1]] = [self.value(float(t)) for t in points[[0, -1]]]
+        proved = np.array([c.primal_value for c in self._certificates])
+        allowed = np.array([c.rounding for c in self._certificates])
+        # What a unit in the last place of t makes of the value: all there is next to the origin.
+        slope = np.abs(V[:, 1] - V[:, 0]) / np.diff(self.pieces.t)
+        allowed[1::2] += 4 * np.finfo(float).eps * slope
+        allowed[:-1:2] += 4 * np.finfo(float).eps * slope
+        allowed[2::2] += 4 * np.finfo(float).eps * slope
+        return np.asarray(np.maximum(np.abs(stored - proved) - allowed, 0.0) / np.maximum(np.abs(proved), 1e-300))
 
     def certificates(self) -> list[Certificate]:
         """One certificate per breakpoint and per middle of a piece, in the order of `certificate_points`."""
