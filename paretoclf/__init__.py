@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from paretoclf.formulations.two_c_svm import TwoCSVM as TwoCSVM
     from paretoclf.formulations.two_nu_svm import TwoNuSVM as TwoNuSVM
     from paretoclf.path.lines import trace as trace
+    from paretoclf.path.prices import ShadowPrices as ShadowPrices
     from paretoclf.path.result import Path as Path
-    from paretoclf.path.result import load_path as load_path
+    from paretoclf.path.saved import load_path as load_path
     from paretoclf.path.scores import PathScores as PathScores
     from paretoclf.roc import RocCurve as RocCurve
     from paretoclf.roc import roc_curve_of_scores as roc_curve_of_scores
@@ -71,7 +72,8 @@ _LAZY = {
     "TwoNuSVM": "paretoclf.formulations.two_nu_svm",
     "trace": "paretoclf.path.lines",
     "Path": "paretoclf.path.result",
-    "load_path": "paretoclf.path.result",
+    "ShadowPrices": "paretoclf.path.prices",
+    "load_path": "paretoclf.path.saved",
     "PathScores": "paretoclf.path.scores",
     "RocCurve": "paretoclf.roc",
     "roc_curve_of_scores": "paretoclf.roc",

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path as FilePath
 from typing import Any
-from zipfile import BadZipFile
-from zlib import error as DamagedError
 
 import numpy as np
-import scipy.sparse as sp
 
 from paretoclf.certificate import Certificate, certify_many
 from paretoclf.checks import Array, Index, State
-from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
+from paretoclf.costs import CostLine, Costs, per_sample
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
-from paretoclf.kernels import kernel_from_spec, kernel_spec
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
+from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.scores import PathScores
-from paretoclf.samples import Samples
 from paretoclf.solution import Solution, make_solution
 
 _SETS = {RIGHT: "R", LEFT: "L", MARGIN: "M"}
@@ -235,6 +229,29 @@ class Path:
         chord = start + f * (end - start) if f <= 0.5 else end - (1 - f) * (end - start)  # exact at both ends
         return float(chord - f * (1 - f) * bend)
 
+    def shadow_prices(self, t: float) -> ShadowPrices:
+        """What a unit of either cost adds to the optimal value at t: the weighted slacks of either class.
+
+        Parameters
+        ----------
+        t : float
+            In [0, 1].
+
+        Returns
+        -------
+        ShadowPrices
+            ``(dV/dC_plus, dV/dC_minus)``, with the interval of all of them where b is not unique.
+
+        Examples
+        --------
+        >>> import paretoclf as pc
+        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+        >>> prices = pc.trace(svm, start=(0, 0), stop=(1, 1)).shadow_prices(1.0)
+        >>> round(prices.C_plus, 6), round(prices.C_minus, 6)
+        (1.333333, 1.333333)
+        """
+        return prices_of(self.at(t).classifier, self.sample_weight)
+
     def scores(self, X: Any) -> PathScores:
         """Scores of new samples as an exact piecewise affine function of t.
 
@@ -314,85 +331,13 @@ class Path:
         return max(self._certificates, key=lambda c: np.max([c.residual, abs(c.gap)]))
 
     def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the path to an npz file (to a temporary name first, then renamed)."""
-        target = FilePath(file)
-        target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
-        stored: dict[str, Any] = {k: v for k, v in self.pieces.__dict__.items() if v is not None}
-        ends = np.array([_numbers(costs) for costs in (self.line.start, self.line.stop)])
-        stored["sample_costs" if isinstance(self.line.start, SampleCosts) else "line"] = ends
-        stored |= _stored(self.gram.X)
-        if self.gram.pivots is not None:
-            stored["pivots"] = self.gram.pivots
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-        try:
-            with open(temporary, "wb") as stream:
-                np.savez_compressed(
-                    stream,
-                    y=self.y,
-                    sample_weight=self.sample_weight,
-                    kernel=np.array(json.dumps(kernel_spec(self.gram.kernel))),
-                    seconds=np.array(self.seconds),
-                    **stored,
-                )
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        """Write the path to an npz file (to a temporary name first, then renamed); `paretoclf.load_path` reads it."""
+        from paretoclf.path.saved import write_path  # which needs this class
+
+        write_path(self, file)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw coefficients or multipliers and the duality gap; see `paretoclf.plotting.PathDisplay`."""
         from paretoclf.plotting.path import PathDisplay  # matplotlib only when a picture is wanted
 
         return PathDisplay.from_path(self).plot(ax=ax)
-
-
-def _numbers(costs: Costs | SampleCosts) -> Array:
-    return costs.values if isinstance(costs, SampleCosts) else np.array(tuple(costs))
-
-
-def _stored(X: Samples) -> dict[str, Any]:
-    """Samples as arrays that npz can hold."""
-    if not sp.issparse(X):
-        return {"X": X}
-    return {"X": X.data, "X_indices": X.indices, "X_indptr": X.indptr, "X_shape": np.array(X.shape)}
-
-
-def _samples(stored: dict[str, Any]) -> Samples:
-    X = stored.pop("X")
-    if "X_shape" not in stored:
-        return X
-    indices, indptr, shape = (stored.pop(f"X_{name}") for name in ("indices", "indptr", "shape"))
-    return sp.csr_array((X, indices, indptr), shape=tuple(int(size) for size in shape))
-
-
-def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path:
-    """Read a path written by `Path.save`.
-
-    Parameters
-    ----------
-    file : path
-    kernel : callable, optional
-        Needed only for a path that was traced with a user's own kernel function.
-
-    Raises
-    ------
-    InputError
-        If the file does not hold a path.
-    """
-    try:
-        with open(file, "rb") as stream, np.load(stream) as data:
-            stored = {name: data[name] for name in data.files}
-        spec = json.loads(str(stored.pop("kernel")))
-        ends = (
-            [SampleCosts(costs) for costs in stored.pop("sample_costs")]
-            if "sample_costs" in stored
-            else [Costs(*costs) for costs in stored.pop("line")]
-        )
-        X, pivots = _samples(stored), stored.pop("pivots", None)
-        y, weight, seconds = (stored.pop(name) for name in ("y", "sample_weight", "seconds"))
-        pieces = Pieces(**{"w": None, **stored})
-    except FileNotFoundError:
-        raise InputError(f"{file}: no such file") from None
-    except (KeyError, ValueError, TypeError, AttributeError, OSError, EOFError, BadZipFile, DamagedError) as error:
-        raise InputError(f"{file}: not a saved path ({error})") from None
-    gram = Gram(X, kernel_from_spec(spec, kernel), low_rank=pivots)
-    return Path(gram, y, weight, CostLine(*ends), pieces, float(seconds))

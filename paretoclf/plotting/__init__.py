@@ -5,3 +5,4 @@ from paretoclf.plotting.path import PathDisplay as PathDisplay
 from paretoclf.plotting.path import plot_paths as plot_paths
 from paretoclf.plotting.roc import RocDisplay as RocDisplay
 from paretoclf.plotting.sweep import plot_sweep as plot_sweep
+from paretoclf.plotting.value import ValueDisplay as ValueDisplay
