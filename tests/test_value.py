@@ -109,19 +109,17 @@ def test_both_ends_against_exact_rationals(seed):
     caps = [np.array([c[0] if label > 0 else c[1] for label in y], dtype=object) for c in (start, stop)]
     judge = criss_cross(integer_kernel(X), fractions(y), caps[0], caps[1] - caps[0])
     path = pc.trace(pc.TwoCSVM(X.astype(float), y), [float(c) for c in start], [float(c) for c in stop])
-    looked_at, kinks = [*judge.ends[1:-1], *(Fraction(k, 17) for k in range(1, 17))], 0
-    for t in looked_at:
+    for t in [*judge.ends[1:-1], *(Fraction(k, 17) for k in range(1, 17))]:
         scores, interval = judge.scores_of(judge.alpha(t)), judge.intercepts(t)
         exact = []
         for b in interval:
             slacks = np.array([max(Fraction(0), 1 - label * (s + b)) for s, label in zip(scores, y, strict=True)])
             exact.append((float(slacks[y > 0].sum()), float(slacks[y < 0].sum())))
         prices = path.shadow_prices(float(t))
-        if t in judge.ends and not prices.unique == (interval[0] == interval[1]):
+        if t in judge.ends and prices.unique != (interval[0] == interval[1]):
             continue  # float(t) is not t: beside a jump the interval is a point
         np.testing.assert_allclose(prices.ends, exact, atol=1e-9)
         assert prices.unique == (exact[0] == pytest.approx(exact[1], abs=1e-12))
-        kinks += not prices.unique
         low, high = np.sort(exact, axis=0)
         assert (np.array([prices.C_plus, prices.C_minus]) >= low - 1e-9).all()
         assert (np.array([prices.C_plus, prices.C_minus]) <= high + 1e-9).all()

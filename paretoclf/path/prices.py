@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.solution import Classifier
+from paretoclf.solution import Classifier, Solution
 from paretoclf.tolerances import PRICE_TIE
 
 
@@ -73,8 +73,8 @@ class ShadowPrices:
         return bool(np.isfinite(a + b + c + d) and abs(a - b) + abs(c - d) <= PRICE_TIE * max(a + c, b + d, 1.0))
 
 
-def prices_of(classifier: Classifier, weight: Array) -> ShadowPrices:
-    """Shadow prices of an optimal classifier whose caps are ``weight`` times the costs.
+def prices_of(solution: Solution, weight: Array) -> ShadowPrices:
+    """Shadow prices of an optimal solution of the 2C-SVM whose caps are ``weight`` times the costs.
 
     Examples
     --------
@@ -82,9 +82,11 @@ def prices_of(classifier: Classifier, weight: Array) -> ShadowPrices:
     >>> import paretoclf as pc
     >>> from paretoclf.path.prices import prices_of
     >>> svm = pc.TwoCSVM([[0.0], [2.0]], [-1, 1])
-    >>> prices_of(svm.solve(C_plus=0.25, C_minus=0.25).classifier, np.ones(2)).ends[0]
+    >>> prices_of(svm.solve(C_plus=0.25, C_minus=0.25), np.ones(2)).ends[0]
     (1.0, 0.0)
     """
+    classifier = solution.classifier
+    assert isinstance(classifier, Classifier)
     scores, y = classifier.training_scores, classifier.y
 
     def prices(b: float) -> tuple[Array, float, float]:

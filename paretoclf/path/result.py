@@ -250,7 +250,7 @@ class Path:
         >>> round(prices.C_plus, 6), round(prices.C_minus, 6)
         (1.333333, 1.333333)
         """
-        return prices_of(self.at(t).classifier, self.sample_weight)
+        return prices_of(self.at(t), self.sample_weight)
 
     def scores(self, X: Any) -> PathScores:
         """Scores of new samples as an exact piecewise affine function of t.

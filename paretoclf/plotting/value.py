@@ -41,7 +41,7 @@ class ValueDisplay:
     >>> from paretoclf.plotting import ValueDisplay
     >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
     >>> display = ValueDisplay.from_path(pc.trace(svm, (0.5, 1.5), (1.5, 0.5)))
-    >>> display.positions().max()  # of asymmetry; display.plot() draws it
+    >>> float(display.positions().max())  # of asymmetry; display.plot() draws it
     0.75
     """
 
