@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from paretoclf.agreement import Agreement as Agreement
     from paretoclf.agreement import ValueAgreement as ValueAgreement
     from paretoclf.agreement import compare as compare
+    from paretoclf.cross_validation import cross_validated_errors as cross_validated_errors
     from paretoclf.formulations.base import NONNEGATIVE as NONNEGATIVE
     from paretoclf.formulations.base import POSITIVE as POSITIVE
     from paretoclf.formulations.base import Formulation as Formulation
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
     from paretoclf.path.result import Path as Path
     from paretoclf.path.saved import load_path as load_path
     from paretoclf.path.scores import PathScores as PathScores
+    from paretoclf.roc import ErrorCurve as ErrorCurve
     from paretoclf.roc import RocCurve as RocCurve
+    from paretoclf.roc import error_curve_of_scores as error_curve_of_scores
     from paretoclf.roc import roc_curve_of_scores as roc_curve_of_scores
     from paretoclf.roc import roc_of_path as roc_of_path
     from paretoclf.roc import roc_of_scores as roc_of_scores
@@ -59,6 +62,7 @@ _LAZY = {
     "Agreement": "paretoclf.agreement",
     "ValueAgreement": "paretoclf.agreement",
     "compare": "paretoclf.agreement",
+    "cross_validated_errors": "paretoclf.cross_validation",
     "BiobjectiveMargin": "paretoclf.formulations.biobjective_margin",
     "Formulation": "paretoclf.formulations.base",
     "NONNEGATIVE": "paretoclf.formulations.base",
@@ -75,7 +79,9 @@ _LAZY = {
     "ShadowPrices": "paretoclf.path.prices",
     "load_path": "paretoclf.path.saved",
     "PathScores": "paretoclf.path.scores",
+    "ErrorCurve": "paretoclf.roc",
     "RocCurve": "paretoclf.roc",
+    "error_curve_of_scores": "paretoclf.roc",
     "roc_curve_of_scores": "paretoclf.roc",
     "roc_of_path": "paretoclf.roc",
     "roc_of_scores": "paretoclf.roc",

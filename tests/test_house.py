@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "agreement": (*GROUND, "solve", "formulations", "path"),
     "verification": (*GROUND, "solve", "formulations", "path"),
     "roc": (*GROUND, "path.scores"),
+    "cross_validation": (*GROUND, "path", "roc"),
     "datasets": EVERYTHING,
     "plotting": EVERYTHING,
     "cli": EVERYTHING,
@@ -55,6 +56,8 @@ EXCEPTIONS = {
     ("roc/curve.py", "matplotlib"): "RocCurve.plot draws itself; a caller who never plots pays nothing",
     ("roc/curve.py", "plotting"): "RocCurve.plot may hand itself to the display object",
     ("path/result.py", "matplotlib"): "Path.plot names the figure's type",
+    ("path/result.py", "roc"): "Path.error_curve hands its scores to the room that counts",
+    ("roc/error_curve.py", "plotting"): "ErrorCurve.plot hands itself to the display object",
     ("path/result.py", "plotting"): "Path.plot hands itself to the display object",
 }
 

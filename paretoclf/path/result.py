@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.scores import PathScores
 from paretoclf.solution import Solution, make_solution
+
+if TYPE_CHECKING:
+    from paretoclf.roc.error_curve import ErrorCurve
 
 _SETS = {RIGHT: "R", LEFT: "L", MARGIN: "M"}
 _BLOCK = 256  # columns of multipliers expanded at a time
@@ -275,6 +278,27 @@ class Path:
                 knots = np.arange(first, min(first + _BLOCK, P.t.size))
                 base[:, knots] = K @ (self.y[:, None] * self._expand(P.t[knots])[0])
         return PathScores(P.t, base[:, :-1] + P.b0, base[:, 1:] + P.b1)
+
+    def error_curve(self, X: Any, y: Any) -> ErrorCurve:
+        """False positives and false negatives on (held-out) samples as exact step functions of t.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            As for `Classifier.decision_function`.
+        y : array of shape (m,)
+            Labels -1 and +1, both present.
+
+        Examples
+        --------
+        >>> import paretoclf as pc
+        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+        >>> pc.trace(svm, start=(0.4, 1.6), stop=(1.6, 0.4)).error_curve([[0.5], [2.5]], [-1, 1]).minimax()
+        (Optimum(t in [0.277778, 0.722222), fpr 0, fnr 0, objective 0),)
+        """
+        from paretoclf.roc.error_curve import error_curve_of_scores  # a room above
+
+        return error_curve_of_scores(self.scores(X), y, self.line)
 
     def _expand(self, points: Array) -> tuple[Array, Array, Array]:
         """Multipliers (n, k), caps (n, k) and intercepts (k,) at increasing points."""
