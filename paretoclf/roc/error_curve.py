@@ -303,9 +303,8 @@ def error_curve_of_scores(
     sums = np.zeros((2, knots.size, 2), dtype=np.int64)  # what the counts change by, on a knot and after it
     np.add.at(sums[0], place[2:], at)
     np.add.at(sums[1], place[2:], after)
-    sums[1, -1] = 0
-    stretches = begin + np.concatenate([np.zeros((1, 2), dtype=np.int64), np.cumsum(sums[1, 1:-1], axis=0)])
-    points = np.concatenate([stretches[:1], stretches]) + sums[0]
+    stretches = begin + np.cumsum(sums[1, :-1], axis=0)
+    points = np.concatenate([begin[None], stretches]) + sums[0]
     n_plus = int(sum(np.count_nonzero(label > 0) for label in labels))
     n_minus = sum(label.size for label in labels) - n_plus
     return ErrorCurve(knots, stretches[:, 0], stretches[:, 1], points[:, 0], points[:, 1], n_plus, n_minus, line)
