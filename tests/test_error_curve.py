@@ -152,11 +152,11 @@ def test_folds_are_added_and_blocks_do_not_matter(monkeypatch):
 
 def test_a_zero_that_is_rounded_onto_the_end_of_its_piece_leaves_the_label_there_alone():
     tiny, t = 1e-20, np.array([0.0, 0.5, 1.0])
-    start = np.array([[1.0, -tiny], [-tiny, 1.0], [-1.0, -tiny], [1.0, 1.0], [1.0, 1.0]])
-    end = np.array([[-tiny, -1.0], [1.0, -tiny], [-tiny, 1.0], [1.0, 1.0], [1.0, 1.0]])
+    start = np.array([[1.0, -tiny], [-2.0, 1.0], [-1.0, -tiny], [1.0, 1.0], [1.0, 1.0]])
+    end = np.array([[-tiny, -1.0], [-1.0, -tiny], [-tiny, 1.0], [1.0, 1.0], [1.0, 1.0]])
     curve = pc.error_curve_of_scores(PathScores(t, start, end), [-1, -1, -1, -1, 1])
     np.testing.assert_array_equal(curve.t, t)
-    np.testing.assert_array_equal(curve.false_positives, [3, 3])
+    np.testing.assert_array_equal(curve.false_positives, [2, 3])
     np.testing.assert_array_equal(curve.false_positives_at, (np.c_[start, end[:, -1]][:4] >= 0).sum(axis=0))
 
 
