@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "path": GROUND,
     "agreement": (*GROUND, "solve", "formulations", "path"),
     "verification": (*GROUND, "solve", "formulations", "path"),
+    "solution_files": GROUND,
     "roc": (*GROUND, "path.scores"),
     "cross_validation": (*GROUND, "path", "roc"),
     "datasets": EVERYTHING,
