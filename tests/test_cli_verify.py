@@ -82,6 +82,7 @@ def test_the_first_wrong_row_is_named_and_explained(problem, capsys):
     assert report["first_wrong"]["gap"] == expected.gap
     assert report["data"]["samples"] == N
     assert main(["verify", "wrong.npz", "--data", "samples.npz", "--tol", "10"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"{len(b)} of {len(b)} optimal to 10"
 
 
 def test_kernels(problem, capsys):
