@@ -15,6 +15,8 @@ from paretoclf.errors import InputError as InputError
 from paretoclf.errors import InseparableError as InseparableError
 from paretoclf.errors import ParetoclfError as ParetoclfError
 from paretoclf.errors import SolveError as SolveError
+from paretoclf.gaussian.moments import Distances as Distances
+from paretoclf.gaussian.moments import Moments as Moments
 from paretoclf.gram import Gram as Gram
 from paretoclf.kernels import RBF as RBF
 from paretoclf.kernels import Linear as Linear
@@ -32,9 +34,15 @@ if TYPE_CHECKING:
     from paretoclf.formulations.base import POSITIVE as POSITIVE
     from paretoclf.formulations.base import Formulation as Formulation
     from paretoclf.formulations.base import Range as Range
+    from paretoclf.formulations.biased_minimax import BiasedMinimaxProbabilityMachine as BiasedMinimaxProbabilityMachine
     from paretoclf.formulations.biobjective_margin import BiobjectiveMargin as BiobjectiveMargin
+    from paretoclf.formulations.mempm import MEMPM as MEMPM
+    from paretoclf.formulations.minimax_probability import MinimaxProbabilityMachine as MinimaxProbabilityMachine
     from paretoclf.formulations.on_samples import SampleFormulation as SampleFormulation
+    from paretoclf.formulations.pareto_gaussian import ParetoGaussian as ParetoGaussian
+    from paretoclf.formulations.pareto_gaussian_qp import ParetoGaussianQP as ParetoGaussianQP
     from paretoclf.formulations.quantile_svm import QuantileSVM as QuantileSVM
+    from paretoclf.formulations.s_procedure import SProcedure as SProcedure
     from paretoclf.formulations.statement import Statement as Statement
     from paretoclf.formulations.surrogate_risk import SurrogateRisk as SurrogateRisk
     from paretoclf.formulations.two_c_svm import TwoCSVM as TwoCSVM
@@ -72,6 +80,12 @@ _LAZY = {
     "SampleFormulation": "paretoclf.formulations.on_samples",
     "Statement": "paretoclf.formulations.statement",
     "SurrogateRisk": "paretoclf.formulations.surrogate_risk",
+    "ParetoGaussian": "paretoclf.formulations.pareto_gaussian",
+    "ParetoGaussianQP": "paretoclf.formulations.pareto_gaussian_qp",
+    "SProcedure": "paretoclf.formulations.s_procedure",
+    "MinimaxProbabilityMachine": "paretoclf.formulations.minimax_probability",
+    "BiasedMinimaxProbabilityMachine": "paretoclf.formulations.biased_minimax",
+    "MEMPM": "paretoclf.formulations.mempm",
     "TwoCSVM": "paretoclf.formulations.two_c_svm",
     "TwoNuSVM": "paretoclf.formulations.two_nu_svm",
     "trace": "paretoclf.path.lines",

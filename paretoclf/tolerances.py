@@ -141,3 +141,21 @@ NU_ROUNDING = 1e-12
 #: 2nu-SVM: two reduced hulls closer than this, relative to the largest norm of a sample, may meet; a linear program
 #: then decides. An interior-point solver leaves the squared distance at about 1e-12.
 HULLS_MEET = 1e-4
+
+#: A covariance is called "not symmetric" beyond this share of its largest entry.
+COVARIANCE_SYMMETRY = 1e-12
+
+#: A covariance of d features scaled to variance 1 is called singular when its smallest eigenvalue is below d times
+#: this: the rounding of its entries.
+COVARIANCE_RANK = 2.3e-16
+
+#: Two means that differ by less than this share of their largest entry are equal: each is rounded to 1e-16.
+EQUAL_MEANS = 1e-15
+
+#: Trust region: curvatures within this share of the largest one are equal to it, and a linear term below this share of
+#: its bound (by Cauchy and Schwarz) vanishes: both are rounding of a singular value decomposition.
+HARD_CASE = 1e-14
+
+#: S-procedure: in the hard case the best multiplier makes its matrix singular. This share above it the Cholesky factor
+#: is known to three digits in its smallest pivot, and the bound is worse by as little.
+TAU_NUDGE = 1e-12

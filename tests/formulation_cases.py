@@ -25,11 +25,12 @@ class Case:
     make : callable
         From a random generator to an instance.
     values : sequence of mapping
-        At least two parameter values.
+        At least two parameter values; one without numbers for a formulation without parameters.
     nonnegative : sequence of (form, name)
         Variables and multipliers of the programs whose stated sign is nonnegative.
     scale : callable
-        From parameter values to what a program's objective must be multiplied by to give the solution's value.
+        From parameter values to what a program's objective must be multiplied by to give the solution's value. (Where
+        that depends on the data the formulation has it as its ``unit``.)
     bad : sequence of mapping
         Parameter values that must be refused before anything is solved.
     """
@@ -41,6 +42,7 @@ class Case:
     scale: Callable[[Mapping[str, float]], float] = field(default=lambda values: 1.0)
     bad: tuple[Mapping[str, Any], ...] = ()
     variant: str = ""
+    tol: float = 1e-11  # cone programs end short of what quadratic ones reach
 
     @property
     def id(self) -> str:
@@ -122,6 +124,49 @@ def cases():
                 bad=tuple(b for b in bad(values[0], C_plus=0.0, ridge=0.0) if len(b) > 2 or "ridge" in b),
                 variant=f"{kernel_name}-{loss}",
             )
+    yield from gaussian_cases()
+
+
+def gaussian_cases():
+    cone = (("primal", "normalisation"), ("primal", "positives"), ("primal", "negatives"), ("primal", "s_plus"))
+    balls = (("dual", "ball of the positives"), ("dual", "ball of the negatives"), ("dual", "value"))
+    for kernel_name, kernel in KERNELS.items():
+        reg = 0.0 if kernel is None else 0.1
+        for cls, values, signs, wrong in (
+            (pc.ParetoGaussian, ({"lam": 0.6}, {"lam": 3.0}), (*cone, *balls), {"lam": 0.0}),
+            (pc.ParetoGaussianQP, ({"t": 0.6}, {"t": 3.0}), (("primal", "normalisation"), ("dual", "nu")), {}),
+            (pc.MinimaxProbabilityMachine, ({},), (*cone, *balls), {}),
+            (
+                pc.BiasedMinimaxProbabilityMachine,
+                ({"u_plus": 0.3}, {"u_plus": 0.6}),
+                (("primal", "unit deviation of the negatives"), ("dual", "ball of the positives"), ("dual", "size")),
+                {"u_plus": 99.0},
+            ),
+        ):
+            yield Case(
+                cls.__name__,
+                lambda rng, k=kernel, reg=reg, cls=cls: cls(*samples(rng), k, reg=reg),
+                values,
+                signs,
+                bad=bad(values[0], **wrong),
+                variant=kernel_name,
+                tol=1e-9,
+            )
+    zeta = ({"zeta": 20.0}, {"zeta": 80.0})
+    yield Case(
+        "SProcedure",
+        lambda rng: pc.SProcedure(*samples(rng)),
+        zeta,
+        (
+            ("primal", "squares"),
+            ("primal", "bound on the positives"),
+            ("primal", "V"),
+            ("dual", "tau"),
+            ("dual", "s"),
+        ),
+        bad=bad(zeta[0], zeta=1e-6),
+        tol=1e-9,
+    )
 
 
 CASES = tuple(cases())

@@ -18,12 +18,18 @@ FORMS = ("primal", "dual")
 case = pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
 
 
-def solve_program(formulation, form, values):
+def solve_program(formulation, form, values, tol=1e-11):
     """Solve one program of a formulation directly, as a reader of its `primal` and `dual` would."""
     for name, value in formulation.check_values(values).items():
         formulation.parameters[name].value = value
     problem = getattr(formulation, form)
-    problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    for each in (tol, 10 * tol):  # exponential cones stop short of the first now and then
+        try:
+            problem.solve(solver="CLARABEL", tol_gap_abs=each, tol_gap_rel=each, tol_feas=each)
+        except cp.SolverError:
+            continue
+        if problem.status == "optimal":
+            break
     assert problem.status == "optimal"
     return problem
 
@@ -63,13 +69,13 @@ def test_both_programs_are_dcp_dpp_minimisations_of_scalar_parameters(case, rng)
 @pytest.mark.parametrize("form", FORMS)
 def test_the_second_solve_does_not_compile_again(case, form, rng):
     formulation = case.make(rng)
-    problem = solve_program(formulation, form, case.values[0])
+    problem = solve_program(formulation, form, case.values[0], case.tol)
     compiled = problem._cache.param_prog
     assert compiled is not None
     before = problem.value
-    solve_program(formulation, form, case.values[1])
+    solve_program(formulation, form, case.values[-1], case.tol)
     assert problem._cache.param_prog is compiled
-    assert problem.value != before
+    assert problem.value != before or case.values == ({},)
 
 
 @case
@@ -77,9 +83,9 @@ def test_the_second_solve_does_not_compile_again(case, form, rng):
 def test_primal_value_is_dual_value_is_certified_value(case, seed):
     formulation = case.make(np.random.default_rng(seed))
     for values in case.values:
-        scale = case.scale(values)
-        primal = scale * solve_program(formulation, "primal", values).value
-        dual = -scale * solve_program(formulation, "dual", values).value
+        scale = case.scale(values) * getattr(formulation, "unit", 1.0)
+        primal = scale * solve_program(formulation, "primal", values, case.tol).value
+        dual = -scale * solve_program(formulation, "dual", values, case.tol).value
         size = max(1e-3, abs(primal))
         assert abs(primal - dual) <= 1e-8 * size
         for form in FORMS:
@@ -96,7 +102,7 @@ def test_the_stated_signs_hold(case, rng):
     largest = dict.fromkeys(case.nonnegative, 0.0)
     for values in case.values:
         for form in FORMS:
-            solve_program(formulation, form, values)
+            solve_program(formulation, form, values, case.tol)
             model = formulation.model(form)
             numbers = {name: v.value for name, v in model.variables.items()}
             numbers |= {name: c.dual_value for name, c in model.constraints.items()}

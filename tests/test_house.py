@@ -30,7 +30,8 @@ EVERYTHING = ("",)
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(GROUND, GROUND),
     "solve": GROUND,
-    "formulations": (*GROUND, "solve"),
+    "gaussian": GROUND,
+    "formulations": (*GROUND, "solve", "gaussian"),
     "path": GROUND,
     "agreement": (*GROUND, "solve", "formulations", "path"),
     "verification": (*GROUND, "solve", "formulations", "path"),

@@ -34,8 +34,8 @@ classifiers are :math:`\mu(w_1,b)` with :math:`\mu>0`, :math:`|b-b_1|<1`: see `B
 Pareto optimality in training margins, not in error rates.
 
 **References.** Carrizosa & Martin-Barragan, European Journal of Operational Research (2006): problem
-:math:`(P_\theta)`, Lemma 4, Theorem 5, Corollary 6 (hard); problems (26), (27), (31) and Theorem 7 (soft). Printed slip in the proof of Corollary 6: see
-docs/errata.md.
+:math:`(P_\theta)`, Lemma 4, Theorem 5, Corollary 6 (hard); problems (26), (27), (31) and Theorem 7 (soft). Printed slip
+in the proof of Corollary 6: see docs/errata.md.
 """
 
 from __future__ import annotations

@@ -16,6 +16,11 @@ OURS = {
     "QuantileSVM": "quantile_svm",
     "BiobjectiveMargin": "biobjective_margin",
     "SurrogateRisk": "surrogate_risk",
+    "ParetoGaussian": "pareto_gaussian",
+    "ParetoGaussianQP": "pareto_gaussian_qp",
+    "SProcedure": "s_procedure",
+    "MinimaxProbabilityMachine": "minimax_probability",
+    "BiasedMinimaxProbabilityMachine": "biased_minimax",
 }
 
 

@@ -12,7 +12,7 @@ import cvxpy as cp
 
 from paretoclf.errors import InputError, SolveError
 from paretoclf.solution import Solution
-from paretoclf.solve.compiled import Compiled, NotUpdatable, Raw
+from paretoclf.solve.compiled import Compiled, Raw
 from paretoclf.solve.model import (
     Accuracy,
     Form,
@@ -83,7 +83,7 @@ def solve_at(
             raise
         try:
             return _rescaled(formulation, numbers, forms, accuracy).complete(formulation, numbers, polish)
-        except NotUpdatable:
+        except SolveError:  # NotUpdatable among them
             if accuracy == "fast":
                 raise failed from None
             return _less_accurate(formulation, numbers, forms).complete(formulation, numbers, polish)
