@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from paretoclf.agreement import Agreement as Agreement
     from paretoclf.agreement import ValueAgreement as ValueAgreement
     from paretoclf.agreement import compare as compare
+    from paretoclf.cross_validation import cross_validated_errors as cross_validated_errors
     from paretoclf.formulations.base import NONNEGATIVE as NONNEGATIVE
     from paretoclf.formulations.base import POSITIVE as POSITIVE
     from paretoclf.formulations.base import Formulation as Formulation
@@ -47,11 +48,14 @@ if TYPE_CHECKING:
     from paretoclf.formulations.two_c_svm import TwoCSVM as TwoCSVM
     from paretoclf.formulations.two_nu_svm import TwoNuSVM as TwoNuSVM
     from paretoclf.path.load import load_path as load_path
+    from paretoclf.path.prices import ShadowPrices as ShadowPrices
     from paretoclf.path.quantile_path import QuantilePath as QuantilePath
     from paretoclf.path.result import Path as Path
     from paretoclf.path.scores import PathScores as PathScores
     from paretoclf.path.tracing import trace as trace
+    from paretoclf.roc import ErrorCurve as ErrorCurve
     from paretoclf.roc import RocCurve as RocCurve
+    from paretoclf.roc import error_curve_of_scores as error_curve_of_scores
     from paretoclf.roc import roc_curve_of_scores as roc_curve_of_scores
     from paretoclf.roc import roc_of_path as roc_of_path
     from paretoclf.roc import roc_of_scores as roc_of_scores
@@ -67,6 +71,7 @@ _LAZY = {
     "Agreement": "paretoclf.agreement",
     "ValueAgreement": "paretoclf.agreement",
     "compare": "paretoclf.agreement",
+    "cross_validated_errors": "paretoclf.cross_validation",
     "BiobjectiveMargin": "paretoclf.formulations.biobjective_margin",
     "Formulation": "paretoclf.formulations.base",
     "NONNEGATIVE": "paretoclf.formulations.base",
@@ -88,8 +93,11 @@ _LAZY = {
     "Path": "paretoclf.path.result",
     "load_path": "paretoclf.path.load",
     "QuantilePath": "paretoclf.path.quantile_path",
+    "ShadowPrices": "paretoclf.path.prices",
     "PathScores": "paretoclf.path.scores",
+    "ErrorCurve": "paretoclf.roc",
     "RocCurve": "paretoclf.roc",
+    "error_curve_of_scores": "paretoclf.roc",
     "roc_curve_of_scores": "paretoclf.roc",
     "roc_of_path": "paretoclf.roc",
     "roc_of_scores": "paretoclf.roc",

@@ -102,6 +102,10 @@ AGREE_OBJECTIVE = 1e-9
 #: differ by whole samples, so costs that differ at all differ by far more than the rounding of a sum of two products.
 ROC_TIE = 1e-12
 
+#: Shadow prices (sums of slacks) that differ by less than this share of them are one: the two ends of a single
+#: intercept are rounded apart by 1e-15 times the scores.
+PRICE_TIE = 1e-10
+
 #: A rate this close to a whole number of samples over the class size is that number: a quotient of two whole
 #: numbers is rounded at 1e-16, and classes have far fewer than 1e9 samples.
 RATE_ROUNDING = 1e-10

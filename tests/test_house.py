@@ -35,7 +35,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "path": GROUND,
     "agreement": (*GROUND, "solve", "formulations", "path"),
     "verification": (*GROUND, "solve", "formulations", "path"),
+    "solution_files": GROUND,
     "roc": (*GROUND, "path.scores"),
+    "cross_validation": (*GROUND, "path", "roc"),
     "datasets": EVERYTHING,
     "plotting": EVERYTHING,
     "cli": EVERYTHING,
@@ -56,6 +58,8 @@ EXCEPTIONS = {
     ("roc/curve.py", "matplotlib"): "RocCurve.plot draws itself; a caller who never plots pays nothing",
     ("roc/curve.py", "plotting"): "RocCurve.plot may hand itself to the display object",
     ("path/result.py", "matplotlib"): "Path.plot names the figure's type",
+    ("path/result.py", "roc"): "Path.error_curve hands its scores to the room that counts",
+    ("roc/error_curve.py", "plotting"): "ErrorCurve.plot hands itself to the display object",
     ("path/result.py", "plotting"): "Path.plot hands itself to the display object",
 }
 

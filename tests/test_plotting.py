@@ -54,6 +54,15 @@ def test_positions(gaussians):
     assert PathDisplay(other).position([0.25]) == pytest.approx([0.25])
 
 
+def test_costs_of_samples_have_no_asymmetry(gaussians):
+    X, y = gaussians(n=12)
+    costs = np.linspace(0.5, 1.5, 12)
+    path = pc.trace(pc.TwoCSVM(X, y), pc.SampleCosts(costs), pc.SampleCosts(costs[::-1]))  # of the same total
+    display = PathDisplay.from_path(path).plot()
+    assert display.parameter == "t"
+    display.figure_.canvas.draw()
+
+
 def test_coefficients_are_those_of_the_path(gaussians):
     _, line, _ = make_paths(gaussians)
     upper, _ = PathDisplay.from_path(line, ["red", "green", "blue"]).plot().axes_

@@ -34,6 +34,7 @@ def test_the_code_of_a_page_runs_in_order(page, tmp_path, monkeypatch):
     from matplotlib import pyplot as plt
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(ROOT / "examples")
     namespace: dict[str, object] = {"__name__": "__main__"}
     try:
         for line, source in blocks(page):

@@ -1,4 +1,4 @@
-"""The command line: ``paretoclf trace``, ``roc``, ``formulations``. Errors are one line; exit 2 means bad input."""
+"""The command line: ``paretoclf trace``, ``roc``, ``verify``, ``formulations``. Errors are one line, exit 2."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0 for success, 1 if the computation stopped with an error, 2 for bad input.
+        Exit status: 0 for success, 1 if the computation stopped with an error or ``verify`` found one, 2 for bad input.
 
     Examples
     --------
@@ -57,6 +57,10 @@ def _run(args: argparse.Namespace) -> int:
         from paretoclf.cli.trace import run_trace
 
         return run_trace(args)
+    if args.command == "verify":
+        from paretoclf.cli.verify import run_verify
+
+        return run_verify(args)
     if args.command == "formulations":
         from paretoclf.cli.formulations import run_formulations
 

@@ -32,6 +32,19 @@ examples:
   paretoclf roc out/path.npz wdbc --json"""
 
 
+VERIFY = """\
+Judge solutions that another solver computed: a certificate (duality gap, KKT residuals) for every row of FILE, and the
+first row that is wrong, and how. FILE is a CSV file with the columns C_plus, C_minus (or lambda), b (or alpha0; or
+none), and one column per sample with its multiplier; or an npz file with the arrays costs (or lambda), alpha and b.
+With lambda the multipliers lie in [0, 1] and f = (sum_i y_i alpha_i k(x_i, x)) / lambda + b; alpha0 is lambda b.
+The exit status is 0 if every row is optimal, 1 if one is not, 2 if the input cannot be read."""
+
+VERIFY_EXAMPLES = """\
+examples:
+  paretoclf verify path.csv --data patients.csv --label diagnosis --positive M
+  paretoclf verify path.npz --data samples.npz --kernel rbf --bandwidth 2 --json > report.json
+  paretoclf verify path.npz --data gram.npz --kernel precomputed --tol 1e-6"""
+
 FORMULATIONS = """\
 List the formulations, or print the statement of one: primal, Lagrangian, dual, KKT conditions, the sign of each
 multiplier and the way to the classifier, in Markdown with LaTeX. Formulations of your own are read from a Python file
@@ -58,12 +71,13 @@ def build_parser(version: str) -> Parser:
     parser = Parser(
         prog="paretoclf",
         description="Exact cost paths, ROC curves and certificates for cost-asymmetric classifiers.",
-        epilog="exit status: 0 success, 1 the computation stopped with an error, 2 bad input",
+        epilog="exit status: 0 success, 1 the computation stopped with an error or verify found one, 2 bad input",
     )
     parser.add_argument("--version", action="version", version=f"paretoclf {version}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     _trace(commands.add_parser("trace", **_texts("all cost-optimal SVMs of a data set", TRACE, TRACE_EXAMPLES)))
     _roc(commands.add_parser("roc", **_texts("ROC curves of a saved path on a data set", ROC, ROC_EXAMPLES)))
+    _verify(commands.add_parser("verify", **_texts("is this path optimal? for other solvers", VERIFY, VERIFY_EXAMPLES)))
     _formulations(
         commands.add_parser(
             "formulations", **_texts("the problems this package states", FORMULATIONS, FORMULATIONS_EXAMPLES)
@@ -110,6 +124,20 @@ def _roc(parser: argparse.ArgumentParser) -> None:
     _output(parser).add_argument("--out", metavar="FILE.png", help="write the picture to this file")
 
 
+def _verify(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="solutions: a .csv or .npz file")
+    _data(parser, "--data")
+    model = parser.add_argument_group("model", "as in the solver; features are taken as they are")
+    kernels = ("linear", "rbf", "poly", "precomputed")
+    model.add_argument("--kernel", choices=kernels, default="linear", help="default: linear")
+    model.add_argument("--bandwidth", type=float, metavar="SIGMA", help="of exp(-|x - z|^2 / (2 SIGMA^2))")
+    model.add_argument("--degree", type=int, metavar="D", help="of (A x.z + B)^D; default: 3")
+    model.add_argument("--scale", type=float, metavar="A", help="default: 1")
+    model.add_argument("--offset", type=float, metavar="B", help="default: 1")
+    model.add_argument("--tol", type=float, default=1e-8, metavar="T", help="largest gap and residual; default: 1e-8")
+    _output(parser)
+
+
 def _formulations(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="print the statement of this one")
     parser.add_argument(
@@ -118,9 +146,14 @@ def _formulations(parser: argparse.ArgumentParser) -> None:
     _output(parser)
 
 
-def _data(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", metavar="SOURCE", help="a built-in name (wdbc, twonorm, ...), a .csv or .npz file")
+def _data(parser: argparse.ArgumentParser, flag: str | None = None) -> None:
+    """Options that name a data set: the set itself is positional, or behind a flag."""
+    text = "a built-in name (wdbc, twonorm, ...), a .csv or .npz file"
+    if flag is None:
+        parser.add_argument("source", metavar="SOURCE", help=text)
     data = parser.add_argument_group("data")
+    if flag is not None:
+        data.add_argument(flag, dest="source", required=True, metavar="SOURCE", help=text)
     data.add_argument("--label", metavar="COLUMN", help="label column of a file")
     data.add_argument("--positive", metavar="VALUE", help="label value that counts as positive")
     data.add_argument("--data-dir", metavar="DIR", help="folder of data files; default: $PARETOCLF_DATA")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,13 @@ from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.path.events import LEFT
 from paretoclf.path.pieces import OnPieces, Pieces
+from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.scores import PathScores
 from paretoclf.path.storage import write
 from paretoclf.solution import Solution, make_solution
+
+if TYPE_CHECKING:
+    from paretoclf.roc.error_curve import ErrorCurve
 
 _BLOCK = 256  # columns of multipliers expanded at a time
 
@@ -131,6 +135,29 @@ class Path(OnPieces):
         chord = start + f * (end - start) if f <= 0.5 else end - (1 - f) * (end - start)  # exact at both ends
         return float(chord - f * (1 - f) * bend)
 
+    def shadow_prices(self, t: float) -> ShadowPrices:
+        """What a unit of either cost adds to the optimal value at t: the weighted slacks of either class.
+
+        Parameters
+        ----------
+        t : float
+            In [0, 1].
+
+        Returns
+        -------
+        ShadowPrices
+            ``(dV/dC_plus, dV/dC_minus)``, with the interval of all of them where b is not unique.
+
+        Examples
+        --------
+        >>> import paretoclf as pc
+        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+        >>> prices = pc.trace(svm, start=(0, 0), stop=(1, 1)).shadow_prices(1.0)
+        >>> round(prices.C_plus, 6), round(prices.C_minus, 6)
+        (1.333333, 1.333333)
+        """
+        return prices_of(self.at(t), self.sample_weight)
+
     def scores(self, X: Any) -> PathScores:
         """Scores of new samples as an exact piecewise affine function of t.
 
@@ -154,6 +181,27 @@ class Path(OnPieces):
                 knots = np.arange(first, min(first + _BLOCK, P.t.size))
                 base[:, knots] = K @ (self.y[:, None] * self._expand(P.t[knots])[0])
         return PathScores(P.t, base[:, :-1] + P.b0, base[:, 1:] + P.b1)
+
+    def error_curve(self, X: Any, y: Any) -> ErrorCurve:
+        """False positives and false negatives on (held-out) samples as exact step functions of t.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            As for `Classifier.decision_function`.
+        y : array of shape (m,)
+            Labels -1 and +1, both present.
+
+        Examples
+        --------
+        >>> import paretoclf as pc
+        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+        >>> pc.trace(svm, start=(0.4, 1.6), stop=(1.6, 0.4)).error_curve([[0.5], [2.5]], [-1, 1]).minimax()
+        (Optimum(t in [0.277778, 0.722222), fpr 0, fnr 0, objective 0),)
+        """
+        from paretoclf.roc.error_curve import error_curve_of_scores  # a room above
+
+        return error_curve_of_scores(self.scores(X), y, self.line)
 
     def _expand(self, points: Array) -> tuple[Array, Array, Array]:
         """Multipliers (n, k), caps (n, k) and intercepts (k,) at increasing points."""

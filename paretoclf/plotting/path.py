@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoclf.checks import Array
+from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
 from paretoclf.path.result import Path
 
@@ -84,12 +85,7 @@ class PathDisplay:
     @property
     def parameter(self) -> str:
         """What the horizontal axis shows: ``"asymmetry"``, ``"mean cost"`` or ``"t"``."""
-        start, stop = self.path.line.start, self.path.line.stop
-        if start.total == 0.0 < stop.total:
-            return "mean cost"
-        if start.total > 0.0 and abs(start.total - stop.total) <= 1e-12 * start.total:
-            return "asymmetry"
-        return "t"
+        return axis_of(self.path.line)
 
     def position(self, t: Any) -> Array:
         """Horizontal positions of path parameters."""
@@ -116,7 +112,7 @@ class PathDisplay:
             This object, with `axes_` and `figure_`.
         """
         upper, lower = _panels(ax)
-        knots = self._knots()
+        knots = self.knots()
         if self.path.gram.linear:
             self._coefficients(upper, knots)
         else:
@@ -129,13 +125,13 @@ class PathDisplay:
             panel.grid(color="0.92", linewidth=0.6)
             panel.spines[["top", "right"]].set_visible(False)
         upper.tick_params(labelbottom=False)
-        lower.set_xlabel(_LABELS[self.parameter])
+        lower.set_xlabel(LABELS[self.parameter])
         if title is not None:
             upper.set_title(title)
         self.axes_, self.figure_ = (upper, lower), upper.figure
         return self
 
-    def _knots(self) -> Array:
+    def knots(self) -> Array:
         """Parameters at which curves are evaluated: breakpoints (all, or evenly chosen) and a grid as dense."""
         ends = self.path.breakpoints
         if self.parameter == "mean cost":
@@ -197,7 +193,7 @@ class PathDisplay:
         ax.legend(fontsize="x-small", framealpha=0.9, edgecolor="none", ncols=3, loc="upper right")
 
 
-_LABELS = {
+LABELS = {
     "asymmetry": r"asymmetry $C_+ / (C_+ + C_-)$",
     "mean cost": r"mean cost $(n_+ C_+ + n_- C_-) / n$",
     "t": "path parameter $t$",
@@ -233,6 +229,16 @@ def plot_paths(
         title = f"{name}: {path.breakpoints.size - 2} breakpoints"
         PathDisplay.from_path(path, feature_names).plot(panels[:, column], title=title)
     return figure
+
+
+def axis_of(line: CostLine) -> str:
+    """Natural axis of a line: ``"asymmetry"``, ``"mean cost"`` or ``"t"``; costs per sample have no asymmetry."""
+    start, stop = line.start, line.stop
+    if start.total == 0.0 < stop.total:
+        return "mean cost"
+    if isinstance(start, Costs) and start.total > 0.0 and abs(start.total - stop.total) <= 1e-12 * start.total:
+        return "asymmetry"
+    return "t"
 
 
 def plain(text: str) -> str:

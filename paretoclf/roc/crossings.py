@@ -78,7 +78,7 @@ def crossings(scores: PathScores) -> Crossings:
         found += _in_pieces(scores, low, high)
         found += _at_breakpoints(scores, low, min(high, k - 1))
     t, swept, sample, up = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return Crossings(_just_after(scores.start[:, 0], scores.end[:, 0]), t, swept, sample, up)
+    return Crossings(just_after(scores.start[:, 0], scores.end[:, 0]), t, swept, sample, up)
 
 
 def scores_at(scores: PathScores, t: Array | float, swept: Array | float = 1.0) -> Array:
@@ -117,9 +117,9 @@ def scores_at(scores: PathScores, t: Array | float, swept: Array | float = 1.0) 
 def _in_pieces(scores: PathScores, low: int, high: int) -> list[Found]:
     """Find the changes strictly inside the pieces low to high - 1."""
     a, c = scores.start[:, low:high], scores.end[:, low:high]
-    first = _just_after(a, c)
-    sample, piece = np.nonzero(first != _just_after(c, a))
-    share = _zero(a[sample, piece], c[sample, piece])
+    first = just_after(a, c)
+    sample, piece = np.nonzero(first != just_after(c, a))
+    share = zero_share(a[sample, piece], c[sample, piece])
     left, right = scores.t[low + piece], scores.t[low + piece + 1]
     t = np.minimum(left + (right - left) * share, right)
     # Rounding may put a change of this piece on its right end, where a jump of b is still to come.
@@ -131,25 +131,25 @@ def _at_breakpoints(scores: PathScores, low: int, high: int) -> list[Found]:
     if high <= low:
         return []
     a, c = scores.end[:, low:high], scores.start[:, low + 1 : high + 1]
-    last = _just_after(a, scores.start[:, low:high])
-    next_first = _just_after(c, scores.end[:, low + 1 : high + 1])
+    last = just_after(a, scores.start[:, low:high])
+    next_first = just_after(c, scores.end[:, low + 1 : high + 1])
     still = a == c  # no jump: nothing happens within it, not even to a score of zero
-    jump_first = np.where(still, last, _just_after(a, c))
-    jump_last = np.where(still, last, _just_after(c, a))
+    jump_first = np.where(still, last, just_after(a, c))
+    jump_last = np.where(still, last, just_after(c, a))
     t = scores.t[low + 1 : high + 1]
     found = []
     for before, after, swept in ((last, jump_first, 0.0), (jump_first, jump_last, None), (jump_last, next_first, 1.0)):
         sample, j = np.nonzero(before != after)
-        share = _zero(a[sample, j], c[sample, j]) if swept is None else np.full(len(j), swept)
+        share = zero_share(a[sample, j], c[sample, j]) if swept is None else np.full(len(j), swept)
         found.append((t[j], share, sample, after[sample, j]))
     return found
 
 
-def _just_after(value: Array, other_end: Array) -> Mask:
+def just_after(value: Array, other_end: Array) -> Mask:
     """Labels (True: +1) on an open affine stretch, next to the end that has the given value."""
     return np.asarray((value > 0) | ((value == 0) & (other_end >= 0)))
 
 
-def _zero(a: Array, c: Array) -> Array:
+def zero_share(a: Array, c: Array) -> Array:
     """Where an affine function with values a and c of opposite signs at 0 and 1 is zero."""
     return np.asarray(np.abs(a) / (np.abs(a) + np.abs(c)))

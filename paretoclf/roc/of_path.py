@@ -165,7 +165,7 @@ def roc_of_scores(
     >>> roc_of_scores([fold, fold], [[-1, 1], [-1, 1]], vary="asymmetry").t
     array([0.16..., 0.5  , 0.83...])
     """
-    folds, labels = _folds(scores, y)
+    folds, labels = checked_folds(scores, y)
     if vary not in get_args(Vary):
         raise InputError(f'vary must be "intercept", "asymmetry" or "both", got {vary!r}')
     if t is None and vary == "intercept":
@@ -208,7 +208,7 @@ def symmetric_t(path: ScoredPath) -> float:
     return 0.0
 
 
-def _folds(scores: PathScores | Sequence[PathScores], y: Any) -> tuple[list[PathScores], list[Array]]:
+def checked_folds(scores: PathScores | Sequence[PathScores], y: Any) -> tuple[list[PathScores], list[Array]]:
     """Both arguments as lists of equal length, checked."""
     folds = [scores] if isinstance(scores, PathScores) else list(scores)
     given = [y] if isinstance(scores, PathScores) else list(y)

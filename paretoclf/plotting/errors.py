@@ -1,0 +1,109 @@
+"""The picture of held-out errors along a line: both rates as the step functions that they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.plotting.path import LABELS, NEGATIVE, POSITIVE, axis_of
+from paretoclf.roc.error_curve import ErrorCurve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+
+@dataclass(eq=False)
+class ErrorCurveDisplay:
+    """False positive and false negative rate over the asymmetry (on a line of fixed total) or over t.
+
+    A dot is a rate at one t alone, where a score touches 0. The minimax interval is shaded.
+
+    Parameters
+    ----------
+    curve : ErrorCurve
+        What to show.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> from paretoclf.plotting import ErrorCurveDisplay
+    >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+    >>> curve = pc.trace(svm, (0.4, 1.6), (1.6, 0.4)).error_curve([[0.5], [2.5]], [-1, 1])
+    >>> ErrorCurveDisplay.from_curve(curve).parameter  # display.plot() draws it
+    'asymmetry'
+    """
+
+    curve: ErrorCurve
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    @classmethod
+    def from_curve(cls, curve: ErrorCurve) -> ErrorCurveDisplay:
+        """Make the display of an error curve."""
+        return cls(curve)
+
+    @property
+    def parameter(self) -> str:
+        """What the horizontal axis shows: ``"asymmetry"`` or ``"t"``."""
+        line = self.curve.line
+        return "asymmetry" if line is not None and axis_of(line) == "asymmetry" else "t"
+
+    def position(self, t: Array) -> Array:
+        """Horizontal positions of path parameters."""
+        if self.parameter == "t" or self.curve.line is None:
+            return np.asarray(t)
+        return np.array([self.curve.line.at(float(u)).asymmetry for u in t])
+
+    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> ErrorCurveDisplay:
+        """Draw both rates.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; default: a new figure.
+        title : str, optional
+            Title of the axes.
+
+        Returns
+        -------
+        ErrorCurveDisplay
+            This object, with `ax_` and `figure_`.
+        """
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
+        curve, edges = self.curve, self.position(self.curve.t)
+        for name, each, at, color, style in (
+            ("false positive rate", curve.fpr, curve.false_positives_at / curve.n_minus, NEGATIVE, "--"),
+            ("false negative rate", curve.fnr, curve.false_negatives_at / curve.n_plus, POSITIVE, "-"),
+        ):
+            ax.stairs(each, edges, baseline=None, label=name, color=color, linestyle=style, linewidth=1.5)
+            beside = np.stack([np.concatenate([each[:1], each]), np.concatenate([each, each[-1:]])])
+            alone = (at != beside).all(axis=0)
+            ax.plot(edges[alone], at[alone], ".", color=color, markersize=5)
+        best = curve.minimax()
+        for j, optimum in enumerate(best):
+            label = f"minimax: {optimum.objective:.3g}" if j == 0 else None
+            low, high = np.sort(self.position(np.array([optimum.start, optimum.stop])))
+            ax.axvspan(low, high, color="0.85", zorder=0, label=label)
+        ax.set(xlabel=LABELS[self.parameter], ylabel="rate of errors", ylim=(-0.02, 1.02))
+        ax.set_xlim(*np.sort(edges[[0, -1]]))
+        ax.grid(color="0.92", linewidth=0.6)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False)
+        if title is not None:
+            ax.set_title(title)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

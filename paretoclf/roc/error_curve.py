@@ -1,0 +1,371 @@
+r"""Held-out errors along a path, as exact step functions of the path parameter t.
+
+Scores are piecewise affine in t, so every t at which a held-out prediction changes is known: the zeros of
+:math:`f_t(x)`, and the breakpoints at which it jumps over 0 with the intercept. Between two of them no error count
+moves, so the best t for given costs, for minimax and for Neyman-Pearson is an interval, found by comparing whole
+numbers and not on a grid.
+
+A sample with :math:`f_t(x)=0` is predicted +1. So the counts *at* a change are kept apart from those of the open
+stretches beside it: a negative whose score only touches 0 is a false positive at that one t. At a jump of the intercept
+the classifier is the path's own, that of the right-hand limit; those within the jump are in `roc_of_path`. Signs are
+those of the computed scores: a score that is zero along a whole stretch may be rounded to either side of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paretoclf.checks import Array, Index, Mask
+from paretoclf.costs import CostLine, Costs
+from paretoclf.errors import InputError
+from paretoclf.path.scores import PathScores
+from paretoclf.roc.crossings import BLOCK, just_after, zero_share
+from paretoclf.roc.of_path import checked_folds
+
+Changes = tuple[Array, npt.NDArray[np.intp], Index, Index]
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """An interval of t on which the error counts are constant and optimal.
+
+    Attributes
+    ----------
+    start, stop : float
+        Its ends; equal where the optimum is a single t.
+    start_included, stop_included : bool
+        Whether they belong to it.
+    false_positives, false_negatives : int
+        Counts on it.
+    fpr, fnr : float
+        Rates on it.
+    objective : float
+        What was minimised.
+
+    Examples
+    --------
+    >>> from paretoclf.roc import Optimum
+    >>> Optimum(0.25, 0.5, True, False, 1, 0, 0.1, 0.0, 0.1)
+    Optimum(t in [0.25, 0.5), fpr 0.1, fnr 0, objective 0.1)
+    """
+
+    start: float
+    stop: float
+    start_included: bool
+    stop_included: bool
+    false_positives: int
+    false_negatives: int
+    fpr: float
+    fnr: float
+    objective: float
+
+    def __repr__(self) -> str:
+        left, right = "[" if self.start_included else "(", "]" if self.stop_included else ")"
+        interval = f"{left}{self.start:.6g}, {self.stop:.6g}{right}"
+        return f"Optimum(t in {interval}, fpr {self.fpr:.4g}, fnr {self.fnr:.4g}, objective {self.objective:.4g})"
+
+    @property
+    def t(self) -> float:
+        """The middle of the interval: the t that stands farthest from both changes."""
+        return 0.5 * (self.start + self.stop)
+
+    @property
+    def width(self) -> float:
+        """Length of the interval."""
+        return self.stop - self.start
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ErrorCurve:
+    """False positives and false negatives as exact step functions of t.
+
+    Attributes
+    ----------
+    t : array of shape (k + 1,)
+        Every t at which a count changes, and the ends 0 and 1; increasing.
+    false_positives, false_negatives : int array of shape (k,)
+        Counts on the open stretches ``(t[j], t[j + 1])``.
+    false_positives_at, false_negatives_at : int array of shape (k + 1,)
+        Counts at ``t[j]`` itself, where a score may be exactly 0 and is predicted +1.
+    n_plus, n_minus : int
+        Samples of each class.
+    line : CostLine, optional
+        The line of the path.
+
+    Raises
+    ------
+    InputError
+        If a class has no sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc import error_curve_of_scores
+    >>> scores = PathScores(np.array([0.0, 1.0]), np.array([[-2.0], [-1.0]]), np.array([[2.0], [3.0]]))
+    >>> curve = error_curve_of_scores(scores, [-1, 1])
+    >>> curve.t
+    array([0.  , 0.25, 0.5 , 1.  ])
+    >>> curve.fpr, curve.fnr
+    (array([0., 0., 1.]), array([1., 0., 0.]))
+    >>> curve.minimax()
+    (Optimum(t in [0.25, 0.5), fpr 0, fnr 0, objective 0),)
+    """
+
+    t: Array
+    false_positives: Index
+    false_negatives: Index
+    false_positives_at: Index
+    false_negatives_at: Index
+    n_plus: int
+    n_minus: int
+    line: CostLine | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        for name, count in (("n_plus", self.n_plus), ("n_minus", self.n_minus)):
+            if count < 1:
+                raise InputError(f"{name} must be at least 1, got {count!r}")
+
+    def __repr__(self) -> str:
+        best = self.minimax()[0]
+        return (
+            f"ErrorCurve({self.t.size - 2} changes, {self.n_plus} positives, {self.n_minus} negatives, "
+            f"minimax {best.objective:.4f} at t = {best.t:.6g})"
+        )
+
+    @property
+    def fpr(self) -> Array:
+        """False positive rate on the open stretches, shape (k,)."""
+        return self.false_positives / self.n_minus
+
+    @property
+    def fnr(self) -> Array:
+        """False negative rate on the open stretches, shape (k,)."""
+        return self.false_negatives / self.n_plus
+
+    def counts(self, t: float) -> tuple[int, int]:
+        """False positives and false negatives at t, in [0, 1]."""
+        if not 0 <= t <= 1:
+            raise InputError(f"t must lie in [0, 1], got {t!r}")
+        j = int(np.searchsorted(self.t, t))
+        if self.t[j] == t:
+            return int(self.false_positives_at[j]), int(self.false_negatives_at[j])
+        return int(self.false_positives[j - 1]), int(self.false_negatives[j - 1])
+
+    def rates(self, t: float) -> tuple[float, float]:
+        """False positive rate and false negative rate at t, in [0, 1]."""
+        fp, fn = self.counts(t)
+        return fp / self.n_minus, fn / self.n_plus
+
+    def best(self, costs: Costs | tuple[float, float], prior_plus: float | None = None) -> tuple[Optimum, ...]:
+        """Every t with the smallest expected cost ``prior_plus C_plus fnr + (1 - prior_plus) C_minus fpr``.
+
+        Parameters
+        ----------
+        costs : Costs or (C_plus, C_minus)
+            Costs of a false negative and of a false positive when the classifier is used; not both zero.
+        prior_plus : float, optional
+            Probability of a positive where the classifier is used. Default: the share of positives here.
+
+        Returns
+        -------
+        tuple of Optimum
+            Intervals, in the order of t. Equal costs are equal in rational arithmetic. Of equally good errors none is
+            returned that has more of one kind and no fewer of the other.
+
+        Raises
+        ------
+        InputError
+            If a cost is negative, both are zero, or the prior is outside [0, 1].
+        """
+        at = costs if isinstance(costs, Costs) else Costs(*costs)
+        if prior_plus is not None and not 0 <= prior_plus <= 1:
+            raise InputError(f"prior_plus must lie in [0, 1], got {prior_plus!r}")
+        prior = Fraction(self.n_plus, self.n_plus + self.n_minus) if prior_plus is None else Fraction(prior_plus)
+        miss = prior * Fraction(at.C_plus) / self.n_plus
+        alarm = (1 - prior) * Fraction(at.C_minus) / self.n_minus
+        if miss + alarm == 0:
+            raise InputError(f"costs times priors must not both be zero, got {at} with prior_plus = {float(prior):g}")
+        return self._optima(lambda fp, fn: fn * miss + fp * alarm)
+
+    def minimax(self) -> tuple[Optimum, ...]:
+        """Every t with the smallest ``max(fpr, fnr)``; a tuple as of `best`."""
+        return self._optima(lambda fp, fn: max(Fraction(fp, self.n_minus), Fraction(fn, self.n_plus)))
+
+    def neyman_pearson(self, max_fpr: float) -> tuple[Optimum, ...]:
+        """Every t with the smallest fnr among those with ``fpr <= max_fpr``; a tuple as of `best`.
+
+        Parameters
+        ----------
+        max_fpr : float
+            In [0, 1]; compared with the rate as a float, so that 3 of 30 are not more than 0.1.
+
+        Raises
+        ------
+        InputError
+            If max_fpr is outside [0, 1], or no classifier of the path satisfies it.
+        """
+        if not 0 <= max_fpr <= 1:
+            raise InputError(f"max_fpr must lie in [0, 1], got {max_fpr!r}")
+        lowest = min(self.false_positives.min(), self.false_positives_at.min()) / self.n_minus
+        if lowest > max_fpr:
+            raise InputError(f"max_fpr must be at least {lowest:g}, the smallest on this path, got {max_fpr!r}")
+        return self._optima(
+            lambda fp, fn: Fraction(fn, self.n_plus) if fp / self.n_minus <= max_fpr else Fraction(2)  # 2: not allowed
+        )
+
+    def _optima(self, objective: Any) -> tuple[Optimum, ...]:
+        """Maximal intervals of constant counts that minimise an objective of (fp, fn) and are not dominated."""
+        fp, fn = (
+            _alternate(self.false_positives_at, self.false_positives),
+            _alternate(self.false_negatives_at, self.false_negatives),
+        )
+        pairs, which = np.unique(np.stack([fp, fn], axis=1), axis=0, return_inverse=True)
+        values = [objective(int(p), int(n)) for p, n in pairs]
+        least = min(values)
+        ties = [j for j, value in enumerate(values) if value == least]
+        chosen = [j for j in ties if not any(k != j and (pairs[k] <= pairs[j]).all() for k in ties)]
+        run_ends = np.flatnonzero(np.diff(which.ravel(), append=-1))
+        run_starts = np.concatenate([[0], run_ends[:-1] + 1])
+        return tuple(
+            Optimum(
+                start=float(self.t[first // 2]),
+                stop=float(self.t[(last + 1) // 2]),
+                start_included=first % 2 == 0,  # cells alternate: a point, the stretch after it, the next point, ...
+                stop_included=last % 2 == 0,
+                false_positives=int(fp[first]),
+                false_negatives=int(fn[first]),
+                fpr=int(fp[first]) / self.n_minus,
+                fnr=int(fn[first]) / self.n_plus,
+                objective=float(least),
+            )
+            for first, last in zip(run_starts.tolist(), run_ends.tolist(), strict=True)
+            if which.ravel()[first] in chosen
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw both rates along the line; see `paretoclf.plotting.ErrorCurveDisplay`."""
+        from paretoclf.plotting.errors import ErrorCurveDisplay  # matplotlib only when a picture is wanted
+
+        return ErrorCurveDisplay.from_curve(self).plot(ax=ax)
+
+
+def error_curve_of_scores(
+    scores: PathScores | Sequence[PathScores], y: Any, line: CostLine | None = None
+) -> ErrorCurve:
+    """Errors of a path, or of the paths of several folds on one line, whose counts are added.
+
+    Parameters
+    ----------
+    scores : PathScores or sequence of PathScores
+        Scores of one set of samples, or one for each fold.
+    y : array of shape (m,), or a sequence of them
+        Labels -1 and +1, one vector for each PathScores. Both classes must occur, not in each fold.
+    line : CostLine, optional
+        Where in the cost plane; for the picture.
+
+    Returns
+    -------
+    ErrorCurve
+
+    Raises
+    ------
+    InputError
+        If the labels do not fit the scores.
+
+    Examples
+    --------
+    A negative that touches 0 is a false positive there, and nowhere else.
+
+    >>> import numpy as np
+    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc import error_curve_of_scores
+    >>> touch = PathScores(np.array([0.0, 0.5, 1.0]), np.array([[-1.0, 0.0], [1, 1]]), np.array([[0.0, -1.0], [1, 1]]))
+    >>> curve = error_curve_of_scores(touch, [-1, 1])
+    >>> curve.t, curve.false_positives, curve.false_positives_at
+    (array([0. , 0.5, 1. ]), array([0, 0]), array([0, 1, 0]))
+    """
+    folds, labels = checked_folds(scores, y)
+    begin = np.zeros(2, dtype=np.int64)
+    events = []
+    for fold, label in zip(folds, labels, strict=True):
+        first = just_after(fold.start[:, 0], fold.end[:, 0])
+        begin += _errors(first, label)
+        events.append(_steps(fold, label))
+    t, at, after = (np.concatenate(parts) for parts in zip(*events, strict=True))
+    knots, place = np.unique(np.concatenate([[0.0, 1.0], t]), return_inverse=True)
+    sums = np.zeros((2, knots.size, 2), dtype=np.int64)  # what the counts change by, on a knot and after it
+    np.add.at(sums[0], place[2:], at)
+    np.add.at(sums[1], place[2:], after)
+    stretches = begin + np.cumsum(sums[1, :-1], axis=0)
+    points = np.concatenate([begin[None], stretches]) + sums[0]
+    n_plus = int(sum(np.count_nonzero(label > 0) for label in labels))
+    n_minus = sum(label.size for label in labels) - n_plus
+    return ErrorCurve(knots, stretches[:, 0], stretches[:, 1], points[:, 0], points[:, 1], n_plus, n_minus, line)
+
+
+def _alternate(points: Index, stretches: Index) -> Index:
+    cells = np.empty(points.size + stretches.size, dtype=np.int64)
+    cells[::2], cells[1::2] = points, stretches
+    return cells
+
+
+def _errors(positive: Mask, y: Array) -> Index:
+    """Numbers of false positives and of false negatives."""
+    return np.array([np.count_nonzero(positive & (y < 0)), np.count_nonzero(~positive & (y > 0))])
+
+
+def _steps(scores: PathScores, y: Array) -> tuple[Array, Index, Index]:
+    """Where labels change: t, and by what the two error counts differ on t, and just after it, from just before it.
+
+    At t = 0, where there is nothing before, from just after it.
+    """
+    m, k = scores.start.shape
+    width = max(1, BLOCK // max(m, 1))
+    found = [_at_ends(scores)]
+    for low in range(0, k, width):
+        found.append(_in_pieces(scores, low, min(low + width, k)))
+        found.append(_at_breakpoints(scores, low, min(low + width, k - 1)))
+    t, sample, at, after = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    # One more sample labelled +1: one false positive more if it is a negative, one false negative less if a positive.
+    per_label = np.stack([np.where(y[sample] < 0, 1, 0), np.where(y[sample] > 0, -1, 0)], axis=1)
+    return t, at[:, None] * per_label, after[:, None] * per_label
+
+
+def _in_pieces(scores: PathScores, low: int, high: int) -> Changes:
+    """Zeros strictly inside the pieces low to high - 1, where the label is +1."""
+    a, c = scores.start[:, low:high], scores.end[:, low:high]
+    up = just_after(c, a)
+    sample, piece = np.nonzero(just_after(a, c) != up)
+    left, right = scores.t[low + piece], scores.t[low + piece + 1]
+    t = np.minimum(left + (right - left) * zero_share(a[sample, piece], c[sample, piece]), right)
+    after = np.where(up[sample, piece], 1, -1)
+    # Rounding may put a zero on an end of its piece, whose own label stands in `_at_breakpoints`.
+    at = np.where(t == left, 0, np.where(t == right, after, np.maximum(after, 0)))
+    return t, sample, at, after
+
+
+def _at_breakpoints(scores: PathScores, low: int, high: int) -> Changes:
+    """Changes at the right ends of the pieces low to high - 1."""
+    before = just_after(scores.end[:, low:high], scores.start[:, low:high]).astype(np.int64)
+    here = scores.start[:, low + 1 : high + 1]
+    at = (here >= 0).astype(np.int64) - before
+    after = just_after(here, scores.end[:, low + 1 : high + 1]).astype(np.int64) - before
+    sample, j = np.nonzero((at != 0) | (after != 0))
+    return scores.t[low + 1 + j], sample, at[sample, j], after[sample, j]
+
+
+def _at_ends(scores: PathScores) -> Changes:
+    """The labels at t = 0 and t = 1 against those beside them."""
+    start, end = scores.start[:, 0], scores.end[:, -1]
+    first = (start >= 0).astype(np.int64) - just_after(start, scores.end[:, 0])
+    last = (end >= 0).astype(np.int64) - just_after(end, scores.start[:, -1])
+    m = start.size
+    t = np.repeat([0.0, 1.0], m)
+    return t, np.tile(np.arange(m), 2), np.concatenate([first, last]), np.zeros(2 * m, dtype=np.int64)

@@ -1,0 +1,182 @@
+"""``paretoclf verify``: rows, verdicts, exit status, conventions, formats, and what it says about bad files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import paretoclf as pc
+from paretoclf.cli import main
+from paretoclf.solution_files import read_solutions
+
+N = 16
+
+
+@pytest.fixture
+def problem(gaussians, tmp_path, monkeypatch):
+    """Samples in files, and a right path of them: costs, multipliers, intercepts."""
+    monkeypatch.chdir(tmp_path)
+    X, y = gaussians(N, 2, seed=3)
+    np.savez("samples.npz", X=X, y=y)
+    with open("samples.csv", "w") as out:
+        out.write("a,b,y\n" + "".join(f"{float(u)!r},{float(v)!r},{int(c)}\n" for (u, v), c in zip(X, y, strict=True)))
+    path = pc.trace(pc.TwoCSVM(X, y), (0.5, 0.5), (2.0, 2.0))
+    t = path.breakpoints
+    return (
+        X,
+        y,
+        np.array([tuple(path.costs(s)) for s in t]),
+        np.array([path.alpha(s) for s in t]),
+        np.array([path.intercept(s) for s in t]),
+    )
+
+
+def write_csv(file, **columns):
+    """Write columns; a matrix becomes one column for each sample."""
+    names, values = [], []
+    for name, column in columns.items():
+        for j, each in enumerate(np.atleast_2d(np.asarray(column).T)):
+            names.append(name if np.ndim(column) == 1 else f"{name}{j}")
+            values.append(each)
+    rows = [",".join(repr(float(v)) for v in row) for row in zip(*values, strict=True)]
+    with open(file, "w") as out:
+        out.write("\n".join([",".join(names), *rows]) + "\n")
+
+
+def test_a_right_path_passes_in_every_form(problem, capsys):
+    _, _, costs, alpha, b = problem
+    C = costs[:, 0]
+    np.savez("costs.npz", costs=costs, alpha=alpha, b=b)
+    np.savez("pair.npz", C_plus=C, C_minus=C, alpha=alpha)
+    np.savez("lambda.npz", alpha=alpha / C[:, None], b=b, **{"lambda": 1 / C})
+    write_csv("costs.csv", C_plus=C, a=alpha, C_minus=C, b=b)
+    write_csv("lambda.csv", **{"lambda": 1 / C}, alpha0=b / C, a=alpha / C[:, None])
+    for file in ("costs.npz", "pair.npz", "lambda.npz", "costs.csv", "lambda.csv"):
+        for data in ("samples.npz", "samples.csv"):
+            assert main(["verify", file, "--data", data]) == 0, file
+            printed = capsys.readouterr()
+            assert printed.err == ""
+            assert printed.out.splitlines()[-1] == f"{len(C)} of {len(C)} optimal to 1e-08"
+            assert printed.out.count("NOT") == 0
+
+
+def test_the_first_wrong_row_is_named_and_explained(problem, capsys):
+    X, y, costs, alpha, b = problem
+    wrong = alpha.copy()
+    wrong[3, 0] += 0.1
+    wrong[5, 1] -= 0.1
+    np.savez("wrong.npz", costs=costs, alpha=wrong, b=b)
+    assert main(["verify", "wrong.npz", "--data", "samples.npz"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    verdicts = [line.endswith("NOT optimal") for line in lines[1:-2]]
+    assert [k for k, bad in enumerate(verdicts) if bad] == [3, 5]
+    assert lines[-2] == f"{len(b) - 2} of {len(b)} optimal to 1e-08"
+    expected = pc.verify(X, y, [(*costs[3], wrong[3], b[3])])[0]
+    assert lines[-1] == f"first wrong row: 3. {expected.explain()}"
+    assert main(["verify", "wrong.npz", "--data", "samples.npz", "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert [row["row"] for row in report["rows"] if not row["optimal"]] == [3, 5]
+    assert report["first_wrong"] == report["rows"][3]
+    assert report["first_wrong"]["gap"] == expected.gap
+    assert report["data"]["samples"] == N
+    assert main(["verify", "wrong.npz", "--data", "samples.npz", "--tol", "10"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"{len(b)} of {len(b)} optimal to 10"
+
+
+def test_kernels(problem, capsys):
+    X, y, *_ = problem
+    np.savez("gram.npz", X=pc.RBF(2.0)(X, X), y=y)
+    poly = pc.Polynomial(2, 0.5, 2.0)
+    for kernel, options, data in (
+        (pc.RBF(2.0), ["--kernel", "rbf", "--bandwidth", "2"], "samples.npz"),
+        (pc.RBF(2.0), ["--kernel", "precomputed"], "gram.npz"),
+        (poly, ["--kernel", "poly", "--degree", "2", "--scale", ".5", "--offset", "2"], "samples.npz"),
+    ):
+        solution = pc.trace(pc.TwoCSVM(X, y, kernel), (1, 1), (1, 2)).at(1.0)
+        np.savez("one.npz", C_plus=[1.0], C_minus=[2.0], alpha=solution.alpha[None], b=[solution.classifier.b])
+        assert main(["verify", "one.npz", "--data", data, *options]) == 0
+        assert main(["verify", "one.npz", "--data", data if data == "gram.npz" else "samples.npz"]) == 1
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"alpha": None}, "there is no array 'alpha'; arrays: costs, b"),
+        ({"costs": None}, "must have C_plus and C_minus, or lambda, got none of them"),
+        ({"costs": None, "C_plus": np.ones(2)}, "must have C_plus and C_minus, or lambda, got C_plus"),
+        ({"costs": np.ones(2)}, "costs must have shape (k, 2), got (2,)"),
+        ({"lambda": np.ones(2)}, "costs stands for C_plus and C_minus; there must not be"),
+        ({"alpha": np.ones((2, 3))}, "alpha must have one row per solution and 16 columns, got shape (2, 3)"),
+        ({"b": np.ones(3)}, "b must have shape (2,), got (3,)"),
+        ({"b": [1.0, np.nan]}, "b must be finite, got nan at index 1"),
+        ({"alpha0": np.ones(2)}, "alpha0 belongs to lambda, in place of b"),
+        ({"costs": None, "lambda": [1.0, 0.0]}, "lambda must be positive, got 0 in row 1"),
+        ({"costs": -np.ones((2, 2))}, "solutions[0]: C_plus must be a finite nonnegative number, got -1.0"),
+        ({"alpha": np.array([["a"] * N] * 2)}, "cannot be read (could not convert string to float"),
+    ],
+)
+def test_bad_npz_files(problem, change, message, capsys):
+    arrays = {"costs": np.ones((2, 2)), "alpha": np.zeros((2, N)), "b": np.zeros(2), **change}
+    np.savez("bad.npz", **{name: values for name, values in arrays.items() if values is not None})
+    assert main(["verify", "bad.npz", "--data", "samples.npz"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert message in printed.err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        ("C_plus,C_minus,a\n1,1,0\n", "must have 2 columns of multipliers besides C_plus, C_minus, got 1"),
+        ("C_plus,C_minus,a,b\n1,1,0,0\n", "must have 2 columns of multipliers besides C_plus, C_minus, b, got 1"),
+        ("C_plus,C_plus,p,q\n1,1,0,0\n", "a column name occurs twice in C_plus, C_plus"),
+        ("C_plus,C_minus,p,q\n1,1,0\n", "row 2 must have 4 cells like the header, got 3"),
+        ("C_plus,C_minus,p,q\n1,1,0,x\n", "row 2: could not convert string to float: 'x'"),
+        ("C_plus,C_minus,p,q\n", "alpha must have one row per solution and 2 columns, got shape (0, 2)"),
+        ("lambda,C_minus,p,q\n1,1,0,0\n", "must have C_plus and C_minus, or lambda, got C_minus, lambda"),
+    ],
+)
+def test_bad_csv_files(tmp_path, text, message):
+    file = tmp_path / "bad.csv"
+    file.write_text(text)
+    with pytest.raises(pc.InputError) as error:
+        read_solutions(file, 2)
+    assert message in str(error.value)
+    assert str(file) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["verify", "missing.npz", "--data", "samples.npz"], "file not found: missing.npz"),
+        (["verify", "path.txt", "--data", "samples.npz"], "must end in .csv or .npz"),
+        (["verify", "samples.csv"], "--data"),
+        (["verify", "x.npz", "--data", "samples.npz", "--tol", "0"], "--tol must be a finite positive number, got 0"),
+        (["verify", "x.npz", "--data", "samples.npz", "--kernel", "rbf"], "--bandwidth is required"),
+        (["verify", "x.npz", "--data", "samples.npz", "--degree", "2"], "--degree belongs to --kernel poly"),
+    ],
+)
+def test_bad_arguments(problem, arguments, message, capsys):
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert printed.err.count("\n") == 1
+
+
+def test_a_damaged_npz_file(problem, capsys):
+    with open("damaged.npz", "wb") as out:
+        out.write(b"PK no archive")
+    assert main(["verify", "damaged.npz", "--data", "samples.npz"]) == 2
+    assert "damaged.npz: cannot be read" in capsys.readouterr().err
+
+
+def test_help(capsys):
+    assert main(["verify", "--help"]) == 0
+    out = capsys.readouterr().out
+    for word in ("FILE", "--data", "lambda", "alpha0", "--json", "exit status"):
+        assert word in out
