@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from paretoclf.agreement import compare as compare
     from paretoclf.formulations.two_c_svm import TwoCSVM as TwoCSVM
     from paretoclf.path.lines import trace as trace
+    from paretoclf.path.plane import CostPlane as CostPlane
+    from paretoclf.path.plane import plane as plane
     from paretoclf.path.result import Path as Path
     from paretoclf.path.result import load_path as load_path
     from paretoclf.path.scores import PathScores as PathScores
@@ -45,6 +47,8 @@ _LAZY = {
     "compare": "paretoclf.agreement",
     "TwoCSVM": "paretoclf.formulations.two_c_svm",
     "trace": "paretoclf.path.lines",
+    "CostPlane": "paretoclf.path.plane",
+    "plane": "paretoclf.path.plane",
     "Path": "paretoclf.path.result",
     "load_path": "paretoclf.path.result",
     "PathScores": "paretoclf.path.scores",

@@ -56,6 +56,7 @@ EXCEPTIONS = {
     ("roc/curve.py", "plotting"): "RocCurve.plot may hand itself to the display object",
     ("path/result.py", "matplotlib"): "Path.plot names the figure's type",
     ("path/result.py", "plotting"): "Path.plot hands itself to the display object",
+    ("path/plane.py", "plotting"): "CostPlane.plot hands itself to the display object",
 }
 
 

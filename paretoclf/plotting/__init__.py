@@ -2,4 +2,5 @@
 
 from paretoclf.plotting.path import PathDisplay as PathDisplay
 from paretoclf.plotting.path import plot_paths as plot_paths
+from paretoclf.plotting.plane import PlaneDisplay as PlaneDisplay
 from paretoclf.plotting.roc import RocDisplay as RocDisplay
