@@ -7,6 +7,7 @@ from itertools import pairwise, permutations, product
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from benchmarks import plane as benchmark
 from exact import integer_kernel
 from exact_enumeration import inverse
@@ -265,6 +266,21 @@ def test_crossing_every_edge_by_the_tracker_finds_the_same_map(monkeypatch, case
     assert fingerprint(pc.plane(svm, SQUARE, SQUARE)) == pytest.approx(fingerprint(usual), abs=1e-8)
 
 
+@pytest.mark.parametrize("kind", ["sparse", "low_rank", "precomputed"])
+def test_other_forms_of_the_samples_have_the_same_map(kind):
+    svm = generic(n=16, kernel="linear" if kind == "sparse" else "rbf")
+    if kind == "sparse":
+        other = pc.TwoCSVM(sp.csr_array(svm.X), svm.y)
+    elif kind == "low_rank":
+        other = pc.TwoCSVM(svm.X, svm.y, kernel=svm.gram.kernel, low_rank=16)
+    else:
+        other = pc.TwoCSVM(svm.gram.matrix, svm.y, kernel="precomputed")
+    one, two = pc.plane(svm, SQUARE, SQUARE), pc.plane(other, SQUARE, SQUARE)
+    assert objections(other, two) == []
+    assert fingerprint(one) == pytest.approx(fingerprint(two), abs=1e-7)
+    assert two.at(0.8, 0.3).certificate.passes(1e-9)
+
+
 def test_a_part_of_the_rectangle_has_the_part_of_the_map():
     svm = generic(n=14)
     whole, part = pc.plane(svm, SQUARE, SQUARE), pc.plane(svm, (0.5, 0.9), (0.3, 1.2))
@@ -279,7 +295,17 @@ def test_a_part_of_the_rectangle_has_the_part_of_the_map():
 HARD = [
     *("integer grid", "rounded", "duplicates", "conflicting labels", "copies in a class", "collinear"),
     *("constant feature", "one sample", "separable", "rank-deficient", "wide", "all equal", "balanced", "mirrored"),
-    *("equal centroids", "binary", "xor", "weights", "polynomial", "tiny bandwidth", "far from 0", "costs * 1e-6"),
+    *(
+        "equal centroids",
+        "binary",
+        "xor",
+        "classes 1:100",
+        "weights",
+        "polynomial",
+        "tiny bandwidth",
+        "far from 0",
+        "costs * 1e-6",
+    ),
 ]
 
 

@@ -50,7 +50,8 @@ class Exploration:
         self.tracked = 0  # edges that the tracker crossed
         self._borders: list[Array] = []
         self._met: list[list[list[tuple[Array, Array]]]] = []  # per region and edge: where its neighbours are known
-        self._known: dict[bytes, int] = {}
+        self._known: dict[bytes, int] = {}  # by the sets that the multipliers imply
+        self._of_basis: dict[bytes, int] = {}  # and by basis
         self._tracker: BoxQP | None = None
         self._touch = 10.0 * bases.tol
 
@@ -69,7 +70,7 @@ class Exploration:
                     progress(self.regions[new].area)
 
     def _add(self, region: Region) -> int:
-        self._known[region.key] = len(self.regions)
+        self._known[region.key] = self._of_basis[region.sets.tobytes()] = len(self.regions)
         self.regions.append(region)
         self._borders.append(borders(region.polygon))
         self._met.append([[] for _ in region.facets])
@@ -114,7 +115,8 @@ class Exploration:
         assert facet is not None
         exchanged = self.bases.beyond(region, facet)
         if exchanged is not None:
-            found = self.bases.region(exchanged)
+            known = self._of_basis.get(exchanged.sets.tobytes(), -1)
+            found = self.bases.region(exchanged) if known < 0 else self.regions[known]
             if found is not None and self._adjacent(i, j, point, found):
                 return found
         return self._tracked(i, j, point)

@@ -42,20 +42,30 @@ def cut(polygon: Array, half_planes: Array, tol: float) -> tuple[Array, Index]:
     (array([[0. , 0. ], [0.5, 0. ], [0.5, 1. ], [0. , 1. ]]), array([-1,  0, -1, -1]))
     """
     edge = np.full(polygon.shape[0], -1, dtype=np.int64)
-    while half_planes.shape[0]:
-        distances = half_planes[:, :1] + half_planes[:, 1:] @ polygon.T
-        deepest = int(np.argmin(distances.min(axis=1)))
-        inside = distances[deepest]
-        if inside.min() >= -tol:
+    which = np.arange(half_planes.shape[0])
+    while True:
+        distances = half_planes[which, :1] + half_planes[which, 1:] @ polygon.T
+        lowest = distances.min(axis=1)
+        cutting = np.flatnonzero(lowest < -tol)  # the others hold all that will be left
+        if cutting.size == 0:
             break
+        deepest = int(np.argmin(lowest))
+        inside = distances[deepest]
         if inside.max() <= tol:
             return np.empty((0, 2)), np.empty(0, dtype=np.int64)
-        polygon, edge = _cut_once(polygon, edge, inside, deepest)
+        polygon, edge = _cut_once(polygon, edge, inside, int(which[deepest]))
+        which = which[cutting]
     return polygon, edge
 
 
-def _cut_once(polygon: Array, edge: Index, inside: Array, label: int) -> tuple[Array, Index]:
+def _next(polygon: Array) -> Index:
+    """Number of the vertex after each."""
+    return np.asarray(np.arange(1, polygon.shape[0] + 1) % polygon.shape[0])
+
+
+def _cut_once(polygon: Array, edge: Index, distances: Array, label: int) -> tuple[Array, Index]:
     """Cut off the vertices at negative distance; the new edge gets the label."""
+    inside = distances.tolist()
     k = len(inside)
     points, labels = [], []
     for j in range(k):
@@ -74,7 +84,7 @@ def without_short_edges(polygon: Array, edge: Index, tol: float) -> tuple[Array,
     """The polygon without edges shorter than tol, and what the others lie on."""
     if polygon.shape[0] < 3:
         return polygon, edge
-    step = np.roll(polygon, -1, axis=0) - polygon
+    step = polygon[_next(polygon)] - polygon
     keep = np.hypot(step[:, 0], step[:, 1]) > tol
     return polygon[keep], edge[keep]
 
@@ -102,7 +112,7 @@ def centroid(polygon: Array) -> Array:
 
 def borders(polygon: Array) -> Array:
     """The edges as half-planes that hold the polygon, shape (k, 3); an edge without length holds everything."""
-    step = np.roll(polygon, -1, axis=0) - polygon
+    step = polygon[_next(polygon)] - polygon
     length = np.hypot(step[:, 0], step[:, 1])
     safe = np.where(length > 0.0, length, 1.0)
     u, v = -step[:, 1] / safe, step[:, 0] / safe

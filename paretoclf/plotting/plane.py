@@ -55,8 +55,8 @@ class PlaneDisplay:
     >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
     >>> display = PlaneDisplay.from_plane(pc.plane(svm, (0.05, 2), (0.05, 2)), [[0.2], [2.4]], [-1, 1])
     >>> display.errors([0.5, 1.5], [0.5, 1.5])  # display.plot() draws it
-    array([[0., 0.],
-           [0., 0.]])
+    array([[0. , 0.5],
+           [0.5, 0. ]])
     """
 
     plane: CostPlane
