@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from paretoclf.formulations.two_c_svm import TwoCSVM as TwoCSVM
     from paretoclf.formulations.two_nu_svm import TwoNuSVM as TwoNuSVM
     from paretoclf.path.load import load_path as load_path
+    from paretoclf.path.plane import CostPlane as CostPlane
+    from paretoclf.path.plane import plane as plane
     from paretoclf.path.prices import ShadowPrices as ShadowPrices
     from paretoclf.path.quantile_path import QuantilePath as QuantilePath
     from paretoclf.path.result import Path as Path
@@ -90,6 +92,8 @@ _LAZY = {
     "TwoCSVM": "paretoclf.formulations.two_c_svm",
     "TwoNuSVM": "paretoclf.formulations.two_nu_svm",
     "trace": "paretoclf.path.tracing",
+    "CostPlane": "paretoclf.path.plane",
+    "plane": "paretoclf.path.plane",
     "Path": "paretoclf.path.result",
     "load_path": "paretoclf.path.load",
     "QuantilePath": "paretoclf.path.quantile_path",

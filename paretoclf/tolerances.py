@@ -80,6 +80,21 @@ FAST_EXIT = 1e-12
 #: (same units as EVENT_*) is a numerical failure, never a tie.
 INFEASIBLE = 1e-6
 
+#: Map of the cost plane: regions narrower and edges shorter than this share of the rectangle's diagonal are passed
+#: over. Vertices are intersections of lines known to about 1e-13.
+PLANE_SLIVER = 1e-10
+
+#: Map: a margin (against 1) or multiplier (against its largest cap) that is nowhere on the rectangle further from its
+#: bound is on it everywhere: what is exactly so is computed to about 1e-13.
+PLANE_ZERO = 1e-9
+
+#: Map: a sample depends on a margin set when its squared pivot is below this share of its diagonal. Margin systems are
+#: solved in double precision there, and the solution must leave the certificate (1e-8) room.
+PLANE_PIVOT = 1e-12
+
+#: Map: the areas of the regions must add up to that of the rectangle within this share of it.
+PLANE_AREA = 1e-9
+
 #: Clarabel's tolerances for `accuracy="fast"` and `accuracy="reference"`.
 SOLVER_FAST = 1e-8
 SOLVER_REFERENCE = 1e-12

@@ -1,0 +1,350 @@
+"""The map of the cost plane: every optimal classifier of a rectangle of costs, as data.
+
+Along a line of costs the solution is affine between breakpoints; in the plane it is affine on convex polygons, the
+critical regions. `plane` finds them all.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from tqdm import tqdm
+
+from paretoclf.certificate import Certificate, certify_many
+from paretoclf.checks import Array, Index
+from paretoclf.costs import Costs
+from paretoclf.errors import DegeneratePathError, InputError
+from paretoclf.gram import Gram
+from paretoclf.path.critical import Bases, Region, Sets
+from paretoclf.path.exploration import Exploration
+from paretoclf.path.lines import CostProblem, trace_costs
+from paretoclf.path.polygon import area, borders, rectangle
+from paretoclf.solution import Solution, make_solution
+from paretoclf.tolerances import CERTIFY, PLANE_AREA, PLANE_SLIVER
+
+#: Where in the rectangle the first region is looked for: in no special position on lines such as the ray.
+_FIRST = (0.6180339887, 0.4142135624)
+_BLOCK = 4096  # certificates computed at a time
+
+
+@dataclass(frozen=True)
+class Contact:
+    """Two regions share the segment from start to stop of their borders."""
+
+    first: int
+    second: int
+    start: Array
+    stop: Array
+
+
+@dataclass(frozen=True)
+class CostPlane:
+    """All optimal 2C-SVM classifiers of a rectangle of the cost plane.
+
+    Attributes
+    ----------
+    gram : Gram
+    y : array of shape (n,)
+    sample_weight : array of shape (n,)
+        The cap of sample i is ``sample_weight[i] * C_{y_i}``.
+    C_plus, C_minus : pairs of float
+        The rectangle.
+    regions : tuple of Region
+        Convex polygons that cover the rectangle and do not overlap; on each, sets and affine solution map.
+    contacts : tuple of Contact
+        Which regions touch along which segment.
+    seconds : float
+        Time that the map took, certificates excluded.
+
+    Notes
+    -----
+    Multipliers and w are continuous over the whole rectangle where they are unique. b jumps across some edges, which
+    lie on lines ``C_plus s_+ = C_minus s_-`` (s the weights of the left sets): on them every b between the two values
+    is optimal. Where multipliers are not unique (dependent samples, such as duplicates), one choice is made for the
+    whole map, and w and the scores do not depend on it.
+    """
+
+    gram: Gram = field(repr=False)
+    y: Array = field(repr=False)
+    sample_weight: Array = field(repr=False)
+    C_plus: tuple[float, float]
+    C_minus: tuple[float, float]
+    regions: tuple[Region, ...] = field(repr=False)
+    contacts: tuple[Contact, ...] = field(repr=False)
+    seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        (a, b), (c, d) = self.C_plus, self.C_minus
+        return (
+            f"CostPlane([{a:g}, {b:g}] x [{c:g}, {d:g}], {self.y.size} samples, {len(self.regions)} regions, "
+            f"margin sets of up to {int(self.n_margin.max())})"
+        )
+
+    @cached_property
+    def areas(self) -> Array:
+        """Area of each region; they add up to that of the rectangle."""
+        return np.array([region.area for region in self.regions])
+
+    @property
+    def n_margin(self) -> Index:
+        """Size of the margin set of each region."""
+        return np.array([region.margin.size for region in self.regions])
+
+    @cached_property
+    def _lookup(self) -> tuple[Array, Array]:
+        """Bounding boxes (r, 4), and half-planes (r, k, 3), padded with such that hold everything."""
+        boxes = np.array([[*r.polygon.min(axis=0), *r.polygon.max(axis=0)] for r in self.regions])
+        planes = np.zeros((len(self.regions), max(r.polygon.shape[0] for r in self.regions), 3))
+        planes[:, :, 0] = np.inf
+        for k, region in enumerate(self.regions):
+            planes[k, : region.polygon.shape[0]] = borders(region.polygon)
+        return boxes, planes
+
+    def region_at(self, C_plus: float, C_minus: float) -> int:
+        """Number of the region that these costs lie in; of one of them, on a common border.
+
+        Raises
+        ------
+        InputError
+            If the costs are outside the rectangle.
+        """
+        x, y = float(C_plus), float(C_minus)
+        for name, value, (lo, hi) in (("C_plus", x, self.C_plus), ("C_minus", y, self.C_minus)):
+            if not lo <= value <= hi:
+                raise InputError(f"{name} must lie in [{lo:g}, {hi:g}], the range of this map; got {value!r}")
+        boxes, planes = self._lookup
+        slack = 100 * PLANE_SLIVER * float(np.hypot(self.C_plus[1], self.C_minus[1]))
+        near = np.flatnonzero(
+            (boxes[:, 0] <= x + slack)
+            & (boxes[:, 1] <= y + slack)
+            & (boxes[:, 2] >= x - slack)
+            & (boxes[:, 3] >= y - slack)
+        )
+        depth = (planes[near] @ np.array([1.0, x, y])).min(axis=1)
+        return int(near[np.argmax(depth)])
+
+    def caps(self, C_plus: float, C_minus: float) -> Array:
+        """Upper bounds of the multipliers, shape (n,)."""
+        return self.sample_weight * np.where(self.y > 0, C_plus, C_minus)
+
+    def alpha(self, C_plus: float, C_minus: float) -> Array:
+        """Multipliers, shape (n,), in O(n)."""
+        return self._in(self.region_at(C_plus, C_minus), C_plus, C_minus)[0]
+
+    def _in(self, k: int, C_plus: float, C_minus: float) -> tuple[Array, float]:
+        """Multipliers and intercept of region k at costs in it."""
+        region, caps, at = self.regions[k], self.caps(C_plus, C_minus), np.array([1.0, C_plus, C_minus])
+        if min(C_plus, C_minus) == 0.0:  # a class without costs: no multiplier, and the other decides b
+            return np.zeros_like(caps), float(np.sign(self.y @ caps))
+        return np.clip(region.coefficients(self.unit_caps) @ at, 0.0, caps), float(region.b_map @ at)
+
+    @property
+    def unit_caps(self) -> Array:
+        """Caps per unit of either cost, shape (n, 2)."""
+        return self.sample_weight[:, None] * np.stack([self.y > 0, self.y < 0], axis=1)
+
+    def at(self, C_plus: float, C_minus: float) -> Solution:
+        """Solution at these costs; its certificate is computed when asked for.
+
+        Parameters
+        ----------
+        C_plus, C_minus : float
+            In the rectangle.
+        """
+        alpha, b = self._in(self.region_at(C_plus, C_minus), C_plus, C_minus)
+        caps, costs = self.caps(C_plus, C_minus), Costs(C_plus, C_minus)
+        w = None if self._offsets is None else self._offsets.T @ (self.y * alpha)
+        return make_solution(self.gram, self.y, caps, costs, alpha, b=b, w=w, source="plane")
+
+    @cached_property
+    def _offsets(self) -> Array | None:
+        """Dense features less their mean: w is the sharper for it, as the multipliers balance."""
+        features = self.gram.features
+        return None if features is None or sp.issparse(features) else np.asarray(features - features.mean(axis=0))
+
+    def w_map(self, k: int) -> Array:
+        """Slope of region k as ``w_map @ (1, C_plus, C_minus)``, shape (d, 3); linear kernel and ``low_rank`` only."""
+        features = self.gram.features
+        if features is None:
+            raise InputError("w exists for the linear kernel and with low_rank only")
+        F = features if self._offsets is None else self._offsets
+        return np.asarray(F.T @ (self.y[:, None] * self.regions[k].coefficients(self.unit_caps)))
+
+    def score_maps(self, X: Any, which: Any = None) -> Array:
+        """Scores of m samples in regions: ``score_maps(X)[k] @ (1, C_plus, C_minus)``, shape (r, m, 3).
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            As for `Classifier.decision_function`.
+        which : sequence of int, optional
+            Numbers of the regions; default: all.
+        """
+        K, unit = self.gram.cross(X), self.unit_caps
+        regions = self.regions if which is None else [self.regions[k] for k in which]
+        return np.stack([K @ (self.y[:, None] * r.coefficients(unit)) + r.b_map for r in regions])
+
+    def region_numbers(self, C_plus: Array, C_minus: Array) -> Index:
+        """Number of the region at every point of a grid, shape (size of C_minus, size of C_plus); both increasing."""
+        inside = [v.min() >= lo and v.max() <= hi for v, (lo, hi) in ((C_plus, self.C_plus), (C_minus, self.C_minus))]
+        if not all(inside):
+            raise InputError(
+                f"C_plus and C_minus must lie in the rectangle of this map, {self.C_plus} x {self.C_minus}"
+            )
+        boxes, planes = self._lookup
+        slack = 100 * PLANE_SLIVER * float(np.hypot(self.C_plus[1], self.C_minus[1]))
+        out = np.full((C_minus.size, C_plus.size), -1, dtype=np.int64)
+        depth = np.full(out.shape, -np.inf)
+        first, last = (
+            np.stack([np.searchsorted(v, boxes[:, j + k] + sign * slack) for j, v in enumerate((C_plus, C_minus))])
+            for k, sign in ((0, -1.0), (2, 1.0))
+        )
+        for k, border in enumerate(planes):
+            part = slice(first[1, k], last[1, k]), slice(first[0, k], last[0, k])
+            if depth[part].size:
+                x, z = C_plus[None, part[1], None], C_minus[part[0], None, None]
+                here = (border[:, 0] + border[:, 1] * x + border[:, 2] * z).min(axis=2)
+                deeper = here > depth[part]
+                depth[part][deeper], out[part][deeper] = here[deeper], k
+        return out
+
+    def certificates(self, where: str = "vertices") -> list[list[Certificate]]:
+        """Certificates of each region at its vertices, or at its centroid.
+
+        The optimality conditions are affine in the costs on a region: what holds at its vertices holds all over it.
+
+        Parameters
+        ----------
+        where : "vertices" or "centroids"
+
+        Raises
+        ------
+        InputError
+            If where is anything else.
+        """
+        if where not in ("vertices", "centroids"):
+            raise InputError(f"where must be 'vertices' or 'centroids', got {where!r}")
+        points = [r.polygon if where == "vertices" else r.centroid[None] for r in self.regions]
+        owner = np.repeat(np.arange(len(points)), [p.shape[0] for p in points])
+        costs = np.concatenate(points)
+        features = self.gram.features
+        data: dict[str, Any] = {"K": self.gram.matrix} if features is None else {"X": features}
+        out: list[list[Certificate]] = [[] for _ in self.regions]
+        for first in range(0, owner.size, _BLOCK):
+            here = range(first, min(first + _BLOCK, owner.size))
+            found = [self._in(int(owner[i]), *costs[i]) for i in here]
+            alpha, b = np.stack([a for a, _ in found], axis=1), np.array([b for _, b in found])
+            caps = np.stack([self.caps(*costs[i]) for i in here], axis=1)
+            W = None if self._offsets is None else self._offsets.T @ (self.y[:, None] * alpha)
+            proofs = certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, **data)
+            for i, proof in zip(here, proofs, strict=True):
+                out[owner[i]].append(proof)
+        return out
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the regions; see `paretoclf.plotting.plane.PlaneDisplay`."""
+        from paretoclf.plotting.plane import PlaneDisplay  # matplotlib only when a picture is wanted
+
+        return PlaneDisplay.from_plane(self).plot(ax=ax)
+
+
+def plane(
+    svm: CostProblem,
+    C_plus: tuple[float, float],
+    C_minus: tuple[float, float],
+    *,
+    certify: bool = True,
+    progress: bool | None = None,
+) -> CostPlane:
+    """Every optimal classifier on a rectangle of the cost plane, exactly.
+
+    Parameters
+    ----------
+    svm : TwoCSVM
+        The problem; only its samples, labels and weights are used, no solver. The kernel matrix is formed.
+    C_plus, C_minus : pair (lo, hi)
+        Ranges of the two costs, ``0 <= lo < hi``.
+    certify : bool
+        Whether to compute the certificate at every vertex of every region and refuse a map that fails (the default).
+    progress : bool, optional
+        Whether to show a progress bar (share of the area); by default on a terminal.
+
+    Returns
+    -------
+    CostPlane
+
+    Raises
+    ------
+    InputError
+        If a range is none.
+    DegeneratePathError
+        If a region cannot be found, the regions do not add up to the rectangle, or a certificate fails. No doubtful
+        map is returned.
+
+    References
+    ----------
+    Bach, Heckerman & Horvitz (2006), JMLR 7, section 3. Critical regions: Bemporad, Morari, Dua & Pistikopoulos
+    (2002), Automatica 38.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> svm = pc.TwoCSVM(np.array([[0.0], [1.0], [2.0], [3.0]]), [-1, 1, -1, 1])
+    >>> found = pc.plane(svm, C_plus=(0.05, 2), C_minus=(0.05, 2))
+    >>> len(found.regions)
+    5
+    >>> found.at(1.0, 1.0).certificate.passes(1e-12)
+    True
+    """
+    across, up = _range(C_plus, "C_plus"), _range(C_minus, "C_minus")
+    began = time.perf_counter()
+    frame = rectangle(across, up)
+    bases = Bases(svm.gram, svm.y, svm.sample_weight, frame)
+    corner, width = frame[0], frame[2] - frame[0]
+    at = corner + np.array(_FIRST) * width
+    path = trace_costs(svm, tuple(at), tuple(at + 1e-3 * width * _FIRST[::-1]), certify=False, progress=False)
+    t = 0.5 * float(path.breakpoints[1])
+    search = Exploration(svm.gram, svm.y, svm.sample_weight, bases)
+    whole = area(frame)
+    shown = sys.stderr.isatty() if progress is None else progress
+    with tqdm(total=whole, desc="plane", leave=False, disable=not shown, bar_format=_BAR) as meter:
+        search.run(Sets(*path.basis(t)), np.array(tuple(path.costs(t))), meter.update)
+    found = CostPlane(
+        svm.gram, svm.y, svm.sample_weight, across, up, tuple(search.regions),
+        tuple(Contact(*each) for each in search.contacts), time.perf_counter() - began,
+    )  # fmt: skip
+    missing = abs(1.0 - float(found.areas.sum()) / whole)
+    if not missing <= PLANE_AREA:
+        raise _refuse(f"the regions miss or overlap on {missing:.1e} of the rectangle", found.regions[0], at)
+    if certify:
+        for region, proofs in zip(found.regions, found.certificates(), strict=True):
+            for costs, proof in zip(region.polygon, proofs, strict=True):
+                if not proof.passes(CERTIFY):
+                    raise _refuse(f"the certificate of a region fails ({proof.explain()})", region, costs)
+    return found
+
+
+_BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
+
+
+def _range(given: Any, name: str) -> tuple[float, float]:
+    try:
+        lo, hi = (float(v) for v in given)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a pair (lo, hi) of costs, got {given!r}") from None
+    if not 0.0 <= lo < hi < np.inf:
+        raise InputError(f"{name} must be a pair with 0 <= lo < hi, both finite; got {given!r}")
+    return lo, hi
+
+
+def _refuse(cause: str, region: Region, costs: Array) -> DegeneratePathError:
+    where = f"C_plus={costs[0]:.6g}, C_minus={costs[1]:.6g}"
+    remedy = "Standardise the features, or use a smaller rectangle; no doubtful map is returned."
+    return DegeneratePathError(cause, t=0.0, costs=where, n_margin=region.margin.size, remedy=remedy)

@@ -1,0 +1,190 @@
+"""The map of the cost plane, with the two lines that are usually traced, and the level sets of a held-out error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoclf.checks import Array, check_labels
+from paretoclf.errors import InputError
+from paretoclf.path.plane import CostPlane
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+RAY, LINE, LEVELS = "#D55E00", "#CC79A7", "black"
+_GRID = 240  # points per side at which the held-out error is evaluated
+_N_LEVELS = 3
+
+
+@dataclass(eq=False)
+class PlaneDisplay:
+    """A map of the cost plane: one polygon per affine piece of the solution, coloured by the size of its margin set.
+
+    Over it the balanced ray ``C_plus s_+ = C_minus s_-`` (s the sums of weights), the line of fixed total through the
+    middle of the rectangle, along which only the asymmetry changes, and level sets of the error on held-out samples.
+
+    Parameters
+    ----------
+    plane : CostPlane
+        What to show.
+    X : array of shape (m, d), optional
+        Held-out samples; for a precomputed kernel their values against the training samples, shape (m, n).
+    y : array of shape (m,), optional
+        Their labels.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        As drawn last.
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+
+    Raises
+    ------
+    InputError
+        If only one of X and y is given, or they do not fit.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> from paretoclf.plotting import PlaneDisplay
+    >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+    >>> display = PlaneDisplay.from_plane(pc.plane(svm, (0.05, 2), (0.05, 2)), [[0.2], [2.4]], [-1, 1])
+    >>> display.errors([0.5, 1.5], [0.5, 1.5])  # display.plot() draws it
+    array([[0. , 0.5],
+           [0.5, 0. ]])
+    """
+
+    plane: CostPlane
+    X: Any = None
+    y: Any = None
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if (self.X is None) != (self.y is None):
+            raise InputError("X and y must be given together, got one without the other")
+        if self.y is not None:
+            check_labels(self.y, len(self.X))
+
+    @classmethod
+    def from_plane(cls, plane: CostPlane, X: Any = None, y: Any = None) -> PlaneDisplay:
+        """Make the display of a map, with held-out samples if there are any."""
+        return cls(plane, X, y)
+
+    def errors(self, C_plus: Any, C_minus: Any) -> Array:
+        """Share of held-out samples that are misclassified, on a grid of costs; shape (size of C_minus, of C_plus)."""
+        if self.X is None:
+            raise InputError("X and y must be given for held-out errors")
+        x, z = np.asarray(C_plus, dtype=np.float64), np.asarray(C_minus, dtype=np.float64)
+        numbers = self.plane.region_numbers(x, z)
+        which, count = np.unique(numbers, return_counts=True)
+        places = np.split(np.argsort(numbers, axis=None, kind="stable"), np.cumsum(count)[:-1])
+        truth, out = np.asarray(self.y) > 0, np.empty(numbers.shape)
+        for scores, place in zip(self.plane.score_maps(self.X, which), places, strict=True):
+            row, column = np.unravel_index(place, numbers.shape)
+            at = np.stack([np.ones(row.size), x[column], z[row]])
+            out[row, column] = ((scores @ at >= 0) != truth[:, None]).mean(axis=0)
+        return out
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> PlaneDisplay:
+        """Draw the map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; default: a new figure.
+        title : str, optional
+            Title; default: numbers of regions and samples.
+
+        Returns
+        -------
+        PlaneDisplay
+            This object, with `ax_` and `figure_`.
+        """
+        from matplotlib.collections import PolyCollection
+
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            ax = plt.figure(figsize=(7.2, 6.2), layout="constrained").subplots()
+        plane, sizes = self.plane, self.plane.n_margin
+        thin = 0.6 if len(plane.regions) < 200 else 0.3 if len(plane.regions) < 3000 else 0.0
+        polygons = PolyCollection(
+            [r.polygon for r in plane.regions], array=sizes, cmap=_shades(int(np.ptp(sizes)) + 1),
+            edgecolors="white" if thin else "face", linewidths=thin or 0.2,
+        )  # fmt: skip
+        polygons.set_clim(sizes.min() - 0.5, sizes.max() + 0.5)
+        ax.add_collection(polygons)
+        step = max(1, -(-(int(np.ptp(sizes)) + 1) // 12))
+        ticks = np.arange(sizes.min(), sizes.max() + 1, step)
+        ax.figure.colorbar(polygons, ax=ax, label="size of the margin set", ticks=ticks)
+        for (x, z), color, style, name in self._lines():
+            ax.plot(x, z, color="white", linewidth=3.4, solid_capstyle="butt")
+            ax.plot(x, z, color=color, linestyle=style, linewidth=2.0, label=name)
+        if self.X is not None:
+            self._levels(ax)
+        ax.set_xlim(*plane.C_plus)
+        ax.set_ylim(*plane.C_minus)
+        ax.set_xlabel(r"$C_+$, cost of a false negative")
+        ax.set_ylabel(r"$C_-$, cost of a false positive")
+        ax.set_title(f"{len(plane.regions)} optimal pieces, {plane.y.size} samples" if title is None else title)
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.11), ncols=3, fontsize="small", frameon=False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _lines(self) -> list[tuple[tuple[Array, Array], str, str, str]]:
+        """Balanced ray and asymmetry line, as far as they are in the rectangle."""
+        plane = self.plane
+        plus, minus = plane.unit_caps.sum(axis=0)
+        (a, b), (c, d) = plane.C_plus, plane.C_minus
+        total = 0.5 * (a + b + c + d)
+        lo, hi = max(a, c * minus / plus), min(b, d * minus / plus)
+        found = []
+        if lo < hi:
+            x = np.array([lo, hi])
+            found.append(((x, x * plus / minus), RAY, "-", "balanced ray"))
+        x = np.array([max(a, total - d), min(b, total - c)])
+        found.append(((x, total - x), LINE, "-", f"asymmetry line, $C_+ + C_- = {total:.3g}$"))
+        return found
+
+    def _levels(self, ax: Axes) -> None:
+        (a, b), (c, d) = self.plane.C_plus, self.plane.C_minus
+        x, z = np.linspace(a, b, _GRID), np.linspace(c, d, _GRID)
+        errors = self.errors(x, z)
+        values = np.unique(errors)
+        if values.size < 2:
+            return
+        # The error is a step function: a level lies between two of the values that it takes.
+        wanted = np.linspace(values[0], values[-1], _N_LEVELS + 2)[:-1]
+        after = np.unique(np.clip(np.searchsorted(values, wanted, side="right"), 1, values.size - 1))
+        levels = 0.5 * (values[after - 1] + values[after])
+        lines = ax.contour(x, z, errors, levels=levels, colors=LEVELS, linewidths=1.1)
+        places = _crossings(x, z, errors, levels)
+        ax.clabel(lines, fmt=lambda level: f"{100 * level:.0f} %", fontsize="small", manual=places, inline_spacing=2)
+        ax.plot([], [], color=LEVELS, linewidth=1.1, label="held-out error")
+
+
+def _crossings(x: Array, z: Array, errors: Array, levels: Array) -> list[tuple[float, float]]:
+    """Where level sets cross a row near the top and a column near the right, far enough apart for labels."""
+    near = int(0.86 * x.size)
+    found: list[tuple[float, float]] = []
+    for values, spots in ((errors[near], [(u, z[near]) for u in x]), (errors[:, near], [(x[near], v) for v in z])):
+        for level in levels:
+            for j in np.flatnonzero(np.diff(values > level)):
+                u, v = spots[j]
+                if all(abs(u - a) / np.ptp(x) + abs(v - c) / np.ptp(z) > 0.09 for a, c in found):
+                    found.append((float(u), float(v)))
+    return found
+
+
+def _shades(count: int) -> Any:
+    """As many colours, light to dark, without the dark end in which lines would be lost."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(colormaps["GnBu"](np.linspace(0.1, 0.95, max(count, 1))))
