@@ -232,6 +232,20 @@ def test_the_path_is_continuous_into_its_ends():
     np.testing.assert_array_equal(scores.end[:, :-1], scores.start[:, 1:])
 
 
+def test_the_rounding_of_tau_near_1_does_not_reach_the_margins():
+    """At lam = 1e-5 a cap moves by 6e4 times tau: half a unit in the last place of tau would be 6e-12 of a margin."""
+    X, y = np.array([[0.3, 0.0], [0.3, -0.6], [-0.3, -0.6]]), np.array([-1.0, 1.0, 1.0])
+    svm = pc.QuantileSVM(X, y, pc.RBF(1.0), bias=True)
+    path = pc.trace(svm, tau=(0, 1), lam=1.1346260759842136e-05)
+    kinks = path.kinks[path.kinks > 0.999]
+    assert kinks.size >= 2
+    for tau in kinks:
+        margins = y * path.at(tau).classifier.decision_function(X) - 1.0
+        on = path.sets(tau) == 2
+        assert on.any()
+        assert np.abs(margins[on]).max() < 1e-13
+
+
 def test_kinks_are_where_a_set_changes():
     X, y = data(9)
     path = pc.trace(problem(X, y), tau=(0, 1), lam=0.01)

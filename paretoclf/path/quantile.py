@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,13 +21,14 @@ from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.path.box_qp import BoxQP
-from paretoclf.path.build import assemble
+from paretoclf.path.build import Leg, assemble
 from paretoclf.path.engine import follow
 from paretoclf.path.events import LEFT
 from paretoclf.path.legs import Walk, check_certificates, meter, straight
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.quadratic import FeatureForm, GramForm
 from paretoclf.path.quantile_path import QuantilePath
+from paretoclf.path.segments import Log
 
 
 class QuantileProblem(Protocol):
@@ -146,13 +147,42 @@ def _trace(
     walk = Walk(problem, bases, inside, max_events, None if progress is None else lambda s: progress(s / (hi - lo)))
     here = problem.snapshot()
     problem.record_from_here()
-    forward = walk.legs(costs(middle), costs(hi), middle, hi) if middle < hi else []
+    upwards = walk.legs(costs(middle), costs(hi), 1 - middle, 1 - hi) if middle < hi else []
     log = problem.log
+    forward: list[Leg] = [_FromOne(**vars(leg)) for leg in upwards]
+    for leg in forward:
+        _move_to_doubles(log, leg)
     problem.restore(here)
     problem.record_from_here()
     backward = walk.legs(costs(middle), costs(lo), middle, lo) if lo < middle else []
     pieces = assemble(log, forward, problem.log, backward, None, svm.gram.features is not None)
     return _in_the_papers_scale(pieces, lam, svm.bias)
+
+
+@dataclass(frozen=True)
+class _FromOne(Leg):
+    """A leg that was traced in 1 - tau, which has more digits than tau where the cost of the positives vanishes."""
+
+    def t(self, u: Array) -> Array:
+        return 1.0 - super().t(u)
+
+
+def _move_to_doubles(log: Log, leg: Leg) -> None:
+    """Move what the log has at the ends of its segments along them, to where tau is a double.
+
+    At a small lam the largest cost times the rounding of tau is visible in the multipliers.
+    """
+    part, u = slice(leg.first, leg.last), log.t[:, leg.first : leg.last]
+    tau = leg.t(u)
+    exact = Leg.t(leg, u) - (1.0 - tau)  # tau minus where the solution is known; no rounding, as tau >= 1/2
+    length = u[1] - u[0]
+    share = np.where(length > 0, exact / ((leg.t_from - leg.t_to) * np.where(length > 0, length, 1.0)), 0.0)
+    entries = slice(int(log.ptr[leg.first]), int(log.ptr[leg.last]))
+    log.a[:, entries] += np.repeat(share, np.diff(log.ptr[leg.first : leg.last + 1]), axis=1) * (
+        log.a[1, entries] - log.a[0, entries]
+    )
+    if log.w.shape[2]:
+        log.w[part] += share.T[:, :, None] * (log.w[part, 1] - log.w[part, 0])[:, None, :]
 
 
 def _quadratic(svm: QuantileProblem) -> GramForm | FeatureForm:
