@@ -24,3 +24,18 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say the types
 autodoc_default_options = {"members": True, "show-inheritance": False}
 numpydoc_show_class_members = False
+
+
+def _statements() -> None:
+    """Write the statement of every formulation to a page of its own."""
+    from paretoclf.formulations.registry import OURS, formulations
+
+    folder = Path(__file__).parent / "_generated"
+    folder.mkdir(exist_ok=True)
+    for name, cls in formulations().items():
+        if name in OURS:
+            text = cls.describe().replace("\n# ", "\n## ")  # one title a page
+            (folder / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+_statements()

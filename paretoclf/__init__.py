@@ -5,13 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 from paretoclf.certificate import Certificate as Certificate
 from paretoclf.certificate import certify as certify
+from paretoclf.classifiers import LinearRule as LinearRule
+from paretoclf.classifiers import Rule as Rule
 from paretoclf.costs import CostLine as CostLine
 from paretoclf.costs import Costs as Costs
 from paretoclf.costs import SampleCosts as SampleCosts
 from paretoclf.errors import DegeneratePathError as DegeneratePathError
 from paretoclf.errors import InputError as InputError
+from paretoclf.errors import InseparableError as InseparableError
 from paretoclf.errors import ParetoclfError as ParetoclfError
 from paretoclf.errors import SolveError as SolveError
+from paretoclf.gaussian.moments import Distances as Distances
+from paretoclf.gaussian.moments import Moments as Moments
 from paretoclf.gram import Gram as Gram
 from paretoclf.kernels import RBF as RBF
 from paretoclf.kernels import Linear as Linear
@@ -22,8 +27,25 @@ from paretoclf.solution import Solution as Solution
 if TYPE_CHECKING:
     from paretoclf import datasets as datasets
     from paretoclf.agreement import Agreement as Agreement
+    from paretoclf.agreement import ValueAgreement as ValueAgreement
     from paretoclf.agreement import compare as compare
+    from paretoclf.formulations.base import NONNEGATIVE as NONNEGATIVE
+    from paretoclf.formulations.base import POSITIVE as POSITIVE
+    from paretoclf.formulations.base import Formulation as Formulation
+    from paretoclf.formulations.base import Range as Range
+    from paretoclf.formulations.biased_minimax import BiasedMinimaxProbabilityMachine as BiasedMinimaxProbabilityMachine
+    from paretoclf.formulations.biobjective_margin import BiobjectiveMargin as BiobjectiveMargin
+    from paretoclf.formulations.mempm import MEMPM as MEMPM
+    from paretoclf.formulations.minimax_probability import MinimaxProbabilityMachine as MinimaxProbabilityMachine
+    from paretoclf.formulations.on_samples import SampleFormulation as SampleFormulation
+    from paretoclf.formulations.pareto_gaussian import ParetoGaussian as ParetoGaussian
+    from paretoclf.formulations.pareto_gaussian_qp import ParetoGaussianQP as ParetoGaussianQP
+    from paretoclf.formulations.quantile_svm import QuantileSVM as QuantileSVM
+    from paretoclf.formulations.s_procedure import SProcedure as SProcedure
+    from paretoclf.formulations.statement import Statement as Statement
+    from paretoclf.formulations.surrogate_risk import SurrogateRisk as SurrogateRisk
     from paretoclf.formulations.two_c_svm import TwoCSVM as TwoCSVM
+    from paretoclf.formulations.two_nu_svm import TwoNuSVM as TwoNuSVM
     from paretoclf.path.lines import trace as trace
     from paretoclf.path.plane import CostPlane as CostPlane
     from paretoclf.path.plane import plane as plane
@@ -44,8 +66,25 @@ __version__ = "0.1.0"
 # Imported when first used: CVXPY and numba take seconds, and `paretoclf --version` needs neither.
 _LAZY = {
     "Agreement": "paretoclf.agreement",
+    "ValueAgreement": "paretoclf.agreement",
     "compare": "paretoclf.agreement",
+    "BiobjectiveMargin": "paretoclf.formulations.biobjective_margin",
+    "Formulation": "paretoclf.formulations.base",
+    "NONNEGATIVE": "paretoclf.formulations.base",
+    "POSITIVE": "paretoclf.formulations.base",
+    "QuantileSVM": "paretoclf.formulations.quantile_svm",
+    "Range": "paretoclf.formulations.base",
+    "SampleFormulation": "paretoclf.formulations.on_samples",
+    "Statement": "paretoclf.formulations.statement",
+    "SurrogateRisk": "paretoclf.formulations.surrogate_risk",
+    "ParetoGaussian": "paretoclf.formulations.pareto_gaussian",
+    "ParetoGaussianQP": "paretoclf.formulations.pareto_gaussian_qp",
+    "SProcedure": "paretoclf.formulations.s_procedure",
+    "MinimaxProbabilityMachine": "paretoclf.formulations.minimax_probability",
+    "BiasedMinimaxProbabilityMachine": "paretoclf.formulations.biased_minimax",
+    "MEMPM": "paretoclf.formulations.mempm",
     "TwoCSVM": "paretoclf.formulations.two_c_svm",
+    "TwoNuSVM": "paretoclf.formulations.two_nu_svm",
     "trace": "paretoclf.path.lines",
     "CostPlane": "paretoclf.path.plane",
     "plane": "paretoclf.path.plane",

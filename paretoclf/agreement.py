@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from paretoclf.errors import InputError
+from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.path.result import Path
 from paretoclf.samples import same_samples
-from paretoclf.solve.sweep import sweep
+from paretoclf.solve.sweep import Sweep, sweep
 from paretoclf.tolerances import AGREE_OBJECTIVE
 
 
@@ -70,31 +71,88 @@ class Agreement:
         return "\n".join([head, *rows, tail])
 
 
-def compare(path: Path, svm: TwoCSVM, n: int = 20, rng: Any = 0) -> Agreement:
-    """Compare a path with CVXPY (reference accuracy) at n parameters.
+@dataclass(frozen=True)
+class ValueComparison:
+    """One parameter value: the optimal value that a sweep found against that of another formulation."""
 
-    A third each are breakpoints, middles of pieces, and uniform random numbers. The objective is compared, never the
-    weights: optima can be flat.
+    values: Mapping[str, float]
+    value: float
+    other_value: float
+    other_gap: float
+
+    @property
+    def difference(self) -> float:
+        """``(first - other) / max(|other|, tiny)``."""
+        return (self.value - self.other_value) / max(abs(self.other_value), np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, repr=False)
+class ValueAgreement:
+    """A sweep compared with another formulation of the same problem; prints as a table."""
+
+    points: Sequence[ValueComparison] = field(default_factory=tuple)
+
+    @property
+    def n(self) -> int:
+        """Number of points compared."""
+        return len(self.points)
+
+    @property
+    def worst(self) -> float:
+        """Largest relative difference of objectives, either way."""
+        return float(np.max([abs(p.difference) for p in self.points])) if self.points else 0.0
+
+    def agrees(self, tol: float = AGREE_OBJECTIVE) -> bool:
+        """Whether every difference is at most tol."""
+        return bool(self.worst <= tol)
+
+    def __repr__(self) -> str:
+        names = list(self.points[0].values) if self.points else []
+        head = "".join(f"{name:>12}" for name in names) + f"{'value':>18}{'other':>18}{'difference':>12}"
+        rows = [
+            "".join(f"{v:12.5g}" for v in p.values.values())
+            + f"{p.value:18.10g}{p.other_value:18.10g}{p.difference:12.1e}"
+            for p in self.points
+        ]
+        return "\n".join([head, *rows, f"worst relative difference over {self.n} points: {self.worst:.1e}"])
+
+
+@overload
+def compare(path: Path, svm: TwoCSVM, n: int = 20, rng: Any = 0) -> Agreement: ...
+
+
+@overload
+def compare(path: Sweep, svm: Formulation, n: int = 20, rng: Any = 0) -> ValueAgreement: ...
+
+
+def compare(path: Path | Sweep, svm: Any, n: int = 20, rng: Any = 0) -> Agreement | ValueAgreement:
+    """Compare a path with CVXPY (reference accuracy) at n parameters, or a sweep with another formulation.
+
+    The parameters of a path are breakpoints, middles of pieces, and uniform random numbers, a third each; those of a
+    sweep are its own, or n of them. The objective is compared, never the weights: optima can be flat.
 
     Parameters
     ----------
-    path : Path
-    svm : TwoCSVM
-        The same samples, labels, kernel and weights.
+    path : Path or Sweep
+    svm : TwoCSVM or another formulation
+        For a path: the same samples, labels, kernel and weights. For a sweep: a formulation of the same problem, with
+        the same parameters, such as yours against ours.
     n : int
-        Number of points.
+        Number of points, at most.
     rng : int or numpy Generator
         Seed of the choice.
 
     Returns
     -------
-    Agreement
+    Agreement or ValueAgreement
 
     Raises
     ------
     InputError
-        If n is not positive or svm holds other data than the path.
+        If n is not positive, svm holds other data than the path, or has other parameters than the sweep.
     """
+    if isinstance(path, Sweep):
+        return _compare_sweep(path, svm, n, rng)
     if int(n) != n or n < 1:
         raise InputError(f"n must be a positive whole number, got {n!r}")
     same = np.array_equal(svm.y, path.y) and np.array_equal(svm.sample_weight, path.sample_weight)
@@ -117,5 +175,27 @@ def compare(path: Path, svm: TwoCSVM, n: int = 20, rng: Any = 0) -> Agreement:
         tuple(
             Comparison(t, kind, c.C_plus, c.C_minus, path.at(t).value, solution.value, solution.certificate.gap)
             for (t, kind), c, solution in zip(chosen, costs, reference, strict=True)
+        )
+    )
+
+
+def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Any) -> ValueAgreement:
+    if int(n) != n or n < 1:
+        raise InputError(f"n must be a positive whole number, got {n!r}")
+    names = list(first.parameters)
+    if set(names) != set(other.domain):
+        raise InputError(
+            f"svm must have the parameters of the sweep ({', '.join(names)}), got {', '.join(other.domain)}"
+        )
+    chosen = np.arange(len(first))
+    if n < len(first):
+        chosen = np.sort(np.random.default_rng(rng).choice(len(first), n, replace=False))
+    solutions = [first[int(k)] for k in chosen]
+    columns: dict[str, Any] = {name: [s.values[name] for s in solutions] for name in names}
+    reference = sweep(other, **columns, progress=False)
+    return ValueAgreement(
+        tuple(
+            ValueComparison(mine.values, mine.value, theirs.value, theirs.certificate.gap)
+            for mine, theirs in zip(solutions, reference, strict=True)
         )
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class ParetoclfError(Exception):
     """Base class of every exception that this package raises on purpose."""
@@ -30,3 +32,21 @@ class DegeneratePathError(ParetoclfError, RuntimeError):
         self.cause = cause
         self.t = t
         super().__init__(f"{cause}, at t = {t:.6g} ({costs}), margin set of {n_margin}. {remedy}")
+
+
+class InseparableError(InputError):
+    """No hyperplane separates the classes; the proof is a point that lies in the convex hull of each.
+
+    Attributes
+    ----------
+    weights_plus, weights_minus : array of shape (n,)
+        Convex weights: nonnegative, of sum 1, each on its own class. The two combinations are the same point.
+    distance : float
+        Distance of the two combinations, relative to the size of the samples: rounding.
+    """
+
+    def __init__(self, message: str, *, weights_plus: Any, weights_minus: Any, distance: float) -> None:
+        self.weights_plus = weights_plus
+        self.weights_minus = weights_minus
+        self.distance = distance
+        super().__init__(message)

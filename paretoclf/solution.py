@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.certificate import Certificate, certify_many
+from paretoclf.certificate import BoxCertificate, Certificate, certify_many
 from paretoclf.checks import Array, Mask
+from paretoclf.classifiers import Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
+from paretoclf.evidence import Condition, DualityTable
 from paretoclf.gram import Gram
 from paretoclf.low_rank import Approximation
 
 
 @dataclass(frozen=True)
-class Classifier:
-    """A decision function ``f(x) = sum_i y_i alpha_i k(x_i, x) + b``; predicts +1 exactly where ``f(x) >= 0``.
+class Classifier(Rule):
+    """The decision function of a 2C-SVM, ``f(x) = sum_i y_i alpha_i k(x_i, x) + b``; +1 exactly where ``f(x) >= 0``.
 
     Attributes
     ----------
@@ -82,9 +84,24 @@ class Classifier:
             return np.asarray(self.gram.cross_features(X) @ self.w + self.b)
         return np.asarray(self.gram.cross(X) @ self.coef + self.b)
 
-    def predict(self, X: Any) -> Array:
-        """Labels -1 and +1 of shape (m,); ``f(x) = 0`` is labelled +1."""
-        return np.where(self.decision_function(X) >= 0, 1.0, -1.0)
+
+class Evidence(Protocol):
+    """What stands behind a solution: `paretoclf.evidence.Judged`, or something that computes the same when asked."""
+
+    @property
+    def certificate(self) -> Certificate:
+        """The proof."""
+        ...
+
+    @property
+    def conditions(self) -> Sequence[Condition]:
+        """The primal constraints, with their multipliers."""
+        ...
+
+    @property
+    def numbers(self) -> Mapping[str, Any]:
+        """Variables and multipliers by name."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -93,49 +110,58 @@ class Solution:
 
     Attributes
     ----------
-    costs : Costs
-        Where in the cost plane.
-    classifier : Classifier
-        Decision function, w, b and the interval of all optimal b.
+    classifier : Rule
+        Decision function, with w, b and the interval of all optimal b.
+    evidence : Evidence
+        Certificate, optimality conditions and named numbers.
     source : str
         Who computed it: ``"path"``, ``"CLARABEL"``, ...
     status : str
         What the source claimed about it. Never trusted; see the certificate.
     timing : mapping
         Seconds by stage, such as ``build``, ``solve``, ``polish``.
+    values : mapping of str to float
+        Parameters of the formulation.
+    costs : Costs, optional
+        Where in the cost plane: for the 2C-SVM, and for solutions that are one of it too.
+    notes : tuple of str
+        What a reader must know of this solution, such as that it is not the only one.
     """
 
-    costs: Costs
-    classifier: Classifier
+    classifier: Rule
+    evidence: Evidence = field(repr=False)
     source: str
     status: str = "optimal"
     timing: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[str, float] = field(default_factory=dict)
+    costs: Any = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def certificate(self) -> Certificate:
+        """The proof: bounds on the optimal value and KKT residuals."""
+        return self.evidence.certificate
+
+    @property
+    def numbers(self) -> Mapping[str, Any]:
+        """Variables and multipliers by name."""
+        return self.evidence.numbers
 
     @property
     def alpha(self) -> Array:
-        """Multipliers of the margin constraints, in [0, cap], shape (n,)."""
-        return self.classifier.alpha
+        """Multipliers of the margin constraints, shape (n,)."""
+        return np.asarray(self._number("alpha"))
 
     @property
     def xi(self) -> Array:
-        """Slacks ``max(0, 1 - y f)``, shape (n,)."""
-        c = self.classifier
-        return np.maximum(0.0, 1.0 - c.y * (c.training_scores + c.b))
+        """Slacks, shape (n,)."""
+        return np.asarray(self._number("xi"))
 
     @property
     def approximation(self) -> Approximation | None:
         """What the kernel that was solved for gives up, with ``low_rank``; None where it is the kernel itself."""
-        return self.classifier.gram.approximation
-
-    @cached_property
-    def certificate(self) -> Certificate:
-        """The proof: bounds on the optimal value and KKT residuals, computed when first asked for."""
-        c = self.classifier
-        features = c.gram.features
-        data: dict[str, Any] = {"K": c.gram.matrix} if features is None else {"X": features}
-        W = None if c.slope is None else c.slope[:, None]
-        caps, alpha, b = c.caps[:, None], c.alpha[:, None], np.array([c.b])
-        return certify_many(c.y, caps, alpha, b, W=W, note=c.gram.note, **data)[0]
+        gram: Gram | None = getattr(self.classifier, "gram", None)
+        return None if gram is None else gram.approximation
 
     @property
     def value(self) -> float:
@@ -146,6 +172,52 @@ class Solution:
     def dual_value(self) -> float:
         """Dual objective at a feasible point (a lower bound on the optimal value)."""
         return self.certificate.dual_value
+
+    def duality_table(self) -> DualityTable:
+        """Tabulate slack, multiplier and product of every primal constraint, the largest violation first."""
+        return DualityTable.of(self.evidence.conditions)
+
+    def _number(self, name: str) -> Any:
+        if name not in self.numbers:
+            raise InputError(f"this solution has no {name}, only {', '.join(self.numbers)}")
+        return self.numbers[name]
+
+
+@dataclass(frozen=True)
+class BoxEvidence:
+    """Evidence of a 2C-SVM, computed when first asked for."""
+
+    classifier: Classifier = field(repr=False)
+
+    @cached_property
+    def certificate(self) -> BoxCertificate:
+        """The proof: bounds on the optimal value and KKT residuals."""
+        c = self.classifier
+        features = c.gram.features
+        data: dict[str, Any] = {"K": c.gram.matrix} if features is None else {"X": features}
+        W = None if c.slope is None else c.slope[:, None]
+        caps, alpha, b = c.caps[:, None], c.alpha[:, None], np.array([c.b])
+        return certify_many(c.y, caps, alpha, b, W=W, note=c.gram.note, **data)[0]
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """Multipliers alpha in [0, cap], slacks ``xi = max(0, 1 - y f)``, intercept b."""
+        c = self.classifier
+        return {"alpha": c.alpha, "xi": np.maximum(0.0, 1.0 - c.y * (c.training_scores + c.b)), "b": c.b}
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Margins and nonnegative slacks, with their multipliers alpha and c - alpha."""
+        c, xi = self.classifier, self.numbers["xi"]
+        f = c.training_scores + c.b
+        units: dict[str, Any] = {
+            "slack_unit": 1.0 + np.abs(f),
+            "multiplier_unit": np.maximum(c.caps, np.finfo(float).tiny),
+        }
+        return (
+            Condition("margin", c.y * f - 1.0 + xi, c.alpha, **units),
+            Condition("slack", xi, c.caps - c.alpha, **units),
+        )
 
 
 def make_solution(
@@ -180,12 +252,15 @@ def make_solution(
     if b is None:
         scores = gram.matvec(y * alpha) if w is None else np.asarray(gram.features @ w)
         b = point_of(best_intercepts(y, caps, scores))
+    classifier = Classifier(gram, y, caps, alpha, float(b), w)
     return Solution(
-        costs=costs,
-        classifier=Classifier(gram, y, caps, alpha, float(b), w),
+        classifier=classifier,
+        evidence=BoxEvidence(classifier),
         source=source,
         status=status,
         timing=dict(timing or {}),
+        values={name: float(cost) for name, cost in vars(costs).items()} if isinstance(costs, Costs) else {},
+        costs=costs,
     )
 
 

@@ -99,6 +99,9 @@ PLANE_AREA = 1e-9
 SOLVER_FAST = 1e-8
 SOLVER_REFERENCE = 1e-12
 
+#: Tried before `SOLVER_FAST` where Clarabel makes no progress at `SOLVER_REFERENCE` and its data cannot be rescaled.
+SOLVER_MIDDLE = 1e-10
+
 #: A compiled solver is set up anew when the largest entry of q leaves [1/this, this] times its value at setup:
 #: its equilibration is never redone on update and gives false "infeasible" over wide sweeps.
 SETUP_DRIFT = 1e2
@@ -126,5 +129,44 @@ POLISH_EXCHANGE = 1e-11
 #: singular values below this share of the largest one dropped: the margin samples are then affinely dependent.
 POLISH_RANK = 1e-14
 
+#: Polish: a cap below this share of the largest one is smaller than what a solver leaves of a multiplier at 0.
+TINY_CAP = 1e-11
+
 #: Polish: the margins of the margin set are refined until they miss 1 (relative to 1 + |f|) by at most this.
 POLISH_MARGIN = 1e-13
+
+#: Two classes are separable when some hyperplane keeps each of them this far away, with features scaled to at most 1
+#: and slopes of at most 1 in each: linear programs are solved to 1e-9 and better.
+SEPARATED = 1e-9
+
+#: 2nu-SVM: rounding of scores, relative to the largest kernel value times the sum of the multipliers.
+SCORE_ROUNDING = 1e-14
+
+#: 2nu-SVM: ``nu n / (2 gamma)`` this close to a whole number, relative to the class size, is that number: it is
+#: computed from parameters by three or four roundings.
+WHOLE_RANK = 1e-12
+
+#: 2nu-SVM: a parameter this far above its largest feasible value, relatively, is that value, rounded.
+NU_ROUNDING = 1e-12
+
+#: 2nu-SVM: two reduced hulls closer than this, relative to the largest norm of a sample, may meet; a linear program
+#: then decides. An interior-point solver leaves the squared distance at about 1e-12.
+HULLS_MEET = 1e-4
+
+#: A covariance is called "not symmetric" beyond this share of its largest entry.
+COVARIANCE_SYMMETRY = 1e-12
+
+#: A covariance of d features scaled to variance 1 is called singular when its smallest eigenvalue is below d times
+#: this: the rounding of its entries.
+COVARIANCE_RANK = 2.3e-16
+
+#: Two means that differ by less than this share of their largest entry are equal: each is rounded to 1e-16.
+EQUAL_MEANS = 1e-15
+
+#: Trust region: curvatures within this share of the largest one are equal to it, and a linear term below this share of
+#: its bound (by Cauchy and Schwarz) vanishes: both are rounding of a singular value decomposition.
+HARD_CASE = 1e-14
+
+#: S-procedure: in the hard case the best multiplier makes its matrix singular. This share above it the Cholesky factor
+#: is known to three digits in its smallest pivot, and the bound is worse by as little.
+TAU_NUDGE = 1e-12

@@ -383,3 +383,66 @@ def test_python_dash_m():
     assert done.returncode == 2
     assert done.stderr.startswith("paretoclf: error: 'nosuchdata'")
     assert done.stdout == ""
+
+
+MINE = """
+from functools import cached_property
+import cvxpy as cp
+import paretoclf as pc
+
+class Mine(pc.SampleFormulation):
+    \"\"\"A formulation of one's own.\"\"\"
+
+    domain = {"C": pc.POSITIVE}
+
+    @cached_property
+    def primal(self):
+        return cp.Problem(cp.Minimize(self.parameters["C"] * cp.Variable(name="b")))
+"""
+
+
+def test_formulations_are_listed(capsys):
+    assert main(["formulations"]) == 0
+    out = capsys.readouterr().out
+    for name in ("TwoCSVM", "TwoNuSVM", "QuantileSVM", "BiobjectiveMargin", "SurrogateRisk"):
+        assert f"\n{name} " in f"\n{out}"
+    assert "tau: in [0, 1]" in out
+    assert main(["formulations", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["formulations"]
+    assert {"name", "summary", "parameters", "module", "reference"} == set(listed[0])
+    assert next(e for e in listed if e["name"] == "QuantileSVM")["parameters"]["tau"] == "in [0, 1]"
+
+
+def test_the_statement_of_a_formulation_is_printed(capsys):
+    assert main(["formulations", "twonusvm"]) == 0
+    assert capsys.readouterr().out == pc.TwoNuSVM.describe()
+    assert main(["formulations", "BiobjectiveMargin", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["name"] == "BiobjectiveMargin"
+    assert report["statement"].count("## Primal") == 2  # hard and soft
+
+
+def test_formulations_of_ones_own_are_listed_from_a_file(tmp_path, capsys, monkeypatch):
+    file = tmp_path / "mine_on_file.py"
+    file.write_text(MINE)
+    assert main(["formulations", "--from", str(file)]) == 0
+    assert "Mine " in capsys.readouterr().out
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main(["formulations", "Mine", "--from", "mine_on_file"]) == 0
+    assert "`C`: a finite positive number" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing"], "NAME must be one of the formulations"),
+        (["--from", "missing.py"], "no such file"),
+        (["--from", "no_such_module_at_all"], "cannot be loaded: ModuleNotFoundError"),
+        (["--nonsense"], "see paretoclf --help"),
+    ],
+)
+def test_bad_formulations_options(arguments, words, capsys):
+    assert main(["formulations", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1

@@ -22,7 +22,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 GROUND = (
     *("errors", "tolerances", "memory", "costs", "checks", "samples", "kernels", "low_rank", "gram"),
-    *("solution", "certificate"),
+    *("proof", "evidence", "classifiers", "solution", "certificate", "judges"),
 )
 EVERYTHING = ("",)
 
@@ -30,7 +30,8 @@ EVERYTHING = ("",)
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(GROUND, GROUND),
     "solve": GROUND,
-    "formulations": (*GROUND, "solve"),
+    "gaussian": GROUND,
+    "formulations": (*GROUND, "solve", "gaussian"),
     "path": GROUND,
     "agreement": (*GROUND, "solve", "formulations", "path"),
     "verification": (*GROUND, "solve", "formulations", "path"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.plotting import PathDisplay, RocDisplay, plot_paths
+from paretoclf.plotting import PathDisplay, RocDisplay, plot_hulls, plot_paths, plot_sweep
 from paretoclf.plotting.path import FLOOR, NAMED, REQUIRED
 
 mpl.use("Agg")
@@ -147,3 +147,43 @@ def test_roc_of_a_path(gaussians):
     assert "true positive" in ax.get_ylabel()
     assert len(legend_texts(ax)) == 4
     assert len({(line.get_color(), str(line.get_linestyle())) for line in ax.lines[1::2]}) == 3
+
+
+def test_a_sweep_is_drawn_over_the_parameter_that_moves(gaussians):
+    svm = pc.QuantileSVM(*gaussians(n=30, d=3))
+    sweep = pc.sweep(svm, tau=[0.7, 0.2, 0.4], lam=0.1)
+    upper, lower = plot_sweep(sweep)
+    assert lower.get_xlabel() == "tau"
+    assert len(upper.lines) == 3
+    x, values = upper.lines[1].get_data()
+    np.testing.assert_array_equal(x, [0.2, 0.4, 0.7])
+    np.testing.assert_allclose(values, [sweep[k].classifier.w[1] for k in (1, 2, 0)])
+    assert plot_sweep(sweep, "lam")[1].get_xlabel() == "lam"
+    for bad in ("theta",):
+        with pytest.raises(pc.InputError, match="parameter must be one of tau, lam"):
+            plot_sweep(sweep, bad)
+    with pytest.raises(pc.InputError, match="at least one solution"):
+        plot_sweep(sweep[:0])
+    kernel = pc.sweep(pc.QuantileSVM(*gaussians(n=30, d=3), pc.RBF(1.0)), tau=0.5, lam=[0.01, 1.0, 100.0])
+    upper, _ = plot_sweep(kernel)
+    assert upper.get_ylabel() == "optimal value"
+    assert upper.get_xscale() == "log"
+    np.testing.assert_allclose(upper.lines[0].get_ydata(), kernel.values)
+
+
+def test_reduced_hulls_are_drawn_with_their_nearest_points(gaussians):
+    X, y = gaussians(n=30, d=2)
+    hulls = pc.TwoNuSVM(3 * X, y).hulls(0.8, 0.8)
+    ax = plot_hulls(hulls)
+    dashed = next(line for line in ax.lines if line.get_linestyle() == "--")
+    np.testing.assert_allclose(np.array(dashed.get_data()).T, [hulls.point_plus, hulls.point_minus])
+    assert "reduced hull, nu = 0.8" in legend_texts(ax)
+    # The classifier's line passes between the two points, at a right angle.
+    normal = hulls.point_plus - hulls.point_minus
+    w = hulls.solution.classifier.w
+    assert abs(normal[0] * w[1] - normal[1] * w[0]) < 1e-7 * np.linalg.norm(normal) * np.linalg.norm(w)
+    with pytest.raises(pc.InputError, match="two features"):
+        plot_hulls(pc.TwoNuSVM(*gaussians(n=30, d=3)).hulls(0.8, 0.8))
+    overlapping = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], 2, axis=0)
+    meeting = pc.TwoNuSVM(overlapping, np.tile([1.0, -1.0], 4)).hulls(0.6, 0.6)
+    assert "no classifier" in plot_hulls(meeting).get_title()

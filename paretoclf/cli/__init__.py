@@ -1,4 +1,4 @@
-"""The command line: ``paretoclf trace``, ``paretoclf roc``. Errors are one line; exit 2 means the input is at fault."""
+"""The command line: ``paretoclf trace``, ``roc``, ``formulations``. Errors are one line; exit 2 means bad input."""
 
 from __future__ import annotations
 
@@ -57,6 +57,10 @@ def _run(args: argparse.Namespace) -> int:
         from paretoclf.cli.trace import run_trace
 
         return run_trace(args)
+    if args.command == "formulations":
+        from paretoclf.cli.formulations import run_formulations
+
+        return run_formulations(args)
     from paretoclf.cli.roc import run_roc
 
     return run_roc(args)

@@ -32,6 +32,19 @@ examples:
   paretoclf roc out/path.npz wdbc --json"""
 
 
+FORMULATIONS = """\
+List the formulations, or print the statement of one: primal, Lagrangian, dual, KKT conditions, the sign of each
+multiplier and the way to the classifier, in Markdown with LaTeX. Formulations of your own are read from a Python file
+or module."""
+
+FORMULATIONS_EXAMPLES = """\
+examples:
+  paretoclf formulations
+  paretoclf formulations TwoNuSVM > two_nu.md
+  paretoclf formulations --from prototype_a_formulation.py
+  paretoclf formulations SquaredHinge --from prototype_a_formulation.py --json"""
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are the one line that every error of ours is."""
 
@@ -51,6 +64,11 @@ def build_parser(version: str) -> Parser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     _trace(commands.add_parser("trace", **_texts("all cost-optimal SVMs of a data set", TRACE, TRACE_EXAMPLES)))
     _roc(commands.add_parser("roc", **_texts("ROC curves of a saved path on a data set", ROC, ROC_EXAMPLES)))
+    _formulations(
+        commands.add_parser(
+            "formulations", **_texts("the problems this package states", FORMULATIONS, FORMULATIONS_EXAMPLES)
+        )
+    )
     return parser
 
 
@@ -90,6 +108,14 @@ def _roc(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH.npz", help="a saved path")
     _data(parser)
     _output(parser).add_argument("--out", metavar="FILE.png", help="write the picture to this file")
+
+
+def _formulations(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", metavar="NAME", help="print the statement of this one")
+    parser.add_argument(
+        "--from", dest="origin", metavar="FILE.py", help="a Python file, or a module, that defines formulations"
+    )
+    _output(parser)
 
 
 def _data(parser: argparse.ArgumentParser) -> None:

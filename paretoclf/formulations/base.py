@@ -1,83 +1,216 @@
-"""What every formulation has: parameters, a primal and a dual model, and the way back from numbers to a classifier."""
+"""What every formulation has: parameters, a primal and a dual program, and the way back from numbers to a classifier.
+
+A new formulation is a subclass of `Formulation` (or of `SampleFormulation`, which holds samples and labels) with
+
+* ``domain``: its parameters, by name, each with the `Range` it may lie in;
+* ``primal``, a cached property that returns a ``cvxpy.Problem``: a minimisation whose variables have names and whose
+  constraints have labels (``constraint.set_label(...)``), DPP in ``self.parameters``;
+* ``dual``, likewise, written as a minimisation, so that its value is minus that of the primal. It should be derived by
+  hand, without looking at how the primal is written: the certificate compares the two;
+* ``classifier``, unless the primal has variables called ``w`` and ``b``.
+
+That gives `solve`, `paretoclf.sweep`, certificates, `paretoclf.compare`, figures, `statement` and the command line.
+A formulation with a judge of its own (numpy, in `paretoclf.judges`) overrides `read` and `judge`, and then one form is
+enough.
+"""
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import cvxpy as cp
+import numpy as np
 
+from paretoclf.classifiers import LinearRule, Rule
 from paretoclf.errors import InputError
+from paretoclf.evidence import Judged
+from paretoclf.formulations.statement import Statement
 from paretoclf.solution import Solution
-from paretoclf.solve.model import Form, Model, Point, check_form
+from paretoclf.solve.model import Accuracy, Form, Model, check_form
+from paretoclf.solve.programs import judge_programs
+from paretoclf.solve.single import DEFAULT_SOLVER, solve_at
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers a parameter may be: an interval whose ends belong to it unless they are infinite or excluded.
+
+    Examples
+    --------
+    >>> from paretoclf.formulations.base import Range
+    >>> print(Range(0, 1, closed=False))
+    strictly between 0 and 1
+    >>> 0.0 in Range(0)
+    True
+    """
+
+    low: float = -np.inf
+    high: float = np.inf
+    closed: bool = True
+    open_low: bool = False
+
+    def __contains__(self, value: float) -> bool:
+        if not np.isfinite(value):
+            return False
+        if self.open_low and not value > self.low:
+            return False
+        return self.low <= value <= self.high if self.closed else self.low < value < self.high
+
+    def __str__(self) -> str:
+        low, high = np.isfinite(self.low), np.isfinite(self.high)
+        if self.low == 0 and not high:
+            return "a finite nonnegative number" if self.closed else "a finite positive number"
+        if low and high and self.open_low:
+            return f"greater than {self.low:g} and at most {self.high:g}"
+        if low and high:
+            return f"{'in' if self.closed else 'strictly between'} " + (
+                f"[{self.low:g}, {self.high:g}]" if self.closed else f"{self.low:g} and {self.high:g}"
+            )
+        if low:
+            return f"{'at least' if self.closed else 'greater than'} {self.low:g}"
+        if high:
+            return f"{'at most' if self.closed else 'less than'} {self.high:g}"
+        return "finite"
+
+
+#: Parameters that may not be 0, and those that may.
+POSITIVE = Range(0, closed=False)
+NONNEGATIVE = Range(0)
 
 
 class Formulation(ABC):
-    """A pair of convex problems in named parameters. Builds models; solving is done elsewhere.
+    """A pair of convex programs in named parameters. See the module for what a subclass states.
 
-    A subclass states its parameters and two models, and says how to read a point and how to complete it.
+    Attributes
+    ----------
+    domain : mapping of str to Range
+        Parameters and the numbers they may be.
+    default_form : {"dual", "primal"}
+        What the solver sees unless told otherwise.
+    direct : str
+        Who computes a solution that needs no solver.
+    page : Statement or None
+        The mathematics, for `statement`.
+    pages : tuple of Statement
+        All of them, where the class has variants.
     """
 
-    @property
-    @abstractmethod
+    domain: Mapping[str, Range] = MappingProxyType({})
+    default_form: Form = "primal"
+    direct: str = "closed form"
+    page: Statement | None = None
+    pages: tuple[Statement, ...] = ()
+    thin: bool = True
+
+    @cached_property
     def parameters(self) -> Mapping[str, cp.Parameter]:
-        """Parameters of both problems, by name."""
+        """Parameters of both programs, by name."""
+        made = {name: cp.Parameter(nonneg=r.low >= 0, nonpos=r.high <= 0, name=name) for name, r in self.domain.items()}
+        return MappingProxyType(made)
 
     @property
     @abstractmethod
-    def primal_model(self) -> Model:
-        """The primal problem, with names for its variables and constraints."""
-
-    @property
-    @abstractmethod
-    def dual_model(self) -> Model:
-        """The dual problem, with names for its variables and constraints."""
-
-    @abstractmethod
-    def read(self, form: Form, numbers: Mapping[str, Any]) -> Point:
-        """Return the point that named variables and multipliers of one solved form describe."""
-
-    @abstractmethod
-    def complete(
-        self,
-        values: Mapping[str, float],
-        point: Point,
-        *,
-        polish: bool,
-        source: str,
-        status: str,
-        timing: Mapping[str, float],
-    ) -> Solution:
-        """Certify the point, and polish it on request."""
-
-    @property
     def primal(self) -> cp.Problem:
-        """The primal problem: a minimisation, DPP in the parameters."""
-        return self.primal_model.problem
+        """The primal program: a minimisation, DPP in the parameters."""
 
     @property
     def dual(self) -> cp.Problem:
-        """The dual problem, written as a minimisation: its value is minus that of the primal. DPP."""
-        return self.dual_model.problem
+        """The dual program, written as a minimisation: its value is minus that of the primal. DPP. None if unknown."""
+        return None
+
+    @cached_property
+    def primal_model(self) -> Model:
+        """The primal, with names for its variables and constraints."""
+        return Model.of(self.primal, self.thin)
+
+    @cached_property
+    def dual_model(self) -> Model:
+        """The dual, with names for its variables and constraints."""
+        if self.dual is None:
+            raise InputError(f"form must be 'primal': no dual was written for {type(self).__name__}")
+        return Model.of(self.dual, self.thin)
 
     def model(self, form: Form) -> Model:
         """Return the model of one form, ``"dual"`` or ``"primal"``."""
         return self.dual_model if check_form(form) == "dual" else self.primal_model
 
-    def closed_form(self, values: Mapping[str, float]) -> Point | None:
-        """Return the solution where it needs no solver, else None."""
-        return None
+    def needs(self, form: Form) -> tuple[Form, ...]:
+        """Forms that must be solved when one is asked for: without a judge of its own, every form there is."""
+        if type(self).judge is not Formulation.judge:
+            return (form,)
+        if form == "dual" and self.dual is None:
+            raise InputError(f"form must be 'primal': no dual was written for {type(self).__name__}")
+        return ("primal",) if self.dual is None else ("primal", "dual")
 
-    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
-        """Return the parameter values as floats, in the order of `parameters`.
+    def solve(
+        self,
+        *args: Any,
+        form: Form | None = None,
+        accuracy: Accuracy = "reference",
+        polish: bool = True,
+        solver: str = DEFAULT_SOLVER,
+        **given: Any,
+    ) -> Solution:
+        """Solve at one value of the parameters and certify the answer.
+
+        Parameters
+        ----------
+        *args, **given
+            Values of the parameters, by position in `domain` or by name. What is no parameter is passed to
+            ``cvxpy.Problem.solve``.
+        form : {"dual", "primal"}, optional
+            Which program the solver sees; by default `default_form`.
+        accuracy : {"reference", "fast"}
+            Clarabel's tolerance, 1e-12 or 1e-8.
+        polish : bool
+            Whether to refine the answer, for formulations that can.
+        solver : str
+            An installed CVXPY solver.
+
+        Returns
+        -------
+        Solution
 
         Raises
         ------
         InputError
-            If a parameter is missing, unknown or no number.
+            If an argument is not what it must be; nothing has been solved then.
+        SolveError
+            If the solver returns no point.
         """
-        names = list(self.parameters)
+        names = list(self.domain)
+        if len(args) > len(names):
+            raise InputError(f"there are {len(names)} parameters ({', '.join(names)}), got {len(args)} numbers")
+        values = dict(zip(names, args, strict=False))
+        twice = sorted(set(values) & set(given))
+        if twice:
+            raise InputError(f"{twice[0]} must be given once, got it by position and by name")
+        values |= {name: given.pop(name) for name in list(given) if name in self.accepted}
+        return solve_at(self, values, form=form, accuracy=accuracy, polish=polish, solver=solver, options=given)
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """Names that `solve` takes for parameters; more than `domain` where there are several ways to give them."""
+        return tuple(self.domain)
+
+    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Return the parameter values as floats, in the order of `domain`.
+
+        Raises
+        ------
+        InputError
+            If a parameter is missing, unknown, no number or out of its range.
+        """
+        return self._within(values, self.domain)
+
+    def _within(self, values: Mapping[str, Any], domain: Mapping[str, Range]) -> dict[str, float]:
+        names = list(domain)
         for name in values:
             if name not in names:
                 raise InputError(f"{name} must be one of the parameters {', '.join(names)}")
@@ -90,4 +223,81 @@ class Formulation(ABC):
                 numbers[name] = float(values[name])
             except (TypeError, ValueError):
                 raise InputError(f"{name} must be a number, got {values[name]!r}") from None
+            if numbers[name] not in domain[name]:
+                raise InputError(f"{name} must be {domain[name]}, got {values[name]!r}")
         return numbers
+
+    def closed_form(self, values: Mapping[str, float]) -> Any | None:
+        """Return the point where it needs no solver, else None."""
+        return None
+
+    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Any:
+        """Return the point that named variables and multipliers describe, by the form they come from."""
+        return found
+
+    def judge(self, values: Mapping[str, float], point: Any) -> Judged:
+        """Certify a point. Here: the objectives of the two programs at their own solutions."""
+        forms: tuple[Form, ...] = ("primal", "dual")
+        return judge_programs({form: self.model(form) for form in forms if form in point}, point)
+
+    def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
+        """Read the classifier from named numbers. Here: ``w . x + b`` from the variables ``w`` and ``b`` (or no b)."""
+        return LinearRule(numbers["w"], numbers.get("b", 0.0))
+
+    def complete(
+        self,
+        values: Mapping[str, float],
+        point: Any,
+        *,
+        polish: bool,
+        source: str,
+        status: str,
+        timing: Mapping[str, float],
+    ) -> Solution:
+        """Certify the point."""
+        for name, parameter in self.parameters.items():
+            parameter.value = values[name]
+        judged = self.judge(values, point)
+        return Solution(
+            classifier=self.classifier(values, judged.numbers),
+            evidence=judged,
+            source=source,
+            status=status,
+            timing=dict(timing),
+            values=dict(values),
+        )
+
+    def statement(self) -> str:
+        """Markdown with LaTeX: primal, Lagrangian, dual, KKT conditions, signs, recovery.
+
+        Without a `page` it has the parameters, and the programs as CVXPY prints them.
+        """
+        if self.page is not None:
+            return self.page.markdown()
+        programs = [
+            f"## {form.capitalize()}\n\n```text\n{self.model(form).problem}\n```" for form in self.needs("primal")
+        ]
+        return "\n\n".join([self.describe().rstrip(), *programs]) + "\n"
+
+    @classmethod
+    def describe(cls) -> str:
+        """Statement of the class, for which no data are needed."""
+        if cls.page is not None:
+            return "\n".join(page.markdown() for page in cls.pages or (cls.page,))
+        title = inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
+        rows = [f"- `{name}`: {allowed}" for name, allowed in cls.domain.items()]
+        return "\n\n".join([f"# {cls.__name__}", title, "## Parameters", "\n".join(rows)]) + "\n"
+
+    def _repr_markdown_(self) -> str:
+        return self.statement()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Compiled CVXPY problems hold solvers, which cannot be pickled; all of this is built again when asked for.
+        built = {"parameters", "primal", "dual", "primal_model", "dual_model"}
+        return {name: value for name, value in self.__dict__.items() if name not in built and not _of_cvxpy(value)}
+
+
+def _of_cvxpy(value: Any) -> bool:
+    """Whether a value is a parameter of CVXPY, or holds some: a subclass may keep them as cached properties."""
+    values = value if isinstance(value, tuple) else (value,)
+    return bool(values) and all(isinstance(v, cp.Parameter | cp.Variable | cp.Problem) for v in values)

@@ -55,14 +55,47 @@ import numpy as np
 
 from paretoclf.checks import Array, check_labels, check_weights
 from paretoclf.costs import Costs
-from paretoclf.formulations.base import Formulation
+from paretoclf.formulations.base import NONNEGATIVE, Formulation
+from paretoclf.formulations.statement import Statement
 from paretoclf.gram import Gram
 from paretoclf.kernels import Kernel
 from paretoclf.samples import Samples, signed
 from paretoclf.solution import Solution
 from paretoclf.solve.complete import complete_box_qp
-from paretoclf.solve.model import Accuracy, Form, Model, Point
+from paretoclf.solve.model import Accuracy, Form, Point
 from paretoclf.solve.single import DEFAULT_SOLVER, solve_at
+
+PAGE = Statement(
+    title="The 2C-SVM",
+    data=(
+        r"Samples $x_i$, labels $y_i=\pm1$, weights $s_i>0$, costs $C_+$ of a false negative and $C_-$ of a false "
+        r"positive; caps $c_i=s_iC_{y_i}$; $f(x)=w\cdot x+b$."
+    ),
+    primal=r"""\min_{w,b,\xi}\ \tfrac12\|w\|^2+\sum_ic_i\xi_i
+\quad\text{s.t.}\quad y_if(x_i)\ge1-\xi_i\ [\alpha_i],\quad \xi_i\ge0\ [\mu_i]""",
+    lagrangian=r"""\tfrac12\|w\|^2+\sum_ic_i\xi_i-\sum_i\alpha_i\big(y_i(w\cdot x_i+b)-1+\xi_i\big)
+-\sum_i\mu_i\xi_i""",
+    dual=r"""\max_\alpha\ 1^\top\alpha-\tfrac12\alpha^\top Q\alpha
+\quad\text{s.t.}\quad y^\top\alpha=0,\quad0\le\alpha_i\le c_i,\qquad Q_{ij}=y_iy_jk(x_i,x_j)""",
+    kkt={
+        "margin": r"y_if(x_i)\ge1-\xi_i,\ \xi_i\ge0",
+        "stationarity in w": r"w=\sum_i\alpha_iy_ix_i",
+        "balance": r"\sum_iy_i\alpha_i=0",
+        "box": r"\alpha_i\ge0,\ \mu_i=c_i-\alpha_i\ge0",
+        "complementarity": r"\alpha_i(1-\xi_i-y_if(x_i))=0,\ (c_i-\alpha_i)\xi_i=0",
+    },
+    signs={r"\alpha_i": "nonnegative, at most $c_i$", r"\mu_i=c_i-\alpha_i": "nonnegative"},
+    recovery=(
+        r"$w=\sum_i\alpha_iy_ix_i$; $b$ is the multiplier of $y^\top\alpha=0$ in the dual, and "
+        r"$b=y_i-w\cdot x_i$ for any $i$ with $0<\alpha_i<c_i$; where there is none, an interval (`b_interval`)."
+    ),
+    remarks=(
+        r"$C_+=0$: $w=0$, every $b\le-1$ is optimal; $C_-=0$: every $b\ge1$.",
+        r"$C_+n_+=C_-n_-$ and both small: $\alpha_i=c_i$, the centroid rule.",
+        r"$\partial P^*/\partial C_\pm=\sum_{y_i=\pm1}s_i\xi_i$ where $b$ is unique.",
+    ),
+    reference="Bach, Heckerman & Horvitz (2006), section 3, equation (3) with its sign corrected.",
+)
 
 
 class TwoCSVM(Formulation):
@@ -111,6 +144,10 @@ class TwoCSVM(Formulation):
     True
     """
 
+    domain = MappingProxyType({"C_plus": NONNEGATIVE, "C_minus": NONNEGATIVE})
+    default_form: Form = "dual"
+    page = PAGE
+
     def __init__(self, X: Any, y: Any, kernel: Any = None, sample_weight: Any = None, *, low_rank: Any = None) -> None:
         self.gram: Gram = Gram(X, kernel, low_rank)
         self.X: Samples = self.gram.X
@@ -121,12 +158,7 @@ class TwoCSVM(Formulation):
         self.n_minus = int((self.y < 0).sum())
 
     @cached_property
-    def parameters(self) -> Mapping[str, cp.Parameter]:
-        """The costs ``C_plus`` and ``C_minus``."""
-        return MappingProxyType({name: cp.Parameter(nonneg=True, name=name) for name in ("C_plus", "C_minus")})
-
-    @cached_property
-    def primal_model(self) -> Model:
+    def primal(self) -> cp.Problem:
         """The primal: variables w (in the feature space of the factor), b and xi."""
         Z, y = self.gram.factor, self.y
         w, b, xi = cp.Variable(Z.shape[1], name="w"), cp.Variable(name="b"), cp.Variable(self.gram.n, name="xi")
@@ -134,12 +166,11 @@ class TwoCSVM(Formulation):
         loss = self.parameters["C_plus"] * (positives @ xi) + self.parameters["C_minus"] * (negatives @ xi)
         margin = (signed(Z, y) @ w + y * b >= 1 - xi).set_label("margin")
         slack = (xi >= 0).set_label("slack")
-        problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + loss), [margin, slack])
-        return Model(problem, {"w": w, "b": b, "xi": xi}, {"margin": margin, "slack": slack}, self.gram.thin)
+        return cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + loss), [margin, slack])
 
     @cached_property
-    def dual_model(self) -> Model:
-        """The dual: variable alpha."""
+    def dual(self) -> cp.Problem:
+        """The dual: variable alpha. Written as a minimisation: its value is minus that of the primal."""
         y, gram = self.y, self.gram
         alpha = cp.Variable(self.gram.n, name="alpha")
         positives, negatives = self._weights()
@@ -152,16 +183,19 @@ class TwoCSVM(Formulation):
         upper = (alpha <= positives * self.parameters["C_plus"] + negatives * self.parameters["C_minus"]).set_label(
             "upper"
         )
-        problem = cp.Problem(cp.Minimize(0.5 * quadratic - cp.sum(alpha)), [balance, lower, upper])
-        constraints = {"balance": balance, "lower": lower, "upper": upper}
-        return Model(problem, {"alpha": alpha}, constraints, gram.thin)
+        return cp.Problem(cp.Minimize(0.5 * quadratic - cp.sum(alpha)), [balance, lower, upper])
+
+    @property
+    def thin(self) -> bool:  # type: ignore[override]  # computed only when a model is built
+        """Whether simple sparse linear algebra is fastest."""
+        return self.gram.thin
 
     def caps(self, C_plus: float, C_minus: float) -> Array:
         """Upper bound of each multiplier, ``sample_weight_i * C_{y_i}``, shape (n,)."""
         costs = Costs(C_plus, C_minus)
         return self.sample_weight * np.where(self.y > 0, costs.C_plus, costs.C_minus)
 
-    def solve(
+    def solve(  # type: ignore[override]  # the base takes any parameters
         self,
         C_plus: float,
         C_minus: float,
@@ -219,8 +253,13 @@ class TwoCSVM(Formulation):
         """Return the solution where a cost is 0: all multipliers 0, b at the finite end of its half-line."""
         return Point(np.zeros(self.gram.n), None) if min(values.values()) == 0 else None
 
-    def read(self, form: Form, numbers: Mapping[str, Any]) -> Point:
+    def needs(self, form: Form) -> tuple[Form, ...]:
+        """One form is enough: the certificate needs no other."""
+        return (form,)
+
+    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Point:
         """Read multipliers and intercept: variable and multiplier of the balance (dual), or the reverse (primal)."""
+        ((form, numbers),) = found.items()
         if form == "dual":
             return Point(np.asarray(numbers["alpha"]), float(numbers["balance"]))
         w = np.asarray(numbers["w"]) if self.gram.features is not None else None
@@ -262,8 +301,3 @@ class TwoCSVM(Formulation):
             f"TwoCSVM({n} samples ({self.n_plus} positive, {self.n_minus} negative){features}, {self.kernel}{weighted}"
             f"{approximated})"
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Compiled CVXPY problems hold solvers, which cannot be pickled; all of this is built again when asked for.
-        built = {"parameters", "primal_model", "dual_model"}
-        return {name: value for name, value in self.__dict__.items() if name not in built}

@@ -1,6 +1,8 @@
 """Figures. Each is an object that holds what it shows, in the manner of scikit-learn's Display objects."""
 
+from paretoclf.plotting.hulls import plot_hulls as plot_hulls
 from paretoclf.plotting.path import PathDisplay as PathDisplay
 from paretoclf.plotting.path import plot_paths as plot_paths
 from paretoclf.plotting.plane import PlaneDisplay as PlaneDisplay
 from paretoclf.plotting.roc import RocDisplay as RocDisplay
+from paretoclf.plotting.sweep import plot_sweep as plot_sweep

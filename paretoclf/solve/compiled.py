@@ -15,7 +15,8 @@ divided by the size :math:`u` of what moves; where only :math:`b` moves and is p
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -33,6 +34,10 @@ from paretoclf.tolerances import SETUP_DRIFT
 
 #: Clarabel's words for a usable point, in CVXPY's.
 CLAIMS = {"Solved": cp.OPTIMAL, "AlmostSolved": cp.OPTIMAL_INACCURATE}
+
+
+class NotUpdatable(SolveError):
+    """The matrices of a model move with its parameters, so that a solver cannot be moved in place."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +59,11 @@ class Compiled:
     model : Model
         Must be a DPP minimisation whose matrices do not depend on the parameters.
     parameters : mapping of str to cvxpy.Parameter
-        Everything the model depends on.
+        Everything the model depends on, directly or through a ``cvxpy.CallbackParam``.
     accuracy : {"reference", "fast"}
         Tolerance of the solver.
+    at : mapping of str to float, optional
+        Parameter values at which to compile; by default all 1.
 
     Attributes
     ----------
@@ -67,18 +74,26 @@ class Compiled:
 
     Raises
     ------
+    NotUpdatable
+        If the matrices move with the parameters.
     SolveError
-        If the matrices move with the parameters, or the maps do not reproduce CVXPY's data.
+        If the maps do not reproduce CVXPY's data.
     """
 
-    def __init__(self, model: Model, parameters: Mapping[str, cp.Parameter], accuracy: Accuracy = "reference") -> None:
+    def __init__(
+        self,
+        model: Model,
+        parameters: Mapping[str, cp.Parameter],
+        accuracy: Accuracy = "reference",
+        at: Mapping[str, float] | None = None,
+    ) -> None:
         self._settings = conic_settings(accuracy)
         self._linear_algebra = "qdldl" if model.thin else "faer"
-        first = dict.fromkeys(parameters, 1.0)
+        first = dict(at) if at is not None else dict.fromkeys(parameters, 1.0)
         data, chain, inverse = _problem_data(model, parameters, first)
         tensors = data["param_prob"]
-        self._names = tuple(parameters)
-        self._columns = {name: tensors.param_id_to_col.get(p.id) for name, p in parameters.items()}
+        self._parameters = dict(parameters)
+        self._columns = [(p, tensors.param_id_to_col[p.id]) for p in model.problem.parameters()]
         self._q_map, self._b_map = _affine_maps(tensors)
         self._q, self._A, self._b = data["c"], sp.csc_array(data["A"]), data["b"]
         P = data["P"] if "P" in data else sp.csc_array((self._q.size, self._q.size))
@@ -93,15 +108,16 @@ class Compiled:
         self._at_setup: Array = np.zeros(0)
         self._units = (1.0, 1.0)
         self.setups = 0
-        self._check(model, parameters)
+        self._check(model, parameters, first)
 
     def data(self, values: Mapping[str, float]) -> tuple[Array, Array]:
         """Return the vectors q and b at the given parameter values."""
         theta = np.zeros(self._q_map.shape[1])
         theta[-1] = 1.0
-        for name, column in self._columns.items():
-            if column is not None:
-                theta[column] = values[name]
+        with moved(self._parameters, values):
+            for parameter, column in self._columns:
+                entries = np.ravel(parameter.value, order="F")
+                theta[column : column + entries.size] = entries
         return np.asarray(self._q_map @ theta), np.asarray(self._b_map @ theta)
 
     def solve(self, values: Mapping[str, float]) -> Raw:
@@ -183,9 +199,9 @@ class Compiled:
         now, then = self._moved(q, b), self._at_setup
         return bool((now > SETUP_DRIFT * then).any() or (then > SETUP_DRIFT * now).any())
 
-    def _check(self, model: Model, parameters: Mapping[str, cp.Parameter]) -> None:
+    def _check(self, model: Model, parameters: Mapping[str, cp.Parameter], first: Mapping[str, float]) -> None:
         rng = np.random.default_rng(0)
-        values = {name: 0.5 + rng.random() for name in parameters}
+        values = {name: value * (0.5 + 0.5 * rng.random()) for name, value in first.items()}
         data, _, _ = _problem_data(model, parameters, values)
         q, b = self.data(values)
         P = data.get("P", self._P)
@@ -206,15 +222,22 @@ def _problem_data(
     model: Model, parameters: Mapping[str, cp.Parameter], values: Mapping[str, float]
 ) -> tuple[dict[str, Any], Any, Any]:
     """CVXPY's data for Clarabel at the given values; the parameters are left as they were."""
+    with moved(parameters, values):
+        data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts={})
+    return data, chain, inverse
+
+
+@contextmanager
+def moved(parameters: Mapping[str, cp.Parameter], values: Mapping[str, float]) -> Iterator[None]:
+    """Give parameters other values for a while."""
     before = {name: parameter.value for name, parameter in parameters.items()}
     try:
         for name, parameter in parameters.items():
             parameter.value = values[name]
-        data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts={})
+        yield
     finally:
         for name, parameter in parameters.items():
             parameter.value = before[name]
-    return data, chain, inverse
 
 
 def _affine_maps(tensors: Any) -> tuple[Any, Any]:
@@ -223,7 +246,7 @@ def _affine_maps(tensors: Any) -> tuple[Any, Any]:
     A = sp.csc_array(tensors.A)
     P = sp.csc_array((1, A.shape[1])) if tensors.P is None else sp.csc_array(tensors.P)
     if A[: m * n, :-1].nnz or P[:, :-1].nnz:
-        raise SolveError(
+        raise NotUpdatable(
             "the matrices of this model depend on its parameters, so it cannot be updated in place; "
             "use the other form, or solve() at each value"
         )

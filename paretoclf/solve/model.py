@@ -40,6 +40,29 @@ class Model:
     constraints: Mapping[str, cp.Constraint]
     thin: bool = True
 
+    @classmethod
+    def of(cls, problem: cp.Problem, thin: bool = True) -> Model:
+        """Take the names from the problem: those of its variables, and the labels of its constraints.
+
+        A constraint without a label is called ``constraint k``, by its position.
+
+        Raises
+        ------
+        InputError
+            If it is no minimisation, or two things have one name.
+        """
+        if not isinstance(problem, cp.Problem) or not isinstance(problem.objective, cp.Minimize):
+            raise InputError(
+                f"a model must be a cvxpy.Problem that minimises, got {problem!r:.200}; minimise minus the objective"
+            )
+        named = [(v.name(), v) for v in problem.variables()]
+        labelled = [(c.label or f"constraint {k}", c) for k, c in enumerate(problem.constraints)]
+        names = [name for name, _ in named + labelled]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InputError(f"names of variables and labels of constraints must differ, got {twice[0]!r} twice")
+        return cls(problem, dict(named), dict(labelled), thin)
+
 
 @dataclass(frozen=True)
 class Point:
@@ -58,6 +81,20 @@ class Solvable(Protocol):
         """The parameters by name."""
         ...
 
+    @property
+    def default_form(self) -> Form:
+        """What the solver sees unless told otherwise."""
+        ...
+
+    @property
+    def direct(self) -> str:
+        """Who computes a solution that needs no solver."""
+        ...
+
+    def needs(self, form: Form) -> tuple[Form, ...]:
+        """Forms to be solved when one is asked for."""
+        ...
+
     def model(self, form: Form) -> Model:
         """Return the named model of one form."""
         ...
@@ -66,18 +103,18 @@ class Solvable(Protocol):
         """Return parameter values as floats; InputError if one is missing, unknown or out of range."""
         ...
 
-    def closed_form(self, values: Mapping[str, float]) -> Point | None:
-        """Return the solution where it needs no solver, else None."""
+    def closed_form(self, values: Mapping[str, float]) -> Any | None:
+        """Return the point where it needs no solver, else None."""
         ...
 
-    def read(self, form: Form, numbers: Mapping[str, Any]) -> Point:
-        """Return the point that values of named variables and multipliers of named constraints describe."""
+    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Any:
+        """Return the point that values of named variables and multipliers of named constraints describe, by form."""
         ...
 
     def complete(
         self,
         values: Mapping[str, float],
-        point: Point,
+        point: Any,
         *,
         polish: bool,
         source: str,
@@ -86,6 +123,11 @@ class Solvable(Protocol):
     ) -> Solution:
         """Certify the point, and polish it on request."""
         ...
+
+
+def form_of(formulation: Solvable, form: Any) -> Form:
+    """Return form checked, or the default of the formulation for None."""
+    return formulation.default_form if form is None else check_form(form)
 
 
 def check_form(form: Any) -> Form:
@@ -105,7 +147,11 @@ def solver_tolerance(accuracy: Any) -> float:
 
 def conic_settings(accuracy: Any) -> dict[str, Any]:
     """Clarabel's settings for one accuracy. A single thread, so that results do not depend on the machine."""
-    tol = solver_tolerance(accuracy)
+    return settings_at(solver_tolerance(accuracy))
+
+
+def settings_at(tol: float) -> dict[str, Any]:
+    """Clarabel's settings for one tolerance."""
     return {"tol_gap_abs": tol, "tol_gap_rel": tol, "tol_feas": tol, "max_threads": 1}
 
 

@@ -5,14 +5,26 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cvxpy as cp
 
 from paretoclf.errors import InputError, SolveError
 from paretoclf.solution import Solution
-from paretoclf.solve.compiled import Compiled
-from paretoclf.solve.model import Accuracy, Form, Model, Solvable, check_form, conic_settings, solver_tolerance, worst
+from paretoclf.solve.compiled import Compiled, Raw
+from paretoclf.solve.model import (
+    Accuracy,
+    Form,
+    Model,
+    Solvable,
+    conic_settings,
+    form_of,
+    settings_at,
+    solver_tolerance,
+    worst,
+)
+from paretoclf.tolerances import SOLVER_FAST, SOLVER_MIDDLE
 
 DEFAULT_SOLVER = "CLARABEL"
 
@@ -21,7 +33,7 @@ def solve_at(
     formulation: Solvable,
     values: Mapping[str, Any],
     *,
-    form: Form = "dual",
+    form: Form | None = None,
     accuracy: Accuracy = "reference",
     polish: bool = True,
     solver: str = DEFAULT_SOLVER,
@@ -35,8 +47,8 @@ def solve_at(
         What to solve.
     values : mapping
         Parameter name to number.
-    form : {"dual", "primal"}
-        Which of the two problems the solver sees.
+    form : {"dual", "primal"}, optional
+        Which of the two problems the solver sees; by default the one the formulation prefers.
     accuracy : {"reference", "fast"}
         Tolerance of Clarabel. Other solvers keep their own default; pass theirs in options.
     polish : bool
@@ -54,67 +66,142 @@ def solve_at(
         If the solver returns no point.
     """
     numbers = formulation.check_values(values)
-    form = check_form(form)
+    form = form_of(formulation, form)
     solver = _installed(solver)
     settings = _options(solver, accuracy, options or {})
     known = formulation.closed_form(numbers)
     if known is not None:
         return formulation.complete(
-            numbers, known, polish=False, source="closed form", status="closed form", timing={"solve": 0.0}
+            numbers, known, polish=False, source=formulation.direct, status=formulation.direct, timing={"solve": 0.0}
         )
     rescue = solver == DEFAULT_SOLVER and not options
+    forms = formulation.needs(form)
     try:
-        solution = _through_cvxpy(formulation, numbers, form, polish, solver, settings)
-    except SolveError:
+        found = through_cvxpy(formulation, numbers, forms, solver, settings)
+    except SolveError as failed:
         if not rescue:
             raise
-        return _rescaled(formulation, numbers, form, accuracy, polish)
+        try:
+            return _rescaled(formulation, numbers, forms, accuracy).complete(formulation, numbers, polish)
+        except SolveError:  # NotUpdatable among them
+            if accuracy == "fast":
+                raise failed from None
+            return _less_accurate(formulation, numbers, forms).complete(formulation, numbers, polish)
+    solution = found.complete(formulation, numbers, polish)
     if rescue and accuracy == "reference" and not solution.certificate.passes():
-        second = _rescaled(formulation, numbers, form, accuracy, polish)
+        try:
+            second = _rescaled(formulation, numbers, forms, accuracy).complete(formulation, numbers, polish)
+        except SolveError:
+            return solution
         return min(solution, second, key=lambda s: worst(s.certificate))
     return solution
 
 
-def _through_cvxpy(
-    formulation: Solvable, numbers: dict[str, float], form: Form, polish: bool, solver: str, settings: dict[str, Any]
-) -> Solution:
+@dataclass(frozen=True)
+class Found:
+    """What a solver returned: named numbers of each form, and what it said of them."""
+
+    numbers: Mapping[Form, Mapping[str, Any]]
+    source: str
+    status: str
+    timing: Mapping[str, float]
+
+    def complete(self, formulation: Solvable, values: Mapping[str, float], polish: bool) -> Solution:
+        """Read the point and certify it."""
+        return formulation.complete(
+            values,
+            formulation.read(self.numbers),
+            polish=polish,
+            source=self.source,
+            status=self.status,
+            timing=self.timing,
+        )
+
+
+def through_cvxpy(
+    formulation: Solvable,
+    numbers: Mapping[str, float],
+    forms: tuple[Form, ...],
+    solver: str = DEFAULT_SOLVER,
+    settings: Mapping[str, Any] | None = None,
+) -> Found:
+    """Solve forms with ``cvxpy.Problem.solve``.
+
+    Raises
+    ------
+    SolveError
+        If the solver fails or returns no point.
+    """
     started = time.perf_counter()
-    model = formulation.model(form)
+    models = {form: formulation.model(form) for form in forms}
     for name, parameter in formulation.parameters.items():
         parameter.value = numbers[name]
     built = time.perf_counter()
-    try:
-        with warnings.catch_warnings():
-            # The claim stands in `status`; the certificate says how accurate the point is.
-            warnings.filterwarnings("ignore", message="Solution may be inaccurate", category=UserWarning)
-            model.problem.solve(solver=solver, **settings)
-    except cp.SolverError as error:
-        raise SolveError(f"{solver} failed on the {form} at {numbers}: {error}. Try another solver or form") from None
-    solved = time.perf_counter()
-    status = str(model.problem.status)
-    return formulation.complete(
-        numbers,
-        formulation.read(form, _numbers(model, solver, form, numbers)),
-        polish=polish,
-        source=solver,
-        status=status,
-        timing={"build": built - started, "solve": solved - built},
+    found: dict[Form, dict[str, Any]] = {}
+    for form, model in models.items():
+        try:
+            with warnings.catch_warnings():
+                # The claim stands in `status`; the certificate says how accurate the point is.
+                warnings.filterwarnings("ignore", message="Solution may be inaccurate", category=UserWarning)
+                model.problem.solve(solver=solver, **(settings or {}))
+        except cp.SolverError as error:
+            raise SolveError(
+                f"{solver} failed on the {form} at {numbers}: {error}. Try another solver or form"
+            ) from None
+        found[form] = _numbers(model, solver, form, numbers)
+    return Found(
+        found,
+        solver,
+        _claims([str(model.problem.status) for model in models.values()]),
+        {"build": built - started, "solve": time.perf_counter() - built},
     )
+
+
+def with_clarabel(
+    formulation: Solvable, numbers: Mapping[str, float], forms: tuple[Form, ...], accuracy: Accuracy
+) -> Found:
+    """Solve forms at one accuracy, or where Clarabel does not reach it, at the next."""
+    try:
+        return through_cvxpy(formulation, numbers, forms, settings=_options(DEFAULT_SOLVER, accuracy, {}))
+    except SolveError:
+        if accuracy == "fast":
+            raise
+        return _less_accurate(formulation, numbers, forms)
+
+
+def _less_accurate(formulation: Solvable, numbers: Mapping[str, float], forms: tuple[Form, ...]) -> Found:
+    for tolerance in (SOLVER_MIDDLE, SOLVER_FAST):
+        try:
+            found = through_cvxpy(formulation, numbers, forms, settings=settings_at(tolerance))
+        except SolveError:
+            if tolerance == SOLVER_FAST:
+                raise
+        else:
+            break
+    return replace(found, status=f"{found.status}, at {tolerance:.0e}")
 
 
 def _rescaled(
-    formulation: Solvable, numbers: dict[str, float], form: Form, accuracy: Accuracy, polish: bool
-) -> Solution:
+    formulation: Solvable, numbers: Mapping[str, float], forms: tuple[Form, ...], accuracy: Accuracy
+) -> Found:
     """Solve in units that suit the size of the parameters: very small or large costs defeat absolute tolerances."""
-    raw = Compiled(formulation.model(form), formulation.parameters, accuracy).solve(numbers)
-    return formulation.complete(
-        numbers,
-        formulation.read(form, raw.numbers),
-        polish=polish,
-        source=DEFAULT_SOLVER,
-        status=f"{raw.status}, rescaled",
-        timing={"solve": raw.seconds},
+    compiled = {form: Compiled(formulation.model(form), formulation.parameters, accuracy, numbers) for form in forms}
+    raw = {form: each.solve(numbers) for form, each in compiled.items()}
+    return found_of(raw, ", rescaled")
+
+
+def found_of(raw: Mapping[Form, Raw], remark: str = "") -> Found:
+    """Collect what compiled problems returned."""
+    return Found(
+        {form: each.numbers for form, each in raw.items()},
+        DEFAULT_SOLVER,
+        _claims([each.status for each in raw.values()]) + remark,
+        {"solve": sum(each.seconds for each in raw.values())},
     )
+
+
+def _claims(statuses: list[str]) -> str:
+    return statuses[0] if len(set(statuses)) == 1 else " and ".join(statuses)
 
 
 def _numbers(model: Model, solver: str, form: str, values: Mapping[str, float]) -> dict[str, Any]:

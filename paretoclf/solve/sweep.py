@@ -14,8 +14,9 @@ from paretoclf.certificate import Certificate
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.solution import Solution
-from paretoclf.solve.compiled import Compiled
-from paretoclf.solve.model import Accuracy, Form, Solvable, check_form, conic_settings, worst
+from paretoclf.solve.compiled import Compiled, NotUpdatable
+from paretoclf.solve.model import Accuracy, Form, Solvable, conic_settings, form_of, worst
+from paretoclf.solve.single import found_of, with_clarabel
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,6 +63,12 @@ class Sweep(Sequence[Solution]):
         return np.array([tuple(s.costs) for s in self.solutions], dtype=float).reshape(-1, 2)
 
     @property
+    def parameters(self) -> dict[str, Array]:
+        """Values of each parameter, shape (k,)."""
+        names = self.solutions[0].values if self.solutions else {}
+        return {name: np.array([s.values[name] for s in self.solutions]) for name in names}
+
+    @property
     def values(self) -> Array:
         """Primal objectives, shape (k,): upper bounds of the optimal values."""
         return np.array([s.value for s in self.solutions])
@@ -103,7 +110,7 @@ class Sweep(Sequence[Solution]):
 def sweep(
     formulation: Solvable,
     *,
-    form: Form = "dual",
+    form: Form | None = None,
     accuracy: Accuracy = "reference",
     polish: bool = True,
     progress: bool | None = None,
@@ -115,8 +122,9 @@ def sweep(
     ----------
     formulation : TwoCSVM or another formulation
         What to solve.
-    form : {"dual", "primal"}
-        Which problem the solver sees. The dual is the faster and is immune to the scale of the costs.
+    form : {"dual", "primal"}, optional
+        Which problem the solver sees; by default what the formulation prefers. For `TwoCSVM` that is the dual, which is
+        the faster and is immune to the scale of the costs.
     accuracy : {"reference", "fast"}
         Tolerance of the conic solver, 1e-12 or 1e-8. The polish makes up for most of the difference.
     polish : bool
@@ -155,9 +163,10 @@ def sweep(
     [0.5, 1.0]
     """
     points = _points(formulation, grid)
-    form = check_form(form)
+    form = form_of(formulation, form)
     conic_settings(accuracy)
-    compiled: Compiled | None = None
+    forms = formulation.needs(form)
+    compiled: dict[Form, Compiled] | None = None
     build = 0.0
     solutions = []
     hidden = {None: None, True: False, False: True}[progress]
@@ -166,27 +175,37 @@ def sweep(
         if known is not None:
             solutions.append(
                 formulation.complete(
-                    values, known, polish=False, source="closed form", status="closed form", timing={"solve": 0.0}
+                    values,
+                    known,
+                    polish=False,
+                    source=formulation.direct,
+                    status=formulation.direct,
+                    timing={"solve": 0.0},
                 )
             )
             continue
         if compiled is None:
             started = time.perf_counter()
-            compiled = Compiled(formulation.model(form), formulation.parameters, accuracy)
+            compiled = _compile(formulation, forms, accuracy, values)
             build = time.perf_counter() - started
-        raw = compiled.solve(values)
-        solutions.append(
-            formulation.complete(
-                values,
-                formulation.read(form, raw.numbers),
-                polish=polish,
-                source="CLARABEL",
-                status=raw.status,
-                timing={"solve": raw.seconds},
-            )
-        )
+        if compiled:
+            found = found_of({each: problem.solve(values) for each, problem in compiled.items()})
+        else:
+            found = with_clarabel(formulation, values, forms, accuracy)
+        solutions.append(found.complete(formulation, values, polish))
     seconds = {stage: sum(s.timing.get(stage, 0.0) for s in solutions) for stage in ("solve", "polish")}
-    return Sweep(tuple(solutions), form, {"build": build, **seconds}, compiled.setups if compiled else 0)
+    setups = sum(problem.setups for problem in (compiled or {}).values())
+    return Sweep(tuple(solutions), form, {"build": build, **seconds}, setups)
+
+
+def _compile(
+    formulation: Solvable, forms: tuple[Form, ...], accuracy: Accuracy, values: Mapping[str, float]
+) -> dict[Form, Compiled]:
+    """Compile each form; nothing where a matrix moves with the parameters, and CVXPY must fill it in every time."""
+    try:
+        return {form: Compiled(formulation.model(form), formulation.parameters, accuracy, values) for form in forms}
+    except NotUpdatable:
+        return {}
 
 
 def _points(formulation: Solvable, grid: Mapping[str, Any]) -> list[dict[str, float]]:
@@ -210,5 +229,6 @@ def _points(formulation: Solvable, grid: Mapping[str, Any]) -> list[dict[str, fl
         try:
             points.append(formulation.check_values(values))
         except InputError as error:
-            raise InputError(f"{error} (value {k} of the sweep)") from None
+            error.args = (f"{error} (value {k} of the sweep)",)
+            raise
     return points

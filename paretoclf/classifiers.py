@@ -1,0 +1,159 @@
+"""Decision functions: what every solution has, whatever it came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.errors import InputError
+from paretoclf.gram import Gram
+from paretoclf.samples import Samples, check_samples
+
+
+class Rule:
+    """A decision function f; predicts +1 exactly where ``f(x) >= 0``.
+
+    Attributes
+    ----------
+    b : float
+        Intercept used by `decision_function`.
+    """
+
+    b: float
+
+    @property
+    def b_interval(self) -> tuple[float, float]:
+        """All optimal intercepts; the two ends are equal when b is unique."""
+        return self.b, self.b
+
+    @property
+    def w(self) -> Array:
+        """Slope in the features, shape (d,)."""
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores f of shape (m,)."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Array:
+        """Labels -1 and +1 of shape (m,); ``f(x) = 0`` is labelled +1."""
+        return np.where(self.decision_function(X) >= 0, 1.0, -1.0)
+
+
+@dataclass(frozen=True)
+class LinearRule(Rule):
+    """``f(x) = w . x + b``.
+
+    Parameters
+    ----------
+    slope : array of shape (d,)
+        w.
+    b : float
+        Intercept.
+    interval : (float, float), optional
+        All optimal intercepts, where there are several.
+
+    Examples
+    --------
+    >>> from paretoclf.classifiers import LinearRule
+    >>> LinearRule([1.0, -1.0], 0.5).predict([[0.0, 0.0], [0.0, 1.0]])
+    array([ 1., -1.])
+    """
+
+    slope: Array = field(repr=False)
+    b: float
+    interval: tuple[float, float] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "slope", np.atleast_1d(np.asarray(self.slope, dtype=np.float64)))
+        object.__setattr__(self, "b", float(self.b))
+
+    @property
+    def w(self) -> Array:
+        """Slope, shape (d,)."""
+        return self.slope
+
+    @property
+    def b_interval(self) -> tuple[float, float]:
+        """All optimal intercepts; the two ends are equal when b is unique."""
+        return (self.b, self.b) if self.interval is None else self.interval
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores f of shape (m,), for samples of shape (m, d), dense or sparse."""
+        return np.asarray(check_samples(X, n_features=self.slope.size) @ self.slope + self.b)
+
+
+@dataclass(frozen=True)
+class KernelRule(Rule):
+    """``f(x) = sum_i coef_i k(x_i, x) + b``.
+
+    Parameters
+    ----------
+    gram : Gram
+        Training samples and kernel.
+    coef : array of shape (n,)
+        Coefficients of the samples, signs included.
+    b : float
+        Intercept.
+    interval : (float, float), optional
+        All optimal intercepts, where there are several.
+    """
+
+    gram: Gram = field(repr=False)
+    coef: Array = field(repr=False)
+    b: float
+    interval: tuple[float, float] | None = field(default=None, repr=False)
+
+    @property
+    def w(self) -> Array:
+        """Slope in the features, shape (d,): of the samples (linear kernel), or those that ``low_rank`` made."""
+        return np.asarray(_features(self.gram).T @ self.coef)
+
+    @property
+    def b_interval(self) -> tuple[float, float]:
+        """All optimal intercepts; the two ends are equal when b is unique."""
+        return (self.b, self.b) if self.interval is None else self.interval
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores f of shape (m,).
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+            New samples; for a precomputed kernel their values against the training samples, shape (m, n).
+        """
+        if self.gram.features is not None:
+            return np.asarray(self.gram.cross_features(X) @ self.w + self.b)
+        return np.asarray(self.gram.cross(X) @ self.coef + self.b)
+
+
+@dataclass(frozen=True)
+class NoRule(Rule):
+    """What stands for a classifier where a problem has none. Whatever is asked of it raises, with the reason.
+
+    Parameters
+    ----------
+    reason : str
+        Why there is none.
+    """
+
+    reason: str
+    b = float("nan")
+
+    @property
+    def w(self) -> Array:
+        """Raise."""
+        raise InputError(self.reason)
+
+    def decision_function(self, X: Any) -> Array:
+        """Raise."""
+        raise InputError(self.reason)
+
+
+def _features(gram: Gram) -> Samples:
+    if gram.features is None:
+        raise InputError("w exists for the linear kernel and with low_rank only; use decision_function")
+    return gram.features

@@ -1,0 +1,75 @@
+"""``paretoclf formulations``: the list, and the statement of one."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+from paretoclf.cli.files import to_json
+from paretoclf.errors import InputError
+from paretoclf.formulations.base import Formulation
+from paretoclf.formulations.registry import formulation, formulations
+
+
+def run_formulations(args: argparse.Namespace) -> int:
+    """Run the subcommand; return its exit status."""
+    if args.origin:
+        _load(args.origin)
+    if args.name is None:
+        listed = [_entry(name, cls) for name, cls in formulations().items()]
+        print(to_json({"formulations": listed}) if args.json else _table(listed))
+        return 0
+    cls = formulation(args.name)
+    if args.json:
+        print(to_json({**_entry(cls.__name__, cls), "statement": cls.describe()}))
+    else:
+        print(cls.describe(), end="")
+    return 0
+
+
+def _entry(name: str, cls: type[Formulation]) -> dict[str, Any]:
+    summary = inspect.cleandoc(cls.__doc__ or "").partition("\n")[0].replace("``", "")
+    parameters = {parameter: str(allowed) for parameter, allowed in cls.domain.items()}
+    page = cls.page
+    return {
+        "name": name,
+        "summary": summary,
+        "parameters": parameters,
+        "module": cls.__module__,
+        "reference": page.reference if page else "",
+    }
+
+
+def _table(listed: list[dict[str, Any]]) -> str:
+    width = max(len(entry["name"]) for entry in listed)
+    lines = []
+    for entry in listed:
+        lines.append(f"{entry['name']:<{width}}  {entry['summary']}")
+        lines += [f"{'':<{width}}    {name}: {allowed}" for name, allowed in entry["parameters"].items()]
+    return "\n".join(lines)
+
+
+def _load(origin: str) -> None:
+    """Run a file, or import a module, for the classes it defines."""
+    path = Path(origin)
+    try:
+        if path.suffix == ".py":
+            if not path.is_file():
+                raise InputError(f"--from must be a Python file or a module, got {origin}: no such file")
+            spec = importlib.util.spec_from_file_location(path.stem, path)
+            if spec is None or spec.loader is None:
+                raise InputError(f"--from must be a Python file or a module, got {origin}")
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[path.stem] = module
+            spec.loader.exec_module(module)
+        else:
+            importlib.import_module(origin)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"--from {origin} cannot be loaded: {type(error).__name__}: {error}") from None

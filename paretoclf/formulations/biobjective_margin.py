@@ -1,0 +1,340 @@
+r"""The biobjective margin problem: a margin for each class, and every compromise between the two.
+
+Margins :math:`\rho_\pm=\min_{y_i=\pm1}y_if(x_i)/\|w\|` with :math:`f=w\cdot x+b`. Maximising
+:math:`\min\{\rho_+,\theta\rho_-\}` for some :math:`\theta>0` is the problem :math:`(P_\theta)`, with
+:math:`A=\frac{2\theta}{1+\theta}` and :math:`\bar y_i=1` on the positive, :math:`-\theta` on the negative samples.
+
+**Primal**, hard and soft (squared slacks, free in sign, nonnegative at the optimum)
+
+.. math::
+
+   \min_{w,b}\ \|w\|^2\quad\text{s.t.}\quad\bar y_if(x_i)\ge A\ \ [\lambda_i\ge0],
+
+   \min_{w,b,\xi}\ \|w\|^2+C_+\sum_{y_i=+1}\xi_i^2+C_-\sum_{y_i=-1}\xi_i^2
+   \quad\text{s.t.}\quad\bar y_if(x_i)+|\bar y_i|\xi_i\ge A\ \ [\lambda_i\ge0].
+
+**Dual**, written as a minimisation (the last term in the soft problem only)
+
+.. math::
+
+   \min_\lambda\ \tfrac14\Big\|\sum_i\lambda_i\bar y_ix_i\Big\|^2-A\sum_i\lambda_i
+   +\tfrac14\sum_i\frac{(\bar y_i\lambda_i)^2}{C_i}
+   \quad\text{s.t.}\quad\sum_i\lambda_i\bar y_i=0\ \ [b],\qquad\lambda\ge0 .
+
+The objective is :math:`\|w\|^2`, not half of it: :math:`w=\frac12\sum_i\lambda_i\bar y_ix_i`, and
+:math:`\xi_i=|\bar y_i|\lambda_i/(2C_i)`.
+
+**Parameters.** ``theta`` > 0; in the soft problem also ``C_plus``, ``C_minus`` > 0. ``theta`` multiplies affine
+expressions, :math:`A`, :math:`1/C_+` and :math:`\theta^2/C_-` follow: DPP.
+
+**Closed form.** From the solution :math:`(w_1,b_1,\lambda_1)` at :math:`\theta=1`, the ordinary margin:
+:math:`w_\theta=w_1`, :math:`\xi_\theta=\xi_1`, :math:`b_\theta=b_1+\frac{\theta-1}{\theta+1}`, and
+:math:`\lambda_\theta=\lambda_1` on positive, :math:`\lambda_1/\theta` on negative samples. So the Pareto-optimal
+classifiers are :math:`\mu(w_1,b)` with :math:`\mu>0`, :math:`|b-b_1|<1`: see `BiobjectiveMargin.pareto_set`. This is
+Pareto optimality in training margins, not in error rates.
+
+**References.** Carrizosa & Martin-Barragan, European Journal of Operational Research (2006): problem
+:math:`(P_\theta)`, Lemma 4, Theorem 5, Corollary 6 (hard); problems (26), (27), (31) and Theorem 7 (soft). Printed slip
+in the proof of Corollary 6: see docs/errata.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from paretoclf.checks import Array, check_positive_number
+from paretoclf.classifiers import KernelRule, Rule
+from paretoclf.errors import InputError, InseparableError
+from paretoclf.evidence import Judged
+from paretoclf.formulations.base import POSITIVE, Range
+from paretoclf.formulations.on_samples import SampleFormulation
+from paretoclf.formulations.separation import Separation, separate
+from paretoclf.formulations.statement import Statement
+from paretoclf.gram import Gram
+from paretoclf.judges.margins import judge_margins
+from paretoclf.solution import Solution
+from paretoclf.solve.model import Form, worst
+from paretoclf.solve.polish_box import BoxQP, polish_box
+
+_DATA = (
+    r"Samples $x_i$, labels $y_i=\pm1$, ratio $\theta>0$ of the two margins; $A=\frac{2\theta}{1+\theta}$, "
+    r"$\bar y_i=1$ for positive and $-\theta$ for negative samples, $f=w\cdot x+b$."
+)
+_KKT = {
+    "margin": r"\bar y_if(x_i)\ge A",
+    "stationarity in w": r"2w=\sum_i\lambda_i\bar y_ix_i",
+    "balance": r"\sum_i\lambda_i\bar y_i=0",
+    "margin: sign": r"\lambda_i\ge0",
+    "margin: slackness": r"\lambda_i(\bar y_if(x_i)-A)=0",
+}
+_SHIFT = (
+    r"$w_\theta=w_1$, $b_\theta=b_1+\frac{\theta-1}{\theta+1}$; $\lambda_\theta=\lambda_1$ on positive and "
+    r"$\lambda_1/\theta$ on negative samples."
+)
+
+HARD = Statement(
+    title="The biobjective margin problem, separable classes",
+    data=_DATA,
+    primal=r"\min_{w,b}\ \|w\|^2\quad\text{s.t.}\quad\bar y_if(x_i)\ge A\ [\lambda_i]",
+    lagrangian=r"\|w\|^2-\sum_i\lambda_i\big(\bar y_i(w\cdot x_i+b)-A\big)",
+    dual=r"""\max_\lambda\ A\sum_i\lambda_i-\tfrac14\Big\|\sum_i\lambda_i\bar y_ix_i\Big\|^2
+\quad\text{s.t.}\quad\sum_i\lambda_i\bar y_i=0,\quad\lambda\ge0""",
+    kkt=_KKT,
+    signs={r"\lambda_i": "nonnegative"},
+    recovery=r"$w=\frac12\sum_i\lambda_i\bar y_ix_i$; $b$ is the multiplier of the equation in the dual.",
+    remarks=(
+        _SHIFT,
+        r"$\rho_+=\frac{2\theta}{(1+\theta)\|w_1\|}$, $\rho_-=\frac2{(1+\theta)\|w_1\|}$: the ratio is $\theta$, the "
+        r"sum $2/\|w_1\|$ the distance of the two convex hulls.",
+        "Classes that no hyperplane separates: infeasible, and the dual is unbounded.",
+    ),
+    reference="Carrizosa & Martin-Barragan (2006), problem $(P_\\theta)$, Lemma 4, Theorem 5, Corollary 6.",
+)
+
+SOFT = Statement(
+    title="The biobjective margin problem, squared slacks",
+    data=_DATA + r" Weights $C_i=C_{y_i}>0$ of the squared slacks.",
+    primal=r"""\min_{w,b,\xi}\ \|w\|^2+\sum_iC_i\xi_i^2
+\quad\text{s.t.}\quad\bar y_if(x_i)+|\bar y_i|\xi_i\ge A\ [\lambda_i]""",
+    lagrangian=r"\|w\|^2+\sum_iC_i\xi_i^2-\sum_i\lambda_i\big(\bar y_i(w\cdot x_i+b)+|\bar y_i|\xi_i-A\big)",
+    dual=r"""\max_\lambda\ A\sum_i\lambda_i-\tfrac14\Big\|\sum_i\lambda_i\bar y_ix_i\Big\|^2
+-\tfrac14\sum_i\frac{(\bar y_i\lambda_i)^2}{C_i}\quad\text{s.t.}\quad\sum_i\lambda_i\bar y_i=0,\quad\lambda\ge0""",
+    kkt={
+        **_KKT,
+        "margin": r"\bar y_if(x_i)+|\bar y_i|\xi_i\ge A",
+        "stationarity in xi": r"2C_i\xi_i=|\bar y_i|\lambda_i",
+        "margin: slackness": r"\lambda_i(\bar y_if(x_i)+|\bar y_i|\xi_i-A)=0",
+    },
+    signs={r"\lambda_i": "nonnegative, so $\\xi_i\\ge0$"},
+    recovery=HARD.recovery + r" $\xi_i=|\bar y_i|\lambda_i/(2C_i)$.",
+    remarks=(
+        _SHIFT + r" $\xi_\theta=\xi_1$.",
+        r"The hard problem for the kernel $k+\mathrm{diag}(1/C)$: samples $(x_i,y_ie_i/\sqrt{C_i})$, slope "
+        r"$(w,\sqrt{C_i}\xi_i)$.",
+        r"$\partial P^*/\partial C_\pm=\sum_{y_i=\pm1}\xi_i^2$.",
+    ),
+    reference="Carrizosa & Martin-Barragan (2006), problems (26), (27), (31), Theorem 7.",
+)
+
+
+class BiobjectiveMargin(SampleFormulation):
+    """The biobjective margin problem of one data set, hard in ``theta``, or soft in ``theta``, ``C_plus``, ``C_minus``.
+
+    Parameters
+    ----------
+    X, y, kernel
+        As for `TwoCSVM`.
+    soft : bool
+        Whether margins may be missed, at the price of squared slacks.
+
+    Raises
+    ------
+    InseparableError
+        By `solve` of the hard problem, where no hyperplane separates the classes; it holds a point in both hulls.
+
+    References
+    ----------
+    Carrizosa & Martin-Barragan (2006).
+
+    Examples
+    --------
+    >>> from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
+    >>> hard = BiobjectiveMargin([[1.0], [-1.0]], [1, -1], soft=False)
+    >>> solution = hard.solve(theta=3.0)
+    >>> round(float(solution.classifier.w[0]), 9), round(solution.classifier.b, 9)
+    (1.0, 0.5)
+    >>> hard.pareto_set().interval
+    (-1.0..., 1.0...)
+    """
+
+    domain: Mapping[str, Range] = MappingProxyType({"theta": POSITIVE, "C_plus": POSITIVE, "C_minus": POSITIVE})
+    default_form: Form = "dual"
+    page = SOFT
+    pages = (HARD, SOFT)
+
+    def __init__(self, X: Any, y: Any, kernel: Any = None, *, soft: bool = True) -> None:
+        super().__init__(X, y, kernel)
+        if not isinstance(soft, bool | np.bool_):
+            raise InputError(f"soft must be True or False, got {soft!r}")
+        self.soft = bool(soft)
+        if not self.soft:
+            self.domain = {"theta": POSITIVE}
+            self.page = HARD
+
+    @cached_property
+    def primal(self) -> cp.Problem:
+        """The primal: variables w (in the feature space of the factor), b, and xi in the soft problem."""
+        S, y, A = self.signed, self.y, self._target
+        w, b = cp.Variable(S.shape[1], name="w"), cp.Variable(name="b")
+        reached, objective = S @ w + y * b, cp.sum_squares(w)
+        if self.soft:
+            xi = cp.Variable(self.n, name="xi")
+            reached = reached + xi
+            plus, minus = self.parameters["C_plus"], self.parameters["C_minus"]
+            objective = objective + plus * cp.sum_squares(xi[y > 0]) + minus * cp.sum_squares(xi[y < 0])
+        return cp.Problem(cp.Minimize(objective), [(cp.multiply(self._size, reached) >= A).set_label("margin")])
+
+    @cached_property
+    def dual(self) -> cp.Problem:
+        """The dual: variable alpha. Written as a minimisation: its value is minus that of the primal."""
+        y = self.y
+        alpha = cp.Variable(self.n, name="alpha")
+        weighed = cp.multiply(self._size, alpha)
+        objective = cp.sum_squares(self.signed.T @ weighed) / 4 - self._target * cp.sum(alpha)
+        if self.soft:
+            p = self.parameters
+            plus = cp.CallbackParam(callback=lambda: 0.25 / p["C_plus"].value, nonneg=True)
+            minus = cp.CallbackParam(callback=lambda: 0.25 * p["theta"].value ** 2 / p["C_minus"].value, nonneg=True)
+            objective = objective + plus * cp.sum_squares(alpha[y > 0]) + minus * cp.sum_squares(alpha[y < 0])
+        constraints = [(y @ weighed == 0).set_label("balance"), (alpha >= 0).set_label("sign")]
+        return cp.Problem(cp.Minimize(objective), constraints)
+
+    @property
+    def _target(self) -> cp.Parameter:
+        """``A``, following theta."""
+        theta = self.parameters["theta"]
+        return cp.CallbackParam(callback=lambda: 2 * theta.value / (1 + theta.value), nonneg=True, name="A")
+
+    @property
+    def _size(self) -> Any:
+        """``|y_theta|``: 1 for positive samples, theta for negative ones."""
+        return (self.y > 0) + self.parameters["theta"] * (self.y < 0)
+
+    @cached_property
+    def separation(self) -> Separation:
+        """Whether a hyperplane separates the classes (in the feature space of the kernel), with proof if not."""
+        return separate(self.gram.factor, self.y)
+
+    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Return the parameters as floats; InseparableError where the hard problem has no feasible point."""
+        numbers = super().check_values(values)
+        if not self.soft and not self.separation.separable:
+            weights = self.separation.weights
+            raise InseparableError(
+                "the classes cannot be separated: a point lies in both convex hulls, as the average of "
+                f"{np.count_nonzero(weights[self.y > 0])} positive and of {np.count_nonzero(weights[self.y < 0])} "
+                f"negative samples (weights in this error; the two averages differ by {self.separation.distance:.1e}). "
+                "The hard problem is infeasible; soft=True has a solution",
+                weights_plus=np.where(self.y > 0, weights, 0.0),
+                weights_minus=np.where(self.y < 0, weights, 0.0),
+                distance=self.separation.distance,
+            )
+        return numbers
+
+    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> dict[str, Any]:
+        """Read multipliers, intercept, and w where the primal has it."""
+        ((form, numbers),) = found.items()
+        if form == "dual":
+            return {"alpha": np.asarray(numbers["alpha"]), "b": float(numbers["balance"]), "w": None}
+        w = np.asarray(numbers["w"]) if self.gram.features is not None else None
+        return {"alpha": np.asarray(numbers["margin"]), "b": float(numbers["b"]), "w": w}
+
+    def judge(self, values: Mapping[str, float], point: Any) -> Judged:
+        """Certify a point, with numpy."""
+        costs = np.where(self.y > 0, values["C_plus"], values["C_minus"]) if self.soft else None
+        alpha = np.maximum(point["alpha"], 0.0)
+        return judge_margins(self.gram, self.y, values["theta"], alpha, point["b"], costs=costs, w=point["w"])
+
+    def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
+        """Read the classifier from multipliers and intercept."""
+        size = np.where(self.y > 0, 1.0, values["theta"])
+        return KernelRule(self.gram, 0.5 * self.y * size * numbers["alpha"], float(numbers["b"]))
+
+    def complete(self, values: Mapping[str, float], point: Any, **how: Any) -> Solution:
+        """Certify the point, and polish it on request."""
+        solution = super().complete(values, point, **how)
+        if not how["polish"]:
+            return solution
+        # In units of half a multiplier, times |y_theta|: the problem of theta = 1, with other targets.
+        theta, y = values["theta"], self.y
+        size = np.where(y > 0, 1.0, theta)
+        target, caps = 2 * theta / (1 + theta) / size, np.full(self.n, np.inf)
+        diagonal = 1 / np.where(y > 0, values["C_plus"], values["C_minus"]) if self.soft else None
+        problem = BoxQP(self.gram, y, caps, target, y[None, :], np.zeros(1), diagonal=diagonal)
+        half = polish_box(problem, 0.5 * size * solution.alpha, np.array([solution.classifier.b]))
+        b = _intercept(problem, half)
+        refined = {"alpha": 2 * half / size, "b": b, "w": None}
+        how["status"] = f"{how['status']}, polished"
+        return min(super().complete(values, refined, **how), solution, key=lambda s: worst(s.certificate))
+
+    def pareto_set(self, **costs: float) -> ParetoSet:
+        """Solve at theta = 1 and describe all Pareto-optimal classifiers.
+
+        Parameters
+        ----------
+        **costs
+            ``C_plus`` and ``C_minus``, in the soft problem.
+        """
+        values: dict[str, Any] = {"theta": 1.0, **costs}
+        solution = self.solve(**values)
+        return ParetoSet(self.gram, self.y, solution.alpha, solution.classifier.b, float(np.sqrt(solution.value)))
+
+
+def _intercept(problem: BoxQP, half: Array) -> float:
+    """Intercept at which the samples with a multiplier are on their margins: their average, weighed by multipliers."""
+    g = problem.gradient(half, np.zeros(1))
+    return float(-(half @ (problem.y * g)) / max(float(half.sum()), np.finfo(float).tiny))
+
+
+@dataclass(frozen=True)
+class ParetoSet:
+    """The classifiers whose two training margins cannot both be made larger.
+
+    Attributes
+    ----------
+    gram, y
+        Samples and labels.
+    alpha : array of shape (n,)
+        Multipliers at theta = 1.
+    b : float
+        Intercept at theta = 1.
+    norm : float
+        Norm of w; in the soft problem that of (w, xi), the slacks weighed by their costs.
+
+    References
+    ----------
+    Carrizosa & Martin-Barragan (2006), Theorem 5, Corollary 6, Theorem 7.
+    """
+
+    gram: Gram = field(repr=False)
+    y: Array = field(repr=False)
+    alpha: Array = field(repr=False)
+    b: float
+    norm: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Intercepts of the Pareto-optimal classifiers with slope w: the inside of this interval."""
+        return self.b - 1.0, self.b + 1.0
+
+    def margins(self, theta: float) -> tuple[float, float]:
+        """Margins of the positive and the negative class at one compromise; their ratio is theta."""
+        theta = check_positive_number(theta, "theta")
+        return 2 * theta / ((1 + theta) * self.norm), 2 / ((1 + theta) * self.norm)
+
+    def intercept(self, theta: float) -> float:
+        """Intercept at one compromise."""
+        theta = check_positive_number(theta, "theta")
+        return self.b + (theta - 1) / (theta + 1)
+
+    def theta(self, b: float) -> float:
+        """Return the compromise that the intercept b is optimal for; InputError outside of the interval."""
+        low, high = self.interval
+        if not low < b < high:
+            raise InputError(f"b must be strictly between {low:g} and {high:g} to be Pareto-optimal, got {b!r}")
+        return (1 + b - self.b) / (1 - b + self.b)
+
+    def multipliers(self, theta: float) -> Array:
+        """Multipliers at one compromise, shape (n,)."""
+        return np.where(self.y > 0, self.alpha, self.alpha / check_positive_number(theta, "theta"))
+
+    def classifier(self, theta: float) -> Rule:
+        """Classifier at one compromise."""
+        return KernelRule(self.gram, 0.5 * self.y * self.alpha, self.intercept(theta))

@@ -1,0 +1,200 @@
+"""Formulations of two classes that are known by their means and covariances, or by samples through a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from paretoclf.checks import Array, check_labels
+from paretoclf.classifiers import KernelRule, LinearRule, Rule
+from paretoclf.evidence import Judged
+from paretoclf.formulations.base import Formulation
+from paretoclf.gaussian.moments import Distances, Moments, check_reg
+from paretoclf.gram import Gram
+from paretoclf.samples import Samples
+from paretoclf.solution import Solution
+from paretoclf.solve.model import Form, worst
+
+
+@dataclass(frozen=True, eq=False)
+class Slope:
+    """What is read from a solved program: a slope, and with a kernel the coefficients that imply it."""
+
+    a: Array = field(repr=False)
+    tau: float | None = None
+    coef: Array | None = field(default=None, repr=False)
+
+
+class MomentFormulation(Formulation):
+    r"""A formulation in the means and covariances of two classes.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d), or array of shape (n, n) if kernel is "precomputed"
+        Samples. `from_moments` takes moments instead.
+    y : array of shape (n,)
+        Labels -1 and +1, both present.
+    kernel : optional
+        None (linear), ``"precomputed"``, a scikit-learn kernel name, a callable ``f(X, Z)``, or a kernel object.
+    reg : float or pair of floats
+        Ridges :math:`\delta_+,\delta_-\ge0` added to the diagonals of the two sample covariances (one number: the same
+        for both). With a kernel it must usually be positive: there are more features than samples.
+    low_rank : int, float or sequence of int, optional
+        Replace the kernel by features; see `paretoclf.low_rank`.
+
+    Attributes
+    ----------
+    moments : Moments
+        Means and roots of the covariances; with a kernel, of the rows of a factor of the Gram.
+    gram : Gram or None
+        The kernel values; None with `from_moments`.
+    X, y : array
+        As given, checked; None with `from_moments`.
+    reg : (float, float)
+        The two ridges.
+
+    Raises
+    ------
+    InputError
+        If an argument is not what it must be; a covariance is singular; or the two means are equal.
+    """
+
+    default_form: Form = "dual"
+
+    def __init__(self, X: Any, y: Any, kernel: Any = None, *, reg: Any = 0.0, low_rank: Any = None) -> None:
+        self.gram: Gram | None = Gram(X, kernel, low_rank)
+        self.X: Samples = self.gram.X
+        self.y: Array | None = check_labels(y, self.gram.n)
+        self.reg = check_reg(reg)
+        self.moments = Moments.from_samples(self.gram.factor, self.y, self.reg)
+        self.moments.require_difference()
+
+    @classmethod
+    def from_moments(cls, mu_plus: Any, Sigma_plus: Any, mu_minus: Any, Sigma_minus: Any) -> Self:
+        """Make the formulation for moments that are known.
+
+        Parameters
+        ----------
+        mu_plus, mu_minus : array of shape (d,)
+            Means, not equal.
+        Sigma_plus, Sigma_minus : array of shape (d, d)
+            Covariances, symmetric and positive definite.
+        """
+        made = cls.__new__(cls)
+        made.gram, made.X, made.y, made.reg = None, None, None, (0.0, 0.0)
+        made.moments = Moments.from_covariances(mu_plus, Sigma_plus, mu_minus, Sigma_minus)
+        made.moments.require_difference()
+        return made
+
+    @property
+    def linear(self) -> bool:
+        """Whether slopes are vectors in the features that were given."""
+        return self.gram is None or self.gram.linear
+
+    def ratio(self, values: Mapping[str, float], a: Array) -> float:
+        r"""Return the t with :math:`(\Sigma_++t\Sigma_-)a\propto\delta` at an optimal slope."""
+        raise NotImplementedError
+
+    def refined(self, values: Mapping[str, float], point: Slope) -> Slope | None:
+        """Return the point that a few Newton steps lead to, or None where there is nothing to refine."""
+        return None
+
+    def distances(self, solution: Solution) -> Distances:
+        """Distances of the two means from the hyperplane of a solution, and with them its rates."""
+        return Distances(solution.numbers["u_minus"], solution.numbers["u_plus"])
+
+    def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
+        """Return the linear rule of the slope, or the kernel rule of its coefficients."""
+        if self.gram is None or self.gram.linear:
+            return LinearRule(numbers["w"], numbers["b"])
+        return KernelRule(self.gram, numbers["coef"], numbers["b"])
+
+    def complete(
+        self,
+        values: Mapping[str, float],
+        point: Slope,
+        *,
+        polish: bool,
+        source: str,
+        status: str,
+        timing: Mapping[str, float],
+    ) -> Solution:
+        """Certify the point and, on request, the refined one; return the better of the two."""
+
+        def certified(found: Slope, said: str) -> Solution:
+            implied = self._implied(values, found)
+            return super(MomentFormulation, self).complete(
+                values, implied, polish=False, source=source, status=said, timing=timing
+            )
+
+        conic = certified(point, status)
+        refined = self.refined(values, point) if polish else None
+        if refined is None:
+            return conic
+        other = certified(refined, f"{status}, polished")
+        return other if worst(other.certificate) <= worst(conic.certificate) else conic
+
+    def _implied(self, values: Mapping[str, float], point: Slope) -> Slope:
+        """With a kernel: coefficients, and the slope that they imply. That one is judged."""
+        if self.gram is None or self.y is None or self.gram.linear:
+            return point
+        a = point.a / float(point.a @ self.moments.delta)
+        coef = coefficients(self.gram, self.y, self.moments, a, self.ratio(values, a), self.reg)
+        return Slope(np.asarray(self.gram.factor.T @ coef), point.tau, coef)
+
+    def __repr__(self) -> str:
+        data = "moments" if self.gram is None else f"{self.gram.n} samples, {self.gram.kernel}, reg={self.reg}"
+        return f"{type(self).__name__}({data}, {self.moments.d} features)"
+
+
+def with_coefficients(judged: Judged, point: Slope) -> Judged:
+    """Add the coefficients of a slope, in the scale it was judged in, to the numbers of its judgement."""
+    if point.coef is None:
+        return judged
+    scale = float(judged.numbers["w"] @ point.a) / float(point.a @ point.a)
+    return replace(judged, numbers={**judged.numbers, "coef": scale * point.coef})
+
+
+def coefficients(gram: Gram, y: Array, moments: Moments, a: Array, t: float, reg: tuple[float, float]) -> Array:
+    r"""Coefficients of the samples that imply a slope: :math:`a=\sum_i\alpha_i\phi(x_i)`.
+
+    Kim et al. (2006), section 6.2. With scores :math:`s_i=a\cdot\phi(x_i)` stationarity reads
+
+    .. math::
+
+       (\delta_++t\delta_-)\,\alpha=k\,(g_+-g_-)-(J_+J_+^\top+tJ_-J_-^\top)\,s,\qquad k=a^\top(\Sigma_++t\Sigma_-)a,
+
+    where :math:`g_\pm` averages a class and :math:`J_\pm J_\pm^\top s` is what is left of s after centring, over the
+    size of the class. Without a ridge the coefficients of least norm are taken.
+
+    Parameters
+    ----------
+    gram : Gram
+        Training samples and kernel.
+    y : array of shape (n,)
+        Labels.
+    moments : Moments
+        Of the rows of the Gram's factor.
+    a : array of shape (rank,)
+        Slope in those features, with a . delta = 1.
+    t : float
+        Weight of the negatives' covariance against that of the positives.
+    reg : (float, float)
+        Ridges of the positives and of the negatives.
+    """
+    ridge = reg[0] + t * reg[1] if t < np.inf else reg[1]
+    L = gram.factor
+    if ridge <= 0:
+        return np.asarray(np.linalg.lstsq(np.asarray(L).T, a, rcond=None)[0])
+    plus, minus = moments.spread(a)
+    weights = (1.0, t) if t < np.inf else (0.0, 1.0)
+    k = weights[0] * plus**2 + weights[1] * minus**2
+    s = np.asarray(L @ a)
+    out = np.zeros(len(s))
+    for sign, weight in zip((1.0, -1.0), weights, strict=True):
+        here = y == sign
+        out[here] = (k * sign - weight * (s[here] - s[here].mean())) / here.sum()
+    return out / ridge

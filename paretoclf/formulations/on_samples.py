@@ -1,0 +1,83 @@
+"""Formulations of one data set: samples, labels, a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paretoclf.checks import Array, check_labels
+from paretoclf.formulations.base import Formulation
+from paretoclf.gram import Gram
+from paretoclf.kernels import Kernel
+from paretoclf.samples import Samples, signed
+
+
+class SampleFormulation(Formulation):
+    """A formulation that is given samples and labels.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d), or array of shape (n, n) if kernel is "precomputed"
+        Samples.
+    y : array of shape (n,)
+        Labels -1 and +1, both present.
+    kernel : optional
+        None (linear), ``"precomputed"``, a scikit-learn kernel name, a callable ``f(X, Z)``, or a kernel object.
+
+    Attributes
+    ----------
+    X, y, kernel
+        As given, checked; a sparse X as a canonical ``scipy.sparse.csr_array``.
+    gram : Gram
+        The kernel values.
+    n, n_plus, n_minus : int
+        Number of samples, and of those of each class.
+
+    Raises
+    ------
+    InputError
+        If an argument is not what it must be; the message names it.
+
+    Examples
+    --------
+    A formulation is a subclass with parameters and a primal; see `paretoclf.formulations.base`.
+
+    >>> from functools import cached_property
+    >>> import cvxpy as cp
+    >>> import paretoclf as pc
+    >>> class Ridge(pc.SampleFormulation):
+    ...     "Least squares with a ridge."
+    ...
+    ...     domain = {"lam": pc.POSITIVE}
+    ...
+    ...     @cached_property
+    ...     def primal(self):
+    ...         w = cp.Variable(self.X.shape[1], name="w")
+    ...         loss = cp.sum_squares(self.X @ w - self.y)
+    ...         return cp.Problem(cp.Minimize(loss + self.parameters["lam"] * cp.sum_squares(w)))
+    >>> ridge = Ridge([[1.0], [-1.0]], [1, -1])
+    >>> round(float(ridge.solve(lam=2.0).classifier.w[0]), 9)
+    0.5
+    """
+
+    def __init__(self, X: Any, y: Any, kernel: Any = None) -> None:
+        self.gram: Gram = Gram(X, kernel)
+        self.X: Samples = self.gram.X
+        self.kernel: Kernel = self.gram.kernel
+        self.y: Array = check_labels(y, self.gram.n)
+        self.n: int = self.gram.n
+        self.n_plus = int((self.y > 0).sum())
+        self.n_minus = int((self.y < 0).sum())
+
+    @property
+    def signed(self) -> Samples:
+        """Rows of the Gram's factor (linear kernel: of X) times their labels, shape (n, k)."""
+        return signed(self.gram.factor, self.y)
+
+    @property
+    def thin(self) -> bool:  # type: ignore[override]  # computed only when a model is built
+        """Whether simple sparse linear algebra is fastest."""
+        return self.gram.thin
+
+    def __repr__(self) -> str:
+        sizes = f"{self.n} samples ({self.n_plus} positive, {self.n_minus} negative)"
+        return f"{type(self).__name__}({sizes}, {self.X.shape[1]} columns, {self.kernel})"

@@ -1,0 +1,63 @@
+"""The list of formulations: ours, and every subclass that has been defined since."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+
+from paretoclf.errors import InputError
+from paretoclf.formulations.base import Formulation
+
+#: Our formulations, by the module of this package they are in.
+OURS = {
+    "TwoCSVM": "two_c_svm",
+    "TwoNuSVM": "two_nu_svm",
+    "QuantileSVM": "quantile_svm",
+    "BiobjectiveMargin": "biobjective_margin",
+    "SurrogateRisk": "surrogate_risk",
+    "ParetoGaussian": "pareto_gaussian",
+    "ParetoGaussianQP": "pareto_gaussian_qp",
+    "SProcedure": "s_procedure",
+    "MinimaxProbabilityMachine": "minimax_probability",
+    "BiasedMinimaxProbabilityMachine": "biased_minimax",
+}
+
+
+def formulations() -> dict[str, type[Formulation]]:
+    """Return all formulations by name: ours first, then those that users have defined.
+
+    Examples
+    --------
+    >>> from paretoclf.formulations.registry import formulations
+    >>> next(iter(formulations()))
+    'TwoCSVM'
+    """
+    found: dict[str, type[Formulation]] = {
+        name: getattr(import_module(f"paretoclf.formulations.{module}"), name) for name, module in OURS.items()
+    }
+    for cls in _subclasses(Formulation):  # type: ignore[type-abstract]  # any class may be abstract
+        if not (cls.__module__.startswith("paretoclf.") or inspect.isabstract(cls)):
+            found.setdefault(cls.__name__, cls)
+    return found
+
+
+def formulation(name: str) -> type[Formulation]:
+    """Return the formulation of this name, in any case.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    known = formulations()
+    for each, cls in known.items():
+        if each.lower() == name.lower():
+            return cls
+    raise InputError(f"NAME must be one of the formulations {', '.join(known)}, got {name!r}")
+
+
+def _subclasses(cls: type[Formulation]) -> Iterator[type[Formulation]]:
+    for sub in cls.__subclasses__():
+        yield sub
+        yield from _subclasses(sub)

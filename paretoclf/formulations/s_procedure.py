@@ -1,0 +1,361 @@
+r"""The largest variance of the negatives at a bounded variance of the positives: not convex, and solved exactly.
+
+Covariances :math:`\Sigma_\pm\succ0`, :math:`\delta=\mu_+-\mu_-\ne0`, bound :math:`\zeta\ge\zeta_{\min}`. This is the
+inner problem of the outer segments of the trade-off curve, where one rate is below one half:
+
+.. math::
+
+   h(\zeta)^2=\max_a\ a^\top\Sigma_-a\quad\text{s.t.}\quad a^\top\Sigma_+a\le\zeta\ \ [\tau\ge0],\qquad
+   a\cdot\delta=1\ \ [\mu].
+
+**S-procedure.** It maximises a convex function, yet it has a tight dual with no gap: :math:`\tau\zeta+\mu` is an upper
+bound whenever :math:`\tau\Sigma_+-\Sigma_-+\mu\delta\delta^\top\succeq0`, :math:`\tau\ge0`, and the best bound is
+:math:`h(\zeta)^2`.
+
+**Coordinates.** :math:`a=a_0+Bv` with :math:`a_0=\zeta_{\min}\Sigma_+^{-1}\delta`,
+:math:`\zeta_{\min}=1/(\delta^\top\Sigma_+^{-1}\delta)` (the paper prints its reciprocal), :math:`\delta^\top B=0`,
+:math:`B^\top\Sigma_+B=I` and :math:`B^\top\Sigma_-B=\mathrm{diag}(d)`; :math:`c=a_0^\top\Sigma_-a_0`,
+:math:`h=B^\top\Sigma_-a_0`. Then :math:`a^\top\Sigma_+a=\zeta_{\min}+\|v\|^2` and
+:math:`a^\top\Sigma_-a=c+2h\cdot v+\sum_jd_jv_j^2`.
+
+**Primal**, convex since only the squares :math:`V_j=v_j^2` occur, relaxed to :math:`V_j\ge v_j^2`
+
+.. math::
+
+   -h(\zeta)^2=\min_{v,V}\ -\sum_jd_jV_j-2h\cdot v-c
+   \quad\text{s.t.}\quad v_j^2\le V_j\ \ [\sigma_j\ge0],\qquad \sum_jV_j\le\zeta-\zeta_{\min}\ \ [\tau\ge0].
+
+**Dual**, written as a minimisation: a linear matrix inequality whose matrix is an arrow
+
+.. math::
+
+   \min_{\tau,s}\ \tau(\zeta-\zeta_{\min})+s+c
+   \quad\text{s.t.}\quad\begin{pmatrix}\tau I-\mathrm{diag}(d)&-h\\-h^\top&s\end{pmatrix}\succeq0\ \ [Z\succeq0].
+
+**Why it is tight.** From any :math:`(v,V)` the point with entries :math:`\mathrm{sign}(h_j)\sqrt{V_j}` is feasible for
+the problem itself, and no worse.
+
+**Multipliers.** That of the bound is :math:`\tau`; :math:`\sigma_j=\tau-d_j\ge0`. The multiplier of the matrix
+inequality is :math:`Z=\begin{pmatrix}\cdot&v\\v^\top&1\end{pmatrix}` with :math:`V` on its diagonal.
+
+**Recovery.** :math:`v` itself, and what is missing of the length :math:`\zeta-\zeta_{\min}` along the direction of the
+largest :math:`d_j`. Something is missing exactly in the hard case: :math:`h` vanishes there, :math:`\tau=\max d`, two
+optima are mirror images of each other, and the solver returns the middle of them (the lifted matrix has rank 2).
+Refined by the secular equation :math:`\sum_jh_j^2/(\tau-d_j)^2=\zeta-\zeta_{\min}`. Where
+:math:`\tau\Sigma_+-\Sigma_-\succeq0` the slope is Pareto optimal, with :math:`t=-1/\tau` in the family
+:math:`(\Sigma_++t\Sigma_-)a=k\delta`, :math:`u_-=t\sqrt{a^\top\Sigma_-a}/k<0` and :math:`u_+=\sqrt{a^\top\Sigma_+a}/k`.
+
+**Parameter.** ``zeta``. In the primal it is a right-hand side, in the dual it multiplies one variable: both are DPP.
+
+**How it is written.** With :math:`\zeta`, squared lengths and constants in units of :math:`\zeta_{\min}`, and both
+objectives in units of :math:`\zeta_{\min}\max d` (``unit``): where the means are close to each other the numbers of the
+problem are large, and a solver calls the primal unbounded.
+
+**Why not the plain lift.** With a matrix variable :math:`A\succeq aa^\top` and :math:`A\delta=a` the vector
+:math:`(\delta,-1)` is in the kernel of every feasible lifted matrix: there is no interior point, and solvers fail.
+
+**References.** Kim et al. (2006), problems (19)-(22), appendix A.2. Boyd & Vandenberghe, Convex Optimization, appendix
+B. Ben-Tal & Teboulle, Math. Programming 72 (1996), for the convex primal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+from paretoclf.checks import Array
+from paretoclf.classifiers import LinearRule, Rule
+from paretoclf.errors import InputError
+from paretoclf.evidence import Judged, judge
+from paretoclf.formulations.base import POSITIVE, Range
+from paretoclf.formulations.on_moments import MomentFormulation, Slope
+from paretoclf.formulations.statement import Statement
+from paretoclf.gaussian.bounds import largest_distance
+from paretoclf.gaussian.judges import classified, judge_largest_spread
+from paretoclf.gaussian.trust_region import TrustRegion, secular
+from paretoclf.solution import Solution
+from paretoclf.solve.model import Form
+
+#: Rates of the outer segments.
+BELOW_HALF = Range(0, 0.5, closed=False)
+
+PAGE = Statement(
+    title="The S-procedure: the largest variance of one class at a bounded variance of the other",
+    data=(
+        "Covariances $\\Sigma_\\pm\\succ0$, $\\delta=\\mu_+-\\mu_-\\ne0$. Parameter `zeta`: "
+        "$\\zeta\\ge\\zeta_{\\min}=1/(\\delta^\\top\\Sigma_+^{-1}\\delta)$. Not convex: "
+        "$\\max a^\\top\\Sigma_-a$ s.t. $a^\\top\\Sigma_+a\\le\\zeta$, $a\\cdot\\delta=1$. In coordinates "
+        "$a=a_0+Bv$ with $a_0=\\zeta_{\\min}\\Sigma_+^{-1}\\delta$, $\\delta^\\top B=0$, $B^\\top\\Sigma_+B=I$, "
+        "$B^\\top\\Sigma_-B=\\mathrm{diag}(d)$; $c=a_0^\\top\\Sigma_-a_0$, $h=B^\\top\\Sigma_-a_0$:"
+    ),
+    primal=(
+        r"\min_{v,V}\ -\sum_jd_jV_j-2h\cdot v-c\quad\text{s.t.}\quad v_j^2\le V_j\ [\sigma_j],\quad"
+        r"\sum_jV_j\le\zeta-\zeta_{\min}\ [\tau]"
+    ),
+    lagrangian=r"-\sum_jd_jV_j-2h\cdot v-c+\sum_j\sigma_j(v_j^2-V_j)+\tau\Big(\sum_jV_j-\zeta+\zeta_{\min}\Big)",
+    dual=(
+        r"-\min_{\tau,s}\ \tau(\zeta-\zeta_{\min})+s+c\quad\text{s.t.}\quad"
+        r"\begin{pmatrix}\tau I-\mathrm{diag}(d)&-h\\-h^\top&s\end{pmatrix}\succeq0\ [Z]"
+    ),
+    kkt={
+        "normalisation": r"a\cdot\delta=1",
+        "bound on the positives": r"a^\top\Sigma_+a\le\zeta",
+        "bound on the positives: sign": r"\tau\ge0",
+        "bound on the positives: slackness": r"\tau(\zeta-a^\top\Sigma_+a)=0",
+        "stationarity": r"(\tau\Sigma_+-\Sigma_-)a=-\mu\delta,\ \mu=a^\top\Sigma_-a-\tau a^\top\Sigma_+a",
+    },
+    signs={"\\tau, \\sigma_j": "nonnegative", "\\mu": "free", "Z": "positive semidefinite"},
+    recovery=(
+        "$v$, and what is missing of the length along the direction of the largest $d_j$ (the hard case: both signs "
+        "are optimal). Where $\\tau\\Sigma_+-\\Sigma_-\\succeq0$ the classifier is Pareto optimal: $t=-1/\\tau$, "
+        "$k=a^\\top(\\Sigma_++t\\Sigma_-)a$, $u_-=t\\|R_-a\\|/k<0$, $u_+=\\|R_+a\\|/k$."
+    ),
+    remarks=("$\\zeta=\\zeta_{\\min}$: only $a_0$ is feasible.", "One feature: only $a=1/\\delta$ is feasible."),
+    reference="Kim et al. (2006), problems (19)-(22).",
+)
+
+
+class SProcedure(MomentFormulation):
+    r"""The non-convex inner problem of the outer segments of the trade-off curve, through its tight convex form.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Samples. `from_moments` takes moments instead.
+    y : array of shape (n,)
+        Labels -1 and +1, both present.
+    reg : float or pair of floats
+        Ridges added to the diagonals of the two sample covariances.
+
+    References
+    ----------
+    Kim et al. (2006), problems (19)-(22).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.formulations.s_procedure import SProcedure
+    >>> hard = SProcedure.from_moments([1.0, 0.0], np.eye(2), [0.0, 0.0], np.diag([1.0, 4.0]))
+    >>> hard.zeta_min
+    1.0
+    >>> solution = hard.solve(zeta=2.0)
+    >>> np.round(solution.classifier.w, 9), round(-solution.value, 9), round(solution.numbers["tau"], 9)
+    (array([1., 1.]), 5.0, 4.0)
+    """
+
+    domain = MappingProxyType({"zeta": POSITIVE})
+    page = PAGE
+
+    def __init__(self, X: Any, y: Any, *, reg: Any = 0.0) -> None:
+        super().__init__(X, y, reg=reg)
+
+    @cached_property
+    def region(self) -> TrustRegion:
+        """The problem in coordinates in which both covariances are diagonal."""
+        return TrustRegion.of(self.moments)
+
+    @property
+    def zeta_min(self) -> float:
+        r"""Smallest possible variance of the positives, :math:`1/(\delta^\top\Sigma_+^{-1}\delta)`."""
+        return self.region.zeta_min
+
+    @property
+    def unit(self) -> float:
+        """What the objectives of the two programs are in units of: zeta_min times the largest d."""
+        return self.zeta_min * float(self.region.curvature.max())
+
+    @cached_property
+    def primal(self) -> cp.Problem:
+        """The convex primal: variables v and V, the objective in units of `unit` and lengths in units of zeta_min."""
+        k, (d, h, c) = self._directions, self._data()
+        v, V = cp.Variable(k, name="v"), cp.Variable(k, name="V")
+        constraints = [
+            (cp.square(v) <= V).set_label("squares"),
+            (cp.sum(V) <= self.parameters["zeta"] / self.zeta_min - 1).set_label("bound on the positives"),
+        ]
+        return cp.Problem(cp.Minimize(-(d @ V) - 2 * (h @ v) - c), constraints)
+
+    @cached_property
+    def dual(self) -> cp.Problem:
+        """The dual: variables tau (in units of the largest d) and s (in units of `unit`)."""
+        k, (d, h, c) = self._directions, self._data()
+        tau, s = cp.Variable(name="tau"), cp.Variable((1, 1), name="s")
+        side = -h[:, None]
+        arrow = cp.bmat([[tau * np.eye(k) - np.diag(d), side], [side.T, s]]) >> 0
+        room = self.parameters["zeta"] / self.zeta_min - 1
+        return cp.Problem(cp.Minimize(tau * room + cp.sum(s) + c), [arrow.set_label("arrow")])
+
+    def _data(self) -> tuple[Array, Array, float]:
+        """Return d, h and c in these units."""
+        r, root = self.region, np.sqrt(self.zeta_min)
+        return r.curvature * self.zeta_min / self.unit, r.linear * root / self.unit, r.constant / self.unit
+
+    @property
+    def _directions(self) -> int:
+        if self.moments.d == 1:
+            raise InputError("the programs need two features: with one, only the slope 1 / delta is feasible")
+        return self.moments.d - 1
+
+    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Return zeta as a float; InputError if it is below zeta_min."""
+        numbers = super().check_values(values)
+        if numbers["zeta"] < self.zeta_min * (1 - 1e-12):
+            raise InputError(
+                f"zeta must be at least zeta_min = {self.zeta_min:.6g}, the smallest variance of the positives with "
+                f"a . delta = 1, got {values['zeta']!r}"
+            )
+        return numbers
+
+    def closed_form(self, values: Mapping[str, float]) -> Slope | None:
+        """Return the one feasible slope where there is no room: at zeta_min, and for one feature.
+
+        There the best bound is approached as tau grows, and no multiplier attains it.
+        """
+        if self.moments.d > 1 and values["zeta"] > self.zeta_min * (1 + 1e-12):
+            return None
+        r = self.region
+        if self.moments.d == 1:
+            return Slope(r.center, 0.0)
+        return Slope(r.center, 1e16 * max(r.constant / r.zeta_min, float(r.curvature.max())))
+
+    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Slope:
+        """Read v and tau, from either program; extend v to the length of V along the top direction."""
+        r = self.region
+        if "dual" in found:
+            Z = np.asarray(found["dual"]["arrow"])
+            v, squares, tau = Z[:-1, -1] / Z[-1, -1], np.diagonal(Z)[:-1] / Z[-1, -1], found["dual"]["tau"]
+        else:
+            v, squares = found["primal"]["v"], found["primal"]["V"]
+            tau = found["primal"]["bound on the positives"]
+        long = extended(r, np.sqrt(self.zeta_min) * np.asarray(v), self.zeta_min * float(np.sum(squares)))
+        return Slope(r.slope(long), float(tau) * self.unit / self.zeta_min)
+
+    def judge(self, values: Mapping[str, float], point: Slope) -> Judged:
+        """Certify a slope and its tau."""
+        return judge_largest_spread(self.moments, point.a, point.tau or 0.0, values["zeta"])
+
+    def refined(self, values: Mapping[str, float], point: Slope) -> Slope:
+        """Solve the secular equation."""
+        best = secular(self.region, values["zeta"])
+        return Slope(self.region.slope(best.v), best.tau)
+
+    def at_rate(self, *, tnr: float | None = None, tpr: float | None = None, **options: Any) -> Solution:
+        r"""Solve problem (4) or (5): the best rate of one class where that of the other is fixed below one half.
+
+        The outer problem (19) is one equation in zeta, :math:`u_-(\zeta)=\Phi^{-1}(\mathrm{tnr})`; each of its
+        evaluations is one program. The slope is that of the zeta found, not of zeta_min as the paper says. The
+        certificate is against the dual of (4), `paretoclf.gaussian.bounds.largest_distance`.
+
+        Parameters
+        ----------
+        tnr, tpr : float
+            Exactly one of the two: a true negative or true positive rate, strictly between 0 and 1/2.
+        **options
+            Passed to `solve`: form, accuracy, solver, ...
+
+        Returns
+        -------
+        Solution
+            Of the minimisation of minus the other distance.
+
+        Raises
+        ------
+        InputError
+            If not exactly one rate is given, or it is not below one half.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from paretoclf.formulations.s_procedure import SProcedure
+        >>> pair = SProcedure.from_moments([1.0, 0.0], np.eye(2), [0.0, 0.0], np.eye(2) / 4)
+        >>> solution = pair.at_rate(tnr=0.2)
+        >>> round(pair.distances(solution).tnr, 9), solution.certificate.passes()
+        (0.2, True)
+        """
+        if (tnr is None) == (tpr is None):
+            raise InputError(f"exactly one of tnr and tpr must be given, got tnr={tnr!r} and tpr={tpr!r}")
+        name, rate = ("tnr", tnr) if tpr is None else ("tpr", tpr)
+        if not isinstance(rate, int | float | np.floating) or rate not in BELOW_HALF:
+            raise InputError(f"{name} must be {BELOW_HALF}, got {rate!r}")
+        here = self if tpr is None else self._exchanged()
+        solution = here._at_distance(float(ndtri(rate)), options)
+        numbers = dict(solution.numbers)
+        if tpr is not None:
+            numbers |= {"w": -numbers["w"], "b": -numbers["b"], "t": 1 / numbers["t"]}
+            numbers |= {"u_minus": numbers["u_plus"], "u_plus": numbers["u_minus"]}
+        evidence = replace(solution.evidence, numbers=numbers)  # type: ignore[type-var]
+        rule = LinearRule(numbers["w"], numbers["b"])
+        return replace(solution, classifier=rule, evidence=evidence, values={name: float(rate)})
+
+    def _exchanged(self) -> SProcedure:
+        """The same problem with the names of the classes exchanged."""
+        other = SProcedure.__new__(SProcedure)
+        other.gram, other.X, other.y, other.reg = None, None, None, (0.0, 0.0)
+        other.moments = self.moments.swapped()
+        return other
+
+    def _at_distance(self, q: float, options: Mapping[str, Any]) -> Solution:
+        """Best hyperplane at a negative distance q of the negatives' mean."""
+
+        def at(room: float) -> Solution:
+            return self.solve(zeta=self.zeta_min * (1 + float(np.exp(room))), **options)
+
+        def excess(room: float) -> float:
+            # Where mu < 0, h / mu is u_minus; beyond, no hyperplane of the curve has this slope.
+            solved = at(room)
+            h = float(np.sqrt(max(-solved.value, 0.0)))
+            return float(solved.numbers["mu"]) * q / h - 1.0
+
+        low, high = -6.0, 0.0
+        while low > -24.0 and excess(low) < 0:
+            low -= 6.0
+        if self.moments.d == 1 or low <= -24.0:  # the slope of smallest variance is best: there is no room for another
+            solution = self.solve(zeta=self.zeta_min, **options)
+            a = solution.numbers["w"]
+            plus, minus = self.moments.spread(a)
+            tau = (minus - q * minus**2) / (-q * plus**2)
+        else:
+            while excess(high) > 0:
+                high += 3.0
+            solution = at(float(brentq(excess, low, high, xtol=1e-13, rtol=1e-13)))
+            a, tau = solution.numbers["w"], solution.numbers["tau"]
+        plus, minus = self.moments.spread(a)
+        u_plus = (1 - q * minus) / plus
+        b = -float(a @ self.moments.mu_minus) - q * minus
+        bound = largest_distance(self.moments, tau, q)
+        judged = judge(
+            -u_plus,
+            -bound,
+            [],
+            {**solution.numbers, **classified(self.moments, a, b, -1 / tau), "tau": tau},
+            stationarity={"inner problem": solution.certificate.residual},
+            scale=max(abs(u_plus), 1.0),
+        )
+        return replace(solution, classifier=LinearRule(a, b), evidence=judged)
+
+    def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
+        """Return the linear rule; its threshold is through the negatives' mean where it is not Pareto optimal."""
+        return LinearRule(numbers["w"], numbers["b"])
+
+
+def extended(region: TrustRegion, v: Array, size: float) -> Array:
+    """Point whose squared length is size: v, and what is missing along the first top direction, away from 0.
+
+    Where v is an average of optima, as a solver returns it in the hard case, this is one of them.
+    """
+    missing = size - float(v @ v)
+    if missing <= 0:
+        return v
+    top = int(np.argmax(region.curvature))
+    sign = -1.0 if region.linear[top] < 0 else 1.0
+    out = v.copy()
+    out[top] = sign * float(np.sqrt(v[top] ** 2 + missing))
+    return out

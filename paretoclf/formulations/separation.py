@@ -1,0 +1,69 @@
+"""Whether a hyperplane separates two classes: a linear program, and its answer's proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
+
+from paretoclf.checks import Array
+from paretoclf.errors import SolveError
+from paretoclf.samples import Samples, largest, signed
+from paretoclf.tolerances import SEPARATED
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Outcome of the program.
+
+    Attributes
+    ----------
+    separable : bool
+        Whether some hyperplane has the two classes strictly on its two sides.
+    weights : array of shape (n,)
+        If not separable: convex weights within each class, under which both classes average to the same point.
+    distance : float
+        Distance of the two averages (largest feature, relative to the samples).
+    """
+
+    separable: bool
+    weights: Array = field(repr=False)
+    distance: float
+
+
+def separate(F: Samples, y: Array) -> Separation:
+    r"""Solve :math:`\max t` s.t. :math:`y_i(w\cdot x_i+b)\ge t`, :math:`|w_j|\le1`.
+
+    At t = 0 its multipliers are convex weights, up to a factor 2, of a point in both convex hulls.
+
+    Parameters
+    ----------
+    F : array or sparse matrix of shape (n, d)
+        Samples.
+    y : array of shape (n,)
+        Labels, both present.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.formulations.separation import separate
+    >>> separate(np.array([[0.0], [2.0], [1.0]]), np.array([1.0, 1.0, -1.0])).weights
+    array([0.5, 0.5, 1. ])
+    """
+    n, d = F.shape
+    reach = largest(F)
+    reach = np.where(reach > 0, reach, 1.0)
+    Z = sp.csr_array(F) @ sp.diags_array(1.0 / reach) if sp.issparse(F) else F / reach
+    left = sp.hstack([-sp.csr_array(signed(Z, y)), sp.csr_array(-y[:, None]), sp.csr_array(np.ones((n, 1)))]).tocsr()
+    cost = np.append(np.zeros(d + 1), -1.0)
+    bounds = [(-1.0, 1.0)] * d + [(None, None), (None, None)]
+    found = linprog(cost, A_ub=left, b_ub=np.zeros(n), bounds=bounds, method="highs")
+    if found.status != 0:
+        raise SolveError(f"the separation program failed: {found.message}")
+    weights = np.maximum(-np.asarray(found.ineqlin.marginals), 0.0)
+    for sign in (1, -1):
+        weights[y == sign] /= max(float(weights[y == sign].sum()), np.finfo(float).tiny)
+    distance = float(np.max(np.abs(np.asarray(Z.T @ (y * weights)))))
+    return Separation(bool(-found.fun > SEPARATED), weights, distance)

@@ -1,0 +1,77 @@
+"""What a formulation says of itself: primal, Lagrangian, dual, KKT conditions, signs, recovery, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Statement:
+    r"""A textbook page about one formulation. Every formula is LaTeX, without dollar signs.
+
+    Parameters
+    ----------
+    title : str
+        Name of the problem.
+    data : str
+        Markdown: what is given, and which parameters there are.
+    primal, lagrangian, dual : str
+        The problems.
+    kkt : mapping of str to str
+        Conditions at an optimum, by the names that the certificate gives to their residuals.
+    signs : mapping of str to str
+        Multiplier to the sign it has.
+    recovery : str
+        Markdown: the classifier, from a solution of either problem.
+    remarks : sequence of str
+        Markdown: special cases.
+    reference : str
+        Paper and equation numbers.
+
+    Examples
+    --------
+    >>> from paretoclf.formulations.statement import Statement
+    >>> page = Statement("Least squares", "A, b.", r"\min_x\|Ax-b\|^2", "", "", {"stationarity": "A^T(Ax-b)=0"}, {}, "")
+    >>> print(page.markdown().splitlines()[0])
+    # Least squares
+    """
+
+    title: str
+    data: str
+    primal: str
+    lagrangian: str
+    dual: str
+    kkt: Mapping[str, str]
+    signs: Mapping[str, str]
+    recovery: str
+    remarks: tuple[str, ...] = field(default=())
+    reference: str = ""
+
+    def markdown(self) -> str:
+        """Render the page."""
+        parts = [f"# {self.title}", self.data]
+        for name in ("primal", "lagrangian", "dual"):
+            formula = getattr(self, name)
+            if formula:
+                parts += [f"## {name.capitalize()}", f"$$\n{formula}\n$$"]
+        if self.kkt:
+            rows = [f"| {name} | ${formula}$ |" for name, formula in self.kkt.items()]
+            parts += ["## KKT conditions", "\n".join(["| condition | |", "| --- | --- |", *map(_escaped, rows)])]
+        if self.signs:
+            rows = [f"| ${name}$ | {sign} |" for name, sign in self.signs.items()]
+            parts += ["## Signs", "\n".join(["| multiplier | |", "| --- | --- |", *map(_escaped, rows)])]
+        if self.recovery:
+            parts += ["## Recovery", self.recovery]
+        if self.remarks:
+            parts += ["## Special cases", "\n".join(f"- {remark}" for remark in self.remarks)]
+        if self.reference:
+            parts += [f"Reference: {self.reference}"]
+        return "\n\n".join(parts) + "\n"
+
+
+def _escaped(row: str) -> str:
+    r"""Norms would end a cell of the table: write them with ``\Vert`` and ``\vert``."""
+    cells = row.removeprefix("| ").removesuffix(" |").split(" | ")
+    inner = [cell.replace(r"\|", r"\Vert ").replace("|", r"\vert ") for cell in cells]
+    return f"| {' | '.join(inner)} |"

@@ -1,0 +1,288 @@
+r"""Surrogate risks: square, hinge, logistic or erf loss, one cost for each kind of error, and a ridge.
+
+Samples :math:`x_i`, labels :math:`y_i=\pm1`, costs :math:`c_i=C_{y_i}>0`, ridge :math:`r>0`, margins
+:math:`u_i=y_i(w\cdot x_i+b)`.
+
+**Primal**
+
+.. math::
+
+   P^*=\min_{w,b,u}\ \tfrac r2\|w\|^2+\sum_ic_i\phi(u_i)
+   \quad\text{s.t.}\quad u_i=y_i(w\cdot x_i+b)\ \ [\alpha_i].
+
+**Dual**, written as a minimisation, so that :math:`P^*=-\min`; :math:`\phi^*` is the conjugate
+
+.. math::
+
+   \min_\alpha\ \tfrac1{2r}\alpha^\top Q\alpha+\sum_ic_i\phi^*(-\alpha_i/c_i)
+   \quad\text{s.t.}\quad y^\top\alpha=0\ \ [b].
+
+=========  ===================================  ====================================  =====================
+loss       :math:`\phi(u)`                      :math:`\phi^*(-p)`                    where finite
+=========  ===================================  ====================================  =====================
+square     :math:`\tfrac12(u-1)^2`              :math:`\tfrac12p^2-p`                 everywhere
+hinge      :math:`\max(0,1-u)`                  :math:`-p`                            :math:`0\le p\le1`
+logistic   :math:`\log(1+e^{-u})`               :math:`p\log p+(1-p)\log(1-p)`        :math:`0\le p\le1`
+erf        :math:`u\Phi(u)-u+\varphi(u)`        :math:`-\varphi(\Phi^{-1}(p))`        :math:`0\le p\le1`
+=========  ===================================  ====================================  =====================
+
+At the optimum :math:`\alpha_i=-c_i\phi'(u_i)` (for the hinge: a subgradient), so :math:`\alpha\ge0` for all but the
+square loss, whose multipliers are negative where :math:`u_i>1`. :math:`w=\frac1r\sum_i\alpha_iy_ix_i`.
+
+**Parameters.** ``C_plus``, ``C_minus``, ``ridge`` (1 unless given), all positive; :math:`1/r` and :math:`1/C_\pm` are
+parameters that follow them. Each model is DPP. The square loss is solved in closed form, a linear system. The erf loss
+has no finite description by cones: it is minimised by Newton's method, and its CVXPY programs are the quadratic model
+of the risk at that minimiser, which has the same minimiser and the same optimal value. The certificate does not trust
+them; it evaluates the risk itself and its exact dual.
+
+**References.** Bach, Heckerman & Horvitz, JMLR 7 (2006), section 2.1 (losses) and 2.3 (risk; theirs is this one with
+ridge 1, divided by n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.classifiers import KernelRule, Rule
+from paretoclf.evidence import Judged
+from paretoclf.formulations.base import POSITIVE
+from paretoclf.formulations.newton import minimise_risk
+from paretoclf.formulations.on_samples import SampleFormulation
+from paretoclf.formulations.statement import Statement
+from paretoclf.judges.losses import Loss, loss_of
+from paretoclf.judges.risk import judge_risk
+from paretoclf.solution import Solution, best_intercepts, point_of
+from paretoclf.solve.model import Form, worst
+from paretoclf.solve.polish import polish as polish_hinge
+
+PAGE = Statement(
+    title="Surrogate risks with asymmetric costs",
+    data=(
+        r"Samples $x_i$, labels $y_i=\pm1$, costs $c_i=C_{y_i}>0$, ridge $r>0$, a convex loss $\phi$ of the margin "
+        r"$u_i=y_i(w\cdot x_i+b)$: square $\frac12(u-1)^2$, hinge $\max(0,1-u)$, logistic $\log(1+e^{-u})$, erf "
+        r"$u\Phi(u)-u+\varphi(u)$."
+    ),
+    primal=r"""\min_{w,b,u}\ \tfrac r2\|w\|^2+\sum_ic_i\phi(u_i)
+\quad\text{s.t.}\quad u_i=y_i(w\cdot x_i+b)\ [\alpha_i]""",
+    lagrangian=r"""\tfrac r2\|w\|^2+\sum_ic_i\phi(u_i)+\sum_i\alpha_i\big(u_i-y_i(w\cdot x_i+b)\big)""",
+    dual=r"""\max_\alpha\ -\sum_ic_i\phi^*(-\alpha_i/c_i)-\tfrac1{2r}\alpha^\top Q\alpha
+\quad\text{s.t.}\quad y^\top\alpha=0,\qquad \phi^*(-p)=\begin{cases}\frac12p^2-p&\text{square}\\
+-p,\ 0\le p\le1&\text{hinge}\\p\log p+(1-p)\log(1-p)&\text{logistic}\\-\varphi(\Phi^{-1}(p))&\text{erf}\end{cases}""",
+    kkt={
+        "margin": r"u_i=y_i(w\cdot x_i+b)",
+        "stationarity in w": r"rw=\sum_i\alpha_iy_ix_i",
+        "balance": r"\sum_iy_i\alpha_i=0",
+        "gradient": r"\alpha_i=-c_i\phi'(u_i)",
+    },
+    signs={r"\alpha_i": r"nonnegative for hinge, logistic and erf; of the sign of $1-u_i$ for the square loss"},
+    recovery=r"$w=\frac1r\sum_i\alpha_iy_ix_i$; $b$ is the multiplier of $y^\top\alpha=0$ in the dual.",
+    remarks=(
+        r"Hinge, $r=1$: the 2C-SVM; the gradient condition reads $\alpha_i\in[0,c_i]$, $u_i>1\Rightarrow\alpha_i=0$, "
+        r"$u_i<1\Rightarrow\alpha_i=c_i$.",
+        r"Square: a linear system, $\big(\frac1rK+\mathrm{diag}(1/c)\big)y\alpha+b1=y$, $1^\top(y\alpha)=0$.",
+        r"$(C_\pm,r)$ and $(sC_\pm,sr)$ have the same solution.",
+    ),
+    reference="Bach, Heckerman & Horvitz (2006), sections 2.1 and 2.3.",
+)
+
+HINGE = replace(
+    PAGE,
+    title="The hinge risk with asymmetric costs",
+    kkt={
+        "margin": r"y_if(x_i)\ge1-\xi_i",
+        "slack": r"\xi_i\ge0",
+        "stationarity in w": r"rw=\sum_i\alpha_iy_ix_i",
+        "balance": r"\sum_iy_i\alpha_i=0",
+        "margin: sign": r"\alpha_i\ge0",
+        "slack: sign": r"c_i-\alpha_i\ge0",
+        "margin: slackness": r"\alpha_i(y_if(x_i)-1+\xi_i)=0",
+        "slack: slackness": r"(c_i-\alpha_i)\xi_i=0",
+    },
+)
+
+
+class SurrogateRisk(SampleFormulation):
+    """Regularised risk of one data set under a surrogate loss, in ``C_plus``, ``C_minus`` and ``ridge``.
+
+    Parameters
+    ----------
+    X, y, kernel
+        As for `TwoCSVM`.
+    loss : {"hinge", "square", "logistic", "erf"}
+        Function of the margin.
+
+    References
+    ----------
+    Bach, Heckerman & Horvitz (2006), section 2.
+
+    Examples
+    --------
+    >>> from paretoclf.formulations.surrogate_risk import SurrogateRisk
+    >>> risk = SurrogateRisk([[1.0], [-1.0]], [1, -1], loss="square")
+    >>> solution = risk.solve(C_plus=1.0, C_minus=1.0)
+    >>> round(float(solution.classifier.w[0]), 9), solution.certificate.passes(1e-12)
+    (0.666666667, True)
+    """
+
+    domain = MappingProxyType({"C_plus": POSITIVE, "C_minus": POSITIVE, "ridge": POSITIVE})
+    default_form: Form = "primal"
+    page = PAGE
+    pages = (PAGE, HINGE)
+
+    def __init__(self, X: Any, y: Any, kernel: Any = None, *, loss: str = "hinge") -> None:
+        self.loss: Loss = loss_of(loss)
+        super().__init__(X, y, kernel)
+        if loss == "hinge":
+            self.page = HINGE
+        self.direct = "Newton" if self.loss.name == "erf" else "closed form"
+
+    @cached_property
+    def primal(self) -> cp.Problem:
+        """The primal: variables w, b and u (for the hinge, xi)."""
+        S, y = self.signed, self.y
+        w, b = cp.Variable(S.shape[1], name="w"), cp.Variable(name="b")
+        norm = self.parameters["ridge"] * cp.sum_squares(w) / 2
+        f = S @ w + y * b
+        if self.loss.name == "hinge":
+            xi = cp.Variable(self.n, name="xi")
+            constraints = [(f >= 1 - xi).set_label("margin"), (xi >= 0).set_label("slack")]
+            return cp.Problem(cp.Minimize(norm + self._weighed(lambda i: cp.sum(xi[i]))), constraints)
+        u = cp.Variable(self.n, name="u")
+        if self.loss.name == "square":
+            loss = self._weighed(lambda i: cp.sum_squares(u[i] - 1) / 2)
+        elif self.loss.name == "logistic":
+            loss = self._weighed(lambda i: cp.sum(cp.logistic(-u[i])))
+        else:
+            bend, target, slope, constant = (self._model(k) for k in ("bend", "target", "slope", "constant"))
+            loss = cp.sum_squares(cp.multiply(bend, u) - target) / 2 + slope @ u + constant
+        return cp.Problem(cp.Minimize(norm + loss), [(u - f == 0).set_label("margin")])
+
+    @cached_property
+    def dual(self) -> cp.Problem:
+        """The dual: variable alpha (for the erf loss, v with alpha = -(slope + bend v))."""
+        S, y = self.signed, self.y
+        if self.loss.name == "erf":
+            v = cp.Variable(self.n, name="v")
+            bend, slope, target = (self._model(k) for k in ("bend / root", "slope / root", "target"))
+            root_alpha = -(slope + cp.multiply(bend, v))
+            quadratic = cp.sum_squares(S.T @ root_alpha) / 2
+            # alpha'u0 = -slope'u0 - target'v, and slope'u0 is inside the constant of the model.
+            conjugate = cp.sum_squares(v) / 2 + target @ v - self._model("constant")
+            return cp.Problem(cp.Minimize(quadratic + conjugate), [(y @ root_alpha == 0).set_label("balance")])
+        alpha = cp.Variable(self.n, name="alpha")
+        inverse = self._following("1 / ridge", lambda p: 1.0 / p["ridge"])
+        quadratic = inverse * cp.sum_squares(S.T @ alpha) / 2
+        caps = self.parameters["C_plus"] * (y > 0) + self.parameters["C_minus"] * (y < 0)
+        constraints = [(y @ alpha == 0).set_label("balance")]
+        if self.loss.name == "square":
+            plus = self._following("1 / C_plus", lambda p: 1.0 / p["C_plus"])
+            minus = self._following("1 / C_minus", lambda p: 1.0 / p["C_minus"])
+            squares = plus * cp.sum_squares(alpha[y > 0]) + minus * cp.sum_squares(alpha[y < 0])
+            conjugate = squares / 2 - cp.sum(alpha)
+        elif self.loss.name == "hinge":
+            conjugate = -cp.sum(alpha)
+            constraints += [(alpha >= 0).set_label("lower"), (alpha <= caps).set_label("upper")]
+        else:
+            conjugate = cp.sum(cp.rel_entr(alpha, caps) + cp.rel_entr(caps - alpha, caps))
+        return cp.Problem(cp.Minimize(quadratic + conjugate), constraints)
+
+    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Return the parameters as floats; the ridge is 1 where it is not given."""
+        return super().check_values({"ridge": 1.0, **values})
+
+    def costs(self, values: Mapping[str, float]) -> Array:
+        """Cost of each sample, shape (n,)."""
+        return np.where(self.y > 0, values["C_plus"], values["C_minus"])
+
+    def closed_form(self, values: Mapping[str, float]) -> dict[str, Any] | None:
+        """Return the solution for the square loss (a linear system), and for the erf loss (Newton's method)."""
+        return self._newton(values) if self.loss.name in ("square", "erf") else None
+
+    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> dict[str, Any]:
+        """Read multipliers, intercept, and w where the primal has it."""
+        ((form, numbers),) = found.items()
+        if form == "dual":
+            return {"alpha": np.asarray(numbers["alpha"]), "b": float(numbers["balance"]), "w": None}
+        w = np.asarray(numbers["w"]) if self.gram.features is not None else None
+        return {"alpha": np.asarray(numbers["margin"]), "b": float(numbers["b"]), "w": w}
+
+    def judge(self, values: Mapping[str, float], point: Any) -> Judged:
+        """Certify a point, with numpy."""
+        costs = self.costs(values)
+        alpha = point["alpha"]
+        if np.isfinite(self.loss.low):
+            alpha = np.clip(alpha, self.loss.low * costs, self.loss.high * costs)
+        return judge_risk(self.gram, self.y, costs, values["ridge"], self.loss, alpha, point["b"], w=point["w"])
+
+    def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
+        """Read the classifier from multipliers and intercept."""
+        return KernelRule(self.gram, self.y * numbers["alpha"] / values["ridge"], float(numbers["b"]))
+
+    def complete(self, values: Mapping[str, float], point: Any, *, polish: bool, **how: Any) -> Solution:
+        """Certify the point; polish the logistic loss (Newton) and the hinge (its active set), where better."""
+        solution = super().complete(values, point, polish=polish, **how)
+        if not polish or self.loss.name not in ("logistic", "hinge"):
+            return solution
+        how["status"] = f"{how['status']}, polished"
+        better = self._newton(values) if self.loss.name == "logistic" else self._vertex(values, point)
+        refined = super().complete(values, better, polish=False, **how)
+        return min(refined, solution, key=lambda s: worst(s.certificate))
+
+    def _weighed(self, loss: Callable[[Any], Any]) -> Any:
+        """Losses of the two classes, each times its cost."""
+        plus, minus = self.parameters["C_plus"], self.parameters["C_minus"]
+        return plus * loss(self.y > 0) + minus * loss(self.y < 0)
+
+    def _newton(self, values: Mapping[str, float]) -> dict[str, Any]:
+        """Minimise by Newton's method; for the square loss that is one linear system."""
+        F, costs = self.gram.factor, self.costs(values)
+        w, b = minimise_risk(F, self.y, costs, values["ridge"], self.loss)
+        alpha = -costs * self.loss.slope(self.y * (F @ w + b))
+        return {"alpha": alpha, "b": b, "w": w if self.gram.features is not None else None}
+
+    def _vertex(self, values: Mapping[str, float], point: Any) -> dict[str, Any]:
+        """Refine multipliers of the hinge on their active set: those of the 2C-SVM, times the ridge."""
+        caps, ridge = self.costs(values) / values["ridge"], values["ridge"]
+        found = polish_hinge(self.gram, self.y, caps, point["alpha"] / ridge, point["b"])
+        scores = self.gram.matvec(self.y * found.alpha) if found.w is None else self.gram.features @ found.w
+        b = point_of(best_intercepts(self.y, caps, scores))
+        return {"alpha": ridge * found.alpha, "b": b, "w": found.w}
+
+    def _following(self, name: str, of: Callable[[dict[str, float]], Any], shape: Any = (), **signs: bool) -> Any:
+        """Make a parameter that follows the others."""
+        given = dict(self.parameters)
+        signs = signs or {"nonneg": True}
+        return cp.CallbackParam(
+            callback=lambda: of({key: p.value for key, p in given.items()}), shape=shape, name=name, **signs
+        )
+
+    def _model(self, part: str) -> Any:
+        """Part of the quadratic model of the erf risk at its minimiser, as a parameter."""
+
+        def value(p: dict[str, float]) -> Any:
+            costs, F = self.costs(p), self.gram.factor
+            w, b = minimise_risk(F, self.y, costs, p["ridge"], self.loss)
+            u = self.y * (F @ w + b)
+            bend, slope = np.sqrt(costs * self.loss.curvature(u)), costs * self.loss.slope(u)
+            root = np.sqrt(p["ridge"])
+            parts = {
+                "bend": bend,
+                "target": bend * u,
+                "slope": slope,
+                "constant": float(costs @ self.loss.value(u) - slope @ u),
+                "bend / root": bend / root,
+                "slope / root": slope / root,
+            }
+            return parts[part]
+
+        scalar = part == "constant"
+        signs = {"nonneg": part.startswith("bend")}
+        return self._following(part, value, () if scalar else (self.n,), **signs)

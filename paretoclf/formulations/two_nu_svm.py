@@ -1,0 +1,360 @@
+r"""The 2nu-SVM: bounds on the fractions of margin errors, in place of costs.
+
+Samples :math:`x_i`, labels :math:`y_i=\pm1`; caps :math:`c_i=\gamma/n` for positive, :math:`(1-\gamma)/n` for negative
+samples.
+
+**Primal**
+
+.. math::
+
+   \min_{w,b,\rho,\xi}\ \tfrac12\|w\|^2-\nu\rho+\tfrac\gamma n\sum_{y_i=+1}\xi_i+\tfrac{1-\gamma}n\sum_{y_i=-1}\xi_i
+   \quad\text{s.t.}\quad y_i(w\cdot x_i+b)\ge\rho-\xi_i\ \ [\alpha_i\ge0],\quad\xi_i\ge0\ \ [c_i-\alpha_i\ge0],\quad
+   \rho\ge0\ \ [1^\top\alpha-\nu\ge0].
+
+**Dual**, written as a minimisation, so that the primal value is minus it
+
+.. math::
+
+   \min_\alpha\ \tfrac12\alpha^\top Q\alpha
+   \quad\text{s.t.}\quad y^\top\alpha=0\ \ [b],\quad0\le\alpha_i\le c_i\ \ [\xi_i],\quad1^\top\alpha\ge\nu\ \ [\rho].
+
+:math:`w=\sum_i\alpha_iy_ix_i`, both values are :math:`-\frac12\|w\|^2`.
+
+**Parameters.** ``nu`` and ``asymmetry`` (:math:`\gamma`), or with ``by="classes"`` ``nu_plus`` and ``nu_minus``:
+
+.. math::
+
+   \nu=\frac{2\nu_+\nu_-n_+n_-}{(\nu_+n_++\nu_-n_-)n},\quad\gamma=\frac{\nu_-n_-}{\nu_+n_++\nu_-n_-},\qquad
+   \nu_+=\frac{\nu n}{2\gamma n_+},\quad\nu_-=\frac{\nu n}{2(1-\gamma)n_-} .
+
+`solve` takes either pair, whichever the programs are in. :math:`\nu` and the caps are parameters of the programs
+(following the given pair where they differ from it), each beside an expression without parameters: DPP.
+
+**Feasible** iff :math:`\nu\le\nu_{\max}=\frac2n\min(\gamma n_+,(1-\gamma)n_-)`, that is :math:`\nu_\pm\le1`; above,
+solvers call the primal optimal at huge negative values, so that is checked first. **Trivial** (:math:`w=0`, no
+classifier) iff :math:`\nu\le\nu_*`, the value of a linear program, 0 for separable classes. In between, the solution is
+that of the 2C-SVM at :math:`C=1/(\rho n)`, :math:`C_+=\gamma C`, :math:`C_-=(1-\gamma)C`, divided by :math:`Cn`.
+
+**Not unique.** The slope is; intercept and margin are not where :math:`\nu_\pm n_\pm` is a whole number (the edges
+:math:`\nu_\pm=1` included). Then the whole interval is reported, and its middle is used; of a half-line its finite end.
+
+**Reference.** Davenport, Baraniuk & Scott, TPAMI 32 (2010), section 2: problems :math:`(P_{2\nu})`, :math:`(D_{2\nu})`,
+Propositions 1-3, Theorems 1-3 (the :math:`\nu,\gamma` formula of our copy corrected: docs/errata.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.classifiers import KernelRule, NoRule, Rule
+from paretoclf.costs import Costs
+from paretoclf.errors import InputError
+from paretoclf.evidence import Judged
+from paretoclf.formulations.base import Range
+from paretoclf.formulations.on_samples import SampleFormulation
+from paretoclf.formulations.reduced_hulls import ReducedHulls, largest_total
+from paretoclf.formulations.statement import Statement
+from paretoclf.judges.two_nu import judge_two_nu
+from paretoclf.solution import Solution
+from paretoclf.solve.model import Form, worst
+from paretoclf.solve.polish_box import BoxQP, polish_box
+from paretoclf.tolerances import HULLS_MEET, NU_ROUNDING
+
+PAGE = Statement(
+    title="The 2nu-SVM",
+    data=(
+        r"Samples $x_i$, labels $y_i=\pm1$, $\nu$ and asymmetry $\gamma\in(0,1)$; caps $c_i=\gamma/n$ for positive and "
+        r"$(1-\gamma)/n$ for negative samples; $f(x)=w\cdot x+b$. Or $\nu_+,\nu_-\in(0,1]$, with "
+        r"$\nu_+=\frac{\nu n}{2\gamma n_+}$, $\nu_-=\frac{\nu n}{2(1-\gamma)n_-}$."
+    ),
+    primal=r"""\min_{w,b,\rho,\xi}\ \tfrac12\|w\|^2-\nu\rho+\sum_ic_i\xi_i
+\quad\text{s.t.}\quad y_if(x_i)\ge\rho-\xi_i\ [\alpha_i],\quad\xi_i\ge0\ [\mu_i],\quad\rho\ge0\ [\delta]""",
+    lagrangian=r"""\tfrac12\|w\|^2-\nu\rho+\sum_ic_i\xi_i-\sum_i\alpha_i\big(y_i(w\cdot x_i+b)-\rho+\xi_i\big)
+-\sum_i\mu_i\xi_i-\delta\rho""",
+    dual=r"""\max_\alpha\ -\tfrac12\alpha^\top Q\alpha
+\quad\text{s.t.}\quad y^\top\alpha=0,\quad0\le\alpha_i\le c_i,\quad1^\top\alpha\ge\nu,\qquad Q_{ij}=y_iy_jk(x_i,x_j)""",
+    kkt={
+        "margin": r"y_if(x_i)\ge\rho-\xi_i",
+        "slack": r"\xi_i\ge0",
+        "rho": r"\rho\ge0",
+        "stationarity in w": r"w=\sum_i\alpha_iy_ix_i",
+        "balance": r"\sum_iy_i\alpha_i=0",
+        "margin: sign": r"\alpha_i\ge0",
+        "slack: sign": r"\mu_i=c_i-\alpha_i\ge0",
+        "rho: sign": r"\delta=1^\top\alpha-\nu\ge0",
+        "margin: slackness": r"\alpha_i(y_if(x_i)-\rho+\xi_i)=0",
+        "slack: slackness": r"(c_i-\alpha_i)\xi_i=0",
+        "rho: slackness": r"\rho(1^\top\alpha-\nu)=0",
+    },
+    signs={
+        r"\alpha_i": "nonnegative, at most $c_i$",
+        r"\mu_i=c_i-\alpha_i": "nonnegative",
+        r"\delta=1^\top\alpha-\nu": "nonnegative; 0 unless the solution is trivial",
+    },
+    recovery=(
+        r"$w=\sum_i\alpha_iy_ix_i$; $b$ and $\rho$ are the multipliers of $y^\top\alpha=0$ and $1^\top\alpha\ge\nu$ in "
+        r"the dual; $\rho-b$ is the positive score of rank $\nu_+n_+$ (rounded up), $-(\rho+b)$ likewise from above "
+        r"among the negative ones."
+    ),
+    remarks=(
+        r"Feasible iff $\nu\le\nu_{\max}=\frac2n\min(\gamma n_+,(1-\gamma)n_-)$, that is $\nu_\pm\le1$.",
+        r"$\nu\le\nu_*$: $w=0$; $\nu_*<\nu$: the 2C-SVM at $C_+=\gamma/(\rho n)$, $C_-=(1-\gamma)/(\rho n)$, with "
+        r"multipliers $\alpha/\rho$, slope $w/\rho$, intercept $b/\rho$.",
+        r"$2\alpha/\nu$ are the weights of the nearest points of two reduced convex hulls with caps "
+        r"$1/(\nu_\pm n_\pm)$; $\nu_\pm=1$: the class means.",
+    ),
+    reference="Davenport, Baraniuk & Scott (2010), section 2, Propositions 1-3, Theorems 1-3.",
+)
+
+BY_ASYMMETRY = MappingProxyType({"nu": Range(0, 1, open_low=True), "asymmetry": Range(0, 1, closed=False)})
+BY_CLASSES = MappingProxyType({"nu_plus": Range(0, 1, open_low=True), "nu_minus": Range(0, 1, open_low=True)})
+
+
+class TwoNuSVM(SampleFormulation):
+    """The 2nu-SVM of one data set, in ``nu`` and ``asymmetry`` or in ``nu_plus`` and ``nu_minus``.
+
+    Parameters
+    ----------
+    X, y, kernel
+        As for `TwoCSVM`.
+    by : {"asymmetry", "classes"}
+        Which pair the CVXPY programs are in; `solve` takes either.
+
+    References
+    ----------
+    Davenport, Baraniuk & Scott (2010), section 2.
+
+    Examples
+    --------
+    >>> from paretoclf.formulations.two_nu_svm import TwoNuSVM
+    >>> svm = TwoNuSVM([[2.0], [1.0], [0.0], [-1.0], [-3.0]], [1, 1, -1, -1, -1])
+    >>> svm.to_classes(nu=0.4, asymmetry=0.5)
+    (1.0, 0.66...)
+    >>> solution = svm.solve(nu_plus=0.75, nu_minus=0.5)
+    >>> solution.certificate.passes(), round(solution.costs.asymmetry, 9)
+    (True, 0.5)
+    """
+
+    domain: Mapping[str, Range] = BY_ASYMMETRY
+    default_form: Form = "dual"
+    page = PAGE
+
+    def __init__(self, X: Any, y: Any, kernel: Any = None, *, by: str = "asymmetry") -> None:
+        if by not in ("asymmetry", "classes"):
+            raise InputError(f"by must be 'asymmetry' or 'classes', got {by!r}")
+        super().__init__(X, y, kernel)
+        self.by = by
+        self.domain = dict(BY_ASYMMETRY if by == "asymmetry" else BY_CLASSES)
+        self._nu_star: dict[float, tuple[float, Array]] = {}
+
+    @cached_property
+    def primal(self) -> cp.Problem:
+        """The primal: variables w (in the feature space of the factor), b, rho and xi."""
+        (nu, plus, minus), S, y = self._coefficients, self.signed, self.y
+        w, b, rho = cp.Variable(S.shape[1], name="w"), cp.Variable(name="b"), cp.Variable(name="rho")
+        xi = cp.Variable(self.n, name="xi")
+        loss = plus * cp.sum(xi[y > 0]) + minus * cp.sum(xi[y < 0])
+        constraints = [
+            (S @ w + y * b >= rho - xi).set_label("margin"),
+            (xi >= 0).set_label("slack"),
+            (rho >= 0).set_label("total"),
+        ]
+        return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 - nu * rho + loss), constraints)
+
+    @cached_property
+    def dual(self) -> cp.Problem:
+        """The dual: variable alpha. Written as a minimisation: its value is minus that of the primal."""
+        (nu, plus, minus), y = self._coefficients, self.y
+        alpha = cp.Variable(self.n, name="alpha")
+        constraints = [
+            (y @ alpha == 0).set_label("balance"),
+            (alpha >= 0).set_label("lower"),
+            (alpha <= plus * (y > 0) + minus * (y < 0)).set_label("upper"),
+            (cp.sum(alpha) >= nu).set_label("total"),
+        ]
+        return cp.Problem(cp.Minimize(cp.sum_squares(self.signed.T @ alpha) / 2), constraints)
+
+    @cached_property
+    def _coefficients(self) -> tuple[cp.Parameter, cp.Parameter, cp.Parameter]:
+        """``nu`` and the two caps, following the parameters."""
+        given = dict(self.parameters)
+
+        def follow(k: int, name: str) -> cp.Parameter:
+            def value() -> float:
+                return self._numbers({name: p.value for name, p in given.items()})[k]
+
+            return cp.CallbackParam(callback=value, nonneg=True, name=name)
+
+        nu = given["nu"] if self.by == "asymmetry" else follow(0, "nu")
+        return nu, follow(1, "cap_plus"), follow(2, "cap_minus")
+
+    def _numbers(self, values: Mapping[str, float]) -> tuple[float, float, float]:
+        """``nu`` and the two caps."""
+        nu, asymmetry = self._pair(values)
+        return nu, asymmetry / self.n, (1 - asymmetry) / self.n
+
+    def _pair(self, values: Mapping[str, float]) -> tuple[float, float]:
+        if "nu" in values:
+            return values["nu"], values["asymmetry"]
+        return self.to_asymmetry(values["nu_plus"], values["nu_minus"])
+
+    def to_classes(self, nu: float, asymmetry: float) -> tuple[float, float]:
+        """Convert ``(nu, asymmetry)`` to ``(nu_plus, nu_minus)``."""
+        return nu * self.n / (2 * asymmetry * self.n_plus), nu * self.n / (2 * (1 - asymmetry) * self.n_minus)
+
+    def to_asymmetry(self, nu_plus: float, nu_minus: float) -> tuple[float, float]:
+        """Convert ``(nu_plus, nu_minus)`` to ``(nu, asymmetry)``."""
+        plus, minus = nu_plus * self.n_plus, nu_minus * self.n_minus
+        return 2 * plus * minus / ((plus + minus) * self.n), minus / (plus + minus)
+
+    def nu_max(self, asymmetry: float) -> float:
+        r"""Largest feasible ``nu`` (Proposition 2); also the limit :math:`\nu^*` of Theorem 3."""
+        return 2 * min(asymmetry * self.n_plus, (1 - asymmetry) * self.n_minus) / self.n
+
+    def nu_star(self, asymmetry: float) -> float:
+        r"""Largest ``nu`` whose solution is trivial, :math:`\nu_*` of Theorem 3: the value of a linear program."""
+        return self._largest_total(asymmetry)[0]
+
+    def parameters_of(self, alpha: Array, costs: Costs) -> tuple[float, float]:
+        """``(nu, asymmetry)`` whose solution is ``alpha / (C n)``, for optimal multipliers of a 2C-SVM (Theorem 1)."""
+        return float(np.sum(alpha)) / (costs.total * self.n), costs.asymmetry
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """Both pairs of parameters."""
+        return (*BY_ASYMMETRY, *BY_CLASSES)
+
+    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Return the pair that the programs are in, from either.
+
+        Raises
+        ------
+        InputError
+            If a parameter is missing, unknown or out of its range, both pairs are mixed, or no point is feasible.
+        """
+        given = BY_CLASSES if set(values) & set(BY_CLASSES) else BY_ASYMMETRY
+        mixed = [name for name in values if name in self.accepted and name not in given]
+        if mixed:
+            raise InputError(f"give nu and asymmetry, or nu_plus and nu_minus; got {', '.join(values)}")
+        numbers = self._within(values, given)
+        if set(given) == set(self.domain):
+            pair = numbers
+        elif given is BY_CLASSES:
+            pair = dict(zip(BY_ASYMMETRY, self.to_asymmetry(**numbers), strict=True))
+        else:
+            pair = dict(zip(BY_CLASSES, self.to_classes(**numbers), strict=True))
+        nu, asymmetry = self._pair(numbers)
+        limit = self.nu_max(asymmetry)
+        if nu > limit * (1 + NU_ROUNDING):
+            raise InputError(
+                f"nu must be at most {limit:.9g} at asymmetry {asymmetry:.6g}, got {nu:.9g}: "
+                "above it no multipliers are feasible (nu_plus or nu_minus would exceed 1)"
+            )
+        if "nu" in pair:
+            return {**pair, "nu": min(pair["nu"], limit)}
+        return {name: min(value, 1.0) for name, value in pair.items()}
+
+    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> dict[str, Any]:
+        """Read the multipliers, and w where the primal has it; intercept and margin are computed from the scores."""
+        ((form, numbers),) = found.items()
+        if form == "dual":
+            return {"alpha": np.asarray(numbers["alpha"]), "w": None}
+        w = np.asarray(numbers["w"]) if self.gram.features is not None else None
+        return {"alpha": np.asarray(numbers["margin"]), "w": w}
+
+    def judge(self, values: Mapping[str, float], point: Any) -> Judged:
+        """Certify a point, with numpy."""
+        nu, plus, minus = self._numbers(values)
+        alpha = np.clip(point["alpha"], 0.0, np.where(self.y > 0, plus, minus))
+        return judge_two_nu(self.gram, self.y, nu, plus, minus, alpha, w=point["w"])
+
+    def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
+        """Read the classifier from multipliers and thresholds."""
+        best = numbers["thresholds"]
+        return KernelRule(self.gram, self.y * numbers["alpha"], best.b, None if best.unique else best.b_interval)
+
+    def complete(self, values: Mapping[str, float], point: Any, **how: Any) -> Solution:
+        """Certify the point; report a trivial solution, intervals, and the costs of the equivalent 2C-SVM."""
+        solution = super().complete(values, point, **how)
+        nu, asymmetry = self._pair(values)
+        if self._hulls_may_meet(solution, nu) and nu <= self.nu_star(asymmetry) * (1 + NU_ROUNDING):
+            return self._trivial(values, how, nu, asymmetry)
+        if how["polish"] and solution.numbers["rho"] > 0:
+            solution = self._polished(solution, values, how)
+        rho, best = solution.numbers["rho"], solution.numbers["thresholds"]
+        notes: tuple[str, ...] = ()
+        if not best.unique:
+            (low, high), (least, most) = best.b_interval, best.rho_interval
+            notes = (
+                f"Not unique: every intercept in [{low:.6g}, {high:.6g}] is optimal, with rho in "
+                f"[{least:.6g}, {most:.6g}]; the middle is used, or the finite end.",
+            )
+        costs = Costs(asymmetry / (rho * self.n), (1 - asymmetry) / (rho * self.n)) if rho > 0 else None
+        return replace(solution, costs=costs, notes=notes)
+
+    def hulls(self, nu_plus: float = 1.0, nu_minus: float = 1.0) -> ReducedHulls:
+        r"""Nearest points of the two reduced convex hulls: class averages with weights of at most :math:`1/(\nu n)`.
+
+        At ``nu_plus = nu_minus = 1`` the hulls are the class means, and the classifier is the nearest-mean rule.
+
+        Parameters
+        ----------
+        nu_plus, nu_minus : float
+            In (0, 1].
+
+        Examples
+        --------
+        >>> from paretoclf.formulations.two_nu_svm import TwoNuSVM
+        >>> hulls = TwoNuSVM([[2.0], [1.0], [0.0], [-1.0], [-3.0]], [1, 1, -1, -1, -1]).hulls()
+        >>> round(float(hulls.point_plus[0]), 6), round(float(hulls.point_minus[0]), 6)
+        (1.5, -1.333333)
+        """
+        solution = self.solve(nu_plus=nu_plus, nu_minus=nu_minus)
+        nu, _ = self.to_asymmetry(nu_plus, nu_minus)
+        return ReducedHulls(self.gram, self.y, float(nu_plus), float(nu_minus), 2 * solution.alpha / nu, solution)
+
+    def _hulls_may_meet(self, solution: Solution, nu: float) -> bool:
+        """Whether the distance of the reduced hulls, ``2 |w| / nu``, is small enough to be none."""
+        largest = float(np.max(self.gram.diagonal()))
+        return 8 * max(0.0, -solution.dual_value) <= (HULLS_MEET * nu) ** 2 * largest
+
+    def _polished(self, solution: Solution, values: Mapping[str, float], how: Mapping[str, Any]) -> Solution:
+        """Return the better of a solution and the vertex next to it."""
+        nu, plus, minus = self._numbers(values)
+        caps, numbers = np.where(self.y > 0, plus, minus), solution.numbers
+        rows, sums = np.vstack([self.y, -np.ones(self.n)]), np.array([0.0, -nu])
+        problem = BoxQP(self.gram, self.y, caps, np.zeros(self.n), rows, sums)
+        alpha = polish_box(problem, numbers["alpha"], np.array([numbers["b"], numbers["rho"]]))
+        refined = super().complete(
+            values, {"alpha": alpha, "w": None}, **{**how, "status": f"{how['status']}, polished"}
+        )
+        return min(refined, solution, key=lambda s: worst(s.certificate))
+
+    def _trivial(self, values: Mapping[str, float], how: Mapping[str, Any], nu: float, asymmetry: float) -> Solution:
+        top, alpha = self._largest_total(asymmetry)
+        w = None if self.gram.features is None else np.zeros(self.gram.features.shape[1])
+        judged = self.judge(values, {"alpha": alpha * (nu / top), "w": w})
+        reason = f"trivial: w = 0, since nu = {nu:.6g} is at most nu_* = {top:.6g}, and there is no classifier"
+        return Solution(
+            classifier=NoRule(reason),
+            evidence=judged,
+            source=how["source"],
+            status=f"{how['status']}, {reason}",
+            timing=dict(how["timing"]),
+            values=dict(values),
+            notes=(reason,),
+        )
+
+    def _largest_total(self, asymmetry: float) -> tuple[float, Array]:
+        if asymmetry not in self._nu_star:
+            caps = np.where(self.y > 0, asymmetry, 1 - asymmetry) / self.n
+            self._nu_star[asymmetry] = largest_total(self.gram.factor, self.y, caps)
+        return self._nu_star[asymmetry]

@@ -1,0 +1,1 @@
+"""Two classes known by their means and covariances: moments, and what can be said of them without a solver."""

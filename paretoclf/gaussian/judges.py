@@ -1,0 +1,150 @@
+r"""The judges of the Gaussian problems: certificate, conditions and classifier of a slope, from the moments alone.
+
+Each takes a slope, scales it into the feasible set, evaluates the primal there and the dual at a feasible dual point
+(`paretoclf.gaussian.bounds`), and measures the KKT conditions. Thresholds follow from the slope: with
+:math:`(\Sigma_++t\Sigma_-)a=k\delta`, :math:`a\cdot\delta=1` the two classes stand at
+:math:`u_+=\sqrt{a^\top\Sigma_+a}/k` and :math:`u_-=t\sqrt{a^\top\Sigma_-a}/k`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from paretoclf.checks import Array
+from paretoclf.evidence import Condition, Judged, judge
+from paretoclf.gaussian.bounds import fixed_distance, largest_spread, normalised, squared_sum, weighted_sum
+from paretoclf.gaussian.moments import Moments
+
+
+def classified(moments: Moments, a: Array, b: float, t: float) -> dict[str, Any]:
+    """Named numbers of a classifier: slope, intercept, distances of the means, and its t in the family of slopes."""
+    distances = moments.distances(a, b)
+    return {"w": a, "b": b, "t": t, "u_minus": distances.u_minus, "u_plus": distances.u_plus}
+
+
+def judge_weighted_sum(moments: Moments, a: Array, lam: float) -> Judged:
+    r"""Judge a slope for :math:`\min\sqrt{a^\top\Sigma_+a}+\lambda\sqrt{a^\top\Sigma_-a}`, :math:`a\cdot\delta=1`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> m = Moments.from_covariances([2.0, 0.0], np.eye(2), [0.0, 0.0], np.eye(2))
+    >>> judged = judge_weighted_sum(m, np.array([1.0, 0.0]), lam=1.0)
+    >>> judged.certificate, judged.numbers["b"]
+    (Certificate(optimal, gap=0.0e+00, residual=0.0e+00), -0.5)
+    """
+    a = normalised(moments, a)
+    bounds = weighted_sum(moments, a, lam)
+    plus, minus = moments.spread(a)
+    z = bounds.primal_value
+    h_plus, h_minus = moments.root_plus @ a / plus, lam * (moments.root_minus @ a) / minus
+    combined = moments.root_plus.T @ h_plus + moments.root_minus.T @ h_minus
+    # From the mean of the heavier class: there fewer digits cancel.
+    b = plus / z - float(a @ moments.mu_plus) if lam < 1 else -lam * minus / z - float(a @ moments.mu_minus)
+    numbers = classified(moments, a, b, lam * plus / minus)
+    return judge(
+        z,
+        bounds.dual_value,
+        [
+            _normalisation(moments, a, z),
+            Condition("positives", np.zeros(1), np.ones(1)),
+            Condition("negatives", np.zeros(1), np.array([lam])),
+        ],
+        {**numbers, "z": z, "h_plus": h_plus, "h_minus": h_minus, "s_plus": plus, "s_minus": minus},
+        stationarity={"stationarity": _distance(moments, combined - z * moments.delta) / (z * moments.white.length)},
+    )
+
+
+def judge_squared_sum(moments: Moments, a: Array, t: float) -> Judged:
+    r"""Judge a slope for :math:`\min a^\top(\Sigma_++t\Sigma_-)a`, :math:`a\cdot\delta=1`."""
+    a = normalised(moments, a)
+    bounds = squared_sum(moments, a, t)
+    nu = bounds.primal_value
+    plus, minus = moments.root_plus @ a, moments.root_minus @ a
+    combined = moments.root_plus.T @ plus + t * (moments.root_minus.T @ minus)
+    b = float(plus @ plus) / nu - float(a @ moments.mu_plus)
+    return judge(
+        nu,
+        bounds.dual_value,
+        [_normalisation(moments, a, 2 * nu)],
+        {**classified(moments, a, b, t), "nu": nu, "h_plus": plus, "h_minus": minus},
+        stationarity={"stationarity": _distance(moments, combined - nu * moments.delta) / (nu * moments.white.length)},
+    )
+
+
+def judge_fixed_distance(moments: Moments, a: Array, u_plus: float) -> Judged:
+    r"""Judge a slope for :math:`\max a\cdot\delta-u_+\sqrt{a^\top\Sigma_+a}`, :math:`a^\top\Sigma_-a\le1`, negated."""
+    bounds = fixed_distance(moments, a, u_plus)
+    plus, minus = moments.spread(a)
+    a, plus = a / minus, plus / minus
+    u_minus, farthest = -bounds.primal_value, largest_distances(moments)[1]
+    v, h = u_plus * (moments.root_plus @ a) / plus, u_minus * (moments.root_minus @ a)
+    missed = _distance(moments, moments.root_plus.T @ v + moments.root_minus.T @ h - moments.delta)
+    b = u_plus * plus - float(a @ moments.mu_plus)
+    t = u_minus * plus / u_plus if u_plus > 0 else np.inf
+    return judge(
+        -u_minus,
+        bounds.dual_value,
+        [Condition("unit deviation of the negatives", np.zeros(1), np.array([u_minus]), multiplier_unit=farthest)],
+        {**classified(moments, a, b, t), "h": h, "v": v, "s_plus": plus},
+        stationarity={"stationarity": missed / moments.white.length},
+        scale=farthest,
+    )
+
+
+def judge_largest_spread(moments: Moments, a: Array, tau: float, zeta: float) -> Judged:
+    r"""Judge a slope for minus the largest :math:`a^\top\Sigma_-a` at :math:`a^\top\Sigma_+a\le\zeta`.
+
+    The classifier of the slope is Pareto optimal exactly where :math:`\tau\Sigma_+-\Sigma_-\succeq0` (t = -1/tau);
+    elsewhere its threshold is put through the mean of the negatives.
+    """
+    a = normalised(moments, a)
+    bounds = largest_spread(moments, a, tau, zeta)
+    plus, minus = moments.spread(a)
+    mu = minus**2 - tau * plus**2
+    t = -1.0 / tau if tau > 0 else -np.inf
+    combined = tau * (moments.root_plus.T @ (moments.root_plus @ a)) - moments.root_minus.T @ (moments.root_minus @ a)
+    missed = solve_triangular(moments.root_plus, combined + mu * moments.delta, trans=1)
+    scale = max(tau * plus, float(np.linalg.norm(moments.root_minus @ a)) * np.sqrt(largest_ratio(moments)))
+    inside = np.array([zeta - plus**2])
+    multiplier = 1.0 if moments.d == 1 else max(tau, np.finfo(float).tiny)
+    b = -float(a @ moments.mu_minus)
+    pareto = tau >= largest_ratio(moments) * (1 - 1e-12) and mu < 0
+    if pareto:
+        b -= t * minus**2 / (-mu / tau)
+    return judge(
+        bounds.primal_value,
+        bounds.dual_value,
+        [
+            _normalisation(moments, a, mu),
+            Condition("bound on the positives", inside, np.array([tau]), slack_unit=zeta, multiplier_unit=multiplier),
+        ],
+        {**classified(moments, a, b, t), "tau": tau, "mu": mu, "pareto": pareto},
+        stationarity={"stationarity": float(np.linalg.norm(missed)) / scale},
+    )
+
+
+def largest_distances(moments: Moments) -> tuple[float, float]:
+    r"""Largest :math:`u_+` at :math:`u_-=0` and the reverse: :math:`r_1,r_2`, Kim et al. (2006), equation (2)."""
+    found = (solve_triangular(R, moments.delta, trans=1) for R in (moments.root_plus, moments.root_minus))
+    first, second = (float(np.linalg.norm(p)) for p in found)
+    return first, second
+
+
+def largest_ratio(moments: Moments) -> float:
+    r"""Largest ratio of the negatives' variance to that of the positives along one direction."""
+    S = solve_triangular(moments.root_plus, moments.root_minus.T, trans=1)
+    return float(np.linalg.norm(S, 2)) ** 2
+
+
+def _distance(moments: Moments, residual: Array) -> float:
+    """Size of an error of the difference of the means, in the norm of the pooled covariance."""
+    return float(np.linalg.norm(solve_triangular(moments.white.P, residual, trans=1)))
+
+
+def _normalisation(moments: Moments, a: Array, multiplier: float) -> Condition:
+    missed = np.array([1.0 - float(a @ moments.delta)])
+    return Condition("normalisation", missed, np.array([multiplier]), equation=True)

@@ -1,0 +1,78 @@
+r"""The judge of the quantile SVM, :math:`\min\frac\lambda2\|w\|^2+\sum_ic_i\max(0,1-y_if(x_i))` without intercept.
+
+Every w is feasible with slacks :math:`\max(0,1-y_if(x_i))`, and every :math:`\alpha` clipped to :math:`[0,c]`; the two
+objectives bound the optimal value.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.evidence import Condition, Judged, judge
+from paretoclf.gram import Gram
+from paretoclf.judges.scores import slope_of
+from paretoclf.tolerances import SLACK_ROUNDING
+
+
+def judge_quantile(
+    gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, *, w: Array | None = None, b: float | None = None
+) -> Judged:
+    """Judge multipliers, or multipliers and a slope.
+
+    Parameters
+    ----------
+    gram : Gram
+        Samples and kernel.
+    y : array of shape (n,)
+        Labels.
+    caps : array of shape (n,)
+        Weights of the slacks.
+    lam : float
+        Weight of the squared norm.
+    alpha : array of shape (n,)
+        Multipliers.
+    w : array of shape (d,), optional
+        A slope given separately; by default the one that alpha implies.
+    b : float, optional
+        Weight of an added constant feature 1, which is part of the norm; None where there is no such feature, nan for
+        the one that alpha implies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf import Gram
+    >>> from paretoclf.judges.quantile import judge_quantile
+    >>> gram, y = Gram(np.array([[1.0], [-1.0]])), np.array([1.0, -1.0])
+    >>> judge_quantile(gram, y, np.full(2, 1.0), 1.0, np.full(2, 0.5)).certificate.gap
+    0.0
+    """
+    feasible = np.clip(alpha, 0.0, caps)
+    coef = y * alpha / lam
+    slope = slope_of(gram, coef, w)
+    lower = slope_of(gram, y * feasible / lam)
+    constant, lower_constant = 0.0, 0.0
+    stationarity = {"stationarity in w": slope.apart}
+    if b is not None:
+        implied = float(coef.sum())
+        constant, lower_constant = (implied if np.isnan(b) else b), float((y * feasible).sum() / lam)
+        apart = abs(constant - implied) / (1.0 + float(np.abs(coef).sum()))
+        stationarity["stationarity in w"] = max(slope.apart, apart)
+    f = slope.scores + constant
+    xi = np.maximum(0.0, 1.0 - y * f)
+    primal = 0.5 * lam * (slope.norm2 + constant**2) + float(caps @ xi)
+    dual = float(feasible.sum()) - 0.5 * lam * (lower.norm2 + lower_constant**2)
+    size, unit = 1.0 + np.abs(f), np.maximum(caps, np.finfo(float).tiny)
+    conditions = (
+        Condition("margin", y * f - 1.0 + xi, alpha, slack_unit=size, multiplier_unit=unit),
+        Condition("slack", xi, caps - alpha, slack_unit=size, multiplier_unit=unit),
+    )
+    return judge(
+        primal,
+        dual,
+        conditions,
+        {"alpha": alpha, "xi": xi, "b": constant},
+        stationarity=stationarity,
+        rounding=SLACK_ROUNDING * float(caps.sum()),
+        note=gram.note,
+    )

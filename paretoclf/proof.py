@@ -1,0 +1,189 @@
+"""Certificates: how far a pair of points is from optimal, in numbers and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from paretoclf.tolerances import CERTIFY
+
+
+class Certificate:
+    """How far a (primal, dual) pair is from optimal. Residuals and gap are dimensionless; 0 is perfect.
+
+    Attributes
+    ----------
+    primal_value : float
+        Objective at a primal point: an upper bound on the optimal value where the point is feasible.
+    dual_value : float
+        Objective at a dual point: a lower bound on the optimal value where the point is feasible.
+    gap : float
+        Their difference, relative to the size of the problem.
+    primal_residual, dual_residual, complementarity : float
+        Largest violation of each kind of optimality condition.
+    rounding : float
+        What rounding alone can make of ``primal_value - dual_value``.
+    worst : int or str
+        Where the largest violation is: a sample, or a condition.
+    worst_side : str
+        The numbers there.
+    note : str
+        What `explain` adds about the problem that was judged, such as that its kernel is an approximation.
+    """
+
+    primal_value: float
+    dual_value: float
+    gap: float
+    primal_residual: float
+    dual_residual: float
+    complementarity: float
+    rounding: float
+    worst: Any
+    worst_side: str
+    note: str
+
+    @property
+    def checks(self) -> dict[str, float]:
+        """Every residual, by what it would say if it were large."""
+        raise NotImplementedError
+
+    @property
+    def conditions(self) -> dict[str, float]:
+        """Residual of every condition, by the name that the formulation's statement gives it."""
+        raise NotImplementedError
+
+    @property
+    def unit(self) -> float:
+        """What the gap is relative to."""
+        return self.primal_value
+
+    @property
+    def residual(self) -> float:
+        """Largest scaled KKT residual."""
+        return float(np.max([self.primal_residual, self.dual_residual, self.complementarity]))
+
+    def _closed(self, tol: float) -> bool:
+        return abs(self.gap) <= tol or abs(self.gap * self.unit) <= self.rounding
+
+    def passes(self, tol: float = CERTIFY) -> bool:
+        """Whether every residual is at most tol, and the gap too or what rounding explains of it (never for nan)."""
+        return bool(self.residual <= tol and self._closed(tol))
+
+    def explain(self, tol: float = CERTIFY) -> str:
+        """Say in words what was checked and what is worst."""
+        lines = [f"{self._bounds(tol)} (relative gap {self.gap:.1e})."]
+        failed = {text: value for text, value in self.checks.items() if not value <= tol}
+        if not failed and self._closed(tol):
+            lines.append(f"Optimal: every KKT residual is at most {self.residual:.1e} (tolerance {tol:.0e}).")
+        else:
+            for text, value in sorted(failed.items(), key=lambda kv: -kv[1]):
+                lines.append(f"Not optimal: {text} (by {value:.1e}, tolerance {tol:.0e}).")
+            if not failed:
+                lines.append(f"Not optimal: {self._open_gap(tol)}.")
+        where = self._where()
+        if where:
+            lines.append(f"{where[0].upper()}{where[1:]} ({self.worst_side}).")
+        if self.note:
+            lines.append(self.note)
+        return " ".join(lines)
+
+    def _bounds(self, tol: float) -> str:
+        if np.isnan(self.dual_value):
+            return f"The primal value is {self.primal_value:.10g}"
+        if self.gap < 0 and not self._closed(tol):
+            return f"The primal value is {self.primal_value:.10g}, the dual value {self.dual_value:.10g}"
+        return f"The optimal value lies in [{self.dual_value:.10g}, {self.primal_value:.10g}]"
+
+    def _open_gap(self, tol: float) -> str:
+        return f"the duality gap exceeds the tolerance {tol:.0e}"
+
+    def _where(self) -> str:
+        return f"worst sample: {self.worst}"
+
+    def __repr__(self) -> str:
+        verdict = "optimal" if self.passes() else "NOT optimal"
+        where = self._where().replace(":", "")
+        tail = f", {where}" if where else ""
+        return f"Certificate({verdict}, gap={self.gap:.1e}, residual={self.residual:.1e}{tail})"
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class KktCertificate(Certificate):
+    """A certificate whose residuals have names: those of the KKT conditions that a formulation states.
+
+    Attributes
+    ----------
+    primal, dual, slackness : mapping of str to float
+        Residuals of primal feasibility, of dual feasibility (signs, stationarity) and of complementary slackness.
+    scale : float
+        What the gap is relative to.
+    """
+
+    primal_value: float
+    dual_value: float
+    gap: float
+    scale: float
+    primal: Mapping[str, float] = field(default_factory=dict)
+    dual: Mapping[str, float] = field(default_factory=dict)
+    slackness: Mapping[str, float] = field(default_factory=dict)
+    rounding: float = 0.0
+    worst: Any = ""
+    worst_side: str = ""
+    note: str = ""
+
+    @property
+    def conditions(self) -> dict[str, float]:
+        """Residual of every condition, by its name."""
+        return {**self.primal, **self.dual, **self.slackness}
+
+    @property
+    def checks(self) -> dict[str, float]:
+        """Every residual, by what it would say if it were large."""
+        return {f"the condition '{name}' does not hold": value for name, value in self.conditions.items()}
+
+    @property
+    def unit(self) -> float:
+        """What the gap is relative to."""
+        return self.scale
+
+    @property
+    def primal_residual(self) -> float:  # type: ignore[override]  # a field of other certificates
+        """Largest violation of a primal constraint."""
+        return _largest(self.primal)
+
+    @property
+    def dual_residual(self) -> float:  # type: ignore[override]
+        """Largest violation of a sign, of stationarity or of a dual constraint."""
+        return _largest(self.dual)
+
+    @property
+    def complementarity(self) -> float:  # type: ignore[override]
+        """Largest violation of complementary slackness."""
+        return _largest(self.slackness)
+
+    def _bounds(self, tol: float) -> str:
+        if np.isnan(self.dual_value):
+            return f"The primal value is {self.primal_value:.10g}"
+        if self.gap < 0 and not self._closed(tol):
+            return f"The primal value is {self.primal_value:.10g}, the dual value {self.dual_value:.10g}"
+        return f"The optimal value lies in [{self.dual_value:.10g}, {self.primal_value:.10g}]"
+
+    def _open_gap(self, tol: float) -> str:
+        if np.isnan(self.gap):
+            return "no dual was written, so nothing bounds the optimal value from below"
+        if self.gap < 0:
+            return (
+                "the dual value is above the primal one, although both points are feasible; "
+                "weak duality forbids that, so one of the two programs is wrong"
+            )
+        return f"the duality gap exceeds the tolerance {tol:.0e}, although both points are feasible"
+
+    def _where(self) -> str:
+        return f"worst: {self.worst}" if self.worst != "" else ""
+
+
+def _largest(residuals: Mapping[str, float]) -> float:
+    return float(np.max([0.0, *residuals.values()]))
