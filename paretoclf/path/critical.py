@@ -132,7 +132,7 @@ class Bases:
         sets, F = basis
         k, left = F.size, sets == LEFT
         at_cap = np.where(left[:, None], self.unit, 0.0)
-        fixed = self.Q[:, left] @ at_cap[left]
+        fixed = self.Q @ at_cap
         right = np.empty((k + 1, 4))
         right[:k, 0], right[:k, 1:3], right[:k, 3] = 1.0, -fixed[F], self._targets[F]
         right[k, 0], right[k, 1:3], right[k, 3] = 0.0, -(self.y @ at_cap), 0.0
@@ -239,7 +239,7 @@ class Bases:
         if to != MARGIN and F.size == 1:
             return None
         sets[i] = to
-        return Sets(sets, np.append(F, i) if to == MARGIN else np.setdiff1d(F, [i]))
+        return Sets(sets, np.append(F, i) if to == MARGIN else np.delete(F, np.argmax(i == F)))
 
 
 def centred(gram: Gram) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 RAY, LINE, LEVELS = "#D55E00", "#CC79A7", "black"
 _GRID = 240  # points per side at which the held-out error is evaluated
-_N_LEVELS = 3
+_SHARES = (0.35, 0.6, 0.85)  # of the rectangle, within a level set
 
 
 @dataclass(eq=False)
@@ -160,7 +160,7 @@ class PlaneDisplay:
         if values.size < 2:
             return
         # The error is a step function: a level lies between two of the values that it takes.
-        wanted = np.linspace(values[0], values[-1], _N_LEVELS + 2)[:-1]
+        wanted = np.quantile(errors, _SHARES)
         after = np.unique(np.clip(np.searchsorted(values, wanted, side="right"), 1, values.size - 1))
         levels = 0.5 * (values[after - 1] + values[after])
         lines = ax.contour(x, z, errors, levels=levels, colors=LEVELS, linewidths=1.1)
