@@ -102,7 +102,7 @@ class ErrorCurveDisplay:
         ax.set_xlim(*np.sort(edges[[0, -1]]))
         ax.grid(color="0.92", linewidth=0.6)
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False)
+        ax.legend(framealpha=0.9, edgecolor="none")
         if title is not None:
             ax.set_title(title)
         self.ax_, self.figure_ = ax, ax.figure
