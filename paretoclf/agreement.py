@@ -38,11 +38,10 @@ class Comparison:
         return (self.path_value - self.cvxpy_value) / max(abs(self.cvxpy_value), np.finfo(float).tiny)
 
 
-@dataclass(frozen=True, repr=False)
-class Agreement:
-    """A path compared with CVXPY at some of its breakpoints, midpoints and random parameters; prints as a table."""
+class Compared:
+    """What agreements have in common: points, each with the relative ``difference`` of two objectives."""
 
-    points: Sequence[Comparison] = field(default_factory=tuple)
+    points: Sequence[Any]
 
     @property
     def n(self) -> int:
@@ -54,14 +53,21 @@ class Agreement:
         """Largest relative difference of objectives, either way."""
         return float(np.max([abs(p.difference) for p in self.points])) if self.points else 0.0
 
+    def agrees(self, tol: float = AGREE_OBJECTIVE) -> bool:
+        """Whether every difference is at most tol."""
+        return bool(self.worst <= tol)
+
+
+@dataclass(frozen=True, repr=False)
+class Agreement(Compared):
+    """A path compared with CVXPY at some of its breakpoints, midpoints and random parameters; prints as a table."""
+
+    points: Sequence[Comparison] = field(default_factory=tuple)
+
     @property
     def cvxpy_better(self) -> float:
         """By how much CVXPY's feasible point beats the path's, at worst (relative; 0 if never)."""
         return float(np.max([p.difference for p in self.points] + [0.0]))
-
-    def agrees(self, tol: float = AGREE_OBJECTIVE) -> bool:
-        """Whether every difference is at most tol."""
-        return bool(self.worst <= tol)
 
     def __repr__(self) -> str:
         head = f"{'t':>10} {'point':<10} {'C_plus':>11} {'C_minus':>11} {'path':>17} {'CVXPY':>17} {'difference':>10}"
@@ -90,24 +96,10 @@ class ValueComparison:
 
 
 @dataclass(frozen=True, repr=False)
-class ValueAgreement:
+class ValueAgreement(Compared):
     """Optimal values of a sweep, or a quantile path, and of another solution of the same problem; prints as a table."""
 
     points: Sequence[ValueComparison] = field(default_factory=tuple)
-
-    @property
-    def n(self) -> int:
-        """Number of points compared."""
-        return len(self.points)
-
-    @property
-    def worst(self) -> float:
-        """Largest relative difference of objectives, either way."""
-        return float(np.max([abs(p.difference) for p in self.points])) if self.points else 0.0
-
-    def agrees(self, tol: float = AGREE_OBJECTIVE) -> bool:
-        """Whether every difference is at most tol."""
-        return bool(self.worst <= tol)
 
     def __repr__(self) -> str:
         names = list(self.points[0].values) if self.points else []

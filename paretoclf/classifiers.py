@@ -10,7 +10,7 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
-from paretoclf.samples import Samples, check_samples
+from paretoclf.samples import check_samples
 
 
 class Rule:
@@ -110,7 +110,7 @@ class KernelRule(Rule):
     @property
     def w(self) -> Array:
         """Slope in the features, shape (d,): of the samples (linear kernel), or those that ``low_rank`` made."""
-        return np.asarray(_features(self.gram).T @ self.coef)
+        return gram_slope(self.gram, self.coef)
 
     @property
     def b_interval(self) -> tuple[float, float]:
@@ -125,9 +125,7 @@ class KernelRule(Rule):
         X : array or sparse matrix of shape (m, d)
             New samples; for a precomputed kernel their values against the training samples, shape (m, n).
         """
-        if self.gram.features is not None:
-            return np.asarray(self.gram.cross_features(X) @ self.w + self.b)
-        return np.asarray(self.gram.cross(X) @ self.coef + self.b)
+        return gram_scores(self.gram, self.coef, None, self.b, X)
 
 
 @dataclass(frozen=True)
@@ -153,7 +151,15 @@ class NoRule(Rule):
         raise InputError(self.reason)
 
 
-def _features(gram: Gram) -> Samples:
+def gram_slope(gram: Gram, coef: Array) -> Array:
+    """Slope ``sum_i coef_i x_i`` in the features of a Gram, shape (d,); InputError where it has none."""
     if gram.features is None:
         raise InputError("w exists for the linear kernel and with low_rank only; use decision_function")
-    return gram.features
+    return np.asarray(gram.features.T @ coef)
+
+
+def gram_scores(gram: Gram, coef: Array, slope: Array | None, b: float, X: Any) -> Array:
+    """Scores ``sum_i coef_i k(x_i, x) + b`` of new samples; by w (``slope``, where known) if there are features."""
+    if gram.features is not None:
+        return np.asarray(gram.cross_features(X) @ (gram_slope(gram, coef) if slope is None else slope) + b)
+    return np.asarray(gram.cross(X) @ coef + b)

@@ -11,7 +11,7 @@ import numpy as np
 
 from paretoclf.certificate import BoxCertificate, Certificate, certify_many
 from paretoclf.checks import Array, Mask
-from paretoclf.classifiers import Rule
+from paretoclf.classifiers import Rule, gram_scores, gram_slope
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.evidence import Condition, DualityTable
@@ -54,10 +54,7 @@ class Classifier(Rule):
     @property
     def w(self) -> Array:
         """Slope in the features, shape (d,): of the samples (linear kernel), or those that ``low_rank`` made."""
-        features = self.gram.features
-        if features is None:
-            raise InputError("w exists for the linear kernel and with low_rank only; use decision_function")
-        return np.asarray(features.T @ self.coef) if self.slope is None else self.slope
+        return gram_slope(self.gram, self.coef) if self.slope is None else self.slope
 
     @cached_property
     def training_scores(self) -> Array:
@@ -80,9 +77,7 @@ class Classifier(Rule):
         X : array or sparse matrix of shape (m, d)
             New samples; for a precomputed kernel their values against the training samples, shape (m, n).
         """
-        if self.gram.features is not None:
-            return np.asarray(self.gram.cross_features(X) @ self.w + self.b)
-        return np.asarray(self.gram.cross(X) @ self.coef + self.b)
+        return gram_scores(self.gram, self.coef, self.slope, self.b, X)
 
 
 class Evidence(Protocol):
