@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from paretoclf.agreement import ValueAgreement as ValueAgreement
     from paretoclf.agreement import compare as compare
     from paretoclf.cross_validation import cross_validated_errors as cross_validated_errors
+    from paretoclf.empirical import EmpiricalTradeoff as EmpiricalTradeoff
+    from paretoclf.empirical import MonotoneFit as MonotoneFit
+    from paretoclf.empirical import empirical_tradeoff as empirical_tradeoff
+    from paretoclf.empirical import monotone_fit as monotone_fit
+    from paretoclf.empirical import paired_areas as paired_areas
     from paretoclf.formulations.base import NONNEGATIVE as NONNEGATIVE
     from paretoclf.formulations.base import POSITIVE as POSITIVE
     from paretoclf.formulations.base import Formulation as Formulation
@@ -74,6 +79,11 @@ _LAZY = {
     "ValueAgreement": "paretoclf.agreement",
     "compare": "paretoclf.agreement",
     "cross_validated_errors": "paretoclf.cross_validation",
+    "EmpiricalTradeoff": "paretoclf.empirical",
+    "MonotoneFit": "paretoclf.empirical",
+    "empirical_tradeoff": "paretoclf.empirical",
+    "monotone_fit": "paretoclf.empirical",
+    "paired_areas": "paretoclf.empirical",
     "BiobjectiveMargin": "paretoclf.formulations.biobjective_margin",
     "Formulation": "paretoclf.formulations.base",
     "NONNEGATIVE": "paretoclf.formulations.base",

@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "solution_files": GROUND,
     "roc": (*GROUND, "path.scores"),
     "cross_validation": (*GROUND, "path", "roc"),
+    "empirical": (*GROUND, "gaussian", "roc", "path.scores"),
     "datasets": EVERYTHING,
     "plotting": EVERYTHING,
     "cli": EVERYTHING,
@@ -61,6 +62,7 @@ EXCEPTIONS = {
     ("path/result.py", "roc"): "Path.error_curve hands its scores to the room that counts",
     ("roc/error_curve.py", "plotting"): "ErrorCurve.plot hands itself to the display object",
     ("path/result.py", "plotting"): "Path.plot hands itself to the display object",
+    ("empirical/tradeoff.py", "plotting"): "EmpiricalTradeoff.plot hands itself to the display object",
     ("path/plane.py", "plotting"): "CostPlane.plot hands itself to the display object",
 }
 
