@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import cvxpy as cp
 import matplotlib as mpl
@@ -38,7 +39,7 @@ def fit_by_qp(x, y, weight):
     h = cp.Variable(len(x))
     order = np.argsort(x, kind="stable")
     constraints = []
-    for i, j in zip(order, order[1:], strict=False):
+    for i, j in pairwise(order):
         constraints.append(h[i] == h[j] if x[i] == x[j] else h[i] >= h[j])
     objective = cp.sum_squares(cp.multiply(np.sqrt(weight), h - y))
     problem = cp.Problem(cp.Minimize(objective), constraints)

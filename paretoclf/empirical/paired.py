@@ -1,4 +1,4 @@
-r"""Two families on the same splits: is one area larger?
+r"""Two families on the same splits, and whether one area is larger.
 
 Splits overlap, so their differences are not independent, and a test that takes them for independent rejects too often.
 Nadeau & Bengio (2003) correct the variance of the mean of R differences for the share of samples that two test parts
@@ -87,10 +87,8 @@ def paired_areas(first: EmpiricalTradeoff, second: EmpiricalTradeoff, *, both: b
     held = first.parts[0].test.size
     error = float(np.sqrt((1 / d.size + held / (first.y.size - held)) * d.var(ddof=1)))
     mean, law = float(d.mean()), student(d.size - 1)
-    if error == 0:  # all differences are equal
-        p = 1.0 if mean == 0 else 0.0
-    else:
-        p = 2 * float(law.sf(abs(mean) / error))
+    # Where all differences are equal there is no error; t is then 0 or infinite.
+    p = 2 * float(law.sf(abs(mean) / error)) if error > 0 else float(mean == 0)
     half = float(law.ppf(0.975)) * error
     return PairedAreas(
         differences=d,

@@ -9,7 +9,7 @@ Gaussian trade-off curve, linear or through a kernel, or the exact cost path of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.colors import to_rgba
 
 from paretoclf.empirical import EmpiricalTradeoff
 from paretoclf.errors import InputError
@@ -101,7 +102,8 @@ class EmpiricalDisplay:
             if points:
                 at, count = np.unique(np.column_stack(each.points), axis=0, return_counts=True)
                 shade = np.clip(count / len(each.parts), 0.03, 0.5)
-                ax.scatter(*at.T, s=7, color=color, alpha=shade, linewidths=0, zorder=1)
+                ink = [to_rgba(color, float(alpha)) for alpha in shade]
+                ax.scatter(at[:, 0], at[:, 1], s=7, color=ink, linewidths=0, zorder=1)
             if level is not None:
                 band = each.band(level, draws=draws)
                 ax.fill_between(band.tnr, band.lower, band.upper, color=color, alpha=0.2, linewidth=0, zorder=2)
