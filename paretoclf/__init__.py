@@ -14,6 +14,7 @@ from paretoclf.errors import DegeneratePathError as DegeneratePathError
 from paretoclf.errors import InputError as InputError
 from paretoclf.errors import InseparableError as InseparableError
 from paretoclf.errors import ParetoclfError as ParetoclfError
+from paretoclf.errors import SmallSampleWarning as SmallSampleWarning
 from paretoclf.errors import SolveError as SolveError
 from paretoclf.gaussian.moments import Distances as Distances
 from paretoclf.gaussian.moments import Moments as Moments

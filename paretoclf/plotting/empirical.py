@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.colors import to_rgba
 
 from paretoclf.empirical import EmpiricalTradeoff
 from paretoclf.errors import InputError
@@ -92,6 +91,8 @@ class EmpiricalDisplay:
         EmpiricalDisplay
             This object, with `ax_` and `figure_`.
         """
+        from matplotlib.colors import to_rgba
+
         if ax is None:
             from matplotlib import pyplot as plt
 
