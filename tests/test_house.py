@@ -61,6 +61,7 @@ EXCEPTIONS = {
     ("path/result.py", "roc"): "Path.error_curve hands its scores to the room that counts",
     ("roc/error_curve.py", "plotting"): "ErrorCurve.plot hands itself to the display object",
     ("path/result.py", "plotting"): "Path.plot hands itself to the display object",
+    ("gaussian/tradeoff.py", "plotting"): "GaussianTradeoff.plot hands itself to the display object",
     ("path/plane.py", "plotting"): "CostPlane.plot hands itself to the display object",
 }
 
