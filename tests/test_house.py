@@ -63,6 +63,7 @@ EXCEPTIONS = {
     ("roc/error_curve.py", "plotting"): "ErrorCurve.plot hands itself to the display object",
     ("path/result.py", "plotting"): "Path.plot hands itself to the display object",
     ("empirical/tradeoff.py", "plotting"): "EmpiricalTradeoff.plot hands itself to the display object",
+    ("gaussian/tradeoff.py", "plotting"): "GaussianTradeoff.plot hands itself to the display object",
     ("path/plane.py", "plotting"): "CostPlane.plot hands itself to the display object",
 }
 

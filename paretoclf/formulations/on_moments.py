@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from paretoclf.classifiers import KernelRule, LinearRule, Rule
 from paretoclf.evidence import Judged
 from paretoclf.formulations.base import Formulation
 from paretoclf.gaussian.estimation import check_reg, estimates
+from paretoclf.gaussian.family import Family
 from paretoclf.gaussian.moments import Distances, Moments
 from paretoclf.gaussian.span import coefficients
 from paretoclf.gram import Gram
@@ -95,6 +97,11 @@ class MomentFormulation(Formulation):
         made.moments.require_difference()
         return made
 
+    @cached_property
+    def family(self) -> Family:
+        """Every Pareto-optimal slope of these moments, in closed form."""
+        return Family.of(self.moments)
+
     @property
     def linear(self) -> bool:
         """Whether slopes are vectors in the features that were given."""
@@ -105,7 +112,7 @@ class MomentFormulation(Formulation):
         raise NotImplementedError
 
     def refined(self, values: Mapping[str, float], point: Slope) -> Slope | None:
-        """Return the point that a few Newton steps lead to, or None where there is nothing to refine."""
+        """Return the point that the closed form holds near a solver's, or None where there is nothing to refine."""
         return None
 
     def distances(self, solution: Solution) -> Distances:
