@@ -24,7 +24,9 @@ def test_the_coefficients_without_their_scale(gaussians):
     problem = pc.ParetoGaussian(X, y, pc.RBF(1.0), reg=(0.02, 0.3))
     a = problem.solve(lam=4.0).numbers["w"]
     weights = (1.0, problem.ratio({"lam": 4.0}, a))
-    coef = coefficients(problem.gram, problem.y, problem.moments, a, weights, problem.reg)
+    a = a / (a @ problem.moments.delta)
+    k = np.dot(weights, np.square(problem.moments.spread(a)))
+    coef = coefficients(problem.gram, problem.y, a, k, weights, problem.reg)
     np.testing.assert_allclose(problem.gram.factor.T @ coef, a, atol=1e-7 * np.abs(a).max())
 
 

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 class Scored(Protocol):
-    """What is needed of a family of classifiers: a `Path`, a Gaussian trade-off, or anything with this method."""
+    """What is needed of a family of classifiers: a `Path`, a `TradeoffCurve`, or anything with this method."""
 
-    def scores(self, X: Any) -> PathScores:
-        """Scores of the rows of X along the family; +1 is predicted where a score is >= 0."""
+    def scores(self, X: Any) -> PathScores | Array:
+        """Scores of the m rows of X: along a path, or of k classifiers in their order, shape (k, m); + is >= 0."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,8 +166,9 @@ def empirical_tradeoff(
     y : array of shape (n,)
         Labels -1 and +1.
     fit : callable
-        ``fit(X_train, y_train)`` returns the family: an object whose ``scores(X)`` are `PathScores`, such as
-        ``pc.gaussian_tradeoff(...)`` or ``pc.trace(pc.TwoCSVM(...), ...)``.
+        ``fit(X_train, y_train)`` returns the family: an object with a method ``scores(X)``, such as
+        ``pc.gaussian_tradeoff(...).curve()`` or ``pc.trace(pc.TwoCSVM(...), ...)``. Scores of k classifiers, shape
+        (k, m), are taken to be affine between neighbours.
     splits : int
         How many.
     train_share : float in (0, 1)
@@ -245,6 +246,15 @@ def _one(
     if transformer is not None:
         fitted_on = clone(transformer).fit(inside)
         inside, outside = fitted_on.transform(inside), fitted_on.transform(outside)
-    scores = fit(inside, y[train]).scores(outside)
+    scores = as_path(fit(inside, y[train]).scores(outside))
     hull = roc_of_scores(scores, y[test], "both").auc if both else None
     return held_out(scores, y[test], test.astype(np.int64)), hull
+
+
+def as_path(scores: PathScores | Array) -> PathScores:
+    """Scores of k classifiers, shape (k, m), as a path through them."""
+    if isinstance(scores, PathScores):
+        return scores
+    if scores.ndim != 2 or len(scores) < 2:
+        raise InputError(f"scores of a family must have shape (k, m), k at least 2, got {scores.shape}")
+    return PathScores(np.linspace(0.0, 1.0, len(scores)), scores[:-1].T, scores[1:].T)

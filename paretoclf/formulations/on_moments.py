@@ -157,7 +157,9 @@ class MomentFormulation(Formulation):
         a = point.a / float(point.a @ self.moments.delta)
         t = self.ratio(values, a)
         weights = (1.0, t) if t < np.inf else (0.0, 1.0)
-        coef = coefficients(self.gram, self.y, self.moments, a, weights, self.reg)
+        plus, minus = self.moments.spread(a)
+        k = weights[0] * plus**2 + weights[1] * minus**2  # a . delta = 1
+        coef = coefficients(self.gram, self.y, a, k, weights, self.reg)
         return Slope(np.asarray(self.gram.factor.T @ coef), point.tau, coef)
 
     def __repr__(self) -> str:

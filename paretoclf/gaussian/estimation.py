@@ -72,7 +72,7 @@ def warn_of_small_samples(A: Array, y: Array) -> None:
         if rank < A.shape[1]:
             warnings.warn(
                 f"the covariance of the {name} ({len(some)} samples, {A.shape[1]} features that vary) has rank {rank}: "
-                f"along the other {A.shape[1] - rank} directions it is regularisation alone, and rates that follow "
+                f"in what is left of the space it is regularisation alone, and rates that follow "
                 "from it are not those of new samples (empirical_tradeoff counts these)",
                 SmallSampleWarning,
                 stacklevel=3,

@@ -7,7 +7,6 @@ Kim et al. (2006), section 6.2. Let :math:`(t_+\Sigma_++t_-\Sigma_-)\,a=k\,\delt
 .. math::
 
    (t_+r_++t_-r_-)\,\alpha=k\,(g_+-g_-)-(t_+\kappa_+J_+J_+^\top+t_-\kappa_-J_-J_-^\top)\,s,
-   \qquad k=\frac{a^\top(t_+\Sigma_++t_-\Sigma_-)a}{a\cdot\delta},
 
 where :math:`g_\pm` averages a class and :math:`J_\pm J_\pm^\top s` is what is left of s after centring, over the size
 of the class. It needs :math:`t_+r_++t_-r_->0`, which holds wherever the slope is optimal in the whole feature space: on
@@ -20,14 +19,13 @@ from __future__ import annotations
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.gaussian.moments import Moments
 from paretoclf.gram import Gram
 
 Pair = tuple[float, float]
 
 
 def coefficients(
-    gram: Gram, y: Array, moments: Moments, a: Array, weights: Pair, ridge: Pair, kept: Pair = (1.0, 1.0)
+    gram: Gram, y: Array, a: Array, k: float, weights: Pair, ridge: Pair, kept: Pair = (1.0, 1.0)
 ) -> Array:
     r"""Coefficients of the samples that imply a slope.
 
@@ -37,10 +35,10 @@ def coefficients(
         Training samples and kernel.
     y : array of shape (n,)
         Labels.
-    moments : Moments
-        Of the rows of the Gram's factor.
     a : array of shape (rank,)
-        Slope in those features, proportional to :math:`(t_+\Sigma_++t_-\Sigma_-)^{-1}\delta`.
+        Slope in the features of the Gram's factor: :math:`(t_+\Sigma_++t_-\Sigma_-)\,a=k\,\delta`.
+    k : float
+        Its scale.
     weights : (float, float)
         :math:`t_+` and :math:`t_-`; one of them may be negative.
     ridge : (float, float)
@@ -56,8 +54,6 @@ def coefficients(
     L = gram.factor
     if left <= 0:
         return np.asarray(np.linalg.lstsq(np.asarray(L).T, a, rcond=None)[0])
-    plus, minus = moments.spread(a)
-    k = (weights[0] * plus**2 + weights[1] * minus**2) / float(a @ moments.delta)
     s = np.asarray(L @ a)
     out = np.zeros(len(s))
     for sign, weight, share in zip((1.0, -1.0), weights, kept, strict=True):
