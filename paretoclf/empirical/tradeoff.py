@@ -8,6 +8,7 @@ Gaussian trade-off curve, linear or through a kernel, or the exact cost path of 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +24,7 @@ from paretoclf.checks import Array, Index, check_labels
 from paretoclf.empirical.bands import Band, bootstrap
 from paretoclf.empirical.held_out import HeldOut, held_out
 from paretoclf.empirical.monotone import MonotoneFit, fitted
-from paretoclf.errors import InputError
+from paretoclf.errors import InputError, SmallSampleWarning
 from paretoclf.path.scores import PathScores
 from paretoclf.roc import roc_of_scores
 from paretoclf.samples import check_samples
@@ -246,7 +247,10 @@ def _one(
     if transformer is not None:
         fitted_on = clone(transformer).fit(inside)
         inside, outside = fitted_on.transform(inside), fitted_on.transform(outside)
-    scores = as_path(fit(inside, y[train]).scores(outside))
+    with warnings.catch_warnings():
+        # It says that promised rates cannot be trusted. Here they are counted.
+        warnings.simplefilter("ignore", SmallSampleWarning)
+        scores = as_path(fit(inside, y[train]).scores(outside))
     hull = roc_of_scores(scores, y[test], "both").auc if both else None
     return held_out(scores, y[test], test.astype(np.int64)), hull
 
