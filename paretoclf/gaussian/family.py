@@ -47,6 +47,8 @@ class Members:
     ----------
     t_plus, t_minus : array of shape (...,)
         Weights of the two covariances.
+    D : array of shape (..., d)
+        Weighted variances, all positive.
     y : array of shape (..., d)
         Slopes, in whitened coordinates.
     plus, minus : array of shape (...,)
@@ -55,6 +57,7 @@ class Members:
 
     t_plus: Array
     t_minus: Array
+    D: Array = field(repr=False)
     y: Array = field(repr=False)
     plus: Array
     minus: Array
@@ -200,7 +203,7 @@ class Family:
     def _members(self, t_plus: Any, t_minus: Any, D: Array) -> Members:
         y = self.c / D
         spreads = np.sqrt(y**2 @ np.stack([self.p, self.m], axis=-1))
-        return Members(np.asarray(t_plus), np.asarray(t_minus), y, spreads[..., 0], spreads[..., 1])
+        return Members(np.asarray(t_plus), np.asarray(t_minus), D, y, spreads[..., 0], spreads[..., 1])
 
     def steep(self, at: Members) -> Array:
         r"""Return :math:`S=\sum_jp_jm_jy_j^2/D_j`, from which the derivatives of the distances follow.
@@ -208,4 +211,4 @@ class Family:
         With :math:`\phi` the angle of the weights, both of them of norm 1, :math:`du_-/d\phi=S/\|R_-a\|` and
         :math:`du_+/d\phi=-S/\|R_+a\|`.
         """
-        return np.asarray((at.y**3 / self.c) @ (self.p * self.m))
+        return np.asarray((at.y**2 / at.D) @ (self.p * self.m))
