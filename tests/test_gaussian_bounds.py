@@ -96,7 +96,7 @@ def test_the_member_of_a_weight_and_of_a_distance(d, seed, log_lam):
 def test_the_distances_move_as_the_derivatives_say(d, seed, position):
     family, h = Family.of(random_moments(d, seed)), 1e-5
     lower, here, upper = (family.at(position + s) for s in (-h, 0.0, h))
-    step = here.steep * family.speed(position) * 2 * h
+    step = family.steep(here) * family.speed(position) * 2 * h
     assert (upper.u_minus - lower.u_minus) * here.minus == pytest.approx(step, rel=1e-5)
     assert (upper.u_plus - lower.u_plus) * here.plus == pytest.approx(-step, rel=1e-5)
     assert step > 0

@@ -35,7 +35,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from paretoclf.checks import Array
-from paretoclf.gaussian.moments import Moments, White
+from paretoclf.gaussian.moments import Moments
 from paretoclf.tolerances import FARTHEST, NUDGE
 
 
@@ -47,21 +47,20 @@ class Members:
     ----------
     t_plus, t_minus : array of shape (...,)
         Weights of the two covariances.
+    D : array of shape (..., d)
+        Weighted variances, all positive.
     y : array of shape (..., d)
         Slopes, in whitened coordinates.
     plus, minus : array of shape (...,)
         Standard deviations of the classes along them.
-    steep : array of shape (...,)
-        :math:`S=\sum_jp_jm_jy_j^2/D_j`. With :math:`\phi` the angle of the weights, both of them of norm 1,
-        :math:`du_-/d\phi=S/\|R_-a\|` and :math:`du_+/d\phi=-S/\|R_+a\|`.
     """
 
     t_plus: Array
     t_minus: Array
+    D: Array = field(repr=False)
     y: Array = field(repr=False)
     plus: Array
     minus: Array
-    steep: Array = field(repr=False)
 
     @property
     def u_plus(self) -> Array:
@@ -92,29 +91,28 @@ class Family:
 
     Attributes
     ----------
-    white : White
-        The coordinates.
     p, m : array of shape (d,)
         Variances of the positives and of the negatives along the axes; they add up to 1.
     c : array of shape (d,)
         Difference of the means.
-    ends : pair of pairs
-        Unit vectors (t_plus, t_minus) at the two ends of the interval of angles, which is open.
+    ends : array of shape (4, d)
+        D at the lower end of the interval of angles, how fast it rises from there; the same at the upper end.
+    corners : pair of pairs
+        Unit vectors (t_plus, t_minus) at the two ends.
     start, width : float
-        That interval.
-    vanishing, rising : pair of arrays of shape (d,)
-        D at either end, and how fast it rises from there.
+        The interval, which is open.
+    basis : array of shape (d, d)
+        Slopes in the features of the unit vectors of the whitened coordinates, as columns.
     """
 
-    white: White
     p: Array
     m: Array
     c: Array
-    ends: tuple[tuple[float, float], tuple[float, float]]
+    ends: Array
+    corners: tuple[tuple[float, float], tuple[float, float]]
     start: float
     width: float
-    vanishing: tuple[Array, Array]
-    rising: tuple[Array, Array]
+    basis: Array = field(repr=False)
 
     @classmethod
     def of(cls, moments: Moments) -> Family:
@@ -124,34 +122,27 @@ class Family:
         order = np.where(p < 0.5, p, 1 - m)
         low, high = int(np.argmin(order)), int(np.argmax(order))
         c = white.length * white.direction
-        vanishing, rising = [], []
-        for end in (low, high):
+        ends, corners = [], []
+        for end, sign in ((low, 1.0), (high, -1.0)):
             c[end] = c[end] if abs(c[end]) >= NUDGE else NUDGE
-            size = np.hypot(p[end], m[end])
+            size = float(np.hypot(p[end], m[end]))
             # p + m = 1: the difference is taken of the smaller of the two, which has more digits.
             gap = np.where((p < 0.5) & (p[end] < 0.5), p - p[end], m[end] - m)
-            vanishing.append(np.abs(gap) / size)
-            rising.append((p * p[end] + m * m[end]) / size)
-        ends = (
-            (float(m[low] / np.hypot(p[low], m[low])), float(-p[low] / np.hypot(p[low], m[low]))),
-            (float(-m[high] / np.hypot(p[high], m[high])), float(p[high] / np.hypot(p[high], m[high]))),
-        )
+            ends += [np.abs(gap) / size, (p * p[end] + m * m[end]) / size]
+            corners.append((sign * float(m[end]) / size, -sign * float(p[end]) / size))
         start = -float(np.arctan2(p[low], m[low]))
         stop = 0.5 * np.pi + float(np.arctan2(m[high], p[high]))
-        return cls(white, p, m, c, ends, start, stop - start, (vanishing[0], vanishing[1]), (rising[0], rising[1]))
+        basis = np.asarray(solve_triangular(white.P, white.V))
+        return cls(p, m, c, np.stack(ends), (corners[0], corners[1]), start, stop - start, basis)
 
     def at(self, s: Any) -> Members:
         """Members at positions s, from minus to plus infinity along the whole curve."""
         s = np.asarray(s, dtype=np.float64)
-        # From the nearer end, so that no difference of nearly equal numbers is taken.
-        x = self.width * expit(-np.abs(s))
-        cos, sin, low = np.cos(x), np.sin(x), s < 0
-        (plus, minus), (plus_high, minus_high) = self.ends
-        D = np.where(
-            low[..., None],
-            cos[..., None] * self.vanishing[0] + sin[..., None] * self.rising[0],
-            cos[..., None] * self.vanishing[1] + sin[..., None] * self.rising[1],
-        )
+        # From the nearer end, so that no difference of nearly equal numbers is taken. The other end gets the weight 0.
+        x, low = self.width * expit(-np.abs(s)), s < 0
+        cos, sin = np.cos(x), np.sin(x)
+        D = np.stack([cos * low, sin * low, cos * ~low, sin * ~low], axis=-1) @ self.ends
+        (plus, minus), (plus_high, minus_high) = self.corners
         t_plus = np.where(low, cos * plus - sin * minus, cos * plus_high + sin * minus_high)
         t_minus = np.where(low, cos * minus + sin * plus, cos * minus_high - sin * plus_high)
         return self._members(t_plus, t_minus, D)
@@ -182,8 +173,7 @@ class Family:
 
     def slopes(self, y: Array) -> Array:
         """Slopes in the features, shape (..., d), of slopes in whitened coordinates."""
-        flat = y.reshape(-1, y.shape[-1])
-        return np.asarray(solve_triangular(self.white.P, self.white.V @ flat.T).T.reshape(y.shape))
+        return np.asarray(y @ self.basis.T)
 
     def position(self, angle: float) -> float:
         """Position s of an angle inside the interval."""
@@ -202,14 +192,23 @@ class Family:
             return high
         return float(brentq(lambda s: float(rising(self.at(s))), low, high, xtol=1e-15, rtol=1e-15, maxiter=500))
 
+    def at_u_minus(self, u: float) -> float:
+        """Position at which the negatives' mean has the distance u."""
+        return self.where(lambda at: np.arcsinh(at.u_minus) - np.arcsinh(u))  # nearly linear in the position
+
+    def at_u_plus(self, u: float) -> float:
+        """Position at which the positives' mean has the distance u."""
+        return self.where(lambda at: np.arcsinh(u) - np.arcsinh(at.u_plus))
+
     def _members(self, t_plus: Any, t_minus: Any, D: Array) -> Members:
         y = self.c / D
-        squares = y**2
-        return Members(
-            t_plus=np.asarray(t_plus),
-            t_minus=np.asarray(t_minus),
-            y=y,
-            plus=np.sqrt(squares @ self.p),
-            minus=np.sqrt(squares @ self.m),
-            steep=(squares / D) @ (self.p * self.m),
-        )
+        spreads = np.sqrt(y**2 @ np.stack([self.p, self.m], axis=-1))
+        return Members(np.asarray(t_plus), np.asarray(t_minus), D, y, spreads[..., 0], spreads[..., 1])
+
+    def steep(self, at: Members) -> Array:
+        r"""Return :math:`S=\sum_jp_jm_jy_j^2/D_j`, from which the derivatives of the distances follow.
+
+        With :math:`\phi` the angle of the weights, both of them of norm 1, :math:`du_-/d\phi=S/\|R_-a\|` and
+        :math:`du_+/d\phi=-S/\|R_+a\|`.
+        """
+        return np.asarray((at.y**2 / at.D) @ (self.p * self.m))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import quad, quad_vec
 from scipy.optimize import brentq
-from scipy.special import gammaln, kl_div, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import gammaln, log_ndtr, ndtr, ndtri, stdtr, stdtrit, xlogy
 
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
@@ -163,25 +163,32 @@ class KLRate(Rate):
 
     def error(self, u: Any) -> Array:
         r"""Return :math:`p^*`."""
-        q = ndtr(-np.asarray(u, dtype=np.float64))
-        return 1.0 - self._kept(q) if self.delta > 0 else np.asarray(q)
+        return 1.0 - self.correct(u)
 
     def correct(self, u: Any) -> Array:
-        r"""Return :math:`1-p^*`."""
+        r"""Return :math:`1-p^*`: bisection, since the divergence decreases in it."""
         v = np.asarray(u, dtype=np.float64)
-        return self._kept(ndtr(-v)) if self.delta > 0 else np.asarray(ndtr(v))
+        if self.delta == 0:
+            return np.asarray(ndtr(v))
+        low, high = np.zeros_like(v), np.asarray(ndtr(v))
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            outside = _binary_divergence(middle, v) > self.delta
+            low, high = np.where(outside, middle, low), np.where(outside, high, middle)
+        return np.where(-log_ndtr(-v) <= self.delta, 0.0, high)
 
     def slope(self, u: Any) -> Array:
         r"""Derivative, from :math:`\mathrm{kl}(p^*\|\Phi(-u))=\delta`."""
+        v = np.asarray(u, dtype=np.float64)
         if self.delta == 0:
-            return _density(u)
-        q = np.asarray(ndtr(-np.asarray(u, dtype=np.float64)))
-        kept = self._kept(q)
-        inside = (kept > 0) & (q > 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            p = 1.0 - kept
-            steep = (p / q - kept / (1 - q)) / np.log(p * (1 - q) / (q * kept))
-        return np.where(inside, np.where(inside, steep, 0.0) * _density(u), 0.0)
+            return _density(v)
+        correct = self.correct(v)
+        inside = (correct > 0) & (correct < 1)
+        kept = np.where(inside, correct, 0.5)
+        odds = np.log1p(-kept) - log_ndtr(-v) + log_ndtr(v) - np.log(kept)
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = (1 - kept) * np.exp(_log_density(v) - log_ndtr(-v)) - kept * np.exp(_log_density(v) - log_ndtr(v))
+            return np.where(inside, ratio / odds, 0.0)
 
     def at_error(self, error: float) -> float:
         r"""Return the u with :math:`\mathrm{kl}(e\|\Phi(-u))=\delta`: :math:`\Phi(-u)=f_\delta(e)` of the paper."""
@@ -192,24 +199,14 @@ class KLRate(Rate):
         low = float(ndtri(correct))
         if self.delta == 0:
             return low
+        reach = 1.0
+        while _binary_divergence(correct, low + reach) < self.delta:
+            reach *= 2.0
 
         def excess(u: float) -> float:
-            return float(_binary_divergence(correct, ndtr(-u))) - self.delta
+            return float(_binary_divergence(correct, u)) - self.delta
 
-        high = low + 1.0
-        while excess(high) < 0 and high < 37.0:
-            high += 1.0
-        return float(brentq(excess, low, high, xtol=1e-14, rtol=1e-14))
-
-    def _kept(self, q: Any) -> Array:
-        """Largest 1 - p, given q, elementwise: bisection, since the divergence decreases in it."""
-        q = np.asarray(q, dtype=np.float64)
-        low, high = np.zeros_like(q), 1.0 - q
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (low + high)
-            outside = _binary_divergence(middle, q) > self.delta
-            low, high = np.where(outside, middle, low), np.where(outside, high, middle)
-        return np.where(-np.log(np.maximum(q, np.finfo(float).tiny)) <= self.delta, 0.0, high)
+        return float(brentq(excess, low, low + reach, xtol=1e-14, rtol=1e-14))
 
 
 @dataclass(frozen=True)
@@ -357,12 +354,20 @@ def said(rates: Rates) -> str:
 
 
 def _density(u: Any) -> Array:
-    return np.asarray(np.exp(-0.5 * np.square(u)) / np.sqrt(2 * np.pi))
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(-0.5 * np.square(u)) / np.sqrt(2 * np.pi))
 
 
-def _binary_divergence(kept: Any, q: Any) -> Array:
-    """Divergence of the probabilities (1 - kept, kept) from (q, 1 - q); each term is nonnegative."""
-    return np.asarray(kl_div(1.0 - kept, q) + kl_div(kept, 1.0 - q))
+def _log_density(u: Array) -> Array:
+    return np.asarray(-0.5 * np.square(u) - 0.5 * np.log(2 * np.pi))
+
+
+def _binary_divergence(kept: Any, u: Any) -> Array:
+    r"""Divergence of the probabilities (1 - kept, kept) of error and not from those of a Gaussian at u."""
+    lost = 1.0 - kept
+    with np.errstate(invalid="ignore"):
+        found = xlogy(lost, lost) + xlogy(kept, kept) - lost * log_ndtr(-u) - kept * log_ndtr(u)
+    return np.where(np.isnan(found), np.inf, found)  # 0 times infinity at infinite u: a bisection steps away from it
 
 
 def _number(value: Any, name: str, *, lowest: float, closed: bool) -> float:

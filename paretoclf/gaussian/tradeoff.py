@@ -14,28 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_positive_number
+from paretoclf.checks import check_positive_number
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
+from paretoclf.gaussian.along import area, evenly, positive_part
 from paretoclf.gaussian.cheapest import cheapest
 from paretoclf.gaussian.family import Family, Members
-from paretoclf.gaussian.judges import largest_distances
+from paretoclf.gaussian.judges import judge_pareto, largest_distances
 from paretoclf.gaussian.moments import Moments
 from paretoclf.gaussian.operating import OperatingPoint, TradeoffCurve
 from paretoclf.gaussian.rates import GAUSSIAN, Rate, Rates, check_rates, said
+from paretoclf.proof import Certificate
 from paretoclf.tolerances import FARTHEST
 
 if TYPE_CHECKING:
     from paretoclf.plotting.tradeoff import TradeoffDisplay
-
-#: Ends of a drawn curve: the rate of one class there. Beyond, the other one has nothing to lose.
-_END = 1e-6
-#: Ends of the integral of the area: the rates there, beyond which nothing is left of it.
-_NOTHING = 1e-15
-#: Pieces of that integral, each with 8 nodes.
-_PANELS = 128
-#: Positions that are looked at to space the points of a curve evenly.
-_COARSE = 256
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,9 +101,7 @@ class GaussianTradeoff:
         InputError
             If there is no such part: worst-case rates of both classes are not positive together.
         """
-        plus, minus = self.rates
-        start = -np.inf if minus.threshold == -np.inf else self._where_minus(minus.threshold)
-        stop = np.inf if plus.threshold == -np.inf else self._where_plus(plus.threshold)
+        start, stop = positive_part(self.family, self.rates)
         if not start < stop:
             raise InputError(
                 f"rates: no hyperplane has a positive worst-case rate for both classes under {said(self.rates)}"
@@ -131,14 +122,14 @@ class GaussianTradeoff:
         Returns
         -------
         TradeoffCurve
-            From where the true negative rate is 1e-6 to where the true positive rate is. The limits (0, 1) and (1, 0)
-            are no hyperplanes.
+            From where the true negative rate is about 1e-6 to where the true positive rate is. The limits (0, 1) and
+            (1, 0) are no hyperplanes.
         """
         if rates is not None:
             return self.judged_by(rates).curve(n)
         if not isinstance(n, int | np.integer) or n < 2:
             raise InputError(f"n must be a whole number of at least 2, got {n!r}")
-        return self._curve(self.family.at(self._spaced(int(n))))
+        return self._curve(self.family.at(evenly(self.family, self.rates, self.positions, int(n))))
 
     def at_t(self, t: float) -> OperatingPoint:
         r"""Return the point of a given :math:`t\ge0`: :math:`w\propto(\Sigma_++t\Sigma_-)^{-1}\delta`."""
@@ -189,7 +180,7 @@ class GaussianTradeoff:
             raise InputError(f"{name} must lie strictly between 0 and 1, got {given[name]!r}")
         rate = self.rates[0] if name in ("tpr", "fnr") else self.rates[1]
         u = rate.at_error(value) if name in ("fpr", "fnr") else rate.at_correct(value)
-        s = self._where_plus(u) if name in ("tpr", "fnr") else self._where_minus(u)
+        s = self.family.at_u_plus(u) if name in ("tpr", "fnr") else self.family.at_u_minus(u)
         return self._point(self.family.at(s))
 
     def neyman_pearson(self, max_fpr: float) -> OperatingPoint:
@@ -247,21 +238,25 @@ class GaussianTradeoff:
             return self._trivial(1 if found.position < 0 else -1, found.cost, found.bound)
         return replace(self._point(self.family.at(found.position)), cost=found.cost, bound=found.bound)
 
+    def certificate(self, point: OperatingPoint) -> Certificate:
+        """Prove that a point is Pareto optimal, from its w and b alone, by weak duality.
+
+        Raises
+        ------
+        InputError
+            For a classifier that gives every sample one label: it is no hyperplane.
+        """
+        if not point.w.any():
+            raise InputError("point must be a hyperplane, got a classifier that gives every sample one label")
+        return judge_pareto(self.moments, point.w, point.b).certificate
+
     @cached_property
     def auc(self) -> float:
         r"""Area under the curve of the true positive over the false positive rate.
 
         With worst-case rates the area under the part of the curve where both are positive.
         """
-        plus, minus = self.rates
-        start, stop = self._ends(_NOTHING)
-        nodes, weights = np.polynomial.legendre.leggauss(8)
-        half = 0.5 * (stop - start) / _PANELS
-        s = (start + half * (2 * np.arange(_PANELS)[:, None] + 1 + nodes)).ravel()
-        at = self.family.at(s)
-        steps = at.steep / at.minus * self.family.speed(s)  # d u_minus / d s
-        values = plus.correct(at.u_plus) * minus.slope(at.u_minus) * steps
-        return float(half * np.tile(weights, _PANELS) @ values)
+        return area(self.family, self.rates, self.positions)
 
     def plot(self, ax: Any = None, **line: Any) -> TradeoffDisplay:
         """Draw the curve; see `paretoclf.plotting.tradeoff.TradeoffDisplay`."""
@@ -271,32 +266,6 @@ class GaussianTradeoff:
 
     def __repr__(self) -> str:
         return f"GaussianTradeoff({self.moments.d} features, r1={self.r1:.6g}, r2={self.r2:.6g}, {said(self.rates)})"
-
-    def _where_minus(self, u: float) -> float:
-        """Position at which the negatives' mean has the distance u."""
-        return self.family.where(lambda at: np.arcsinh(at.u_minus) - np.arcsinh(u))
-
-    def _where_plus(self, u: float) -> float:
-        """Position at which the positives' mean has the distance u."""
-        return self.family.where(lambda at: np.arcsinh(u) - np.arcsinh(at.u_plus))
-
-    def _ends(self, rate: float) -> tuple[float, float]:
-        """Positions at which the negatives', and at which the positives', rate is as small as this."""
-        start, stop = self.positions
-        low, high = self._where_minus(self.rates[1].at_correct(rate)), self._where_plus(self.rates[0].at_correct(rate))
-        return (low, high) if start <= low < high <= stop else (start, stop)
-
-    def _spaced(self, n: int) -> Array:
-        """Positions of n points evenly spaced in the plane of the two rates."""
-        s = np.linspace(*self._ends(_END), max(_COARSE, n // 4))
-        for _ in range(2):  # the second time from positions that are already nearly even
-            at = self.family.at(s)
-            x, y = self.rates[1].correct(at.u_minus), self.rates[0].correct(at.u_plus)
-            length = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
-            # A hair of s keeps the map invertible where the rates stand still.
-            length = length / length[-1] + 1e-6 * (s - s[0]) / (s[-1] - s[0])
-            s = np.interp(np.linspace(0.0, length[-1], max(_COARSE, n // 4)), length, s)
-        return np.interp(np.linspace(0.0, 1.0, n), np.linspace(0.0, 1.0, s.size), s)
 
     def _point(self, at: Members) -> OperatingPoint:
         return self._curve(Members(*(np.asarray(v)[None] for v in vars(at).values()))).point(0)
