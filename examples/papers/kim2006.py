@@ -4,12 +4,12 @@ Run it with ``python examples/papers/kim2006.py``. With ``--data FOLDER`` (or th
 that holds ionosphere.csv, Figure 3 is on ionosphere as in the paper; without, on 200 samples of wdbc with a few splits.
 ``--out FOLDER`` writes the figures.
 
-What the paper leaves open in Figure 3, and what is done here: 100 stratified splits, 70 % for training. The ridge delta
-(the sample covariance of the positives is singular on ionosphere: v1 is 1 for each of them, and v2 is 0 everywhere and
-dropped), and for the kernel the bandwidth, are chosen anew on each training part, by 3-fold cross-validation of the mean
-of both error rates at the operating point for equal priors. Features are left as they are (those of ionosphere lie
-in [-1, 1]; those of wdbc are standardised by the training part). The paper's kernel exp(-|x - y|^2 / sigma) has
-sigma = 2 bandwidth^2.
+What the paper leaves open in Figure 3, and what is done here: 100 stratified splits, 70 % for training. The ridge
+delta, and for the kernel the bandwidth, are chosen anew on each training part, by 3-fold cross-validation of the mean
+of both error rates at the operating point for equal priors. (A ridge it must be: on ionosphere v1 is 1 for every
+positive sample, so their sample covariance is singular; v2 is 0 everywhere and dropped.) Features are left as they are;
+those of ionosphere lie in [-1, 1], those of wdbc are standardised by the training part. The paper's kernel
+exp(-|x - y|^2 / sigma) has sigma = 2 bandwidth^2.
 """
 
 from __future__ import annotations
