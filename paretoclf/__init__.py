@@ -48,6 +48,10 @@ if TYPE_CHECKING:
     from paretoclf.formulations.two_c_svm import TwoCSVM as TwoCSVM
     from paretoclf.formulations.two_nu_svm import TwoNuSVM as TwoNuSVM
     from paretoclf.path.load import load_path as load_path
+    from paretoclf.path.nu_grid import NuGrid as NuGrid
+    from paretoclf.path.nu_grid import nu_grid as nu_grid
+    from paretoclf.path.nu_path import NuPath as NuPath
+    from paretoclf.path.nu_path import NuStar as NuStar
     from paretoclf.path.plane import CostPlane as CostPlane
     from paretoclf.path.plane import plane as plane
     from paretoclf.path.prices import ShadowPrices as ShadowPrices
@@ -94,6 +98,10 @@ _LAZY = {
     "trace": "paretoclf.path.tracing",
     "CostPlane": "paretoclf.path.plane",
     "plane": "paretoclf.path.plane",
+    "NuGrid": "paretoclf.path.nu_grid",
+    "NuPath": "paretoclf.path.nu_path",
+    "NuStar": "paretoclf.path.nu_path",
+    "nu_grid": "paretoclf.path.nu_grid",
     "Path": "paretoclf.path.result",
     "load_path": "paretoclf.path.load",
     "QuantilePath": "paretoclf.path.quantile_path",

@@ -164,7 +164,8 @@ class BoxQP(Basis):
         if self.line.to_zero:
             total, speed = float(v.eta[0].sum()), float(r.eta[0].sum())
             if ends_at_zero(total, speed, min(dt, horizon)):
-                return min(-total / speed, horizon) if speed else 0.0, None
+                dt = -total / speed if speed else 0.0
+                return dt if dt < horizon - self.end_tolerance else np.inf, None
         if kind == events.NONE or dt > horizon - self.end_tolerance:
             return np.inf, None
         if dt == 0.0:
