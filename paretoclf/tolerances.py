@@ -58,6 +58,10 @@ END_OF_LINE = 1e-13
 #: happen, but rounding of the margin targets grows against the caps.
 END_OF_VANISHING_LINE = 1e-9
 
+#: Tracker: where a line is to be left once w = 0, every margin is reached there at once; what is this close to it
+#: (relative to the step) happens there.
+END_TIE = 1e-9
+
 #: Tracker: slopes below this share of the terms they are a difference of are rounding noise, not movement.
 SLOPE_NOISE = 1e-10
 

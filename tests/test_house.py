@@ -21,7 +21,7 @@ PACKAGE = ROOT / "paretoclf"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 GROUND = (
-    *("errors", "tolerances", "memory", "costs", "checks", "samples", "kernels", "low_rank", "gram"),
+    *("errors", "tolerances", "memory", "costs", "checks", "samples", "kernels", "low_rank", "gram", "nu"),
     *("proof", "evidence", "classifiers", "solution", "certificate", "judges"),
 )
 EVERYTHING = ("",)

@@ -12,18 +12,20 @@ from zlib import error as DamagedError
 
 import numpy as np
 
+from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs, SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_from_spec
+from paretoclf.path.nu_path import FixedAsymmetry, HullLine, NuPath
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.quantile_path import QuantilePath
 from paretoclf.path.result import Path
 from paretoclf.path.storage import take_samples
 
 
-def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path | QuantilePath:
-    """Read a path written by `Path.save` or `QuantilePath.save`.
+def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path | QuantilePath | NuPath:
+    """Read a path written by `Path.save`, `QuantilePath.save` or `NuPath.save`.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path | Quanti
 
     Returns
     -------
-    Path or QuantilePath
+    Path, QuantilePath or NuPath
         Whichever was saved.
 
     Raises
@@ -56,13 +58,23 @@ def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path | Quanti
     return make(gram=Gram(X, kernel_from_spec(spec, kernel), low_rank=pivots), y=y, pieces=pieces, seconds=seconds)
 
 
-def _take_own(stored: dict[str, Any]) -> Callable[..., Path | QuantilePath]:
+def _take_own(stored: dict[str, Any]) -> Callable[..., Path | QuantilePath | NuPath]:
     """What kind of path this is, with what only this kind has."""
     if "lam" in stored:
         return partial(QuantilePath, lam=float(stored.pop("lam")), bias=bool(stored.pop("bias")))
+    if "asymmetry" in stored or "hulls" in stored:
+        return partial(_nu_path, stored.pop("asymmetry", None), stored.pop("hulls", None))
     ends = (
         [SampleCosts(costs) for costs in stored.pop("sample_costs")]
         if "sample_costs" in stored
         else [Costs(*costs) for costs in stored.pop("line")]
     )
     return partial(Path, line=CostLine(*ends), sample_weight=stored.pop("sample_weight"))
+
+
+def _nu_path(asymmetry: Any, hulls: Any, y: Array, **others: Any) -> NuPath:
+    sizes = (int(np.count_nonzero(y > 0)), int(np.count_nonzero(y < 0)))
+    if asymmetry is not None:
+        return NuPath(line=FixedAsymmetry(float(asymmetry), *sizes), y=y, **others)
+    start, stop = ((float(a), float(b)) for a, b in hulls)
+    return NuPath(line=HullLine(start, stop, *sizes), y=y, **others)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Pieces:
     two ends; intercepts ``b0``, ``b1`` (k,); optimal value ``value`` (k, 3): at its start s, at its end e, and the bend
     c of ``(1 - f) s + f e - f (1 - f) c`` at the share f of the piece;
     ``w`` (k+1, d) where there are features, and not too many of them; ``state`` (n,) sets on piece 0 and ``changes``
-    (3, m): piece, sample, set.
+    (3, m): piece, sample, set. ``rho0``, ``rho1`` (k,): margins of a 2nu-SVM.
     """
 
     t: Array
@@ -48,6 +48,8 @@ class Pieces:
     w: Array | None
     state: State
     changes: Index
+    rho0: Array = field(default_factory=lambda: np.zeros(0))
+    rho1: Array = field(default_factory=lambda: np.zeros(0))
 
 
 class OnPieces:
@@ -55,7 +57,11 @@ class OnPieces:
 
     y: Array
     pieces: Pieces
-    parameter: ClassVar[str] = "t"
+
+    @property
+    def parameter(self) -> str:
+        """What messages call t."""
+        return "t"
 
     def value(self, t: float) -> float:
         """Optimal value at t."""
@@ -149,6 +155,7 @@ class OnPieces:
         ends = np.concatenate([V[:1, 0], V[:, 1]])
         stored = np.empty(points.size)
         stored[::2], stored[1::2] = ends, 0.5 * (V[:, 0] + V[:, 1]) - 0.25 * V[:, 2]
+        stored *= self._value_units(points)
         stored[[0, -1]] = [self.value(float(t)) for t in points[[0, -1]]]
         proved = np.array([c.primal_value for c in self._certificates])
         allowed = np.array([c.rounding for c in self._certificates])
@@ -158,6 +165,10 @@ class OnPieces:
         allowed[:-1:2] += 4 * np.finfo(float).eps * slope
         allowed[2::2] += 4 * np.finfo(float).eps * slope
         return np.asarray(np.maximum(np.abs(stored - proved) - allowed, 0.0) / np.maximum(np.abs(proved), 1e-300))
+
+    def _value_units(self, points: Array) -> Array:
+        """What the stored values are to be multiplied by at some points."""
+        return np.ones(points.size)
 
     def certificates(self) -> list[Certificate]:
         """One certificate per breakpoint and per middle of a piece, in the order of `certificate_points`."""

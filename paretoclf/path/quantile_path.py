@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -84,7 +84,11 @@ class QuantilePath(OnPieces):
     bias: bool
     pieces: Pieces = field(repr=False)
     seconds: float = 0.0
-    parameter: ClassVar[str] = "tau"
+
+    @property
+    def parameter(self) -> str:
+        """What messages call t."""
+        return "tau"
 
     def __repr__(self) -> str:
         lo, hi = self.breakpoints[[0, -1]]
