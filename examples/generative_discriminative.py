@@ -107,7 +107,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--data", default=os.environ.get("PARETOCLF_DATA"), help="folder with ionosphere, sonar, pima")
-    parser.add_argument("--splits", type=int, default=4, help="splits (default 4)")
+    parser.add_argument("--splits", type=int, default=3, help="splits (default 3)")
     parser.add_argument("--kernel", action="store_true", help="Gaussian kernels in place of linear classifiers")
     parser.add_argument("--jobs", type=int, help="processes")
     args = parser.parse_args()

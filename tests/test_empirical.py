@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -371,6 +372,28 @@ def test_the_svm_path_is_a_family(gaussians):
         path = pc.trace(pc.TwoCSVM(X[train], y[train]), *line)
         assert area == pytest.approx(pc.roc_of_path(path, X[part.test], y[part.test], "asymmetry").auc, abs=0.02)
         assert hull == pytest.approx(pc.roc_of_path(path, X[part.test], y[part.test], "both").auc, abs=0.01)
+
+
+# Real data.
+
+
+@pytest.mark.skipif(not os.environ.get("PARETOCLF_DATA"), reason="PARETOCLF_DATA is not set")
+def test_on_ionosphere_the_kernel_is_far_superior():
+    """Kim et al., section 7.2, with our settings; and why the linear family needs a ridge there."""
+    data = pc.datasets.load("ionosphere", data_dir=os.environ["PARETOCLF_DATA"])
+    X = data.X[:, data.X.std(axis=0) > 0]
+    assert X.shape == (351, 33)
+    assert (X[data.y > 0, 0] == 1).all()
+    with pytest.raises(pc.InputError, match=r"reg must be positive: the covariance of the positives \(225 samples"):
+        pc.gaussian_tradeoff(X, data.y)
+    linear, kernel = (
+        pc.empirical_tradeoff(X, data.y, lambda A, b, o=o: pc.gaussian_tradeoff(A, b, **o).curve(60), splits=10)
+        for o in ({"shrinkage": "ledoit-wolf"}, {"kernel": pc.RBF(2.0), "reg": 1e-3})
+    )
+    found = pc.paired_areas(kernel, linear)
+    assert found.wins == 10
+    assert 1 - kernel.area < 0.5 * (1 - linear.area)
+    assert found.p_corrected < 0.05
 
 
 # The picture.
