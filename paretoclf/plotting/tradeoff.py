@@ -103,7 +103,7 @@ class TradeoffDisplay:
         ax.plot(self.curve.tnr, self.curve.tpr, **drawn)
         for end, (x, y) in self.ends.items() if ends else ():
             ax.plot([x], [y], "o", color=drawn["color"], markersize=4.5)
-            beside = 6 if x < 0.1 else -12, 6 if y < 0.1 else -13  # below the curve, inside the axes
+            beside = (6, 5) if x < 0.1 else (-12, 6 if y < 0.1 else -13)  # off the curve, inside the axes
             ax.annotate(end, (x, y), xytext=beside, textcoords="offset points")
         ax.set(xlabel="true negative rate", ylabel="true positive rate", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         ax.set_aspect("equal")
