@@ -247,6 +247,17 @@ def test_classes_of_very_different_width(scale):
         np.testing.assert_allclose(v, w, atol=1e-8)
 
 
+@pytest.mark.parametrize("exchange", [False, True])
+def test_the_threshold_is_exact_for_the_narrower_class(exchange):
+    """The intercept is computed from the mean that is nearer to the hyperplane."""
+    m = pc.Moments.from_covariances([2.0, 1.0], np.diag([1.0, 2.0]), [0.0, 0.0], np.diag([1e-20, 1e-20]))
+    found = pc.gaussian_tradeoff(m.swapped() if exchange else m)
+    for tnr in (0.2, 0.6, 0.99):
+        at = found.at_rate(tpr=tnr) if exchange else found.at_rate(tnr=tnr)
+        u = found.moments.distances(at.w, at.b)
+        assert (u.tpr if exchange else u.tnr) == pytest.approx(tnr, abs=1e-5)
+
+
 # ---- operating points ------------------------------------------------------------------------------------------------
 
 
@@ -287,6 +298,7 @@ def test_the_cheapest_point_is_the_cheapest_of_many_and_its_bound_holds(d, seed,
     assert at.bound <= cheapest + 1e-15
     assert at.cost <= cheapest + 1e-9
     assert at.cost - at.bound <= 1.01e-7 * (miss + alarm)
+    assert at.bound < at.cost or not at.w.any()  # a bound over pieces, not the value itself
 
 
 def test_the_cheapest_point_can_lie_in_an_outer_segment():

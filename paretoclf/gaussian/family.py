@@ -47,8 +47,6 @@ class Members:
     ----------
     t_plus, t_minus : array of shape (...,)
         Weights of the two covariances.
-    D : array of shape (..., d)
-        Weighted variances, all positive.
     y : array of shape (..., d)
         Slopes, in whitened coordinates.
     plus, minus : array of shape (...,)
@@ -57,7 +55,6 @@ class Members:
 
     t_plus: Array
     t_minus: Array
-    D: Array = field(repr=False)
     y: Array = field(repr=False)
     plus: Array
     minus: Array
@@ -154,7 +151,7 @@ class Family:
 
     def of_negatives(self) -> Members:
         r"""Member with :math:`t_+=0`, where t is infinite: best for the negatives alone."""
-        return self._members(np.float64(0.0), np.float64(1.0), self.m)
+        return self._members(np.float64(0.0), np.float64(1.0), self.m.copy())
 
     def of_weight(self, lam: float) -> Members:
         r"""Member with :math:`u_-=\lambda u_+>0`."""
@@ -201,9 +198,9 @@ class Family:
         return self.where(lambda at: np.arcsinh(u) - np.arcsinh(at.u_plus))
 
     def _members(self, t_plus: Any, t_minus: Any, D: Array) -> Members:
-        y = self.c / D
+        y = np.divide(self.c, D, out=D)  # in place: long curves are bound by memory
         spreads = np.sqrt(y**2 @ np.stack([self.p, self.m], axis=-1))
-        return Members(np.asarray(t_plus), np.asarray(t_minus), D, y, spreads[..., 0], spreads[..., 1])
+        return Members(np.asarray(t_plus), np.asarray(t_minus), y, spreads[..., 0], spreads[..., 1])
 
     def steep(self, at: Members) -> Array:
         r"""Return :math:`S=\sum_jp_jm_jy_j^2/D_j`, from which the derivatives of the distances follow.
@@ -211,4 +208,5 @@ class Family:
         With :math:`\phi` the angle of the weights, both of them of norm 1, :math:`du_-/d\phi=S/\|R_-a\|` and
         :math:`du_+/d\phi=-S/\|R_+a\|`.
         """
-        return np.asarray((at.y**2 / at.D) @ (self.p * self.m))
+        # y / D = y^2 / c, and both vanish where c does
+        return np.asarray((at.y**3 / np.where(self.c == 0, 1.0, self.c)) @ (self.p * self.m))

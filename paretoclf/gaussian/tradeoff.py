@@ -272,7 +272,8 @@ class GaussianTradeoff:
 
     def _curve(self, at: Members) -> TradeoffCurve:
         size = np.linalg.norm(at.y, axis=-1)
-        w = self.family.slopes(at.y / size[:, None])
+        w = self.family.slopes(at.y)
+        w /= size[:, None]
         # From the mean that is nearer to the hyperplane: fewer digits cancel.
         from_plus = at.u_plus * at.plus / size - w @ self.moments.mu_plus
         from_minus = -at.u_minus * at.minus / size - w @ self.moments.mu_minus

@@ -25,7 +25,7 @@ class TradeoffDisplay:
     curve : TradeoffCurve
         What to draw.
     ends : mapping from str to (float, float)
-        Named points ``(tnr, tpr)``: the ends of the middle segment (A and B; C and D of a worst-case curve).
+        Named points ``(tnr, tpr)``: the ends of the middle segment (A and B; C and D of Chebyshev bounds).
     auc : float, optional
         Area under the curve, for the legend.
 
@@ -54,13 +54,21 @@ class TradeoffDisplay:
 
     @classmethod
     def from_tradeoff(cls, tradeoff: GaussianTradeoff, n: int = 201) -> TradeoffDisplay:
-        """Make the display of a trade-off: n points of its curve, A and B (C and D for worst-case rates), its area."""
-        names = ("A", "B") if tradeoff.rates[0].threshold == -np.inf else ("C", "D")
-        ends = {name: (at.tnr, at.tpr) for name, at in zip(names, (tradeoff.A, tradeoff.B), strict=True)}
+        """Make the display of a trade-off: n points of its curve, A and B (C and D of Chebyshev bounds), its area."""
+        threshold = tradeoff.rates[0].threshold
+        names = {-np.inf: ("A", "B"), 0.0: ("C", "D")}.get(threshold, ())
+        ends = {name: (at.tnr, at.tpr) for name, at in zip(names, (tradeoff.A, tradeoff.B), strict=False)}
         return cls(tradeoff.curve(n), ends, tradeoff.auc)
 
     def plot(
-        self, ax: Axes | None = None, *, name: str | None = None, style: int = 0, title: str | None = None, **line: Any
+        self,
+        ax: Axes | None = None,
+        *,
+        name: str | None = None,
+        ends: bool = True,
+        style: int = 0,
+        title: str | None = None,
+        **line: Any,
     ) -> TradeoffDisplay:
         """Draw the curve; call it again with the same axes for another one.
 
@@ -70,6 +78,8 @@ class TradeoffDisplay:
             Where to draw; default: a new figure.
         name : str, optional
             Name in the legend, to which the area is appended. Default: how the curve is judged.
+        ends : bool
+            Whether to mark the ends of the middle segment.
         style : int
             Which of the colours and line styles of the house.
         title : str, optional
@@ -91,13 +101,14 @@ class TradeoffDisplay:
         label = label if self.auc is None else f"{label} (area {self.auc:.3f})"
         drawn = {"label": label, "color": color, "linestyle": linestyle, "linewidth": 1.8, **line}
         ax.plot(self.curve.tnr, self.curve.tpr, **drawn)
-        for end, (x, y) in self.ends.items():
+        for end, (x, y) in self.ends.items() if ends else ():
             ax.plot([x], [y], "o", color=drawn["color"], markersize=4.5)
-            ax.annotate(end, (x, y), xytext=(-9, -11) if y > x else (-12, 5), textcoords="offset points")
+            beside = (6, 5) if x < 0.1 else (-12, 6 if y < 0.1 else -13)  # off the curve, inside the axes
+            ax.annotate(end, (x, y), xytext=beside, textcoords="offset points")
         ax.set(xlabel="true negative rate", ylabel="true positive rate", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         ax.set_aspect("equal")
         ax.grid(color="0.92", linewidth=0.6)
-        ax.legend(loc="lower left", frameon=False)
+        ax.legend(loc="lower left", framealpha=0.9, edgecolor="none")
         if title is not None:
             ax.set_title(title)
         self.ax_, self.figure_ = ax, ax.figure
