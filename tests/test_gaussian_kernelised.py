@@ -147,6 +147,12 @@ def test_beyond_the_span():
     assert -far.u_minus * np.sqrt(1.0 / 1e-3) > far.u_plus
 
 
+def test_points_are_certified_in_the_features_of_the_factor():
+    tradeoff, *_ = made(pc.RBF(1.2), (0.02, 0.3))
+    for point in (tradeoff.minimax(), tradeoff.at_rate(tnr=0.2), tradeoff.at_rate(tpr=0.1), tradeoff.A, tradeoff.B):
+        assert tradeoff.certificate(point).passes(1e-9)
+
+
 def test_a_curve_is_a_family_for_held_out_rates():
     X, y = data(2, n=60)
     found = pc.empirical_tradeoff(

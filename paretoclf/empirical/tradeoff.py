@@ -163,7 +163,7 @@ def empirical_tradeoff(
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Samples.
+        Samples (not a precomputed kernel matrix: parts are taken by rows).
     y : array of shape (n,)
         Labels -1 and +1.
     fit : callable
