@@ -401,8 +401,10 @@ def test_ranges_that_are_none_are_refused(wrong):
 def test_a_map_that_misses_something_is_refused(monkeypatch):
     svm = generic(n=6, seed=1)
     monkeypatch.setattr(Exploration, "_cross_edge", lambda *_: iter(()))
-    with pytest.raises(pc.DegeneratePathError, match="miss or overlap"):
+    with pytest.raises(pc.DegeneratePathError, match="miss or overlap") as refused:
         pc.plane(svm, SQUARE, SQUARE)
+    assert ", at C_plus=1.25" in str(refused.value)  # and not at some t: a map has none
+    assert refused.value.t is None
 
 
 def test_a_map_with_a_wrong_region_is_refused(monkeypatch):

@@ -192,7 +192,7 @@ class Exploration:
     def _refuse(self, cause: str, costs: Array, n_margin: int) -> DegeneratePathError:
         return DegeneratePathError(
             cause,
-            t=0.0,
+            t=None,
             costs=f"C_plus={costs[0]:.6g}, C_minus={costs[1]:.6g}",
             n_margin=n_margin,
             remedy="Standardise the features, or use a slightly different rectangle; no doubtful map is returned.",

@@ -16,14 +16,17 @@ from paretoclf.costs import CostLine, Costs, SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_from_spec
+from paretoclf.path.margin_path import MarginPath
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.quantile_path import QuantilePath
 from paretoclf.path.result import Path
 from paretoclf.path.storage import take_samples
 
+AnyPath = Path | QuantilePath | MarginPath
 
-def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path | QuantilePath:
-    """Read a path written by `Path.save` or `QuantilePath.save`.
+
+def load_path(file: str | os.PathLike[str], kernel: Any = None) -> AnyPath:
+    """Read a path written by `save` of any path.
 
     Parameters
     ----------
@@ -33,7 +36,7 @@ def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path | Quanti
 
     Returns
     -------
-    Path or QuantilePath
+    Path, QuantilePath or MarginPath
         Whichever was saved.
 
     Raises
@@ -56,10 +59,13 @@ def load_path(file: str | os.PathLike[str], kernel: Any = None) -> Path | Quanti
     return make(gram=Gram(X, kernel_from_spec(spec, kernel), low_rank=pivots), y=y, pieces=pieces, seconds=seconds)
 
 
-def _take_own(stored: dict[str, Any]) -> Callable[..., Path | QuantilePath]:
+def _take_own(stored: dict[str, Any]) -> Callable[..., AnyPath]:
     """What kind of path this is, with what only this kind has."""
     if "lam" in stored:
         return partial(QuantilePath, lam=float(stored.pop("lam")), bias=bool(stored.pop("bias")))
+    if "slack_costs" in stored:
+        costs = stored.pop("slack_costs")
+        return partial(MarginPath, slack_costs=Costs(*costs) if costs.size else None)
     ends = (
         [SampleCosts(costs) for costs in stored.pop("sample_costs")]
         if "sample_costs" in stored

@@ -347,4 +347,4 @@ def _range(given: Any, name: str) -> tuple[float, float]:
 def _refuse(cause: str, region: Region, costs: Array) -> DegeneratePathError:
     where = f"C_plus={costs[0]:.6g}, C_minus={costs[1]:.6g}"
     remedy = "Standardise the features, or use a smaller rectangle; no doubtful map is returned."
-    return DegeneratePathError(cause, t=0.0, costs=where, n_margin=region.margin.size, remedy=remedy)
+    return DegeneratePathError(cause, t=None, costs=where, n_margin=region.margin.size, remedy=remedy)

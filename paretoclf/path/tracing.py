@@ -6,6 +6,8 @@ from typing import Any, overload
 
 from paretoclf.errors import InputError
 from paretoclf.path.lines import CostProblem, trace_costs
+from paretoclf.path.margin_path import MarginPath
+from paretoclf.path.margins import MarginProblem, trace_margins
 from paretoclf.path.quantile import QuantileProblem, trace_quantile
 from paretoclf.path.quantile_path import QuantilePath
 from paretoclf.path.result import Path
@@ -36,6 +38,19 @@ def trace(
 ) -> QuantilePath: ...
 
 
+@overload
+def trace(
+    svm: MarginProblem,
+    *,
+    theta: Any,
+    C_plus: Any = None,
+    C_minus: Any = None,
+    certify: bool = True,
+    max_events: int | None = None,
+    progress: bool | None = None,
+) -> MarginPath: ...
+
+
 def trace(
     svm: Any,
     start: Any = None,
@@ -43,16 +58,19 @@ def trace(
     *,
     tau: Any = None,
     lam: Any = None,
+    theta: Any = None,
+    C_plus: Any = None,
+    C_minus: Any = None,
     hub: Path | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
-) -> Path | QuantilePath:
+) -> Path | QuantilePath | MarginPath:
     """Every optimal classifier along a line of parameters, exactly.
 
     Parameters
     ----------
-    svm : TwoCSVM or QuantileSVM
+    svm : TwoCSVM, QuantileSVM or BiobjectiveMargin
         The problem; only its samples, labels and weights are used, no solver.
     start, stop : Costs or pair (C_plus, C_minus), or SampleCosts
         For `TwoCSVM`: the ends of a segment of the cost plane, anywhere in the closed quadrant, the origin and the
@@ -62,6 +80,10 @@ def trace(
         For `QuantileSVM`: an interval within [0, 1], ends included.
     lam : float
         For `QuantileSVM`: the weight of the squared norm, positive.
+    theta : pair (lo, hi)
+        For `BiobjectiveMargin`: an interval of positive ratios of the two margins.
+    C_plus, C_minus : float
+        For the soft `BiobjectiveMargin`: costs of the squared slacks, positive.
     hub : Path, optional
         For `TwoCSVM`: a path of the same problem to set out from, instead of the origin of the balanced ray: where the
         two lines cross or come closest. Saves the way up the ray; the result is the same.
@@ -75,7 +97,7 @@ def trace(
 
     Returns
     -------
-    Path or QuantilePath
+    Path, QuantilePath or MarginPath
 
     Raises
     ------
@@ -88,7 +110,7 @@ def trace(
     References
     ----------
     Bach, Heckerman & Horvitz (2006), JMLR 7, section 3; Hastie et al. (2004), JMLR 5; Karasuyama et al. (2012); Yu et
-    al., section 3.
+    al., section 3; Carrizosa & Martin-Barragan (2006), Theorems 5 and 7.
 
     Examples
     --------
@@ -104,16 +126,23 @@ def trace(
     QuantilePath(tau 0 to 1, lam=0.1, 4 samples, 5 kinks, margin sets of up to 2)
     """
     given = {"start": start, "stop": stop, "hub": hub, "tau": tau, "lam": lam}
-    names = ("tau", "lam") if "tau" in getattr(svm, "domain", ()) else ("start", "stop")
+    given |= {"theta": theta, "C_plus": C_plus, "C_minus": C_minus}
+    domain = getattr(svm, "domain", ())
+    names: tuple[str, ...] = ("start", "stop")
+    if "tau" in domain:
+        names = ("tau", "lam")
+    elif "theta" in domain:
+        names = tuple(domain)
+    optional = ("hub",) if names[0] == "start" else ()
     missing = [name for name in names if given[name] is None]
-    foreign = [name for name in given if given[name] is not None and name not in (*names, "hub")]
-    if names == ("tau", "lam") and hub is not None:
-        foreign.append("hub")
-    how = f"a {type(svm).__name__}, which is traced with {names[0]} and {names[1]}"
+    foreign = [name for name in given if given[name] is not None and name not in (*names, *optional)]
+    how = f"a {type(svm).__name__}, which is traced with {' and '.join(names)}"
     if foreign:
         raise InputError(f"{foreign[0]} must be left out for {how}, got {given[foreign[0]]!r}")
     if missing:
         raise InputError(f"{missing[0]} must be given for {how}, got None")
-    if names == ("tau", "lam"):
+    if names[0] == "theta":
+        return trace_margins(svm, theta, C_plus, C_minus, certify=certify, max_events=max_events, progress=progress)
+    if names[0] == "tau":
         return trace_quantile(svm, tau, lam, certify=certify, max_events=max_events, progress=progress)
     return trace_costs(svm, start, stop, hub=hub, certify=certify, max_events=max_events, progress=progress)
