@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from paretoclf.formulations.two_c_svm import TwoCSVM as TwoCSVM
     from paretoclf.formulations.two_nu_svm import TwoNuSVM as TwoNuSVM
     from paretoclf.path.load import load_path as load_path
+    from paretoclf.path.load import load_plane as load_plane
     from paretoclf.path.margin_path import MarginPath as MarginPath
     from paretoclf.path.plane import CostPlane as CostPlane
     from paretoclf.path.plane import plane as plane
@@ -97,6 +98,7 @@ _LAZY = {
     "plane": "paretoclf.path.plane",
     "Path": "paretoclf.path.result",
     "load_path": "paretoclf.path.load",
+    "load_plane": "paretoclf.path.load",
     "MarginPath": "paretoclf.path.margin_path",
     "QuantilePath": "paretoclf.path.quantile_path",
     "ShadowPrices": "paretoclf.path.prices",
