@@ -188,7 +188,7 @@ def trace_nu(
     svm : TwoNuSVM
         The problem; only its samples and labels are used, no solver.
     nu : pair (lo, hi)
-        Interval within [0, nu_max]. The path ends at nu_star if that is above lo.
+        Interval within [0, nu_max]; None for hi is nu_max. The path ends at nu_star if that is above lo.
     asymmetry : float
         In (0, 1).
     certify, max_events, progress
@@ -210,7 +210,7 @@ def trace_nu(
     >>> from paretoclf.formulations.two_nu_svm import TwoNuSVM
     >>> from paretoclf.path.nu import trace_nu
     >>> svm = TwoNuSVM([[2.0], [1.0], [-0.5], [0.0], [-1.0], [-3.0]], [1, 1, 1, -1, -1, -1])
-    >>> path = trace_nu(svm, nu=(0, 1), asymmetry=0.5)
+    >>> path = trace_nu(svm, nu=(0, None), asymmetry=0.5)
     >>> path.star.kind, round(path.star.lower, 9), round(path.star.upper, 9)
     ('trivial', 0.333333333, 0.333333333)
     """
@@ -220,7 +220,7 @@ def trace_nu(
         raise InputError(f"asymmetry must lie in (0, 1), got {asymmetry!r}")
     sizes = hulls.n_plus, hulls.n_minus
     top = nu_max(asymmetry, *sizes)
-    lo, hi = _pair(nu, "nu", "(lo, hi)")
+    lo, hi = _pair(nu, "nu", "(lo, hi)", top)
     if not 0 <= lo < hi <= top * (1 + NU_ROUNDING):
         raise InputError(
             f"nu must be a pair (lo, hi) with 0 <= lo < hi <= {top:.9g} (the largest feasible nu at asymmetry "
@@ -304,12 +304,13 @@ def _number(given: Any, name: str) -> float:
         raise InputError(f"{name} must be a number, got {given!r}") from None
 
 
-def _pair(given: Any, name: str, form: str) -> tuple[float, float]:
+def _pair(given: Any, name: str, form: str, top: float | None = None) -> tuple[float, float]:
+    """Two numbers; for None in place of the second, `top`."""
     try:
         first, second = given
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a pair {form}, got {given!r}") from None
-    return _number(first, name), _number(second, name)
+    return _number(first, name), _number(top if second is None and top is not None else second, name)
 
 
 def _classes(given: Any, name: str) -> tuple[float, float]:

@@ -77,9 +77,7 @@ class NuGrid:
         """Solution at ``(nu_plus[i], nu_minus[j])``, with its full certificate."""
         nu, asymmetry = self._pair(i, j)
         n, rho = self.y.size, float(self.rho[i, j])
-        judged = _grade(self.gram, self.y, *(np.array([x]) for x in (nu, asymmetry)), self.alpha[i, j][:, None]).judged(
-            0
-        )
+        judged = _grade(self.gram, self.y, np.array([nu]), np.array([asymmetry]), self.alpha[i, j][:, None]).judged(0)
         best = judged.numbers["thresholds"]
         rule: Rule = KernelRule(
             self.gram, self.y * self.alpha[i, j], float(self.b[i, j]), None if best.unique else best.b_interval
@@ -101,6 +99,12 @@ class NuGrid:
         plus = int(np.count_nonzero(self.y > 0))
         return to_asymmetry(float(self.nu_plus[i]), float(self.nu_minus[j]), plus, self.y.size - plus)
 
+    @property
+    def distance(self) -> Array:
+        """Distance of the two reduced hulls, ``2 |w| / nu``, shape (p, m)."""
+        pairs = [[self._pair(i, j)[0] for j in range(self.nu_minus.size)] for i in range(self.nu_plus.size)]
+        return np.asarray(2 * np.sqrt(np.maximum(-2.0 * self.value, 0.0)) / np.array(pairs))
+
     def scores(self, X: Any) -> Array:
         """Scores of new samples at every point, shape (p, m, number of samples); nan where there is no classifier.
 
@@ -119,7 +123,7 @@ class NuGrid:
         return np.asarray(out).reshape(p, m, -1) + self.b[:, :, None]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw rho over the grid, trivial points left blank; see `paretoclf.plotting.NuGridDisplay`."""
+        """Draw the distance of the hulls over the grid; see `paretoclf.plotting.NuGridDisplay`."""
         from paretoclf.plotting.nu_grid import NuGridDisplay  # matplotlib only when a picture is wanted
 
         return NuGridDisplay.from_grid(self).plot(ax=ax)

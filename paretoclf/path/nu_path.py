@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from paretoclf.checks import Array
 from paretoclf.classifiers import KernelRule, LinearRule, NoRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
-from paretoclf.evidence import Condition, Judged
+from paretoclf.evidence import Deferred, Judged
 from paretoclf.gram import Gram
 from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.nu import to_asymmetry, to_classes
@@ -24,9 +24,6 @@ from paretoclf.path.storage import write
 from paretoclf.proof import Certificate
 from paretoclf.solution import Solution
 from paretoclf.tolerances import WHOLE_RANK
-
-if TYPE_CHECKING:
-    from paretoclf.roc.error_curve import ErrorCurve
 
 _BLOCK = 256  # columns of multipliers expanded at a time
 
@@ -254,7 +251,7 @@ class NuPath(OnPieces):
         t : float
             Of the range of the path: nu, or the position on the line.
         """
-        evidence, rho = _Evidence(self, float(t)), self.rho(t)
+        evidence, rho = Deferred(partial(self._judged, float(t))), self.rho(t)
         interval, notes = None, tuple[str, ...]()
         if self._whole(t):
             best = evidence.numbers["thresholds"]
@@ -307,12 +304,6 @@ class NuPath(OnPieces):
                 knots[:, first : first + _BLOCK] = Z @ coef if features is None else Z @ (features.T @ coef)
         return PathScores(P.t, knots[:, :-1] + P.b0, knots[:, 1:] + P.b1)
 
-    def error_curve(self, X: Any, y: Any) -> ErrorCurve:
-        """False positives and false negatives on (held-out) samples as exact step functions of t; see `Path`."""
-        from paretoclf.roc.error_curve import error_curve_of_scores  # a room above
-
-        return error_curve_of_scores(self.scores(X), y)
-
     def graded(self, points: Array) -> Graded:
         """What the judge of the 2nu-SVM says of the solutions at some points."""
         pairs = [self.line.nu(float(t)) for t in points]
@@ -322,6 +313,9 @@ class NuPath(OnPieces):
         own = np.array([[self.intercept(float(t)), self.rho(float(t))] for t in points]).T
         n = self.y.size
         return grade_two_nu(self.gram, self.y, nu, asymmetry / n, (1 - asymmetry) / n, alpha, W=W, own=(own[0], own[1]))
+
+    def _judged(self, t: float) -> Judged:
+        return self.graded(np.array([t])).judged(0)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:
@@ -340,33 +334,6 @@ class NuPath(OnPieces):
             else {"hulls": np.array([line.start, line.stop])}
         )
         write(file, self.gram, self.y, self.pieces, self.seconds, own)
-
-
-@dataclass(frozen=True)
-class _Evidence:
-    """Evidence of a point of the path, computed when first asked for."""
-
-    path: NuPath = field(repr=False)
-    t: float
-
-    @cached_property
-    def _judged(self) -> Judged:
-        return self.path.graded(np.array([self.t])).judged(0)
-
-    @property
-    def certificate(self) -> Certificate:
-        """The proof."""
-        return self._judged.certificate
-
-    @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """Margins, slacks and rho, with their multipliers."""
-        return tuple(self._judged.conditions)
-
-    @property
-    def numbers(self) -> dict[str, Any]:
-        """Multipliers alpha, slacks xi, margin rho, intercept b, and all optimal thresholds."""
-        return dict(self._judged.numbers)
 
 
 def _pair(pair: tuple[float, float]) -> str:
