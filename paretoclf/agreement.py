@@ -190,13 +190,13 @@ def compare(
     )
 
 
-def _points(ends: Array, n: int, rng: Any) -> list[tuple[float, str]]:
-    """Breakpoints, middles of pieces and random parameters, a third each, in order."""
+def _points(ends: Array, n: int, rng: Any, some: Array | None = None) -> list[tuple[float, str]]:
+    """Breakpoints (or some of them), middles of pieces and random parameters, a third each, in order."""
     rng = np.random.default_rng(rng)
     sizes = [(n + 2) // 3, (n + 1) // 3, n // 3]
     return sorted(
         [
-            *((float(t), "breakpoint") for t in rng.choice(ends, sizes[0])),
+            *((float(t), "breakpoint") for t in rng.choice(ends if some is None else some, sizes[0])),
             *((float(0.5 * (ends[j] + ends[j + 1])), "midpoint") for j in rng.integers(0, ends.size - 1, sizes[1])),
             *((float(ends[0] + t * (ends[-1] - ends[0])), "random") for t in rng.random(sizes[2])),
         ]
@@ -225,12 +225,12 @@ def _compare_nu(path: NuPath, svm: TwoNuSVM, n: int, rng: Any) -> ValueAgreement
     if not same:
         raise InputError("svm must be a TwoNuSVM with the samples and labels that the path was traced on")
     # Where the hulls meet there is no classifier, and nu_star is only known to CVXPY's accuracy.
-    ends = np.array([t for t in path.breakpoints if path.rho(float(t)) > 0.0])
-    chosen = [t for t, _ in _points(ends, n, rng)]
-    nu, asymmetry = zip(*(path.line.nu(t) for t in chosen), strict=True)
+    proper = np.array([t for t in path.breakpoints if path.rho(float(t)) > 0.0])
+    chosen = [t for t, _ in _points(path.breakpoints, n, rng, proper)]
+    nu, asymmetry = zip(*(path.along.nu(t) for t in chosen), strict=True)
     given = {"nu": nu, "asymmetry": asymmetry}
     if svm.by == "classes":
-        nu_plus, nu_minus = zip(*(path.line.classes(t) for t in chosen), strict=True)
+        nu_plus, nu_minus = zip(*(path.along.classes(t) for t in chosen), strict=True)
         given = {"nu_plus": nu_plus, "nu_minus": nu_minus}
     columns: dict[str, Any] = {name: list(values) for name, values in given.items()}
     return _values(path, chosen, sweep(svm, **columns, progress=False))

@@ -228,7 +228,7 @@ def judge_two_nu(
 
 def grade_two_nu(
     gram: Gram, y: Array, nu: Array, cap_plus: Array, cap_minus: Array, alpha: Array, *,
-    W: Array | None = None, own: tuple[Array, Array] | None = None,
+    W: Array | None = None, own: tuple[Array, Array] | None = None, zero: Mask | None = None,
 ) -> Graded:  # fmt: skip
     """`judge_two_nu` for k points, with joint products.
 
@@ -241,12 +241,19 @@ def grade_two_nu(
     W : array of shape (d, k), optional
     own : pair of arrays of shape (k,), optional
         Intercepts b and margins rho to judge; by default the best ones.
+    zero : bool array of shape (k,), optional
+        Points whose slope is 0, not only nearly so: where the hulls meet. What alpha leaves of it is a residual.
     """
     caps = np.where((y > 0)[:, None], cap_plus, cap_minus)
     feasible = np.clip(alpha, 0.0, caps)
     for side in (y > 0, y < 0):
         feasible[side] = _of_sum(feasible[side], caps[side], 0.5 * nu)
     scores, norm2, apart = _slopes(gram, y[:, None] * alpha, W)
+    largest = float(np.max(gram.diagonal()))
+    if zero is not None and zero.any():
+        terms = np.maximum(nu[zero] * largest, np.finfo(float).tiny)
+        apart[zero] = np.max(np.abs(scores[:, zero]), axis=0) / terms
+        scores[:, zero], norm2[zero] = 0.0, 0.0
     lower_norm2 = _slopes(gram, y[:, None] * feasible, None)[1]
     best = _intervals(y, scores, nu, cap_plus, cap_minus)
     if own is None:
@@ -267,7 +274,7 @@ def grade_two_nu(
     )
     stationarity = {"stationarity in w": apart, "balance": np.abs(y @ alpha) / caps.sum(axis=0)}
     # Scores are sums of terms that cancel: those of multipliers nu, in all, times the largest kernel value.
-    rounding = SCORE_ROUNDING * nu**2 * float(np.max(gram.diagonal()))
+    rounding = SCORE_ROUNDING * nu**2 * largest
     scale = np.maximum(np.maximum(0.5 * norm2 + paid + nu * rho, rounding), np.finfo(float).tiny)
     primal, dual = 0.5 * norm2 + paid - nu * rho, -0.5 * lower_norm2
     parts = [np.max(x, axis=0) for c in conditions for x in (c.infeasibility, c.wrong_sign, c.not_complementary)]

@@ -124,6 +124,6 @@ def _take_own(stored: dict[str, Any]) -> Callable[..., AnyPath]:
 def _nu_path(asymmetry: Any, hulls: Any, y: Array, **others: Any) -> NuPath:
     sizes = (int(np.count_nonzero(y > 0)), int(np.count_nonzero(y < 0)))
     if asymmetry is not None:
-        return NuPath(line=FixedAsymmetry(float(asymmetry), *sizes), y=y, **others)
+        return NuPath(along=FixedAsymmetry(float(asymmetry), *sizes), y=y, **others)
     start, stop = ((float(a), float(b)) for a, b in hulls)
-    return NuPath(line=HullLine(start, stop, *sizes), y=y, **others)
+    return NuPath(along=HullLine(start, stop, *sizes), y=y, **others)

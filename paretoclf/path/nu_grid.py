@@ -77,12 +77,13 @@ class NuGrid:
         """Solution at ``(nu_plus[i], nu_minus[j])``, with its full certificate."""
         nu, asymmetry = self._pair(i, j)
         n, rho = self.y.size, float(self.rho[i, j])
-        judged = _grade(self.gram, self.y, np.array([nu]), np.array([asymmetry]), self.alpha[i, j][:, None]).judged(0)
+        one, trivial = self.alpha[i, j][:, None], self.trivial[i, j : j + 1]
+        judged = _grade(self.gram, self.y, np.array([nu]), np.array([asymmetry]), one, trivial).judged(0)
         best = judged.numbers["thresholds"]
         rule: Rule = KernelRule(
             self.gram, self.y * self.alpha[i, j], float(self.b[i, j]), None if best.unique else best.b_interval
         )
-        if self.trivial[i, j]:
+        if trivial[0]:
             rule = NoRule(
                 f"trivial: the reduced hulls meet at nu_plus = {self.nu_plus[i]:g}, "
                 f"nu_minus = {self.nu_minus[j]:g}; w = 0, and there is no classifier"
@@ -167,7 +168,9 @@ def nu_grid(
     >>> svm = pc.TwoNuSVM([[2.0], [1.0], [-0.5], [0.0], [-1.0], [-3.0]], [1, 1, 1, -1, -1, -1])
     >>> grid = pc.nu_grid(svm, [0.25, 0.5, 1.0], [0.25, 0.5, 1.0])
     >>> np.round(grid.rho, 3)
-    array([[0.   , 0.   , 0.063...],
+    array([[0.   , 0.   , 0.104],
+           [0.   , 0.042, 0.444],
+           [0.083, 0.292, 1.354]])
     """
     y, began = svm.y, time.perf_counter()
     plus, minus = _increasing(nu_plus, "nu_plus"), _increasing(nu_minus, "nu_minus")
@@ -187,7 +190,7 @@ def nu_grid(
             pairs = [to_asymmetry(float(plus[i]), float(v), *sizes) for v in minus]
             nu, asymmetry = (np.array(x) for x in zip(*pairs, strict=True))
             alpha[i] *= 0.5 * nu[:, None]
-            graded = _grade(svm.gram, y, nu, asymmetry, alpha[i].T)
+            graded = _grade(svm.gram, y, nu, asymmetry, alpha[i].T, trivial[i])
             if not graded.passes.all():
                 _refuse(graded, plus[i], minus)
             b[i], rho[i], value[i] = graded.b, graded.rho, graded.primal_value
@@ -206,8 +209,8 @@ def _increasing(given: Any, name: str) -> Array:
     return values
 
 
-def _grade(gram: Gram, y: Array, nu: Array, asymmetry: Array, alpha: Array) -> Graded:
-    return grade_two_nu(gram, y, nu, asymmetry / y.size, (1 - asymmetry) / y.size, alpha)
+def _grade(gram: Gram, y: Array, nu: Array, asymmetry: Array, alpha: Array, trivial: Mask) -> Graded:
+    return grade_two_nu(gram, y, nu, asymmetry / y.size, (1 - asymmetry) / y.size, alpha, zero=trivial)
 
 
 def _refuse(graded: Graded, plus: float, minus: Array) -> None:

@@ -86,7 +86,7 @@ class PathDisplay:
 
     @property
     def parameter(self) -> str:
-        """What the horizontal axis shows: ``"asymmetry"``, ``"mean cost"``, ``"t"``, ``"tau"`` or ``"share"``."""
+        """What the horizontal axis shows: ``"asymmetry"``, ``"mean cost"``, or the path's parameter."""
         return axis_of(self.path.line) if isinstance(self.path, Path) else self.path.parameter
 
     def position(self, t: Any) -> Array:
@@ -210,6 +210,7 @@ LABELS = {
     "mean cost": r"mean cost $(n_+ C_+ + n_- C_-) / n$",
     "t": "path parameter $t$",
     "tau": r"quantile $\tau$",
+    "nu": r"$\nu$",
     "share": r"positives' share of the margin, $\theta / (1 + \theta)$",
 }
 
