@@ -303,8 +303,14 @@ def _slopes(gram: Gram, coef: Array, W: Array | None) -> tuple[Array, Array, Arr
 
 
 def _of_sum(alpha: Array, caps: Array, total: Array) -> Array:
-    """Nearest multipliers in their box with the given sums: scaled down, or moved towards the caps."""
-    now, room = alpha.sum(axis=0), (caps - alpha).sum(axis=0)
-    down = np.where(now >= total, total / np.where(now > 0, now, 1.0), 1.0)
-    up = np.where(now < total, np.minimum(1.0, (total - now) / np.where(room > 0, room, np.inf)), 0.0)
-    return np.asarray(alpha * down + (caps - alpha) * up)
+    """Multipliers in their box with the given sums, next to some: scaled down, or moved towards the caps.
+
+    Upwards those are moved that are off their bounds, where that suffices: at the optimum only these cost nothing.
+    """
+    now = alpha.sum(axis=0)
+    missing = np.maximum(total - now, 0.0)
+    free = np.where(alpha > 0.0, caps - alpha, 0.0)
+    room = np.where(free.sum(axis=0) >= missing, free, caps - alpha)
+    share = np.minimum(1.0, missing / np.maximum(room.sum(axis=0), np.finfo(float).tiny))
+    down = np.where(now > total, total / np.where(now > 0, now, 1.0), 1.0)
+    return np.asarray(alpha * down + room * share)

@@ -118,17 +118,22 @@ class Hulls:
 
     @property
     def stopped(self) -> bool:
-        """Whether the line that was recorded last ends where the hulls meet."""
-        log = self.problem.log
-        return bool(log.t[1, self.problem.segments - 1] < 1.0)
+        """Whether the line that was recorded last ends where the hulls meet; exactly at its end they meet too."""
+        log, last = self.problem.log, self.problem.segments - 1
+        if last < 0 or log.t[1, last] < 1.0:
+            return True
+        sums = self.problem.line.e_end[0]
+        return bool(sums > 0.0 and -log.eta[last, 1].sum() <= SCORE_ROUNDING * sums)
 
-    def follow(self, line: Line, t_from: float, t_to: float, progress: Callable[[float], Any] | None) -> Pieces:
-        """Follow a line from here, as the pieces of a path over t, in the unit of the data."""
+    def follow(self, line: Line, t_from: float, t_to: float, progress: Callable[[float], Any] | None) -> Pieces | None:
+        """Follow a line from here, as the pieces of a path over t, in the unit of the data; none if the hulls meet."""
         self.problem.set_line(line)
         self.problem.record_from_here()
         leg = follow_leg(self.problem, t_from, t_to, self.max_events, progress)
         forward, backward = ([leg], []) if t_from < t_to else ([], [leg])
         log = self.problem.log
+        if self.problem.segments == 0:
+            return None
         return _in_units(assemble(log, forward, log, backward, None, self.gram.features is not None), self)
 
 
@@ -228,10 +233,12 @@ def trace_nu(
         )
     hi = min(hi, top)
     caps = 1.0 / np.minimum(to_classes(hi, asymmetry, *sizes), 1.0)
-    if not hulls.go(caps):
+    pieces = None
+    if hulls.go(caps):
+        with meter(progress) as update:
+            pieces = hulls.follow(hulls.line(caps, caps, lo / hi), hi, lo, update)
+    if pieces is None:
         raise InputError(f"nu must reach above nu_star: at {hi:.9g} and below every solution is trivial, w = 0")
-    with meter(progress) as update:
-        pieces = hulls.follow(hulls.line(caps, caps, lo / hi), hi, lo, update)
     pieces = _scaled(pieces, 0.5 * hi)
     if hulls.stopped or lo == 0.0:
         pieces = _ends_trivial(pieces, first=True, nothing=not hulls.stopped)
@@ -280,14 +287,16 @@ def trace_hulls(
     if ends[0] == ends[1]:
         raise InputError(f"stop must differ from start, got {ends[1]} for both")
     s = [1.0 / np.array(end) for end in ends]
+    pieces = None
     for first in (0, 1):
         hulls = Hulls(svm.gram, svm.y, max_events)
         if hulls.go(s[first]):
+            with meter(progress) as update:
+                pieces = hulls.follow(hulls.line(s[first], s[1 - first]), float(first), float(1 - first), update)
+        if pieces is not None:
             break
-    else:
+    if pieces is None:
         raise InputError("start or stop must have reduced hulls that do not meet: at both the solution is trivial")
-    with meter(progress) as update:
-        pieces = hulls.follow(hulls.line(s[first], s[1 - first]), float(first), float(1 - first), update)
     if hulls.stopped:
         pieces = _ends_trivial(pieces, first=first == 1)
     line = HullLine(ends[0], ends[1], hulls.n_plus, hulls.n_minus)

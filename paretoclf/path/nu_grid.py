@@ -36,7 +36,7 @@ class NuGrid:
     nu_plus : array of shape (p,)
     nu_minus : array of shape (m,)
     alpha : array of shape (p, m, n)
-        Multipliers.
+        Multipliers, up to rounding (1e-12 of the cap) within their bounds.
     b, rho : array of shape (p, m)
         Intercept and margin: where there are several, the middle, or the finite end. nan and 0 where there is no
         classifier.
@@ -271,4 +271,4 @@ def _read(
         share = min(max((u - t[0, s]) / (t[1, s] - t[0, s]), 0.0), 1.0)
         for e in range(ptr[s], ptr[s + 1]):
             i = index[e]
-            out[j, i] = min(max((1.0 - share) * a[0, e] + share * a[1, e], 0.0), (1.0 - u) * first[i] + u * last[i])
+            out[j, i] = (1.0 - share) * a[0, e] + share * a[1, e]

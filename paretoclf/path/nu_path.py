@@ -205,11 +205,14 @@ class NuPath(OnPieces):
 
     def alpha(self, t: float) -> Array:
         """Multipliers of the 2nu-SVM at t, shape (n,), in O(n)."""
+        return np.clip(self._multipliers(t), 0.0, self.caps(t))
+
+    def _multipliers(self, t: float) -> Array:
+        """Multipliers as they are stored: their sums and margins are exact, at bounds they may be off by rounding."""
         j, share = self._locate(t)
-        caps, unit = self.caps(t), self._unit(t)
-        alpha = np.where(self._state(j) == LEFT, caps, 0.0)
+        alpha = np.where(self._state(j) == LEFT, self.caps(t), 0.0)
         index, a = self._margin(j, share)
-        alpha[index] = np.clip(unit * a, 0.0, caps[index])
+        alpha[index] = self._unit(t) * a
         return alpha
 
     def _affine(self, x0: Array, x1: Array, t: float) -> float:
@@ -300,7 +303,7 @@ class NuPath(OnPieces):
             knots = np.empty((Z.shape[0], P.t.size))
             for first in range(0, P.t.size, _BLOCK):
                 here = [float(t) for t in P.t[first : first + _BLOCK]]
-                coef = np.stack([self.y * self.alpha(t) / self._unit(t) for t in here], axis=1)
+                coef = np.stack([self.y * self._multipliers(t) / self._unit(t) for t in here], axis=1)
                 knots[:, first : first + _BLOCK] = Z @ coef if features is None else Z @ (features.T @ coef)
         return PathScores(P.t, knots[:, :-1] + P.b0, knots[:, 1:] + P.b1)
 
@@ -308,7 +311,7 @@ class NuPath(OnPieces):
         """What the judge of the 2nu-SVM says of the solutions at some points."""
         pairs = [self.along.nu(float(t)) for t in points]
         nu, asymmetry = (np.array(x) for x in zip(*pairs, strict=True))
-        alpha = np.stack([self.alpha(float(t)) for t in points], axis=1)
+        alpha = np.stack([self._multipliers(float(t)) for t in points], axis=1)
         W = None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in points], axis=1)
         own = np.array([[self.intercept(float(t)), self.rho(float(t))] for t in points]).T
         caps = asymmetry / self.y.size, (1 - asymmetry) / self.y.size
