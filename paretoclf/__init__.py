@@ -58,6 +58,12 @@ if TYPE_CHECKING:
     from paretoclf.gaussian.tradeoff import GaussianTradeoff as GaussianTradeoff
     from paretoclf.gaussian.tradeoff import gaussian_tradeoff as gaussian_tradeoff
     from paretoclf.path.load import load_path as load_path
+    from paretoclf.path.load import load_plane as load_plane
+    from paretoclf.path.margin_path import MarginPath as MarginPath
+    from paretoclf.path.nu_grid import NuGrid as NuGrid
+    from paretoclf.path.nu_grid import nu_grid as nu_grid
+    from paretoclf.path.nu_path import NuPath as NuPath
+    from paretoclf.path.nu_path import NuStar as NuStar
     from paretoclf.path.plane import CostPlane as CostPlane
     from paretoclf.path.plane import plane as plane
     from paretoclf.path.prices import ShadowPrices as ShadowPrices
@@ -114,8 +120,14 @@ _LAZY = {
     "trace": "paretoclf.path.tracing",
     "CostPlane": "paretoclf.path.plane",
     "plane": "paretoclf.path.plane",
+    "NuGrid": "paretoclf.path.nu_grid",
+    "NuPath": "paretoclf.path.nu_path",
+    "NuStar": "paretoclf.path.nu_path",
+    "nu_grid": "paretoclf.path.nu_grid",
     "Path": "paretoclf.path.result",
     "load_path": "paretoclf.path.load",
+    "load_plane": "paretoclf.path.load",
+    "MarginPath": "paretoclf.path.margin_path",
     "QuantilePath": "paretoclf.path.quantile_path",
     "ShadowPrices": "paretoclf.path.prices",
     "PathScores": "paretoclf.path.scores",

@@ -63,6 +63,7 @@ from paretoclf.formulations.on_samples import SampleFormulation
 from paretoclf.formulations.reduced_hulls import ReducedHulls, largest_total
 from paretoclf.formulations.statement import Statement
 from paretoclf.judges.two_nu import judge_two_nu
+from paretoclf.nu import nu_max, to_asymmetry, to_classes
 from paretoclf.solution import Solution
 from paretoclf.solve.model import Form, worst
 from paretoclf.solve.polish_box import BoxQP, polish_box
@@ -208,16 +209,15 @@ class TwoNuSVM(SampleFormulation):
 
     def to_classes(self, nu: float, asymmetry: float) -> tuple[float, float]:
         """Convert ``(nu, asymmetry)`` to ``(nu_plus, nu_minus)``."""
-        return nu * self.n / (2 * asymmetry * self.n_plus), nu * self.n / (2 * (1 - asymmetry) * self.n_minus)
+        return to_classes(nu, asymmetry, self.n_plus, self.n_minus)
 
     def to_asymmetry(self, nu_plus: float, nu_minus: float) -> tuple[float, float]:
         """Convert ``(nu_plus, nu_minus)`` to ``(nu, asymmetry)``."""
-        plus, minus = nu_plus * self.n_plus, nu_minus * self.n_minus
-        return 2 * plus * minus / ((plus + minus) * self.n), minus / (plus + minus)
+        return to_asymmetry(nu_plus, nu_minus, self.n_plus, self.n_minus)
 
     def nu_max(self, asymmetry: float) -> float:
         r"""Largest feasible ``nu`` (Proposition 2); also the limit :math:`\nu^*` of Theorem 3."""
-        return 2 * min(asymmetry * self.n_plus, (1 - asymmetry) * self.n_minus) / self.n
+        return nu_max(asymmetry, self.n_plus, self.n_minus)
 
     def nu_star(self, asymmetry: float) -> float:
         r"""Largest ``nu`` whose solution is trivial, :math:`\nu_*` of Theorem 3: the value of a linear program."""

@@ -14,15 +14,16 @@ best intercept for a slope, and all that are as good, are known exactly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Mask
 from paretoclf.evidence import Condition, Judged, judge
 from paretoclf.gram import Gram
-from paretoclf.judges.scores import slope_of
-from paretoclf.tolerances import AT_BOUND, SCORE_ROUNDING, WHOLE_RANK
+from paretoclf.judges.scores import slopes_of
+from paretoclf.tolerances import AT_BOUND, CERTIFY, SCORE_ROUNDING, WHOLE_RANK
 
 Interval = tuple[float, float]
 
@@ -40,12 +41,12 @@ class Thresholds:
     @property
     def b(self) -> float:
         """Intercept of the chosen point."""
-        return 0.5 * (_chosen(self.minus) - _chosen(self.plus))
+        return float(0.5 * (_chosen(*self.minus) - _chosen(*self.plus)))
 
     @property
     def rho(self) -> float:
         """Margin of the chosen point; rounding below 0 is 0."""
-        return max(0.0, 0.5 * (_chosen(self.plus) + _chosen(self.minus)))
+        return max(0.0, float(0.5 * (_chosen(*self.plus) + _chosen(*self.minus))))
 
     @property
     def b_interval(self) -> Interval:
@@ -63,6 +64,27 @@ class Thresholds:
         return self.plus[0] == self.plus[1] and self.minus[0] == self.minus[1]
 
 
+@dataclass(frozen=True)
+class Intervals:
+    """`Thresholds` of k points: four arrays of shape (k,)."""
+
+    plus_low: Array
+    plus_high: Array
+    minus_low: Array
+    minus_high: Array
+
+    @property
+    def chosen(self) -> tuple[Array, Array]:
+        """Thresholds ``rho - b`` and ``rho + b`` of the chosen points."""
+        return _chosen(self.plus_low, self.plus_high), _chosen(self.minus_low, self.minus_high)
+
+    def at(self, j: int) -> Thresholds:
+        """Those of point j."""
+        return Thresholds(
+            (float(self.plus_low[j]), float(self.plus_high[j])), (float(self.minus_low[j]), float(self.minus_high[j]))
+        )
+
+
 def thresholds(y: Array, scores: Array, nu: float, cap_plus: float, cap_minus: float) -> Thresholds:
     """Return all optimal thresholds for given scores ``w . x_i``.
 
@@ -76,27 +98,98 @@ def thresholds(y: Array, scores: Array, nu: float, cap_plus: float, cap_minus: f
     >>> t.plus, t.minus
     ((3.0, inf), (0.0, 0.0))
     """
-    return Thresholds(
-        _order_statistic(scores[y > 0], nu / (2 * cap_plus)),
-        _order_statistic(0.0 - scores[y < 0], nu / (2 * cap_minus)),
+    return _intervals(y, scores[:, None], *(np.array([x]) for x in (nu, cap_plus, cap_minus))).at(0)
+
+
+def _intervals(y: Array, scores: Array, nu: Array, cap_plus: Array, cap_minus: Array) -> Intervals:
+    """`thresholds` for each column of scores (n, k)."""
+    return Intervals(
+        *_order_statistics(scores[y > 0], nu / (2 * cap_plus)),
+        *_order_statistics(0.0 - scores[y < 0], nu / (2 * cap_minus)),
     )
 
 
-def _order_statistic(scores: Array, rank: float) -> Interval:
-    """Minimisers t of ``sum_i (t - s_i)_+ - rank t``."""
-    ordered = np.append(np.sort(scores), np.inf)
-    whole = round(rank)
-    if 0 < whole <= scores.size and abs(rank - whole) <= WHOLE_RANK * scores.size:
-        low, high = float(ordered[whole - 1]), float(ordered[whole])
-        # Two scores that differ by rounding are one.
-        return (low, high) if high - low > AT_BOUND * float(np.max(np.abs(scores))) else (low, low)
-    k = min(int(np.ceil(rank)), scores.size)
-    return float(ordered[k - 1]), float(ordered[k - 1])
+def _order_statistics(scores: Array, rank: Array) -> tuple[Array, Array]:
+    """Minimisers t of ``sum_i (t - s_i)_+ - rank t`` for each column: from the first array to the second."""
+    size, columns = scores.shape[0], np.arange(rank.size)
+    ordered = np.full((rank.size, size + 2), np.inf)
+    ordered[:, 0], ordered[:, 1:-1] = -np.inf, scores.T
+    ordered[:, 1:-1].sort(axis=1)
+    whole = np.round(rank)
+    tied = (whole <= size) & (np.abs(rank - whole) <= WHOLE_RANK * size)
+    first = np.where(tied, whole, np.minimum(np.ceil(rank), size)).astype(np.int64)
+    low = ordered[columns, first]
+    high = np.where(tied, ordered[columns, np.minimum(first + 1, size + 1)], low)
+    # Two scores that differ by rounding are one.
+    apart = high - low > AT_BOUND * np.maximum(np.abs(ordered[:, 1]), np.abs(ordered[:, size]))
+    return low, np.where(apart, high, low)
 
 
-def _chosen(interval: Interval) -> float:
-    low, high = interval
-    return 0.5 * (low + high) if np.isfinite(high) else low
+def _chosen(low: Any, high: Any) -> Any:
+    middle = 0.5 * low + 0.5 * high
+    return np.where(np.isfinite(middle), middle, np.where(np.isfinite(low), low, high))
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What the judge finds of k points at once; `judged` spells one of them out.
+
+    Attributes
+    ----------
+    primal_value, dual_value, gap, residual, rounding, scale : array of shape (k,)
+        As in a certificate.
+    b, rho : array of shape (k,)
+        Intercepts and margins that were judged.
+    intervals : Intervals
+        All optimal ones.
+    """
+
+    primal_value: Array
+    dual_value: Array
+    gap: Array
+    residual: Array
+    rounding: Array
+    scale: Array
+    b: Array
+    rho: Array
+    intervals: Intervals
+    conditions: tuple[Condition, ...] = field(repr=False)
+    stationarity: dict[str, Array] = field(repr=False)
+    alpha: Array = field(repr=False)
+    note: str = field(repr=False)
+
+    @property
+    def passes(self) -> Mask:
+        """Whether each certificate passes, shape (k,)."""
+        closed = (np.abs(self.gap) <= CERTIFY) | (np.abs(self.gap * self.scale) <= self.rounding)
+        return np.asarray((self.residual <= CERTIFY) & closed)
+
+    def judged(self, j: int) -> Judged:
+        """Spell out point j: certificate, conditions and numbers."""
+        conditions = tuple(
+            Condition(
+                c.name, c.slack[:, j], c.multiplier[:, j],
+                slack_unit=c.slack_unit[j], multiplier_unit=c.multiplier_unit[:, j],
+            )
+            for c in self.conditions
+        )  # fmt: skip
+        numbers = {
+            "alpha": self.alpha[:, j],
+            "xi": conditions[1].slack,
+            "rho": float(self.rho[j]),
+            "b": float(self.b[j]),
+            "thresholds": self.intervals.at(j),
+        }
+        return judge(
+            float(self.primal_value[j]),
+            float(self.dual_value[j]),
+            conditions,
+            numbers,
+            stationarity={name: float(values[j]) for name, values in self.stationarity.items()},
+            scale=float(self.scale[j]),
+            rounding=float(self.rounding[j]),
+            note=self.note,
+        )
 
 
 def judge_two_nu(
@@ -128,46 +221,96 @@ def judge_two_nu(
     >>> judge_two_nu(gram, y, 0.5, 0.25, 0.25, np.full(2, 0.25)).certificate.gap
     0.0
     """
-    caps = np.where(y > 0, cap_plus, cap_minus)
+    one = [np.array([x]) for x in (nu, cap_plus, cap_minus)]
+    W = None if w is None else np.asarray(w, dtype=np.float64)[:, None]
+    return grade_two_nu(gram, y, one[0], one[1], one[2], alpha[:, None], W=W).judged(0)
+
+
+def grade_two_nu(
+    gram: Gram, y: Array, nu: Array, cap_plus: Array, cap_minus: Array, alpha: Array, *,
+    W: Array | None = None, own: tuple[Array, Array] | None = None, zero: Mask | None = None,
+) -> Graded:  # fmt: skip
+    """`judge_two_nu` for k points, with joint products.
+
+    Parameters
+    ----------
+    gram, y
+        As there.
+    nu, cap_plus, cap_minus : array of shape (k,)
+    alpha : array of shape (n, k)
+    W : array of shape (d, k), optional
+    own : pair of arrays of shape (k,), optional
+        Intercepts b and margins rho to judge; by default the best ones.
+    zero : bool array of shape (k,), optional
+        Points whose slope is 0, not only nearly so: where the hulls meet. What alpha leaves of it is a residual.
+    """
+    caps = np.where((y > 0)[:, None], cap_plus, cap_minus)
     feasible = np.clip(alpha, 0.0, caps)
-    for sign in (1, -1):
-        feasible[y == sign] = _of_sum(feasible[y == sign], caps[y == sign], 0.5 * nu)
-    lower = slope_of(gram, y * feasible)
-    slope = slope_of(gram, y * alpha, w)
-    best = thresholds(y, slope.scores, nu, cap_plus, cap_minus)
-    rho, b = best.rho, best.b
-    f = slope.scores + b
-    xi = np.maximum(0.0, rho - y * f)
-    primal = 0.5 * slope.norm2 + float(caps @ xi) - nu * rho
-    dual = -0.5 * lower.norm2
-    size = max(float(np.max(np.abs(f))), rho, np.finfo(float).tiny)
-    total = np.atleast_1d(float(alpha.sum()) - nu)
+    for side in (y > 0, y < 0):
+        feasible[side] = _of_sum(feasible[side], caps[side], 0.5 * nu)
+    scores, norm2, apart = _slopes(gram, y[:, None] * alpha, W)
+    largest = float(np.max(gram.diagonal()))
+    if zero is not None and zero.any():
+        terms = np.maximum(nu[zero] * largest, np.finfo(float).tiny)
+        apart[zero] = np.max(np.abs(scores[:, zero]), axis=0) / terms
+        scores[:, zero], norm2[zero] = 0.0, 0.0
+    lower_norm2 = _slopes(gram, y[:, None] * feasible, None)[1]
+    best = _intervals(y, scores, nu, cap_plus, cap_minus)
+    if own is None:
+        plus, minus = best.chosen
+        own = 0.5 * (minus - plus), np.maximum(0.0, 0.5 * (plus + minus))  # rounding below 0 is 0
+    b, rho = own
+    f = scores + b
+    yf = y[:, None] * f
+    xi = np.maximum(0.0, rho - yf)
+    paid = np.einsum("nk,nk->k", caps, xi)
+    size = np.maximum(np.maximum(np.max(np.abs(f), axis=0), rho), np.finfo(float).tiny)
+    total = alpha.sum(axis=0) - nu
+    least = np.maximum(nu, np.finfo(float).tiny)
     conditions = (
-        Condition("margin", y * f - rho + xi, alpha, slack_unit=size, multiplier_unit=caps),
+        Condition("margin", yf - rho + xi, alpha, slack_unit=size, multiplier_unit=caps),
         Condition("slack", xi, caps - alpha, slack_unit=size, multiplier_unit=caps),
-        Condition("rho", np.atleast_1d(rho), total, slack_unit=size, multiplier_unit=nu),
+        Condition("rho", rho[None], total[None], slack_unit=size, multiplier_unit=least[None]),
     )
-    numbers = {"alpha": alpha, "xi": xi, "rho": rho, "b": b, "thresholds": best}
-    stationarity = {"stationarity in w": slope.apart, "balance": abs(float(y @ alpha)) / float(caps.sum())}
+    stationarity = {"stationarity in w": apart, "balance": np.abs(y @ alpha) / caps.sum(axis=0)}
     # Scores are sums of terms that cancel: those of multipliers nu, in all, times the largest kernel value.
-    rounding = SCORE_ROUNDING * nu**2 * float(np.max(gram.diagonal()))
-    scale = 0.5 * slope.norm2 + float(caps @ xi) + nu * rho
-    return judge(
-        primal,
-        dual,
-        conditions,
-        numbers,
-        stationarity=stationarity,
-        scale=max(scale, rounding, np.finfo(float).tiny),
+    rounding = SCORE_ROUNDING * nu**2 * largest
+    scale = np.maximum(np.maximum(0.5 * norm2 + paid + nu * rho, rounding), np.finfo(float).tiny)
+    primal, dual = 0.5 * norm2 + paid - nu * rho, -0.5 * lower_norm2
+    parts = [np.max(x, axis=0) for c in conditions for x in (c.infeasibility, c.wrong_sign, c.not_complementary)]
+    return Graded(
+        primal_value=primal,
+        dual_value=dual,
+        gap=(primal - dual) / scale,
+        residual=np.max([*parts, *stationarity.values()], axis=0),
         rounding=rounding,
+        scale=scale,
+        b=b,
+        rho=rho,
+        intervals=best,
+        conditions=conditions,
+        stationarity=stationarity,
+        alpha=alpha,
         note=gram.note,
     )
 
 
-def _of_sum(alpha: Array, caps: Array, total: float) -> Array:
-    """Nearest multipliers in their box with the given sum: scaled down, or moved towards the caps."""
-    now = float(alpha.sum())
-    if now >= total:
-        return alpha * (total / now) if now > 0 else alpha
-    room = float(caps.sum()) - now
-    return alpha + (caps - alpha) * min(1.0, (total - now) / room) if room > 0 else alpha
+def _slopes(gram: Gram, coef: Array, W: Array | None) -> tuple[Array, Array, Array]:
+    """Scores (n, k), squared norms and distances from W, as in `slopes_of`."""
+    found = slopes_of(gram, coef, W)
+    scores = np.stack([slope.scores for slope in found], axis=1)
+    return scores, np.array([s.norm2 for s in found]), np.array([s.apart for s in found])
+
+
+def _of_sum(alpha: Array, caps: Array, total: Array) -> Array:
+    """Multipliers in their box with the given sums, next to some: scaled down, or moved towards the caps.
+
+    Upwards those are moved that are off their bounds, where that suffices: at the optimum only these cost nothing.
+    """
+    now = alpha.sum(axis=0)
+    missing = np.maximum(total - now, 0.0)
+    free = np.where(alpha > 0.0, caps - alpha, 0.0)
+    room = np.where(free.sum(axis=0) >= missing, free, caps - alpha)
+    share = np.minimum(1.0, missing / np.maximum(room.sum(axis=0), np.finfo(float).tiny))
+    down = np.where(now > total, total / np.where(now > 0, now, 1.0), 1.0)
+    return np.asarray(alpha * down + room * share)

@@ -33,12 +33,14 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.path import events, extended
 from paretoclf.path.basis import Basis
 from paretoclf.path.events import LEFT, RIGHT
+from paretoclf.path.exchange import ends_at_zero
 from paretoclf.path.layout import BLOCK, CARE, END, PAUSE, Follower, Record, Room, make_room
 from paretoclf.path.quadratic import Multipliers
 from paretoclf.path.refine import refine
 from paretoclf.path.regular import run
 from paretoclf.path.segments import Entering, Event, Piece
 from paretoclf.tolerances import (
+    END_TIE,
     EVENT_BOX,
     INFEASIBLE,
     ROUNDING,
@@ -65,7 +67,7 @@ class BoxQP(Basis):
             index[:k] = self.index
             follower = Follower(
                 self.Q.rows, self._samples, self.group, self._phi, self._e, self.state, index, self._factor.R,
-                self.Q.sums, self._fixed, at, self._tune, self.end_tolerance,
+                self.Q.sums, self._fixed, at, self._tune, self.end_tolerance, self.line.to_zero,
             )  # fmt: skip
             log = self.log
             record = Record(log.t, log.ptr, log.eta, log.value, log.w, log.index, log.a, log.changes, log.count)
@@ -160,6 +162,13 @@ class BoxQP(Basis):
         entering: Entering | None = None
         if arrival is not None:
             kind, (position, dt, entering) = events.TO_MARGIN, arrival
+        if self.line.to_zero:
+            total, speed = float(v.eta[0].sum()), float(r.eta[0].sum())
+            if ends_at_zero(total, speed, min(dt, horizon)):
+                dt = -total / speed if speed else 0.0
+                # Where all multipliers vanish at the end of the line, this sum does.
+                tie = self.end_tolerance if self.line.e_end.any() else END_TIE
+                return dt if dt < horizon - tie else np.inf, None
         if kind == events.NONE or dt > horizon - self.end_tolerance:
             return np.inf, None
         if dt == 0.0:

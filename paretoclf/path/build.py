@@ -47,8 +47,8 @@ def _place(
         for e in range(size):
             index[to + e] = log_index[begin + e]
             a[0, to + e], a[1, to + e] = log_a[first, begin + e], log_a[last, begin + e]
-        for g in range(min(log_eta.shape[2], 1)):  # the first group's multiplier, where there is a group
-            b[0, at + j], b[1, at + j] = log_eta[c, first, g], log_eta[c, last, g]
+        for g in range(log_eta.shape[2]):
+            b[g, 0, at + j], b[g, 1, at + j] = log_eta[c, first, g], log_eta[c, last, g]
         # The value is continuous in t.
         end = log_value[c + 1, 0] if c + 1 < s else log_value[c, 0] + log_value[c, 1] + log_value[c, 2]
         value[at + j, first], value[at + j, last], value[at + j, 2] = log_value[c, 0], end, log_value[c, 2]
@@ -75,7 +75,7 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     entries = sum(int(x.count[1]) for x, legs in ((log, forward), (other, backward)) if legs)
     s, width = ahead + behind, log.w.shape[2]
     ptr, index, a = np.zeros(s + 1, dtype=np.int64), np.empty(entries, dtype=np.int64), np.empty((2, entries))
-    b, value, w = np.zeros((2, s)), np.empty((s, 3)), np.empty((s + 1, width))
+    b, value, w = np.zeros((max(1, log.eta.shape[2]), 2, s)), np.empty((s, 3)), np.empty((s + 1, width))
     t0, t1 = np.empty((2, s))
     for x, legs, count, reverse, at in ((other, backward, behind, True, 0), (log, forward, ahead, False, behind)):
         if count:
@@ -95,12 +95,15 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
         size = np.diff(ptr)
         kept = np.repeat(keep, size)
         changes[0] = np.concatenate([[0], np.cumsum(keep)])[np.minimum(changes[0], s)]
-        t0, t1, index, a, b, value = t0[keep], t1[keep], index[kept], a[:, kept], b[:, keep], value[keep]
+        t0, t1, index, a, b, value = t0[keep], t1[keep], index[kept], a[:, kept], b[:, :, keep], value[keep]
         ptr, w = np.concatenate([[0], np.cumsum(size[keep])]), w[np.append(keep, True)]
     first = changes[0] == 0
     state[changes[1, first]] = changes[2, first]
     changes = changes[:, ~first & (changes[0] < t0.size)]
     state[state > MARGIN] = LEFT  # a cost of zero all along: at its cap, which is zero
+    rho = np.zeros((2, 0))
+    if b.shape[0] == 2:  # the multipliers are b - rho and -b - rho
+        b, rho = 0.5 * (b[:1] - b[1:]), -0.5 * (b[0] + b[1])
     slopes = w if linear and width else None
     if slopes is not None and mean is not None:
         shift = slopes @ mean
@@ -111,12 +114,14 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
         index=index,
         a0=a[0],
         a1=a[1],
-        b0=b[0],
-        b1=b[1],
+        b0=b[0, 0],
+        b1=b[0, 1],
         value=value,
         w=slopes,
         state=state,
         changes=changes,
+        rho0=rho[0],
+        rho1=rho[1],
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from paretoclf.checks import Array, Index, State
 from paretoclf.path import extended, factor
-from paretoclf.path.events import LEFT
+from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.factor import schur, solve_small
 from paretoclf.path.jit import compiled
 from paretoclf.path.layout import (
@@ -22,18 +24,23 @@ from paretoclf.path.layout import (
     KAPPA,
     NEAR,
     P_LO,
+    REACH,
     RIGHT_SIDE,
     ROW,
     SIDE,
     SOLUTION,
     STEP,
     WHERE,
+    ZERO,
     A,
+    Follower,
     G,
+    Record,
+    Room,
 )
-from paretoclf.path.rows import Rows, column
+from paretoclf.path.rows import Rows, change_cap, column
 from paretoclf.path.vectors import copy, dot, fill
-from paretoclf.tolerances import FAST_PIVOT, FAST_SHIFT, ROUNDING
+from paretoclf.tolerances import END_TIE, FAST_PIVOT, FAST_SHIFT, ROUNDING
 
 
 @compiled()
@@ -237,3 +244,54 @@ def alone(group: Index, index: Index, k: int, r: int) -> bool:
         if j != r and group[index[j]] == own:
             return False
     return bool(own >= 0)
+
+
+@compiled()
+def ends_at_zero(total: float, speed: float, dt: float) -> bool:
+    """Whether a sum of the given rate reaches 0 within a step dt, or no later than rounding can tell."""
+    return total == 0.0 or total * (total + (1.0 + END_TIE) * dt * speed) <= 0.0
+
+
+@compiled(internal=True)
+def jump(f: Follower, room: Room, k: int, r: int, to_cap: bool, total: float, log: Record) -> bool:
+    """Member r of the margin set leaves, the last of its group: eta jumps to where another takes over.
+
+    All samples must be watched. False, and nothing is changed, if it is not clear which; else the basis is that after
+    the jump, and the solution on it is to be computed afresh.
+    """
+    Q, samples, group, index, R, watched, members = f.Q, f.samples, f.group, f.margin, f.R, room.watched, room.members
+    kappa, bases, zero, i = samples[KAPPA], samples[BASE_0:], room.w[ZERO], index[r]
+    own, sign, noise = group[i], kappa[i] if not to_cap else -kappa[i], 1.0
+    for h in range(room.eta.shape[1]):
+        noise += abs(room.eta[ETA, h])
+    successor, first, second = -1, np.inf, np.inf
+    for c in range(group.shape[0]):
+        side = watched[SIDE, c]
+        if group[c] == own and side * kappa[c] * sign < 0.0:
+            error = ROUNDING * (noise + watched[REACH, c] * total)
+            step = max(side * watched[G, c], 0.0)
+            if step < first:
+                second, successor, first = min(second, first), c, step + error
+            else:
+                second = min(second, step - error)
+    if successor < 0 or second <= first:
+        return False
+    if candidate(Q, kappa, group, index, k, R, members, zero, successor) < 0.0:
+        return False
+    for j in range(r, k - 1):
+        index[j] = index[j + 1]
+    factor.delete(R, k, r, members[ROW])
+    samples[P_LO, i] = 0.0
+    mark(f.state, log.changes, log.used, i, LEFT if to_cap else RIGHT)
+    if to_cap:
+        change_cap(Q, bases, f.sums, i, 1.0)
+        fix(bases, f.fixed, own, kappa[i], i, 1.0)
+    # Without the leaver the successor depends on the margin set even less.
+    pivot = candidate(Q, kappa, group, index, k - 1, R, members, zero, successor)
+    factor.append(R, k - 1, members[ROW], pivot)
+    index[k - 1] = successor
+    if f.state[successor] == LEFT:
+        change_cap(Q, bases, f.sums, successor, -1.0)
+        fix(bases, f.fixed, own, kappa[successor], successor, -1.0)
+    mark(f.state, log.changes, log.used, successor, MARGIN)
+    return True

@@ -49,6 +49,7 @@ class Follower(NamedTuple):
     at: Array  # t and its low part
     tune: Array  # wanted steps per epoch; how far t, w and the centre of the margin set went per step; numbers in block
     end_tolerance: float
+    to_zero: bool  # see `Line`
 
 
 class Room(NamedTuple):

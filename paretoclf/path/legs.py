@@ -29,6 +29,27 @@ def straight(problem: BoxQP, bases: Array, a: Array, b: Array) -> Line:
     return Line(bases, a, b, np.zeros(problem.m), np.zeros(problem.m))
 
 
+def follow_leg(
+    problem: BoxQP,
+    t_from: float,
+    t_to: float,
+    max_events: int | None = None,
+    progress: Callable[[float], Any] | None = None,
+) -> Leg:
+    """Follow the line that the tracker is on, which the path has as [t_from, t_to]."""
+    seen, width = 0.0, abs(t_to - t_from)
+
+    def report(u: float) -> None:
+        nonlocal seen
+        if progress is not None:
+            progress(width * (u - seen))
+        seen = u
+
+    first = problem.segments
+    follow(problem, max_events=max_events, progress=report)
+    return Leg(first, problem.segments, t_from, t_to)
+
+
 @dataclass(frozen=True)
 class Walk:
     """A tracker that is walked along straight lines of caps.
@@ -56,17 +77,7 @@ class Walk:
         """Follow a line (or the one that the tracker is on), which the path has as [t_from, t_to]."""
         if line is not None:
             self.problem.set_line(line, end)
-        seen, width = 0.0, abs(t_to - t_from)
-
-        def report(u: float) -> None:
-            nonlocal seen
-            if self.progress is not None:
-                self.progress(width * (u - seen))
-            seen = u
-
-        first = self.problem.segments
-        follow(self.problem, max_events=self.max_events, progress=report)
-        return Leg(first, self.problem.segments, t_from, t_to)
+        return follow_leg(self.problem, t_from, t_to, self.max_events, self.progress)
 
     def legs(self, a: Array, b: Array, t_from: float, t_to: float) -> list[Leg]:
         """Follow from a to b; where a cap vanishes at b, in stages until nothing happens any more."""
@@ -88,10 +99,15 @@ class Walk:
             here, t = near, t_near
 
 
+def shows_progress(progress: bool | None) -> bool:
+    """Whether to show a progress bar: by default on a terminal."""
+    return sys.stderr.isatty() if progress is None else progress
+
+
 @contextmanager
 def meter(progress: bool | None) -> Iterator[Callable[[float], Any] | None]:
     """Progress bar to update, or None; by default on a terminal."""
-    if not (sys.stderr.isatty() if progress is None else progress):
+    if not shows_progress(progress):
         yield None
         return
     layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
@@ -107,10 +123,12 @@ def check_certificates(path: OnPieces) -> None:
         return
     t, failed = float(path.certificate_points[bad]), not certificates[bad].passes(CERTIFY)
     cause = certificates[bad].explain() if failed else f"the stored value is off by {wrong[bad]:.1e}"
+    costs = path.costs(t)
     raise DegeneratePathError(
         f"the certificate fails ({cause})",
         t=t,
-        costs=str(path.costs(t)),
+        costs="" if costs is None else str(costs),
         n_margin=int(path.n_margin[min(bad // 2, path.n_margin.size - 1)]),
         remedy="Standardise the features, or use a slightly different line.",
+        parameter=path.parameter,
     )

@@ -27,7 +27,7 @@ from paretoclf.checks import Array, Index
 from paretoclf.path import extended
 from paretoclf.path.afresh import choose, inspect, solve_afresh, watch, watch_leaver
 from paretoclf.path.events import LEFT, MARGIN, RIGHT, TO_CAP, TO_MARGIN
-from paretoclf.path.exchange import alone, candidate, enter, fix, leave, mark, off_centre
+from paretoclf.path.exchange import alone, candidate, ends_at_zero, enter, fix, jump, leave, mark, off_centre
 from paretoclf.path.jit import compiled
 from paretoclf.path.layout import (
     BASE_0,
@@ -74,11 +74,11 @@ from paretoclf.path.watched import (
     watch_some,
     watched_rates,
 )
-from paretoclf.tolerances import FAST_ERROR, FAST_SHIFT, ROUNDING
+from paretoclf.tolerances import FAST_ERROR, FAST_SHIFT, FAST_VALUE, ROUNDING
 
 _PATIENCE = 50  # steps of length zero in a row
 _RESERVE = 1.5  # budgets relative to what recent epochs needed
-_WATCH_ALL = 300  # up to so many samples there is nothing to gain from watching some
+_WATCH_ALL = 600
 _SHRUNK = 0.01  # multipliers or rates this much smaller than before in the epoch are computed afresh
 _MEMORY = 0.3  # weight of the last epoch among them, and of the last step
 _GUESS = 4.0  # steps are seldom longer than this times their recent mean
@@ -182,6 +182,8 @@ def _afresh(f: Follower, room: Room, k: int) -> tuple[float, bool]:
         Q, f.samples, f.group, f.state, phi, room.line_e, f.e[1], f.margin, k, room.members, eta, room.w, room.every,
         room.value,
     )  # fmt: skip
+    if f.to_zero and abs(room.value[0]) < FAST_VALUE * Q.longest * Q.longest * room.line_e[0] * room.line_e[0]:
+        return total, False  # a difference of sums of this size; certificates are relative to what is left
     error = 1.0 + total * Q.longest
     for h in range(eta.shape[1]):
         error += abs(eta[ETA, h])
@@ -225,7 +227,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
     count, base, steps, done, stalled, everything = n, n, n - n, 0, 0, n >= 0
     total, away, widened, most, fastest, best, pace = 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, np.inf
     t_budget, w_budget, eta_budget = np.inf, np.inf, np.inf
-    fresh, ending = False, False
+    fresh, ending, whole = False, False, False
     extended.line_at(f.phi, at[0], at[1], phi)
     while True:
         if not ending:
@@ -247,7 +249,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             away, steps, most, fastest, best = 0.0, 0, 0.0, 0.0, 0.0
             t_budget = w_budget = eta_budget = np.inf
             while True:
-                if n > _WATCH_ALL and tune[PER_STEP_T] > 0.0:
+                if n > _WATCH_ALL and tune[PER_STEP_T] > 0.0 and not whole:
                     walk = tune[WANTED] * math.sqrt(tune[WANTED])
                     t_budget = _RESERVE * widened * tune[WANTED] * tune[PER_STEP_T]
                     w_budget = _RESERVE * widened * walk * tune[PER_STEP_W]
@@ -256,7 +258,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
                 if t_budget == np.inf or tune[WANTED] <= 8.0 or count * tune[WANTED] <= 8 * n:
                     break
                 tune[WANTED] *= 0.7  # too many for so long
-            everything = count == n
+            everything, whole = count == n, False
             base = n if everything else count + EPOCH  # where the margin set begins among the watched samples
             if everything:
                 t_budget = w_budget = eta_budget = np.inf
@@ -283,8 +285,8 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             dtotal += abs(members[DA, j]) * reach
             now += abs(members[A, j]) * reach
         total = max(total, now)
-        most, fastest, best = max(most, now), max(fastest, dtotal), max(best, value[0])
-        if steps > 0 and (now < _SHRUNK * most or dtotal < _SHRUNK * fastest or value[0] < 0.5 * best):
+        most, fastest, best = max(most, now), max(fastest, dtotal), max(best, abs(value[0]))
+        if steps > 0 and (now < _SHRUNK * most or dtotal < _SHRUNK * fastest or abs(value[0]) < 0.5 * best):
             fresh = False  # rounding errors are those of larger numbers before
             continue
         event, kind, clear, dt = next_event(
@@ -292,6 +294,8 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             (1.0 - at[0]) - at[1], f.end_tolerance,
         )  # fmt: skip
         if not clear or ROUNDING * Q.longest * (now + dt * dtotal) > FAST_ERROR:
+            return CARE, k, done
+        if f.to_zero and ends_at_zero(eta[ETA, 0] + eta[ETA, 1], eta[DETA, 0] + eta[DETA, 1], dt):
             return CARE, k, done
         # Is what was promised of the samples not watched still true at the event?
         since, off = drift[3] + dt, 0.0
@@ -305,17 +309,19 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
         away, widened = max(away, off), 1.0
         pace = dt if steps == 0 else pace + _MEMORY * (dt - pace)
         t_next = 1.0 if event < 0 else at[0] + (at[1] + dt)
-        i, pivot, to_cap, enters = -1, 0.0, kind == TO_CAP, kind == TO_MARGIN
+        i, pivot, to_cap, enters, jumps = -1, 0.0, kind == TO_CAP, kind == TO_MARGIN, False
         if event >= 0:
             if enters:
                 i = which[NEAR, event]
                 pivot = candidate(Q, kappa, group, index, k, R, members, w[ZERO], i)
                 if pivot < 0.0:
                     return CARE, k, done
-            elif alone(group, index, k, event):
-                return CARE, k, done
             else:
                 i = index[event]
+                jumps = alone(group, index, k, event)
+                if jumps and not everything:  # who takes over may be any sample
+                    fresh, whole = False, True
+                    continue
             if dt == 0.0:
                 stalled += 1
             elif t_next <= at[0]:
@@ -341,6 +347,12 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             value[0] += dt * (value[1] - 0.5 * dt * value[2])
             value[1] -= dt * value[2]
         last = base if everything else base + n_first
+        if jumps:
+            if not jump(f, room, k, event, to_cap, total, log):
+                return CARE, k, done
+            done += 1
+            fresh = False
+            continue
         if enters:
             at_cap = state[i] == LEFT
             if not enter(

@@ -19,7 +19,7 @@ class Line:
 
     Caps are ``phi_0(t) bases[0] + phi_1(t) bases[1]`` with phi affine from ``start`` to ``stop`` (2,): for a line of
     the cost plane the bases are the weights of either class and phi its two costs. The right-hand sides e (m,) go from
-    e0 to e_end.
+    e0 to e_end. With ``to_zero`` it is followed no further than to where the multipliers eta add up to 0.
     """
 
     bases: Array
@@ -27,6 +27,7 @@ class Line:
     stop: Array
     e0: Array
     e_end: Array
+    to_zero: bool = False
 
     def affine(self) -> tuple[Array, Array]:
         """Phi and e as rows start, slope hi, slope lo: shapes (3, 2) and (3, m)."""

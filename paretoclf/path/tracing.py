@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, overload
 
 from paretoclf.errors import InputError
 from paretoclf.path.lines import CostProblem, trace_costs
+from paretoclf.path.margin_path import MarginPath
+from paretoclf.path.margins import MarginProblem, trace_margins
+from paretoclf.path.nu import NuProblem, trace_hulls, trace_nu
+from paretoclf.path.nu_path import NuPath
 from paretoclf.path.quantile import QuantileProblem, trace_quantile
 from paretoclf.path.quantile_path import QuantilePath
 from paretoclf.path.result import Path
+
+
+@overload
+def trace(
+    svm: NuProblem,
+    *,
+    nu: Any,
+    asymmetry: Any,
+    certify: bool = True,
+    max_events: int | None = None,
+    progress: bool | None = None,
+) -> NuPath: ...
 
 
 @overload
@@ -36,6 +53,19 @@ def trace(
 ) -> QuantilePath: ...
 
 
+@overload
+def trace(
+    svm: MarginProblem,
+    *,
+    theta: Any,
+    C_plus: Any = None,
+    C_minus: Any = None,
+    certify: bool = True,
+    max_events: int | None = None,
+    progress: bool | None = None,
+) -> MarginPath: ...
+
+
 def trace(
     svm: Any,
     start: Any = None,
@@ -43,25 +73,41 @@ def trace(
     *,
     tau: Any = None,
     lam: Any = None,
+    theta: Any = None,
+    C_plus: Any = None,
+    C_minus: Any = None,
+    nu: Any = None,
+    asymmetry: Any = None,
     hub: Path | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
-) -> Path | QuantilePath:
+) -> Path | QuantilePath | MarginPath | NuPath:
     """Every optimal classifier along a line of parameters, exactly.
 
     Parameters
     ----------
-    svm : TwoCSVM or QuantileSVM
+    svm : TwoCSVM, QuantileSVM, BiobjectiveMargin or TwoNuSVM
         The problem; only its samples, labels and weights are used, no solver.
     start, stop : Costs or pair (C_plus, C_minus), or SampleCosts
         For `TwoCSVM`: the ends of a segment of the cost plane, anywhere in the closed quadrant, the origin and the
         axes included; or one cost per sample. If one of the two is a SampleCosts, the costs of each sample move
         linearly from one to the other.
+        For `TwoNuSVM`: pairs (nu_plus, nu_minus) within (0, 1], on the line between which their inverses move linearly.
+        The path ends where the reduced hulls meet.
     tau : pair (lo, hi)
         For `QuantileSVM`: an interval within [0, 1], ends included.
     lam : float
         For `QuantileSVM`: the weight of the squared norm, positive.
+    theta : pair (lo, hi)
+        For `BiobjectiveMargin`: an interval of positive ratios of the two margins.
+    C_plus, C_minus : float
+        For the soft `BiobjectiveMargin`: costs of the squared slacks, positive.
+    nu : pair (lo, hi)
+        For `TwoNuSVM`, with asymmetry in place of start and stop: an interval within [0, nu_max], None for hi being
+        nu_max. The path ends at nu_star, below which every solution is trivial, if that is above lo.
+    asymmetry : float
+        For `TwoNuSVM`: in (0, 1).
     hub : Path, optional
         For `TwoCSVM`: a path of the same problem to set out from, instead of the origin of the balanced ray: where the
         two lines cross or come closest. Saves the way up the ray; the result is the same.
@@ -75,7 +121,7 @@ def trace(
 
     Returns
     -------
-    Path or QuantilePath
+    Path, QuantilePath, MarginPath or NuPath
 
     Raises
     ------
@@ -88,7 +134,7 @@ def trace(
     References
     ----------
     Bach, Heckerman & Horvitz (2006), JMLR 7, section 3; Hastie et al. (2004), JMLR 5; Karasuyama et al. (2012); Yu et
-    al., section 3.
+    al., section 3; Carrizosa & Martin-Barragan (2006), Theorems 5 and 7; Davenport, Baraniuk & Scott (2010), section 2.
 
     Examples
     --------
@@ -102,18 +148,35 @@ def trace(
     2.888889
     >>> pc.trace(pc.QuantileSVM(X, y, bias=True), tau=(0, 1), lam=0.1)
     QuantilePath(tau 0 to 1, lam=0.1, 4 samples, 5 kinks, margin sets of up to 2)
+    >>> round(pc.trace(pc.TwoNuSVM(X, y), nu=(0, None), asymmetry=0.5).star.nu, 9)
+    0.333333333
     """
-    given = {"start": start, "stop": stop, "hub": hub, "tau": tau, "lam": lam}
-    names = ("tau", "lam") if "tau" in getattr(svm, "domain", ()) else ("start", "stop")
+    given = {"start": start, "stop": stop, "hub": hub, "tau": tau, "lam": lam, "theta": theta}
+    given |= {"C_plus": C_plus, "C_minus": C_minus, "nu": nu, "asymmetry": asymmetry}
+    domain = tuple(getattr(svm, "domain", ()))
+    follower: Callable[..., Any]
+    names: tuple[str, ...] = ("start", "stop")
+    optional: tuple[str, ...] = ()
+    instead = ""
+    if "tau" in domain:
+        follower, names = trace_quantile, ("tau", "lam")
+    elif "theta" in domain:
+        follower, names = trace_margins, domain
+    elif "nu" not in domain and "nu_plus" not in domain:
+        follower, optional = trace_costs, ("hub",)
+    elif nu is None and asymmetry is None:
+        follower, instead = trace_hulls, ", or with nu and asymmetry"
+    else:
+        follower, names, instead = trace_nu, ("nu", "asymmetry"), ", or with start and stop"
     missing = [name for name in names if given[name] is None]
-    foreign = [name for name in given if given[name] is not None and name not in (*names, "hub")]
-    if names == ("tau", "lam") and hub is not None:
-        foreign.append("hub")
-    how = f"a {type(svm).__name__}, which is traced with {names[0]} and {names[1]}"
+    foreign = [name for name in given if given[name] is not None and name not in (*names, *optional)]
+    how = f"a {type(svm).__name__}, which is traced with {' and '.join(names)}{instead}"
     if foreign:
         raise InputError(f"{foreign[0]} must be left out for {how}, got {given[foreign[0]]!r}")
     if missing:
         raise InputError(f"{missing[0]} must be given for {how}, got None")
-    if names == ("tau", "lam"):
-        return trace_quantile(svm, tau, lam, certify=certify, max_events=max_events, progress=progress)
-    return trace_costs(svm, start, stop, hub=hub, certify=certify, max_events=max_events, progress=progress)
+    own = {name: given[name] for name in (*names, *optional)}
+    path: Path | QuantilePath | MarginPath | NuPath = follower(
+        svm, **own, certify=certify, max_events=max_events, progress=progress
+    )
+    return path

@@ -1,0 +1,25 @@
+r"""The two pairs of parameters of the 2nu-SVM and what belongs to each: numbers of two class sizes.
+
+Davenport, Baraniuk & Scott (2010), Propositions 2 and 3. In place of :math:`\nu` and the asymmetry :math:`\gamma`:
+
+.. math:: \nu_+=\frac{\nu n}{2\gamma n_+},\qquad\nu_-=\frac{\nu n}{2(1-\gamma)n_-} .
+"""
+
+from __future__ import annotations
+
+
+def to_classes(nu: float, asymmetry: float, n_plus: int, n_minus: int) -> tuple[float, float]:
+    """Convert ``(nu, asymmetry)`` to ``(nu_plus, nu_minus)``."""
+    n = n_plus + n_minus
+    return nu * n / (2 * asymmetry * n_plus), nu * n / (2 * (1 - asymmetry) * n_minus)
+
+
+def to_asymmetry(nu_plus: float, nu_minus: float, n_plus: int, n_minus: int) -> tuple[float, float]:
+    """Convert ``(nu_plus, nu_minus)`` to ``(nu, asymmetry)``."""
+    plus, minus = nu_plus * n_plus, nu_minus * n_minus
+    return 2 * plus * minus / ((plus + minus) * (n_plus + n_minus)), minus / (plus + minus)
+
+
+def nu_max(asymmetry: float, n_plus: int, n_minus: int) -> float:
+    """Largest feasible ``nu`` (Proposition 2)."""
+    return 2 * min(asymmetry * n_plus, (1 - asymmetry) * n_minus) / (n_plus + n_minus)
