@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from paretoclf.gaussian.tradeoff import GaussianTradeoff as GaussianTradeoff
     from paretoclf.gaussian.tradeoff import gaussian_tradeoff as gaussian_tradeoff
     from paretoclf.path.load import load_path as load_path
+    from paretoclf.path.load import load_plane as load_plane
+    from paretoclf.path.margin_path import MarginPath as MarginPath
     from paretoclf.path.nu_grid import NuGrid as NuGrid
     from paretoclf.path.nu_grid import nu_grid as nu_grid
     from paretoclf.path.nu_path import NuPath as NuPath
@@ -135,6 +137,8 @@ _LAZY = {
     "nu_grid": "paretoclf.path.nu_grid",
     "Path": "paretoclf.path.result",
     "load_path": "paretoclf.path.load",
+    "load_plane": "paretoclf.path.load",
+    "MarginPath": "paretoclf.path.margin_path",
     "QuantilePath": "paretoclf.path.quantile_path",
     "ShadowPrices": "paretoclf.path.prices",
     "PathScores": "paretoclf.path.scores",

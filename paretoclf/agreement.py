@@ -11,8 +11,12 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
+from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
 from paretoclf.formulations.quantile_svm import QuantileSVM
 from paretoclf.formulations.two_c_svm import TwoCSVM
+from paretoclf.formulations.two_nu_svm import TwoNuSVM
+from paretoclf.path.margin_path import MarginPath
+from paretoclf.path.nu_path import NuPath
 from paretoclf.path.quantile_path import QuantilePath
 from paretoclf.path.result import Path
 from paretoclf.samples import same_samples
@@ -97,7 +101,7 @@ class ValueComparison:
 
 @dataclass(frozen=True, repr=False)
 class ValueAgreement(Compared):
-    """Optimal values of a sweep, or a quantile path, and of another solution of the same problem; prints as a table."""
+    """Optimal values of a sweep or a path, and of another solution of the same problem; prints as a table."""
 
     points: Sequence[ValueComparison] = field(default_factory=tuple)
 
@@ -121,10 +125,20 @@ def compare(path: QuantilePath, svm: QuantileSVM, n: int = 20, rng: Any = 0) -> 
 
 
 @overload
+def compare(path: MarginPath, svm: BiobjectiveMargin, n: int = 20, rng: Any = 0) -> ValueAgreement: ...
+
+
+@overload
+def compare(path: NuPath, svm: TwoNuSVM, n: int = 20, rng: Any = 0) -> ValueAgreement: ...
+
+
+@overload
 def compare(path: Sweep, svm: Formulation, n: int = 20, rng: Any = 0) -> ValueAgreement: ...
 
 
-def compare(path: Path | QuantilePath | Sweep, svm: Any, n: int = 20, rng: Any = 0) -> Agreement | ValueAgreement:
+def compare(
+    path: Path | QuantilePath | MarginPath | NuPath | Sweep, svm: Any, n: int = 20, rng: Any = 0
+) -> Agreement | ValueAgreement:
     """Compare a path with CVXPY (reference accuracy) at n parameters, or a sweep with another formulation.
 
     The parameters of a path are breakpoints, middles of pieces, and uniform random numbers, a third each; those of a
@@ -132,10 +146,10 @@ def compare(path: Path | QuantilePath | Sweep, svm: Any, n: int = 20, rng: Any =
 
     Parameters
     ----------
-    path : Path, QuantilePath or Sweep
-    svm : TwoCSVM, QuantileSVM or another formulation
-        For a path: the same samples, labels, kernel and weights (or constant feature). For a sweep: a formulation of
-        the same problem, with the same parameters, such as yours against ours.
+    path : Path, QuantilePath, MarginPath, NuPath or Sweep
+    svm : TwoCSVM, QuantileSVM, BiobjectiveMargin, TwoNuSVM or another formulation
+        For a path: the same samples, labels, kernel and weights (or constant feature, or slacks). For a sweep: a
+        formulation of the same problem, with the same parameters, such as yours against ours.
     n : int
         Number of points, at most.
     rng : int or numpy Generator
@@ -156,6 +170,10 @@ def compare(path: Path | QuantilePath | Sweep, svm: Any, n: int = 20, rng: Any =
         raise InputError(f"n must be a positive whole number, got {n!r}")
     if isinstance(path, QuantilePath):
         return _compare_quantiles(path, svm, n, rng)
+    if isinstance(path, MarginPath):
+        return _compare_margins(path, svm, n, rng)
+    if isinstance(path, NuPath):
+        return _compare_nu(path, svm, n, rng)
     same = np.array_equal(svm.y, path.y) and np.array_equal(svm.sample_weight, path.sample_weight)
     if not (same and same_samples(svm.X, path.gram.X)):
         raise InputError("svm must hold the samples, labels and weights that the path was traced on")
@@ -172,13 +190,13 @@ def compare(path: Path | QuantilePath | Sweep, svm: Any, n: int = 20, rng: Any =
     )
 
 
-def _points(ends: Array, n: int, rng: Any) -> list[tuple[float, str]]:
-    """Breakpoints, middles of pieces and random parameters, a third each, in order."""
+def _points(ends: Array, n: int, rng: Any, some: Array | None = None) -> list[tuple[float, str]]:
+    """Breakpoints (or some of them), middles of pieces and random parameters, a third each, in order."""
     rng = np.random.default_rng(rng)
     sizes = [(n + 2) // 3, (n + 1) // 3, n // 3]
     return sorted(
         [
-            *((float(t), "breakpoint") for t in rng.choice(ends, sizes[0])),
+            *((float(t), "breakpoint") for t in rng.choice(ends if some is None else some, sizes[0])),
             *((float(0.5 * (ends[j] + ends[j + 1])), "midpoint") for j in rng.integers(0, ends.size - 1, sizes[1])),
             *((float(ends[0] + t * (ends[-1] - ends[0])), "random") for t in rng.random(sizes[2])),
         ]
@@ -190,11 +208,39 @@ def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Any) -
     if not (same and svm.bias == path.bias):
         raise InputError("svm must be a QuantileSVM with the samples, labels and bias that the path was traced on")
     taus = [tau for tau, _ in _points(path.breakpoints, n, rng)]
-    reference = sweep(svm, tau=taus, lam=path.lam, progress=False)
+    return _values(path, taus, sweep(svm, tau=taus, lam=path.lam, progress=False))
+
+
+def _compare_margins(path: MarginPath, svm: BiobjectiveMargin, n: int, rng: Any) -> ValueAgreement:
+    same = isinstance(svm, BiobjectiveMargin) and np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
+    if not (same and svm.soft == path.soft):
+        raise InputError("svm must be a BiobjectiveMargin with the samples, labels and softness of the path")
+    shares = [share for share, _ in _points(path.breakpoints, n, rng)]
+    costs = {} if path.slack_costs is None else vars(path.slack_costs)
+    return _values(path, shares, sweep(svm, theta=[path.theta(s) for s in shares], **costs, progress=False))
+
+
+def _compare_nu(path: NuPath, svm: TwoNuSVM, n: int, rng: Any) -> ValueAgreement:
+    same = isinstance(svm, TwoNuSVM) and np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
+    if not same:
+        raise InputError("svm must be a TwoNuSVM with the samples and labels that the path was traced on")
+    # Where the hulls meet there is no classifier, and nu_star is only known to CVXPY's accuracy.
+    proper = np.array([t for t in path.breakpoints if path.rho(float(t)) > 0.0])
+    chosen = [t for t, _ in _points(path.breakpoints, n, rng, proper)]
+    nu, asymmetry = zip(*(path.along.nu(t) for t in chosen), strict=True)
+    given = {"nu": nu, "asymmetry": asymmetry}
+    if svm.by == "classes":
+        nu_plus, nu_minus = zip(*(path.along.classes(t) for t in chosen), strict=True)
+        given = {"nu_plus": nu_plus, "nu_minus": nu_minus}
+    columns: dict[str, Any] = {name: list(values) for name, values in given.items()}
+    return _values(path, chosen, sweep(svm, **columns, progress=False))
+
+
+def _values(path: QuantilePath | MarginPath | NuPath, points: list[float], reference: Sweep) -> ValueAgreement:
     return ValueAgreement(
         tuple(
-            ValueComparison(theirs.values, path.at(tau).value, theirs.value, theirs.certificate.gap)
-            for tau, theirs in zip(taus, reference, strict=True)
+            ValueComparison(theirs.values, path.at(t).value, theirs.value, theirs.certificate.gap)
+            for t, theirs in zip(points, reference, strict=True)
         )
     )
 

@@ -28,14 +28,18 @@ class DegeneratePathError(ParetoclfError, RuntimeError):
     ----------
     cause : str
         What happened, in words.
-    t : float
-        Position on the line, in [0, 1].
+    t : float or None
+        Position on the line, the parameter of the path; None on a map of the cost plane.
+    costs : str
+        The costs there; empty where there are none.
     """
 
-    def __init__(self, cause: str, *, t: float, costs: str, n_margin: int, remedy: str) -> None:
-        self.cause = cause
-        self.t = t
-        super().__init__(f"{cause}, at t = {t:.6g} ({costs}), margin set of {n_margin}. {remedy}")
+    def __init__(
+        self, cause: str, *, t: float | None, costs: str, n_margin: int, remedy: str, parameter: str = "t"
+    ) -> None:
+        self.cause, self.t, self.costs = cause, t, costs
+        where = costs if t is None else f"{parameter} = {t:.6g}" + (f" ({costs})" if costs else "")
+        super().__init__(f"{cause}, at {where}, margin set of {n_margin}. {remedy}")
 
 
 class InseparableError(InputError):

@@ -6,8 +6,9 @@ objective there, and lists the conditions that the point must satisfy. Judges kn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -165,6 +166,38 @@ class Judged:
     certificate: Certificate
     conditions: Sequence[Condition] = field(repr=False)
     numbers: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Deferred:
+    """Evidence that is computed when first asked for.
+
+    Parameters
+    ----------
+    compute : callable
+        Calls the judge.
+    """
+
+    compute: Callable[[], Judged] = field(repr=False)
+
+    @cached_property
+    def _judged(self) -> Judged:
+        return self.compute()
+
+    @property
+    def certificate(self) -> Certificate:
+        """The proof."""
+        return self._judged.certificate
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The primal constraints, with their multipliers."""
+        return tuple(self._judged.conditions)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """Variables and multipliers by name."""
+        return dict(self._judged.numbers)
 
 
 def judge(

@@ -74,11 +74,13 @@ DEPENDENT_FEATURES = 1e-30
 
 #: Tracker, fast road: beyond any of these a step is taken with care, and nothing is lost but time. Squared pivots
 #: relative to the diagonal; bound on the rounding error of a margin, absolute and relative to what the typical sample
-#: at the largest cap adds to its own margin; and the rounding error of a multiplier, relative to its cap.
+#: at the largest cap adds to its own margin; the rounding error of a multiplier, relative to its cap; and half the
+#: squared distance of two reduced hulls, relative to the largest squared norm.
 FAST_PIVOT = 1e-5
 FAST_ERROR = 1e-10
 FAST_SHIFT = 1e-9
 FAST_EXIT = 1e-12
+FAST_VALUE = 3e-7
 
 #: Tracker: a recomputed solution outside its box or on the wrong side of its margin by more than this
 #: (same units as EVENT_*) is a numerical failure, never a tie.

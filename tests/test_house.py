@@ -58,13 +58,13 @@ RESERVED: dict[str, tuple[str, ...]] = {
 EXCEPTIONS = {
     ("roc/curve.py", "matplotlib"): "RocCurve.plot draws itself; a caller who never plots pays nothing",
     ("roc/curve.py", "plotting"): "RocCurve.plot may hand itself to the display object",
-    ("path/result.py", "matplotlib"): "Path.plot names the figure's type",
-    ("path/result.py", "roc"): "Path.error_curve hands its scores to the room that counts",
+    ("path/pieces.py", "roc"): "error_curve of every path hands its scores to the room that counts",
     ("roc/error_curve.py", "plotting"): "ErrorCurve.plot hands itself to the display object",
-    ("path/result.py", "plotting"): "Path.plot hands itself to the display object",
     ("empirical/tradeoff.py", "plotting"): "EmpiricalTradeoff.plot hands itself to the display object",
     ("gaussian/tradeoff.py", "plotting"): "GaussianTradeoff.plot hands itself to the display object",
+    ("path/pieces.py", "plotting"): "plot of every path hands it to the display object",
     ("path/plane.py", "plotting"): "CostPlane.plot hands itself to the display object",
+    ("path/nu_grid.py", "plotting"): "NuGrid.plot hands itself to the display object",
 }
 
 
@@ -170,7 +170,7 @@ def test_the_import_test_sees_forbidden_imports(file, source):
 @pytest.mark.parametrize(
     ("file", "source"),
     [
-        ("path/result.py", "def f():\n    from paretoclf.plotting import PathDisplay"),
+        ("path/pieces.py", "def f():\n    from paretoclf.plotting import PathDisplay"),
         ("roc/curve.py", "from paretoclf.path import scores"),
         ("roc/curve.py", "if TYPE_CHECKING:\n    from matplotlib.axes import Axes"),
         ("path/lines.py", "from . import engine\nfrom .engine import follow\nfrom ..costs import Costs"),

@@ -392,6 +392,54 @@ def test_it_says_what_it_is():
         found.certificates("edges")
 
 
+@pytest.mark.parametrize("kind", ["linear", "rbf", "sparse", "low_rank", "precomputed", "weighted", "one region"])
+def test_a_map_is_saved_and_loaded(kind, tmp_path):
+    svm, square = generic(n=12, kernel="linear" if kind == "sparse" else kind, weighted=kind == "weighted"), SQUARE
+    if kind == "sparse":
+        svm = pc.TwoCSVM(sp.csr_array(svm.X), svm.y)
+    elif kind == "low_rank":
+        svm = pc.TwoCSVM(svm.X, svm.y, pc.RBF(1.0), low_rank=8)
+    elif kind == "precomputed":
+        svm = pc.TwoCSVM(svm.gram.matrix, svm.y, "precomputed")
+    elif kind == "one region":
+        square = (1e-4, 2e-4) if kind == "one region" else square
+        svm = pc.TwoCSVM([[1.0], [-1.0]], [1, -1])
+    found = pc.plane(svm, square, square)
+    found.save(tmp_path / "map")
+    again = pc.load_plane(tmp_path / "map.npz")
+    assert repr(again) == repr(found)
+    assert again.seconds == found.seconds
+    assert objections(svm, again) == []
+    for one, other in zip(again.regions, found.regions, strict=True):
+        assert (one.facets, one.key) == (other.facets, other.key)
+        for name in ("polygon", "sets", "margin", "alpha_map", "b_map"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    for one, other in zip(again.contacts, found.contacts, strict=True):
+        assert (one.first, one.second) == (other.first, other.second)
+        np.testing.assert_array_equal([one.start, one.stop], [other.start, other.stop])
+    costs = tuple(np.random.default_rng(3).uniform(*square, 2))
+    np.testing.assert_array_equal(again.at(*costs).alpha, found.at(*costs).alpha)
+    assert again.at(*costs).certificate.passes(1e-9)
+
+
+def test_a_file_that_is_no_map_is_refused(tmp_path):
+    svm = generic(n=8)
+    pc.trace(svm, (0, 0), (1, 1)).save(tmp_path / "path.npz")
+    pc.plane(svm, (0.5, 1), (0.5, 1)).save(tmp_path / "map.npz")
+    with pytest.raises(pc.InputError, match="not a saved map"):
+        pc.load_plane(tmp_path / "path.npz")
+    with pytest.raises(pc.InputError, match="not a saved path"):
+        pc.load_path(tmp_path / "map.npz")
+    with pytest.raises(pc.InputError, match="no such file"):
+        pc.load_plane(tmp_path / "nothing.npz")
+    with np.load(tmp_path / "map.npz") as whole:
+        part = {name: whole[name] for name in whole.files}
+    for name, cut_off in (("polygon", 5), ("facets", 5), ("sets", 1), ("alpha_map", 0), ("contact_ends", 0)):
+        np.savez(tmp_path / "cut.npz", **{**part, name: part[name][:cut_off]})
+        with pytest.raises(pc.InputError, match="not a saved map"):
+            pc.load_plane(tmp_path / "cut.npz")
+
+
 @pytest.mark.parametrize("wrong", [(1, 1), (2, 1), (-1, 1), (0, np.inf), (0, np.nan), 3, (1, 2, 3), "ab"])
 def test_ranges_that_are_none_are_refused(wrong):
     with pytest.raises(pc.InputError, match="C_minus must be a pair"):
@@ -401,8 +449,10 @@ def test_ranges_that_are_none_are_refused(wrong):
 def test_a_map_that_misses_something_is_refused(monkeypatch):
     svm = generic(n=6, seed=1)
     monkeypatch.setattr(Exploration, "_cross_edge", lambda *_: iter(()))
-    with pytest.raises(pc.DegeneratePathError, match="miss or overlap"):
+    with pytest.raises(pc.DegeneratePathError, match="miss or overlap") as refused:
         pc.plane(svm, SQUARE, SQUARE)
+    assert ", at C_plus=1.25" in str(refused.value)  # and not at some t: a map has none
+    assert refused.value.t is None
 
 
 def test_a_map_with_a_wrong_region_is_refused(monkeypatch):

@@ -213,10 +213,8 @@ def test_proposition_2_optimal_for_the_bounds_exactly_where_both_rates_are_above
     others = [m.distances(w, -float(w @ m.mu_plus) + 3 * rng.normal()).worst_case for w in rng.normal(size=(2000, 4))]
     rates = np.vstack([np.stack([bounds.tnr, bounds.tpr], axis=1), others])
     for j in range(1, len(bounds) - 1):  # what is better than the first and the last point is not drawn
-        better = (rates >= [bounds.tnr[j], bounds.tpr[j]]).all(axis=1) & (
-            rates > np.array([bounds.tnr[j], bounds.tpr[j]]) + 1e-12
-        ).any(axis=1)
-        assert better.any() != bounds.pareto[j], j
+        better = (rates >= rates[j]).all(axis=1) & (rates > rates[j] + 1e-12).any(axis=1)
+        assert better.any() != bounds.pareto[j]
     inside = found.curve(50, rates=pc.ChebyshevRate())
     assert inside.pareto.all()
 
@@ -304,6 +302,8 @@ def test_lemma_2_in_the_papers_words(delta):
     for u in (0.5, 1.0, 2.0):
         error = float(pc.KLRate(delta).error(u))
         assert f(error) == pytest.approx(ndtr(-u), abs=1e-7)
+    # It reaches exp(-delta) only: beyond, where the rate is 0, the paper's inverse has no value.
+    assert f(1.0) == pytest.approx(np.exp(-delta), abs=1e-6)
 
 
 def test_lemma_2_by_draws_weighted_with_the_tilt():
@@ -335,11 +335,11 @@ def test_corollary_2_corrected_only_the_part_beyond_the_thresholds_is_optimal(de
     else:
         assert (worst.pareto.sum() > middle.sum()) == wider
     # Another point is as good in one rate and better in the other; for the first and the last point it is not drawn.
+    tnr, tpr = worst.tnr, worst.tpr
     for j in np.flatnonzero(~worst.pareto)[1:-1]:
-        better = (worst.tnr >= worst.tnr[j]) & (worst.tpr >= worst.tpr[j])
-        assert (better & ((worst.tnr > worst.tnr[j]) | (worst.tpr > worst.tpr[j]))).any()
+        assert ((tnr >= tnr[j]) & (tpr >= tpr[j]) & ((tnr > tnr[j]) | (tpr > tpr[j]))).any()
     for j in np.flatnonzero(worst.pareto):
-        assert not ((worst.tnr > worst.tnr[j]) & (worst.tpr > worst.tpr[j])).any()
+        assert not ((tnr > tnr[j]) & (tpr > tpr[j])).any()
 
 
 def test_no_hyperplane_is_worth_anything_in_a_ball_that_is_too_large():

@@ -35,7 +35,8 @@ def run_roc(args: argparse.Namespace) -> int:
     if data.d != width:
         raise InputError(f"{args.source}: has {data.d} features, but {args.path} was traced on {width}")
     X, scaled = _scaled(Path(args.path), data.X)
-    scores, t = path.scores(X), symmetric_t(path)
+    scores = path.scores(X)
+    t = symmetric_t(path, float(scores.t[0]), float(scores.t[-1]))
     curves = {vary: roc_of_scores(scores, data.y, vary, t=t) for vary in get_args(Vary)}
     training = X.shape == path.gram.X.shape and bool(np.allclose(X, dense(path.gram.X)))
     report: dict[str, Any] = {

@@ -30,8 +30,9 @@ expressions, :math:`A`, :math:`1/C_+` and :math:`\theta^2/C_-` follow: DPP.
 **Closed form.** From the solution :math:`(w_1,b_1,\lambda_1)` at :math:`\theta=1`, the ordinary margin:
 :math:`w_\theta=w_1`, :math:`\xi_\theta=\xi_1`, :math:`b_\theta=b_1+\frac{\theta-1}{\theta+1}`, and
 :math:`\lambda_\theta=\lambda_1` on positive, :math:`\lambda_1/\theta` on negative samples. So the Pareto-optimal
-classifiers are :math:`\mu(w_1,b)` with :math:`\mu>0`, :math:`|b-b_1|<1`: see `BiobjectiveMargin.pareto_set`. This is
-Pareto optimality in training margins, not in error rates.
+classifiers are :math:`\mu(w_1,b)` with :math:`\mu>0`, :math:`|b-b_1|<1`: see `BiobjectiveMargin.pareto_set`, and
+`paretoclf.path.margins` for the same as an exact path, without a solver. This is Pareto optimality in training margins,
+not in error rates.
 
 **References.** Carrizosa & Martin-Barragan, European Journal of Operational Research (2006): problem
 :math:`(P_\theta)`, Lemma 4, Theorem 5, Corollary 6 (hard); problems (26), (27), (31) and Theorem 7 (soft). Printed slip

@@ -333,7 +333,7 @@ class ScaleMixtureRate(Rate):
         return np.asarray(quad_vec(integrand, *self._limits, epsabs=1e-13, epsrel=1e-12, norm="max", limit=2000)[0])
 
 
-#: Both rates, of the positives and of the negatives.
+# Both rates, of the positives and of the negatives.
 Rates = tuple[Rate, Rate]
 GAUSSIAN: Rates = (GaussianRate(), GaussianRate())
 

@@ -228,7 +228,7 @@ def judge_two_nu(
 
 def grade_two_nu(
     gram: Gram, y: Array, nu: Array, cap_plus: Array, cap_minus: Array, alpha: Array, *,
-    W: Array | None = None, own: tuple[Array, Array] | None = None,
+    W: Array | None = None, own: tuple[Array, Array] | None = None, zero: Mask | None = None,
 ) -> Graded:  # fmt: skip
     """`judge_two_nu` for k points, with joint products.
 
@@ -241,12 +241,19 @@ def grade_two_nu(
     W : array of shape (d, k), optional
     own : pair of arrays of shape (k,), optional
         Intercepts b and margins rho to judge; by default the best ones.
+    zero : bool array of shape (k,), optional
+        Points whose slope is 0, not only nearly so: where the hulls meet. What alpha leaves of it is a residual.
     """
     caps = np.where((y > 0)[:, None], cap_plus, cap_minus)
     feasible = np.clip(alpha, 0.0, caps)
     for side in (y > 0, y < 0):
         feasible[side] = _of_sum(feasible[side], caps[side], 0.5 * nu)
     scores, norm2, apart = _slopes(gram, y[:, None] * alpha, W)
+    largest = float(np.max(gram.diagonal()))
+    if zero is not None and zero.any():
+        terms = np.maximum(nu[zero] * largest, np.finfo(float).tiny)
+        apart[zero] = np.max(np.abs(scores[:, zero]), axis=0) / terms
+        scores[:, zero], norm2[zero] = 0.0, 0.0
     lower_norm2 = _slopes(gram, y[:, None] * feasible, None)[1]
     best = _intervals(y, scores, nu, cap_plus, cap_minus)
     if own is None:
@@ -267,7 +274,7 @@ def grade_two_nu(
     )
     stationarity = {"stationarity in w": apart, "balance": np.abs(y @ alpha) / caps.sum(axis=0)}
     # Scores are sums of terms that cancel: those of multipliers nu, in all, times the largest kernel value.
-    rounding = SCORE_ROUNDING * nu**2 * float(np.max(gram.diagonal()))
+    rounding = SCORE_ROUNDING * nu**2 * largest
     scale = np.maximum(np.maximum(0.5 * norm2 + paid + nu * rho, rounding), np.finfo(float).tiny)
     primal, dual = 0.5 * norm2 + paid - nu * rho, -0.5 * lower_norm2
     parts = [np.max(x, axis=0) for c in conditions for x in (c.infeasibility, c.wrong_sign, c.not_complementary)]
@@ -296,8 +303,14 @@ def _slopes(gram: Gram, coef: Array, W: Array | None) -> tuple[Array, Array, Arr
 
 
 def _of_sum(alpha: Array, caps: Array, total: Array) -> Array:
-    """Nearest multipliers in their box with the given sums: scaled down, or moved towards the caps."""
-    now, room = alpha.sum(axis=0), (caps - alpha).sum(axis=0)
-    down = np.where(now >= total, total / np.where(now > 0, now, 1.0), 1.0)
-    up = np.where(now < total, np.minimum(1.0, (total - now) / np.where(room > 0, room, np.inf)), 0.0)
-    return np.asarray(alpha * down + (caps - alpha) * up)
+    """Multipliers in their box with the given sums, next to some: scaled down, or moved towards the caps.
+
+    Upwards those are moved that are off their bounds, where that suffices: at the optimum only these cost nothing.
+    """
+    now = alpha.sum(axis=0)
+    missing = np.maximum(total - now, 0.0)
+    free = np.where(alpha > 0.0, caps - alpha, 0.0)
+    room = np.where(free.sum(axis=0) >= missing, free, caps - alpha)
+    share = np.minimum(1.0, missing / np.maximum(room.sum(axis=0), np.finfo(float).tiny))
+    down = np.where(now > total, total / np.where(now > 0, now, 1.0), 1.0)
+    return np.asarray(alpha * down + room * share)

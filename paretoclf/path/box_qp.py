@@ -40,6 +40,7 @@ from paretoclf.path.refine import refine
 from paretoclf.path.regular import run
 from paretoclf.path.segments import Entering, Event, Piece
 from paretoclf.tolerances import (
+    END_TIE,
     EVENT_BOX,
     INFEASIBLE,
     ROUNDING,
@@ -165,7 +166,9 @@ class BoxQP(Basis):
             total, speed = float(v.eta[0].sum()), float(r.eta[0].sum())
             if ends_at_zero(total, speed, min(dt, horizon)):
                 dt = -total / speed if speed else 0.0
-                return dt if dt < horizon - self.end_tolerance else np.inf, None
+                # Where all multipliers vanish at the end of the line, this sum does.
+                tie = self.end_tolerance if self.line.e_end.any() else END_TIE
+                return dt if dt < horizon - tie else np.inf, None
         if kind == events.NONE or dt > horizon - self.end_tolerance:
             return np.inf, None
         if dt == 0.0:

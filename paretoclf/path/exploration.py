@@ -150,8 +150,11 @@ class Exploration:
         crossing = float(np.hypot(*(point - inside)) / np.hypot(*(stop - inside)))
         ends = path.breakpoints
         size = self._touch / float(np.hypot(*(stop - inside)))
-        for k in np.flatnonzero(ends[1:] > crossing + size)[:3]:
+        edge = self._borders[i][j]
+        for k in np.flatnonzero(ends[1:] > crossing + size):
             begin = max(float(ends[k]), crossing)
+            if abs(edge @ np.array([1.0, *((1 - begin) * inside + begin * stop)])) > self._touch:
+                break  # slivers are passed over, however many, but no more than the tolerance of two neighbours
             for share in _NEARER:
                 t = begin + share * (float(ends[k + 1]) - begin)
                 basis = Sets(*path.basis(t))
@@ -192,7 +195,7 @@ class Exploration:
     def _refuse(self, cause: str, costs: Array, n_margin: int) -> DegeneratePathError:
         return DegeneratePathError(
             cause,
-            t=0.0,
+            t=None,
             costs=f"C_plus={costs[0]:.6g}, C_minus={costs[1]:.6g}",
             n_margin=n_margin,
             remedy="Standardise the features, or use a slightly different rectangle; no doubtful map is returned.",

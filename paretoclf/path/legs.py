@@ -123,10 +123,12 @@ def check_certificates(path: OnPieces) -> None:
         return
     t, failed = float(path.certificate_points[bad]), not certificates[bad].passes(CERTIFY)
     cause = certificates[bad].explain() if failed else f"the stored value is off by {wrong[bad]:.1e}"
+    costs = path.costs(t)
     raise DegeneratePathError(
         f"the certificate fails ({cause})",
         t=t,
-        costs=str(path.costs(t)),
+        costs="" if costs is None else str(costs),
         n_margin=int(path.n_margin[min(bad // 2, path.n_margin.size - 1)]),
         remedy="Standardise the features, or use a slightly different line.",
+        parameter=path.parameter,
     )

@@ -118,17 +118,22 @@ class Hulls:
 
     @property
     def stopped(self) -> bool:
-        """Whether the line that was recorded last ends where the hulls meet."""
-        log = self.problem.log
-        return bool(log.t[1, self.problem.segments - 1] < 1.0)
+        """Whether the line that was recorded last ends where the hulls meet; exactly at its end they meet too."""
+        log, last = self.problem.log, self.problem.segments - 1
+        if last < 0 or log.t[1, last] < 1.0:
+            return True
+        sums = self.problem.line.e_end[0]
+        return bool(sums > 0.0 and -log.eta[last, 1].sum() <= SCORE_ROUNDING * sums)
 
-    def follow(self, line: Line, t_from: float, t_to: float, progress: Callable[[float], Any] | None) -> Pieces:
-        """Follow a line from here, as the pieces of a path over t, in the unit of the data."""
+    def follow(self, line: Line, t_from: float, t_to: float, progress: Callable[[float], Any] | None) -> Pieces | None:
+        """Follow a line from here, as the pieces of a path over t, in the unit of the data; none if the hulls meet."""
         self.problem.set_line(line)
         self.problem.record_from_here()
         leg = follow_leg(self.problem, t_from, t_to, self.max_events, progress)
         forward, backward = ([leg], []) if t_from < t_to else ([], [leg])
         log = self.problem.log
+        if self.problem.segments == 0:
+            return None
         return _in_units(assemble(log, forward, log, backward, None, self.gram.features is not None), self)
 
 
@@ -188,7 +193,7 @@ def trace_nu(
     svm : TwoNuSVM
         The problem; only its samples and labels are used, no solver.
     nu : pair (lo, hi)
-        Interval within [0, nu_max]. The path ends at nu_star if that is above lo.
+        Interval within [0, nu_max]; None for hi is nu_max. The path ends at nu_star if that is above lo.
     asymmetry : float
         In (0, 1).
     certify, max_events, progress
@@ -210,9 +215,9 @@ def trace_nu(
     >>> from paretoclf.formulations.two_nu_svm import TwoNuSVM
     >>> from paretoclf.path.nu import trace_nu
     >>> svm = TwoNuSVM([[2.0], [1.0], [-0.5], [0.0], [-1.0], [-3.0]], [1, 1, 1, -1, -1, -1])
-    >>> path = trace_nu(svm, nu=(0, 1), asymmetry=0.5)
+    >>> path = trace_nu(svm, nu=(0, None), asymmetry=0.5)
     >>> path.star.kind, round(path.star.lower, 9), round(path.star.upper, 9)
-    ('trivial', 0.333333333, 0.333333333)
+    ('trivial', 0.208333333, 0.208333333)
     """
     hulls, began = Hulls(svm.gram, svm.y, max_events), time.perf_counter()
     asymmetry = _number(asymmetry, "asymmetry")
@@ -220,7 +225,7 @@ def trace_nu(
         raise InputError(f"asymmetry must lie in (0, 1), got {asymmetry!r}")
     sizes = hulls.n_plus, hulls.n_minus
     top = nu_max(asymmetry, *sizes)
-    lo, hi = _pair(nu, "nu", "(lo, hi)")
+    lo, hi = _pair(nu, "nu", "(lo, hi)", top)
     if not 0 <= lo < hi <= top * (1 + NU_ROUNDING):
         raise InputError(
             f"nu must be a pair (lo, hi) with 0 <= lo < hi <= {top:.9g} (the largest feasible nu at asymmetry "
@@ -228,10 +233,12 @@ def trace_nu(
         )
     hi = min(hi, top)
     caps = 1.0 / np.minimum(to_classes(hi, asymmetry, *sizes), 1.0)
-    if not hulls.go(caps):
+    pieces = None
+    if hulls.go(caps):
+        with meter(progress) as update:
+            pieces = hulls.follow(hulls.line(caps, caps, lo / hi), hi, lo, update)
+    if pieces is None:
         raise InputError(f"nu must reach above nu_star: at {hi:.9g} and below every solution is trivial, w = 0")
-    with meter(progress) as update:
-        pieces = hulls.follow(hulls.line(caps, caps, lo / hi), hi, lo, update)
     pieces = _scaled(pieces, 0.5 * hi)
     if hulls.stopped or lo == 0.0:
         pieces = _ends_trivial(pieces, first=True, nothing=not hulls.stopped)
@@ -274,20 +281,22 @@ def trace_hulls(
     >>> svm = TwoNuSVM([[2.0], [1.0], [0.0], [-1.0], [-3.0]], [1, 1, -1, -1, -1])
     >>> path = trace_hulls(svm, start=(1, 1), stop=(0.5, 0.5))
     >>> [round(path.rho(t), 6) for t in (0, 0.5, 1)], path.worst_certificate.passes(1e-12)
-    ([0.966667, 0.4..., 0.25], True)
+    ([1.7, 0.42, 0.24], True)
     """
     began, ends = time.perf_counter(), [_classes(start, "start"), _classes(stop, "stop")]
     if ends[0] == ends[1]:
         raise InputError(f"stop must differ from start, got {ends[1]} for both")
     s = [1.0 / np.array(end) for end in ends]
+    pieces = None
     for first in (0, 1):
         hulls = Hulls(svm.gram, svm.y, max_events)
         if hulls.go(s[first]):
+            with meter(progress) as update:
+                pieces = hulls.follow(hulls.line(s[first], s[1 - first]), float(first), float(1 - first), update)
+        if pieces is not None:
             break
-    else:
+    if pieces is None:
         raise InputError("start or stop must have reduced hulls that do not meet: at both the solution is trivial")
-    with meter(progress) as update:
-        pieces = hulls.follow(hulls.line(s[first], s[1 - first]), float(first), float(1 - first), update)
     if hulls.stopped:
         pieces = _ends_trivial(pieces, first=first == 1)
     line = HullLine(ends[0], ends[1], hulls.n_plus, hulls.n_minus)
@@ -304,12 +313,13 @@ def _number(given: Any, name: str) -> float:
         raise InputError(f"{name} must be a number, got {given!r}") from None
 
 
-def _pair(given: Any, name: str, form: str) -> tuple[float, float]:
+def _pair(given: Any, name: str, form: str, top: float | None = None) -> tuple[float, float]:
+    """Two numbers; for None in place of the second, `top`."""
     try:
         first, second = given
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a pair {form}, got {given!r}") from None
-    return _number(first, name), _number(second, name)
+    return _number(first, name), _number(top if second is None and top is not None else second, name)
 
 
 def _classes(given: Any, name: str) -> tuple[float, float]:

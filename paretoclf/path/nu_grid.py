@@ -36,7 +36,7 @@ class NuGrid:
     nu_plus : array of shape (p,)
     nu_minus : array of shape (m,)
     alpha : array of shape (p, m, n)
-        Multipliers.
+        Multipliers, up to rounding (1e-12 of the cap) within their bounds.
     b, rho : array of shape (p, m)
         Intercept and margin: where there are several, the middle, or the finite end. nan and 0 where there is no
         classifier.
@@ -77,14 +77,13 @@ class NuGrid:
         """Solution at ``(nu_plus[i], nu_minus[j])``, with its full certificate."""
         nu, asymmetry = self._pair(i, j)
         n, rho = self.y.size, float(self.rho[i, j])
-        judged = _grade(self.gram, self.y, *(np.array([x]) for x in (nu, asymmetry)), self.alpha[i, j][:, None]).judged(
-            0
-        )
+        one, trivial = self.alpha[i, j][:, None], self.trivial[i, j : j + 1]
+        judged = _grade(self.gram, self.y, np.array([nu]), np.array([asymmetry]), one, trivial).judged(0)
         best = judged.numbers["thresholds"]
         rule: Rule = KernelRule(
             self.gram, self.y * self.alpha[i, j], float(self.b[i, j]), None if best.unique else best.b_interval
         )
-        if self.trivial[i, j]:
+        if trivial[0]:
             rule = NoRule(
                 f"trivial: the reduced hulls meet at nu_plus = {self.nu_plus[i]:g}, "
                 f"nu_minus = {self.nu_minus[j]:g}; w = 0, and there is no classifier"
@@ -100,6 +99,12 @@ class NuGrid:
     def _pair(self, i: int, j: int) -> tuple[float, float]:
         plus = int(np.count_nonzero(self.y > 0))
         return to_asymmetry(float(self.nu_plus[i]), float(self.nu_minus[j]), plus, self.y.size - plus)
+
+    @property
+    def distance(self) -> Array:
+        """Distance of the two reduced hulls, ``2 |w| / nu``, shape (p, m)."""
+        pairs = [[self._pair(i, j)[0] for j in range(self.nu_minus.size)] for i in range(self.nu_plus.size)]
+        return np.asarray(2 * np.sqrt(np.maximum(-2.0 * self.value, 0.0)) / np.array(pairs))
 
     def scores(self, X: Any) -> Array:
         """Scores of new samples at every point, shape (p, m, number of samples); nan where there is no classifier.
@@ -119,7 +124,7 @@ class NuGrid:
         return np.asarray(out).reshape(p, m, -1) + self.b[:, :, None]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw rho over the grid, trivial points left blank; see `paretoclf.plotting.NuGridDisplay`."""
+        """Draw the distance of the hulls over the grid; see `paretoclf.plotting.NuGridDisplay`."""
         from paretoclf.plotting.nu_grid import NuGridDisplay  # matplotlib only when a picture is wanted
 
         return NuGridDisplay.from_grid(self).plot(ax=ax)
@@ -163,7 +168,9 @@ def nu_grid(
     >>> svm = pc.TwoNuSVM([[2.0], [1.0], [-0.5], [0.0], [-1.0], [-3.0]], [1, 1, 1, -1, -1, -1])
     >>> grid = pc.nu_grid(svm, [0.25, 0.5, 1.0], [0.25, 0.5, 1.0])
     >>> np.round(grid.rho, 3)
-    array([[0.   , 0.   , 0.063...],
+    array([[0.   , 0.   , 0.104],
+           [0.   , 0.042, 0.444],
+           [0.083, 0.292, 1.354]])
     """
     y, began = svm.y, time.perf_counter()
     plus, minus = _increasing(nu_plus, "nu_plus"), _increasing(nu_minus, "nu_minus")
@@ -183,7 +190,7 @@ def nu_grid(
             pairs = [to_asymmetry(float(plus[i]), float(v), *sizes) for v in minus]
             nu, asymmetry = (np.array(x) for x in zip(*pairs, strict=True))
             alpha[i] *= 0.5 * nu[:, None]
-            graded = _grade(svm.gram, y, nu, asymmetry, alpha[i].T)
+            graded = _grade(svm.gram, y, nu, asymmetry, alpha[i].T, trivial[i])
             if not graded.passes.all():
                 _refuse(graded, plus[i], minus)
             b[i], rho[i], value[i] = graded.b, graded.rho, graded.primal_value
@@ -202,8 +209,8 @@ def _increasing(given: Any, name: str) -> Array:
     return values
 
 
-def _grade(gram: Gram, y: Array, nu: Array, asymmetry: Array, alpha: Array) -> Graded:
-    return grade_two_nu(gram, y, nu, asymmetry / y.size, (1 - asymmetry) / y.size, alpha)
+def _grade(gram: Gram, y: Array, nu: Array, asymmetry: Array, alpha: Array, trivial: Mask) -> Graded:
+    return grade_two_nu(gram, y, nu, asymmetry / y.size, (1 - asymmetry) / y.size, alpha, zero=trivial)
 
 
 def _refuse(graded: Graded, plus: float, minus: Array) -> None:
@@ -264,4 +271,4 @@ def _read(
         share = min(max((u - t[0, s]) / (t[1, s] - t[0, s]), 0.0), 1.0)
         for e in range(ptr[s], ptr[s + 1]):
             i = index[e]
-            out[j, i] = min(max((1.0 - share) * a[0, e] + share * a[1, e], 0.0), (1.0 - u) * first[i] + u * last[i])
+            out[j, i] = (1.0 - share) * a[0, e] + share * a[1, e]

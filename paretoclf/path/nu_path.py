@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from paretoclf.checks import Array
 from paretoclf.classifiers import KernelRule, LinearRule, NoRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
-from paretoclf.evidence import Condition, Judged
+from paretoclf.evidence import Deferred, Judged
 from paretoclf.gram import Gram
 from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.nu import to_asymmetry, to_classes
@@ -24,9 +24,6 @@ from paretoclf.path.storage import write
 from paretoclf.proof import Certificate
 from paretoclf.solution import Solution
 from paretoclf.tolerances import WHOLE_RANK
-
-if TYPE_CHECKING:
-    from paretoclf.roc.error_curve import ErrorCurve
 
 _BLOCK = 256  # columns of multipliers expanded at a time
 
@@ -120,7 +117,7 @@ class NuPath(OnPieces):
     ----------
     gram : Gram
     y : array of shape (n,)
-    line : FixedAsymmetry or HullLine
+    along : FixedAsymmetry or HullLine
         What the parameter t is: nu itself, or the position on a line in (1/nu_plus, 1/nu_minus).
     pieces : Pieces
         The stored solution. On a HullLine it is that of the reduced hulls, whose multipliers are affine in t: those of
@@ -142,16 +139,16 @@ class NuPath(OnPieces):
 
     gram: Gram = field(repr=False)
     y: Array = field(repr=False)
-    line: FixedAsymmetry | HullLine
+    along: FixedAsymmetry | HullLine
     pieces: Pieces = field(repr=False)
     seconds: float = 0.0
 
     def __repr__(self) -> str:
         lo, hi = self.breakpoints[[0, -1]]
         what = (
-            f"nu {lo:g} to {hi:g}, asymmetry={self.line.asymmetry:g}"
-            if isinstance(self.line, FixedAsymmetry)
-            else f"t {lo:g} to {hi:g}, (nu_plus, nu_minus) {_pair(self.line.start)} to {_pair(self.line.stop)}"
+            f"nu {lo:g} to {hi:g}, asymmetry={self.along.asymmetry:g}"
+            if isinstance(self.along, FixedAsymmetry)
+            else f"t {lo:g} to {hi:g}, (nu_plus, nu_minus) {_pair(self.along.start)} to {_pair(self.along.stop)}"
         )
         return (
             f"NuPath({what}, {self.y.size} samples, {self.breakpoints.size - 2} breakpoints, "
@@ -161,18 +158,18 @@ class NuPath(OnPieces):
     @property
     def parameter(self) -> str:
         """What messages call t."""
-        return "nu" if isinstance(self.line, FixedAsymmetry) else "t"
+        return "nu" if isinstance(self.along, FixedAsymmetry) else "t"
 
     @cached_property
     def star(self) -> NuStar | None:
         """At fixed asymmetry: the largest nu whose solution is trivial; None if the path does not get that far."""
-        if not isinstance(self.line, FixedAsymmetry):
+        if not isinstance(self.along, FixedAsymmetry):
             return None
         low, above = (float(t) for t in self.breakpoints[:2])
         trivial = low > 0.0 and self.rho(low) == 0.0
-        if not trivial and max(nu * n for nu, n in zip(self.line.classes(low), self._sizes, strict=True)) > 1.0:
+        if not trivial and max(nu * n for nu, n in zip(self.along.classes(low), self._sizes, strict=True)) > 1.0:
             return None
-        at = above if trivial or low == 0.0 else low
+        at = 0.5 * (low + above) if trivial or low == 0.0 else low  # inside the last piece: w, b and rho go to 0 there
         coef, b = self.y * self.alpha(at), self.intercept(at)
         yf = self.y * (self.gram.matvec(coef) + b)
         unit = self.rho(at) if trivial else float(yf.min())
@@ -189,30 +186,33 @@ class NuPath(OnPieces):
 
     @property
     def _sizes(self) -> tuple[int, int]:
-        return self.line.n_plus, self.line.n_minus
+        return self.along.n_plus, self.along.n_minus
 
     def _unit(self, t: float) -> float:
         """What the stored multipliers are to be multiplied by."""
-        return self.line.nu(t)[0] / self.line.total(t) if isinstance(self.line, HullLine) else 1.0
+        return self.along.nu(t)[0] / self.along.total(t) if isinstance(self.along, HullLine) else 1.0
 
     def costs(self, t: float) -> Costs | None:
         """Costs at which the 2C-SVM has the same classifier up to scale (Theorem 2); None where rho = 0."""
-        (nu, asymmetry), rho = self.line.nu(t), self.rho(t)
+        (nu, asymmetry), rho = self.along.nu(t), self.rho(t)
         n = self.y.size
         return Costs(asymmetry / (rho * n), (1 - asymmetry) / (rho * n)) if rho > 0 and nu > 0 else None
 
     def caps(self, t: float) -> Array:
         """Upper bounds of the multipliers, shape (n,)."""
-        asymmetry = self.line.nu(t)[1]
+        asymmetry = self.along.nu(t)[1]
         return np.where(self.y > 0, asymmetry, 1 - asymmetry) / self.y.size
 
     def alpha(self, t: float) -> Array:
         """Multipliers of the 2nu-SVM at t, shape (n,), in O(n)."""
+        return np.clip(self._multipliers(t), 0.0, self.caps(t))
+
+    def _multipliers(self, t: float) -> Array:
+        """Multipliers as they are stored: their sums and margins are exact, at bounds they may be off by rounding."""
         j, share = self._locate(t)
-        caps, unit = self.caps(t), self._unit(t)
-        alpha = np.where(self._state(j) == LEFT, caps, 0.0)
+        alpha = np.where(self._state(j) == LEFT, self.caps(t), 0.0)
         index, a = self._margin(j, share)
-        alpha[index] = np.clip(unit * a, 0.0, caps[index])
+        alpha[index] = self._unit(t) * a
         return alpha
 
     def _affine(self, x0: Array, x1: Array, t: float) -> float:
@@ -254,14 +254,14 @@ class NuPath(OnPieces):
         t : float
             Of the range of the path: nu, or the position on the line.
         """
-        evidence, rho = _Evidence(self, float(t)), self.rho(t)
+        evidence, rho = Deferred(partial(self._judged, float(t))), self.rho(t)
         interval, notes = None, tuple[str, ...]()
         if self._whole(t):
             best = evidence.numbers["thresholds"]
             if not best.unique:
                 interval = best.b_interval
                 notes = (f"Not unique: every intercept in [{interval[0]:.6g}, {interval[1]:.6g}] is optimal.",)
-        nu, asymmetry = self.line.nu(t)
+        nu, asymmetry = self.along.nu(t)
         linear, b = self.pieces.w is not None and self.gram.linear, self.intercept(t)
         rule: Rule = (
             LinearRule(self.slope(t), b, interval)
@@ -282,7 +282,7 @@ class NuPath(OnPieces):
 
     def _whole(self, t: float) -> bool:
         """Whether nu_plus n_plus or nu_minus n_minus is a whole number, so that intercepts may not be unique."""
-        ranks = [nu * size for nu, size in zip(self.line.classes(t), self._sizes, strict=True)]
+        ranks = [nu * size for nu, size in zip(self.along.classes(t), self._sizes, strict=True)]
         return any(abs(r - round(r)) <= WHOLE_RANK * size for r, size in zip(ranks, self._sizes, strict=True))
 
     def scores(self, X: Any) -> PathScores:
@@ -303,25 +303,22 @@ class NuPath(OnPieces):
             knots = np.empty((Z.shape[0], P.t.size))
             for first in range(0, P.t.size, _BLOCK):
                 here = [float(t) for t in P.t[first : first + _BLOCK]]
-                coef = np.stack([self.y * self.alpha(t) / self._unit(t) for t in here], axis=1)
+                coef = np.stack([self.y * self._multipliers(t) / self._unit(t) for t in here], axis=1)
                 knots[:, first : first + _BLOCK] = Z @ coef if features is None else Z @ (features.T @ coef)
         return PathScores(P.t, knots[:, :-1] + P.b0, knots[:, 1:] + P.b1)
 
-    def error_curve(self, X: Any, y: Any) -> ErrorCurve:
-        """False positives and false negatives on (held-out) samples as exact step functions of t; see `Path`."""
-        from paretoclf.roc.error_curve import error_curve_of_scores  # a room above
-
-        return error_curve_of_scores(self.scores(X), y)
-
     def graded(self, points: Array) -> Graded:
         """What the judge of the 2nu-SVM says of the solutions at some points."""
-        pairs = [self.line.nu(float(t)) for t in points]
+        pairs = [self.along.nu(float(t)) for t in points]
         nu, asymmetry = (np.array(x) for x in zip(*pairs, strict=True))
-        alpha = np.stack([self.alpha(float(t)) for t in points], axis=1)
+        alpha = np.stack([self._multipliers(float(t)) for t in points], axis=1)
         W = None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in points], axis=1)
         own = np.array([[self.intercept(float(t)), self.rho(float(t))] for t in points]).T
-        n = self.y.size
-        return grade_two_nu(self.gram, self.y, nu, asymmetry / n, (1 - asymmetry) / n, alpha, W=W, own=(own[0], own[1]))
+        caps = asymmetry / self.y.size, (1 - asymmetry) / self.y.size
+        return grade_two_nu(self.gram, self.y, nu, *caps, alpha, W=W, own=(own[0], own[1]), zero=own[1] == 0.0)
+
+    def _judged(self, t: float) -> Judged:
+        return self.graded(np.array([t])).judged(0)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:
@@ -333,40 +330,13 @@ class NuPath(OnPieces):
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the path to an npz file (to a temporary name first, then renamed); `load_path` reads it."""
-        line = self.line
+        line = self.along
         own: dict[str, Any] = (
             {"asymmetry": np.array(line.asymmetry)}
             if isinstance(line, FixedAsymmetry)
             else {"hulls": np.array([line.start, line.stop])}
         )
         write(file, self.gram, self.y, self.pieces, self.seconds, own)
-
-
-@dataclass(frozen=True)
-class _Evidence:
-    """Evidence of a point of the path, computed when first asked for."""
-
-    path: NuPath = field(repr=False)
-    t: float
-
-    @cached_property
-    def _judged(self) -> Judged:
-        return self.path.graded(np.array([self.t])).judged(0)
-
-    @property
-    def certificate(self) -> Certificate:
-        """The proof."""
-        return self._judged.certificate
-
-    @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """Margins, slacks and rho, with their multipliers."""
-        return tuple(self._judged.conditions)
-
-    @property
-    def numbers(self) -> dict[str, Any]:
-        """Multipliers alpha, slacks xi, margin rho, intercept b, and all optimal thresholds."""
-        return dict(self._judged.numbers)
 
 
 def _pair(pair: tuple[float, float]) -> str:

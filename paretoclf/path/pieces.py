@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretoclf.certificate import Certificate
 from paretoclf.checks import Array, Index, State
 from paretoclf.errors import InputError
+from paretoclf.gram import Gram
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
+from paretoclf.path.scores import PathScores
+
+if TYPE_CHECKING:
+    from paretoclf.roc.error_curve import ErrorCurve
 
 _SETS = {RIGHT: "R", LEFT: "L", MARGIN: "M"}
 
@@ -55,6 +60,7 @@ class Pieces:
 class OnPieces:
     """What is common to paths whatever their parameter t is, from ``pieces.t[0]`` to ``pieces.t[-1]``."""
 
+    gram: Gram
     y: Array
     pieces: Pieces
 
@@ -63,12 +69,12 @@ class OnPieces:
         """What messages call t."""
         return "t"
 
-    def value(self, t: float) -> float:
-        """Optimal value at t."""
+    def costs(self, t: float) -> Any:
+        """Costs at t; None where there are none."""
         raise NotImplementedError
 
-    def costs(self, t: float) -> Any:
-        """Costs at t."""
+    def scores(self, X: Any) -> PathScores:
+        """Scores of new samples as an exact piecewise affine function of t."""
         raise NotImplementedError
 
     @cached_property
@@ -105,6 +111,13 @@ class OnPieces:
             raise InputError(f"{self.parameter} must lie in [{ends[0]:g}, {ends[-1]:g}], got {t!r}")
         j = min(int(np.searchsorted(ends, t, side="right")) - 1, ends.size - 2)
         return j, float((t - ends[j]) / (ends[j + 1] - ends[j]))
+
+    def value(self, t: float) -> float:
+        """Optimal value at t: piecewise quadratic, and concave."""
+        j, f = self._locate(t)
+        start, end, bend = self.pieces.value[j]
+        chord = start + f * (end - start) if f <= 0.5 else end - (1 - f) * (end - start)  # exact at both ends
+        return float(chord - f * (1 - f) * bend)
 
     def sets(self, t: float) -> State:
         """Set of each sample on the piece that begins at or contains t: 0 right, 1 left, 2 margin; shape (n,)."""
@@ -178,3 +191,31 @@ class OnPieces:
     def worst_certificate(self) -> Certificate:
         """The certificate with the largest residual or gap."""
         return max(self._certificates, key=lambda c: np.max([c.residual, abs(c.gap)]))
+
+    def error_curve(self, X: Any, y: Any) -> ErrorCurve:
+        """False positives and false negatives on (held-out) samples as exact step functions of t.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            As for `Classifier.decision_function`.
+        y : array of shape (m,)
+            Labels -1 and +1, both present.
+
+        Examples
+        --------
+        >>> import paretoclf as pc
+        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+        >>> pc.trace(svm, start=(0.4, 1.6), stop=(1.6, 0.4)).error_curve([[0.5], [2.5]], [-1, 1]).minimax()
+        (Optimum(t in [0.277778, 0.722222), fpr 0, fnr 0, objective 0),)
+        """
+        from paretoclf.roc.error_curve import error_curve_of_scores  # a room above
+
+        line = getattr(self, "line", None)  # of a path through the cost plane
+        return error_curve_of_scores(self.scores(X), y, line, self.parameter)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the solution and the duality gap; see `paretoclf.plotting.PathDisplay`."""
+        from paretoclf.plotting.path import PathDisplay  # matplotlib only when a picture is wanted
+
+        return PathDisplay.from_path(self).plot(ax=ax)

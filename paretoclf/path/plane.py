@@ -6,6 +6,7 @@ critical regions. `plane` finds them all.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ from paretoclf.path.critical import Bases, Region, Sets
 from paretoclf.path.exploration import Exploration
 from paretoclf.path.lines import CostProblem, trace_costs
 from paretoclf.path.polygon import area, borders, rectangle
+from paretoclf.path.storage import write_arrays
+from paretoclf.path.stored_regions import pack
 from paretoclf.solution import Solution, make_solution
 from paretoclf.tolerances import CERTIFY, PLANE_AREA, PLANE_SLIVER
 
@@ -247,6 +250,15 @@ class CostPlane:
                 out[owner[i]].append(proof)
         return out
 
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the map to an npz file (to a temporary name first, then renamed); `load_plane` reads it."""
+        contacts = {
+            "contacts": np.array([(each.first, each.second) for each in self.contacts], dtype=np.int64).reshape(-1, 2),
+            "contact_ends": np.array([(each.start, each.stop) for each in self.contacts]).reshape(-1, 2, 2),
+        }
+        own = {"rectangle": np.array([self.C_plus, self.C_minus]), "sample_weight": self.sample_weight}
+        write_arrays(file, self.gram, self.y, self.seconds, {**pack(self.regions), **contacts, **own})
+
     def plot(self, ax: Any = None) -> Any:
         """Draw the regions; see `paretoclf.plotting.plane.PlaneDisplay`."""
         from paretoclf.plotting.plane import PlaneDisplay  # matplotlib only when a picture is wanted
@@ -347,4 +359,4 @@ def _range(given: Any, name: str) -> tuple[float, float]:
 def _refuse(cause: str, region: Region, costs: Array) -> DegeneratePathError:
     where = f"C_plus={costs[0]:.6g}, C_minus={costs[1]:.6g}"
     remedy = "Standardise the features, or use a smaller rectangle; no doubtful map is returned."
-    return DegeneratePathError(cause, t=0.0, costs=where, n_margin=region.margin.size, remedy=remedy)
+    return DegeneratePathError(cause, t=None, costs=where, n_margin=region.margin.size, remedy=remedy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from paretoclf.checks import Array, Index
 from paretoclf.classifiers import KernelRule, LinearRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
-from paretoclf.evidence import Condition, Judged
+from paretoclf.evidence import Deferred, Judged
 from paretoclf.gram import Gram
 from paretoclf.judges.quantile import judge_quantile, judge_quantiles
 from paretoclf.path.events import LEFT
@@ -154,19 +154,12 @@ class QuantilePath(OnPieces):
         """
         return Solution(
             classifier=self.rule(tau),
-            evidence=_Evidence(self, float(tau)),
+            evidence=Deferred(partial(self.judged, float(tau))),
             source="path",
             values={"tau": float(tau), "lam": self.lam},
             costs=self.costs(tau),
             notes=(END_NOTES[tau],) if tau in END_NOTES else (),
         )
-
-    def value(self, tau: float) -> float:
-        """Optimal value at tau: concave and piecewise quadratic."""
-        j, f = self._locate(tau)
-        start, end, bend = self.pieces.value[j]
-        chord = start + f * (end - start) if f <= 0.5 else end - (1 - f) * (end - start)  # exact at both ends
-        return float(chord - f * (1 - f) * bend)
 
     def scores(self, X: Any) -> PathScores:
         """Scores of new samples as an exact, continuous, piecewise affine function of tau.
@@ -241,30 +234,3 @@ class QuantilePath(OnPieces):
         """Write the path to an npz file (to a temporary name first, then renamed); `load_path` reads it."""
         own = {"lam": np.array(self.lam), "bias": np.array(self.bias)}
         write(file, self.gram, self.y, self.pieces, self.seconds, own)
-
-
-@dataclass(frozen=True)
-class _Evidence:
-    """Evidence of a point of the path, computed when first asked for."""
-
-    path: QuantilePath = field(repr=False)
-    tau: float
-
-    @cached_property
-    def _judged(self) -> Judged:
-        return self.path.judged(self.tau)
-
-    @property
-    def certificate(self) -> Certificate:
-        """The proof."""
-        return self._judged.certificate
-
-    @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """Margins and slacks, with their multipliers."""
-        return tuple(self._judged.conditions)
-
-    @property
-    def numbers(self) -> dict[str, Any]:
-        """Multipliers alpha, slacks xi, intercept b."""
-        return dict(self._judged.numbers)

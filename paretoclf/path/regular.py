@@ -74,7 +74,7 @@ from paretoclf.path.watched import (
     watch_some,
     watched_rates,
 )
-from paretoclf.tolerances import FAST_ERROR, FAST_SHIFT, ROUNDING
+from paretoclf.tolerances import FAST_ERROR, FAST_SHIFT, FAST_VALUE, ROUNDING
 
 _PATIENCE = 50  # steps of length zero in a row
 _RESERVE = 1.5  # budgets relative to what recent epochs needed
@@ -182,6 +182,8 @@ def _afresh(f: Follower, room: Room, k: int) -> tuple[float, bool]:
         Q, f.samples, f.group, f.state, phi, room.line_e, f.e[1], f.margin, k, room.members, eta, room.w, room.every,
         room.value,
     )  # fmt: skip
+    if f.to_zero and abs(room.value[0]) < FAST_VALUE * Q.longest * Q.longest * room.line_e[0] * room.line_e[0]:
+        return total, False  # a difference of sums of this size; certificates are relative to what is left
     error = 1.0 + total * Q.longest
     for h in range(eta.shape[1]):
         error += abs(eta[ETA, h])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.scores import PathScores
 from paretoclf.path.storage import write
 from paretoclf.solution import Solution, make_solution
-
-if TYPE_CHECKING:
-    from paretoclf.roc.error_curve import ErrorCurve
 
 _BLOCK = 256  # columns of multipliers expanded at a time
 
@@ -130,10 +127,7 @@ class Path(OnPieces):
         """Optimal value at t: piecewise quadratic, concave (Bach et al. 2006, section 3)."""
         if self._trivial(t):
             return 0.0
-        j, f = self._locate(t)
-        start, end, bend = self.pieces.value[j]
-        chord = start + f * (end - start) if f <= 0.5 else end - (1 - f) * (end - start)  # exact at both ends
-        return float(chord - f * (1 - f) * bend)
+        return super().value(t)
 
     def shadow_prices(self, t: float) -> ShadowPrices:
         """What a unit of either cost adds to the optimal value at t: the weighted slacks of either class.
@@ -182,27 +176,6 @@ class Path(OnPieces):
                 base[:, knots] = K @ (self.y[:, None] * self._expand(P.t[knots])[0])
         return PathScores(P.t, base[:, :-1] + P.b0, base[:, 1:] + P.b1)
 
-    def error_curve(self, X: Any, y: Any) -> ErrorCurve:
-        """False positives and false negatives on (held-out) samples as exact step functions of t.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-            As for `Classifier.decision_function`.
-        y : array of shape (m,)
-            Labels -1 and +1, both present.
-
-        Examples
-        --------
-        >>> import paretoclf as pc
-        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
-        >>> pc.trace(svm, start=(0.4, 1.6), stop=(1.6, 0.4)).error_curve([[0.5], [2.5]], [-1, 1]).minimax()
-        (Optimum(t in [0.277778, 0.722222), fpr 0, fnr 0, objective 0),)
-        """
-        from paretoclf.roc.error_curve import error_curve_of_scores  # a room above
-
-        return error_curve_of_scores(self.scores(X), y, self.line)
-
     def _expand(self, points: Array) -> tuple[Array, Array, Array]:
         """Multipliers (n, k), caps (n, k) and intercepts (k,) at increasing points."""
         alpha = np.stack([self.alpha(float(t)) for t in points], axis=1)
@@ -229,12 +202,6 @@ class Path(OnPieces):
         name = "sample_costs" if isinstance(self.line.start, SampleCosts) else "line"
         own = {name: ends, "sample_weight": self.sample_weight}
         write(file, self.gram, self.y, self.pieces, self.seconds, own)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw coefficients or multipliers and the duality gap; see `paretoclf.plotting.PathDisplay`."""
-        from paretoclf.plotting.path import PathDisplay  # matplotlib only when a picture is wanted
-
-        return PathDisplay.from_path(self).plot(ax=ax)
 
 
 def _numbers(costs: Costs | SampleCosts) -> Array:

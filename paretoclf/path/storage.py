@@ -1,4 +1,4 @@
-"""Paths in npz files: what all of them store."""
+"""Paths and maps in npz files: what all of them store."""
 
 from __future__ import annotations
 
@@ -21,21 +21,25 @@ from paretoclf.samples import Samples
 def write(
     file: str | os.PathLike[str], gram: Gram, y: Array, pieces: Pieces, seconds: float, own: Mapping[str, Any]
 ) -> None:
-    """Write a path to an npz file (to a temporary name first, then renamed).
+    """Write a path to an npz file; ``own`` is what only this kind of path has."""
+    write_arrays(file, gram, y, seconds, {**{k: v for k, v in pieces.__dict__.items() if v is not None}, **own})
+
+
+def write_arrays(file: str | os.PathLike[str], gram: Gram, y: Array, seconds: float, arrays: Mapping[str, Any]) -> None:
+    """Write samples and arrays to an npz file (to a temporary name first, then renamed).
 
     Parameters
     ----------
     file : path
         ``.npz`` is added where it is missing.
-    gram, y, pieces, seconds
-        What every path has.
-    own : mapping of str to array
-        What only this kind of path has.
+    gram, y, seconds
+        What every path and map has.
+    arrays : mapping of str to array
+        The rest.
     """
     target = FilePath(file)
     target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
-    stored: dict[str, Any] = {k: v for k, v in pieces.__dict__.items() if v is not None}
-    stored |= _stored(gram.X) | dict(own)
+    stored: dict[str, Any] = {**_stored(gram.X), **arrays}
     if gram.pivots is not None:
         stored["pivots"] = gram.pivots
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")

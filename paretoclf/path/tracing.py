@@ -7,6 +7,8 @@ from typing import Any, overload
 
 from paretoclf.errors import InputError
 from paretoclf.path.lines import CostProblem, trace_costs
+from paretoclf.path.margin_path import MarginPath
+from paretoclf.path.margins import MarginProblem, trace_margins
 from paretoclf.path.nu import NuProblem, trace_hulls, trace_nu
 from paretoclf.path.nu_path import NuPath
 from paretoclf.path.quantile import QuantileProblem, trace_quantile
@@ -51,6 +53,19 @@ def trace(
 ) -> QuantilePath: ...
 
 
+@overload
+def trace(
+    svm: MarginProblem,
+    *,
+    theta: Any,
+    C_plus: Any = None,
+    C_minus: Any = None,
+    certify: bool = True,
+    max_events: int | None = None,
+    progress: bool | None = None,
+) -> MarginPath: ...
+
+
 def trace(
     svm: Any,
     start: Any = None,
@@ -58,18 +73,21 @@ def trace(
     *,
     tau: Any = None,
     lam: Any = None,
+    theta: Any = None,
+    C_plus: Any = None,
+    C_minus: Any = None,
     nu: Any = None,
     asymmetry: Any = None,
     hub: Path | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
-) -> Path | QuantilePath | NuPath:
+) -> Path | QuantilePath | MarginPath | NuPath:
     """Every optimal classifier along a line of parameters, exactly.
 
     Parameters
     ----------
-    svm : TwoCSVM, QuantileSVM or TwoNuSVM
+    svm : TwoCSVM, QuantileSVM, BiobjectiveMargin or TwoNuSVM
         The problem; only its samples, labels and weights are used, no solver.
     start, stop : Costs or pair (C_plus, C_minus), or SampleCosts
         For `TwoCSVM`: the ends of a segment of the cost plane, anywhere in the closed quadrant, the origin and the
@@ -81,9 +99,13 @@ def trace(
         For `QuantileSVM`: an interval within [0, 1], ends included.
     lam : float
         For `QuantileSVM`: the weight of the squared norm, positive.
+    theta : pair (lo, hi)
+        For `BiobjectiveMargin`: an interval of positive ratios of the two margins.
+    C_plus, C_minus : float
+        For the soft `BiobjectiveMargin`: costs of the squared slacks, positive.
     nu : pair (lo, hi)
-        For `TwoNuSVM`, with asymmetry in place of start and stop: an interval within [0, nu_max]. The path ends at
-        nu_star, below which every solution is trivial, if that is above lo.
+        For `TwoNuSVM`, with asymmetry in place of start and stop: an interval within [0, nu_max], None for hi being
+        nu_max. The path ends at nu_star, below which every solution is trivial, if that is above lo.
     asymmetry : float
         For `TwoNuSVM`: in (0, 1).
     hub : Path, optional
@@ -99,7 +121,7 @@ def trace(
 
     Returns
     -------
-    Path, QuantilePath or NuPath
+    Path, QuantilePath, MarginPath or NuPath
 
     Raises
     ------
@@ -112,7 +134,7 @@ def trace(
     References
     ----------
     Bach, Heckerman & Horvitz (2006), JMLR 7, section 3; Hastie et al. (2004), JMLR 5; Karasuyama et al. (2012); Yu et
-    al., section 3; Davenport, Baraniuk & Scott (2010), section 2.
+    al., section 3; Carrizosa & Martin-Barragan (2006), Theorems 5 and 7; Davenport, Baraniuk & Scott (2010), section 2.
 
     Examples
     --------
@@ -126,32 +148,35 @@ def trace(
     2.888889
     >>> pc.trace(pc.QuantileSVM(X, y, bias=True), tau=(0, 1), lam=0.1)
     QuantilePath(tau 0 to 1, lam=0.1, 4 samples, 5 kinks, margin sets of up to 2)
-    >>> pc.trace(pc.TwoNuSVM(X, y), nu=(0, 1), asymmetry=0.5).star.nu
-    0.75
+    >>> round(pc.trace(pc.TwoNuSVM(X, y), nu=(0, None), asymmetry=0.5).star.nu, 9)
+    0.333333333
     """
-    given = {"start": start, "stop": stop, "hub": hub, "tau": tau, "lam": lam, "nu": nu, "asymmetry": asymmetry}
-    domain = getattr(svm, "domain", ())
-    follower, names, optional = _COSTS
+    given = {"start": start, "stop": stop, "hub": hub, "tau": tau, "lam": lam, "theta": theta}
+    given |= {"C_plus": C_plus, "C_minus": C_minus, "nu": nu, "asymmetry": asymmetry}
+    domain = tuple(getattr(svm, "domain", ()))
+    follower: Callable[..., Any]
+    names: tuple[str, ...] = ("start", "stop")
+    optional: tuple[str, ...] = ()
+    instead = ""
     if "tau" in domain:
-        follower, names, optional = _QUANTILE
-    elif "nu" in domain or "nu_plus" in domain:
-        follower, names, optional = _HULLS if nu is None and asymmetry is None else _NU
+        follower, names = trace_quantile, ("tau", "lam")
+    elif "theta" in domain:
+        follower, names = trace_margins, domain
+    elif "nu" not in domain and "nu_plus" not in domain:
+        follower, optional = trace_costs, ("hub",)
+    elif nu is None and asymmetry is None:
+        follower, instead = trace_hulls, ", or with nu and asymmetry"
+    else:
+        follower, names, instead = trace_nu, ("nu", "asymmetry"), ", or with start and stop"
     missing = [name for name in names if given[name] is None]
     foreign = [name for name in given if given[name] is not None and name not in (*names, *optional)]
-    how = f"a {type(svm).__name__}, which is traced with {names[0]} and {names[1]}"
-    if follower is trace_nu or follower is trace_hulls:
-        how += ", or with start and stop" if follower is trace_nu else ", or with nu and asymmetry"
+    how = f"a {type(svm).__name__}, which is traced with {' and '.join(names)}{instead}"
     if foreign:
         raise InputError(f"{foreign[0]} must be left out for {how}, got {given[foreign[0]]!r}")
     if missing:
         raise InputError(f"{missing[0]} must be given for {how}, got None")
     own = {name: given[name] for name in (*names, *optional)}
-    return follower(svm, **own, certify=certify, max_events=max_events, progress=progress)
-
-
-# Which function traces a formulation, the parameters it must be given, and those it may be.
-_Way = tuple[Callable[..., Any], tuple[str, str], tuple[str, ...]]
-_COSTS: _Way = (trace_costs, ("start", "stop"), ("hub",))
-_QUANTILE: _Way = (trace_quantile, ("tau", "lam"), ())
-_NU: _Way = (trace_nu, ("nu", "asymmetry"), ())
-_HULLS: _Way = (trace_hulls, ("start", "stop"), ())
+    path: Path | QuantilePath | MarginPath | NuPath = follower(
+        svm, **own, certify=certify, max_events=max_events, progress=progress
+    )
+    return path

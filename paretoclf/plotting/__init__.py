@@ -3,6 +3,7 @@
 from paretoclf.plotting.empirical import EmpiricalDisplay as EmpiricalDisplay
 from paretoclf.plotting.errors import ErrorCurveDisplay as ErrorCurveDisplay
 from paretoclf.plotting.hulls import plot_hulls as plot_hulls
+from paretoclf.plotting.nu_grid import NuGridDisplay as NuGridDisplay
 from paretoclf.plotting.path import PathDisplay as PathDisplay
 from paretoclf.plotting.path import plot_paths as plot_paths
 from paretoclf.plotting.plane import PlaneDisplay as PlaneDisplay

@@ -55,13 +55,13 @@ class ErrorCurveDisplay:
 
     @property
     def parameter(self) -> str:
-        """What the horizontal axis shows: ``"asymmetry"`` or ``"t"``."""
+        """What the horizontal axis shows: ``"asymmetry"``, or what the curve's t is."""
         line = self.curve.line
-        return "asymmetry" if line is not None and axis_of(line) == "asymmetry" else "t"
+        return "asymmetry" if line is not None and axis_of(line) == "asymmetry" else self.curve.parameter
 
     def position(self, t: Array) -> Array:
         """Horizontal positions of path parameters."""
-        if self.parameter == "t" or self.curve.line is None:
+        if self.parameter != "asymmetry" or self.curve.line is None:
             return np.asarray(t)
         return np.array([self.curve.line.at(float(u)).asymmetry for u in t])
 

@@ -11,6 +11,7 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
+from paretoclf.path.margin_path import MarginPath
 from paretoclf.path.result import Path
 
 if TYPE_CHECKING:
@@ -36,11 +37,12 @@ class PathDisplay:
     """A path in two panels: coefficients (linear kernel) or multipliers over their caps, and the duality gap.
 
     The horizontal axis is the asymmetry where the total is fixed, the mean cost (logarithmic) on a line from zero
-    costs, and the path parameter t on any other line.
+    costs, and the path parameter on any other line: t, tau, or the positives' share of the margin. Along a path of
+    margins neither coefficients nor multipliers move; the upper panel has the two margins.
 
     Parameters
     ----------
-    path : Path
+    path : Path, QuantilePath or MarginPath
         What to show.
     feature_names : sequence of str, optional
         Names of the coefficients in the legend; default x1, x2, ...
@@ -67,7 +69,7 @@ class PathDisplay:
     'mean cost'
     """
 
-    path: Path
+    path: Any
     feature_names: Sequence[str] | None = None
     axes_: tuple[Axes, Axes] = field(init=False, repr=False)
     figure_: Figure | SubFigure = field(init=False, repr=False)
@@ -78,14 +80,14 @@ class PathDisplay:
             raise InputError(f"feature_names must have one name per feature ({width}), got {len(self.feature_names)}")
 
     @classmethod
-    def from_path(cls, path: Path, feature_names: Sequence[str] | None = None) -> PathDisplay:
+    def from_path(cls, path: Any, feature_names: Sequence[str] | None = None) -> PathDisplay:
         """Make the display of a path."""
         return cls(path, feature_names)
 
     @property
     def parameter(self) -> str:
-        """What the horizontal axis shows: ``"asymmetry"``, ``"mean cost"`` or ``"t"``."""
-        return axis_of(self.path.line)
+        """What the horizontal axis shows: ``"asymmetry"``, ``"mean cost"``, or the path's parameter."""
+        return axis_of(self.path.line) if isinstance(self.path, Path) else self.path.parameter
 
     def position(self, t: Any) -> Array:
         """Horizontal positions of path parameters."""
@@ -113,7 +115,9 @@ class PathDisplay:
         """
         upper, lower = _panels(ax)
         knots = self.knots()
-        if self.path.gram.linear:
+        if isinstance(self.path, MarginPath):
+            self._margins(upper, self.path, knots)
+        elif self.path.gram.linear:
             self._coefficients(upper, knots)
         else:
             self._multipliers(upper, knots)
@@ -140,10 +144,10 @@ class PathDisplay:
             ends = ends[ends > 0.0]
             grid = np.geomspace(first, 1.0, 300)
         else:
-            grid = np.linspace(0.0, 1.0, 300)
+            grid = np.linspace(ends[0], ends[-1], 300)
         if ends.size > _KNOTS:
             ends = ends[np.linspace(0, ends.size - 1, _KNOTS).astype(int)]
-        return np.unique(np.concatenate([grid, ends]).clip(0.0, 1.0))
+        return np.unique(np.concatenate([grid, ends]).clip(*self.path.breakpoints[[0, -1]]))
 
     def _coefficients(self, ax: Axes, knots: Array) -> None:
         w = np.stack([self.path.slope(float(t)) for t in knots])
@@ -177,6 +181,14 @@ class PathDisplay:
         ax.set_ylabel(r"multiplier over its cap, $\alpha_i / c_i$")
         ax.legend(fontsize="x-small", frameon=False, ncols=2, loc="upper center")
 
+    def _margins(self, ax: Axes, path: MarginPath, knots: Array) -> None:
+        margins = np.array([path.margins(float(share)) for share in knots])
+        for k, (name, color, style) in enumerate((("positives", POSITIVE, "-"), ("negatives", NEGATIVE, "--"))):
+            ax.plot(knots, margins[:, k], color=color, linestyle=style, linewidth=1.5, label=f"margin of the {name}")
+        ax.set_ylim(bottom=0.0)
+        ax.set_ylabel(r"margin, slacks included" if path.soft else "margin")
+        ax.legend(fontsize="x-small", frameon=False, loc="upper center")
+
     def _gap(self, ax: Axes) -> None:
         points = self.path.certificate_points
         gap = np.maximum(np.abs([c.gap for c in self.path.certificates()]), FLOOR)
@@ -197,6 +209,9 @@ LABELS = {
     "asymmetry": r"asymmetry $C_+ / (C_+ + C_-)$",
     "mean cost": r"mean cost $(n_+ C_+ + n_- C_-) / n$",
     "t": "path parameter $t$",
+    "tau": r"quantile $\tau$",
+    "nu": r"$\nu$",
+    "share": r"positives' share of the margin, $\theta / (1 + \theta)$",
 }
 
 

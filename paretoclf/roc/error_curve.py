@@ -88,7 +88,7 @@ class ErrorCurve:
     Attributes
     ----------
     t : array of shape (k + 1,)
-        Every t at which a count changes, and the ends 0 and 1; increasing.
+        Every t at which a count changes, and the two ends of the path; increasing.
     false_positives, false_negatives : int array of shape (k,)
         Counts on the open stretches ``(t[j], t[j + 1])``.
     false_positives_at, false_negatives_at : int array of shape (k + 1,)
@@ -97,6 +97,8 @@ class ErrorCurve:
         Samples of each class.
     line : CostLine, optional
         The line of the path.
+    parameter : str
+        What t is, where it does not go along a line of costs: ``"tau"``, ``"share"``.
 
     Raises
     ------
@@ -126,6 +128,7 @@ class ErrorCurve:
     n_plus: int
     n_minus: int
     line: CostLine | None = field(default=None)
+    parameter: str = "t"
 
     def __post_init__(self) -> None:
         for name, count in (("n_plus", self.n_plus), ("n_minus", self.n_minus)):
@@ -136,7 +139,7 @@ class ErrorCurve:
         best = self.minimax()[0]
         return (
             f"ErrorCurve({self.t.size - 2} changes, {self.n_plus} positives, {self.n_minus} negatives, "
-            f"minimax {best.objective:.4f} at t = {best.t:.6g})"
+            f"minimax {best.objective:.4f} at {self.parameter} = {best.t:.6g})"
         )
 
     @property
@@ -150,16 +153,17 @@ class ErrorCurve:
         return self.false_negatives / self.n_plus
 
     def counts(self, t: float) -> tuple[int, int]:
-        """False positives and false negatives at t, in [0, 1]."""
-        if not 0 <= t <= 1:
-            raise InputError(f"t must lie in [0, 1], got {t!r}")
+        """False positives and false negatives at t."""
+        lo, hi = self.t[[0, -1]]
+        if not lo <= t <= hi:
+            raise InputError(f"{self.parameter} must lie in [{lo:g}, {hi:g}], got {t!r}")
         j = int(np.searchsorted(self.t, t))
         if self.t[j] == t:
             return int(self.false_positives_at[j]), int(self.false_negatives_at[j])
         return int(self.false_positives[j - 1]), int(self.false_negatives[j - 1])
 
     def rates(self, t: float) -> tuple[float, float]:
-        """False positive rate and false negative rate at t, in [0, 1]."""
+        """False positive rate and false negative rate at t."""
         fp, fn = self.counts(t)
         return fp / self.n_minus, fn / self.n_plus
 
@@ -257,7 +261,7 @@ class ErrorCurve:
 
 
 def error_curve_of_scores(
-    scores: PathScores | Sequence[PathScores], y: Any, line: CostLine | None = None
+    scores: PathScores | Sequence[PathScores], y: Any, line: CostLine | None = None, parameter: str = "t"
 ) -> ErrorCurve:
     """Errors of a path, or of the paths of several folds on one line, whose counts are added.
 
@@ -269,6 +273,8 @@ def error_curve_of_scores(
         Labels -1 and +1, one vector for each PathScores. Both classes must occur, not in each fold.
     line : CostLine, optional
         Where in the cost plane; for the picture.
+    parameter : str
+        What t is, if it is not the position on a line.
 
     Returns
     -------
@@ -299,7 +305,7 @@ def error_curve_of_scores(
         begin += _errors(first, label)
         events.append(_steps(fold, label))
     t, at, after = (np.concatenate(parts) for parts in zip(*events, strict=True))
-    knots, place = np.unique(np.concatenate([[0.0, 1.0], t]), return_inverse=True)
+    knots, place = np.unique(np.concatenate([folds[0].t[[0, -1]], t]), return_inverse=True)
     sums = np.zeros((2, knots.size, 2), dtype=np.int64)  # what the counts change by, on a knot and after it
     np.add.at(sums[0], place[2:], at)
     np.add.at(sums[1], place[2:], after)
@@ -307,7 +313,9 @@ def error_curve_of_scores(
     points = np.concatenate([begin[None], stretches]) + sums[0]
     n_plus = int(sum(np.count_nonzero(label > 0) for label in labels))
     n_minus = sum(label.size for label in labels) - n_plus
-    return ErrorCurve(knots, stretches[:, 0], stretches[:, 1], points[:, 0], points[:, 1], n_plus, n_minus, line)
+    return ErrorCurve(
+        knots, stretches[:, 0], stretches[:, 1], points[:, 0], points[:, 1], n_plus, n_minus, line, parameter
+    )
 
 
 def _alternate(points: Index, stretches: Index) -> Index:
@@ -324,7 +332,7 @@ def _errors(positive: Mask, y: Array) -> Index:
 def _steps(scores: PathScores, y: Array) -> tuple[Array, Index, Index]:
     """Where labels change: t, and by what the two error counts differ on t, and just after it, from just before it.
 
-    At t = 0, where there is nothing before, from just after it.
+    At the first t, where there is nothing before, from just after it.
     """
     m, k = scores.start.shape
     width = max(1, BLOCK // max(m, 1))
@@ -362,10 +370,10 @@ def _at_breakpoints(scores: PathScores, low: int, high: int) -> Changes:
 
 
 def _at_ends(scores: PathScores) -> Changes:
-    """The labels at t = 0 and t = 1 against those beside them."""
+    """The labels at the two ends against those beside them."""
     start, end = scores.start[:, 0], scores.end[:, -1]
     first = (start >= 0).astype(np.int64) - just_after(start, scores.end[:, 0])
     last = (end >= 0).astype(np.int64) - just_after(end, scores.start[:, -1])
     m = start.size
-    t = np.repeat([0.0, 1.0], m)
+    t = np.repeat(scores.t[[0, -1]], m)
     return t, np.tile(np.arange(m), 2), np.concatenate([first, last]), np.zeros(2 * m, dtype=np.int64)

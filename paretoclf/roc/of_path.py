@@ -16,7 +16,6 @@ import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
 from paretoclf.checks import Array, check_labels, check_vector
-from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
@@ -31,8 +30,8 @@ class ScoredPath(Protocol):
     def scores(self, X: Any) -> PathScores:
         """Scores of the rows of X along the path."""
 
-    def costs(self, t: float) -> Costs:
-        """Costs at t."""
+    def costs(self, t: float) -> Any:
+        """Costs at t; None where the path has none."""
 
 
 def roc_curve_of_scores(y: Any, scores: Any) -> RocCurve:
@@ -75,7 +74,7 @@ def roc_of_path(
 
     Parameters
     ----------
-    path : Path
+    path : Path, QuantilePath or MarginPath
         An exact path, from `paretoclf.trace`.
     X : array or sparse matrix of shape (m, d)
         Samples.
@@ -83,7 +82,7 @@ def roc_of_path(
         Their labels, -1 and +1.
     vary : {"intercept", "asymmetry", "both"}
         What varies; see `roc_of_scores`.
-    t : float in [0, 1], optional
+    t : float, optional
         Path parameter of the slope for ``vary="intercept"``. Default: `symmetric_t` of the path.
     n_grid : int
         Size of the grid for ``vary="both"``.
@@ -112,7 +111,9 @@ def roc_of_path(
     >>> roc_of_path(Line(), X, y, vary="asymmetry")
     RocCurve(asymmetry: 5 points, 2 positives, 2 negatives, AUC 0.7500, of the hull 0.8750)
     """
-    return roc_of_scores(path.scores(X), y, vary, symmetric_t(path) if t is None else t, n_grid)
+    scores = path.scores(X)
+    lo, hi = float(scores.t[0]), float(scores.t[-1])
+    return roc_of_scores(scores, y, vary, symmetric_t(path, lo, hi) if t is None else t, n_grid)
 
 
 def roc_of_scores(
@@ -136,7 +137,7 @@ def roc_of_scores(
         the path does not reach them, and turned to go from (0, 0) to (1, 1). "both": upper hull of all thresholds
         at all breakpoints and at n_grid equally spaced t, with the other two curves (that of the intercept if t is
         given), so that it contains them.
-    t : float in [0, 1], optional
+    t : float, optional
         Path parameter for "intercept", where it is required.
     n_grid : int
         Size of the grid for "both".
@@ -182,12 +183,13 @@ def roc_of_scores(
     return replace(union.hull(), index=None)
 
 
-def symmetric_t(path: ScoredPath) -> float:
-    """Where on its line a path is closest to asymmetry 1/2.
+def symmetric_t(path: ScoredPath, lo: float = 0.0, hi: float = 1.0) -> float:
+    """Where between two of its parameters a path is closest to asymmetry 1/2.
 
-    Costs are affine in t, so ``C_plus - C_minus`` is too: its zero if it has one in [0, 1] (exactly; asymmetry 1/2);
-    otherwise the end of the line whose asymmetry is nearer, since the asymmetry is monotone along a line. The end
-    t = 1 when both are equally near, as on a ray, where the asymmetry is constant.
+    Costs are affine in t, so ``C_plus - C_minus`` is too: its zero if it has one in [lo, hi] (exactly; asymmetry 1/2);
+    otherwise the end whose asymmetry is nearer, since the asymmetry is monotone along a line. The end hi when both
+    are equally near, as on a ray, where the asymmetry is constant; the middle where the costs do not change at all, as
+    along a path of margins. An end without costs, where w = 0, is not taken.
 
     Examples
     --------
@@ -199,13 +201,17 @@ def symmetric_t(path: ScoredPath) -> float:
     >>> round(symmetric_t(Line()), 15)
     0.666666666666667
     """
-    start, stop = path.costs(0.0), path.costs(1.0)
+    start, stop = path.costs(lo), path.costs(hi)
+    if start is None or stop is None:
+        return hi if start is None else lo
+    if start == stop:
+        return 0.5 * (lo + hi)
     first, last = start.C_plus - start.C_minus, stop.C_plus - stop.C_minus
     if (first < 0 < last) or (last < 0 < first):
-        return first / (first - last)
+        return lo + (hi - lo) * float(first / (first - last))
     if start.total == 0 or abs(stop.asymmetry - 0.5) <= abs(start.asymmetry - 0.5):
-        return 1.0
-    return 0.0
+        return hi
+    return lo
 
 
 def checked_folds(scores: PathScores | Sequence[PathScores], y: Any) -> tuple[list[PathScores], list[Array]]:
@@ -214,6 +220,8 @@ def checked_folds(scores: PathScores | Sequence[PathScores], y: Any) -> tuple[li
     given = [y] if isinstance(scores, PathScores) else list(y)
     if len(folds) == 0 or len(folds) != len(given):
         raise InputError(f"y must have one vector of labels per PathScores ({len(folds)}), got {len(given)}")
+    if any(fold.t[0] != folds[0].t[0] or fold.t[-1] != folds[0].t[-1] for fold in folds):
+        raise InputError("scores must be those of paths over one range of t")
     sizes = [fold.start.shape[0] for fold in folds]
     vectors = [np.asarray(labels) for labels in given]
     for j, (size, vector) in enumerate(zip(sizes, vectors, strict=True)):
@@ -244,7 +252,7 @@ def _asymmetry(folds: list[PathScores], labels: list[Array]) -> RocCurve:
     first_tp = sum(int(np.count_nonzero(each.first & (y > 0))) for each, y in zip(found, labels, strict=True))
     fp = first_fp + np.concatenate([[0], np.cumsum(d_fp)[ends]])
     tp = first_tp + np.concatenate([[0], np.cumsum(d_tp)[ends]])
-    t, swept = _between(t[ends], swept[ends])
+    t, swept = _between(t[ends], swept[ends], folds[0].t)
     n_plus = sum(int(np.count_nonzero(y > 0)) for y in labels)
     n_minus = sum(len(y) for y in labels) - n_plus
     height = fp * n_plus + tp * n_minus  # of fpr + tpr, in whole numbers
@@ -271,9 +279,9 @@ def _steps(found: Crossings, y: Array) -> tuple[Array, Array, npt.NDArray[np.int
     return found.t, found.swept, np.where(positive, 0, step), np.where(positive, step, 0)
 
 
-def _between(t: Array, swept: Array) -> tuple[Array, Array]:
+def _between(t: Array, swept: Array, path: Array) -> tuple[Array, Array]:
     """Positions in the middle of the stretches that the sorted positions (t, swept) cut the path into."""
-    ends_t, ends_swept = np.concatenate([[0.0], t, [1.0]]), np.concatenate([[1.0], swept, [1.0]])
+    ends_t, ends_swept = np.concatenate([path[:1], t, path[-1:]]), np.concatenate([[1.0], swept, [1.0]])
     in_jump = ends_t[1:] == ends_t[:-1]
     middle = 0.5 * (ends_t[1:] + ends_t[:-1])
     return middle, np.where(in_jump, 0.5 * (ends_swept[1:] + ends_swept[:-1]), 1.0)
@@ -281,7 +289,8 @@ def _between(t: Array, swept: Array) -> tuple[Array, Array]:
 
 def _positions(folds: list[PathScores], n_grid: int) -> tuple[Array, Array]:
     """Breakpoints and grid, as positions (t, swept). Jumps matter only if they move the folds against each other."""
-    t = np.unique(np.concatenate([*(fold.t for fold in folds), np.linspace(0, 1, n_grid)]))
+    grid = np.linspace(folds[0].t[0], folds[0].t[-1], n_grid)
+    t = np.unique(np.concatenate([*(fold.t for fold in folds), grid]))
     if len(folds) == 1:
         return t, np.ones(len(t))
     inner = np.unique(np.concatenate([fold.t[1:-1] for fold in folds]))

@@ -1,0 +1,173 @@
+"""MarginPath: the Pareto set of the two class margins, as data."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+import numpy as np
+
+from paretoclf.checks import Array, check_positive_number
+from paretoclf.classifiers import KernelRule, LinearRule, Rule, gram_scores, gram_slope
+from paretoclf.costs import Costs
+from paretoclf.evidence import Deferred, Judged
+from paretoclf.gram import Gram
+from paretoclf.judges.margins import judge_margins
+from paretoclf.path.pieces import OnPieces, Pieces
+from paretoclf.path.scores import PathScores
+from paretoclf.path.storage import write
+from paretoclf.proof import Certificate
+from paretoclf.solution import Solution
+
+
+@dataclass(frozen=True)
+class MarginPath(OnPieces):
+    r"""The solutions of the biobjective margin problem at every theta of an interval.
+
+    The parameter is the positives' share of the margin, ``share = theta / (1 + theta)``, in which all is affine: the
+    positives are to keep the distance ``2 share / |w|`` from the hyperplane, the negatives ``2 (1 - share) / |w|``. One
+    piece has it all: w is the same everywhere, and ``b = b_1 + 2 share - 1``, b_1 being that of theta = 1.
+
+    Attributes
+    ----------
+    gram : Gram
+    y : array of shape (n,)
+    slack_costs : Costs or None
+        Costs of the squared slacks; None for the hard problem.
+    pieces : Pieces
+        The stored solution: its ``t`` is the share, its multipliers are those of theta = 1, where
+        :math:`|\bar y_i|\lambda_i` is the same at every theta.
+    seconds : float
+        Time that tracing took, certificates excluded.
+
+    References
+    ----------
+    Carrizosa & Martin-Barragan (2006), Theorem 5, Corollary 6, Theorem 7: at the ends 0 and 1 of the share, which are
+    not reached, a margin would vanish.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> hard = pc.BiobjectiveMargin([[1.0], [-1.0]], [1, -1], soft=False)
+    >>> path = pc.trace(hard, theta=(0.01, 100))
+    >>> path.margins(path.share(3.0))
+    (1.5..., 0.5...)
+    """
+
+    gram: Gram = field(repr=False)
+    y: Array = field(repr=False)
+    slack_costs: Costs | None
+    pieces: Pieces = field(repr=False)
+    seconds: float = 0.0
+
+    @property
+    def parameter(self) -> str:
+        """What messages call t."""
+        return "share"
+
+    def __repr__(self) -> str:
+        kind = f"soft, {self.slack_costs}" if self.soft else "hard"
+        lo, hi = (self.theta(float(share)) for share in self.breakpoints)
+        return (
+            f"MarginPath(theta {lo:.6g} to {hi:.6g}, {kind}, {self.y.size} samples, {self.n_margin[0]} on their margin)"
+        )
+
+    @property
+    def soft(self) -> bool:
+        """Whether margins may be missed."""
+        return self.slack_costs is not None
+
+    def share(self, theta: float) -> float:
+        """The path parameter of a ratio of margins: ``theta / (1 + theta)``."""
+        theta = check_positive_number(theta, "theta")
+        return theta / (1.0 + theta)
+
+    def theta(self, share: float) -> float:
+        """The ratio of the margins at a path parameter: ``share / (1 - share)``."""
+        self._locate(share)
+        return float(share / (1.0 - share))
+
+    def costs(self, share: float) -> Costs | None:
+        """Costs of the squared slacks, the same at every share; None for the hard problem."""
+        return self.slack_costs
+
+    def alpha(self, share: float) -> Array:
+        """Multipliers of the margin constraints as the paper has them, shape (n,)."""
+        return np.where(self.y > 0, self._weighed, self._weighed / self.theta(share))
+
+    @cached_property
+    def _weighed(self) -> Array:
+        r"""Multipliers times :math:`|\bar y_i|`, shape (n,)."""
+        alpha = np.zeros(self.y.size)
+        alpha[self.pieces.index] = self.pieces.a0
+        return alpha
+
+    @property
+    def _coef(self) -> Array:
+        return np.asarray(0.5 * self.y * self._weighed)
+
+    def intercept(self, share: float) -> float:
+        """The intercept at a share of the margin."""
+        _, f = self._locate(share)
+        return float((1 - f) * self.pieces.b0[0] + f * self.pieces.b1[0])
+
+    def slope(self, share: float) -> Array:
+        """The slope w, shape (d,), linear kernel only; the same at every share."""
+        self._locate(share)
+        return gram_slope(self.gram, self._coef) if self.pieces.w is None else self.pieces.w[0].copy()
+
+    def rule(self, share: float) -> Rule:
+        """The classifier at a share of the margin."""
+        if self.gram.linear:
+            return LinearRule(self.slope(share), self.intercept(share))
+        return KernelRule(self.gram, self._coef, self.intercept(share))
+
+    def margins(self, share: float) -> tuple[float, float]:
+        """Margins of the positive and of the negative class; in the soft problem with the slacks, as in (28)."""
+        norm = float(np.sqrt(self.value(share)))
+        return 2 * share / norm, 2 * (1 - share) / norm
+
+    def at(self, share: float) -> Solution:
+        """Solution at a share of the margin; its certificate is computed when asked for.
+
+        Parameters
+        ----------
+        share : float
+            In the interval of the path; ``share(theta)`` of a theta.
+        """
+        costs = {} if self.slack_costs is None else vars(self.slack_costs)
+        return Solution(
+            classifier=self.rule(share),
+            evidence=Deferred(partial(self.judged, float(share))),
+            source="path",
+            values={"theta": self.theta(share), **costs},
+        )
+
+    def scores(self, X: object) -> PathScores:
+        """Scores of new samples as an exact affine function of the share.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+            For a precomputed kernel their values against the training samples, shape (m, n).
+        """
+        w = None if self.pieces.w is None else self.pieces.w[0]
+        base = gram_scores(self.gram, self._coef, w, 0.0, X)[:, None]
+        return PathScores(self.pieces.t, base + self.pieces.b0, base + self.pieces.b1)
+
+    def judged(self, share: float) -> Judged:
+        """What the judge of the margin problem says of the solution at a share."""
+        c = self.slack_costs
+        costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
+        w, b = None if self.pieces.w is None else self.slope(share), self.intercept(share)
+        return judge_margins(self.gram, self.y, self.theta(share), self.alpha(share), b, costs=costs, w=w)
+
+    @cached_property
+    def _certificates(self) -> list[Certificate]:
+        return [self.judged(float(share)).certificate for share in self.certificate_points]
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the path to an npz file (to a temporary name first, then renamed); `load_path` reads it."""
+        own = {"slack_costs": np.array([] if self.slack_costs is None else tuple(self.slack_costs))}
+        write(file, self.gram, self.y, self.pieces, self.seconds, own)

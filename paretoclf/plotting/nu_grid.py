@@ -1,0 +1,98 @@
+"""The grid of the 2nu-SVM: margin over (nu_plus, nu_minus), and where there is no classifier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.path.nu_grid import NuGrid
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+
+@dataclass(eq=False)
+class NuGridDisplay:
+    """A quantity over the grid of the 2nu-SVM, one cell a solution; hatched where the reduced hulls meet.
+
+    Parameters
+    ----------
+    grid : NuGrid
+        What to show.
+    values : array of shape (p, m), optional
+        What the colours are; default: the distance of the reduced hulls, ``2 |w| / nu``.
+    label : str
+        What the colour bar says.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        As drawn last.
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> from paretoclf.plotting import NuGridDisplay
+    >>> svm = pc.TwoNuSVM([[2.0], [1.0], [0.0], [-1.0], [-3.0]], [1, 1, -1, -1, -1])
+    >>> NuGridDisplay.from_grid(pc.nu_grid(svm, [0.5, 1], [0.5, 1])).values.shape  # .plot() draws it
+    (2, 2)
+    """
+
+    grid: NuGrid
+    values: Array
+    label: str = "distance of the reduced hulls"
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    @classmethod
+    def from_grid(cls, grid: NuGrid, values: Any = None, label: str | None = None) -> NuGridDisplay:
+        """Make the display of a grid, coloured by values (p, m), such as an error, or by the distance of the hulls."""
+        if values is None:
+            return cls(grid, grid.distance)
+        return cls(grid, np.asarray(values, dtype=np.float64), "" if label is None else label)
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> NuGridDisplay:
+        """Draw the grid.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; default: a new figure.
+        title : str, optional
+            Title; default: sizes and exchanges.
+        """
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            ax = plt.figure(figsize=(6.4, 5.4), layout="constrained").subplots()
+        grid = self.grid
+        shown = np.ma.masked_where(grid.trivial, self.values)
+        x, z = (_edges(nu) for nu in (grid.nu_plus, grid.nu_minus))
+        mesh = ax.pcolormesh(x, z, shown.T, cmap="viridis", linewidth=0)
+        ax.figure.colorbar(mesh, ax=ax, label=self.label)
+        if grid.trivial.any():
+            ax.set_facecolor("0.85")
+            ax.plot([], [], "s", color="0.85", markersize=10, label="the hulls meet: no classifier")
+            ax.legend(loc="upper right", fontsize="small")
+        ax.set_xlabel(r"$\nu_+$")
+        ax.set_ylabel(r"$\nu_-$")
+        p, m = grid.rho.shape
+        ax.set_title(
+            f"{p} x {m} solutions of the 2nu-SVM, {grid.y.size} samples" if title is None else title, fontsize="medium"
+        )
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _edges(centres: Array) -> Array:
+    """Cells around increasing centres."""
+    if centres.size == 1:
+        return np.array([centres[0] - 0.5, centres[0] + 0.5])
+    middle = 0.5 * (centres[1:] + centres[:-1])
+    return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
