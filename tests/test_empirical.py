@@ -10,6 +10,7 @@ import cvxpy as cp
 import matplotlib as mpl
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, ttest_1samp, wilcoxon
@@ -236,6 +237,28 @@ def test_a_class_too_small_for_both_parts_is_refused(gaussians):
         pc.empirical_tradeoff(X, y, centroids, train_share=0.9)
     with pytest.raises(pc.InputError, match="tnr must lie in"):
         pc.empirical_tradeoff(*gaussians(n=20), centroids, splits=1).tpr_at(1.5)
+
+
+def test_samples_may_be_sparse(gaussians):
+    X, y = gaussians(n=40)
+    dense, sparse = (
+        pc.empirical_tradeoff(Z, y, lambda A, b: pc.gaussian_tradeoff(A, b).curve(50), splits=2)
+        for Z in (X, sp.csr_array(X))
+    )
+    np.testing.assert_allclose(dense.points, sparse.points)
+
+
+@pytest.mark.parametrize(
+    ("fit", "message"),
+    [
+        (lambda A, b: pc.gaussian_tradeoff(A, b), "fit must return an object with a method scores.*GaussianTradeoff"),
+        (lambda A, b: None, "fit must return an object with a method scores.*got NoneType"),
+        (lambda A, b: pc.gaussian_tradeoff(A, b).minimax().classifier, "fit must return an object"),
+    ],
+)
+def test_what_is_no_family_is_refused(gaussians, fit, message):
+    with pytest.raises(pc.InputError, match=message):
+        pc.empirical_tradeoff(*gaussians(n=40), fit, splits=1)
 
 
 # Confidence bands.

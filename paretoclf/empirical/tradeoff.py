@@ -250,7 +250,13 @@ def _one(
     with warnings.catch_warnings():
         # It says that promised rates cannot be trusted. Here they are counted.
         warnings.simplefilter("ignore", SmallSampleWarning)
-        scores = as_path(fit(inside, y[train]).scores(outside))
+        family = fit(inside, y[train])
+        if not callable(getattr(family, "scores", None)):
+            raise InputError(
+                "fit must return an object with a method scores(X), such as gaussian_tradeoff(...).curve() or a path, "
+                f"got {type(family).__name__}"
+            )
+        scores = as_path(family.scores(outside))
     hull = roc_of_scores(scores, y[test], "both").auc if both else None
     return held_out(scores, y[test], test.astype(np.int64)), hull
 
