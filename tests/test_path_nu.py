@@ -240,10 +240,11 @@ def test_scores_of_a_grid_are_those_of_its_solutions():
 
 def test_a_grid_of_coinciding_class_means_is_trivial_throughout():
     X, y = blobs(11, 20)
-    grid = pc.nu_grid(pc.TwoNuSVM(np.vstack([X, X]), np.append(y, -y)), [0.2, 1.0], [0.5, 1.0])
+    svm = pc.TwoNuSVM(np.vstack([X, X]), np.append(y, -y))
+    grid = pc.nu_grid(svm, [0.2, 1.0], [0.5, 1.0])
     assert grid.trivial.all()
     assert grid.residual.max() <= 1e-12
-    nu, _ = pc.TwoNuSVM(X, y).to_asymmetry(1.0, 0.5)
+    nu, _ = svm.to_asymmetry(1.0, 0.5)
     assert grid.alpha[1, 0].sum() == pytest.approx(nu, rel=1e-14)
 
 
