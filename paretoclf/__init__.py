@@ -47,6 +47,16 @@ if TYPE_CHECKING:
     from paretoclf.formulations.surrogate_risk import SurrogateRisk as SurrogateRisk
     from paretoclf.formulations.two_c_svm import TwoCSVM as TwoCSVM
     from paretoclf.formulations.two_nu_svm import TwoNuSVM as TwoNuSVM
+    from paretoclf.gaussian.operating import OperatingPoint as OperatingPoint
+    from paretoclf.gaussian.operating import TradeoffCurve as TradeoffCurve
+    from paretoclf.gaussian.rates import ChebyshevRate as ChebyshevRate
+    from paretoclf.gaussian.rates import GaussianRate as GaussianRate
+    from paretoclf.gaussian.rates import KLRate as KLRate
+    from paretoclf.gaussian.rates import Rate as Rate
+    from paretoclf.gaussian.rates import ScaleMixtureRate as ScaleMixtureRate
+    from paretoclf.gaussian.rates import StudentRate as StudentRate
+    from paretoclf.gaussian.tradeoff import GaussianTradeoff as GaussianTradeoff
+    from paretoclf.gaussian.tradeoff import gaussian_tradeoff as gaussian_tradeoff
     from paretoclf.path.load import load_path as load_path
     from paretoclf.path.load import load_plane as load_plane
     from paretoclf.path.margin_path import MarginPath as MarginPath
@@ -97,6 +107,16 @@ _LAZY = {
     "MEMPM": "paretoclf.formulations.mempm",
     "TwoCSVM": "paretoclf.formulations.two_c_svm",
     "TwoNuSVM": "paretoclf.formulations.two_nu_svm",
+    "ChebyshevRate": "paretoclf.gaussian.rates",
+    "GaussianRate": "paretoclf.gaussian.rates",
+    "KLRate": "paretoclf.gaussian.rates",
+    "Rate": "paretoclf.gaussian.rates",
+    "ScaleMixtureRate": "paretoclf.gaussian.rates",
+    "StudentRate": "paretoclf.gaussian.rates",
+    "GaussianTradeoff": "paretoclf.gaussian.tradeoff",
+    "OperatingPoint": "paretoclf.gaussian.operating",
+    "TradeoffCurve": "paretoclf.gaussian.operating",
+    "gaussian_tradeoff": "paretoclf.gaussian.tradeoff",
     "trace": "paretoclf.path.tracing",
     "CostPlane": "paretoclf.path.plane",
     "plane": "paretoclf.path.plane",

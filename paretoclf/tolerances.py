@@ -180,3 +180,18 @@ HARD_CASE = 1e-14
 #: S-procedure: in the hard case the best multiplier makes its matrix singular. This share above it the Cholesky factor
 #: is known to three digits in its smallest pivot, and the bound is worse by as little.
 TAU_NUDGE = 1e-12
+
+#: Trade-off curve: a component of the whitened difference of the means below this is replaced by it, in the directions
+#: of the largest and of the smallest ratio of the variances only. It moves no rate by more, and it turns the hard cases
+#: (component 0) and equal means into limits that the one formula reaches.
+NUDGE = 1e-30
+
+#: Trade-off curve: the logarithmic position along the curve runs from minus to plus this: e^-100 is far below NUDGE.
+FARTHEST = 100.0
+
+#: A mixing density must integrate to 1 up to this: quadrature promises a thousandth of it.
+MIXING_MASS = 1e-9
+
+#: The cheapest point of a trade-off curve: bound and value may differ by this share of the largest cost there is. The
+#: bound is of first order: a tenth of it takes three times as long.
+CHEAPEST = 1e-7

@@ -138,6 +138,10 @@ def test_eK6_the_worst_case_rate_is_flat_up_to_a_threshold(radius):
     threshold = ndtri(1 - np.exp(-radius))
     assert kappa(threshold - 0.05, radius) == 0.0 == kappa(threshold - 0.5, radius)
     assert kappa(threshold + 0.05, radius) > 0.0
+    rate = pc.KLRate(radius)
+    assert rate.threshold == pytest.approx(threshold, abs=1e-12)
+    for u in (threshold - 0.05, threshold + 0.05, 1.0, 2.0):
+        assert rate.correct(u) == pytest.approx(kappa(u, radius), abs=1e-9)
     u = np.linspace(threshold + 0.01, threshold + 3, 50)
     assert (np.diff([kappa(x, radius) for x in u]) > 0).all()
     assert (threshold > 0) == (radius > np.log(2))

@@ -59,6 +59,7 @@ EXCEPTIONS = {
     ("roc/curve.py", "plotting"): "RocCurve.plot may hand itself to the display object",
     ("path/pieces.py", "roc"): "error_curve of every path hands its scores to the room that counts",
     ("roc/error_curve.py", "plotting"): "ErrorCurve.plot hands itself to the display object",
+    ("gaussian/tradeoff.py", "plotting"): "GaussianTradeoff.plot hands itself to the display object",
     ("path/pieces.py", "plotting"): "plot of every path hands it to the display object",
     ("path/plane.py", "plotting"): "CostPlane.plot hands itself to the display object",
     ("path/nu_grid.py", "plotting"): "NuGrid.plot hands itself to the display object",

@@ -1,4 +1,4 @@
-"""The command line: ``paretoclf trace``, ``roc``, ``verify``, ``formulations``. Errors are one line, exit 2."""
+"""The command line: ``paretoclf trace``, ``roc``, ``tradeoff``, ... Errors are one line, exit 2."""
 
 from __future__ import annotations
 
@@ -57,6 +57,10 @@ def _run(args: argparse.Namespace) -> int:
         from paretoclf.cli.trace import run_trace
 
         return run_trace(args)
+    if args.command == "tradeoff":
+        from paretoclf.cli.tradeoff import run_tradeoff
+
+        return run_tradeoff(args)
     if args.command == "verify":
         from paretoclf.cli.verify import run_verify
 

@@ -32,6 +32,22 @@ examples:
   paretoclf roc out/path.npz wdbc --json"""
 
 
+TRADEOFF = """\
+Draw the optimal trade-off curve of linear classifiers between the true negative and the true positive rate, of two
+classes of which the means and covariances count (Kim et al. 2006), in closed form. The classifiers are the same,
+however they are judged; --rates says how: Gaussian classes; Chebyshev bounds (whatever the distributions); the worst
+case within a Kullback-Leibler divergence of the Gaussian; multivariate t. Write tradeoff.png,
+tradeoff.csv (one row a classifier, spaced by the first of the rates; slope and intercept in the units of the data) and
+report.json."""
+
+TRADEOFF_EXAMPLES = """\
+examples:
+  paretoclf tradeoff wdbc --out tradeoff
+  paretoclf tradeoff wdbc --rates gaussian chebyshev
+  paretoclf tradeoff patients.csv --label diagnosis --positive M --rates kl --delta 0.05 --json
+  paretoclf tradeoff twonorm --rates student --df 4 --max-fpr 0.01
+  paretoclf tradeoff sonar --data-dir data --reg 0.1"""
+
 VERIFY = """\
 Judge solutions that another solver computed: a certificate (duality gap, KKT residuals) for every row of FILE, and the
 first row that is wrong, and how. FILE is a CSV file with the columns C_plus, C_minus (or lambda), b (or alpha0; or
@@ -77,6 +93,9 @@ def build_parser(version: str) -> Parser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     _trace(commands.add_parser("trace", **_texts("all cost-optimal SVMs of a data set", TRACE, TRACE_EXAMPLES)))
     _roc(commands.add_parser("roc", **_texts("ROC curves of a saved path on a data set", ROC, ROC_EXAMPLES)))
+    _tradeoff(
+        commands.add_parser("tradeoff", **_texts("optimal trade-off of two classes", TRADEOFF, TRADEOFF_EXAMPLES))
+    )
     _verify(commands.add_parser("verify", **_texts("is this path optimal? for other solvers", VERIFY, VERIFY_EXAMPLES)))
     _formulations(
         commands.add_parser(
@@ -122,6 +141,34 @@ def _roc(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH.npz", help="a saved path")
     _data(parser)
     _output(parser).add_argument("--out", metavar="FILE.png", help="write the picture to this file")
+
+
+def _tradeoff(parser: argparse.ArgumentParser) -> None:
+    _data(parser)
+    model = parser.add_argument_group("model")
+    model.add_argument(
+        "--rates",
+        nargs="+",
+        choices=("gaussian", "chebyshev", "kl", "student"),
+        default=["gaussian"],
+        help="how classifiers are judged, one or more; default: gaussian",
+    )
+    model.add_argument("--delta", type=float, metavar="D", help="radius of the divergence ball (kl); default: 0.1")
+    model.add_argument("--df", type=float, metavar="V", help="degrees of freedom (student); default: 3")
+    model.add_argument(
+        "--reg", type=float, default=0.0, metavar="R", help="added to the diagonals of both covariances; default: 0"
+    )
+    model.add_argument(
+        "--standardize",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="scale features to mean 0 and variance 1 (it matters for --reg only); default: yes",
+    )
+    model.add_argument("--points", type=int, default=201, metavar="K", help="rows of tradeoff.csv; default: 201")
+    model.add_argument(
+        "--max-fpr", type=float, default=0.05, metavar="P", help="of the Neyman-Pearson point; default: 0.05"
+    )
+    _output(parser).add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
 
 
 def _verify(parser: argparse.ArgumentParser) -> None:

@@ -52,7 +52,6 @@ from paretoclf.formulations.base import NONNEGATIVE
 from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coefficients
 from paretoclf.formulations.statement import Statement
 from paretoclf.gaussian.bounds import fixed_distance
-from paretoclf.gaussian.family import slope_of_negatives, with_distance
 from paretoclf.gaussian.judges import judge_fixed_distance, largest_distances
 from paretoclf.solve.model import Form
 
@@ -153,7 +152,7 @@ class BiasedMinimaxProbabilityMachine(MomentFormulation):
 
     def closed_form(self, values: Mapping[str, float]) -> Slope | None:
         """Return the slope that is best for the negatives alone, where the positives ask for nothing."""
-        return Slope(slope_of_negatives(self.moments)) if values["u_plus"] == 0 else None
+        return Slope(self.family.slopes(self.family.of_negatives().y)) if values["u_plus"] == 0 else None
 
     def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Slope:
         """Read the slope: a variable of the primal, the multiplier of the balance in the dual."""
@@ -171,6 +170,5 @@ class BiasedMinimaxProbabilityMachine(MomentFormulation):
         return u_minus * plus / (values["u_plus"] * minus) if values["u_plus"] > 0 else np.inf
 
     def refined(self, values: Mapping[str, float], point: Slope) -> Slope | None:
-        """Newton steps in log t to the member of the family with this u_plus."""
-        t = self.ratio(values, point.a)
-        return Slope(with_distance(self.moments, values["u_plus"], t).a) if 0 < t < np.inf else None
+        """Return the member of the family with this u_plus."""
+        return Slope(self.family.slopes(self.family.of_u_plus(values["u_plus"]).y)) if values["u_plus"] > 0 else None

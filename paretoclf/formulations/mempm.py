@@ -41,7 +41,6 @@ from paretoclf.formulations.base import Range
 from paretoclf.formulations.biased_minimax import BiasedMinimaxProbabilityMachine
 from paretoclf.formulations.on_moments import Slope
 from paretoclf.formulations.statement import Statement
-from paretoclf.gaussian.family import member, slope_of_positives
 from paretoclf.gaussian.moments import Distances, Moments
 from paretoclf.gaussian.outer_search import Search, search, weighted_guarantee
 from paretoclf.solution import Solution
@@ -172,7 +171,7 @@ class MEMPM:
         """Solution at the best point found, moved to where the objective is stationary, with the search as proof."""
         end = self.inner.ends[1]
         if found.q == end:  # no room for the negatives: the slope that is best for the positives alone
-            slope = Slope(slope_of_positives(self.moments))
+            slope = Slope(self.inner.family.slopes(self.inner.family.of_ratio(0.0).y))
             said: dict[str, Any] = {"source": self.inner.direct, "status": self.inner.direct, "timing": {}}
             solution = self.inner.complete({"u_plus": end}, slope, polish=False, **said)
         else:
@@ -213,14 +212,14 @@ class MEMPM:
             signs = [self._derivative(theta, float(np.exp(s))) for s in ends]
             if signs[0] * signs[1] < 0:
                 root = brentq(lambda s: self._derivative(theta, float(np.exp(s))), *ends, xtol=1e-15, rtol=1e-15)
-                return float(np.clip(member(self.moments, float(np.exp(root))).plus, low, high))
+                return float(np.clip(self.inner.family.of_ratio(np.exp(root)).plus, low, high))
             step *= 2
-        return member(self.moments, start).plus
+        return float(self.inner.family.of_ratio(start).plus)
 
     def _derivative(self, theta: float, t: float) -> float:
         """Derivative of the objective along the curve, up to a positive factor."""
-        here = member(self.moments, t)
-        return _balance(theta, t * here.minus, here.plus, here.plus, here.minus)
+        here = self.inner.family.of_ratio(t)
+        return _balance(theta, *(float(v) for v in (here.u_minus, here.u_plus, here.plus, here.minus)))
 
     def _residual(self, theta: float, solution: Solution) -> float:
         plus, minus = self.moments.spread(solution.numbers["w"])

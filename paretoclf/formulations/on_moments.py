@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from paretoclf.checks import Array, check_labels
 from paretoclf.classifiers import KernelRule, LinearRule, Rule
 from paretoclf.evidence import Judged
 from paretoclf.formulations.base import Formulation
+from paretoclf.gaussian.family import Family
 from paretoclf.gaussian.moments import Distances, Moments, check_reg
 from paretoclf.gram import Gram
 from paretoclf.samples import Samples
@@ -89,6 +91,11 @@ class MomentFormulation(Formulation):
         made.moments.require_difference()
         return made
 
+    @cached_property
+    def family(self) -> Family:
+        """Every Pareto-optimal slope of these moments, in closed form."""
+        return Family.of(self.moments)
+
     @property
     def linear(self) -> bool:
         """Whether slopes are vectors in the features that were given."""
@@ -99,7 +106,7 @@ class MomentFormulation(Formulation):
         raise NotImplementedError
 
     def refined(self, values: Mapping[str, float], point: Slope) -> Slope | None:
-        """Return the point that a few Newton steps lead to, or None where there is nothing to refine."""
+        """Return the point that the closed form holds near a solver's, or None where there is nothing to refine."""
         return None
 
     def distances(self, solution: Solution) -> Distances:

@@ -59,7 +59,6 @@ from paretoclf.evidence import Judged
 from paretoclf.formulations.base import POSITIVE, Range
 from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coefficients
 from paretoclf.formulations.statement import Statement
-from paretoclf.gaussian.family import with_weight
 from paretoclf.gaussian.judges import judge_weighted_sum
 from paretoclf.solve.model import Form
 
@@ -192,5 +191,5 @@ class ParetoGaussian(MomentFormulation):
         return self.lam(values) * plus / minus
 
     def refined(self, values: Mapping[str, float], point: Slope) -> Slope:
-        """Newton steps in log t: the slope solves an equality-constrained QP whose t has the right ratio."""
-        return Slope(with_weight(self.moments, self.lam(values), self.ratio(values, point.a)).a)
+        """Return the member of the family with this weight: one equation in log t."""
+        return Slope(self.family.slopes(self.family.of_weight(self.lam(values)).y))

@@ -45,7 +45,6 @@ from paretoclf.evidence import Judged
 from paretoclf.formulations.base import NONNEGATIVE
 from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coefficients
 from paretoclf.formulations.statement import Statement
-from paretoclf.gaussian.family import member
 from paretoclf.gaussian.judges import judge_squared_sum
 from paretoclf.solve.model import Form
 
@@ -132,5 +131,5 @@ class ParetoGaussianQP(MomentFormulation):
         return values["t"]
 
     def refined(self, values: Mapping[str, float], point: Slope) -> Slope:
-        """Return the closed form, from one QR decomposition."""
-        return Slope(member(self.moments, values["t"]).a)
+        """Return the closed form."""
+        return Slope(self.family.slopes(self.family.of_ratio(values["t"]).y))

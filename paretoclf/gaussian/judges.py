@@ -15,7 +15,14 @@ from scipy.linalg import solve_triangular
 
 from paretoclf.checks import Array
 from paretoclf.evidence import Condition, Judged, judge
-from paretoclf.gaussian.bounds import fixed_distance, largest_spread, normalised, squared_sum, weighted_sum
+from paretoclf.gaussian.bounds import (
+    fixed_distance,
+    largest_distance,
+    largest_spread,
+    normalised,
+    squared_sum,
+    weighted_sum,
+)
 from paretoclf.gaussian.moments import Moments
 
 
@@ -125,6 +132,34 @@ def judge_largest_spread(moments: Moments, a: Array, tau: float, zeta: float) ->
         {**classified(moments, a, b, t), "tau": tau, "mu": mu, "pareto": pareto},
         stationarity={"stationarity": float(np.linalg.norm(missed)) / scale},
     )
+
+
+def judge_pareto(moments: Moments, w: Array, b: float) -> Judged:
+    r"""Judge a hyperplane for Pareto optimality: no other one has its :math:`u_-` and a larger :math:`u_+`.
+
+    Or the other way round, where the positives' mean is the one on the wrong side. In the middle segment the bound is
+    the dual of problem (3) of Kim et al., on the outer ones that of (4) and (5). Nothing is taken from the hyperplane
+    but w and b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> m = Moments.from_covariances([2.0, 0.0], np.eye(2), [0.0, 0.0], np.eye(2))
+    >>> judge_pareto(m, np.array([1.0, 0.0]), -0.5).certificate
+    Certificate(optimal, gap=0.0e+00, residual=0.0e+00)
+    """
+    at = moments.distances(w, b)
+    if at.u_plus < 0 or (at.u_plus == 0 and at.u_minus > 0):
+        return judge_pareto(moments.swapped(), -w, -b)
+    plus, minus = moments.spread(w)
+    if at.u_minus > 0:
+        bound = 1.0 / weighted_sum(moments, w, at.u_minus / at.u_plus).dual_value
+    elif at.u_minus == 0:
+        bound = largest_distances(moments)[0]
+    else:
+        bound = largest_distance(moments, -(at.u_plus / plus) / (at.u_minus / minus), at.u_minus)
+    numbers = classified(moments, w, b, (at.u_minus / minus) / (at.u_plus / plus))
+    return judge(-at.u_plus, -bound, [], numbers, scale=max(at.u_plus, 1.0))
 
 
 def largest_distances(moments: Moments) -> tuple[float, float]:

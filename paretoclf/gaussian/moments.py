@@ -211,7 +211,7 @@ class Moments:
         plus, minus = (np.linalg.norm(half @ V, axis=0) for half in (Q[:d], Q[d:]))
         direction = V.T @ solve_triangular(P, self.delta, trans=1)
         length = float(np.linalg.norm(direction))
-        return White(P, V, plus, minus, direction / length, length)
+        return White(P, V, plus, minus, direction / (length or 1.0), length)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +231,7 @@ class White:
     plus, minus : array of shape (d,)
         q_plus and q_minus: standard deviations of the classes along the axes.
     direction : array of shape (d,)
-        e.
+        e; 0 for equal means.
     length : float
         Distance of the two means in the norm of the pooled covariance.
     """

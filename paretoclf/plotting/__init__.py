@@ -8,4 +8,5 @@ from paretoclf.plotting.path import plot_paths as plot_paths
 from paretoclf.plotting.plane import PlaneDisplay as PlaneDisplay
 from paretoclf.plotting.roc import RocDisplay as RocDisplay
 from paretoclf.plotting.sweep import plot_sweep as plot_sweep
+from paretoclf.plotting.tradeoff import TradeoffDisplay as TradeoffDisplay
 from paretoclf.plotting.value import ValueDisplay as ValueDisplay

@@ -1,0 +1,115 @@
+"""The picture of a trade-off curve: true positive rate over true negative rate, as in Kim et al. (2006)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoclf.gaussian.operating import TradeoffCurve
+from paretoclf.gaussian.tradeoff import GaussianTradeoff
+from paretoclf.plotting.roc import STYLES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+
+@dataclass(eq=False)
+class TradeoffDisplay:
+    """A trade-off curve, its ends of the middle segment, and points of it that were chosen.
+
+    Parameters
+    ----------
+    curve : TradeoffCurve
+        What to draw.
+    ends : mapping from str to (float, float)
+        Named points ``(tnr, tpr)``: the ends of the middle segment (A and B; C and D of Chebyshev bounds).
+    auc : float, optional
+        Area under the curve, for the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> from paretoclf.plotting import TradeoffDisplay
+    >>> m = pc.Moments.from_covariances([2.0, 0.0], np.eye(2), [0.0, 0.0], np.eye(2))
+    >>> TradeoffDisplay.from_tradeoff(pc.gaussian_tradeoff(m)).curve  # display.plot() draws it
+    TradeoffCurve(201 points, GaussianRate())
+    """
+
+    curve: TradeoffCurve
+    ends: dict[str, tuple[float, float]] = field(default_factory=dict)
+    auc: float | None = None
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    @classmethod
+    def from_tradeoff(cls, tradeoff: GaussianTradeoff, n: int = 201) -> TradeoffDisplay:
+        """Make the display of a trade-off: n points of its curve, A and B (C and D of Chebyshev bounds), its area."""
+        threshold = tradeoff.rates[0].threshold
+        names = {-np.inf: ("A", "B"), 0.0: ("C", "D")}.get(threshold, ())
+        ends = {name: (at.tnr, at.tpr) for name, at in zip(names, (tradeoff.A, tradeoff.B), strict=False)}
+        return cls(tradeoff.curve(n), ends, tradeoff.auc)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        name: str | None = None,
+        ends: bool = True,
+        style: int = 0,
+        title: str | None = None,
+        **line: Any,
+    ) -> TradeoffDisplay:
+        """Draw the curve; call it again with the same axes for another one.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; default: a new figure.
+        name : str, optional
+            Name in the legend, to which the area is appended. Default: how the curve is judged.
+        ends : bool
+            Whether to mark the ends of the middle segment.
+        style : int
+            Which of the colours and line styles of the house.
+        title : str, optional
+            Title of the axes.
+        **line
+            Passed on to ``Axes.plot``.
+
+        Returns
+        -------
+        TradeoffDisplay
+            This object, with `ax_` and `figure_`.
+        """
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            ax = plt.subplots(figsize=(5.6, 5.6), layout="constrained")[1]
+        color, linestyle = STYLES[style % len(STYLES)]
+        label = repr(self.curve.rates[0]) if name is None else name
+        label = label if self.auc is None else f"{label} (area {self.auc:.3f})"
+        drawn = {"label": label, "color": color, "linestyle": linestyle, "linewidth": 1.8, **line}
+        ax.plot(self.curve.tnr, self.curve.tpr, **drawn)
+        for end, (x, y) in self.ends.items() if ends else ():
+            ax.plot([x], [y], "o", color=drawn["color"], markersize=4.5)
+            beside = (6, 5) if x < 0.1 else (-12, 6 if y < 0.1 else -13)  # off the curve, inside the axes
+            ax.annotate(end, (x, y), xytext=beside, textcoords="offset points")
+        ax.set(xlabel="true negative rate", ylabel="true positive rate", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        ax.set_aspect("equal")
+        ax.grid(color="0.92", linewidth=0.6)
+        ax.legend(loc="lower left", framealpha=0.9, edgecolor="none")
+        if title is not None:
+            ax.set_title(title)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
