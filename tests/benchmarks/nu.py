@@ -103,8 +103,9 @@ def main() -> int:
                 if not args.json:
                     print(
                         f"{n:>5} {share:>10g} {r['grid']:>8.3f} {r['nusvc']:>8.2f} {r['ratio']:>6.1f} "
-                        f"{r['exchanges']:>10} {r['gap']:>8.0e} {r['residual']:>9.0e} {r['misses']:>8.0e} {r['worst_miss']:>8.0e} "
-                        f"{r['path']:>9.1f} {r['breakpoints']:>12}" + ("  MISSED" if r["missed"] else ""),
+                        f"{r['exchanges']:>10} {r['gap']:>8.0e} {r['residual']:>9.0e} {r['misses']:>8.0e} "
+                        f"{r['worst_miss']:>8.0e} {r['path']:>9.1f} {r['breakpoints']:>12}"
+                        + ("  MISSED" if r["missed"] else ""),
                         flush=True,
                     )
     if args.json:
