@@ -14,6 +14,7 @@ from paretoclf.errors import DegeneratePathError as DegeneratePathError
 from paretoclf.errors import InputError as InputError
 from paretoclf.errors import InseparableError as InseparableError
 from paretoclf.errors import ParetoclfError as ParetoclfError
+from paretoclf.errors import SmallSampleWarning as SmallSampleWarning
 from paretoclf.errors import SolveError as SolveError
 from paretoclf.gaussian.moments import Distances as Distances
 from paretoclf.gaussian.moments import Moments as Moments
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     from paretoclf.agreement import ValueAgreement as ValueAgreement
     from paretoclf.agreement import compare as compare
     from paretoclf.cross_validation import cross_validated_errors as cross_validated_errors
+    from paretoclf.empirical import EmpiricalTradeoff as EmpiricalTradeoff
+    from paretoclf.empirical import MonotoneFit as MonotoneFit
+    from paretoclf.empirical import empirical_tradeoff as empirical_tradeoff
+    from paretoclf.empirical import monotone_fit as monotone_fit
+    from paretoclf.empirical import paired_areas as paired_areas
     from paretoclf.formulations.base import NONNEGATIVE as NONNEGATIVE
     from paretoclf.formulations.base import POSITIVE as POSITIVE
     from paretoclf.formulations.base import Formulation as Formulation
@@ -90,6 +96,11 @@ _LAZY = {
     "ValueAgreement": "paretoclf.agreement",
     "compare": "paretoclf.agreement",
     "cross_validated_errors": "paretoclf.cross_validation",
+    "EmpiricalTradeoff": "paretoclf.empirical",
+    "MonotoneFit": "paretoclf.empirical",
+    "empirical_tradeoff": "paretoclf.empirical",
+    "monotone_fit": "paretoclf.empirical",
+    "paired_areas": "paretoclf.empirical",
     "BiobjectiveMargin": "paretoclf.formulations.biobjective_margin",
     "Formulation": "paretoclf.formulations.base",
     "NONNEGATIVE": "paretoclf.formulations.base",

@@ -17,6 +17,10 @@ class SolveError(ParetoclfError, RuntimeError):
     """A numerical solver returned no usable point."""
 
 
+class SmallSampleWarning(UserWarning):
+    """A covariance was estimated from too few samples to be one: part of it is regularisation alone."""
+
+
 class DegeneratePathError(ParetoclfError, RuntimeError):
     """The exact tracker refuses to continue rather than return a path it cannot certify.
 

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from gaussian_pairs import Pencil
 
 import paretoclf as pc
-from paretoclf.formulations.on_moments import coefficients
 from paretoclf.gaussian.moments import Moments
+from paretoclf.gaussian.span import coefficients
 
 KERNELS = {"rbf": pc.RBF(1.2), "poly": pc.Polynomial(2), "linear": None}
 REG = {"one": (0.05, 0.05), "two": (0.02, 0.3)}
@@ -23,7 +23,10 @@ def test_the_coefficients_without_their_scale(gaussians):
     X, y = gaussians(n=30, d=2, seed=4)
     problem = pc.ParetoGaussian(X, y, pc.RBF(1.0), reg=(0.02, 0.3))
     a = problem.solve(lam=4.0).numbers["w"]
-    coef = coefficients(problem.gram, problem.y, problem.moments, a, problem.ratio({"lam": 4.0}, a), problem.reg)
+    weights = (1.0, problem.ratio({"lam": 4.0}, a))
+    a = a / (a @ problem.moments.delta)
+    k = np.dot(weights, np.square(problem.moments.spread(a)))
+    coef = coefficients(problem.gram, problem.y, a, k, weights, problem.reg)
     np.testing.assert_allclose(problem.gram.factor.T @ coef, a, atol=1e-7 * np.abs(a).max())
 
 

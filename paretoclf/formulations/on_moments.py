@@ -13,8 +13,10 @@ from paretoclf.checks import Array, check_labels
 from paretoclf.classifiers import KernelRule, LinearRule, Rule
 from paretoclf.evidence import Judged
 from paretoclf.formulations.base import Formulation
+from paretoclf.gaussian.estimation import check_reg, estimates
 from paretoclf.gaussian.family import Family
-from paretoclf.gaussian.moments import Distances, Moments, check_reg
+from paretoclf.gaussian.moments import Distances, Moments
+from paretoclf.gaussian.span import coefficients
 from paretoclf.gram import Gram
 from paretoclf.samples import Samples
 from paretoclf.solution import Solution
@@ -71,7 +73,11 @@ class MomentFormulation(Formulation):
         self.X: Samples = self.gram.X
         self.y: Array | None = check_labels(y, self.gram.n)
         self.reg = check_reg(reg)
-        self.moments = Moments.from_samples(self.gram.factor, self.y, self.reg)
+        features = self.gram.factor
+        if self.gram.linear:
+            self.moments = Moments.from_samples(features, self.y, self.reg)
+        else:  # more features than samples are the rule here: nothing to warn of
+            self.moments = Moments.from_estimates(*estimates(features, self.y, self.reg, (0.0, 0.0)))
         self.moments.require_difference()
 
     @classmethod
@@ -149,7 +155,11 @@ class MomentFormulation(Formulation):
         if self.gram is None or self.y is None or self.gram.linear:
             return point
         a = point.a / float(point.a @ self.moments.delta)
-        coef = coefficients(self.gram, self.y, self.moments, a, self.ratio(values, a), self.reg)
+        t = self.ratio(values, a)
+        weights = (1.0, t) if t < np.inf else (0.0, 1.0)
+        plus, minus = self.moments.spread(a)
+        k = weights[0] * plus**2 + weights[1] * minus**2  # a . delta = 1
+        coef = coefficients(self.gram, self.y, a, k, weights, self.reg)
         return Slope(np.asarray(self.gram.factor.T @ coef), point.tau, coef)
 
     def __repr__(self) -> str:
@@ -163,45 +173,3 @@ def with_coefficients(judged: Judged, point: Slope) -> Judged:
         return judged
     scale = float(judged.numbers["w"] @ point.a) / float(point.a @ point.a)
     return replace(judged, numbers={**judged.numbers, "coef": scale * point.coef})
-
-
-def coefficients(gram: Gram, y: Array, moments: Moments, a: Array, t: float, reg: tuple[float, float]) -> Array:
-    r"""Coefficients of the samples that imply a slope: :math:`a=\sum_i\alpha_i\phi(x_i)`.
-
-    Kim et al. (2006), section 6.2. With scores :math:`s_i=a\cdot\phi(x_i)` stationarity reads
-
-    .. math::
-
-       (\delta_++t\delta_-)\,\alpha=k\,(g_+-g_-)-(J_+J_+^\top+tJ_-J_-^\top)\,s,\qquad k=a^\top(\Sigma_++t\Sigma_-)a,
-
-    where :math:`g_\pm` averages a class and :math:`J_\pm J_\pm^\top s` is what is left of s after centring, over the
-    size of the class. Without a ridge the coefficients of least norm are taken.
-
-    Parameters
-    ----------
-    gram : Gram
-        Training samples and kernel.
-    y : array of shape (n,)
-        Labels.
-    moments : Moments
-        Of the rows of the Gram's factor.
-    a : array of shape (rank,)
-        Slope in those features, with a . delta = 1.
-    t : float
-        Weight of the negatives' covariance against that of the positives.
-    reg : (float, float)
-        Ridges of the positives and of the negatives.
-    """
-    ridge = reg[0] + t * reg[1] if t < np.inf else reg[1]
-    L = gram.factor
-    if ridge <= 0:
-        return np.asarray(np.linalg.lstsq(np.asarray(L).T, a, rcond=None)[0])
-    plus, minus = moments.spread(a)
-    weights = (1.0, t) if t < np.inf else (0.0, 1.0)
-    k = weights[0] * plus**2 + weights[1] * minus**2
-    s = np.asarray(L @ a)
-    out = np.zeros(len(s))
-    for sign, weight in zip((1.0, -1.0), weights, strict=True):
-        here = y == sign
-        out[here] = (k * sign - weight * (s[here] - s[here].mean())) / here.sum()
-    return out / ridge

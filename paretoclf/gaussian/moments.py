@@ -16,6 +16,7 @@ from scipy.special import ndtr
 
 from paretoclf.checks import Array, check_labels, check_matrix
 from paretoclf.errors import InputError
+from paretoclf.gaussian.estimation import Estimate, check_reg, check_shrinkage, estimates, warn_of_small_samples
 from paretoclf.samples import check_samples, dense
 from paretoclf.tolerances import COVARIANCE_RANK, COVARIANCE_SYMMETRY, EQUAL_MEANS
 
@@ -125,11 +126,12 @@ class Moments:
         return cls(plus, roots[0], minus, roots[1])
 
     @classmethod
-    def from_samples(cls, X: Any, y: Any, reg: Any = 0.0) -> Moments:
+    def from_samples(cls, X: Any, y: Any, reg: Any = 0.0, shrinkage: Any = 0.0) -> Moments:
         r"""Moments of samples.
 
-        Kim et al. (2006), section 6.1:
-        :math:`\Sigma_\pm=\frac1{n_\pm}\sum(x_i-\mu_\pm)(x_i-\mu_\pm)^\top+\delta_\pm I`.
+        Kim et al. (2006), section 6.1, and shrunk (see `paretoclf.gaussian.estimation`):
+        :math:`\Sigma_\pm=(1-s_\pm)S_\pm+(s_\pm\mathrm{tr}S_\pm/d+\delta_\pm)I`, :math:`S_\pm` the sample covariance
+        :math:`\frac1{n_\pm}\sum(x_i-\mu_\pm)(x_i-\mu_\pm)^\top`.
 
         Parameters
         ----------
@@ -139,24 +141,36 @@ class Moments:
             Labels -1 and +1.
         reg : float or pair of floats
             :math:`\delta`, nonnegative, added to the diagonal of both covariances; or :math:`(\delta_+,\delta_-)`.
+        shrinkage : float, "ledoit-wolf", "oas", or a pair of them
+            s in [0, 1], or how it is estimated, for each class.
 
         Raises
         ------
         InputError
             If an argument is not what it must be, or a covariance is singular: then reg must be positive.
+
+        Warns
+        -----
+        SmallSampleWarning
+            If a sample covariance is singular and only reg or shrinkage makes the estimate regular.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X, y = np.array([[0.0], [2.0], [5.0], [5.0], [8.0]]), np.array([-1, -1, 1, 1, 1])
+        >>> Moments.from_samples(X, y, reg=0.5).Sigma_plus
+        array([[2.5]])
         """
         A = dense(check_samples(X))
         labels = check_labels(y, len(A))
-        ridge = check_reg(reg)
-        found = []
-        for sign, share, name in ((1, ridge[0], "positives"), (-1, ridge[1], "negatives")):
-            some = A[labels == sign]
-            mean = some.mean(axis=0)
-            centred = (some - mean) / np.sqrt(len(some))
-            root = np.asarray(np.linalg.qr(np.vstack([centred, np.sqrt(share) * np.eye(A.shape[1])]), mode="r"))
-            _require_full_rank(root, f"the covariance of the {name} ({len(some)} samples, {A.shape[1]} features)")
-            found += [mean, root]
-        return cls(*found)
+        found = estimates(A, labels, check_reg(reg), check_shrinkage(shrinkage))
+        warn_of_small_samples(A, labels)
+        return cls.from_estimates(*found)
+
+    @classmethod
+    def from_estimates(cls, plus: Estimate, minus: Estimate) -> Moments:
+        """Moments of two classes that have been estimated, without a warning."""
+        return cls(plus.mean, plus.root, minus.mean, minus.root)
 
     @property
     def d(self) -> int:
@@ -248,17 +262,6 @@ class White:
         return np.asarray(solve_triangular(self.P, self.V @ np.asarray(z, dtype=np.float64))) / self.length
 
 
-def check_reg(reg: Any) -> tuple[float, float]:
-    """Return the ridges of the positives and of the negatives, nonnegative and finite."""
-    try:
-        pair = np.broadcast_to(np.asarray(reg, dtype=np.float64), (2,))
-    except (TypeError, ValueError):
-        raise InputError(f"reg must be a nonnegative number, or a pair (positives, negatives), got {reg!r}") from None
-    if not (np.isfinite(pair).all() and (pair >= 0).all()):
-        raise InputError(f"reg must be nonnegative and finite, got {reg!r}")
-    return float(pair[0]), float(pair[1])
-
-
 def _check_mean(mean: Any, name: str, d: int | None) -> Array:
     row: Array = check_matrix(np.atleast_1d(mean)[None] if np.ndim(mean) < 2 else mean, name)
     if np.ndim(mean) > 1 or (d is not None and row.shape[1] != d):
@@ -283,12 +286,3 @@ def _root(Sigma: Any, name: str, d: int) -> Array:
             f"(largest {np.linalg.eigvalsh(S)[-1]:.3g})"
         )
     return np.asarray(scale * np.linalg.cholesky(S / np.outer(scale, scale)).T)
-
-
-def _require_full_rank(root: Array, what: str) -> None:
-    scale = np.linalg.norm(root, axis=0)
-    if not (scale > 0).all() or np.linalg.svd(root / scale, compute_uv=False)[-1] ** 2 <= COVARIANCE_RANK * len(root):
-        raise InputError(
-            f"reg must be positive: {what} is singular, with smallest eigenvalue "
-            f"{np.linalg.svd(root, compute_uv=False)[-1] ** 2:.3g} at the reg given"
-        )

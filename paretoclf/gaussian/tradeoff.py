@@ -88,7 +88,7 @@ class GaussianTradeoff:
         rates : Rate or (Rate, Rate)
             For both classes, or for positives and negatives.
         """
-        made = GaussianTradeoff(self.moments, check_rates(rates))
+        made = replace(self, rates=check_rates(rates))
         made.__dict__["family"] = self.family  # the decomposition is the same
         return made
 
@@ -308,7 +308,16 @@ class GaussianTradeoff:
         )
 
 
-def gaussian_tradeoff(data: Any, y: Any = None, *, reg: Any = 0.0, rates: Rate | Rates = GAUSSIAN) -> GaussianTradeoff:
+def gaussian_tradeoff(
+    data: Any,
+    y: Any = None,
+    *,
+    kernel: Any = None,
+    reg: Any = 0.0,
+    shrinkage: Any = 0.0,
+    low_rank: Any = None,
+    rates: Rate | Rates = GAUSSIAN,
+) -> GaussianTradeoff:
     r"""The whole optimal trade-off curve of linear classifiers of two classes, in closed form.
 
     Parameters
@@ -317,8 +326,15 @@ def gaussian_tradeoff(data: Any, y: Any = None, *, reg: Any = 0.0, rates: Rate |
         Means and covariances; or samples, whose moments are estimated (`Moments.from_samples`).
     y : array of shape (n,), optional
         Labels -1 and +1, with samples.
+    kernel : optional
+        With samples: None (linear), or any kernel of the package (section 6 of the paper; reg must then usually be
+        positive). The curve is a `KernelTradeoff`.
     reg : float or pair of floats
         With samples: ridges of the positives and of the negatives.
+    shrinkage : float, "ledoit-wolf", "oas", or a pair of them
+        With samples: see `Moments.from_samples`.
+    low_rank : int, float or sequence of int, optional
+        With a kernel: replace it by features; see `paretoclf.low_rank`.
     rates : Rate or (Rate, Rate)
         How classifiers are judged; two for positives and negatives.
 
@@ -349,12 +365,19 @@ def gaussian_tradeoff(data: Any, y: Any = None, *, reg: Any = 0.0, rates: Rate |
     0.786096
     """
     if isinstance(data, Moments):
-        if y is not None:
-            raise InputError("y must not be given with moments: they hold both classes")
+        if y is not None or kernel is not None:
+            raise InputError(f"{'kernel' if y is None else 'y'} must not be given with moments: they hold both classes")
         return GaussianTradeoff(data, check_rates(rates))
     if y is None:
         raise InputError(f"y must be given with samples, got none with {type(data).__name__}")
-    return GaussianTradeoff(Moments.from_samples(data, y, reg), check_rates(rates))
+    if kernel is not None:
+        from paretoclf.gaussian.kernelised import KernelTradeoff  # which builds on this file
+
+        judged = check_rates(rates)
+        return KernelTradeoff.of(data, y, kernel, low_rank=low_rank, reg=reg, shrinkage=shrinkage, rates=judged)
+    if low_rank is not None:
+        raise InputError("low_rank must be left out without a kernel: the features are the samples")
+    return GaussianTradeoff(Moments.from_samples(data, y, reg, shrinkage), check_rates(rates))
 
 
 def _number(value: Any, name: str) -> float:

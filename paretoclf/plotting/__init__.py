@@ -1,5 +1,6 @@
 """Figures. Each is an object that holds what it shows, in the manner of scikit-learn's Display objects."""
 
+from paretoclf.plotting.empirical import EmpiricalDisplay as EmpiricalDisplay
 from paretoclf.plotting.errors import ErrorCurveDisplay as ErrorCurveDisplay
 from paretoclf.plotting.hulls import plot_hulls as plot_hulls
 from paretoclf.plotting.nu_grid import NuGridDisplay as NuGridDisplay

@@ -1,0 +1,9 @@
+"""Trade-off curves of families of classifiers on held-out samples: repeated splits, monotone fit, bands, comparison."""
+
+from paretoclf.empirical.bands import Band as Band
+from paretoclf.empirical.monotone import MonotoneFit as MonotoneFit
+from paretoclf.empirical.monotone import monotone_fit as monotone_fit
+from paretoclf.empirical.paired import PairedAreas as PairedAreas
+from paretoclf.empirical.paired import paired_areas as paired_areas
+from paretoclf.empirical.tradeoff import EmpiricalTradeoff as EmpiricalTradeoff
+from paretoclf.empirical.tradeoff import empirical_tradeoff as empirical_tradeoff
