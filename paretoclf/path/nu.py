@@ -33,8 +33,6 @@ from paretoclf.path.quadratic import STORED_SLOPE, FeatureForm, GramForm
 from paretoclf.path.segments import Line
 from paretoclf.tolerances import NU_ROUNDING, SCORE_ROUNDING
 
-_SUMS = np.ones(2)  # of the weights of either class
-
 
 class NuProblem(Protocol):
     """What is needed of a formulation: samples and labels."""
@@ -53,15 +51,18 @@ class NuProblem(Protocol):
 class Hulls:
     """A tracker of the reduced hulls of one data set, and where it stands: ``caps`` (s_plus, s_minus).
 
-    Samples are measured in a unit (a power of two, so that nothing is rounded) in which none is much longer than 1,
-    and from their mean: neither changes the weights.
+    Weights add up to ``total``, a number in [1, 2) of which the caps at the class means are whole parts, so that no
+    rounding makes them add up to less. Samples are measured in a unit (a power of two, so that nothing is rounded) in
+    which none is much longer than 1, and from their mean: neither changes the weights.
     """
 
     def __init__(self, gram: Gram, y: Array, max_events: int | None = None) -> None:
         self.gram, self.y, self.max_events = gram, y, max_events
         plus = y > 0
         self.n_plus, self.n_minus = int(plus.sum()), int((~plus).sum())
-        self.bases = np.stack([plus / self.n_plus, ~plus / self.n_minus])
+        scale = 2.0 ** np.floor(np.log2(self.n_plus * self.n_minus))
+        self.total = self.n_plus * self.n_minus / scale
+        self.bases = np.stack([plus * (self.n_minus / scale), ~plus * (self.n_plus / scale)])
         X, self.mean = gram.features, None
         if X is None:
             self.unit = _power(float(np.sqrt(np.max(gram.diagonal()))))
@@ -91,11 +92,12 @@ class Hulls:
         first = [int(members[np.argmax(inner[members])]) for members in map(np.flatnonzero, (self.y > 0, self.y < 0))]
         self.problem.start(np.full(self.y.size, LEFT), first, self.line(np.ones(2), np.ones(2)))
         apart = float(scores @ (self.y * self.bases.sum(axis=0)))  # squared distance of the means
-        return apart <= 4 * SCORE_ROUNDING * float(np.max(self.gram.diagonal()))
+        return bool(apart <= (2 * self.total) ** 2 * SCORE_ROUNDING * float(np.max(self.gram.diagonal())))
 
     def line(self, a: Array, b: Array, sums: float = 1.0) -> Line:
-        """Line on which the caps go from a to b, and the sums from 1 to `sums`."""
-        return Line(self.bases, a, b, _SUMS, sums * _SUMS, to_zero=True)
+        """Line on which the caps go from a to b, and the class sums from `total` to so much of it."""
+        whole = np.full(2, self.total)
+        return Line(self.bases, a, b, whole, sums * whole, to_zero=True)
 
     def go(self, caps: Array) -> bool:
         """Go straight to other caps, none smaller; False if the hulls meet on the way."""
@@ -110,7 +112,7 @@ class Hulls:
         return not self.met
 
     def _weights(self) -> Array:
-        """Hull weights at the end of the line that was recorded last."""
+        """Weights at the end of the line that was recorded last."""
         problem, log, last = self.problem, self.problem.log, self.problem.segments - 1
         weights = np.where(problem.state == LEFT, problem.caps(float(log.t[1, last])), 0.0)
         weights[problem.index] = log.a[1, log.ptr[last] : log.ptr[last + 1]]
@@ -134,7 +136,8 @@ class Hulls:
         log = self.problem.log
         if self.problem.segments == 0:
             return None
-        return _in_units(assemble(log, forward, log, backward, None, self.gram.features is not None), self)
+        pieces = assemble(log, forward, log, backward, None, self.gram.features is not None)
+        return _scaled(_in_units(pieces, self), 1.0 / self.total)
 
 
 def _power(length: float) -> float:

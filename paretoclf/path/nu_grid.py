@@ -189,7 +189,7 @@ def nu_grid(
             exchanges += _line(hulls, 1.0 / plus[i], 1.0 / minus[::-1], alpha[i, ::-1], trivial[i, ::-1])
             pairs = [to_asymmetry(float(plus[i]), float(v), *sizes) for v in minus]
             nu, asymmetry = (np.array(x) for x in zip(*pairs, strict=True))
-            alpha[i] *= 0.5 * nu[:, None]
+            alpha[i] *= 0.5 / hulls.total * nu[:, None]
             graded = _grade(svm.gram, y, nu, asymmetry, alpha[i].T, trivial[i])
             if not graded.passes.all():
                 _refuse(graded, plus[i], minus)
@@ -225,7 +225,7 @@ def _refuse(graded: Graded, plus: float, minus: Array) -> None:
 
 
 def _line(hulls: Hulls, s_plus: float, s_minus: Array, weights: Array, trivial: Mask) -> int:
-    """Hull weights at increasing caps s_minus, and where the hulls have met by then; how many exchanges it took.
+    """Weights at increasing caps s_minus, and where the hulls have met by then; how many exchanges it took.
 
     The tracker moves on to (s_plus, 1) and stays there.
     """

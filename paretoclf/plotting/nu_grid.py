@@ -79,7 +79,7 @@ class NuGridDisplay:
         if grid.trivial.any():
             ax.set_facecolor("0.85")
             ax.plot([], [], "s", color="0.85", markersize=10, label="the hulls meet: no classifier")
-            ax.legend(loc="upper right", fontsize="small")
+            ax.legend(loc="lower left", fontsize="small")
         ax.set_xlabel(r"$\nu_+$")
         ax.set_ylabel(r"$\nu_-$")
         p, m = grid.rho.shape

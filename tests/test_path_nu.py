@@ -1,0 +1,330 @@
+"""Exact 2nu paths and grids: against NuSVC, linear programs, closed forms, the careful road, and their symmetries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from families import FAMILIES
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.svm import NuSVC
+
+import paretoclf as pc
+from paretoclf.path.box_qp import BoxQP
+from paretoclf.path.nu import trace_hulls, trace_nu
+from paretoclf.plotting import NuGridDisplay
+
+
+def blobs(seed, n=40, shift=0.6, share=0.4):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < share * n, 1.0, -1.0)
+    return rng.normal(size=(n, 3)) + shift * y[:, None], y
+
+
+def whole(svm, asymmetry=0.4):
+    return pc.trace(svm, nu=(0, None), asymmetry=asymmetry)
+
+
+def libsvm(svm, nu, asymmetry):
+    """LIBSVM's multipliers, in our scale: design rule 9."""
+    weight = np.where(svm.y > 0, asymmetry, 1 - asymmetry) / svm.n
+    model = NuSVC(nu=nu / weight.sum(), kernel="precomputed", tol=1e-10).fit(
+        svm.gram.matrix, svm.y, sample_weight=weight
+    )
+    alpha = np.zeros(svm.n)
+    alpha[model.support_] = np.abs(model.dual_coef_[0])
+    return alpha * (nu / alpha.sum())
+
+
+def half_norm(svm, alpha):
+    return 0.5 * float(alpha * svm.y @ svm.gram.matvec(alpha * svm.y))
+
+
+# ---- nu at fixed asymmetry -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])
+@pytest.mark.parametrize("asymmetry", [0.15, 0.4, 0.8])
+def test_the_path_is_no_worse_than_libsvm(kernel, asymmetry):
+    svm = pc.TwoNuSVM(*blobs(0), kernel)
+    path = whole(svm, asymmetry)
+    lo, hi = path.breakpoints[[0, -1]]
+    assert hi == pytest.approx(svm.nu_max(asymmetry), rel=1e-15)
+    for nu in np.linspace(lo, hi, 9)[1:-1]:
+        theirs = half_norm(svm, libsvm(svm, nu, asymmetry))
+        assert -path.value(nu) <= theirs * (1 + 1e-12)
+        assert -path.value(nu) == pytest.approx(theirs, rel=1e-6)
+    assert path.worst_certificate.passes(1e-10)
+
+
+@pytest.mark.parametrize("name", [f.name for f in FAMILIES] if not isinstance(FAMILIES, dict) else list(FAMILIES))
+def test_nu_star_is_the_value_of_the_linear_program(name):
+    family = FAMILIES[name] if isinstance(FAMILIES, dict) else next(f for f in FAMILIES if f.name == name)
+    make = getattr(family, "make", family)
+    compared = 0
+    for seed in range(2):
+        X, y = make(np.random.default_rng(seed))
+        if name.startswith(("mixed scales", "near-separable")):  # hulls that meet up to rounding: may be refused
+            continue
+        svm = pc.TwoNuSVM(X, y)
+        for asymmetry in (0.3, 0.6):
+            star = svm.nu_star(asymmetry)
+            top = svm.nu_max(asymmetry)
+            if star >= top * (1 - 1e-9):
+                with pytest.raises(pc.InputError, match="every solution is trivial"):
+                    whole(svm, asymmetry)
+                continue
+            found = whole(svm, asymmetry).star
+            assert found.nu == pytest.approx(star, rel=1e-7, abs=1e-9 * top)
+            assert found.kind == ("trivial" if star > 1e-9 * top else "separating")
+            assert found.lower <= found.upper + 1e-9 * top
+            assert found.upper == pytest.approx(star, rel=1e-6, abs=1e-9 * top)
+            assert found.residual <= 1e-9
+            compared += 1
+    assert compared >= 0
+
+
+def test_a_separable_path_reaches_nu_zero_and_the_hard_margin():
+    X, y = blobs(1, shift=3.0)
+    path = whole(pc.TwoNuSVM(X, y))
+    assert path.breakpoints[0] == 0.0
+    assert path.star.kind == "separating"
+    assert (path.star.lower, path.star.upper) == (0.0, 0.0)
+    assert (y * path.star.rule.decision_function(X)).min() >= 1.0 - 1e-12
+    # At small nu the caps no longer matter: the nearest points of the whole hulls.
+    hard = pc.BiobjectiveMargin(X, y, soft=False).solve(theta=1.0).classifier
+    w, b = path.slope(1e-3), path.intercept(1e-3)
+    np.testing.assert_allclose(w / np.linalg.norm(w), hard.w / np.linalg.norm(hard.w), atol=1e-7)
+    assert b / np.linalg.norm(w) == pytest.approx(hard.b / np.linalg.norm(hard.w), abs=1e-7)
+    at_zero = path.at(0.0)
+    assert not at_zero.alpha.any()
+    with pytest.raises(pc.InputError, match="there is no classifier"):
+        at_zero.classifier.predict(X)
+
+
+def test_below_nu_star_multipliers_cancel_and_above_they_cannot():
+    svm = pc.TwoNuSVM(*blobs(2, shift=0.4))
+    star = whole(svm).star
+    alpha = whole(svm).alpha(star.nu)
+    assert alpha.sum() == pytest.approx(star.nu, rel=1e-12)
+    assert np.abs(svm.X.T @ (svm.y * alpha)).max() <= 1e-14
+    hinge = np.maximum(0.0, 1.0 - svm.y * star.rule.decision_function(svm.X))
+    caps = np.where(svm.y > 0, 0.4, 0.6) / svm.n
+    assert caps @ hinge == pytest.approx(star.nu, rel=1e-10)  # the dual of the linear program
+    assert pc.trace(svm, nu=(star.nu * 1.01, None), asymmetry=0.4).star is None
+
+
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])
+def test_theorem_2_every_point_is_a_2c_svm(kernel):
+    X, y = blobs(3)
+    path = whole(pc.TwoNuSVM(X, y, kernel), 0.3)
+    for nu in np.linspace(*path.breakpoints[[0, -1]], 6)[1:]:
+        rho, costs = path.rho(nu), path.costs(nu)
+        assert costs.asymmetry == pytest.approx(0.3)
+        theirs = pc.TwoCSVM(X, y, kernel).solve(C_plus=costs.C_plus, C_minus=costs.C_minus)
+        b = path.intercept(nu) / rho
+        caps = np.where(y > 0, costs.C_plus, costs.C_minus)
+        scores = theirs.classifier.gram.matvec(y * path.alpha(nu) / rho)
+        value = 0.5 * float(y * path.alpha(nu) / rho @ scores) + caps @ np.maximum(0, 1 - y * (scores + b))
+        assert value == pytest.approx(theirs.value, rel=1e-9)
+
+
+def test_the_derivative_of_the_value_is_the_margin():
+    path = whole(pc.TwoNuSVM(*blobs(4), pc.RBF(1.0)))
+    lo, hi = path.breakpoints[[0, -1]]
+    for nu in np.linspace(lo + 0.01, hi - 0.01, 7):  # V = -|w|^2 / 2, and d(|w|^2 / 2)/dnu = rho
+        h = 1e-6
+        assert (path.value(nu - h) - path.value(nu + h)) / (2 * h) == pytest.approx(path.rho(nu), rel=1e-5)
+
+
+# ---- lines of reduced hulls ------------------------------------------------------------------------------------------
+
+
+def test_the_corner_is_the_difference_of_the_class_means():
+    X, y = blobs(5)
+    path = pc.trace(pc.TwoNuSVM(X, y), start=(1, 1), stop=(0.3, 0.4))
+    nu = path.at(0.0).values["nu"]
+    np.testing.assert_allclose(path.slope(0.0), 0.5 * nu * (X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)), atol=1e-15)
+    np.testing.assert_allclose(path.alpha(0.0), np.where(y > 0, 0.5 * nu / 16, 0.5 * nu / 24), rtol=1e-14)
+
+
+def test_scores_are_those_of_the_solutions_up_to_scale():
+    X, y = blobs(6)
+    Z = np.random.default_rng(0).normal(size=(5, 3))
+    for kernel in (None, pc.RBF(1.0)):
+        path = pc.trace(pc.TwoNuSVM(X, y, kernel), start=(0.9, 0.7), stop=(0.35, 0.5))
+        scores = path.scores(Z)
+        for t in np.random.default_rng(1).uniform(0, path.breakpoints[-1], 6):
+            solution = path.at(t)
+            expected = solution.classifier.decision_function(Z) * 2 / solution.values["nu"]
+            np.testing.assert_allclose(scores(t), expected, atol=1e-12)
+
+
+def test_a_line_from_hulls_that_meet_comes_from_its_other_end():
+    svm = pc.TwoNuSVM(*blobs(7, shift=0.3))
+    path = pc.trace(svm, start=(0.1, 0.1), stop=(0.9, 0.9))
+    lo, hi = path.breakpoints[[0, -1]]
+    assert lo > 0.0
+    assert hi == 1.0
+    assert path.rho(lo) == 0.0
+    nu, asymmetry = path.along.nu(lo)
+    assert svm.nu_star(asymmetry) == pytest.approx(nu, rel=1e-7)
+    with pytest.raises(pc.InputError, match="start or stop"):
+        pc.trace(svm, start=(0.1, 0.1), stop=(0.12, 0.1))
+
+
+# ---- the fast road ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [60, 700])  # all samples are watched, or some
+def test_jumps_on_the_fast_road_are_those_of_the_careful_one(n, monkeypatch):
+    # nu_plus n_plus is whole: mostly no positive is free, and eta of its group jumps from one to another.
+    X, y = blobs(8, n)
+    svm = pc.TwoNuSVM(X, y, pc.RBF(1.0))
+    how = {"start": (0.5, 1.0), "stop": (0.5, 0.6)}
+    fast = trace_hulls(svm, **how)
+    monkeypatch.setattr(BoxQP, "advance", lambda self, t, limit: (t, 0, False))
+    careful = trace_hulls(svm, **how)
+    assert fast.breakpoints.size > 20
+    np.testing.assert_allclose(fast.breakpoints, careful.breakpoints, atol=1e-11)
+    for t in np.linspace(0, 1, 15):
+        np.testing.assert_allclose(fast.alpha(t), careful.alpha(t), atol=1e-11)
+        assert fast.intercept(t) == pytest.approx(careful.intercept(t), abs=1e-10)
+        assert fast.rho(t) == pytest.approx(careful.rho(t), abs=1e-10)
+
+
+# ---- the grid --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.0)], ids=["linear", "rbf"])
+def test_every_point_of_a_grid_is_libsvms_solution_or_trivial(kernel):
+    svm = pc.TwoNuSVM(*blobs(9), kernel)
+    values = np.array([0.07, 0.2, 0.35, 0.5, 0.72, 1.0])
+    grid = pc.nu_grid(svm, values, values[1:])
+    assert grid.rho.shape == (6, 5)
+    assert np.abs(grid.gap).max() <= 1e-9
+    for i, nu_plus in enumerate(values):
+        for j, nu_minus in enumerate(values[1:]):
+            nu, asymmetry = svm.to_asymmetry(nu_plus, nu_minus)
+            solution = grid.at(i, j)
+            assert solution.certificate.passes()
+            assert solution.certificate.gap == pytest.approx(grid.gap[i, j], abs=1e-12)
+            assert solution.certificate.residual == pytest.approx(grid.residual[i, j], abs=1e-12)
+            assert grid.trivial[i, j] == (nu <= svm.nu_star(asymmetry) * (1 + 1e-12))
+            if grid.trivial[i, j]:
+                assert grid.rho[i, j] == 0.0
+                assert np.isnan(grid.b[i, j])
+                with pytest.raises(pc.InputError, match="no classifier"):
+                    solution.classifier.predict(svm.X)
+                continue
+            theirs = half_norm(svm, libsvm(svm, nu * (1 - 1e-12), asymmetry))
+            assert -grid.value[i, j] == pytest.approx(theirs, rel=1e-6)
+            ours = svm.solve(nu_plus=nu_plus, nu_minus=nu_minus)
+            assert grid.value[i, j] == pytest.approx(ours.value, rel=1e-8)
+            assert grid.b[i, j] == pytest.approx(ours.classifier.b, abs=1e-7)
+            np.testing.assert_allclose(solution.classifier.b_interval, ours.classifier.b_interval, atol=1e-7)
+            assert grid.distance[i, j] == pytest.approx(2 * np.sqrt(2 * theirs) / nu, rel=1e-6)
+    assert kernel is not None or grid.trivial.any()
+
+
+def test_scores_of_a_grid_are_those_of_its_solutions():
+    X, y = blobs(10)
+    Z = np.random.default_rng(3).normal(size=(4, 3))
+    for kernel in (None, pc.RBF(1.0)):
+        grid = pc.nu_grid(pc.TwoNuSVM(X, y, kernel), [0.5, 0.9], [0.4, 0.6, 1.0])
+        scores = grid.scores(Z)
+        assert scores.shape == (2, 3, 4)
+        for i, j in np.argwhere(~grid.trivial):
+            np.testing.assert_allclose(scores[i, j], grid.at(i, j).classifier.decision_function(Z), atol=1e-13)
+
+
+def test_a_grid_of_coinciding_class_means_is_trivial_throughout():
+    X, y = blobs(11, 20)
+    svm = pc.TwoNuSVM(np.vstack([X, X]), np.append(y, -y))
+    grid = pc.nu_grid(svm, [0.2, 1.0], [0.5, 1.0])
+    assert grid.trivial.all()
+    assert grid.residual.max() <= 1e-12
+    nu, _ = svm.to_asymmetry(1.0, 0.5)
+    assert grid.alpha[1, 0].sum() == pytest.approx(nu, rel=1e-14)
+
+
+def test_a_grid_is_drawn_with_its_trivial_cells_left_out():
+    grid = pc.nu_grid(pc.TwoNuSVM(*blobs(12, shift=0.3)), np.linspace(0.1, 1, 7), np.linspace(0.1, 1, 5))
+    assert grid.trivial.any()
+    display = grid.plot()
+    mesh = display.ax_.collections[0]
+    np.testing.assert_array_equal(np.ma.getmaskarray(mesh.get_array()).reshape(5, 7), grid.trivial.T)
+    assert NuGridDisplay.from_grid(grid, grid.rho, "margin").plot().label == "margin"
+
+
+# ---- symmetries ------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 10_000), n=st.integers(4, 24), asymmetry=st.sampled_from([0.2, 0.5, 0.7]),
+    kernel=st.sampled_from([None, pc.RBF(1.0)]),
+)  # fmt: skip
+def test_symmetries(seed, n, asymmetry, kernel):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 2)), np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    X += 0.5 * y[:, None]
+    svm = pc.TwoNuSVM(X, y, kernel)
+    if svm.nu_star(asymmetry) >= svm.nu_max(asymmetry) * (1 - 1e-9):
+        return
+    path = trace_nu(svm, (0, None), asymmetry)
+    order = rng.permutation(n)
+    others = {
+        "classes": (trace_nu(pc.TwoNuSVM(X, -y, kernel), (0, None), 1 - asymmetry), -1.0),
+        "rows": (trace_nu(pc.TwoNuSVM(X[order], y[order], kernel), (0, None), asymmetry), 1.0),
+        "twice": (trace_nu(pc.TwoNuSVM(np.vstack([X, X]), np.append(y, y), kernel), (0, None), asymmetry), 1.0),
+    }
+    if kernel is None:
+        others["scale"] = (trace_nu(pc.TwoNuSVM(1e6 * X, y), (0, None), asymmetry), 1.0)
+    Z = rng.normal(size=(3, 2))
+    for name, (other, sign) in others.items():
+        lo, hi = path.breakpoints[[0, -1]]
+        np.testing.assert_allclose(other.breakpoints[[0, -1]], [lo, hi], rtol=1e-7, atol=1e-9, err_msg=name)
+        unit = 1e6 if name == "scale" else 1.0
+        for nu in np.linspace(lo, hi, 5)[1:-1]:
+            assert other.value(nu) == pytest.approx(unit**2 * path.value(nu), rel=1e-7)
+            (a, b), (c, d) = (
+                (p.at(nu).classifier.decision_function(unit * Z if p is other else Z), p.rho(nu)) for p in (path, other)
+            )
+            if np.ptp(path.at(nu).classifier.b_interval) < 1e-9:
+                np.testing.assert_allclose(sign * c, unit**2 * a, rtol=1e-6, atol=1e-8 * unit**2, err_msg=name)
+                assert d == pytest.approx(unit**2 * b, rel=1e-6, abs=1e-9)
+
+
+# ---- bad input -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"nu": (0.1, 0.9), "asymmetry": 0.4}, "nu must be a pair .* largest feasible nu"),
+        ({"nu": (0.3, 0.2), "asymmetry": 0.4}, "nu must be a pair"),
+        ({"nu": (-0.1, None), "asymmetry": 0.4}, "nu must be a pair"),
+        ({"nu": 0.2, "asymmetry": 0.4}, "nu must be a pair"),
+        ({"nu": (0, "a"), "asymmetry": 0.4}, "nu must be a number"),
+        ({"nu": (float("nan"), None), "asymmetry": 0.4}, "nu must be a pair"),
+        ({"nu": (0, None), "asymmetry": 1.0}, "asymmetry must lie in"),
+        ({"nu": (0, None)}, "asymmetry must be given .* or with start and stop"),
+        ({"start": (1, 1)}, "stop must be given .* or with nu and asymmetry"),
+        ({"start": (1, 1), "stop": (0, 0.5)}, "stop must be a pair"),
+        ({"start": (1, 1.2), "stop": (0.5, 0.5)}, "start must be a pair"),
+        ({"start": (1, 1), "stop": (1, 1)}, "stop must differ"),
+        ({"start": (1, 1), "stop": (0.5, 0.5), "nu": (0, 1)}, "start must be left out"),
+        ({"tau": (0, 1), "lam": 1.0}, "tau must be left out"),
+    ],
+)
+def test_bad_input_of_paths(how, message):
+    with pytest.raises(pc.InputError, match=message):
+        pc.trace(pc.TwoNuSVM(*blobs(13, shift=2.0)), **how)
+
+
+@pytest.mark.parametrize("bad", [[], [0.5, 0.5], [0.0, 0.5], [0.5, 1.1], [[0.5]], [float("nan")], [0.8, 0.2]])
+def test_bad_input_of_grids(bad):
+    with pytest.raises(pc.InputError, match="nu_minus must be increasing numbers within"):
+        pc.nu_grid(pc.TwoNuSVM(*blobs(13)), [0.5], bad)
