@@ -170,7 +170,8 @@ COVARIANCE_SYMMETRY = 1e-12
 #: this: the rounding of its entries.
 COVARIANCE_RANK = 2.3e-16
 
-#: Two means that differ by less than this share of their largest entry are equal: each is rounded to 1e-16.
+#: Two means that differ by less than this share of their largest entry are equal: each is rounded to 1e-16. A mean that
+#: is closer to a hyperplane than this share of a standard deviation lies on it.
 EQUAL_MEANS = 1e-15
 
 #: Trust region: curvatures within this share of the largest one are equal to it, and a linear term below this share of
@@ -186,8 +187,9 @@ TAU_NUDGE = 1e-12
 #: (component 0) and equal means into limits that the one formula reaches.
 NUDGE = 1e-30
 
-#: Trade-off curve: the logarithmic position along the curve runs from minus to plus this: e^-100 is far below NUDGE.
-FARTHEST = 100.0
+#: Trade-off curve: the logarithmic position along the curve runs from minus to plus this. At e^-150 even the nudged
+#: component gives distances of 1e35 standard deviations, and its third power is still a double.
+FARTHEST = 150.0
 
 #: A mixing density must integrate to 1 up to this: quadrature promises a thousandth of it.
 MIXING_MASS = 1e-9

@@ -41,10 +41,13 @@ def test_the_middle_segment_is_that_of_problem_3(d, condition):
         assert at.weight == pytest.approx(weight, rel=1e-9)
 
 
-@pytest.mark.parametrize(("d", "condition"), [(2, 10.0), (4, 1e3), (12, 1e2)])
+@pytest.mark.parametrize(
+    "pair",
+    [random_pair(2, 2, 10.0), random_pair(4, 4, 1e3), random_pair(12, 12, 1e2), HARD],
+    ids=["2", "4", "12", "hard"],
+)
 @pytest.mark.parametrize("rate", [0.45, 0.05, 0.001])
-def test_the_outer_segments_are_those_of_the_s_procedure(d, condition, rate):
-    pair = random_pair(d, seed=d, condition=condition)
+def test_the_outer_segments_are_those_of_the_s_procedure(pair, rate):
     found, problem = tradeoff(pair), pc.SProcedure.from_moments(*pair)
     low, high = problem.at_rate(tnr=rate), problem.at_rate(tpr=rate)
     assert found.at_rate(tnr=rate).u_plus == pytest.approx(problem.distances(low).u_plus, rel=1e-8)
@@ -163,6 +166,15 @@ def test_the_fixture(t, u_minus, u_plus, lam):
     assert (at.u_minus, at.u_plus, at.weight) == pytest.approx((u_minus, u_plus, lam), abs=1e-9)
 
 
+@given(**PAIRS, rate=st.floats(0.01, 0.99))
+def test_t_of_a_point_leads_back_to_it(d, seed, rate):
+    found = pc.gaussian_tradeoff(random_moments(d, seed, 10.0))
+    at = found.at_rate(tnr=rate)
+    again = found.at_t(at.t)
+    assert (again.u_minus, again.u_plus) == pytest.approx((at.u_minus, at.u_plus), rel=1e-6, abs=1e-6)
+    assert found.at_t(np.inf).u_minus == found.B.u_minus
+
+
 @given(d=st.integers(1, 6), seed=st.integers(0, 20), t=st.floats(0.01, 100))
 def test_equal_covariances_have_one_slope(d, seed, t):
     """Fisher's discriminant for every rate, u_plus + u_minus = Delta, and the area Phi(Delta / sqrt 2)."""
@@ -198,7 +210,7 @@ def test_equal_means():
     np.testing.assert_allclose(np.abs(high.w) / np.linalg.norm(high.w), [1, 0, 0], atol=1e-12)
     assert found.minimax().fpr == pytest.approx(0.5, abs=1e-12)
     assert found.auc > 0.5
-    for at in (low, high):
+    for at in (low, high, found.minimax(), found.A, found.B):
         assert found.certificate(at).passes(1e-10)
     with pytest.raises(pc.InputError, match="mu_plus and mu_minus must differ"):
         found.at_weight(1.0)
@@ -245,6 +257,41 @@ def test_classes_of_very_different_width(scale):
             family.slopes(at.y) / np.linalg.norm(family.slopes(at.y)) for family, at in ((here, one), (there, other))
         )
         np.testing.assert_allclose(v, w, atol=1e-8)
+
+
+AXES = np.diag([1e-6, 1.0, 1e6])
+ODD = {
+    "far apart": ([1e9, 0, 0], np.eye(3), [0, 0, 0], AXES),
+    "close": ([1e-9, 0, 0], np.eye(3), [0, 0, 0], AXES),
+    "closer than rounding": ([1e-200, 0, 0], np.eye(3), [0, 0, 0], AXES),
+    "one distribution": ([1, 2, 3], AXES, [1, 2, 3], AXES),
+    "tiny": ([1e-150, 0, 0], 1e-300 * np.eye(3), [0, 0, 0], 1e-300 * AXES),
+    "huge": ([1e150, 0, 0], 1e300 * np.eye(3), [0, 0, 0], 1e300 * np.eye(3)),
+    "ratios up to 1e36": ([1, 1, 1], 1e-12 * AXES, [0, 0, 0], 1e12 * AXES),
+    "far from the origin": ([1e8 + 1, 1e8, 1e8], np.eye(3), [1e8, 1e8, 1e8], 2 * np.eye(3)),
+    "hard at both ends": ([0, 1, 0], np.diag([1.0, 2, 1]), [0, 0, 0], np.diag([4, 2, 0.2])),
+    "one feature, equal means": ([0.0], [[1.0]], [0.0], [[4.0]]),
+    "one feature, narrow": ([1.0], [[1e-12]], [0.0], [[4.0]]),
+}
+
+
+@pytest.mark.parametrize("name", list(ODD))
+@pytest.mark.parametrize("rate", [pc.GaussianRate(), pc.ChebyshevRate(), pc.KLRate(0.2), pc.StudentRate(0.1)], ids=repr)
+def test_odd_classes(name, rate):
+    """Whatever the classes: finite classifiers with proofs, an area, and the cheapest of them."""
+    found = pc.gaussian_tradeoff(pc.Moments.from_covariances(*ODD[name]), rates=rate)
+    at = found.best((1.0, 1.0))
+    assert 0 <= at.bound <= at.cost <= 0.5
+    assert found.at_rate(fpr=0.01).fpr == pytest.approx(0.01, rel=1e-9)
+    if found.r1 == 0 and rate.threshold >= 0:
+        with pytest.raises(pc.InputError, match="no hyperplane has a positive worst-case rate"):
+            found.curve(9)
+        return
+    curve = found.curve(9)
+    assert np.isfinite(curve.w).all()
+    assert 0 <= found.auc <= 1 + 1e-12
+    for point in (*(curve.point(j) for j in range(9)), found.minimax(), found.A, found.B):
+        assert found.certificate(point).passes(1e-9)
 
 
 @pytest.mark.parametrize("exchange", [False, True])
@@ -365,9 +412,14 @@ def test_what_objects_say():
         (lambda f: f.at_rate(fnr=0.0), "fnr must lie strictly between 0 and 1, got 0.0"),
         (lambda f: f.at_rate(fpr=float("nan")), "fpr must lie strictly between 0 and 1, got nan"),
         (lambda f: f.at_rate(fpr="few"), "fpr must be a number, got 'few'"),
+        (
+            lambda f: f.judged_by(pc.StudentRate(0.01)).at_rate(fpr=1e-3),
+            "fpr = 0.001 asks for a mean .* standard deviations from the hyperplane",
+        ),
         (lambda f: f.neyman_pearson(1.5), "max_fpr must lie strictly between 0 and 1, got 1.5"),
         (lambda f: f.at_weight(0.0), "lam must be a finite positive number, got 0.0"),
-        (lambda f: f.at_t(-1.0), "t must be nonnegative and finite, got -1.0"),
+        (lambda f: f.at_t(-1.0), "t must be above -0.491397, or below -4.65146, got -1.0"),
+        (lambda f: f.at_t(float("nan")), "t must be above"),
         (lambda f: f.best((1.0, 1.0), 1.2), r"prior_plus must lie in \[0, 1\], got 1.2"),
         (lambda f: f.best((0.0, 0.0)), "costs times priors must not both be zero"),
         (lambda f: f.best((-1.0, 0.0)), "C_plus must be a finite nonnegative number, got -1.0"),

@@ -7,7 +7,7 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.gaussian.family import Family
 from paretoclf.gaussian.rates import Rates
-from paretoclf.tolerances import FARTHEST
+from paretoclf.tolerances import EQUAL_MEANS, FARTHEST
 
 #: Ends of a drawn curve: the rate of one class there. Beyond, the other one has nothing to lose.
 _END = 1e-6
@@ -24,10 +24,10 @@ def positive_part(family: Family, rates: Rates) -> tuple[float, float]:
 
     The first is not below the second where there is no such part.
     """
-    plus, minus = rates
+    plus, minus = (rate.threshold + EQUAL_MEANS for rate in rates)  # closer to it than rounding is not beyond it
     return (
-        -np.inf if minus.threshold == -np.inf else family.at_u_minus(minus.threshold),
-        np.inf if plus.threshold == -np.inf else family.at_u_plus(plus.threshold),
+        -np.inf if minus == -np.inf else family.at_u_minus(minus),
+        np.inf if plus == -np.inf else family.at_u_plus(plus),
     )
 
 

@@ -18,8 +18,9 @@ from paretoclf.gaussian.family import Family
 from paretoclf.gaussian.rates import Rate
 from paretoclf.tolerances import CHEAPEST, FARTHEST
 
-#: Pieces at the start, and how many a piece is cut into.
-_PIECES, _CUTS = 256, 4
+#: Pieces at the start, how many a piece is cut into, and how many points are looked at in all: where the cost is the
+#: same all along the curve (one distribution, equal costs) no piece can be dropped, and the bound stays that coarse.
+_PIECES, _CUTS, _MOST = 256, 4, 50_000
 
 
 @dataclass(frozen=True)
@@ -73,16 +74,18 @@ def cheapest(family: Family, rates: tuple[Rate, Rate], miss: float, alarm: float
     missed, alarmed = errors(nodes)
     k = int(np.argmin(missed + alarmed))
     best, where, width = float(missed[k] + alarmed[k]), float(nodes[k]), float(nodes[1] - nodes[0])
-    low, high = nodes[:-1], nodes[1:]
+    low, high, looked_at = nodes[:-1], nodes[1:], 0
     bounds = missed[:-1] + alarmed[1:]
-    dropped = min(miss, alarm)  # beyond the last nodes the curve is no better than a constant
-    best = min(best, dropped)
+    dropped = min(float(alarmed[0]), float(missed[-1]))  # beyond the last nodes
+    best = min(best, miss, alarm)
     while True:
         promising = bounds < best - CHEAPEST * total
         dropped = min(dropped, float(bounds[~promising].min(initial=np.inf)))
-        if not promising.any():
+        if not promising.any() or looked_at > _MOST:
+            dropped = min(dropped, float(bounds.min()))
             break
         cuts = np.linspace(low[promising], high[promising], _CUTS + 1, axis=1)
+        looked_at += cuts.size
         missed, alarmed = errors(cuts)
         costs = missed + alarmed
         k = int(np.argmin(costs))

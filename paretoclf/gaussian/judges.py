@@ -24,6 +24,7 @@ from paretoclf.gaussian.bounds import (
     weighted_sum,
 )
 from paretoclf.gaussian.moments import Moments
+from paretoclf.tolerances import EQUAL_MEANS
 
 
 def classified(moments: Moments, a: Array, b: float, t: float) -> dict[str, Any]:
@@ -149,17 +150,22 @@ def judge_pareto(moments: Moments, w: Array, b: float) -> Judged:
     Certificate(optimal, gap=0.0e+00, residual=0.0e+00)
     """
     at = moments.distances(w, b)
-    if at.u_plus < 0 or (at.u_plus == 0 and at.u_minus > 0):
+    if at.u_plus <= 0 < at.u_minus or at.u_plus < at.u_minus <= 0:
         return judge_pareto(moments.swapped(), -w, -b)
     plus, minus = moments.spread(w)
-    if at.u_minus > 0:
-        bound = 1.0 / weighted_sum(moments, w, at.u_minus / at.u_plus).dual_value
-    elif at.u_minus == 0:
+    # The digits that the intercept has, in standard deviations: far from the origin they are few.
+    size = max(abs(b), float(np.abs(w) @ np.maximum(np.abs(moments.mu_plus), np.abs(moments.mu_minus))))
+    rounding = 8 * np.finfo(float).eps * size * (1 / plus + 1 / minus) + EQUAL_MEANS
+    if at.u_minus >= -EQUAL_MEANS:  # a smaller distance is none
         bound = largest_distances(moments)[0]
+        if at.u_plus > 0 < at.u_minus and (value := weighted_sum(moments, w, at.u_minus / at.u_plus).dual_value) > 0:
+            bound = min(bound, 1.0 / value)
     else:
         bound = largest_distance(moments, -(at.u_plus / plus) / (at.u_minus / minus), at.u_minus)
-    numbers = classified(moments, w, b, (at.u_minus / minus) / (at.u_plus / plus))
-    return judge(-at.u_plus, -bound, [], numbers, scale=max(at.u_plus, 1.0))
+    t = (at.u_minus / minus) / (at.u_plus / plus) if at.u_plus else np.inf
+    numbers = classified(moments, w, b, t)
+    rounding *= 1 + minus / plus
+    return judge(-at.u_plus, -bound, [], numbers, scale=max(at.u_plus, 1.0), rounding=rounding)
 
 
 def largest_distances(moments: Moments) -> tuple[float, float]:
