@@ -174,7 +174,15 @@ class PlaneDisplay:
             ax.add_collection(LineCollection(list(pieces), colors=LEVELS, linewidths=1.1))
             for place in _places(pieces, np.array([a, c]), np.array([b, d]), taken):
                 taken.append(place)
-                ax.text(*place, f"{100 * level:.0f} %", fontsize="small", ha="center", va="center", bbox=_LABEL)
+                ax.text(
+                    float(place[0]),
+                    float(place[1]),
+                    f"{100 * level:.0f} %",
+                    fontsize="small",
+                    ha="center",
+                    va="center",
+                    bbox=_LABEL,
+                )
         ax.plot([], [], color=LEVELS, linewidth=1.1, label="held-out error")
 
 
