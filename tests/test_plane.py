@@ -63,6 +63,9 @@ def objections(svm, found):
             out.append(f"certificates {worst}")
     K = svm.gram.matrix
     for each in found.contacts:
+        step, towards = each.stop - each.start, found.regions[each.first].centroid - each.start
+        if step[0] * towards[1] < step[1] * towards[0]:
+            out.append("the first region of a contact is not to the left")
         first, second = (found.regions[k].coefficients(found.unit_caps) for k in (each.first, each.second))
         for costs in (each.start, 0.5 * (each.start + each.stop), each.stop):
             at = np.array([1.0, *costs])

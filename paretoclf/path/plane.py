@@ -42,7 +42,7 @@ _BLOCK = 4096  # certificates computed at a time
 
 @dataclass(frozen=True)
 class Contact:
-    """Two regions share the segment from start to stop of their borders."""
+    """Two regions share the segment from start to stop of their borders; going there, the first is to the left."""
 
     first: int
     second: int

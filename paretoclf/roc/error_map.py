@@ -32,7 +32,7 @@ class ScoredRegion(Protocol):
 
 
 class ScoredContact(Protocol):
-    """What is needed of two regions that touch."""
+    """What is needed of two regions that touch; from start to stop, the first is to the left."""
 
     first: int
     second: int
@@ -279,9 +279,6 @@ def _on_edge(plane: ScoredPlane, X: Any, contact: ScoredContact, y: Array, found
     cuts = np.unique(np.concatenate([[0.0, 1.0], *shares]))
     half = 0.5 * (cuts[1:] + cuts[:-1])
     counts = np.stack([_counts((v[0] + half[:, None] * (v[1] - v[0])) >= 0, y) for v in values], axis=1)
-    towards = centroid(regions[0].polygon) - contact.start
-    if step[0] * towards[1] - step[1] * towards[0] < 0:  # the first region is to the right
-        counts = counts[:, ::-1]
     changed = (counts[:, 0] != counts[:, 1]).any(axis=1)
     points = contact.start + cuts[:, None] * step
     found.start.append(points[:-1][changed])
