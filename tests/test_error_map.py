@@ -188,3 +188,13 @@ def test_labels_are_checked(mapped):
         plane.error_map(Z, truth[1:])
     with pytest.raises(pc.InputError, match="both classes"):
         plane.error_map(Z, np.ones(truth.size))
+
+
+def test_the_size_of_blocks_does_not_matter(mapped, monkeypatch):
+    _, plane, Z, truth, found = mapped
+    monkeypatch.setattr("paretoclf.roc.error_map._BLOCK", 40)
+    again = plane.error_map(Z, truth)
+    for name in ("start", "stop", "counts"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
+    assert len(again.inside) == len(found.inside)
+    assert again.best((2, 1)).objective == found.best((2, 1)).objective

@@ -21,6 +21,7 @@ from paretoclf.errors import InputError
 from paretoclf.path.polygon import borders, centroid
 
 _SAME = 1e-11  # a score below this share of its terms, on a whole line, is zero there: two lines are one
+_BLOCK = 1 << 22  # scores worked on at once
 _JUMP = 1e-9  # intercepts of two regions that differ by less on their common edge are rounded apart
 
 
@@ -219,29 +220,41 @@ def _in_region(polygon: Array, scores: Array, y: Array, found: _Found) -> None:
     first, last = (np.column_stack([np.ones(len(p)), p]) @ lines.T for p in (start, stop))  # [chord, sample]
     same = np.maximum(np.abs(first), np.abs(last)) <= _SAME * size
     np.fill_diagonal(same, True)
-    edges = borders(polygon)
-    for j in range(crossing.size):
-        if same[j, :j].any():
-            continue  # this line has been seen
-        cut = ~same[j] & (first[j] * last[j] < 0)
-        shares = np.unique(np.concatenate([[0.0, 1.0], first[j, cut] / (first[j, cut] - last[j, cut])]))
-        shares = shares[np.append(True, np.diff(shares) > _SAME)]
-        shares[-1] = 1.0
-        ends = start[j] + shares[:, None] * (stop[j] - start[j])
-        middle = 0.5 * (ends[1:] + ends[:-1])
+    owner, ends = _pieces(start, stop, first, last, same)
+    others = np.vstack([borders(polygon), lines])
+    with_us = lines[:, 1:] @ lines[:, 1:].T > 0
+    towards = lines[:, 1:] / np.linalg.norm(lines[:, 1:], axis=1)[:, None]
+    found.start.append(ends[:, 0])
+    found.stop.append(ends[:, 1])
+    for low in range(0, owner.size, max(1, _BLOCK // others.shape[0])):
+        part = slice(low, low + max(1, _BLOCK // others.shape[0]))
+        ours, middle = owner[part], ends[part].mean(axis=1)
         there = np.column_stack([np.ones(len(middle)), middle]) @ lines.T
-        # To the left the label of sample j is +1; of a sample on the same line, +1 there or on the other side.
-        with_us = lines[:, 1:] @ lines[j, 1:] > 0
-        left, right = (np.where(same[j], with_us == side, there > 0) for side in (True, False))
-        counts = np.stack([_counts(left, labels), _counts(right, labels)], axis=1) + known
-        found.start.append(ends[:-1])
-        found.stop.append(ends[1:])
+        # To the left the label of the piece's own sample is +1; of one on the same line, +1 there or on the other side.
+        sides = [np.where(same[ours], with_us[ours] == side, there > 0) for side in (True, False)]
+        counts = np.stack([_counts(side, labels) for side in sides], axis=1) + known
         found.counts.append(counts)
-        towards = lines[j, 1:] / np.hypot(*lines[j, 1:])
-        others = np.vstack([edges, lines[~same[j]]])
+        passed = np.column_stack([np.zeros((ours.size, polygon.shape[0]), dtype=bool), same[ours]])
         for side, sign in enumerate((1.0, -1.0)):
-            found.inside.append(_half_way(middle, sign * towards, others))
+            found.inside.append(_half_way(middle, sign * towards[ours], others, passed))
             found.inside_counts.append(counts[:, side])
+
+
+def _pieces(start: Array, stop: Array, first: Array, last: Array, same: Mask) -> tuple[Index, Array]:
+    """Chords cut where they cross: of each piece its chord, and its two ends, shape (q, 2, 2).
+
+    ``first`` and ``last`` have the scores at the ends of the chords, [chord, sample]; of chords that are the ``same``
+    only the first is kept.
+    """
+    p = start.shape[0]
+    cut = ~same & (first * last < 0)
+    shares = np.divide(first, first - last, out=np.ones((p, p)), where=cut)
+    shares = np.sort(np.column_stack([np.zeros(p), shares, np.ones(p)]), axis=1)
+    new = np.logical_not(np.tril(same, -1).any(axis=1))
+    kept = (np.diff(shares, axis=1) > _SAME) & np.broadcast_to(new, shares[:, 1:].T.shape).T
+    owner, place = np.nonzero(kept)
+    both = np.stack([shares[owner, place], shares[owner, place + 1]], axis=1)
+    return owner, start[owner, None] + both[:, :, None] * (stop - start)[owner, None]
 
 
 def _chords(polygon: Array, values: Array) -> tuple[Array, Array]:
@@ -256,13 +269,13 @@ def _chords(polygon: Array, values: Array) -> tuple[Array, Array]:
     return out[0], out[1]
 
 
-def _half_way(points: Array, direction: Array, lines: Array) -> Array:
-    """From each point half way to the first line in a direction."""
-    at, rate = np.column_stack([np.ones(len(points)), points]) @ lines.T, lines[:, 1:] @ direction
+def _half_way(points: Array, directions: Array, lines: Array, passed: Mask) -> Array:
+    """From each point half way to the first line in its direction, without those that it is on."""
+    at, rate = np.column_stack([np.ones(len(points)), points]) @ lines.T, directions @ lines[:, 1:].T
     with np.errstate(divide="ignore", invalid="ignore"):
         hit = -at / rate
-    hit = np.where((rate != 0.0) & (hit > 0.0), hit, np.inf).min(axis=1)
-    return np.asarray(points + 0.5 * hit[:, None] * direction)
+    hit = np.where((rate != 0.0) & (hit > 0.0) & ~passed, hit, np.inf).min(axis=1)
+    return np.asarray(points + 0.5 * hit[:, None] * directions)
 
 
 def _on_edge(plane: ScoredPlane, X: Any, contact: ScoredContact, y: Array, found: _Found) -> None:
