@@ -2,7 +2,7 @@
 
 Kim et al. (2006), section 8, leave this comparison open. Run it with ``python examples/generative_discriminative.py``:
 built-in data (wdbc, twonorm, ringnorm), few splits, seconds. With ``--data FOLDER`` (or the environment variable
-PARETOCLF_DATA) that holds ionosphere.csv, sonar.csv and pima.csv, these as well. ``--splits 100 --jobs 2`` gives the
+PARETOCLF_DATA) that holds ionosphere.csv, sonar.csv and pima.csv, these as well. ``--splits 50 --jobs 2`` gives the
 table of the documentation; ``--kernel`` the one with Gaussian kernels.
 
 Both families see the same splits, 70 % for training, standardised by it. Each has one setting that is chosen anew on
