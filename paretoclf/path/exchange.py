@@ -264,17 +264,19 @@ def jump(f: Follower, room: Room, k: int, r: int, to_cap: bool, total: float, lo
     own, sign, noise = group[i], kappa[i] if not to_cap else -kappa[i], 1.0
     for h in range(room.eta.shape[1]):
         noise += abs(room.eta[ETA, h])
-    successor, first, second = -1, np.inf, np.inf
+    successor = r  # no constant for an index: functions would be compiled once more for it
+    first, early, late, second = np.inf, np.inf, np.inf, np.inf  # its step, and bounds on it; the least of all others
     for c in range(group.shape[0]):
         side = watched[SIDE, c]
         if group[c] == own and side * kappa[c] * sign < 0.0:
             error = ROUNDING * (noise + watched[REACH, c] * total)
             step = max(side * watched[G, c], 0.0)
             if step < first:
-                second, successor, first = min(second, first), c, step + error
+                second, successor = min(second, early), c
+                first, early, late = step, step - error, step + error
             else:
                 second = min(second, step - error)
-    if successor < 0 or second <= first:
+    if first == np.inf or second <= late:
         return False
     if candidate(Q, kappa, group, index, k, R, members, zero, successor) < 0.0:
         return False
@@ -293,5 +295,5 @@ def jump(f: Follower, room: Room, k: int, r: int, to_cap: bool, total: float, lo
     if f.state[successor] == LEFT:
         change_cap(Q, bases, f.sums, successor, -1.0)
         fix(bases, f.fixed, own, kappa[successor], successor, -1.0)
-    mark(f.state, log.changes, log.used, successor, MARGIN)
+    mark(f.state, log.changes, log.used, successor, MARGIN if first < np.inf else LEFT)
     return True
