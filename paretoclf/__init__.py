@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from paretoclf.path.scores import PathScores as PathScores
     from paretoclf.path.tracing import trace as trace
     from paretoclf.roc import ErrorCurve as ErrorCurve
+    from paretoclf.roc import ErrorMap as ErrorMap
     from paretoclf.roc import RocCurve as RocCurve
     from paretoclf.roc import error_curve_of_scores as error_curve_of_scores
     from paretoclf.roc import roc_curve_of_scores as roc_curve_of_scores
@@ -143,6 +144,7 @@ _LAZY = {
     "ShadowPrices": "paretoclf.path.prices",
     "PathScores": "paretoclf.path.scores",
     "ErrorCurve": "paretoclf.roc",
+    "ErrorMap": "paretoclf.roc",
     "RocCurve": "paretoclf.roc",
     "error_curve_of_scores": "paretoclf.roc",
     "roc_curve_of_scores": "paretoclf.roc",

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from benchmarks import plane as benchmark
-from exact import integer_kernel
+from exact import fractions, integer_kernel
 from exact_enumeration import inverse
 from families import FAMILIES, kernel_of, standardised
 
 import paretoclf as pc
-from paretoclf.path.critical import Bases
+from paretoclf.path.critical import Bases, Sets
 from paretoclf.path.exploration import Exploration
 
 SQUARE = (0.05, 2.0)
@@ -63,6 +63,9 @@ def objections(svm, found):
             out.append(f"certificates {worst}")
     K = svm.gram.matrix
     for each in found.contacts:
+        step, towards = each.stop - each.start, found.regions[each.first].centroid - each.start
+        if step[0] * towards[1] < step[1] * towards[0]:
+            out.append("the first region of a contact is not to the left")
         first, second = (found.regions[k].coefficients(found.unit_caps) for k in (each.first, each.second))
         for costs in (each.start, 0.5 * (each.start + each.stop), each.stop):
             at = np.array([1.0, *costs])
@@ -322,6 +325,73 @@ def test_degenerate_data(name):
         for C_plus, C_minus in np.random.default_rng(0).uniform(0.05 * top, top, (2, 2)):
             path = pc.trace(svm, (C_plus, C_minus), (top, C_minus))
             assert found.at(C_plus, C_minus).value == pytest.approx(path.value(0.0), rel=1e-9)
+
+
+BEYOND = [("costs * 1e6", 2), ("costs * 1e6", 4), ("costs only * 1e6", 4), ("near-separable", 5)]
+
+
+@pytest.mark.parametrize(("name", "number"), BEYOND)
+def test_margin_systems_are_refined_where_double_precision_is_not_enough(monkeypatch, name, number):
+    family = FAMILIES[name]
+    X, y, weight = family.instance(number)
+    X = X if family.scalings == ("raw",) else standardised(X)
+    kernel = "linear" if "costs" in name else "rbf"
+    svm = pc.TwoCSVM(X, y, kernel=kernel_of(kernel, X), sample_weight=weight)
+    top = 1.5 * family.factor(kernel)
+    found = pc.plane(svm, (0.05 * top, top), (0.05 * top, top))
+    assert max(proof.residual for proofs in found.certificates() for proof in proofs) < 1e-8
+    for C_plus, C_minus in np.random.default_rng(0).uniform(0.05 * top, top, (4, 2)):
+        value = pc.trace(svm, (C_plus, C_minus), (top, C_minus)).value(0.0)
+        assert found.at(C_plus, C_minus).value == pytest.approx(value, rel=1e-8)
+    monkeypatch.setattr(Bases, "_sharp", lambda *_: True)
+    with pytest.raises(pc.DegeneratePathError):
+        pc.plane(svm, (0.05 * top, top), (0.05 * top, top))
+
+
+def exact_solution(Q, y, F, at_cap, targets):
+    """Margin multipliers, intercept and gradient of a basis in rationals, columns (1, C_plus, C_minus, epsilon)."""
+    k, n = len(F), len(y)
+    fixed = Q @ at_cap
+    rows = [[*Q[i, F], y[i], 1, *(-fixed[i]), targets[i]] for i in F]
+    rows.append([*y[F], 0, 0, *(-(y @ at_cap)), 0])
+    M = np.array([[Fraction(v) for v in row] for row in rows], dtype=object)
+    for c in range(k + 1):
+        pivot = next(r for r in range(c, k + 1) if M[r, c] != 0)
+        M[[c, pivot]] = M[[pivot, c]]
+        M[c] = M[c] / M[c, c]
+        for r in range(k + 1):
+            if r != c:
+                M[r] = M[r] - M[r, c] * M[c]
+    x = M[:, k + 1 :]
+    g = Q[:, F] @ x[:k] + np.outer(y, x[k])
+    g[:, 1:3] += fixed
+    g[:, 0] -= 1
+    g[:, 3] -= targets
+    assert n == g.shape[0]
+    return x[:k].astype(float), x[k].astype(float), g.astype(float)
+
+
+@pytest.mark.parametrize("kind", ["features", "gram"])
+@pytest.mark.parametrize("size", [1e-2, 1e-4])
+def test_a_nearly_dependent_basis_against_rationals(kind, size):
+    """Four margin samples of three features, one of which is tiny: condition numbers up to 1e9."""
+    rng = np.random.default_rng(4)
+    X = rng.integers(-8, 9, (9, 3)) / 8.0 * np.array([1.0, 1.0, 2.0 ** np.round(np.log2(size))])
+    X -= np.round(X.mean(axis=0) * 8) / 8
+    y = np.array([1, 1, 1, 1, -1, -1, -1, -1, -1])
+    sets = np.array([2, 2, 1, 0, 2, 2, 1, 1, 0], dtype=np.int8)
+    gram = pc.Gram(X) if kind == "features" else pc.Gram(X @ X.T, "precomputed")
+    bases = Bases(gram, y.astype(float), np.ones(9), np.array([[0.1, 0.1], [2, 0.1], [2, 2], [0.1, 2]]))
+    a, b, g = bases.solve(Sets(sets, np.flatnonzero(sets == 2)))
+    F = [int(i) for i in np.flatnonzero(sets == 2)]
+    signed = fractions(y)[:, None] * (fractions(X - X.mean(axis=0)))
+    Q = signed @ signed.T if kind == "features" else fractions(bases.Q)
+    at_cap = np.where((sets == 1)[:, None], np.stack([y > 0, y < 0], axis=1), 0).astype(object)
+    exact = exact_solution(Q, fractions(y), F, at_cap, fractions(bases._targets))
+    for ours, theirs in zip((a, b, g), exact, strict=True):
+        scale = np.abs(exact[0]).max(axis=0)
+        assert np.abs(ours - theirs).max() <= 1e-14 * scale.max()
+    assert np.abs(g[F]).max() <= 1e-20 * np.abs(a).max()  # and those of the margin set are zero, not rounding
 
 
 def test_where_multipliers_are_not_unique_one_choice_is_made_everywhere():

@@ -11,7 +11,7 @@ from paretoclf.plotting import PlaneDisplay
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
-from matplotlib.collections import PolyCollection
+from matplotlib.collections import LineCollection, PolyCollection
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +62,15 @@ def test_errors_are_those_of_the_classifiers(found, gaussians):
     drawn = display.plot(ax, title="a map")
     assert drawn.ax_ is ax
     assert ax.get_title() == "a map"
+    exact = [
+        tuple(np.round(piece, 9).ravel())
+        for level in np.arange(0.5, 60) / 60
+        for piece in found.error_map(X, y).level(level)
+    ]
+    lines = [line for line in ax.collections if isinstance(line, LineCollection)]
+    segments = [tuple(np.round(segment, 9).ravel()) for line in lines for segment in line.get_segments()]
+    assert len(segments) > 10
+    assert set(segments) <= set(exact)
     assert "held-out error" in [text.get_text() for text in ax.get_legend().get_texts()]
     drawn.figure_.canvas.draw()
 

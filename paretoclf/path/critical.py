@@ -20,6 +20,7 @@ optimum with the largest :math:`e^\top\alpha`. The polygons of the chosen optima
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -30,8 +31,11 @@ from scipy.linalg import lapack
 from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.gram import Gram
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
+from paretoclf.path.extended import add_matrix_product
 from paretoclf.path.polygon import area, centroid, cut, without_short_edges
-from paretoclf.tolerances import PLANE_PIVOT, PLANE_SLIVER, PLANE_ZERO
+from paretoclf.tolerances import PLANE_PIVOT, PLANE_ROUNDING, PLANE_SLIVER, PLANE_ZERO, REFINED, UNREFINED
+
+_REFINEMENTS = 20
 
 
 class Sets(NamedTuple):
@@ -113,6 +117,10 @@ class Bases:
     def __init__(self, gram: Gram, y: Array, weight: Array, frame: Array) -> None:
         K, self._centre = centred(gram)
         self.Q = y[:, None] * K * y
+        self._reach = np.sqrt(np.maximum(np.diagonal(K), 0.0))
+        F = gram.features
+        # What Q is a product of, and so is exact where Q itself is rounded; or Q.
+        self._signed = None if F is None or sp.issparse(F) else np.ascontiguousarray(y[:, None] * (F - F.mean(axis=0)))
         self.y, self.frame = y, frame
         self.unit = weight[:, None] * np.stack([y > 0, y < 0], axis=1)  # caps per unit of either cost
         self._scale = max(float(np.diagonal(K).mean()), 1e-300)
@@ -136,12 +144,57 @@ class Bases:
         right = np.empty((k + 1, 4))
         right[:k, 0], right[:k, 1:3], right[:k, 3] = 1.0, -fixed[F], self._targets[F]
         right[k, 0], right[k, 1:3], right[k, 3] = 0.0, -(self.y @ at_cap), 0.0
-        x = self._bordered(F, right)
+        invert = self._inverse(F)
+        x = invert(right)
+        correction = invert(right - self._margin_system(F) @ x)
+        x = x + correction
+        if not self._sharp(F, at_cap, x, correction):
+            return self._in_extended_precision(F, at_cap, x, invert)
         g = self.Q[:, F] @ x[:k] + np.outer(self.y, x[k])
         g[:, 1:3] += fixed
         g[:, 0] -= 1.0
         g[:, 3] -= self._targets
         return x[:k], x[k], g
+
+    def _sharp(self, F: Index, at_cap: Array, x: Array, correction: Array) -> bool:
+        """Whether double precision is enough: for the gradient, a sum of terms, and for the multipliers."""
+        terms = np.abs(at_cap @ self._largest[1:])
+        terms[F] += np.abs(x[:-1, :3]) @ self._largest
+        rounding = np.finfo(float).eps * float(self._reach.max() * (self._reach @ terms))
+        moved = np.abs(correction[:-1, :3]) @ self._largest
+        return bool(rounding <= PLANE_ROUNDING and (moved <= PLANE_ROUNDING * self._cap[F]).all())
+
+    def _in_extended_precision(
+        self, F: Index, at_cap: Array, x: Array, invert: Callable[[Array], Array]
+    ) -> tuple[Array, Array, Array]:
+        """The same solution refined with residuals in double-double, and its gradient summed so."""
+        k, n = F.size, self.y.size
+        hi, lo, b, b_lo = np.zeros((n, 4)), np.zeros((n, 4)), x[k:].copy(), np.zeros((1, 4))
+        hi[:, 1:3], hi[F] = at_cap, x[:k]
+        y, last = self.y[:, None].copy(), np.inf
+        for _ in range(_REFINEMENTS):
+            g, g_lo, left, left_lo = np.zeros((n, 4)), np.zeros((n, 4)), np.zeros((1, 4)), np.zeros((1, 4))
+            g[:, 0], g[:, 3] = -1.0, -self._targets
+            add_matrix_product(y, b, b_lo, g, g_lo)
+            if self._signed is None:
+                add_matrix_product(self.Q, hi, lo, g, g_lo)
+            else:
+                w, w_lo = np.zeros((self._signed.shape[1], 4)), np.zeros((self._signed.shape[1], 4))
+                add_matrix_product(np.ascontiguousarray(self._signed.T), hi, lo, w, w_lo)
+                add_matrix_product(self._signed, w, w_lo, g, g_lo)
+            add_matrix_product(np.ascontiguousarray(y.T), hi, lo, left, left_lo)
+            step = -invert(np.concatenate([g[F] + g_lo[F], left + left_lo]))
+            size = float((np.abs(step[:k, :3]) @ self._largest / self._cap[F]).max(initial=0.0))
+            if not size < last:
+                break
+            last = size
+            if size <= REFINED:
+                break
+            hi[F], lo[F] = _two_sums(hi[F], lo[F] + step[:k])
+            b, b_lo = _two_sums(b, b_lo + step[k:])
+        if not last <= UNREFINED:
+            raise np.linalg.LinAlgError("the margin set is numerically dependent")
+        return hi[F], b[0], g + g_lo
 
     def _independent(self, F: Index) -> bool:
         """Whether the margin system of F is nonsingular: Q_FF plus a multiple of y y' is positive definite then."""
@@ -149,16 +202,18 @@ class Bases:
         R, info = lapack.dpotrf(shifted)
         return bool(info == 0 and (np.diagonal(R) ** 2 > PLANE_PIVOT * np.diagonal(shifted)).all())
 
-    def _bordered(self, F: Index, right: Array) -> Array:
-        """Solve the margin system, with one step of refinement."""
-        if not self._independent(F):
-            raise np.linalg.LinAlgError("the margin set is dependent")
+    def _margin_system(self, F: Index) -> Array:
         k = F.size
         M = np.zeros((k + 1, k + 1))
         M[:k, :k], M[:k, k], M[k, :k] = self.Q[np.ix_(F, F)], self.y[F], self.y[F]
-        lu, pivots, _ = lapack.dgetrf(M)
-        x = lapack.dgetrs(lu, pivots, right)[0]
-        return np.asarray(x + lapack.dgetrs(lu, pivots, right - M @ x)[0])
+        return M
+
+    def _inverse(self, F: Index) -> Callable[[Array], Array]:
+        """The margin system, factored: what solves it for any right-hand side."""
+        if not self._independent(F):
+            raise np.linalg.LinAlgError("the margin set is dependent")
+        lu, pivots, _ = lapack.dgetrf(self._margin_system(F))
+        return lambda right: np.asarray(lapack.dgetrs(lu, pivots, right)[0])
 
     def region(self, basis: Sets) -> Region | None:
         """The region of a basis; None if it has no interior, or another optimum is the chosen one."""
@@ -220,7 +275,7 @@ class Bases:
             if not wrong.any():
                 return Sets(sets, F)
             j = int(np.argmax(wrong))
-            u = self._bordered(F, np.append(self.Q[F, j], self.y[j])[:, None])[:-1, 0]
+            u = self._inverse(F)(np.append(self.Q[F, j], self.y[j])[:, None])[:-1, 0]
             if self._independent(np.append(F, j)):
                 sets[j], F = MARGIN, np.append(F, j)
                 continue
@@ -240,6 +295,13 @@ class Bases:
             return None
         sets[i] = to
         return Sets(sets, np.append(F, i) if to == MARGIN else np.delete(F, np.argmax(i == F)))
+
+
+def _two_sums(a: Array, b: Array) -> tuple[Array, Array]:
+    """Sums and their rounding errors (Knuth)."""
+    s = a + b
+    z = s - a
+    return s, (a - (s - z)) + (b - z)
 
 
 def centred(gram: Gram) -> tuple[Array, Array]:

@@ -22,6 +22,7 @@ from paretoclf.path.result import Path
 from paretoclf.path.segments import Line
 
 _NEARER = (0.5, 0.05, 5e-3, 5e-5, 5e-7)  # shares of the piece across a facet at which its optimum is chosen
+_MISSED = 50  # times that a region across an edge may touch it at a corner only
 Contact = tuple[int, int, Array, Array]
 
 
@@ -84,7 +85,7 @@ class Exploration:
         start, stop = region.polygon[j], region.polygon[(j + 1) % region.polygon.shape[0]]
         step = stop - start
         length = float(np.hypot(*step))
-        open_ends = [(0.0, 1.0)]
+        open_ends, missed = [(0.0, 1.0)], 0
         for one, other in self._met[i][j]:
             shares = np.sort((np.stack([one, other]) - start) @ step / length**2)
             open_ends = [part for each in open_ends for part in _without(each, shares[0], shares[1])]
@@ -101,6 +102,9 @@ class Exploration:
             lo, hi = share_inside(start, stop, self._borders[k], self._touch)
             if not lo < 0.5 * (first + last) < hi:  # touched at a corner, up to rounding: step on all the same
                 lo, hi = 0.55 * first + 0.45 * last, 0.45 * first + 0.55 * last
+                missed += 1
+                if missed > _MISSED:
+                    raise self._refuse("the regions across an edge do not lie along it", middle, region.margin.size)
             lo, hi = max(lo, first), min(hi, last)
             open_ends += _without((first, last), lo, hi)
             one, other = start + lo * step, start + hi * step

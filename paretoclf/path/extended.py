@@ -79,6 +79,17 @@ def accumulate_sparse(hi: Array, lo: Array, scale: float, columns: Columns, valu
 
 
 @compiled()
+def add_matrix_product(A: Array, hi: Array, lo: Array, out_hi: Array, out_lo: Array) -> None:
+    """Add ``A @ (hi + lo)`` to the double-double ``out``; A (m, k) is in double, the others (k, c) and (m, c)."""
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            if A[i, j] != 0.0:
+                for c in range(hi.shape[1]):
+                    if hi[j, c] != 0.0:
+                        out_hi[i, c], out_lo[i, c] = add_scaled(out_hi[i, c], out_lo[i, c], A[i, j], hi[j, c], lo[j, c])
+
+
+@compiled()
 def line_at(line: Array, t: float, t_lo: float, out: Array) -> None:
     """Two affine functions of t in double-double: rows of `line` are start, slope hi and slope lo; out is hi, lo."""
     for b in range(line.shape[1]):

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,6 +32,9 @@ from paretoclf.path.stored_regions import pack
 from paretoclf.solution import Solution, make_solution
 from paretoclf.tolerances import CERTIFY, PLANE_AREA, PLANE_SLIVER
 
+if TYPE_CHECKING:
+    from paretoclf.roc.error_map import ErrorMap
+
 #: Where in the rectangle the first region is looked for: in no special position on lines such as the ray.
 _FIRST = (0.6180339887, 0.4142135624)
 _BLOCK = 4096  # certificates computed at a time
@@ -38,7 +42,7 @@ _BLOCK = 4096  # certificates computed at a time
 
 @dataclass(frozen=True)
 class Contact:
-    """Two regions share the segment from start to stop of their borders."""
+    """Two regions share the segment from start to stop of their borders; going there, the first is to the left."""
 
     first: int
     second: int
@@ -189,9 +193,13 @@ class CostPlane:
         which : sequence of int, optional
             Numbers of the regions; default: all.
         """
+        return np.stack(list(self.each_score_map(X, which)))
+
+    def each_score_map(self, X: Any, which: Any = None) -> Iterator[Array]:
+        """The same for one region after another, shape (m, 3) each."""
         K, unit = self.gram.cross(X), self.unit_caps
-        regions = self.regions if which is None else [self.regions[k] for k in which]
-        return np.stack([K @ (self.y[:, None] * r.coefficients(unit)) + r.b_map for r in regions])
+        for region in self.regions if which is None else [self.regions[k] for k in which]:
+            yield K @ (self.y[:, None] * region.coefficients(unit)) + region.b_map
 
     def region_numbers(self, C_plus: Array, C_minus: Array) -> Index:
         """Number of the region at every point of a grid, shape (size of C_minus, size of C_plus); both increasing."""
@@ -249,6 +257,27 @@ class CostPlane:
             for i, proof in zip(here, proofs, strict=True):
                 out[owner[i]].append(proof)
         return out
+
+    def error_map(self, X: Any, y: Any) -> ErrorMap:
+        """False positives and false negatives on (held-out) samples over the whole map, exactly.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            As for `Classifier.decision_function`.
+        y : array of shape (m,)
+            Labels -1 and +1, both present.
+
+        Examples
+        --------
+        >>> import paretoclf as pc
+        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+        >>> pc.plane(svm, (0.05, 2), (0.05, 2)).error_map([[0.2], [2.4]], [-1, 1]).minimax().objective
+        0.0
+        """
+        from paretoclf.roc.error_map import error_map  # a room above
+
+        return error_map(self, X, y)
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the map to an npz file (to a temporary name first, then renamed); `load_plane` reads it."""

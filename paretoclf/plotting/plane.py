@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 RAY, LINE, LEVELS = "#D55E00", "#CC79A7", "black"
-_GRID = 240  # points per side at which the held-out error is evaluated
+_GRID = 120  # points per side at which the error is evaluated to choose the levels that are drawn
+_LABEL = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
 _SHARES = (0.35, 0.6, 0.85)  # of the rectangle, within a level set
 
 
@@ -25,7 +26,8 @@ class PlaneDisplay:
     """A map of the cost plane: one polygon per affine piece of the solution, coloured by the size of its margin set.
 
     Over it the balanced ray ``C_plus s_+ = C_minus s_-`` (s the sums of weights), the line of fixed total through the
-    middle of the rectangle, along which only the asymmetry changes, and level sets of the error on held-out samples.
+    middle of the rectangle, along which only the asymmetry changes, and the exact level sets of the error on held-out
+    samples.
 
     Parameters
     ----------
@@ -153,6 +155,8 @@ class PlaneDisplay:
         return found
 
     def _levels(self, ax: Axes) -> None:
+        from matplotlib.collections import LineCollection
+
         (a, b), (c, d) = self.plane.C_plus, self.plane.C_minus
         x, z = np.linspace(a, b, _GRID), np.linspace(c, d, _GRID)
         errors = self.errors(x, z)
@@ -163,22 +167,36 @@ class PlaneDisplay:
         wanted = np.quantile(errors, _SHARES)
         after = np.unique(np.clip(np.searchsorted(values, wanted, side="right"), 1, values.size - 1))
         levels = 0.5 * (values[after - 1] + values[after])
-        lines = ax.contour(x, z, errors, levels=levels, colors=LEVELS, linewidths=1.1)
-        places = _crossings(x, z, errors, levels)
-        ax.clabel(lines, fmt=lambda level: f"{100 * level:.0f} %", fontsize="small", manual=places, inline_spacing=2)
+        exact = self.plane.error_map(self.X, self.y)
+        taken: list[Array] = []
+        for level in levels:
+            pieces = exact.level(float(level))
+            ax.add_collection(LineCollection(list(pieces), colors=LEVELS, linewidths=1.1))
+            for place in _places(pieces, np.array([a, c]), np.array([b, d]), taken):
+                taken.append(place)
+                ax.text(
+                    float(place[0]),
+                    float(place[1]),
+                    f"{100 * level:.0f} %",
+                    fontsize="small",
+                    ha="center",
+                    va="center",
+                    bbox=_LABEL,
+                )
         ax.plot([], [], color=LEVELS, linewidth=1.1, label="held-out error")
 
 
-def _crossings(x: Array, z: Array, errors: Array, levels: Array) -> list[tuple[float, float]]:
-    """Where level sets cross a row near the top and a column near the right, far enough apart for labels."""
-    near = int(0.86 * x.size)
-    found: list[tuple[float, float]] = []
-    for values, spots in ((errors[near], [(u, z[near]) for u in x]), (errors[:, near], [(x[near], v) for v in z])):
-        for level in levels:
-            for j in np.flatnonzero(np.diff(values > level)):
-                u, v = spots[j]
-                if all(abs(u - a) / np.ptp(x) + abs(v - c) / np.ptp(z) > 0.09 for a, c in found):
-                    found.append((float(u), float(v)))
+def _places(pieces: Array, low: Array, high: Array, taken: list[Array]) -> list[Array]:
+    """Where a level set crosses a row near the top or a column near the right, away from labels that are there."""
+    found: list[Array] = []
+    near = low + 0.86 * (high - low)
+    for axis in (1, 0):
+        away = pieces[:, :, axis] - near[axis]
+        crossing = pieces[away[:, 0] * away[:, 1] < 0]
+        for start, stop in crossing:
+            place = start + (near[axis] - start[axis]) / (stop[axis] - start[axis]) * (stop - start)
+            if all(np.abs((place - other) / (high - low)).sum() > 0.09 for other in (*taken, *found)):
+                found.append(place)
     return found
 
 
