@@ -78,7 +78,7 @@ def figure_1(out: Path | None) -> dict[str, float]:
         "worst gap of the certificates": max(abs(tradeoff.certificate(curve.point(j)).gap) for j in range(len(curve))),
         "middle segment, difference from problem (3)": max(middle),
         "outer segments, difference from the S-procedure": max(outer),
-        "difference from the shares of draws": from_draws(curve),
+        "difference from the shares of draws": from_draws(tradeoff.curve(100)),
     }
     said("Figure 1: Gaussian classes", numbers)
     if out is not None:

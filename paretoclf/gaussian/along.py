@@ -44,9 +44,7 @@ def evenly(family: Family, rates: Rates, part: tuple[float, float], n: int) -> A
     >>> bool(abs(at.u_plus[1] - at.u_minus[1]) < 1e-3)  # the middle one is where both rates are equal
     True
     """
-    low, high = _drawn(family, rates, part)
-    inside = _END * (high - low)  # at a threshold itself a rate is 0, and the classifier not Pareto optimal
-    s = np.linspace(low + inside, high - inside, _COARSE)
+    s = np.linspace(*_drawn(family, rates, part), _COARSE)
     for size in (_COARSE, n):  # the second time from positions that are already nearly even
         at = family.at(s)
         x, y = rates[1].correct(at.u_minus), rates[0].correct(at.u_plus)
@@ -89,7 +87,7 @@ def area(family: Family, rates: Rates, part: tuple[float, float]) -> float:
 
 
 def _drawn(family: Family, rates: Rates, part: tuple[float, float]) -> tuple[float, float]:
-    """Positions at which the negatives', and the positives', rate is about 1e-6; thresholds exactly."""
+    """Positions at which the negatives', and the positives', rate is about 1e-6; the ends of the part, if finite."""
     s = np.linspace(-FARTHEST, FARTHEST, _COARSE)
     at = family.at(s)
     low = np.interp(np.arcsinh(rates[1].at_correct(_END)), np.arcsinh(at.u_minus), s)

@@ -122,8 +122,8 @@ class GaussianTradeoff:
         Returns
         -------
         TradeoffCurve
-            From where the true negative rate is about 1e-6 to where the true positive rate is. The limits (0, 1) and
-            (1, 0) are no hyperplanes.
+            From where the true negative rate is about 1e-6 (or, after a threshold, positive) to where the true positive
+            rate is. The limits (0, 1) and (1, 0) are no hyperplanes.
         """
         if rates is not None:
             return self.judged_by(rates).curve(n)
