@@ -86,6 +86,9 @@ FAST_VALUE = 3e-7
 #: (same units as EVENT_*) is a numerical failure, never a tie.
 INFEASIBLE = 1e-6
 
+#: Tracker: the same, where shifted targets of the margin set are put back at the beginning of a stage.
+SETTLED = 1e-10
+
 #: Map of the cost plane: regions narrower and edges shorter than this share of the rectangle's diagonal are passed
 #: over. Vertices are intersections of lines known to about 1e-13.
 PLANE_SLIVER = 1e-10

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.model_selection import StratifiedShuffleSplit
 
 import paretoclf as pc
 from paretoclf.errors import InputError
@@ -338,3 +339,17 @@ def test_sample_costs_do_not_follow_the_callers_array():
 def test_sample_costs_are_a_vector_of_numbers(values):
     with pytest.raises(InputError, match="costs of the samples must be a vector of real numbers"):
         pc.SampleCosts(values)
+
+
+@pytest.mark.parametrize("total", [2.0, 20.0])
+def test_shifts_of_targets_do_not_follow_a_line_into_an_axis(total):
+    # What rounding leaves of a margin on the way, 6e-12 of it here, was all there was of it where the caps vanish.
+    data = pc.datasets.load("ringnorm")
+    outer = StratifiedShuffleSplit(4, train_size=0.7, random_state=0)
+    for part, _ in outer.split(data.X, data.y):
+        X = data.X[part]
+        X, y = (X - X.mean(axis=0)) / X.std(axis=0), data.y[part]
+        for inner, _ in StratifiedShuffleSplit(3, train_size=0.7, random_state=0).split(X, y):
+            path = pc.trace(pc.TwoCSVM(X[inner], y[inner]), (0, total), (total, 0))
+            last = path.breakpoints[-2]
+            assert path.intercept(last) == pytest.approx(1.0, abs=1e-11)  # w vanishes, and the positives have f >= 1

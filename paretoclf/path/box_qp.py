@@ -44,6 +44,7 @@ from paretoclf.tolerances import (
     EVENT_BOX,
     INFEASIBLE,
     ROUNDING,
+    SETTLED,
     SLOPE_NOISE,
     SLOPE_ZERO,
     UNREFINED,
@@ -138,6 +139,19 @@ class BoxQP(Basis):
             ROUNDING * (1.0 + np.abs(eta) + size), ROUNDING * (np.abs(deta) + dsize),
             *(slopes if slopes is not None else (None, None)),
         )  # fmt: skip
+
+    def settle(self) -> Piece:
+        """Piece at the beginning of a line, with the targets of the margin set where they belong, if its sets allow it.
+
+        What rounding left of a margin when its sample entered (see `_enter`) is too much where caps have vanished.
+        """
+        shifts = self._p_lo.copy()
+        self._p_lo[:] = 0.0
+        piece = self.piece(0.0)
+        if self._violation(piece) <= SETTLED:
+            return piece
+        self._p_lo[:] = shifts
+        return self.piece(0.0)
 
     def _refined(self, slope: bool, right: Array, e: Array, U: Array, scale: float) -> tuple[Multipliers, float]:
         """Solve the bordered system by refinement; also the last correction, relative, 0 where it is negligible."""
