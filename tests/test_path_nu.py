@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from sklearn.svm import NuSVC
 
 import paretoclf as pc
+from paretoclf.path import nu as nu_module
+from paretoclf.path import nu_grid as nu_grid_module
 from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.nu import trace_hulls, trace_nu
 from paretoclf.plotting import NuGridDisplay
@@ -246,6 +248,47 @@ def test_a_grid_of_coinciding_class_means_is_trivial_throughout():
     assert grid.residual.max() <= 1e-12
     nu, _ = svm.to_asymmetry(1.0, 0.5)
     assert grid.alpha[1, 0].sum() == pytest.approx(nu, rel=1e-14)
+
+
+def test_a_grid_refuses_points_whose_hulls_are_too_close_and_keeps_the_others():
+    X, y = blobs(0, 60, shift=0.3)
+    svm = pc.TwoNuSVM(X[:, :2], y, pc.RBF(3.0))
+    values = np.linspace(0.05, 1, 8)
+    grid = pc.nu_grid(svm, values, values)
+    assert 0 < grid.refused.sum() < 32
+    assert not (grid.refused & grid.trivial).any()
+    for found in (grid.b, grid.rho, grid.value, grid.gap, grid.residual, grid.alpha[..., 0]):
+        assert np.isnan(found[grid.refused]).all()
+    i, j = np.argwhere(grid.refused)[0]
+    with pytest.raises(pc.InputError, match="refused: the hulls are so close"):
+        grid.at(i, j)
+    for i, j in np.argwhere(~grid.refused):
+        assert grid.at(i, j).certificate.passes()
+    assert f"{grid.refused.sum()} refused" in repr(grid)
+    grid.plot().figure_.canvas.draw()
+
+
+@pytest.mark.parametrize("fails", ["on a line", "on the edge"])
+def test_a_grid_goes_on_where_a_line_cannot(fails, monkeypatch):
+    svm, values = pc.TwoNuSVM(*blobs(9), pc.RBF(1.0)), np.array([0.3, 0.6, 1.0])
+    whole_grid = pc.nu_grid(svm, values, values)
+    follow, lines = nu_grid_module.follow, []
+
+    def failing(problem, **how):
+        lines.append(problem)
+        if len(lines) == 2:
+            problem.advance(0.0, 5)
+            raise pc.DegeneratePathError("as if", t=0.0, costs="", n_margin=0, remedy="")
+        return follow(problem, **how)
+
+    where = nu_grid_module if fails == "on a line" else nu_module
+    monkeypatch.setattr(where, "follow", failing)
+    grid = pc.nu_grid(svm, values, values)
+    assert grid.refused.any()
+    assert not grid.refused[:, 2].any()  # the first line: nu_minus = 1, as the positives are fewer
+    assert grid.refused[:, 0].all() == (fails == "on the edge")
+    known = ~grid.refused
+    np.testing.assert_allclose(grid.value[known], whole_grid.value[known], rtol=1e-10)
 
 
 def test_a_grid_is_drawn_with_its_trivial_cells_left_out():

@@ -250,11 +250,18 @@ def grade_two_nu(
         feasible[side] = _of_sum(feasible[side], caps[side], 0.5 * nu)
     scores, norm2, apart = _slopes(gram, y[:, None] * alpha, W)
     largest = float(np.max(gram.diagonal()))
+    # Scores are sums of terms that cancel: those of multipliers nu, in all, times the largest kernel value.
+    rounding = SCORE_ROUNDING * nu**2 * largest
+    moved = feasible - alpha
+    left = np.abs(moved).sum(axis=0) ** 2 * largest  # at least the squared length of what was moved
+    if W is None and (left <= rounding).all():
+        lower_norm2 = norm2 + 2.0 * np.einsum("nk,nk->k", y[:, None] * moved, scores) + left
+    else:
+        lower_norm2 = _slopes(gram, y[:, None] * feasible, None)[1]
     if zero is not None and zero.any():
         terms = np.maximum(nu[zero] * largest, np.finfo(float).tiny)
         apart[zero] = np.max(np.abs(scores[:, zero]), axis=0) / terms
         scores[:, zero], norm2[zero] = 0.0, 0.0
-    lower_norm2 = _slopes(gram, y[:, None] * feasible, None)[1]
     best = _intervals(y, scores, nu, cap_plus, cap_minus)
     if own is None:
         plus, minus = best.chosen
@@ -273,8 +280,6 @@ def grade_two_nu(
         Condition("rho", rho[None], total[None], slack_unit=size, multiplier_unit=least[None]),
     )
     stationarity = {"stationarity in w": apart, "balance": np.abs(y @ alpha) / caps.sum(axis=0)}
-    # Scores are sums of terms that cancel: those of multipliers nu, in all, times the largest kernel value.
-    rounding = SCORE_ROUNDING * nu**2 * largest
     scale = np.maximum(np.maximum(0.5 * norm2 + paid + nu * rho, rounding), np.finfo(float).tiny)
     primal, dual = 0.5 * norm2 + paid - nu * rho, -0.5 * lower_norm2
     parts = [np.max(x, axis=0) for c in conditions for x in (c.infeasibility, c.wrong_sign, c.not_complementary)]

@@ -78,7 +78,7 @@ class Hulls:
             form = FeatureForm(X / self.unit, y)
         self.problem = BoxQP(form, np.zeros(y.size), np.ones(y.size), np.where(plus, 0, 1).astype(np.int64), 2)
         self.caps, self.meeting = np.ones(2), self.bases.sum(axis=0)  # and the weights with which the hulls met
-        self.met = self._corner()
+        self.met, self.lost = self._corner(), False  # lost: it could not go where it was asked to
 
     def _corner(self) -> bool:
         """Stand at the class means; whether they coincide.

@@ -1,4 +1,4 @@
-"""All solutions of a grid of (nu_plus, nu_minus), read off one exact line for each nu_plus."""
+"""All solutions of a grid of (nu_plus, nu_minus), read off one exact line for each value of one of the two."""
 
 from __future__ import annotations
 
@@ -46,6 +46,9 @@ class NuGrid:
         Relative duality gap and largest KKT residual of each point's certificate.
     trivial : bool array of shape (p, m)
         Where the reduced hulls meet: w = 0, and there is no classifier.
+    refused : bool array of shape (p, m)
+        Points without a solution that passes its certificate, all nan: hulls so close that double precision cannot
+        tell whether they meet.
     seconds : float
         Time it took, certificates included.
     exchanges : int
@@ -63,18 +66,26 @@ class NuGrid:
     gap: Array = field(repr=False)
     residual: Array = field(repr=False)
     trivial: Mask = field(repr=False)
+    refused: Mask = field(repr=False)
     seconds: float
     exchanges: int
 
     def __repr__(self) -> str:
         p, m = self.rho.shape
+        refused = f", {int(self.refused.sum())} refused" if self.refused.any() else ""
+        worst = [np.max(np.abs(x[~self.refused]), initial=0.0) for x in (self.gap, self.residual)]
         return (
-            f"NuGrid({p} x {m}, {self.y.size} samples, {int(self.trivial.sum())} trivial, {self.exchanges} exchanges, "
-            f"worst gap {np.abs(self.gap).max():.1e}, worst residual {self.residual.max():.1e})"
+            f"NuGrid({p} x {m}, {self.y.size} samples, {int(self.trivial.sum())} trivial{refused}, {self.exchanges} "
+            f"exchanges, worst gap {worst[0]:.1e}, worst residual {worst[1]:.1e})"
         )
 
     def at(self, i: int, j: int) -> Solution:
-        """Solution at ``(nu_plus[i], nu_minus[j])``, with its full certificate."""
+        """Solution at ``(nu_plus[i], nu_minus[j])``, with its full certificate; InputError where it was refused."""
+        if self.refused[i, j]:
+            raise InputError(
+                f"nu_plus = {self.nu_plus[i]:g}, nu_minus = {self.nu_minus[j]:g} was refused: the hulls are so close "
+                "that no solution passes its certificate"
+            )
         nu, asymmetry = self._pair(i, j)
         n, rho = self.y.size, float(self.rho[i, j])
         one, trivial = self.alpha[i, j][:, None], self.trivial[i, j : j + 1]
@@ -135,9 +146,9 @@ def nu_grid(
 ) -> NuGrid:
     """Solve the 2nu-SVM at every pair of a grid, each solution exact and certified.
 
-    The largest values first, the tracker goes from the class means (1, 1) along the edge ``nu_minus = 1`` from one
-    nu_plus to the next, and from each along the line on which only nu_minus falls. On a line every point of the grid is
-    read off; no solver is called.
+    The largest values first, the tracker goes from the class means (1, 1) along an edge of the grid from one nu_plus
+    (or nu_minus) to the next, and from each along the line on which only the other one falls: that of the smaller
+    class. On a line every point of the grid is read off; no solver is called.
 
     Parameters
     ----------
@@ -154,8 +165,6 @@ def nu_grid(
     ------
     InputError
         If nu_plus or nu_minus is not as above, or there is no memory for the multipliers.
-    DegeneratePathError
-        If a line cannot be continued, or a point fails its certificate.
 
     References
     ----------
@@ -179,26 +188,43 @@ def nu_grid(
         8 * y.size * plus.size * minus.size, f"a {plus.size} x {minus.size} grid of multipliers", "Use fewer points."
     )
     hulls = Hulls(svm.gram, y, max_events)
-    sizes = hulls.n_plus, hulls.n_minus
-    alpha = np.empty((*shape, y.size))
+    alpha = np.full((*shape, y.size), np.nan)
     b, rho, value, gap, residual = (np.empty(shape) for _ in range(5))
-    trivial = np.zeros(shape, dtype=np.bool_)
+    trivial, refused = np.zeros((2, *shape), dtype=np.bool_)
     exchanges = 0
-    with tqdm(total=plus.size, desc="grid", leave=False, disable=not shows_progress(progress)) as bar:
-        for i in range(plus.size - 1, -1, -1):
-            exchanges += _line(hulls, 1.0 / plus[i], 1.0 / minus[::-1], alpha[i, ::-1], trivial[i, ::-1])
-            pairs = [to_asymmetry(float(plus[i]), float(v), *sizes) for v in minus]
-            nu, asymmetry = (np.array(x) for x in zip(*pairs, strict=True))
-            alpha[i] *= 0.5 / hulls.total * nu[:, None]
-            graded = _grade(svm.gram, y, nu, asymmetry, alpha[i].T, trivial[i])
-            if not graded.passes.all():
-                _refuse(graded, plus[i], minus)
-            b[i], rho[i], value[i] = graded.b, graded.rho, graded.primal_value
-            gap[i], residual[i] = graded.gap, graded.residual
+    # Along a line the caps of one class move: the smaller one, which makes fewer exchanges. From here on rows are the
+    # values that stand still.
+    moving = 0 if hulls.n_plus < hulls.n_minus else 1
+    rows = [np.swapaxes(x, 0, 1) if moving == 0 else x for x in (alpha, b, rho, value, gap, residual, trivial, refused)]
+    standing, going = (plus, minus) if moving == 1 else (minus, plus)
+    with tqdm(total=standing.size, desc="grid", leave=False, disable=not shows_progress(progress)) as bar:
+        for i in range(standing.size - 1, -1, -1):
+            a, b_i, rho_i, value_i, gap_i, residual_i, trivial_i, refused_i = (x[i] for x in rows)
+            exchanges += _line(
+                hulls, moving, 1.0 / standing[i], 1.0 / going[::-1], a[::-1], trivial_i[::-1], refused_i[::-1]
+            )
+            pairs = [(standing[i], v) if moving == 1 else (v, standing[i]) for v in going]
+            nu, asymmetry = np.array([to_asymmetry(*p, hulls.n_plus, hulls.n_minus) for p in pairs]).T
+            a *= 0.5 / hulls.total * nu[:, None]
+            known = ~refused_i
+            if known.any():
+                graded = _grade(svm.gram, y, nu[known], asymmetry[known], a[known].T, trivial_i[known])
+                for x, found in (
+                    (b_i, graded.b),
+                    (rho_i, graded.rho),
+                    (value_i, graded.primal_value),
+                    (gap_i, graded.gap),
+                    (residual_i, graded.residual),
+                ):
+                    x[known] = found
+                refused_i[known] = ~graded.passes
             bar.update()
+    trivial &= ~refused
     b[trivial], rho[trivial] = np.nan, 0.0
+    for x in (alpha, b, rho, value, gap, residual):
+        x[refused] = np.nan
     seconds = time.perf_counter() - began
-    return NuGrid(svm.gram, y, plus, minus, alpha, b, rho, value, gap, residual, trivial, seconds, exchanges)
+    return NuGrid(svm.gram, y, plus, minus, alpha, b, rho, value, gap, residual, trivial, refused, seconds, exchanges)
 
 
 def _increasing(given: Any, name: str) -> Array:
@@ -213,38 +239,49 @@ def _grade(gram: Gram, y: Array, nu: Array, asymmetry: Array, alpha: Array, triv
     return grade_two_nu(gram, y, nu, asymmetry / y.size, (1 - asymmetry) / y.size, alpha, zero=trivial)
 
 
-def _refuse(graded: Graded, plus: float, minus: Array) -> None:
-    j = int(np.argmin(graded.passes))
-    raise DegeneratePathError(
-        f"the certificate fails ({graded.judged(j).certificate.explain()})",
-        t=float(minus[j]),
-        costs=f"nu_plus = {plus:g}, nu_minus = {minus[j]:g}",
-        n_margin=int(np.count_nonzero(graded.alpha[:, j])),
-        remedy="Standardise the features.",
-    )
+def _line(
+    hulls: Hulls, moving: int, standing: float, going: Array, weights: Array, trivial: Mask, refused: Mask
+) -> int:
+    """Weights at increasing caps of one class, and where the hulls have met by then; how many exchanges it took.
 
-
-def _line(hulls: Hulls, s_plus: float, s_minus: Array, weights: Array, trivial: Mask) -> int:
-    """Weights at increasing caps s_minus, and where the hulls have met by then; how many exchanges it took.
-
-    The tracker moves on to (s_plus, 1) and stays there.
+    The tracker moves to where the caps of that class are 1 and those of the other `standing`, and stays there. Where it
+    cannot go on all further points are refused.
     """
-    problem, here = hulls.problem, np.array([s_plus, 1.0])
-    if not hulls.go(here):
+    problem, here, stop = hulls.problem, np.full(2, standing), np.full(2, standing)
+    here[moving], stop[moving] = 1.0, max(float(going[-1]), 2.0)
+    if hulls.lost:
+        refused[:] = True
+        return 0
+    try:
+        apart = hulls.go(here)
+    except DegeneratePathError:
+        hulls.lost = True
+        refused[:] = True
+        return 0
+    if not apart:
         trivial[:] = True
         weights[:] = hulls.meeting
         return 0
     snapshot = problem.snapshot()
-    stop = np.array([s_plus, max(float(s_minus[-1]), 2.0)])
     problem.set_line(hulls.line(here, stop))
     problem.record_from_here()
-    exchanges = follow(problem, max_events=hulls.max_events)
-    log, t = problem.log, (s_minus - 1.0) / (stop[1] - 1.0)
-    _read(
-        t, log.t[:, : problem.segments], log.ptr, log.index, log.a, log.made, log.state.copy(), here @ hulls.bases,
-        stop @ hulls.bases, weights,
-    )  # fmt: skip
-    trivial[:] = t >= log.t[1, problem.segments - 1] if hulls.stopped else False
+    t, complete = (going - 1.0) / (stop[moving] - 1.0), True
+    try:
+        follow(problem, max_events=hulls.max_events)
+    except DegeneratePathError:
+        complete = False
+    log, last = problem.log, problem.segments - 1
+    if last >= 0:
+        _read(
+            t, log.t[:, : last + 1], log.ptr, log.index, log.a, log.made, log.state.copy(), here @ hulls.bases,
+            stop @ hulls.bases, weights,
+        )  # fmt: skip
+    end = float(log.t[1, last]) if last >= 0 else 0.0
+    if complete:
+        trivial[:] = t >= end if hulls.stopped else False
+    else:
+        refused[:] = t >= end
+    exchanges = int(log.made.shape[1])
     problem.restore(snapshot)
     return exchanges
 

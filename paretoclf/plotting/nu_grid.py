@@ -72,13 +72,22 @@ class NuGridDisplay:
 
             ax = plt.figure(figsize=(6.4, 5.4), layout="constrained").subplots()
         grid = self.grid
-        shown = np.ma.masked_where(grid.trivial, self.values)
+        shown = np.ma.masked_where(grid.trivial | grid.refused, self.values)
         x, z = (_edges(nu) for nu in (grid.nu_plus, grid.nu_minus))
         mesh = ax.pcolormesh(x, z, shown.T, cmap="viridis", linewidth=0)
         ax.figure.colorbar(mesh, ax=ax, label=self.label)
         if grid.trivial.any():
             ax.set_facecolor("0.85")
             ax.plot([], [], "s", color="0.85", markersize=10, label="the hulls meet: no classifier")
+        if grid.refused.any():
+            ax.plot(
+                *[nu[k] for nu, k in zip((grid.nu_plus, grid.nu_minus), np.nonzero(grid.refused), strict=True)],
+                "x",
+                color="0.5",
+                markersize=3,
+                label="refused",
+            )
+        if grid.trivial.any() or grid.refused.any():
             ax.legend(loc="lower left", fontsize="small")
         ax.set_xlabel(r"$\nu_+$")
         ax.set_ylabel(r"$\nu_-$")
