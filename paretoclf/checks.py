@@ -99,6 +99,23 @@ def check_nonnegative(values: Any, n: int, name: str) -> Array:
     return v
 
 
+def check_number(value: Any, name: str) -> float:
+    """Return a float."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a number, got {value!r}") from None
+
+
+def check_pair(value: Any, name: str, form: str = "(lo, hi)", *, default: float | None = None) -> tuple[float, float]:
+    """Return two numbers; for None in place of the second the default, if there is one."""
+    try:
+        first, second = value
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a pair {form}, got {value!r}") from None
+    return check_number(first, name), check_number(default if second is None else second, name)
+
+
 def check_positive_number(value: Any, name: str) -> float:
     """Return a finite positive float."""
     try:

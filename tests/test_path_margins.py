@@ -392,7 +392,7 @@ def test_a_wrong_path_is_refused(soft):
         (False, {"theta": (1, np.inf)}, "^theta must be a pair"),
         (False, {"theta": (1, np.nan)}, "^theta must be a pair"),
         (False, {"theta": 1.0}, "^theta must be a pair"),
-        (False, {"theta": ("a", 1)}, "^theta must be a pair"),
+        (False, {"theta": ("a", 1)}, "^theta must be a number"),
     ],
 )
 def test_bad_arguments_are_named(soft, how, message):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoclf.checks import check_positive_number
+from paretoclf.checks import check_number, check_positive_number
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.gaussian.along import area, evenly, positive_part
@@ -145,7 +145,7 @@ class GaussianTradeoff:
         InputError
             If no hyperplane of the curve has this t.
         """
-        value = _number(t, "t")
+        value = check_number(t, "t")
         if value == np.inf:
             return self.B
         if value >= 0:
@@ -193,7 +193,7 @@ class GaussianTradeoff:
         if len(names) != 1:
             raise InputError(f"exactly one of tnr, tpr, fpr and fnr must be given, got {', '.join(names) or 'none'}")
         name = names[0]
-        value = _number(given[name], name)
+        value = check_number(given[name], name)
         if not 0 < value < 1:
             raise InputError(f"{name} must lie strictly between 0 and 1, got {given[name]!r}")
         rate = self.rates[0] if name in ("tpr", "fnr") else self.rates[1]
@@ -205,7 +205,7 @@ class GaussianTradeoff:
 
     def neyman_pearson(self, max_fpr: float) -> OperatingPoint:
         """Return the classifier with the largest true positive rate at a false positive rate of at most max_fpr."""
-        value = _number(max_fpr, "max_fpr")
+        value = check_number(max_fpr, "max_fpr")
         if not 0 < value < 1:
             raise InputError(f"max_fpr must lie strictly between 0 and 1, got {max_fpr!r}")
         return self.at_rate(fpr=value)
@@ -247,7 +247,7 @@ class GaussianTradeoff:
             If a cost is negative, both are zero, or the prior is outside [0, 1].
         """
         at = costs if isinstance(costs, Costs) else Costs(*costs)
-        prior = _number(prior_plus, "prior_plus")
+        prior = check_number(prior_plus, "prior_plus")
         if not 0 <= prior <= 1:
             raise InputError(f"prior_plus must lie in [0, 1], got {prior_plus!r}")
         miss, alarm = prior * at.C_plus, (1 - prior) * at.C_minus
@@ -378,10 +378,3 @@ def gaussian_tradeoff(
     if low_rank is not None:
         raise InputError("low_rank must be left out without a kernel: the features are the samples")
     return GaussianTradeoff(Moments.from_samples(data, y, reg, shrinkage), check_rates(rates))
-
-
-def _number(value: Any, name: str) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a number, got {value!r}") from None

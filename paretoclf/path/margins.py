@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, check_pair
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
@@ -133,10 +133,7 @@ def trace_margins(
 
 
 def _interval(theta: Any) -> tuple[float, float]:
-    try:
-        lo, hi = (float(v) for v in theta)
-    except (TypeError, ValueError):
-        raise InputError(f"theta must be a pair (lo, hi) of numbers, got {theta!r}") from None
+    lo, hi = check_pair(theta, "theta")
     if not (1 / _EXTREME <= lo < hi <= _EXTREME and lo / (1 + lo) < hi / (1 + hi)):
         raise InputError(
             f"theta must be a pair (lo, hi) with {1 / _EXTREME:g} <= lo < hi <= {_EXTREME:g}, got ({lo!r}, {hi!r})"

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, check_number, check_pair
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.nu import nu_max, to_classes
@@ -223,12 +223,12 @@ def trace_nu(
     ('trivial', 0.208333333, 0.208333333)
     """
     hulls, began = Hulls(svm.gram, svm.y, max_events), time.perf_counter()
-    asymmetry = _number(asymmetry, "asymmetry")
+    asymmetry = check_number(asymmetry, "asymmetry")
     if not 0 < asymmetry < 1:
         raise InputError(f"asymmetry must lie in (0, 1), got {asymmetry!r}")
     sizes = hulls.n_plus, hulls.n_minus
     top = nu_max(asymmetry, *sizes)
-    lo, hi = _pair(nu, "nu", "(lo, hi)", top)
+    lo, hi = check_pair(nu, "nu", default=top)
     if not 0 <= lo < hi <= top * (1 + NU_ROUNDING):
         raise InputError(
             f"nu must be a pair (lo, hi) with 0 <= lo < hi <= {top:.9g} (the largest feasible nu at asymmetry "
@@ -309,24 +309,8 @@ def trace_hulls(
     return path
 
 
-def _number(given: Any, name: str) -> float:
-    try:
-        return float(given)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a number, got {given!r}") from None
-
-
-def _pair(given: Any, name: str, form: str, top: float | None = None) -> tuple[float, float]:
-    """Two numbers; for None in place of the second, `top`."""
-    try:
-        first, second = given
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a pair {form}, got {given!r}") from None
-    return _number(first, name), _number(top if second is None and top is not None else second, name)
-
-
 def _classes(given: Any, name: str) -> tuple[float, float]:
-    pair = _pair(given, name, "(nu_plus, nu_minus)")
+    pair = check_pair(given, name, "(nu_plus, nu_minus)")
     if not (0 < pair[0] <= 1 and 0 < pair[1] <= 1):
         raise InputError(f"{name} must be a pair (nu_plus, nu_minus) within (0, 1], got {given!r}")
     return pair

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, check_number, check_pair
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.path.box_qp import BoxQP
@@ -96,7 +96,7 @@ def trace_quantile(
     (True, [0.5, 1.0, 1.0])
     """
     lo, hi = _interval(tau)
-    lam = _number(lam, "lam")
+    lam = check_number(lam, "lam")
     if not 0 < lam < np.inf:
         raise InputError(f"lam must be positive and finite, got {lam!r}")
     began = time.perf_counter()
@@ -108,19 +108,8 @@ def trace_quantile(
     return path
 
 
-def _number(given: Any, name: str) -> float:
-    try:
-        return float(given)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a number, got {given!r}") from None
-
-
 def _interval(tau: Any) -> tuple[float, float]:
-    try:
-        lo, hi = tau
-    except (TypeError, ValueError):
-        raise InputError(f"tau must be a pair (lo, hi), got {tau!r}") from None
-    lo, hi = _number(lo, "tau"), _number(hi, "tau")
+    lo, hi = check_pair(tau, "tau")
     if not 0 <= lo < hi <= 1:
         raise InputError(f"tau must be a pair (lo, hi) with 0 <= lo < hi <= 1, got ({lo!r}, {hi!r})")
     return lo, hi
