@@ -139,6 +139,16 @@ def test_the_derivative_of_the_value_is_the_margin():
         assert (path.value(nu - h) - path.value(nu + h)) / (2 * h) == pytest.approx(path.rho(nu), rel=1e-5)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6])
+def test_where_the_origin_is_does_not_matter(offset):
+    X, y = blobs(14)
+    here, there = whole(pc.TwoNuSVM(X, y)), pc.trace(pc.TwoNuSVM(X + offset, y), nu=(0, None), asymmetry=0.4)
+    np.testing.assert_allclose(there.breakpoints, here.breakpoints, atol=1e-8)
+    for nu in np.linspace(*here.breakpoints[[0, -1]], 5)[1:-1]:
+        np.testing.assert_allclose(there.slope(nu), here.slope(nu), atol=1e-8)
+        assert there.rho(nu) == pytest.approx(here.rho(nu), abs=1e-8)
+
+
 # ---- lines of reduced hulls ------------------------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.utils.extmath import row_norms
 
 from paretoclf.checks import Array, check_number, check_pair
 from paretoclf.errors import InputError
@@ -64,35 +65,30 @@ class Hulls:
         self.total = self.n_plus * self.n_minus / scale
         self.bases = np.stack([plus * (self.n_minus / scale), ~plus * (self.n_plus / scale)])
         X, self.mean = gram.features, None
+        coef = y * self.bases.sum(axis=0)  # of the difference of the class means
         if X is None:
-            self.unit = _power(float(np.sqrt(np.max(gram.diagonal()))))
+            self.unit = _power(float(np.max(gram.diagonal())))
             K = gram.matrix if self.unit == 1.0 else gram.matrix / self.unit**2
             form: GramForm | FeatureForm = GramForm(K, y)
+            scores = K @ coef
         else:
             if isinstance(X, np.ndarray) and X.shape[1] <= STORED_SLOPE:
                 self.mean = np.where(np.ptp(X, axis=0) > 0, X.mean(axis=0), X[0])
                 X = X - self.mean
-                self.unit = _power(float(np.sqrt(np.max(np.einsum("ij,ij->i", X, X)))))
-            else:
-                self.unit = _power(float(np.sqrt(np.max(gram.diagonal()))))
-            form = FeatureForm(X / self.unit, y)
+            self.unit = _power(float(np.max(row_norms(X, squared=True))))
+            X = X / self.unit
+            form = FeatureForm(X, y)
+            scores = np.asarray(X @ (X.T @ coef))
         self.problem = BoxQP(form, np.zeros(y.size), np.ones(y.size), np.where(plus, 0, 1).astype(np.int64), 2)
+        # At the class means. On any line from there the caps grow, and of either class the sample that is furthest on
+        # its own side is the first to leave its cap.
+        inner = y * scores
+        first = [int(members[np.argmax(inner[members])]) for members in map(np.flatnonzero, (plus, ~plus))]
+        self.problem.start(np.full(y.size, LEFT), first, self.line(np.ones(2), np.ones(2)))
         self.caps, self.meeting = np.ones(2), self.bases.sum(axis=0)  # and the weights with which the hulls met
-        self.met, self.lost = self._corner(), False  # lost: it could not go where it was asked to
-
-    def _corner(self) -> bool:
-        """Stand at the class means; whether they coincide.
-
-        On any line out of the corner the caps grow, and of either class the sample that is furthest on its own side is
-        the first to leave its cap.
-        """
-        scores = self.gram.matvec(self.y * self.bases.sum(axis=0))
-        scores = np.asarray(scores) - 0.5 * (scores.max() + scores.min())  # only differences count
-        inner = self.y * scores
-        first = [int(members[np.argmax(inner[members])]) for members in map(np.flatnonzero, (self.y > 0, self.y < 0))]
-        self.problem.start(np.full(self.y.size, LEFT), first, self.line(np.ones(2), np.ones(2)))
-        apart = float(scores @ (self.y * self.bases.sum(axis=0)))  # squared distance of the means
-        return bool(apart <= (2 * self.total) ** 2 * SCORE_ROUNDING * float(np.max(self.gram.diagonal())))
+        largest = float(np.max(form.reach)) ** 2
+        self.met = bool(scores @ coef <= (2 * self.total) ** 2 * SCORE_ROUNDING * largest)  # the means coincide
+        self.lost = False  # it could not go where it was asked to
 
     def line(self, a: Array, b: Array, sums: float = 1.0) -> Line:
         """Line on which the caps go from a to b, and the class sums from `total` to so much of it."""
@@ -114,8 +110,9 @@ class Hulls:
     def _weights(self) -> Array:
         """Weights at the end of the line that was recorded last."""
         problem, log, last = self.problem, self.problem.log, self.problem.segments - 1
-        weights = np.where(problem.state == LEFT, problem.caps(float(log.t[1, last])), 0.0)
-        weights[problem.index] = log.a[1, log.ptr[last] : log.ptr[last + 1]]
+        t = float(log.t[1, last]) if last >= 0 else 0.0
+        weights = np.where(problem.state == LEFT, problem.caps(t), 0.0)
+        weights[problem.index] = problem.piece(t).value.a[0]
         return weights
 
     @property
@@ -140,9 +137,9 @@ class Hulls:
         return _scaled(_in_units(pieces, self), 1.0 / self.total)
 
 
-def _power(length: float) -> float:
-    """Power of two next to a length, 1 if it is about 1."""
-    return 1.0 if length == 0.0 or 0.5 <= length <= 2.0 else float(2.0 ** np.round(np.log2(length)))
+def _power(square: float) -> float:
+    """Power of two next to a length with this square, 1 if it is about 1."""
+    return 1.0 if square == 0.0 or 0.25 <= square <= 4.0 else float(2.0 ** np.round(0.5 * np.log2(square)))
 
 
 def _in_units(pieces: Pieces, hulls: Hulls) -> Pieces:
