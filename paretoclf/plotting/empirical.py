@@ -11,6 +11,7 @@ import numpy as np
 from paretoclf.empirical import EmpiricalTradeoff
 from paretoclf.errors import InputError
 from paretoclf.plotting.roc import STYLES
+from paretoclf.plotting.tradeoff import dress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,11 +112,6 @@ class EmpiricalDisplay:
             x = np.union1d(each.fit.x, [0.0, 1.0])
             ax.plot(x, each.fit(x), color=color, linestyle=style, linewidth=1.8, label=name, zorder=3)
         ax.plot([0, 1], [1, 0], color="0.75", linewidth=1, zorder=0)
-        ax.set(xlabel="true negative rate", ylabel="true positive rate", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-        ax.set_aspect("equal")
-        ax.grid(color="0.92", linewidth=0.6)
-        ax.legend(loc="lower left", framealpha=0.9, edgecolor="none")
-        if title is not None:
-            ax.set_title(title)
+        dress(ax, title)
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -105,11 +105,16 @@ class TradeoffDisplay:
             ax.plot([x], [y], "o", color=drawn["color"], markersize=4.5)
             beside = (6, 5) if x < 0.1 else (-12, 6 if y < 0.1 else -13)  # off the curve, inside the axes
             ax.annotate(end, (x, y), xytext=beside, textcoords="offset points")
-        ax.set(xlabel="true negative rate", ylabel="true positive rate", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        ax.set_aspect("equal")
-        ax.grid(color="0.92", linewidth=0.6)
-        ax.legend(loc="lower left", framealpha=0.9, edgecolor="none")
-        if title is not None:
-            ax.set_title(title)
+        dress(ax, title)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def dress(ax: Axes, title: str | None) -> None:
+    """Axes of the plane of the two rates, when everything is drawn in them."""
+    ax.set(xlabel="true negative rate", ylabel="true positive rate", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.set_aspect("equal")
+    ax.grid(color="0.92", linewidth=0.6)
+    ax.legend(loc="lower left", framealpha=0.9, edgecolor="none")
+    if title is not None:
+        ax.set_title(title)
