@@ -7,6 +7,8 @@ Davenport, Baraniuk & Scott (2010), Propositions 2 and 3. In place of :math:`\nu
 
 from __future__ import annotations
 
+from paretoclf.costs import Costs
+
 
 def to_classes(nu: float, asymmetry: float, n_plus: int, n_minus: int) -> tuple[float, float]:
     """Convert ``(nu, asymmetry)`` to ``(nu_plus, nu_minus)``."""
@@ -23,3 +25,8 @@ def to_asymmetry(nu_plus: float, nu_minus: float, n_plus: int, n_minus: int) -> 
 def nu_max(asymmetry: float, n_plus: int, n_minus: int) -> float:
     """Largest feasible ``nu`` (Proposition 2)."""
     return 2 * min(asymmetry * n_plus, (1 - asymmetry) * n_minus) / (n_plus + n_minus)
+
+
+def equivalent_costs(asymmetry: float, rho: float, n: int) -> Costs | None:
+    """Costs at which the 2C-SVM has the same classifier, divided by rho (Theorem 2); None where rho is 0."""
+    return Costs(asymmetry / (rho * n), (1 - asymmetry) / (rho * n)) if rho > 0 else None

@@ -63,7 +63,7 @@ from paretoclf.formulations.on_samples import SampleFormulation
 from paretoclf.formulations.reduced_hulls import ReducedHulls, largest_total
 from paretoclf.formulations.statement import Statement
 from paretoclf.judges.two_nu import judge_two_nu
-from paretoclf.nu import nu_max, to_asymmetry, to_classes
+from paretoclf.nu import equivalent_costs, nu_max, to_asymmetry, to_classes
 from paretoclf.solution import Solution
 from paretoclf.solve.model import Form, worst
 from paretoclf.solve.polish_box import BoxQP, polish_box
@@ -297,8 +297,7 @@ class TwoNuSVM(SampleFormulation):
                 f"Not unique: every intercept in [{low:.6g}, {high:.6g}] is optimal, with rho in "
                 f"[{least:.6g}, {most:.6g}]; the middle is used, or the finite end.",
             )
-        costs = Costs(asymmetry / (rho * self.n), (1 - asymmetry) / (rho * self.n)) if rho > 0 else None
-        return replace(solution, costs=costs, notes=notes)
+        return replace(solution, costs=equivalent_costs(asymmetry, rho, self.n), notes=notes)
 
     def hulls(self, nu_plus: float = 1.0, nu_minus: float = 1.0) -> ReducedHulls:
         r"""Nearest points of the two reduced convex hulls: class averages with weights of at most :math:`1/(\nu n)`.

@@ -26,7 +26,7 @@ from paretoclf.path.events import LEFT, OUT, RIGHT
 from paretoclf.path.hub import check_hub, crossing
 from paretoclf.path.legs import Walk, check_certificates, meter, straight
 from paretoclf.path.pieces import Pieces
-from paretoclf.path.quadratic import STORED_SLOPE, FeatureForm, GramForm
+from paretoclf.path.quadratic import STORED_SLOPE, FeatureForm, GramForm, centre
 from paretoclf.path.result import Path
 from paretoclf.path.segments import Line, Log
 from paretoclf.tolerances import ROUNDING
@@ -182,11 +182,8 @@ class _Tracer:
         X = self.gram.features
         if X is None:
             return GramForm(self.gram.matrix, self.y)
-        if isinstance(X, np.ndarray) and X.shape[1] <= STORED_SLOPE:
-            # With a free intercept the samples may be centred, which costs no accuracy and improves the conditioning.
-            self.mean = np.where(np.ptp(X, axis=0) > 0, X.mean(axis=0), X[0])
-            X = X - self.mean
-        return FeatureForm(X, self.y)
+        self.mean = centre(X)
+        return FeatureForm(X if self.mean is None else X - self.mean, self.y)
 
     # ---- where the line meets the ray ------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ from paretoclf.path.events import LEFT
 from paretoclf.path.legs import check_certificates, follow_leg, meter
 from paretoclf.path.nu_path import FixedAsymmetry, HullLine, NuPath
 from paretoclf.path.pieces import Pieces
-from paretoclf.path.quadratic import STORED_SLOPE, FeatureForm, GramForm
+from paretoclf.path.quadratic import FeatureForm, GramForm, centre
 from paretoclf.path.segments import Line
 from paretoclf.tolerances import NU_ROUNDING, SCORE_ROUNDING
 
@@ -72,9 +72,8 @@ class Hulls:
             form: GramForm | FeatureForm = GramForm(K, y)
             scores = K @ coef
         else:
-            if isinstance(X, np.ndarray) and X.shape[1] <= STORED_SLOPE:
-                self.mean = np.where(np.ptp(X, axis=0) > 0, X.mean(axis=0), X[0])
-                X = X - self.mean
+            self.mean = centre(X)
+            X = X if self.mean is None else X - self.mean
             self.unit = _power(float(np.max(row_norms(X, squared=True))))
             X = X / self.unit
             form = FeatureForm(X, y)

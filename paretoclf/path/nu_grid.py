@@ -11,12 +11,11 @@ from tqdm import tqdm
 
 from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.classifiers import KernelRule, NoRule, Rule
-from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.memory import require_memory
-from paretoclf.nu import to_asymmetry
+from paretoclf.nu import equivalent_costs, to_asymmetry
 from paretoclf.path.engine import follow
 from paretoclf.path.events import LEFT
 from paretoclf.path.jit import compiled
@@ -87,7 +86,6 @@ class NuGrid:
                 "that no solution passes its certificate"
             )
         nu, asymmetry = self._pair(i, j)
-        n, rho = self.y.size, float(self.rho[i, j])
         one, trivial = self.alpha[i, j][:, None], self.trivial[i, j : j + 1]
         judged = _grade(self.gram, self.y, np.array([nu]), np.array([asymmetry]), one, trivial).judged(0)
         best = judged.numbers["thresholds"]
@@ -104,7 +102,7 @@ class NuGrid:
             evidence=judged,
             source="path",
             values={"nu_plus": float(self.nu_plus[i]), "nu_minus": float(self.nu_minus[j])},
-            costs=Costs(asymmetry / (rho * n), (1 - asymmetry) / (rho * n)) if rho > 0 else None,
+            costs=equivalent_costs(asymmetry, float(self.rho[i, j]), self.y.size),
         )
 
     def _pair(self, i: int, j: int) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from paretoclf.errors import InputError
 from paretoclf.evidence import Deferred, Judged
 from paretoclf.gram import Gram
 from paretoclf.judges.two_nu import Graded, grade_two_nu
-from paretoclf.nu import to_asymmetry, to_classes
+from paretoclf.nu import equivalent_costs, to_asymmetry, to_classes
 from paretoclf.path.events import LEFT
 from paretoclf.path.pieces import OnPieces, Pieces
 from paretoclf.path.scores import PathScores
@@ -78,10 +78,6 @@ class FixedAsymmetry:
         """``(nu, asymmetry)`` at t."""
         return t, self.asymmetry
 
-    def total(self, t: float) -> float:
-        """Sum of the stored multipliers."""
-        return t
-
 
 @dataclass(frozen=True)
 class HullLine:
@@ -103,10 +99,6 @@ class HullLine:
     def nu(self, t: float) -> tuple[float, float]:
         """``(nu, asymmetry)`` at t."""
         return to_asymmetry(*self.classes(t), self.n_plus, self.n_minus)
-
-    def total(self, t: float) -> float:
-        """Sum of the stored multipliers: one for each class."""
-        return 2.0
 
 
 @dataclass(frozen=True)
@@ -190,13 +182,11 @@ class NuPath(OnPieces):
 
     def _unit(self, t: float) -> float:
         """What the stored multipliers are to be multiplied by."""
-        return self.along.nu(t)[0] / self.along.total(t) if isinstance(self.along, HullLine) else 1.0
+        return 0.5 * self.along.nu(t)[0] if isinstance(self.along, HullLine) else 1.0
 
     def costs(self, t: float) -> Costs | None:
         """Costs at which the 2C-SVM has the same classifier up to scale (Theorem 2); None where rho = 0."""
-        (nu, asymmetry), rho = self.along.nu(t), self.rho(t)
-        n = self.y.size
-        return Costs(asymmetry / (rho * n), (1 - asymmetry) / (rho * n)) if rho > 0 and nu > 0 else None
+        return equivalent_costs(self.along.nu(t)[1], self.rho(t), self.y.size)
 
     def caps(self, t: float) -> Array:
         """Upper bounds of the multipliers, shape (n,)."""
@@ -238,10 +228,7 @@ class NuPath(OnPieces):
 
     def value(self, t: float) -> float:
         """Optimal value at t, minus half the squared norm of w."""
-        j, f = self._locate(t)
-        start, end, bend = self.pieces.value[j]
-        chord = start + f * (end - start) if f <= 0.5 else end - (1 - f) * (end - start)  # exact at both ends
-        return float(self._unit(t) ** 2 * (chord - f * (1 - f) * bend))
+        return self._unit(t) ** 2 * super().value(t)
 
     def _value_units(self, points: Array) -> Array:
         return np.array([self._unit(float(t)) ** 2 for t in points])
