@@ -52,7 +52,8 @@ def test_the_command_line_answers_without_compiling(python, argument):
 def test_importing_the_tracker_compiles_nothing_and_calling_it_does(python):
     _, _, cached = python("-c", "import paretoclf.path.lines, paretoclf.path.regular, paretoclf.path.refine")
     assert cached == []
-    code = "from paretoclf.path.extended import two_sum\nprint(two_sum(1.0, 1e-20), len(two_sum.stats.cache_hits))"
+    use = "print(two_sum(1.0, 1e-20), len(two_sum.dispatcher.stats.cache_hits))"
+    code = f"from paretoclf.path.extended import two_sum\n{use}"
     first, _, cached = python("-c", code)
     assert first == "(1.0, 1e-20) 0\n"
     assert any(name.startswith("extended.two_sum") and name.endswith(".nbi") for name in cached)

@@ -45,10 +45,10 @@ from paretoclf.path.layout import (
 from paretoclf.path.rows import Rows, all_products, of_capped
 from paretoclf.path.vectors import copy, dot, fill
 from paretoclf.path.watched import cap_rate, widen
-from paretoclf.tolerances import FAST_PIVOT, ROUNDING
+from paretoclf.tolerances import FAST_ERROR, FAST_PIVOT, FAST_SHIFT, FAST_VALUE, ROUNDING
 
 
-@compiled(internal=True)
+@compiled()
 def _bordered(
     k: int, index: Index, kappa: Array, group: Index, U: Array, S: Array, x: Array, e: Array, r: Array, eta: Array
 ) -> None:
@@ -65,20 +65,20 @@ def _bordered(
             x[j] -= eta[h] * U[h, j]
 
 
-@compiled(internal=True)
+@compiled()
 def solve_afresh(
-    Q: Rows, samples: Array, group: Index, phi: Array, slope: Array, e: Array, index: Index, k: int, R: Array,
-    sums: Array, members: Array, coef: Array, S: Array, eta: Array, w: Array, at_cap: Array, start: Index,
-    every: Array,
+    Q: Rows, samples: Array, group: Index, line: Array, at: Array, fixed: Array, phi: Array, slope: Array, e: Array,
+    line_e: Array, index: Index, k: int, R: Array, sums: Array, members: Array, coef: Array, S: Array, eta: Array,
+    w: Array, at_cap: Array, start: Index, every: Array,
 ) -> bool:  # fmt: skip
     """Solution and rate from nothing but the basis; False if the system is too ill-conditioned.
 
-    On return `every` holds the squared distance from the centre of the margin set, ``Q a``, and its rate. The centre of
-    a group's members is that of kappa_j z_j; without groups distances are from the origin.
+    The right-hand sides go along `line`. On return `every` holds the squared distance from the centre of the margin
+    set, ``Q a``, and its rate. The centre of a group's members is that of kappa_j z_j; without groups distances are
+    from the origin.
     """
     m, kappa = eta.shape[1], samples[KAPPA]
-    extended.combine(sums, phi, at_cap[0])
-    extended.combine(sums, slope, at_cap[1])
+    extended.right_sides(line, at[0], at[1], phi, slope, fixed, sums, line_e, e, at_cap)
     a, da, U, size = members[A], members[DA], members[BORDER:], eta[STEP]
     fill(size, 0.0)
     for j in range(k):
@@ -121,15 +121,16 @@ def solve_afresh(
     return True
 
 
-@compiled(internal=True)
+@compiled()
 def inspect(
     Q: Rows, samples: Array, group: Index, state: State, phi: Array, line_e: Array, e_rate: Array, index: Index,
-    k: int, members: Array, eta: Array, w: Array, every: Array, value: Array,
-) -> tuple[float, float, bool]:  # fmt: skip
-    """Turn ``Q a`` into margins; what bounds their rounding errors; whether the solution is inside its sets.
+    k: int, members: Array, eta: Array, w: Array, every: Array, value: Array, to_zero: bool,
+) -> tuple[float, bool]:  # fmt: skip
+    """Turn ``Q a`` into margins; what bounds their rounding errors; whether double precision is enough for all.
 
     Returns the sum of multiplier times sqrt(Q_ii) over the margin set (and the length of w), times which, and
-    sqrt(Q_ii), a margin may be wrong by rounding; and the largest cap. On return `value` (3,) is the optimal value
+    sqrt(Q_ii), a margin may be wrong by rounding; and whether the solution is inside its sets and these errors are
+    small enough for the fast road. On return `value` (3,) is the optimal value
     ``p'a - a'Qa/2``, its derivative, and minus its second derivative; with ``(Q a)_i = g_i + p_i - kappa_i eta`` none
     of them is a difference of large numbers.
     """
@@ -139,7 +140,7 @@ def inspect(
     linear, lost, dlost, slope = 0.0, 0.0, 0.0, 0.0
     for h in range(eta.shape[1]):
         size += abs(eta[ETA, h])
-        linear += eta[ETA, h] * line_e[h]
+        linear += eta[ETA, h] * line_e[0, h]
         slope += eta[ETA, h] * e_rate[h]
         dlost -= eta[DETA, h] * e_rate[h]
     total = math.sqrt(dot(w[W], w[W]))  # 0 for a kernel matrix
@@ -167,10 +168,15 @@ def inspect(
         elif state[i] == RIGHT:
             worst = max(worst, -g[i] - 10 * ROUNDING * (size + reach[i] * total))
     value[0], value[1], value[2] = 0.5 * (linear - lost), slope, dlost
-    return total, largest, sound and worst <= 0.0
+    if to_zero and abs(value[0]) < FAST_VALUE * Q.longest * Q.longest * line_e[0, 0] * line_e[0, 0]:
+        return total, False  # a difference of sums of this size; certificates are relative to what is left
+    error = 1.0 + total * Q.longest
+    for h in range(eta.shape[1]):
+        error += abs(eta[ETA, h])
+    return total, sound and worst <= 0.0 and ROUNDING * error <= min(FAST_ERROR, FAST_SHIFT * Q.shift * largest)
 
 
-@compiled(internal=True)
+@compiled()
 def choose(
     state: State, group: Index, reach: Array, every: Array, total: float, horizon: float, w_budget: float,
     eta_budget: float, which: Index,
@@ -202,7 +208,7 @@ def choose(
     return count
 
 
-@compiled(internal=True)
+@compiled()
 def watch(
     Q: Rows, kappa: Array, group: Index, state: State, slope: Array, sums: Array, every: Array,
     count: int, base: int, k: int, which: Index, watched: Array,
@@ -219,7 +225,7 @@ def watch(
         watched[CAP_DG, c] = cap_rate(Q, slope, sums, i)
 
 
-@compiled(internal=True)
+@compiled()
 def watch_leaver(
     Q: Rows, i: int, index: Index, k: int, slot: Index, which: Index, watched: Array, to: int, block: Array
 ) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from paretoclf.checks import Array, Index
 from paretoclf.path import extended
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
-from paretoclf.path.exchange import fix, fix_all
+from paretoclf.path.exchange import fix_some
 from paretoclf.path.factor import Factor
 from paretoclf.path.layout import BASE_0, CAP_RATE, PER_STEP_CENTRE, PER_STEP_T, Room
 from paretoclf.path.quadratic import FeatureForm, GramForm
@@ -92,7 +92,8 @@ class Basis:
         if self.bases is not line.bases:
             self.bases = line.bases
             self.Q.begin(self.bases, self.state == LEFT)
-            fix_all(self.bases, self._fixed, self.group, self.kappa, self.state)
+            self._fixed[:] = 0.0
+            fix_some(self.bases, self._fixed, self.group, self.kappa, np.flatnonzero(self.state == LEFT), 1.0)
         e1 = np.abs(line.e_end - line.e0).max(initial=0.0)
         self.rate_scale = float(max(np.abs(self.c1).max(initial=0.0), e1))
 
@@ -129,7 +130,7 @@ class Basis:
     def _cap_changes(self, i: int, sign: float) -> None:
         """Index i joins (+1) or leaves (-1) those at their cap."""
         self.Q.cap_changes(i, sign)
-        fix(self.line.bases, self._fixed, int(self.group[i]), self.kappa[i], i, sign)
+        fix_some(self.line.bases, self._fixed, self.group, self.kappa, np.array([i]), sign)
 
     def _negligible(self, i: int, u: Array) -> float:
         """Squared pivot below which sample i, nearly ``u . F``, counts as dependent on the margin set."""

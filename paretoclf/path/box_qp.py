@@ -33,8 +33,8 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.path import events, extended
 from paretoclf.path.basis import Basis
 from paretoclf.path.events import LEFT, RIGHT
-from paretoclf.path.exchange import ends_at_zero
-from paretoclf.path.layout import BLOCK, CARE, END, PAUSE, Follower, Record, Room, make_room
+from paretoclf.path.exchange import ends_at_zero, jump
+from paretoclf.path.layout import BLOCK, CARE, END, JUMP_TO_CAP, JUMP_TO_ZERO, PAUSE, Follower, Record, Room, make_room
 from paretoclf.path.quadratic import Multipliers
 from paretoclf.path.refine import refine
 from paretoclf.path.regular import run
@@ -72,7 +72,12 @@ class BoxQP(Basis):
             )  # fmt: skip
             log = self.log
             record = Record(log.t, log.ptr, log.eta, log.value, log.w, log.index, log.a, log.changes, log.count)
-            why, k, more = run(follower, room, k, record, limit - done)
+            why, k, more, leaver = run(follower, room, k, record, limit - done)
+            if why in (JUMP_TO_ZERO, JUMP_TO_CAP):
+                if jump(follower, room, k, leaver, why == JUMP_TO_CAP, record):
+                    more += 1
+                else:
+                    why = CARE
             if not self._keep:
                 log.count[:] = 0
             done += more
@@ -100,12 +105,11 @@ class BoxQP(Basis):
     def piece(self, t: float) -> Piece:
         """Value and rate of the solution on the current basis at t, refined to full precision."""
         k, m, F = self.index.size, self.m, self.index
-        phi, e, e_rate = np.empty((2, 2)), np.empty((2, m)), self._e[1:].copy()
+        phi, line_e, e = np.empty((2, 2)), np.empty((2, m)), np.empty((2, 2, m))
         extended.line_at(self._phi, t, self.t_lo, phi)
-        extended.line_at(self._e, t, self.t_lo, e)
-        self.Q.at(phi, self._phi_slope)
-        extended.subtract(e, self._fixed, phi)
-        extended.subtract(e_rate, self._fixed, self._phi_slope)
+        extended.right_sides(
+            self._e, t, self.t_lo, phi, self._phi_slope, self._fixed, self.Q.sums, line_e, e, self.Q.at_cap
+        )
         cap = np.asarray(phi[0] @ self.line.bases)
         border = np.zeros((m, k))
         for g in range(m):
@@ -114,7 +118,7 @@ class BoxQP(Basis):
         U = self._factor.solve(border)
         for slope in (False, True):
             right = np.zeros((2, k)) if slope else np.stack([self.p[F], self._p_lo[F]])
-            ends = e_rate if slope else e
+            ends = e[int(slope)]
             scale = self.rate_scale if slope else float(cap.max() + np.abs(self.c1).max())
             x, left = self._refined(slope, right, ends, U, scale)
             if not left <= 0.0 and not self._factor.hard:  # not a number is no solution either
@@ -155,10 +159,11 @@ class BoxQP(Basis):
 
     def _refined(self, slope: bool, right: Array, e: Array, U: Array, scale: float) -> tuple[Multipliers, float]:
         """Solve the bordered system by refinement; also the last correction, relative, 0 where it is negligible."""
-        x, Q, (high, low) = Multipliers(self.index.size, self.m), self.Q, self._factor.extended
+        k, m, Q, (high, low) = self.index.size, self.m, self.Q, self._factor.extended
+        x = Multipliers(k, m)
         left = refine(
             Q.rows, self.index, self._factor.R, high, low, self._factor.hard, right, e, self.kappa, self.group,
-            Q.at_cap[int(slope)], U, scale, x.a, x.eta, Q.w[int(slope)],
+            Q.at_cap[int(slope)], U, scale, x.a, x.eta, Q.w[int(slope)], np.empty((3, k)), np.empty((m + 2, m)),
         )  # fmt: skip
         return x, float(left)
 

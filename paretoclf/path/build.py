@@ -125,10 +125,9 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     )
 
 
-@compiled(creates=True)
-def _any_free(t: Array, ptr: Index, index: Index, a0: Array, a1: Array, start: Array, stop: Array) -> Mask:
+@compiled()
+def _any_free(t: Array, ptr: Index, index: Index, a0: Array, a1: Array, start: Array, stop: Array, free: Mask) -> None:
     """Whether a multiplier of the piece is off its bounds; in the middle too, as it may cross from bound to bound."""
-    free = np.zeros(ptr.shape[0] - 1, dtype=np.bool_)
     for j in range(free.shape[0]):
         largest = 0.0  # a multiplier far below its cap is not at zero if all are
         for c in range(ptr[j], ptr[j + 1]):
@@ -143,7 +142,6 @@ def _any_free(t: Array, ptr: Index, index: Index, a0: Array, a1: Array, start: A
                     break
             if free[j]:
                 break
-    return free
 
 
 def with_chords(pieces: Pieces, caps: Callable[[float], Array], from_origin: bool) -> Pieces:
@@ -154,7 +152,8 @@ def with_chords(pieces: Pieces, caps: Callable[[float], Array], from_origin: boo
     ray (``from_origin``), where every b in [-1, 1] is a limit, it starts from the middle.
     """
     P = pieces
-    free = _any_free(P.t, P.ptr, P.index, P.a0, P.a1, caps(0.0), caps(1.0))
+    free = np.zeros(P.t.size - 1, dtype=np.bool_)
+    _any_free(P.t, P.ptr, P.index, P.a0, P.a1, caps(0.0), caps(1.0), free)
     if free.all():
         return P
     b0, b1 = P.b0.copy(), P.b1.copy()

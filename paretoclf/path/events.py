@@ -64,26 +64,25 @@ def first_exit(
     return best, best_kind, best_dt
 
 
-@compiled(creates=True)
 def contenders(
-    state: State,
-    resting: Mask,
-    g: Array,
-    dg: Array,
-    g_error: Array,
-    dg_error: Array,
-    before: float,
-    horizon: float,
+    state: State, resting: Mask, g: Array, dg: Array, g_error: Array, dg_error: Array, before: float, horizon: float
 ) -> Index:
     """Samples that may be the first to reach their margin, given the error bounds of g and dg.
 
     A sample is a contender if its earliest possible event is no later than `before` and than the latest possible
     event of every other sample. Usually one or two are left, to be looked at in extended precision.
     """
-    n = state.shape[0]
-    earliest = np.full(n, np.inf)
-    bound = min(before, horizon)
-    for i in range(n):
+    earliest = np.full(state.size, np.inf)
+    bound = _earliest(state, resting, g, dg, g_error, dg_error, min(before, horizon), earliest)
+    return np.flatnonzero(earliest <= bound)
+
+
+@compiled()
+def _earliest(
+    state: State, resting: Mask, g: Array, dg: Array, g_error: Array, dg_error: Array, bound: float, earliest: Array
+) -> float:
+    """Earliest possible event of each sample that may have one; the latest possible time of the first of all."""
+    for i in range(state.shape[0]):
         if state[i] >= MARGIN or resting[i]:
             continue
         slack = g[i] if state[i] == RIGHT else -g[i]
@@ -95,7 +94,7 @@ def contenders(
         slow = speed - dg_error[i]
         if slow > 0.0:
             bound = min(bound, max(slack + g_error[i], 0.0) / slow)
-    return np.flatnonzero(earliest <= bound)
+    return bound
 
 
 @compiled()

@@ -30,6 +30,7 @@ from paretoclf.path.layout import (
     SIDE,
     SOLUTION,
     STEP,
+    TERMS,
     WHERE,
     ZERO,
     A,
@@ -54,17 +55,14 @@ def fix(bases: Array, fixed: Array, group: int, kappa: float, i: int, sign: floa
 
 
 @compiled()
-def fix_all(bases: Array, fixed: Array, group: Index, kappa: Array, state: State) -> None:
-    """`fix` for all samples at their cap, from nothing."""
-    for b in range(2):
-        fill(fixed[b, 0], 0.0)
-        fill(fixed[b, 1], 0.0)
-    for i in range(state.shape[0]):
-        if state[i] == LEFT:
-            fix(bases, fixed, group[i], kappa[i], i, 1.0)
+def fix_some(bases: Array, fixed: Array, group: Index, kappa: Array, some: Index, sign: float) -> None:
+    """`fix` for some samples."""
+    for j in range(some.shape[0]):
+        i = some[j]
+        fix(bases, fixed, group[i], kappa[i], i, sign)
 
 
-@compiled(internal=True)
+@compiled()
 def mark(state: State, changes: Index, count: Index, i: int, new: int) -> None:
     """Sample i goes to another set; written into the log."""
     c = count[2]
@@ -73,7 +71,7 @@ def mark(state: State, changes: Index, count: Index, i: int, new: int) -> None:
     state[i] = new
 
 
-@compiled(internal=True)
+@compiled()
 def candidate(
     Q: Rows, kappa: Array, group: Index, index: Index, k: int, R: Array, members: Array, zero: Array, i: int
 ) -> float:
@@ -97,7 +95,7 @@ def candidate(
     return float(pivot)
 
 
-@compiled(internal=True)
+@compiled()
 def _change_rates(
     kappa: Array, group: Index, index: Index, k: int, members: Array, eta: Array, direction: Array, step: Array,
     scale: float, which: Index, watched: Array, since: float, drift: Array,
@@ -117,7 +115,7 @@ def _change_rates(
     drift[1] += shift
 
 
-@compiled(internal=True)
+@compiled()
 def enter(
     Q: Rows, samples: Array, group: Index, index: Index, k: int, R: Array, members: Array, S: Array, eta: Array,
     phi: Array, which: Index, watched: Array, c: int, pivot: float, at_cap: bool, drift: Array,
@@ -172,7 +170,7 @@ def enter(
     return True
 
 
-@compiled(internal=True)
+@compiled()
 def leave(
     samples: Array, group: Index, index: Index, k: int, R: Array, members: Array, S: Array, eta: Array, which: Index,
     watched: Array, r: int, to_cap: bool, drift: Array, value: Array,
@@ -216,7 +214,7 @@ def leave(
     watched[G, c], watched[SIDE, c] = left, -1.0 if to_cap else 1.0
 
 
-@compiled(internal=True)
+@compiled()
 def off_centre(
     kappa: Array, group: Index, which: Index, watched: Array, first: Index, n_first: int, dt: float, sums: Array,
     sizes: Array,
@@ -236,7 +234,7 @@ def off_centre(
     return off
 
 
-@compiled(internal=True)
+@compiled()
 def alone(group: Index, index: Index, k: int, r: int) -> bool:
     """Whether member r of the margin set is the only one of its group."""
     own = group[index[r]]
@@ -252,8 +250,8 @@ def ends_at_zero(total: float, speed: float, dt: float) -> bool:
     return total == 0.0 or total * (total + (1.0 + END_TIE) * dt * speed) <= 0.0
 
 
-@compiled(internal=True)
-def jump(f: Follower, room: Room, k: int, r: int, to_cap: bool, total: float, log: Record) -> bool:
+@compiled()
+def jump(f: Follower, room: Room, k: int, r: int, to_cap: bool, log: Record) -> bool:
     """Member r of the margin set leaves, the last of its group: eta jumps to where another takes over.
 
     All samples must be watched. False, and nothing is changed, if it is not clear which; else the basis is that after
@@ -261,7 +259,7 @@ def jump(f: Follower, room: Room, k: int, r: int, to_cap: bool, total: float, lo
     """
     Q, samples, group, index, R, watched, members = f.Q, f.samples, f.group, f.margin, f.R, room.watched, room.members
     kappa, bases, zero, i = samples[KAPPA], samples[BASE_0:], room.w[ZERO], index[r]
-    own, sign, noise = group[i], kappa[i] if not to_cap else -kappa[i], 1.0
+    own, sign, noise, total = group[i], kappa[i] if not to_cap else -kappa[i], 1.0, room.value[TERMS]
     for h in range(room.eta.shape[1]):
         noise += abs(room.eta[ETA, h])
     successor = r  # no constant for an index: functions would be compiled once more for it

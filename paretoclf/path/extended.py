@@ -79,6 +79,34 @@ def accumulate_sparse(hi: Array, lo: Array, scale: float, columns: Columns, valu
 
 
 @compiled()
+def right_sides(
+    line: Array, t: float, t_lo: float, phi: Array, slope: Array, fixed: Array, sums: Array, line_e: Array, e: Array,
+    at_cap: Array,
+) -> None:  # fmt: skip
+    """What the samples at their cap leave for the margin set, and its rate, in double-double.
+
+    Parameters
+    ----------
+    line : array of shape (3, m)
+        Right-hand sides of the equality constraints, as for `line_at`.
+    phi, slope : arrays of shape (2, 2)
+        The two functions that the caps are made of at t, and their slopes: hi and lo.
+    fixed, sums : arrays of shape (2, 2, m) and (2, 2, n)
+        For either base of the caps, hi and lo of what those at their cap contribute to ``A a`` and ``Q a``.
+    line_e, e, at_cap : arrays of shape (2, m), (2, 2, m) and (2, 2, n)
+        On return the right-hand sides with the samples at their cap; without them, value and rate; and what these add
+        to ``Q a``, value and rate: hi and lo.
+    """
+    line_at(line, t, t_lo, line_e)
+    for h in range(line.shape[1]):
+        e[0, 0, h], e[0, 1, h], e[1, 0, h], e[1, 1, h] = line_e[0, h], line_e[1, h], line[1, h], line[2, h]
+    subtract(e[0], fixed, phi)
+    subtract(e[1], fixed, slope)
+    combine(sums, phi, at_cap[0])
+    combine(sums, slope, at_cap[1])
+
+
+@compiled()
 def add_matrix_product(A: Array, hi: Array, lo: Array, out_hi: Array, out_lo: Array) -> None:
     """Add ``A @ (hi + lo)`` to the double-double ``out``; A (m, k) is in double, the others (k, c) and (m, c)."""
     for i in range(A.shape[0]):
@@ -332,11 +360,10 @@ def cholesky(H: Array, L: Array) -> bool:
     return True
 
 
-@compiled(creates=True)
-def cholesky_solve(H: Array, L: Array, x: Array) -> None:
-    """Solve with the factor of `cholesky`, in place; only the result is rounded to double."""
+@compiled()
+def cholesky_solve(H: Array, L: Array, x: Array, low: Array) -> None:
+    """Solve with the factor of `cholesky`, in place; only the result is rounded to double. ``low`` (k,) is room."""
     k = H.shape[0]
-    low = np.zeros(k)
     for i in range(k):
         hi, lo = x[i], 0.0
         for j in range(i):
@@ -349,10 +376,12 @@ def cholesky_solve(H: Array, L: Array, x: Array) -> None:
         x[i], low[i] = _divide(hi, lo, H[i, i], L[i, i])
 
 
-@compiled(creates=True)
-def add_products(ptr: Index, columns: Columns, values: Array, index: Index, width: int, H: Array, L: Array) -> None:
-    """Add the products of the rows in index to the double-double matrix (H, L), in place."""
-    row = np.zeros(width)
+@compiled()
+def add_products(ptr: Index, columns: Columns, values: Array, index: Index, row: Array, H: Array, L: Array) -> None:
+    """Add the products of the rows in index to the double-double matrix (H, L), in place.
+
+    ``row`` (d,) is zero before and after.
+    """
     for i in range(index.shape[0]):
         first, last = ptr[index[i]], ptr[index[i] + 1]
         for c in range(first, last):

@@ -23,7 +23,7 @@ from paretoclf.path.vectors import FAST, fill
 # for x as quotients would; with the liberty that FAST gives, the compiler would turn them into quotients again.
 
 
-@compiled(internal=True)
+@compiled()
 def _down(R: Array, j: int, x: Array) -> tuple[float, float, float, float]:
     i0, i1, i2, i3 = 1.0 / R[j, j], 1.0 / R[j + 1, j + 1], 1.0 / R[j + 2, j + 2], 1.0 / R[j + 3, j + 3]
     x0 = x[j] * i0
@@ -34,7 +34,7 @@ def _down(R: Array, j: int, x: Array) -> tuple[float, float, float, float]:
     return x0, x1, x2, x3
 
 
-@compiled(internal=True)
+@compiled()
 def _up(R: Array, j: int, s0: float, s1: float, s2: float, s3: float, x: Array) -> None:
     i0, i1, i2, i3 = 1.0 / R[j, j], 1.0 / R[j + 1, j + 1], 1.0 / R[j + 2, j + 2], 1.0 / R[j + 3, j + 3]
     x3 = (x[j + 3] - s3) * i3
@@ -98,6 +98,16 @@ def solve(R: Array, k: int, X: Array) -> None:
 
 
 @compiled()
+def halves(R: Array, k: int, X: Array, Y: Array) -> None:
+    """For every row x of X (q, k): it becomes ``inv(R') x``, and that of Y ``inv(R' R) x``."""
+    for q in range(X.shape[0]):
+        forward(R, k, X[q])
+        for j in range(k):
+            Y[q, j] = X[q, j]
+        backward(R, k, Y[q])
+
+
+@compiled()
 def append(R: Array, k: int, column: Array, pivot: float) -> None:
     """Add column k; pivot is the square of its diagonal element."""
     for j in range(k):
@@ -127,7 +137,7 @@ def delete(R: Array, k: int, r: int, v: Array) -> None:
             rest[i] = c * y - s * x
 
 
-@compiled(internal=True)
+@compiled()
 def schur(k: int, index: Index, kappa: Array, group: Index, U: Array, S: Array) -> None:
     """``A_F U'``, U the factor's solutions for the rows of A_F."""
     for h in range(S.shape[0]):
@@ -139,7 +149,7 @@ def schur(k: int, index: Index, kappa: Array, group: Index, U: Array, S: Array) 
                 S[g, h] += kappa[index[j]] * U[h, j]
 
 
-@compiled(internal=True)
+@compiled()
 def solve_small(S: Array, r: Array, out: Array) -> None:
     """Solve the symmetric system of at most two equations for the multipliers of the groups."""
     if r.shape[0] == 1:
@@ -179,7 +189,7 @@ class Factor:
     def append(self, column: Array, pivot: float) -> None:
         """Add a row; pivot is the square of its diagonal element."""
         self.reserve(self.k + 1)
-        append(self.R, self.k, column, pivot)
+        self.R[: self.k, self.k], self.R[self.k, self.k] = column, math.sqrt(pivot)
         self.k += 1
         self._hard = None
 
@@ -206,18 +216,17 @@ class Factor:
         self._hard = high, low
         return True
 
-    def forward(self, x: Array) -> Array:
-        """``inv(R') x``, in double."""
-        x = x.copy()
-        forward(self.R, self.k, x)
-        return x
+    def halves(self, x: Array) -> tuple[Array, Array]:
+        """``inv(R') x``, in double, and ``inv(R' R) x``; x is (k,) or (q, k)."""
+        half = np.atleast_2d(x).copy()
+        whole = half.copy()
+        halves(self.R, self.k, half, whole)
+        if self._hard is not None:
+            whole[:] = x
+            for q in range(whole.shape[0]):
+                extended.cholesky_solve(*self._hard, whole[q], np.empty(self.k))
+        return half.reshape(x.shape), whole.reshape(x.shape)
 
     def solve(self, x: Array) -> Array:
         """``inv(R' R) x`` for x of shape (k,) or (q, k)."""
-        X = np.atleast_2d(x).copy()
-        if self._hard is None:
-            solve(self.R, self.k, X)
-        else:
-            for q in range(X.shape[0]):
-                extended.cholesky_solve(*self._hard, X[q])
-        return X.reshape(x.shape)
+        return self.halves(x)[1]

@@ -1,30 +1,123 @@
-"""Compilation of the tracker's kernels: at first call, cached on disk, typed for the reader."""
+"""Compilation of the tracker's kernels: at first call, cached on disk, typed for the reader.
+
+A function that calls others would be compiled by numba as one library per function, each translated to machine code
+of its own and optimised anew in every caller; that is half of the time a first path waits. Here what compiled code
+calls is compiled straight into the library of the caller, once. It takes numba's own tools for that
+(``compile_internal`` and the typing of a call), which its documentation does not promise: tests/test_compiled.py
+tells when a version of numba no longer has them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numba
+from numba import types
+from numba.core.compiler import Flags, compile_internal
+from numba.core.registry import cpu_target
+from numba.core.typing.templates import AbstractTemplate, infer, infer_global, signature
+from numba.extending import lower_builtin
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Division by zero gives inf or nan, as in NumPy. And no counting of references: a row of an array is then a pointer,
-#: not two atomic operations, which cost a quarter of the time of a step. Such a function cannot create arrays; it
-#: works in those that it is given.
-OPTIONS = {"error_model": "numpy", "fastmath": False, "_nrt": False}
+#: not two atomic operations, which cost a quarter of the time of a step. So compiled functions cannot create arrays;
+#: they work in those that they are given. All are set, as options that are not are the caller's.
+_OPTIONS = {"error_model": "numpy", "fastmath": False, "_nrt": False}
+_INLINE = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_RETURNS = {"None": types.none, "float": types.float64, "int": types.int64, "bool": types.boolean}
 
 
-def compiled(*, internal: bool = False, creates: bool = False, **options: Any) -> Callable[[F], F]:
-    """Return numba's nopython compiler with the cache on; options are those of ``numba.njit``.
+def compiled(**options: Any) -> Callable[[F], F]:
+    """Return a decorator for functions of arrays and numbers that Python and compiled code may call.
 
-    ``internal`` functions are called by compiled code only: without the wrapper for Python they compile faster.
-    A function that ``creates`` arrays must say so. All options are set, as those that are not are the caller's.
+    Options are those of ``numba.njit``. The annotation of what is returned counts: None, float, int, bool or a tuple
+    of these.
     """
-    options = {**OPTIONS, "_nrt": creates, "no_cpython_wrapper": internal, "no_cfunc_wrapper": True, **options}
+    options = {**_OPTIONS, **options}
 
     def decorate(function: F) -> F:
-        result: F = numba.njit(cache=True, **options)(function)
-        return result
+        dispatcher = numba.njit(cache=True, no_cfunc_wrapper=True, **options)(function)
+
+        @functools.wraps(function)
+        def call(*arguments: Any) -> Any:
+            if dispatcher.overloads:
+                return dispatcher(*arguments)
+            with _no_collection():
+                return dispatcher(*arguments)
+
+        call.dispatcher = dispatcher  # type: ignore[attr-defined]
+        _compile_into_callers(call, lambda Q: function, options)
+        return call  # type: ignore[return-value]
 
     return decorate
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without passes for unreachable cycles: a tenth of the time of a compilation, which has very many objects."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def by_class(implementations: Mapping[type, Callable[..., Any] | None]) -> Callable[..., Any]:
+    """One function for compiled code: that for the class of its first argument, a named tuple.
+
+    None does nothing.
+    """
+
+    def call(*arguments: Any) -> Any:
+        raise NotImplementedError("to be called by compiled code")
+
+    _compile_into_callers(call, lambda Q: implementations[Q.instance_class], _OPTIONS)
+    return call
+
+
+def _compile_into_callers(
+    call: Callable[..., Any], choose: Callable[[Any], Callable[..., Any] | None], options: dict[str, Any]
+) -> None:
+    """Let compiled code call `call`: the function that `choose` takes, by the type of the first argument."""
+    flags = Flags()
+    cpu_target.options.parse_as_flags(flags, {**_INLINE, **options})
+    flags.no_compile = True  # to machine code: that is left to the caller
+    known: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()  # what each library has already
+
+    class Call(AbstractTemplate):  # type: ignore[misc]
+        key = call
+
+        def generic(self, arguments: Any, keywords: Any) -> Any:
+            function = None if keywords else choose(arguments[0])
+            return signature(types.none if function is None else _returned(function), *arguments)
+
+    infer(Call)
+    infer_global(call, types.Function(Call))
+
+    @lower_builtin(call, types.VarArg(types.Any))  # type: ignore[untyped-decorator]
+    def lower(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        function, library = choose(sig.args[0]), context.active_code_library
+        if function is None:
+            return context.get_dummy_value()
+        here = known.setdefault(library, {})
+        if sig.args not in here:
+            here[sig.args] = compile_internal(
+                cpu_target.typing_context, cpu_target.target_context, library, function, sig.args, sig.return_type,
+                flags, {},
+            ).fndesc  # fmt: skip
+        return context.call_internal(builder, here[sig.args], sig, arguments)
+
+
+def _returned(function: Callable[..., Any]) -> Any:
+    """Type of what a function returns, from its annotation."""
+    annotation = str(function.__annotations__["return"])
+    parts = [_RETURNS[part.strip()] for part in annotation.removeprefix("tuple[").removesuffix("]").split(",")]
+    return types.BaseTuple.from_types(parts) if annotation.startswith("tuple[") else parts[0]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from paretoclf.path.rows import Rows
 
 #: Why `run` stopped.
-END, CARE, ROOM, PAUSE = 0, 1, 2, 3
+END, CARE, ROOM, PAUSE, JUMP_TO_ZERO, JUMP_TO_CAP = range(6)
 
 EPOCH = 64  # steps between two fresh computations, at most
 
@@ -30,6 +30,7 @@ DW_CAP, ZERO, W, DW, CENTRE = range(
 )  # features: rate of those at their cap; zeros; w, its rate, centres of the groups
 ETA, DETA, RIGHT_SIDE, STEP = range(4)
 SPREAD, ALL_G, ALL_DG, TO_CENTRE = range(4)  # of all samples: distance from the centre of the margin set; margin, rate
+TERMS = 3  # of `value`
 WANTED, PER_STEP_T, PER_STEP_W, PER_STEP_CENTRE, BLOCK = range(5)  # of `tune`
 
 
@@ -60,9 +61,9 @@ class Room(NamedTuple):
     eta: Array
     S: Array
     e: Array  # right-hand sides without those at their cap: value and rate, hi and lo
-    line_e: Array  # with them
+    line_e: Array  # with them: hi and lo
     phi: Array
-    value: Array  # the optimal value, its derivative, minus the second
+    value: Array  # the optimal value, its derivative, minus the second; size of the terms of a margin (TERMS)
     drift: Array  # |V|^2, V.D, |D|^2, time
     w: Array
     at_cap: Array
@@ -86,9 +87,9 @@ def make_room(n: int, m: int, width: int, features: int, rows: int) -> Room:
         eta=np.zeros((4, m)),
         S=np.zeros((m, m)),
         e=np.zeros((2, 2, m)),
-        line_e=np.zeros(m),
+        line_e=np.zeros((2, m)),
         phi=np.zeros((2, 2)),
-        value=np.zeros(3),
+        value=np.zeros(TERMS + 1),
         drift=np.zeros(4),
         w=np.zeros((CENTRE + m, features)),
         at_cap=np.empty((2, 2, width)),

@@ -25,7 +25,7 @@ from paretoclf.tolerances import FAST_EXIT, ROUNDING, SLOPE_NOISE
 _CHUNK = 32  # watched samples tested together
 
 
-@compiled(internal=True)
+@compiled()
 def _possible(
     g: Array, dg: Array, reach: Array, sides: Array, start: int, stop: int, fixed: float, total: float,
     dfixed: float, dtotal: float, limit: float,
@@ -41,7 +41,7 @@ def _possible(
     return count
 
 
-@compiled(internal=True)
+@compiled()
 def next_event(
     samples: Array, phi: Array, index: Index, k: int, members: Array, eta: Array, count: int, watched: Array,
     length: Array, total: float, dtotal: float, guess: float, horizon: float, end_tolerance: float,

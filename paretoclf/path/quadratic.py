@@ -17,9 +17,9 @@ from paretoclf.path import extended
 from paretoclf.path.factor import Factor
 from paretoclf.path.jit import compiled
 from paretoclf.path.rows import DenseRows, GramRows, Rows, SparseRows, change_cap
-from paretoclf.path.vectors import add_rows, fill
 from paretoclf.tolerances import DEPENDENT_FEATURES, DEPENDENT_GRAM
 
+_ROWS = 256  # rows of the Gram copied together
 STORED_SLOPE = 512  # a path keeps w up to this length, beyond it recomputes w from the multipliers
 
 
@@ -34,19 +34,10 @@ def centre(X: Any) -> Array | None:
 
 
 @compiled()
-def _change_cap(Q: Rows, bases: Array, sums: Array, i: int, sign: float) -> None:
-    change_cap(Q, bases, sums, i, sign)
-
-
-@compiled()
-def all_at_cap(Q: Rows, bases: Array, at_cap: Mask, sums: Array) -> None:
-    """Sums over all samples at their cap, from nothing; see `change_cap`."""
-    for b in range(2):
-        fill(sums[b, 0], 0.0)
-        fill(sums[b, 1], 0.0)
-    for i in range(at_cap.shape[0]):
-        if at_cap[i]:
-            change_cap(Q, bases, sums, i, 1.0)
+def _change_caps(Q: Rows, bases: Array, sums: Array, samples: Index, sign: float) -> None:
+    """`change_cap` for some samples."""
+    for j in range(samples.shape[0]):
+        change_cap(Q, bases, sums, samples[j], sign)
 
 
 class Multipliers:
@@ -92,16 +83,12 @@ class Quadratic:
     def begin(self, bases: Array, at_cap: Mask) -> None:
         """Caps are combinations of these two bases (2, n); these samples are at theirs."""
         self.bases = bases
-        all_at_cap(self.rows, bases, at_cap, self.sums)
+        self.sums[:] = 0.0
+        _change_caps(self.rows, bases, self.sums, np.flatnonzero(at_cap), 1.0)
 
     def cap_changes(self, i: int, sign: float) -> None:
         """Sample i joins (+1) or leaves (-1) the samples at their cap."""
-        _change_cap(self.rows, self.bases, self.sums, i, sign)
-
-    def at(self, phi: Array, slope: Array) -> None:
-        """Evaluate the contribution of the samples at their cap; phi and slope (2, 2) are hi and lo."""
-        extended.combine(self.sums, phi, self.at_cap[0])
-        extended.combine(self.sums, slope, self.at_cap[1])
+        _change_caps(self.rows, self.bases, self.sums, np.array([i]), sign)
 
 
 def _lengths(diagonal: Array) -> tuple[Array, Array, Array, float, float]:
@@ -129,8 +116,7 @@ class GramForm(Quadratic):
         diagonal = self.K[i, i] + (self.shift if group[i] >= 0 else 0.0)
         own = self.sign[i] * self.K[i, index] * self.sign[index]
         column = own + shifted
-        row = factor.forward(column)
-        u = factor.solve(column)
+        row, u = factor.halves(column)
         pivot = diagonal - row @ row
         if pivot < 1e-4 * diagonal:
             # Cancellation: solve again for what is left, and take the pivot from the refined combination.
@@ -174,7 +160,9 @@ class GramForm(Quadratic):
         coef = both * self.sign[index]
         out = self.at_cap[:, 0].copy()
         size = np.abs(out) + (np.abs(both) @ self.reach[index])[:, None] * self.reach
-        add_rows(self.K.reshape(-1), index * self.n, index.size, coef, self.n, out)
+        for first in range(0, index.size, _ROWS):
+            part = slice(first, first + _ROWS)
+            out += coef[:, part] @ self.K[index[part]]
         return out * self.sign, size
 
     def slopes(self) -> None:
@@ -248,8 +236,8 @@ class FeatureForm(Quadratic):
         row, u = np.zeros(k), np.zeros(k)
         for _ in range(3):
             r = rows @ z + tail @ extra
-            row += factor.forward(r)
-            r = factor.solve(r)
+            half, r = factor.halves(r)
+            row += half
             u += r
             z -= r @ rows
             extra -= r @ tail
@@ -259,7 +247,7 @@ class FeatureForm(Quadratic):
         """The shifted margin system ``Q_FF + s A_F' A_F`` in double-double."""
         high = _shifts(self.shift, index, kappa, group)
         low = np.zeros_like(high)
-        extended.add_products(*self._features, index, self.sums.shape[2], high, low)
+        extended.add_products(*self._features, index, np.zeros(self.sums.shape[2]), high, low)
         return high, low
 
     def precise(

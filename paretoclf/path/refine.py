@@ -42,11 +42,11 @@ def _residual_features(
 
 
 #: ``right - (Q a)_F - A_F' eta`` rounded once; right, a and eta hold hi and lo. ``at_cap`` (2, width) is what the
-#: samples at their cap contribute; w (2, d) is completed where Q has features; room (2, k).
+#: samples at their cap contribute; w (2, d) is completed where Q has features; room (2, k) at least.
 residual = by_form(_residual_gram, _residual_features, _residual_features)
 
 
-@compiled(internal=True)
+@compiled()
 def _add(x: Array, d: Array) -> None:
     """Add a correction to the double-double vector x, in place."""
     for j in range(d.shape[0]):
@@ -54,17 +54,17 @@ def _add(x: Array, d: Array) -> None:
         x[0, j], x[1, j] = s, x[1, j] + error
 
 
-@compiled(internal=True)
-def solve(R: Array, high: Array, low: Array, hard: bool, k: int, x: Array) -> None:
+@compiled()
+def solve(R: Array, high: Array, low: Array, hard: bool, k: int, x: Array, room: Array) -> None:
     """Solve with the factor in double, or the one in double-double if `hard`, in place."""
     if hard:
-        extended.cholesky_solve(high, low, x)
+        extended.cholesky_solve(high, low, x, room)
     else:
         factor.forward(R, k, x)
         factor.backward(R, k, x)
 
 
-@compiled(creates=True)
+@compiled()
 def refine(
     Q: Rows,
     index: Index,
@@ -82,6 +82,8 @@ def refine(
     a: Array,
     eta: Array,
     w: Array,
+    room: Array,
+    small: Array,
 ) -> float:
     """Solve ``Q_FF a + A_F' eta = right, A_F a = e``; the last correction, relative, 0 where it is negligible.
 
@@ -99,14 +101,15 @@ def refine(
         Size of the multipliers: those that are zero need not be refined further than rounding of this.
     a, eta, w : arrays of shape (2, k), (2, m) and (2, d)
         The solution, hi and lo.
+    room, small : arrays of shape (3, k) and (m + 2, m)
+        To work in.
     """
     k, m = index.shape[0], e.shape[1]
-    S = np.empty((m, m))
+    S, re, deta, r = small[:m], small[m], small[m + 1], room[2]
     schur(k, index, kappa, group, U, S)
     for b in range(2):
         fill(a[b], 0.0)
         fill(eta[b], 0.0)
-    r, re, deta, room = np.empty(k), np.empty(m), np.empty(m), np.empty((2, k))
     longest = 0.0
     for j in range(k):
         longest = max(longest, Q.reach[index[j]])
@@ -119,7 +122,7 @@ def refine(
             g = group[index[j]]
             if g >= 0:
                 r[j] += Q.shift * kappa[index[j]] * re[g]
-        solve(R, high, low, hard, k, r)
+        solve(R, high, low, hard, k, r, room[0])
         for g in range(m):
             re[g] = -re[g]
         for j in range(k):

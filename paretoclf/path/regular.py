@@ -27,7 +27,7 @@ from paretoclf.checks import Array, Index
 from paretoclf.path import extended
 from paretoclf.path.afresh import choose, inspect, solve_afresh, watch, watch_leaver
 from paretoclf.path.events import LEFT, MARGIN, RIGHT, TO_CAP, TO_MARGIN
-from paretoclf.path.exchange import alone, candidate, ends_at_zero, enter, fix, jump, leave, mark, off_centre
+from paretoclf.path.exchange import alone, candidate, ends_at_zero, enter, fix, leave, mark, off_centre
 from paretoclf.path.jit import compiled
 from paretoclf.path.layout import (
     BASE_0,
@@ -41,6 +41,8 @@ from paretoclf.path.layout import (
     END,
     EPOCH,
     ETA,
+    JUMP_TO_CAP,
+    JUMP_TO_ZERO,
     KAPPA,
     KAPPA_NEAR,
     NEAR,
@@ -52,6 +54,7 @@ from paretoclf.path.layout import (
     RIGHT_SIDE,
     ROOM,
     STEP,
+    TERMS,
     WANTED,
     WHERE,
     ZERO,
@@ -64,7 +67,7 @@ from paretoclf.path.layout import (
 )
 from paretoclf.path.next_event import next_event
 from paretoclf.path.rows import Rows, change_cap
-from paretoclf.path.vectors import copy, fill
+from paretoclf.path.vectors import fill
 from paretoclf.path.watched import (
     block_size,
     cap_rate_changes,
@@ -74,7 +77,7 @@ from paretoclf.path.watched import (
     watch_some,
     watched_rates,
 )
-from paretoclf.tolerances import FAST_ERROR, FAST_SHIFT, FAST_VALUE, ROUNDING
+from paretoclf.tolerances import FAST_ERROR, ROUNDING
 
 _PATIENCE = 50  # steps of length zero in a row
 _RESERVE = 1.5  # budgets relative to what recent epochs needed
@@ -84,7 +87,7 @@ _MEMORY = 0.3  # weight of the last epoch among them, and of the last step
 _GUESS = 4.0  # steps are seldom longer than this times their recent mean
 
 
-@compiled(internal=True)
+@compiled()
 def _rates(
     Q: Rows, group: Index, index: Index, k: int, members: Array, eta: Array, w: Array, side: Array, slot: Index,
     which: Index, count: int, watched: Array,
@@ -104,7 +107,7 @@ def _rates(
                 out[c] += kappa[c] * d
 
 
-@compiled(internal=True)
+@compiled()
 def _keep(
     index: Index, k: int, members: Array, eta: Array, w: Array, value: Array, at: Array, t_next: float, log: Record
 ) -> None:
@@ -130,7 +133,7 @@ def _keep(
     log.used[1] += k
 
 
-@compiled(internal=True)
+@compiled()
 def _amend(k: int, members: Array, eta: Array, w: Array, value: Array, log: Record) -> None:
     """Replace what the log has for the end of its last segment."""
     s, used = log.used[0] - 1, log.used[1] - k
@@ -144,53 +147,26 @@ def _amend(k: int, members: Array, eta: Array, w: Array, value: Array, log: Reco
         log.value[s, 1] = (value[0] - log.value[s, 0]) - log.value[s, 2]
 
 
-@compiled(internal=True)
+@compiled()
 def _advance(dt: float, table: Array, value: int, rate: int, size: int) -> None:
     x, dx = table[value], table[rate]
     for j in range(size):
         x[j] += dt * dx[j]
 
 
-@compiled(internal=True)
+@compiled()
 def _cap_changes(
-    f: Follower, i: int, sign: float, row: Array, which: Index, count: int, base: int, last: int, watched: Array,
-    w: Array,
+    Q: Rows, samples: Array, group: Index, sums: Array, fixed: Array, i: int, sign: float, row: Array, which: Index,
+    count: int, base: int, last: int, watched: Array, w: Array,
 ) -> None:  # fmt: skip
     """Sample i joins (+1) or leaves (-1) those at their cap; for the rest see `cap_rate_changes`."""
-    bases = f.samples[BASE_0:]
-    change_cap(f.Q, bases, f.sums, i, sign)
-    fix(bases, f.fixed, f.group[i], f.samples[KAPPA, i], i, sign)
-    cap_rate_changes(f.Q, i, sign * f.samples[CAP_RATE, i], row, which, count, base, last, watched, w)
+    bases = samples[BASE_0:]
+    change_cap(Q, bases, sums, i, sign)
+    fix(bases, fixed, group[i], samples[KAPPA, i], i, sign)
+    cap_rate_changes(Q, i, sign * samples[CAP_RATE, i], row, which, count, base, last, watched, w)
 
 
-@compiled(internal=True)
-def _afresh(f: Follower, room: Room, k: int) -> tuple[float, bool]:
-    """Solution and rate from the basis alone; the size of the terms of a margin, and whether all is sound."""
-    Q, e, eta, phi, slope = f.Q, room.e, room.eta, room.phi, f.phi[1:]
-    extended.line_at(f.e, f.at[0], f.at[1], e[0])
-    copy(e[0, 0], room.line_e)
-    copy(f.e[1], e[1, 0])
-    copy(f.e[2], e[1, 1])
-    extended.subtract(e[0], f.fixed, phi)
-    extended.subtract(e[1], f.fixed, slope)
-    if not solve_afresh(
-        Q, f.samples, f.group, phi, slope, e, f.margin, k, f.R, f.sums, room.members, room.coef, room.S, eta, room.w,
-        room.at_cap, room.slot, room.every,
-    ):  # fmt: skip
-        return 0.0, False
-    total, largest, sound = inspect(
-        Q, f.samples, f.group, f.state, phi, room.line_e, f.e[1], f.margin, k, room.members, eta, room.w, room.every,
-        room.value,
-    )  # fmt: skip
-    if f.to_zero and abs(room.value[0]) < FAST_VALUE * Q.longest * Q.longest * room.line_e[0] * room.line_e[0]:
-        return total, False  # a difference of sums of this size; certificates are relative to what is left
-    error = 1.0 + total * Q.longest
-    for h in range(eta.shape[1]):
-        error += abs(eta[ETA, h])
-    return total, sound and ROUNDING * error <= min(FAST_ERROR, FAST_SHIFT * Q.shift * largest)
-
-
-@compiled(internal=True)
+@compiled()
 def _tune(tune: Array, drift: Array, away: float, steps: int, everything: bool, count: int, n: int) -> None:
     """Learn from the epoch that ended: t goes with the steps, w and the centre like the integral of a random walk."""
     if steps >= 4:
@@ -204,21 +180,23 @@ def _tune(tune: Array, drift: Array, away: float, steps: int, everything: bool, 
 
 
 @compiled()
-def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, int, int]:
+def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, int, int, int]:
     """Take steps until something needs care, the line ends, the arrays are full or `limit` exchanges are made.
 
     Returns
     -------
     why : int
-        END, CARE, ROOM or PAUSE.
+        END, CARE, ROOM, PAUSE, or that the last member of a group leaves: JUMP_TO_ZERO, JUMP_TO_CAP.
     k : int
         Size of the margin set.
     exchanges : int
+    leaver : int
+        Position of that member; what margins may be wrong by is in ``room.value[TERMS]``.
     """
     Q, samples, group, state, index, R, sums = f.Q, f.samples, f.group, f.state, f.margin, f.R, f.sums
     at, tune, phi, slope, kappa = f.at, f.tune, room.phi, f.phi[1:], f.samples[KAPPA]
     n, m, rows = group.shape[0], f.e.shape[1], R.shape[0]
-    members, S, eta, w, every = room.members, room.S, room.eta, room.w, room.every
+    members, S, eta, w, every, e = room.members, room.S, room.eta, room.w, room.every, room.e
     which, watched, slot, block, first = room.which, room.watched, room.slot, room.block, room.first
     value, drift, n_first = room.value, room.drift, 0
     # Where the rows of the margin set (or the features) stand for the watched samples: in `side`, from `slot` on.
@@ -233,17 +211,25 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
         if not ending:
             full = k + 1 >= rows or log.used[0] + 1 >= log.t.shape[1] or log.used[2] + 2 >= log.changes.shape[1]
             if full or log.used[1] + k + 1 > log.members.shape[0]:
-                return ROOM, k, done
+                return ROOM, k, done, k
             if done >= limit:
-                return PAUSE, k, done
+                return PAUSE, k, done, k
         if not fresh:
-            total, sound = _afresh(f, room, k)
+            sound = solve_afresh(
+                Q, samples, group, f.e, at, f.fixed, phi, slope, e, room.line_e, index, k, R, sums, members, room.coef,
+                S, eta, w, room.at_cap, slot, every,
+            )  # fmt: skip
+            if sound:
+                total, sound = inspect(
+                    Q, samples, group, state, phi, room.line_e, f.e[1], index, k, members, eta, w, every, value,
+                    f.to_zero,
+                )  # fmt: skip
             if ending:
                 if sound:
                     _amend(k, members, eta, w, value, log)
-                return END, k, done
+                return END, k, done, k
             if not sound:
-                return CARE, k, done
+                return CARE, k, done, k
             _tune(tune, drift, away, steps, everything, count, n)
             fill(drift, 0.0)
             away, steps, most, fastest, best = 0.0, 0, 0.0, 0.0, 0.0
@@ -268,7 +254,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
                 size = block_size(Q, min(rows, k + EPOCH), base)
                 if size > block.shape[0]:
                     tune[BLOCK] = size
-                    return ROOM, k, done
+                    return ROOM, k, done, k
                 side = block
                 watch_some(Q, which, count, base, index, k, slot, block)
                 for j in range(k):
@@ -294,9 +280,9 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             (1.0 - at[0]) - at[1], f.end_tolerance,
         )  # fmt: skip
         if not clear or ROUNDING * Q.longest * (now + dt * dtotal) > FAST_ERROR:
-            return CARE, k, done
+            return CARE, k, done, k
         if f.to_zero and ends_at_zero(eta[ETA, 0] + eta[ETA, 1], eta[DETA, 0] + eta[DETA, 1], dt):
-            return CARE, k, done
+            return CARE, k, done, k
         # Is what was promised of the samples not watched still true at the event?
         since, off = drift[3] + dt, 0.0
         if n > _WATCH_ALL:
@@ -315,7 +301,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
                 i = which[NEAR, event]
                 pivot = candidate(Q, kappa, group, index, k, R, members, w[ZERO], i)
                 if pivot < 0.0:
-                    return CARE, k, done
+                    return CARE, k, done, k
             else:
                 i = index[event]
                 jumps = alone(group, index, k, event)
@@ -325,11 +311,11 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             if dt == 0.0:
                 stalled += 1
             elif t_next <= at[0]:
-                return CARE, k, done
+                return CARE, k, done, k
             else:
                 stalled = 0
             if stalled > _PATIENCE:
-                return CARE, k, done
+                return CARE, k, done, k
         if dt > 0.0 or event < 0:
             _keep(index, k, members, eta, w, value, at, t_next, log)
             if event < 0:  # what was extrapolated to the end is computed afresh there
@@ -348,21 +334,20 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             value[1] -= dt * value[2]
         last = base if everything else base + n_first
         if jumps:
-            if not jump(f, room, k, event, to_cap, total, log):
-                return CARE, k, done
-            done += 1
-            fresh = False
-            continue
+            value[TERMS] = total
+            return JUMP_TO_CAP if to_cap else JUMP_TO_ZERO, k, done, event
         if enters:
             at_cap = state[i] == LEFT
             if not enter(
                 Q, samples, group, index, k, R, members, S, eta, phi, which, watched, event, pivot, at_cap, drift,
                 value, total,
             ):  # fmt: skip
-                return CARE, k, done
+                return CARE, k, done, k
             slot_enters(Q, i, k, everything, which, count, slot, block)
             if at_cap:
-                _cap_changes(f, i, -1.0, side[slot[k] :], which, count, base, last, watched, w)
+                _cap_changes(
+                    Q, samples, group, sums, f.fixed, i, -1.0, side[slot[k] :], which, count, base, last, watched, w
+                )
             # What is left of its margin becomes a shift of its target (see BoxQP._enter).
             samples[P_LO, i] += watched[G, event]
             k += 1
@@ -374,7 +359,9 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
                 watch_leaver(Q, i, index, k, slot, which, watched, count, block)
                 count += 1
             if to_cap:
-                _cap_changes(f, i, 1.0, side[slot[k] :], which, count, base, last, watched, w)
+                _cap_changes(
+                    Q, samples, group, sums, f.fixed, i, 1.0, side[slot[k] :], which, count, base, last, watched, w
+                )
         mark(state, log.changes, log.used, i, MARGIN if enters else (LEFT if to_cap else RIGHT))
         done += 1
         steps += 1

@@ -7,18 +7,16 @@ calls it gets the one that belongs to the class of its first argument, so a path
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, TypeVar
-
-from numba.extending import overload
+from typing import Any, NamedTuple, TypeAlias
 
 from paretoclf.checks import Array, Index
 from paretoclf.path import extended
 from paretoclf.path.extended import Columns
-from paretoclf.path.jit import OPTIONS, compiled
+from paretoclf.path.jit import by_class, compiled
 from paretoclf.path.layout import DW, DW_CAP, W
 from paretoclf.path.vectors import add_rows, copy, dot, fill
 
-F = TypeVar("F", bound=Callable[..., Any])
+Part: TypeAlias = Callable[..., Any] | None
 
 
 class GramRows(NamedTuple):
@@ -68,26 +66,15 @@ class SparseRows(NamedTuple):
 Rows: TypeAlias = GramRows | DenseRows | SparseRows
 
 
-def by_form(gram: F, dense: F, sparse: F) -> F:
-    """One function for compiled code, which takes the implementation for the class of its first argument."""
-    implementations = {GramRows: gram, DenseRows: dense, SparseRows: sparse}
+def by_form(gram: Part, dense: Part, sparse: Part) -> Callable[..., Any]:
+    """One function for compiled code, which takes the implementation for the class of its first argument.
 
-    def stub(*arguments: Any) -> Any:
-        raise NotImplementedError("to be called by compiled code")
-
-    def choose(Q: Any, *rest: Any) -> Any:
-        return implementations[Q.instance_class]
-
-    overload(stub, strict=False, jit_options=OPTIONS)(choose)
-    result: Any = stub
-    return result  # type: ignore[no-any-return]
+    None for a form that has nothing to do.
+    """
+    return by_class({GramRows: gram, DenseRows: dense, SparseRows: sparse})
 
 
 # ---- samples and a vector of features ----------------------------------------------------------------------------
-
-
-def no_features(Q: Any, *rest: Any) -> None:
-    """A kernel matrix has none."""
 
 
 def _add_dense(Q: DenseRows, i: int, scale: float, w: Array) -> None:
@@ -102,7 +89,7 @@ def _add_sparse(Q: SparseRows, i: int, scale: float, w: Array) -> None:
 
 
 #: ``w += scale z_i``.
-add_sample = by_form(no_features, _add_dense, _add_sparse)
+add_sample = by_form(None, _add_dense, _add_sparse)
 
 
 def _times_dense(Q: DenseRows, i: int, w: Array) -> float:
@@ -117,7 +104,7 @@ def _times_sparse(Q: SparseRows, i: int, w: Array) -> float:
 
 
 #: ``z_i . w``.
-times = by_form(no_features, _times_dense, _times_sparse)
+times = by_form(None, _times_dense, _times_sparse)
 
 
 # ---- one sample and others ---------------------------------------------------------------------------------------
@@ -211,7 +198,7 @@ def _all_products_gram(
             o[i] *= Q.sign[i]
 
 
-@compiled(internal=True)
+@compiled()
 def _slopes(Q: Any, index: Index, k: int, coef: Array, at_cap: Array, w: Array) -> None:
     copy(at_cap[0, 0], w[W])
     copy(at_cap[1, 0], w[DW])

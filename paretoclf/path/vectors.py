@@ -9,14 +9,14 @@ FAST = {"reassoc", "contract", "nsz"}  # lets the compiler vectorise dot product
 _CHUNK = 512  # columns at a time: four rows of them stay in the first-level cache for all combinations
 
 
-@compiled(internal=True)
+@compiled()
 def copy(x: Array, to: Array) -> None:
     """``to[:] = x``, without the machinery for shapes that differ."""
     for j in range(x.shape[0]):
         to[j] = x[j]
 
 
-@compiled(internal=True)
+@compiled()
 def fill(x: Array, value: float) -> None:
     """``x[:] = value``."""
     for j in range(x.shape[0]):

@@ -12,7 +12,7 @@ from typing import Any
 from paretoclf.checks import Array, Index
 from paretoclf.path.jit import compiled
 from paretoclf.path.layout import CAP_DG, DA, DG, DW, DW_CAP, NEAR, SIGN
-from paretoclf.path.rows import DenseRows, GramRows, SparseRows, add_sample, by_form, no_features, times
+from paretoclf.path.rows import DenseRows, GramRows, SparseRows, add_sample, by_form, times
 from paretoclf.path.vectors import add_rows, copy, fill
 
 
@@ -43,7 +43,7 @@ def _watch_all_dense(Q: DenseRows, index: Index, k: int, slot: Index) -> None:
 
 
 #: Slots in the whole matrix.
-watch_all = by_form(_watch_all_gram, _watch_all_dense, no_features)
+watch_all = by_form(_watch_all_gram, _watch_all_dense, None)
 
 
 def _watch_some_gram(
@@ -70,7 +70,7 @@ def _watch_some_dense(
 
 
 #: Fill a block for these samples.
-watch_some = by_form(_watch_some_gram, _watch_some_dense, no_features)
+watch_some = by_form(_watch_some_gram, _watch_some_dense, None)
 
 
 def _slot_enters_gram(
@@ -85,7 +85,7 @@ def _slot_enters_gram(
 
 
 #: Sample i becomes member k of the margin set.
-slot_enters = by_form(_slot_enters_gram, no_features, no_features)
+slot_enters = by_form(_slot_enters_gram, None, None)
 
 
 def _slot_leaves_gram(Q: GramRows, r: int, k: int, slot: Index) -> None:
@@ -96,7 +96,7 @@ def _slot_leaves_gram(Q: GramRows, r: int, k: int, slot: Index) -> None:
 
 
 #: Member r leaves, k are left; its slot becomes the first free one.
-slot_leaves = by_form(_slot_leaves_gram, no_features, no_features)
+slot_leaves = by_form(_slot_leaves_gram, None, None)
 
 
 def _widen_gram(Q: GramRows, i: int, index: Index, k: int, to: int, slot: Index, block: Array) -> None:
@@ -113,7 +113,7 @@ def _widen_dense(Q: DenseRows, i: int, index: Index, k: int, to: int, slot: Inde
 
 
 #: Column `to` of the block becomes that of sample i, who just left the margin set.
-widen = by_form(_widen_gram, _widen_dense, no_features)
+widen = by_form(_widen_gram, _widen_dense, None)
 
 
 def _watched_rates_gram(
@@ -130,7 +130,7 @@ def _watched_rates_gram(
         dg[c] = sign[c] * dg[c] + cap[c]
 
 
-@compiled(internal=True)
+@compiled()
 def _rate_of_w(Q: Any, index: Index, k: int, members: Array, w: Array) -> None:
     rate, da = w[DW], members[DA]
     copy(w[DW_CAP], rate)
