@@ -72,7 +72,7 @@ class Basis:
         self.start(state, [], line)
         F = np.asarray(margin, dtype=np.int64)
         try:
-            R = np.asarray(np.linalg.cholesky(self.Q.system(F, self.kappa, self.group)[0], upper=True))
+            R = np.asarray(np.linalg.cholesky(self.Q.system(F, self.kappa, self.group), upper=True))
         except np.linalg.LinAlgError:
             return False
         self.state[F], self.index = MARGIN, F.copy()
@@ -94,8 +94,12 @@ class Basis:
             self.Q.begin(self.bases, self.state == LEFT)
             self._fixed[:] = 0.0
             fix_some(self.bases, self._fixed, self.group, self.kappa, np.flatnonzero(self.state == LEFT), 1.0)
-        e1 = np.abs(line.e_end - line.e0).max(initial=0.0)
-        self.rate_scale = float(max(np.abs(self.c1).max(initial=0.0), e1))
+
+    @property
+    def _rate_scale(self) -> float:
+        """Size of the rates of the multipliers."""
+        e1 = np.abs(self.line.e_end - self.line.e0).max(initial=0.0)
+        return float(max(np.abs(self.c1).max(initial=0.0), e1))
 
     def record_from_here(self, keep: bool = True) -> None:
         """Begin a new log (or none); what was recorded before belongs to whoever took it."""

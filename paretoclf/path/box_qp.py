@@ -119,10 +119,10 @@ class BoxQP(Basis):
         for slope in (False, True):
             right = np.zeros((2, k)) if slope else np.stack([self.p[F], self._p_lo[F]])
             ends = e[int(slope)]
-            scale = self.rate_scale if slope else float(cap.max() + np.abs(self.c1).max())
+            scale = self._rate_scale if slope else float(cap.max() + np.abs(self.c1).max())
             x, left = self._refined(slope, right, ends, U, scale)
             if not left <= 0.0 and not self._factor.hard:  # not a number is no solution either
-                if not self._factor.harden(*self.Q.system(F, self.kappa, self.group)):
+                if not self._factor.harden(*self.Q.precise_system(F, self.kappa, self.group)):
                     raise self._refuse(t, "the margin system is indefinite: the kernel matrix is not PSD")
                 U = self._factor.solve(border)
                 x, left = self._refined(slope, right, ends, U, scale)

@@ -218,6 +218,8 @@ class Factor:
 
     def halves(self, x: Array) -> tuple[Array, Array]:
         """``inv(R') x``, in double, and ``inv(R' R) x``; x is (k,) or (q, k)."""
+        if self.k == 0:
+            return x.copy(), x.copy()
         half = np.atleast_2d(x).copy()
         whole = half.copy()
         halves(self.R, self.k, half, whole)

@@ -22,7 +22,7 @@ from paretoclf.path.layout import (
 )
 from paretoclf.tolerances import FAST_EXIT, ROUNDING, SLOPE_NOISE
 
-_CHUNK = 32  # watched samples tested together
+_CHUNK = 16  # watched samples tested together
 
 
 @compiled()
@@ -72,12 +72,13 @@ def next_event(
             i = index[j]
             cap = phi[0, 0] * u[i] + phi[0, 1] * v[i]
             error = FAST_EXIT * (min(cap, largest) + 0.1 * largest)
-            own = SLOPE_NOISE * fastest / length[i]
             for up in range(2):
-                noise = own + SLOPE_NOISE * abs(c1[i]) if up else own
                 slack = cap - a[j] if up else a[j]
                 speed = da[j] - c1[i] if up else -da[j]
-                if speed <= 0.1 * noise or slack - error > speed * limit:
+                if slack - error > speed * limit:  # nearly all
+                    continue
+                noise = SLOPE_NOISE * (fastest / length[i] + (abs(c1[i]) if up else 0.0))
+                if speed <= 0.1 * noise:
                     continue
                 early = max(slack - error, 0.0) / speed
                 if speed < 10.0 * noise:

@@ -128,12 +128,18 @@ class GramForm(Quadratic):
             pivot = diagonal - u @ (column + left)
         return row, float(pivot), u
 
-    def system(self, index: Index, kappa: Array, group: Index) -> tuple[Array, Array]:
-        """The shifted margin system ``Q_FF + s A_F' A_F`` in double-double."""
-        own = self.sign[index][:, None] * self.K[np.ix_(index, index)] * self.sign[index]
-        shift = _shifts(self.shift, index, kappa, group)
+    def system(self, index: Index, kappa: Array, group: Index) -> Array:
+        """The shifted margin system ``Q_FF + s A_F' A_F``."""
+        return self._own(index) + _shifts(self.shift, index, kappa, group)
+
+    def precise_system(self, index: Index, kappa: Array, group: Index) -> tuple[Array, Array]:
+        """`system` in double-double."""
+        own, shift = self._own(index), _shifts(self.shift, index, kappa, group)
         high = own + shift
         return high, _error(own, shift, high)
+
+    def _own(self, index: Index) -> Array:
+        return np.asarray(self.sign[index][:, None] * self.K[np.ix_(index, index)] * self.sign[index])
 
     def precise(
         self,
@@ -213,6 +219,16 @@ class FeatureForm(Quadratic):
         Z = sp.csr_array((values, columns, ptr), shape=(self.n, self.sums.shape[2]))
         return np.asarray((Z @ w.T).T)
 
+    def _rows(self, index: Index) -> Any:
+        """Rows of Z."""
+        if isinstance(self.rows, DenseRows):
+            return self.rows.tall[index]
+        ptr, columns, values = self._features
+        size = ptr[index + 1] - ptr[index]
+        at = np.repeat(ptr[index] - np.concatenate([[0], np.cumsum(size)[:-1]]), size) + np.arange(size.sum())
+        ends = np.concatenate([[0], np.cumsum(size)])
+        return sp.csr_array((values[at], columns[at], ends), shape=(index.size, self.sums.shape[2]))
+
     def new_row(self, factor: Factor, index: Index, i: int, kappa: Array, group: Index) -> tuple[Array, float, Array]:
         """Column of the factor for sample i, its squared pivot, and the combination u with ``M_FF u = M_Fi``."""
         # Corrected seminormal equations: the pivot is the squared norm of an explicit residual vector, so it is
@@ -224,12 +240,7 @@ class FeatureForm(Quadratic):
         extra = np.zeros(int(group.max(initial=-1)) + 1)
         if group[i] >= 0:
             extra[group[i]] = root * kappa[i]
-        if isinstance(self.rows, DenseRows):
-            rows: Any = self.rows.tall[index]
-        else:
-            size = ptr[index + 1] - ptr[index]
-            at = np.repeat(ptr[index] - np.concatenate([[0], np.cumsum(size)[:-1]]), size) + np.arange(size.sum())
-            rows = sp.csr_array((values[at], columns[at], np.concatenate([[0], np.cumsum(size)])), shape=(k, d))
+        rows = self._rows(index)
         tail = np.zeros((k, extra.size))
         grouped = group[index] >= 0
         tail[grouped, group[index][grouped]] = root * kappa[index][grouped]
@@ -243,8 +254,14 @@ class FeatureForm(Quadratic):
             extra -= r @ tail
         return row, float(z @ z + extra @ extra), u
 
-    def system(self, index: Index, kappa: Array, group: Index) -> tuple[Array, Array]:
-        """The shifted margin system ``Q_FF + s A_F' A_F`` in double-double."""
+    def system(self, index: Index, kappa: Array, group: Index) -> Array:
+        """The shifted margin system ``Q_FF + s A_F' A_F``."""
+        rows = self._rows(index)
+        own = rows @ rows.T
+        return np.asarray(own.toarray() if sp.issparse(own) else own) + _shifts(self.shift, index, kappa, group)
+
+    def precise_system(self, index: Index, kappa: Array, group: Index) -> tuple[Array, Array]:
+        """`system` in double-double."""
         high = _shifts(self.shift, index, kappa, group)
         low = np.zeros_like(high)
         extended.add_products(*self._features, index, np.zeros(self.sums.shape[2]), high, low)

@@ -79,17 +79,17 @@ class Log:
 
     def reserve(self, segments: int, entries: int, changes: int) -> None:
         """Make room for so many more."""
-        need = self.count + np.array([segments, entries, changes])
+        need = [int(had) + more for had, more in zip(self.count, (segments, entries, changes), strict=True)]
         n = self.state.size  # a first guess: memory that is not used costs nothing
         if need[0] > self.t.shape[1]:
-            rows = int(max(need[0], 2 * self.t.shape[1], min(3 * n, 2**22 // (self.w.shape[2] + 1))))
+            rows = max(need[0], 2 * self.t.shape[1], min(3 * n, 2**22 // (self.w.shape[2] + 1)))
             self.t, self.ptr = _wider(self.t, rows), _wider(self.ptr, rows + 1)
             self.eta, self.value, self.w = (_longer(x, rows) for x in (self.eta, self.value, self.w))
         if need[1] > self.index.size:
-            size = int(max(need[1], 2 * self.index.size, 64 * n))
+            size = max(need[1], 2 * self.index.size, 64 * n)
             self.index, self.a = _wider(self.index, size), _wider(self.a, size)
         if need[2] > self.changes.shape[1]:
-            self.changes = _wider(self.changes, int(max(need[2], 2 * self.changes.shape[1], 4 * n)))
+            self.changes = _wider(self.changes, max(need[2], 2 * self.changes.shape[1], 4 * n))
 
     def begin_at_zero(self, cap: Array) -> None:
         """Replace what the log has for the first segment by what is known of a path out of zero costs.
