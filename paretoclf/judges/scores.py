@@ -31,6 +31,18 @@ class Slope:
     apart: float = 0.0
 
 
+@dataclass(frozen=True)
+class Slopes:
+    """Several slopes: `Slope` with scores of shape (n, k), the others (k,)."""
+
+    scores: Array = field(repr=False)
+    norm2: Array
+    apart: Array
+
+    def __getitem__(self, j: int) -> Slope:
+        return Slope(self.scores[:, j], float(self.norm2[j]), float(self.apart[j]))
+
+
 def slope_of(gram: Gram, coef: Array, w: Array | None = None) -> Slope:
     """Slope ``sum_i coef_i x_i``, or w, which should equal it.
 
@@ -54,21 +66,18 @@ def slope_of(gram: Gram, coef: Array, w: Array | None = None) -> Slope:
     return slopes_of(gram, coef[:, None], None if w is None else np.asarray(w, dtype=np.float64)[:, None])[0]
 
 
-def slopes_of(gram: Gram, coef: Array, W: Array | None = None) -> list[Slope]:
+def slopes_of(gram: Gram, coef: Array, W: Array | None = None) -> Slopes:
     """`slope_of` for each column of coef (n, k), and of W (d, k), with one product for all."""
-    features, columns = gram.features, range(coef.shape[1])
+    features, apart = gram.features, np.zeros(coef.shape[1])
     if features is None:
         scores = gram.matvec(coef)
-        norm2 = np.einsum("nk,nk->k", coef, scores)
-        return [Slope(scores[:, j], float(norm2[j])) for j in columns]
-    implied = np.asarray(features.T @ coef)
-    slope, apart = implied, np.zeros(coef.shape[1])
+        return Slopes(scores, np.einsum("nk,nk->k", coef, scores), apart)
+    slope = implied = np.asarray(features.T @ coef)
     if W is not None:
         slope, reach = W, largest(features)[:, None]
         terms = np.asarray(abs(features).T @ np.abs(coef))
         apart = np.max(np.abs(slope - implied) * reach / (1.0 + terms * reach), axis=0, initial=0.0)
-    scores, norm2 = np.asarray(features @ slope), np.einsum("dk,dk->k", slope, slope)
-    return [Slope(scores[:, j], float(norm2[j]), float(apart[j])) for j in columns]
+    return Slopes(np.asarray(features @ slope), np.einsum("dk,dk->k", slope, slope), apart)
 
 
 def balanced(y: Array, alpha: Array) -> Array:

@@ -248,7 +248,8 @@ def grade_two_nu(
     feasible = np.clip(alpha, 0.0, caps)
     for side in (y > 0, y < 0):
         feasible[side] = _of_sum(feasible[side], caps[side], 0.5 * nu)
-    scores, norm2, apart = _slopes(gram, y[:, None] * alpha, W)
+    given = slopes_of(gram, y[:, None] * alpha, W)
+    scores, norm2, apart = given.scores, given.norm2, given.apart
     largest = float(np.max(gram.diagonal()))
     # Scores are sums of terms that cancel: those of multipliers nu, in all, times the largest kernel value.
     rounding = SCORE_ROUNDING * nu**2 * largest
@@ -257,7 +258,7 @@ def grade_two_nu(
     if W is None and (left <= rounding).all():
         lower_norm2 = norm2 + 2.0 * np.einsum("nk,nk->k", y[:, None] * moved, scores) + left
     else:
-        lower_norm2 = _slopes(gram, y[:, None] * feasible, None)[1]
+        lower_norm2 = slopes_of(gram, y[:, None] * feasible).norm2
     if zero is not None and zero.any():
         terms = np.maximum(nu[zero] * largest, np.finfo(float).tiny)
         apart[zero] = np.max(np.abs(scores[:, zero]), axis=0) / terms
@@ -282,12 +283,11 @@ def grade_two_nu(
     stationarity = {"stationarity in w": apart, "balance": np.abs(y @ alpha) / caps.sum(axis=0)}
     scale = np.maximum(np.maximum(0.5 * norm2 + paid + nu * rho, rounding), np.finfo(float).tiny)
     primal, dual = 0.5 * norm2 + paid - nu * rho, -0.5 * lower_norm2
-    parts = [np.max(x, axis=0) for c in conditions for x in (c.infeasibility, c.wrong_sign, c.not_complementary)]
     return Graded(
         primal_value=primal,
         dual_value=dual,
         gap=(primal - dual) / scale,
-        residual=np.max([*parts, *stationarity.values()], axis=0),
+        residual=np.max([*(c.residuals(axis=0) for c in conditions), *stationarity.values()], axis=0),
         rounding=rounding,
         scale=scale,
         b=b,
@@ -298,13 +298,6 @@ def grade_two_nu(
         alpha=alpha,
         note=gram.note,
     )
-
-
-def _slopes(gram: Gram, coef: Array, W: Array | None) -> tuple[Array, Array, Array]:
-    """Scores (n, k), squared norms and distances from W, as in `slopes_of`."""
-    found = slopes_of(gram, coef, W)
-    scores = np.stack([slope.scores for slope in found], axis=1)
-    return scores, np.array([s.norm2 for s in found]), np.array([s.apart for s in found])
 
 
 def _of_sum(alpha: Array, caps: Array, total: Array) -> Array:

@@ -34,7 +34,7 @@ from paretoclf.path import events, extended
 from paretoclf.path.basis import Basis
 from paretoclf.path.events import LEFT, RIGHT
 from paretoclf.path.exchange import ends_at_zero, jump
-from paretoclf.path.layout import BLOCK, CARE, END, JUMP_TO_CAP, JUMP_TO_ZERO, PAUSE, Follower, Record, Room, make_room
+from paretoclf.path.layout import BLOCK, CARE, END, JUMP_TO_CAP, JUMP_TO_ZERO, ROOM, Follower, Record, Room, make_room
 from paretoclf.path.quadratic import Multipliers
 from paretoclf.path.refine import refine
 from paretoclf.path.regular import run
@@ -59,28 +59,28 @@ class BoxQP(Basis):
         if self._waited < min(2 ** max(self._idle - 1, 0) - 1, 31) or self._factor.hard:
             self._waited += 1
             return t, 0, False
-        at, k, done, why = np.array([t, self.t_lo + self.ahead]), self.index.size, 0, PAUSE
+        at, k, done, why, log = np.array([t, self.t_lo + self.ahead]), self.index.size, 0, ROOM, self.log
         while why not in (CARE, END) and done < limit:
-            self._factor.reserve(k + 32)
-            self.log.reserve(256, 256 * (k + 32), 512)
-            room = self._make_room()
-            index = np.empty(self._factor.R.shape[0], dtype=np.int64)
-            index[:k] = self.index
-            follower = Follower(
-                self.Q.rows, self._samples, self.group, self._phi, self._e, self.state, index, self._factor.R,
-                self.Q.sums, self._fixed, at, self._tune, self.end_tolerance, self.line.to_zero,
-            )  # fmt: skip
-            log = self.log
-            record = Record(log.t, log.ptr, log.eta, log.value, log.w, log.index, log.a, log.changes, log.count)
+            if why == ROOM:
+                self._factor.reserve(k + 32)
+                log.reserve(256, 256 * (k + 32), 512)
+                room = self._make_room()
+                index = np.empty(self._factor.R.shape[0], dtype=np.int64)
+                index[:k] = self.index
+                follower = Follower(
+                    self.Q.rows, self._samples, self.group, self._phi, self._e, self.state, index, self._factor.R,
+                    self.Q.sums, self._fixed, at, self._tune, self.end_tolerance, self.line.to_zero,
+                )  # fmt: skip
+                record = Record(log.t, log.ptr, log.eta, log.value, log.w, log.index, log.a, log.changes, log.count)
             why, k, more, leaver = run(follower, room, k, record, limit - done)
+            done += more
             if why in (JUMP_TO_ZERO, JUMP_TO_CAP):
                 if jump(follower, room, k, leaver, why == JUMP_TO_CAP, record):
-                    more += 1
+                    done += 1
                 else:
                     why = CARE
             if not self._keep:
                 log.count[:] = 0
-            done += more
             self.index, self._factor.k = index[:k].copy(), k
         if at[0] > t:  # else the solution was looked at ahead of t only
             self.t_lo = float(at[1])

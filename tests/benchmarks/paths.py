@@ -1,7 +1,7 @@
 """Whole exact paths against LIBSVM: one fit, and the grid of fits that people use instead of a path.
 
-Run ``python tests/benchmarks/paths.py`` (minutes; ``--sizes 200,500`` or ``--smoke`` for less). Each run times, side by
-side and on one thread:
+Run ``python tests/benchmarks/paths.py`` (minutes; ``--sizes 200,500`` or ``--smoke`` for less). Each run times, on one
+thread, path and fit taking turns for half a second at least:
 
 - path: Gram, ray (zero costs to mean cost 10) and asymmetry line (total 2, asymmetry 0.02 to 0.98, setting out from
   the ray), certificates excluded. Every optimal classifier on both lines, to rounding accuracy.
@@ -47,14 +47,16 @@ SIZES = (200, 500, 1000, 2000)
 CACHE = 1000  # megabytes: LIBSVM keeps the whole Gram
 
 
-def seconds(task: Callable[[], Any], repeats: int) -> dict[str, float]:
-    """Best and median wall-clock time."""
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        task()
-        times.append(time.perf_counter() - began)
-    return {"best": min(times), "median": statistics.median(times)}
+def seconds(*tasks: Callable[[], Any], repeats: int, least: float = 0.0) -> list[dict[str, float]]:
+    """Best and median wall-clock time of each task; they take turns, for at least so many seconds."""
+    times: list[list[float]] = [[] for _ in tasks]
+    end = time.perf_counter() + least
+    while len(times[0]) < repeats or time.perf_counter() < end:
+        for task, mine in zip(tasks, times, strict=True):
+            began = time.perf_counter()
+            task()
+            mine.append(time.perf_counter() - began)
+    return [{"best": min(mine), "median": statistics.median(mine)} for mine in times]
 
 
 def both_lines(X: Any, y: Any, kernel: Any) -> tuple[pc.Path, pc.Path]:
@@ -69,7 +71,7 @@ def bandwidth() -> float:
     """Bytes per second at which a large array is read, on one thread."""
     x = np.ones(2**24)
     x.sum()
-    return x.nbytes / seconds(lambda: x.sum(), 5)["best"]
+    return x.nbytes / seconds(lambda: x.sum(), repeats=5)[0]["best"]
 
 
 def traffic(paths: tuple[pc.Path, ...], n: int, d: int | None) -> float:
@@ -105,9 +107,13 @@ def measure(n: int, name: str, grid: int, repeats: int) -> dict[str, Any]:
     ray, line = both_lines(X, y, kernel)
     difference = disagreement(X, y, line, kernel, svc)
     assert difference < 1e-6, f"n = {n}, {name}: path and LIBSVM disagree by {difference:.1e}"
-    path = seconds(lambda: both_lines(X, y, kernel), repeats)
-    fit = seconds(lambda: SVC(C=1.0, tol=1e-3, cache_size=CACHE, **svc).fit(X, y), max(3, repeats))
-    fits = seconds(lambda: grid_of_fits(X, y, svc, grid), 1)
+    path, fit = seconds(
+        lambda: both_lines(X, y, kernel),
+        lambda: SVC(C=1.0, tol=1e-3, cache_size=CACHE, **svc).fit(X, y),
+        repeats=repeats,
+        least=0.5,
+    )
+    (fits,) = seconds(lambda: grid_of_fits(X, y, svc, grid), repeats=1)
     count = ray.breakpoints.size + line.breakpoints.size - 4
     return {
         "n": n,
@@ -131,7 +137,7 @@ def main() -> None:
     )
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="numbers of samples; default: %(default)s")
     parser.add_argument("--grid", type=int, default=20, help="points of the grid per axis; default: 20")
-    parser.add_argument("--repeats", type=int, default=3, help="repeats of the paths; default: 3")
+    parser.add_argument("--repeats", type=int, default=3, help="repeats of path and fit, at least; default: 3")
     parser.add_argument("--smoke", action="store_true", help="n = 60, 3 x 3 grid: seconds")
     parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
     args = parser.parse_args()
