@@ -29,6 +29,10 @@ GRAM_SYMMETRY = 1e-12
 #: Certificate threshold for a path point (largest scaled residual and relative duality gap).
 CERTIFY = 1e-8
 
+#: Points of a grid are certified together and must use no more than this share of the tolerances: looked at one by
+#: one, their sums are rounded in another order.
+TOGETHER = 0.25
+
 #: A slack is a difference of numbers of size 1 and more: times its cost, this share of it is rounding. It matters
 #: only where the optimal value is tiny against the costs (separable data, costs near an axis).
 SLACK_ROUNDING = 1e-12
@@ -46,6 +50,10 @@ UNREFINED = 1e-9
 #: Tracker: error bound of a gradient computed in double, relative to the terms that were summed. Samples whose events
 #: cannot be told apart within it are looked at in extended precision.
 ROUNDING = 1e-14
+
+#: Tracker: error of sums of products with kernel values in single precision, by which samples are watched and never
+#: judged, relative to their terms: six roundings of 2**-24.
+SINGLE = 4e-7
 
 #: Tracker: a gradient slope in extended precision below this share of its terms is zero (multipliers are refined
 #: to 1e-18 relative).

@@ -158,11 +158,10 @@ class Graded:
     alpha: Array = field(repr=False)
     note: str = field(repr=False)
 
-    @property
-    def passes(self) -> Mask:
-        """Whether each certificate passes, shape (k,)."""
-        closed = (np.abs(self.gap) <= CERTIFY) | (np.abs(self.gap * self.scale) <= self.rounding)
-        return np.asarray((self.residual <= CERTIFY) & closed)
+    def passes(self, share: float = 1.0) -> Mask:
+        """Whether each certificate passes with this share of the tolerances, shape (k,)."""
+        closed = (np.abs(self.gap) <= share * CERTIFY) | (np.abs(self.gap * self.scale) <= share * self.rounding)
+        return np.asarray((self.residual <= share * CERTIFY) & closed)
 
     def judged(self, j: int) -> Judged:
         """Spell out point j: certificate, conditions and numbers."""

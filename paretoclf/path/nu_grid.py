@@ -22,6 +22,7 @@ from paretoclf.path.jit import compiled
 from paretoclf.path.legs import shows_progress
 from paretoclf.path.nu import Hulls, NuProblem
 from paretoclf.solution import Solution
+from paretoclf.tolerances import TOGETHER
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,7 @@ def nu_grid(
                     (residual_i, graded.residual),
                 ):
                     x[known] = found
-                refused_i[known] = ~graded.passes
+                refused_i[known] = ~graded.passes(TOGETHER)
             bar.update()
     trivial &= ~refused
     b[trivial], rho[trivial] = np.nan, 0.0
