@@ -10,8 +10,6 @@ import numpy.typing as npt
 from paretoclf.errors import InputError
 
 Array = npt.NDArray[np.float64]
-Single = npt.NDArray[np.float32]
-Floats = Array | Single
 Index = npt.NDArray[np.int64]
 State = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]

@@ -51,10 +51,6 @@ UNREFINED = 1e-9
 #: cannot be told apart within it are looked at in extended precision.
 ROUNDING = 1e-14
 
-#: Tracker: error of sums of products with kernel values in single precision, by which samples are watched and never
-#: judged, relative to their terms: six roundings of 2**-24.
-SINGLE = 4e-7
-
 #: Tracker: a gradient slope in extended precision below this share of its terms is zero (multipliers are refined
 #: to 1e-18 relative).
 SLOPE_ZERO = 1e-17

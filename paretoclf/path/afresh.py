@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from paretoclf.checks import Array, Floats, Index, State
+from paretoclf.checks import Array, Index, State
 from paretoclf.path import extended, factor
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.factor import solve_small
@@ -227,7 +227,7 @@ def watch(
 
 @compiled()
 def watch_leaver(
-    Q: Rows, i: int, index: Index, k: int, slot: Index, which: Index, watched: Array, to: int, block: Floats
+    Q: Rows, i: int, index: Index, k: int, slot: Index, which: Index, watched: Array, to: int, block: Array
 ) -> None:
     """Sample i, of the margin set up to now, becomes the watched sample in column `to`."""
     c = which[WHERE, i]

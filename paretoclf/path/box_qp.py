@@ -92,12 +92,13 @@ class BoxQP(Basis):
 
     def _make_room(self) -> Room:
         """Working arrays of the fast road, made anew where they have become too small."""
-        room, rows, size = self._room, self._factor.R.shape[0], int(self._tune[BLOCK])
-        block = np.empty(0, dtype=self.Q.rows.screen.dtype) if room is None else room.block
+        room, rows, block = self._room, self._factor.R.shape[0], int(self._tune[BLOCK])
         if room is None or room.first.size < rows:
-            room = make_room(self.n, self.m, self.Q.sums.shape[2], self.Q.features, rows, block)
-        if block.size < size:
-            room = room._replace(block=np.empty(2 * size, dtype=block.dtype))
+            room = make_room(self.n, self.m, self.Q.sums.shape[2], self.Q.features, rows)._replace(
+                block=np.empty(0) if room is None else room.block
+            )
+        if room.block.size < block:
+            room = room._replace(block=np.empty(2 * block))
         self._room = room
         return room
 

@@ -18,7 +18,6 @@ from paretoclf.path.layout import (
     DA,
     DETA,
     DG,
-    DOUBT,
     ETA,
     FIRST_DG,
     FIRST_G,
@@ -268,7 +267,7 @@ def jump(f: Follower, room: Room, k: int, r: int, to_cap: bool, log: Record) -> 
     for c in range(group.shape[0]):
         side = watched[SIDE, c]
         if group[c] == own and side * kappa[c] * sign < 0.0:
-            error = ROUNDING * (noise + watched[REACH, c] * total) + watched[REACH, c] * room.value[DOUBT]
+            error = ROUNDING * (noise + watched[REACH, c] * total)
             step = max(side * watched[G, c], 0.0)
             if step < first:
                 second, successor = min(second, early), c

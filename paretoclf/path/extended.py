@@ -131,7 +131,7 @@ def combine(sums: Array, phi: Array, out: Array) -> None:
     for j in range(sums.shape[2]):
         hi, lo = 0.0, 0.0
         for b in range(2):
-            hi, lo = add_mul(hi, lo, phi[0, b], phi[1, b], sums[b, 0, j], sums[b, 1, j])
+            hi, lo = _add_mul(hi, lo, phi[0, b], phi[1, b], sums[b, 0, j], sums[b, 1, j])
         out[0, j], out[1, j] = hi, lo
 
 
@@ -141,12 +141,12 @@ def subtract(e: Array, sums: Array, phi: Array) -> None:
     for j in range(e.shape[1]):
         hi, lo = e[0, j], e[1, j]
         for b in range(2):
-            hi, lo = add_mul(hi, lo, -phi[0, b], -phi[1, b], sums[b, 0, j], sums[b, 1, j])
+            hi, lo = _add_mul(hi, lo, -phi[0, b], -phi[1, b], sums[b, 0, j], sums[b, 1, j])
         e[0, j], e[1, j] = hi, lo
 
 
 @compiled()
-def add_mul(hi: float, lo: float, ah: float, al: float, bh: float, bl: float) -> tuple[float, float]:
+def _add_mul(hi: float, lo: float, ah: float, al: float, bh: float, bl: float) -> tuple[float, float]:
     """Double-double ``(hi, lo) + (ah, al) * (bh, bl)``."""
     hi, lo = add_product(hi, lo, ah, bh)
     return two_sum(hi, lo + (ah * bl + al * bh))

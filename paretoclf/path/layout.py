@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from paretoclf.checks import Array, Floats, Index, State
+from paretoclf.checks import Array, Index, State
 
 if TYPE_CHECKING:
     from paretoclf.path.rows import Rows
@@ -30,7 +30,7 @@ DW_CAP, ZERO, W, DW, CENTRE = range(
 )  # features: rate of those at their cap; zeros; w, its rate, centres of the groups
 ETA, DETA, RIGHT_SIDE, STEP = range(4)
 SPREAD, ALL_G, ALL_DG, TO_CENTRE = range(4)  # of all samples: distance from the centre of the margin set; margin, rate
-TERMS, DOUBT = 3, 4  # of `value`
+TERMS = 3  # of `value`
 WANTED, PER_STEP_T, PER_STEP_W, PER_STEP_CENTRE, BLOCK = range(5)  # of `tune`
 
 
@@ -63,7 +63,7 @@ class Room(NamedTuple):
     e: Array  # right-hand sides without those at their cap: value and rate, hi and lo
     line_e: Array  # with them: hi and lo
     phi: Array
-    value: Array  # the optimal value, its derivative, minus the second; TERMS, DOUBT
+    value: Array  # the optimal value, its derivative, minus the second; size of the terms of a margin (TERMS)
     drift: Array  # |V|^2, V.D, |D|^2, time
     w: Array
     at_cap: Array
@@ -72,11 +72,11 @@ class Room(NamedTuple):
     which: Index
     first: Index  # the margin set at the beginning of the epoch
     slot: Index
-    block: Floats
+    block: Array
 
 
-def make_room(n: int, m: int, width: int, features: int, rows: int, block: Floats) -> Room:
-    """Room for n samples, m groups and margin sets of `rows`.
+def make_room(n: int, m: int, width: int, features: int, rows: int) -> Room:
+    """Room for n samples, m groups and margin sets of `rows`, without a block.
 
     `width` is that of what the samples at their cap add up to: the number of features, or n.
     """
@@ -89,7 +89,7 @@ def make_room(n: int, m: int, width: int, features: int, rows: int, block: Float
         e=np.zeros((2, 2, m)),
         line_e=np.zeros((2, m)),
         phi=np.zeros((2, 2)),
-        value=np.zeros(DOUBT + 1),
+        value=np.zeros(TERMS + 1),
         drift=np.zeros(4),
         w=np.zeros((CENTRE + m, features)),
         at_cap=np.empty((2, 2, width)),
@@ -98,7 +98,7 @@ def make_room(n: int, m: int, width: int, features: int, rows: int, block: Float
         which=np.empty((2, watched), dtype=np.int64),
         first=np.empty(rows, dtype=np.int64),
         slot=np.empty(max(rows, features), dtype=np.int64),
-        block=block,
+        block=np.empty(0),
     )
 
 

@@ -44,8 +44,7 @@ def _possible(
 @compiled()
 def next_event(
     samples: Array, phi: Array, index: Index, k: int, members: Array, eta: Array, count: int, watched: Array,
-    length: Array, total: float, dtotal: float, doubt: float, rate_doubt: float, guess: float, horizon: float,
-    end_tolerance: float,
+    length: Array, total: float, dtotal: float, guess: float, horizon: float, end_tolerance: float,
 ) -> tuple[int, int, bool, float]:  # fmt: skip
     """First event in double precision; ``guess`` is how long it probably takes at most, which only saves time.
 
@@ -53,8 +52,6 @@ def next_event(
     the end; what happens; whether it is clear that it is the first; and the step. It is clear if the latest possible
     time of the first is before the earliest possible time of all others. Of samples
     that are on their margin up to rounding and move away from it the fastest enters, at once; the others there rest.
-    Margins and rates of the watched samples may be wrong by `doubt` and `rate_doubt`, times sqrt(Q_ii), on top of
-    rounding; then a sample that may be on its margin leaves everything unclear.
     """
     a, da = members[A], members[DA]
     c1, u, v = samples[CAP_RATE], samples[BASE_0], samples[BASE_1]
@@ -65,7 +62,7 @@ def next_event(
     for j in range(k):
         largest, fastest = max(largest, abs(a[j])), max(fastest, abs(da[j]) * length[index[j]])
     fixed, dfixed = ROUNDING * (1.0 + size), ROUNDING * dsize
-    total, dtotal, doubtful = ROUNDING * total + doubt, ROUNDING * dtotal + rate_doubt, doubt + rate_doubt > 0.0
+    total, dtotal = ROUNDING * total, ROUNDING * dtotal
     within = min(guess, horizon)
     while True:
         limit = within  # nothing that cannot happen before this is looked at
@@ -111,9 +108,7 @@ def next_event(
                 if side == 0.0 or fast <= 0.0:
                     continue
                 if slack <= error:  # on its margin, as far as can be told: it enters at once, or rests there
-                    if doubtful:
-                        second = 0.0
-                    elif speed > max(noise, quickest):
+                    if speed > max(noise, quickest):
                         tied, quickest = c, speed
                     continue
                 early = (slack - error) / fast

@@ -7,19 +7,17 @@ double-double and changed by one row when a sample enters or leaves, so it never
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index, Mask
-from paretoclf.memory import require_memory
 from paretoclf.path import extended
 from paretoclf.path.factor import Factor
 from paretoclf.path.jit import compiled
 from paretoclf.path.rows import DenseRows, GramRows, Rows, SparseRows, change_cap
-from paretoclf.tolerances import DEPENDENT_FEATURES, DEPENDENT_GRAM, SINGLE
+from paretoclf.tolerances import DEPENDENT_FEATURES, DEPENDENT_GRAM
 
 _ROWS = 256  # rows of the Gram copied together
 STORED_SLOPE = 512  # a path keeps w up to this length, beyond it recomputes w from the multipliers
@@ -106,12 +104,7 @@ class GramForm(Quadratic):
     pivot_noise = DEPENDENT_GRAM
 
     def __init__(self, K: Array, sign: Array) -> None:
-        n, lengths = K.shape[0], _lengths(np.maximum(np.diagonal(K), 0.0))
-        unit = math.ldexp(1.0, math.frexp(float(lengths[0].max()))[1])
-        require_memory(4 * n * n, f"a copy of the Gram of {n} samples in single precision", "use fewer, or low_rank=.")
-        screen = np.empty(n * n, dtype=np.float32)
-        np.multiply(K.reshape(-1), 1.0 / unit, out=screen, casting="same_kind")
-        rows = GramRows(K, K.reshape(-1), screen, unit, SINGLE, np.asarray(sign, dtype=float), *lengths)
+        rows = GramRows(K, K.reshape(-1), np.asarray(sign, dtype=float), *_lengths(np.maximum(np.diagonal(K), 0.0)))
         super().__init__(rows, K.shape[0], K.shape[0])
         self.K, self.sign = rows.K, rows.sign
 
@@ -201,16 +194,14 @@ class FeatureForm(Quadratic):
             ptr, columns = Z.indptr.astype(np.int64), Z.indices.astype(np.int32)
             values = np.repeat(sign, np.diff(ptr)) * Z.data
             diagonal = np.add.reduceat(np.append(values * values, 0.0), ptr[:-1]) * (np.diff(ptr) > 0)
-            empty = np.zeros(0)
-            rows: Rows = SparseRows(ptr, columns, values, empty, empty, 0.0, np.ones(n), *_lengths(diagonal))
+            rows: Rows = SparseRows(ptr, columns, values, np.zeros(0), np.ones(n), *_lengths(diagonal))
         else:
             tall = np.ascontiguousarray(sign[:, None] * X)
             ptr, columns, values = (
                 d * np.arange(n + 1, dtype=np.int64), np.tile(np.arange(d, dtype=np.int32), n), tall.reshape(-1),
             )  # fmt: skip
             lengths = _lengths(np.einsum("ij,ij->i", tall, tall))
-            flat = tall.T.reshape(-1)
-            rows = DenseRows(tall, flat, flat, 0.0, ptr, columns, values, np.ones(n), *lengths)
+            rows = DenseRows(tall, tall.T.reshape(-1), ptr, columns, values, np.ones(n), *lengths)
         super().__init__(rows, n, d)
         self._features = ptr, columns, values
 

@@ -23,7 +23,7 @@ import math
 
 import numpy as np
 
-from paretoclf.checks import Array, Floats, Index
+from paretoclf.checks import Array, Index
 from paretoclf.path import extended
 from paretoclf.path.afresh import choose, inspect, solve_afresh, watch, watch_leaver
 from paretoclf.path.events import LEFT, MARGIN, RIGHT, TO_CAP, TO_MARGIN
@@ -37,7 +37,6 @@ from paretoclf.path.layout import (
     DA,
     DETA,
     DG,
-    DOUBT,
     DW,
     END,
     EPOCH,
@@ -72,7 +71,6 @@ from paretoclf.path.vectors import fill
 from paretoclf.path.watched import (
     block_size,
     cap_rate_changes,
-    looked_at,
     slot_enters,
     slot_leaves,
     watch_all,
@@ -91,7 +89,7 @@ _GUESS = 4.0  # steps are seldom longer than this times their recent mean
 
 @compiled()
 def _rates(
-    Q: Rows, group: Index, index: Index, k: int, members: Array, eta: Array, w: Array, side: Floats, slot: Index,
+    Q: Rows, group: Index, index: Index, k: int, members: Array, eta: Array, w: Array, side: Array, slot: Index,
     which: Index, count: int, watched: Array,
 ) -> None:  # fmt: skip
     """Rates of the margins of the watched samples on the current basis."""
@@ -158,7 +156,7 @@ def _advance(dt: float, table: Array, value: int, rate: int, size: int) -> None:
 
 @compiled()
 def _cap_changes(
-    Q: Rows, samples: Array, group: Index, sums: Array, fixed: Array, i: int, sign: float, row: Floats, which: Index,
+    Q: Rows, samples: Array, group: Index, sums: Array, fixed: Array, i: int, sign: float, row: Array, which: Index,
     count: int, base: int, last: int, watched: Array, w: Array,
 ) -> None:  # fmt: skip
     """Sample i joins (+1) or leaves (-1) those at their cap; for the rest see `cap_rate_changes`."""
@@ -202,11 +200,10 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
     which, watched, slot, block, first = room.which, room.watched, room.slot, room.block, room.first
     value, drift, n_first = room.value, room.drift, 0
     # Where the rows of the margin set (or the features) stand for the watched samples: in `side`, from `slot` on.
-    side = Q.screen
+    side = Q.flat
     # No constants where functions are called with these: for constants they would be compiled once more.
     count, base, steps, done, stalled, everything = n, n, n - n, 0, 0, n >= 0
     total, away, widened, most, fastest, best, pace = 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, np.inf
-    doubt, rate_doubt, caps_doubt = 0.0, 0.0, 0.0  # about watched margins and rates, see `next_event`; from the caps
     t_budget, w_budget, eta_budget = np.inf, np.inf, np.inf
     fresh, ending, whole = False, False, False
     extended.line_at(f.phi, at[0], at[1], phi)
@@ -236,7 +233,6 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             _tune(tune, drift, away, steps, everything, count, n)
             fill(drift, 0.0)
             away, steps, most, fastest, best = 0.0, 0, 0.0, 0.0, 0.0
-            doubt = rate_doubt = caps_doubt = 0.0
             t_budget = w_budget = eta_budget = np.inf
             while True:
                 if n > _WATCH_ALL and tune[PER_STEP_T] > 0.0 and not whole:
@@ -252,7 +248,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             base = n if everything else count + EPOCH  # where the margin set begins among the watched samples
             if everything:
                 t_budget = w_budget = eta_budget = np.inf
-                side = Q.screen
+                side = Q.flat
                 watch_all(Q, index, k, slot)
             else:
                 size = block_size(Q, min(rows, k + EPOCH), base)
@@ -279,27 +275,10 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
         if steps > 0 and (now < _SHRUNK * most or dtotal < _SHRUNK * fastest or abs(value[0]) < 0.5 * best):
             fresh = False  # rounding errors are those of larger numbers before
             continue
-        if steps > 0:
-            rate_doubt = Q.precision * dtotal + caps_doubt
         event, kind, clear, dt = next_event(
-            samples, phi, index, k, members, eta, count, watched, Q.length, total, dtotal, doubt, rate_doubt,
-            _GUESS * pace, (1.0 - at[0]) - at[1], f.end_tolerance,
+            samples, phi, index, k, members, eta, count, watched, Q.length, total, dtotal, _GUESS * pace,
+            (1.0 - at[0]) - at[1], f.end_tolerance,
         )  # fmt: skip
-        if not clear and doubt + rate_doubt > 0.0:
-            fresh = False
-            continue
-        i, pivot, to_cap, enters, jumps = -1, 0.0, kind == TO_CAP, kind == TO_MARGIN, False
-        if enters:
-            i = which[NEAR, event]
-            pivot = candidate(Q, kappa, group, index, k, R, members, w[ZERO], i)
-            if pivot < 0.0:
-                return CARE, k, done, k
-            if doubt + rate_doubt > 0.0:
-                looked_at(Q, samples, group, phi, slope, sums, k, members, eta, which, event, watched)
-                dt = -watched[G, event] / watched[DG, event]
-                if not 0.0 < dt < (1.0 - at[0]) - at[1]:
-                    fresh = False
-                    continue
         if not clear or ROUNDING * Q.longest * (now + dt * dtotal) > FAST_ERROR:
             return CARE, k, done, k
         if f.to_zero and ends_at_zero(eta[ETA, 0] + eta[ETA, 1], eta[DETA, 0] + eta[DETA, 1], dt):
@@ -308,7 +287,6 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
         since, off = drift[3] + dt, 0.0
         if n > _WATCH_ALL:
             off = off_centre(kappa, group, which, watched, first, n_first, dt, eta[RIGHT_SIDE], eta[STEP])
-            off += (doubt + dt * rate_doubt) * Q.longest
         square = drift[0] + dt * (2.0 * drift[1] + dt * drift[2])
         if since > t_budget or square > w_budget * w_budget or off > eta_budget:
             widened = 2.0 * widened if steps == 0 else 1.0
@@ -317,8 +295,14 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
         away, widened = max(away, off), 1.0
         pace = dt if steps == 0 else pace + _MEMORY * (dt - pace)
         t_next = 1.0 if event < 0 else at[0] + (at[1] + dt)
+        i, pivot, to_cap, enters, jumps = -1, 0.0, kind == TO_CAP, kind == TO_MARGIN, False
         if event >= 0:
-            if not enters:
+            if enters:
+                i = which[NEAR, event]
+                pivot = candidate(Q, kappa, group, index, k, R, members, w[ZERO], i)
+                if pivot < 0.0:
+                    return CARE, k, done, k
+            else:
                 i = index[event]
                 jumps = alone(group, index, k, event)
                 if jumps and not everything:  # who takes over may be any sample
@@ -345,16 +329,15 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             _advance(dt, members, A, DA, k)
             _advance(dt, eta, ETA, DETA, m)
             _advance(dt, watched, G, DG, count)
-            doubt += dt * rate_doubt
             _advance(dt, w, W, DW, w.shape[1])
             value[0] += dt * (value[1] - 0.5 * dt * value[2])
             value[1] -= dt * value[2]
         last = base if everything else base + n_first
         if jumps:
-            value[TERMS], value[DOUBT] = total, doubt
+            value[TERMS] = total
             return JUMP_TO_CAP if to_cap else JUMP_TO_ZERO, k, done, event
-        at_cap = state[i] == LEFT or to_cap  # before or after
         if enters:
+            at_cap = state[i] == LEFT
             if not enter(
                 Q, samples, group, index, k, R, members, S, eta, phi, which, watched, event, pivot, at_cap, drift,
                 value, total,
@@ -379,8 +362,6 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
                 _cap_changes(
                     Q, samples, group, sums, f.fixed, i, 1.0, side[slot[k] :], which, count, base, last, watched, w
                 )
-        if at_cap:
-            caps_doubt += Q.precision * abs(samples[CAP_RATE, i]) * Q.reach[i]
         mark(state, log.changes, log.used, i, MARGIN if enters else (LEFT if to_cap else RIGHT))
         done += 1
         steps += 1
@@ -388,5 +369,3 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             fresh = False
         else:
             _rates(Q, group, index, k, members, eta, w, side, slot, which, count, watched)
-            for j in range(k):  # the margins of members stand still
-                watched[DG, which[WHERE, index[j]]] = 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from paretoclf.checks import Array, Index, Single
+from paretoclf.checks import Array, Index
 from paretoclf.path import extended
 from paretoclf.path.extended import Columns
 from paretoclf.path.jit import by_class, compiled
@@ -24,9 +24,6 @@ class GramRows(NamedTuple):
 
     K: Array  # (n, n)
     flat: Array  # the same, (n * n,)
-    screen: Single  # the same over `unit`, in single precision: half the memory to read, for looking, not for results
-    unit: float  # a power of two
-    precision: float  # relative error of sums with `screen`
     sign: Array
     diagonal: Array
     reach: Array  # sqrt(Q_ii)
@@ -40,8 +37,6 @@ class DenseRows(NamedTuple):
 
     tall: Array  # (n, d)
     flat: Array  # (d * n,): feature by feature
-    screen: Array  # the same
-    precision: float  # 0
     ptr: Index  # the same as for sparse features, for sums in double-double
     columns: Columns
     values: Array
@@ -60,8 +55,6 @@ class SparseRows(NamedTuple):
     columns: Columns
     values: Array
     flat: Array  # empty
-    screen: Array
-    precision: float
     sign: Array
     diagonal: Array
     reach: Array

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from numpy import float32 as f4
-
-from paretoclf.checks import Array, Index, Single
+from paretoclf.checks import Array, Index
 from paretoclf.path.jit import compiled
 
 FAST = {"reassoc", "contract", "nsz"}  # lets the compiler vectorise dot products; nothing exact depends on it
@@ -54,28 +52,4 @@ def add_rows(flat: Array, start: Index, k: int, a: Array, n: int, out: Array) ->
                 o, a0 = out[q, first:], a[q, j]
                 for i in range(size):
                     o[i] += a0 * r0[i]
-            j += 1
-
-
-@compiled(fastmath=FAST)
-def add_single_rows(flat: Single, start: Index, k: int, a: Array, n: int, out: Array) -> None:
-    """``out += sum_j a_j row_j``, rows as for `add_rows`; in single precision, eight at a time: no a may be huge."""
-    for first in range(0, n, _CHUNK):
-        o = out[first : min(first + _CHUNK, n)]
-        j = 0
-        while j + 7 < k:
-            r0, r1 = flat[start[j] + first :], flat[start[j + 1] + first :]
-            r2, r3 = flat[start[j + 2] + first :], flat[start[j + 3] + first :]
-            r4, r5 = flat[start[j + 4] + first :], flat[start[j + 5] + first :]
-            r6, r7 = flat[start[j + 6] + first :], flat[start[j + 7] + first :]
-            a0, a1, a2, a3 = f4(a[j]), f4(a[j + 1]), f4(a[j + 2]), f4(a[j + 3])
-            a4, a5, a6, a7 = f4(a[j + 4]), f4(a[j + 5]), f4(a[j + 6]), f4(a[j + 7])
-            for i in range(o.shape[0]):
-                one = (a0 * r0[i] + a1 * r1[i]) + (a2 * r2[i] + a3 * r3[i])
-                o[i] += one + ((a4 * r4[i] + a5 * r5[i]) + (a6 * r6[i] + a7 * r7[i]))
-            j += 8
-        while j < k:
-            r0, a0 = flat[start[j] + first :], f4(a[j])
-            for i in range(o.shape[0]):
-                o[i] += a0 * r0[i]
             j += 1

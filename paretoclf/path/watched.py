@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from paretoclf.checks import Array, Index, Single
-from paretoclf.path import extended
+from paretoclf.checks import Array, Index
 from paretoclf.path.jit import compiled
-from paretoclf.path.layout import CAP_DG, COLUMN, DA, DETA, DG, DW, DW_CAP, ETA, KAPPA, NEAR, SIGN, A, G, P
+from paretoclf.path.layout import CAP_DG, DA, DG, DW, DW_CAP, NEAR, SIGN
 from paretoclf.path.rows import DenseRows, GramRows, SparseRows, add_sample, by_form, times
-from paretoclf.path.vectors import add_rows, add_single_rows, copy, fill
+from paretoclf.path.vectors import add_rows, copy, fill
 
 
 def _block_size_gram(Q: GramRows, rows: int, base: int) -> int:
@@ -48,13 +47,13 @@ watch_all = by_form(_watch_all_gram, _watch_all_dense, None)
 
 
 def _watch_some_gram(
-    Q: GramRows, which: Index, count: int, base: int, index: Index, k: int, slot: Index, block: Single
+    Q: GramRows, which: Index, count: int, base: int, index: Index, k: int, slot: Index, block: Array
 ) -> None:
     near = which[NEAR]
     for j in range(slot.shape[0]):
         slot[j] = j * base
     for j in range(k):
-        row, to = Q.screen[index[j] * Q.K.shape[0] :], block[j * base :]
+        row, to = Q.K[index[j]], block[j * base :]
         for c in range(count):
             to[c] = row[near[c]]
 
@@ -75,12 +74,12 @@ watch_some = by_form(_watch_some_gram, _watch_some_dense, None)
 
 
 def _slot_enters_gram(
-    Q: GramRows, i: int, k: int, everything: bool, which: Index, count: int, slot: Index, block: Single
+    Q: GramRows, i: int, k: int, everything: bool, which: Index, count: int, slot: Index, block: Array
 ) -> None:
     if everything:
         slot[k] = i * Q.K.shape[0]
         return
-    near, row, to = which[NEAR], Q.screen[i * Q.K.shape[0] :], block[slot[k] :]
+    near, row, to = which[NEAR], Q.K[i], block[slot[k] :]
     for c in range(count):
         to[c] = row[near[c]]
 
@@ -100,8 +99,8 @@ def _slot_leaves_gram(Q: GramRows, r: int, k: int, slot: Index) -> None:
 slot_leaves = by_form(_slot_leaves_gram, None, None)
 
 
-def _widen_gram(Q: GramRows, i: int, index: Index, k: int, to: int, slot: Index, block: Single) -> None:
-    row = Q.screen[i * Q.K.shape[0] :]
+def _widen_gram(Q: GramRows, i: int, index: Index, k: int, to: int, slot: Index, block: Array) -> None:
+    row = Q.K[i]
     for j in range(k):
         block[slot[j] + to] = row[index[j]]
     block[slot[k] + to] = row[i]
@@ -118,21 +117,17 @@ widen = by_form(_widen_gram, _widen_dense, None)
 
 
 def _watched_rates_gram(
-    Q: GramRows, index: Index, k: int, members: Array, w: Array, side: Single, slot: Index, which: Index, count: int,
+    Q: GramRows, index: Index, k: int, members: Array, w: Array, side: Array, slot: Index, which: Index, count: int,
     watched: Array,
 ) -> None:  # fmt: skip
-    coef, da, largest = members[COLUMN], members[DA], 0.0
+    coef, da = members[:1], members[DA]
     sign, cap, dg = watched[SIGN], watched[CAP_DG], watched[DG]
     for j in range(k):
-        largest = max(largest, abs(da[j]))
-    scale = 1.0 / max(largest, 1e-300)
-    for j in range(k):
-        coef[j] = scale * Q.sign[index[j]] * da[j]
+        coef[0, j] = Q.sign[index[j]] * da[j]
     fill(dg[:count], 0.0)
-    add_single_rows(side, slot, k, coef, count, dg)
-    scale = Q.unit * largest
+    add_rows(side, slot, k, coef, count, watched[DG : DG + 1])
     for c in range(count):
-        dg[c] = scale * sign[c] * dg[c] + cap[c]
+        dg[c] = sign[c] * dg[c] + cap[c]
 
 
 @compiled()
@@ -162,7 +157,7 @@ def _watched_rates_sparse(
         dg[c] = times(Q, near[c], rate)
 
 
-#: Rates of ``Q a`` of the watched samples; members[COLUMN] is room for coefficients.
+#: Rates of ``Q a`` of the watched samples; members[0] is room for coefficients.
 watched_rates = by_form(_watched_rates_gram, _watched_rates_dense, _watched_rates_sparse)
 
 
@@ -175,43 +170,18 @@ def _cap_rate_features(Q: Any, slope: Array, sums: Array, i: int) -> float:
     return 0.0
 
 
-def _looked_at_gram(
-    Q: GramRows, samples: Array, group: Index, phi: Array, slope: Array, sums: Array, k: int, members: Array,
-    eta: Array, which: Index, c: int, watched: Array,
-) -> None:  # fmt: skip
-    i, x, a, da = which[NEAR, c], members[COLUMN], members[A], members[DA]
-    high, low, rate, rate_low = 0.0, 0.0, 0.0, 0.0
-    for b in range(2):
-        high, low = extended.add_mul(high, low, phi[0, b], phi[1, b], sums[b, 0, i], sums[b, 1, i])
-        rate, rate_low = extended.add_mul(rate, rate_low, slope[0, b], slope[1, b], sums[b, 0, i], sums[b, 1, i])
-    g, dg = (Q.sign[i] * high - samples[P, i]) + Q.sign[i] * low, Q.sign[i] * rate
-    for j in range(k):
-        g += x[j] * a[j]
-        dg += x[j] * da[j]
-    if group[i] >= 0:
-        g += samples[KAPPA, i] * eta[ETA, group[i]]
-        dg += samples[KAPPA, i] * eta[DETA, group[i]]
-    watched[G, c], watched[DG, c] = g, dg
-
-
-#: Margin and rate of the watched sample c in double precision, where the others are followed with less; ``members``
-#: holds its column of Q (see `candidate`).
-looked_at = by_form(_looked_at_gram, None, None)
-
-
 #: What those at their cap contribute to the rate of sample i, where it is not in the rate of w.
 cap_rate = by_form(_cap_rate_gram, _cap_rate_features, _cap_rate_features)
 
 
 def _cap_rate_changes_gram(
-    Q: GramRows, i: int, rate: float, row: Single, which: Index, count: int, base: int, last: int, watched: Array,
+    Q: GramRows, i: int, rate: float, row: Array, which: Index, count: int, base: int, last: int, watched: Array,
     w: Array,
 ) -> None:  # fmt: skip
     rate *= Q.sign[i]
     near, own, cap_dg, all_of = which[NEAR], watched[SIGN], watched[CAP_DG], Q.K[i]
-    scale = Q.unit * rate
     for c in range(count):
-        cap_dg[c] += scale * own[c] * row[c]
+        cap_dg[c] += rate * own[c] * row[c]
     for c in range(base, last):
         cap_dg[c] += rate * own[c] * all_of[near[c]]
 
