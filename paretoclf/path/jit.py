@@ -27,22 +27,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: Division by zero gives inf or nan, as in NumPy. And no counting of references: a row of an array is then a pointer,
 #: not two atomic operations, which cost a quarter of the time of a step. So compiled functions cannot create arrays;
-#: they work in those that they are given. All are set, as options that are not are the caller's.
-_OPTIONS = {"error_model": "numpy", "fastmath": False, "_nrt": False}
-_INLINE = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+#: they work in those that they are given.
+_OPTIONS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _RETURNS = {"None": types.none, "float": types.float64, "int": types.int64, "bool": types.boolean}
 
 
-def compiled(**options: Any) -> Callable[[F], F]:
+def compiled(*, fastmath: frozenset[str] = frozenset()) -> Callable[[F], F]:
     """Return a decorator for functions of arrays and numbers that Python and compiled code may call.
 
-    Options are those of ``numba.njit``. The annotation of what is returned counts: None, float, int, bool or a tuple
-    of these.
+    The annotation of what is returned counts: None, float, int, bool or a tuple of these.
+
+    Parameters
+    ----------
+    fastmath : frozenset of str
+        Liberties of the compiler, as for ``numba.njit``.
     """
-    options = {**_OPTIONS, **options}
 
     def decorate(function: F) -> F:
-        dispatcher = numba.njit(cache=True, no_cfunc_wrapper=True, **options)(function)
+        dispatcher = numba.njit(cache=True, fastmath=set(fastmath), **_OPTIONS)(function)
 
         @functools.wraps(function)
         def call(*arguments: Any) -> Any:
@@ -52,7 +54,7 @@ def compiled(**options: Any) -> Callable[[F], F]:
                 return dispatcher(*arguments)
 
         call.dispatcher = dispatcher  # type: ignore[attr-defined]
-        _compile_into_callers(call, lambda Q: function, options)
+        _compile_into_callers(call, lambda Q: function, _flags(fastmath))
         return call  # type: ignore[return-value]
 
     return decorate
@@ -79,17 +81,33 @@ def by_class(implementations: Mapping[type, Callable[..., Any] | None]) -> Calla
     def call(*arguments: Any) -> Any:
         raise NotImplementedError("to be called by compiled code")
 
-    _compile_into_callers(call, lambda Q: implementations[Q.instance_class], _OPTIONS)
+    _compile_into_callers(call, lambda Q: implementations[Q.instance_class], _flags(frozenset()))
     return call
 
 
+class _Flags(Flags):  # type: ignore[misc]
+    """Options of a compilation, told apart as objects: numba compares them at every element of an array it meets."""
+
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+    def copy(self) -> _Flags:
+        """Nothing changes them."""
+        return self
+
+
+@functools.cache
+def _flags(fastmath: frozenset[str]) -> _Flags:
+    flags = _Flags()
+    options = {"nopython": True, "no_cpython_wrapper": True, "fastmath": set(fastmath), **_OPTIONS}
+    cpu_target.options.parse_as_flags(flags, options)
+    flags.no_compile = True  # to machine code: that is left to the caller
+    return flags
+
+
 def _compile_into_callers(
-    call: Callable[..., Any], choose: Callable[[Any], Callable[..., Any] | None], options: dict[str, Any]
+    call: Callable[..., Any], choose: Callable[[Any], Callable[..., Any] | None], flags: _Flags
 ) -> None:
     """Let compiled code call `call`: the function that `choose` takes, by the type of the first argument."""
-    flags = Flags()
-    cpu_target.options.parse_as_flags(flags, {**_INLINE, **options})
-    flags.no_compile = True  # to machine code: that is left to the caller
     known: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()  # what each library has already
 
     class Call(AbstractTemplate):  # type: ignore[misc]

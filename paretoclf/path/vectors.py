@@ -5,7 +5,9 @@ from __future__ import annotations
 from paretoclf.checks import Array, Index
 from paretoclf.path.jit import compiled
 
-FAST = {"reassoc", "contract", "nsz"}  # lets the compiler vectorise dot products; nothing exact depends on it
+FAST = frozenset(
+    {"reassoc", "contract", "nsz"}
+)  # lets the compiler vectorise dot products; nothing exact depends on it
 _CHUNK = 512  # columns at a time: four rows of them stay in the first-level cache for all combinations
 
 
