@@ -24,9 +24,9 @@ def check_matrix(X: Any, name: str = "X", *, n_features: int | None = None) -> A
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a numeric array, got {type(X).__name__}") from None
     check_features(A.shape, name, n_features)
-    bad = np.argwhere(~np.isfinite(A))
-    if bad.size:
-        i, j = (int(v) for v in bad[0])
+    finite = np.isfinite(A)
+    if not finite.all():
+        i, j = (int(v) for v in np.argwhere(~finite)[0])
         raise InputError(f"{name} must be finite, got {A[i, j]} at row {i}, column {j}")
     return np.ascontiguousarray(A)
 
@@ -48,6 +48,10 @@ def check_labels(y: Any, n: int | None = None, name: str = "y") -> Array:
         raise InputError(f"{name} must be one-dimensional, got shape {v.shape}")
     if n is not None and v.shape[0] != n:
         raise InputError(f"{name} must have one label per sample ({n}), got {v.shape[0]}")
+    if np.issubdtype(v.dtype, np.number):
+        positive = v == 1
+        if (positive | (v == -1)).all() and 0 < np.count_nonzero(positive) < v.size:
+            return v.astype(np.float64)
     values = np.unique(v)
     if not (np.issubdtype(v.dtype, np.number) and np.isin(values, (-1, 1)).all()):
         shown = ", ".join(str(u) for u in values[:5])
@@ -55,9 +59,7 @@ def check_labels(y: Any, n: int | None = None, name: str = "y") -> Array:
             f"{name} must contain only the labels -1 and +1, got {{{shown}{', ...' if len(values) > 5 else ''}}}; "
             f"use for example numpy.where({name} == positive, 1, -1)"
         )
-    if len(values) < 2:
-        raise InputError(f"{name} must contain both classes, got only {{{', '.join(f'{int(u):+d}' for u in values)}}}")
-    return v.astype(np.float64)
+    raise InputError(f"{name} must contain both classes, got only {{{', '.join(f'{int(u):+d}' for u in values)}}}")
 
 
 def check_weights(weights: Any, n: int, name: str = "sample_weight") -> Array:

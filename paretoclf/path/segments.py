@@ -46,10 +46,11 @@ class Line:
 
 
 def _affine(start: Array, stop: Array) -> Array:
-    slope = stop - start
-    z = slope - stop
     out = np.empty((3, start.size))
-    out[0], out[1], out[2] = start, slope, (stop - (slope - z)) + (-start - z)
+    for j, (a, b) in enumerate(zip(start.tolist(), stop.tolist(), strict=True)):  # at most two: no work for NumPy
+        slope = b - a
+        z = slope - b
+        out[:, j] = a, slope, (b - (slope - z)) + (-a - z)
     return out
 
 
