@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+from typing import NamedTuple
 
 import pytest
 
 import paretoclf as pc
+from paretoclf.path.jit import by_class, compiled
+
+
+class Wide(NamedTuple):
+    factor: float
+
+
+class Narrow(NamedTuple):
+    offset: float
+
+
+class Silent(NamedTuple):
+    nothing: float
 
 
 @pytest.fixture
@@ -60,3 +75,88 @@ def test_importing_the_tracker_compiles_nothing_and_calling_it_does(python):
     again, _, still = python("-c", code)
     assert again == "(1.0, 1e-20) 1\n"  # found, not compiled again
     assert still == cached
+
+
+def test_what_compiled_code_calls_is_compiled_into_it(python):
+    code = (
+        "import paretoclf as pc\nsvm = pc.TwoCSVM([[0.0], [1.0], [2.0], [4.0]], [-1, 1, -1, 1], kernel=pc.RBF(1.0))\n"
+    )
+    _, _, cached = python("-c", code + "pc.trace(svm, (0, 0), (1, 1), progress=False)")
+    names = {name.split("-")[0] for name in cached if name.endswith(".nbi")}
+    assert "regular.run" in names
+    inside = {
+        "vectors.fill",
+        "vectors.dot",
+        "exchange.enter",
+        "exchange.leave",
+        "afresh.solve_afresh",
+        "extended.two_sum",
+    }
+    assert not names & inside
+    assert len(names) <= 20  # one for each function that Python calls
+
+
+def _one(Q: Wide, x: float) -> float:
+    return Q.factor * x
+
+
+def _two(Q: Narrow, x: float) -> float:
+    return x - Q.offset
+
+
+pick = by_class({Wide: _one, Narrow: _two, Silent: None})
+
+
+@compiled()
+def both(Q: Wide, x: float) -> tuple[float, bool]:
+    """A number and whether it is positive."""
+    y = pick(Q, x)
+    return y, y > 0.0
+
+
+@compiled()
+def twice(Q: Wide, x: float) -> float:
+    """Calls a compiled function that calls one by class, two times."""
+    y, positive = both(Q, x)
+    z, _ = both(Q, -y)
+    return z if positive else 0.0
+
+
+@compiled()
+def nothing(Q: Silent, x: float) -> float:
+    """Calls what does nothing."""
+    pick(Q, x)
+    return x
+
+
+def test_compiled_functions_choose_by_the_class_of_their_first_argument():
+    assert both(Wide(2.0), 3.0) == (6.0, True)
+    assert both(Narrow(5.0), 3.0) == (-2.0, False)
+    assert twice(Wide(2.0), 3.0) == -12.0
+    assert twice(Wide(2.0), -3.0) == 0.0
+    assert twice(Narrow(1.0), 3.0) == -3.0
+    assert nothing(Silent(1.0), 4.0) == 4.0
+    with pytest.raises(NotImplementedError, match="compiled code"):
+        pick(Wide(2.0), 3.0)
+
+
+def test_the_collector_of_garbage_is_on_again_after_a_compilation():
+    assert gc.isenabled()
+
+    @compiled()
+    def half(x: float) -> float:
+        return 0.5 * x
+
+    assert half(3.0) == 1.5
+    assert gc.isenabled()
+    gc.disable()
+    try:
+
+        @compiled()
+        def third(x: float) -> float:
+            return x / 3.0
+
+        assert third(3.0) == 1.0
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

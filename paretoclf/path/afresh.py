@@ -220,7 +220,9 @@ def watch(
         i = which[NEAR, c]
         watched[G, c], watched[DG, c], watched[FIRST_G, c], watched[FIRST_DG, c] = g[i], dg[i], g[i], dg[i]
         watched[REACH, c] = Q.reach[i]
-        watched[SIGN, c], watched[KAPPA_NEAR, c] = Q.sign[i], kappa[i] if group[i] >= 0 else 0.0
+        watched[SIGN, c] = Q.sign[i]
+        for h in range(watched.shape[0] - KAPPA_NEAR):
+            watched[KAPPA_NEAR + h, c] = kappa[i] if group[i] == h else 0.0
         watched[SIDE, c] = 1.0 if state[i] == RIGHT else (-1.0 if state[i] == LEFT else 0.0)
         watched[CAP_DG, c] = cap_rate(Q, slope, sums, i)
 

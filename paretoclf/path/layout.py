@@ -22,7 +22,8 @@ P, P_LO, KAPPA, CAP_RATE, BASE_0, BASE_1 = range(6)
 #: factor's solutions for the rows of A_F (one per group).
 COLUMN, ROW, SOLUTION, A, DA, BORDER = range(6)
 #: Rows of the array of watched samples: margin and rate, now and at the beginning of the epoch; what samples at their
-#: cap contribute to the rate; sqrt(Q_ii); side on which the margin is positive (0: in the margin set); sign, kappa.
+#: cap contribute to the rate; sqrt(Q_ii); side on which the margin is positive (0: in the margin set); sign; and
+#: from KAPPA_NEAR on, one row per group, kappa of its samples and 0 for the others.
 G, DG, FIRST_G, FIRST_DG, CAP_DG, REACH, SIDE, SIGN, KAPPA_NEAR = range(9)
 NEAR, WHERE = range(2)  # the watched samples; where a sample is among them (-1: not)
 DW_CAP, ZERO, W, DW, CENTRE = range(
@@ -94,7 +95,7 @@ def make_room(n: int, m: int, width: int, features: int, rows: int) -> Room:
         w=np.zeros((CENTRE + m, features)),
         at_cap=np.empty((2, 2, width)),
         every=np.empty((TO_CENTRE + m, n)),
-        watched=np.empty((9, watched)),
+        watched=np.empty((KAPPA_NEAR + m, watched)),
         which=np.empty((2, watched), dtype=np.int64),
         first=np.empty(rows, dtype=np.int64),
         slot=np.empty(max(rows, features), dtype=np.int64),

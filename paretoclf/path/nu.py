@@ -63,9 +63,11 @@ class Hulls:
         self.n_plus, self.n_minus = int(plus.sum()), int((~plus).sum())
         scale = 2.0 ** np.floor(np.log2(self.n_plus * self.n_minus))
         self.total = self.n_plus * self.n_minus / scale
-        self.bases = np.stack([plus * (self.n_minus / scale), ~plus * (self.n_plus / scale)])
+        self.bases = np.stack([plus, ~plus]).astype(np.float64)
+        self.at_means = np.array([self.n_minus, self.n_plus]) / scale  # caps there
         X, self.mean = gram.features, None
-        coef = y * self.bases.sum(axis=0)  # of the difference of the class means
+        weights = self.at_means @ self.bases
+        coef = y * weights  # of the difference of the class means
         if X is None:
             self.unit = _power(float(np.max(gram.diagonal())))
             K = gram.matrix if self.unit == 1.0 else gram.matrix / self.unit**2
@@ -84,15 +86,18 @@ class Hulls:
         inner = y * scores
         first = [int(members[np.argmax(inner[members])]) for members in map(np.flatnonzero, (plus, ~plus))]
         self.problem.start(np.full(y.size, LEFT), first, self.line(np.ones(2), np.ones(2)))
-        self.caps, self.meeting = np.ones(2), self.bases.sum(axis=0)  # and the weights with which the hulls met
+        self.caps, self.meeting = np.ones(2), weights  # and the weights with which the hulls met
         largest = float(np.max(form.reach)) ** 2
         self.met = bool(scores @ coef <= (2 * self.total) ** 2 * SCORE_ROUNDING * largest)  # the means coincide
         self.lost = False  # it could not go where it was asked to
 
     def line(self, a: Array, b: Array, sums: float = 1.0) -> Line:
-        """Line on which the caps go from a to b, and the class sums from `total` to so much of it."""
+        """Line on which the caps go from a to b, as multiples of those at the class means.
+
+        The class sums go from `total` to so much of it.
+        """
         whole = np.full(2, self.total)
-        return Line(self.bases, a, b, whole, sums * whole, to_zero=True)
+        return Line(self.bases, a * self.at_means, b * self.at_means, whole, sums * whole, to_zero=True)
 
     def go(self, caps: Array) -> bool:
         """Go straight to other caps, none smaller; False if the hulls meet on the way."""

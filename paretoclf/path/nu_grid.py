@@ -262,7 +262,8 @@ def _line(
         weights[:] = hulls.meeting
         return 0
     snapshot = problem.snapshot()
-    problem.set_line(hulls.line(here, stop))
+    line = hulls.line(here, stop)
+    problem.set_line(line)
     problem.record_from_here()
     t, complete = (going - 1.0) / (stop[moving] - 1.0), True
     try:
@@ -272,8 +273,8 @@ def _line(
     log, last = problem.log, problem.segments - 1
     if last >= 0:
         _read(
-            t, log.t[:, : last + 1], log.ptr, log.index, log.a, log.made, log.state.copy(), here @ hulls.bases,
-            stop @ hulls.bases, weights,
+            t, log.t[:, : last + 1], log.ptr, log.index, log.a, log.made, log.state.copy(), line.caps(0.0),
+            line.caps(1.0), weights,
         )  # fmt: skip
     end = float(log.t[1, last]) if last >= 0 else 0.0
     if complete:

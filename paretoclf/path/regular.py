@@ -89,22 +89,16 @@ _GUESS = 4.0  # steps are seldom longer than this times their recent mean
 
 @compiled()
 def _rates(
-    Q: Rows, group: Index, index: Index, k: int, members: Array, eta: Array, w: Array, side: Array, slot: Index,
-    which: Index, count: int, watched: Array,
+    Q: Rows, index: Index, k: int, members: Array, eta: Array, w: Array, side: Array, slot: Index, which: Index,
+    count: int, watched: Array,
 ) -> None:  # fmt: skip
     """Rates of the margins of the watched samples on the current basis."""
     watched_rates(Q, index, k, members, w, side, slot, which, count, watched)
-    out, kappa = watched[DG], watched[KAPPA_NEAR]
-    if eta.shape[1] == 1:  # kappa is 0 here for samples without a group
-        d = eta[DETA, 0]
+    out = watched[DG]
+    for h in range(eta.shape[1]):
+        d, kappa = eta[DETA, h], watched[KAPPA_NEAR + h]
         for c in range(count):
             out[c] += kappa[c] * d
-        return
-    for h in range(eta.shape[1]):
-        d = eta[DETA, h]
-        for c in range(count):
-            if group[which[NEAR, c]] == h:
-                out[c] += kappa[c] * d
 
 
 @compiled()
@@ -339,8 +333,8 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
         if enters:
             at_cap = state[i] == LEFT
             if not enter(
-                Q, samples, group, index, k, R, members, S, eta, phi, which, watched, event, pivot, at_cap, drift,
-                value, total,
+                Q, samples, group, index, k, R, members, S, eta, phi, which, watched, event, pivot, at_cap, everything,
+                drift, value, total,
             ):  # fmt: skip
                 return CARE, k, done, k
             slot_enters(Q, i, k, everything, which, count, slot, block)
@@ -352,7 +346,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             samples[P_LO, i] += watched[G, event]
             k += 1
         else:
-            leave(samples, group, index, k, R, members, S, eta, which, watched, event, to_cap, drift, value)
+            leave(samples, group, index, k, R, members, S, eta, which, watched, event, to_cap, everything, drift, value)
             k -= 1
             slot_leaves(Q, event, k, slot)
             if not everything and which[WHERE, i] >= base:
@@ -368,4 +362,4 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
         if steps >= EPOCH:
             fresh = False
         else:
-            _rates(Q, group, index, k, members, eta, w, side, slot, which, count, watched)
+            _rates(Q, index, k, members, eta, w, side, slot, which, count, watched)
