@@ -98,15 +98,15 @@ def candidate(
 @compiled()
 def _change_rates(
     kappa: Array, group: Index, index: Index, k: int, members: Array, eta: Array, direction: Array, step: Array,
-    scale: float, everything: bool, which: Index, watched: Array, since: float, drift: Array,
+    scale: float, follows: bool, which: Index, watched: Array, since: float, drift: Array,
 ) -> None:  # fmt: skip
-    """Subtract ``scale * (direction, step)`` from the rates; unless all are watched, follow V and D."""
+    """Subtract ``scale * (direction, step)`` from the rates of multipliers and eta, and follow V and D if so."""
     da, g, first, first_dg, where = members[DA], watched[G], watched[FIRST_G], watched[FIRST_DG], which[WHERE]
     for h in range(eta.shape[1]):
         eta[DETA, h] -= scale * step[h]
     for j in range(k):
         da[j] -= scale * direction[j]
-    if everything:
+    if not follows:
         return
     turn, shift = 0.0, 0.0
     for j in range(k):
@@ -121,7 +121,7 @@ def _change_rates(
 @compiled()
 def enter(
     Q: Rows, samples: Array, group: Index, index: Index, k: int, R: Array, members: Array, S: Array, eta: Array,
-    phi: Array, which: Index, watched: Array, c: int, pivot: float, at_cap: bool, everything: bool, drift: Array,
+    phi: Array, which: Index, watched: Array, c: int, pivot: float, at_cap: bool, follows: bool, drift: Array,
     value: Array, total: float,
 ) -> bool:  # fmt: skip
     """The watched sample c becomes member k of the margin set; False if the system is too ill-conditioned for it.
@@ -162,7 +162,7 @@ def enter(
             U[h, j] += share * u[j]
         U[h, k] = -share
     since = drift[3]
-    _change_rates(kappa, group, index, k, members, eta, x, step, delta, everything, which, watched, since, drift)
+    _change_rates(kappa, group, index, k, members, eta, x, step, delta, follows, which, watched, since, drift)
     drift[2] += 2.0 * delta * (rate - watched[FIRST_DG, c]) + abs(delta * rate)
     value[2] -= abs(delta * rate)
     drift[1] += delta * (watched[G, c] - watched[FIRST_G, c] - since * watched[FIRST_DG, c])
@@ -177,7 +177,7 @@ def enter(
 @compiled()
 def leave(
     samples: Array, group: Index, index: Index, k: int, R: Array, members: Array, S: Array, eta: Array, which: Index,
-    watched: Array, r: int, to_cap: bool, everything: bool, drift: Array, value: Array,
+    watched: Array, r: int, to_cap: bool, follows: bool, drift: Array, value: Array,
 ) -> None:  # fmt: skip
     """Member r of the margin set leaves for its bound."""
     m, i, kappa, U = eta.shape[1], index[r], samples[KAPPA], members[BORDER:]
@@ -204,7 +204,7 @@ def leave(
             U[h, j] -= share * z[j]
     over = da[r] - (samples[CAP_RATE, i] if to_cap else 0.0)
     gain = over / bordered
-    _change_rates(kappa, group, index, k, members, eta, x, step, gain, everything, which, watched, drift[3], drift)
+    _change_rates(kappa, group, index, k, members, eta, x, step, gain, follows, which, watched, drift[3], drift)
     drift[2] += abs(over * gain)
     value[2] += abs(over * gain)
     a = members[A]

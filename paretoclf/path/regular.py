@@ -200,6 +200,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
     total, away, widened, most, fastest, best, pace = 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, np.inf
     t_budget, w_budget, eta_budget = np.inf, np.inf, np.inf
     fresh, ending, whole = False, False, False
+    follows = n > _WATCH_ALL  # V and D: else all samples are watched always
     extended.line_at(f.phi, at[0], at[1], phi)
     while True:
         if not ending:
@@ -229,7 +230,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             away, steps, most, fastest, best = 0.0, 0, 0.0, 0.0, 0.0
             t_budget = w_budget = eta_budget = np.inf
             while True:
-                if n > _WATCH_ALL and tune[PER_STEP_T] > 0.0 and not whole:
+                if follows and tune[PER_STEP_T] > 0.0 and not whole:
                     walk = tune[WANTED] * math.sqrt(tune[WANTED])
                     t_budget = _RESERVE * widened * tune[WANTED] * tune[PER_STEP_T]
                     w_budget = _RESERVE * widened * walk * tune[PER_STEP_W]
@@ -279,7 +280,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             return CARE, k, done, k
         # Is what was promised of the samples not watched still true at the event?
         since, off = drift[3] + dt, 0.0
-        if n > _WATCH_ALL:
+        if follows:
             off = off_centre(kappa, group, which, watched, first, n_first, dt, eta[RIGHT_SIDE], eta[STEP])
         square = drift[0] + dt * (2.0 * drift[1] + dt * drift[2])
         if since > t_budget or square > w_budget * w_budget or off > eta_budget:
@@ -333,7 +334,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
         if enters:
             at_cap = state[i] == LEFT
             if not enter(
-                Q, samples, group, index, k, R, members, S, eta, phi, which, watched, event, pivot, at_cap, everything,
+                Q, samples, group, index, k, R, members, S, eta, phi, which, watched, event, pivot, at_cap, follows,
                 drift, value, total,
             ):  # fmt: skip
                 return CARE, k, done, k
@@ -346,7 +347,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             samples[P_LO, i] += watched[G, event]
             k += 1
         else:
-            leave(samples, group, index, k, R, members, S, eta, which, watched, event, to_cap, everything, drift, value)
+            leave(samples, group, index, k, R, members, S, eta, which, watched, event, to_cap, follows, drift, value)
             k -= 1
             slot_leaves(Q, event, k, slot)
             if not everything and which[WHERE, i] >= base:
