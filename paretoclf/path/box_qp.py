@@ -159,10 +159,10 @@ class BoxQP(Basis):
 
     def _refined(self, slope: bool, right: Array, e: Array, U: Array, scale: float) -> tuple[Multipliers, float]:
         """Solve the bordered system by refinement; also the last correction, relative, 0 where it is negligible."""
-        k, m, Q, (high, low) = self.index.size, self.m, self.Q, self._factor.extended
+        k, m, Q = self.index.size, self.m, self.Q
         x = Multipliers(k, m)
         left = refine(
-            Q.rows, self.index, self._factor.R, high, low, self._factor.hard, right, e, self.kappa, self.group,
+            Q.rows, self._factor.best, self.index, right, e, self.kappa, self.group,
             Q.at_cap[int(slope)], U, scale, x.a, x.eta, Q.w[int(slope)], np.empty((3, k)), np.empty((m + 2, m)),
         )  # fmt: skip
         return x, float(left)

@@ -11,12 +11,13 @@ preconditioner: their solutions are refined against residuals of the original sy
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from paretoclf.checks import Array, Index
 from paretoclf.path import extended
-from paretoclf.path.jit import compiled
+from paretoclf.path.jit import by_class, compiled
 from paretoclf.path.vectors import FAST, fill
 
 # Four rows at a time, less traffic on x. The small triangle in between is solved with reciprocals, which need not wait
@@ -159,6 +160,32 @@ def solve_small(S: Array, r: Array, out: Array) -> None:
         out[0], out[1] = (S[1, 1] * r[0] - S[0, 1] * r[1]) / d, (S[0, 0] * r[1] - S[1, 0] * r[0]) / d
 
 
+class SoftFactor(NamedTuple):
+    """The factor in double precision."""
+
+    R: Array
+
+
+class HardFactor(NamedTuple):
+    """The factor in double-double, hi and lo."""
+
+    high: Array
+    low: Array
+
+
+def _solve_soft(F: SoftFactor, k: int, x: Array, room: Array) -> None:
+    forward(F.R, k, x)
+    backward(F.R, k, x)
+
+
+def _solve_hard(F: HardFactor, k: int, x: Array, room: Array) -> None:
+    extended.cholesky_solve(F.high, F.low, x, room)
+
+
+#: Solve with either factor, in place; ``room`` (k,) is for the second.
+solve_with = by_class({SoftFactor: _solve_soft, HardFactor: _solve_hard})
+
+
 _PAD = 8  # unused columns: rows a power of two apart would compete for the same lines of the cache
 
 
@@ -205,9 +232,9 @@ class Factor:
         return self._hard is not None
 
     @property
-    def extended(self) -> tuple[Array, Array]:
-        """The factor in extended precision, hi and lo; empty if there is none."""
-        return self._hard if self._hard is not None else (np.empty((0, 0)), np.empty((0, 0)))
+    def best(self) -> SoftFactor | HardFactor:
+        """The factor in extended precision, if there is one."""
+        return SoftFactor(self.R) if self._hard is None else HardFactor(*self._hard)
 
     def harden(self, high: Array, low: Array) -> bool:
         """Factor the matrix ``high + low`` in extended precision; False if it is not positive definite."""

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array, Index
-from paretoclf.path import extended, factor
-from paretoclf.path.factor import schur, solve_small
+from paretoclf.path import extended
+from paretoclf.path.factor import HardFactor, SoftFactor, schur, solve_small, solve_with
 from paretoclf.path.jit import compiled
 from paretoclf.path.rows import GramRows, Rows, by_form
 from paretoclf.path.vectors import copy, fill
@@ -55,23 +55,10 @@ def _add(x: Array, d: Array) -> None:
 
 
 @compiled()
-def solve(R: Array, high: Array, low: Array, hard: bool, k: int, x: Array, room: Array) -> None:
-    """Solve with the factor in double, or the one in double-double if `hard`, in place."""
-    if hard:
-        extended.cholesky_solve(high, low, x, room)
-    else:
-        factor.forward(R, k, x)
-        factor.backward(R, k, x)
-
-
-@compiled()
 def refine(
     Q: Rows,
+    factor: SoftFactor | HardFactor,
     index: Index,
-    R: Array,
-    high: Array,
-    low: Array,
-    hard: bool,
     right: Array,
     e: Array,
     kappa: Array,
@@ -89,8 +76,8 @@ def refine(
 
     Parameters
     ----------
-    R, high, low, hard
-        The factor, and the one in double-double.
+    factor
+        That of the margin system, in double or in double-double.
     right, e : arrays of shape (2, k) and (2, m)
         Right-hand sides, hi and lo.
     at_cap : array of shape (2, width)
@@ -122,7 +109,7 @@ def refine(
             g = group[index[j]]
             if g >= 0:
                 r[j] += Q.shift * kappa[index[j]] * re[g]
-        solve(R, high, low, hard, k, r, room[0])
+        solve_with(factor, k, r, room[0])
         for g in range(m):
             re[g] = -re[g]
         for j in range(k):
