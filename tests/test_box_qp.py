@@ -215,21 +215,49 @@ def test_both_roads_between_hulls(seed, monkeypatch):
 
 # ---- so many samples that the fast road only watches some ----------------------------------------------------------
 
+MANY = 640
+
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("groups", ["none", "one", "two and some without"])
 def test_many_samples(groups, form):
-    p = problem(groups, n=420, d=4, seed=12)
-    for found in whole_way(p, form, np.ones(420), 0.05):
+    p = problem(groups, n=MANY, d=4, seed=12)
+    for found in whole_way(p, form, np.ones(MANY), 0.05):
         found.check(np.concatenate([found.ends[::20], TIMES[::2]]), solve=TIMES[::5])
 
 
 def test_many_samples_between_hulls():
-    p, bases, begin = hulls(n=420, d=4, seed=13)
+    p, bases, begin = hulls(n=MANY, d=4, seed=13)
     tracker = p.tracker("dense")
     found = trace(tracker, p, line(bases, (1, 1), (2, 3), (1, 1), (1, 1)), begin)
     assert tracker.exchanges["regular"] > 10
     found.check(np.concatenate([found.ends[::20], TIMES[::2]]), solve=TIMES[::5])
+
+
+def test_how_far_w_is_from_its_course_is_known():
+    """Samples are left unwatched on the strength of |V|, V = w - (w + time w') at the beginning of the epoch."""
+    p = problem("one", n=MANY, d=4, seed=5)
+    tracker = p.tracker("dense")
+    bases = np.stack([np.where(p.sign > 0, 1.0, 0.0), np.where(p.sign > 0, 0.0, 1.0)])
+    from_origin(tracker, p, np.ones(MANY) * np.where(p.sign > 0, 1.0, (p.sign > 0).sum() / (p.sign < 0).sum()), 0.05)
+    end = tracker.line.stop[0] * tracker.line.bases[0]
+    a, b = (float(end[side].max()) for side in (p.sign > 0, p.sign < 0))
+    tracker.set_line(line(bases, (a, b), (0.2 * a, 3.0 * b), tracker.line.e_end, tracker.line.e_end))
+    tracker.record_from_here()
+    t, compared, finished = 0.0, 0, False
+    while not finished:
+        before, first = t, tracker.segments
+        t, made, finished = tracker.advance(t, 12)
+        if made == 0:
+            break
+        log, last, drift = tracker.log, tracker.segments - 1, tracker._room.drift
+        if finished or last <= first or abs(drift[3] - (t - before)) > 1e-15:
+            continue  # another epoch began in between
+        rate = (log.w[first, 1] - log.w[first, 0]) / (log.t[1, first] - log.t[0, first])
+        V = log.w[last, 1] - log.w[first, 0] - drift[3] * rate
+        assert drift[0] == pytest.approx(float(V @ V), rel=1e-5, abs=1e-22)
+        compared += 1
+    assert compared > 5
 
 
 def test_a_dependent_margin_set_is_no_start():
