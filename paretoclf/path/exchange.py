@@ -97,8 +97,8 @@ def candidate(
 
 @compiled()
 def _change_rates(
-    kappa: Array, group: Index, index: Index, k: int, members: Array, eta: Array, direction: Array, step: Array,
-    scale: float, follows: bool, which: Index, watched: Array, since: float, drift: Array,
+    index: Index, k: int, members: Array, eta: Array, direction: Array, step: Array, scale: float, follows: bool,
+    which: Index, watched: Array, since: float, drift: Array,
 ) -> None:  # fmt: skip
     """Subtract ``scale * (direction, step)`` from the rates of multipliers and eta, and follow V and D if so."""
     da, g, first, first_dg, where = members[DA], watched[G], watched[FIRST_G], watched[FIRST_DG], which[WHERE]
@@ -162,7 +162,7 @@ def enter(
             U[h, j] += share * u[j]
         U[h, k] = -share
     since = drift[3]
-    _change_rates(kappa, group, index, k, members, eta, x, step, delta, follows, which, watched, since, drift)
+    _change_rates(index, k, members, eta, x, step, delta, follows, which, watched, since, drift)
     drift[2] += 2.0 * delta * (rate - watched[FIRST_DG, c]) + abs(delta * rate)
     value[2] -= abs(delta * rate)
     drift[1] += delta * (watched[G, c] - watched[FIRST_G, c] - since * watched[FIRST_DG, c])
@@ -204,7 +204,7 @@ def leave(
             U[h, j] -= share * z[j]
     over = da[r] - (samples[CAP_RATE, i] if to_cap else 0.0)
     gain = over / bordered
-    _change_rates(kappa, group, index, k, members, eta, x, step, gain, follows, which, watched, drift[3], drift)
+    _change_rates(index, k, members, eta, x, step, gain, follows, which, watched, drift[3], drift)
     drift[2] += abs(over * gain)
     value[2] += abs(over * gain)
     a = members[A]
