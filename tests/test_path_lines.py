@@ -353,3 +353,15 @@ def test_shifts_of_targets_do_not_follow_a_line_into_an_axis(total):
             path = pc.trace(pc.TwoCSVM(X[inner], y[inner]), (0, total), (total, 0))
             last = path.breakpoints[-2]
             assert path.intercept(last) == pytest.approx(1.0, abs=1e-11)  # w vanishes, and the positives have f >= 1
+
+
+@pytest.mark.parametrize("kernel", [None, pc.RBF(np.sqrt(5.0))])
+def test_a_ray_of_two_equal_classes_needs_no_care(kernel, monkeypatch):
+    # Near the origin b is one of an interval: the margin set has two samples, whose multipliers reach a bound together
+    # or are at their cap up to rounding. Every such step was a careful one.
+    pieces, piece = [], BoxQP.piece
+    monkeypatch.setattr(BoxQP, "piece", lambda self, t: pieces.append(t) or piece(self, t))
+    data = pc.datasets.make_gaussians(40, rng=1)
+    path = pc.trace(pc.TwoCSVM(data.X, data.y, kernel), (0.0, 0.0), (10.0, 10.0))
+    assert path.breakpoints.size > 50
+    assert pieces == []

@@ -68,6 +68,7 @@ def next_event(
         limit = within  # nothing that cannot happen before this is looked at
         best, kind, best_dt, best_early, best_late = -1, NONE, np.inf, np.inf, np.inf
         second = np.inf  # earliest possible time of all others
+        first_slack, first_speed = np.inf, 0.0
         for j in range(k):
             i = index[j]
             cap = phi[0, 0] * u[i] + phi[0, 1] * v[i]
@@ -84,7 +85,13 @@ def next_event(
                 if speed < 10.0 * noise:
                     second = min(second, 0.0)
                     continue
-                dt = slack / speed
+                # Of two members of one group the constraint fixes the sum or the difference: both may reach a bound
+                # at once, always. Then either leaves, and the other stays, at its bound.
+                together = abs(speed - first_speed) <= noise and abs(slack - first_slack) <= ROUNDING * cap
+                if together and k == 2 and eta.shape[1] == 1:
+                    continue
+                first_slack, first_speed = slack, speed
+                dt = 0.0 if -error <= slack <= ROUNDING * cap else slack / speed  # at its bound up to rounding
                 if dt < best_dt:
                     second = min(second, best_early)
                     best, kind, best_dt, best_early = j, TO_CAP if up else TO_ZERO, dt, early
@@ -131,4 +138,4 @@ def next_event(
         end = horizon - end_tolerance
         if best < 0 or best_dt > horizon:
             return -1, NONE, min(best_early, second) > end, horizon
-        return best, kind, best_dt > 0.0 and limit < second and limit < end, best_dt
+        return best, kind, best_dt >= 0.0 and limit < second and limit < end, best_dt
