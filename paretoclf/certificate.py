@@ -21,9 +21,13 @@ import numpy as np
 
 from paretoclf.checks import Array, check_labels, check_matrix, check_nonnegative, check_vector
 from paretoclf.errors import InputError
+from paretoclf.exact_sums import inner, product, total
 from paretoclf.proof import Certificate as Certificate
 from paretoclf.samples import Samples, check_samples, largest
 from paretoclf.tolerances import SLACK_ROUNDING
+
+#: What a certificate says that was computed with sums rounded once.
+PRECISELY = "For multipliers in twice double precision."
 
 #: Bytes of working arrays that `certify_many` holds at a time.
 _WORK = 2**25
@@ -112,6 +116,7 @@ def certify(
     X: Any = None,
     w: Any = None,
     xi: Any = None,
+    alpha_lo: Any = None,
 ) -> BoxCertificate:
     """Certificate of one (alpha, b), from raw arrays.
 
@@ -133,6 +138,9 @@ def certify(
         A separate primal point for the linear kernel; by default w is what alpha implies.
     xi : array of shape (n,), optional
         Slacks to be judged; by default the smallest feasible ones.
+    alpha_lo : array of shape (n,), optional
+        What alpha misses of the multipliers: then ``alpha + alpha_lo`` are judged, with sums that are rounded once.
+        Where cap times ``K_ii`` is 1e8 and more, the rounding of alpha alone moves margins by more than 1e-8.
 
     Returns
     -------
@@ -170,15 +178,12 @@ def certify(
     if w is not None and X is None:
         raise InputError("w must be given together with X")
     W = None if w is None else check_vector(w, samples.shape[1], "w")[:, None]
-    certificate = certify_many(
-        labels,
-        caps[:, None],
-        alpha[:, None],
-        np.array([float(b)]),
-        K=samples if X is None else None,
-        X=None if X is None else samples,
-        W=W,
-    )[0]
+    data: dict[str, Any] = {"K": samples if X is None else None, "X": None if X is None else samples}
+    if alpha_lo is None:
+        certificate = certify_many(labels, caps[:, None], alpha[:, None], np.array([float(b)]), W=W, **data)[0]
+    else:
+        low = check_vector(alpha_lo, n, "alpha_lo")
+        certificate = certify_precisely(labels, caps, np.stack([alpha, low]), float(b), W=W, **data)
     if xi is None:
         return certificate
     xi = check_vector(xi, n, "xi")
@@ -226,7 +231,6 @@ def _certify_block(
     note: str,
 ) -> list[BoxCertificate]:
     Y = y[:, None]
-    positive, negative = y > 0, y < 0
     feasible = _feasible_dual(y, caps, alpha)
     both = np.hstack([Y * alpha, Y * feasible])
     k = alpha.shape[1]
@@ -248,10 +252,51 @@ def _certify_block(
         scores = product[:, :k]
         norm2 = np.einsum("nk,nk->k", both[:, :k], scores)
         norm2_dual = np.einsum("nk,nk->k", both[:, k:], product[:, k:])
-    f = scores + b
-    margin = Y * f - 1.0
-    primal = 0.5 * norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin))
     dual = feasible.sum(axis=0) - 0.5 * norm2_dual
+    return _conclude(y, caps, alpha, scores + b, norm2, dual, stationarity, note)
+
+
+def certify_precisely(
+    y: Array,
+    caps: Array,
+    alpha: Array,
+    b: float,
+    *,
+    K: Array | None = None,
+    X: Samples | None = None,
+    W: Array | None = None,
+    note: str = "",
+) -> BoxCertificate:
+    """`certify_many` for one pair whose multipliers come in two parts, alpha (2, n): sums are rounded once."""
+    coef, feasible = y * alpha, _feasible_parts(y, caps, alpha)
+    stationarity = 0.0
+    if X is not None:
+        implied, lower = (product(X.T, v) for v in (coef, y * feasible))
+        w = implied if W is None else W[:, 0]
+        scores = product(X, np.stack([w, np.zeros_like(w)]))
+        norm2, norm2_dual = float(w @ w), float(lower @ lower)
+        if W is not None:
+            reach = largest(X)
+            terms = abs(X).T @ np.abs(alpha[0])
+            stationarity = float(np.max(np.abs(w - implied) * reach / (1.0 + terms * reach), initial=0.0))
+    else:
+        assert K is not None
+        scores = product(K, coef)
+        norm2 = inner(coef, scores)
+        norm2_dual = inner(y * feasible, product(K, y * feasible))
+    dual = total(feasible) - 0.5 * norm2_dual
+    f, note = (scores + b)[:, None], f"{PRECISELY} {note}".rstrip()
+    numbers = np.array([norm2]), np.array([dual]), np.array([stationarity])
+    return _conclude(y, caps[:, None], alpha[0][:, None], f, *numbers, note)[0]
+
+
+def _conclude(
+    y: Array, caps: Array, alpha: Array, f: Array, norm2: Array, dual: Array, stationarity: Array, note: str
+) -> list[BoxCertificate]:
+    """Certificates from scores f (n, k), squared norms, dual values and residuals of stationarity (k,)."""
+    margin = y[:, None] * f - 1.0
+    primal = 0.5 * norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin))
+    positive, negative = y > 0, y < 0
     largest_cap = np.maximum(caps.max(axis=0), np.finfo(float).tiny)
     unit = np.where(caps > 0, caps, largest_cap)
     box = np.maximum(np.maximum(-alpha, alpha - caps), 0.0) / unit
@@ -264,7 +309,7 @@ def _certify_block(
     comp = np.maximum(np.minimum(load, np.maximum(scaled, 0.0)), np.minimum(room, np.maximum(-scaled, 0.0)))
     worst = np.argmax(np.maximum(box, comp), axis=0)
     result = []
-    for j in range(k):
+    for j in range(caps.shape[1]):
         i = int(worst[j])
         scale = max(abs(primal[j]), np.finfo(float).tiny)
         result.append(
@@ -291,8 +336,18 @@ def _feasible_dual(y: Array, caps: Array, alpha: Array) -> Array:
     feasible = np.clip(alpha, 0.0, caps)
     positive, negative = y > 0, y < 0
     up, down = feasible[positive].sum(axis=0), feasible[negative].sum(axis=0)
-    total = np.minimum(up, down)
+    smaller = np.minimum(up, down)
     tiny = np.finfo(float).tiny
-    feasible[positive] *= total / np.maximum(up, tiny)
-    feasible[negative] *= total / np.maximum(down, tiny)
+    feasible[positive] *= smaller / np.maximum(up, tiny)
+    feasible[negative] *= smaller / np.maximum(down, tiny)
+    return feasible
+
+
+def _feasible_parts(y: Array, caps: Array, alpha: Array) -> Array:
+    """`_feasible_dual` for multipliers in two parts (2, n)."""
+    above, below = (alpha[0] - caps) + alpha[1] > 0, alpha[0] + alpha[1] < 0
+    feasible = np.where(above, np.stack([caps, np.zeros_like(caps)]), np.where(below, 0.0, alpha))
+    excess = total(y * feasible)
+    heavier = (y > 0) == (excess > 0)
+    feasible[1, heavier] -= feasible[0, heavier] * (abs(excess) / max(feasible[0, heavier].sum(), np.finfo(float).tiny))
     return feasible

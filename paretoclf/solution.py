@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.certificate import BoxCertificate, Certificate, certify_many
+from paretoclf.certificate import BoxCertificate, Certificate, certify_many, certify_precisely
 from paretoclf.checks import Array, Mask
 from paretoclf.classifiers import Rule, gram_scores, gram_slope
 from paretoclf.costs import Costs
@@ -180,9 +180,17 @@ class Solution:
 
 @dataclass(frozen=True)
 class BoxEvidence:
-    """Evidence of a 2C-SVM, computed when first asked for."""
+    """Evidence of a 2C-SVM, computed when first asked for.
+
+    Attributes
+    ----------
+    classifier : Classifier
+    alpha_lo : array of shape (n,), optional
+        What the classifier's multipliers miss of those that are judged.
+    """
 
     classifier: Classifier = field(repr=False)
+    alpha_lo: Array | None = field(default=None, repr=False)
 
     @cached_property
     def certificate(self) -> BoxCertificate:
@@ -191,6 +199,9 @@ class BoxEvidence:
         features = c.gram.features
         data: dict[str, Any] = {"K": c.gram.matrix} if features is None else {"X": features}
         W = None if c.slope is None else c.slope[:, None]
+        if self.alpha_lo is not None:
+            both = np.stack([c.alpha, self.alpha_lo])
+            return certify_precisely(c.y, c.caps, both, c.b, W=W, note=c.gram.note, **data)
         caps, alpha, b = c.caps[:, None], c.alpha[:, None], np.array([c.b])
         return certify_many(c.y, caps, alpha, b, W=W, note=c.gram.note, **data)[0]
 
@@ -198,7 +209,8 @@ class BoxEvidence:
     def numbers(self) -> dict[str, Any]:
         """Multipliers alpha in [0, cap], slacks ``xi = max(0, 1 - y f)``, intercept b."""
         c = self.classifier
-        return {"alpha": c.alpha, "xi": np.maximum(0.0, 1.0 - c.y * (c.training_scores + c.b)), "b": c.b}
+        low = {} if self.alpha_lo is None else {"alpha_lo": self.alpha_lo}
+        return {"alpha": c.alpha, "xi": np.maximum(0.0, 1.0 - c.y * (c.training_scores + c.b)), "b": c.b} | low
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -224,6 +236,7 @@ def make_solution(
     *,
     b: float | None = None,
     w: Array | None = None,
+    alpha_lo: Array | None = None,
     source: str,
     status: str = "optimal",
     timing: Mapping[str, float] | None = None,
@@ -241,6 +254,8 @@ def make_solution(
         of a half-line.
     w : array of shape (d,), optional
         Slope, where known better than the multipliers imply it (a Gram with features).
+    alpha_lo : array of shape (n,), optional
+        What alpha misses of the multipliers, which the certificate is for.
     source, status, timing
         Passed on.
     """
@@ -250,7 +265,7 @@ def make_solution(
     classifier = Classifier(gram, y, caps, alpha, float(b), w)
     return Solution(
         classifier=classifier,
-        evidence=BoxEvidence(classifier),
+        evidence=BoxEvidence(classifier, alpha_lo),
         source=source,
         status=status,
         timing=dict(timing or {}),

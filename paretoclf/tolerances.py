@@ -29,6 +29,13 @@ GRAM_SYMMETRY = 1e-12
 #: Certificate threshold for a path point (largest scaled residual and relative duality gap).
 CERTIFY = 1e-8
 
+#: A path whose largest cap times the largest kernel value, times this, exceeds CERTIFY is steep: rounding of a
+#: multiplier (half of 2.2e-16) and sums of tens of them may move margins by as much.
+STEEP = 2e-14
+
+#: Samples whose largest squared norm is up to this many times that of the centred ones can be traced as they are.
+OFF_CENTRE = 1e4
+
 #: Points of a grid are certified together and must use no more than this share of the tolerances: looked at one by
 #: one, their sums are rounded in another order.
 TOGETHER = 0.25
@@ -54,6 +61,13 @@ ROUNDING = 1e-14
 #: Tracker: a gradient slope in extended precision below this share of its terms is zero (multipliers are refined
 #: to 1e-18 relative).
 SLOPE_ZERO = 1e-17
+
+#: Tracker: where the rounding of a multiplier moves margins by more than this, the time of its exit is computed to
+#: twice double precision.
+MARGIN_NOISE = 1e-11
+
+#: Tracker: what rounding of the margins may make of a stored optimal value, relative to it.
+VALUE_ERROR = 1e-10
 
 #: Tracker: an event this close (absolute, the line has length 1) to the end of the line is the end of the line.
 END_OF_LINE = 1e-13

@@ -152,7 +152,6 @@ class Family:
     weighted: bool = False
     per_sample: bool = False  # caps that move sample by sample, not by class
     instances: int = 20
-    beyond: bool = False  # made to be beyond double precision
 
     def instance(self, seed: int) -> tuple[Any, Any, Any]:
         """Samples, labels and weights (or None), the same for the same seed."""
@@ -200,10 +199,10 @@ FAMILIES = {
     "costs * 1e6": Family(rounded, features=1e-3, costs=1e6, rbf_costs=1e6),
     "weights": Family(rounded, weighted=True),
     "sample costs": Family(rounded, per_sample=True),
-    "features only * 1e6": Family(overlapping, ("linear",), ("raw",), features=1e6, instances=6, beyond=True),
-    "costs only * 1e6": Family(rounded, ("linear",), ("raw",), costs=1e6, instances=6, beyond=True),
-    "polynomial, * 1e6": Family(grid, ("poly 2", "poly 3"), ("raw",), costs=1e6, instances=4, beyond=True),
-    "mixed scales * 1e3": Family(mixed_scales, ("linear",), ("raw",), instances=6, beyond=True),
+    "features only * 1e6": Family(overlapping, ("linear",), ("raw",), features=1e6, instances=6),
+    "costs only * 1e6": Family(rounded, ("linear",), ("raw",), costs=1e6, instances=6),
+    "polynomial, * 1e6": Family(grid, ("poly 2", "poly 3"), ("raw",), costs=1e6, instances=4),
+    "mixed scales * 1e3": Family(mixed_scales, ("linear",), ("raw",), instances=6),
 }
 
 

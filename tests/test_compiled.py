@@ -8,9 +8,11 @@ import subprocess
 import sys
 from typing import NamedTuple
 
+import numba
 import pytest
 
 import paretoclf as pc
+from paretoclf.path import jit
 from paretoclf.path.jit import by_class, compiled
 
 
@@ -138,6 +140,35 @@ def test_compiled_functions_choose_by_the_class_of_their_first_argument():
     assert nothing(Silent(1.0), 4.0) == 4.0
     with pytest.raises(NotImplementedError, match="compiled code"):
         pick(Wide(2.0), 3.0)
+
+
+def test_what_several_call_is_translated_once(monkeypatch):
+    translated, compile_internal = [], jit.compile_internal
+
+    def counting(typing, target, library, function, *rest):
+        translated.append(function.__name__)
+        return compile_internal(typing, target, library, function, *rest)
+
+    monkeypatch.setattr(jit, "compile_internal", counting)
+
+    def square(x: float) -> float:
+        return x * x
+
+    def inner(x: float) -> float:
+        return shared(x) + max(x, 1.0)
+
+    shared, middle = compiled()(square), compiled()(inner)
+
+    def one(x: float) -> float:
+        return middle(x) - shared(x)
+
+    def other(x: float) -> float:
+        return 2.0 * middle(x)
+
+    # Not cached on disk, or the second run of this test would translate nothing.
+    first, second = (numba.njit(_nrt=False)(function) for function in (one, other))
+    assert (first(3.0), second(3.0), first(0.5)) == (3.0, 24.0, 1.0)
+    assert sorted(translated) == ["inner", "square"]
 
 
 def test_the_collector_of_garbage_is_on_again_after_a_compilation():

@@ -21,7 +21,19 @@ PACKAGE = ROOT / "paretoclf"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 GROUND = (
-    *("errors", "tolerances", "memory", "costs", "checks", "samples", "kernels", "low_rank", "gram", "nu"),
+    *(
+        "errors",
+        "tolerances",
+        "memory",
+        "costs",
+        "checks",
+        "samples",
+        "exact_sums",
+        "kernels",
+        "low_rank",
+        "gram",
+        "nu",
+    ),
     *("proof", "evidence", "classifiers", "solution", "certificate", "judges"),
 )
 EVERYTHING = ("",)

@@ -81,6 +81,20 @@ def test_zero_steps_record_nothing_and_then_care_is_taken():
     assert not problem.careful[-1]  # progress ends the caution
 
 
+def test_exchanges_in_place_on_the_fast_road_count_as_a_stall():
+    class InPlace(Schedule):
+        calls = 0
+
+        def advance(self, t, limit):
+            self.calls += 1
+            return t, 20, False
+
+    problem = InPlace([0.0] * 60 + [0.5])
+    assert follow(problem) == 3 * 21 + 58 + 20
+    assert problem.calls == 4  # three times in vain, and once more after the step of 0.5
+    assert problem.careful[:3] == [False, False, True]
+
+
 @pytest.mark.parametrize("limit", [0, 1, 17])
 def test_one_that_never_ends_is_refused_at_the_cap(limit):
     problem = Endless(2.0**-10)

@@ -28,11 +28,12 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Mask
 from paretoclf.errors import DegeneratePathError
+from paretoclf.exact_sums import inner
 from paretoclf.path import events, extended
 from paretoclf.path.basis import Basis
-from paretoclf.path.events import LEFT, RIGHT
+from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.exchange import ends_at_zero, jump
 from paretoclf.path.layout import BLOCK, CARE, END, JUMP_TO_CAP, JUMP_TO_ZERO, ROOM, Follower, Record, Room, make_room
 from paretoclf.path.quadratic import Multipliers
@@ -43,11 +44,13 @@ from paretoclf.tolerances import (
     END_TIE,
     EVENT_BOX,
     INFEASIBLE,
+    MARGIN_NOISE,
     ROUNDING,
     SETTLED,
     SLOPE_NOISE,
     SLOPE_ZERO,
     UNREFINED,
+    VALUE_ERROR,
 )
 
 
@@ -131,11 +134,7 @@ class BoxQP(Basis):
             solved.append(x)
         value, rate = solved
         (q, dq), (size, dsize) = self.Q.products(F, value, rate)
-        grouped = self.group >= 0
-        eta, deta = np.zeros(self.n), np.zeros(self.n)
-        if m:
-            eta[grouped] = (self.kappa * value.eta[0][self.group])[grouped]
-            deta[grouped] = (self.kappa * rate.eta[0][self.group])[grouped]
+        eta, deta = self._of_each(value.eta[0]), self._of_each(rate.eta[0])
         g, dg = q + eta - self.p, dq + deta
         slopes = self.Q.slopes()
         return Piece(
@@ -143,6 +142,13 @@ class BoxQP(Basis):
             ROUNDING * (1.0 + np.abs(eta) + size), ROUNDING * (np.abs(deta) + dsize),
             *(slopes if slopes is not None else (None, None)),
         )  # fmt: skip
+
+    def _of_each(self, eta: Array) -> Array:
+        """``A' eta``."""
+        out = np.zeros(self.n)
+        grouped = self.group >= 0
+        out[grouped] = self.kappa[grouped] * eta[self.group[grouped]]
+        return out
 
     def settle(self) -> Piece:
         """Piece at the beginning of a line, with the targets of the margin set where they belong, if its sets allow it.
@@ -193,8 +199,24 @@ class BoxQP(Basis):
         if dt == 0.0:
             self.exchanges["zero"] += 1
         t_next = t + dt
-        self.t_lo += (t - t_next) + dt
+        added = t_next - t
+        self.t_lo += (t - (t_next - added)) + (dt - added)  # exactly what the sum was rounded by
+        if kind != events.TO_MARGIN:
+            self.t_lo += self._rest_of_exit(piece, int(position), kind == events.TO_CAP, float(dt), t_next)
         return float(dt), Event(int(kind), int(position), float(dt), entering)
+
+    def _rest_of_exit(self, piece: Piece, position: int, to_cap: bool, dt: float, t_next: float) -> float:
+        """What dt misses of the time to an exit, where the rounding of a multiplier would show in the margins."""
+        i = int(self.index[position])
+        if dt == 0.0 or np.finfo(float).eps * piece.cap[i] * self._reach[i] ** 2 < MARGIN_NOISE:
+            return 0.0
+        phi = np.zeros((2, 2))
+        if to_cap:
+            extended.line_at(self._phi, t_next, self.t_lo, phi)
+        a, da = piece.value.a[:, position], piece.rate.a[:, position]
+        slack = inner(np.column_stack([phi, a, da]), np.append(self.line.bases[:, i], [-1.0, -dt]))
+        rest = slack / float(da[0] - (self.c1[i] if to_cap else 0.0))
+        return rest if abs(rest) < dt else 0.0
 
     def _first_arrival(
         self, piece: Piece, before: float, horizon: float, careful: bool, leaving: int
@@ -237,13 +259,13 @@ class BoxQP(Basis):
                 return found
 
     def _violation(self, piece: Piece) -> float:
-        """How far the recomputed solution is from its own sets, in units of cap and margin."""
+        """How far the recomputed solution is from its own sets, beyond rounding, in units of cap and margin."""
         cap = piece.cap[self.index]
         unit = np.where(cap > 0, cap, np.inf)
         box = np.maximum(-piece.value.a[0], piece.value.a[0] - cap) / unit
-        outside = np.where(self.state == RIGHT, -piece.g, np.where(self.state == LEFT, piece.g, 0.0)) / piece.g_scale
-        on = np.abs(piece.g[self.index]) / piece.g_scale[self.index]
-        return float(np.max([box.max(initial=0.0), outside.max(initial=0.0), on.max(initial=0.0)]))
+        wrong = np.where(self.state == RIGHT, -piece.g, np.where(self.state == LEFT, piece.g, np.abs(piece.g)))
+        wrong = np.where(self.state <= MARGIN, wrong - piece.g_error, 0.0) / piece.g_scale
+        return float(np.max([box.max(initial=0.0), wrong.max(initial=0.0)]))
 
     def record(self, piece: Piece, t: float, t_next: float) -> None:
         """Keep the piece over [t, t_next]."""
@@ -271,10 +293,24 @@ class BoxQP(Basis):
         change = np.where(capped, self.caps(t_next), 0.0) - full
         full[self.index] = log.a[0, used : used + k]
         change[self.index] = log.a[1, used : used + k] - full[self.index]
-        q, dq = piece.q + first * piece.dq, (last - first) * piece.dq
+        q, dq = self._products(piece, capped, full)
+        q, dq = q + first * dq, (last - first) * dq
         log.value[s] = self.p @ full - 0.5 * full @ q, self.p @ change - full @ dq, -0.5 * change @ dq
         log.ptr[s + 1] = used + k
         log.count[:2] += (1, k)
+
+    def _products(self, piece: Piece, capped: Mask, full: Array) -> tuple[Array, Array]:
+        """``Q a`` and its derivative; in extended precision where rounding would show in the optimal value."""
+        cap = full[capped]
+        value = abs(self.p @ full - 0.5 * full @ piece.q)
+        if cap @ piece.g_error[capped] <= VALUE_ERROR * value:
+            return piece.q, piece.dq
+        q, dq, F, L = piece.q.copy(), piece.dq.copy(), self.index, np.flatnonzero(capped)
+        eta, deta = self._of_each(piece.value.eta[0]), self._of_each(piece.rate.eta[0])
+        g, dg, _ = self.Q.precise(L, F, self.p, self._p_lo, self.kappa, self.group, piece.value, piece.rate)
+        q[L], dq[L] = g + self.p[L] - eta[L], dg - deta[L]
+        q[F], dq[F] = self.p[F] - eta[F], -deta[F]
+        return q, dq
 
     def _inside(self, a: Array, t: float) -> bool:
         cap = self.caps(t)[self.index]

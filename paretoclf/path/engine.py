@@ -73,6 +73,8 @@ def follow(
             stalled, t = 0, t_next
             if progress is not None:
                 progress(t)
+        else:
+            stalled += exchanges
         if finished:
             return count
         if exchanges == _REPORT or count > limit:

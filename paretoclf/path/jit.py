@@ -13,6 +13,7 @@ import functools
 import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -104,11 +105,24 @@ def _flags(fastmath: frozenset[str]) -> _Flags:
     return flags
 
 
+@dataclass(frozen=True)
+class _Part:
+    """One function for one tuple of argument types: its code, before machine code, and what it calls."""
+
+    descriptor: Any
+    library: Any
+    calls: list[_Part]
+
+
+_parts: WeakKeyDictionary[Any, _Part] = WeakKeyDictionary()  # by the library that a part is compiled in
+_taken: WeakKeyDictionary[Any, set[int]] = WeakKeyDictionary()  # which parts a library has already
+
+
 def _compile_into_callers(
     call: Callable[..., Any], choose: Callable[[Any], Callable[..., Any] | None], flags: _Flags
 ) -> None:
     """Let compiled code call `call`: the function that `choose` takes, by the type of the first argument."""
-    known: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()  # what each library has already
+    known: dict[Any, _Part] = {}
 
     class Call(AbstractTemplate):  # type: ignore[misc]
         key = call
@@ -125,13 +139,39 @@ def _compile_into_callers(
         function, library = choose(sig.args[0]), context.active_code_library
         if function is None:
             return context.get_dummy_value()
-        here = known.setdefault(library, {})
-        if sig.args not in here:
-            here[sig.args] = compile_internal(
-                cpu_target.typing_context, cpu_target.target_context, library, function, sig.args, sig.return_type,
-                flags, {},
-            ).fndesc  # fmt: skip
-        return context.call_internal(builder, here[sig.args], sig, arguments)
+        part = known.get(sig.args)
+        if part is None:
+            own = library.codegen.create_library(function.__name__)
+            part = _parts[own] = known[sig.args] = _Part(None, own, [])
+            descriptor = compile_internal(
+                cpu_target.typing_context,
+                cpu_target.target_context,
+                own,
+                function,
+                sig.args,
+                sig.return_type,
+                flags,
+                {},
+            ).fndesc
+            part = _parts[own] = known[sig.args] = _Part(descriptor, own, part.calls)
+        caller = _parts.get(library)
+        if caller is not None:
+            caller.calls.append(part)
+        else:
+            _take(library, part)
+        return context.call_internal(builder, part.descriptor, sig, arguments)
+
+
+def _take(library: Any, part: _Part) -> None:
+    """Link a part, and what it calls, into a library that becomes machine code."""
+    taken = _taken.setdefault(library, set())
+    if id(part) not in taken:
+        taken.add(id(part))
+        library._final_module.link_in(part.library._final_module, preserve=True)
+        for other in part.library._linking_libraries:  # numba's own functions
+            library.add_linking_library(other)
+        for called in part.calls:
+            _take(library, called)
 
 
 def _returned(function: Callable[..., Any]) -> Any:

@@ -19,14 +19,14 @@ from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.build import Leg, assemble, with_chords
 from paretoclf.path.engine import follow
 from paretoclf.path.events import LEFT, OUT, RIGHT
 from paretoclf.path.hub import check_hub, crossing
 from paretoclf.path.legs import Walk, check_certificates, meter, straight
 from paretoclf.path.pieces import Pieces
-from paretoclf.path.quadratic import STORED_SLOPE, FeatureForm, GramForm, centre
+from paretoclf.path.precise import box_qp
+from paretoclf.path.quadratic import STORED_SLOPE
 from paretoclf.path.result import Path
 from paretoclf.path.segments import Line, Log
 from paretoclf.tolerances import ROUNDING
@@ -129,7 +129,6 @@ class _Tracer:
             self.bases = np.stack([self.cap_start, self.cap_stop])
             self.ends = np.array([1.0, 0.0]), np.array([0.0, 1.0])
         self.per_sample = isinstance(line.start, SampleCosts)
-        self.mean: Array | None = None
         self.hub = hub
         if hub is not None:
             at_line, at_hub = crossing(line, hub.line)
@@ -142,7 +141,7 @@ class _Tracer:
         """Trace and join."""
         if any(not (self.cap_start[side].any() or self.cap_stop[side].any()) for side in self.side):
             return self._on_axis()
-        self.problem = BoxQP(self._quadratic(), np.ones(self.y.size), self.y, np.zeros(self.y.size, dtype=np.int64), 1)
+        self.problem, self.mean = box_qp(self.gram, self.y, float(max(self.cap_start.max(), self.cap_stop.max())))
         self.walk = Walk(self.problem, self.bases, ~self.out, self.max_events, self.progress)
         start, stop = self.ends
         at_origin = [not cap.any() for cap in (self.cap_start, self.cap_stop)]
@@ -177,13 +176,6 @@ class _Tracer:
 
     def _join(self, log: Log, forward: list[Leg], other: Log, backward: list[Leg]) -> Pieces:
         return assemble(log, forward, other, backward, self.mean, self.gram.features is not None)
-
-    def _quadratic(self) -> GramForm | FeatureForm:
-        X = self.gram.features
-        if X is None:
-            return GramForm(self.gram.matrix, self.y)
-        self.mean = centre(X)
-        return FeatureForm(X if self.mean is None else X - self.mean, self.y)
 
     # ---- where the line meets the ray ------------------------------------------------------------------------
 

@@ -78,7 +78,7 @@ def next_event(
                 speed = da[j] - c1[i] if up else -da[j]
                 if slack - error > speed * limit:  # nearly all
                     continue
-                noise = SLOPE_NOISE * (fastest / length[i] + (abs(c1[i]) if up else 0.0))
+                noise = SLOPE_NOISE * (fastest / length[i] + abs(c1[i]))
                 if speed <= 0.1 * noise:
                     continue
                 early = max(slack - error, 0.0) / speed
@@ -90,6 +90,8 @@ def next_event(
                 together = abs(speed - first_speed) <= noise and abs(slack - first_slack) <= ROUNDING * cap
                 if together and k == 2 and eta.shape[1] == 1:
                     continue
+                if slack <= error and speed * horizon <= FAST_EXIT * cap:
+                    continue  # at its bound, and its rate is rounding: it rests there
                 first_slack, first_speed = slack, speed
                 dt = 0.0 if -error <= slack <= ROUNDING * cap else slack / speed  # at its bound up to rounding
                 if dt < best_dt:

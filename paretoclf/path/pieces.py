@@ -146,7 +146,9 @@ class OnPieces:
 
     def basis(self, t: float) -> tuple[State, Index]:
         """The basis at t: set of each sample, shape (n,), and the margin set, shape (k,)."""
-        j = self._locate(t)[0]
+        return self._basis(self._locate(t)[0])
+
+    def _basis(self, j: int) -> tuple[State, Index]:
         return self._state(j), self.pieces.index[self.pieces.ptr[j] : self.pieces.ptr[j + 1]]
 
     def _margin(self, j: int, share: float) -> tuple[Index, Array]:

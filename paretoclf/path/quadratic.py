@@ -288,12 +288,13 @@ class FeatureForm(Quadratic):
 
     def products(self, index: Index, value: Multipliers, rate: Multipliers) -> tuple[Array, Array]:
         """``Q a`` and its derivative in double, shape (2, n), and the size of the terms that were summed."""
-        w = self.w[:, 0]
+        w = self.w.sum(axis=1)  # where large terms cancel the low part is no rounding of the high one
         return self._dot(w), np.linalg.norm(w, axis=1)[:, None] * self.reach
 
     def slopes(self) -> tuple[Array, Array]:
         """The vector w and its derivative of the last `products`."""
-        return self.w[0, 0].copy(), self.w[1, 0].copy()
+        w, dw = self.w.sum(axis=1)
+        return w, dw
 
 
 def _shifts(shift: float, index: Index, kappa: Array, group: Index) -> Array:

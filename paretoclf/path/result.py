@@ -16,10 +16,12 @@ from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.path.events import LEFT
 from paretoclf.path.pieces import OnPieces, Pieces
+from paretoclf.path.precise import PreciseSolver
 from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.scores import PathScores
 from paretoclf.path.storage import write
 from paretoclf.solution import Solution, make_solution
+from paretoclf.tolerances import CERTIFY, STEEP
 
 _BLOCK = 256  # columns of multipliers expanded at a time
 
@@ -113,15 +115,54 @@ class Path(OnPieces):
     def at(self, t: float) -> Solution:
         """Solution at t; its certificate is computed when asked for.
 
+        Where costs times kernel values are so large that the rounding of the multipliers shows, the certificate is
+        computed at once; if it fails, the solution is computed to twice double precision, and its numbers have the
+        second half of the multipliers, ``alpha_lo``.
+
         Parameters
         ----------
         t : float
             In [0, 1].
         """
         w = None if self.pieces.w is None else self.slope(t)
+        stored = self._solution(t, self.alpha(t), self.intercept(t), w)
+        if not self._steep or stored.certificate.passes():
+            return stored
+        return self._precise(t) or stored
+
+    def _solution(self, t: float, alpha: Array, b: float, w: Array | None, alpha_lo: Array | None = None) -> Solution:
         return make_solution(
-            self.gram, self.y, self.caps(t), self.costs(t), self.alpha(t), b=self.intercept(t), w=w, source="path"
+            self.gram, self.y, self.caps(t), self.costs(t), alpha, b=b, w=w, alpha_lo=alpha_lo, source="path"
         )
+
+    @cached_property
+    def _steep(self) -> bool:
+        """Whether the rounding of a multiplier may move margins by more than certificates allow."""
+        return bool(STEEP * self._largest_cap * self.gram.diagonal().max() > CERTIFY)
+
+    @property
+    def _largest_cap(self) -> float:
+        return max(float(self.caps(t).max()) for t in (0.0, 1.0))
+
+    def _precise(self, t: float) -> Solution | None:
+        """Solution at t to twice double precision, if that passes its certificate.
+
+        At a breakpoint, which is rounded, the basis before or the one after it may be the right one.
+        """
+        if self._trivial(t):
+            return None
+        j = self._locate(t)[0]
+        for piece in (j, j - 1) if t == self.pieces.t[j] and j > 0 else (j,):
+            found = self._solver.solve(self.caps(t), *self._basis(piece))
+            if found is not None:
+                solution = self._solution(t, found.alpha[0], found.b, found.w, found.alpha[1])
+                if solution.certificate.passes():
+                    return solution
+        return None
+
+    @cached_property
+    def _solver(self) -> PreciseSolver:
+        return PreciseSolver(self.gram, self.y, self._largest_cap)
 
     def value(self, t: float) -> float:
         """Optimal value at t: piecewise quadratic, concave (Bach et al. 2006, section 3)."""
@@ -186,14 +227,18 @@ class Path(OnPieces):
     def _certificates(self) -> list[Certificate]:
         points = self.certificate_points
         out: list[Certificate] = []
+        data: dict[str, Any] = {"K": self.gram.matrix} if self.gram.features is None else {"X": self.gram.features}
         for first in range(0, points.size, _BLOCK):
             here = points[first : first + _BLOCK]
             alpha, caps, b = self._expand(here)
-            if self.gram.features is None:
-                out += certify_many(self.y, caps, alpha, b, K=self.gram.matrix, note=self.gram.note)
-            else:
-                W = None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in here], axis=1)
-                out += certify_many(self.y, caps, alpha, b, X=self.gram.features, W=W, note=self.gram.note)
+            W = None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in here], axis=1)
+            out += certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, **data)
+        for j, certificate in enumerate(out):
+            if not certificate.passes():
+                better = self._precise(float(points[j])) if self._steep else None
+                if better is None:
+                    break  # one that fails is enough
+                out[j] = better.certificate
         return out
 
     def save(self, file: str | os.PathLike[str]) -> None:

@@ -1,0 +1,74 @@
+"""Multipliers of a basis to twice double precision, at given caps: for points that double precision cannot certify."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import fsum
+
+import numpy as np
+
+from paretoclf.checks import Array, Index, State
+from paretoclf.errors import DegeneratePathError
+from paretoclf.exact_sums import product
+from paretoclf.gram import Gram
+from paretoclf.path.box_qp import BoxQP
+from paretoclf.path.events import LEFT
+from paretoclf.path.legs import straight
+from paretoclf.path.quadratic import FeatureForm, GramForm, centre
+from paretoclf.tolerances import CERTIFY, OFF_CENTRE, STEEP
+
+
+def box_qp(gram: Gram, y: Array, largest_cap: float) -> tuple[BoxQP, Array | None]:
+    """Tracker of the 2C-SVM, and the point at which its samples are centred (None if they are not).
+
+    Centred samples are rounded. Where the largest cap makes that show in the margins, they are taken as they are.
+    """
+    X, mean = gram.features, None
+    form: GramForm | FeatureForm
+    if X is None:
+        form = GramForm(gram.matrix, y)
+    else:
+        mean = centre(X)
+        if mean is not None:
+            apart, far = (float(np.einsum("ij,ij->i", Z, Z).max()) for Z in (X - mean, X))
+            if STEEP * largest_cap * np.sqrt(apart * far) > CERTIFY and far <= OFF_CENTRE * apart:
+                mean = None
+        form = FeatureForm(X if mean is None else X - mean, y)
+    return BoxQP(form, np.ones(y.size), y, np.zeros(y.size, dtype=np.int64), 1), mean
+
+
+@dataclass(frozen=True)
+class Precise:
+    """Solution on one basis: multipliers alpha hi and lo (2, n), w (d,) where there are features, and b."""
+
+    alpha: Array
+    w: Array | None
+    b: float
+
+
+class PreciseSolver:
+    """Solves for the multipliers on given bases at given caps, in double-double."""
+
+    def __init__(self, gram: Gram, y: Array, largest_cap: float) -> None:
+        self.problem, self.mean = box_qp(gram, y, largest_cap)
+
+    def solve(self, caps: Array, state: State, margin: Index) -> Precise | None:
+        """Solution on a basis at exactly these caps; None if its margin system is too ill-conditioned.
+
+        Multipliers may leave their box by as much as the caps are rounded away from where the basis holds.
+        """
+        problem, here = self.problem, np.array([1.0, 0.0])
+        line = straight(problem, np.stack([caps, np.zeros_like(caps)]), here, here)
+        try:
+            if not problem.start_on(state, margin, line):
+                return None
+            piece = problem.piece(0.0)
+        except DegeneratePathError:
+            return None
+        alpha = np.zeros((2, caps.size))
+        alpha[0] = np.where(state == LEFT, caps, 0.0)
+        alpha[:, margin] = piece.value.a
+        b = piece.value.eta[:, 0]
+        if piece.w is not None and self.mean is not None:
+            b = np.append(b, -product(piece.w[None], np.stack([self.mean, np.zeros_like(self.mean)])))
+        return Precise(alpha, piece.w, fsum(b.tolist()))
