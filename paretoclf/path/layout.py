@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from paretoclf.checks import Array, Index, State
+from paretoclf.memory import empty_on_line
 
 if TYPE_CHECKING:
     from paretoclf.path.rows import Rows
@@ -81,9 +82,11 @@ def make_room(n: int, m: int, width: int, features: int, rows: int) -> Room:
 
     `width` is that of what the samples at their cap add up to: the number of features, or n.
     """
-    watched = n + EPOCH + rows
+    watched = -(-(n + EPOCH + rows) // 8) * 8  # whole lines of the cache
+    members = empty_on_line(BORDER + m, rows)
+    members[:] = 0.0
     return Room(
-        members=np.zeros((BORDER + m, rows)),
+        members=members,
         coef=np.empty((2 + m, rows)),
         eta=np.zeros((4, m)),
         S=np.zeros((m, m)),
@@ -95,7 +98,7 @@ def make_room(n: int, m: int, width: int, features: int, rows: int) -> Room:
         w=np.zeros((CENTRE + m, features)),
         at_cap=np.empty((2, 2, width)),
         every=np.empty((TO_CENTRE + m, n)),
-        watched=np.empty((KAPPA_NEAR + m, watched)),
+        watched=empty_on_line(KAPPA_NEAR + m, watched),
         which=np.empty((2, watched), dtype=np.int64),
         first=np.empty(rows, dtype=np.int64),
         slot=np.empty(max(rows, features), dtype=np.int64),

@@ -44,9 +44,12 @@ def _possible(
 @compiled()
 def next_event(
     samples: Array, phi: Array, index: Index, k: int, members: Array, eta: Array, count: int, watched: Array,
-    length: Array, total: float, dtotal: float, guess: float, horizon: float, end_tolerance: float,
+    length: Array, total: float, dtotal: float, largest: float, fastest: float, guess: float, horizon: float,
+    end_tolerance: float,
 ) -> tuple[int, int, bool, float]:  # fmt: skip
     """First event in double precision; ``guess`` is how long it probably takes at most, which only saves time.
+
+    ``largest`` is the largest multiplier, ``fastest`` the largest of their rates, each times the length of its sample.
 
     Returns the member of the margin set or (TO_MARGIN) the watched sample it happens to, -1 if there is none before
     the end; what happens; whether it is clear that it is the first; and the step. It is clear if the latest possible
@@ -56,11 +59,9 @@ def next_event(
     a, da = members[A], members[DA]
     c1, u, v = samples[CAP_RATE], samples[BASE_0], samples[BASE_1]
     g, dg, reach, sides = watched[G], watched[DG], watched[REACH], watched[SIDE]
-    size, dsize, fastest, largest = 0.0, 0.0, 0.0, 0.0
+    size, dsize = 0.0, 0.0
     for h in range(eta.shape[1]):
         size, dsize = max(size, abs(eta[ETA, h])), max(dsize, abs(eta[DETA, h]))
-    for j in range(k):
-        largest, fastest = max(largest, abs(a[j])), max(fastest, abs(da[j]) * length[index[j]])
     fixed, dfixed = ROUNDING * (1.0 + size), ROUNDING * dsize
     total, dtotal = ROUNDING * total, ROUNDING * dtotal
     within = min(guess, horizon)
@@ -72,10 +73,12 @@ def next_event(
             i = index[j]
             cap = phi[0, 0] * u[i] + phi[0, 1] * v[i]
             error = FAST_EXIT * (min(cap, largest) + 0.1 * largest)
+            if a[j] - error > -da[j] * limit and (cap - a[j]) - error > (da[j] - c1[i]) * limit:  # nearly all
+                continue
             for up in range(2):
                 slack = cap - a[j] if up else a[j]
                 speed = da[j] - c1[i] if up else -da[j]
-                if slack - error > speed * limit:  # nearly all
+                if slack - error > speed * limit:
                     continue
                 noise = SLOPE_NOISE * (fastest / length[i] + (abs(c1[i]) if up else 0.0))
                 if speed <= 0.1 * noise:

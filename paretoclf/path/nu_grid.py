@@ -265,7 +265,7 @@ def _line(
     snapshot = problem.snapshot()
     line = hulls.line(here, stop)
     problem.set_line(line)
-    problem.record_from_here()
+    problem.record_over()
     t, complete = (going - 1.0) / (stop[moving] - 1.0), True
     try:
         follow(problem, max_events=hulls.max_events)

@@ -212,7 +212,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
         if not fresh:
             sound = solve_afresh(
                 Q, samples, group, f.e, at, f.fixed, phi, slope, e, room.line_e, index, k, R, sums, members, room.coef,
-                S, eta, w, room.at_cap, slot, every,
+                S, eta, w, room.at_cap, slot, every, follows,
             )  # fmt: skip
             if sound:
                 total, sound = inspect(
@@ -260,19 +260,20 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             for j in range(k):
                 first[j] = index[j]
             fresh = True
-        dtotal, now = 0.0, 0.0
+        dtotal, now, largest, fastest_one = 0.0, 0.0, 0.0, 0.0
         for j in range(k):
-            reach = Q.reach[index[j]]
-            dtotal += abs(members[DA, j]) * reach
-            now += abs(members[A, j]) * reach
+            reach, a, da = Q.reach[index[j]], abs(members[A, j]), abs(members[DA, j])
+            dtotal += da * reach
+            now += a * reach
+            largest, fastest_one = max(largest, a), max(fastest_one, da * Q.length[index[j]])
         total = max(total, now)
         most, fastest, best = max(most, now), max(fastest, dtotal), max(best, abs(value[0]))
         if steps > 0 and (now < _SHRUNK * most or dtotal < _SHRUNK * fastest or abs(value[0]) < 0.5 * best):
             fresh = False  # rounding errors are those of larger numbers before
             continue
         event, kind, clear, dt = next_event(
-            samples, phi, index, k, members, eta, count, watched, Q.length, total, dtotal, _GUESS * pace,
-            (1.0 - at[0]) - at[1], f.end_tolerance,
+            samples, phi, index, k, members, eta, count, watched, Q.length, total, dtotal, largest, fastest_one,
+            _GUESS * pace, (1.0 - at[0]) - at[1], f.end_tolerance,
         )  # fmt: skip
         if not clear or ROUNDING * Q.longest * (now + dt * dtotal) > FAST_ERROR:
             return CARE, k, done, k
