@@ -30,7 +30,6 @@ from paretoclf.path.layout import (
     SIDE,
     SOLUTION,
     STEP,
-    TERMS,
     WHERE,
     ZERO,
     A,
@@ -256,7 +255,7 @@ def ends_at_zero(total: float, speed: float, dt: float) -> bool:
 
 
 @compiled()
-def jump(f: Follower, room: Room, k: int, r: int, to_cap: bool, log: Record) -> bool:
+def jump(f: Follower, room: Room, k: int, r: int, to_cap: bool, total: float, log: Record) -> bool:
     """Member r of the margin set leaves, the last of its group: eta jumps to where another takes over.
 
     All samples must be watched. False, and nothing is changed, if it is not clear which; else the basis is that after
@@ -264,7 +263,7 @@ def jump(f: Follower, room: Room, k: int, r: int, to_cap: bool, log: Record) -> 
     """
     Q, samples, group, index, R, watched, members = f.Q, f.samples, f.group, f.margin, f.R, room.watched, room.members
     kappa, bases, zero, i = samples[KAPPA], samples[BASE_0:], room.w[ZERO], index[r]
-    own, sign, noise, total = group[i], kappa[i] if not to_cap else -kappa[i], 1.0, room.value[TERMS]
+    own, sign, noise = group[i], kappa[i] if not to_cap else -kappa[i], 1.0
     for h in range(room.eta.shape[1]):
         noise += abs(room.eta[ETA, h])
     successor = r  # no constant for an index: functions would be compiled once more for it

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from paretoclf.path.rows import Rows
 
 #: Why `run` stopped.
-END, CARE, ROOM, PAUSE, JUMP_TO_ZERO, JUMP_TO_CAP = range(6)
+END, CARE, ROOM, PAUSE = range(4)
 
 EPOCH = 64  # steps between two fresh computations, at most
 
@@ -32,7 +32,6 @@ DW_CAP, ZERO, W, DW, CENTRE = range(
 )  # features: rate of those at their cap; zeros; w, its rate, centres of the groups
 ETA, DETA, RIGHT_SIDE, STEP = range(4)
 SPREAD, ALL_G, ALL_DG, TO_CENTRE = range(4)  # of all samples: distance from the centre of the margin set; margin, rate
-TERMS = 3  # of `value`
 WANTED, PER_STEP_T, PER_STEP_W, PER_STEP_CENTRE, BLOCK = range(5)  # of `tune`
 
 
@@ -65,7 +64,7 @@ class Room(NamedTuple):
     e: Array  # right-hand sides without those at their cap: value and rate, hi and lo
     line_e: Array  # with them: hi and lo
     phi: Array
-    value: Array  # the optimal value, its derivative, minus the second; size of the terms of a margin (TERMS)
+    value: Array  # the optimal value, its derivative, minus the second
     drift: Array  # |V|^2, V.D, |D|^2, time
     w: Array
     at_cap: Array
@@ -93,7 +92,7 @@ def make_room(n: int, m: int, width: int, features: int, rows: int) -> Room:
         e=np.zeros((2, 2, m)),
         line_e=np.zeros((2, m)),
         phi=np.zeros((2, 2)),
-        value=np.zeros(TERMS + 1),
+        value=np.zeros(3),
         drift=np.zeros(4),
         w=np.zeros((CENTRE + m, features)),
         at_cap=np.empty((2, 2, width)),
