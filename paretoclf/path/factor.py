@@ -19,7 +19,7 @@ from paretoclf.checks import Array, Index
 from paretoclf.memory import empty_on_line
 from paretoclf.path import extended
 from paretoclf.path.jit import by_class, compiled
-from paretoclf.path.vectors import FAST, fill
+from paretoclf.path.vectors import FAST, dot, fill
 
 # Four rows at a time, less traffic on x. The small triangle in between is solved with reciprocals, which need not wait
 # for x as quotients would; with the liberty that FAST gives, the compiler would turn them into quotients again.
@@ -148,6 +148,14 @@ def schur(k: int, index: Index, kappa: Array, group: Index, U: Array, S: Array) 
         if g >= 0:
             for h in range(S.shape[0]):
                 S[g, h] += kappa[index[j]] * U[h, j]
+
+
+@compiled()
+def schur_of(k: int, rows: Array, U: Array, S: Array) -> None:
+    """`schur` from the rows of A_F themselves."""
+    for g in range(S.shape[0]):
+        for h in range(S.shape[0]):
+            S[g, h] = dot(rows[g, :k], U[h, :k])
 
 
 @compiled()

@@ -20,7 +20,7 @@ EPOCH = 64  # steps between two fresh computations, at most
 #: Rows of the array of samples (6, n).
 P, P_LO, KAPPA, CAP_RATE, BASE_0, BASE_1 = range(6)
 #: Rows of the array of the margin set: a column of Q and of the factor, a solution; multipliers, their rates, and the
-#: factor's solutions for the rows of A_F (one per group).
+#: factor's solutions for the rows of A_F (one per group); behind these the rows of A_F themselves.
 COLUMN, ROW, SOLUTION, A, DA, BORDER = range(6)
 #: Rows of the array of watched samples: margin and rate, now and at the beginning of the epoch; what samples at their
 #: cap contribute to the rate; sqrt(Q_ii); side on which the margin is positive (0: in the margin set); sign; and
@@ -82,7 +82,7 @@ def make_room(n: int, m: int, width: int, features: int, rows: int) -> Room:
     `width` is that of what the samples at their cap add up to: the number of features, or n.
     """
     watched = -(-(n + EPOCH + rows) // 8) * 8  # whole lines of the cache
-    members = empty_on_line(BORDER + m, rows)
+    members = empty_on_line(BORDER + 2 * m, rows)
     members[:] = 0.0
     return Room(
         members=members,
