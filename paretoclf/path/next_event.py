@@ -15,11 +15,15 @@ from paretoclf.path.layout import (
     DETA,
     DG,
     ETA,
+    KAPPA,
+    NEAR,
     REACH,
     SIDE,
     A,
     G,
+    P,
 )
+from paretoclf.path.rows import Rows, alike
 from paretoclf.tolerances import FAST_EXIT, ROUNDING, SLOPE_NOISE
 
 _CHUNK = 16  # watched samples tested together
@@ -42,9 +46,17 @@ def _possible(
 
 
 @compiled()
+def _twins(Q: Rows, samples: Array, group: Index, i: int, j: int) -> bool:
+    """Whether two samples reach their margin together, always: the first to enter leaves the other resting there."""
+    same = group[i] == group[j] and samples[KAPPA, i] == samples[KAPPA, j] and samples[P, i] == samples[P, j]
+    return bool(same and alike(Q, i, j))
+
+
+@compiled()
 def next_event(
-    samples: Array, phi: Array, index: Index, k: int, members: Array, eta: Array, count: int, watched: Array,
-    length: Array, total: float, dtotal: float, largest: float, fastest: float, guess: float, horizon: float,
+    Q: Rows, samples: Array, group: Index, phi: Array, index: Index, k: int, members: Array, eta: Array,
+    which: Index, count: int, watched: Array,
+    total: float, dtotal: float, largest: float, fastest: float, guess: float, horizon: float,
     end_tolerance: float,
 ) -> tuple[int, int, bool, float]:  # fmt: skip
     """First event in double precision; ``guess`` is how long it probably takes at most, which only saves time.
@@ -58,7 +70,7 @@ def next_event(
     """
     a, da = members[A], members[DA]
     c1, u, v = samples[CAP_RATE], samples[BASE_0], samples[BASE_1]
-    g, dg, reach, sides = watched[G], watched[DG], watched[REACH], watched[SIDE]
+    g, dg, reach, sides, near, length = watched[G], watched[DG], watched[REACH], watched[SIDE], which[NEAR], Q.length
     size, dsize = 0.0, 0.0
     for h in range(eta.shape[1]):
         size, dsize = max(size, abs(eta[ETA, h])), max(dsize, abs(eta[DETA, h]))
@@ -119,6 +131,8 @@ def next_event(
                     second = min(second, early)
                     continue
                 dt = slack / speed
+                if kind == TO_MARGIN and _twins(Q, samples, group, near[c], near[best]):
+                    continue
                 if dt < best_dt:
                     second = min(second, best_early)
                     best, kind, best_dt, best_early = c, TO_MARGIN, dt, early

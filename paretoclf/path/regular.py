@@ -267,7 +267,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             fresh = False  # rounding errors are those of larger numbers before
             continue
         event, kind, clear, dt = next_event(
-            samples, phi, index, k, members, eta, count, watched, Q.length, total, dtotal, largest, fastest_one,
+            Q, samples, group, phi, index, k, members, eta, which, count, watched, total, dtotal, largest, fastest_one,
             _GUESS * pace, (1.0 - at[0]) - at[1], f.end_tolerance,
         )  # fmt: skip
         if not clear or ROUNDING * Q.longest * (now + dt * dtotal) > FAST_ERROR:
