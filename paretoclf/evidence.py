@@ -75,12 +75,6 @@ class Condition:
         both = np.minimum(self.slack / self.slack_unit, self.multiplier / self.multiplier_unit)
         return np.atleast_1d(np.maximum(both, 0.0))
 
-    def residuals(self, axis: int) -> Array:
-        """Largest of the three along an axis, for an inequality that is no cone: with fewer passes than one by one."""
-        slack, multiplier = self.slack / self.slack_unit, self.multiplier / self.multiplier_unit
-        parts = -slack.min(axis), -multiplier.min(axis), np.minimum(slack, multiplier).max(axis)
-        return np.asarray(np.maximum(np.max(parts, axis=0), 0.0))
-
 
 @dataclass(frozen=True)
 class DualityRow:

@@ -17,7 +17,7 @@ from paretoclf.checks import Array, Index, check_matrix
 from paretoclf.errors import InputError
 from paretoclf.kernels import Function, Kernel, Linear, Precomputed, as_kernel
 from paretoclf.low_rank import Approximation, Factorised, check_low_rank, pivoted_cholesky
-from paretoclf.memory import BLOCK_ROWS, require_memory
+from paretoclf.memory import BLOCK_ROWS, empty_on_line, require_memory
 from paretoclf.samples import Samples, check_samples, dot
 from paretoclf.tolerances import FACTOR_RANK, GRAM_PSD, GRAM_SYMMETRY
 
@@ -137,7 +137,8 @@ class Gram:
     def matvec(self, v: Array) -> Array:
         """Gram times v; v has shape (n,) or (n, k)."""
         F = self.features
-        return np.asarray(self.matrix @ v if F is None else F @ (F.T @ v))
+        # Each product in one piece of memory, as those who judge several points want it.
+        return np.asarray((v.T @ self.matrix.T).T if F is None else F @ (F.T @ v))
 
     def rows(self, index: Any) -> Array:
         """Rows of the Gram, shape (len(index), n)."""
@@ -218,7 +219,7 @@ _DIAGONAL_ROWS = 32
 def _in_blocks(kernel: Kernel, X: Samples) -> Array:
     """Kernel matrix, symmetric to the last bit: blocks of rows left of the diagonal, and their mirror images."""
     n = X.shape[0]
-    K = np.empty((n, n))
+    K = empty_on_line(n, n)
     for first in range(0, n, BLOCK_ROWS):
         rows, part = slice(first, first + BLOCK_ROWS), X[first : first + BLOCK_ROWS]
         K[rows, rows] = kernel(part, part)

@@ -1,17 +1,37 @@
-"""How much memory there is, so that what cannot fit is refused before it is allocated."""
+"""Memory: how much there is, so that what cannot fit is refused before it is allocated; and where an array begins."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
+from paretoclf.checks import Array
 from paretoclf.errors import InputError
 
 #: Rows of a matrix of kernel values that are worked on at a time.
 BLOCK_ROWS = 256
 
 _NEGLIGIBLE = 2**24  # bytes that are not worth asking the system about
+_LINE = 64  # bytes of a line of the cache
+
+
+def empty_on_line(*shape: int) -> Array:
+    """Array without values that begins at a line of the cache, so that few loads of vectors take two lines.
+
+    Examples
+    --------
+    >>> from paretoclf.memory import empty_on_line
+    >>> empty_on_line(3, 5).ctypes.data % 64
+    0
+    """
+    size = math.prod(shape)
+    room = np.empty(size + _LINE // 8 - 1)
+    first = -int(room.__array_interface__["data"][0]) % _LINE // 8
+    return room[first : first + size].reshape(shape)
 
 
 def require_memory(needed: float, what: str, remedy: str) -> None:

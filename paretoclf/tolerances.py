@@ -177,6 +177,12 @@ SEPARATED = 1e-9
 #: 2nu-SVM: rounding of scores, relative to the largest kernel value times the sum of the multipliers.
 SCORE_ROUNDING = 1e-14
 
+#: Fast road: kernel values of one sample next to those of another, relative to the largest, as rounding leaves them.
+TWINS = 1e-15
+
+#: 2nu-SVM: what its duality gap may be overestimated by, where multipliers are feasible but for rounding.
+OVERESTIMATED = 1e-12
+
 #: 2nu-SVM: ``nu n / (2 gamma)`` this close to a whole number, relative to the class size, is that number: it is
 #: computed from parameters by three or four roundings.
 WHOLE_RANK = 1e-12

@@ -134,9 +134,9 @@ def test_gram_residual_against_fractions(seed):
     exact = Q[np.ix_(index, index)] @ exactly(a) + border(index, kappa, group, exactly(eta))
     right = exact.astype(float)  # what is left is the rounding of the right-hand side, 1e-16
     out = np.empty(4)
-    extended.gram_residual(K, sign, index, right, np.zeros(4), kappa, group, *a, *eta, out)
+    extended.gram_residual(K, sign, index, right.copy(), np.zeros(4), kappa, group, *a, *eta, out)
     assert near(out, exactly(right) - exact, 1e-30)
-    extended.gram_residual(K, sign, index, right, right * 1e-17, kappa, group, *a, *eta, out)
+    extended.gram_residual(K, sign, index, right.copy(), right * 1e-17, kappa, group, *a, *eta, out)
     assert near(out, exactly((right, right * 1e-17)) - exact, 1e-30)
 
 
@@ -188,7 +188,7 @@ def test_gradients_against_fractions(seed, form):
 def test_products_of_cancelling_terms_keep_what_is_left():
     K, index, none = np.array([[1e16, 1.0, -1e16]] * 3), np.arange(3), np.full(3, -1)
     out, a, zero = np.empty(3), np.ones(3), np.zeros(3)
-    extended.gram_residual(K, a, index, zero, zero, a, none, a, zero, np.zeros(0), np.zeros(0), out)
+    extended.gram_residual(K, a, index, np.zeros(3), np.zeros(3), a, none, a, zero, np.zeros(0), np.zeros(0), out)
     np.testing.assert_array_equal(out, -np.ones(3))
 
 

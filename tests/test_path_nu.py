@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from families import FAMILIES
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -185,6 +186,9 @@ def test_a_line_from_hulls_that_meet_comes_from_its_other_end():
         pc.trace(svm, start=(0.1, 0.1), stop=(0.12, 0.1))
 
 
+pivot = BoxQP.pivot
+
+
 # ---- the fast road ---------------------------------------------------------------------------------------------------
 
 
@@ -203,6 +207,26 @@ def test_jumps_on_the_fast_road_are_those_of_the_careful_one(n, monkeypatch):
         np.testing.assert_allclose(fast.alpha(t), careful.alpha(t), atol=1e-11)
         assert fast.intercept(t) == pytest.approx(careful.intercept(t), abs=1e-10)
         assert fast.rho(t) == pytest.approx(careful.rho(t), abs=1e-10)
+
+
+@pytest.mark.parametrize(("form", "share"), [("rbf", 0.1), ("dense", 0.7), ("sparse", 0.7)])  # without: 0.5, 0.8, 0.8
+def test_twins_need_no_careful_step(form, share, monkeypatch):
+    # Two of a kind always reach their margin together: one enters, the other rests there.
+    X, y = blobs(8, 60)
+    X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    svm = pc.TwoNuSVM(sp.csr_array(X) if form == "sparse" else X, y, pc.RBF(1.0) if form == "rbf" else None)
+    how = {"start": (0.9, 1.0), "stop": (0.55, 0.55)}
+    steps = []
+    monkeypatch.setattr(BoxQP, "pivot", lambda self, *given: (steps.append(given), pivot(self, *given))[1])
+    fast = trace_hulls(svm, **how)
+    exchanges, few = fast.breakpoints.size, len(steps)
+    monkeypatch.setattr(BoxQP, "advance", lambda self, t, limit: (t, 0, False))
+    careful = trace_hulls(svm, **how)
+    assert exchanges > 20
+    assert few <= share * exchanges
+    for t in np.linspace(0, 1, 15):
+        assert fast.rho(t) == pytest.approx(careful.rho(t), abs=1e-10)
+        assert fast.value(t) == pytest.approx(careful.value(t), abs=1e-12)
 
 
 # ---- the grid --------------------------------------------------------------------------------------------------------

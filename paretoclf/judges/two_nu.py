@@ -23,7 +23,7 @@ from paretoclf.checks import Array, Mask
 from paretoclf.evidence import Condition, Judged, judge
 from paretoclf.gram import Gram
 from paretoclf.judges.scores import slopes_of
-from paretoclf.tolerances import AT_BOUND, CERTIFY, SCORE_ROUNDING, WHOLE_RANK
+from paretoclf.tolerances import AT_BOUND, CERTIFY, OVERESTIMATED, SCORE_ROUNDING, WHOLE_RANK
 
 Interval = tuple[float, float]
 
@@ -98,31 +98,102 @@ def thresholds(y: Array, scores: Array, nu: float, cap_plus: float, cap_minus: f
     >>> t.plus, t.minus
     ((3.0, inf), (0.0, 0.0))
     """
-    return _intervals(y, scores[:, None], *(np.array([x]) for x in (nu, cap_plus, cap_minus))).at(0)
+    one, caps = scores[:, None], (np.array([cap_plus]), np.array([cap_minus]))
+    return _intervals(_sides(y, one, one, caps), np.array([nu])).at(0)
 
 
-def _intervals(y: Array, scores: Array, nu: Array, cap_plus: Array, cap_minus: Array) -> Intervals:
-    """`thresholds` for each column of scores (n, k)."""
-    return Intervals(
-        *_order_statistics(scores[y > 0], nu / (2 * cap_plus)),
-        *_order_statistics(0.0 - scores[y < 0], nu / (2 * cap_minus)),
-    )
+def _intervals(sides: tuple[_Side, _Side], nu: Array) -> Intervals:
+    """`thresholds` for each point."""
+    return Intervals(*(x for side in sides for x in _order_statistics(side.ordered, nu / (2 * side.cap))))
 
 
-def _order_statistics(scores: Array, rank: Array) -> tuple[Array, Array]:
-    """Minimisers t of ``sum_i (t - s_i)_+ - rank t`` for each column: from the first array to the second."""
-    size, columns = scores.shape[0], np.arange(rank.size)
-    ordered = np.full((rank.size, size + 2), np.inf)
-    ordered[:, 0], ordered[:, 1:-1] = -np.inf, scores.T
-    ordered[:, 1:-1].sort(axis=1)
+def _order_statistics(ordered: Array, rank: Array) -> tuple[Array, Array]:
+    """Minimisers t of ``sum_i (t - s_i)_+ - rank t`` for each row of scores: from the first array to the second."""
+    size, points = ordered.shape[1], np.arange(rank.size)
     whole = np.round(rank)
     tied = (whole <= size) & (np.abs(rank - whole) <= WHOLE_RANK * size)
     first = np.where(tied, whole, np.minimum(np.ceil(rank), size)).astype(np.int64)
-    low = ordered[columns, first]
-    high = np.where(tied, ordered[columns, np.minimum(first + 1, size + 1)], low)
+    low = np.where(first > 0, ordered[points, first - 1], -np.inf)
+    high = np.where(first < size, ordered[points, np.minimum(first, size - 1)], np.inf)
     # Two scores that differ by rounding are one.
-    apart = high - low > AT_BOUND * np.maximum(np.abs(ordered[:, 1]), np.abs(ordered[:, size]))
+    apart = tied & (high - low > AT_BOUND * np.maximum(np.abs(ordered[:, 0]), np.abs(ordered[:, -1])))
     return low, np.where(apart, high, low)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One class at k points, a point a row: then rows have one cap each, and sums go along memory.
+
+    Attributes
+    ----------
+    sign : float
+        Label.
+    cap : array of shape (k,)
+    alpha, scores : array of shape (k, size of the class)
+        Multipliers; scores times the label.
+    ordered : array of the same shape
+        Scores in increasing order.
+    total : array of shape (k,)
+        Sums of the multipliers.
+    ends : pair of arrays of shape (k,)
+        The smallest and the largest multiplier.
+    """
+
+    sign: float
+    cap: Array
+    alpha: Array
+    scores: Array
+    ordered: Array
+    total: Array
+    ends: tuple[Array, Array]
+
+    def moved(self, total: Array) -> Array:
+        """At least the sum of what `feasible` moves the multipliers by."""
+        low, high = self.ends
+        outside = self.alpha.shape[1] * (np.maximum(-low, 0.0) + np.maximum(high - self.cap, 0.0))
+        return np.asarray(2.0 * outside + np.abs(self.total - total))
+
+    def feasible(self, total: Array) -> Array:
+        """Multipliers in their box with the given sums, next to alpha: scaled down, or moved towards the cap.
+
+        Upwards those are moved that are off their bounds, where that suffices: at the optimum only these cost nothing.
+        """
+        cap, missing = self.cap[:, None], total[:, None]
+        alpha = np.clip(self.alpha, 0.0, cap)
+        now = alpha.sum(axis=1, keepdims=True)
+        missing = np.maximum(missing - now, 0.0)
+        free = np.where(alpha > 0.0, cap - alpha, 0.0)
+        room = np.where(free.sum(axis=1, keepdims=True) >= missing, free, cap - alpha)
+        share = np.minimum(1.0, missing / np.maximum(room.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+        down = np.minimum(1.0, total[:, None] / np.where(now > 0, now, 1.0))
+        return np.asarray(np.where(missing > 0.0, alpha + room * share, alpha * down))
+
+    def residual(self, slack: Array, size: Array) -> Array:
+        """Largest residual of the conditions of the samples, with ``y_i f_i - rho`` and its size; uses up slack.
+
+        What is below the margin is xi, so that of slack and xi one is 0: where complementarity fails is seen from
+        their difference.
+        """
+        slack /= size[:, None]
+        share = self.alpha / self.cap[:, None]
+        off_zero = np.minimum(slack, share).max(axis=1)
+        share -= 1.0
+        off_cap = np.maximum(slack, share, out=share).min(axis=1)
+        low, high = self.ends
+        return np.asarray(np.max([-low / self.cap, high / self.cap - 1.0, off_zero, -off_cap], axis=0))
+
+
+def _sides(y: Array, alpha: Array, scores: Array, caps: tuple[Array, Array]) -> tuple[_Side, _Side]:
+    """Split (n, k) arrays by class."""
+    of_class = []
+    for sign, cap in zip((1.0, -1.0), caps, strict=True):
+        members = np.flatnonzero(y == sign)
+        a, inner = np.take(alpha.T, members, axis=1), np.take(scores.T, members, axis=1)
+        if sign < 0:
+            np.subtract(0.0, inner, out=inner)
+        ordered, ends = np.sort(inner, axis=1), (a.min(axis=1), a.max(axis=1))
+        of_class.append(_Side(sign, cap, a, inner, ordered, a.sum(axis=1), ends))
+    return of_class[0], of_class[1]
 
 
 def _chosen(low: Any, high: Any) -> Any:
@@ -153,9 +224,13 @@ class Graded:
     b: Array
     rho: Array
     intervals: Intervals
-    conditions: tuple[Condition, ...] = field(repr=False)
     stationarity: dict[str, Array] = field(repr=False)
+    y: Array = field(repr=False)
+    nu: Array = field(repr=False)
+    caps: tuple[Array, Array] = field(repr=False)
     alpha: Array = field(repr=False)
+    scores: Array = field(repr=False)
+    size: Array = field(repr=False)
     note: str = field(repr=False)
 
     def passes(self, share: float = 1.0) -> Mask:
@@ -165,25 +240,21 @@ class Graded:
 
     def judged(self, j: int) -> Judged:
         """Spell out point j: certificate, conditions and numbers."""
-        conditions = tuple(
-            Condition(
-                c.name, c.slack[:, j], c.multiplier[:, j],
-                slack_unit=c.slack_unit[j], multiplier_unit=c.multiplier_unit[:, j],
-            )
-            for c in self.conditions
-        )  # fmt: skip
-        numbers = {
-            "alpha": self.alpha[:, j],
-            "xi": conditions[1].slack,
-            "rho": float(self.rho[j]),
-            "b": float(self.b[j]),
-            "thresholds": self.intervals.at(j),
-        }
+        alpha, b, rho, size = self.alpha[:, j], float(self.b[j]), float(self.rho[j]), float(self.size[j])
+        caps = np.where(self.y > 0, self.caps[0][j], self.caps[1][j])
+        yf = self.y * (self.scores[:, j] + b)
+        xi = np.maximum(0.0, rho - yf)
+        total, least = alpha.sum() - self.nu[j], max(float(self.nu[j]), np.finfo(float).tiny)
+        conditions = (
+            Condition("margin", yf - rho + xi, alpha, slack_unit=size, multiplier_unit=caps),
+            Condition("slack", xi, caps - alpha, slack_unit=size, multiplier_unit=caps),
+            Condition("rho", np.array([rho]), np.array([total]), slack_unit=size, multiplier_unit=least),
+        )
         return judge(
             float(self.primal_value[j]),
             float(self.dual_value[j]),
             conditions,
-            numbers,
+            {"alpha": alpha, "xi": xi, "rho": rho, "b": b, "thresholds": self.intervals.at(j)},
             stationarity={name: float(values[j]) for name, values in self.stationarity.items()},
             scale=float(self.scale[j]),
             rounding=float(self.rounding[j]),
@@ -243,71 +314,59 @@ def grade_two_nu(
     zero : bool array of shape (k,), optional
         Points whose slope is 0, not only nearly so: where the hulls meet. What alpha leaves of it is a residual.
     """
-    caps = np.where((y > 0)[:, None], cap_plus, cap_minus)
-    feasible = np.clip(alpha, 0.0, caps)
-    for side in (y > 0, y < 0):
-        feasible[side] = _of_sum(feasible[side], caps[side], 0.5 * nu)
     given = slopes_of(gram, y[:, None] * alpha, W)
     scores, norm2, apart = given.scores, given.norm2, given.apart
     largest = float(np.max(gram.diagonal()))
     # Scores are sums of terms that cancel: those of multipliers nu, in all, times the largest kernel value.
     rounding = SCORE_ROUNDING * nu**2 * largest
-    moved = feasible - alpha
-    left = np.abs(moved).sum(axis=0) ** 2 * largest  # at least the squared length of what was moved
-    if W is None and (left <= rounding).all():
-        lower_norm2 = norm2 + 2.0 * np.einsum("nk,nk->k", y[:, None] * moved, scores) + left
-    else:
-        lower_norm2 = slopes_of(gram, y[:, None] * feasible).norm2
+    lower_norm2 = norm2.copy()
     if zero is not None and zero.any():
         terms = np.maximum(nu[zero] * largest, np.finfo(float).tiny)
         apart[zero] = np.max(np.abs(scores[:, zero]), axis=0) / terms
         scores[:, zero], norm2[zero] = 0.0, 0.0
-    best = _intervals(y, scores, nu, cap_plus, cap_minus)
+    sides = _sides(y, alpha, scores, (cap_plus, cap_minus))
+    best = _intervals(sides, nu)
     if own is None:
         plus, minus = best.chosen
         own = 0.5 * (minus - plus), np.maximum(0.0, 0.5 * (plus + minus))  # rounding below 0 is 0
     b, rho = own
-    f = scores + b
-    yf = y[:, None] * f
-    xi = np.maximum(0.0, rho - yf)
-    paid = np.einsum("nk,nk->k", caps, xi)
-    size = np.maximum(np.maximum(np.max(np.abs(f), axis=0), rho), np.finfo(float).tiny)
-    total = alpha.sum(axis=0) - nu
-    least = np.maximum(nu, np.finfo(float).tiny)
-    conditions = (
-        Condition("margin", yf - rho + xi, alpha, slack_unit=size, multiplier_unit=caps),
-        Condition("slack", xi, caps - alpha, slack_unit=size, multiplier_unit=caps),
-        Condition("rho", rho[None], total[None], slack_unit=size, multiplier_unit=least[None]),
-    )
-    stationarity = {"stationarity in w": apart, "balance": np.abs(y @ alpha) / caps.sum(axis=0)}
+    ends = [side.ordered[:, end] + side.sign * b for side in sides for end in (0, -1)]
+    size = np.maximum(np.max([*np.abs(ends), rho], axis=0), np.finfo(float).tiny)
+    slack = [side.scores + (side.sign * b - rho)[:, None] for side in sides]
+    paid = -sum(side.cap * np.minimum(x, 0.0).sum(axis=1) for side, x in zip(sides, slack, strict=True))
+    total, least = sides[0].total + sides[1].total - nu, np.maximum(nu, np.finfo(float).tiny)
+    caps = sum(side.cap * side.alpha.shape[1] for side in sides)
+    stationarity = {"stationarity in w": apart, "balance": np.abs(sides[0].total - sides[1].total) / caps}
+    of_rho = -rho / size, -total / least, np.minimum(rho / size, total / least)
+    residuals = [side.residual(x, size) for side, x in zip(sides, slack, strict=True)]
     scale = np.maximum(np.maximum(0.5 * norm2 + paid + nu * rho, rounding), np.finfo(float).tiny)
+    # The dual value is that of feasible multipliers next to alpha. Where rounding alone is what they differ by, a bound
+    # on it will do.
+    moved = sum(side.moved(0.5 * nu) for side in sides)
+    more = 2.0 * moved * np.sqrt(np.maximum(lower_norm2, rounding) * largest) + moved**2 * largest
+    lower_norm2 += more
+    far = ~(more <= OVERESTIMATED * scale) if W is None else np.ones(nu.size, dtype=np.bool_)
+    if far.any():
+        feasible = np.empty((y.size, nu.size))
+        feasible[y > 0], feasible[y < 0] = sides[0].feasible(0.5 * nu).T, sides[1].feasible(0.5 * nu).T
+        lower_norm2[far] = slopes_of(gram, y[:, None] * feasible[:, far]).norm2
     primal, dual = 0.5 * norm2 + paid - nu * rho, -0.5 * lower_norm2
     return Graded(
         primal_value=primal,
         dual_value=dual,
         gap=(primal - dual) / scale,
-        residual=np.max([*(c.residuals(axis=0) for c in conditions), *stationarity.values()], axis=0),
+        residual=np.max([*residuals, *of_rho, *stationarity.values(), np.zeros(nu.size)], axis=0),
         rounding=rounding,
         scale=scale,
         b=b,
         rho=rho,
         intervals=best,
-        conditions=conditions,
         stationarity=stationarity,
+        y=y,
+        nu=nu,
+        caps=(cap_plus, cap_minus),
         alpha=alpha,
+        scores=scores,
+        size=size,
         note=gram.note,
     )
-
-
-def _of_sum(alpha: Array, caps: Array, total: Array) -> Array:
-    """Multipliers in their box with the given sums, next to some: scaled down, or moved towards the caps.
-
-    Upwards those are moved that are off their bounds, where that suffices: at the optimum only these cost nothing.
-    """
-    now = alpha.sum(axis=0)
-    missing = np.maximum(total - now, 0.0)
-    free = np.where(alpha > 0.0, caps - alpha, 0.0)
-    room = np.where(free.sum(axis=0) >= missing, free, caps - alpha)
-    share = np.minimum(1.0, missing / np.maximum(room.sum(axis=0), np.finfo(float).tiny))
-    down = np.where(now > total, total / np.where(now > 0, now, 1.0), 1.0)
-    return np.asarray(alpha * down + room * share)

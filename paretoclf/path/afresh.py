@@ -69,17 +69,17 @@ def _bordered(
 def solve_afresh(
     Q: Rows, samples: Array, group: Index, line: Array, at: Array, fixed: Array, phi: Array, slope: Array, e: Array,
     line_e: Array, index: Index, k: int, R: Array, sums: Array, members: Array, coef: Array, S: Array, eta: Array,
-    w: Array, at_cap: Array, start: Index, every: Array,
+    w: Array, at_cap: Array, start: Index, every: Array, follows: bool,
 ) -> bool:  # fmt: skip
     """Solution and rate from nothing but the basis; False if the system is too ill-conditioned.
 
-    The right-hand sides go along `line`. On return `every` holds the squared distance from the centre of the margin
-    set, ``Q a``, and its rate. The centre of a group's members is that of kappa_j z_j; without groups distances are
-    from the origin.
+    The right-hand sides go along `line`. On return `every` holds ``Q a``, its rate, and, where V is followed, the
+    squared distance from the centre of the margin set. The centre of a group's members is that of kappa_j z_j; without
+    groups distances are from the origin.
     """
     m, kappa = eta.shape[1], samples[KAPPA]
     extended.right_sides(line, at[0], at[1], phi, slope, fixed, sums, line_e, e, at_cap)
-    a, da, U, size = members[A], members[DA], members[BORDER:], eta[STEP]
+    a, da, U, rows, size = members[A], members[DA], members[BORDER:], members[BORDER + m :], eta[STEP]
     fill(size, 0.0)
     for j in range(k):
         i = index[j]
@@ -89,17 +89,16 @@ def solve_afresh(
         high, low, rate = of_capped(Q, i, at_cap)
         a[j], da[j] = (samples[P, i] - high) + (samples[P_LO, i] - low), -rate
         for h in range(m):
-            U[h, j] = kappa[i] if own == h else 0.0
+            U[h, j] = rows[h, j] = kappa[i] if own == h else 0.0
         if own >= 0:
             a[j] += Q.shift * kappa[i] * (e[0, 0, own] + e[0, 1, own])
             da[j] += Q.shift * kappa[i] * (e[1, 0, own] + e[1, 1, own])
             size[own] += 1.0
-    factor.solve(R, k, members[A:])
-    factor.schur(k, index, kappa, group, U, S)
-    for j in range(k):
-        own = group[index[j]]
-        for h in range(m):
-            coef[2 + h, j] = kappa[index[j]] / size[h] if own == h else 0.0
+    factor.solve(R, k, members[A : BORDER + m])
+    factor.schur_of(k, rows, U, S)
+    for h in range(m):
+        for j in range(k):
+            coef[2 + h, j] = rows[h, j] / size[h]
     _bordered(k, index, kappa, group, U, S, a, e[0], eta[RIGHT_SIDE], eta[ETA])
     _bordered(k, index, kappa, group, U, S, da, e[1], eta[RIGHT_SIDE], eta[DETA])
     copy(a[:k], coef[0])
@@ -107,7 +106,10 @@ def solve_afresh(
     centre, spread, weights = eta[STEP], every[SPREAD], eta[RIGHT_SIDE]
     for h in range(m):
         weights[h] = 1.0 / size[h]
-    all_products(Q, index, k, coef, at_cap, w, start, every[ALL_G:])
+    wanted = 2 + m if follows else 2 + m - m  # no constant: functions would be compiled once more for it
+    all_products(Q, index, k, coef[:wanted], at_cap, w, start, every[ALL_G : ALL_G + wanted])
+    if not follows:
+        return True
     fill(centre, 0.0)
     for j in range(k):
         own = group[index[j]]

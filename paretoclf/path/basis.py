@@ -106,6 +106,14 @@ class Basis:
         self.log = Log(self.state, self.m, self.Q.stored_width)
         self._keep = keep
 
+    def record_over(self) -> None:
+        """Begin a new log in the memory of the last one, which nobody took."""
+        if self.log.w.shape[2] == self.Q.stored_width:
+            self.log.begin_again(self.state)
+            self._keep = True
+        else:
+            self.record_from_here()
+
     def caps(self, t: float, t_lo: float = 0.0) -> Array:
         """Caps at ``t + t_lo``: exact at both ends, and accurate relative to caps that vanish there."""
         phi = np.empty((2, 2))

@@ -34,8 +34,8 @@ from paretoclf.exact_sums import inner
 from paretoclf.path import events, extended
 from paretoclf.path.basis import Basis
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
-from paretoclf.path.exchange import ends_at_zero, jump
-from paretoclf.path.layout import BLOCK, CARE, END, JUMP_TO_CAP, JUMP_TO_ZERO, ROOM, Follower, Record, Room, make_room
+from paretoclf.path.exchange import ends_at_zero
+from paretoclf.path.layout import BLOCK, CARE, END, ROOM, Follower, Record, Room, make_room
 from paretoclf.path.quadratic import Multipliers
 from paretoclf.path.refine import refine
 from paretoclf.path.regular import run
@@ -75,13 +75,8 @@ class BoxQP(Basis):
                     self.Q.sums, self._fixed, at, self._tune, self.end_tolerance, self.line.to_zero,
                 )  # fmt: skip
                 record = Record(log.t, log.ptr, log.eta, log.value, log.w, log.index, log.a, log.changes, log.count)
-            why, k, more, leaver = run(follower, room, k, record, limit - done)
+            why, k, more = run(follower, room, k, record, limit - done)
             done += more
-            if why in (JUMP_TO_ZERO, JUMP_TO_CAP):
-                if jump(follower, room, k, leaver, why == JUMP_TO_CAP, record):
-                    done += 1
-                else:
-                    why = CARE
             if not self._keep:
                 log.count[:] = 0
             self.index, self._factor.k = index[:k].copy(), k

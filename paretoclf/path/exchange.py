@@ -7,7 +7,7 @@ import numpy as np
 from paretoclf.checks import Array, Index, State
 from paretoclf.path import extended, factor
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
-from paretoclf.path.factor import schur, solve_small
+from paretoclf.path.factor import schur_of, solve_small
 from paretoclf.path.jit import compiled
 from paretoclf.path.layout import (
     BASE_0,
@@ -30,7 +30,6 @@ from paretoclf.path.layout import (
     SIDE,
     SOLUTION,
     STEP,
-    TERMS,
     WHERE,
     ZERO,
     A,
@@ -81,9 +80,9 @@ def candidate(
     column(Q, index, k, i, zero, x)
     if own >= 0:
         square += Q.shift
-        s = Q.shift * kappa[i]
+        s, like = Q.shift * kappa[i], members[BORDER + (members.shape[0] - BORDER) // 2 + own]
         for j in range(k):
-            row[j] = x[j] + (s * kappa[index[j]] if group[index[j]] == own else 0.0)
+            row[j] = x[j] + s * like[j]
     else:
         copy(x[:k], row)
     factor.forward(R, k, row)
@@ -129,17 +128,13 @@ def enter(
     ``members`` holds what `candidate` computed for it.
     """
     m, i, kappa, U = eta.shape[1], which[NEAR, c], samples[KAPPA], members[BORDER:]
-    own, x, u = group[i], members[COLUMN], members[SOLUTION]
+    rows, own, x, u = members[BORDER + m :], group[i], members[COLUMN], members[SOLUTION]
     # The direction in which the new basis can move: bordered solution for the column of i.
     r, step = eta[RIGHT_SIDE], eta[STEP]
-    fill(r, 0.0)
-    for j in range(k):
-        g = group[index[j]]
-        if g >= 0:
-            r[g] += kappa[index[j]] * u[j]
-    if own >= 0:
-        r[own] -= kappa[i]
-    schur(k, index, kappa, group, U, S)
+    for h in range(m):
+        rows[h, k] = kappa[i] if own == h else 0.0
+        r[h] = dot(rows[h, :k], u[:k]) - rows[h, k]
+    schur_of(k, rows, U, S)
     solve_small(S, r, step)
     rho = Q.diagonal[i] - dot(x[:k], u[:k])
     for h in range(m):
@@ -180,7 +175,8 @@ def leave(
     watched: Array, r: int, to_cap: bool, follows: bool, drift: Array, value: Array,
 ) -> None:  # fmt: skip
     """Member r of the margin set leaves for its bound."""
-    m, i, kappa, U = eta.shape[1], index[r], samples[KAPPA], members[BORDER:]
+    m, i, U = eta.shape[1], index[r], members[BORDER:]
+    rows = members[BORDER + m :]
     z, da = members[SOLUTION], members[DA]
     step, side = eta[STEP], eta[RIGHT_SIDE]
     fill(z[:k], 0.0)
@@ -191,7 +187,7 @@ def leave(
     bordered = own
     for h in range(m):
         side[h] = U[h, r]
-    schur(k, index, kappa, group, U, S)
+    schur_of(k, rows, U, S)
     solve_small(S, side, step)
     x = members[COLUMN]
     for j in range(k):
@@ -212,7 +208,7 @@ def leave(
         index[j] = index[j + 1]
         a[j], da[j] = a[j + 1], da[j + 1]
         for h in range(m):
-            U[h, j] = U[h, j + 1]
+            U[h, j], rows[h, j] = U[h, j + 1], rows[h, j + 1]
     factor.delete(R, k, r, members[ROW])
     left, samples[P_LO, i] = samples[P_LO, i], 0.0  # what was neglected when it entered
     c = which[WHERE, i]
@@ -256,7 +252,7 @@ def ends_at_zero(total: float, speed: float, dt: float) -> bool:
 
 
 @compiled()
-def jump(f: Follower, room: Room, k: int, r: int, to_cap: bool, log: Record) -> bool:
+def jump(f: Follower, room: Room, k: int, r: int, to_cap: bool, total: float, log: Record) -> bool:
     """Member r of the margin set leaves, the last of its group: eta jumps to where another takes over.
 
     All samples must be watched. False, and nothing is changed, if it is not clear which; else the basis is that after
@@ -264,7 +260,7 @@ def jump(f: Follower, room: Room, k: int, r: int, to_cap: bool, log: Record) -> 
     """
     Q, samples, group, index, R, watched, members = f.Q, f.samples, f.group, f.margin, f.R, room.watched, room.members
     kappa, bases, zero, i = samples[KAPPA], samples[BASE_0:], room.w[ZERO], index[r]
-    own, sign, noise, total = group[i], kappa[i] if not to_cap else -kappa[i], 1.0, room.value[TERMS]
+    own, sign, noise = group[i], kappa[i] if not to_cap else -kappa[i], 1.0
     for h in range(room.eta.shape[1]):
         noise += abs(room.eta[ETA, h])
     successor = r  # no constant for an index: functions would be compiled once more for it
@@ -283,8 +279,11 @@ def jump(f: Follower, room: Room, k: int, r: int, to_cap: bool, log: Record) -> 
         return False
     if candidate(Q, kappa, group, index, k, R, members, zero, successor) < 0.0:
         return False
+    rows = members[BORDER + room.eta.shape[1] :]
     for j in range(r, k - 1):
         index[j] = index[j + 1]
+        for h in range(rows.shape[0]):
+            rows[h, j] = rows[h, j + 1]
     factor.delete(R, k, r, members[ROW])
     samples[P_LO, i] = 0.0
     mark(f.state, log.changes, log.used, i, LEFT if to_cap else RIGHT)

@@ -157,8 +157,8 @@ def gram_residual(
     K: Array,
     sign: Array,
     index: Index,
-    right_hi: Array,
-    right_lo: Array,
+    hi: Array,
+    lo: Array,
     kappa: Array,
     group: Index,
     a_hi: Array,
@@ -167,19 +167,24 @@ def gram_residual(
     eta_lo: Array,
     out: Array,
 ) -> None:
-    """Residual ``right - Q_FF a - A_F' eta`` of the margin rows, rounded to double once, at the end."""
+    """Residual ``right - Q_FF a - A_F' eta`` of the margin rows, rounded to double once, at the end.
+
+    The right-hand side (hi, lo) is used up.
+    """
     k = index.shape[0]
+    for j in range(k):
+        f, s, a, b = index[j], -sign[index[j]], a_hi[j], a_lo[j]
+        if a == 0.0 and b == 0.0:  # all of them, when a refinement begins
+            continue
+        for i in range(k):
+            out[i] = sign[index[i]] * K[index[i], f] * s
+        for i in range(k):  # apart, and row by row: for the vector units, since each sum would wait for itself
+            hi[i], lo[i] = add_scaled(hi[i], lo[i], out[i], a, b)
     for i in range(k):
-        hi, lo = right_hi[i], right_lo[i]
-        row, s = K[index[i]], sign[index[i]]
-        for j in range(k):
-            q = s * row[index[j]] * sign[index[j]]
-            hi, lo = add_scaled(hi, lo, -q, a_hi[j], a_lo[j])
         g = group[index[i]]
         if g >= 0:
-            s = kappa[index[i]]
-            hi, lo = add_scaled(hi, lo, -s, eta_hi[g], eta_lo[g])
-        out[i] = hi + lo
+            hi[i], lo[i] = add_scaled(hi[i], lo[i], -kappa[index[i]], eta_hi[g], eta_lo[g])
+        out[i] = hi[i] + lo[i]
 
 
 @compiled()

@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from paretoclf.checks import Array, Index
+from paretoclf.memory import empty_on_line
 from paretoclf.path import extended
 from paretoclf.path.jit import by_class, compiled
-from paretoclf.path.vectors import FAST, fill
+from paretoclf.path.vectors import FAST, dot, fill
 
 # Four rows at a time, less traffic on x. The small triangle in between is solved with reciprocals, which need not wait
 # for x as quotients would; with the liberty that FAST gives, the compiler would turn them into quotients again.
@@ -69,8 +70,14 @@ def forward(R: Array, k: int, x: Array) -> None:
 @compiled(fastmath=FAST)
 def backward(R: Array, k: int, x: Array) -> None:
     """Solve ``R x = x`` in place, leading k rows."""
-    j = k - 4
-    while j >= 0:
+    # The rows that are not in fours are the last ones, the short ones.
+    for j in range(k - 1, k - k % 4 - 1, -1):
+        row = R[j]
+        s = 0.0
+        for i in range(j + 1, k):
+            s += row[i] * x[i]
+        x[j] = (x[j] - s) / row[j]
+    for j in range(k - k % 4 - 4, -1, -4):
         rest = x[j + 4 : k]
         r0, r1, r2, r3 = R[j, j + 4 : k], R[j + 1, j + 4 : k], R[j + 2, j + 4 : k], R[j + 3, j + 4 : k]
         s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
@@ -81,13 +88,6 @@ def backward(R: Array, k: int, x: Array) -> None:
             s2 += r2[i] * y
             s3 += r3[i] * y
         _up(R, j, s0, s1, s2, s3, x)
-        j -= 4
-    for first in range(j + 3, -1, -1):
-        row = R[first]
-        s = 0.0
-        for i in range(first + 1, k):
-            s += row[i] * x[i]
-        x[first] = (x[first] - s) / row[first]
 
 
 @compiled()
@@ -151,6 +151,14 @@ def schur(k: int, index: Index, kappa: Array, group: Index, U: Array, S: Array) 
 
 
 @compiled()
+def schur_of(k: int, rows: Array, U: Array, S: Array) -> None:
+    """`schur` from the rows of A_F themselves."""
+    for g in range(S.shape[0]):
+        for h in range(S.shape[0]):
+            S[g, h] = dot(rows[g, :k], U[h, :k])
+
+
+@compiled()
 def solve_small(S: Array, r: Array, out: Array) -> None:
     """Solve the symmetric system of at most two equations for the multipliers of the groups."""
     if r.shape[0] == 1:
@@ -194,7 +202,7 @@ class Factor:
 
     def __init__(self) -> None:
         self.k = 0
-        self.R = np.empty((128, 128 + _PAD))  # memory that is not used costs nothing
+        self.R = empty_on_line(128, 128 + _PAD)  # memory that is not used costs nothing
         self._hard: tuple[Array, Array] | None = None
 
     def reserve(self, k: int) -> None:
@@ -202,7 +210,7 @@ class Factor:
         have = self.R.shape[0]
         if k > have:
             rows = max(k, 2 * have)
-            grown = np.empty((rows, rows + _PAD))
+            grown = empty_on_line(rows, rows + _PAD)
             grown[:have, :have] = self.R[:, :have]
             self.R = grown
 

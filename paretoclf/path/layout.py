@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from paretoclf.checks import Array, Index, State
+from paretoclf.memory import empty_on_line
 
 if TYPE_CHECKING:
     from paretoclf.path.rows import Rows
 
 #: Why `run` stopped.
-END, CARE, ROOM, PAUSE, JUMP_TO_ZERO, JUMP_TO_CAP = range(6)
+END, CARE, ROOM, PAUSE = range(4)
 
 EPOCH = 64  # steps between two fresh computations, at most
 
 #: Rows of the array of samples (6, n).
 P, P_LO, KAPPA, CAP_RATE, BASE_0, BASE_1 = range(6)
 #: Rows of the array of the margin set: a column of Q and of the factor, a solution; multipliers, their rates, and the
-#: factor's solutions for the rows of A_F (one per group).
+#: factor's solutions for the rows of A_F (one per group); behind these the rows of A_F themselves.
 COLUMN, ROW, SOLUTION, A, DA, BORDER = range(6)
 #: Rows of the array of watched samples: margin and rate, now and at the beginning of the epoch; what samples at their
 #: cap contribute to the rate; sqrt(Q_ii); side on which the margin is positive (0: in the margin set); sign; and
@@ -31,7 +32,6 @@ DW_CAP, ZERO, W, DW, CENTRE = range(
 )  # features: rate of those at their cap; zeros; w, its rate, centres of the groups
 ETA, DETA, RIGHT_SIDE, STEP = range(4)
 SPREAD, ALL_G, ALL_DG, TO_CENTRE = range(4)  # of all samples: distance from the centre of the margin set; margin, rate
-TERMS = 3  # of `value`
 WANTED, PER_STEP_T, PER_STEP_W, PER_STEP_CENTRE, BLOCK = range(5)  # of `tune`
 
 
@@ -64,7 +64,7 @@ class Room(NamedTuple):
     e: Array  # right-hand sides without those at their cap: value and rate, hi and lo
     line_e: Array  # with them: hi and lo
     phi: Array
-    value: Array  # the optimal value, its derivative, minus the second; size of the terms of a margin (TERMS)
+    value: Array  # the optimal value, its derivative, minus the second
     drift: Array  # |V|^2, V.D, |D|^2, time
     w: Array
     at_cap: Array
@@ -81,21 +81,23 @@ def make_room(n: int, m: int, width: int, features: int, rows: int) -> Room:
 
     `width` is that of what the samples at their cap add up to: the number of features, or n.
     """
-    watched = n + EPOCH + rows
+    watched = -(-(n + EPOCH + rows) // 8) * 8  # whole lines of the cache
+    members = empty_on_line(BORDER + 2 * m, rows)
+    members[:] = 0.0
     return Room(
-        members=np.zeros((BORDER + m, rows)),
+        members=members,
         coef=np.empty((2 + m, rows)),
         eta=np.zeros((4, m)),
         S=np.zeros((m, m)),
         e=np.zeros((2, 2, m)),
         line_e=np.zeros((2, m)),
         phi=np.zeros((2, 2)),
-        value=np.zeros(TERMS + 1),
+        value=np.zeros(3),
         drift=np.zeros(4),
         w=np.zeros((CENTRE + m, features)),
         at_cap=np.empty((2, 2, width)),
         every=np.empty((TO_CENTRE + m, n)),
-        watched=np.empty((KAPPA_NEAR + m, watched)),
+        watched=empty_on_line(KAPPA_NEAR + m, watched),
         which=np.empty((2, watched), dtype=np.int64),
         first=np.empty(rows, dtype=np.int64),
         slot=np.empty(max(rows, features), dtype=np.int64),

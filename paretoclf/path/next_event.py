@@ -15,11 +15,15 @@ from paretoclf.path.layout import (
     DETA,
     DG,
     ETA,
+    KAPPA,
+    NEAR,
     REACH,
     SIDE,
     A,
     G,
+    P,
 )
+from paretoclf.path.rows import Rows, alike
 from paretoclf.tolerances import FAST_EXIT, ROUNDING, SLOPE_NOISE
 
 _CHUNK = 16  # watched samples tested together
@@ -42,11 +46,22 @@ def _possible(
 
 
 @compiled()
+def _twins(Q: Rows, samples: Array, group: Index, i: int, j: int) -> bool:
+    """Whether two samples reach their margin together, always: the first to enter leaves the other resting there."""
+    same = group[i] == group[j] and samples[KAPPA, i] == samples[KAPPA, j] and samples[P, i] == samples[P, j]
+    return bool(same and alike(Q, i, j))
+
+
+@compiled()
 def next_event(
-    samples: Array, phi: Array, index: Index, k: int, members: Array, eta: Array, count: int, watched: Array,
-    length: Array, total: float, dtotal: float, guess: float, horizon: float, end_tolerance: float,
+    Q: Rows, samples: Array, group: Index, phi: Array, index: Index, k: int, members: Array, eta: Array,
+    which: Index, count: int, watched: Array,
+    total: float, dtotal: float, largest: float, fastest: float, guess: float, horizon: float,
+    end_tolerance: float,
 ) -> tuple[int, int, bool, float]:  # fmt: skip
     """First event in double precision; ``guess`` is how long it probably takes at most, which only saves time.
+
+    ``largest`` is the largest multiplier, ``fastest`` the largest of their rates, each times the length of its sample.
 
     Returns the member of the margin set or (TO_MARGIN) the watched sample it happens to, -1 if there is none before
     the end; what happens; whether it is clear that it is the first; and the step. It is clear if the latest possible
@@ -55,12 +70,10 @@ def next_event(
     """
     a, da = members[A], members[DA]
     c1, u, v = samples[CAP_RATE], samples[BASE_0], samples[BASE_1]
-    g, dg, reach, sides = watched[G], watched[DG], watched[REACH], watched[SIDE]
-    size, dsize, fastest, largest = 0.0, 0.0, 0.0, 0.0
+    g, dg, reach, sides, near, length = watched[G], watched[DG], watched[REACH], watched[SIDE], which[NEAR], Q.length
+    size, dsize = 0.0, 0.0
     for h in range(eta.shape[1]):
         size, dsize = max(size, abs(eta[ETA, h])), max(dsize, abs(eta[DETA, h]))
-    for j in range(k):
-        largest, fastest = max(largest, abs(a[j])), max(fastest, abs(da[j]) * length[index[j]])
     fixed, dfixed = ROUNDING * (1.0 + size), ROUNDING * dsize
     total, dtotal = ROUNDING * total, ROUNDING * dtotal
     within = min(guess, horizon)
@@ -73,10 +86,12 @@ def next_event(
             i = index[j]
             cap = phi[0, 0] * u[i] + phi[0, 1] * v[i]
             error = FAST_EXIT * (min(cap, largest) + 0.1 * largest)
+            if a[j] - error > -da[j] * limit and (cap - a[j]) - error > (da[j] - c1[i]) * limit:  # nearly all
+                continue
             for up in range(2):
                 slack = cap - a[j] if up else a[j]
                 speed = da[j] - c1[i] if up else -da[j]
-                if slack - error > speed * limit:  # nearly all
+                if slack - error > speed * limit:
                     continue
                 noise = SLOPE_NOISE * (fastest / length[i] + abs(c1[i]))
                 if speed <= 0.1 * noise:
@@ -125,6 +140,8 @@ def next_event(
                     second = min(second, early)
                     continue
                 dt = slack / speed
+                if kind == TO_MARGIN and _twins(Q, samples, group, near[c], near[best]):
+                    continue
                 if dt < best_dt:
                     second = min(second, best_early)
                     best, kind, best_dt, best_early = c, TO_MARGIN, dt, early

@@ -205,8 +205,9 @@ def nu_grid(
             pairs = [(standing[i], v) if moving == 1 else (v, standing[i]) for v in going]
             nu, asymmetry = np.array([to_asymmetry(*p, hulls.n_plus, hulls.n_minus) for p in pairs]).T
             a *= 0.5 / hulls.total * nu[:, None]
-            known = ~refused_i
+            known: Any = ~refused_i
             if known.any():
+                known = slice(None) if known.all() else known
                 graded = _grade(svm.gram, y, nu[known], asymmetry[known], a[known].T, trivial_i[known])
                 for x, found in (
                     (b_i, graded.b),
@@ -264,7 +265,7 @@ def _line(
     snapshot = problem.snapshot()
     line = hulls.line(here, stop)
     problem.set_line(line)
-    problem.record_from_here()
+    problem.record_over()
     t, complete = (going - 1.0) / (stop[moving] - 1.0), True
     try:
         follow(problem, max_events=hulls.max_events)

@@ -122,7 +122,8 @@ class GramForm(Quadratic):
             # Cancellation: solve again for what is left, and take the pivot from the refined combination.
             zero, none, left = np.zeros(k), np.full(self.n, -1), np.empty(k)
             for _ in range(3):
-                extended.gram_residual(self.K, self.sign, index, own, zero, kappa, none, u, zero, zero, zero, left)
+                right = own.copy(), zero.copy()
+                extended.gram_residual(self.K, self.sign, index, *right, kappa, none, u, zero, zero, zero, left)
                 left += self.shift * kappa[index] * _group_rest(kappa, group, index, i, u)
                 u += factor.solve(left)
             pivot = diagonal - u @ (column + left)

@@ -27,7 +27,7 @@ from paretoclf.checks import Array, Index
 from paretoclf.path import extended
 from paretoclf.path.afresh import choose, inspect, solve_afresh, watch, watch_leaver
 from paretoclf.path.events import LEFT, MARGIN, RIGHT, TO_CAP, TO_MARGIN
-from paretoclf.path.exchange import alone, candidate, ends_at_zero, enter, fix, leave, mark, off_centre
+from paretoclf.path.exchange import alone, candidate, ends_at_zero, enter, fix, jump, leave, mark, off_centre
 from paretoclf.path.jit import compiled
 from paretoclf.path.layout import (
     BASE_0,
@@ -41,8 +41,6 @@ from paretoclf.path.layout import (
     END,
     EPOCH,
     ETA,
-    JUMP_TO_CAP,
-    JUMP_TO_ZERO,
     KAPPA,
     KAPPA_NEAR,
     NEAR,
@@ -54,7 +52,6 @@ from paretoclf.path.layout import (
     RIGHT_SIDE,
     ROOM,
     STEP,
-    TERMS,
     WANTED,
     WHERE,
     ZERO,
@@ -174,18 +171,16 @@ def _tune(tune: Array, drift: Array, away: float, steps: int, everything: bool, 
 
 
 @compiled()
-def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, int, int, int]:
+def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, int, int]:
     """Take steps until something needs care, the line ends, the arrays are full or `limit` exchanges are made.
 
     Returns
     -------
     why : int
-        END, CARE, ROOM, PAUSE, or that the last member of a group leaves: JUMP_TO_ZERO, JUMP_TO_CAP.
+        END, CARE, ROOM or PAUSE.
     k : int
         Size of the margin set.
     exchanges : int
-    leaver : int
-        Position of that member; what margins may be wrong by is in ``room.value[TERMS]``.
     """
     Q, samples, group, state, index, R, sums = f.Q, f.samples, f.group, f.state, f.margin, f.R, f.sums
     at, tune, phi, slope, kappa = f.at, f.tune, room.phi, f.phi[1:], f.samples[KAPPA]
@@ -206,13 +201,13 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
         if not ending:
             full = k + 1 >= rows or log.used[0] + 1 >= log.t.shape[1] or log.used[2] + 2 >= log.changes.shape[1]
             if full or log.used[1] + k + 1 > log.members.shape[0]:
-                return ROOM, k, done, k
+                return ROOM, k, done
             if done >= limit:
-                return PAUSE, k, done, k
+                return PAUSE, k, done
         if not fresh:
             sound = solve_afresh(
                 Q, samples, group, f.e, at, f.fixed, phi, slope, e, room.line_e, index, k, R, sums, members, room.coef,
-                S, eta, w, room.at_cap, slot, every,
+                S, eta, w, room.at_cap, slot, every, follows,
             )  # fmt: skip
             if sound:
                 total, sound = inspect(
@@ -222,9 +217,9 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             if ending:
                 if sound:
                     _amend(k, members, eta, w, value, log)
-                return END, k, done, k
+                return END, k, done
             if not sound:
-                return CARE, k, done, k
+                return CARE, k, done
             _tune(tune, drift, away, steps, everything, count, n)
             fill(drift, 0.0)
             away, steps, most, fastest, best = 0.0, 0, 0.0, 0.0, 0.0
@@ -249,7 +244,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
                 size = block_size(Q, min(rows, k + EPOCH), base)
                 if size > block.shape[0]:
                     tune[BLOCK] = size
-                    return ROOM, k, done, k
+                    return ROOM, k, done
                 side = block
                 watch_some(Q, which, count, base, index, k, slot, block)
                 for j in range(k):
@@ -260,24 +255,25 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             for j in range(k):
                 first[j] = index[j]
             fresh = True
-        dtotal, now = 0.0, 0.0
+        dtotal, now, largest, fastest_one = 0.0, 0.0, 0.0, 0.0
         for j in range(k):
-            reach = Q.reach[index[j]]
-            dtotal += abs(members[DA, j]) * reach
-            now += abs(members[A, j]) * reach
+            reach, a, da = Q.reach[index[j]], abs(members[A, j]), abs(members[DA, j])
+            dtotal += da * reach
+            now += a * reach
+            largest, fastest_one = max(largest, a), max(fastest_one, da * Q.length[index[j]])
         total = max(total, now)
         most, fastest, best = max(most, now), max(fastest, dtotal), max(best, abs(value[0]))
         if steps > 0 and (now < _SHRUNK * most or dtotal < _SHRUNK * fastest or abs(value[0]) < 0.5 * best):
             fresh = False  # rounding errors are those of larger numbers before
             continue
         event, kind, clear, dt = next_event(
-            samples, phi, index, k, members, eta, count, watched, Q.length, total, dtotal, _GUESS * pace,
-            (1.0 - at[0]) - at[1], f.end_tolerance,
+            Q, samples, group, phi, index, k, members, eta, which, count, watched, total, dtotal, largest, fastest_one,
+            _GUESS * pace, (1.0 - at[0]) - at[1], f.end_tolerance,
         )  # fmt: skip
         if not clear or ROUNDING * Q.longest * (now + dt * dtotal) > FAST_ERROR:
-            return CARE, k, done, k
+            return CARE, k, done
         if f.to_zero and ends_at_zero(eta[ETA, 0] + eta[ETA, 1], eta[DETA, 0] + eta[DETA, 1], dt):
-            return CARE, k, done, k
+            return CARE, k, done
         # Is what was promised of the samples not watched still true at the event?
         since, off = drift[3] + dt, 0.0
         if follows:
@@ -296,7 +292,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
                 i = which[NEAR, event]
                 pivot = candidate(Q, kappa, group, index, k, R, members, w[ZERO], i)
                 if pivot < 0.0:
-                    return CARE, k, done, k
+                    return CARE, k, done
             else:
                 i = index[event]
                 jumps = alone(group, index, k, event)
@@ -306,11 +302,11 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             if dt == 0.0:
                 stalled += 1
             elif t_next <= at[0]:
-                return CARE, k, done, k
+                return CARE, k, done
             else:
                 stalled = 0
             if stalled > _PATIENCE:
-                return CARE, k, done, k
+                return CARE, k, done
         if dt > 0.0 or event < 0:
             _keep(index, k, members, eta, w, value, at, t_next, log)
             if event < 0:  # what was extrapolated to the end is computed afresh there
@@ -329,15 +325,18 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             value[1] -= dt * value[2]
         last = base if everything else base + n_first
         if jumps:
-            value[TERMS] = total
-            return JUMP_TO_CAP if to_cap else JUMP_TO_ZERO, k, done, event
+            if not jump(f, room, k, event, to_cap, total, log):
+                return CARE, k, done
+            done += 1
+            fresh = False
+            continue
         if enters:
             at_cap = state[i] == LEFT
             if not enter(
                 Q, samples, group, index, k, R, members, S, eta, phi, which, watched, event, pivot, at_cap, follows,
                 drift, value, total,
             ):  # fmt: skip
-                return CARE, k, done, k
+                return CARE, k, done
             slot_enters(Q, i, k, everything, which, count, slot, block)
             if at_cap:
                 _cap_changes(

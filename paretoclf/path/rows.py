@@ -15,6 +15,7 @@ from paretoclf.path.extended import Columns
 from paretoclf.path.jit import by_class, compiled
 from paretoclf.path.layout import DW, DW_CAP, W
 from paretoclf.path.vectors import add_rows, copy, dot, fill
+from paretoclf.tolerances import TWINS
 
 Part: TypeAlias = Callable[..., Any] | None
 
@@ -133,6 +134,33 @@ def _column_sparse(Q: SparseRows, index: Index, k: int, i: int, zero: Array, out
 
 #: ``Q_Fi`` for the leading k samples of index, into `out`; `zero` (d,) is zero before and after.
 column = by_form(_column_gram, _column_dense, _column_sparse)
+
+
+def _alike_gram(Q: GramRows, i: int, j: int) -> bool:
+    most, x, y, c = TWINS * Q.longest * Q.longest, Q.K[i], Q.K[j], 0
+    while c < x.shape[0] and abs(x[c] - y[c]) <= most:
+        c += 1
+    return bool(c == x.shape[0] and Q.sign[i] == Q.sign[j])
+
+
+def _alike_dense(Q: DenseRows, i: int, j: int) -> bool:
+    x, y, c = Q.tall[i], Q.tall[j], 0
+    while c < x.shape[0] and x[c] == y[c]:
+        c += 1
+    return bool(c == x.shape[0])
+
+
+def _alike_sparse(Q: SparseRows, i: int, j: int) -> bool:
+    a, b, size, c = Q.ptr[i], Q.ptr[j], Q.ptr[i + 1] - Q.ptr[i], 0
+    if Q.ptr[j + 1] - b != size:
+        return False
+    while c < size and Q.columns[a + c] == Q.columns[b + c] and Q.values[a + c] == Q.values[b + c]:
+        c += 1
+    return bool(c == size)
+
+
+#: Whether the rows of Q of two samples are the same; those of a kernel matrix up to rounding.
+alike = by_form(_alike_gram, _alike_dense, _alike_sparse)
 
 
 def _change_cap_gram(Q: GramRows, bases: Array, sums: Array, i: int, sign: float) -> None:

@@ -73,6 +73,11 @@ class Log:
         self.a = np.empty((2, 0))
         self.changes: Index = np.empty((4, 0), dtype=np.int64)
 
+    def begin_again(self, state: State) -> None:
+        """Forget everything, but for the memory it took."""
+        self.state = state.copy()
+        self.count[:] = 0
+
     @property
     def made(self) -> Index:
         """The changes so far, shape (4, .)."""
