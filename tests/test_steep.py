@@ -74,6 +74,19 @@ def test_steep_paths_have_the_exact_values(seed, line):
         assert solution.dual_value <= value * (1 + 1e-12) + rounded
 
 
+@pytest.mark.parametrize("ends", [((0.04, 1.96), (1.96, 0.04)), ((1.2, 0.8), (0.0, 0.5)), ((1.5, 0.7), (1.5, 0.7))])
+@pytest.mark.parametrize("seed", range(3))
+def test_features_of_a_million_at_costs_of_one(seed, ends):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(30) < 12, 1.0, -1.0)
+    X = 1e6 * (rng.normal(size=(30, 3)) + 0.4 * y[:, None] + 1.0)
+    path = pc.trace(pc.TwoCSVM(X, y), *ends)
+    for t in rng.random(5):
+        solution = path.at(float(t))
+        assert solution.certificate.passes(), solution.certificate.explain()
+        assert path.value(float(t)) == pytest.approx(solution.value, rel=1e-8)
+
+
 @pytest.fixture(scope="module")
 def points():
     """Solutions of a steep path with a kernel, the costs at them, and the path."""
@@ -139,3 +152,7 @@ def test_where_double_precision_is_enough_nothing_changes():
         precise = certify(data.y, caps, s.alpha, s.classifier.b, X=data.X, w=s.classifier.w, alpha_lo=np.zeros(30))
         for name in ("primal_value", "dual_value", "gap", "stationarity", "box", "balance", "complementarity"):
             assert getattr(usual, name) == pytest.approx(getattr(precise, name), abs=1e-12), name
+        for wrong in (1.001 * s.alpha, s.alpha * np.where(data.y > 0, 1.001, 1.0), s.alpha - 1e-3):  # made feasible
+            usual = certify(data.y, caps, wrong, s.classifier.b, X=data.X)
+            precise = certify(data.y, caps, wrong, s.classifier.b, X=data.X, alpha_lo=np.zeros(30))
+            assert usual.dual_value == pytest.approx(precise.dual_value, rel=1e-12)

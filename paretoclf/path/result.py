@@ -147,12 +147,13 @@ class Path(OnPieces):
     def _precise(self, t: float) -> Solution | None:
         """Solution at t to twice double precision, if that passes its certificate.
 
-        At a breakpoint, which is rounded, the basis before or the one after it may be the right one.
+        Breakpoints are rounded: next to one the basis before or after it may be the right one.
         """
         if self._trivial(t):
             return None
-        j = self._locate(t)[0]
-        for piece in (j, j - 1) if t == self.pieces.t[j] and j > 0 else (j,):
+        ends, near = self.pieces.t, 4 * np.finfo(float).eps
+        j, first, last = (self._locate(min(max(u, ends[0]), ends[-1]))[0] for u in (t, t - near, t + near))
+        for piece in sorted(range(first, last + 1), key=lambda k: abs(k - j)):
             found = self._solver.solve(self.caps(t), *self._basis(piece))
             if found is not None:
                 solution = self._solution(t, found.alpha[0], found.b, found.w, found.alpha[1])
