@@ -243,15 +243,13 @@ def _certify_block(
         norm2 = np.einsum("dk,dk->k", primal_w, primal_w)
         norm2_dual = np.einsum("dk,dk->k", lower, lower)
         if reach is not None:
-            # A slope error times the reach of a feature is an error of scores, in units of margin.
-            terms = abs(X).T @ np.abs(alpha)
-            stationarity = np.max(np.abs(primal_w - implied) * reach[:, None] / (1.0 + terms * reach[:, None]), axis=0)
+            stationarity = _apart(primal_w, implied, X, alpha, reach)
     else:
         assert K is not None
-        product = K @ both
-        scores = product[:, :k]
+        of_both = K @ both
+        scores = of_both[:, :k]
         norm2 = np.einsum("nk,nk->k", both[:, :k], scores)
-        norm2_dual = np.einsum("nk,nk->k", both[:, k:], product[:, k:])
+        norm2_dual = np.einsum("nk,nk->k", both[:, k:], of_both[:, k:])
     dual = feasible.sum(axis=0) - 0.5 * norm2_dual
     return _conclude(y, caps, alpha, scores + b, norm2, dual, stationarity, note)
 
@@ -276,9 +274,7 @@ def certify_precisely(
         scores = product(X, np.stack([w, np.zeros_like(w)]))
         norm2, norm2_dual = float(w @ w), float(lower @ lower)
         if W is not None:
-            reach = largest(X)
-            terms = abs(X).T @ np.abs(alpha[0])
-            stationarity = float(np.max(np.abs(w - implied) * reach / (1.0 + terms * reach), initial=0.0))
+            stationarity = float(_apart(W, implied[:, None], X, alpha[0][:, None], largest(X))[0])
     else:
         assert K is not None
         scores = product(K, coef)
@@ -329,6 +325,13 @@ def _conclude(
             )
         )
     return result
+
+
+def _apart(W: Array, implied: Array, X: Samples, alpha: Array, reach: Array) -> Array:
+    """Residual of stationarity of k slopes (d, k): their error times the reach of a feature is one of scores."""
+    reach = reach[:, None]
+    terms = abs(X).T @ np.abs(alpha)
+    return np.asarray(np.max(np.abs(W - implied) * reach / (1.0 + terms * reach), axis=0, initial=0.0))
 
 
 def _feasible_dual(y: Array, caps: Array, alpha: Array) -> Array:
