@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
-from sklearn.utils.extmath import row_norms
 
 from paretoclf.checks import Array, Index, check_matrix
 from paretoclf.errors import InputError
 from paretoclf.kernels import Function, Kernel, Linear, Precomputed, as_kernel
 from paretoclf.low_rank import Approximation, Factorised, check_low_rank, pivoted_cholesky
 from paretoclf.memory import BLOCK_ROWS, empty_on_line, require_memory
-from paretoclf.samples import Samples, check_samples, dot
+from paretoclf.samples import Samples, check_samples, dot, squares
 from paretoclf.tolerances import FACTOR_RANK, GRAM_PSD, GRAM_SYMMETRY
 
 
@@ -153,7 +152,7 @@ class Gram:
     def diagonal(self) -> Array:
         """Diagonal of the Gram, shape (n,)."""
         F = self.features
-        return np.diagonal(self.matrix).copy() if F is None else np.asarray(row_norms(F, squared=True))
+        return np.diagonal(self.matrix).copy() if F is None else squares(F)
 
     def cross(self, X: Any) -> Array:
         """Kernel values of new samples against the training samples, shape (m, n).

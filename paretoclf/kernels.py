@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, euclidean_distances, pairwise_kernels
 
 from paretoclf.checks import Array, check_positive_number
 from paretoclf.errors import InputError
@@ -122,6 +121,8 @@ class Named:
 
     def __call__(self, X: Samples, Z: Samples) -> Array:
         """Kernel values of shape (rows of X, rows of Z)."""
+        from sklearn.metrics.pairwise import pairwise_kernels  # here, since it takes half a second to import
+
         try:
             return np.asarray(pairwise_kernels(X, Z, metric=self.name), dtype=np.float64)
         except TypeError as error:
@@ -180,6 +181,8 @@ def as_kernel(kernel: Any) -> Kernel:
     if isinstance(kernel, str):
         if kernel == "precomputed":
             return Precomputed()
+        from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
+
         if kernel in PAIRWISE_KERNEL_FUNCTIONS:
             return Named(kernel)
         names = ", ".join(sorted(PAIRWISE_KERNEL_FUNCTIONS))
@@ -206,6 +209,8 @@ def median_bandwidth(X: Any) -> float:
         f"X has {n} samples: the median over all pairs",
         "take it over some of them, such as RBF.median(X[::10])",
     )
+    from sklearn.metrics.pairwise import euclidean_distances
+
     distances = np.empty(n * (n - 1) // 2)
     filled = 0
     for first in range(0, n, BLOCK_ROWS):

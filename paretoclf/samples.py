@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.extmath import safe_sparse_dot
 
 from paretoclf.checks import Array, check_features, check_matrix
 from paretoclf.errors import InputError
@@ -46,7 +45,8 @@ def check_samples(X: Any, name: str = "X", *, n_features: int | None = None) -> 
 
 def dot(X: Samples, Z: Samples) -> Array:
     """Products ``x . z`` of the rows of X and Z, dense, shape (len(X), len(Z))."""
-    return np.asarray(safe_sparse_dot(X, Z.T, dense_output=True))
+    product = X @ Z.T
+    return np.asarray(product.toarray() if sp.issparse(product) else product)
 
 
 def squares(X: Samples) -> Array:

@@ -12,8 +12,9 @@ import numba
 import pytest
 
 import paretoclf as pc
-from paretoclf.path import jit
-from paretoclf.path.jit import by_class, compiled
+from paretoclf.path import aside, jit
+from paretoclf.path.aside import _processors
+from paretoclf.path.jit import address, by_class, compiled, compiled_apart
 
 
 class Wide(NamedTuple):
@@ -79,23 +80,94 @@ def test_importing_the_tracker_compiles_nothing_and_calling_it_does(python):
     assert still == cached
 
 
-def test_what_compiled_code_calls_is_compiled_into_it(python):
-    code = (
-        "import paretoclf as pc\nsvm = pc.TwoCSVM([[0.0], [1.0], [2.0], [4.0]], [-1, 1, -1, 1], kernel=pc.RBF(1.0))\n"
-    )
-    _, _, cached = python("-c", code + "pc.trace(svm, (0, 0), (1, 1), progress=False)")
+HERE = {"_change_caps", "fix_some", "line_at", "run"}  # all that this process compiles, where there are two processors
+
+TRACE = """
+import scipy.sparse as sp
+from numba.core.event import install_recorder
+import paretoclf as pc
+from paretoclf.datasets import make_gaussians
+from paretoclf.path import aside
+if {alone}:
+    aside._processors = lambda: 1
+data = make_gaussians(40, rng=1)
+X, y = data.X, data.y
+svm = pc.TwoCSVM({samples}, y, kernel={kernel})
+with install_recorder("numba:compile") as recorder:
+    ray = pc.trace(svm, (0, 0), (5, 5), progress=False)
+    line = pc.trace(svm, (0.04, 1.96), (1.96, 0.04), hub=ray, progress=False)
+done = [event.data["dispatcher"].py_func for _, event in recorder.buffer if event.is_start]
+print(*sorted({{f.__name__ for f in done if f.__module__.startswith("paretoclf")}}))
+print(repr(list(ray.breakpoints)), repr(list(line.breakpoints)))
+"""
+
+
+def test_two_processes_compile_the_tracker_and_find_what_the_other_compiled(python):
+    out, _, cached = python("-c", TRACE.format(alone=_processors() < 2, samples="X", kernel="None"))
+    compiled_here, path = out.splitlines()
+    if _processors() > 1:
+        assert set(compiled_here.split()) == HERE
     names = {name.split("-")[0] for name in cached if name.endswith(".nbi")}
-    assert "regular.run" in names
+    assert {"regular.run", "afresh.begin_epoch", "refine.refine"} <= names
     inside = {
         "vectors.fill",
         "vectors.dot",
         "exchange.enter",
         "exchange.leave",
-        "afresh.solve_afresh",
+        "afresh._solve_afresh",
         "extended.two_sum",
     }
-    assert not names & inside
+    assert not names & inside  # what compiled code calls is compiled into it
     assert len(names) <= 20  # one for each function that Python calls
+    again, _, still = python("-c", TRACE.format(alone=False, samples="X", kernel="None"))
+    assert again.splitlines() == ["", path]
+    assert still == cached
+
+
+@pytest.mark.parametrize(("samples", "kernel"), [("sp.csr_array(X)", "None"), ("X", "pc.RBF(2.0)")])
+def test_what_the_second_process_compiles_is_of_the_types_that_the_first_wants(python, samples, kernel):
+    if _processors() < 2:
+        pytest.skip("one processor: all is compiled in one process")
+    out, _, _ = python("-c", TRACE.format(alone=False, samples=samples, kernel=kernel))
+    assert set(out.split("\n")[0].split()) == HERE
+
+
+def test_without_a_second_process_all_is_compiled_in_the_first(monkeypatch):
+    started = []
+    monkeypatch.setattr(aside, "_processes", {})
+    monkeypatch.setattr(aside, "_start", started.append)
+    monkeypatch.setattr(aside, "on_disk", lambda *arguments: False)
+    Q = Silent(0.0)
+    monkeypatch.setattr(aside, "_processors", lambda: 1)
+    aside.share(nothing, Q, 1.0)
+    assert started == []
+    aside._processes.clear()
+    monkeypatch.setattr(aside, "_processors", lambda: 2)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)  # sys.executable is then the program itself
+    aside.share(nothing, Q, 1.0)
+    assert started == []
+    aside._processes.clear()
+    monkeypatch.delattr(sys, "frozen")
+    aside.share(nothing, Q, 1.0)
+    aside.share(nothing, Q, 1.0)
+    assert started == ["Silent"]  # once
+    aside._processes.clear()
+    monkeypatch.setattr(aside, "on_disk", lambda *arguments: True)
+    aside.share(nothing, Q, 1.0)
+    assert started == ["Silent"]
+
+
+def test_a_second_process_that_cannot_start_or_fails_is_done_without(monkeypatch, tmp_path):
+    start = aside._start
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    assert start("DenseRows") is None
+    monkeypatch.undo()
+    failing = start("no such form")
+    monkeypatch.setattr(aside, "_processes", {"no such form": failing})
+    aside._finish("no such form")
+    assert failing.returncode == 1
+    assert aside._processes == {"no such form": None}
+    aside._finish("no such form")  # nothing left to wait for
 
 
 def _one(Q: Wide, x: float) -> float:
@@ -131,6 +203,30 @@ def nothing(Q: Silent, x: float) -> float:
     return x
 
 
+@compiled_apart
+def halved(Q: Wide, x: float, times: int, up: bool) -> tuple[float, bool]:
+    """Compiled apart: numbers are of the types that its annotations say, whatever its caller has."""
+    for _ in range(times):
+        x *= 0.5 * Q.factor
+    return x + (1.0 if up else 0.0), up
+
+
+@compiled()
+def at_its_address(where: int, Q: Wide, x: float) -> float:
+    """Calls it."""
+    y, up = halved(where, Q, x, 2, x > 1.0)
+    return -y if up else y
+
+
+def test_functions_compiled_apart_are_called_at_their_address():
+    where = address(halved, Wide(3.0), 1.0, 1, True)
+    assert where == address(halved, Wide(5.0), 2.0, 0, False)  # that of the types, compiled once
+    assert at_its_address(where, Wide(3.0), 4.0) == -10.0
+    assert at_its_address(where, Wide(2.0), 1.0) == 1.0
+    with pytest.raises(NotImplementedError, match="compiled code"):
+        halved(where, Wide(3.0), 1.0, 1, True)
+
+
 def test_compiled_functions_choose_by_the_class_of_their_first_argument():
     assert both(Wide(2.0), 3.0) == (6.0, True)
     assert both(Narrow(5.0), 3.0) == (-2.0, False)
@@ -143,13 +239,13 @@ def test_compiled_functions_choose_by_the_class_of_their_first_argument():
 
 
 def test_what_several_call_is_translated_once(monkeypatch):
-    translated, compile_internal = [], jit.compile_internal
+    translated, compile_extra = [], jit._Compiler.compile_extra
 
-    def counting(typing, target, library, function, *rest):
+    def counting(compiler, function):
         translated.append(function.__name__)
-        return compile_internal(typing, target, library, function, *rest)
+        return compile_extra(compiler, function)
 
-    monkeypatch.setattr(jit, "compile_internal", counting)
+    monkeypatch.setattr(jit._Compiler, "compile_extra", counting)
 
     def square(x: float) -> float:
         return x * x

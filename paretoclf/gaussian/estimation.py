@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.covariance import ledoit_wolf_shrinkage, oas
 
 from paretoclf.checks import Array
 from paretoclf.errors import InputError, SmallSampleWarning
@@ -120,11 +119,13 @@ def require_full_rank(root: Array, what: str) -> None:
 
 
 def _share(rule: Shrinkage, some: Array) -> float:
-    if rule == "ledoit-wolf":
-        return float(ledoit_wolf_shrinkage(some)) if len(some) > 1 else 1.0
-    if rule == "oas":
-        return float(oas(some)[1]) if len(some) > 1 else 1.0
-    return float(rule)
+    if not isinstance(rule, str):
+        return float(rule)
+    from sklearn.covariance import ledoit_wolf_shrinkage, oas  # here, since it takes half a second to import
+
+    if len(some) < 2:
+        return 1.0
+    return float(ledoit_wolf_shrinkage(some) if rule == "ledoit-wolf" else oas(some)[1])
 
 
 def _rank(centred: Array) -> int:

@@ -1,4 +1,7 @@
-"""The beginning of an epoch on the fast road: solution, rate and margins from the basis alone, and whom to watch."""
+"""The beginning of an epoch on the fast road: solution, rate and margins from the basis alone, and whom to watch.
+
+`begin_epoch` is all of it: compiled apart from the steps between (see `aside`).
+"""
 
 from __future__ import annotations
 
@@ -10,42 +13,59 @@ from paretoclf.checks import Array, Index, State
 from paretoclf.path import extended, factor
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.factor import solve_small
-from paretoclf.path.jit import compiled
+from paretoclf.path.jit import compiled, compiled_apart
 from paretoclf.path.layout import (
     ALL_DG,
     ALL_G,
     BASE_0,
     BASE_1,
+    BLOCK,
     BORDER,
     CAP_DG,
     CAP_RATE,
+    CARE,
     DA,
     DETA,
     DG,
+    END,
+    EPOCH,
     ETA,
     FIRST_DG,
     FIRST_G,
+    GO,
     KAPPA,
     KAPPA_NEAR,
     NEAR,
     P_LO,
+    PER_STEP_CENTRE,
+    PER_STEP_T,
+    PER_STEP_W,
     REACH,
     RIGHT_SIDE,
+    ROOM,
     SIDE,
     SIGN,
     SPREAD,
     STEP,
     TO_CENTRE,
+    WANTED,
     WHERE,
     A,
+    Follower,
     G,
     P,
+    Record,
+    Room,
     W,
 )
 from paretoclf.path.rows import Rows, all_products, of_capped
 from paretoclf.path.vectors import copy, dot, fill
-from paretoclf.path.watched import cap_rate, widen
+from paretoclf.path.watched import block_size, cap_rate, watch_all, watch_some, widen
 from paretoclf.tolerances import FAST_ERROR, FAST_PIVOT, FAST_SHIFT, FAST_VALUE, ROUNDING
+
+WATCH_ALL = 600  # so many samples are watched always
+MEMORY = 0.3  # weight of the last epoch in what epochs are tuned by, and of the last step
+_RESERVE = 1.5  # budgets relative to what recent epochs needed
 
 
 @compiled()
@@ -66,7 +86,7 @@ def _bordered(
 
 
 @compiled()
-def solve_afresh(
+def _solve_afresh(
     Q: Rows, samples: Array, group: Index, line: Array, at: Array, fixed: Array, phi: Array, slope: Array, e: Array,
     line_e: Array, index: Index, k: int, R: Array, sums: Array, members: Array, coef: Array, S: Array, eta: Array,
     w: Array, at_cap: Array, start: Index, every: Array, follows: bool,
@@ -124,7 +144,7 @@ def solve_afresh(
 
 
 @compiled()
-def inspect(
+def _inspect(
     Q: Rows, samples: Array, group: Index, state: State, phi: Array, line_e: Array, e_rate: Array, index: Index,
     k: int, members: Array, eta: Array, w: Array, every: Array, value: Array, to_zero: bool,
 ) -> tuple[float, bool]:  # fmt: skip
@@ -179,7 +199,7 @@ def inspect(
 
 
 @compiled()
-def choose(
+def _choose(
     state: State, group: Index, reach: Array, every: Array, total: float, horizon: float, w_budget: float,
     eta_budget: float, which: Index,
 ) -> int:  # fmt: skip
@@ -211,7 +231,7 @@ def choose(
 
 
 @compiled()
-def watch(
+def _watch(
     Q: Rows, kappa: Array, group: Index, state: State, slope: Array, sums: Array, every: Array,
     count: int, base: int, k: int, which: Index, watched: Array,
 ) -> None:  # fmt: skip
@@ -227,6 +247,116 @@ def watch(
             watched[KAPPA_NEAR + h, c] = kappa[i] if group[i] == h else 0.0
         watched[SIDE, c] = 1.0 if state[i] == RIGHT else (-1.0 if state[i] == LEFT else 0.0)
         watched[CAP_DG, c] = cap_rate(Q, slope, sums, i)
+
+
+@compiled()
+def _amend(k: int, members: Array, eta: Array, w: Array, value: Array, log: Record) -> None:
+    """Replace what the log has for the end of its last segment."""
+    s, used = log.used[0] - 1, log.used[1] - k
+    for j in range(k):
+        log.a[1, used + j] = members[A, j]
+    for h in range(eta.shape[1]):
+        log.eta[s, 1, h] = eta[ETA, h]
+    for c in range(log.w.shape[2]):
+        log.w[s, 1, c] = w[W, c]
+    if value[1] != 0.0 or value[2] != 0.0:  # else nothing moves
+        log.value[s, 1] = (value[0] - log.value[s, 0]) - log.value[s, 2]
+
+
+@compiled()
+def _tune(tune: Array, drift: Array, away: float, steps: int, everything: bool, count: int, n: int) -> None:
+    """Learn from the epoch that ended: t goes with the steps, w and the centre like the integral of a random walk."""
+    if steps >= 4:
+        weight = MEMORY if tune[PER_STEP_T] > 0.0 else 1.0
+        walk = steps * math.sqrt(steps)
+        tune[PER_STEP_T] += weight * (drift[3] / steps - tune[PER_STEP_T])
+        tune[PER_STEP_W] += weight * (math.sqrt(max(drift[0], 0.0)) / walk - tune[PER_STEP_W])
+        tune[PER_STEP_CENTRE] += weight * (away / walk - tune[PER_STEP_CENTRE])
+    if steps > 0 and not everything:  # watching few costs more often afresh: strike a balance
+        tune[WANTED] = min(max(tune[WANTED] * (0.8 if count * steps > 4 * n else 1.25), 8.0), float(EPOCH))
+
+
+@compiled_apart
+def begin_epoch(
+    f: Follower, room: Room, k: int, log: Record, ending: bool, whole: bool, widened: float, steps: int,
+    everything: bool, away: float, count: int,
+) -> tuple[int, float, int, int, bool, float, float, float]:  # fmt: skip
+    """Compute all afresh; at the end of the line put it into the log, else choose whom to watch.
+
+    Parameters
+    ----------
+    f, room, k, log
+        As for `run`.
+    ending : bool
+        Whether this is the end of the line.
+    whole : bool
+        Whether all samples must be watched.
+    widened : float
+        Budgets are to be this much larger than usual.
+    steps, everything, away, count
+        The epoch that ended: its steps, whether all samples were watched and how many, how far its centre went.
+
+    Returns
+    -------
+    why : int
+        GO, or why `run` is to stop.
+    total : float
+        Sum of multiplier times sqrt(Q_ii) over the margin set, and the length of w.
+    count : int
+        How many samples are watched.
+    base : int
+        Where the margin set begins among them.
+    everything : bool
+        Whether these are all samples.
+    t_budget, w_budget, eta_budget : float
+        How far t, w and the centre of the margin set may go in this epoch.
+    """
+    Q, samples, group, state, index, R, tune = f.Q, f.samples, f.group, f.state, f.margin, f.R, f.tune
+    slope, kappa, members, every, eta, w = f.phi[1:], samples[KAPPA], room.members, room.every, room.eta, room.w
+    which, slot, block = room.which, room.slot, room.block
+    n, rows, follows, total = group.shape[0], R.shape[0], group.shape[0] > WATCH_ALL, 0.0
+    base, t_budget, w_budget, eta_budget = n, np.inf, np.inf, np.inf
+    sound = _solve_afresh(
+        Q, samples, group, f.e, f.at, f.fixed, room.phi, slope, room.e, room.line_e, index, k, R, f.sums, members,
+        room.coef, room.S, eta, w, room.at_cap, slot, every, follows,
+    )  # fmt: skip
+    if sound:
+        total, sound = _inspect(
+            Q, samples, group, state, room.phi, room.line_e, f.e[1], index, k, members, eta, w, every, room.value,
+            f.to_zero,
+        )  # fmt: skip
+    if ending or not sound:
+        if sound:
+            _amend(k, members, eta, w, room.value, log)
+        return END if ending else CARE, total, count, base, everything, t_budget, w_budget, eta_budget
+    _tune(tune, room.drift, away, steps, everything, count, n)
+    fill(room.drift, 0.0)
+    while True:
+        if follows and tune[PER_STEP_T] > 0.0 and not whole:
+            walk = tune[WANTED] * math.sqrt(tune[WANTED])
+            t_budget = _RESERVE * widened * tune[WANTED] * tune[PER_STEP_T]
+            w_budget = _RESERVE * widened * walk * tune[PER_STEP_W]
+            eta_budget = _RESERVE * widened * walk * tune[PER_STEP_CENTRE]
+        count = _choose(state, group, Q.reach, every, total, t_budget, w_budget, eta_budget, which)
+        if t_budget == np.inf or tune[WANTED] <= 8.0 or count * tune[WANTED] <= 8 * n:
+            break
+        tune[WANTED] *= 0.7  # too many for so long
+    everything = count == n
+    if everything:
+        t_budget = w_budget = eta_budget = np.inf
+        watch_all(Q, index, k, slot)
+    else:
+        base = count + EPOCH
+        size = block_size(Q, min(rows, k + EPOCH), base)
+        if size > block.shape[0]:
+            tune[BLOCK] = size
+            return ROOM, total, count, base, everything, t_budget, w_budget, eta_budget
+        watch_some(Q, which, count, base, index, k, slot, block)
+        for j in range(k):
+            which[NEAR, base + j], which[WHERE, index[j]] = index[j], base + j
+    apart = 0 if everything else k
+    _watch(Q, kappa, group, state, slope, f.sums, every, count, base, apart, which, room.watched)
+    return GO, total, count, base, everything, t_budget, w_budget, eta_budget
 
 
 @compiled()

@@ -32,6 +32,7 @@ from paretoclf.checks import Array, Mask
 from paretoclf.errors import DegeneratePathError
 from paretoclf.exact_sums import inner
 from paretoclf.path import events, extended
+from paretoclf.path.aside import loop_for
 from paretoclf.path.basis import Basis
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.exchange import ends_at_zero
@@ -65,21 +66,13 @@ class BoxQP(Basis):
         at, k, done, why, log = np.array([t, self.t_lo + self.ahead]), self.index.size, 0, ROOM, self.log
         while why not in (CARE, END) and done < limit:
             if why == ROOM:
-                self._factor.reserve(k + 32)
-                log.reserve(256, 256 * (k + 32), 512)
-                room = self._make_room()
-                index = np.empty(self._factor.R.shape[0], dtype=np.int64)
-                index[:k] = self.index
-                follower = Follower(
-                    self.Q.rows, self._samples, self.group, self._phi, self._e, self.state, index, self._factor.R,
-                    self.Q.sums, self._fixed, at, self._tune, self.end_tolerance, self.line.to_zero,
-                )  # fmt: skip
-                record = Record(log.t, log.ptr, log.eta, log.value, log.w, log.index, log.a, log.changes, log.count)
+                follower, room, record = self.arrays(at)
+                follower = follower._replace(begin=loop_for(follower, room, record))
             why, k, more = run(follower, room, k, record, limit - done)
             done += more
             if not self._keep:
                 log.count[:] = 0
-            self.index, self._factor.k = index[:k].copy(), k
+            self.index, self._factor.k = follower.margin[:k].copy(), k
         if at[0] > t:  # else the solution was looked at ahead of t only
             self.t_lo = float(at[1])
         self.ahead = 0.0
@@ -87,6 +80,21 @@ class BoxQP(Basis):
         # Where care is needed again and again, try the fast road less often.
         self._idle, self._waited = (self._idle + 1 if done == 0 else 0), 0
         return float(at[0]), done, why == END
+
+    def arrays(self, at: Array) -> tuple[Follower, Room, Record]:
+        """What the fast road works on, from t and its low part on, with room for more; without the address."""
+        k, log = self.index.size, self.log
+        self._factor.reserve(k + 32)
+        log.reserve(256, 256 * (k + 32), 512)
+        room = self._make_room()
+        index = np.empty(self._factor.R.shape[0], dtype=np.int64)
+        index[:k] = self.index
+        follower = Follower(
+            self.Q.rows, self._samples, self.group, self._phi, self._e, self.state, index, self._factor.R,
+            self.Q.sums, self._fixed, at, self._tune, self.end_tolerance, self.line.to_zero, 0,
+        )  # fmt: skip
+        record = Record(log.t, log.ptr, log.eta, log.value, log.w, log.index, log.a, log.changes, log.count)
+        return follower, room, record
 
     def _make_room(self) -> Room:
         """Working arrays of the fast road, made anew where they have become too small."""

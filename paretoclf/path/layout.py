@@ -12,8 +12,8 @@ from paretoclf.memory import empty_on_line
 if TYPE_CHECKING:
     from paretoclf.path.rows import Rows
 
-#: Why `run` stopped.
-END, CARE, ROOM, PAUSE = range(4)
+#: Why `run` stopped; GO: it did not.
+END, CARE, ROOM, PAUSE, GO = range(5)
 
 EPOCH = 64  # steps between two fresh computations, at most
 
@@ -52,6 +52,7 @@ class Follower(NamedTuple):
     tune: Array  # wanted steps per epoch; how far t, w and the centre of the margin set went per step; numbers in block
     end_tolerance: float
     to_zero: bool  # see `Line`
+    begin: int  # address of `begin_epoch`
 
 
 class Room(NamedTuple):

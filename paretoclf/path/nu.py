@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.utils.extmath import row_norms
 
 from paretoclf.checks import Array, check_number, check_pair
 from paretoclf.errors import InputError
@@ -32,6 +31,7 @@ from paretoclf.path.nu_path import FixedAsymmetry, HullLine, NuPath
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.quadratic import FeatureForm, GramForm, centre
 from paretoclf.path.segments import Line
+from paretoclf.samples import squares
 from paretoclf.tolerances import NU_ROUNDING, SCORE_ROUNDING
 
 
@@ -76,7 +76,7 @@ class Hulls:
         else:
             self.mean = centre(X)
             X = X if self.mean is None else X - self.mean
-            self.unit = _power(float(np.max(row_norms(X, squared=True))))
+            self.unit = _power(float(np.max(squares(X))))
             X = X / self.unit
             form = FeatureForm(X, y)
             scores = np.asarray(X @ (X.T @ coef))

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.path import extended
+from paretoclf.path.aside import share
 from paretoclf.path.factor import Factor
 from paretoclf.path.jit import compiled
 from paretoclf.path.rows import DenseRows, GramRows, Rows, SparseRows, change_cap
@@ -84,7 +85,9 @@ class Quadratic:
         """Caps are combinations of these two bases (2, n); these samples are at theirs."""
         self.bases = bases
         self.sums[:] = 0.0
-        _change_caps(self.rows, bases, self.sums, np.flatnonzero(at_cap), 1.0)
+        arguments = self.rows, bases, self.sums, np.flatnonzero(at_cap), 1.0
+        share(_change_caps, *arguments)
+        _change_caps(*arguments)
 
     def cap_changes(self, i: int, sign: float) -> None:
         """Sample i joins (+1) or leaves (-1) the samples at their cap."""

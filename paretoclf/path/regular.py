@@ -19,40 +19,33 @@ The state is kept in a few arrays, one row per quantity, so that the kernels tak
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from paretoclf.checks import Array, Index
 from paretoclf.path import extended
-from paretoclf.path.afresh import choose, inspect, solve_afresh, watch, watch_leaver
+from paretoclf.path.afresh import MEMORY, WATCH_ALL, begin_epoch, watch_leaver
 from paretoclf.path.events import LEFT, MARGIN, RIGHT, TO_CAP, TO_MARGIN
 from paretoclf.path.exchange import alone, candidate, ends_at_zero, enter, fix, jump, leave, mark, off_centre
 from paretoclf.path.jit import compiled
 from paretoclf.path.layout import (
     BASE_0,
-    BLOCK,
     CAP_RATE,
     CARE,
     DA,
     DETA,
     DG,
     DW,
-    END,
     EPOCH,
     ETA,
+    GO,
     KAPPA,
     KAPPA_NEAR,
     NEAR,
     P_LO,
     PAUSE,
-    PER_STEP_CENTRE,
-    PER_STEP_T,
-    PER_STEP_W,
     RIGHT_SIDE,
     ROOM,
     STEP,
-    WANTED,
     WHERE,
     ZERO,
     A,
@@ -64,23 +57,11 @@ from paretoclf.path.layout import (
 )
 from paretoclf.path.next_event import next_event
 from paretoclf.path.rows import Rows, change_cap
-from paretoclf.path.vectors import fill
-from paretoclf.path.watched import (
-    block_size,
-    cap_rate_changes,
-    slot_enters,
-    slot_leaves,
-    watch_all,
-    watch_some,
-    watched_rates,
-)
+from paretoclf.path.watched import cap_rate_changes, slot_enters, slot_leaves, watched_rates
 from paretoclf.tolerances import FAST_ERROR, ROUNDING
 
 _PATIENCE = 50  # steps of length zero in a row
-_RESERVE = 1.5  # budgets relative to what recent epochs needed
-_WATCH_ALL = 600
 _SHRUNK = 0.01  # multipliers or rates this much smaller than before in the epoch are computed afresh
-_MEMORY = 0.3  # weight of the last epoch among them, and of the last step
 _GUESS = 4.0  # steps are seldom longer than this times their recent mean
 
 
@@ -125,20 +106,6 @@ def _keep(
 
 
 @compiled()
-def _amend(k: int, members: Array, eta: Array, w: Array, value: Array, log: Record) -> None:
-    """Replace what the log has for the end of its last segment."""
-    s, used = log.used[0] - 1, log.used[1] - k
-    for j in range(k):
-        log.a[1, used + j] = members[A, j]
-    for h in range(eta.shape[1]):
-        log.eta[s, 1, h] = eta[ETA, h]
-    for c in range(log.w.shape[2]):
-        log.w[s, 1, c] = w[W, c]
-    if value[1] != 0.0 or value[2] != 0.0:  # else nothing moves
-        log.value[s, 1] = (value[0] - log.value[s, 0]) - log.value[s, 2]
-
-
-@compiled()
 def _advance(dt: float, table: Array, value: int, rate: int, size: int) -> None:
     x, dx = table[value], table[rate]
     for j in range(size):
@@ -158,19 +125,6 @@ def _cap_changes(
 
 
 @compiled()
-def _tune(tune: Array, drift: Array, away: float, steps: int, everything: bool, count: int, n: int) -> None:
-    """Learn from the epoch that ended: t goes with the steps, w and the centre like the integral of a random walk."""
-    if steps >= 4:
-        weight = _MEMORY if tune[PER_STEP_T] > 0.0 else 1.0
-        walk = steps * math.sqrt(steps)
-        tune[PER_STEP_T] += weight * (drift[3] / steps - tune[PER_STEP_T])
-        tune[PER_STEP_W] += weight * (math.sqrt(max(drift[0], 0.0)) / walk - tune[PER_STEP_W])
-        tune[PER_STEP_CENTRE] += weight * (away / walk - tune[PER_STEP_CENTRE])
-    if steps > 0 and not everything:  # watching few costs more often afresh: strike a balance
-        tune[WANTED] = min(max(tune[WANTED] * (0.8 if count * steps > 4 * n else 1.25), 8.0), float(EPOCH))
-
-
-@compiled()
 def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, int, int]:
     """Take steps until something needs care, the line ends, the arrays are full or `limit` exchanges are made.
 
@@ -183,9 +137,9 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
     exchanges : int
     """
     Q, samples, group, state, index, R, sums = f.Q, f.samples, f.group, f.state, f.margin, f.R, f.sums
-    at, tune, phi, slope, kappa = f.at, f.tune, room.phi, f.phi[1:], f.samples[KAPPA]
+    at, phi, kappa = f.at, room.phi, f.samples[KAPPA]
     n, m, rows = group.shape[0], f.e.shape[1], R.shape[0]
-    members, S, eta, w, every, e = room.members, room.S, room.eta, room.w, room.every, room.e
+    members, S, eta, w = room.members, room.S, room.eta, room.w
     which, watched, slot, block, first = room.which, room.watched, room.slot, room.block, room.first
     value, drift, n_first = room.value, room.drift, 0
     # Where the rows of the margin set (or the features) stand for the watched samples: in `side`, from `slot` on.
@@ -195,7 +149,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
     total, away, widened, most, fastest, best, pace = 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, np.inf
     t_budget, w_budget, eta_budget = np.inf, np.inf, np.inf
     fresh, ending, whole = False, False, False
-    follows = n > _WATCH_ALL  # V and D: else all samples are watched always
+    follows = n > WATCH_ALL  # V and D: else all samples are watched always
     extended.line_at(f.phi, at[0], at[1], phi)
     while True:
         if not ending:
@@ -205,52 +159,13 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             if done >= limit:
                 return PAUSE, k, done
         if not fresh:
-            sound = solve_afresh(
-                Q, samples, group, f.e, at, f.fixed, phi, slope, e, room.line_e, index, k, R, sums, members, room.coef,
-                S, eta, w, room.at_cap, slot, every, follows,
-            )  # fmt: skip
-            if sound:
-                total, sound = inspect(
-                    Q, samples, group, state, phi, room.line_e, f.e[1], index, k, members, eta, w, every, value,
-                    f.to_zero,
-                )  # fmt: skip
-            if ending:
-                if sound:
-                    _amend(k, members, eta, w, value, log)
-                return END, k, done
-            if not sound:
-                return CARE, k, done
-            _tune(tune, drift, away, steps, everything, count, n)
-            fill(drift, 0.0)
-            away, steps, most, fastest, best = 0.0, 0, 0.0, 0.0, 0.0
-            t_budget = w_budget = eta_budget = np.inf
-            while True:
-                if follows and tune[PER_STEP_T] > 0.0 and not whole:
-                    walk = tune[WANTED] * math.sqrt(tune[WANTED])
-                    t_budget = _RESERVE * widened * tune[WANTED] * tune[PER_STEP_T]
-                    w_budget = _RESERVE * widened * walk * tune[PER_STEP_W]
-                    eta_budget = _RESERVE * widened * walk * tune[PER_STEP_CENTRE]
-                count = choose(state, group, Q.reach, every, total, t_budget, w_budget, eta_budget, which)
-                if t_budget == np.inf or tune[WANTED] <= 8.0 or count * tune[WANTED] <= 8 * n:
-                    break
-                tune[WANTED] *= 0.7  # too many for so long
-            everything, whole = count == n, False
-            base = n if everything else count + EPOCH  # where the margin set begins among the watched samples
-            if everything:
-                t_budget = w_budget = eta_budget = np.inf
-                side = Q.flat
-                watch_all(Q, index, k, slot)
-            else:
-                size = block_size(Q, min(rows, k + EPOCH), base)
-                if size > block.shape[0]:
-                    tune[BLOCK] = size
-                    return ROOM, k, done
-                side = block
-                watch_some(Q, which, count, base, index, k, slot, block)
-                for j in range(k):
-                    which[NEAR, base + j], which[WHERE, index[j]] = index[j], base + j
-            apart = 0 if everything else k
-            watch(Q, kappa, group, state, slope, sums, every, count, base, apart, which, watched)
+            why, total, count, base, everything, t_budget, w_budget, eta_budget = begin_epoch(
+                f.begin, f, room, k, log, ending, whole, widened, steps, everything, away, count
+            )
+            if why != GO:
+                return why, k, done
+            side = Q.flat if everything else block
+            away, steps, most, fastest, best, whole = 0.0, 0, 0.0, 0.0, 0.0, False
             n_first = k
             for j in range(k):
                 first[j] = index[j]
@@ -284,7 +199,7 @@ def run(f: Follower, room: Room, k: int, log: Record, limit: int) -> tuple[int, 
             fresh = False
             continue
         away, widened = max(away, off), 1.0
-        pace = dt if steps == 0 else pace + _MEMORY * (dt - pace)
+        pace = dt if steps == 0 else pace + MEMORY * (dt - pace)
         t_next = 1.0 if event < 0 else at[0] + (at[1] + dt)
         i, pivot, to_cap, enters, jumps = -1, 0.0, kind == TO_CAP, kind == TO_MARGIN, False
         if event >= 0:
