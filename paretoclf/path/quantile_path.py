@@ -113,11 +113,17 @@ class QuantilePath(OnPieces):
 
     def alpha(self, tau: float) -> Array:
         """Multipliers at tau, shape (n,), in O(n)."""
+        return np.clip(self._multipliers(tau), 0.0, self.caps(tau))
+
+    def _multipliers(self, tau: float) -> Array:
+        """`alpha` as stored, outside its bounds by rounding: near an end they move by 1e3 and more per unit of tau.
+
+        Certificates judge these: one multiplier clipped by 1e-13 while the others are not would show in a tiny w.
+        """
         j, share = self._locate(tau)
-        caps = self.caps(tau)
-        alpha = np.where(self._state(j) == LEFT, caps, 0.0)
+        alpha = np.where(self._state(j) == LEFT, self.caps(tau), 0.0)
         index, a = self._margin(j, share)
-        alpha[index] = np.clip(a, 0.0, caps[index])
+        alpha[index] = a
         return alpha
 
     def intercept(self, tau: float) -> float:
@@ -210,14 +216,14 @@ class QuantilePath(OnPieces):
 
     def _expand(self, points: Array) -> tuple[Array, Array]:
         """Multipliers and caps at some points, shape (n, k) each."""
-        alpha = np.stack([self.alpha(float(tau)) for tau in points], axis=1)
+        alpha = np.stack([self._multipliers(float(tau)) for tau in points], axis=1)
         return alpha, np.stack([self.caps(float(tau)) for tau in points], axis=1)
 
     def judged(self, tau: float) -> Judged:
         """What the judge of the quantile SVM says of the solution at tau."""
         w = None if self.pieces.w is None else self.slope(tau)
         b = self.intercept(tau) if self.bias else None
-        return judge_quantile(self.gram, self.y, self.caps(tau), self.lam, self.alpha(tau), w=w, b=b)
+        return judge_quantile(self.gram, self.y, self.caps(tau), self.lam, self._multipliers(tau), w=w, b=b)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:
