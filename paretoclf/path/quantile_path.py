@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -223,7 +223,8 @@ class QuantilePath(OnPieces):
         """What the judge of the quantile SVM says of the solution at tau."""
         w = None if self.pieces.w is None else self.slope(tau)
         b = self.intercept(tau) if self.bias else None
-        return judge_quantile(self.gram, self.y, self.caps(tau), self.lam, self._multipliers(tau), w=w, b=b)
+        judged = judge_quantile(self.gram, self.y, self.caps(tau), self.lam, self._multipliers(tau), w=w, b=b)
+        return replace(judged, numbers={**judged.numbers, "alpha": self.alpha(tau)})
 
     @cached_property
     def _certificates(self) -> list[Certificate]:
