@@ -63,8 +63,9 @@ def _is_python() -> bool:
 
 
 def _start(form: str) -> subprocess.Popen[bytes] | None:
-    command = [sys.executable, "-c", f"from paretoclf.path.aside import main; main({form!r})"]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    # The modules that this process would import, and none besides.
+    command = [sys.executable, "-P", "-c", f"from paretoclf.path.aside import main; main({form!r})"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(entry or os.getcwd() for entry in sys.path)}
     quiet = subprocess.DEVNULL
     try:
         return subprocess.Popen(command, env=environment, stdin=quiet, stdout=quiet, stderr=quiet)
