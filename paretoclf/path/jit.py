@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+import llvmlite.binding as llvm
 import numba
 from numba import types
 from numba.core import cgutils, typed_passes, untyped_passes
@@ -289,12 +290,24 @@ def _take(library: Any, part: _Part) -> None:
             _take(library, called)
 
 
+@functools.cache
+def _may_stay_apart() -> bool:
+    """Whether llvmlite can forbid to inline a function; 0.44 says it of what the function returns."""
+    module = llvm.parse_assembly("define i32 @f() {\n ret i32 0\n}")
+    module.get_function("f").add_function_attribute("noinline")
+    try:
+        module.verify()
+    except RuntimeError:
+        return False
+    return True
+
+
 def _optimise(library: Any) -> None:
     """Optimise a library; its parts are called from nowhere else."""
     for name in _taken[library]:
         function = library._final_module.get_function(name)
         function.linkage = "internal"
-        if sum(1 for block in function.blocks for _ in block.instructions) > _INLINED:
+        if _may_stay_apart() and sum(1 for block in function.blocks for _ in block.instructions) > _INLINED:
             function.add_function_attribute("noinline")
     type(library)._optimize_final_module(library)
 
