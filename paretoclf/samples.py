@@ -45,8 +45,7 @@ def check_samples(X: Any, name: str = "X", *, n_features: int | None = None) -> 
 
 def dot(X: Samples, Z: Samples) -> Array:
     """Products ``x . z`` of the rows of X and Z, dense, shape (len(X), len(Z))."""
-    product = X @ Z.T
-    return np.asarray(product.toarray() if sp.issparse(product) else product)
+    return dense(X @ Z.T)
 
 
 def squares(X: Samples) -> Array:

@@ -221,10 +221,11 @@ class QuantilePath(OnPieces):
 
     def judged(self, tau: float) -> Judged:
         """What the judge of the quantile SVM says of the solution at tau."""
+        caps, alpha = self.caps(tau), self._multipliers(tau)
         w = None if self.pieces.w is None else self.slope(tau)
         b = self.intercept(tau) if self.bias else None
-        judged = judge_quantile(self.gram, self.y, self.caps(tau), self.lam, self._multipliers(tau), w=w, b=b)
-        return replace(judged, numbers={**judged.numbers, "alpha": self.alpha(tau)})
+        judged = judge_quantile(self.gram, self.y, caps, self.lam, alpha, w=w, b=b)
+        return replace(judged, numbers={**judged.numbers, "alpha": np.clip(alpha, 0.0, caps)})
 
     @cached_property
     def _certificates(self) -> list[Certificate]:
