@@ -194,12 +194,6 @@ def test_the_import_test_lets_allowed_imports_pass(file, source):
     assert violations(imports_of(source, file)) == []
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.relative_to(PACKAGE).as_posix())
-def test_a_file_fits_one_reading(file):
-    lines = len(file.read_text(encoding="utf-8").splitlines())
-    assert lines <= 400, f"{file.relative_to(ROOT)} has {lines} lines; split it"
-
-
 def fresh(code: str) -> str:
     """Output of code in an interpreter of its own."""
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
