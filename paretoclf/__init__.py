@@ -91,7 +91,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Imported when first used: CVXPY and numba take seconds, and `paretoclf --version` needs neither.
+# Imported when first used: CVXPY takes seconds, and `paretoclf --version` does not need it.
 _LAZY = {
     "Agreement": "paretoclf.agreement",
     "ValueAgreement": "paretoclf.agreement",

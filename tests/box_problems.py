@@ -9,11 +9,9 @@ import numpy as np
 import piqp
 import scipy.sparse as sp
 
-from paretoclf.path.box_qp import BoxQP
-from paretoclf.path.engine import follow
-from paretoclf.path.events import LEFT
-from paretoclf.path.quadratic import FeatureForm, GramForm
 from paretoclf.path.segments import Line
+from paretoclf.path.sets import LEFT
+from paretoclf.path.tracker import FeatureForm, GramForm, Tracker
 
 FORMS = ("gram", "dense", "sparse")
 
@@ -55,7 +53,7 @@ class Problem:
             quadratic: Any = GramForm(np.ascontiguousarray(self.K), self.sign)
         else:
             quadratic = FeatureForm(sp.csr_array(self.X) if form == "sparse" else self.X, self.sign)
-        return BoxQP(quadratic, self.p, self.kappa, self.group, self.m)
+        return Tracker(quadratic, self.p, self.kappa, self.group, self.m)
 
     def minimum(self, e, cap):
         """The optimal ``p'a - a'Qa/2`` by an interior-point method that knows nothing of paths."""
@@ -116,7 +114,7 @@ class Traced:
     @property
     def ends(self):
         """Ends of the segments, increasing."""
-        t = self.log.t[:, : int(self.log.count[0])]
+        t = self.log.t
         assert t[0, 0] == 0.0
         assert t[1, -1] == 1.0
         assert (t[0] < t[1]).all()
@@ -132,7 +130,7 @@ class Traced:
         s = min(int(np.searchsorted(ends, t, side="right")) - 1, ends.size - 2)
         share = (t - ends[s]) / (ends[s + 1] - ends[s])
         state, cap = log.state.copy(), self.line.caps(t)
-        for segment, sample, _, new in log.changes[:, : int(log.count[2])].T:
+        for segment, sample, _, new in log.changes.T:
             if segment <= s:
                 state[sample] = new
         a = np.where(state == LEFT, cap, 0.0)
@@ -168,5 +166,19 @@ def trace(tracker, problem, to, begin=None):
     else:
         tracker.set_line(to)
     tracker.record_from_here()
-    follow(tracker)
+    tracker.follow()
     return Traced(problem, to, tracker.log)
+
+
+def careful_steps(monkeypatch):
+    """How many exchanges in twice the precision each tracker has made by the end of each of its lines, from now on."""
+    found: list[int] = []
+    follow = Tracker.follow
+
+    def counted(self, *given):
+        made = follow(self, *given)
+        found.append(sum(count for kind, count in self.exchanges.items() if kind in ("simple", "dependent", "jump")))
+        return made
+
+    monkeypatch.setattr(Tracker, "follow", counted)
+    return found

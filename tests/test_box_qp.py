@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paretoclf.path.box_qp import BoxQP
-from paretoclf.path.events import LEFT, MARGIN
-from paretoclf.path.quadratic import GramForm
+from paretoclf.path.sets import LEFT, MARGIN
+from paretoclf.path.tracker import GramForm, Tracker
 from tests.box_problems import FORMS, Problem, line, ray, trace
 
 TIMES = np.linspace(0.017, 0.983, 11)
@@ -23,7 +22,7 @@ def road(request, monkeypatch):
 
 
 def careful_only(monkeypatch):
-    monkeypatch.setattr(BoxQP, "advance", lambda self, t, limit: (t, 0, False))
+    monkeypatch.setattr(Tracker, "doubles", False)
 
 
 def problem(groups, n=24, d=3, seed=0, rbf=False, p=None):
@@ -244,24 +243,23 @@ def test_how_far_w_is_from_its_course_is_known():
     a, b = (float(end[side].max()) for side in (p.sign > 0, p.sign < 0))
     tracker.set_line(line(bases, (a, b), (0.2 * a, 3.0 * b), tracker.line.e_end, tracker.line.e_end))
     tracker.record_from_here()
-    t, compared, finished = 0.0, 0, False
-    while not finished:
-        before, first = t, tracker.segments
-        t, made, finished = tracker.advance(t, 12)
-        if made == 0:
-            break
-        log, last, drift = tracker.log, tracker.segments - 1, tracker._room.drift
-        if finished or last <= first or abs(drift[3] - (t - before)) > 1e-15:
+    core, compared, stop = tracker._core, 0, 2
+    while stop == 2:  # the limit of exchanges, not the end
+        before, first = core.t, tracker.segments
+        stop = core.run(core.exchanges + 11, 60.0)
+        tracker._log = None
+        log, last, (square, time) = tracker.log, tracker.segments - 1, core.drift
+        if stop != 2 or last <= first or abs(time - (core.t - before)) > 1e-15:
             continue  # another epoch began in between
         rate = (log.w[first, 1] - log.w[first, 0]) / (log.t[1, first] - log.t[0, first])
-        V = log.w[last, 1] - log.w[first, 0] - drift[3] * rate
-        assert drift[0] == pytest.approx(float(V @ V), rel=1e-5, abs=1e-22)
+        V = log.w[last, 1] - log.w[first, 0] - time * rate
+        assert square == pytest.approx(float(V @ V), rel=1e-5, abs=1e-22)
         compared += 1
     assert compared > 5
 
 
 def test_a_dependent_margin_set_is_no_start():
     K = np.ones((3, 3))
-    tracker = BoxQP(GramForm(K, np.ones(3)), np.ones(3), np.ones(3), np.full(3, -1), 0)
+    tracker = Tracker(GramForm(K, np.ones(3)), np.ones(3), np.ones(3), np.full(3, -1), 0)
     with pytest.raises(ValueError, match="dependent"):
         tracker.start(np.full(3, LEFT), [0, 1], line(np.ones((2, 3)), (0, 0), (1, 1)))

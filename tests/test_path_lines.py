@@ -11,7 +11,8 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 import paretoclf as pc
 from paretoclf.errors import InputError
-from paretoclf.path.box_qp import BoxQP
+from paretoclf.path.tracker import Tracker
+from tests.box_problems import careful_steps
 
 KERNELS = pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])
 TIMES = np.linspace(0.013, 0.987, 9)
@@ -320,7 +321,7 @@ def test_both_roads_have_the_same_values(drawn):
     svm, line, times = drawn
     fast = pc.trace(svm, *line)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BoxQP, "advance", lambda self, t, limit: (t, 0, False))
+        patch.setattr(Tracker, "doubles", False)
         careful = pc.trace(svm, *line)
     for path in (fast, careful):
         assert path.worst_certificate.passes(1e-8)
@@ -359,9 +360,8 @@ def test_shifts_of_targets_do_not_follow_a_line_into_an_axis(total):
 def test_a_ray_of_two_equal_classes_needs_no_care(kernel, monkeypatch):
     # Near the origin b is one of an interval: the margin set has two samples, whose multipliers reach a bound together
     # or are at their cap up to rounding. Every such step was a careful one.
-    pieces, piece = [], BoxQP.piece
-    monkeypatch.setattr(BoxQP, "piece", lambda self, t: pieces.append(t) or piece(self, t))
+    steps = careful_steps(monkeypatch)
     data = pc.datasets.make_gaussians(40, rng=1)
     path = pc.trace(pc.TwoCSVM(data.X, data.y, kernel), (0.0, 0.0), (10.0, 10.0))
     assert path.breakpoints.size > 50
-    assert pieces == []
+    assert steps == [0]

@@ -13,7 +13,8 @@ from sklearn.svm import NuSVC
 import paretoclf as pc
 from paretoclf.path import nu as nu_module
 from paretoclf.path import nu_grid as nu_grid_module
-from paretoclf.path.box_qp import BoxQP
+from paretoclf.path.tracker import Tracker
+from tests.box_problems import careful_steps
 from paretoclf.path.nu import trace_hulls, trace_nu
 from paretoclf.plotting import NuGridDisplay
 
@@ -186,9 +187,6 @@ def test_a_line_from_hulls_that_meet_comes_from_its_other_end():
         pc.trace(svm, start=(0.1, 0.1), stop=(0.12, 0.1))
 
 
-pivot = BoxQP.pivot
-
-
 # ---- the fast road ---------------------------------------------------------------------------------------------------
 
 
@@ -199,7 +197,7 @@ def test_jumps_on_the_fast_road_are_those_of_the_careful_one(n, monkeypatch):
     svm = pc.TwoNuSVM(X, y, pc.RBF(1.0))
     how = {"start": (0.5, 1.0), "stop": (0.5, 0.6)}
     fast = trace_hulls(svm, **how)
-    monkeypatch.setattr(BoxQP, "advance", lambda self, t, limit: (t, 0, False))
+    monkeypatch.setattr(Tracker, "doubles", False)
     careful = trace_hulls(svm, **how)
     assert fast.breakpoints.size > 20
     np.testing.assert_allclose(fast.breakpoints, careful.breakpoints, atol=1e-11)
@@ -216,11 +214,10 @@ def test_twins_need_no_careful_step(form, share, monkeypatch):
     X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
     svm = pc.TwoNuSVM(sp.csr_array(X) if form == "sparse" else X, y, pc.RBF(1.0) if form == "rbf" else None)
     how = {"start": (0.9, 1.0), "stop": (0.55, 0.55)}
-    steps = []
-    monkeypatch.setattr(BoxQP, "pivot", lambda self, *given: (steps.append(given), pivot(self, *given))[1])
+    steps = careful_steps(monkeypatch)
     fast = trace_hulls(svm, **how)
-    exchanges, few = fast.breakpoints.size, len(steps)
-    monkeypatch.setattr(BoxQP, "advance", lambda self, t, limit: (t, 0, False))
+    exchanges, few = fast.breakpoints.size, steps[-1]
+    monkeypatch.setattr(Tracker, "doubles", False)
     careful = trace_hulls(svm, **how)
     assert exchanges > 20
     assert few <= share * exchanges

@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    # Imported here: `--version` and `--help` need neither CVXPY nor numba nor matplotlib.
+    # Imported here: `--version` and `--help` need neither CVXPY nor matplotlib.
     if args.command == "trace":
         from paretoclf.cli.trace import run_trace
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from paretoclf.checks import Array, Index, Mask
-from paretoclf.path.events import LEFT, MARGIN
-from paretoclf.path.jit import compiled
+from paretoclf.path.sets import LEFT, MARGIN
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.segments import Log
 from paretoclf.tolerances import AT_BOUND
@@ -32,28 +31,18 @@ class Leg:
         return np.where(u == 1.0, self.t_to, self.t_from + u * (self.t_to - self.t_from))
 
 
-@compiled()
-def _place(
-    log_ptr: Index, log_index: Index, log_a: Array, log_eta: Array, log_value: Array, log_w: Array, s: int,
-    reverse: bool, at: int, ptr: Index, index: Index, a: Array, b: Array, value: Array, w: Array,
-) -> None:  # fmt: skip
-    """Copy the s segments of a log behind the first `at` of a path, in reverse order with their ends swapped if so."""
-    first, last = (1, 0) if reverse else (0, 1)
-    for j in range(s):
-        c = s - 1 - j if reverse else j
-        begin, to = log_ptr[c], ptr[at + j]
-        size = log_ptr[c + 1] - begin
-        ptr[at + j + 1] = to + size
-        for e in range(size):
-            index[to + e] = log_index[begin + e]
-            a[0, to + e], a[1, to + e] = log_a[first, begin + e], log_a[last, begin + e]
-        for g in range(log_eta.shape[2]):
-            b[g, 0, at + j], b[g, 1, at + j] = log_eta[c, first, g], log_eta[c, last, g]
-        # The value is continuous in t.
-        end = log_value[c + 1, 0] if c + 1 < s else log_value[c, 0] + log_value[c, 1] + log_value[c, 2]
-        value[at + j, first], value[at + j, last], value[at + j, 2] = log_value[c, 0], end, log_value[c, 2]
-        for f in range(w.shape[1]):
-            w[at + j, f], w[at + j + 1, f] = log_w[c, first, f], log_w[c, last, f]
+def _place(log: Log, segments: int, reverse: bool) -> tuple[Index, Index, Array, Array, Array, Array]:
+    """Sizes, members, multipliers, eta, value and w (at both ends) of the segments of a log; backwards if so."""
+    ptr, value = log.ptr[: segments + 1], log.value[:segments]
+    after = np.append(value[1:, 0], value[-1:].sum(axis=1))  # the value is continuous in t
+    values = np.column_stack([value[:, 0], after, value[:, 2]])
+    sizes, eta, w, last = np.diff(ptr), log.eta[:segments], log.w[:segments], int(ptr[-1])
+    if not reverse:
+        return sizes, log.index[:last], log.a[:, :last], eta, values, w
+    back = slice(None, None, -1)
+    # Where the entries stand of what comes out: segment j begins there at last - ptr[j + 1].
+    entries = np.repeat((ptr[:-1] + ptr[1:] - last)[back], sizes[back]) + np.arange(last)
+    return sizes[back], log.index[entries], log.a[1::-1, entries], eta[back, back], values[back][:, [1, 0, 2]], w[back, back]
 
 
 def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean: Array | None, linear: bool) -> Pieces:
@@ -71,28 +60,31 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
         Whether w is part of the solution (it is stored if the logs have it).
     """
     state = log.state.copy()
-    ahead, behind = (int(x.count[0]) if legs else 0 for x, legs in ((log, forward), (other, backward)))
-    entries = sum(int(x.count[1]) for x, legs in ((log, forward), (other, backward)) if legs)
-    s, width = ahead + behind, log.w.shape[2]
-    ptr, index, a = np.zeros(s + 1, dtype=np.int64), np.empty(entries, dtype=np.int64), np.empty((2, entries))
-    b, value, w = np.zeros((max(1, log.eta.shape[2]), 2, s)), np.empty((s, 3)), np.empty((s + 1, width))
+    ahead, behind = (x.segments if legs else 0 for x, legs in ((log, forward), (other, backward)))
+    s = ahead + behind
+    parts = [_place(x, k, reverse) for x, k, reverse in ((other, behind, True), (log, ahead, False)) if k]
+    size, index, a, eta, value, slopes = (
+        both[0] if len(both) == 1 else np.concatenate(both, axis=1 if x == 2 else 0)
+        for x, both in enumerate(zip(*parts, strict=True))
+    )
+    ptr = np.concatenate([[0], np.cumsum(size)])
+    b = np.moveaxis(eta, 2, 0).swapaxes(1, 2) if log.eta.shape[2] else np.zeros((1, 2, s))
+    w = np.concatenate([slopes[:, 0], slopes[-1:, 1]])
     t0, t1 = np.empty((2, s))
-    for x, legs, count, reverse, at in ((other, backward, behind, True, 0), (log, forward, ahead, False, behind)):
-        if count:
-            _place(x.ptr, x.index, x.a, x.eta, x.value, x.w, count, reverse, at, ptr, index, a, b, value, w)
+    for x, legs, reverse, part in ((other, backward, True, slice(0, behind)), (log, forward, False, slice(behind, s))):
+        if legs:
             t = np.concatenate([leg.t(x.t[:, leg.first : leg.last]) for leg in legs], axis=1)
-            t0[at : at + count], t1[at : at + count] = t[::-1, ::-1] if reverse else t
-    changes = log.made[[0, 1, 3]] + np.array([[behind], [0], [0]])
+            t0[part], t1[part] = t[::-1, ::-1] if reverse else t
+    changes = log.changes[[0, 1, 3]] + np.array([[behind], [0], [0]])
     if backward:
         # Walked the other way, a change on entering a segment is undone on leaving it. The last basis may have been
         # reached without recording a segment on it.
-        segment, sample, old, new = other.made[:, other.made[0] < behind]
+        segment, sample, old, new = other.changes[:, other.changes[0] < behind]
         state[sample] = new  # of repeated samples the last assignment stands
         undone = np.stack([behind - segment, sample, old])[:, ::-1]
         changes = np.concatenate([undone, changes], axis=1) if forward else undone
     keep = t1 > t0
     if not keep.all():  # so short that both ends are one number in the parameter of the path
-        size = np.diff(ptr)
         kept = np.repeat(keep, size)
         changes[0] = np.concatenate([[0], np.cumsum(keep)])[np.minimum(changes[0], s)]
         t0, t1, index, a, b, value = t0[keep], t1[keep], index[kept], a[:, kept], b[:, :, keep], value[keep]
@@ -104,10 +96,10 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     rho = np.zeros((2, 0))
     if b.shape[0] == 2:  # the multipliers are b - rho and -b - rho
         b, rho = 0.5 * (b[:1] - b[1:]), -0.5 * (b[0] + b[1])
-    slopes = w if linear and width else None
-    if slopes is not None and mean is not None:
-        shift = slopes @ mean
-        b -= np.stack([shift[:-1], shift[1:]])
+    stored = w if linear and w.shape[1] else None
+    if stored is not None and mean is not None:
+        shift = stored @ mean
+        b = b - np.stack([shift[:-1], shift[1:]])
     return Pieces(
         t=np.concatenate([t0[:1], t1]),
         ptr=ptr,
@@ -117,7 +109,7 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
         b0=b[0, 0],
         b1=b[0, 1],
         value=value,
-        w=slopes,
+        w=stored,
         state=state,
         changes=changes,
         rho0=rho[0],
@@ -125,23 +117,25 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     )
 
 
-@compiled()
-def _any_free(t: Array, ptr: Index, index: Index, a0: Array, a1: Array, start: Array, stop: Array, free: Mask) -> None:
-    """Whether a multiplier of the piece is off its bounds; in the middle too, as it may cross from bound to bound."""
-    for j in range(free.shape[0]):
-        largest = 0.0  # a multiplier far below its cap is not at zero if all are
-        for c in range(ptr[j], ptr[j + 1]):
-            largest = max(largest, a0[c], a1[c])
-        for c in range(ptr[j], ptr[j + 1]):
-            for share in (0.0, 0.5, 1.0):
-                u = (1.0 - share) * t[j] + share * t[j + 1]
-                cap = (1.0 - u) * start[index[c]] + u * stop[index[c]]
-                a = (1.0 - share) * a0[c] + share * a1[c]
-                if min(a, cap - a) > AT_BOUND * min(cap, largest):
-                    free[j] = True
-                    break
-            if free[j]:
-                break
+def _free(pieces: Pieces, start: Array, stop: Array) -> Mask:
+    """Whether a multiplier of a piece is off its bounds; in the middle too, as it may cross from bound to bound."""
+    P = pieces
+    free = np.zeros(P.t.size - 1, dtype=np.bool_)
+    some = np.diff(P.ptr) > 0
+    first, u = P.ptr[:-1][some], 0.5 * (P.t[:-1] + P.t[1:])[some]  # nearly always this one tells
+    i, a = P.index[first], 0.5 * (P.a0[first] + P.a1[first])
+    cap = (1.0 - u) * start[i] + u * stop[i]
+    free[some] = np.minimum(a, cap - a) > AT_BOUND * cap
+    for j in np.flatnonzero(some & ~free):
+        part, ends = slice(P.ptr[j], P.ptr[j + 1]), P.t[j : j + 2]
+        i, largest = P.index[part], max(P.a0[part].max(), P.a1[part].max())
+        for share in (0.0, 0.5, 1.0):
+            at = (1.0 - share) * ends[0] + share * ends[1]
+            cap = (1.0 - at) * start[i] + at * stop[i]
+            a = (1.0 - share) * P.a0[part] + share * P.a1[part]
+            # A multiplier far below its cap is not at zero if all are.
+            free[j] |= bool((np.minimum(a, cap - a) > AT_BOUND * np.minimum(cap, largest)).any())
+    return free
 
 
 def with_chords(pieces: Pieces, caps: Callable[[float], Array], from_origin: bool) -> Pieces:
@@ -152,8 +146,7 @@ def with_chords(pieces: Pieces, caps: Callable[[float], Array], from_origin: boo
     ray (``from_origin``), where every b in [-1, 1] is a limit, it starts from the middle.
     """
     P = pieces
-    free = np.zeros(P.t.size - 1, dtype=np.bool_)
-    _any_free(P.t, P.ptr, P.index, P.a0, P.a1, caps(0.0), caps(1.0), free)
+    free = _free(P, caps(0.0), caps(1.0))
     if free.all():
         return P
     b0, b1 = P.b0.copy(), P.b1.copy()

@@ -29,9 +29,9 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 
 from paretoclf.checks import Array, Index, Mask, State
+from paretoclf.exact_sums import add_product
 from paretoclf.gram import Gram
-from paretoclf.path.events import LEFT, MARGIN, RIGHT
-from paretoclf.path.extended import add_matrix_product
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.polygon import area, centroid, cut, without_short_edges
 from paretoclf.tolerances import PLANE_PIVOT, PLANE_ROUNDING, PLANE_SLIVER, PLANE_ZERO, REFINED, UNREFINED
 
@@ -175,14 +175,14 @@ class Bases:
         for _ in range(_REFINEMENTS):
             g, g_lo, left, left_lo = np.zeros((n, 4)), np.zeros((n, 4)), np.zeros((1, 4)), np.zeros((1, 4))
             g[:, 0], g[:, 3] = -1.0, -self._targets
-            add_matrix_product(y, b, b_lo, g, g_lo)
+            add_product(y, b, b_lo, g, g_lo)
             if self._signed is None:
-                add_matrix_product(self.Q, hi, lo, g, g_lo)
+                add_product(self.Q, hi, lo, g, g_lo)
             else:
                 w, w_lo = np.zeros((self._signed.shape[1], 4)), np.zeros((self._signed.shape[1], 4))
-                add_matrix_product(np.ascontiguousarray(self._signed.T), hi, lo, w, w_lo)
-                add_matrix_product(self._signed, w, w_lo, g, g_lo)
-            add_matrix_product(np.ascontiguousarray(y.T), hi, lo, left, left_lo)
+                add_product(np.ascontiguousarray(self._signed.T), hi, lo, w, w_lo)
+                add_product(self._signed, w, w_lo, g, g_lo)
+            add_product(np.ascontiguousarray(y.T), hi, lo, left, left_lo)
             step = -invert(np.concatenate([g[F] + g_lo[F], left + left_lo]))
             size = float((np.abs(step[:k, :3]) @ self._largest / self._cap[F]).max(initial=0.0))
             if not size < last:

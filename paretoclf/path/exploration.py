@@ -12,12 +12,10 @@ from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import DegeneratePathError
 from paretoclf.gram import Gram
-from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.build import Leg, assemble
 from paretoclf.path.critical import Bases, Region, Sets
-from paretoclf.path.engine import follow
 from paretoclf.path.polygon import borders, share_inside
-from paretoclf.path.quadratic import FeatureForm, GramForm
+from paretoclf.path.tracker import FeatureForm, GramForm, Tracker
 from paretoclf.path.result import Path
 from paretoclf.path.segments import Line
 
@@ -53,7 +51,7 @@ class Exploration:
         self._met: list[list[list[tuple[Array, Array]]]] = []  # per region and edge: where its neighbours are known
         self._known: dict[bytes, int] = {}  # by the sets that the multipliers imply
         self._of_basis: dict[bytes, int] = {}  # and by basis
-        self._tracker: BoxQP | None = None
+        self._tracker: Tracker | None = None
         self._touch = 10.0 * bases.tol
 
     def run(self, start: Sets, at: Array, progress: Callable[[float], Any] | None) -> None:
@@ -180,12 +178,12 @@ class Exploration:
         """The path along a line that begins in the region of a basis."""
         zero = np.zeros(1)
         if self._tracker is None:
-            self._tracker = BoxQP(self._quadratic(), np.ones(self.y.size), self.y, np.zeros(self.y.size, dtype=int), 1)
+            self._tracker = Tracker(self._quadratic(), np.ones(self.y.size), self.y, np.zeros(self.y.size, dtype=int), 1)
         tracker = self._tracker
         if not tracker.start_on(basis.sets, basis.margin, Line(self.bases.unit.T, start, stop, zero, zero)):
             raise self._refuse("the margin set is dependent", start, basis.margin.size)
         tracker.record_from_here()
-        follow(tracker)
+        tracker.follow()
         legs = [Leg(0, tracker.segments, 0.0, 1.0)]
         pieces = assemble(tracker.log, legs, tracker.log, [], None, False)
         return Path(self.gram, self.y, self.weight, CostLine(Costs(*start), Costs(*stop)), pieces)

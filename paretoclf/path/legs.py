@@ -13,9 +13,8 @@ from tqdm import tqdm
 
 from paretoclf.checks import Array, Mask
 from paretoclf.errors import DegeneratePathError
-from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.build import Leg
-from paretoclf.path.engine import follow
+from paretoclf.path.tracker import Tracker
 from paretoclf.path.pieces import OnPieces
 from paretoclf.path.segments import Line
 from paretoclf.tolerances import CERTIFY, END_OF_LINE, END_OF_VANISHING_LINE
@@ -24,13 +23,13 @@ _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this shar
 _LAST_STAGE = 1e-9  # and nearer than that t has too few digits left
 
 
-def straight(problem: BoxQP, bases: Array, a: Array, b: Array) -> Line:
+def straight(problem: Tracker, bases: Array, a: Array, b: Array) -> Line:
     """Line on which only caps move: ``phi`` from a to b, right-hand sides zero."""
     return Line(bases, a, b, np.zeros(problem.m), np.zeros(problem.m))
 
 
 def follow_leg(
-    problem: BoxQP,
+    problem: Tracker,
     t_from: float,
     t_to: float,
     max_events: int | None = None,
@@ -46,7 +45,7 @@ def follow_leg(
         seen = u
 
     first = problem.segments
-    follow(problem, max_events=max_events, progress=report)
+    problem.follow(max_events, report)
     return Leg(first, problem.segments, t_from, t_to)
 
 
@@ -56,7 +55,7 @@ class Walk:
 
     Attributes
     ----------
-    problem : BoxQP
+    problem : Tracker
     bases : array of shape (2, n)
         See `Line`.
     inside : bool array of shape (n,)
@@ -67,7 +66,7 @@ class Walk:
         Told by how much of the path each step has advanced.
     """
 
-    problem: BoxQP
+    problem: Tracker
     bases: Array
     inside: Mask
     max_events: int | None = None
@@ -88,9 +87,7 @@ class Walk:
         while True:
             rest = straight(self.problem, self.bases, here, b)
             self.problem.set_line(rest, END_OF_VANISHING_LINE)
-            piece = self.problem.settle()
-            _, event = self.problem.next_event(piece, 0.0, False)
-            if event is None or share < _LAST_STAGE:
+            if self.problem.quiet() or share < _LAST_STAGE:
                 return [*legs, self.leg(t, t_to, rest, END_OF_VANISHING_LINE)]
             share *= _STAGE
             near = (1 - share) * b + share * a

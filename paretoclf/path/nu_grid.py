@@ -16,11 +16,10 @@ from paretoclf.gram import Gram
 from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.memory import require_memory
 from paretoclf.nu import equivalent_costs, to_asymmetry
-from paretoclf.path.engine import follow
-from paretoclf.path.events import LEFT
-from paretoclf.path.jit import compiled
+from paretoclf.path.sets import LEFT
 from paretoclf.path.legs import shows_progress
 from paretoclf.path.nu import Hulls, NuProblem
+from paretoclf.path.segments import Log
 from paretoclf.solution import Solution
 from paretoclf.tolerances import TOGETHER
 
@@ -265,48 +264,37 @@ def _line(
     snapshot = problem.snapshot()
     line = hulls.line(here, stop)
     problem.set_line(line)
-    problem.record_over()
+    problem.record_from_here()
     t, complete = (going - 1.0) / (stop[moving] - 1.0), True
     try:
-        follow(problem, max_events=hulls.max_events)
+        problem.follow(hulls.max_events)
     except DegeneratePathError:
         complete = False
     log, last = problem.log, problem.segments - 1
     if last >= 0:
-        _read(
-            t, log.t[:, : last + 1], log.ptr, log.index, log.a, log.made, log.state.copy(), line.caps(0.0),
-            line.caps(1.0), weights,
-        )  # fmt: skip
+        _read(t, log, line.caps(0.0), line.caps(1.0), weights)
     end = float(log.t[1, last]) if last >= 0 else 0.0
     if complete:
         trivial[:] = t >= end if hulls.stopped else False
     else:
         refused[:] = t >= end
-    exchanges = int(log.made.shape[1])
+    exchanges = int(log.changes.shape[1])
     problem.restore(snapshot)
     return exchanges
 
 
-@compiled()
-def _read(
-    at: Array, t: Array, ptr: Index, index: Index, a: Array, changes: Index, state: State, first: Array, last: Array,
-    out: Array,
-) -> None:  # fmt: skip
+def _read(at: Array, log: Log, first: Array, last: Array, out: Array) -> None:
     """Multipliers at increasing parameters of a logged line (those beyond its end: at its end), from its segments.
 
-    ``state`` is that before the first segment, and is used up; the caps go from `first` to `last`.
+    The caps go from `first` to `last`.
     """
-    s, c = 0, 0
-    for j in range(at.shape[0]):
-        u = min(at[j], t[1, t.shape[1] - 1])
-        while s + 1 < t.shape[1] and t[1, s] < u:
-            s += 1
-        while c < changes.shape[1] and changes[0, c] <= s:
-            state[changes[1, c]] = changes[3, c]
-            c += 1
-        for i in range(state.shape[0]):
-            out[j, i] = (1.0 - u) * first[i] + u * last[i] if state[i] == LEFT else 0.0
-        share = min(max((u - t[0, s]) / (t[1, s] - t[0, s]), 0.0), 1.0)
-        for e in range(ptr[s], ptr[s + 1]):
-            i = index[e]
-            out[j, i] = (1.0 - share) * a[0, e] + share * a[1, e]
+    state, made = log.state.copy(), 0
+    for j, u in enumerate(np.minimum(at, log.t[1, -1]).tolist()):
+        s = int(np.searchsorted(log.t[1], u))
+        until = int(np.searchsorted(log.changes[0], s, side="right"))
+        state[log.changes[1, made:until]] = log.changes[3, made:until]  # of repeated samples the last one stands
+        made = max(made, until)
+        out[j] = np.where(state == LEFT, (1.0 - u) * first + u * last, 0.0)
+        t0, t1 = log.t[:, s]
+        share, part = min(max((u - t0) / (t1 - t0), 0.0), 1.0), slice(log.ptr[s], log.ptr[s + 1])
+        out[j, log.index[part]] = (1.0 - share) * log.a[0, part] + share * log.a[1, part]

@@ -17,7 +17,7 @@ from paretoclf.evidence import Deferred, Judged
 from paretoclf.gram import Gram
 from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.nu import equivalent_costs, to_asymmetry, to_classes
-from paretoclf.path.events import LEFT
+from paretoclf.path.sets import LEFT
 from paretoclf.path.pieces import OnPieces, Pieces
 from paretoclf.path.scores import PathScores
 from paretoclf.path.storage import write

@@ -12,7 +12,7 @@ from paretoclf.certificate import Certificate
 from paretoclf.checks import Array, Index, State
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
-from paretoclf.path.events import LEFT, MARGIN, RIGHT
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.scores import PathScores
 
 if TYPE_CHECKING:

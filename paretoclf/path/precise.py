@@ -11,15 +11,14 @@ from paretoclf.checks import Array, Index, State
 from paretoclf.errors import DegeneratePathError
 from paretoclf.exact_sums import product
 from paretoclf.gram import Gram
-from paretoclf.path.box_qp import BoxQP
-from paretoclf.path.events import LEFT
+from paretoclf.path.sets import LEFT
 from paretoclf.path.legs import straight
-from paretoclf.path.quadratic import FeatureForm, GramForm, centre
+from paretoclf.path.tracker import FeatureForm, GramForm, Tracker, centre
 from paretoclf.tolerances import CERTIFY, OFF_CENTRE, STEEP
 
 
-def box_qp(gram: Gram, y: Array, largest_cap: float) -> tuple[BoxQP, Array | None]:
-    """Tracker of the 2C-SVM, and the point at which its samples are centred (None if they are not).
+def quadratic_of(gram: Gram, y: Array, largest_cap: float) -> tuple[GramForm | FeatureForm, Array | None]:
+    """The quadratic term of the 2C-SVM, and the point at which its samples are centred (None if they are not).
 
     Centred samples are rounded. Where the largest cap makes that show in the margins, they are taken as they are.
     """
@@ -34,7 +33,7 @@ def box_qp(gram: Gram, y: Array, largest_cap: float) -> tuple[BoxQP, Array | Non
             if STEEP * largest_cap * np.sqrt(apart * far) > CERTIFY and far <= OFF_CENTRE * apart:
                 mean = None
         form = FeatureForm(X if mean is None else X - mean, y)
-    return BoxQP(form, np.ones(y.size), y, np.zeros(y.size, dtype=np.int64), 1), mean
+    return form, mean
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,8 @@ class PreciseSolver:
     """Solves for the multipliers on given bases at given caps, in double-double."""
 
     def __init__(self, gram: Gram, y: Array, largest_cap: float) -> None:
-        self.problem, self.mean = box_qp(gram, y, largest_cap)
+        form, self.mean = quadratic_of(gram, y, largest_cap)
+        self.problem = Tracker(form, np.ones(y.size), y, np.zeros(y.size, dtype=np.int64), 1)
 
     def solve(self, caps: Array, state: State, margin: Index) -> Precise | None:
         """Solution on a basis at exactly these caps; None if its margin system is too ill-conditioned.
@@ -62,13 +62,13 @@ class PreciseSolver:
         try:
             if not problem.start_on(state, margin, line):
                 return None
-            piece = problem.piece(0.0)
+            found = problem.solution(0.0)
         except DegeneratePathError:
             return None
         alpha = np.zeros((2, caps.size))
         alpha[0] = np.where(state == LEFT, caps, 0.0)
-        alpha[:, margin] = piece.value.a
-        b = piece.value.eta[:, 0]
-        if piece.w is not None and self.mean is not None:
-            b = np.append(b, -product(piece.w[None], np.stack([self.mean, np.zeros_like(self.mean)])))
-        return Precise(alpha, piece.w, fsum(b.tolist()))
+        alpha[:, margin] = found.a
+        b = found.eta[:, 0]
+        if found.w is not None and self.mean is not None:
+            b = np.append(b, -product(found.w[None], np.stack([self.mean, np.zeros_like(self.mean)])))
+        return Precise(alpha, found.w, fsum(b.tolist()))

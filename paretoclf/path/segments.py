@@ -1,17 +1,13 @@
-"""The small records that the tracker of a box QP passes around: a line, a piece of solution, an event; and its log."""
+"""The records that a tracker and its users pass around: a line, and the log of what was found on it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from paretoclf.checks import Array, Index, State
-from paretoclf.path import extended
-from paretoclf.path.quadratic import Multipliers
 from paretoclf.tolerances import ROUNDING
-
 
 @dataclass(frozen=True)
 class Line:
@@ -29,73 +25,46 @@ class Line:
     e_end: Array
     to_zero: bool = False
 
-    def affine(self) -> tuple[Array, Array]:
-        """Phi and e as rows start, slope hi, slope lo: shapes (3, 2) and (3, m)."""
-        return _affine(self.start, self.stop), _affine(self.e0, self.e_end)
-
-    @property
-    def c1(self) -> Array:
-        """Slopes of the caps, shape (n,)."""
-        return np.asarray((self.stop - self.start) @ self.bases)
-
-    def caps(self, t: float, t_lo: float = 0.0) -> Array:
-        """Caps at ``t + t_lo``: exact at both ends, and accurate relative to caps that vanish there."""
-        phi = np.empty((2, 2))
-        extended.line_at(_affine(self.start, self.stop), t, t_lo, phi)
-        return np.asarray(phi[0] @ self.bases)
+    def caps(self, t: float) -> Array:
+        """Caps at t: exact at both ends, and accurate relative to caps that vanish at t = 1."""
+        return np.asarray(((1.0 - t) * self.start + t * self.stop) @ self.bases)
 
 
-def _affine(start: Array, stop: Array) -> Array:
-    out = np.empty((3, start.size))
-    for j, (a, b) in enumerate(zip(start.tolist(), stop.tolist(), strict=True)):  # at most two: no work for NumPy
-        slope = b - a
-        z = slope - b
-        out[:, j] = a, slope, (b - (slope - z)) + (-a - z)
-    return out
-
-
+@dataclass(frozen=True)
 class Log:
-    """What a tracker found out, segment by segment, in arrays that grow.
+    """What a tracker found out, segment by segment.
 
-    ``t`` (2, s) both ends; the margin set of segment j is ``index[ptr[j]:ptr[j + 1]]`` with multipliers ``a`` (2, .) at
-    both ends; ``eta`` (s, 2, m); ``value`` (s, 3), the optimal value ``v0 + v1 f + v2 f**2`` at the share f of the
-    segment; ``w`` (s, 2, d) if kept; ``changes`` (4, .): segment before which a sample changed its set, sample, old
-    and new set. ``count`` (3,) tells how many segments, entries and changes there are.
+    Attributes
+    ----------
+    state : array of shape (n,)
+        Set of each sample at the beginning.
+    t : array of shape (2, s)
+        Both ends of each segment.
+    ptr, index, a : arrays of shape (s + 1,), (e,) and (2, e)
+        The margin set of segment j is ``index[ptr[j]:ptr[j + 1]]``, with multipliers ``a`` at both ends.
+    eta : array of shape (s, 2, m)
+    value : array of shape (s, 3)
+        The optimal value is ``v0 + v1 f + v2 f**2`` at the share f of the segment.
+    w : array of shape (s, 2, d)
+        If kept (d = 0: not).
+    changes : array of shape (4, c)
+        Segment before which a sample changed its set, sample, old and new set.
     """
 
-    def __init__(self, state: State, m: int, width: int) -> None:
-        self.state = state.copy()
-        self.count = np.zeros(3, dtype=np.int64)
-        self.t = np.empty((2, 0))
-        self.ptr: Index = np.zeros(1, dtype=np.int64)
-        self.eta, self.value, self.w = np.empty((0, 2, m)), np.empty((0, 3)), np.empty((0, 2, width))
-        self.index: Index = np.empty(0, dtype=np.int64)
-        self.a = np.empty((2, 0))
-        self.changes: Index = np.empty((4, 0), dtype=np.int64)
-
-    def begin_again(self, state: State) -> None:
-        """Forget everything, but for the memory it took."""
-        self.state = state.copy()
-        self.count[:] = 0
+    state: State
+    t: Array
+    ptr: Index
+    index: Index
+    a: Array
+    eta: Array
+    value: Array
+    w: Array
+    changes: Index
 
     @property
-    def made(self) -> Index:
-        """The changes so far, shape (4, .)."""
-        return self.changes[:, : self.count[2]]
-
-    def reserve(self, segments: int, entries: int, changes: int) -> None:
-        """Make room for so many more."""
-        need = [int(had) + more for had, more in zip(self.count, (segments, entries, changes), strict=True)]
-        n = self.state.size  # a first guess: memory that is not used costs nothing
-        if need[0] > self.t.shape[1]:
-            rows = max(need[0], 2 * self.t.shape[1], min(3 * n, 2**22 // (self.w.shape[2] + 1)))
-            self.t, self.ptr = _wider(self.t, rows), _wider(self.ptr, rows + 1)
-            self.eta, self.value, self.w = (_longer(x, rows) for x in (self.eta, self.value, self.w))
-        if need[1] > self.index.size:
-            size = max(need[1], 2 * self.index.size, 64 * n)
-            self.index, self.a = _wider(self.index, size), _wider(self.a, size)
-        if need[2] > self.changes.shape[1]:
-            self.changes = _wider(self.changes, max(need[2], 2 * self.changes.shape[1], 4 * n))
+    def segments(self) -> int:
+        """Number of segments."""
+        return int(self.t.shape[1])
 
     def begin_at_zero(self, cap: Array) -> None:
         """Replace what the log has for the first segment by what is known of a path out of zero costs.
@@ -111,54 +80,11 @@ class Log:
         self.value[0, 0] = 0.0
 
 
-def _wider(x: Any, size: int) -> Any:
-    out = np.empty((*x.shape[:-1], size), dtype=x.dtype)
-    out[..., : x.shape[-1]] = x
-    return out
-
-
-def _longer(x: Array, size: int) -> Array:
-    out = np.empty((size, *x.shape[1:]))
-    out[: x.shape[0]] = x
-    return out
-
-
-@dataclass
-class Piece:
-    """Solution on one basis around t + t_lo: multipliers, ``Q a`` and gradient with their rates and error bounds."""
-
-    t: float
-    t_lo: float
-    value: Multipliers
-    rate: Multipliers
-    cap: Array
-    q: Array
-    dq: Array
-    g: Array
-    dg: Array
-    g_scale: Array
-    g_error: Array
-    dg_error: Array
-    w: Array | None
-    dw: Array | None
-
-
-@dataclass(frozen=True)
-class Entering:
-    """A sample about to join the margin set: its column of the factor, and what is left of its gradient."""
-
-    row: Array = field(repr=False)
-    pivot: float
-    u: Array = field(repr=False)
-    dependent: bool
-    g: float
-
-
-@dataclass(frozen=True)
-class Event:
-    """What happens after a step dt: kind, and position in the margin set (or the sample, if it enters)."""
-
-    kind: int
-    position: int
-    dt: float
-    entering: Entering | None
+def empty_log(like: Log) -> Log:
+    """A log without segments that begins where another one does."""
+    none = np.zeros(0, dtype=np.int64)
+    s, m, d = 0, like.eta.shape[2], like.w.shape[2]
+    return Log(
+        like.state, np.empty((2, s)), np.zeros(1, dtype=np.int64), none, np.empty((2, 0)), np.empty((s, 2, m)),
+        np.empty((s, 3)), np.empty((s, 2, d)), np.zeros((4, 0), dtype=np.int64),
+    )  # fmt: skip

@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
     args = parser.parse_args(argv)
     sizes = [10, 20] if args.smoke else [int(size) for size in args.sizes.split(",")]
-    measure(10, 1)  # numba compiles on first use
+    measure(10, 1)  # CVXPY and others are imported on first use
     rows = []
     if not args.json:
         print(

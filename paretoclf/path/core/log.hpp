@@ -1,0 +1,31 @@
+// What a tracker finds out, segment by segment.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace core {
+
+// Sets of a sample: multiplier 0, at its cap, in the margin set; or without a cap all along, taking no part.
+enum Set : int8_t { RIGHT, LEFT, MARGIN, OUT };
+
+struct Change {
+    int64_t segment, sample, old, now;  // before which segment
+};
+
+struct Log {
+    bool keep = false;
+    int width = 0;              // of the slopes w that are kept
+    std::vector<int8_t> state;  // sets at the beginning
+    std::vector<double> first, last;  // t at either end of a segment
+    std::vector<int64_t> ptr{0}, index;
+    std::vector<double> a_first, a_last;  // multipliers of the margin set of segment j: entries ptr[j] to ptr[j + 1]
+    std::vector<double> eta, value, w;    // (s, 2, m); (s, 3): v0 + v1 f + v2 f^2 at the share f; (s, 2, width)
+    std::vector<Change> changes;
+
+    int64_t segments() const { return int64_t(first.size()); }
+    void mark(int sample, Set old, Set now) {
+        if (keep) changes.push_back({segments(), sample, old, now});
+    }
+};
+
+}  // namespace core

@@ -1,0 +1,154 @@
+#include "loops.hpp"
+
+#include <algorithm>
+
+#include "processors.hpp"
+
+namespace core {
+
+namespace {
+// Sums run in eight lanes beside each other (vectors of GCC and Clang: whatever the processor has, it is used).
+typedef double Lanes __attribute__((vector_size(64), aligned(8), may_alias));
+#define AT(p) (*(const Lanes *)(p))
+#define SUM(v) (((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])))
+constexpr int LANES = 8;
+constexpr int COLUMNS = 512;  // at a time: four rows of them stay in the first-level cache
+}  // namespace
+
+EVERY_PROCESSOR double dot(const double *x, const double *y, int n) {
+    Lanes s = {}, t = {};
+    int i = 0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES) s += AT(x + i) * AT(y + i), t += AT(x + i + LANES) * AT(y + i + LANES);
+    if (i + LANES <= n) s += AT(x + i) * AT(y + i), i += LANES;
+    s += t;
+    double sum = SUM(s);
+    for (; i < n; i++) sum += x[i] * y[i];
+    return sum;
+}
+
+EVERY_PROCESSOR void advance(double *RESTRICT x, const double *RESTRICT dx, double dt, int n) {
+    for (int i = 0; i < n; i++) x[i] += dt * dx[i];
+}
+
+EVERY_PROCESSOR void add_rows(const double *RESTRICT flat, const int64_t *RESTRICT start, int k, const double *RESTRICT a,
+                              int a_apart, int rows, int n, double *RESTRICT out, int out_apart) {
+    for (int first = 0; first < n; first += COLUMNS) {
+        int size = std::min(COLUMNS, n - first), j = 0;
+        for (; j + 7 < k; j += 8) {
+            const double *r[8];
+            for (int l = 0; l < 8; l++) r[l] = flat + start[j + l] + first;
+            for (int q = 0; q < rows; q++) {
+                double *o = out + int64_t(q) * out_apart + first;
+                double c[8];
+                std::copy(a + int64_t(q) * a_apart + j, a + int64_t(q) * a_apart + j + 8, c);
+                int i = 0;
+                for (; i + LANES <= size; i += LANES) {
+                    Lanes s = c[0] * AT(r[0] + i) + c[1] * AT(r[1] + i), t = c[2] * AT(r[2] + i) + c[3] * AT(r[3] + i);
+                    s += c[4] * AT(r[4] + i) + c[5] * AT(r[5] + i), t += c[6] * AT(r[6] + i) + c[7] * AT(r[7] + i);
+                    *(Lanes *)(o + i) += s + t;
+                }
+                for (; i < size; i++)
+                    for (int l = 0; l < 8; l++) o[i] += c[l] * r[l][i];
+            }
+        }
+        for (; j + 3 < k; j += 4) {
+            const double *RESTRICT r0 = flat + start[j] + first, *RESTRICT r1 = flat + start[j + 1] + first;
+            const double *RESTRICT r2 = flat + start[j + 2] + first, *RESTRICT r3 = flat + start[j + 3] + first;
+            for (int q = 0; q < rows; q++) {
+                double *RESTRICT o = out + int64_t(q) * out_apart + first;
+                const double *c = a + int64_t(q) * a_apart + j;
+                double a0 = c[0], a1 = c[1], a2 = c[2], a3 = c[3];
+                for (int i = 0; i < size; i++) o[i] += (a0 * r0[i] + a1 * r1[i]) + (a2 * r2[i] + a3 * r3[i]);
+            }
+        }
+        for (; j < k; j++) {
+            const double *RESTRICT r = flat + start[j] + first;
+            for (int q = 0; q < rows; q++) {
+                double *RESTRICT o = out + int64_t(q) * out_apart + first, c = a[int64_t(q) * a_apart + j];
+                for (int i = 0; i < size; i++) o[i] += c * r[i];
+            }
+        }
+    }
+}
+
+// Both triangles go four rows at a time: less traffic on x. The small triangle between uses reciprocals, which need
+// not wait for x as quotients would.
+EVERY_PROCESSOR void solve_down(const double *R, int apart, int k, double *x) {
+    int j = 0;
+    while (j < k && x[j] == 0.0) j++;
+    for (; j + 3 < k; j += 4) {
+        const double *RESTRICT r0 = R + int64_t(j) * apart, *RESTRICT r1 = r0 + apart, *RESTRICT r2 = r1 + apart,
+                               *RESTRICT r3 = r2 + apart;
+        double i0 = 1.0 / r0[j], i1 = 1.0 / r1[j + 1], i2 = 1.0 / r2[j + 2], i3 = 1.0 / r3[j + 3];
+        double x0 = x[j] * i0, x1 = (x[j + 1] - r0[j + 1] * x0) * i1;
+        double x2 = (x[j + 2] - r0[j + 2] * x0 - r1[j + 2] * x1) * i2;
+        double x3 = (x[j + 3] - r0[j + 3] * x0 - r1[j + 3] * x1 - r2[j + 3] * x2) * i3;
+        x[j] = x0, x[j + 1] = x1, x[j + 2] = x2, x[j + 3] = x3;
+        double *RESTRICT rest = x;
+        for (int i = j + 4; i < k; i++) rest[i] -= (r0[i] * x0 + r1[i] * x1) + (r2[i] * x2 + r3[i] * x3);
+    }
+    for (; j < k; j++) {
+        const double *row = R + int64_t(j) * apart;
+        x[j] /= row[j];
+        for (int i = j + 1; i < k; i++) x[i] -= row[i] * x[j];
+    }
+}
+
+EVERY_PROCESSOR void solve_up(const double *R, int apart, int k, double *x) {
+    int j = k - 1;
+    for (; j >= k - k % 4; j--) {
+        const double *row = R + int64_t(j) * apart;
+        for (int i = j + 1; i < k; i++) x[j] -= row[i] * x[i];
+        x[j] /= row[j];
+    }
+    for (j -= 3; j >= 0; j -= 4) {
+        const double *RESTRICT r0 = R + int64_t(j) * apart, *RESTRICT r1 = r0 + apart, *RESTRICT r2 = r1 + apart,
+                               *RESTRICT r3 = r2 + apart;
+        Lanes v0 = {}, v1 = {}, v2 = {}, v3 = {};
+        int i = j + 4;
+        for (; i + LANES <= k; i += LANES) {
+            Lanes y = AT(x + i);
+            v0 += AT(r0 + i) * y, v1 += AT(r1 + i) * y, v2 += AT(r2 + i) * y, v3 += AT(r3 + i) * y;
+        }
+        double s0 = SUM(v0), s1 = SUM(v1), s2 = SUM(v2), s3 = SUM(v3);
+        for (; i < k; i++) s0 += r0[i] * x[i], s1 += r1[i] * x[i], s2 += r2[i] * x[i], s3 += r3[i] * x[i];
+        double i0 = 1.0 / r0[j], i1 = 1.0 / r1[j + 1], i2 = 1.0 / r2[j + 2], i3 = 1.0 / r3[j + 3];
+        double x3 = (x[j + 3] - s3) * i3;
+        double x2 = ((x[j + 2] - s2) - r2[j + 3] * x3) * i2;
+        double x1 = ((x[j + 1] - s1) - r1[j + 3] * x3 - r1[j + 2] * x2) * i1;
+        double x0 = ((x[j] - s0) - r0[j + 3] * x3 - r0[j + 2] * x2 - r0[j + 1] * x1) * i0;
+        x[j] = x0, x[j + 1] = x1, x[j + 2] = x2, x[j + 3] = x3;
+    }
+}
+
+EVERY_PROCESSOR void rotate(const double *row, double *to, double *RESTRICT rest, double c, double s, int n) {
+    for (int i = 0; i < n; i++) {
+        double x = row[i], y = rest[i];
+        to[i] = c * x + s * y;
+        rest[i] = c * y - s * x;
+    }
+}
+
+EVERY_PROCESSOR void sign_and_add(double *RESTRICT out, const double *RESTRICT sign, const double *RESTRICT more, int n) {
+    for (int i = 0; i < n; i++) out[i] = sign[i] * out[i] + more[i];
+}
+
+EVERY_PROCESSOR void add_signed(double *RESTRICT out, double scale, const double *RESTRICT sign, const double *RESTRICT row,
+                                int n) {
+    for (int i = 0; i < n; i++) out[i] += scale * sign[i] * row[i];
+}
+
+EVERY_PROCESSOR int possible(const double *RESTRICT g, const double *RESTRICT dg, const double *RESTRICT reach,
+                             const double *RESTRICT side, int n, double fixed, double total, double dfixed, double dtotal,
+                             double limit, double rounding) {
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        double slack = (1.0 - rounding) * side[i] * g[i] - fixed - reach[i] * total;
+        double fast = dfixed + reach[i] * dtotal - (1.0 + rounding) * side[i] * dg[i];
+        bool away = slack - fast * limit > 0.0;
+        count += (away | (side[i] == 0.0)) ? 0 : 1;
+    }
+    return count;
+}
+
+}  // namespace core

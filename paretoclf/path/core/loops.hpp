@@ -1,0 +1,43 @@
+// The few loops that take the time, on plain arrays. Each is compiled once for every generation of x86 processors
+// (function multiversioning), so that one binary serves all; sums run in several lanes instead of being reordered.
+#pragma once
+#include <cstdint>
+
+namespace core {
+
+double dot(const double *x, const double *y, int n);
+
+// x += dt dx
+void advance(double *x, const double *dx, double dt, int n);
+
+// out_q += sum_j a_qj row_j, where row j is the n numbers from flat[start[j]] on; rows of a and out are so far apart.
+void add_rows(const double *flat, const int64_t *start, int k, const double *a, int a_apart, int rows, int n, double *out,
+              int out_apart);
+
+// Solve R'x = x and R x = x in place: the leading k rows of an upper triangle, rows `apart` numbers apart.
+void solve_down(const double *R, int apart, int k, double *x);
+void solve_up(const double *R, int apart, int k, double *x);
+
+// One row of the update of a factor when a row above it is removed: to, rest = c row + s rest, c rest - s row.
+void rotate(const double *row, double *to, double *rest, double c, double s, int n);
+
+// (hi, lo) += scale row, and (hi, lo) += row (a, a_lo), in twice the precision.
+void accumulate(double *hi, double *lo, double scale, const double *row, int n);
+void accumulate(double *hi, double *lo, const double *row, double a, double a_lo, int n);
+
+// (hi, lo) = x_0 (sum_0) + x_1 (sum_1), in twice the precision; parts of the two numbers and vectors.
+void combine(const double *x_hi, const double *x_lo, const double *const *sum_hi, const double *const *sum_lo, double *hi,
+             double *lo, int n);
+
+// out = sign out + more
+void sign_and_add(double *out, const double *sign, const double *more, int n);
+
+// out += scale (sign row)
+void add_signed(double *out, double scale, const double *sign, const double *row, int n);
+
+// How many of n samples may be on their margin at the time `limit`: side g - (fixed + reach total) against the fastest
+// that it can shrink. What is not a number counts.
+int possible(const double *g, const double *dg, const double *reach, const double *side, int n, double fixed,
+             double total, double dfixed, double dtotal, double limit, double rounding);
+
+}  // namespace core

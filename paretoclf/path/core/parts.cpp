@@ -1,0 +1,78 @@
+// The parts of the tracker on plain arrays, so that tests can hold each against exact arithmetic.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include "factor.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace core;
+
+using Out = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Two = std::pair<double, double>;
+
+static Two pair(Twice x) { return {x.hi, x.lo}; }
+static Twice twice(Two x) { return {x.first, x.second}; }
+
+template <class Real>
+static void factor(nb::module_ &module, const char *name) {
+    using F = Factor<Real>;
+    nb::class_<F>(module, name)
+        .def(nb::init<>())
+        .def_prop_ro("size", &F::size)
+        .def("whole",
+             [](F &self, Matrix high, Matrix low) {  // of high + low; false if it is not positive definite
+                 return self.whole(int(high.shape(0)), [&](int i, Real *out) {
+                     for (int j = 0; j <= i; j++) {
+                         if constexpr (std::is_same_v<Real, Twice>) out[j] = two_sum(high(j, i), low(j, i));
+                         else out[j] = high(j, i) + low(j, i);
+                     }
+                 });
+             })
+        .def("append",
+             [](F &self, std::vector<double> column, double diagonal) {
+                 std::vector<Real> c(column.begin(), column.end());
+                 self.forward(c.data());
+                 Real pivot = diagonal;
+                 for (Real x : c) pivot = pivot - x * x;
+                 self.append(c.data(), pivot);
+             })
+        .def("remove", &F::remove)
+        .def("solve",
+             [](const F &self, std::vector<double> x) {
+                 std::vector<Real> y(x.begin(), x.end());
+                 self.solve(y.data());
+                 for (size_t j = 0; j < x.size(); j++) x[j] = rounded(y[j]);
+                 return x;
+             })
+        .def("entry", [](const F &self, int i, int j) { return rounded(self.at(i, j)); });
+}
+
+void bind_parts(nb::module_ &module) {
+    module.def("two_sum", [](double a, double b) { return pair(two_sum(a, b)); });
+    module.def("two_prod", [](double a, double b) { return pair(two_prod(a, b)); });
+    module.def("add_product", [](Two x, Two a, Two b) { return pair(add_product(twice(x), twice(a), twice(b))); });
+    module.def("add_double_product", [](Two x, double a, double b) { return pair(add_product(twice(x), a, b)); });
+    module.def("divide", [](Two a, Two b) { return pair(twice(a) / twice(b)); });
+    module.def("root", [](Two a) { return pair(root(twice(a))); });
+    module.def("accumulate", [](Out hi, Out lo, double scale, Numbers row) {
+        accumulate(hi.data(), lo.data(), scale, row.data(), int(row.size()));
+    });
+    module.def("accumulate_row", [](Out hi, Out lo, Numbers row, double a, double a_lo) {
+        accumulate(hi.data(), lo.data(), row.data(), a, a_lo, int(row.size()));
+    });
+    module.def("combine", [](Matrix x, Matrix sum_hi, Matrix sum_lo, Out hi, Out lo) {  // rows: hi and lo of x; bases
+        const double *h[2] = {&sum_hi(0, 0), &sum_hi(1, 0)}, *l[2] = {&sum_lo(0, 0), &sum_lo(1, 0)};
+        combine(&x(0, 0), &x(1, 0), h, l, hi.data(), lo.data(), int(hi.size()));
+    });
+    module.def("dot", [](Numbers x, Numbers y) { return dot(x.data(), y.data(), int(x.size())); });
+    module.def("add_rows", [](Numbers flat, std::vector<int64_t> start, Matrix a, int n, Out out, int apart) {
+        add_rows(flat.data(), start.data(), int(start.size()), a.data(), int(a.shape(1)), int(a.shape(0)), n, out.data(), apart);
+    });
+    factor<double>(module, "Factor");
+    factor<Twice>(module, "TwiceFactor");
+}

@@ -1,0 +1,369 @@
+// From event to event along a line: steps in double while these are clear, and the others in twice the precision.
+#pragma once
+#include <chrono>
+#include <functional>
+
+#include "exchange.hpp"
+
+namespace core {
+
+enum class Stop { END, PAUSE, LIMIT, STALL };
+
+template <class Form>
+class Tracker {
+  public:
+    Problem<Form> problem;
+    Basis<Form> B;
+    Counts counts;
+    double t = 0, t_lo = 0;  // where the walk is; t_lo is the low part
+    double ahead = 0;        // how far ahead of t the basis is known to hold: there the first solution is looked at
+    bool doubles = true;     // whether steps may be taken in double
+
+    explicit Tracker(Problem<Form> given) : problem(std::move(given)), B(problem) {}
+    Tracker(const Tracker &) = delete;
+
+    void set_line(Line line) {
+        B.set_line(std::move(line));
+        t = t_lo = ahead = 0.0;
+        count_ = stalled_ = 0;
+        M_.watch.forget();
+    }
+    int64_t exchanges() const { return count_; }
+    // |V|^2 and the time since the epoch began (see watch.hpp).
+    std::pair<double, double> drift() const { return {M_.watch.V2, M_.watch.time}; }
+
+    // Take steps until the end of the line, the limit of exchanges, or about so many seconds from now. Steps of length
+    // zero are legitimate (ties). After PATIENCE of them in a row only steps in twice the precision are taken, the lowest
+    // index first among all that are tied, which cannot cycle. That it stalls all the same after very many more can only
+    // be due to rounding.
+    Stop run(int64_t limit, double seconds) {
+        deadline_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                                           std::chrono::duration<double>(seconds));
+        while (count_ <= limit) {
+            double before = t;
+            int64_t made = 0;
+            bool finished = false;
+            if (stalled_ <= PATIENCE) finished = in_double(limit + 1 - count_, made);
+            count_ += made;
+            stalled_ = t > before ? 0 : stalled_ + made;
+            if (finished) return Stop::END;
+            if (count_ > limit) break;
+            if (std::chrono::steady_clock::now() > deadline_) return Stop::PAUSE;
+            if (paused_) continue;
+            before = t;
+            Event event = careful_step();
+            stalled_ = t > before ? 0 : stalled_ + 1;
+            if (event.kind == NONE || t >= 1.0) return Stop::END;
+            if (stalled_ > 20 * problem.n + 1000) return Stop::STALL;
+            exchange(B, T_, event, caps(t, t_lo), counts);
+            count_++;
+        }
+        return Stop::LIMIT;
+    }
+
+    // The solution at some point, in twice the precision.
+    const Solution<Form, Twice> &solution(double at, double at_lo) {
+        T_.compute(B, at, at_lo);
+        return T_;
+    }
+    // Put the targets of the margin set where they belong, if its sets allow it (what rounding left of a margin when its
+    // sample entered is too much where caps have vanished); then whether nothing happens on the line any more.
+    bool quiet() {
+        Vector shifts = B.targets;
+        std::fill(B.targets.begin(), B.targets.end(), 0.0);
+        T_.compute(B, 0.0, 0.0);
+        if (!(T_.violation(B) <= SETTLED)) {
+            B.targets = shifts;
+            T_.compute(B, 0.0, 0.0);
+        }
+        return next(false).kind == NONE;
+    }
+    Vector caps(double at, double at_lo) const {
+        double phi[2] = {B.line.phi[0].at(at, at_lo).hi, B.line.phi[1].at(at, at_lo).hi};
+        Vector out(problem.n);
+        for (int i = 0; i < problem.n; i++) out[i] = B.line.cap(i, phi);
+        return out;
+    }
+
+  private:
+    static constexpr int PATIENCE = 50;   // steps of length zero before the lowest index goes first
+    static constexpr double SHRUNK = 0.01;  // multipliers or rates this much smaller than before are computed afresh
+    static constexpr double GUESS = 4.0;    // steps are seldom longer than this times their recent mean
+
+    // ---- twice the precision ----
+
+    Event careful_step() {
+        T_.compute(B, t, t_lo);
+        double from = t;
+        Event event = next(stalled_ > PATIENCE);
+        double to = std::min(from + event.dt, 1.0);
+        if (to > from) record(from, to);
+        t = to;
+        return event;
+    }
+
+    // The first event; t_lo becomes that of its time.
+    Event next(bool cautious) {
+        if (double worst = T_.violation(B); !(worst <= INFEASIBLE)) {
+            char number[32];
+            std::snprintf(number, sizeof number, "%.1e", worst);
+            throw Refused(std::string("the solution left its sets by ") + number);
+        }
+        double horizon = 1.0 - t;
+        Event exit = first_exit(B, T_, horizon, cautious), event = exit;
+        Event arrival = first_arrival(B, T_, exit.dt, horizon, cautious, exit.who < 0 ? -1 : B.F[exit.who]);
+        if (arrival.kind == TO_MARGIN) event = arrival;
+        if (B.line.to_zero) {
+            double total = 0.0, speed = 0.0;
+            for (int g = 0; g < problem.m; g++) total += T_.eta[0].hi[g], speed += T_.eta[1].hi[g];
+            if (ends_at_zero(total, speed, std::min(event.dt, horizon))) {
+                double dt = speed != 0.0 ? -total / speed : 0.0;
+                // Where all multipliers vanish at the end of the line, this sum does.
+                double tie = B.line.ends_empty ? END_TIE : B.line.end_tolerance;
+                Event end;
+                end.dt = dt < horizon - tie ? dt : INF;
+                return end;
+            }
+        }
+        if (event.kind == NONE || event.dt > horizon - B.line.end_tolerance) return {};
+        if (event.dt == 0.0) counts.zero++;
+        double to = t + event.dt, added = to - t;
+        t_lo += (t - (to - added)) + (event.dt - added);  // exactly what the sum was rounded by
+        if (event.kind != TO_MARGIN) t_lo += rest_of_exit(event, to);
+        return event;
+    }
+    static bool ends_at_zero(double total, double speed, double dt) {  // or no later than rounding can tell
+        return total == 0.0 || total * (total + (1.0 + END_TIE) * dt * speed) <= 0.0;
+    }
+    // What dt misses of the time to an exit, where the rounding of a multiplier would show in the margins.
+    double rest_of_exit(const Event &event, double to) const {
+        int r = event.who, i = B.F[r];
+        if (event.dt == 0.0 || 2.3e-16 * T_.cap[i] * problem.reach[i] * problem.reach[i] < MARGIN_NOISE) return 0.0;
+        Twice slack = -T_.a[0][r] - T_.a[1][r] * Twice(event.dt);
+        double rate = T_.a[1].hi[r];
+        if (event.kind == TO_CAP) {
+            for (int b = 0; b < 2; b++) slack = add_product(slack, B.line.base[b][i], B.line.phi[b].at(to, t_lo));
+            rate -= B.line.cap_rate[i];
+        }
+        double rest = rounded(slack) / rate;
+        return std::abs(rest) < event.dt ? rest : 0.0;
+    }
+
+    void record(double from, double to) {
+        Log &log = B.log;
+        if (!log.keep) return;
+        int k = B.size();
+        const auto &S = T_;
+        // The solution is known at t + t_lo, and kept at the doubles t; but where multipliers move so fast that this takes
+        // them out of their box, as it was at the event itself.
+        double step[2] = {-S.t_lo, (to - from) - S.t_lo};
+        Vector cap[2] = {caps(from, 0.0), caps(to, 0.0)};
+        auto inside = [&](double dt, const Vector &top) {
+            for (int j = 0; j < k; j++) {
+                double x = S.a[0].hi[j] + dt * S.a[1].hi[j], c = top[B.F[j]];
+                if (!(std::min(x, c - x) >= -ROUNDING * c)) return false;
+            }
+            return true;
+        };
+        if (!inside(step[0], cap[0])) step[0] = 0.0;
+        if (!inside(step[1], cap[1])) step[1] += t_lo;
+        log.first.push_back(from), log.last.push_back(to);
+        for (double dt : step) {
+            for (int g = 0; g < problem.m; g++) log.eta.push_back(S.eta[0].hi[g] + dt * S.eta[1].hi[g]);
+            for (int c = 0; c < log.width; c++) log.w.push_back(S.w[0].at(c) + dt * S.w[1].at(c));
+        }
+        Vector full(problem.n, 0.0), change(problem.n, 0.0);
+        for (int i = 0; i < problem.n; i++)
+            if (B.state[i] == LEFT) full[i] = cap[0][i], change[i] = cap[1][i] - cap[0][i];
+        for (int j = 0; j < k; j++) {
+            int i = B.F[j];
+            double a = S.a[0].hi[j] + step[0] * S.a[1].hi[j], b = S.a[0].hi[j] + step[1] * S.a[1].hi[j];
+            log.index.push_back(i), log.a_first.push_back(a), log.a_last.push_back(b);
+            full[i] = a, change[i] = b - a;
+        }
+        log.ptr.push_back(int64_t(log.index.size()));
+        Vector q, dq;
+        products(full, q, dq);
+        double v0 = 0.0, v1 = 0.0, v2 = 0.0;
+        for (int i = 0; i < problem.n; i++) {
+            double at = q[i] + step[0] * dq[i], slope = (step[1] - step[0]) * dq[i];
+            v0 += full[i] * (problem.p[i] - 0.5 * at), v1 += problem.p[i] * change[i] - full[i] * slope;
+            v2 -= 0.5 * change[i] * slope;
+        }
+        log.value.insert(log.value.end(), {v0, v1, v2});
+    }
+    // Q a and its derivative; in twice the precision where rounding would show in the optimal value.
+    void products(const Vector &full, Vector &q, Vector &dq) const {
+        q = T_.q[0], dq = T_.q[1];
+        double value = 0.0, doubt = 0.0;
+        for (int i = 0; i < problem.n; i++) {
+            value += full[i] * (problem.p[i] - 0.5 * q[i]);
+            if (B.state[i] == LEFT) doubt += full[i] * T_.g_error[0][i];
+        }
+        if (doubt <= VALUE_ERROR * std::abs(value)) return;
+        for (int i = 0; i < problem.n; i++) {
+            double eta = T_.of_each(B, i, 0), deta = T_.of_each(B, i, 1);
+            if (B.state[i] == LEFT) {
+                double g, dg, size;
+                T_.precisely(B, i, g, dg, size);
+                q[i] = g + problem.p[i] - eta, dq[i] = dg - deta;
+            } else if (B.state[i] == MARGIN) {
+                q[i] = problem.p[i] - eta, dq[i] = -deta;
+            }
+        }
+    }
+
+    // ---- double ----
+
+    // Steps in double from t on, at most so many: whether the end of the line is reached.
+    bool in_double(int64_t limit, int64_t &made) {
+        paused_ = false;
+        // Where care is needed again and again, this is tried less often.
+        if (!doubles || B.precise || waited_ < std::min((1 << std::min(std::max(idle_ - 1, 0), 5)) - 1, 31)) {
+            waited_++;
+            return false;
+        }
+        double here = t, here_lo = t_lo + ahead;
+        bool finished = steps(here, here_lo, limit, made);
+        if (here > t) t = here, t_lo = here_lo;  // else the solution was looked at ahead of t only
+        ahead = 0.0;
+        counts.regular += made;
+        idle_ = made == 0 && !paused_ ? idle_ + 1 : 0, waited_ = 0;
+        return finished;
+    }
+
+    bool steps(double &t, double &t_lo, int64_t limit, int64_t &made) {
+        auto &P = problem;
+        auto &S = M_.S;
+        auto &watch = M_.watch;
+        Sizes size;
+        double most = 0.0, fastest = 0.0, best = 0.0, pace = INF, widened = 1.0;
+        int in_place = 0;
+        bool fresh = false, whole = false;
+        watch.steps = 0;
+        while (true) {
+            if (made >= limit) return paused_ = true, false;
+            if (!fresh) {
+                if (std::chrono::steady_clock::now() > deadline_) return paused_ = true, false;
+                if (!S.compute(B, t, t_lo, watch.follows(P.n), EPOCH + 2)) return false;
+                watch.begin(B, S, whole, widened);
+                size.total = S.total, most = fastest = best = 0.0;
+                whole = false, fresh = true;
+            }
+            int k = B.size();
+            size.rate = size.now = size.largest = size.fastest = 0.0;
+            for (int j = 0; j < k; j++) {
+                double reach = P.Q.reach[B.F[j]], a = std::abs(S.a[j]), da = std::abs(S.da[j]);
+                size.rate += da * reach, size.now += a * reach;
+                size.largest = std::max(size.largest, a), size.fastest = std::max(size.fastest, da * P.Q.length[B.F[j]]);
+            }
+            size.total = std::max(size.total, size.now);
+            most = std::max(most, size.now), fastest = std::max(fastest, size.rate), best = std::max(best, std::abs(S.value[0]));
+            if (watch.steps > 0 &&
+                (size.now < SHRUNK * most || size.rate < SHRUNK * fastest || std::abs(S.value[0]) < 0.5 * best)) {
+                fresh = false;  // rounding errors are those of larger numbers before
+                continue;
+            }
+            FastEvent event = first_event(B, S, watch, size, GUESS * pace, (1.0 - t) - t_lo);
+            double dt = event.dt;
+            if (!event.clear || ROUNDING * P.Q.longest * (size.now + dt * size.rate) > FAST_ERROR) return false;
+            if (B.line.to_zero) {
+                double total = 0.0, speed = 0.0;
+                for (int g = 0; g < P.m; g++) total += S.eta[g], speed += S.deta[g];
+                if (ends_at_zero(total, speed, dt)) return false;
+            }
+            if (!watch.holds(B, dt)) {
+                widened = watch.steps == 0 ? 2.0 * widened : 1.0;
+                fresh = false;
+                continue;
+            }
+            widened = 1.0;
+            pace = watch.steps == 0 ? dt : pace + MEMORY * (dt - pace);
+            double to = event.who < 0 ? 1.0 : t + (t_lo + dt);
+            const Candidate *entering = nullptr;
+            bool jumps = false;
+            if (event.who >= 0) {
+                if (event.kind == TO_MARGIN) {
+                    int i = watch.near[event.who];
+                    entering = &B.candidate(i);
+                    if (entering->pivot < FAST_PIVOT * P.diagonal(i)) return false;
+                } else {
+                    jumps = B.alone(event.who);
+                    if (jumps && !watch.everything) {  // who takes over may be any sample
+                        fresh = false, whole = true;
+                        continue;
+                    }
+                }
+                if (dt != 0.0 && to <= t) return false;
+                in_place = dt == 0.0 ? in_place + 1 : 0;
+                if (in_place > PATIENCE) return false;
+            }
+            if (dt > 0.0 || event.who < 0) {
+                keep(t, t_lo, to);
+                if (event.who < 0) {  // what was extrapolated to the end is computed afresh there
+                    t = 1.0, t_lo = 0.0;
+                    if (S.compute(B, t, t_lo, false, 0)) amend();
+                    return true;
+                }
+                t_lo += (t - to) + dt;
+                t = to;
+                for (int b = 0; b < 2; b++) S.right.cap[b] = B.line.phi[b].at(t, t_lo).hi;
+                watch.step(dt);
+                S.step(dt, k);
+            }
+            if (jumps) {
+                if (!M_.jump(B, event.who, event.kind == TO_CAP ? LEFT : RIGHT, size.total)) return false;
+                made++;
+                fresh = false;
+                continue;
+            }
+            if (event.kind == TO_MARGIN) {
+                if (!M_.enter(B, event.who, *entering, size.total)) return false;
+            } else {
+                M_.leave(B, event.who, event.kind == TO_CAP ? LEFT : RIGHT);
+            }
+            made++;
+            if (++watch.steps >= EPOCH) fresh = false;
+            else watch.update_rates(B, S);
+        }
+    }
+
+    void keep(double t, double t_lo, double to) {
+        Log &log = B.log;
+        if (!log.keep) return;
+        const auto &S = M_.S;
+        double step[2] = {-t_lo, (to - t) - t_lo}, length = step[1] - step[0];
+        log.first.push_back(t), log.last.push_back(to);
+        for (double dt : step) {
+            for (int g = 0; g < problem.m; g++) log.eta.push_back(S.eta[g] + dt * S.deta[g]);
+            for (int c = 0; c < log.width; c++) log.w.push_back(S.w[W][c] + dt * S.w[DW][c]);
+        }
+        for (int j = 0; j < B.size(); j++) {
+            log.index.push_back(B.F[j]);
+            log.a_first.push_back(S.a[j] + step[0] * S.da[j]), log.a_last.push_back(S.a[j] + step[1] * S.da[j]);
+        }
+        log.ptr.push_back(int64_t(log.index.size()));
+        log.value.insert(log.value.end(), {S.value[0] + step[0] * (S.value[1] - 0.5 * step[0] * S.value[2]),
+                                           length * (S.value[1] - step[0] * S.value[2]), -0.5 * length * length * S.value[2]});
+    }
+    void amend() {  // replace what the log has for the end of its last segment
+        Log &log = B.log;
+        if (!log.keep) return;
+        const auto &S = M_.S;
+        int k = B.size();
+        std::copy(S.a.begin(), S.a.begin() + k, log.a_last.end() - k);
+        std::copy(S.eta.begin(), S.eta.end(), log.eta.end() - problem.m);
+        std::copy(S.w[W], S.w[W] + log.width, log.w.end() - log.width);
+        double *value = &log.value[log.value.size() - 3];
+        if (S.value[1] != 0.0 || S.value[2] != 0.0) value[1] = (S.value[0] - value[0]) - value[2];  // else nothing moves
+    }
+
+    Solution<Form, Twice> T_;
+    Moving<Form> M_;
+    int64_t count_ = 0, stalled_ = 0;
+    int idle_ = 0, waited_ = 0;  // attempts in double in vain, and steps in twice the precision since the last
+    bool paused_ = false;
+    std::chrono::steady_clock::time_point deadline_;
+};
+
+}  // namespace core

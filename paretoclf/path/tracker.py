@@ -1,0 +1,271 @@
+r"""Parametric box QP: the one problem behind every path of the package, and the tracker that follows it.
+
+.. math::
+
+   \min_a \tfrac12 a^\top Q a - p^\top a \quad\text{s.t. } A a = e_0 + t e_1,\ 0 \le a \le c_0 + t c_1,
+
+every index in at most one row of A, with coefficient :math:`\kappa_i\neq0`. Gradient
+:math:`g = Qa - p + A^\top\eta`; optimal iff :math:`g_i\ge0` where :math:`a_i=0`, :math:`g_i\le0` where
+:math:`a_i=c_i`, :math:`g_i=0` between.
+
+The state is a *basis*: a margin set F whose bordered system is nonsingular and which has a member in every row of A, and
+the bound at which each other index sits. On a basis the solution is affine in t. docs/tracker.md explains the algorithm
+on the textbook tracker; this is the face of the same in C++ (``core/``), in two precisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.checks import Array, Index, State
+from paretoclf.errors import DegeneratePathError
+from paretoclf.path import _core
+from paretoclf.path.segments import Line, Log
+from paretoclf.path.sets import LEFT
+from paretoclf.samples import squares
+from paretoclf.tolerances import END_OF_LINE
+
+STORED_SLOPE = 512  # a path keeps w up to this length, beyond it recomputes w from the multipliers
+
+_TURN = 0.05  # seconds between two looks at the keyboard and at the progress bar
+_END, _PAUSE, _LIMIT, _STALL = range(4)
+
+
+@dataclass(frozen=True)
+class GramForm:
+    """``Q = diag(sign) K diag(sign)`` from a kernel matrix held in memory."""
+
+    K: Array
+    sign: Array
+
+    @property
+    def reach(self) -> Array:
+        """``sqrt(Q_ii)``."""
+        return np.asarray(np.sqrt(np.maximum(np.diagonal(self.K), 0.0)))
+
+    @property
+    def stored_width(self) -> int:
+        """No vector w."""
+        return 0
+
+    def core(self, *rest: Any) -> Any:
+        """The tracker in C++."""
+        return _core.KernelTracker(np.ascontiguousarray(self.K, dtype=np.float64), _doubles(self.sign), *rest)
+
+
+@dataclass(frozen=True)
+class FeatureForm:
+    """``Q = Z Z'`` with ``Z = diag(sign) X``: the n x n matrix is never formed, and w is a variable of its own.
+
+    X is an array of shape (n, d) or a `scipy.sparse.csr_array`.
+    """
+
+    X: Any
+    sign: Array
+
+    @property
+    def reach(self) -> Array:
+        """``sqrt(Q_ii)``."""
+        return np.asarray(np.sqrt(squares(self.X)))
+
+    @property
+    def stored_width(self) -> int:
+        """Length of w, where it is about as short as a margin set."""
+        return int(self.X.shape[1]) if self.X.shape[1] <= STORED_SLOPE else 0
+
+    def core(self, *rest: Any) -> Any:
+        """The tracker in C++."""
+        if not sp.issparse(self.X):
+            return _core.DenseTracker(np.ascontiguousarray(self.sign[:, None] * self.X), *rest)
+        Z = sp.csr_array(self.X)
+        values = np.repeat(self.sign, np.diff(Z.indptr)) * Z.data
+        return _core.SparseTracker(Z.indptr.astype(np.int64), Z.indices.astype(np.int32), values, int(Z.shape[1]), *rest)
+
+
+def centre(X: Any) -> Array | None:
+    """Where to measure samples from where the intercept is free: costs no accuracy, and improves the conditioning.
+
+    None for sparse samples, which would fill up, and for features too many for w to be stored.
+    """
+    if not isinstance(X, np.ndarray) or X.shape[1] > STORED_SLOPE:
+        return None
+    return np.asarray(np.where(np.ptp(X, axis=0) > 0, X.mean(axis=0), X[0]))
+
+
+@dataclass(frozen=True)
+class Precise:
+    """Solution on a basis: multipliers of the margin set and eta (rows hi and lo), and w where there are features."""
+
+    a: Array
+    eta: Array
+    w: Array | None
+
+
+class Tracker:
+    """Follows a parametric box QP along one line after another.
+
+    Parameters
+    ----------
+    form : GramForm or FeatureForm
+    p : array of shape (n,)
+        Linear term.
+    kappa : array of shape (n,)
+        Coefficient of each index in its equality row.
+    group : array of shape (n,), int
+        Row of A that the index belongs to, -1 for none.
+    m : int
+        Number of rows of A.
+    """
+
+    #: Whether steps may be taken in double; else all are taken in twice the precision.
+    doubles = True
+
+    def __init__(self, form: GramForm | FeatureForm, p: Any, kappa: Any, group: Any, m: int) -> None:
+        self.Q, self.m, self.n = form, m, len(p)
+        self._core = form.core(_doubles(p), _doubles(kappa), np.asarray(group, dtype=np.int64), m)
+        self._core.doubles = self.doubles
+        self.line: Line | None = None
+        self._log: Log | None = None
+
+    # ---- the basis and the line ----
+
+    def start(self, state: Any, margin: Any, line: Line) -> None:
+        """Take over a basis: sets of all indices (LEFT or RIGHT outside margin), and the margin set."""
+        self._core.start(np.asarray(state, dtype=np.int8), np.asarray(margin, dtype=np.int64))
+        self.set_line(line)
+        for i in margin:
+            if not self._core.enter(int(i)):
+                raise ValueError("the margin set to start from is dependent")
+
+    def start_on(self, state: Any, margin: Any, line: Line) -> bool:
+        """`start` with a margin set that a tracker was on, factored at once; False if that fails."""
+        self._core.start(np.asarray(state, dtype=np.int8), np.asarray(margin, dtype=np.int64))
+        self.set_line(line)
+        return bool(self._core.take(np.asarray(margin, dtype=np.int64)))
+
+    def set_line(self, line: Line, end_tolerance: float = END_OF_LINE) -> None:
+        """Continue from the current basis along another line that starts where the solution is."""
+        self.line = line
+        bases = np.ascontiguousarray(line.bases, dtype=np.float64)
+        ends = (_doubles(x) for x in (line.start, line.stop, line.e0, line.e_end))
+        self._core.set_line(bases, *ends, line.to_zero, end_tolerance)
+
+    @property
+    def ahead(self) -> float:
+        """How far from the beginning of the line the basis is known to hold; there the first solution is looked at."""
+        return float(self._core.ahead)
+
+    @ahead.setter
+    def ahead(self, t: float) -> None:
+        self._core.ahead = t
+
+    def snapshot(self) -> Any:
+        """The basis, to come back to."""
+        return self._core.save()
+
+    def restore(self, snapshot: Any) -> None:
+        """Come back to a basis; `set_line` must follow."""
+        self._core.load(snapshot)
+
+    @property
+    def state(self) -> State:
+        """Set of each index."""
+        return np.asarray(self._core.state)
+
+    @property
+    def index(self) -> Index:
+        """The margin set."""
+        return np.asarray(self._core.margin)
+
+    @property
+    def exchanges(self) -> dict[str, int]:
+        """How many exchanges of each kind there were: regular ones in double, the others in twice the precision."""
+        return dict(self._core.counts)
+
+    def caps(self, t: float) -> Array:
+        """Caps at t: exact at both ends, and accurate relative to caps that vanish there."""
+        return np.asarray(self._core.caps(t))
+
+    # ---- following ----
+
+    def follow(self, max_events: int | None = None, progress: Callable[[float], Any] | None = None) -> int:
+        """Follow the line from t = 0 to t = 1; return the number of exchanges.
+
+        Raises
+        ------
+        DegeneratePathError
+            If the path stalls at one t, needs more than max_events exchanges (by default 200 n + 10 000), or its next step
+            cannot be told with confidence.
+        """
+        limit = 200 * self.n + 10_000 if max_events is None else max_events
+        self._log = None
+        while True:
+            try:
+                stop = self._core.run(limit, _TURN)
+            except _core.Refused as error:
+                raise self._refuse(
+                    str(error), "Standardise the features or use a slightly different line; no doubtful path is returned."
+                ) from None
+            if progress is not None:
+                progress(self._core.t)
+            if stop == _END:
+                return int(self._core.exchanges)
+            if stop == _LIMIT:
+                raise self._refuse(f"more than {limit} exchanges", "Raise max_events, or trace the line in parts.")
+            if stop == _STALL:
+                raise self._refuse("no progress after very many exchanges at one point", "Use a slightly different line.")
+
+    def _refuse(self, cause: str, remedy: str) -> DegeneratePathError:
+        t = float(self._core.t)
+        cap = self.caps(t)
+        costs = f"costs {cap.min():.4g} to {cap.max():.4g}"
+        return DegeneratePathError(cause, t=t, costs=costs, n_margin=int(self.index.size), remedy=remedy)
+
+    def quiet(self) -> bool:
+        """Whether nothing happens any more on the line; puts the targets of the margin set where they belong."""
+        try:
+            return bool(self._core.quiet())
+        except _core.Refused as error:
+            raise self._refuse(str(error), "Standardise the features or use a slightly different line.") from None
+
+    def solution(self, t: float) -> Precise:
+        """The solution of the current basis at t, in twice the precision."""
+        try:
+            a, eta, w = self._core.solution(t)
+        except _core.Refused as error:
+            raise self._refuse(str(error), "Standardise the features or use a slightly different line.") from None
+        return Precise(a, eta, w if isinstance(self.Q, FeatureForm) else None)
+
+    def weights(self, t: float) -> Array:
+        """Multipliers at t on the current basis, shape (n,)."""
+        weights = np.where(self.state == LEFT, self.caps(t), 0.0)
+        weights[self.index] = self.solution(t).a[0]
+        return np.asarray(weights)
+
+    # ---- what was found ----
+
+    def record_from_here(self, keep: bool = True) -> None:
+        """Begin a new log (or none); what was recorded before belongs to whoever took it."""
+        self._core.record(keep, self.Q.stored_width)
+        self._log = None
+
+    @property
+    def segments(self) -> int:
+        """How many segments the log holds."""
+        return int(self._core.segments)
+
+    @property
+    def log(self) -> Log:
+        """What was found since the last `record_from_here`."""
+        if self._log is None:
+            self._log = Log(**self._core.log)
+        return self._log
+
+
+def _doubles(x: Any) -> Array:
+    return np.ascontiguousarray(x, dtype=np.float64)
