@@ -106,6 +106,11 @@ class Precise:
     w: Array | None
 
 
+def add_product(A: Array, hi: Array, lo: Array, out_hi: Array, out_lo: Array) -> None:
+    """Add ``A @ (hi + lo)`` to ``out_hi + out_lo``, in place, in twice the precision; A (m, k), the others (k, c), (m, c)."""
+    _core.add_product(np.ascontiguousarray(A), hi, lo, out_hi, out_lo)
+
+
 class Tracker:
     """Follows a parametric box QP along one line after another.
 

@@ -25,6 +25,9 @@ void rotate(const double *row, double *to, double *rest, double c, double s, int
 void accumulate(double *hi, double *lo, double scale, const double *row, int n);
 void accumulate(double *hi, double *lo, const double *row, double a, double a_lo, int n);
 
+// (hi, lo) += scale (row, row_lo), in twice the precision.
+void accumulate(double *hi, double *lo, const double *row, const double *row_lo, double scale, int n);
+
 // (hi, lo) = x_0 (sum_0) + x_1 (sum_1), in twice the precision; parts of the two numbers and vectors.
 void combine(const double *x_hi, const double *x_lo, const double *const *sum_hi, const double *const *sum_lo, double *hi,
              double *lo, int n);

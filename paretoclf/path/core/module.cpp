@@ -16,6 +16,7 @@ using In = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::
 using In1 = In<double, 1>;
 using In2 = In<double, 2>;
 using Ints = In<int64_t, 1>;
+using Out2 = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using States = In<int8_t, 1>;
 
 template <class T, class Values>
@@ -191,6 +192,19 @@ NB_MODULE(_core, module) {
     bind_parts(parts);
     nb::exception<Refused>(module, "Refused");
     nb::class_<Sets>(module, "Sets");
+    // out += A x in twice the precision: A (m, k); x and out in two parts, (k, c) and (m, c).
+    module.def(
+        "add_product",
+        [](In2 A, In2 hi, In2 lo, Out2 out_hi, Out2 out_lo) {
+            size_t c = hi.shape(1);
+            if (hi.shape(0) != A.shape(1) || lo.shape(0) != hi.shape(0) || lo.shape(1) != c || out_hi.shape(0) != A.shape(0) ||
+                out_hi.shape(1) != c || out_lo.shape(0) != A.shape(0) || out_lo.shape(1) != c)
+                throw std::invalid_argument("shapes must be (m, k), (k, c), (k, c), (m, c) and (m, c)");
+            for (size_t i = 0; i < A.shape(0); i++)
+                for (size_t j = 0; j < A.shape(1); j++)
+                    accumulate(&out_hi(i, 0), &out_lo(i, 0), &hi(j, 0), &lo(j, 0), A(i, j), int(c));
+        },
+        "A"_a, "hi"_a, "lo"_a, "out_hi"_a, "out_lo"_a, nb::call_guard<nb::gil_scoped_release>());
     tracker<Gram>(module, "KernelTracker")
         .def(
             "__init__",

@@ -31,6 +31,16 @@ EVERY_PROCESSOR void accumulate(double *RESTRICT hi, double *RESTRICT lo, const 
     }
 }
 
+EVERY_PROCESSOR void accumulate(double *RESTRICT hi, double *RESTRICT lo, const double *RESTRICT row,
+                                const double *RESTRICT row_lo, double scale, int n) {
+    for (int i = 0; i < n; i++) {
+        double p = scale * row[i], e = std::fma(scale, row[i], -p);
+        Twice s = two_sum(hi[i], p);
+        Twice r = two_sum(s.hi, lo[i] + (e + s.lo));
+        hi[i] = r.hi, lo[i] = r.lo + scale * row_lo[i];
+    }
+}
+
 EVERY_PROCESSOR void combine(const double *x_hi, const double *x_lo, const double *const *sum_hi,
                              const double *const *sum_lo, double *RESTRICT hi, double *RESTRICT lo, int n) {
     const double *RESTRICT h0 = sum_hi[0], *RESTRICT h1 = sum_hi[1], *RESTRICT l0 = sum_lo[0], *RESTRICT l1 = sum_lo[1];
