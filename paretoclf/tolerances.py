@@ -6,6 +6,14 @@ the path parameter t against the length 1 of its line.
 
 from __future__ import annotations
 
+#: Squared distances from products of samples are made again from differences where the terms that cancel exceed what is
+#: left by more than this: at most four bits more than differences lose.
+CANCELLED = 16.0
+
+#: The largest kernel value may be from 1 / this to this, the largest number in X from and to the roots of these: sums
+#: over many pairs of samples, times costs, are then numbers.
+LARGEST_SQUARE = 1e280
+
 #: Pivots of the pivoted Cholesky factor below this share of the largest diagonal end the factorisation;
 #: the dual objective then agrees with the full Gram to about 1e-15 (measured on RBF kernels).
 FACTOR_RANK = 1e-10
@@ -170,9 +178,8 @@ TINY_CAP = 1e-11
 #: Polish: the margins of the margin set are refined until they miss 1 (relative to 1 + |f|) by at most this.
 POLISH_MARGIN = 1e-13
 
-#: Two classes are separable when some hyperplane keeps each of them this far away, with features scaled to at most 1
-#: and slopes of at most 1 in each: linear programs are solved to 1e-9 and better.
-SEPARATED = 1e-9
+#: Separation of two classes: a convex weight above this is one. Linear programs are solved to 1e-9 and better.
+WEIGHTED = 1e-9
 
 #: 2nu-SVM: rounding of scores, relative to the largest kernel value times the sum of the multipliers.
 SCORE_ROUNDING = 1e-14

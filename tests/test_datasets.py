@@ -320,7 +320,7 @@ def test_npz_is_read(tmp_path):
         ({"X": [[0.0], [np.nan]], "y": [1, -1]}, "array 'X' must be finite, got nan at row 1, column 0"),
         ({"X": np.zeros((2, 1)), "y": [1, -1, 1]}, "array 'y' must have shape (2,), got (3,)"),
         ({"X": np.zeros((3, 1)), "y": [1, 2, 3]}, "must have two values, got 3: '1' (1), '2' (1), '3' (1)"),
-        ({"X": np.array([["a"], ["b"]]), "y": [1, -1]}, "array 'X' must be a numeric array"),
+        ({"X": np.array([["a"], ["b"]]), "y": [1, -1]}, "array 'X' must be numeric and real, got <U1"),
         ({"X": np.array([[None], [1]], dtype=object), "y": [1, -1]}, "cannot be read as an npz file"),
     ],
 )

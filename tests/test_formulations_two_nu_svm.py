@@ -481,3 +481,14 @@ def test_outlines_shrink_with_nu_and_hold_the_nearest_points():
     assert last == pytest.approx(0, abs=1e-12)
     with pytest.raises(InputError, match="linear kernel"):
         TwoNuSVM(X, y, pc.RBF(1.0)).hulls(0.5, 0.5).outline(1)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1.7e9, 2.0**40])
+def test_nu_star_knows_no_origin(offset):
+    """At 1.7e9 it was 0.433 for 0.368: the solver's tolerance was that of the offset."""
+    rng = np.random.default_rng(3)
+    X = np.round(1024 * rng.normal(size=(30, 2))) / 1024  # exact at every offset
+    y = np.where(X[:, 0] + rng.normal(size=30) > 0, 1.0, -1.0)
+    here, there = (pc.TwoNuSVM(Z, y).nu_star(0.5) for Z in (X, X + offset))
+    assert there == pytest.approx(here, rel=1e-9)
+    assert here == pytest.approx(pc.TwoNuSVM(X, y, lambda A, B: A @ B.T + 1).nu_star(0.5), rel=1e-6)
