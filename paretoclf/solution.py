@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from paretoclf.certificate import BoxCertificate, Certificate, certify_many, certify_precisely
-from paretoclf.checks import Array, Mask
+from paretoclf.checks import Array, Mask, keep
 from paretoclf.classifiers import Rule, gram_scores, gram_slope
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
@@ -45,6 +45,9 @@ class Classifier(Rule):
     alpha: Array = field(repr=False)
     b: float
     slope: Array | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        keep(self, "y", "caps", "alpha", "slope")
 
     @property
     def coef(self) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.certificate import Certificate, certify_many
-from paretoclf.checks import check_labels, check_vector, check_weights
+from paretoclf.checks import check_labels, check_vector, check_weights, real_number
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
@@ -102,7 +102,7 @@ def verify(
         if b is None:
             b = point_of(best_intercepts(labels, caps, gram.matvec(labels * alpha)))
         try:
-            b = float(b)
+            b = real_number(b)
         except (TypeError, ValueError):
             raise InputError(f"solutions[{k}]: b must be a number, got {b!r}") from None
         if not np.isfinite(b):
@@ -110,4 +110,6 @@ def verify(
         data = {"K": gram.matrix} if gram.features is None else {"X": gram.features}
         certificates += certify_many(labels, caps[:, None], alpha[:, None], np.array([b]), **data)
         costs.append(c)
+    if not costs:
+        raise InputError("solutions must hold at least one (C_plus, C_minus, alpha[, b]), got none")
     return Verification(tuple(costs), tuple(certificates))

@@ -51,7 +51,8 @@ class Dataset:
     notes: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "X", check_matrix(self.X))
+        object.__setattr__(self, "feature_names", tuple(self.feature_names))
+        object.__setattr__(self, "X", check_matrix(self.X, copy=True))
         object.__setattr__(self, "y", check_labels(self.y, len(self.X)))
         if len(self.feature_names) != self.X.shape[1]:
             raise InputError(

@@ -20,7 +20,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
 from tqdm import tqdm
 
-from paretoclf.checks import Array, Index, check_labels
+from paretoclf.checks import Array, Index, check_labels, keep
 from paretoclf.empirical.bands import Band, bootstrap
 from paretoclf.empirical.held_out import HeldOut, held_out
 from paretoclf.empirical.monotone import MonotoneFit, fitted
@@ -75,6 +75,9 @@ class EmpiricalTradeoff:
     areas: Array
     hull_areas: Array | None = None
     name: str = ""
+
+    def __post_init__(self) -> None:
+        keep(self, "y", "areas", "hull_areas")
 
     def __repr__(self) -> str:
         m = self.parts[0].test.size

@@ -27,6 +27,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
+from paretoclf.checks import real_number
 from paretoclf.classifiers import LinearRule, Rule
 from paretoclf.errors import InputError
 from paretoclf.evidence import Judged
@@ -220,7 +221,7 @@ class Formulation(ABC):
         numbers = {}
         for name in names:
             try:
-                numbers[name] = float(values[name])
+                numbers[name] = real_number(values[name])
             except (TypeError, ValueError):
                 raise InputError(f"{name} must be a number, got {values[name]!r}") from None
             if numbers[name] not in domain[name]:

@@ -35,6 +35,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import brentq
 
+from paretoclf.checks import real_number
 from paretoclf.errors import InputError
 from paretoclf.evidence import judge
 from paretoclf.formulations.base import Range
@@ -244,7 +245,7 @@ class MEMPM:
 
 def _weight(theta: Any) -> float:
     try:
-        number = float(theta)
+        number = real_number(theta)
     except (TypeError, ValueError):
         raise InputError(f"theta must be a number, got {theta!r}") from None
     if number not in WEIGHT:

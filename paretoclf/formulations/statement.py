@@ -48,6 +48,10 @@ class Statement:
     remarks: tuple[str, ...] = field(default=())
     reference: str = ""
 
+    def __post_init__(self) -> None:
+        for name, kind in (("kkt", dict), ("signs", dict), ("remarks", tuple)):
+            object.__setattr__(self, name, kind(getattr(self, name)))
+
     def markdown(self) -> str:
         """Render the page."""
         parts = [f"# {self.title}", self.data]

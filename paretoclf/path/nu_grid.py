@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from paretoclf.checks import Array, Index, Mask, State
+from paretoclf.checks import Array, Index, Mask, State, real_array
 from paretoclf.classifiers import KernelRule, NoRule, Rule
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
@@ -228,7 +228,7 @@ def nu_grid(
 
 
 def _increasing(given: Any, name: str) -> Array:
-    values = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    values = np.atleast_1d(real_array(given, name, copy=True))
     good = values.ndim == 1 and values.size > 0 and bool((values > 0).all()) and bool((values <= 1).all())
     if not good or (np.diff(values) <= 0).any():
         raise InputError(f"{name} must be increasing numbers within (0, 1], got {given!r}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from paretoclf.checks import Array, Index
+from paretoclf.checks import Array, Index, keep
 from paretoclf.errors import InputError
 
 
@@ -27,6 +27,9 @@ class PathScores:
     t: Array
     start: Array = field(repr=False)
     end: Array = field(repr=False)
+
+    def __post_init__(self) -> None:
+        keep(self, "t", "start", "end")
 
     def __call__(self, t: float | Array) -> Array:
         """Scores at t: shape (m,) for a number, (m, len(t)) for an array. Right-continuous at jumps."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, real_array
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.roc.hull import upper_hull
@@ -122,10 +122,10 @@ class RocCurve:
         labels = {
             "fpr": fpr,
             "tpr": tpr,
-            "shift": _values(self.shift, size, default=0.0),
-            "t": None if self.t is None else np.asarray(self.t, dtype=float),
-            "swept": _values(self.swept, size, default=1.0),
-            "index": None if self.index is None else np.asarray(self.index, dtype=np.intp),
+            "shift": _values(self.shift, "shift", size, default=0.0),
+            "t": None if self.t is None else np.array(self.t, dtype=float),
+            "swept": _values(self.swept, "swept", size, default=1.0),
+            "index": None if self.index is None else np.array(self.index, dtype=np.intp),
         }
         for name, values in labels.items():
             if values is not None and values.shape != (size,):
@@ -263,14 +263,14 @@ class RocCurve:
         )
 
 
-def _values(given: Any, size: int, default: float) -> Array:
-    values = np.asarray(given, dtype=float)
+def _values(given: Any, name: str, size: int, default: float) -> Array:
+    values = real_array(given, name, copy=True)
     return np.full(size, default) if values.size == 0 else values
 
 
 def _rates(values: Any, name: str, count: int) -> Array:
     """Rates in [0, 1] that are whole numbers of count samples."""
-    rates = np.asarray(values, dtype=float)
+    rates = real_array(values, name)
     if rates.ndim != 1 or len(rates) == 0:
         raise InputError(f"{name} must be a non-empty vector, got shape {rates.shape}")
     bad = np.flatnonzero(~((rates >= 0) & (rates <= 1)))

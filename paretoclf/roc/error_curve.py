@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array, Index, Mask
+from paretoclf.checks import Array, Index, Mask, keep
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
@@ -134,6 +134,7 @@ class ErrorCurve:
         for name, count in (("n_plus", self.n_plus), ("n_minus", self.n_minus)):
             if count < 1:
                 raise InputError(f"{name} must be at least 1, got {count!r}")
+        keep(self, "t", "false_positives", "false_negatives", "false_positives_at", "false_negatives_at")
 
     def __repr__(self) -> str:
         best = self.minimax()[0]

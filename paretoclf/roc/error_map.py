@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask, check_labels
+from paretoclf.checks import Array, Index, Mask, check_labels, keep
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.path.polygon import borders, centroid
@@ -112,6 +112,9 @@ class ErrorMap:
     inside_counts: Index
     n_plus: int
     n_minus: int
+
+    def __post_init__(self) -> None:
+        keep(self, "X", "y", "start", "stop", "counts", "inside", "inside_counts")
 
     def __repr__(self) -> str:
         errors = self.inside_counts.sum(axis=1) / self.y.size

@@ -11,7 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from paretoclf.certificate import Certificate
-from paretoclf.checks import Array
+from paretoclf.checks import Array, real_array
 from paretoclf.errors import InputError
 from paretoclf.solution import Solution
 from paretoclf.solve.compiled import Compiled, NotUpdatable
@@ -211,12 +211,11 @@ def _compile(
 def _points(formulation: Solvable, grid: Mapping[str, Any]) -> list[dict[str, float]]:
     columns: dict[str, Any] = {}
     for name, given in grid.items():
-        try:
-            column = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"{name} must be numeric, got {type(given).__name__}") from None
+        column = real_array(given, name)
         if column.ndim > 1:
             raise InputError(f"{name} must be a number or one-dimensional, got shape {column.shape}")
+        if column.size == 0:
+            raise InputError(f"{name} must hold at least one value, got none")
         columns[name] = column
     lengths = {name: column.size for name, column in columns.items() if column.ndim == 1}
     if len(set(lengths.values())) > 1:
