@@ -19,6 +19,7 @@ from paretoclf.errors import SolveError as SolveError
 from paretoclf.gaussian.moments import Distances as Distances
 from paretoclf.gaussian.moments import Moments as Moments
 from paretoclf.gram import Gram as Gram
+from paretoclf.gram import nearest_psd as nearest_psd
 from paretoclf.kernels import RBF as RBF
 from paretoclf.kernels import Linear as Linear
 from paretoclf.kernels import Polynomial as Polynomial

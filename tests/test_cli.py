@@ -128,7 +128,8 @@ def test_lines_end_where_the_help_says():
 @pytest.mark.parametrize(
     ("kernel", "expected", "printed"),
     [
-        (["--kernel", "rbf"], {"kernel": "RBF"}, "median distance"),
+        (["--kernel", "rbf"], {"kernel": "RBF"}, "gamma='scale' on the whole data set"),
+        (["--kernel", "rbf", "--bandwidth", "median"], {"kernel": "RBF"}, "median distance"),
         (["--kernel", "rbf", "--bandwidth", "1.5"], {"kernel": "RBF", "bandwidth": 1.5}, "bandwidth 1.5 (given)"),
         (["--kernel", "poly", "--degree", "2", "--no-standardize"], {"kernel": "Polynomial", "degree": 2}, "as given"),
     ],
@@ -143,9 +144,10 @@ def test_kernels(csv, tmp_path, capsys, kernel, expected, printed):
     assert report["total"] == 5.0
     assert (report["scaling"] is None) == ("--no-standardize" in kernel)
     assert max(line["worst_gap"] for line in report["lines"].values()) <= 1e-9
-    if kernel == ["--kernel", "rbf"]:
-        X = pc.load_path(out / "path.npz").gram.X
-        assert report["kernel"]["bandwidth"] == pytest.approx(pc.RBF.median(X).bandwidth)
+    if kernel[-1] in ("rbf", "median"):
+        gram = pc.load_path(out / "path.npz").gram
+        meant = pc.RBF.median(gram.X) if kernel[-1] == "median" else pc.Gram(gram.X, "rbf").kernel
+        assert gram.kernel == pc.RBF(report["kernel"]["bandwidth"]) == meant  # what Python means by the name
 
 
 def test_json_is_all_that_is_printed_and_the_same_seed_gives_the_same(csv, tmp_path, capsys):

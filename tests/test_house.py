@@ -28,6 +28,7 @@ GROUND = (
         "costs",
         "checks",
         "samples",
+        "distances",
         "exact_sums",
         "kernels",
         "low_rank",

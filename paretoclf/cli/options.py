@@ -120,7 +120,10 @@ def _trace(parser: argparse.ArgumentParser) -> None:
     model = parser.add_argument_group("model")
     model.add_argument("--kernel", choices=("linear", "rbf", "poly"), default="linear", help="default: linear")
     model.add_argument(
-        "--bandwidth", type=float, metavar="SIGMA", help="width of the rbf kernel; default: the median distance"
+        "--bandwidth",
+        type=_width,
+        metavar="SIGMA",
+        help="width of the rbf kernel, or 'median', the median distance; default: that of scikit-learn's gamma='scale'",
     )
     model.add_argument("--degree", type=int, metavar="D", help="degree of the poly kernel; default: 3")
     model.add_argument(
@@ -135,6 +138,10 @@ def _trace(parser: argparse.ArgumentParser) -> None:
     output = _output(parser)
     output.add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
     output.add_argument("--quiet", action="store_true", help="print nothing, show no progress")
+
+
+def _width(text: str) -> float | str:
+    return text if text == "median" else float(text)
 
 
 def _roc(parser: argparse.ArgumentParser) -> None:

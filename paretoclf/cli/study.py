@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 import paretoclf as pc
 from paretoclf.datasets import Dataset
 from paretoclf.errors import InputError
-from paretoclf.kernels import Kernel, kernel_spec, median_bandwidth
+from paretoclf.kernels import Kernel, kernel_spec
 from paretoclf.roc.of_path import Vary
 
 MEAN_COST = 10.0
@@ -34,8 +34,9 @@ class Options:
     Parameters
     ----------
     kernel : {"linear", "rbf", "poly"}
-    bandwidth : float, optional
-        Of the rbf kernel; default the median distance between two samples (after scaling).
+    bandwidth : float or "median", optional
+        Of the rbf kernel: a number, or the median distance between two samples (after scaling); default `RBF.scale`,
+        which is what ``kernel="rbf"`` is everywhere.
     degree : int, optional
         Of the poly kernel ``(x . z / d + 1) ** degree``; default 3.
     total : float
@@ -50,7 +51,7 @@ class Options:
     """
 
     kernel: str = "linear"
-    bandwidth: float | None = None
+    bandwidth: float | str | None = None
     degree: int | None = None
     total: float = 2.0
     standardize: bool = True
@@ -62,15 +63,17 @@ class Options:
                 raise InputError(f"--{name} belongs to --kernel {owner}, but the kernel is {self.kernel}")
         for name in ("bandwidth", "total"):
             value = getattr(self, name)
-            if value is not None and not (np.isfinite(value) and value > 0):
+            if isinstance(value, float) and not (np.isfinite(value) and value > 0):
                 raise InputError(f"--{name} must be a finite positive number, got {value:g}")
         if self.degree is not None and self.degree < 1:
             raise InputError(f"--degree must be at least 1, got {self.degree}")
 
     def make_kernel(self, X: Any) -> Kernel:
         """Kernel for the (scaled) samples of the whole data set."""
+        if self.kernel == "rbf" and self.bandwidth == "median":
+            return pc.RBF.median(X)
         if self.kernel == "rbf":
-            return pc.RBF(median_bandwidth(X) if self.bandwidth is None else self.bandwidth)
+            return pc.RBF.scale(X) if self.bandwidth is None else pc.RBF(float(self.bandwidth))
         if self.kernel == "poly":
             return pc.Polynomial(3 if self.degree is None else self.degree, scale=1.0 / X.shape[1])
         return pc.Linear()
@@ -132,10 +135,12 @@ class Study:
         }
 
     def _origin(self) -> str:
+        if self.options.bandwidth == "median":
+            return "median distance of the whole data set"
         given = self.options.bandwidth is not None or self.options.degree is not None
         if given or self.options.kernel == "linear":
             return "given"
-        return "median distance of the whole data set" if self.options.kernel == "rbf" else "default"
+        return "gamma='scale' on the whole data set" if self.options.kernel == "rbf" else "default"
 
     def _line(self, name: str, path: pc.Path) -> dict[str, Any]:
         certificates = path.certificates()
