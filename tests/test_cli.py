@@ -207,7 +207,13 @@ def change_csv(**options):
         (change_csv(n=3), ["small.csv"], ["small", "at least 2 samples"]),
         (None, ["small.csv", "--kernel", "rbf", "--bandwidth", "-1"], ["--bandwidth", "-1"]),
         (None, ["small.csv", "--kernel", "rbf", "--bandwidth", "nan"], ["--bandwidth", "nan"]),
+        (
+            None,
+            ["small.csv", "--kernel", "rbf", "--bandwidth", "wide"],
+            ["number or 'median'", "wide"],
+        ),
         (None, ["small.csv", "--bandwidth", "1"], ["--bandwidth", "rbf"]),
+        (None, ["small.csv", "--bandwidth", "median"], ["--bandwidth", "rbf"]),
         (None, ["small.csv", "--kernel", "poly", "--degree", "0"], ["--degree", "0"]),
         (None, ["small.csv", "--kernel", "sigmoid"], ["--kernel", "sigmoid"]),
         (None, ["small.csv", "--total", "0"], ["--total", "0"]),

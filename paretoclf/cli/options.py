@@ -141,7 +141,10 @@ def _trace(parser: argparse.ArgumentParser) -> None:
 
 
 def _width(text: str) -> float | str:
-    return text if text == "median" else float(text)
+    try:
+        return text if text == "median" else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number or 'median', got {text!r}") from None
 
 
 def _roc(parser: argparse.ArgumentParser) -> None:
