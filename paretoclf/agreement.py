@@ -8,13 +8,14 @@ from typing import Any, overload
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, what_it_is
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
 from paretoclf.formulations.quantile_svm import QuantileSVM
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
+from paretoclf.path.declared import path_problem
 from paretoclf.path.margin_path import MarginPath
 from paretoclf.path.nu_path import NuPath
 from paretoclf.path.quantile_path import QuantilePath
@@ -162,7 +163,8 @@ def compare(
     Raises
     ------
     InputError
-        If n is not positive, svm holds other data than the path, or has other parameters than the sweep.
+        If n is not positive, svm declares another path or holds other data than the path, or has other parameters than
+        the sweep.
     """
     if isinstance(path, Sweep):
         return _compare_sweep(path, svm, n, rng)
@@ -174,6 +176,9 @@ def compare(
         return _compare_margins(path, svm, n, rng)
     if isinstance(path, NuPath):
         return _compare_nu(path, svm, n, rng)
+    if not isinstance(path, Path):
+        raise InputError(f"path must be what trace or sweep returns, got {what_it_is(path)}")
+    path_problem(svm, only="costs")
     same = np.array_equal(svm.y, path.y) and np.array_equal(svm.sample_weight, path.sample_weight)
     if not (same and same_samples(svm.X, path.gram.X)):
         raise InputError("svm must hold the samples, labels and weights that the path was traced on")
@@ -204,26 +209,28 @@ def _points(ends: Array, n: int, rng: Any, some: Array | None = None) -> list[tu
 
 
 def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Any) -> ValueAgreement:
-    same = isinstance(svm, QuantileSVM) and np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
+    path_problem(svm, only="quantile")
+    same = np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
     if not (same and svm.bias == path.bias):
-        raise InputError("svm must be a QuantileSVM with the samples, labels and bias that the path was traced on")
+        raise InputError("svm must hold the samples, labels and bias that the path was traced on")
     taus = [tau for tau, _ in _points(path.breakpoints, n, rng)]
     return _values(path, taus, sweep(svm, tau=taus, lam=path.lam, progress=False))
 
 
 def _compare_margins(path: MarginPath, svm: BiobjectiveMargin, n: int, rng: Any) -> ValueAgreement:
-    same = isinstance(svm, BiobjectiveMargin) and np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
+    path_problem(svm, only="margins")
+    same = np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
     if not (same and svm.soft == path.soft):
-        raise InputError("svm must be a BiobjectiveMargin with the samples, labels and softness of the path")
+        raise InputError("svm must hold the samples, labels and softness of the path")
     shares = [share for share, _ in _points(path.breakpoints, n, rng)]
     costs = {} if path.slack_costs is None else vars(path.slack_costs)
     return _values(path, shares, sweep(svm, theta=[path.theta(s) for s in shares], **costs, progress=False))
 
 
 def _compare_nu(path: NuPath, svm: TwoNuSVM, n: int, rng: Any) -> ValueAgreement:
-    same = isinstance(svm, TwoNuSVM) and np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
-    if not same:
-        raise InputError("svm must be a TwoNuSVM with the samples and labels that the path was traced on")
+    path_problem(svm, only="nu")
+    if not (np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)):
+        raise InputError("svm must hold the samples and labels that the path was traced on")
     # Where the hulls meet there is no classifier, and nu_star is only known to CVXPY's accuracy.
     proper = np.array([t for t in path.breakpoints if path.rho(float(t)) > 0.0])
     chosen = [t for t, _ in _points(path.breakpoints, n, rng, proper)]
@@ -248,6 +255,8 @@ def _values(path: QuantilePath | MarginPath | NuPath, points: list[float], refer
 def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Any) -> ValueAgreement:
     if int(n) != n or n < 1:
         raise InputError(f"n must be a positive whole number, got {n!r}")
+    if not isinstance(other, Formulation):
+        raise InputError(f"svm must be a formulation, got {what_it_is(other)}")
     names = list(first.parameters)
     if set(names) != set(other.domain):
         raise InputError(

@@ -127,3 +127,18 @@ def check_positive_number(value: Any, name: str) -> float:
     if not np.isfinite(v) or v <= 0:
         raise InputError(f"{name} must be a finite positive number, got {value!r}")
     return v
+
+
+def what_it_is(given: Any) -> str:
+    """What was given in place of an object of ours, in a few words: a class, an array with its shape, or a type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.checks import what_it_is
+    >>> what_it_is(np.ones((3, 2))), what_it_is(dict), what_it_is(3)
+    ('an array of shape (3, 2)', 'the class dict: make one first, dict(...)', 'int')
+    """
+    if isinstance(given, type):
+        return f"the class {given.__name__}: make one first, {given.__name__}(...)"
+    return f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else type(given).__name__

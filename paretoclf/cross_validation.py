@@ -17,6 +17,7 @@ from paretoclf.costs import CostLine, Costs, SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import Precomputed
+from paretoclf.path.declared import path_problem
 from paretoclf.path.lines import CostProblem, trace_costs
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.error_curve import ErrorCurve, error_curve_of_scores
@@ -67,7 +68,7 @@ def cross_validated_errors(
     Raises
     ------
     InputError
-        If a class has fewer samples than there are folds, or a training part lacks a class.
+        If svm is no 2C-SVM, a class has fewer samples than there are folds, or a training part lacks a class.
     DegeneratePathError
         If the path of a fold cannot be followed.
 
@@ -82,6 +83,7 @@ def cross_validated_errors(
     >>> curve.n_plus, curve.n_minus, curve.minimax()[0].objective
     (20, 20, 0.1)
     """
+    path_problem(svm, only="costs")
     parts = _folds(svm, folds, rng)
     if transformer is not None and isinstance(svm.gram.kernel, Precomputed):
         raise InputError("transformer must be left out for kernel='precomputed': there are no features to transform")

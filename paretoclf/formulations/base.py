@@ -30,7 +30,7 @@ import numpy as np
 from paretoclf.classifiers import LinearRule, Rule
 from paretoclf.errors import InputError
 from paretoclf.evidence import Judged
-from paretoclf.formulations.statement import Statement
+from paretoclf.formulations.statement import Statement, printed
 from paretoclf.solution import Solution
 from paretoclf.solve.model import Accuracy, Form, Model, check_form
 from paretoclf.solve.programs import judge_programs
@@ -99,6 +99,9 @@ class Formulation(ABC):
         The mathematics, for `statement`.
     pages : tuple of Statement
         All of them, where the class has variants.
+    path_problem : {"costs", "quantile", "margins", "nu"} or None
+        Which problem of `paretoclf.trace` it is: that of `TwoCSVM`, `QuantileSVM`, `BiobjectiveMargin` or `TwoNuSVM`.
+        A subclass with a domain, primal or dual of its own is none until it declares one.
     """
 
     domain: Mapping[str, Range] = MappingProxyType({})
@@ -107,6 +110,12 @@ class Formulation(ABC):
     page: Statement | None = None
     pages: tuple[Statement, ...] = ()
     thin: bool = True
+    path_problem: str | None = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "path_problem" not in vars(cls) and not vars(cls).keys().isdisjoint(("domain", "primal", "dual")):
+            cls.path_problem = None  # another problem than its parent's, until it says otherwise
 
     @cached_property
     def parameters(self) -> Mapping[str, cp.Parameter]:
@@ -242,6 +251,12 @@ class Formulation(ABC):
 
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
         """Read the classifier from named numbers. Here: ``w . x + b`` from the variables ``w`` and ``b`` (or no b)."""
+        if "w" not in numbers:
+            own = ", ".join(self.primal_model.variables)
+            raise InputError(
+                f"{type(self).__name__} must name a variable of its primal w (and one b), or override "
+                f"classifier(values, numbers): its variables are {own}"
+            )
         return LinearRule(numbers["w"], numbers.get("b", 0.0))
 
     def complete(
@@ -275,7 +290,8 @@ class Formulation(ABC):
         if self.page is not None:
             return self.page.markdown()
         programs = [
-            f"## {form.capitalize()}\n\n```text\n{self.model(form).problem}\n```" for form in self.needs("primal")
+            f"## {form.capitalize()}\n\n```text\n{printed(self.model(form).problem)}\n```"
+            for form in self.needs("primal")
         ]
         return "\n\n".join([self.describe().rstrip(), *programs]) + "\n"
 

@@ -105,6 +105,7 @@ class MEMPM:
     """
 
     page = PAGE
+    path_problem = None
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, *, reg: Any = 0.0, low_rank: Any = None) -> None:
         self.inner = BiasedMinimaxProbabilityMachine(X, y, kernel, reg=reg, low_rank=low_rank)

@@ -16,6 +16,7 @@ from paretoclf.gram import Gram
 from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.memory import require_memory
 from paretoclf.nu import equivalent_costs, to_asymmetry
+from paretoclf.path.declared import path_problem
 from paretoclf.path.engine import follow
 from paretoclf.path.events import LEFT
 from paretoclf.path.jit import compiled
@@ -163,7 +164,7 @@ def nu_grid(
     Raises
     ------
     InputError
-        If nu_plus or nu_minus is not as above, or there is no memory for the multipliers.
+        If svm is no 2nu-SVM, nu_plus or nu_minus is not as above, or there is no memory for the multipliers.
 
     References
     ----------
@@ -180,6 +181,7 @@ def nu_grid(
            [0.   , 0.042, 0.444],
            [0.083, 0.292, 1.354]])
     """
+    path_problem(svm, only="nu")
     y, began = svm.y, time.perf_counter()
     plus, minus = _increasing(nu_plus, "nu_plus"), _increasing(nu_minus, "nu_minus")
     shape = plus.size, minus.size

@@ -24,6 +24,7 @@ from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.critical import Bases, Region, Sets
+from paretoclf.path.declared import path_problem
 from paretoclf.path.exploration import Exploration
 from paretoclf.path.lines import CostProblem, trace_costs
 from paretoclf.path.polygon import area, borders, rectangle
@@ -323,7 +324,7 @@ def plane(
     Raises
     ------
     InputError
-        If a range is none.
+        If svm is no 2C-SVM, or a range is none.
     DegeneratePathError
         If a region cannot be found, the regions do not add up to the rectangle, or a certificate fails. No doubtful
         map is returned.
@@ -344,6 +345,7 @@ def plane(
     >>> found.at(1.0, 1.0).certificate.passes(1e-12)
     True
     """
+    path_problem(svm, only="costs")
     across, up = _range(C_plus, "C_plus"), _range(C_minus, "C_minus")
     began = time.perf_counter()
     frame = rectangle(across, up)

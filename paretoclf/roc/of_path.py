@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
-from paretoclf.checks import Array, check_labels, check_vector
+from paretoclf.checks import Array, check_labels, check_vector, what_it_is
 from paretoclf.errors import InputError
+from paretoclf.path.declared import path_problem
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
 from paretoclf.roc.curve import RocCurve
@@ -111,6 +112,13 @@ def roc_of_path(
     >>> roc_of_path(Line(), X, y, vary="asymmetry")
     RocCurve(asymmetry: 5 points, 2 positives, 2 negatives, AUC 0.7500, of the hull 0.8750)
     """
+    if isinstance(path, type) or not (hasattr(path, "scores") and hasattr(path, "costs")):
+        if hasattr(path, "path_problem"):
+            path_problem(path)  # which may have no path at all
+        raise InputError(
+            f"path must be an exact path, as paretoclf.trace returns it, got {what_it_is(path)}; for the scores of one "
+            "classifier use roc_curve_of_scores"
+        )
     scores = path.scores(X)
     lo, hi = float(scores.t[0]), float(scores.t[-1])
     return roc_of_scores(scores, y, vary, symmetric_t(path, lo, hi) if t is None else t, n_grid)

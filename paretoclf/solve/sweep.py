@@ -11,7 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from paretoclf.certificate import Certificate
-from paretoclf.checks import Array
+from paretoclf.checks import Array, what_it_is
 from paretoclf.errors import InputError
 from paretoclf.solution import Solution
 from paretoclf.solve.compiled import Compiled, NotUpdatable
@@ -143,7 +143,7 @@ def sweep(
     Raises
     ------
     InputError
-        If a parameter is missing, unknown or out of range, or the lengths differ.
+        If formulation is none, a parameter is missing, unknown or out of range, or has no values, or the lengths differ.
     SolveError
         If the solver returns no point.
 
@@ -162,6 +162,8 @@ def sweep(
     >>> [round(float(s.classifier.w[0]), 9) for s in two]
     [0.5, 1.0]
     """
+    if isinstance(formulation, type) or not hasattr(formulation, "check_values"):
+        raise InputError(f"formulation must be a formulation, such as TwoCSVM(X, y), got {what_it_is(formulation)}")
     points = _points(formulation, grid)
     form = form_of(formulation, form)
     conic_settings(accuracy)
