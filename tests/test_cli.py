@@ -414,6 +414,8 @@ def test_formulations_are_listed(capsys):
 
 
 def test_the_statement_of_a_formulation_is_printed(capsys):
+    assert main(["formulations", "mempm"]) == 0
+    assert "Not convex" in capsys.readouterr().out
     assert main(["formulations", "twonusvm"]) == 0
     assert capsys.readouterr().out == pc.TwoNuSVM.describe()
     assert main(["formulations", "BiobjectiveMargin", "--json"]) == 0

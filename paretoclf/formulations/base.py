@@ -216,25 +216,7 @@ class Formulation(ABC):
         InputError
             If a parameter is missing, unknown, no number or out of its range.
         """
-        return self._within(values, self.domain)
-
-    def _within(self, values: Mapping[str, Any], domain: Mapping[str, Range]) -> dict[str, float]:
-        names = list(domain)
-        for name in values:
-            if name not in names:
-                raise InputError(f"{name} must be one of the parameters {', '.join(names)}")
-        for name in names:
-            if name not in values:
-                raise InputError(f"{name} must be given: the parameters are {', '.join(names)}")
-        numbers = {}
-        for name in names:
-            try:
-                numbers[name] = float(values[name])
-            except (TypeError, ValueError):
-                raise InputError(f"{name} must be a number, got {values[name]!r}") from None
-            if numbers[name] not in domain[name]:
-                raise InputError(f"{name} must be {domain[name]}, got {values[name]!r}")
-        return numbers
+        return within(values, self.domain)
 
     def closed_form(self, values: Mapping[str, float]) -> Any | None:
         """Return the point where it needs no solver, else None."""
@@ -311,6 +293,26 @@ class Formulation(ABC):
         # Compiled CVXPY problems hold solvers, which cannot be pickled; all of this is built again when asked for.
         built = {"parameters", "primal", "dual", "primal_model", "dual_model"}
         return {name: value for name, value in self.__dict__.items() if name not in built and not _of_cvxpy(value)}
+
+
+def within(values: Mapping[str, Any], domain: Mapping[str, Range]) -> dict[str, float]:
+    """Parameter values as floats, in the order of the domain; InputError if one is missing, unknown or out of range."""
+    names = list(domain)
+    for name in values:
+        if name not in names:
+            raise InputError(f"{name} must be one of the parameters {', '.join(names)}")
+    for name in names:
+        if name not in values:
+            raise InputError(f"{name} must be given: the parameters are {', '.join(names)}")
+    numbers = {}
+    for name in names:
+        try:
+            numbers[name] = float(values[name])
+        except (TypeError, ValueError):
+            raise InputError(f"{name} must be a number, got {values[name]!r}") from None
+        if numbers[name] not in domain[name]:
+            raise InputError(f"{name} must be {domain[name]}, got {values[name]!r}")
+    return numbers
 
 
 def _of_cvxpy(value: Any) -> bool:

@@ -58,7 +58,7 @@ from paretoclf.classifiers import KernelRule, NoRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.evidence import Judged
-from paretoclf.formulations.base import Range
+from paretoclf.formulations.base import Range, within
 from paretoclf.formulations.on_samples import SampleFormulation
 from paretoclf.formulations.reduced_hulls import ReducedHulls, largest_total
 from paretoclf.formulations.statement import Statement
@@ -245,7 +245,7 @@ class TwoNuSVM(SampleFormulation):
         mixed = [name for name in values if name in self.accepted and name not in given]
         if mixed:
             raise InputError(f"give nu and asymmetry, or nu_plus and nu_minus; got {', '.join(values)}")
-        numbers = self._within(values, given)
+        numbers = within(values, given)
         if set(given) == set(self.domain):
             pair = numbers
         elif given is BY_CLASSES:

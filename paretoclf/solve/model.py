@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import cvxpy as cp
 import numpy as np
@@ -142,6 +142,24 @@ class Solvable(Protocol):
         timing: Mapping[str, float],
     ) -> Solution:
         """Certify the point, and polish it on request."""
+        ...
+
+
+@runtime_checkable
+class Searched(Protocol):
+    """A problem that is no convex program, but solved by a search over some: nothing to compile."""
+
+    @property
+    def searches(self) -> str:
+        """What is searched over."""
+        ...
+
+    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Return parameter values as floats; InputError if one is missing, unknown or out of range."""
+        ...
+
+    def solve(self, **given: Any) -> Solution:
+        """Solve at one value of the parameters, with the options of the programs."""
         ...
 
 
