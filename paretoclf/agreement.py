@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from paretoclf.checks import Array, what_it_is
+from paretoclf.checks import Array, Rng, check_rng, what_it_is
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
@@ -118,27 +118,27 @@ class ValueAgreement(Compared):
 
 
 @overload
-def compare(path: Path, svm: TwoCSVM, n: int = 20, rng: Any = 0) -> Agreement: ...
+def compare(path: Path, svm: TwoCSVM, n: int = 20, rng: Rng = 0) -> Agreement: ...
 
 
 @overload
-def compare(path: QuantilePath, svm: QuantileSVM, n: int = 20, rng: Any = 0) -> ValueAgreement: ...
+def compare(path: QuantilePath, svm: QuantileSVM, n: int = 20, rng: Rng = 0) -> ValueAgreement: ...
 
 
 @overload
-def compare(path: MarginPath, svm: BiobjectiveMargin, n: int = 20, rng: Any = 0) -> ValueAgreement: ...
+def compare(path: MarginPath, svm: BiobjectiveMargin, n: int = 20, rng: Rng = 0) -> ValueAgreement: ...
 
 
 @overload
-def compare(path: NuPath, svm: TwoNuSVM, n: int = 20, rng: Any = 0) -> ValueAgreement: ...
+def compare(path: NuPath, svm: TwoNuSVM, n: int = 20, rng: Rng = 0) -> ValueAgreement: ...
 
 
 @overload
-def compare(path: Sweep, svm: Formulation, n: int = 20, rng: Any = 0) -> ValueAgreement: ...
+def compare(path: Sweep, svm: Formulation, n: int = 20, rng: Rng = 0) -> ValueAgreement: ...
 
 
 def compare(
-    path: Path | QuantilePath | MarginPath | NuPath | Sweep, svm: Any, n: int = 20, rng: Any = 0
+    path: Path | QuantilePath | MarginPath | NuPath | Sweep, svm: Any, n: int = 20, rng: Rng = 0
 ) -> Agreement | ValueAgreement:
     """Compare a path with CVXPY (reference accuracy) at n parameters, or a sweep with another formulation.
 
@@ -153,7 +153,7 @@ def compare(
         formulation of the same problem, with the same parameters, such as yours against ours.
     n : int
         Number of points, at most.
-    rng : int or numpy Generator
+    rng : int or numpy.random.Generator
         Seed of the choice.
 
     Returns
@@ -195,9 +195,9 @@ def compare(
     )
 
 
-def _points(ends: Array, n: int, rng: Any, some: Array | None = None) -> list[tuple[float, str]]:
+def _points(ends: Array, n: int, rng: Rng, some: Array | None = None) -> list[tuple[float, str]]:
     """Breakpoints (or some of them), middles of pieces and random parameters, a third each, in order."""
-    rng = np.random.default_rng(rng)
+    rng = check_rng(rng)
     sizes = [(n + 2) // 3, (n + 1) // 3, n // 3]
     return sorted(
         [
@@ -208,7 +208,7 @@ def _points(ends: Array, n: int, rng: Any, some: Array | None = None) -> list[tu
     )
 
 
-def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Any) -> ValueAgreement:
+def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Rng) -> ValueAgreement:
     path_problem(svm, only="quantile")
     same = np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
     if not (same and svm.bias == path.bias):
@@ -217,7 +217,7 @@ def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Any) -
     return _values(path, taus, sweep(svm, tau=taus, lam=path.lam, progress=False))
 
 
-def _compare_margins(path: MarginPath, svm: BiobjectiveMargin, n: int, rng: Any) -> ValueAgreement:
+def _compare_margins(path: MarginPath, svm: BiobjectiveMargin, n: int, rng: Rng) -> ValueAgreement:
     path_problem(svm, only="margins")
     same = np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
     if not (same and svm.soft == path.soft):
@@ -227,7 +227,7 @@ def _compare_margins(path: MarginPath, svm: BiobjectiveMargin, n: int, rng: Any)
     return _values(path, shares, sweep(svm, theta=[path.theta(s) for s in shares], **costs, progress=False))
 
 
-def _compare_nu(path: NuPath, svm: TwoNuSVM, n: int, rng: Any) -> ValueAgreement:
+def _compare_nu(path: NuPath, svm: TwoNuSVM, n: int, rng: Rng) -> ValueAgreement:
     path_problem(svm, only="nu")
     if not (np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)):
         raise InputError("svm must hold the samples and labels that the path was traced on")
@@ -252,7 +252,7 @@ def _values(path: QuantilePath | MarginPath | NuPath, points: list[float], refer
     )
 
 
-def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Any) -> ValueAgreement:
+def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Rng) -> ValueAgreement:
     if int(n) != n or n < 1:
         raise InputError(f"n must be a positive whole number, got {n!r}")
     if not isinstance(other, Formulation):
@@ -264,7 +264,7 @@ def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Any) -> ValueA
         )
     chosen = np.arange(len(first))
     if n < len(first):
-        chosen = np.sort(np.random.default_rng(rng).choice(len(first), n, replace=False))
+        chosen = np.sort(check_rng(rng).choice(len(first), n, replace=False))
     solutions = [first[int(k)] for k in chosen]
     columns: dict[str, Any] = {name: [s.values[name] for s in solutions] for name in names}
     reference = sweep(other, **columns, progress=False)

@@ -90,8 +90,8 @@ def test_report_agrees_with_the_saved_paths(wdbc):
     for name, file in (("asymmetry line", "path.npz"), ("ray", "ray.npz")):
         path, line = pc.load_path(out / file), report["lines"][name]
         np.testing.assert_allclose(path.gram.X, scaler.transform(data.X), atol=1e-12)
-        assert line["breakpoints"] == path.breakpoints.size - 2
-        assert line["certificates"] == 2 * path.breakpoints.size - 1
+        assert line["breakpoints"] == path.breakpoints.size
+        assert line["certificates"] == 2 * path.pieces.t.size - 1
         assert line["worst_residual"] == pytest.approx(max(c.residual for c in path.certificates()), rel=0.5)
         assert line["worst_residual"] <= 1e-8
         assert line["worst_gap"] <= 1e-9

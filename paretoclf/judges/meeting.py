@@ -1,10 +1,10 @@
 r"""Whether two reduced hulls meet: w = 0, said only where it is proved.
 
-Of a small :math:`|w|^2=a^\top Qa` nothing follows: for distinct samples and an RBF kernel w is never 0, however small
-(Micchelli 1986: the kernel matrix is positive definite), and double precision shows its square down to 1e-16 only.
+Of a small :math:`|w|^2=a^\top Qa` nothing follows: for distinct samples and an RBF kernel w is never 0 (Micchelli
+1986: the kernel matrix is positive definite), and double precision shows its square down to 1e-16 only.
 There are two proofs:
 
-* Weights that cancel sample by sample: where the same sample is in both classes. With caps :math:`c_\pm` these add up to
+* Weights that cancel sample by sample: where one sample is in both classes. With caps :math:`c_\pm` these add up to
   at most :math:`\nu_0=2\sum_g\min(c_+n_+^g,c_-n_-^g)` over the distinct samples g, and for an RBF kernel there are no
   others, so that :math:`\nu_*=\nu_0`.
 * Weights whose slope, computed in coordinates and not from its square, is 0 up to the rounding of these coordinates. A
@@ -21,7 +21,7 @@ from paretoclf.checks import Array, Index, Mask
 from paretoclf.gram import Gram
 from paretoclf.kernels import RBF
 from paretoclf.samples import Samples, squares
-from paretoclf.tolerances import MEETING, PLAIN_RANK, SCORE_ROUNDING
+from paretoclf.tolerances import MEETING, PLAIN_RANK
 
 
 def only_twins_meet(gram: Gram) -> bool:
@@ -52,29 +52,43 @@ def largest_cancelling(which: Index, y: Array, caps: Array) -> tuple[float, Arra
     return 2.0 * float(both.sum()), np.asarray(caps * share[(y > 0).astype(np.int64), which])
 
 
-def coordinates(gram: Gram) -> Samples | None:
-    """Rows whose products are the kernel values up to rounding; None where the kernel matrix has no plain rank."""
-    if gram.features is not None:
-        return gram.features
-    if only_twins_meet(gram):
+def coordinates(gram: Gram) -> tuple[Samples, Array] | None:
+    """Rows whose products are the kernel values, and the size in each column that is rounding 1: shapes (n, r), (r,).
+
+    None where the kernel matrix has no plain rank.
+    """
+    features = gram.features
+    if features is not None:
+        F = features if sp.issparse(features) else features - features.mean(axis=0)
+        return F, np.full(F.shape[1], np.sqrt(np.max(squares(F))))
+    F = np.asarray(gram.factor)
+    pivots = np.max(np.abs(F), axis=0)  # of a column its pivot is the largest entry
+    left = np.max(np.abs(gram.diagonal() - squares(F)))
+    if left > PLAIN_RANK * pivots[0] ** 2:
         return None
-    F = gram.factor
-    if F.shape[1] == gram.n:
-        return F
-    left = gram.diagonal() - squares(F)
-    pivots = np.max(np.abs(np.asarray(F)), axis=0)  # of each column: its pivot is its largest entry
-    plain = np.max(np.abs(left)) <= SCORE_ROUNDING * gram.n * pivots[0] ** 2 and pivots[-1] > PLAIN_RANK * pivots[0]
-    return F if plain else None
+    return F, pivots[0] ** 2 / pivots
 
 
 def proved_to_meet(gram: Gram, y: Array, nu: Array, alpha: Array) -> Mask:
-    """Whether multipliers with sum nu prove that w = 0, for each column of alpha (n, k): shape (k,)."""
+    """Whether multipliers with sum nu prove that w = 0, for each column of alpha (n, k): shape (k,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> from paretoclf.judges.meeting import proved_to_meet
+    >>> X, y, alpha = [[0.0], [2.0], [1.0]], np.array([1.0, 1.0, -1.0]), np.array([[0.5], [0.5], [1.0]])
+    >>> proved_to_meet(pc.Gram(X), y, np.array([2.0]), alpha), proved_to_meet(pc.Gram(X, pc.RBF(1e9)), y, 2.0, alpha)
+    (array([ True]), array([False]))
+    """
+    signed = y[:, None] * alpha
     if only_twins_meet(gram):
         which = twins(gram)
-        left = [np.abs(np.bincount(which, column)).max() for column in (y[:, None] * alpha).T]
-        return np.asarray(np.array(left) <= MEETING * nu)
-    F = coordinates(gram)
-    if F is None:
-        return np.zeros(nu.size, dtype=np.bool_)
-    slope = np.abs(np.asarray(F.T @ (y[:, None] * alpha))).max(axis=0)
-    return np.asarray(slope <= MEETING * nu * np.sqrt(np.max(squares(F))))
+        left = np.array([np.abs(np.bincount(which, column)).max() for column in signed.T])
+        return np.asarray(left <= MEETING * nu)
+    found = coordinates(gram)
+    if found is None:
+        return np.zeros(alpha.shape[1], dtype=np.bool_)
+    F, unit = found
+    slope = np.abs(np.asarray(F.T @ signed))
+    return np.asarray((slope <= MEETING * nu * unit[:, None]).all(axis=0))

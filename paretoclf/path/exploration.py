@@ -155,7 +155,7 @@ class Exploration:
         stop = np.clip(point + self._room(point, point - inside) * (point - inside), frame[0], frame[2])
         path = self._trace(Sets(region.sets, region.margin), inside, stop)
         crossing = float(np.hypot(*(point - inside)) / np.hypot(*(stop - inside)))
-        ends = path.breakpoints
+        ends = path.pieces.t
         size = self._touch / float(np.hypot(*(stop - inside)))
         edge = self._borders[i][j]
         for k in np.flatnonzero(ends[1:] > crossing + size):

@@ -353,7 +353,7 @@ def plane(
     corner, width = frame[0], frame[2] - frame[0]
     at = corner + np.array(_FIRST) * width
     path = trace_costs(svm, tuple(at), tuple(at + 1e-3 * width * _FIRST[::-1]), certify=False, progress=False)
-    t = 0.5 * float(path.breakpoints[1])
+    t = 0.5 * float(path.pieces.t[1])
     search = Exploration(svm.gram, svm.y, svm.sample_weight, bases)
     whole = area(frame)
     shown = sys.stderr.isatty() if progress is None else progress

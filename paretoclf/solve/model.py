@@ -64,8 +64,8 @@ class Model:
         broken = [name for name, part in parts if not part.is_dcp(dpp=True)]
         if broken:
             raise InputError(
-                f"a model must be DPP in its parameters, which it is not in: {', '.join(broken)}. A parameter may multiply "
-                "what holds no parameter, nothing more; a function of parameters is a cvxpy.CallbackParam"
+                f"a model must be DPP in its parameters, which it is not in: {', '.join(broken)}. A parameter may "
+                "multiply what holds no parameter, nothing more; a function of parameters is a cvxpy.CallbackParam"
             )
         names = [name for name, _ in named + labelled]
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -73,14 +73,13 @@ class Model:
             raise InputError(f"names of variables and labels of constraints must differ, got {twice[0]!r} twice")
         return cls(problem, dict(named), dict(labelled), thin)
 
-
     def check_parameters(self, form: str = "model") -> None:
         """InputError if a parameter of the problem has no value: nobody moves it."""
         stray = [p.name() for p in self.problem.parameters() if p.value is None]
         if stray:
             raise InputError(
-                f"parameter {stray[0]} of the {form} must have a value: those in the domain are self.parameters[...], what "
-                "is a function of them a cvxpy.CallbackParam"
+                f"parameter {stray[0]} of the {form} must have a value: those in the domain are self.parameters[...], "
+                "what is a function of them a cvxpy.CallbackParam"
             )
 
 

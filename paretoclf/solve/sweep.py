@@ -101,8 +101,9 @@ class Sweep(Sequence[Solution]):
     def __repr__(self) -> str:
         passed = sum(c.passes() for c in self.certificates)
         seconds = sum(self.timing.values())
+        how = "by search" if self.form == "search" else f"of the {self.form}"
         return (
-            f"Sweep({len(self)} solutions {'by' if self.form == 'search' else 'of the'} {self.form}, {passed} certified, "
+            f"Sweep({len(self)} solutions {how}, {passed} certified, "
             f"worst residual or gap {self.worst:.1e}, {seconds:.2f} s)"
         )
 
@@ -143,7 +144,7 @@ def sweep(
     Raises
     ------
     InputError
-        If formulation is none, a parameter is missing, unknown or out of range, or has no values, or the lengths differ.
+        If formulation is none, a parameter is missing, unknown, out of range or without values, or the lengths differ.
     SolveError
         If the solver returns no point.
 
@@ -170,8 +171,8 @@ def sweep(
     if isinstance(formulation, Searched):
         started = time.perf_counter()
         options: dict[str, Any] = {"accuracy": accuracy, "polish": polish, **({} if form is None else {"form": form})}
-        found = tuple(formulation.solve(**values, **options) for values in shown)
-        return Sweep(found, "search", {"solve": time.perf_counter() - started})
+        searched = tuple(formulation.solve(**values, **options) for values in shown)
+        return Sweep(searched, "search", {"solve": time.perf_counter() - started})
     form = form_of(formulation, form)
     conic_settings(accuracy)
     forms = formulation.needs(form)
