@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from paretoclf.checks import Array, Rng, check_rng, what_it_is
+from paretoclf.costs import SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
@@ -168,8 +169,7 @@ def compare(
     """
     if isinstance(path, Sweep):
         return _compare_sweep(path, svm, n, rng)
-    if int(n) != n or n < 1:
-        raise InputError(f"n must be a positive whole number, got {n!r}")
+    _check_count(n)
     if isinstance(path, QuantilePath):
         return _compare_quantiles(path, svm, n, rng)
     if isinstance(path, MarginPath):
@@ -184,6 +184,8 @@ def compare(
         raise InputError("svm must hold the samples, labels and weights that the path was traced on")
     if not np.array_equal(svm.gram.pivots, path.gram.pivots):  # type: ignore[arg-type]  # None equals None
         raise InputError("svm must have the low_rank that the path was traced with: the same approximated kernel")
+    if isinstance(path.line.start, SampleCosts):
+        raise InputError("path must be one of two costs: a sweep has no costs per sample to compare with")
     chosen = _points(path.breakpoints, n, rng)
     costs = [path.costs(t) for t, _ in chosen]
     reference = sweep(svm, C_plus=[c.C_plus for c in costs], C_minus=[c.C_minus for c in costs], progress=False)
@@ -206,6 +208,11 @@ def _points(ends: Array, n: int, rng: Rng, some: Array | None = None) -> list[tu
             *((float(ends[0] + t * (ends[-1] - ends[0])), "random") for t in rng.random(sizes[2])),
         ]
     )
+
+
+def _check_count(n: Any) -> None:
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise InputError(f"n must be a positive whole number, got {n!r}")
 
 
 def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Rng) -> ValueAgreement:
@@ -253,10 +260,11 @@ def _values(path: QuantilePath | MarginPath | NuPath, points: list[float], refer
 
 
 def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Rng) -> ValueAgreement:
-    if int(n) != n or n < 1:
-        raise InputError(f"n must be a positive whole number, got {n!r}")
+    _check_count(n)
     if not isinstance(other, Formulation):
         raise InputError(f"svm must be a formulation, got {what_it_is(other)}")
+    if len(first) == 0:
+        raise InputError("path must have at least one solution, got an empty part of a sweep")
     names = list(first.parameters)
     if set(names) != set(other.domain):
         raise InputError(

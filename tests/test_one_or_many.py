@@ -111,3 +111,46 @@ def test_rng_is_a_seed_or_a_generator_everywhere(name):
     for wrong in (-1, 0.5, "a", True, np.random.RandomState(0)):
         with pytest.raises(pc.InputError, match=r"^rng must be a seed .* or a numpy.random.Generator, got"):
             call(wrong)
+
+
+# ---- what is no path, no scores, no solution ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda svm, ray: pc.compare(sample_costs(svm), svm), r"^path must be one of two costs: "),
+        (lambda svm, ray: pc.compare(ray, svm, n="three"), r"^n must be a positive whole number, got 'three'$"),
+        (lambda svm, ray: pc.compare(swept(svm)[:0], svm), r"^path must have at least one solution, got an empty part"),
+        (
+            lambda svm, ray: pc.roc_of_scores(X, Y),
+            r"^scores must be PathScores, .* got an array of shape \(2,\); for the",
+        ),
+        (lambda svm, ray: pc.error_curve_of_scores(X, Y), r"^scores must be PathScores, "),
+        (
+            lambda svm, ray: pc.trace(svm, (1, 1), (2, 1), hub=svm),
+            r"^hub must be a Path, as trace returns it, got TwoCSVM$",
+        ),
+        (
+            lambda svm, ray: pc.plane(svm, (0.5, 1), (0.5, 1)).at([0.5, 1], 1),
+            r"^C_plus must be one number, got 2 of them",
+        ),
+    ],
+)
+def test_what_is_given_in_place_of_another_thing_is_named(call, message):
+    svm = pc.TwoCSVM(X, Y)
+    with pytest.raises(pc.InputError, match=message):
+        call(svm, PATHS["ray"]())
+
+
+def sample_costs(svm):
+    return pc.trace(svm, pc.SampleCosts(np.ones(svm.y.size)), pc.SampleCosts(np.linspace(1, 2, svm.y.size)))
+
+
+def swept(svm):
+    return pc.sweep(svm, C_plus=[1.0], C_minus=1.0, progress=False)
+
+
+def test_a_path_of_costs_per_sample_has_a_curve():
+    curve = pc.roc_of_path(sample_costs(pc.TwoCSVM(X, Y)), X, Y)
+    np.testing.assert_array_equal(curve.t, 1.0)

@@ -500,3 +500,13 @@ def test_a_path_ends_where_the_hulls_meet_although_rounding_leaves_a_margin():
     path = pc.trace(pc.TwoNuSVM(X, y, kernel=pc.RBF(2.0)), nu=(0, None), asymmetry=0.3)
     assert path.star.nu == pytest.approx(twins_by_hand(X, y, 0.3 / 1000, 0.7 / 1000), rel=1e-9)
     assert path.star.kind == "trivial"
+
+
+def test_sparse_samples_in_both_classes_are_found():
+    rng = np.random.default_rng(5)
+    X, y = rng.integers(0, 2, (60, 3)).astype(float), np.where(rng.random(60) < 0.5, 1, -1)
+    values = np.geomspace(0.05, 1.0, 5)
+    dense, sparse = (pc.nu_grid(pc.TwoNuSVM(Z, y), values, values) for Z in (X, sp.csr_array(X)))
+    assert dense.trivial.any()
+    np.testing.assert_array_equal(dense.trivial, sparse.trivial)
+    assert not (dense.refused | sparse.refused).any()

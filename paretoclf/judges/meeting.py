@@ -31,7 +31,12 @@ def only_twins_meet(gram: Gram) -> bool:
 
 def twins(gram: Gram) -> Index:
     """Number of the distinct sample that each sample is, shape (n,); for a kernel matrix by its rows."""
-    X = gram.X.toarray() if sp.issparse(gram.X) else gram.X
+    X = gram.X
+    if sp.issparse(X):  # canonical: the same rows have the same bytes
+        rows = [slice(*X.indptr[i : i + 2]) for i in range(gram.n)]
+        known: dict[tuple[bytes, bytes], int] = {}
+        keys = [(X.indices[row].tobytes(), X.data[row].tobytes()) for row in rows]
+        return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
     _, which = np.unique(X, axis=0, return_inverse=True)
     return np.asarray(which.reshape(-1), dtype=np.int64)
 
@@ -82,6 +87,8 @@ def proved_to_meet(gram: Gram, y: Array, nu: Array, alpha: Array) -> Mask:
     (array([ True]), array([False]))
     """
     signed = y[:, None] * alpha
+    if alpha.shape[1] == 0:
+        return np.zeros(0, dtype=np.bool_)
     if only_twins_meet(gram):
         which = twins(gram)
         left = np.array([np.abs(np.bincount(which, column)).max() for column in signed.T])

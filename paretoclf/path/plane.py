@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from tqdm import tqdm
 
 from paretoclf.certificate import Certificate, certify_many
-from paretoclf.checks import Array, Index
+from paretoclf.checks import Array, Index, check_one
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
@@ -122,7 +122,7 @@ class CostPlane:
         InputError
             If the costs are outside the rectangle.
         """
-        x, y = float(C_plus), float(C_minus)
+        x, y = check_one(C_plus, "C_plus"), check_one(C_minus, "C_minus")
         for name, value, (lo, hi) in (("C_plus", x, self.C_plus), ("C_minus", y, self.C_minus)):
             if not lo <= value <= hi:
                 raise InputError(f"{name} must lie in [{lo:g}, {hi:g}], the range of this map; got {value!r}")
@@ -165,7 +165,8 @@ class CostPlane:
         C_plus, C_minus : float
             In the rectangle.
         """
-        alpha, b = self._in(self.region_at(C_plus, C_minus), C_plus, C_minus)
+        region = self.region_at(C_plus, C_minus)
+        alpha, b = self._in(region, float(C_plus), float(C_minus))
         caps, costs = self.caps(C_plus, C_minus), Costs(C_plus, C_minus)
         w = None if self._offsets is None else self._offsets.T @ (self.y * alpha)
         return make_solution(self.gram, self.y, caps, costs, alpha, b=b, w=w, source="plane")
