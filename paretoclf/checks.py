@@ -14,6 +14,9 @@ Index = npt.NDArray[np.int64]
 State = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
 
+#: A seed, or what draws: equal seeds give equal numbers.
+Rng = int | np.random.Generator
+
 
 def real_array(values: Any, name: str, *, copy: bool = False) -> Array:
     """Return numbers as a float64 array of any shape; with ``copy``, in memory of its own.
@@ -82,7 +85,7 @@ def check_labels(y: Any, n: int | None = None, name: str = "y") -> Array:
             return v.astype(np.float64)
     values = np.unique(v)
     if not (v.dtype.kind in "iuf" and np.isin(values, (-1, 1)).all()):
-        shown = ", ".join(str(u) for u in values[:5])
+        shown = ", ".join(repr(u) for u in values[:5].tolist())  # '1' is no 1
         raise InputError(
             f"{name} must contain only the labels -1 and +1, got {{{shown}{', ...' if len(values) > 5 else ''}}}; "
             f"use for example numpy.where({name} == positive, 1, -1)"
@@ -149,3 +152,40 @@ def check_positive_number(value: Any, name: str) -> float:
     if not np.isfinite(v) or v <= 0:
         raise InputError(f"{name} must be a finite positive number, got {value!r}")
     return v
+
+
+def check_rng(rng: Any, name: str = "rng") -> np.random.Generator:
+    """Return a generator of random numbers: the one given, or a new one from a seed."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
+        raise InputError(f"{name} must be a seed (a whole number >= 0) or a numpy.random.Generator, got {rng!r}")
+    return np.random.default_rng(int(rng))
+
+
+def check_seed(rng: Any, name: str = "rng") -> int:
+    """Return a seed for scikit-learn, which knows no generators: the one given, or one drawn from the generator."""
+    made = check_rng(rng, name)
+    return int(made.integers(2**31)) if made is rng else int(rng)
+
+
+def check_one(value: Any, name: str) -> float:
+    """Return a float; an array is refused in one line."""
+    if np.ndim(value):
+        raise InputError(f"{name} must be one number, got {np.size(value)} of them: take one at a time")
+    return check_number(value, name)
+
+
+def what_it_is(given: Any) -> str:
+    """What was given in place of an object of ours, in a few words: a class, an array with its shape, or a type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.checks import what_it_is
+    >>> what_it_is(np.ones((3, 2))), what_it_is(dict), what_it_is(3)
+    ('an array of shape (3, 2)', 'the class dict: make one first, dict(...)', 'int')
+    """
+    if isinstance(given, type):
+        return f"the class {given.__name__}: make one first, {given.__name__}(...)"
+    return f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else type(given).__name__

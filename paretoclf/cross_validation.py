@@ -12,11 +12,12 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Rng, check_seed
 from paretoclf.costs import CostLine, Costs, SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import Precomputed
+from paretoclf.path.declared import path_problem
 from paretoclf.path.lines import CostProblem, trace_costs
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.error_curve import ErrorCurve, error_curve_of_scores
@@ -39,7 +40,7 @@ def cross_validated_errors(
     stop: Any,
     folds: int | Iterable[tuple[Any, Any]] = 5,
     *,
-    rng: int = 0,
+    rng: Rng = 0,
     transformer: Any = None,
     n_jobs: int | None = None,
 ) -> ErrorCurve:
@@ -53,7 +54,7 @@ def cross_validated_errors(
         The line, as for `trace`; each fold gets its own samples' costs.
     folds : int or iterable of (train, test)
         How many stratified, shuffled folds; or index arrays, such as of a scikit-learn splitter.
-    rng : int
+    rng : int or numpy.random.Generator
         Seed of the folds.
     transformer : scikit-learn transformer, optional
         Fitted on the training part of each fold and applied to both parts, such as ``StandardScaler()``.
@@ -67,7 +68,7 @@ def cross_validated_errors(
     Raises
     ------
     InputError
-        If a class has fewer samples than there are folds, or a training part lacks a class.
+        If svm is no 2C-SVM, a class has fewer samples than there are folds, or a training part lacks a class.
     DegeneratePathError
         If the path of a fold cannot be followed.
 
@@ -82,6 +83,7 @@ def cross_validated_errors(
     >>> curve.n_plus, curve.n_minus, curve.minimax()[0].objective
     (20, 20, 0.1)
     """
+    path_problem(svm, only="costs")
     parts = _folds(svm, folds, rng)
     if transformer is not None and isinstance(svm.gram.kernel, Precomputed):
         raise InputError("transformer must be left out for kernel='precomputed': there are no features to transform")
@@ -95,7 +97,7 @@ def cross_validated_errors(
     return error_curve_of_scores(scores, [svm.y[test] for _, test in parts], line)
 
 
-def _folds(svm: CostProblem, folds: Any, rng: int) -> list[tuple[Rows, Rows]]:
+def _folds(svm: CostProblem, folds: Any, rng: Rng) -> list[tuple[Rows, Rows]]:
     y = svm.y
     if isinstance(folds, int | np.integer):
         smaller = int(min((y > 0).sum(), (y < 0).sum()))
@@ -103,7 +105,7 @@ def _folds(svm: CostProblem, folds: Any, rng: int) -> list[tuple[Rows, Rows]]:
             raise InputError(
                 f"folds must be at least 2 and at most the size of the smaller class ({smaller}), got {folds}"
             )
-        splitter = StratifiedKFold(int(folds), shuffle=True, random_state=rng)
+        splitter = StratifiedKFold(int(folds), shuffle=True, random_state=check_seed(rng))
         return [(train, test) for train, test in splitter.split(np.zeros((y.size, 1)), y)]
     parts = [(np.arange(y.size)[train], np.arange(y.size)[test]) for train, test in folds]
     for k, (train, _) in enumerate(parts):

@@ -184,6 +184,13 @@ WEIGHTED = 1e-9
 #: 2nu-SVM: rounding of scores, relative to the largest kernel value times the sum of the multipliers.
 SCORE_ROUNDING = 1e-14
 
+#: 2nu-SVM: a slope that cancels down to this share of its terms, coordinate by coordinate, is 0 up to the rounding of
+#: the samples. The square of a slope shows half as many digits, and proves nothing.
+MEETING = 1e-13
+
+#: 2nu-SVM: the rank of a kernel matrix is plain where what its factor (FACTOR_RANK) leaves is below this share.
+PLAIN_RANK = 1e-13
+
 #: Fast road: kernel values of one sample next to those of another, relative to the largest, as rounding leaves them.
 TWINS = 1e-15
 

@@ -90,8 +90,8 @@ def test_report_agrees_with_the_saved_paths(wdbc):
     for name, file in (("asymmetry line", "path.npz"), ("ray", "ray.npz")):
         path, line = pc.load_path(out / file), report["lines"][name]
         np.testing.assert_allclose(path.gram.X, scaler.transform(data.X), atol=1e-12)
-        assert line["breakpoints"] == path.breakpoints.size - 2
-        assert line["certificates"] == 2 * path.breakpoints.size - 1
+        assert line["breakpoints"] == path.breakpoints.size
+        assert line["certificates"] == 2 * path.pieces.t.size - 1
         assert line["worst_residual"] == pytest.approx(max(c.residual for c in path.certificates()), rel=0.5)
         assert line["worst_residual"] <= 1e-8
         assert line["worst_gap"] <= 1e-9
@@ -422,6 +422,8 @@ def test_formulations_are_listed(capsys):
 
 
 def test_the_statement_of_a_formulation_is_printed(capsys):
+    assert main(["formulations", "mempm"]) == 0
+    assert "Not convex" in capsys.readouterr().out
     assert main(["formulations", "twonusvm"]) == 0
     assert capsys.readouterr().out == pc.TwoNuSVM.describe()
     assert main(["formulations", "BiobjectiveMargin", "--json"]) == 0

@@ -171,7 +171,7 @@ def test_points_are_the_counts_of_each_split(gaussians):
         seen.append((A, b))
         return centroids(A, b)
 
-    found = pc.empirical_tradeoff(X, y, fit, splits=5, random_state=3, both=True)
+    found = pc.empirical_tradeoff(X, y, fit, splits=5, rng=3, both=True)
     assert len(found.parts) == 5
     tnr, tpr = [], []
     for part, (A, b) in zip(found.parts, seen, strict=True):
@@ -194,7 +194,7 @@ def test_the_result_depends_on_the_seed_alone(gaussians):
     X, y = gaussians(n=60)
     one = pc.empirical_tradeoff(X, y, centroids, splits=4)
     two = pc.empirical_tradeoff(X, y, centroids, splits=4, n_jobs=2)
-    other = pc.empirical_tradeoff(X, y, centroids, splits=4, random_state=1)
+    other = pc.empirical_tradeoff(X, y, centroids, splits=4, rng=1)
     np.testing.assert_array_equal(one.points, two.points)
     assert [part.test.tolist() for part in one.parts] != [part.test.tolist() for part in other.parts]
     bands = [each.band(0.9, draws=20) for each in (one, two)]
@@ -374,7 +374,7 @@ def test_pairs_that_are_none_are_refused(gaussians):
     X, y = gaussians(n=40)
     one = pc.empirical_tradeoff(X, y, centroids, splits=2)
     for other, message in (
-        (pc.empirical_tradeoff(X, y, centroids, splits=2, random_state=1), "same splits"),
+        (pc.empirical_tradeoff(X, y, centroids, splits=2, rng=1), "same splits"),
         (pc.empirical_tradeoff(X, y, centroids, splits=3), "same splits"),
     ):
         with pytest.raises(pc.InputError, match=message):

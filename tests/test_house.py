@@ -49,7 +49,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "agreement": (*GROUND, "solve", "formulations", "path"),
     "verification": (*GROUND, "solve", "formulations", "path"),
     "solution_files": GROUND,
-    "roc": (*GROUND, "path.scores", "path.polygon"),
+    "roc": (*GROUND, "path.scores", "path.polygon", "path.declared"),
     "cross_validation": (*GROUND, "path", "roc"),
     "empirical": (*GROUND, "gaussian", "roc", "path.scores"),
     "datasets": EVERYTHING,

@@ -409,7 +409,9 @@ def test_a_failed_save_leaves_what_was_there(path, tmp_path, monkeypatch, where)
 
 
 def test_save_into_a_missing_folder(path, tmp_path):
-    with pytest.raises(OSError, match="missing"):
+    with pytest.raises(
+        pc.InputError, match=r"^file must lie in a folder that there is, got .*missing.path\.npz: there is"
+    ):
         path.save(tmp_path / "missing" / "path.npz")
     assert not list(tmp_path.iterdir())
 

@@ -107,8 +107,8 @@ def test_gap_shows_every_certificate_and_the_required_one(gaussians):
     for path, hidden in ((ray, 1), (line, 0)):  # zero cost has no place on a logarithmic axis
         _, lower = PathDisplay.from_path(path).plot().axes_
         breakpoints, midpoints, required = lower.lines
-        assert len(breakpoints.get_xdata()) == path.breakpoints.size - hidden
-        assert len(midpoints.get_xdata()) == path.breakpoints.size - 1
+        assert len(breakpoints.get_xdata()) == path.pieces.t.size - hidden
+        assert len(midpoints.get_xdata()) == path.pieces.t.size - 1
         assert min(breakpoints.get_ydata()) >= FLOOR
         assert set(required.get_ydata()) == {REQUIRED}
         assert max(midpoints.get_ydata()) < REQUIRED
@@ -134,8 +134,8 @@ def test_paths_side_by_side(gaussians):
     figure = plot_paths({"ray": ray, "asymmetry line": line})
     assert len(figure.axes) == 4
     assert [ax.get_title() for ax in figure.axes[:2]] == [
-        f"ray: {ray.breakpoints.size - 2} breakpoints",
-        f"asymmetry line: {line.breakpoints.size - 2} breakpoints",
+        f"ray: {ray.breakpoints.size} breakpoints",
+        f"asymmetry line: {line.breakpoints.size} breakpoints",
     ]
     with pytest.raises(pc.InputError, match="at least one"):
         plot_paths({})

@@ -121,6 +121,14 @@ def test_sweep_is_a_sequence_with_arrays(svm):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(result)).values, result.values)
 
 
+def test_an_empty_sweep_is_refused_and_an_empty_part_of_one_is_not(svm):
+    with pytest.raises(InputError, match=r"^C_plus must have at least one value, got \[\]$"):
+        sweep(svm, C_plus=[], C_minus=[])
+    result = sweep(svm, C_plus=[1.0], C_minus=1.0)[:0]
+    assert result.costs.shape == (0, 2)
+    assert "0 solutions" in repr(result)
+
+
 def test_nothing_is_printed_unless_asked_for(svm, capfd):
     sweep(svm, C_plus=[0.5, 1.0], C_minus=1.0, progress=False)
     assert capfd.readouterr() == ("", "")

@@ -213,6 +213,8 @@ def _data(parser: argparse.ArgumentParser, flag: str | None = None) -> None:
         data.add_argument(flag, dest="source", required=True, metavar="SOURCE", help=text)
     data.add_argument("--label", metavar="COLUMN", help="label column of a file")
     data.add_argument("--positive", metavar="VALUE", help="label value that counts as positive")
+    data.add_argument("--features", metavar="COLUMNS", help="use only these features, a comma between two names")
+    data.add_argument("--drop", metavar="COLUMNS", help="leave these columns out: names, texts, ...")
     data.add_argument("--data-dir", metavar="DIR", help="folder of data files; default: $PARETOCLF_DATA")
     data.add_argument("--n", type=int, metavar="ROWS", help="use this many rows, drawn at random")
     data.add_argument("--seed", type=int, default=0, metavar="S", help="of rows, folds and checks; default: 0")

@@ -150,7 +150,7 @@ class Study:
         return {
             "start": list(path.line.start),
             "stop": list(path.line.stop),
-            "breakpoints": int(path.breakpoints.size - 2),
+            "breakpoints": int(path.breakpoints.size),
             "seconds": path.seconds,
             "largest_margin_set": int(path.n_margin.max()),
             "certificates": len(certificates),

@@ -56,7 +56,7 @@ def paired_areas(first: EmpiricalTradeoff, second: EmpiricalTradeoff, *, both: b
     Parameters
     ----------
     first, second : EmpiricalTradeoff
-        Made with the same samples, `splits`, `train_share` and `random_state`.
+        Made with the same samples, `splits`, `train_share` and `rng`.
     both : bool
         Compare `hull_areas` in place of `areas`.
 

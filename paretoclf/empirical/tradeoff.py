@@ -20,7 +20,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
 from tqdm import tqdm
 
-from paretoclf.checks import Array, Index, check_labels, keep
+from paretoclf.checks import Array, Index, Rng, check_labels, check_rng, check_seed, keep
 from paretoclf.empirical.bands import Band, bootstrap
 from paretoclf.empirical.held_out import HeldOut, held_out
 from paretoclf.empirical.monotone import MonotoneFit, fitted
@@ -108,7 +108,7 @@ class EmpiricalTradeoff:
             raise InputError(f"tnr must lie in [0, 1], got {tnr!r}")
         return float(self.fit(tnr))
 
-    def band(self, level: float = 0.9, *, draws: int = 1000, simultaneous: bool = False, random_state: int = 0) -> Band:
+    def band(self, level: float = 0.9, *, draws: int = 1000, simultaneous: bool = False, rng: Rng = 0) -> Band:
         """Bootstrap confidence band around the fitted curve, and an interval for its area.
 
         The samples are drawn again, each class with replacement; the classifiers are not trained again (see
@@ -122,7 +122,7 @@ class EmpiricalTradeoff:
             Bootstrap draws.
         simultaneous : bool
             False: at each true negative rate by itself. True: for the whole curve; that band is wider.
-        random_state : int
+        rng : int or numpy.random.Generator
             Seed.
 
         Returns
@@ -137,7 +137,7 @@ class EmpiricalTradeoff:
         if draws < 2:
             raise InputError(f"draws must be at least 2, got {draws!r}")
         grid = np.linspace(0.0, 1.0, 101)
-        found = bootstrap(self.parts, self.y, int(draws), np.random.default_rng(random_state), grid)
+        found = bootstrap(self.parts, self.y, int(draws), check_rng(rng), grid)
         return found.band(level, simultaneous)
 
     def plot(self, **options: Any) -> EmpiricalDisplay:
@@ -154,7 +154,7 @@ def empirical_tradeoff(
     *,
     splits: int = 100,
     train_share: float = 0.7,
-    random_state: int = 0,
+    rng: Rng = 0,
     transformer: Any = None,
     both: bool = False,
     name: str = "",
@@ -177,7 +177,7 @@ def empirical_tradeoff(
         How many.
     train_share : float in (0, 1)
         Share of each class that is trained on.
-    random_state : int
+    rng : int or numpy.random.Generator
         Seed of the splits. Equal seeds give equal splits, whatever the family.
     transformer : scikit-learn transformer, optional
         Fitted on each training part and applied to both parts, such as ``StandardScaler()``.
@@ -207,7 +207,7 @@ def empirical_tradeoff(
     """
     samples = check_samples(X)
     labels = check_labels(y, samples.shape[0])
-    pairs = _splits(labels, splits, train_share, random_state)
+    pairs = _splits(labels, splits, train_share, check_seed(rng))
     tasks = (delayed(_one)(samples, labels, train, test, fit, transformer, both) for train, test in pairs)
     hidden = {None: None, True: False, False: True}[progress]
     found: list[tuple[HeldOut, float | None]] = list(

@@ -147,6 +147,7 @@ class TwoCSVM(Formulation):
 
     domain = MappingProxyType({"C_plus": NONNEGATIVE, "C_minus": NONNEGATIVE})
     default_form: Form = "dual"
+    path_problem = "costs"
     page = PAGE
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, sample_weight: Any = None, *, low_rank: Any = None) -> None:

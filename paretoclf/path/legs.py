@@ -128,7 +128,7 @@ def check_certificates(path: OnPieces) -> None:
         f"the certificate fails ({cause})",
         t=t,
         costs="" if costs is None else str(costs),
-        n_margin=int(path.n_margin[min(bad // 2, path.n_margin.size - 1)]),
+        n_margin=int(path.basis(t)[1].size),
         remedy="Standardise the features, or use a slightly different line.",
         parameter=path.parameter,
     )

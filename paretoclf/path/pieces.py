@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoclf.certificate import Certificate
-from paretoclf.checks import Array, Index, State
+from paretoclf.checks import Array, Index, State, check_one
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
@@ -82,18 +82,20 @@ class OnPieces:
         """One certificate per certificate point."""
         raise NotImplementedError
 
-    @property
+    @cached_property
     def breakpoints(self) -> Array:
-        """Ends of the pieces, increasing: where a set changes, and where two traced stretches meet.
+        """Where a set changes (`events`), and the two ends, increasing.
 
-        The latter are few: the point at which the line was reached, and stages towards a vanishing cost.
+        Pieces (`certificate_points`) also end where two traced stretches meet, at which nothing happens.
         """
-        return self.pieces.t
+        t = self.pieces.t
+        return np.unique(np.concatenate([t[:1], t[self.pieces.changes[0]], t[-1:]]))
 
     @property
     def n_margin(self) -> Index:
-        """Size of the margin set on each piece, shape (k,)."""
-        return np.diff(self.pieces.ptr)
+        """Size of the margin set from each breakpoint to the next, shape (k,)."""
+        first = np.searchsorted(self.pieces.t, self.breakpoints[:-1])
+        return np.asarray(np.diff(self.pieces.ptr)[first])
 
     @cached_property
     def events(self) -> list[PathEvent]:
@@ -105,15 +107,43 @@ class OnPieces:
             state[i] = new
         return out
 
-    def _locate(self, t: float) -> tuple[int, float]:
-        ends = self.pieces.t
-        if not ends[0] <= t <= ends[-1]:
+    def _inside(self, t: Any) -> float:
+        """One number in the range of the path."""
+        ends, one = self.pieces.t, check_one(t, self.parameter)
+        if not ends[0] <= one <= ends[-1]:
             raise InputError(f"{self.parameter} must lie in [{ends[0]:g}, {ends[-1]:g}], got {t!r}")
+        return one
+
+    def _locate(self, t: float) -> tuple[int, float]:
+        t, ends = self._inside(t), self.pieces.t
         j = min(int(np.searchsorted(ends, t, side="right")) - 1, ends.size - 2)
         return j, float((t - ends[j]) / (ends[j + 1] - ends[j]))
 
-    def value(self, t: float) -> float:
-        """Optimal value at t: piecewise quadratic, and concave."""
+    def value(self, t: Any) -> Any:
+        """Optimal value at t: piecewise quadratic, and concave. An array of t gives an array of values.
+
+        Parameters
+        ----------
+        t : float or array
+            In the range of the path.
+
+        Returns
+        -------
+        float or array of the shape of t
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import paretoclf as pc
+        >>> path = pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), start=(0, 0), stop=(1, 1))
+        >>> np.round(path.value([0.5, 1.0]), 6)
+        array([1.555556, 2.888889])
+        """
+        if np.ndim(t):
+            return np.array([self._value(float(u)) for u in np.ravel(t)]).reshape(np.shape(t))
+        return self._value(self._inside(t))
+
+    def _value(self, t: float) -> float:
         j, f = self._locate(t)
         start, end, bend = self.pieces.value[j]
         chord = start + f * (end - start) if f <= 0.5 else end - (1 - f) * (end - start)  # exact at both ends
@@ -157,7 +187,7 @@ class OnPieces:
 
     @property
     def certificate_points(self) -> Array:
-        """Where `certificates` looks: every breakpoint and the middle of every piece, increasing."""
+        """Where `certificates` looks: ends of pieces, all breakpoints among them, and their middles; increasing."""
         ends = self.pieces.t
         points = np.empty(2 * ends.size - 1)
         points[::2] = ends

@@ -104,11 +104,12 @@ class QuantilePath(OnPieces):
 
     def costs(self, tau: float) -> Costs:
         """Costs at which the 2C-SVM without intercept has the same solution."""
-        total = 2 / (self.y.size * self.lam)
+        tau, total = self._inside(tau), 2 / (self.y.size * self.lam)
         return Costs((1 - tau) * total, tau * total)
 
     def caps(self, tau: float) -> Array:
         """Upper bounds of the multipliers, ``2 (1 - tau) / n`` or ``2 tau / n``, shape (n,)."""
+        tau = self._inside(tau)
         return np.where(self.y > 0, 2 * (1 - tau) / self.y.size, 2 * tau / self.y.size)
 
     def alpha(self, tau: float) -> Array:
@@ -128,6 +129,7 @@ class QuantilePath(OnPieces):
 
     def intercept(self, tau: float) -> float:
         """Weight of the constant feature at tau; 0 where there is none."""
+        tau = self._inside(tau)
         if not self.bias:
             return 0.0
         if self.pieces.w is None:
@@ -158,11 +160,12 @@ class QuantilePath(OnPieces):
         tau : float
             In the interval of the path.
         """
+        tau = self._inside(tau)
         return Solution(
             classifier=self.rule(tau),
-            evidence=Deferred(partial(self.judged, float(tau))),
+            evidence=Deferred(partial(self.judged, tau)),
             source="path",
-            values={"tau": float(tau), "lam": self.lam},
+            values={"tau": tau, "lam": self.lam},
             costs=self.costs(tau),
             notes=(END_NOTES[tau],) if tau in END_NOTES else (),
         )

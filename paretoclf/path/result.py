@@ -63,16 +63,16 @@ class Path(OnPieces):
         )
         return (
             f"Path({a} to {b}, {self.y.size} samples, "
-            f"{self.breakpoints.size - 2} breakpoints, margin sets of up to {int(self.n_margin.max())})"
+            f"{self.breakpoints.size} breakpoints, margin sets of up to {int(self.n_margin.max())})"
         )
 
     def costs(self, t: float) -> Any:
         """Costs at t; SampleCosts on a line between such."""
-        return self.line.at(t)
+        return self.line.at(self._inside(t))
 
     def caps(self, t: float) -> Array:
         """Upper bounds of the multipliers at t, shape (n,)."""
-        return self.sample_weight * per_sample(self.line.at(t), self.y)
+        return self.sample_weight * per_sample(self.costs(t), self.y)
 
     def _trivial(self, t: float) -> bool:
         """A class has no cost: no multiplier and w = 0 exactly, where rounding would count infinitely against 0."""
@@ -165,11 +165,9 @@ class Path(OnPieces):
     def _solver(self) -> PreciseSolver:
         return PreciseSolver(self.gram, self.y, self._largest_cap)
 
-    def value(self, t: float) -> float:
-        """Optimal value at t: piecewise quadratic, concave (Bach et al. 2006, section 3)."""
-        if self._trivial(t):
-            return 0.0
-        return super().value(t)
+    def _value(self, t: float) -> float:
+        """Piecewise quadratic, concave (Bach et al. 2006, section 3)."""
+        return 0.0 if self._trivial(t) else super()._value(t)
 
     def shadow_prices(self, t: float) -> ShadowPrices:
         """What a unit of either cost adds to the optimal value at t: the weighted slacks of either class.

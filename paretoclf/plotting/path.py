@@ -241,7 +241,7 @@ def plot_paths(
         figure = plt.figure(figsize=(6.4 * len(paths), 6.4), layout="constrained")
     panels = figure.subplots(2, len(paths), squeeze=False, height_ratios=(2, 1))
     for column, (name, path) in enumerate(paths.items()):
-        title = f"{name}: {path.breakpoints.size - 2} breakpoints"
+        title = f"{name}: {path.breakpoints.size} breakpoints"
         PathDisplay.from_path(path, feature_names).plot(panels[:, column], title=title)
     return figure
 

@@ -15,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
-from paretoclf.checks import Array, check_labels, check_vector
+from paretoclf.checks import Array, check_labels, check_vector, what_it_is
+from paretoclf.costs import SampleCosts
 from paretoclf.errors import InputError
+from paretoclf.path.declared import path_problem
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
 from paretoclf.roc.curve import RocCurve
@@ -111,6 +113,13 @@ def roc_of_path(
     >>> roc_of_path(Line(), X, y, vary="asymmetry")
     RocCurve(asymmetry: 5 points, 2 positives, 2 negatives, AUC 0.7500, of the hull 0.8750)
     """
+    if isinstance(path, type) or not (hasattr(path, "scores") and hasattr(path, "costs")):
+        if hasattr(path, "path_problem"):
+            path_problem(path)  # which may have no path at all
+        raise InputError(
+            f"path must be an exact path, as paretoclf.trace returns it, got {what_it_is(path)}; for the scores of one "
+            "classifier use roc_curve_of_scores"
+        )
     scores = path.scores(X)
     lo, hi = float(scores.t[0]), float(scores.t[-1])
     return roc_of_scores(scores, y, vary, symmetric_t(path, lo, hi) if t is None else t, n_grid)
@@ -189,7 +198,7 @@ def symmetric_t(path: ScoredPath, lo: float = 0.0, hi: float = 1.0) -> float:
     Costs are affine in t, so ``C_plus - C_minus`` is too: its zero if it has one in [lo, hi] (exactly; asymmetry 1/2);
     otherwise the end whose asymmetry is nearer, since the asymmetry is monotone along a line. The end hi when both
     are equally near, as on a ray, where the asymmetry is constant; the middle where the costs do not change at all, as
-    along a path of margins. An end without costs, where w = 0, is not taken.
+    along a path of margins; hi where each sample has costs of its own. An end without costs, where w = 0, is not taken.
 
     Examples
     --------
@@ -202,6 +211,8 @@ def symmetric_t(path: ScoredPath, lo: float = 0.0, hi: float = 1.0) -> float:
     0.666666666666667
     """
     start, stop = path.costs(lo), path.costs(hi)
+    if isinstance(start, SampleCosts):
+        return hi
     if start is None or stop is None:
         return hi if start is None else lo
     if start == stop:
@@ -218,6 +229,12 @@ def checked_folds(scores: PathScores | Sequence[PathScores], y: Any) -> tuple[li
     """Both arguments as lists of equal length, checked."""
     folds = [scores] if isinstance(scores, PathScores) else list(scores)
     given = [y] if isinstance(scores, PathScores) else list(y)
+    wrong = [fold for fold in folds if not isinstance(fold, PathScores)]
+    if wrong:
+        raise InputError(
+            f"scores must be PathScores, as path.scores(X) returns them, got {what_it_is(wrong[0])}; for the scores of "
+            "one classifier use roc_curve_of_scores"
+        )
     if len(folds) == 0 or len(folds) != len(given):
         raise InputError(f"y must have one vector of labels per PathScores ({len(folds)}), got {len(given)}")
     if any(fold.t[0] != folds[0].t[0] or fold.t[-1] != folds[0].t[-1] for fold in folds):
