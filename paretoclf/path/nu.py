@@ -26,9 +26,9 @@ from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.build import assemble
 from paretoclf.path.engine import follow
 from paretoclf.path.events import LEFT
-from paretoclf.path.legs import check_certificates, follow_leg, meter
+from paretoclf.path.legs import follow_leg, meter
 from paretoclf.path.nu_path import FixedAsymmetry, HullLine, NuPath
-from paretoclf.path.pieces import Pieces
+from paretoclf.path.pieces import Pieces, prove
 from paretoclf.path.quadratic import FeatureForm, GramForm, centre
 from paretoclf.path.segments import Line
 from paretoclf.samples import squares
@@ -248,7 +248,7 @@ def trace_nu(
         pieces = _ends_trivial(pieces, first=True, nothing=not hulls.stopped)
     path = NuPath(svm.gram, svm.y, FixedAsymmetry(asymmetry, *sizes), pieces, time.perf_counter() - began)
     if certify:
-        check_certificates(path)
+        prove(path)
     return path
 
 
@@ -306,7 +306,7 @@ def trace_hulls(
     line = HullLine(ends[0], ends[1], hulls.n_plus, hulls.n_minus)
     path = NuPath(svm.gram, svm.y, line, pieces, time.perf_counter() - began)
     if certify:
-        check_certificates(path)
+        prove(path)
     return path
 
 

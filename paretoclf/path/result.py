@@ -21,7 +21,8 @@ from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.scores import PathScores
 from paretoclf.path.storage import write
 from paretoclf.solution import Solution, make_solution
-from paretoclf.tolerances import CERTIFY, STEEP
+from paretoclf.tolerances import CERTIFY, STEEP, VALUE_ROUNDING
+from paretoclf.units import balanced_units
 
 _BLOCK = 256  # columns of multipliers expanded at a time
 
@@ -115,9 +116,9 @@ class Path(OnPieces):
     def at(self, t: float) -> Solution:
         """Solution at t; its certificate is computed when asked for.
 
-        Where costs times kernel values are so large that the rounding of the multipliers shows, the certificate is
-        computed at once; if it fails, the solution is computed to twice double precision, and its numbers have the
-        second half of the multipliers, ``alpha_lo``.
+        Where costs times kernel values are so large, or one cost against the other so small, that the rounding of the
+        multipliers shows, the certificate is computed at once; if it fails, the solution is computed to twice double
+        precision, and its numbers have the second half of the multipliers, ``alpha_lo``.
 
         Parameters
         ----------
@@ -126,7 +127,7 @@ class Path(OnPieces):
         """
         w = None if self.pieces.w is None else self.slope(t)
         stored = self._solution(t, self.alpha(t), self.intercept(t), w)
-        if not self._steep or stored.certificate.passes():
+        if not (self._steep or self._lopsided(t)) or stored.certificate.passes():
             return stored
         return self._precise(t) or stored
 
@@ -139,6 +140,11 @@ class Path(OnPieces):
     def _steep(self) -> bool:
         """Whether the rounding of a multiplier may move margins by more than certificates allow."""
         return bool(STEEP * self._largest_cap * self.gram.diagonal().max() > CERTIFY)
+
+    def _lopsided(self, t: float) -> bool:
+        """Whether the rounding of a multiplier at the largest cap shows in one that balances the cheaper class."""
+        caps = self.caps(t)
+        return bool(STEEP * caps.max() > CERTIFY * balanced_units(self.y, caps).min())
 
     @property
     def _largest_cap(self) -> float:
@@ -224,6 +230,10 @@ class Path(OnPieces):
         caps = np.stack([self.caps(float(t)) for t in points], axis=1)
         return alpha, caps, np.array([self.intercept(float(t)) for t in points])
 
+    def _value_rounding(self, t: float, certificate: Certificate) -> float:
+        """What rounding may make of the stored value: the tracker adds up costs times slacks."""
+        return VALUE_ROUNDING * float(self.caps(t).sum())
+
     @cached_property
     def _certificates(self) -> list[Certificate]:
         points = self.certificate_points
@@ -236,7 +246,7 @@ class Path(OnPieces):
             out += certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, **data)
         for j, certificate in enumerate(out):
             if not certificate.passes():
-                better = self._precise(float(points[j])) if self._steep else None
+                better = self._precise(float(points[j]))
                 if better is None:
                     break  # one that fails is enough
                 out[j] = better.certificate
