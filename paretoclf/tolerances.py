@@ -37,6 +37,10 @@ CERTIFY = 1e-8
 #: multiplier (half of 2.2e-16) and sums of tens of them may move margins by as much.
 STEEP = 2e-14
 
+#: What a steep path stores may be this far from the precise solution, relative to its largest multiplier (the
+#: intercept: to 1 + its size), besides the rounding that makes it steep; what is further off is wrong.
+ROUNDED = 1e-6
+
 #: Samples whose largest squared norm is up to this many times that of the centred ones can be traced as they are.
 OFF_CENTRE = 1e4
 

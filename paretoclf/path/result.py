@@ -21,7 +21,7 @@ from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.scores import PathScores
 from paretoclf.path.storage import write
 from paretoclf.solution import Solution, make_solution
-from paretoclf.tolerances import CERTIFY, STEEP, VALUE_ROUNDING
+from paretoclf.tolerances import AT_BOUND, CERTIFY, ROUNDED, STEEP, VALUE_ROUNDING
 from paretoclf.units import balanced_units
 
 _BLOCK = 256  # columns of multipliers expanded at a time
@@ -127,7 +127,7 @@ class Path(OnPieces):
         """
         w = None if self.pieces.w is None else self.slope(t)
         stored = self._solution(t, self.alpha(t), self.intercept(t), w)
-        if not (self._steep or self._lopsided(t)) or stored.certificate.passes():
+        if not self._rounds(t) or stored.certificate.passes():
             return stored
         return self._precise(t) or stored
 
@@ -141,10 +141,19 @@ class Path(OnPieces):
         """Whether the rounding of a multiplier may move margins by more than certificates allow."""
         return bool(STEEP * self._largest_cap * self.gram.diagonal().max() > CERTIFY)
 
-    def _lopsided(self, t: float) -> bool:
-        """Whether the rounding of a multiplier at the largest cap shows in one that balances the cheaper class."""
+    def _rounds(self, t: float) -> bool:
+        """Whether rounding shows at t: on a steep path, or relative to multipliers that balance a cheap class."""
         caps = self.caps(t)
-        return bool(STEEP * caps.max() > CERTIFY * balanced_units(self.y, caps).min())
+        return self._steep or bool(STEEP * caps.max() > CERTIFY * balanced_units(self.y, caps).min())
+
+    def _stores(self, t: float, solution: Solution) -> bool:
+        """Whether what is stored at t is a precise solution but for rounding."""
+        largest, b = float(self.caps(t).max()), self.intercept(t)
+        off = float(np.abs(self.alpha(t) - solution.alpha).max())
+        low, high = solution.classifier.b_interval
+        room = max(ROUNDED, STEEP * largest * float(self.gram.diagonal().max())) * (1.0 + abs(b))
+        near = off <= ROUNDED * float(solution.alpha.max()) + AT_BOUND * largest
+        return bool(near and low - room <= b <= high + room)
 
     @property
     def _largest_cap(self) -> float:
@@ -246,8 +255,8 @@ class Path(OnPieces):
             out += certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, **data)
         for j, certificate in enumerate(out):
             if not certificate.passes():
-                better = self._precise(float(points[j]))
-                if better is None:
+                better = self._precise(float(points[j])) if self._rounds(float(points[j])) else None
+                if better is None or not self._stores(float(points[j]), better):
                     break  # one that fails is enough
                 out[j] = better.certificate
         return out
