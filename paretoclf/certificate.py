@@ -155,7 +155,7 @@ def certify(
         Where cap times ``K_ii`` is 1e8 and more, the rounding of alpha alone moves margins by more than 1e-8.
     psd : bool
         Whether you vouch for K. Otherwise it is checked, with ``n**3 / 3`` multiplications (a Cholesky factorisation),
-        where the certificate itself takes ``2 n**2``: 0.1 s for 2000 samples on one core.
+        where the certificate itself takes ``2 n**2``: 0.3 s for 2000 samples on one core.
 
     Returns
     -------

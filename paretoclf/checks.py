@@ -45,8 +45,10 @@ def check_semidefinite(K: Array, name: str) -> None:
     shift = KERNEL_ROUNDING * K.shape[0] * scale
     if shift == 0.0:
         return
+    shifted = K.copy()
+    shifted.flat[:: K.shape[0] + 1] += shift
     try:
-        np.linalg.cholesky(K + shift * np.eye(K.shape[0]))
+        np.linalg.cholesky(shifted)
     except np.linalg.LinAlgError:
         smallest = float(np.linalg.eigvalsh(K)[0])
         if smallest < -shift:
