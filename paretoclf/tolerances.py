@@ -34,12 +34,20 @@ GRAM_PSD = 1e-10
 #: A precomputed Gram is called "not symmetric" beyond this share of its largest entry.
 GRAM_SYMMETRY = 1e-12
 
+#: A kernel matrix that is given to a certificate: this share of its largest entry, times n, is rounding of its
+#: eigenvalues (entries rounded to 1e-16 move them by less).
+KERNEL_ROUNDING = 1e-15
+
 #: Certificate threshold for a path point (largest scaled residual and relative duality gap).
 CERTIFY = 1e-8
 
 #: A path whose largest cap times the largest kernel value, times this, exceeds CERTIFY is steep: rounding of a
 #: multiplier (half of 2.2e-16) and sums of tens of them may move margins by as much.
 STEEP = 2e-14
+
+#: What a steep path stores may be this far from the precise solution, relative to its largest multiplier (the
+#: intercept: to 1 + its size), besides the rounding that makes it steep; what is further off is wrong.
+ROUNDED = 1e-6
 
 #: Samples whose largest squared norm is up to this many times that of the centred ones can be traced as they are.
 OFF_CENTRE = 1e4
@@ -48,9 +56,20 @@ OFF_CENTRE = 1e4
 #: one, their sums are rounded in another order.
 TOGETHER = 0.25
 
-#: A slack is a difference of numbers of size 1 and more: times its cost, this share of it is rounding. It matters
-#: only where the optimal value is tiny against the costs (separable data, costs near an axis).
-SLACK_ROUNDING = 1e-12
+#: A slack is a difference of a score, an intercept and 1: this share of their sizes is rounding (of tracked paths, at
+#: most a twentieth of it). Times the cost it matters where the optimal value is tiny against the costs: separable data,
+#: costs near an axis.
+SLACK_ROUNDING = 2e-15
+
+#: Costs of the samples on either side of an intercept that differ by less than this share of them are equal, and the
+#: sum of the slacks is flat there.
+FLAT = 1e-12
+
+#: A solution that is off by no more than this is loose, not wrong: LIBSVM stops at violations of 1e-3.
+LOOSE = 1e-3
+
+#: A gap that rounding can make is no proof of anything once it is this large: nobody can tell half the value then.
+UNDECIDED = 0.25
 
 #: Tracker: distance of a multiplier from its bound, relative to its cap, that counts as "at the bound".
 EVENT_BOX = 1e-11
@@ -76,6 +95,13 @@ MARGIN_NOISE = 1e-11
 
 #: Tracker: what rounding of the margins may make of a stored optimal value, relative to it.
 VALUE_ERROR = 1e-10
+
+#: Tracker: the same, relative to the sum of the caps. Values that are off their proved bounds by less are settled by
+#: the proof; the tracker's margins are as exact as this.
+VALUE_ROUNDING = 1e-12
+
+#: The bounds that a certificate proves of an optimal value are rounded themselves, relative to it.
+BOUND_ROUNDING = 1e-13
 
 #: Tracker: an event this close (absolute, the line has length 1) to the end of the line is the end of the line.
 END_OF_LINE = 1e-13

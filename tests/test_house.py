@@ -35,7 +35,7 @@ GROUND = (
         "gram",
         "nu",
     ),
-    *("proof", "evidence", "classifiers", "solution", "certificate", "judges"),
+    *("proof", "evidence", "classifiers", "solution", "certificate", "judges", "units"),
 )
 EVERYTHING = ("",)
 

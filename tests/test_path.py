@@ -82,7 +82,7 @@ def test_asymmetry_line_of_five_points():
         assert path.intercept(t) == pytest.approx(b, abs=1e-10)
     for t, lo, hi in [(1 / 3, -1, -1 / 3), (2 / 3, -1 / 3, 1 / 3)]:
         assert path.at(t).classifier.b_interval == pytest.approx((lo, hi), abs=1e-9)
-    assert path.worst_certificate.passes(1e-13)
+    assert path.worst_certificate.passes(1e-12)  # next to an end one class's caps are 3e-4
 
 
 @pytest.mark.parametrize("line", [((0, 0), (1, 1)), ((0.1, 1), (1, 0.1)), ((0, 0.3), (0.2, 0.7)), ((1, 0), (0.1, 3))])

@@ -12,13 +12,11 @@ import numpy as np
 from tqdm import tqdm
 
 from paretoclf.checks import Array, Mask
-from paretoclf.errors import DegeneratePathError
 from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.build import Leg
 from paretoclf.path.engine import follow
-from paretoclf.path.pieces import OnPieces
 from paretoclf.path.segments import Line
-from paretoclf.tolerances import CERTIFY, END_OF_LINE, END_OF_VANISHING_LINE
+from paretoclf.tolerances import END_OF_LINE, END_OF_VANISHING_LINE
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
 _LAST_STAGE = 1e-9  # and nearer than that t has too few digits left
@@ -113,22 +111,3 @@ def meter(progress: bool | None) -> Iterator[Callable[[float], Any] | None]:
     layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
     with tqdm(total=1.0, desc="trace", leave=False, bar_format=layout) as bar:
         yield bar.update
-
-
-def check_certificates(path: OnPieces) -> None:
-    """DegeneratePathError unless every certificate passes and agrees with the value that the path stores."""
-    certificates, wrong = path.certificates(), path.value_errors()
-    bad = next((k for k, c in enumerate(certificates) if not (c.passes(CERTIFY) and wrong[k] <= CERTIFY)), None)
-    if bad is None:
-        return
-    t, failed = float(path.certificate_points[bad]), not certificates[bad].passes(CERTIFY)
-    cause = certificates[bad].explain() if failed else f"the stored value is off by {wrong[bad]:.1e}"
-    costs = path.costs(t)
-    raise DegeneratePathError(
-        f"the certificate fails ({cause})",
-        t=t,
-        costs="" if costs is None else str(costs),
-        n_margin=int(path.basis(t)[1].size),
-        remedy="Standardise the features, or use a slightly different line.",
-        parameter=path.parameter,
-    )

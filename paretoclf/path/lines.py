@@ -23,8 +23,8 @@ from paretoclf.path.build import Leg, assemble, with_chords
 from paretoclf.path.engine import follow
 from paretoclf.path.events import LEFT, OUT, RIGHT
 from paretoclf.path.hub import check_hub, crossing
-from paretoclf.path.legs import Walk, check_certificates, meter, straight
-from paretoclf.path.pieces import Pieces
+from paretoclf.path.legs import Walk, meter, straight
+from paretoclf.path.pieces import Pieces, prove
 from paretoclf.path.precise import box_qp
 from paretoclf.path.quadratic import STORED_SLOPE
 from paretoclf.path.result import Path
@@ -70,7 +70,7 @@ def trace_costs(
         pieces = _Tracer(svm, line, hub, max_events, update).run()
     path = Path(svm.gram, svm.y, svm.sample_weight, line, pieces, time.perf_counter() - began)
     if certify:
-        check_certificates(path)
+        prove(path)
     return path
 
 

@@ -27,9 +27,9 @@ from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.build import assemble
 from paretoclf.path.engine import follow
 from paretoclf.path.events import LEFT
-from paretoclf.path.legs import check_certificates, follow_leg, meter
+from paretoclf.path.legs import follow_leg, meter
 from paretoclf.path.nu_path import FixedAsymmetry, HullLine, NuPath
-from paretoclf.path.pieces import Pieces
+from paretoclf.path.pieces import Pieces, prove
 from paretoclf.path.quadratic import FeatureForm, GramForm, centre
 from paretoclf.path.segments import Line
 from paretoclf.samples import squares
@@ -339,7 +339,7 @@ def trace_nu(
         path = _from_the_meeting(path)
         _check_meeting(path, float(pieces.t[0]))
     if certify:
-        check_certificates(path)
+        prove(path)
     return path
 
 
@@ -406,7 +406,7 @@ def trace_hulls(
     if met:
         _check_meeting(path, float(pieces.t[0 if first == 1 else -1]))
     if certify:
-        check_certificates(path)
+        prove(path)
     return path
 
 

@@ -347,7 +347,7 @@ def plane(
     True
     """
     path_problem(svm, only="costs")
-    across, up = _range(C_plus, "C_plus"), _range(C_minus, "C_minus")
+    across, up = check_range(C_plus, "C_plus"), check_range(C_minus, "C_minus")
     began = time.perf_counter()
     frame = rectangle(across, up)
     bases = Bases(svm.gram, svm.y, svm.sample_weight, frame)
@@ -364,21 +364,39 @@ def plane(
         svm.gram, svm.y, svm.sample_weight, across, up, tuple(search.regions),
         tuple(Contact(*each) for each in search.contacts), time.perf_counter() - began,
     )  # fmt: skip
-    missing = abs(1.0 - float(found.areas.sum()) / whole)
-    if not missing <= PLANE_AREA:
-        raise _refuse(f"the regions miss or overlap on {missing:.1e} of the rectangle", found.regions[0], at)
+    check_areas(found)
     if certify:
-        for region, proofs in zip(found.regions, found.certificates(), strict=True):
-            for costs, proof in zip(region.polygon, proofs, strict=True):
-                if not proof.passes(CERTIFY):
-                    raise _refuse(f"the certificate of a region fails ({proof.explain()})", region, costs)
+        check_vertices(found)
     return found
+
+
+def check_areas(found: CostPlane) -> None:
+    """DegeneratePathError unless the regions are in the rectangle and have its area."""
+    corners = np.concatenate([region.polygon for region in found.regions])
+    low, _, high, _ = rectangle(found.C_plus, found.C_minus)
+    slack = PLANE_SLIVER * float(np.hypot(*(high - low)))
+    outside = np.flatnonzero(((corners < low - slack) | (corners > high + slack)).any(axis=1))
+    if outside.size:
+        raise _refuse("a region leaves the rectangle", found.regions[0], corners[outside[0]])
+    missing = abs(1.0 - float(found.areas.sum()) / area(rectangle(found.C_plus, found.C_minus)))
+    if not missing <= PLANE_AREA:
+        first = found.regions[0]
+        raise _refuse(f"the regions miss or overlap on {missing:.1e} of the rectangle", first, first.centroid)
+
+
+def check_vertices(found: CostPlane) -> None:
+    """DegeneratePathError unless the certificate at every vertex of every region passes."""
+    for region, proofs in zip(found.regions, found.certificates(), strict=True):
+        for costs, proof in zip(region.polygon, proofs, strict=True):
+            if not proof.passes(CERTIFY):
+                raise _refuse(f"the certificate of a region fails ({proof.explain()})", region, costs)
 
 
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
 
 
-def _range(given: Any, name: str) -> tuple[float, float]:
+def check_range(given: Any, name: str) -> tuple[float, float]:
+    """Return a range of costs (lo, hi), or say what is wrong with it."""
     try:
         lo, hi = (float(v) for v in given)
     except (TypeError, ValueError):

@@ -24,8 +24,8 @@ from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.build import Leg, assemble
 from paretoclf.path.engine import follow
 from paretoclf.path.events import LEFT
-from paretoclf.path.legs import Walk, check_certificates, meter, straight
-from paretoclf.path.pieces import Pieces
+from paretoclf.path.legs import Walk, meter, straight
+from paretoclf.path.pieces import Pieces, prove
 from paretoclf.path.quadratic import FeatureForm, GramForm
 from paretoclf.path.quantile_path import QuantilePath
 from paretoclf.path.segments import Log
@@ -104,7 +104,7 @@ def trace_quantile(
         pieces = _trace(svm, lo, hi, lam, max_events, update)
     path = QuantilePath(svm.gram, svm.y, lam, svm.bias, pieces, time.perf_counter() - began)
     if certify:
-        check_certificates(path)
+        prove(path)
     return path
 
 

@@ -22,6 +22,7 @@ from paretoclf.path.scores import PathScores
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate
 from paretoclf.solution import Solution
+from paretoclf.tolerances import VALUE_ROUNDING
 
 _BLOCK = 256  # columns of multipliers expanded at a time
 _ENTRIES = 1 << 24  # numbers in a matrix of scores held at a time
@@ -229,6 +230,10 @@ class QuantilePath(OnPieces):
         b = self.intercept(tau) if self.bias else None
         judged = judge_quantile(self.gram, self.y, caps, self.lam, alpha, w=w, b=b)
         return replace(judged, numbers={**judged.numbers, "alpha": np.clip(alpha, 0.0, caps)})
+
+    def _value_rounding(self, t: float, certificate: Certificate) -> float:
+        """What rounding may make of the stored value: the tracker adds up costs times slacks."""
+        return VALUE_ROUNDING * float(self.caps(t).sum())
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

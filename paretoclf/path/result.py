@@ -21,7 +21,8 @@ from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.scores import PathScores
 from paretoclf.path.storage import write
 from paretoclf.solution import Solution, make_solution
-from paretoclf.tolerances import CERTIFY, STEEP
+from paretoclf.tolerances import AT_BOUND, CERTIFY, ROUNDED, STEEP, VALUE_ROUNDING
+from paretoclf.units import balanced_units
 
 _BLOCK = 256  # columns of multipliers expanded at a time
 
@@ -115,9 +116,9 @@ class Path(OnPieces):
     def at(self, t: float) -> Solution:
         """Solution at t; its certificate is computed when asked for.
 
-        Where costs times kernel values are so large that the rounding of the multipliers shows, the certificate is
-        computed at once; if it fails, the solution is computed to twice double precision, and its numbers have the
-        second half of the multipliers, ``alpha_lo``.
+        Where costs times kernel values are so large, or one cost against the other so small, that the rounding of the
+        multipliers shows, the certificate is computed at once; if it fails, the solution is computed to twice double
+        precision, and its numbers have the second half of the multipliers, ``alpha_lo``.
 
         Parameters
         ----------
@@ -126,7 +127,7 @@ class Path(OnPieces):
         """
         w = None if self.pieces.w is None else self.slope(t)
         stored = self._solution(t, self.alpha(t), self.intercept(t), w)
-        if not self._steep or stored.certificate.passes():
+        if not self._rounds(t) or stored.certificate.passes():
             return stored
         return self._precise(t) or stored
 
@@ -139,6 +140,20 @@ class Path(OnPieces):
     def _steep(self) -> bool:
         """Whether the rounding of a multiplier may move margins by more than certificates allow."""
         return bool(STEEP * self._largest_cap * self.gram.diagonal().max() > CERTIFY)
+
+    def _rounds(self, t: float) -> bool:
+        """Whether rounding shows at t: on a steep path, or relative to multipliers that balance a cheap class."""
+        caps = self.caps(t)
+        return self._steep or bool(STEEP * caps.max() > CERTIFY * balanced_units(self.y, caps).min())
+
+    def _stores(self, t: float, solution: Solution) -> bool:
+        """Whether what is stored at t is a precise solution but for rounding."""
+        largest, b = float(self.caps(t).max()), self.intercept(t)
+        off = float(np.abs(self.alpha(t) - solution.alpha).max())
+        low, high = solution.classifier.b_interval
+        room = max(ROUNDED, STEEP * largest * float(self.gram.diagonal().max())) * (1.0 + abs(b))
+        near = off <= ROUNDED * float(solution.alpha.max()) + AT_BOUND * largest
+        return bool(near and low - room <= b <= high + room)
 
     @property
     def _largest_cap(self) -> float:
@@ -222,6 +237,10 @@ class Path(OnPieces):
         caps = np.stack([self.caps(float(t)) for t in points], axis=1)
         return alpha, caps, np.array([self.intercept(float(t)) for t in points])
 
+    def _value_rounding(self, t: float, certificate: Certificate) -> float:
+        """What rounding may make of the stored value: the tracker adds up costs times slacks."""
+        return VALUE_ROUNDING * float(self.caps(t).sum())
+
     @cached_property
     def _certificates(self) -> list[Certificate]:
         points = self.certificate_points
@@ -234,8 +253,8 @@ class Path(OnPieces):
             out += certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, **data)
         for j, certificate in enumerate(out):
             if not certificate.passes():
-                better = self._precise(float(points[j])) if self._steep else None
-                if better is None:
+                better = self._precise(float(points[j])) if self._rounds(float(points[j])) else None
+                if better is None or not self._stores(float(points[j]), better):
                     break  # one that fails is enough
                 out[j] = better.certificate
         return out

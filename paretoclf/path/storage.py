@@ -78,4 +78,6 @@ def take_samples(stored: dict[str, Any]) -> Samples:
     if "X_shape" not in stored:
         return X
     indices, indptr, shape = (stored.pop(f"X_{name}") for name in ("indices", "indptr", "shape"))
-    return sp.csr_array((X, indices, indptr), shape=tuple(int(size) for size in shape))
+    samples = sp.csr_array((X, indices, indptr), shape=tuple(int(size) for size in shape))
+    samples.check_format()  # ValueError for indices out of range
+    return samples
