@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
-from paretoclf.checks import Array, check_labels, check_vector
+from paretoclf.checks import Array, Mask, check_labels, check_vector
 from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
@@ -36,6 +36,9 @@ class ScoredPath(Protocol):
 
 def roc_curve_of_scores(y: Any, scores: Any) -> RocCurve:
     """ROC curve of one scored sample, varying only the intercept: every threshold, ties as one step.
+
+    Ties are equal numbers: nothing is known of where these came from. `roc_of_path` knows, and takes scores that differ
+    by rounding alone for ties.
 
     Parameters
     ----------
@@ -234,8 +237,23 @@ def checked_folds(scores: PathScores | Sequence[PathScores], y: Any) -> tuple[li
 
 def _intercept(folds: list[PathScores], labels: list[Array], t: float) -> RocCurve:
     pooled = np.concatenate([fold(float(t)) for fold in folds])
-    curve = roc_curve_of_scores(np.concatenate(labels), pooled)
+    order = np.argsort(-pooled)
+    last = np.flatnonzero(_apart(pooled[order], _rounding(folds)[order]))  # of each group of ties, the lowest score
+    tied = np.empty_like(pooled)
+    tied[order] = np.repeat(pooled[order][last], np.diff(last, prepend=-1))
+    curve = roc_curve_of_scores(np.concatenate(labels), tied)
     return replace(curve, t=np.full(len(curve), float(t)))
+
+
+def _rounding(folds: list[PathScores]) -> Array:
+    return np.concatenate([fold.rounding for fold in folds])
+
+
+def _apart(ordered: Array, rounding: Array) -> Mask:
+    """Where decreasing scores (down the columns) are followed by a smaller one; False within a tie."""
+    apart = np.ones(ordered.shape, bool)
+    apart[:-1] = ordered[:-1] - ordered[1:] > rounding[:-1] + rounding[1:]
+    return apart
 
 
 def _asymmetry(folds: list[PathScores], labels: list[Array]) -> RocCurve:
@@ -304,6 +322,7 @@ def _thresholds(folds: list[PathScores], y: Array, t: Array, swept: Array) -> Ro
     does not grow with the number of positions.
     """
     m, n_plus = len(y), int(np.count_nonzero(y > 0))
+    rounding = _rounding(folds)
     best_tp = np.full(m - n_plus + 1, -1)
     best_t, best_swept, best_shift = np.zeros(len(best_tp)), np.ones(len(best_tp)), np.zeros(len(best_tp))
     for some_t, some_swept in _blocks(t, swept, max(1, BLOCK // m)):
@@ -311,9 +330,7 @@ def _thresholds(folds: list[PathScores], y: Array, t: Array, swept: Array) -> Ro
         order = np.argsort(-pooled, axis=0)
         ordered = np.take_along_axis(pooled, order, axis=0)
         tp = np.cumsum(y[order] > 0, axis=0)
-        complete = np.ones(pooled.shape, bool)  # False within a tie: no threshold separates equal scores
-        complete[:-1] = ordered[1:] != ordered[:-1]
-        row, column = np.nonzero(complete)
+        row, column = np.nonzero(_apart(ordered, rounding[order]))  # no threshold separates a tie
         fp = row + 1 - tp[row, column]
         # Of equally many true positives the first; the position is packed below the count to find it again.
         packed = np.full(len(best_tp), -1)
