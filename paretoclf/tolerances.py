@@ -156,8 +156,8 @@ AGREE_OBJECTIVE = 1e-9
 #: differ by whole samples, so costs that differ at all differ by far more than the rounding of a sum of two products.
 ROC_TIE = 1e-12
 
-#: ROC curves: two scores of a path are a tie where they differ by less than this share of the largest that either sample
-#: has along the path. Scores of equal samples are summed in different orders; with b they are differences.
+#: ROC curves: two scores of a path are a tie where they differ by less than this share of the largest that either
+#: sample has along the path. Scores of equal samples are summed in different orders; with b they are differences.
 SCORE_TIE = 1e-13
 
 #: Where w = 0 along a stretch, what is left of the scores is inherited rounding of the multipliers: up to 1e-13 of the

@@ -520,14 +520,22 @@ def pyplot():
 
 def test_plots_show_every_curve(pyplot):
     curve = roc_curve_of_scores([-1, 1, -1, 1], [0.1, 0.4, 0.4, 0.8])
-    ax = curve.plot(name="alone", color="k")
-    assert ax.get_legend_handles_labels()[1] == ["alone (AUC 0.875)"]
+    alone = curve.plot(name="alone", color="k")
+    assert isinstance(alone, RocDisplay)
+    ax = alone.ax_
+    assert ax.get_legend_handles_labels()[1] == ["chance", "alone (AUC 0.875)"]
+    assert ax.lines[-1].get_color() == "k"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("false positive rate", "true positive rate")
-    display = RocDisplay.from_curves(curve, other=curve).plot(title="two")
+    display = RocDisplay.from_curves(curve, other=curve, best=curve.hull()).plot(title="two")
     shown = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert shown == ["chance", "varying intercept (AUC 0.875)", "other (AUC 0.875)"]
+    assert shown == [
+        "chance", "varying intercept (AUC 0.875)", "other (AUC 0.875)", "best (AUC 0.875, optimistic)"
+    ]  # fmt: skip
     assert display.figure_ is display.ax_.figure
-    assert len(display.ax_.lines) == 5  # with the hulls
+    assert len(display.ax_.lines) == 4
+    ax = display.plot(hull=True).ax_
+    assert len(ax.lines) == 6  # what was chosen already has no other envelope
+    assert "upper envelopes (optimistic)" in ax.get_legend_handles_labels()[1]
     assert "2 positives" in repr(display)
     with pytest.raises(InputError, match="at least one curve"):
         RocDisplay({})

@@ -46,7 +46,7 @@ class PathScores:
 
     @cached_property
     def rounding(self) -> Array:
-        """What rounding may make of the scores of each sample, shape (m,): scores closer than both of theirs are ties."""
+        """What rounding may make of each sample's scores, shape (m,): two that are closer than their sum are ties."""
         largest = [np.maximum(each.max(axis=1), -each.min(axis=1)) for each in (self.start, self.end)]
         return np.asarray(SCORE_TIE * np.maximum(*largest))
 

@@ -24,14 +24,18 @@ from paretoclf.roc.curve import RocCurve
 Vary = Literal["intercept", "asymmetry", "both"]
 
 
-class ScoredPath(Protocol):
+class OnLine(Protocol):
+    """What has costs at each t."""
+
+    def costs(self, t: float) -> Any:
+        """Costs at t; None where there are none."""
+
+
+class ScoredPath(OnLine, Protocol):
     """What is needed of a path."""
 
     def scores(self, X: Any) -> PathScores:
         """Scores of the rows of X along the path."""
-
-    def costs(self, t: float) -> Any:
-        """Costs at t; None where the path has none."""
 
 
 def roc_curve_of_scores(y: Any, scores: Any) -> RocCurve:
@@ -112,7 +116,7 @@ def roc_of_path(
     ...         return Costs(t, 1 - t)
     >>> X, y = np.array([[-1.0], [0.0], [0.5], [1.0]]), np.array([-1, 1, -1, 1])
     >>> roc_of_path(Line(), X, y, vary="asymmetry")
-    RocCurve(asymmetry: 5 points, 2 positives, 2 negatives, AUC 0.7500, of the hull 0.8750)
+    RocCurve(asymmetry: 5 points, 2 positives, 2 negatives, AUC 0.7500, upper envelope 0.8750 (optimistic))
     """
     scores = path.scores(X)
     lo, hi = float(scores.t[0]), float(scores.t[-1])
@@ -186,7 +190,26 @@ def roc_of_scores(
     return replace(union.hull(), index=None)
 
 
-def symmetric_t(path: ScoredPath, lo: float = 0.0, hi: float = 1.0) -> float:
+def upper_envelope(
+    scores: Sequence[PathScores], y: Sequence[Any], vary: Vary, t: float | None = None, n_grid: int = 200
+) -> RocCurve:
+    """Upper hull to choose a classifier from, on validation folds: as `roc_of_scores`, "both" on the grid of t alone.
+
+    Breakpoints of the validation folds are not those of the path that is chosen on, so they are no better candidates.
+    Where one label for all is best it is given to all, whatever threshold did so on these samples.
+    """
+    if vary == "both":
+        if n_grid < 2:
+            raise InputError(f"n_grid must be at least 2, got {n_grid!r}")
+        folds, labels = checked_folds(scores, y)
+        grid = np.linspace(folds[0].t[0], folds[0].t[-1], n_grid)
+        hull = _thresholds(folds, np.concatenate(labels), grid, np.ones(n_grid)).hull()
+    else:
+        hull = roc_of_scores(scores, y, vary, t).hull()
+    return replace(hull, shift=np.concatenate([[-np.inf], hull.shift[1:-1], [np.inf]]))
+
+
+def symmetric_t(path: OnLine, lo: float = 0.0, hi: float = 1.0) -> float:
     """Where between two of its parameters a path is closest to asymmetry 1/2.
 
     Costs are affine in t, so ``C_plus - C_minus`` is too: its zero if it has one in [lo, hi] (exactly; asymmetry 1/2);
