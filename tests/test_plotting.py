@@ -189,7 +189,9 @@ def test_a_sweep_is_drawn_over_the_parameter_that_moves(gaussians):
 def test_reduced_hulls_are_drawn_with_their_nearest_points(gaussians):
     X, y = gaussians(n=30, d=2)
     hulls = pc.TwoNuSVM(3 * X, y).hulls(0.8, 0.8)
-    ax = plot_hulls(hulls)
+    display = plot_hulls(hulls)
+    ax = display.ax_
+    assert display.figure_ is ax.figure
     dashed = next(line for line in ax.lines if line.get_linestyle() == "--")
     np.testing.assert_allclose(np.array(dashed.get_data()).T, [hulls.point_plus, hulls.point_minus])
     assert "reduced hull, nu = 0.8" in legend_texts(ax)
@@ -201,4 +203,4 @@ def test_reduced_hulls_are_drawn_with_their_nearest_points(gaussians):
         plot_hulls(pc.TwoNuSVM(*gaussians(n=30, d=3)).hulls(0.8, 0.8))
     overlapping = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], 2, axis=0)
     meeting = pc.TwoNuSVM(overlapping, np.tile([1.0, -1.0], 4)).hulls(0.6, 0.6)
-    assert "no classifier" in plot_hulls(meeting).get_title()
+    assert "no classifier" in plot_hulls(meeting).ax_.get_title()

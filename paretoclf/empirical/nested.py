@@ -78,6 +78,11 @@ class OuterFold:
     n_plus: int
     n_minus: int
 
+    @property
+    def curve(self) -> RocCurve:
+        """Rates of the vertices on the outer fold, in the order of the envelope."""
+        return _pooled([self], "")
+
 
 @dataclass(frozen=True)
 class NestedPoint:
@@ -320,12 +325,12 @@ def nested_rocs(
     ...     def positive(self, rows):
     ...         return score[rows, None] + self.envelope.shift >= 0
     >>> nested_rocs(y, lambda train, seed: {"threshold": Threshold(train)}, folds=5, repeats=2)
-    {'threshold': NestedRoc(threshold: 2 repeats of 5 folds, 40 samples, AUC 0.6... (0.6... to 0.6...))}
+    {'threshold': NestedRoc(threshold: 2 repeats of 5 folds, 40 samples, AUC 0.6... (0.6... to 0.7...))}
     """
     labels = check_labels(y)
     parts = outer_folds(labels, folds, repeats, rng)
     tasks = [(train, test, seed) for split in parts for train, test, seed in split]
-    work = (delayed(_judge)(choose, labels, train, test, seed) for train, test, seed in tasks)
+    work = (delayed(judged)(choose, labels, train, test, seed) for train, test, seed in tasks)
     found = list(
         tqdm(
             Parallel(n_jobs=n_jobs, return_as="generator")(work),
@@ -390,19 +395,20 @@ def vertex_for(envelope: RocCurve, weight: float) -> int:
     return int(np.searchsorted(weights(envelope), weight, side="right" if weight == 0 else "left"))
 
 
-def _judge(choose: Chooser, y: Array, train: Index, test: Index, seed: int) -> dict[str, OuterFold]:
+def judged(choose: Chooser, y: Array, train: Index, test: Index, seed: int) -> dict[str, OuterFold]:
+    """Choose in a training part and count on the rest."""
     plus = y[test] > 0
-    judged = {}
+    found = {}
     for name, choice in choose(train, seed).items():
         positive = choice.positive(test)
-        judged[name] = OuterFold(
+        found[name] = OuterFold(
             choice.envelope,
             np.count_nonzero(positive[~plus], axis=0),
             np.count_nonzero(positive[plus], axis=0),
             int(plus.sum()),
             int((~plus).sum()),
         )
-    return judged
+    return found
 
 
 def _range(values: Array) -> tuple[float, float]:

@@ -47,7 +47,7 @@ class Optimum:
     fpr, fnr : float
         Rates on it.
     objective : float
-        What was minimised.
+        What was minimised, on the labels that chose it: optimistic.
 
     Examples
     --------
@@ -85,6 +85,10 @@ class Optimum:
 @dataclass(frozen=True, eq=False, repr=False)
 class ErrorCurve:
     """False positives and false negatives as exact step functions of t.
+
+    The counts at any t that was fixed beforehand are held out. The smallest of them are not: `best`, `minimax` and
+    `neyman_pearson` choose t by the labels that they then report, which is how to choose and not how to judge the
+    choice (`paretoclf.cross_validated_roc` does).
 
     Attributes
     ----------
