@@ -182,6 +182,15 @@ AGREE_OBJECTIVE = 1e-9
 #: differ by whole samples, so costs that differ at all differ by far more than the rounding of a sum of two products.
 ROC_TIE = 1e-12
 
+#: ROC curves: two scores of a path are a tie where they differ by less than this share of the largest that either
+#: sample has along the path. Scores of equal samples are summed in different orders; with b they are differences.
+SCORE_TIE = 1e-13
+
+#: Where w = 0 along a stretch, what is left of the scores is inherited rounding of the multipliers: up to 1e-13 of the
+#: terms that were summed (measured). Next to steep stretches it is more, but never more than CERTIFY of the largest
+#: score of the path: what the certificates let pass.
+SLOPE_ROUNDING = 1e-12
+
 #: Shadow prices (sums of slacks) that differ by less than this share of them are one: the two ends of a single
 #: intercept are rounded apart by 1e-15 times the scores.
 PRICE_TIE = 1e-10

@@ -11,7 +11,9 @@ TRACE = """\
 Trace every cost-optimal SVM of a data set along two lines of the cost plane: the ray C_plus n_plus = C_minus n_minus
 from zero costs to mean cost 10, and the asymmetry line C_plus + C_minus = TOTAL with the asymmetry
 C_plus / (C_plus + C_minus) from 0.02 to 0.98. Print breakpoints, the worst certificate, the agreement with CVXPY and
-held-out AUCs; write roc.png, path.png, path.npz (asymmetry line), ray.npz and report.json."""
+held-out AUCs: of classifiers chosen on validation folds inside the training part, and, for comparison, of the upper
+envelope chosen on the labels that judge it, which is optimistic. Write roc.png, path.png, path.npz (asymmetry line),
+ray.npz and report.json."""
 
 TRACE_EXAMPLES = """\
 examples:
@@ -22,8 +24,10 @@ examples:
   paretoclf trace sonar --data-dir data --no-standardize --total 10"""
 
 ROC = """\
-Draw the three ROC curves of a saved path on a data set: varying the intercept, the asymmetry, or both. Where the
-report.json that `paretoclf trace` wrote lies beside the path, the samples are scaled as the training samples were."""
+ROC curves of a saved path on a data set: varying the intercept, the asymmetry, or both. Classifiers are chosen on some
+of the samples and judged on the others; the upper envelope, chosen on the labels that judge it, is optimistic. Where
+the report.json that `paretoclf trace` wrote lies beside the path, the samples are scaled as the training samples
+were."""
 
 ROC_EXAMPLES = """\
 examples:
@@ -134,6 +138,10 @@ def _trace(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         default=True,
         help="scale features to mean 0 and variance 1 (in held-out figures: of the training part); default: yes",
+    )
+    judging = parser.add_argument_group("held-out curves")
+    judging.add_argument(
+        "--repeats", type=int, default=3, metavar="R", help="partitions into folds, for the bands; default: 3"
     )
     output = _output(parser)
     output.add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")

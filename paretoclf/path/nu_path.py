@@ -19,7 +19,7 @@ from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.nu import caps_of, equivalent_costs, to_asymmetry, to_classes
 from paretoclf.path.events import LEFT
 from paretoclf.path.pieces import OnPieces, Pieces
-from paretoclf.path.scores import PathScores
+from paretoclf.path.scores import PathScores, settle
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate
 from paretoclf.solution import Solution
@@ -293,6 +293,8 @@ class NuPath(OnPieces):
                 here = [float(t) for t in P.t[first : first + _BLOCK]]
                 coef = np.stack([self.y * self._multipliers(t) / self._unit(t) for t in here], axis=1)
                 knots[:, first : first + _BLOCK] = Z @ coef if features is None else Z @ (features.T @ coef)
+        multipliers = np.array([self._multipliers(float(t)).sum() / self._unit(float(t)) for t in P.t])
+        settle(knots, self._largest_value(Z) * multipliers)
         return PathScores(P.t, knots[:, :-1] + P.b0, knots[:, 1:] + P.b1)
 
     def graded(self, points: Array) -> Graded:

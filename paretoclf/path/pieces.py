@@ -14,6 +14,7 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.scores import PathScores
+from paretoclf.samples import squares
 from paretoclf.tolerances import BOUND_ROUNDING, CERTIFY
 
 if TYPE_CHECKING:
@@ -77,6 +78,13 @@ class OnPieces:
     def scores(self, X: Any) -> PathScores:
         """Scores of new samples as an exact piecewise affine function of t."""
         raise NotImplementedError
+
+    def _largest_value(self, Z: Any) -> float:
+        """A bound on the kernel values that scores are summed from; Z has features of new samples, or those values."""
+        features = self.gram.features
+        if features is None:
+            return float(np.abs(Z).max(initial=0.0))
+        return float(np.sqrt(squares(Z).max(initial=0.0) * squares(features).max(initial=0.0)))
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

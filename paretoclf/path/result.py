@@ -18,7 +18,7 @@ from paretoclf.path.events import LEFT
 from paretoclf.path.pieces import OnPieces, Pieces
 from paretoclf.path.precise import PreciseSolver
 from paretoclf.path.prices import ShadowPrices, prices_of
-from paretoclf.path.scores import PathScores
+from paretoclf.path.scores import PathScores, settle
 from paretoclf.path.storage import write
 from paretoclf.solution import Solution, make_solution
 from paretoclf.tolerances import AT_BOUND, CERTIFY, ROUNDED, STEEP, VALUE_ROUNDING
@@ -217,19 +217,27 @@ class Path(OnPieces):
         """
         P = self.pieces
         if P.w is not None:
-            base = self.gram.cross_features(X) @ P.w.T
+            Z = self.gram.cross_features(X)
+            base = np.asarray(Z @ P.w.T)
         elif self.gram.features is not None:
             Z = self.gram.cross_features(X)
             base = np.empty((Z.shape[0], P.t.size))
             for j, t in enumerate(P.t):
                 base[:, j] = Z @ self.slope(float(t))
         else:
-            K = self.gram.cross(X)
-            base = np.empty((K.shape[0], P.t.size))
+            Z = self.gram.cross(X)
+            base = np.empty((Z.shape[0], P.t.size))
             for first in range(0, P.t.size, _BLOCK):
                 knots = np.arange(first, min(first + _BLOCK, P.t.size))
-                base[:, knots] = K @ (self.y[:, None] * self._expand(P.t[knots])[0])
+                base[:, knots] = Z @ (self.y[:, None] * self._expand(P.t[knots])[0])
+        settle(base, self._largest_value(Z) * self._most_multipliers())
         return PathScores(P.t, base[:, :-1] + P.b0, base[:, 1:] + P.b1)
+
+    def _most_multipliers(self) -> Array:
+        """A bound on the sum of the multipliers at each knot: those of either class add up to the same."""
+        positive = self.y > 0
+        caps = [self.caps(float(t)) for t in self.pieces.t]
+        return np.array([2.0 * min(c[positive].sum(), c[~positive].sum()) for c in caps])
 
     def _expand(self, points: Array) -> tuple[Array, Array, Array]:
         """Multipliers (n, k), caps (n, k) and intercepts (k,) at increasing points."""

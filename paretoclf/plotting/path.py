@@ -113,7 +113,7 @@ class PathDisplay:
         PathDisplay
             This object, with `axes_` and `figure_`.
         """
-        upper, lower = _panels(ax)
+        upper, lower = panels(ax)
         knots = self.knots()
         if isinstance(self.path, MarginPath):
             self._margins(upper, self.path, knots)
@@ -262,7 +262,7 @@ def plain(text: str) -> str:
     return f" {text}" if text.startswith("_") else text
 
 
-def _panels(ax: Any) -> tuple[Axes, Axes]:
+def panels(ax: Any) -> tuple[Axes, Axes]:
     """Two panels one above the other, from what the user gave."""
     if ax is None:
         from matplotlib import pyplot as plt

@@ -65,7 +65,10 @@ class ScoredPlane(Protocol):
 
 @dataclass(frozen=True)
 class BestCosts:
-    """A point inside the cell of the cost plane at which an objective of the held-out errors is smallest."""
+    """A point inside the cell of the cost plane at which an objective of the held-out errors is smallest.
+
+    Errors and objective are those of the labels that chose it: optimistic.
+    """
 
     costs: Costs
     false_positives: int
@@ -76,6 +79,8 @@ class BestCosts:
 @dataclass(frozen=True, eq=False, repr=False)
 class ErrorMap:
     """False positives and false negatives on held-out samples, over a map of the cost plane.
+
+    At costs that were fixed beforehand they are held out; `best` and `minimax` choose costs by looking at them.
 
     Attributes
     ----------
