@@ -65,7 +65,11 @@ def main() -> None:
         }.items():
             report = pc.verify(X, y, given)
             first = report.first_failure()
-            verdict = "all optimal" if first is None else f"first wrong row: {first}. {report[first].explain()}"
+            verdict = (
+                "all optimal"
+                if first is None
+                else f"first failure: row {first}, {report.verdict(first)}. {report[first].explain()}"
+            )
             print(f"  {name:<13} {verdict}")
 
 

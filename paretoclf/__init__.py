@@ -19,6 +19,7 @@ from paretoclf.errors import SolveError as SolveError
 from paretoclf.gaussian.moments import Distances as Distances
 from paretoclf.gaussian.moments import Moments as Moments
 from paretoclf.gram import Gram as Gram
+from paretoclf.gram import nearest_psd as nearest_psd
 from paretoclf.kernels import RBF as RBF
 from paretoclf.kernels import Linear as Linear
 from paretoclf.kernels import Polynomial as Polynomial
@@ -31,10 +32,14 @@ if TYPE_CHECKING:
     from paretoclf.agreement import ValueAgreement as ValueAgreement
     from paretoclf.agreement import compare as compare
     from paretoclf.cross_validation import cross_validated_errors as cross_validated_errors
+    from paretoclf.cross_validation import cross_validated_roc as cross_validated_roc
+    from paretoclf.cross_validation import cross_validated_rocs as cross_validated_rocs
     from paretoclf.empirical import EmpiricalTradeoff as EmpiricalTradeoff
     from paretoclf.empirical import MonotoneFit as MonotoneFit
+    from paretoclf.empirical import NestedRoc as NestedRoc
     from paretoclf.empirical import empirical_tradeoff as empirical_tradeoff
     from paretoclf.empirical import monotone_fit as monotone_fit
+    from paretoclf.empirical import nested_rocs as nested_rocs
     from paretoclf.empirical import paired_areas as paired_areas
     from paretoclf.formulations.base import NONNEGATIVE as NONNEGATIVE
     from paretoclf.formulations.base import POSITIVE as POSITIVE
@@ -97,10 +102,14 @@ _LAZY = {
     "ValueAgreement": "paretoclf.agreement",
     "compare": "paretoclf.agreement",
     "cross_validated_errors": "paretoclf.cross_validation",
+    "cross_validated_roc": "paretoclf.cross_validation",
+    "cross_validated_rocs": "paretoclf.cross_validation",
     "EmpiricalTradeoff": "paretoclf.empirical",
     "MonotoneFit": "paretoclf.empirical",
+    "NestedRoc": "paretoclf.empirical",
     "empirical_tradeoff": "paretoclf.empirical",
     "monotone_fit": "paretoclf.empirical",
+    "nested_rocs": "paretoclf.empirical",
     "paired_areas": "paretoclf.empirical",
     "BiobjectiveMargin": "paretoclf.formulations.biobjective_margin",
     "Formulation": "paretoclf.formulations.base",

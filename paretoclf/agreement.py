@@ -8,13 +8,15 @@ from typing import Any, overload
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Rng, check_rng, what_it_is
+from paretoclf.costs import SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
 from paretoclf.formulations.quantile_svm import QuantileSVM
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
+from paretoclf.path.declared import path_problem
 from paretoclf.path.margin_path import MarginPath
 from paretoclf.path.nu_path import NuPath
 from paretoclf.path.quantile_path import QuantilePath
@@ -117,27 +119,27 @@ class ValueAgreement(Compared):
 
 
 @overload
-def compare(path: Path, svm: TwoCSVM, n: int = 20, rng: Any = 0) -> Agreement: ...
+def compare(path: Path, svm: TwoCSVM, n: int = 20, rng: Rng = 0) -> Agreement: ...
 
 
 @overload
-def compare(path: QuantilePath, svm: QuantileSVM, n: int = 20, rng: Any = 0) -> ValueAgreement: ...
+def compare(path: QuantilePath, svm: QuantileSVM, n: int = 20, rng: Rng = 0) -> ValueAgreement: ...
 
 
 @overload
-def compare(path: MarginPath, svm: BiobjectiveMargin, n: int = 20, rng: Any = 0) -> ValueAgreement: ...
+def compare(path: MarginPath, svm: BiobjectiveMargin, n: int = 20, rng: Rng = 0) -> ValueAgreement: ...
 
 
 @overload
-def compare(path: NuPath, svm: TwoNuSVM, n: int = 20, rng: Any = 0) -> ValueAgreement: ...
+def compare(path: NuPath, svm: TwoNuSVM, n: int = 20, rng: Rng = 0) -> ValueAgreement: ...
 
 
 @overload
-def compare(path: Sweep, svm: Formulation, n: int = 20, rng: Any = 0) -> ValueAgreement: ...
+def compare(path: Sweep, svm: Formulation, n: int = 20, rng: Rng = 0) -> ValueAgreement: ...
 
 
 def compare(
-    path: Path | QuantilePath | MarginPath | NuPath | Sweep, svm: Any, n: int = 20, rng: Any = 0
+    path: Path | QuantilePath | MarginPath | NuPath | Sweep, svm: Any, n: int = 20, rng: Rng = 0
 ) -> Agreement | ValueAgreement:
     """Compare a path with CVXPY (reference accuracy) at n parameters, or a sweep with another formulation.
 
@@ -152,7 +154,7 @@ def compare(
         formulation of the same problem, with the same parameters, such as yours against ours.
     n : int
         Number of points, at most.
-    rng : int or numpy Generator
+    rng : int or numpy.random.Generator
         Seed of the choice.
 
     Returns
@@ -162,23 +164,28 @@ def compare(
     Raises
     ------
     InputError
-        If n is not positive, svm holds other data than the path, or has other parameters than the sweep.
+        If n is not positive, svm declares another path or holds other data than the path, or has other parameters than
+        the sweep.
     """
     if isinstance(path, Sweep):
         return _compare_sweep(path, svm, n, rng)
-    if int(n) != n or n < 1:
-        raise InputError(f"n must be a positive whole number, got {n!r}")
+    _check_count(n)
     if isinstance(path, QuantilePath):
         return _compare_quantiles(path, svm, n, rng)
     if isinstance(path, MarginPath):
         return _compare_margins(path, svm, n, rng)
     if isinstance(path, NuPath):
         return _compare_nu(path, svm, n, rng)
+    if not isinstance(path, Path):
+        raise InputError(f"path must be what trace or sweep returns, got {what_it_is(path)}")
+    path_problem(svm, only="costs")
     same = np.array_equal(svm.y, path.y) and np.array_equal(svm.sample_weight, path.sample_weight)
     if not (same and same_samples(svm.X, path.gram.X)):
         raise InputError("svm must hold the samples, labels and weights that the path was traced on")
     if not np.array_equal(svm.gram.pivots, path.gram.pivots):  # type: ignore[arg-type]  # None equals None
         raise InputError("svm must have the low_rank that the path was traced with: the same approximated kernel")
+    if isinstance(path.line.start, SampleCosts):
+        raise InputError("path must be one of two costs: a sweep has no costs per sample to compare with")
     chosen = _points(path.breakpoints, n, rng)
     costs = [path.costs(t) for t, _ in chosen]
     reference = sweep(svm, C_plus=[c.C_plus for c in costs], C_minus=[c.C_minus for c in costs], progress=False)
@@ -190,9 +197,9 @@ def compare(
     )
 
 
-def _points(ends: Array, n: int, rng: Any, some: Array | None = None) -> list[tuple[float, str]]:
+def _points(ends: Array, n: int, rng: Rng, some: Array | None = None) -> list[tuple[float, str]]:
     """Breakpoints (or some of them), middles of pieces and random parameters, a third each, in order."""
-    rng = np.random.default_rng(rng)
+    rng = check_rng(rng)
     sizes = [(n + 2) // 3, (n + 1) // 3, n // 3]
     return sorted(
         [
@@ -203,27 +210,34 @@ def _points(ends: Array, n: int, rng: Any, some: Array | None = None) -> list[tu
     )
 
 
-def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Any) -> ValueAgreement:
-    same = isinstance(svm, QuantileSVM) and np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
+def _check_count(n: Any) -> None:
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise InputError(f"n must be a positive whole number, got {n!r}")
+
+
+def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Rng) -> ValueAgreement:
+    path_problem(svm, only="quantile")
+    same = np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
     if not (same and svm.bias == path.bias):
-        raise InputError("svm must be a QuantileSVM with the samples, labels and bias that the path was traced on")
+        raise InputError("svm must hold the samples, labels and bias that the path was traced on")
     taus = [tau for tau, _ in _points(path.breakpoints, n, rng)]
     return _values(path, taus, sweep(svm, tau=taus, lam=path.lam, progress=False))
 
 
-def _compare_margins(path: MarginPath, svm: BiobjectiveMargin, n: int, rng: Any) -> ValueAgreement:
-    same = isinstance(svm, BiobjectiveMargin) and np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
+def _compare_margins(path: MarginPath, svm: BiobjectiveMargin, n: int, rng: Rng) -> ValueAgreement:
+    path_problem(svm, only="margins")
+    same = np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
     if not (same and svm.soft == path.soft):
-        raise InputError("svm must be a BiobjectiveMargin with the samples, labels and softness of the path")
+        raise InputError("svm must hold the samples, labels and softness of the path")
     shares = [share for share, _ in _points(path.breakpoints, n, rng)]
     costs = {} if path.slack_costs is None else vars(path.slack_costs)
     return _values(path, shares, sweep(svm, theta=[path.theta(s) for s in shares], **costs, progress=False))
 
 
-def _compare_nu(path: NuPath, svm: TwoNuSVM, n: int, rng: Any) -> ValueAgreement:
-    same = isinstance(svm, TwoNuSVM) and np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
-    if not same:
-        raise InputError("svm must be a TwoNuSVM with the samples and labels that the path was traced on")
+def _compare_nu(path: NuPath, svm: TwoNuSVM, n: int, rng: Rng) -> ValueAgreement:
+    path_problem(svm, only="nu")
+    if not (np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)):
+        raise InputError("svm must hold the samples and labels that the path was traced on")
     # Where the hulls meet there is no classifier, and nu_star is only known to CVXPY's accuracy.
     proper = np.array([t for t in path.breakpoints if path.rho(float(t)) > 0.0])
     chosen = [t for t, _ in _points(path.breakpoints, n, rng, proper)]
@@ -245,9 +259,12 @@ def _values(path: QuantilePath | MarginPath | NuPath, points: list[float], refer
     )
 
 
-def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Any) -> ValueAgreement:
-    if int(n) != n or n < 1:
-        raise InputError(f"n must be a positive whole number, got {n!r}")
+def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Rng) -> ValueAgreement:
+    _check_count(n)
+    if not isinstance(other, Formulation):
+        raise InputError(f"svm must be a formulation, got {what_it_is(other)}")
+    if len(first) == 0:
+        raise InputError("path must have at least one solution, got an empty part of a sweep")
     names = list(first.parameters)
     if set(names) != set(other.domain):
         raise InputError(
@@ -255,7 +272,7 @@ def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Any) -> ValueA
         )
     chosen = np.arange(len(first))
     if n < len(first):
-        chosen = np.sort(np.random.default_rng(rng).choice(len(first), n, replace=False))
+        chosen = np.sort(check_rng(rng).choice(len(first), n, replace=False))
     solutions = [first[int(k)] for k in chosen]
     columns: dict[str, Any] = {name: [s.values[name] for s in solutions] for name in names}
     reference = sweep(other, **columns, progress=False)

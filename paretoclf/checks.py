@@ -8,27 +8,85 @@ import numpy as np
 import numpy.typing as npt
 
 from paretoclf.errors import InputError
+from paretoclf.tolerances import GRAM_SYMMETRY, KERNEL_ROUNDING
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 State = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
 
+#: A seed, or what draws: equal seeds give equal numbers.
+Rng = int | np.random.Generator
 
-def check_matrix(X: Any, name: str = "X", *, n_features: int | None = None) -> Array:
-    """Return X as a float64 array of shape (n, d), or say what is wrong with it."""
+
+def real_array(values: Any, name: str, *, copy: bool = False) -> Array:
+    """Return numbers as a float64 array of any shape; with ``copy``, in memory of its own.
+
+    What an object keeps must be a copy: its caller may write to the original later.
+    """
+    if np.ma.is_masked(values):
+        raise InputError(f"{name} must have no masked entries, got {int(np.ma.getmaskarray(values).sum())}")
+    try:
+        A = np.asarray(values)
+        if A.dtype.kind in "biufO":
+            return np.array(A, dtype=np.float64, order="C") if copy else np.asarray(A, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numeric and real, got {type(values).__name__}") from None
+    raise InputError(f"{name} must be numeric and real, got {A.dtype}")
+
+
+def real_number(value: Any) -> float:
+    """Return a float; TypeError or ValueError for what is no real number."""
+    if np.iscomplexobj(value):  # of which `float` would drop a part, if it comes from NumPy
+        raise TypeError("a complex number")
+    return float(value)
+
+
+def keep(owner: Any, *names: str) -> None:
+    """Replace arrays that a frozen dataclass was given by copies: the caller may write to the originals later."""
+    for name in names:
+        given = getattr(owner, name)
+        if given is not None:
+            object.__setattr__(owner, name, given.copy() if hasattr(given, "toarray") else np.array(given))
+
+
+def check_matrix(X: Any, name: str = "X", *, n_features: int | None = None, copy: bool = False) -> Array:
+    """Return X as a float64 array of shape (n, d), with ``copy`` of its own, or say what is wrong with it."""
     if hasattr(X, "toarray"):
         raise InputError(f"{name} must be a dense array, got a sparse matrix of shape {X.shape}")
-    try:
-        A = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a numeric array, got {type(X).__name__}") from None
+    A = real_array(X, name, copy=copy)
     check_features(A.shape, name, n_features)
     finite = np.isfinite(A)
     if not finite.all():
         i, j = (int(v) for v in np.argwhere(~finite)[0])
         raise InputError(f"{name} must be finite, got {A[i, j]} at row {i}, column {j}")
-    return np.ascontiguousarray(A)
+    return A
+
+
+def check_semidefinite(K: Array, name: str) -> None:
+    """Say where a square matrix is not symmetric, or that it is not positive semidefinite, beyond rounding.
+
+    One Cholesky factorisation, n**3 / 3 multiplications; a matrix that fails it costs its eigenvalues, too.
+    """
+    scale = max(float(K.max()), -float(K.min()))
+    skew = np.abs(K - K.T)
+    if skew.max() > GRAM_SYMMETRY * scale:
+        i, j = (int(v) for v in np.unravel_index(int(np.argmax(skew)), skew.shape))
+        raise InputError(f"{name} must be symmetric, got {K[i, j]} at ({i}, {j}) and {K[j, i]} at ({j}, {i})")
+    shift = KERNEL_ROUNDING * K.shape[0] * scale
+    if shift == 0.0:
+        return
+    shifted = K.copy()
+    shifted.flat[:: K.shape[0] + 1] += shift
+    try:
+        np.linalg.cholesky(shifted)
+    except np.linalg.LinAlgError:
+        smallest = float(np.linalg.eigvalsh(K)[0])
+        if smallest < -shift:
+            raise InputError(
+                f"{name} must be positive semidefinite, got smallest eigenvalue {smallest:.3g}: weak duality needs it, "
+                "and without it nothing is proved"
+            ) from None
 
 
 def check_features(shape: tuple[int, ...], name: str, n_features: int | None) -> None:
@@ -48,13 +106,13 @@ def check_labels(y: Any, n: int | None = None, name: str = "y") -> Array:
         raise InputError(f"{name} must be one-dimensional, got shape {v.shape}")
     if n is not None and v.shape[0] != n:
         raise InputError(f"{name} must have one label per sample ({n}), got {v.shape[0]}")
-    if np.issubdtype(v.dtype, np.number):
+    if v.dtype.kind in "iuf":
         positive = v == 1
         if (positive | (v == -1)).all() and 0 < np.count_nonzero(positive) < v.size:
             return v.astype(np.float64)
     values = np.unique(v)
-    if not (np.issubdtype(v.dtype, np.number) and np.isin(values, (-1, 1)).all()):
-        shown = ", ".join(str(u) for u in values[:5])
+    if not (v.dtype.kind in "iuf" and np.isin(values, (-1, 1)).all()):
+        shown = ", ".join(repr(u) for u in values[:5].tolist())  # '1' is no 1
         raise InputError(
             f"{name} must contain only the labels -1 and +1, got {{{shown}{', ...' if len(values) > 5 else ''}}}; "
             f"use for example numpy.where({name} == positive, 1, -1)"
@@ -66,24 +124,18 @@ def check_weights(weights: Any, n: int, name: str = "sample_weight") -> Array:
     """Return positive finite per-sample weights; None means all ones."""
     if weights is None:
         return np.ones(n)
-    try:
-        v = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numeric, got {type(weights).__name__}") from None
+    v = real_array(weights, name, copy=True)
     if v.shape != (n,):
         raise InputError(f"{name} must have shape ({n},), got {v.shape}")
     bad = np.flatnonzero(~(np.isfinite(v) & (v > 0)))
     if bad.size:
         raise InputError(f"{name} must be positive and finite, got {v[bad[0]]} at index {int(bad[0])}")
-    return v.copy()
+    return v
 
 
 def check_vector(values: Any, n: int, name: str) -> Array:
     """Return a finite float64 vector of length n."""
-    try:
-        v = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numeric, got {type(values).__name__}") from None
+    v = real_array(values, name)
     if v.shape != (n,):
         raise InputError(f"{name} must have shape ({n},), got {v.shape}")
     if not np.isfinite(v).all():
@@ -104,7 +156,7 @@ def check_nonnegative(values: Any, n: int, name: str) -> Array:
 def check_number(value: Any, name: str) -> float:
     """Return a float."""
     try:
-        return float(value)
+        return real_number(value)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a number, got {value!r}") from None
 
@@ -121,9 +173,46 @@ def check_pair(value: Any, name: str, form: str = "(lo, hi)", *, default: float 
 def check_positive_number(value: Any, name: str) -> float:
     """Return a finite positive float."""
     try:
-        v = float(value)
+        v = real_number(value)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a positive number, got {value!r}") from None
     if not np.isfinite(v) or v <= 0:
         raise InputError(f"{name} must be a finite positive number, got {value!r}")
     return v
+
+
+def check_rng(rng: Any, name: str = "rng") -> np.random.Generator:
+    """Return a generator of random numbers: the one given, or a new one from a seed."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
+        raise InputError(f"{name} must be a seed (a whole number >= 0) or a numpy.random.Generator, got {rng!r}")
+    return np.random.default_rng(int(rng))
+
+
+def check_seed(rng: Any, name: str = "rng") -> int:
+    """Return a seed for scikit-learn, which knows no generators: the one given, or one drawn from the generator."""
+    made = check_rng(rng, name)
+    return int(made.integers(2**31)) if made is rng else int(rng)
+
+
+def check_one(value: Any, name: str) -> float:
+    """Return a float; an array is refused in one line."""
+    if np.ndim(value):
+        raise InputError(f"{name} must be one number, got {np.size(value)} of them: take one at a time")
+    return check_number(value, name)
+
+
+def what_it_is(given: Any) -> str:
+    """What was given in place of an object of ours, in a few words: a class, an array with its shape, or a type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.checks import what_it_is
+    >>> what_it_is(np.ones((3, 2))), what_it_is(dict), what_it_is(3)
+    ('an array of shape (3, 2)', 'the class dict: make one first, dict(...)', 'int')
+    """
+    if isinstance(given, type):
+        return f"the class {given.__name__}: make one first, {given.__name__}(...)"
+    return f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else type(given).__name__

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, keep, real_array
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.samples import check_samples
@@ -68,7 +68,7 @@ class LinearRule(Rule):
     interval: tuple[float, float] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "slope", np.atleast_1d(np.asarray(self.slope, dtype=np.float64)))
+        object.__setattr__(self, "slope", np.atleast_1d(real_array(self.slope, "slope", copy=True)))
         object.__setattr__(self, "b", float(self.b))
 
     @property
@@ -106,6 +106,9 @@ class KernelRule(Rule):
     coef: Array = field(repr=False)
     b: float
     interval: tuple[float, float] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        keep(self, "coef")
 
     @property
     def w(self) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_nonnegative
+from paretoclf.checks import Array, check_nonnegative, real_number
 from paretoclf.errors import InputError
 
 
@@ -42,7 +42,7 @@ class Costs:
         for name in ("C_plus", "C_minus"):
             given = getattr(self, name)
             try:
-                value = float(given)
+                value = real_number(given)
             except (TypeError, ValueError):
                 raise InputError(f"{name} must be a nonnegative number, got {given!r}") from None
             if not np.isfinite(value) or value < 0:

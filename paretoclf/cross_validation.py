@@ -1,10 +1,10 @@
-"""Cross-validated errors along a line of costs: one exact path for each fold, their error counts added."""
+"""Cross-validation along a line of costs: one exact path for each fold. Errors added up, and nested ROC curves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +12,17 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Rng, check_seed
 from paretoclf.costs import CostLine, Costs, SampleCosts
+from paretoclf.empirical.nested import ByValidation, NestedRoc, nested_rocs
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import Precomputed
+from paretoclf.path.declared import path_problem
 from paretoclf.path.lines import CostProblem, trace_costs
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.error_curve import ErrorCurve, error_curve_of_scores
+from paretoclf.roc.of_path import Vary, symmetric_t
 
 Rows = npt.NDArray[np.intp]
 
@@ -39,11 +42,14 @@ def cross_validated_errors(
     stop: Any,
     folds: int | Iterable[tuple[Any, Any]] = 5,
     *,
-    rng: int = 0,
+    rng: Rng = 0,
     transformer: Any = None,
     n_jobs: int | None = None,
 ) -> ErrorCurve:
     """Errors of each fold's path on the samples that it was not trained on, added up at equal t.
+
+    Each count is held out. The smallest of them is not: `ErrorCurve.best` and its kin choose t by these labels, and the
+    rates that they report flatter the choice. `cross_validated_roc` judges a choice where it was not made.
 
     Parameters
     ----------
@@ -53,7 +59,7 @@ def cross_validated_errors(
         The line, as for `trace`; each fold gets its own samples' costs.
     folds : int or iterable of (train, test)
         How many stratified, shuffled folds; or index arrays, such as of a scikit-learn splitter.
-    rng : int
+    rng : int or numpy.random.Generator
         Seed of the folds.
     transformer : scikit-learn transformer, optional
         Fitted on the training part of each fold and applied to both parts, such as ``StandardScaler()``.
@@ -67,7 +73,7 @@ def cross_validated_errors(
     Raises
     ------
     InputError
-        If a class has fewer samples than there are folds, or a training part lacks a class.
+        If svm is no 2C-SVM, a class has fewer samples than there are folds, or a training part lacks a class.
     DegeneratePathError
         If the path of a fold cannot be followed.
 
@@ -82,20 +88,15 @@ def cross_validated_errors(
     >>> curve.n_plus, curve.n_minus, curve.minimax()[0].objective
     (20, 20, 0.1)
     """
+    path_problem(svm, only="costs")
+    trace = _Tracer.of(svm, start, stop, transformer)
     parts = _folds(svm, folds, rng)
-    if transformer is not None and isinstance(svm.gram.kernel, Precomputed):
-        raise InputError("transformer must be left out for kernel='precomputed': there are no features to transform")
-    gram = svm.gram
-    rank = None if gram.pivots is None else gram.pivots.size
-    data = gram.X, svm.y, svm.sample_weight, gram.kernel, rank  # and not what the problem has computed already
-    tasks = [delayed(_held_out)(data, start, stop, train, test, transformer) for train, test in parts]
+    tasks = [delayed(_held_out)(trace, train, test) for train, test in parts]
     scores: list[PathScores] = Parallel(n_jobs=n_jobs)(tasks)
-    of_samples = isinstance(start, SampleCosts) or isinstance(stop, SampleCosts)
-    line = None if of_samples else CostLine(Costs(*start), Costs(*stop))
-    return error_curve_of_scores(scores, [svm.y[test] for _, test in parts], line)
+    return error_curve_of_scores(scores, [svm.y[test] for _, test in parts], _line(start, stop))
 
 
-def _folds(svm: CostProblem, folds: Any, rng: int) -> list[tuple[Rows, Rows]]:
+def _folds(svm: CostProblem, folds: Any, rng: Rng) -> list[tuple[Rows, Rows]]:
     y = svm.y
     if isinstance(folds, int | np.integer):
         smaller = int(min((y > 0).sum(), (y < 0).sum()))
@@ -103,7 +104,7 @@ def _folds(svm: CostProblem, folds: Any, rng: int) -> list[tuple[Rows, Rows]]:
             raise InputError(
                 f"folds must be at least 2 and at most the size of the smaller class ({smaller}), got {folds}"
             )
-        splitter = StratifiedKFold(int(folds), shuffle=True, random_state=rng)
+        splitter = StratifiedKFold(int(folds), shuffle=True, random_state=check_seed(rng))
         return [(train, test) for train, test in splitter.split(np.zeros((y.size, 1)), y)]
     parts = [(np.arange(y.size)[train], np.arange(y.size)[test]) for train, test in folds]
     for k, (train, _) in enumerate(parts):
@@ -112,15 +113,172 @@ def _folds(svm: CostProblem, folds: Any, rng: int) -> list[tuple[Rows, Rows]]:
     return parts
 
 
-def _held_out(data: Any, start: Any, stop: Any, train: Rows, test: Rows, transformer: Any) -> PathScores:
-    """Scores of the test part along the path of the training part."""
-    samples, y, weight, kernel, rank = data
-    X, Z = samples[train], samples[test]
-    if isinstance(kernel, Precomputed):
-        X, Z = X[:, train], Z[:, train]
-    if transformer is not None:
-        fitted = clone(transformer).fit(X)
-        X, Z = fitted.transform(X), fitted.transform(Z)
-    gram = Gram(X, kernel, None if rank is None else min(rank, train.size))
-    ends = (SampleCosts(each.values[train]) if isinstance(each, SampleCosts) else each for each in (start, stop))
-    return trace_costs(_Problem(gram, y[train], weight[train]), *ends, progress=False).scores(Z)
+def cross_validated_roc(svm: CostProblem, start: Any, stop: Any, vary: Vary = "both", **options: Any) -> NestedRoc:
+    """ROC curve along a line of costs, with t and threshold chosen on validation folds and judged on outer ones.
+
+    `roc_of_path` with ``vary="both"`` chooses slopes and thresholds by the labels it then reports; so does every hull
+    and `RocCurve.select`. Here no label judges what it helped to choose.
+
+    Parameters
+    ----------
+    svm : TwoCSVM
+        The whole problem, as for `cross_validated_errors`.
+    start, stop : Costs, pair (C_plus, C_minus), or SampleCosts
+        The line, as for `trace`.
+    vary : {"both", "asymmetry", "intercept"}
+        What is chosen: t and the threshold; t alone; the threshold at t alone.
+    **options
+        As for `cross_validated_rocs`.
+
+    Returns
+    -------
+    NestedRoc
+        Its `select` has rates and costs judged on the outer folds, and the t and shift to use.
+
+    Raises
+    ------
+    InputError
+        If a class has too few samples, or an argument is not what it must be.
+    DegeneratePathError
+        If the path of a fold cannot be followed.
+
+    References
+    ----------
+    Bach, Heckerman & Horvitz (2006), JMLR 7, sections 3.2 and 4.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([-1, 1], 40)
+    >>> svm = pc.TwoCSVM(rng.normal(size=(80, 2)) + y[:, None], y)
+    >>> found = pc.cross_validated_roc(svm, (0.1, 1.9), (1.9, 0.1), repeats=3)
+    >>> found
+    NestedRoc(both: 3 repeats of 5 folds, 80 samples, AUC 0.9... (0.9... to 0.9...))
+    >>> point = found.select((5.0, 1.0))  # a miss costs five times a false alarm
+    >>> point.chosen.cost < point.cost  # where it was chosen it looks better than it is
+    True
+    """
+    return cross_validated_rocs(svm, start, stop, (vary,), **options)[vary]
+
+
+def cross_validated_rocs(
+    svm: CostProblem,
+    start: Any,
+    stop: Any,
+    vary: Sequence[Vary] = ("intercept", "asymmetry", "both"),
+    *,
+    folds: int = 5,
+    repeats: int = 5,
+    inner: int = 5,
+    t: float | None = None,
+    n_grid: int = 200,
+    rng: int | np.random.Generator = 0,
+    transformer: Any = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> dict[str, NestedRoc]:
+    """Nested ROC curves of several ways to choose, from the same paths: see `cross_validated_roc`.
+
+    Parameters
+    ----------
+    svm, start, stop
+        As for `cross_validated_roc`.
+    vary : sequence of {"intercept", "asymmetry", "both"}
+        What is chosen.
+    folds, repeats : int
+        Outer folds, and how many partitions into such.
+    inner : int
+        Validation folds inside of each training part.
+    t : float, optional
+        For "intercept". Default: where the line is closest to asymmetry 1/2, as for `roc_of_path`.
+    n_grid : int
+        For "both": thresholds are tried at so many equally spaced t.
+    rng : int or numpy.random.Generator
+        Randomness of all folds.
+    transformer : scikit-learn transformer, optional
+        Fitted on each training part, such as ``StandardScaler()``.
+    n_jobs : int, optional
+        Processes at work, as for joblib. The result does not depend on it.
+    progress : bool, optional
+        Whether to show a progress bar; by default on a terminal.
+
+    Returns
+    -------
+    dict from str to NestedRoc
+        By what is chosen.
+    """
+    for each in vary:
+        if each not in get_args(Vary):
+            raise InputError(f'vary must be "intercept", "asymmetry" or "both", got {each!r}')
+    path_problem(svm, only="costs")
+    line = _line(start, stop)
+    if t is None and line is not None:
+        t = symmetric_t(_OnLine(line))
+    choose = ByValidation(_Tracer.of(svm, start, stop, transformer), svm.y, tuple(vary), inner, t, n_grid)
+    return nested_rocs(svm.y, choose, folds=folds, repeats=repeats, rng=rng, n_jobs=n_jobs, progress=progress)
+
+
+def _line(start: Any, stop: Any) -> CostLine | None:
+    if isinstance(start, SampleCosts) or isinstance(stop, SampleCosts):
+        return None
+    return CostLine(Costs(*start), Costs(*stop))
+
+
+@dataclass(frozen=True)
+class _OnLine:
+    """What `symmetric_t` needs of a path, before there is one."""
+
+    line: CostLine
+
+    def costs(self, t: float) -> Any:
+        return self.line.at(t)
+
+
+@dataclass(frozen=True)
+class _Tracer:
+    """Traces the line of costs on parts of the samples: what is needed of the problem, not what it has computed."""
+
+    X: Any
+    y: Array
+    sample_weight: Array
+    kernel: Any
+    rank: int | None
+    start: Any
+    stop: Any
+    transformer: Any
+
+    @classmethod
+    def of(cls, svm: CostProblem, start: Any, stop: Any, transformer: Any) -> _Tracer:
+        if transformer is not None and isinstance(svm.gram.kernel, Precomputed):
+            raise InputError(
+                "transformer must be left out for kernel='precomputed': there are no features to transform"
+            )
+        gram = svm.gram
+        rank = None if gram.pivots is None else gram.pivots.size
+        return cls(gram.X, svm.y, svm.sample_weight, gram.kernel, rank, start, stop, transformer)
+
+    def __call__(self, train: Rows) -> Callable[[Rows], PathScores]:
+        """Trace on some samples; what is returned scores others."""
+        precomputed = isinstance(self.kernel, Precomputed)
+        X = self.X[train]
+        if precomputed:
+            X = X[:, train]
+        fitted = None if self.transformer is None else clone(self.transformer).fit(X)
+        if fitted is not None:
+            X = fitted.transform(X)
+        gram = Gram(X, self.kernel, None if self.rank is None else min(self.rank, train.size))
+        problem = _Problem(gram, self.y[train], self.sample_weight[train])
+        ends = (SampleCosts(e.values[train]) if isinstance(e, SampleCosts) else e for e in (self.start, self.stop))
+        path = trace_costs(problem, *ends, progress=False)
+
+        def scores(rows: Rows) -> PathScores:
+            Z = self.X[rows][:, train] if precomputed else self.X[rows]
+            return path.scores(Z if fitted is None else fitted.transform(Z))
+
+        return scores
+
+
+def _held_out(trace: _Tracer, train: Rows, test: Rows) -> PathScores:
+    return trace(train)(test)

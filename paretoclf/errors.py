@@ -32,6 +32,8 @@ class DegeneratePathError(ParetoclfError, RuntimeError):
         Position on the line, the parameter of the path; None on a map of the cost plane.
     costs : str
         The costs there; empty where there are none.
+    where : str
+        Cause and position in one.
     """
 
     def __init__(
@@ -39,7 +41,8 @@ class DegeneratePathError(ParetoclfError, RuntimeError):
     ) -> None:
         self.cause, self.t, self.costs = cause, t, costs
         where = costs if t is None else f"{parameter} = {t:.6g}" + (f" ({costs})" if costs else "")
-        super().__init__(f"{cause}, at {where}, margin set of {n_margin}. {remedy}")
+        self.where = f"{cause}, at {where}"
+        super().__init__(f"{self.where}, margin set of {n_margin}. {remedy}")
 
 
 class InseparableError(InputError):

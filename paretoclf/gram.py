@@ -17,7 +17,7 @@ from paretoclf.errors import InputError
 from paretoclf.kernels import Function, Kernel, Linear, Precomputed, as_kernel
 from paretoclf.low_rank import Approximation, Factorised, check_low_rank, pivoted_cholesky
 from paretoclf.memory import BLOCK_ROWS, empty_on_line, require_memory
-from paretoclf.samples import Samples, check_samples, dot, squares
+from paretoclf.samples import Samples, check_samples, dot, require_scale, squares
 from paretoclf.tolerances import FACTOR_RANK, GRAM_PSD, GRAM_SYMMETRY
 
 
@@ -29,7 +29,7 @@ class Gram:
     X : array or sparse matrix of shape (n, d), or array of shape (n, n) if kernel is "precomputed"
         Training samples, or their kernel matrix.
     kernel : optional
-        As in `paretoclf.kernels.as_kernel`; None is linear.
+        As in `paretoclf.kernels.as_kernel`; None is linear, ``"rbf"`` is ``RBF.scale(X)``.
     low_rank : int, float or sequence of int, optional
         Replace the kernel by features (`paretoclf.low_rank`): at most so many; or as many as leave out no more than
         this share, below 1, of the trace; or those of the samples at these positions, in this order. Not for the linear
@@ -38,9 +38,9 @@ class Gram:
     Attributes
     ----------
     X : array or scipy.sparse.csr_array
-        As given, checked; a sparse matrix in canonical CSR form.
+        A copy of what was given, checked; a sparse matrix in canonical CSR form.
     kernel : Kernel
-        As given.
+        As given, with its parameters where a name left them to the samples.
     n : int
         Number of samples.
     pivots : array of shape (rank,) or None
@@ -66,12 +66,16 @@ class Gram:
     """
 
     def __init__(self, X: Any, kernel: Any = None, low_rank: Any = None) -> None:
-        self.kernel: Kernel = as_kernel(kernel)
-        precomputed = isinstance(self.kernel, Precomputed)
-        self.X: Samples = check_matrix(X) if precomputed else check_samples(X)
+        precomputed = isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+        self.X: Samples = (check_matrix if precomputed else check_samples)(X, copy=True)
+        self.kernel: Kernel = as_kernel(kernel, self.X)
         self.n: int = self.X.shape[0]
         if precomputed and self.X.shape[1] != self.n:
             raise InputError(f"X must be a square kernel matrix for kernel='precomputed', got shape {self.X.shape}")
+        if self.linear:
+            require_scale(self.X)
+        elif precomputed:
+            require_scale(np.diagonal(self.X), "the diagonal of X", squared=True)
         self._factorised: Factorised | None = None
         if low_rank is not None:
             if self.linear:
@@ -130,8 +134,11 @@ class Gram:
             return _in_blocks(Linear(), self.features)
         name = type(self.kernel).__name__
         if isinstance(self.kernel, Function):
-            return _finite(np.ascontiguousarray(self.kernel(self.X, self.X)), name)
-        return _in_blocks(self.kernel, self.X)
+            K = _finite(np.ascontiguousarray(self.kernel(self.X, self.X)), name)
+        else:
+            K = _in_blocks(self.kernel, self.X)
+        require_scale(np.diagonal(K), f"the diagonal of the kernel matrix ({name})", squared=True)
+        return K
 
     def matvec(self, v: Array) -> Array:
         """Gram times v; v has shape (n,) or (n, k)."""
@@ -221,10 +228,11 @@ def _in_blocks(kernel: Kernel, X: Samples) -> Array:
     K = empty_on_line(n, n)
     for first in range(0, n, BLOCK_ROWS):
         rows, part = slice(first, first + BLOCK_ROWS), X[first : first + BLOCK_ROWS]
-        K[rows, rows] = kernel(part, part)
-        if first:
-            K[rows, :first] = kernel(part, X[:first])
-            K[:first, rows] = K[rows, :first].T
+        with np.errstate(over="ignore", invalid="ignore"):  # said below
+            K[rows, rows] = kernel(part, part)
+            if first:
+                K[rows, :first] = kernel(part, X[:first])
+                K[:first, rows] = K[rows, :first].T
         _finite(K[rows, : first + BLOCK_ROWS], type(kernel).__name__, first)
     return K
 
@@ -237,6 +245,51 @@ def _finite(K: Array, name: str, first: int = 0) -> Array:
     return K
 
 
+_REMEDY = "; if that is rounding (of single precision, say), compute it in float64 or take paretoclf.nearest_psd of it"
+
+
+def nearest_psd(K: Any) -> Array:
+    r"""The symmetric positive semidefinite matrix that is nearest to a square one, in the Frobenius norm.
+
+    The eigenvalues of :math:`(K+K^\top)/2` that are negative become 0. For kernel matrices that rounding made
+    indefinite: computed in single precision, read from a file with few digits. Of a function that is no kernel it makes
+    another problem; the distance says which it is.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Kernel values among the training samples.
+
+    Returns
+    -------
+    array of shape (n, n)
+        In float64; for ``kernel="precomputed"``. Values of new samples against the training samples stay as they are.
+
+    Raises
+    ------
+    InputError
+        If K is not square or not finite.
+
+    References
+    ----------
+    N. Higham, Linear Algebra and its Applications 103 (1988), Theorem 2.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf import nearest_psd
+    >>> nearest_psd([[1.0, 2.0], [2.0, 1.0]])
+    array([[1.5, 1.5],
+           [1.5, 1.5]])
+    """
+    A = check_matrix(K, "K")
+    if A.shape[0] != A.shape[1]:
+        raise InputError(f"K must be a square matrix, got shape {A.shape}")
+    values, vectors = np.linalg.eigh(0.5 * (A + A.T))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return np.asarray(root @ root.T)
+
+
 def _check_psd(K: Array, name: str) -> None:
     scale = max(float(K.max()), -float(K.min()))
     for first in range(0, K.shape[0], BLOCK_ROWS):
@@ -247,9 +300,10 @@ def _check_psd(K: Array, name: str) -> None:
             i += first
             raise InputError(
                 f"kernel matrix ({name}) must be symmetric, got {K[i, j]} at ({i}, {j}) and {K[j, i]} at ({j}, {i})"
+                f"{_REMEDY}"
             )
     smallest = float(np.linalg.eigvalsh(K)[0])
     if smallest < -GRAM_PSD * max(scale * K.shape[0], 1e-300):
         raise InputError(
-            f"kernel matrix ({name}) must be positive semidefinite, got smallest eigenvalue {smallest:.3g}"
+            f"kernel matrix ({name}) must be positive semidefinite, got smallest eigenvalue {smallest:.3g}{_REMEDY}"
         )

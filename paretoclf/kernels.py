@@ -1,7 +1,7 @@
 r"""Kernel functions: linear, RBF, polynomial, precomputed, any callable, any scikit-learn kernel name.
 
 The width of the Gaussian kernel is its bandwidth :math:`\sigma`, :math:`k(x, z) = \exp(-\|x-z\|^2 / (2\sigma^2))`.
-scikit-learn's ``gamma`` is :math:`1 / (2\sigma^2)`.
+scikit-learn's ``gamma`` is :math:`1 / (2\sigma^2)`, and ``kernel="rbf"`` is that of its ``SVC``: ``RBF.scale(X)``.
 
 Samples may be sparse (`scipy.sparse`) for every kernel but a precomputed one. The values come from sparse products; the
 matrix of values is dense. A callable receives sparse samples as a ``scipy.sparse.csr_array``.
@@ -17,9 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.checks import Array, check_positive_number
+from paretoclf.distances import squared_distances
 from paretoclf.errors import InputError
 from paretoclf.memory import BLOCK_ROWS, require_memory
-from paretoclf.samples import Samples, check_samples, dot, squares
+from paretoclf.samples import Samples, check_samples, dot, largest, require_scale
 
 
 class Kernel(Protocol):
@@ -71,16 +72,36 @@ class RBF:
 
     def __call__(self, X: Samples, Z: Samples) -> Array:
         """Kernel values of shape (rows of X, rows of Z)."""
-        values = dot(X, Z)
-        # Half the squares first, then their sum: symmetric to the last bit where the products are.
-        values -= np.add.outer(0.5 * squares(X), 0.5 * squares(Z))
-        np.minimum(values, 0.0, out=values)
-        if X is Z:
-            np.fill_diagonal(values, 0.0)
-            if sp.issparse(X):
-                values = 0.5 * (values + values.T)
-        values /= self.bandwidth**2
+        values = squared_distances(X, Z, unit=self.bandwidth, floor=1.0)
+        values *= -0.5
         return np.exp(values, out=values)
+
+    @classmethod
+    def scale(cls, X: Any) -> RBF:
+        r"""RBF with the ``gamma="scale"`` of scikit-learn's ``SVC``: :math:`\sigma^2=\frac d2\mathrm{Var}(X)`.
+
+        The variance is that of all numbers in X, whatever their feature: features should be on one scale and about one
+        mean, standardised for instance. Where all numbers are equal gamma is 1, as there. This is what
+        ``kernel="rbf"`` means.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Training samples.
+
+        Examples
+        --------
+        >>> from paretoclf import RBF
+        >>> RBF.scale([[-1.0, 2.0], [1.0, -2.0]])
+        RBF(bandwidth=1.58...)
+        """
+        A = check_samples(X)
+        require_scale(A)
+        size = A.shape[0] * A.shape[1]
+        stored = A.data if sp.issparse(A) else A
+        mean = float(stored.sum()) / size
+        variance = (float(np.sum((stored - mean) ** 2)) + (size - stored.size) * mean**2) / size
+        return cls(float(np.sqrt(0.5 * A.shape[1] * variance)) or float(np.sqrt(0.5)))
 
     @classmethod
     def median(cls, X: Any) -> RBF:
@@ -160,27 +181,36 @@ class Function:
         return K
 
 
-def as_kernel(kernel: Any) -> Kernel:
+def as_kernel(kernel: Any, X: Samples = None) -> Kernel:
     """Turn what a user may write into a kernel.
 
     Parameters
     ----------
     kernel : None, str, callable or kernel object
-        None or ``"linear"``; ``"precomputed"``; another scikit-learn kernel name; a callable ``f(X, Z)``;
-        or one of the kernels of this module.
+        None or ``"linear"``; ``"precomputed"``; ``"rbf"``, which is ``RBF.scale(X)``; ``"poly"``, which is
+        ``Polynomial(3, scale=1 / d)``; the name of another function of ``sklearn.metrics.pairwise``, with its default
+        parameters; a callable ``f(X, Z)``; or one of the kernels of this module.
+    X : array or scipy.sparse.csr_array of shape (n, d), optional
+        The training samples, checked: for the kernels whose parameters depend on them.
 
     Raises
     ------
     InputError
         If it is none of these.
     """
-    if kernel is None or kernel == "linear":
+    if kernel is None:
         return Linear()
     if isinstance(kernel, Linear | RBF | Polynomial | Named | Precomputed | Function):
         return kernel
     if isinstance(kernel, str):
-        if kernel == "precomputed":
-            return Precomputed()
+        if kernel in _NAMES:
+            return _NAMES[kernel]()
+        if kernel in ("rbf", "poly", "polynomial"):
+            if X is None:
+                raise InputError(
+                    f"kernel {kernel!r} depends on the samples: give RBF(bandwidth) or Polynomial(...) here"
+                )
+            return RBF.scale(X) if kernel == "rbf" else Polynomial(scale=1.0 / X.shape[1])
         from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
         if kernel in PAIRWISE_KERNEL_FUNCTIONS:
@@ -192,6 +222,9 @@ def as_kernel(kernel: Any) -> Kernel:
     if callable(kernel):
         return Function(kernel)
     raise InputError(f"kernel must be None, a name, a callable or a kernel object, got {kernel!r}")
+
+
+_NAMES: dict[str, Callable[[], Kernel]] = {"linear": Linear, "precomputed": Precomputed}
 
 
 def median_bandwidth(X: Any) -> float:
@@ -209,19 +242,18 @@ def median_bandwidth(X: Any) -> float:
         f"X has {n} samples: the median over all pairs",
         "take it over some of them, such as RBF.median(X[::10])",
     )
-    from sklearn.metrics.pairwise import euclidean_distances
-
+    unit = float(largest(A).max()) or 1.0
     distances = np.empty(n * (n - 1) // 2)
     filled = 0
     for first in range(0, n, BLOCK_ROWS):
-        block = euclidean_distances(A[first : first + BLOCK_ROWS], A[: first + BLOCK_ROWS])
+        block = squared_distances(A[first : first + BLOCK_ROWS], A[: first + BLOCK_ROWS], unit)
         pairs = block[np.tril(np.ones(block.shape, dtype=bool), k=first - 1)]  # each with the samples before it
-        distances[filled : filled + pairs.size] = pairs
+        distances[filled : filled + pairs.size] = np.sqrt(pairs)
         filled += pairs.size
     positive = distances[distances > 0]
     if positive.size == 0:
         raise InputError("X must hold at least two different samples for the median bandwidth")
-    return float(np.median(positive, overwrite_input=True))
+    return unit * float(np.median(positive, overwrite_input=True))
 
 
 def kernel_spec(kernel: Kernel) -> dict[str, Any]:

@@ -7,6 +7,9 @@ Davenport, Baraniuk & Scott (2010), Propositions 2 and 3. In place of :math:`\nu
 
 from __future__ import annotations
 
+import numpy as np
+
+from paretoclf.checks import Array
 from paretoclf.costs import Costs
 
 
@@ -20,6 +23,11 @@ def to_asymmetry(nu_plus: float, nu_minus: float, n_plus: int, n_minus: int) -> 
     """Convert ``(nu_plus, nu_minus)`` to ``(nu, asymmetry)``."""
     plus, minus = nu_plus * n_plus, nu_minus * n_minus
     return 2 * plus * minus / ((plus + minus) * (n_plus + n_minus)), minus / (plus + minus)
+
+
+def caps_of(asymmetry: float, y: Array) -> Array:
+    """Upper bounds of the multipliers, shape (n,)."""
+    return np.where(y > 0, asymmetry, 1 - asymmetry) / y.size
 
 
 def nu_max(asymmetry: float, n_plus: int, n_minus: int) -> float:

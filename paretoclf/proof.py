@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.tolerances import CERTIFY
+from paretoclf.tolerances import CERTIFY, LOOSE, UNDECIDED
+
+#: What `Certificate.verdict` says, the worst first.
+VERDICTS = ("wrong", "undecided", "loose", "optimal")
 
 
 class Certificate:
@@ -65,23 +68,53 @@ class Certificate:
         """Largest scaled KKT residual."""
         return float(np.max([self.primal_residual, self.dual_residual, self.complementarity]))
 
+    @property
+    def off_by(self) -> float:
+        """The smallest tolerance at which this passes: the largest residual, or the gap; infinite for nan.
+
+        A gap that rounding makes does not count, unless it is so large that nothing is decided.
+        """
+        gap = abs(self.gap)
+        size = float(np.max([self.residual, 0.0 if self._rounded and gap <= UNDECIDED else gap]))
+        return float("inf") if np.isnan(size) else size
+
     def _closed(self, tol: float) -> bool:
-        return abs(self.gap) <= tol or abs(self.gap * self.unit) <= self.rounding
+        return abs(self.gap) <= tol or (self._rounded and abs(self.gap) <= UNDECIDED)
+
+    @property
+    def _rounded(self) -> bool:
+        """Whether rounding alone can make the gap."""
+        return abs(self.gap * self.unit) <= self.rounding
 
     def passes(self, tol: float = CERTIFY) -> bool:
         """Whether every residual is at most tol, and the gap too or what rounding explains of it (never for nan)."""
         return bool(self.residual <= tol and self._closed(tol))
+
+    def verdict(self, tol: float = CERTIFY) -> str:
+        """Sort into one of the classes of `VERDICTS`.
+
+        ``"optimal"`` to tol; ``"loose"``: off by no more than LOOSE, as solvers leave it that stop early;
+        ``"undecided"``: the conditions hold, but rounding alone can make a gap as large as the value; or ``"wrong"``.
+        """
+        if self.passes(tol):
+            return "optimal"
+        if self.off_by <= LOOSE:
+            return "loose"
+        return "undecided" if self.residual <= tol and self._rounded else "wrong"
 
     def explain(self, tol: float = CERTIFY) -> str:
         """Say in words what was checked and what is worst."""
         lines = [f"{self._bounds(tol)} (relative gap {self.gap:.1e})."]
         failed = {text: value for text, value in self.checks.items() if not value <= tol}
         if not failed and self._closed(tol):
-            lines.append(f"Optimal: every KKT residual is at most {self.residual:.1e} (tolerance {tol:.0e}).")
+            how = "Optimal" if abs(self.gap) <= tol else "Optimal up to rounding, which makes the gap"
+            lines.append(f"{how}: every KKT residual is at most {self.residual:.1e} (tolerance {tol:.0e}).")
         else:
             for text, value in sorted(failed.items(), key=lambda kv: -kv[1]):
                 lines.append(f"Not optimal: {text} (by {value:.1e}, tolerance {tol:.0e}).")
-            if not failed:
+            if not failed and self._rounded:
+                lines.append("Not decidable in double precision: rounding of the margins alone can make this gap.")
+            elif not failed:
                 lines.append(f"Not optimal: {self._open_gap(tol)}.")
         where = self._where()
         if where:
@@ -104,7 +137,7 @@ class Certificate:
         return f"worst sample: {self.worst}"
 
     def __repr__(self) -> str:
-        verdict = "optimal" if self.passes() else "NOT optimal"
+        verdict = {"optimal": "optimal", "undecided": "NOT decidable"}.get(self.verdict(), "NOT optimal")
         where = self._where().replace(":", "")
         tail = f", {where}" if where else ""
         return f"Certificate({verdict}, gap={self.gap:.1e}, residual={self.residual:.1e}{tail})"

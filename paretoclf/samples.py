@@ -13,20 +13,24 @@ import scipy.sparse as sp
 
 from paretoclf.checks import Array, check_features, check_matrix
 from paretoclf.errors import InputError
+from paretoclf.tolerances import LARGEST_SQUARE
 
 #: An array or a `scipy.sparse.csr_array` of shape (n, d); SciPy publishes no types.
 Samples: TypeAlias = Any
 
 
-def check_samples(X: Any, name: str = "X", *, n_features: int | None = None) -> Samples:
-    """Return X as a float64 array, or as a canonical CSR array if it is sparse, or say what is wrong with it."""
+def check_samples(X: Any, name: str = "X", *, n_features: int | None = None, copy: bool = False) -> Samples:
+    """Return X as a float64 array, or as a canonical CSR array if it is sparse, or say what is wrong with it.
+
+    With ``copy`` what is returned shares no memory with X: an object that keeps samples asks for it.
+    """
     if not sp.issparse(X):
-        return check_matrix(X, name, n_features=n_features)
+        return check_matrix(X, name, n_features=n_features, copy=copy)
     if X.dtype.kind not in "biuf":
         raise InputError(f"{name} must hold real numbers, got a sparse matrix of {X.dtype}")
     check_features(X.shape, name, n_features)
     try:
-        A = sp.csr_array(X, dtype=np.float64)
+        A = sp.csr_array(X, dtype=np.float64, copy=copy)
         A.check_format(full_check=True)
     except (ValueError, TypeError, IndexError) as error:
         raise InputError(f"{name} must be a valid sparse matrix: {error}") from None
@@ -41,6 +45,17 @@ def check_samples(X: Any, name: str = "X", *, n_features: int | None = None) -> 
     if max(A.nnz, *A.shape) <= np.iinfo(np.int32).max:
         A.indices, A.indptr = A.indices.astype(np.int32, copy=False), A.indptr.astype(np.int32, copy=False)
     return A
+
+
+def require_scale(X: Samples, name: str = "X", *, squared: bool = False) -> None:
+    """InputError if squares of checked numbers (or, if they are ``squared``, sums of them) would be inf, or vanish."""
+    largest = float(abs(X).max())
+    limit = LARGEST_SQUARE if squared else LARGEST_SQUARE**0.5
+    if largest and not 1 / limit <= largest <= limit:
+        raise InputError(
+            f"{name} must be 0, or its largest number between {1 / limit:g} and {limit:g} in size, got {largest:.3g}; "
+            "use other units"
+        )
 
 
 def dot(X: Samples, Z: Samples) -> Array:
@@ -61,6 +76,35 @@ def dense(X: Samples) -> Array:
 def largest(X: Samples) -> Array:
     """Largest absolute value in each column, shape (d,)."""
     return dense(abs(X).max(axis=0))
+
+
+def middle(X: Samples) -> Array:
+    """A point amid the samples, shape (d,), to measure them from.
+
+    Of each feature a value in the middle of those of some samples: an outlier does not move it. Of sparse samples it is
+    0 in all features but those that every sample has.
+    """
+    point, columns = np.zeros(X.shape[1]), np.arange(X.shape[1])
+    if sp.issparse(X):
+        full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+        columns = np.flatnonzero(full & (X.shape[0] > 1))
+    some = dense(X[:: -(-X.shape[0] // _SOME)][:, columns])
+    point[columns] = np.partition(some, len(some) // 2, axis=0)[len(some) // 2]
+    return point
+
+
+_SOME = 64  # samples among which a middle is looked for
+
+
+def moved(X: Samples, origin: Array) -> Samples:
+    """Samples as seen from an origin; of sparse ones, features in which it is 0 stay sparse."""
+    if not sp.issparse(X):
+        return X - origin
+    columns = np.flatnonzero(origin)
+    if not columns.size:
+        return X
+    n, k = X.shape[0], columns.size
+    return X - sp.csr_array((np.tile(origin[columns], n), np.tile(columns, n), k * np.arange(n + 1)), shape=X.shape)
 
 
 def signed(X: Samples, y: Array) -> Samples:

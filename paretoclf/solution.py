@@ -10,13 +10,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from paretoclf.certificate import BoxCertificate, Certificate, certify_many, certify_precisely
-from paretoclf.checks import Array, Mask
+from paretoclf.checks import Array, Mask, keep
 from paretoclf.classifiers import Rule, gram_scores, gram_slope
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.evidence import Condition, DualityTable
 from paretoclf.gram import Gram
 from paretoclf.low_rank import Approximation
+from paretoclf.tolerances import FLAT
+from paretoclf.units import balanced_units
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,9 @@ class Classifier(Rule):
     alpha: Array = field(repr=False)
     b: float
     slope: Array | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        keep(self, "y", "caps", "alpha", "slope")
 
     @property
     def coef(self) -> Array:
@@ -219,7 +224,7 @@ class BoxEvidence:
         f = c.training_scores + c.b
         units: dict[str, Any] = {
             "slack_unit": 1.0 + np.abs(f),
-            "multiplier_unit": np.maximum(c.caps, np.finfo(float).tiny),
+            "multiplier_unit": balanced_units(c.y, c.caps),
         }
         return (
             Condition("margin", c.y * f - 1.0 + xi, c.alpha, **units),
@@ -277,12 +282,12 @@ def make_solution(
 def sides(y: Array, caps: Array, alpha: Array, scores: Array) -> tuple[Mask, Mask]:
     """Masks (left, right) of the samples that belong at their cap and at zero; the rest is the margin set.
 
-    A sample belongs at a bound when its multiplier is closer to that bound (in units of its cap) than its margin is
-    to 1 on that bound's side; ``scores`` include the intercept. An interior-point answer is a little inside every
-    bound, so the distance to the bound alone does not tell.
+    A sample belongs at a bound when its multiplier is closer to that bound (in units of what it can reach) than its
+    margin is to 1 on that bound's side; ``scores`` include the intercept. An interior-point answer is a little inside
+    every bound, so the distance to the bound alone does not tell.
     """
-    slack = y * scores - 1.0
-    return (slack < 0) & (caps - alpha < -slack * caps), (slack > 0) & (alpha < slack * caps)
+    slack, unit = y * scores - 1.0, balanced_units(y, caps)
+    return (slack < 0) & (caps - alpha < -slack * unit), (slack > 0) & (alpha < slack * unit)
 
 
 def intercept_interval(y: Array, caps: Array, alpha: Array, scores: Array, tol: float = 1e-9) -> tuple[float, float]:
@@ -290,11 +295,11 @@ def intercept_interval(y: Array, caps: Array, alpha: Array, scores: Array, tol: 
 
     ``b_lo`` is the largest ``y_i - w.x_i`` over positives below their cap and negatives above zero, ``b_hi`` the
     smallest over positives above zero and negatives below their cap. A multiplier within ``tol`` of a bound
-    (relative to its cap) counts as at it. Half-lines have an infinite end.
+    (relative to what it can reach, `balanced_units`) counts as at it. Half-lines have an infinite end.
     """
-    F = y - scores
-    above = alpha > tol * caps
-    below = alpha < (1 - tol) * caps
+    F, unit = y - scores, balanced_units(y, caps)
+    above = alpha > tol * unit
+    below = caps - alpha > tol * unit
     lower = np.where(y > 0, below, above)
     upper = np.where(y > 0, above, below)
     lo = float(F[lower].max()) if lower.any() else -np.inf
@@ -312,13 +317,16 @@ def best_intercepts(y: Array, caps: Array, scores: Array) -> tuple[float, float]
     """
     kinks = y - scores
     order = np.argsort(kinks, kind="stable")
-    slope = np.concatenate([[0.0], np.cumsum(caps[order])]) - caps[y > 0].sum()
-    flat = 1e-12 * max(float(caps.sum()), 1e-300)
-    # b lies between kinks[k - 1] and kinks[k] where the slope is slope[k].
-    first = int(np.searchsorted(slope, -flat))
-    last = int(np.searchsorted(slope, flat, side="right"))
+    cost, positive = caps[order], y[order] > 0
+    # Between kinks[k - 1] and kinks[k] the slope is the costs of the negatives below less those of the positives above:
+    # either sum is of one sign, so that their difference has its sign however small one class's costs are.
+    below = np.concatenate([[0.0], np.cumsum(np.where(positive, 0.0, cost))])
+    above = np.concatenate([np.cumsum(np.where(positive, cost, 0.0)[::-1])[::-1], [0.0]])
+    slope, flat = below - above, FLAT * np.maximum(below, above)
+    first = int(np.argmax(slope >= -flat))
+    last = slope.size - 1 - int(np.argmax((slope <= flat)[::-1]))
     ends = np.concatenate([[-np.inf], kinks[order], [np.inf]])
-    return float(ends[first]), float(ends[max(last, first)])
+    return float(ends[first]), float(ends[max(last + 1, first)])
 
 
 def point_of(interval: tuple[float, float]) -> float:

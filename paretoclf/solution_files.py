@@ -75,6 +75,9 @@ def read_solutions(file: str | os.PathLike[str], n: int) -> list[Row]:
         raise InputError(f"{name}: cannot be read ({error})") from None
     if alpha.ndim != 2 or alpha.shape[1] != n or not len(alpha):
         raise InputError(f"{name}: alpha must have one row per solution and {n} columns, got shape {alpha.shape}")
+    if not np.isfinite(alpha).all():
+        k, i = (int(v) for v in np.argwhere(~np.isfinite(alpha))[0])
+        raise InputError(f"{name}: alpha must be finite, got {alpha[k, i]} in row {k}, sample {i}")
     known = {key: check_vector(values, len(alpha), f"{name}: {key}") for key, values in columns.items()}
     return _rows(name, known, alpha)
 

@@ -6,6 +6,14 @@ the path parameter t against the length 1 of its line.
 
 from __future__ import annotations
 
+#: Squared distances from products of samples are made again from differences where the terms that cancel exceed what is
+#: left by more than this: at most four bits more than differences lose.
+CANCELLED = 16.0
+
+#: The largest kernel value may be from 1 / this to this, the largest number in X from and to the roots of these: sums
+#: over many pairs of samples, times costs, are then numbers.
+LARGEST_SQUARE = 1e280
+
 #: Pivots of the pivoted Cholesky factor below this share of the largest diagonal end the factorisation;
 #: the dual objective then agrees with the full Gram to about 1e-15 (measured on RBF kernels).
 FACTOR_RANK = 1e-10
@@ -26,12 +34,20 @@ GRAM_PSD = 1e-10
 #: A precomputed Gram is called "not symmetric" beyond this share of its largest entry.
 GRAM_SYMMETRY = 1e-12
 
+#: A kernel matrix that is given to a certificate: this share of its largest entry, times n, is rounding of its
+#: eigenvalues (entries rounded to 1e-16 move them by less).
+KERNEL_ROUNDING = 1e-15
+
 #: Certificate threshold for a path point (largest scaled residual and relative duality gap).
 CERTIFY = 1e-8
 
 #: A path whose largest cap times the largest kernel value, times this, exceeds CERTIFY is steep: rounding of a
 #: multiplier (half of 2.2e-16) and sums of tens of them may move margins by as much.
 STEEP = 2e-14
+
+#: What a steep path stores may be this far from the precise solution, relative to its largest multiplier (the
+#: intercept: to 1 + its size), besides the rounding that makes it steep; what is further off is wrong.
+ROUNDED = 1e-6
 
 #: Samples whose largest squared norm is up to this many times that of the centred ones can be traced as they are.
 OFF_CENTRE = 1e4
@@ -40,9 +56,20 @@ OFF_CENTRE = 1e4
 #: one, their sums are rounded in another order.
 TOGETHER = 0.25
 
-#: A slack is a difference of numbers of size 1 and more: times its cost, this share of it is rounding. It matters
-#: only where the optimal value is tiny against the costs (separable data, costs near an axis).
-SLACK_ROUNDING = 1e-12
+#: A slack is a difference of a score, an intercept and 1: this share of their sizes is rounding (of tracked paths, at
+#: most a twentieth of it). Times the cost it matters where the optimal value is tiny against the costs: separable data,
+#: costs near an axis.
+SLACK_ROUNDING = 2e-15
+
+#: Costs of the samples on either side of an intercept that differ by less than this share of them are equal, and the
+#: sum of the slacks is flat there.
+FLAT = 1e-12
+
+#: A solution that is off by no more than this is loose, not wrong: LIBSVM stops at violations of 1e-3.
+LOOSE = 1e-3
+
+#: A gap that rounding can make is no proof of anything once it is this large: nobody can tell half the value then.
+UNDECIDED = 0.25
 
 #: Tracker: distance of a multiplier from its bound, relative to its cap, that counts as "at the bound".
 EVENT_BOX = 1e-11
@@ -68,6 +95,13 @@ MARGIN_NOISE = 1e-11
 
 #: Tracker: what rounding of the margins may make of a stored optimal value, relative to it.
 VALUE_ERROR = 1e-10
+
+#: Tracker: the same, relative to the sum of the caps. Values that are off their proved bounds by less are settled by
+#: the proof; the tracker's margins are as exact as this.
+VALUE_ROUNDING = 1e-12
+
+#: The bounds that a certificate proves of an optimal value are rounded themselves, relative to it.
+BOUND_ROUNDING = 1e-13
 
 #: Tracker: an event this close (absolute, the line has length 1) to the end of the line is the end of the line.
 END_OF_LINE = 1e-13
@@ -148,6 +182,15 @@ AGREE_OBJECTIVE = 1e-9
 #: differ by whole samples, so costs that differ at all differ by far more than the rounding of a sum of two products.
 ROC_TIE = 1e-12
 
+#: ROC curves: two scores of a path are a tie where they differ by less than this share of the largest that either
+#: sample has along the path. Scores of equal samples are summed in different orders; with b they are differences.
+SCORE_TIE = 1e-13
+
+#: Where w = 0 along a stretch, what is left of the scores is inherited rounding of the multipliers: up to 1e-13 of the
+#: terms that were summed (measured). Next to steep stretches it is more, but never more than CERTIFY of the largest
+#: score of the path: what the certificates let pass.
+SLOPE_ROUNDING = 1e-12
+
 #: Shadow prices (sums of slacks) that differ by less than this share of them are one: the two ends of a single
 #: intercept are rounded apart by 1e-15 times the scores.
 PRICE_TIE = 1e-10
@@ -170,12 +213,18 @@ TINY_CAP = 1e-11
 #: Polish: the margins of the margin set are refined until they miss 1 (relative to 1 + |f|) by at most this.
 POLISH_MARGIN = 1e-13
 
-#: Two classes are separable when some hyperplane keeps each of them this far away, with features scaled to at most 1
-#: and slopes of at most 1 in each: linear programs are solved to 1e-9 and better.
-SEPARATED = 1e-9
+#: Separation of two classes: a convex weight above this is one. Linear programs are solved to 1e-9 and better.
+WEIGHTED = 1e-9
 
 #: 2nu-SVM: rounding of scores, relative to the largest kernel value times the sum of the multipliers.
 SCORE_ROUNDING = 1e-14
+
+#: 2nu-SVM: a slope that cancels down to this share of its terms, coordinate by coordinate, is 0 up to the rounding of
+#: the samples. The square of a slope shows half as many digits, and proves nothing.
+MEETING = 1e-13
+
+#: 2nu-SVM: the rank of a kernel matrix is plain where what its factor (FACTOR_RANK) leaves is below this share.
+PLAIN_RANK = 1e-13
 
 #: Fast road: kernel values of one sample next to those of another, relative to the largest, as rounding leaves them.
 TWINS = 1e-15

@@ -50,6 +50,11 @@ class TestMatrix:
             ([[1.0, 2.0], [3.0]], ["numeric"]),
             (csr_array(np.eye(2)), ["dense", "sparse", "(2, 2)"]),
             (None, ["X"]),
+            (np.array([[1 + 1j], [2]]), ["real", "complex128"]),
+            ([[1 + 0j], [2]], ["real", "complex128"]),
+            (np.array([["1", "2"]]), ["numeric", "<U1"]),
+            (np.array([["2020-01-01"]], dtype="datetime64[D]"), ["numeric", "datetime64"]),
+            (np.ma.masked_greater([[1.0, 2.0]], 1.5), ["masked", "1"]),
         ],
     )
     def test_bad(self, X, words):
@@ -73,11 +78,13 @@ class TestLabels:
             ([-1, -1, -1], ["both classes", "-1"]),
             ([0, 1, 1], ["-1 and +1", "0, 1", "numpy.where"]),
             ([1, -1, 2], ["-1 and +1", "2"]),
-            (["a", "b", "a"], ["-1 and +1", "a, b"]),
+            (["a", "b", "a"], ["-1 and +1", "'a', 'b'"]),
             ([True, False, True], ["-1 and +1"]),
             ([1, -1], ["(3)", "2"]),
             ([[1, -1, 1]], ["one-dimensional", "(1, 3)"]),
             ([1.0, np.nan, -1.0], ["-1 and +1", "nan"]),
+            ([1 + 1j, 1, -1], ["-1 and +1", "1+1j"]),
+            (np.array([1 + 0j, 1, -1]), ["-1 and +1", "1+0j"]),
             ([], ["(3)", "0"]),
         ],
     )
@@ -106,6 +113,7 @@ class TestVectors:
             ([np.nan, 1, 1], ["positive", "index 0"]),
             ([np.inf, 1, 1], ["finite", "index 0"]),
             ("abc", ["numeric"]),
+            (np.array([1, 1 + 1j, 1]), ["real", "complex128"]),
         ],
     )
     def test_bad_weights(self, weights, words):
@@ -117,6 +125,7 @@ class TestVectors:
             (check_vector, [1.0, np.nan], ["finite", "index 1"]),
             (check_vector, [1.0], ["shape (2,)"]),
             (check_vector, ["a", "b"], ["numeric"]),
+            (check_vector, [1.0, 2j], ["real", "complex128"]),
             (check_vector, None, ["shape"]),
             (check_nonnegative, [0.0, -1e-300], ["nonnegative", "index 1"]),
             (check_nonnegative, [0.0, np.inf], ["finite", "index 1"]),
@@ -129,7 +138,7 @@ class TestVectors:
         np.testing.assert_array_equal(check_vector([1, -2], 2, "v"), [1, -2])
         np.testing.assert_array_equal(check_nonnegative([0, 2], 2, "v"), [0, 2])
 
-    @pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, None, "x"])
+    @pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, None, "x", 1 + 1j, np.complex128(1)])
     def test_bad_positive_numbers(self, value):
         fails(["width", "positive number"], check_positive_number, value, "width")
 
@@ -142,7 +151,7 @@ class TestCosts:
         assert Costs.from_asymmetry(0.75, 4.0) == costs
         assert np.isnan(Costs(0, 0).asymmetry)
 
-    @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf, None, "much", [1.0, 2.0]])
+    @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf, None, "much", [1.0, 2.0], np.complex128(1 + 1j)])
     @pytest.mark.parametrize("name", ["C_plus", "C_minus"])
     def test_bad(self, name, bad):
         fails([name, "nonnegative"], Costs, **{"C_plus": 1.0, "C_minus": 1.0, name: bad})

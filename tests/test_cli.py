@@ -73,8 +73,13 @@ def test_trace_prints_what_it_found_and_writes_all_files(csv, tmp_path, capsys):
         assert int(row.removeprefix(name).split()[0]) == report["lines"][name]["breakpoints"]
     for vary, curve in report["held_out"]["curves"].items():
         [row] = [line for line in lines if line.startswith(f"  {vary} ")]
-        assert f"{curve['auc']:.4f}" in row
-        assert f"{curve['hull_auc']:.4f}" in row
+        assert row.index(f"{curve['nested']['auc']:.4f}") < row.rindex(f"{curve['envelope']['auc']:.4f}")
+        assert curve["envelope"]["optimistic"]
+        assert len(curve["nested"]["areas"]) == report["held_out"]["repeats"] == 3
+    assert report["held_out"]["curves"]["both"]["every_point"] is None
+    [heading] = [line for line in lines if "chosen elsewhere" in line]
+    assert heading.index("chosen elsewhere") < heading.index("chosen here (optimistic)")
+    assert "on validation folds inside each training part" in printed.out
     assert all(str(out / name) in lines[-1] for name in FILES)
     assert "at 20 costs" in printed.out
 
@@ -90,8 +95,8 @@ def test_report_agrees_with_the_saved_paths(wdbc):
     for name, file in (("asymmetry line", "path.npz"), ("ray", "ray.npz")):
         path, line = pc.load_path(out / file), report["lines"][name]
         np.testing.assert_allclose(path.gram.X, scaler.transform(data.X), atol=1e-12)
-        assert line["breakpoints"] == path.breakpoints.size - 2
-        assert line["certificates"] == 2 * path.breakpoints.size - 1
+        assert line["breakpoints"] == path.breakpoints.size
+        assert line["certificates"] == 2 * path.pieces.t.size - 1
         assert line["worst_residual"] == pytest.approx(max(c.residual for c in path.certificates()), rel=0.5)
         assert line["worst_residual"] <= 1e-8
         assert line["worst_gap"] <= 1e-9
@@ -109,9 +114,22 @@ def test_held_out_auc_is_that_of_libsvm(wdbc):
     for train, test in StratifiedKFold(5, shuffle=True, random_state=3).split(data.X, data.y):
         model = make_pipeline(StandardScaler(), SVC(kernel="linear", C=1.0, tol=1e-8))
         scores[test] = model.fit(data.X[train], data.y[train]).decision_function(data.X[test])
-    assert report["held_out"]["curves"]["intercept"]["auc"] == pytest.approx(roc_auc_score(data.y, scores), abs=1e-9)
-    both = report["held_out"]["curves"]["both"]["auc"]
-    assert all(both >= curve["hull_auc"] - 1e-12 for curve in report["held_out"]["curves"].values())
+    curves = report["held_out"]["curves"]
+    assert curves["intercept"]["every_point"]["auc"] == pytest.approx(roc_auc_score(data.y, scores), abs=1e-9)
+    both = curves["both"]["envelope"]["auc"]
+    assert all(both >= curve["envelope"]["auc"] - 1e-12 for curve in curves.values())
+
+
+def test_the_command_does_not_call_noise_separable(tmp_path, capsys):
+    rng = np.random.default_rng(2)
+    rows = [[*(f"{v:.6f}" for v in x), ("no", "yes")[int(rng.random() < 0.5)]] for x in rng.normal(size=(60, 2))]
+    file = tmp_path / "noise.csv"
+    file.write_text("\n".join(["a,b,outcome", *(",".join(row) for row in rows)]) + "\n")
+    arguments = ["--label", "outcome", "--positive", "yes", "--json", "--repeats", "2", "--out", str(tmp_path / "out")]
+    assert main(["trace", str(file), *arguments]) == 0
+    both = json.loads(capsys.readouterr().out)["held_out"]["curves"]["both"]
+    assert abs(both["nested"]["auc"] - 0.5) < 0.15
+    assert both["envelope"]["auc"] > both["nested"]["auc"] + 0.05
 
 
 def test_lines_end_where_the_help_says():
@@ -128,7 +146,8 @@ def test_lines_end_where_the_help_says():
 @pytest.mark.parametrize(
     ("kernel", "expected", "printed"),
     [
-        (["--kernel", "rbf"], {"kernel": "RBF"}, "median distance"),
+        (["--kernel", "rbf"], {"kernel": "RBF"}, "gamma='scale' on the whole data set"),
+        (["--kernel", "rbf", "--bandwidth", "median"], {"kernel": "RBF"}, "median distance"),
         (["--kernel", "rbf", "--bandwidth", "1.5"], {"kernel": "RBF", "bandwidth": 1.5}, "bandwidth 1.5 (given)"),
         (["--kernel", "poly", "--degree", "2", "--no-standardize"], {"kernel": "Polynomial", "degree": 2}, "as given"),
     ],
@@ -143,9 +162,10 @@ def test_kernels(csv, tmp_path, capsys, kernel, expected, printed):
     assert report["total"] == 5.0
     assert (report["scaling"] is None) == ("--no-standardize" in kernel)
     assert max(line["worst_gap"] for line in report["lines"].values()) <= 1e-9
-    if kernel == ["--kernel", "rbf"]:
-        X = pc.load_path(out / "path.npz").gram.X
-        assert report["kernel"]["bandwidth"] == pytest.approx(pc.RBF.median(X).bandwidth)
+    if kernel[-1] in ("rbf", "median"):
+        gram = pc.load_path(out / "path.npz").gram
+        meant = pc.RBF.median(gram.X) if kernel[-1] == "median" else pc.Gram(gram.X, "rbf").kernel
+        assert gram.kernel == pc.RBF(report["kernel"]["bandwidth"]) == meant  # what Python means by the name
 
 
 def test_json_is_all_that_is_printed_and_the_same_seed_gives_the_same(csv, tmp_path, capsys):
@@ -168,7 +188,10 @@ def test_the_smallest_data_and_odd_names(tmp_path, capsys):
     file = tmp_path / "odd $name$.csv"
     write_csv(file, n=4, header="_a,$b$,c d,outcome")
     assert main(["trace", str(file), "--label", "outcome", "--positive", "yes", "--out", str(tmp_path / "out")]) == 0
-    assert "2 stratified folds" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "2 stratified folds" in printed
+    assert "Too few samples of a class" in printed
+    assert "chosen elsewhere" not in printed
     assert names(tmp_path / "out") == FILES
 
 
@@ -176,7 +199,9 @@ def test_progress_is_for_terminals_only(csv, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     arguments = ["--label", "outcome", "--positive", "yes", "--out", str(tmp_path / "out")]
     assert main(["trace", str(csv), *arguments]) == 0
-    assert "fold 5 of 5" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "fold 5 of 5" in shown
+    assert "outer folds" in shown
     for silent in ("--quiet", "--json"):
         assert main(["trace", str(csv), *arguments, silent]) == 0
         assert capsys.readouterr().err == ""
@@ -205,7 +230,13 @@ def change_csv(**options):
         (change_csv(n=3), ["small.csv"], ["small", "at least 2 samples"]),
         (None, ["small.csv", "--kernel", "rbf", "--bandwidth", "-1"], ["--bandwidth", "-1"]),
         (None, ["small.csv", "--kernel", "rbf", "--bandwidth", "nan"], ["--bandwidth", "nan"]),
+        (
+            None,
+            ["small.csv", "--kernel", "rbf", "--bandwidth", "wide"],
+            ["number or 'median'", "wide"],
+        ),
         (None, ["small.csv", "--bandwidth", "1"], ["--bandwidth", "rbf"]),
+        (None, ["small.csv", "--bandwidth", "median"], ["--bandwidth", "rbf"]),
         (None, ["small.csv", "--kernel", "poly", "--degree", "0"], ["--degree", "0"]),
         (None, ["small.csv", "--kernel", "sigmoid"], ["--kernel", "sigmoid"]),
         (None, ["small.csv", "--total", "0"], ["--total", "0"]),
@@ -213,6 +244,7 @@ def change_csv(**options):
         (None, ["small.csv", "--total", "inf"], ["--total", "inf"]),
         (None, ["small.csv", "--total", "much"], ["--total", "much"]),
         (None, ["small.csv", "--seed", "-1"], ["--seed", "-1"]),
+        (None, ["small.csv", "--repeats", "0"], ["--repeats", "0"]),
         (None, ["small.csv", "--n", "1000"], ["n must", "1000"]),
         (None, ["small.csv", "--data-dir", "nowhere"], ["data_dir", "nowhere"]),
         (None, ["small.csv", "--colour", "red"], ["--colour"]),
@@ -308,10 +340,12 @@ def test_roc_of_a_saved_path(wdbc, tmp_path, capsys):
     data, path = load("wdbc"), pc.load_path(out / "path.npz")
     X = (data.X - np.array(report["scaling"]["mean"])) / np.array(report["scaling"]["scale"])
     scores = path.at(0.5).classifier.decision_function(X)
-    assert found["curves"]["intercept"]["auc"] == pytest.approx(roc_auc_score(data.y, scores), abs=1e-9)
-    for vary in ("asymmetry", "both"):
-        expected = pc.roc_of_path(path, X, data.y, vary=vary, t=0.5)
-        assert found["curves"][vary]["auc"] == pytest.approx(expected.auc, abs=1e-12)
+    curves = found["curves"]
+    assert curves["intercept"]["every_point"]["auc"] == pytest.approx(roc_auc_score(data.y, scores), abs=1e-9)
+    asymmetry, both = (pc.roc_of_path(path, X, data.y, vary=vary, t=0.5) for vary in ("asymmetry", "both"))
+    assert curves["asymmetry"]["every_point"]["auc"] == pytest.approx(asymmetry.auc, abs=1e-12)
+    assert curves["both"]["envelope"]["auc"] == pytest.approx(both.auc, abs=1e-12)
+    assert curves["both"]["nested"]["auc"] < curves["both"]["envelope"]["auc"]
 
 
 def test_roc_says_when_it_sees_the_training_samples(wdbc, capsys):
@@ -319,6 +353,7 @@ def test_roc_says_when_it_sees_the_training_samples(wdbc, capsys):
     assert main(["roc", str(out / "path.npz"), "wdbc", "--n", "80", "--seed", "3"]) == 0
     printed = capsys.readouterr().out
     assert "the training samples themselves" in printed
+    assert "every number is optimistic" in printed
     assert "scaled as the training samples were" in printed
     assert all(f"  {vary} " in printed for vary in ("intercept", "asymmetry", "both"))
 
@@ -414,6 +449,8 @@ def test_formulations_are_listed(capsys):
 
 
 def test_the_statement_of_a_formulation_is_printed(capsys):
+    assert main(["formulations", "mempm"]) == 0
+    assert "Not convex" in capsys.readouterr().out
     assert main(["formulations", "twonusvm"]) == 0
     assert capsys.readouterr().out == pc.TwoNuSVM.describe()
     assert main(["formulations", "BiobjectiveMargin", "--json"]) == 0

@@ -70,14 +70,17 @@ def test_the_first_wrong_row_is_named_and_explained(problem, capsys):
     np.savez("wrong.npz", costs=costs, alpha=wrong, b=b)
     assert main(["verify", "wrong.npz", "--data", "samples.npz"]) == 1
     lines = capsys.readouterr().out.splitlines()
-    verdicts = [line.endswith("NOT optimal") for line in lines[1:-2]]
-    assert [k for k, bad in enumerate(verdicts) if bad] == [3, 5]
-    assert lines[-2] == f"{len(b) - 2} of {len(b)} optimal to 1e-08"
     expected = pc.verify(X, y, [(*costs[3], wrong[3], b[3])])[0]
-    assert lines[-1] == f"first wrong row: 3. {expected.explain()}"
+    assert [k for k, line in enumerate(lines[1:-2]) if not line.endswith("  optimal")] == [3, 5]
+    assert lines[4].endswith(f"  wrong, by {expected.off_by:.0e}")
+    assert lines[-2] == f"2 wrong, {len(b) - 2} of {len(b)} optimal to 1e-08"
+    assert lines[-1] == f"first wrong: #3: {expected.explain()}"
     assert main(["verify", "wrong.npz", "--data", "samples.npz", "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert [row["row"] for row in report["rows"] if not row["optimal"]] == [3, 5]
+    assert report["verdicts"] == {"wrong": 2, "undecided": 0, "loose": 0, "optimal": len(b) - 2}
+    assert report["first_wrong"]["verdict"] == "wrong"
+    assert report["first_wrong"]["off_by"] == expected.off_by
     assert report["first_wrong"] == report["rows"][3]
     assert report["first_wrong"]["gap"] == expected.gap
     assert report["data"]["samples"] == N

@@ -286,7 +286,7 @@ def test_byte_order_mark_blank_lines_quotes_and_windows_line_ends_are_read(write
         ("y,class\n1,0\n2,1\n", {}, "2 columns are called label, class, y, target; columns: y, class"),
         ("a,label\n1,0\n2,1\n", {"label": "c"}, "there is no column 'c'; columns: a, label"),
         ("1,2\n1,0\n2,1\n", {}, "row 1 must be a header of column names, got only numbers"),
-        ("a;label\n1;0\n", {}, "separated by commas, got ['a;label']"),
+        ("a|label\n1|0\n", {}, "separated by commas, semicolons or tabs, got ['a|label']"),
         (",a,label\n1,1,0\n2,2,1\n", {}, "row 1: column 1 has no name"),
         ("a,a,label\n1,1,0\n2,2,1\n", {}, "row 1: there are two columns named 'a'"),
         (b"a,label\n1,0\n\xff\xfe,1\n", {}, "cannot be read as a CSV file"),
@@ -320,7 +320,7 @@ def test_npz_is_read(tmp_path):
         ({"X": [[0.0], [np.nan]], "y": [1, -1]}, "array 'X' must be finite, got nan at row 1, column 0"),
         ({"X": np.zeros((2, 1)), "y": [1, -1, 1]}, "array 'y' must have shape (2,), got (3,)"),
         ({"X": np.zeros((3, 1)), "y": [1, 2, 3]}, "must have two values, got 3: '1' (1), '2' (1), '3' (1)"),
-        ({"X": np.array([["a"], ["b"]]), "y": [1, -1]}, "array 'X' must be a numeric array"),
+        ({"X": np.array([["a"], ["b"]]), "y": [1, -1]}, "array 'X' must be numeric and real, got <U1"),
         ({"X": np.array([[None], [1]], dtype=object), "y": [1, -1]}, "cannot be read as an npz file"),
     ],
 )
@@ -404,3 +404,70 @@ def test_wdbc_of_the_folder_is_the_built_in_one():
     file, built_in = load("wdbc.csv"), load("wdbc")
     assert np.allclose(file.X, built_in.X, rtol=1e-12)
     assert np.array_equal(file.y, built_in.y)
+
+
+# --- Separators, columns, splits, names ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_cells_are_separated_by_what_the_header_has(tmp_path, separator):
+    file = tmp_path / "three.csv"
+    rows = [("a", "b (x, y)", "label"), ("1", "2.5", "yes"), ("3", "-4", "no")]
+    if separator == ",":
+        rows[0] = ("a", '"b (x, y)"', "label")
+    file.write_text("\n".join(separator.join(row) for row in rows))
+    data = load(file, positive="yes")
+    assert data.feature_names == ("a", "b (x, y)")
+    assert data.X.tolist() == [[1.0, 2.5], [3.0, -4.0]]
+
+
+def test_columns_are_chosen_and_left_out(tmp_path):
+    file = tmp_path / "people.csv"
+    file.write_text("name,age,label,fare\nAnn,30,1,7\nBob,40,0,8\n")
+    with pytest.raises(InputError, match=r"row 2, column 'name': the value must be a number, got 'Ann'"):
+        load(file)
+    assert load(file, drop=["name"]).feature_names == ("age", "fare")
+    chosen = load(file, features=["fare", "age"])
+    assert chosen.X.tolist() == [[7.0, 30.0], [8.0, 40.0]]
+    assert load(file, features=["fare", "age"], drop=["age"]).feature_names == ("fare",)
+    assert load("wdbc", features=[load("wdbc").feature_names[2]]).d == 1
+    assert load("twonorm", n=20, drop=["x1"]).d == 19
+    for how, message in (
+        ({"drop": ["nick"]}, r"drop: there is no column 'nick'; columns: name, age, label, fare"),
+        ({"features": ["label"]}, r"features: the column 'label' is the label"),
+        ({"features": "age"}, r"features must be a list of names, got 'age'"),
+        ({"drop": ["name", "age", "fare"]}, r"no feature is left of name, age, label, fare"),
+    ):
+        with pytest.raises(InputError, match=message):
+            load(file, **how)
+
+
+def test_splits_of_an_npz_file_are_kept(tmp_path):
+    file, X = tmp_path / "four.npz", np.arange(8.0).reshape(4, 2)
+    train, test = np.array([[0, 1], [2, 3]], dtype=np.int16), np.array([[2, 3], [0, 1]], dtype=np.int16)
+    np.savez(file, X=X, y=[1, -1, 1, -1], train_idx=train, test_idx=test)
+    data = load(file)
+    assert [(a.tolist(), b.tolist()) for a, b in data.splits] == [([0, 1], [2, 3]), ([2, 3], [0, 1])]
+    assert load(file, drop=["x1"]).splits
+    assert not load(file, n=2).splits  # of other rows
+    for wrong, message in (
+        ({"train_idx": train}, "train_idx and test_idx must be two arrays with a row for each split"),
+        ({"train_idx": train, "test_idx": test + 2}, "array 'test_idx' must hold row numbers from 0 to 3"),
+        ({"train_idx": train * 1.0, "test_idx": test}, "array 'train_idx' must hold row numbers from 0 to 3"),
+    ):
+        np.savez(file, X=X, y=[1, -1, 1, -1], **wrong)
+        with pytest.raises(InputError, match=message):
+            load(file)
+
+
+def test_a_file_in_the_folder_that_is_named_is_meant(tmp_path, monkeypatch):
+    (tmp_path / "ringnorm.csv").write_text("a,label\n1,1\n2,0\n")
+    assert load("ringnorm", data_dir=tmp_path).n == 2
+    assert load("twonorm", data_dir=tmp_path, n=10).n == 10  # there is no such file
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    assert load("ringnorm", n=10).n == 10
+
+
+def test_labels_that_are_text_are_shown_as_text():
+    with pytest.raises(InputError, match=r"^y must contain only the labels -1 and \+1, got \{'-1', '1'\}"):
+        Dataset("two", [[1.0], [2.0]], ["1", "-1"], ("a",), "1", "-1")

@@ -171,7 +171,7 @@ def test_points_are_the_counts_of_each_split(gaussians):
         seen.append((A, b))
         return centroids(A, b)
 
-    found = pc.empirical_tradeoff(X, y, fit, splits=5, random_state=3, both=True)
+    found = pc.empirical_tradeoff(X, y, fit, splits=5, rng=3, both=True)
     assert len(found.parts) == 5
     tnr, tpr = [], []
     for part, (A, b) in zip(found.parts, seen, strict=True):
@@ -194,7 +194,7 @@ def test_the_result_depends_on_the_seed_alone(gaussians):
     X, y = gaussians(n=60)
     one = pc.empirical_tradeoff(X, y, centroids, splits=4)
     two = pc.empirical_tradeoff(X, y, centroids, splits=4, n_jobs=2)
-    other = pc.empirical_tradeoff(X, y, centroids, splits=4, random_state=1)
+    other = pc.empirical_tradeoff(X, y, centroids, splits=4, rng=1)
     np.testing.assert_array_equal(one.points, two.points)
     assert [part.test.tolist() for part in one.parts] != [part.test.tolist() for part in other.parts]
     bands = [each.band(0.9, draws=20) for each in (one, two)]
@@ -374,16 +374,35 @@ def test_pairs_that_are_none_are_refused(gaussians):
     X, y = gaussians(n=40)
     one = pc.empirical_tradeoff(X, y, centroids, splits=2)
     for other, message in (
-        (pc.empirical_tradeoff(X, y, centroids, splits=2, random_state=1), "same splits"),
+        (pc.empirical_tradeoff(X, y, centroids, splits=2, rng=1), "same splits"),
         (pc.empirical_tradeoff(X, y, centroids, splits=3), "same splits"),
     ):
         with pytest.raises(pc.InputError, match=message):
             pc.paired_areas(one, other)
     with pytest.raises(pc.InputError, match="both=True needs hull areas"):
         pc.paired_areas(one, one, both=True)
+    with pytest.raises(pc.InputError, match="nested=True needs nested areas"):
+        pc.paired_areas(one, one, nested=True)
     single = pc.empirical_tradeoff(X, y, centroids, splits=1)
     with pytest.raises(pc.InputError, match="at least 2 splits"):
         pc.paired_areas(single, single)
+
+
+def test_nested_areas_do_not_flatter_and_envelopes_do():
+    line, envelopes, nested = ((0.02, 1.98), (1.98, 0.02)), [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 2)), np.where(rng.random(60) < 0.5, 1.0, -1.0)  # noise
+        found = pc.empirical_tradeoff(
+            X, y, lambda A, b: pc.trace(pc.TwoCSVM(A, b), *line), splits=4, both=True, nested=True, rng=seed
+        )
+        envelopes.append(found.hull_areas.mean())
+        nested.append(found.nested_areas.mean())
+    assert np.mean(envelopes) > 0.6
+    assert abs(np.mean(nested) - 0.5) < 0.07
+    assert pc.paired_areas(found, found, nested=True).mean == 0.0
+    with pytest.raises(pc.InputError, match="must not both be True"):
+        pc.paired_areas(found, found, both=True, nested=True)
 
 
 def test_the_svm_path_is_a_family(gaussians):

@@ -8,7 +8,7 @@ import pytest
 from gaussian_pairs import Pencil, random_pair
 from scipy.integrate import dblquad, quad
 from scipy.optimize import brentq
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri, rel_entr
 from scipy.stats import norm
 
 import paretoclf as pc
@@ -23,15 +23,25 @@ def moments():
 
 
 def test_eK1_the_zero_one_loss_is_one_for_negative_arguments():
-    """Section 1.3: with the printed loss (1 for z > 0) the cost counts what is classified correctly."""
-    rng = np.random.default_rng(0)
-    a, b, shift = np.array([1.0, 0.0]), 0.0, np.array([2.0, 0.0])
-    minus, plus = rng.normal(size=(4000, 2)) - shift, rng.normal(size=(4000, 2)) + shift
-    arguments = np.r_[b - minus @ a, plus @ a - b]  # of phi, as printed: b - a.x for negatives, a.x - b for positives
-    wrong = np.mean(np.r_[minus @ a > b, plus @ a < b])
-    printed, corrected = np.mean(arguments > 0), np.mean(arguments < 0)
-    assert corrected == wrong < 0.05
-    assert printed == pytest.approx(1 - wrong)
+    """Section 1.3: with the printed loss (1 for z > 0) the cost counts what is classified correctly.
+
+    The cheapest classifier is that for the loss that is 1 for z < 0; with the printed one moved thresholds are cheaper.
+    """
+    best = pc.GaussianTradeoff(moments()).best((1.0, 1.0), 0.5)
+    a, b = best.classifier.w, -best.classifier.b  # decide for + where a . x > b
+    plus, minus = ndtr((PAIR[0] @ a - b) / np.sqrt(a @ PAIR[1] @ a)), ndtr((b - PAIR[2] @ a) / np.sqrt(a @ PAIR[3] @ a))
+
+    def cost(printed, shift=0.0):
+        up = ndtr((PAIR[0] @ a - b - shift) / np.sqrt(a @ PAIR[1] @ a))
+        down = ndtr((b + shift - PAIR[2] @ a) / np.sqrt(a @ PAIR[3] @ a))  # P(z > 0) of either class
+        return 0.5 * (up + down) if printed else 0.5 * (1 - up) + 0.5 * (1 - down)
+
+    assert (best.fpr, best.tpr) == pytest.approx((1 - minus, plus), abs=1e-9)
+    assert cost(printed=False) == pytest.approx(0.5 * (best.fpr + 1 - best.tpr), abs=1e-9)
+    width = np.sqrt(a @ PAIR[3] @ a)
+    for shift in (-width, -0.1 * width, 0.1 * width, width):
+        assert cost(printed=False, shift=shift) > cost(printed=False) + 1e-6
+        assert cost(printed=True, shift=shift) < cost(printed=True) - 1e-6
 
 
 def test_eK2_the_objective_is_strictly_convex_only_where_the_scale_is_fixed():
@@ -231,11 +241,28 @@ def test_eK11_the_slope_is_that_of_the_optimal_zeta():
 
 
 def test_eK12_the_quantile_is_negative_and_not_the_probability():
-    """Appendix A.2 recalls Phi(alpha) < 0; a probability is positive, and the sign that is used is that of Phi^-1."""
-    assert norm.cdf(RATE) > 0
-    assert ndtri(RATE) < 0
-    # With it the supremum may be taken inside: -Phi^-1(alpha) h is increasing in h.
-    assert -ndtri(RATE) * 2.0 > -ndtri(RATE) * 1.0
+    """Appendix A.2 recalls Phi(alpha) < 0, to take the supremum of f inside: that needs the sign of Phi^-1(alpha).
+
+    Of the slopes with the same deviation g of the positives the one with the largest f is the best at a small true
+    negative rate, where the quantile is negative, and the worst at a large one; a probability has one sign.
+    """
+    problem = outer()
+    best = problem.at_rate(tnr=RATE)
+    delta, a = PAIR[0] - PAIR[2], best.classifier.w
+    a = a / (a @ delta)
+    f, g = np.sqrt(a @ PAIR[3] @ a), np.sqrt(a @ PAIR[1] @ a)
+    rng = np.random.default_rng(0)
+    less = 0
+    for _ in range(200):
+        other = a + 0.3 * np.linalg.norm(a) * rng.normal(size=4)
+        other /= other @ delta
+        if np.sqrt(other @ PAIR[1] @ other) > g:
+            continue
+        less += 1
+        assert np.sqrt(other @ PAIR[3] @ other) < f  # the supremum is inside: f is the largest for this g
+    assert less > 5
+    assert problem.distances(best).u_plus == pytest.approx((1 - ndtri(RATE) * f) / g, rel=1e-9)
+    assert problem.distances(best).u_plus > 1.2 * (1 - norm.cdf(RATE) * f) / g
 
 
 def test_eK13_the_gram_has_one_row_for_each_sample_and_one_coefficient_each(gaussians):
@@ -267,11 +294,15 @@ def test_eK14_lemma_1_is_about_any_class():
 
 
 def test_eK15_the_divergence_is_relative_entropy_with_a_plus():
-    """Section 5.2 names it negative relative entropy; the formula there is nonnegative, as a distance must be."""
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        p, q = rng.dirichlet(np.ones(5), size=2)
-        assert np.sum(p * np.log(p / q)) > 0
+    """Section 5.2 names it negative relative entropy; on the border of the ball it is delta > 0, with a plus."""
+    for delta in (0.05, 0.5):
+        for u in (0.8, 1.5, 2.5):
+            worst, error = float(pc.KLRate(delta).error(u)), float(ndtr(-u))
+            entropy = rel_entr(worst, error) + rel_entr(1 - worst, 1 - error)
+            inside = worst < 1.0
+            assert inside == (np.exp(-delta) > error)
+            if inside:
+                assert entropy == pytest.approx(delta, rel=1e-6)  # a negative one would leave the ball empty
 
 
 def test_suspicions_refuted_r1_and_r2_are_right_as_printed():

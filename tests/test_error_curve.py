@@ -395,7 +395,8 @@ def test_the_picture_shows_the_steps(gaussians):
     np.testing.assert_array_equal(fnr.values, curve.fnr)
     np.testing.assert_allclose(fpr.edges, 0.05 + 0.9 * curve.t)
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert texts == ["false positive rate", "false negative rate", f"minimax: {curve.minimax()[0].objective:.3g}"]
+    best = f"minimax, chosen here: {curve.minimax()[0].objective:.3g}"
+    assert texts == ["false positive rate", "false negative rate", best]
     display.figure_.canvas.draw()
     plt.close("all")
 

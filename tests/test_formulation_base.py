@@ -39,6 +39,81 @@ class SquaredHinge(pc.SampleFormulation):
         )
 
 
+def made(objective, *constraints, names=("C",)):
+    """A formulation with this objective and these constraints, functions of w and the parameters."""
+
+    class Made(pc.SampleFormulation):
+        domain = dict.fromkeys(names, pc.POSITIVE)
+        variable = "w"
+
+        @cached_property
+        def primal(self):
+            w = cp.Variable(2, name=self.variable)
+            return cp.Problem(cp.Minimize(objective(w, self.parameters)), [c(w, self.parameters) for c in constraints])
+
+    return Made([[1.0, 0.0], [0.0, 1.0]], [1, -1])
+
+
+def square(w, p):
+    return cp.sum_squares(w)
+
+
+WRONG = {
+    "infeasible": (
+        made(square, lambda w, p: w >= p["C"], lambda w, p: w <= -p["C"]),
+        r"no point satisfies its constraints",
+    ),
+    "unbounded": (made(lambda w, p: p["C"] * cp.sum(w)), r"its objective has no lower bound"),
+    "not DPP": (
+        made(lambda w, p: square(w, p) + p["C"] * p["D"] * cp.sum(w), lambda w, p: w >= 0, names=("C", "D")),
+        r"^a model must be DPP in its parameters, which it is not in: objective\. A parameter may multiply",
+    ),
+    "not convex": (
+        made(lambda w, p: -square(w, p), lambda w, p: w <= p["C"]),
+        r"^a model must be convex by CVXPY's rules \(DCP\), which it is not in: objective$",
+    ),
+    "a stray parameter": (
+        made(square, lambda w, p: w >= p["C"] + cp.Parameter(name="q")),
+        r"^parameter q of the \w+ must have a value",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", WRONG)
+def test_what_is_wrong_with_a_formulation_is_said(how):
+    """Before: "although the problem has a solution", KeyError 122, and errors of CVXPY's."""
+    mine, message = WRONG[how]
+    values = dict.fromkeys(mine.domain, 1.0)
+    with pytest.raises((pc.InputError, pc.SolveError), match=message) as caught:
+        mine.solve(**values)
+    with pytest.raises(type(caught.value), match=message):
+        pc.sweep(mine, progress=False, **values)
+
+
+def test_a_primal_without_w_says_what_to_name():
+    mine = made(square, lambda w, p: w >= p["C"])
+    mine.variable = "beta"
+    with pytest.raises(pc.InputError, match=r"^Made must name a variable of its primal w .* its variables are beta$"):
+        mine.solve(C=1.0)
+
+
+def test_a_statement_abbreviates_long_indices():
+    X, y = np.linspace(-1, 1, 569)[:, None], np.where(np.arange(569) % 3 == 0, 1, -1)
+
+    class Chosen(pc.SampleFormulation):
+        domain = {"C": pc.POSITIVE}  # noqa: RUF012
+
+        @cached_property
+        def primal(self):
+            w, xi = cp.Variable(1, name="w"), cp.Variable(self.n, name="xi")
+            loss = self.parameters["C"] * cp.sum(xi[self.y > 0]) + cp.sum(np.ones(self.n) @ xi)
+            return cp.Problem(cp.Minimize(cp.sum_squares(w) + loss), [xi >= 1 - self.signed @ w, xi >= 0])
+
+    said = Chosen(X, y).statement()
+    assert "(569 entries)" in said
+    assert len(said) < 1500
+
+
 class Distance(pc.Formulation):
     """Distance from the origin to a hyperplane at distance h: a cone, and its dual."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
@@ -213,3 +214,41 @@ def test_bad_input():
         BiobjectiveMargin(X, y, soft="no")
     with pytest.raises(InputError, match="theta must be"):
         BiobjectiveMargin(X, y, soft=False).pareto_set().margins(0.0)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    ("X", "y", "separable"),
+    [
+        (1.7e9 + np.array([[0], [1], [3], [4.5], [6], [9]]), [-1, -1, -1, 1, 1, 1], True),
+        (1.7e9 + np.array([[0], [1], [3], [4.5], [6], [9]]), [-1, -1, 1, -1, 1, 1], False),
+        ([[0.0], [1e-9], [1.0]], [-1, 1, 1], True),
+        ([[0.0], [1e-9], [1.0]], [-1, 1, -1], False),
+        ([[0.0, 1.0], [1e-9, 1.0], [1.0, 5.0], [-1.0, 7.0]], [-1, 1, 1, -1], True),
+        ([[0.0, 0.0], [1.0, 1.0], [0.5, 0.5 + 1e-10]], [-1, -1, 1], True),
+        ([[0.0, 0.0], [1.0, 1.0], [0.5, 0.5]], [-1, -1, 1], False),
+        (1e6 + np.array([[0.0, 0.0], [1.0, 1.0], [0.5, 0.5 + 2.0**-20]]), [-1, -1, 1], True),
+    ],
+)
+def test_separability_wherever_the_origin_is_and_however_close_the_classes(X, y, separable, form):
+    """Said of the first: "a point lies in both convex hulls"; the classes are 1.5 apart."""
+    margin = pc.BiobjectiveMargin(form(np.asarray(X)), y, soft=False)
+    assert margin.separation.separable == separable
+    if separable:
+        assert margin.check_values({"theta": 1.0}) == {"theta": 1.0}
+    else:
+        with pytest.raises(pc.InseparableError):
+            margin.solve(theta=1.0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_separability_against_the_order_on_a_line(seed):
+    """Classes on a line through the space: the largest of one against the smallest of the other, exactly."""
+    rng = np.random.default_rng(seed)
+    d, gap = int(rng.integers(1, 4)), 10.0 ** -rng.integers(2, 11) * rng.choice([-1, 1])
+    along = np.concatenate([-rng.uniform(size=6), [0.0], gap + rng.uniform(size=6), [gap]])
+    X = along[:, None] * np.ones(d) + rng.choice([0.0, 1e4])
+    y = np.repeat([-1, 1], 7)
+    truth = X[y > 0, 0].min() > X[y < 0, 0].max()
+    if abs(gap) > 1e-14 * np.abs(X).max() * 1e3:
+        assert pc.BiobjectiveMargin(X, y, soft=False).separation.separable == truth

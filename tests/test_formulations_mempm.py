@@ -31,6 +31,17 @@ def brute_force(pair, theta):
     return (theta * psi[0] + (1 - theta) * psi[1]).max()
 
 
+def test_a_sweep_searches_at_every_value():
+    machine = pc.MEMPM.from_moments(*apart(3, 1))
+    thetas = [0.2, 0.5, 0.7]
+    swept = pc.sweep(machine, theta=thetas, progress=False)
+    np.testing.assert_array_equal(swept.parameters["theta"], thetas)
+    np.testing.assert_allclose(-swept.values, [brute_force(apart(3, 1), theta) for theta in thetas], rtol=1e-8)
+    assert "3 solutions by search, 3 certified" in repr(swept)
+    with pytest.raises(pc.InputError, match=r"^theta must be strictly between 0 and 1, got 1.0 \(value 1 of"):
+        pc.sweep(machine, theta=[0.5, 1.0])
+
+
 @settings(max_examples=12)
 @given(
     d=st.integers(1, 6), seed=st.integers(0, 99), theta=st.floats(0.02, 0.98), factor=st.sampled_from([0.3, 1.0, 3.0])

@@ -108,7 +108,7 @@ def with_part(i, value):
         ),
         (lambda: Moments.from_covariances(*with_part(2, [0.0])), r"mu_minus must have shape \(2,\), got \(1,\)"),
         (lambda: Moments.from_covariances(*with_part(0, [np.nan, 0.0])), "mu_plus must be finite"),
-        (lambda: Moments.from_covariances(*with_part(1, [["a", 0], [0, 1]])), "Sigma_plus must be a numeric array"),
+        (lambda: Moments.from_covariances(*with_part(1, [["a", 0], [0, 1]])), "Sigma_plus must be numeric and real"),
         (lambda: Moments.from_samples(X, Y, reg=-1.0), "reg must be nonnegative and finite, got -1.0"),
         (lambda: Moments.from_samples(X, Y, reg=np.inf), "reg must be nonnegative and finite"),
         (lambda: Moments.from_samples(X, Y, reg="much"), "reg must be a nonnegative number"),

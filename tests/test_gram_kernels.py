@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
+from sklearn.svm import SVC
 
 from paretoclf.errors import InputError
-from paretoclf.gram import Gram
+from paretoclf.formulations.two_c_svm import TwoCSVM
+from paretoclf.gaussian.moments import Moments
+from paretoclf.gram import Gram, nearest_psd
 from paretoclf.kernels import (
     RBF,
     Function,
@@ -178,5 +182,88 @@ class TestGram:
             Gram([[1.0], [2.0]], lambda A, B: np.full((2, 2), np.nan))
 
     def test_overflow_of_a_kernel_is_said(self):
-        with np.errstate(over="ignore"), pytest.raises(InputError, match="finite"):
+        with pytest.raises(InputError, match="finite"):  # and by nothing else: a warning is an error here
             _ = Gram([[1e200], [2.0]], Polynomial(3)).matrix
+
+
+class TestNames:
+    """``kernel="rbf"`` has one meaning: that of scikit-learn's SVC."""
+
+    @pytest.mark.parametrize("sparse", [False, True])
+    def test_rbf_is_that_of_svc(self, sparse):
+        X = samples(40, 4) * 3 + 7
+        X[X < 5] = 0
+        y = np.where(np.arange(40) < 15, 1.0, -1.0)
+        given = csr_array(X) if sparse else X
+        svm, theirs = TwoCSVM(given, y, "rbf"), SVC(C=2.0, tol=1e-9).fit(given, y)
+        assert 1 / (2 * svm.kernel.bandwidth**2) == pytest.approx(theirs._gamma, rel=1e-14)
+        assert svm.kernel == RBF.scale(given)
+        assert f"RBF(bandwidth={svm.kernel.bandwidth!r})" in repr(svm)
+        scores = svm.solve(2.0, 2.0).classifier.decision_function(given)
+        np.testing.assert_allclose(scores, theirs.decision_function(given), atol=1e-5)
+
+    def test_where_nothing_varies(self):
+        assert 1 / (2 * RBF.scale(np.full((4, 3), 7.0)).bandwidth ** 2) == pytest.approx(1.0)  # as in SVC
+
+    @pytest.mark.parametrize("name", ["poly", "polynomial"])
+    def test_poly_shows_its_parameters(self, name):
+        X = samples(10, 5)
+        gram = Gram(X, name)
+        assert gram.kernel == Polynomial(3, scale=0.2, offset=1.0)
+        np.testing.assert_allclose(gram.matrix, polynomial_kernel(X), rtol=1e-13)
+
+    def test_a_name_without_samples(self):
+        with pytest.raises(InputError, match="depends on the samples"):
+            as_kernel("rbf")
+
+    def test_a_matrix_in_place_of_a_kernel(self):
+        with pytest.raises(InputError, match="kernel must be None, a name"):
+            Gram(samples(), np.eye(20))
+
+
+class TestRoundedKernelMatrices:
+    def single(self):
+        return rbf_kernel(samples(60), gamma=0.05).astype(np.float32)
+
+    def test_single_precision_is_refused_with_a_remedy(self):
+        with pytest.raises(InputError, match=r"positive semidefinite, .* float64 or take paretoclf.nearest_psd"):
+            Gram(self.single(), "precomputed")
+        K = rbf_kernel(samples(60), gamma=0.05)
+        K[0, 1] += 1e-7
+        with pytest.raises(InputError, match=r"symmetric, .* float64 or take paretoclf.nearest_psd"):
+            Gram(K, "precomputed")
+
+    def test_the_nearest_matrix_is_accepted_and_is_the_nearest(self):
+        K = self.single().astype(float)
+        P = nearest_psd(K)
+        assert Gram(P, "precomputed").n == 60
+        assert np.abs(P - K).max() < 1e-6
+        # Optimality of a projection onto a cone: in it, the rest in the polar cone, the two orthogonal.
+        S = 0.5 * (K + K.T)
+        assert np.linalg.eigvalsh(P)[0] > -1e-13
+        assert np.linalg.eigvalsh(P - S)[0] > -1e-13
+        assert abs(np.sum(P * (P - S))) < 1e-11
+
+    def test_bad_matrices(self):
+        with pytest.raises(InputError, match="square"):
+            nearest_psd([[1.0, 2.0]])
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-200])
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_features_whose_squares_are_no_numbers(size, form):
+    """Was a bare ValueError of the tracker, after warnings of NumPy."""
+    X = form(np.array([[size], [-size]]))
+    with pytest.raises(InputError, match=r"X must be 0, or its largest number between 1e-140 and 1e\+140"):
+        TwoCSVM(X, [1, -1])
+    with pytest.raises(InputError, match="X must be 0, or"):
+        RBF.scale(X)
+    with pytest.raises(InputError, match="X must be 0, or"):
+        Moments.from_samples(X, [1, -1], reg=1.0)
+
+
+def test_kernel_values_that_add_up_to_no_number():
+    with pytest.raises(InputError, match="the diagonal of X must be 0, or"):
+        Gram(1e290 * np.eye(2), "precomputed")
+    with pytest.raises(InputError, match=r"diagonal of the kernel matrix \(Polynomial\)"):
+        _ = Gram([[1e47], [2.0]], Polynomial(3)).matrix

@@ -82,7 +82,7 @@ def test_asymmetry_line_of_five_points():
         assert path.intercept(t) == pytest.approx(b, abs=1e-10)
     for t, lo, hi in [(1 / 3, -1, -1 / 3), (2 / 3, -1 / 3, 1 / 3)]:
         assert path.at(t).classifier.b_interval == pytest.approx((lo, hi), abs=1e-9)
-    assert path.worst_certificate.passes(1e-13)
+    assert path.worst_certificate.passes(1e-12)  # next to an end one class's caps are 3e-4
 
 
 @pytest.mark.parametrize("line", [((0, 0), (1, 1)), ((0.1, 1), (1, 0.1)), ((0, 0.3), (0.2, 0.7)), ((1, 0), (0.1, 3))])
@@ -409,7 +409,9 @@ def test_a_failed_save_leaves_what_was_there(path, tmp_path, monkeypatch, where)
 
 
 def test_save_into_a_missing_folder(path, tmp_path):
-    with pytest.raises(OSError, match="missing"):
+    with pytest.raises(
+        pc.InputError, match=r"^file must lie in a folder that there is, got .*missing.path\.npz: there is"
+    ):
         path.save(tmp_path / "missing" / "path.npz")
     assert not list(tmp_path.iterdir())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,10 +15,10 @@ from sklearn.svm import NuSVC
 import paretoclf as pc
 from paretoclf.path import nu as nu_module
 from paretoclf.path import nu_grid as nu_grid_module
-from paretoclf.path.tracker import Tracker
-from tests.box_problems import careful_steps
 from paretoclf.path.nu import trace_hulls, trace_nu
+from paretoclf.path.tracker import Tracker
 from paretoclf.plotting import NuGridDisplay
+from tests.box_problems import careful_steps
 
 
 def blobs(seed, n=40, shift=0.6, share=0.4):
@@ -303,17 +305,18 @@ def test_a_grid_refuses_points_whose_hulls_are_too_close_and_keeps_the_others():
 def test_a_grid_goes_on_where_a_line_cannot(fails, monkeypatch):
     svm, values = pc.TwoNuSVM(*blobs(9), pc.RBF(1.0)), np.array([0.3, 0.6, 1.0])
     whole_grid = pc.nu_grid(svm, values, values)
-    follow, lines = nu_grid_module.follow, []
-
-    def failing(problem, **how):
-        lines.append(problem)
-        if len(lines) == 2:
-            problem.advance(0.0, 5)
-            raise pc.DegeneratePathError("as if", t=0.0, costs="", n_margin=0, remedy="")
-        return follow(problem, **how)
-
+    follow, lines = Tracker.follow, []
     where = nu_grid_module if fails == "on a line" else nu_module
-    monkeypatch.setattr(where, "follow", failing)
+
+    def failing(self, *given):
+        if sys._getframe(1).f_globals["__name__"] == where.__name__:
+            lines.append(self)
+            if len(lines) == 2:
+                self._core.run(5, 60.0)
+                raise pc.DegeneratePathError("as if", t=0.0, costs="", n_margin=0, remedy="")
+        return follow(self, *given)
+
+    monkeypatch.setattr(Tracker, "follow", failing)
     grid = pc.nu_grid(svm, values, values)
     assert grid.refused.any()
     assert not grid.refused[:, 2].any()  # the first line: nu_minus = 1, as the positives are fewer
@@ -402,3 +405,108 @@ def test_bad_input_of_paths(how, message):
 def test_bad_input_of_grids(bad):
     with pytest.raises(pc.InputError, match="nu_minus must be increasing numbers within"):
         pc.nu_grid(pc.TwoNuSVM(*blobs(13)), [0.5], bad)
+
+
+# ---- trivial only where proved ------------------------------------------------------------------------------------
+
+
+def noise(n, d, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d)), np.where(np.arange(n) < n // 2, 1, -1)
+
+
+@pytest.mark.parametrize("bandwidth", [2.0, 4.0])
+def test_hulls_of_distinct_samples_and_an_rbf_kernel_never_meet(bandwidth):
+    """The kernel is strictly positive definite: nu_star is 0, however small double precision finds |w|^2."""
+    svm = pc.TwoNuSVM(*noise(60, 2), kernel=pc.RBF(bandwidth))
+    assert svm.nu_star(0.5) == 0.0
+    values = np.geomspace(0.02, 1.0, 6)
+    grid = pc.nu_grid(svm, values, values)
+    assert not grid.trivial.any()
+    with pytest.raises(pc.DegeneratePathError, match=r"cannot tell whether they meet|the certificate fails"):
+        pc.trace(svm, nu=(0, None), asymmetry=0.5)
+
+
+def test_where_a_rank_is_not_plain_nothing_is_called_trivial():
+    X, y = noise(60, 2)
+    svm = pc.TwoNuSVM(pc.RBF(4.0)(X, X), y, kernel="precomputed")
+    with pytest.raises(pc.SolveError, match=r"^nu_star cannot be told: the kernel matrix has no plain rank"):
+        svm.nu_star(0.5)
+    assert not pc.nu_grid(svm, [0.02, 0.1, 0.5], [0.02, 0.1, 0.5]).trivial.any()
+
+
+@pytest.mark.parametrize("kernel", [pc.Polynomial(2), lambda A, B: (1 + A @ B.T) ** 2], ids=["polynomial", "callable"])
+def test_where_the_rank_is_plain_trivial_is_proved_as_with_the_features(kernel):
+    X, y = noise(60, 2)
+    root = np.sqrt(2.0)
+    a, b = X.T
+    features = np.stack([a**2, b**2, root * a * b, root * a, root * b], axis=1)  # of (1 + x.z)^2, but for the constant
+    values = np.geomspace(0.05, 1.0, 6)
+    ours, theirs = (pc.nu_grid(svm, values, values) for svm in (pc.TwoNuSVM(X, y, kernel), pc.TwoNuSVM(features, y)))
+    assert ours.trivial.any()
+    np.testing.assert_array_equal(ours.trivial, theirs.trivial)
+    assert pc.TwoNuSVM(X, y, kernel).nu_star(0.5) == pytest.approx(pc.TwoNuSVM(features, y).nu_star(0.5), rel=1e-9)
+
+
+def twins_by_hand(X, y, plus, minus):
+    """Largest sum of multipliers that cancel sample by sample, counted."""
+    total = 0.0
+    for row in np.unique(X, axis=0):
+        same = (row == X).all(axis=1)
+        total += 2 * min(plus * np.count_nonzero(same & (y > 0)), minus * np.count_nonzero(same & (y < 0)))
+    return total
+
+
+@pytest.mark.parametrize("asymmetry", [0.3, 0.5, 0.6])
+def test_the_same_samples_in_both_classes_cancel(asymmetry):
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 3, (80, 2)).astype(float)
+    y = np.where(rng.random(80) < 0.2 + 0.3 * X[:, 0], 1, -1)
+    svm = pc.TwoNuSVM(X, y, kernel=pc.RBF(1.0))
+    expected = twins_by_hand(X, y, asymmetry / 80, (1 - asymmetry) / 80)
+    assert svm.nu_star(asymmetry) == pytest.approx(expected, rel=1e-14)
+    values = np.geomspace(0.05, 1.0, 7)
+    grid = pc.nu_grid(svm, values, values)
+    assert not grid.refused.any()
+    for i, j in np.ndindex(7, 7):
+        nu, share = svm.to_asymmetry(values[i], values[j])
+        star = twins_by_hand(X, y, share / 80, (1 - share) / 80)
+        if abs(nu - star) > 1e-9:
+            assert grid.trivial[i, j] == (nu < star)
+    if expected < svm.nu_max(asymmetry) * (1 - 1e-9):
+        star = pc.trace(svm, nu=(0, None), asymmetry=asymmetry).star
+        assert (star.kind, star.nu) == ("trivial", pytest.approx(expected, rel=1e-9))
+
+
+def passengers(n, seed):
+    """Like the list of the Titanic: thirteen distinct rows, most with both labels, many times each."""
+    survived_and_died = {
+        ("1", 1, 1): (57, 118), ("1", 0, 1): (5, 0), ("1", 1, 0): (140, 4), ("1", 0, 0): (1, 0), ("2", 1, 1): (14, 154),
+        ("2", 0, 1): (11, 0), ("2", 1, 0): (80, 13), ("2", 0, 0): (13, 0), ("3", 1, 1): (75, 387),
+        ("3", 0, 1): (13, 35), ("3", 1, 0): (76, 89), ("3", 0, 0): (14, 17), ("c", 1, 1): (192, 670),
+        ("c", 1, 0): (20, 3),
+    }  # fmt: skip
+    level = {"1": -0.923, "2": 0.0214, "3": 0.965, "c": -1.87}
+    rows, labels = [], []
+    for (cabin, adult, male), (survived, died) in survived_and_died.items():
+        rows += [[level[cabin], -0.228 if adult else 4.38, -0.521 if male else 1.92]] * (survived + died)
+        labels += [1] * survived + [-1] * died
+    chosen = np.random.default_rng(seed).choice(len(labels), n, replace=False)
+    return np.array(rows)[chosen], np.array(labels)[chosen]
+
+
+def test_a_path_ends_where_the_hulls_meet_although_rounding_leaves_a_margin():
+    """The tracker found rho = 1e-18 where it is 0, so that no event ended the path, and went on along noise."""
+    X, y = passengers(1000, 2)
+    path = pc.trace(pc.TwoNuSVM(X, y, kernel=pc.RBF(2.0)), nu=(0, None), asymmetry=0.3)
+    assert path.star.nu == pytest.approx(twins_by_hand(X, y, 0.3 / 1000, 0.7 / 1000), rel=1e-9)
+    assert path.star.kind == "trivial"
+
+
+def test_sparse_samples_in_both_classes_are_found():
+    rng = np.random.default_rng(5)
+    X, y = rng.integers(0, 2, (60, 3)).astype(float), np.where(rng.random(60) < 0.5, 1, -1)
+    values = np.geomspace(0.05, 1.0, 5)
+    dense, sparse = (pc.nu_grid(pc.TwoNuSVM(Z, y), values, values) for Z in (X, sp.csr_array(X)))
+    assert dense.trivial.any()
+    np.testing.assert_array_equal(dense.trivial, sparse.trivial)
+    assert not (dense.refused | sparse.refused).any()

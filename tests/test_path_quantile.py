@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
 import paretoclf as pc
-from paretoclf.path.legs import check_certificates
+from paretoclf.path.pieces import check_certificates
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.crossings import crossings
 from paretoclf.tolerances import CERTIFY
@@ -418,6 +418,17 @@ def test_a_wrong_path_is_refused():
         check_certificates(replace(path, pieces=replace(path.pieces, value=1.001 * path.pieces.value)))
 
 
+def test_a_multiplier_that_rounding_leaves_over_a_cap_of_zero():
+    """At tau = 1 the positives' caps are 0, and a multiplier of -1.6e-48 over one of them is no violation."""
+    X = np.array([[0.0, -1, 0], [-1, 1, 1], [1, 1, -1], [-1, 1, 0]])
+    svm = pc.QuantileSVM(X, [-1, 1, 1, 1])
+    path = pc.trace(svm, tau=(0, 1), lam=0.1)
+    for tau in (0.0, 0.3, 1.0):
+        assert path.at(tau).certificate.passes()
+        assert path.value(tau) == pytest.approx(svm.solve(tau=tau, lam=0.1).value, rel=1e-8)
+        assert max(row.violation for row in path.at(tau).duality_table()) <= 1e-9
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_path_is_saved_and_loaded(kind, tmp_path):
     X, y = data(13)
@@ -467,7 +478,7 @@ def test_probabilities_need_the_whole_interval_and_comparison_the_same_data():
     with pytest.raises(pc.InputError, match=r"^tau must go from 0 to 1"):
         path.conditional_probability(X)
     for other in (problem(X, y, bias=False), problem(-X, y), pc.TwoCSVM(X, y)):
-        with pytest.raises(pc.InputError, match=r"^svm must be a QuantileSVM"):
+        with pytest.raises(pc.InputError, match=r"^svm must (be a QuantileSVM|hold the samples)"):
             pc.compare(path, other)
     with pytest.raises(pc.InputError, match=r"^w exists"):
         pc.trace(problem(X, y, "rbf"), tau=(0, 1), lam=1.0).slope(0.5)

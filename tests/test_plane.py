@@ -425,6 +425,32 @@ def test_at_the_axes_there_is_no_multiplier():
         assert solution.certificate.passes(1e-12)
 
 
+@pytest.mark.parametrize(
+    ("seed", "upto", "bandwidth"),
+    [(5, (1.0, 1.0), None), (8, (1.0, 1.0), None), (47, (100.0, 1.0), None), (6, (0.01, 0.01), 1.0)],
+    ids=["1e-17", "1e-33", "negative", "an edge on an axis"],
+)
+def test_a_map_from_the_origin_has_no_cost_of_the_size_of_rounding(seed, upto, bandwidth):
+    """Vertices on an axis came out at 1e-17 to one side or the other: no certificate there, or a negative cost.
+
+    And an edge on an axis could belong to a multiplier whose cap vanishes there: a region beyond it was looked for.
+    """
+    rng = np.random.default_rng(seed)
+    if upto == (1.0, 1.0):
+        y = np.repeat([-1.0, 1.0], 12)
+        X = rng.normal(size=(24, 2)) + 0.7 * y[:, None]
+    else:
+        n, d = int(rng.integers(6, 18)), int(rng.integers(1, 4))
+        y = np.where(rng.random(n) < rng.uniform(0.2, 0.6), 1.0, -1.0)
+        y[:2] = 1, -1
+        X = rng.normal(size=(n, d)) + 0.5 * y[:, None]
+    svm = pc.TwoCSVM(X, y, kernel=None if bandwidth is None else pc.RBF(bandwidth))
+    found = pc.plane(svm, (0, upto[0]), (0, upto[1]))
+    assert objections(svm, found) == []
+    costs = np.concatenate([region.polygon for region in found.regions])
+    assert costs[costs != 0.0].min() > 1e-9 * max(upto)
+
+
 def test_lookup_on_a_grid_is_the_lookup_at_its_points(mapped):
     _, found = mapped
     x, z = np.linspace(*SQUARE, 13), np.linspace(*SQUARE, 7)

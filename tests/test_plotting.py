@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.plotting import PathDisplay, RocDisplay, plot_hulls, plot_paths, plot_sweep
+from paretoclf.plotting import PathDisplay, RocDisplay, SweepDisplay, plot_hulls, plot_paths, plot_sweep
 from paretoclf.plotting.path import FLOOR, NAMED, REQUIRED
 
 mpl.use("Agg")
@@ -107,8 +107,8 @@ def test_gap_shows_every_certificate_and_the_required_one(gaussians):
     for path, hidden in ((ray, 1), (line, 0)):  # zero cost has no place on a logarithmic axis
         _, lower = PathDisplay.from_path(path).plot().axes_
         breakpoints, midpoints, required = lower.lines
-        assert len(breakpoints.get_xdata()) == path.breakpoints.size - hidden
-        assert len(midpoints.get_xdata()) == path.breakpoints.size - 1
+        assert len(breakpoints.get_xdata()) == path.pieces.t.size - hidden
+        assert len(midpoints.get_xdata()) == path.pieces.t.size - 1
         assert min(breakpoints.get_ydata()) >= FLOOR
         assert set(required.get_ydata()) == {REQUIRED}
         assert max(midpoints.get_ydata()) < REQUIRED
@@ -134,8 +134,8 @@ def test_paths_side_by_side(gaussians):
     figure = plot_paths({"ray": ray, "asymmetry line": line})
     assert len(figure.axes) == 4
     assert [ax.get_title() for ax in figure.axes[:2]] == [
-        f"ray: {ray.breakpoints.size - 2} breakpoints",
-        f"asymmetry line: {line.breakpoints.size - 2} breakpoints",
+        f"ray: {ray.breakpoints.size} breakpoints",
+        f"asymmetry line: {line.breakpoints.size} breakpoints",
     ]
     with pytest.raises(pc.InputError, match="at least one"):
         plot_paths({})
@@ -155,26 +155,32 @@ def test_roc_of_a_path(gaussians):
     assert "false positive" in ax.get_xlabel()
     assert "true positive" in ax.get_ylabel()
     assert len(legend_texts(ax)) == 4
-    assert len({(line.get_color(), str(line.get_linestyle())) for line in ax.lines[1::2]}) == 3
+    assert len({(line.get_color(), str(line.get_linestyle())) for line in ax.lines[1:]}) == 3
 
 
 def test_a_sweep_is_drawn_over_the_parameter_that_moves(gaussians):
     svm = pc.QuantileSVM(*gaussians(n=30, d=3))
     sweep = pc.sweep(svm, tau=[0.7, 0.2, 0.4], lam=0.1)
-    upper, lower = plot_sweep(sweep)
+    display = plot_sweep(sweep)
+    assert isinstance(display, SweepDisplay)
+    upper, lower = display.axes_
+    assert display.figure_ is upper.figure
+    assert SweepDisplay.from_sweep(sweep).plot((upper, lower), title="again").axes_ == (upper, lower)
+    assert upper.get_title() == "again"
+    upper, lower = plot_sweep(sweep).axes_
     assert lower.get_xlabel() == "tau"
     assert len(upper.lines) == 3
     x, values = upper.lines[1].get_data()
     np.testing.assert_array_equal(x, [0.2, 0.4, 0.7])
     np.testing.assert_allclose(values, [sweep[k].classifier.w[1] for k in (1, 2, 0)])
-    assert plot_sweep(sweep, "lam")[1].get_xlabel() == "lam"
+    assert plot_sweep(sweep, "lam").axes_[1].get_xlabel() == "lam"
     for bad in ("theta",):
         with pytest.raises(pc.InputError, match="parameter must be one of tau, lam"):
             plot_sweep(sweep, bad)
     with pytest.raises(pc.InputError, match="at least one solution"):
         plot_sweep(sweep[:0])
     kernel = pc.sweep(pc.QuantileSVM(*gaussians(n=30, d=3), pc.RBF(1.0)), tau=0.5, lam=[0.01, 1.0, 100.0])
-    upper, _ = plot_sweep(kernel)
+    upper, _ = plot_sweep(kernel).axes_
     assert upper.get_ylabel() == "optimal value"
     assert upper.get_xscale() == "log"
     np.testing.assert_allclose(upper.lines[0].get_ydata(), kernel.values)
@@ -183,7 +189,9 @@ def test_a_sweep_is_drawn_over_the_parameter_that_moves(gaussians):
 def test_reduced_hulls_are_drawn_with_their_nearest_points(gaussians):
     X, y = gaussians(n=30, d=2)
     hulls = pc.TwoNuSVM(3 * X, y).hulls(0.8, 0.8)
-    ax = plot_hulls(hulls)
+    display = plot_hulls(hulls)
+    ax = display.ax_
+    assert display.figure_ is ax.figure
     dashed = next(line for line in ax.lines if line.get_linestyle() == "--")
     np.testing.assert_allclose(np.array(dashed.get_data()).T, [hulls.point_plus, hulls.point_minus])
     assert "reduced hull, nu = 0.8" in legend_texts(ax)
@@ -195,4 +203,4 @@ def test_reduced_hulls_are_drawn_with_their_nearest_points(gaussians):
         plot_hulls(pc.TwoNuSVM(*gaussians(n=30, d=3)).hulls(0.8, 0.8))
     overlapping = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], 2, axis=0)
     meeting = pc.TwoNuSVM(overlapping, np.tile([1.0, -1.0], 4)).hulls(0.6, 0.6)
-    assert "no classifier" in plot_hulls(meeting).get_title()
+    assert "no classifier" in plot_hulls(meeting).ax_.get_title()

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
+import paretoclf as pc
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
@@ -519,14 +520,90 @@ def pyplot():
 
 def test_plots_show_every_curve(pyplot):
     curve = roc_curve_of_scores([-1, 1, -1, 1], [0.1, 0.4, 0.4, 0.8])
-    ax = curve.plot(name="alone", color="k")
-    assert ax.get_legend_handles_labels()[1] == ["alone (AUC 0.875)"]
+    alone = curve.plot(name="alone", color="k")
+    assert isinstance(alone, RocDisplay)
+    ax = alone.ax_
+    assert ax.get_legend_handles_labels()[1] == ["chance", "alone (AUC 0.875)"]
+    assert ax.lines[-1].get_color() == "k"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("false positive rate", "true positive rate")
-    display = RocDisplay.from_curves(curve, other=curve).plot(title="two")
+    display = RocDisplay.from_curves(curve, other=curve, best=curve.hull()).plot(title="two")
     shown = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert shown == ["chance", "varying intercept (AUC 0.875)", "other (AUC 0.875)"]
+    assert shown == [
+        "chance", "varying intercept (AUC 0.875)", "other (AUC 0.875)", "best (AUC 0.875, optimistic)"
+    ]  # fmt: skip
     assert display.figure_ is display.ax_.figure
-    assert len(display.ax_.lines) == 5  # with the hulls
+    assert len(display.ax_.lines) == 4
+    ax = display.plot(hull=True).ax_
+    assert len(ax.lines) == 6  # what was chosen already has no other envelope
+    assert "upper envelopes (optimistic)" in ax.get_legend_handles_labels()[1]
     assert "2 positives" in repr(display)
     with pytest.raises(InputError, match="at least one curve"):
         RocDisplay({})
+
+
+# --- Rounding is no ranking ------------------------------------------------------------------------------------------
+
+
+def imbalanced(n=60, n_plus=12, d=2, seed=0):
+    """Classes that overlap: next to the ends of an asymmetry line w = 0."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), np.where(np.arange(n) < n_plus, 1, -1), rng.normal(size=(200, d)), rng
+
+
+@pytest.mark.parametrize(
+    ("kernel", "total"), [(None, 2.0), (None, 1e6), ("precomputed", 2.0), ("precomputed", 1e6), (pc.Polynomial(2), 2.0)]
+)
+def test_where_the_slope_is_zero_every_score_is_a_tie(kernel, total):
+    X, y, Z, rng = imbalanced()
+    new = Z @ X.T if kernel == "precomputed" else Z
+    path = pc.trace(pc.TwoCSVM(X @ X.T if kernel == "precomputed" else X, y, kernel), (0, total), (total, 0))
+    z = random_labels(rng, len(Z))
+    # Positives at their caps, their mean met by a mean of negatives: w = 0, and training scores are rounding.
+    flat = [t for t in path.breakpoints if np.abs(path.gram.matvec(y * path.alpha(t))).max() < 1e-6]
+    assert len(flat) > 5
+    for t in flat[1:6]:
+        curve = roc_of_path(path, new, z, "intercept", t=t)
+        assert (len(curve), curve.auc) == (2, 0.5)
+    assert len(np.unique(path.scores(new).start[:, 1])) == 1
+
+
+def test_a_finer_grid_finds_nothing_where_the_slope_is_zero():
+    X, y, Z, rng = imbalanced()
+    path, z = pc.trace(pc.TwoCSVM(X, y), (0.01, 2.0), (0.02, 2.0)), random_labels(rng, len(Z))
+    for n_grid in (0, 50, 400):
+        assert roc_of_path(path, Z, z, "both", n_grid=n_grid).auc == 0.5
+
+
+def test_along_a_nu_path_too():
+    X, y, Z, rng = imbalanced(n_plus=30)
+    path, z = pc.trace(pc.TwoNuSVM(X, y), nu=(0, None), asymmetry=0.5), random_labels(rng, len(Z))
+    curve = roc_of_path(path, Z, z, "intercept", t=float(path.breakpoints[0]))
+    assert (len(curve), curve.auc) == (2, 0.5)
+
+
+@pytest.mark.parametrize("vary", ["intercept", "asymmetry", "both"])
+def test_equal_samples_are_ties_in_whatever_order_their_terms_were_added(vary):
+    rng = np.random.default_rng(0)
+    distinct, which, labels = random_scores(rng, 6, 8), rng.integers(0, 6, 400), random_labels(rng, 400)
+    exact = PathScores(distinct.t, distinct.start[which], distinct.end[which])
+    ulps = 1 + 2.2e-16 * rng.integers(-4, 5, (2, *exact.start.shape))
+    rounded = PathScores(exact.t, exact.start * ulps[0], exact.end * ulps[1])
+    found, expected = (roc_of_scores(each, labels, vary, t=0.4, n_grid=30) for each in (rounded, exact))
+    assert np.array_equal(found.fpr, expected.fpr)
+    assert np.array_equal(found.tpr, expected.tpr)
+
+
+def test_no_interval_of_t_lies_between_equal_samples():
+    rng = np.random.default_rng(1)
+    distinct, which, labels = random_scores(rng, 6, 8), rng.integers(0, 6, 400), random_labels(rng, 400)
+    exact = PathScores(distinct.t, distinct.start[which], distinct.end[which])
+    ulps = 1 + 2.2e-16 * rng.integers(-4, 5, (2, *exact.start.shape))
+    rounded = PathScores(exact.t, exact.start * ulps[0], exact.end * ulps[1])
+    found, expected = (pc.error_curve_of_scores(each, labels) for each in (rounded, exact))
+    assert len(found.t) == len(expected.t)
+    assert found.minimax()[0].objective == expected.minimax()[0].objective
+
+
+def test_scores_that_differ_by_more_than_rounding_are_no_ties():
+    tiny = path_scores([0, 1], [[1], [1 + 1e-12], [3e9]], [[1], [1 + 1e-12], [3e9]])
+    assert len(roc_of_scores(tiny, [1, -1, 1], "intercept", t=0.0)) == 4

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
+import paretoclf as pc
 from paretoclf.errors import InputError, SolveError
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.kernels import RBF
@@ -120,9 +121,10 @@ def test_sweep_is_a_sequence_with_arrays(svm):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(result)).values, result.values)
 
 
-def test_an_empty_sweep(svm):
-    result = sweep(svm, C_plus=[], C_minus=[])
-    assert len(result) == 0
+def test_an_empty_sweep_is_refused_and_an_empty_part_of_one_is_not(svm):
+    with pytest.raises(InputError, match=r"^C_plus must have at least one value, got \[\]$"):
+        sweep(svm, C_plus=[], C_minus=[])
+    result = sweep(svm, C_plus=[1.0], C_minus=1.0)[:0]
     assert result.costs.shape == (0, 2)
     assert "0 solutions" in repr(result)
 
@@ -274,3 +276,25 @@ class TestPolish:
         assert solution.status == "optimal, not polished: the margin set did not settle"
         assert solution.certificate.gap < 1e-9
         assert "polish" in solution.timing
+
+
+@pytest.mark.parametrize("grid", [{"C_plus": [], "C_minus": []}, {"C_plus": [], "C_minus": 1.0}])
+def test_nothing_to_solve_is_refused(grid):
+    with pytest.raises(InputError, match="C_plus must hold at least one value, got none"):
+        pc.sweep(pc.TwoCSVM([[0.0], [1.0]], [-1, 1]), **grid)
+
+
+def test_complex_costs_are_refused():
+    svm = pc.TwoCSVM([[0.0], [1.0]], [-1, 1])
+    with pytest.raises(InputError, match="C_plus must be numeric and real, got complex128"):
+        pc.sweep(svm, C_plus=[1 + 1j], C_minus=[1.0])
+    for value in (1 + 1j, np.complex128(1 + 0j)):
+        with pytest.raises(InputError, match="C_plus must be a number"):
+            svm.solve(value, 1.0)
+        with pytest.raises(InputError, match="reg must be"):
+            pc.ParetoGaussian([[0.0], [1.0], [3.0], [5.0]], [-1, -1, 1, 1], reg=value)
+
+
+def test_verifying_nothing_is_refused():
+    with pytest.raises(InputError, match=r"solutions must hold at least one .*, got none"):
+        pc.verify([[0.0], [1.0]], [-1, 1], [])

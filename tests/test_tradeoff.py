@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -452,3 +454,28 @@ def test_bad_input(call, said):
 def test_bad_moments(pair, said):
     with pytest.raises(pc.InputError, match=said):
         tradeoff(pair)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e6])
+@pytest.mark.parametrize("top", [5.0, 0.1], ids=["negatives wide", "positives wide"])
+@pytest.mark.parametrize("d", [2, 3, 10])
+def test_certificates_far_from_the_origin_on_the_outer_segments(d, top, offset):
+    """The hard case: the best multiplier is the largest ratio of variances, and the gap was inf a rounding below it."""
+    rng = np.random.default_rng(d)
+    mu = rng.normal(size=d)
+    mu[0] = 0.0
+    variances = np.concatenate([[top], rng.uniform(0.5, 2, size=d - 1)])
+    found = tradeoff((offset + mu, np.eye(d), np.full(d, offset), np.diag(variances)))
+    curve = found.curve(31)
+    points = [curve.point(j) for j in range(len(curve))]
+    points += [found.at_rate(fpr=rate) for rate in (1e-9, 1e-3, 0.999, 1 - 1e-9)]
+    for point in points:
+        certificate = found.certificate(point)
+        assert certificate.passes(), certificate.explain()
+        assert certificate.dual_value > -np.inf
+    assert sum(point.t < 0 for point in points) > 5
+    for point in points[::7]:  # and no proof of what is not optimal
+        w = point.w + 0.2 * np.linalg.norm(point.w) * rng.normal(size=d)
+        nearer = min((mu, point.u_plus), (0 * mu, point.u_minus), key=lambda pair: abs(pair[1]))[0]
+        b = float((point.w - w) @ (offset + nearer)) + point.b
+        assert not pc.gaussian_tradeoff(found.moments).certificate(replace(point, w=w, b=b)).passes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ from exact import fractions, integer_kernel
 from exact_criss_cross import criss_cross
 
 import paretoclf as pc
+from paretoclf.path.pieces import check_certificates
 from paretoclf.plotting import ValueDisplay
 
 mpl.use("Agg")
@@ -184,3 +186,32 @@ def test_the_picture_shows_value_and_prices(svm, line):
     with pytest.raises(pc.InputError, match="pair of Axes"):
         display.plot(plt.subplots()[1])
     plt.close("all")
+
+
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.0)], ids=["linear", "rbf"])
+@pytest.mark.parametrize("stop", [(1e8, 1e6), (1e6, 1e8), (1e8, 1e-4)])
+@pytest.mark.parametrize("X", [[[0.0], [1.0]], [[0.0], [1.0], [1.5], [-3.0]]], ids=["two", "four"])
+def test_the_value_is_within_its_proved_bounds(X, stop, kernel):
+    """Separable classes and large costs: every slack is zero, and its rounding times its cost is not."""
+    path = pc.trace(pc.TwoCSVM(X, [1, -1, -1, 1][: len(X)], kernel), (1, 1), stop)
+    for t, proof in zip(path.certificate_points, path.certificates(), strict=True):
+        value = path.value(float(t))
+        assert proof.dual_value * (1 - 1e-12) <= value <= proof.primal_value * (1 + 1e-12)
+    assert path.value_errors().max() <= 1e-12
+
+
+def test_the_value_of_two_points_at_large_costs_is_that_of_the_hard_margin():
+    path = pc.trace(pc.TwoCSVM([[0.0], [1.0]], [1, -1]), (1, 1), (1e8, 1e6))
+    assert path.value(1.0) == pytest.approx(2.0, rel=1e-14)  # w = -2
+    assert path.value(0.5) == pytest.approx(2.0, rel=1e-14)
+
+
+@pytest.mark.parametrize("column", [0, 1, 2])
+@pytest.mark.parametrize("off", [1e-6, np.nan])
+def test_a_stored_value_outside_its_bounds_is_an_error(svm, column, off):
+    path = pc.trace(svm, (0.5, 0.5), (2, 1))
+    value = path.pieces.value.copy()
+    value[value.shape[0] // 2, column] += off
+    wrong = replace(path, pieces=replace(path.pieces, value=value))
+    with pytest.raises(pc.DegeneratePathError, match="the stored value is off by"):
+        check_certificates(wrong)

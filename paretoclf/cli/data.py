@@ -18,7 +18,13 @@ def load_data(args: argparse.Namespace) -> Dataset:
     """
     if args.seed < 0:
         raise InputError(f"--seed must be at least 0, got {args.seed}")
-    return load(args.source, label=args.label, positive=args.positive, data_dir=args.data_dir, n=args.n, rng=args.seed)
+    features, drop = (
+        [name.strip() for name in given.split(",")] if given else None for given in (args.features, args.drop)
+    )
+    return load(
+        args.source, label=args.label, positive=args.positive, data_dir=args.data_dir, n=args.n, rng=args.seed,
+        features=features, drop=drop or (),
+    )  # fmt: skip
 
 
 def describe(data: Dataset) -> dict[str, object]:

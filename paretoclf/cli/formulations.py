@@ -12,8 +12,7 @@ from typing import Any
 
 from paretoclf.cli.files import to_json
 from paretoclf.errors import InputError
-from paretoclf.formulations.base import Formulation
-from paretoclf.formulations.registry import formulation, formulations
+from paretoclf.formulations.registry import formulation, listed
 
 
 def run_formulations(args: argparse.Namespace) -> int:
@@ -21,8 +20,8 @@ def run_formulations(args: argparse.Namespace) -> int:
     if args.origin:
         _load(args.origin)
     if args.name is None:
-        listed = [_entry(name, cls) for name, cls in formulations().items()]
-        print(to_json({"formulations": listed}) if args.json else _table(listed))
+        entries = [_entry(name, cls) for name, cls in listed().items()]
+        print(to_json({"formulations": entries}) if args.json else _table(entries))
         return 0
     cls = formulation(args.name)
     if args.json:
@@ -32,7 +31,7 @@ def run_formulations(args: argparse.Namespace) -> int:
     return 0
 
 
-def _entry(name: str, cls: type[Formulation]) -> dict[str, Any]:
+def _entry(name: str, cls: Any) -> dict[str, Any]:
     summary = inspect.cleandoc(cls.__doc__ or "").partition("\n")[0].replace("``", "")
     parameters = {parameter: str(allowed) for parameter, allowed in cls.domain.items()}
     page = cls.page

@@ -11,7 +11,9 @@ TRACE = """\
 Trace every cost-optimal SVM of a data set along two lines of the cost plane: the ray C_plus n_plus = C_minus n_minus
 from zero costs to mean cost 10, and the asymmetry line C_plus + C_minus = TOTAL with the asymmetry
 C_plus / (C_plus + C_minus) from 0.02 to 0.98. Print breakpoints, the worst certificate, the agreement with CVXPY and
-held-out AUCs; write roc.png, path.png, path.npz (asymmetry line), ray.npz and report.json."""
+held-out AUCs: of classifiers chosen on validation folds inside the training part, and, for comparison, of the upper
+envelope chosen on the labels that judge it, which is optimistic. Write roc.png, path.png, path.npz (asymmetry line),
+ray.npz and report.json."""
 
 TRACE_EXAMPLES = """\
 examples:
@@ -22,8 +24,10 @@ examples:
   paretoclf trace sonar --data-dir data --no-standardize --total 10"""
 
 ROC = """\
-Draw the three ROC curves of a saved path on a data set: varying the intercept, the asymmetry, or both. Where the
-report.json that `paretoclf trace` wrote lies beside the path, the samples are scaled as the training samples were."""
+ROC curves of a saved path on a data set: varying the intercept, the asymmetry, or both. Classifiers are chosen on some
+of the samples and judged on the others; the upper envelope, chosen on the labels that judge it, is optimistic. Where
+the report.json that `paretoclf trace` wrote lies beside the path, the samples are scaled as the training samples
+were."""
 
 ROC_EXAMPLES = """\
 examples:
@@ -120,7 +124,10 @@ def _trace(parser: argparse.ArgumentParser) -> None:
     model = parser.add_argument_group("model")
     model.add_argument("--kernel", choices=("linear", "rbf", "poly"), default="linear", help="default: linear")
     model.add_argument(
-        "--bandwidth", type=float, metavar="SIGMA", help="width of the rbf kernel; default: the median distance"
+        "--bandwidth",
+        type=_width,
+        metavar="SIGMA",
+        help="width of the rbf kernel, or 'median', the median distance; default: that of scikit-learn's gamma='scale'",
     )
     model.add_argument("--degree", type=int, metavar="D", help="degree of the poly kernel; default: 3")
     model.add_argument(
@@ -132,9 +139,20 @@ def _trace(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="scale features to mean 0 and variance 1 (in held-out figures: of the training part); default: yes",
     )
+    judging = parser.add_argument_group("held-out curves")
+    judging.add_argument(
+        "--repeats", type=int, default=3, metavar="R", help="partitions into folds, for the bands; default: 3"
+    )
     output = _output(parser)
     output.add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
     output.add_argument("--quiet", action="store_true", help="print nothing, show no progress")
+
+
+def _width(text: str) -> float | str:
+    try:
+        return text if text == "median" else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number or 'median', got {text!r}") from None
 
 
 def _roc(parser: argparse.ArgumentParser) -> None:
@@ -203,6 +221,8 @@ def _data(parser: argparse.ArgumentParser, flag: str | None = None) -> None:
         data.add_argument(flag, dest="source", required=True, metavar="SOURCE", help=text)
     data.add_argument("--label", metavar="COLUMN", help="label column of a file")
     data.add_argument("--positive", metavar="VALUE", help="label value that counts as positive")
+    data.add_argument("--features", metavar="COLUMNS", help="use only these features, a comma between two names")
+    data.add_argument("--drop", metavar="COLUMNS", help="leave these columns out: names, texts, ...")
     data.add_argument("--data-dir", metavar="DIR", help="folder of data files; default: $PARETOCLF_DATA")
     data.add_argument("--n", type=int, metavar="ROWS", help="use this many rows, drawn at random")
     data.add_argument("--seed", type=int, default=0, metavar="S", help="of rows, folds and checks; default: 0")

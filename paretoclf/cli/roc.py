@@ -1,4 +1,4 @@
-"""``paretoclf roc``: the three ROC curves of a saved path on a data set."""
+"""``paretoclf roc``: ROC curves of a saved path on a data set."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import paretoclf as pc
 from paretoclf.checks import Array
+from paretoclf.cli.curves import legend, roc_figure, summary, table
 from paretoclf.cli.data import describe, load_data
-from paretoclf.cli.figures import roc_figure
 from paretoclf.cli.files import to_json
+from paretoclf.empirical.nested import AlongPath, nested_rocs
 from paretoclf.errors import InputError
-from paretoclf.roc import RocCurve, roc_of_scores, symmetric_t
+from paretoclf.roc import roc_of_scores, symmetric_t
 from paretoclf.roc.of_path import Vary
 from paretoclf.samples import dense
 
+FOLDS, REPEATS = 5, 3
 REPORT = "report.json"
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -38,6 +41,9 @@ def run_roc(args: argparse.Namespace) -> int:
     scores = path.scores(X)
     t = symmetric_t(path, float(scores.t[0]), float(scores.t[-1]))
     curves = {vary: roc_of_scores(scores, data.y, vary, t=t) for vary in get_args(Vary)}
+    folds = min(FOLDS, data.n_plus, data.n_minus)
+    choose = AlongPath(scores, data.y, get_args(Vary), t)
+    nested = nested_rocs(data.y, choose, folds=folds, repeats=REPEATS, rng=args.seed) if folds > 1 else {}
     training = X.shape == path.gram.X.shape and bool(np.allclose(X, dense(path.gram.X)))
     report: dict[str, Any] = {
         "version": pc.__version__,
@@ -45,13 +51,12 @@ def run_roc(args: argparse.Namespace) -> int:
         "data": describe(data),
         "scaled_as_in_training": scaled,
         "training_samples": training,
-        "curves": {
-            vary: {"auc": curve.auc, "hull_auc": curve.hull().auc, "points": len(curve)}
-            for vary, curve in curves.items()
-        },
+        "folds": folds,
+        "repeats": REPEATS,
+        "curves": summary(curves, nested),
     }
     if args.out is not None:
-        _draw(curves, data.name, Path(args.out))
+        _draw(roc_figure(curves, nested, f"{data.name}: ROC curves of a path"), Path(args.out))
         report["files"] = [str(args.out)]
     print(to_json(report) if args.json else _text(report))
     return 0
@@ -80,8 +85,7 @@ def _scaled(path: Path, X: Array) -> tuple[Array, bool]:
         raise InputError(f"{file}: not a report of paretoclf trace for this path ({error})") from None
 
 
-def _draw(curves: dict[str, RocCurve], name: str, out: Path) -> None:
-    figure = roc_figure(curves, f"{name}: ROC curves of a path")
+def _draw(figure: Figure, out: Path) -> None:
     temporary = out.with_name(f".{out.stem}.{os.getpid()}.tmp{out.suffix}")
     try:
         figure.savefig(temporary, dpi=150)
@@ -100,7 +104,9 @@ def _text(report: dict[str, Any]) -> str:
         f"{'the training samples themselves' if report['training_samples'] else 'not the training samples'}",
         f"features       {units if report['scaled_as_in_training'] else 'as given'}",
         "AUC",
+        *table(report["curves"]),
+        *legend(report["curves"], f"the other samples of {report['folds']} folds", report["repeats"]),
     ]
-    for vary, curve in report["curves"].items():
-        out.append(f"  {vary:<13}{curve['auc']:.4f}   of the hull {curve['hull_auc']:.4f}")
+    if report["training_samples"]:
+        out.append("The path was trained on these samples: every number is optimistic.")
     return "\n".join([*out, *(f"wrote          {name}" for name in report.get("files", ()))])

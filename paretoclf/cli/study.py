@@ -7,18 +7,22 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
+from paretoclf.cli.curves import summary
+from paretoclf.cli.data import describe
 from paretoclf.datasets import Dataset
+from paretoclf.empirical.nested import outer_folds
 from paretoclf.errors import InputError
-from paretoclf.kernels import Kernel, kernel_spec, median_bandwidth
+from paretoclf.kernels import Kernel, kernel_spec
 from paretoclf.roc.of_path import Vary
 
 MEAN_COST = 10.0
 ASYMMETRY = (0.02, 0.98)
 FOLDS = 5
+#: The asymmetry line is symmetric: its middle has asymmetry 1/2.
+MIDDLE = 0.5
 #: Costs at which the paths are compared with CVXPY, shared between the two lines.
 COMPARED = 20
 
@@ -34,8 +38,9 @@ class Options:
     Parameters
     ----------
     kernel : {"linear", "rbf", "poly"}
-    bandwidth : float, optional
-        Of the rbf kernel; default the median distance between two samples (after scaling).
+    bandwidth : float or "median", optional
+        Of the rbf kernel: a number, or the median distance between two samples (after scaling); default `RBF.scale`,
+        which is what ``kernel="rbf"`` is everywhere.
     degree : int, optional
         Of the poly kernel ``(x . z / d + 1) ** degree``; default 3.
     total : float
@@ -50,11 +55,12 @@ class Options:
     """
 
     kernel: str = "linear"
-    bandwidth: float | None = None
+    bandwidth: float | str | None = None
     degree: int | None = None
     total: float = 2.0
     standardize: bool = True
     seed: int = 0
+    repeats: int = 3
 
     def __post_init__(self) -> None:
         for name, owner in (("bandwidth", "rbf"), ("degree", "poly")):
@@ -62,15 +68,19 @@ class Options:
                 raise InputError(f"--{name} belongs to --kernel {owner}, but the kernel is {self.kernel}")
         for name in ("bandwidth", "total"):
             value = getattr(self, name)
-            if value is not None and not (np.isfinite(value) and value > 0):
+            if isinstance(value, float) and not (np.isfinite(value) and value > 0):
                 raise InputError(f"--{name} must be a finite positive number, got {value:g}")
+        if self.repeats < 1:
+            raise InputError(f"--repeats must be at least 1, got {self.repeats}")
         if self.degree is not None and self.degree < 1:
             raise InputError(f"--degree must be at least 1, got {self.degree}")
 
     def make_kernel(self, X: Any) -> Kernel:
         """Kernel for the (scaled) samples of the whole data set."""
+        if self.kernel == "rbf" and self.bandwidth == "median":
+            return pc.RBF.median(X)
         if self.kernel == "rbf":
-            return pc.RBF(median_bandwidth(X) if self.bandwidth is None else self.bandwidth)
+            return pc.RBF.scale(X) if self.bandwidth is None else pc.RBF(float(self.bandwidth))
         if self.kernel == "poly":
             return pc.Polynomial(3 if self.degree is None else self.degree, scale=1.0 / X.shape[1])
         return pc.Linear()
@@ -91,8 +101,11 @@ class Study:
         By the name of their line.
     agreements : dict from str to Agreement
         With CVXPY, by the name of the line.
+    nested : dict from str to NestedRoc
+        Held-out curves by what was chosen: on validation folds inside of the training parts. Empty where a class
+        has too few samples.
     curves : dict from str to RocCurve
-        Held-out curves, by what varies.
+        Curves of the first partition by what varies, on the labels that judge them.
     folds : int
     """
 
@@ -102,13 +115,12 @@ class Study:
     scaler: StandardScaler | None
     paths: dict[str, pc.Path]
     agreements: dict[str, pc.Agreement]
+    nested: dict[str, pc.NestedRoc]
     curves: dict[str, pc.RocCurve]
     folds: int
 
     def report(self) -> dict[str, Any]:
         """All numbers, for JSON."""
-        from paretoclf.cli.data import describe
-
         scaler = self.scaler
         compared = sum(a.n for a in self.agreements.values())
         return {
@@ -122,20 +134,20 @@ class Study:
             "cvxpy": {"costs": compared, "worst_relative_difference": max(a.worst for a in self.agreements.values())},
             "held_out": {
                 "folds": self.folds,
+                "repeats": self.options.repeats,
                 "scaling": "fitted on the training part of each fold" if self.options.standardize else "none",
                 "kernel": "fixed from the whole data set",
-                "curves": {
-                    name: {"auc": curve.auc, "hull_auc": curve.hull().auc, "points": len(curve)}
-                    for name, curve in self.curves.items()
-                },
+                "curves": summary(self.curves, self.nested),
             },
         }
 
     def _origin(self) -> str:
+        if self.options.bandwidth == "median":
+            return "median distance of the whole data set"
         given = self.options.bandwidth is not None or self.options.degree is not None
         if given or self.options.kernel == "linear":
             return "given"
-        return "median distance of the whole data set" if self.options.kernel == "rbf" else "default"
+        return "gamma='scale' on the whole data set" if self.options.kernel == "rbf" else "default"
 
     def _line(self, name: str, path: pc.Path) -> dict[str, Any]:
         certificates = path.certificates()
@@ -145,7 +157,7 @@ class Study:
         return {
             "start": list(path.line.start),
             "stop": list(path.line.stop),
-            "breakpoints": int(path.breakpoints.size - 2),
+            "breakpoints": int(path.breakpoints.size),
             "seconds": path.seconds,
             "largest_margin_set": int(path.n_margin.max()),
             "certificates": len(certificates),
@@ -209,21 +221,23 @@ def run_study(data: Dataset, options: Options, *, progress: bool = False, stage:
     for name, path in paths.items():
         stage(f"CVXPY on the {name}")
         agreements[name] = pc.compare(path, svm, n=COMPARED // len(paths), rng=options.seed)
-    curves = _held_out(data, options, kernel, lines[ASYMMETRY_LINE], folds, stage)
-    return Study(data, options, kernel, scaler, paths, agreements, curves, folds)
+    line = lines[ASYMMETRY_LINE]
+    curves = _held_out(data, options, kernel, line, folds, stage)
+    stage("held-out choices")
+    nested = _nested(data, options, kernel, line, folds, progress)
+    return Study(data, options, kernel, scaler, paths, agreements, nested, curves, folds)
 
 
 def stages(data: Dataset) -> int:
     """Number of stages that `run_study` reports."""
-    return 4 + min(FOLDS, data.n_plus, data.n_minus)
+    return 5 + min(FOLDS, data.n_plus, data.n_minus)
 
 
 def _held_out(
     data: Dataset, options: Options, kernel: Kernel, line: pc.CostLine, folds: int, stage: Stage
 ) -> dict[str, pc.RocCurve]:
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=options.seed)
     scores, labels = [], []
-    for k, (train, test) in enumerate(splitter.split(data.X, data.y)):
+    for k, (train, test, _) in enumerate(outer_folds(data.y, folds, 1, options.seed)[0]):
         stage(f"fold {k + 1} of {folds}")
         X, Z = data.X[train], data.X[test]
         if options.standardize:
@@ -232,5 +246,22 @@ def _held_out(
         path = pc.trace(pc.TwoCSVM(X, data.y[train], kernel=kernel), line.start, line.stop, progress=False)
         scores.append(path.scores(Z))
         labels.append(data.y[test])
-    # The line is symmetric: its middle has asymmetry 1/2.
-    return {vary: pc.roc_of_scores(scores, labels, vary, t=0.5) for vary in get_args(Vary)}
+    return {vary: pc.roc_of_scores(scores, labels, vary, t=MIDDLE) for vary in get_args(Vary)}
+
+
+def _nested(
+    data: Dataset, options: Options, kernel: Kernel, line: pc.CostLine, folds: int, progress: bool
+) -> dict[str, pc.NestedRoc]:
+    if min(data.n_plus, data.n_minus) < 4:  # two of a class in each training part, to be validated on
+        return {}
+    return pc.cross_validated_rocs(
+        pc.TwoCSVM(data.X, data.y, kernel=kernel),
+        line.start,
+        line.stop,
+        folds=folds,
+        repeats=options.repeats,
+        t=MIDDLE,
+        rng=options.seed,
+        transformer=StandardScaler() if options.standardize else None,
+        progress=progress,
+    )

@@ -10,8 +10,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from tqdm import tqdm
 
+from paretoclf.cli.curves import legend, roc_figure, table
 from paretoclf.cli.data import load_data
-from paretoclf.cli.figures import roc_figure
 from paretoclf.cli.files import staged, to_json
 from paretoclf.cli.study import ASYMMETRY_LINE, MEAN_COST, RAY, Options, Study, run_study, stages
 from paretoclf.plotting import plot_paths
@@ -21,7 +21,7 @@ FILES = ("roc.png", "path.png", "path.npz", "ray.npz", "report.json")
 
 def run_trace(args: argparse.Namespace) -> int:
     """Run the subcommand; return its exit status."""
-    options = Options(args.kernel, args.bandwidth, args.degree, args.total, args.standardize, args.seed)
+    options = Options(args.kernel, args.bandwidth, args.degree, args.total, args.standardize, args.seed, args.repeats)
     data = load_data(args)
     out = Path(args.out)
     show = sys.stderr.isatty() and not (args.quiet or args.json)
@@ -47,7 +47,7 @@ def run_trace(args: argparse.Namespace) -> int:
 
 def _write(study: Study, report: dict[str, Any], folder: Path) -> None:
     title = f"{study.data.name}: held-out ROC curves, {study.folds} folds"
-    roc_figure(study.curves, title).savefig(folder / "roc.png", dpi=150)
+    roc_figure(study.curves, study.nested, title).savefig(folder / "roc.png", dpi=150)
     figure = Figure(figsize=(12.8, 6.4), layout="constrained")
     names = study.data.feature_names if study.options.kernel == "linear" else None
     plot_paths(study.paths, names, figure).savefig(folder / "path.png", dpi=150)
@@ -86,9 +86,9 @@ def text(report: dict[str, Any]) -> str:
         f"{report['cvxpy']['worst_relative_difference']:.1e}",
         "",
         f"held-out AUC   {held_out['folds']} stratified folds; scaling {held_out['scaling']}{_kernel_note(report)}",
+        *table(held_out["curves"]),
+        *legend(held_out["curves"], "validation folds inside each training part", held_out["repeats"]),
     ]
-    for vary, curve in held_out["curves"].items():
-        out.append(f"  {vary:<13}{curve['auc']:.4f}   of the hull {curve['hull_auc']:.4f}")
     return "\n".join([*out, "", f"wrote          {', '.join(report['files'])}"])
 
 

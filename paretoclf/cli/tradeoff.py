@@ -151,7 +151,7 @@ def text(report: Mapping[str, Any]) -> str:
         f"certificates   of {proof['points']} points: worst gap {proof['gap']:.1e}",
     ]
     for curve in report["curves"].values():
-        out += ["", f"{curve['rates']:<24}area {curve['area']:.4f}{'fpr':>12}{'tpr':>9}{'fpr, tpr of the samples':>27}"]
+        out += ["", f"{curve['rates']:<24}area {curve['area']:.4f}{'fpr':>12}{'tpr':>9}{'on the training samples':>27}"]
         rows = {
             "minimax": curve["minimax"],
             f"equal costs, prior {curve['equal costs']['prior_plus']:.3f}": curve["equal costs"],

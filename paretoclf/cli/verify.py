@@ -21,7 +21,7 @@ def run_verify(args: argparse.Namespace) -> int:
         raise InputError(f"--tol must be a finite positive number, got {args.tol:g}")
     kernel = _kernel(args)
     data = load_data(args)
-    report = pc.verify(data.X, data.y, read_solutions(args.file, data.n), kernel=kernel)
+    report = pc.verify(data.X, data.y, read_solutions(args.file, data.n), kernel=kernel, tol=args.tol)
     rows = [
         {
             "row": k,
@@ -30,11 +30,13 @@ def run_verify(args: argparse.Namespace) -> int:
             "gap": certificate.gap,
             "residual": certificate.residual,
             "optimal": certificate.passes(args.tol),
+            "verdict": certificate.verdict(args.tol),
+            "off_by": certificate.off_by,
             "explanation": certificate.explain(args.tol),
         }
         for k, (costs, certificate) in enumerate(zip(report.costs, report.certificates, strict=True))
     ]
-    first = report.first_failure(args.tol)
+    first = report.first_failure()
     result = {
         "version": pc.__version__,
         "file": str(args.file),
@@ -42,10 +44,11 @@ def run_verify(args: argparse.Namespace) -> int:
         "kernel": "precomputed" if kernel == "precomputed" else kernel_spec(kernel),
         "tolerance": args.tol,
         "optimal": sum(bool(row["optimal"]) for row in rows),
+        "verdicts": {name: len(members) for name, members in report.classes.items()},
         "first_wrong": None if first is None else rows[first],
         "rows": rows,
     }
-    print(to_json(result) if args.json else _text(result))
+    print(to_json(result) if args.json else report)
     return 0 if first is None else 1
 
 
@@ -61,17 +64,3 @@ def _kernel(args: argparse.Namespace) -> Any:
         given = {name: getattr(args, name) for name in ("degree", "scale", "offset")}
         return pc.Polynomial(**{name: value for name, value in given.items() if value is not None})
     return "precomputed" if args.kernel == "precomputed" else pc.Linear()
-
-
-def _text(result: dict[str, Any]) -> str:
-    out = [f"{'row':>5} {'C_plus':>11} {'C_minus':>11} {'gap':>9} {'residual':>9}  verdict"]
-    out += [
-        f"{row['row']:5d} {row['C_plus']:11.5g} {row['C_minus']:11.5g} {row['gap']:9.1e} {row['residual']:9.1e}  "
-        + ("optimal" if row["optimal"] else "NOT optimal")
-        for row in result["rows"]
-    ]
-    total, first = len(result["rows"]), result["first_wrong"]
-    out.append(f"{result['optimal']} of {total} optimal to {result['tolerance']:g}")
-    if first is not None:
-        out.append(f"first wrong row: {first['row']}. {first['explanation']}")
-    return "\n".join(out)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array, check_labels, check_matrix
+from paretoclf.checks import Array, Index, check_labels, check_matrix
 from paretoclf.errors import InputError
 
 
@@ -29,6 +30,9 @@ class Dataset:
         What +1 and -1 stand for.
     notes : str
         Where it comes from.
+    splits : tuple of pairs (train, test)
+        Row numbers of the splits that a file gives, such as those of a benchmark collection; empty where there are
+        none. They are those of all rows, and a choice of rows has none.
 
     Raises
     ------
@@ -49,9 +53,11 @@ class Dataset:
     positive: str
     negative: str
     notes: str = ""
+    splits: tuple[tuple[Index, Index], ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "X", check_matrix(self.X))
+        object.__setattr__(self, "feature_names", tuple(self.feature_names))
+        object.__setattr__(self, "X", check_matrix(self.X, copy=True))
         object.__setattr__(self, "y", check_labels(self.y, len(self.X)))
         if len(self.feature_names) != self.X.shape[1]:
             raise InputError(
@@ -97,7 +103,12 @@ class Dataset:
                 f"{self.name}: the {len(labels)} chosen rows must hold both classes, got {only}; "
                 "the rows may be sorted by class: draw them at random with rng"
             )
-        return replace(self, X=self.X[which], y=labels)
+        return replace(self, X=self.X[which], y=labels, splits=())
+
+    def columns(self, which: Sequence[int]) -> Dataset:
+        """Return the same samples with the features at the given positions."""
+        kept = list(which)
+        return replace(self, X=self.X[:, kept], feature_names=tuple(self.feature_names[j] for j in kept))
 
     def _class_name(self, label: float) -> str:
         return f"{self.positive!r} (+1)" if label > 0 else f"{self.negative!r} (-1)"

@@ -27,12 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_matrix, check_positive_number, check_vector
+from paretoclf.checks import Array, Rng, check_matrix, check_positive_number, check_rng, check_vector
 from paretoclf.datasets.dataset import Dataset
 from paretoclf.errors import InputError
 from paretoclf.tolerances import GRAM_PSD
-
-Rng = int | np.random.Generator
 
 #: Distance parameter of twonorm, ringnorm and threenorm: each mean is 2 from the origin.
 A_TWO = 2 / np.sqrt(20)
@@ -65,7 +63,7 @@ def make_twonorm(n: int = 400, rng: Rng = 0, *, a: float = A_TWO) -> Dataset:
     >>> make_twonorm(100)
     Dataset('twonorm': 100 samples, 20 features, 44 of +1 (mean +a), 56 of -1 (mean -a))
     """
-    a, rng = check_positive_number(a, "a"), np.random.default_rng(rng)
+    a, rng = check_positive_number(a, "a"), check_rng(rng)
     y = _labels(n, 0.5, rng)
     X = rng.standard_normal((n, 20)) + a * y[:, None]
     return _dataset("twonorm", X, y, "mean +a", "mean -a", f"Breiman 1996, a = {a:.6g}")
@@ -97,7 +95,7 @@ def make_ringnorm(n: int = 400, rng: Rng = 0, *, a: float = A_TWO) -> Dataset:
     >>> make_ringnorm(100, a=1 / 20**0.5).notes
     'Breiman 1996, a = 0.223607'
     """
-    a, rng = check_positive_number(a, "a"), np.random.default_rng(rng)
+    a, rng = check_positive_number(a, "a"), check_rng(rng)
     y = _labels(n, 0.5, rng)
     noise = rng.standard_normal((n, 20))
     X = np.where(y[:, None] > 0, 2 * noise, a + noise)
@@ -129,7 +127,7 @@ def make_threenorm(n: int = 400, rng: Rng = 0, *, a: float = A_TWO) -> Dataset:
     >>> make_threenorm(100).X.shape
     (100, 20)
     """
-    a, rng = check_positive_number(a, "a"), np.random.default_rng(rng)
+    a, rng = check_positive_number(a, "a"), check_rng(rng)
     y = _labels(n, 0.5, rng)
     side = rng.choice([-1.0, 1.0], n)
     alternating = np.where(np.arange(20) % 2 == 0, 1.0, -1.0)
@@ -178,7 +176,7 @@ def make_waveform(
     classes = [positive, *others]
     if len(set(classes)) != len(classes) or not set(classes) <= {1, 2, 3} or not others:
         raise InputError(f"positive and against must be different classes out of 1, 2, 3, got {positive} and {others}")
-    rng = np.random.default_rng(rng)
+    rng = check_rng(rng)
     y = _labels(n, 1 / len(classes), rng)
     class_of = np.where(y > 0, positive, rng.choice(others, n))
     i = np.arange(1, 22)
@@ -280,7 +278,7 @@ def _mixtures(
 ) -> Dataset:
     d = np.asarray(plus[0][1], dtype=float).size if len(plus) else 0
     parts = {side: _components(given, d, side) for side, given in (("plus", plus), ("minus", minus))}
-    rng = np.random.default_rng(rng)
+    rng = check_rng(rng)
     y = _labels(n, prior_plus, rng)
     noise = rng.standard_normal((n, d))
     uniform = rng.random(n)

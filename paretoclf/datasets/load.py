@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from paretoclf.checks import Rng, check_rng
 from paretoclf.datasets import generators
 from paretoclf.datasets.dataset import Dataset
-from paretoclf.datasets.files import read_csv, read_npz
+from paretoclf.datasets.files import chosen_columns, read_csv, read_npz
 from paretoclf.errors import InputError
 
 #: Names a folder of data files: ``NAME.csv``, ``NAME.npz`` and the benchmark collection ``raetsch/NAME.npz``.
 FOLDER_VARIABLE = "PARETOCLF_DATA"
 
-GENERATORS: dict[str, Callable[[int, generators.Rng], Dataset]] = {
+GENERATORS: dict[str, Callable[[int, Rng], Dataset]] = {
     "twonorm": generators.make_twonorm,
     "ringnorm": generators.make_ringnorm,
     "threenorm": generators.make_threenorm,
@@ -24,6 +25,9 @@ GENERATORS: dict[str, Callable[[int, generators.Rng], Dataset]] = {
     "gaussians": generators.make_gaussians,
     "bimodal": generators.make_bimodal,
 }
+
+#: Where in the data folder a name is looked up.
+PLACES = ("{}.csv", "{}.npz", "raetsch/{}.npz")
 
 READERS = {".csv": read_csv, ".npz": read_npz}
 
@@ -46,8 +50,10 @@ def load(
     label: str | None = None,
     positive: object = None,
     data_dir: str | Path | None = None,
-    rng: generators.Rng | None = None,
+    rng: Rng | None = None,
     n: int | None = None,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
 ) -> Dataset:
     """Load a data set.
 
@@ -62,11 +68,16 @@ def load(
     positive : optional
         Label value that becomes +1. Default: 1 where the two values are {-1, 1} or {0, 1}.
     data_dir : str or Path, optional
-        The data folder. Default: environment variable ``PARETOCLF_DATA``.
+        The data folder. Default: environment variable ``PARETOCLF_DATA``. Where it is given here and has a file of a
+        built-in name, that file is meant.
     rng : int or numpy.random.Generator, optional
         Randomness of a generator (default 0). For other sources: draw the n samples at random, without replacement.
     n : int, optional
         Number of samples. Default: 400 from a generator, all of any other source. Without rng the first n.
+    features : sequence of str, optional
+        Names of the features to use, in this order. Default: all.
+    drop : sequence of str
+        Names of features to leave out; of a CSV file any column, which need not hold numbers then.
 
     Returns
     -------
@@ -84,17 +95,17 @@ def load(
     Dataset('twonorm': 50 samples, 20 features, 22 of +1 (mean +a), 28 of -1 (mean -a))
     """
     name = str(source)
-    if name in GENERATORS:
-        _no_label(name, label)
-        made = GENERATORS[name](400 if n is None else n, 0 if rng is None else rng)
-        return _oriented(made, positive)
-    if name == "wdbc":
-        _no_label(name, label)
-        data = _oriented(_wdbc(), positive)
-    else:
+    folder = None if data_dir is None else _folder(data_dir)
+    if name not in list_datasets() or (folder is not None and _in_folder(name, folder) is not None):
         file = _find(name, data_dir)
-        data = READERS[file.suffix.lower()](file, label, positive)
-    return _some_rows(data, n, rng)
+        return _some_rows(READERS[file.suffix.lower()](file, label, positive, features, drop), n, rng)
+    _no_label(name, label)
+    if name in GENERATORS:
+        data = GENERATORS[name](400 if n is None else n, 0 if rng is None else rng)
+    else:
+        data = _some_rows(_wdbc(), n, rng)
+    data = _oriented(data, positive)
+    return data.columns(chosen_columns(name, data.feature_names, features, drop))
 
 
 def _find(name: str, data_dir: str | Path | None) -> Path:
@@ -113,11 +124,15 @@ def _find(name: str, data_dir: str | Path | None) -> Path:
         raise InputError(
             f"{known}; give the path of a .csv or .npz file, or a folder of them with data_dir or {FOLDER_VARIABLE}"
         )
-    tried = [f"{name}.csv", f"{name}.npz", f"raetsch/{name}.npz"]
-    for relative in tried:
-        if (folder / relative).is_file():
-            return folder / relative
-    raise InputError(f"{known}, and {folder} has none of {', '.join(tried)}")
+    found = _in_folder(name, folder)
+    if found is None:
+        raise InputError(f"{known}, and {folder} has none of {', '.join(each.format(name) for each in PLACES)}")
+    return found
+
+
+def _in_folder(name: str, folder: Path) -> Path | None:
+    """The file of this name, if there is one."""
+    return next((file for each in PLACES if (file := folder / each.format(name)).is_file()), None)
 
 
 def _folder(data_dir: str | Path | None) -> Path | None:
@@ -131,14 +146,14 @@ def _folder(data_dir: str | Path | None) -> Path | None:
     return folder
 
 
-def _some_rows(data: Dataset, n: int | None, rng: generators.Rng | None) -> Dataset:
+def _some_rows(data: Dataset, n: int | None, rng: Rng | None) -> Dataset:
     if n is None:
         return data
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 2 <= n <= data.n:
         raise InputError(f"n must be a whole number from 2 to the size of {data.name} ({data.n}), got {n!r}")
     if rng is None:
         return data.rows(slice(0, int(n)))
-    return data.rows(np.sort(np.random.default_rng(rng).permutation(data.n)[:n]))
+    return data.rows(np.sort(check_rng(rng).permutation(data.n)[:n]))
 
 
 def _oriented(data: Dataset, positive: object) -> Dataset:

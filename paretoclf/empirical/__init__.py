@@ -3,6 +3,11 @@
 from paretoclf.empirical.bands import Band as Band
 from paretoclf.empirical.monotone import MonotoneFit as MonotoneFit
 from paretoclf.empirical.monotone import monotone_fit as monotone_fit
+from paretoclf.empirical.nested import AlongPath as AlongPath
+from paretoclf.empirical.nested import ByValidation as ByValidation
+from paretoclf.empirical.nested import NestedPoint as NestedPoint
+from paretoclf.empirical.nested import NestedRoc as NestedRoc
+from paretoclf.empirical.nested import nested_rocs as nested_rocs
 from paretoclf.empirical.paired import PairedAreas as PairedAreas
 from paretoclf.empirical.paired import paired_areas as paired_areas
 from paretoclf.empirical.tradeoff import EmpiricalTradeoff as EmpiricalTradeoff

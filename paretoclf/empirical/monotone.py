@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
-from paretoclf.checks import Array, check_nonnegative, check_vector
+from paretoclf.checks import Array, check_nonnegative, check_vector, keep
 from paretoclf.errors import InputError
 
 
@@ -47,6 +47,9 @@ class MonotoneFit:
     x: Array = field(repr=False)
     y: Array = field(repr=False)
     residual: float
+
+    def __post_init__(self) -> None:
+        keep(self, "x", "y")
 
     def __call__(self, x: Any) -> Array:
         """Values at x, of the shape of x."""

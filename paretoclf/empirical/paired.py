@@ -50,15 +50,19 @@ class PairedAreas:
     interval: tuple[float, float]
 
 
-def paired_areas(first: EmpiricalTradeoff, second: EmpiricalTradeoff, *, both: bool = False) -> PairedAreas:
+def paired_areas(
+    first: EmpiricalTradeoff, second: EmpiricalTradeoff, *, both: bool = False, nested: bool = False
+) -> PairedAreas:
     """Compare the areas of two families over the same splits.
 
     Parameters
     ----------
     first, second : EmpiricalTradeoff
-        Made with the same samples, `splits`, `train_share` and `random_state`.
+        Made with the same samples, `splits`, `train_share` and `rng`.
     both : bool
-        Compare `hull_areas` in place of `areas`.
+        Compare `hull_areas` in place of `areas`: upper envelopes, which flatter the family of more classifiers.
+    nested : bool
+        Compare `nested_areas`: the same choices, made on validation folds.
 
     Returns
     -------
@@ -67,7 +71,7 @@ def paired_areas(first: EmpiricalTradeoff, second: EmpiricalTradeoff, *, both: b
     Raises
     ------
     InputError
-        If the splits differ, there are fewer than two, or hull areas are wanted and were not computed.
+        If the splits differ, there are fewer than two, or areas are wanted that were not computed.
 
     References
     ----------
@@ -80,9 +84,13 @@ def paired_areas(first: EmpiricalTradeoff, second: EmpiricalTradeoff, *, both: b
         raise InputError("first and second must come from the same splits of the same samples, got different ones")
     if len(first.parts) < 2:
         raise InputError("first and second must have at least 2 splits, got 1")
-    areas = [each.hull_areas if both else each.areas for each in (first, second)]
+    if both and nested:
+        raise InputError("both and nested must not both be True: one kind of area is compared")
+    kind = "nested_areas" if nested else "hull_areas" if both else "areas"
+    areas = [getattr(each, kind) for each in (first, second)]
     if areas[0] is None or areas[1] is None:
-        raise InputError("both=True needs hull areas: pass both=True to empirical_tradeoff as well")
+        option = "nested=True" if nested else "both=True"
+        raise InputError(f"{option} needs {kind.replace('_', ' ')}: pass {option} to empirical_tradeoff as well")
     d = areas[0] - areas[1]
     held = first.parts[0].test.size
     error = float(np.sqrt((1 / d.size + held / (first.y.size - held)) * d.var(ddof=1)))

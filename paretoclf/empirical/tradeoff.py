@@ -20,10 +20,11 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
 from tqdm import tqdm
 
-from paretoclf.checks import Array, Index, check_labels
+from paretoclf.checks import Array, Index, Rng, check_labels, check_rng, check_seed, keep
 from paretoclf.empirical.bands import Band, bootstrap
 from paretoclf.empirical.held_out import HeldOut, held_out
 from paretoclf.empirical.monotone import MonotoneFit, fitted
+from paretoclf.empirical.nested import ByValidation, judged
 from paretoclf.errors import InputError, SmallSampleWarning
 from paretoclf.path.scores import PathScores
 from paretoclf.roc import roc_of_scores
@@ -53,7 +54,11 @@ class EmpiricalTradeoff:
     areas : array of shape (splits,)
         Area under the family's own points in each split, by trapezoids.
     hull_areas : array of shape (splits,) or None
-        With ``both=True``: area under the upper hull of all thresholds of all slopes in each split.
+        With ``both=True``: area under the upper envelope of all thresholds of all slopes in each split, chosen on the
+        labels that judge it: optimistic.
+    nested_areas : array of shape (splits,) or None
+        With ``nested=True``: the same choice of slopes and thresholds, made on validation folds inside each training
+        part and judged on the rest.
     name : str
         For the legend.
 
@@ -75,6 +80,10 @@ class EmpiricalTradeoff:
     areas: Array
     hull_areas: Array | None = None
     name: str = ""
+    nested_areas: Array | None = None
+
+    def __post_init__(self) -> None:
+        keep(self, "y", "areas", "hull_areas")
 
     def __repr__(self) -> str:
         m = self.parts[0].test.size
@@ -105,7 +114,7 @@ class EmpiricalTradeoff:
             raise InputError(f"tnr must lie in [0, 1], got {tnr!r}")
         return float(self.fit(tnr))
 
-    def band(self, level: float = 0.9, *, draws: int = 1000, simultaneous: bool = False, random_state: int = 0) -> Band:
+    def band(self, level: float = 0.9, *, draws: int = 1000, simultaneous: bool = False, rng: Rng = 0) -> Band:
         """Bootstrap confidence band around the fitted curve, and an interval for its area.
 
         The samples are drawn again, each class with replacement; the classifiers are not trained again (see
@@ -119,7 +128,7 @@ class EmpiricalTradeoff:
             Bootstrap draws.
         simultaneous : bool
             False: at each true negative rate by itself. True: for the whole curve; that band is wider.
-        random_state : int
+        rng : int or numpy.random.Generator
             Seed.
 
         Returns
@@ -134,7 +143,7 @@ class EmpiricalTradeoff:
         if draws < 2:
             raise InputError(f"draws must be at least 2, got {draws!r}")
         grid = np.linspace(0.0, 1.0, 101)
-        found = bootstrap(self.parts, self.y, int(draws), np.random.default_rng(random_state), grid)
+        found = bootstrap(self.parts, self.y, int(draws), check_rng(rng), grid)
         return found.band(level, simultaneous)
 
     def plot(self, **options: Any) -> EmpiricalDisplay:
@@ -151,9 +160,10 @@ def empirical_tradeoff(
     *,
     splits: int = 100,
     train_share: float = 0.7,
-    random_state: int = 0,
+    rng: Rng = 0,
     transformer: Any = None,
     both: bool = False,
+    nested: bool = False,
     name: str = "",
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -174,14 +184,17 @@ def empirical_tradeoff(
         How many.
     train_share : float in (0, 1)
         Share of each class that is trained on.
-    random_state : int
+    rng : int or numpy.random.Generator
         Seed of the splits. Equal seeds give equal splits, whatever the family.
     transformer : scikit-learn transformer, optional
         Fitted on each training part and applied to both parts, such as ``StandardScaler()``.
     both : bool
-        Whether to compute `hull_areas` as well: the area under the hull of all thresholds of all slopes
+        Whether to compute `hull_areas` as well: the area under the upper envelope of all thresholds of all slopes
         (``roc_of_scores(..., vary="both")``). It is chosen on held-out labels, so it flatters, and the more the more
         slopes there are.
+    nested : bool
+        Whether to compute `nested_areas`, which do not flatter: slope and threshold for each ratio of costs are chosen
+        on 5 validation folds of the training part. That trains 5 times more.
     name : str
         For the legend.
     n_jobs : int, optional
@@ -204,10 +217,12 @@ def empirical_tradeoff(
     """
     samples = check_samples(X)
     labels = check_labels(y, samples.shape[0])
-    pairs = _splits(labels, splits, train_share, random_state)
-    tasks = (delayed(_one)(samples, labels, train, test, fit, transformer, both) for train, test in pairs)
+    seed = check_seed(rng)
+    pairs = _splits(labels, splits, train_share, seed)
+    choose = ByValidation(_Family(samples, labels, fit, transformer), labels)
+    tasks = (delayed(_one)(choose, train, test, both, seed if nested else None) for train, test in pairs)
     hidden = {None: None, True: False, False: True}[progress]
-    found: list[tuple[HeldOut, float | None]] = list(
+    found: list[tuple[HeldOut, float | None, float | None]] = list(
         tqdm(
             Parallel(n_jobs=n_jobs, return_as="generator")(tasks),
             total=len(pairs),
@@ -217,9 +232,10 @@ def empirical_tradeoff(
             leave=False,
         )
     )
-    parts, hulls = zip(*found, strict=True)
+    parts, hulls, chosen = zip(*found, strict=True)
     areas = np.array([part.auc for part in parts])
-    return EmpiricalTradeoff(tuple(parts), labels, areas, np.array(hulls) if both else None, name)
+    extra = np.array(hulls) if both else None, name, np.array(chosen) if nested else None
+    return EmpiricalTradeoff(tuple(parts), labels, areas, *extra)
 
 
 def _splits(y: Array, splits: int, train_share: float, seed: int) -> list[tuple[Index, Index]]:
@@ -239,26 +255,49 @@ def _splits(y: Array, splits: int, train_share: float, seed: int) -> list[tuple[
     return pairs
 
 
-def _one(
-    X: Any, y: Array, train: Index, test: Index, fit: Callable[..., Scored], transformer: Any, both: bool
-) -> tuple[HeldOut, float | None]:
-    """One split: train, score the rest, count."""
-    inside, outside = X[train], X[test]
-    if transformer is not None:
-        fitted_on = clone(transformer).fit(inside)
-        inside, outside = fitted_on.transform(inside), fitted_on.transform(outside)
-    with warnings.catch_warnings():
-        # It says that promised rates cannot be trusted. Here they are counted.
-        warnings.simplefilter("ignore", SmallSampleWarning)
-        family = fit(inside, y[train])
+@dataclass(frozen=True)
+class _Family:
+    """Trains a family on parts of the samples."""
+
+    X: Any
+    y: Array
+    fit: Callable[..., Scored]
+    transformer: Any
+
+    def __call__(self, train: Index) -> Callable[[Index], PathScores]:
+        """Train; what is returned scores others."""
+        inside = self.X[train]
+        fitted_on = None if self.transformer is None else clone(self.transformer).fit(inside)
+        if fitted_on is not None:
+            inside = fitted_on.transform(inside)
+        with warnings.catch_warnings():
+            # It says that promised rates cannot be trusted. Here they are counted.
+            warnings.simplefilter("ignore", SmallSampleWarning)
+            family = self.fit(inside, self.y[train])
         if not callable(getattr(family, "scores", None)):
             raise InputError(
                 "fit must return an object with a method scores(X), such as gaussian_tradeoff(...).curve() or a path, "
                 f"got {type(family).__name__}"
             )
-        scores = as_path(family.scores(outside))
+
+        def scores(rows: Index) -> PathScores:
+            Z = self.X[rows]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SmallSampleWarning)
+                return as_path(family.scores(Z if fitted_on is None else fitted_on.transform(Z)))
+
+        return scores
+
+
+def _one(
+    choose: ByValidation, train: Index, test: Index, both: bool, seed: int | None
+) -> tuple[HeldOut, float | None, float | None]:
+    """One split: train, score the rest, count."""
+    y = choose.y
+    scores = choose.trained(train)(test)
     hull = roc_of_scores(scores, y[test], "both").auc if both else None
-    return held_out(scores, y[test], test.astype(np.int64)), hull
+    nested = None if seed is None else judged(choose, y, train, test, seed)["both"].curve.auc
+    return held_out(scores, y[test], test.astype(np.int64)), hull, nested
 
 
 def as_path(scores: PathScores | Array) -> PathScores:

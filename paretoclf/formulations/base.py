@@ -27,10 +27,11 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
+from paretoclf.checks import real_number
 from paretoclf.classifiers import LinearRule, Rule
 from paretoclf.errors import InputError
 from paretoclf.evidence import Judged
-from paretoclf.formulations.statement import Statement
+from paretoclf.formulations.statement import Statement, printed
 from paretoclf.solution import Solution
 from paretoclf.solve.model import Accuracy, Form, Model, check_form
 from paretoclf.solve.programs import judge_programs
@@ -99,6 +100,9 @@ class Formulation(ABC):
         The mathematics, for `statement`.
     pages : tuple of Statement
         All of them, where the class has variants.
+    path_problem : {"costs", "quantile", "margins", "nu"} or None
+        Which problem of `paretoclf.trace` it is: that of `TwoCSVM`, `QuantileSVM`, `BiobjectiveMargin` or `TwoNuSVM`.
+        A subclass with a domain, primal or dual of its own is none until it declares one.
     """
 
     domain: Mapping[str, Range] = MappingProxyType({})
@@ -107,6 +111,12 @@ class Formulation(ABC):
     page: Statement | None = None
     pages: tuple[Statement, ...] = ()
     thin: bool = True
+    path_problem: str | None = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "path_problem" not in vars(cls) and not vars(cls).keys().isdisjoint(("domain", "primal", "dual")):
+            cls.path_problem = None  # another problem than its parent's, until it says otherwise
 
     @cached_property
     def parameters(self) -> Mapping[str, cp.Parameter]:
@@ -207,25 +217,7 @@ class Formulation(ABC):
         InputError
             If a parameter is missing, unknown, no number or out of its range.
         """
-        return self._within(values, self.domain)
-
-    def _within(self, values: Mapping[str, Any], domain: Mapping[str, Range]) -> dict[str, float]:
-        names = list(domain)
-        for name in values:
-            if name not in names:
-                raise InputError(f"{name} must be one of the parameters {', '.join(names)}")
-        for name in names:
-            if name not in values:
-                raise InputError(f"{name} must be given: the parameters are {', '.join(names)}")
-        numbers = {}
-        for name in names:
-            try:
-                numbers[name] = float(values[name])
-            except (TypeError, ValueError):
-                raise InputError(f"{name} must be a number, got {values[name]!r}") from None
-            if numbers[name] not in domain[name]:
-                raise InputError(f"{name} must be {domain[name]}, got {values[name]!r}")
-        return numbers
+        return within(values, self.domain)
 
     def closed_form(self, values: Mapping[str, float]) -> Any | None:
         """Return the point where it needs no solver, else None."""
@@ -242,6 +234,12 @@ class Formulation(ABC):
 
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
         """Read the classifier from named numbers. Here: ``w . x + b`` from the variables ``w`` and ``b`` (or no b)."""
+        if "w" not in numbers:
+            own = ", ".join(self.primal_model.variables)
+            raise InputError(
+                f"{type(self).__name__} must name a variable of its primal w (and one b), or override "
+                f"classifier(values, numbers): its variables are {own}"
+            )
         return LinearRule(numbers["w"], numbers.get("b", 0.0))
 
     def complete(
@@ -275,7 +273,8 @@ class Formulation(ABC):
         if self.page is not None:
             return self.page.markdown()
         programs = [
-            f"## {form.capitalize()}\n\n```text\n{self.model(form).problem}\n```" for form in self.needs("primal")
+            f"## {form.capitalize()}\n\n```text\n{printed(self.model(form).problem)}\n```"
+            for form in self.needs("primal")
         ]
         return "\n\n".join([self.describe().rstrip(), *programs]) + "\n"
 
@@ -295,6 +294,26 @@ class Formulation(ABC):
         # Compiled CVXPY problems hold solvers, which cannot be pickled; all of this is built again when asked for.
         built = {"parameters", "primal", "dual", "primal_model", "dual_model"}
         return {name: value for name, value in self.__dict__.items() if name not in built and not _of_cvxpy(value)}
+
+
+def within(values: Mapping[str, Any], domain: Mapping[str, Range]) -> dict[str, float]:
+    """Parameter values as floats, in the order of the domain; InputError if one is missing, unknown or out of range."""
+    names = list(domain)
+    for name in values:
+        if name not in names:
+            raise InputError(f"{name} must be one of the parameters {', '.join(names)}")
+    for name in names:
+        if name not in values:
+            raise InputError(f"{name} must be given: the parameters are {', '.join(names)}")
+    numbers = {}
+    for name in names:
+        try:
+            numbers[name] = real_number(values[name])
+        except (TypeError, ValueError):
+            raise InputError(f"{name} must be a number, got {values[name]!r}") from None
+        if numbers[name] not in domain[name]:
+            raise InputError(f"{name} must be {domain[name]}, got {values[name]!r}")
+    return numbers
 
 
 def _of_cvxpy(value: Any) -> bool:

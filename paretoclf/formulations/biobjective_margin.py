@@ -157,6 +157,7 @@ class BiobjectiveMargin(SampleFormulation):
 
     domain: Mapping[str, Range] = MappingProxyType({"theta": POSITIVE, "C_plus": POSITIVE, "C_minus": POSITIVE})
     default_form: Form = "dual"
+    path_problem = "margins"
     page = SOFT
     pages = (HARD, SOFT)
 

@@ -30,23 +30,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import brentq
 
-from paretoclf.errors import InputError
 from paretoclf.evidence import judge
-from paretoclf.formulations.base import Range
+from paretoclf.formulations.base import Range, within
 from paretoclf.formulations.biased_minimax import BiasedMinimaxProbabilityMachine
 from paretoclf.formulations.on_moments import Slope
 from paretoclf.formulations.statement import Statement
 from paretoclf.gaussian.moments import Distances, Moments
 from paretoclf.gaussian.outer_search import Search, search, weighted_guarantee
 from paretoclf.solution import Solution
-
-#: The weight of the negatives' guarantee.
-WEIGHT = Range(0, 1, closed=False)
 
 PAGE = Statement(
     title="The minimum error minimax probability machine (MEMPM)",
@@ -90,6 +87,8 @@ class MEMPM:
     ----------
     inner : BiasedMinimaxProbabilityMachine
         The family of second-order cone programs.
+    domain : mapping of str to Range
+        The one parameter, theta.
 
     References
     ----------
@@ -104,7 +103,10 @@ class MEMPM:
     (0.8, -2.0)
     """
 
+    domain = MappingProxyType({"theta": Range(0, 1, closed=False)})
     page = PAGE
+    path_problem = None
+    searches = "biased minimax programs in u_plus"
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, *, reg: Any = 0.0, low_rank: Any = None) -> None:
         self.inner = BiasedMinimaxProbabilityMachine(X, y, kernel, reg=reg, low_rank=low_rank)
@@ -151,7 +153,7 @@ class MEMPM:
         SolveError
             If the solver returns no point.
         """
-        theta = _weight(theta)
+        theta = self.check_values({"theta": theta})["theta"]
 
         def inner(q: float) -> tuple[float, float]:
             solved = self.inner.solve(u_plus=q, **options)
@@ -160,9 +162,18 @@ class MEMPM:
         found = search(theta, inner, self.inner.ends, tol=tol, most=most)
         return self._solution(theta, found, options)
 
+    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Return theta as a float; InputError if it is missing, no number or out of its range."""
+        return within(values, self.domain)
+
     def statement(self) -> str:
         """Markdown with LaTeX: the problem, its bound, conditions, recovery."""
-        return self.page.markdown()
+        return self.describe()
+
+    @classmethod
+    def describe(cls) -> str:
+        """Statement of the class, for which no data are needed."""
+        return cls.page.markdown()
 
     def _repr_markdown_(self) -> str:
         return self.statement()
@@ -240,16 +251,6 @@ class MEMPM:
 
     def __repr__(self) -> str:
         return f"MEMPM({self.inner!r})"
-
-
-def _weight(theta: Any) -> float:
-    try:
-        number = float(theta)
-    except (TypeError, ValueError):
-        raise InputError(f"theta must be a number, got {theta!r}") from None
-    if number not in WEIGHT:
-        raise InputError(f"theta must be {WEIGHT}, got {theta!r}")
-    return number
 
 
 def _value(theta: float, solution: Solution) -> float:

@@ -42,7 +42,8 @@ class MomentFormulation(Formulation):
     y : array of shape (n,)
         Labels -1 and +1, both present.
     kernel : optional
-        None (linear), ``"precomputed"``, a scikit-learn kernel name, a callable ``f(X, Z)``, or a kernel object.
+        None (linear), ``"rbf"`` (`RBF.scale`), ``"precomputed"``, another scikit-learn kernel name, a callable
+        ``f(X, Z)``, or a kernel object.
     reg : float or pair of floats
         Ridges :math:`\delta_+,\delta_-\ge0` added to the diagonals of the two sample covariances (one number: the same
         for both). With a kernel it must usually be positive: there are more features than samples.
@@ -56,7 +57,7 @@ class MomentFormulation(Formulation):
     gram : Gram or None
         The kernel values; None with `from_moments`.
     X, y : array
-        As given, checked; None with `from_moments`.
+        Copies of what was given, checked; None with `from_moments`.
     reg : (float, float)
         The two ridges.
 

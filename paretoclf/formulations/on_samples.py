@@ -21,12 +21,13 @@ class SampleFormulation(Formulation):
     y : array of shape (n,)
         Labels -1 and +1, both present.
     kernel : optional
-        None (linear), ``"precomputed"``, a scikit-learn kernel name, a callable ``f(X, Z)``, or a kernel object.
+        None (linear), ``"rbf"`` (`RBF.scale`), ``"precomputed"``, another scikit-learn kernel name, a callable
+        ``f(X, Z)``, or a kernel object.
 
     Attributes
     ----------
     X, y, kernel
-        As given, checked; a sparse X as a canonical ``scipy.sparse.csr_array``.
+        Copies of what was given, checked; a sparse X as a canonical ``scipy.sparse.csr_array``.
     gram : Gram
         The kernel values.
     n, n_plus, n_minus : int

@@ -120,6 +120,7 @@ class QuantileSVM(SampleFormulation):
 
     domain = MappingProxyType({"tau": Range(0, 1), "lam": POSITIVE})
     default_form: Form = "dual"
+    path_problem = "quantile"
     page = PAGE
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, *, bias: bool = False) -> None:

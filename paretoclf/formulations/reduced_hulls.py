@@ -23,7 +23,7 @@ from scipy.optimize import linprog
 from paretoclf.checks import Array
 from paretoclf.errors import InputError, SolveError
 from paretoclf.gram import Gram
-from paretoclf.samples import Samples, dense, largest, signed
+from paretoclf.samples import Samples, dense, largest, middle, moved, signed
 from paretoclf.solution import Solution
 
 
@@ -133,6 +133,7 @@ def largest_total(F: Samples, y: Array, caps: Array) -> tuple[float, Array]:
     total : float
     alpha : array of shape (n,)
     """
+    F = moved(F, middle(F))  # the equations hold wherever the origin is, and the solver's tolerance is relative to F
     reach = largest(F)
     rows = (signed(F, y) @ sp.diags_array(1.0 / np.where(reach > 0, reach, 1.0))).T
     # In units of the caps, so that the program's own tolerances are relative to them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from importlib import import_module
+from typing import Any
 
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
@@ -22,6 +23,10 @@ OURS = {
     "MinimaxProbabilityMachine": "minimax_probability",
     "BiasedMinimaxProbabilityMachine": "biased_minimax",
 }
+
+
+#: What is no convex program but a search over some of ours; with a statement, and solved in the same way.
+SEARCHES = {"MEMPM": "mempm"}
 
 
 def formulations() -> dict[str, type[Formulation]]:
@@ -42,15 +47,30 @@ def formulations() -> dict[str, type[Formulation]]:
     return found
 
 
-def formulation(name: str) -> type[Formulation]:
-    """Return the formulation of this name, in any case.
+def listed() -> dict[str, Any]:
+    """Return everything that has a statement, by name: our formulations, searches over them, those of users.
+
+    Examples
+    --------
+    >>> from paretoclf.formulations.registry import listed
+    >>> "MEMPM" in listed()
+    True
+    """
+    found = formulations()
+    ours = {name: found.pop(name) for name in OURS}
+    searches = {name: getattr(import_module(f"paretoclf.formulations.{each}"), name) for name, each in SEARCHES.items()}
+    return {**ours, **searches, **found}
+
+
+def formulation(name: str) -> Any:
+    """Return the formulation of this name, in any case, or the search over some.
 
     Raises
     ------
     InputError
         If there is none.
     """
-    known = formulations()
+    known = listed()
     for each, cls in known.items():
         if each.lower() == name.lower():
             return cls

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+_SHOWN = 3  # entries of a long vector at either end
+_VECTOR = re.compile(r"\[([^\[\]]+)\]")
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,10 @@ class Statement:
     remarks: tuple[str, ...] = field(default=())
     reference: str = ""
 
+    def __post_init__(self) -> None:
+        for name, kind in (("kkt", dict), ("signs", dict), ("remarks", tuple)):
+            object.__setattr__(self, name, kind(getattr(self, name)))
+
     def markdown(self) -> str:
         """Render the page."""
         parts = [f"# {self.title}", self.data]
@@ -75,3 +86,27 @@ def _escaped(row: str) -> str:
     cells = row.removeprefix("| ").removesuffix(" |").split(" | ")
     inner = [cell.replace(r"\|", r"\Vert ").replace("|", r"\vert ") for cell in cells]
     return f"| {' | '.join(inner)} |"
+
+
+def printed(problem: Any) -> str:
+    """A problem as CVXPY prints it, but for long vectors of numbers or indices: their ends, and how many there are.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> import numpy as np
+    >>> from paretoclf.formulations.statement import printed
+    >>> x = cp.Variable(50, name="x")
+    >>> print(printed(cp.Problem(cp.Minimize(np.arange(50.0) @ x), [x[np.arange(50) > 9] >= 1])))
+    minimize [ 0.  1.  2. ... 47. 48. 49.] @ x
+    subject to 1.0 <= x[False, False, False, ..., True, True, True (50 entries)]
+    """
+    with np.printoptions(threshold=4 * _SHOWN, edgeitems=_SHOWN):
+        return _VECTOR.sub(_abbreviated, str(problem))
+
+
+def _abbreviated(vector: re.Match[str]) -> str:
+    entries = vector[1].split(", ")
+    if len(entries) <= 4 * _SHOWN:
+        return vector[0]
+    return f"[{', '.join([*entries[:_SHOWN], '...', *entries[-_SHOWN:]])} ({len(entries)} entries)]"

@@ -108,7 +108,8 @@ class TwoCSVM(Formulation):
     y : array of shape (n,)
         Labels -1 and +1, both present.
     kernel : optional
-        None (linear), ``"precomputed"``, a scikit-learn kernel name, a callable ``f(X, Z)``, or a kernel object.
+        None (linear), ``"rbf"`` (`RBF.scale`), ``"precomputed"``, another scikit-learn kernel name, a callable
+        ``f(X, Z)``, or a kernel object.
     sample_weight : array of shape (n,), optional
         Positive factors :math:`s_i` of the cost of each sample; by default 1.
     low_rank : int, float or sequence of int, optional
@@ -118,7 +119,7 @@ class TwoCSVM(Formulation):
     Attributes
     ----------
     X, y, kernel, sample_weight
-        As given, checked; a sparse X as a canonical ``scipy.sparse.csr_array``.
+        Copies of what was given, checked; a sparse X as a canonical ``scipy.sparse.csr_array``.
     gram : Gram
         The kernel values.
     n_plus, n_minus : int
@@ -146,6 +147,7 @@ class TwoCSVM(Formulation):
 
     domain = MappingProxyType({"C_plus": NONNEGATIVE, "C_minus": NONNEGATIVE})
     default_form: Form = "dual"
+    path_problem = "costs"
     page = PAGE
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, sample_weight: Any = None, *, low_rank: Any = None) -> None:

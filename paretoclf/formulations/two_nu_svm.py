@@ -56,14 +56,15 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.classifiers import KernelRule, NoRule, Rule
 from paretoclf.costs import Costs
-from paretoclf.errors import InputError
+from paretoclf.errors import InputError, SolveError
 from paretoclf.evidence import Judged
-from paretoclf.formulations.base import Range
+from paretoclf.formulations.base import Range, within
 from paretoclf.formulations.on_samples import SampleFormulation
 from paretoclf.formulations.reduced_hulls import ReducedHulls, largest_total
 from paretoclf.formulations.statement import Statement
+from paretoclf.judges.meeting import coordinates, largest_cancelling, only_twins_meet, twins
 from paretoclf.judges.two_nu import judge_two_nu
-from paretoclf.nu import equivalent_costs, nu_max, to_asymmetry, to_classes
+from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
 from paretoclf.solution import Solution
 from paretoclf.solve.model import Form, worst
 from paretoclf.solve.polish_box import BoxQP, polish_box
@@ -146,6 +147,7 @@ class TwoNuSVM(SampleFormulation):
 
     domain: Mapping[str, Range] = BY_ASYMMETRY
     default_form: Form = "dual"
+    path_problem = "nu"
     page = PAGE
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, *, by: str = "asymmetry") -> None:
@@ -220,7 +222,15 @@ class TwoNuSVM(SampleFormulation):
         return nu_max(asymmetry, self.n_plus, self.n_minus)
 
     def nu_star(self, asymmetry: float) -> float:
-        r"""Largest ``nu`` whose solution is trivial, :math:`\nu_*` of Theorem 3: the value of a linear program."""
+        r"""Largest ``nu`` whose solution is trivial, :math:`\nu_*` of Theorem 3: the value of a linear program.
+
+        For an RBF kernel it has a closed form, as only the same sample in both classes can cancel: 0 without such.
+
+        Raises
+        ------
+        SolveError
+            If a kernel matrix has no plain rank, so that it cannot be told which multipliers cancel exactly.
+        """
         return self._largest_total(asymmetry)[0]
 
     def parameters_of(self, alpha: Array, costs: Costs) -> tuple[float, float]:
@@ -244,7 +254,7 @@ class TwoNuSVM(SampleFormulation):
         mixed = [name for name in values if name in self.accepted and name not in given]
         if mixed:
             raise InputError(f"give nu and asymmetry, or nu_plus and nu_minus; got {', '.join(values)}")
-        numbers = self._within(values, given)
+        numbers = within(values, given)
         if set(given) == set(self.domain):
             pair = numbers
         elif given is BY_CLASSES:
@@ -285,7 +295,7 @@ class TwoNuSVM(SampleFormulation):
         """Certify the point; report a trivial solution, intervals, and the costs of the equivalent 2C-SVM."""
         solution = super().complete(values, point, **how)
         nu, asymmetry = self._pair(values)
-        if self._hulls_may_meet(solution, nu) and nu <= self.nu_star(asymmetry) * (1 + NU_ROUNDING):
+        if self._hulls_may_meet(solution, nu) and self._is_trivial(nu, asymmetry):
             return self._trivial(values, how, nu, asymmetry)
         if how["polish"] and solution.numbers["rho"] > 0:
             solution = self._polished(solution, values, how)
@@ -352,8 +362,23 @@ class TwoNuSVM(SampleFormulation):
             notes=(reason,),
         )
 
+    def _is_trivial(self, nu: float, asymmetry: float) -> bool:
+        """Whether nu is at most nu_star; where that cannot be told, it is not said."""
+        try:
+            return nu <= self.nu_star(asymmetry) * (1 + NU_ROUNDING)
+        except SolveError:
+            return False
+
     def _largest_total(self, asymmetry: float) -> tuple[float, Array]:
         if asymmetry not in self._nu_star:
-            caps = np.where(self.y > 0, asymmetry, 1 - asymmetry) / self.n
-            self._nu_star[asymmetry] = largest_total(self.gram.factor, self.y, caps)
+            caps = caps_of(asymmetry, self.y)
+            if only_twins_meet(self.gram):
+                self._nu_star[asymmetry] = largest_cancelling(twins(self.gram), self.y, caps)
+            elif coordinates(self.gram) is None:
+                raise SolveError(
+                    "nu_star cannot be told: the kernel matrix has no plain rank, and of a slope that is nearly 0 "
+                    "double precision cannot tell whether it is 0. Use a narrower kernel, or low_rank"
+                )
+            else:
+                self._nu_star[asymmetry] = largest_total(self.gram.factor, self.y, caps)
         return self._nu_star[asymmetry]

@@ -12,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cholesky, qr, solve_triangular
+from scipy.linalg import cholesky, qr, solve_triangular, svd
+from scipy.optimize import brentq
 
 from paretoclf.checks import Array
 from paretoclf.gaussian.moments import Moments
@@ -234,12 +235,15 @@ def largest_distance(moments: Moments, tau: float, u_minus: float) -> float:
     :math:`a\cdot\delta=1` Cauchy's inequality gives :math:`1\le a^\top Ma\,D`, :math:`D=\delta^\top M^{-1}\delta`, and
     a second time :math:`u_+=(1-u_-\|R_-a\|)/\|R_+a\|\le\sqrt{D+u_-^2\tau}`.
 
+    Far from the origin the distances of a hyperplane have few digits, and a multiplier made of them may fall below the
+    largest ratio of the variances, where in the hard case the best one is: so the best one is computed, and tried too.
+
     Parameters
     ----------
     moments : Moments
         The two classes.
     tau : float
-        Multiplier above the largest ratio of the variances; elsewhere the bound is infinite.
+        Multiplier; it bounds something above the largest ratio of the variances only.
     u_minus : float
         Distance of the negatives' mean, not positive.
 
@@ -253,12 +257,31 @@ def largest_distance(moments: Moments, tau: float, u_minus: float) -> float:
     direction = solve_triangular(moments.root_plus, moments.delta, trans=1)
     S = solve_triangular(moments.root_plus, moments.root_minus.T, trans=1).T
     bounds = []
-    for t in (tau, tau * (1 + TAU_NUDGE)):
+    for t in (tau, tau * (1 + TAU_NUDGE), _best_multiplier(S, direction, u_minus)):
         L = _root_above_rounding(t * np.eye(moments.d) - S.T @ S, t)
         if L is not None:
             half = solve_triangular(L, direction, lower=True)
             bounds.append(float(np.sqrt(t * (half @ half) + u_minus**2 * t)))
     return min(bounds, default=np.inf)
+
+
+def _best_multiplier(S: Array, direction: Array, u_minus: float) -> float:
+    r"""The :math:`\tau` with the smallest bound: :math:`\sum_jc_j^2\lambda_j/(\tau-\lambda_j)^2=u_-^2`, if it exists.
+
+    :math:`\lambda_j` are the ratios of the variances, :math:`c_j` the components of the whitened difference of the
+    means. In the hard case there may be none above the largest ratio: then TAU_NUDGE above it.
+    """
+    _, values, V = svd(S)
+    ratios, weights = values**2, (V @ direction) ** 2 * values**2
+    below, u = ratios[0] - ratios, max(-u_minus, 1e-150)
+
+    def excess(log_above: float) -> float:
+        return float(np.sqrt(np.sum(weights / (below + ratios[0] * np.exp(log_above)) ** 2))) - u
+
+    above = float(np.log(TAU_NUDGE))
+    if excess(above) > 0:  # and not where every ratio counts as the largest one
+        above = float(brentq(excess, above, np.log(2.0 * np.sqrt(weights.sum()) / (ratios[0] * u))))
+    return float(ratios[0] * (1.0 + np.exp(above)))
 
 
 def _s_procedure(rest: Array, along: Array, x: float, tau: float, room: float) -> float:

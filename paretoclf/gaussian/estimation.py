@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, real_array
 from paretoclf.errors import InputError, SmallSampleWarning
 from paretoclf.tolerances import COVARIANCE_RANK
 
@@ -81,7 +81,7 @@ def warn_of_small_samples(A: Array, y: Array) -> None:
 def check_reg(reg: Any) -> tuple[float, float]:
     """Return the ridges of the positives and of the negatives, nonnegative and finite."""
     try:
-        pair = np.broadcast_to(np.asarray(reg, dtype=np.float64), (2,))
+        pair = np.broadcast_to(real_array(reg, "reg"), (2,))
     except (TypeError, ValueError):
         raise InputError(f"reg must be a nonnegative number, or a pair (positives, negatives), got {reg!r}") from None
     if not (np.isfinite(pair).all() and (pair >= 0).all()):

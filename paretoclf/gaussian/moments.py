@@ -14,10 +14,10 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import ndtr
 
-from paretoclf.checks import Array, check_labels, check_matrix
+from paretoclf.checks import Array, check_labels, check_matrix, keep
 from paretoclf.errors import InputError
 from paretoclf.gaussian.estimation import Estimate, check_reg, check_shrinkage, estimates, warn_of_small_samples
-from paretoclf.samples import check_samples, dense
+from paretoclf.samples import check_samples, dense, require_scale
 from paretoclf.tolerances import COVARIANCE_RANK, COVARIANCE_SYMMETRY, EQUAL_MEANS
 
 
@@ -104,6 +104,9 @@ class Moments:
     mu_minus: Array
     root_minus: Array = field(repr=False)
 
+    def __post_init__(self) -> None:
+        keep(self, "mu_plus", "root_plus", "mu_minus", "root_minus")
+
     @classmethod
     def from_covariances(cls, mu_plus: Any, Sigma_plus: Any, mu_minus: Any, Sigma_minus: Any) -> Moments:
         """Moments that are known.
@@ -162,6 +165,7 @@ class Moments:
         array([[2.5]])
         """
         A = dense(check_samples(X))
+        require_scale(A)
         labels = check_labels(y, len(A))
         found = estimates(A, labels, check_reg(reg), check_shrinkage(shrinkage))
         warn_of_small_samples(A, labels)
@@ -263,7 +267,7 @@ class White:
 
 
 def _check_mean(mean: Any, name: str, d: int | None) -> Array:
-    row: Array = check_matrix(np.atleast_1d(mean)[None] if np.ndim(mean) < 2 else mean, name)
+    row: Array = check_matrix(np.atleast_1d(mean)[None] if np.ndim(mean) < 2 else mean, name, copy=True)
     if np.ndim(mean) > 1 or (d is not None and row.shape[1] != d):
         raise InputError(f"{name} must have shape ({'d' if d is None else d},), got {np.shape(mean)}")
     return np.asarray(row[0])

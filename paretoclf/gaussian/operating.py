@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask
+from paretoclf.checks import Array, Mask, keep
 from paretoclf.classifiers import LinearRule
 from paretoclf.gaussian.moments import Distances
 from paretoclf.gaussian.rates import Rate, Rates, check_rates, said
@@ -43,6 +43,9 @@ class OperatingPoint:
     rates: Rates = field(repr=False)
     cost: float | None = None
     bound: float | None = None
+
+    def __post_init__(self) -> None:
+        keep(self, "w")
 
     @property
     def tnr(self) -> float:
@@ -104,6 +107,9 @@ class TradeoffCurve:
     u_minus: Array
     u_plus: Array
     rates: Rates
+
+    def __post_init__(self) -> None:
+        keep(self, "w", "b", "t", "u_minus", "u_plus")
 
     @property
     def tnr(self) -> Array:

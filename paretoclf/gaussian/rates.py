@@ -18,7 +18,7 @@ from scipy.integrate import quad, quad_vec
 from scipy.optimize import brentq
 from scipy.special import gammaln, log_ndtr, ndtr, ndtri, stdtr, stdtrit, xlogy
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, real_number
 from paretoclf.errors import InputError
 from paretoclf.tolerances import MIXING_MASS
 
@@ -288,7 +288,7 @@ class ScaleMixtureRate(Rate):
 
     def __post_init__(self) -> None:
         try:
-            low, high = (float(v) for v in self.support)
+            low, high = (real_number(v) for v in self.support)
         except (TypeError, ValueError):
             raise InputError(f"support must be a pair of numbers, got {self.support!r}") from None
         if not 0 <= low < high:
@@ -373,7 +373,7 @@ def _binary_divergence(kept: Any, u: Any) -> Array:
 def _number(value: Any, name: str, *, lowest: float, closed: bool) -> float:
     said = "nonnegative" if closed else "positive"
     try:
-        number = float(value)
+        number = real_number(value)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a {said} number, got {value!r}") from None
     if not np.isfinite(number) or number < lowest or (number == lowest and not closed):

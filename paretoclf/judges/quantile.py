@@ -14,7 +14,7 @@ from paretoclf.checks import Array
 from paretoclf.evidence import Condition, Judged, judge
 from paretoclf.gram import Gram
 from paretoclf.judges.scores import Slope, slopes_of
-from paretoclf.tolerances import SLACK_ROUNDING
+from paretoclf.units import box_units, slack_rounding
 
 
 def judge_quantile(
@@ -81,7 +81,7 @@ def _judge(
     xi = np.maximum(0.0, 1.0 - y * f)
     primal = 0.5 * lam * (slope.norm2 + constant**2) + float(caps @ xi)
     dual = float(feasible.sum()) - 0.5 * lam * (lower.norm2 + lower_constant**2)
-    size, unit = 1.0 + np.abs(f), np.maximum(caps, np.finfo(float).tiny)
+    size, unit = 1.0 + np.abs(f), box_units(caps)
     conditions = (
         Condition("margin", y * f - 1.0 + xi, alpha, slack_unit=size, multiplier_unit=unit),
         Condition("slack", xi, caps - alpha, slack_unit=size, multiplier_unit=unit),
@@ -92,6 +92,6 @@ def _judge(
         conditions,
         {"alpha": alpha, "xi": xi, "b": constant},
         stationarity=stationarity,
-        rounding=SLACK_ROUNDING * float(caps.sum()),
+        rounding=float(slack_rounding(caps, y * f - 1.0, f, constant)),
         note=gram.note,
     )

@@ -15,7 +15,7 @@ from paretoclf.evidence import Condition, Judged, judge
 from paretoclf.gram import Gram
 from paretoclf.judges.losses import Loss
 from paretoclf.judges.scores import balanced, slope_of
-from paretoclf.tolerances import SLACK_ROUNDING
+from paretoclf.units import balanced_units, largest_sum, margin_rounding
 
 
 def judge_risk(
@@ -66,29 +66,33 @@ def judge_risk(
     feasible = _feasible(y, costs, loss, alpha)
     lower = slope_of(gram, y * feasible / ridge)
     dual = -float(costs @ loss.conjugate(feasible / costs)) - 0.5 * ridge * lower.norm2
-    size = 1.0 + np.abs(u)
+    size, bounded = 1.0 + np.abs(u), np.isfinite(loss.low)
     conditions: tuple[Condition, ...]
     numbers: dict[str, Any] = {"alpha": alpha, "b": b, "u": u}
     stationarity = {
         "stationarity in w": slope.apart,
-        "balance": abs(float(y @ alpha)) / max(float(costs.sum()), float(np.abs(alpha).sum())),
+        "balance": abs(float(y @ alpha))
+        / (float(largest_sum(y, costs)) if bounded else max(costs.sum(), np.abs(alpha).sum())),
     }
     if loss.name == "hinge":
-        xi = numbers["xi"] = loss.value(u)
+        xi, unit = loss.value(u), balanced_units(y, costs)
+        numbers["xi"] = xi
         conditions = (
-            Condition("margin", u - 1.0 + xi, alpha, slack_unit=size, multiplier_unit=costs),
-            Condition("slack", xi, costs - alpha, slack_unit=size, multiplier_unit=costs),
+            Condition("margin", u - 1.0 + xi, alpha, slack_unit=size, multiplier_unit=unit),
+            Condition("slack", xi, costs - alpha, slack_unit=size, multiplier_unit=unit),
         )
     else:
         stationarity["gradient"] = float(np.max(np.abs(alpha / costs + loss.slope(u)) / size))
         conditions = (Condition("margin", u - y * (slope.scores + b), alpha, equation=True, slack_unit=size),)
+    blur = margin_rounding(u, b)
+    steepest = np.maximum(np.abs(loss.slope(u - blur)), np.abs(loss.slope(u + blur)))
     return judge(
         primal,
         dual,
         conditions,
         numbers,
         stationarity=stationarity,
-        rounding=SLACK_ROUNDING * float(costs.sum()),
+        rounding=float(costs @ (steepest * blur)),
         note=gram.note,
     )
 

@@ -23,7 +23,7 @@ from paretoclf.checks import Array, Mask
 from paretoclf.evidence import Condition, Judged, judge
 from paretoclf.gram import Gram
 from paretoclf.judges.scores import slopes_of
-from paretoclf.tolerances import AT_BOUND, CERTIFY, OVERESTIMATED, SCORE_ROUNDING, WHOLE_RANK
+from paretoclf.tolerances import AT_BOUND, CERTIFY, OVERESTIMATED, SCORE_ROUNDING, UNDECIDED, WHOLE_RANK
 
 Interval = tuple[float, float]
 
@@ -168,19 +168,26 @@ class _Side:
         down = np.minimum(1.0, total[:, None] / np.where(now > 0, now, 1.0))
         return np.asarray(np.where(missing > 0.0, alpha + room * share, alpha * down))
 
-    def residual(self, slack: Array, size: Array) -> Array:
+    def residual(self, slack: Array, size: Array, unit: Array) -> Array:
         """Largest residual of the conditions of the samples, with ``y_i f_i - rho`` and its size; uses up slack.
+
+        ``unit`` (k,) is that of the multipliers.
 
         What is below the margin is xi, so that of slack and xi one is 0: where complementarity fails is seen from
         their difference.
         """
         slack /= size[:, None]
-        share = self.alpha / self.cap[:, None]
+        share = self.alpha / unit[:, None]
         off_zero = np.minimum(slack, share).max(axis=1)
-        share -= 1.0
+        share -= (self.cap / unit)[:, None]
         off_cap = np.maximum(slack, share, out=share).min(axis=1)
         low, high = self.ends
-        return np.asarray(np.max([-low / self.cap, high / self.cap - 1.0, off_zero, -off_cap], axis=0))
+        return np.asarray(np.max([-low / unit, (high - self.cap) / unit, off_zero, -off_cap], axis=0))
+
+
+def _unit(cap: Array, nu: Any) -> Array:
+    """What multipliers are judged against: their cap, or what either class adds up to if that is less."""
+    return np.where(nu > 0, np.minimum(cap, 0.5 * nu), cap)
 
 
 def _sides(y: Array, alpha: Array, scores: Array, caps: tuple[Array, Array]) -> tuple[_Side, _Side]:
@@ -235,19 +242,22 @@ class Graded:
 
     def passes(self, share: float = 1.0) -> Mask:
         """Whether each certificate passes with this share of the tolerances, shape (k,)."""
-        closed = (np.abs(self.gap) <= share * CERTIFY) | (np.abs(self.gap * self.scale) <= share * self.rounding)
+        gap = np.abs(self.gap)
+        rounded = (gap * self.scale <= share * self.rounding) & (gap <= UNDECIDED)
+        closed = (gap <= share * CERTIFY) | rounded
         return np.asarray((self.residual <= share * CERTIFY) & closed)
 
     def judged(self, j: int) -> Judged:
         """Spell out point j: certificate, conditions and numbers."""
         alpha, b, rho, size = self.alpha[:, j], float(self.b[j]), float(self.rho[j]), float(self.size[j])
         caps = np.where(self.y > 0, self.caps[0][j], self.caps[1][j])
+        unit = _unit(caps, self.nu[j])
         yf = self.y * (self.scores[:, j] + b)
         xi = np.maximum(0.0, rho - yf)
         total, least = alpha.sum() - self.nu[j], max(float(self.nu[j]), np.finfo(float).tiny)
         conditions = (
-            Condition("margin", yf - rho + xi, alpha, slack_unit=size, multiplier_unit=caps),
-            Condition("slack", xi, caps - alpha, slack_unit=size, multiplier_unit=caps),
+            Condition("margin", yf - rho + xi, alpha, slack_unit=size, multiplier_unit=unit),
+            Condition("slack", xi, caps - alpha, slack_unit=size, multiplier_unit=unit),
             Condition("rho", np.array([rho]), np.array([total]), slack_unit=size, multiplier_unit=least),
         )
         return judge(
@@ -335,10 +345,9 @@ def grade_two_nu(
     slack = [side.scores + (side.sign * b - rho)[:, None] for side in sides]
     paid = -sum(side.cap * np.minimum(x, 0.0).sum(axis=1) for side, x in zip(sides, slack, strict=True))
     total, least = sides[0].total + sides[1].total - nu, np.maximum(nu, np.finfo(float).tiny)
-    caps = sum(side.cap * side.alpha.shape[1] for side in sides)
-    stationarity = {"stationarity in w": apart, "balance": np.abs(sides[0].total - sides[1].total) / caps}
+    stationarity = {"stationarity in w": apart, "balance": np.abs(sides[0].total - sides[1].total) / least}
     of_rho = -rho / size, -total / least, np.minimum(rho / size, total / least)
-    residuals = [side.residual(x, size) for side, x in zip(sides, slack, strict=True)]
+    residuals = [side.residual(x, size, _unit(side.cap, nu)) for side, x in zip(sides, slack, strict=True)]
     scale = np.maximum(np.maximum(0.5 * norm2 + paid + nu * rho, rounding), np.finfo(float).tiny)
     # The dual value is that of feasible multipliers next to alpha. Where rounding alone is what they differ by, a bound
     # on it will do.

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from paretoclf.checks import Array, Index, Mask
-from paretoclf.path.sets import LEFT, MARGIN
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.segments import Log
+from paretoclf.path.sets import LEFT, MARGIN
 from paretoclf.tolerances import AT_BOUND
 
 
@@ -42,7 +42,14 @@ def _place(log: Log, segments: int, reverse: bool) -> tuple[Index, Index, Array,
     back = slice(None, None, -1)
     # Where the entries stand of what comes out: segment j begins there at last - ptr[j + 1].
     entries = np.repeat((ptr[:-1] + ptr[1:] - last)[back], sizes[back]) + np.arange(last)
-    return sizes[back], log.index[entries], log.a[1::-1, entries], eta[back, back], values[back][:, [1, 0, 2]], w[back, back]
+    return (
+        sizes[back],
+        log.index[entries],
+        log.a[1::-1, entries],
+        eta[back, back],
+        values[back][:, [1, 0, 2]],
+        w[back, back],
+    )
 
 
 def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean: Array | None, linear: bool) -> Pieces:

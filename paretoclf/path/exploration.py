@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,10 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.gram import Gram
 from paretoclf.path.build import Leg, assemble
 from paretoclf.path.critical import Bases, Region, Sets
-from paretoclf.path.polygon import borders, share_inside
-from paretoclf.path.tracker import FeatureForm, GramForm, Tracker
+from paretoclf.path.polygon import borders, onto_axes, share_inside, without_short_edges
 from paretoclf.path.result import Path
 from paretoclf.path.segments import Line
+from paretoclf.path.tracker import FeatureForm, GramForm, Tracker
 
 _NEARER = (0.5, 0.05, 5e-3, 5e-5, 5e-7)  # shares of the piece across a facet at which its optimum is chosen
 _MISSED = 50  # times that a region across an edge may touch it at a corner only
@@ -69,6 +70,7 @@ class Exploration:
                     progress(self.regions[new].area)
 
     def _add(self, region: Region) -> int:
+        region = _to_the_axes(region, self.bases.tol)
         self._known[region.key] = self._of_basis[region.sets.tobytes()] = len(self.regions)
         self.regions.append(region)
         self._borders.append(borders(region.polygon))
@@ -147,10 +149,11 @@ class Exploration:
         self.tracked += 1
         region = self.regions[i]
         inside = region.centroid
-        stop = point + self._room(point, point - inside) * (point - inside)
+        frame = self.bases.frame
+        stop = np.clip(point + self._room(point, point - inside) * (point - inside), frame[0], frame[2])
         path = self._trace(Sets(region.sets, region.margin), inside, stop)
         crossing = float(np.hypot(*(point - inside)) / np.hypot(*(stop - inside)))
-        ends = path.breakpoints
+        ends = path.pieces.t
         size = self._touch / float(np.hypot(*(stop - inside)))
         edge = self._borders[i][j]
         for k in np.flatnonzero(ends[1:] > crossing + size):
@@ -178,7 +181,9 @@ class Exploration:
         """The path along a line that begins in the region of a basis."""
         zero = np.zeros(1)
         if self._tracker is None:
-            self._tracker = Tracker(self._quadratic(), np.ones(self.y.size), self.y, np.zeros(self.y.size, dtype=int), 1)
+            self._tracker = Tracker(
+                self._quadratic(), np.ones(self.y.size), self.y, np.zeros(self.y.size, dtype=int), 1
+            )
         tracker = self._tracker
         if not tracker.start_on(basis.sets, basis.margin, Line(self.bases.unit.T, start, stop, zero, zero)):
             raise self._refuse("the margin set is dependent", start, basis.margin.size)
@@ -202,6 +207,18 @@ class Exploration:
             n_margin=n_margin,
             remedy="Standardise the features, or use a slightly different rectangle; no doubtful map is returned.",
         )
+
+
+def _to_the_axes(region: Region, tol: float) -> Region:
+    """The region with vertices and edges on an axis where they are so up to rounding.
+
+    Vertices are intersections: next to an axis a cost may come out negative, or so small that the rounding of the
+    multipliers counts. On the axis the solution is known, and beyond it there is no region.
+    """
+    polygon, edge = without_short_edges(onto_axes(region.polygon, tol), np.arange(len(region.facets)), 0.0)
+    outer = ((polygon == 0.0) & (np.roll(polygon, -1, axis=0) == 0.0)).any(axis=1)
+    facets = tuple(None if out else region.facets[e] for e, out in zip(edge, outer, strict=True))
+    return replace(region, polygon=polygon, facets=facets)
 
 
 def _without(part: tuple[float, float], first: float, last: float) -> list[tuple[float, float]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, what_it_is
 from paretoclf.costs import CostLine, SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
@@ -16,6 +16,8 @@ from paretoclf.samples import same_samples
 
 def check_hub(hub: Path, gram: Gram, y: Array, weight: Array, line: CostLine) -> None:
     """InputError unless a line of this problem can set out from this path."""
+    if not isinstance(hub, Path):
+        raise InputError(f"hub must be a Path, as trace returns it, got {what_it_is(hub)}")
     a, b = hub.gram, gram
     same = a is b or (a.kernel == b.kernel and same_samples(a.X, b.X) and _same(a.pivots, b.pivots))
     if not (same and _same(hub.y, y) and _same(hub.sample_weight, weight)):

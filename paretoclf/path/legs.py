@@ -12,12 +12,10 @@ import numpy as np
 from tqdm import tqdm
 
 from paretoclf.checks import Array, Mask
-from paretoclf.errors import DegeneratePathError
 from paretoclf.path.build import Leg
-from paretoclf.path.tracker import Tracker
-from paretoclf.path.pieces import OnPieces
 from paretoclf.path.segments import Line
-from paretoclf.tolerances import CERTIFY, END_OF_LINE, END_OF_VANISHING_LINE
+from paretoclf.path.tracker import Tracker
+from paretoclf.tolerances import END_OF_LINE, END_OF_VANISHING_LINE
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
 _LAST_STAGE = 1e-9  # and nearer than that t has too few digits left
@@ -110,22 +108,3 @@ def meter(progress: bool | None) -> Iterator[Callable[[float], Any] | None]:
     layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
     with tqdm(total=1.0, desc="trace", leave=False, bar_format=layout) as bar:
         yield bar.update
-
-
-def check_certificates(path: OnPieces) -> None:
-    """DegeneratePathError unless every certificate passes and agrees with the value that the path stores."""
-    certificates, wrong = path.certificates(), path.value_errors()
-    bad = next((k for k, c in enumerate(certificates) if not (c.passes(CERTIFY) and wrong[k] <= CERTIFY)), None)
-    if bad is None:
-        return
-    t, failed = float(path.certificate_points[bad]), not certificates[bad].passes(CERTIFY)
-    cause = certificates[bad].explain() if failed else f"the stored value is off by {wrong[bad]:.1e}"
-    costs = path.costs(t)
-    raise DegeneratePathError(
-        f"the certificate fails ({cause})",
-        t=t,
-        costs="" if costs is None else str(costs),
-        n_margin=int(path.n_margin[min(bad // 2, path.n_margin.size - 1)]),
-        remedy="Standardise the features, or use a slightly different line.",
-        parameter=path.parameter,
-    )

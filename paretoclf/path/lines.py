@@ -21,14 +21,14 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.build import Leg, assemble, with_chords
 from paretoclf.path.engines import make_tracker
-from paretoclf.path.sets import LEFT, OUT, RIGHT
 from paretoclf.path.hub import check_hub, crossing
-from paretoclf.path.legs import Walk, check_certificates, meter, straight
-from paretoclf.path.pieces import Pieces
+from paretoclf.path.legs import Walk, meter, straight
+from paretoclf.path.pieces import Pieces, prove
 from paretoclf.path.precise import quadratic_of
-from paretoclf.path.tracker import STORED_SLOPE
 from paretoclf.path.result import Path
 from paretoclf.path.segments import Line, Log, empty_log
+from paretoclf.path.sets import LEFT, OUT, RIGHT
+from paretoclf.path.tracker import STORED_SLOPE
 from paretoclf.tolerances import ROUNDING
 
 
@@ -71,7 +71,7 @@ def trace_costs(
         pieces = _Tracer(svm, line, hub, engine, max_events, update).run()
     path = Path(svm.gram, svm.y, svm.sample_weight, line, pieces, time.perf_counter() - began)
     if certify:
-        check_certificates(path)
+        prove(path)
     return path
 
 

@@ -13,15 +13,16 @@ from zlib import error as DamagedError
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, check_labels, check_positive_number, check_weights
 from paretoclf.costs import CostLine, Costs, SampleCosts
-from paretoclf.errors import InputError
+from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_from_spec
+from paretoclf.path.consistent import check_pieces, finite, whole
 from paretoclf.path.margin_path import MarginPath
 from paretoclf.path.nu_path import FixedAsymmetry, HullLine, NuPath
-from paretoclf.path.pieces import Pieces
-from paretoclf.path.plane import Contact, CostPlane
+from paretoclf.path.pieces import Pieces, check_certificates
+from paretoclf.path.plane import Contact, CostPlane, check_areas, check_range, check_vertices
 from paretoclf.path.quantile_path import QuantilePath
 from paretoclf.path.result import Path
 from paretoclf.path.storage import take_samples
@@ -30,14 +31,17 @@ from paretoclf.path.stored_regions import unpack
 AnyPath = Path | QuantilePath | MarginPath | NuPath
 
 
-def load_path(file: str | os.PathLike[str], kernel: Any = None) -> AnyPath:
-    """Read a path written by `save` of any path.
+def load_path(file: str | os.PathLike[str], kernel: Any = None, *, prove: bool = True) -> AnyPath:
+    """Read a path written by `save` of any path, check it, and prove it again.
 
     Parameters
     ----------
     file : path
     kernel : callable, optional
         Needed only for a path that was traced with a user's own kernel function.
+    prove : bool
+        Whether to compute the certificates and hold the stored values against them, as `trace` does. Without it a
+        consistent file is believed; a path that was traced with ``certify=False`` may need that.
 
     Returns
     -------
@@ -47,39 +51,89 @@ def load_path(file: str | os.PathLike[str], kernel: Any = None) -> AnyPath:
     Raises
     ------
     InputError
-        If the file does not hold a path.
+        If the file does not hold a path, if its arrays are not finite or do not fit each other, or if the path is not
+        proved.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import paretoclf as pc
+    >>> path = pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), (0, 0), (1, 1))
+    >>> with TemporaryDirectory() as folder:
+    ...     path.save(Path(folder) / "path.npz")
+    ...     again = pc.load_path(Path(folder) / "path.npz")
+    >>> again.value(0.5) == path.value(0.5)
+    True
     """
     with _reading(file, "path"):
         stored, make_gram = _read(file)
-        y, seconds = stored.pop("y"), float(stored.pop("seconds"))
-        make = _take_own(stored)
+        y, seconds = check_labels(stored.pop("y")), _seconds(stored.pop("seconds"))
+        make = _take_own(stored, y)
         pieces = Pieces(**{"w": None, **stored})
-    return make(gram=make_gram(kernel), y=y, pieces=pieces, seconds=seconds)
+    gram = make_gram(kernel)
+    with _reading(file, "path"):
+        check_labels(y, gram.n)
+        path = make(gram=gram, y=y, pieces=pieces, seconds=seconds)
+        check_pieces(path)
+    if prove:
+        with _proving(file, "load_path"):
+            check_certificates(path)
+    return path
 
 
-def load_plane(file: str | os.PathLike[str], kernel: Any = None) -> CostPlane:
-    """Read a map of the cost plane written by `CostPlane.save`.
+def load_plane(file: str | os.PathLike[str], kernel: Any = None, *, prove: bool = True) -> CostPlane:
+    """Read a map of the cost plane written by `CostPlane.save`, check it, and prove it again.
 
     Parameters
     ----------
     file : path
     kernel : callable, optional
         Needed only for a map that was made with a user's own kernel function.
+    prove : bool
+        Whether to compute the certificates at all vertices, as `plane` does. Without it a consistent file is believed.
 
     Raises
     ------
     InputError
-        If the file does not hold a map.
+        If the file does not hold a map, if its arrays are not finite or do not fit each other, or if the map is not
+        proved.
     """
     with _reading(file, "map of the cost plane"):
         stored, make_gram = _read(file)
-        frame = [(float(lo), float(hi)) for lo, hi in stored["rectangle"]]
-        regions, ends = unpack(stored), stored["contact_ends"]
-        contacts = tuple(Contact(int(i), int(j), *e) for (i, j), e in zip(stored["contacts"], ends, strict=True))
-        own = {"y": stored["y"], "sample_weight": stored["sample_weight"], "seconds": float(stored["seconds"])}
-    return CostPlane(
-        gram=make_gram(kernel), C_plus=frame[0], C_minus=frame[1], regions=regions, contacts=contacts, **own
-    )
+        y = check_labels(stored["y"])
+        C_plus, C_minus = (check_range(pair, name) for pair, name in zip(stored["rectangle"], _RANGES, strict=True))
+        ends = finite(stored["contact_ends"], "contact_ends", (None, 2, 2))
+        pairs = whole(stored["contacts"], "contacts", (ends.shape[0], 2), 0, stored["corners"].size)
+        contacts = tuple(Contact(int(i), int(j), *e) for (i, j), e in zip(pairs, ends, strict=True))
+        regions = unpack(stored, y.size)
+        weight, seconds = check_weights(stored["sample_weight"], y.size), _seconds(stored["seconds"])
+    gram = make_gram(kernel)
+    with _reading(file, "map of the cost plane"):
+        check_labels(y, gram.n)
+        found = CostPlane(gram, y, weight, C_plus, C_minus, regions, contacts, seconds)
+    with _proving(file, "load_plane" if prove else ""):
+        check_areas(found)
+        if prove:
+            check_vertices(found)
+    return found
+
+
+_RANGES = ("C_plus", "C_minus")
+
+
+def _seconds(stored: Any) -> float:
+    return float(finite(stored, "seconds", ()))
+
+
+@contextmanager
+def _proving(file: str | os.PathLike[str], loader: str) -> Iterator[None]:
+    """InputError where a proof fails; with the way around it, if there is one."""
+    try:
+        yield
+    except DegeneratePathError as error:
+        around = f"; {loader}(..., prove=False) reads it unproved" if loader else ""
+        raise InputError(f"{file}: not proved: {error.where}{around}") from None
 
 
 @contextmanager
@@ -104,10 +158,11 @@ def _read(file: str | os.PathLike[str]) -> tuple[dict[str, Any], Callable[[Any],
     return stored, lambda kernel: Gram(X, kernel_from_spec(spec, kernel), low_rank=pivots)
 
 
-def _take_own(stored: dict[str, Any]) -> Callable[..., AnyPath]:
+def _take_own(stored: dict[str, Any], y: Array) -> Callable[..., AnyPath]:
     """What kind of path this is, with what only this kind has."""
     if "lam" in stored:
-        return partial(QuantilePath, lam=float(stored.pop("lam")), bias=bool(stored.pop("bias")))
+        lam = check_positive_number(stored.pop("lam"), "lam")
+        return partial(QuantilePath, lam=lam, bias=bool(stored.pop("bias")))
     if "slack_costs" in stored:
         costs = stored.pop("slack_costs")
         return partial(MarginPath, slack_costs=Costs(*costs) if costs.size else None)
@@ -118,12 +173,18 @@ def _take_own(stored: dict[str, Any]) -> Callable[..., AnyPath]:
         if "sample_costs" in stored
         else [Costs(*costs) for costs in stored.pop("line")]
     )
-    return partial(Path, line=CostLine(*ends), sample_weight=stored.pop("sample_weight"))
+    return partial(Path, line=CostLine(*ends), sample_weight=check_weights(stored.pop("sample_weight"), y.size))
 
 
 def _nu_path(asymmetry: Any, hulls: Any, y: Array, **others: Any) -> NuPath:
     sizes = (int(np.count_nonzero(y > 0)), int(np.count_nonzero(y < 0)))
     if asymmetry is not None:
-        return NuPath(along=FixedAsymmetry(float(asymmetry), *sizes), y=y, **others)
-    start, stop = ((float(a), float(b)) for a, b in hulls)
+        share = float(finite(asymmetry, "asymmetry", ()))
+        if not 0 < share < 1:
+            raise InputError(f"asymmetry must lie in (0, 1), got {share!r}")
+        return NuPath(along=FixedAsymmetry(share, *sizes), y=y, **others)
+    ends = finite(hulls, "hulls", (2, 2))
+    if not ((ends > 0) & (ends <= 1)).all():
+        raise InputError(f"hulls must lie in (0, 1], got {ends.tolist()}")
+    start, stop = ((float(a), float(b)) for a, b in ends)
     return NuPath(along=HullLine(start, stop, *sizes), y=y, **others)

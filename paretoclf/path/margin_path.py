@@ -90,6 +90,7 @@ class MarginPath(OnPieces):
 
     def costs(self, share: float) -> Costs | None:
         """Costs of the squared slacks, the same at every share; None for the hard problem."""
+        self._inside(share)
         return self.slack_costs
 
     def alpha(self, share: float) -> Array:
@@ -136,10 +137,10 @@ class MarginPath(OnPieces):
         share : float
             In the interval of the path; ``share(theta)`` of a theta.
         """
-        costs = {} if self.slack_costs is None else vars(self.slack_costs)
+        share, costs = self._inside(share), {} if self.slack_costs is None else vars(self.slack_costs)
         return Solution(
             classifier=self.rule(share),
-            evidence=Deferred(partial(self.judged, float(share))),
+            evidence=Deferred(partial(self.judged, share)),
             source="path",
             values={"theta": self.theta(share), **costs},
         )

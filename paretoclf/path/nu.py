@@ -19,19 +19,22 @@ from typing import Any, Protocol
 import numpy as np
 
 from paretoclf.checks import Array, check_number, check_pair
-from paretoclf.errors import InputError
+from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.nu import nu_max, to_classes
+from paretoclf.judges.meeting import largest_cancelling, only_twins_meet, proved_to_meet, twins
+from paretoclf.nu import caps_of, nu_max, to_classes
 from paretoclf.path.build import assemble
 from paretoclf.path.engines import make_tracker
-from paretoclf.path.sets import LEFT
-from paretoclf.path.legs import check_certificates, follow_leg, meter
+from paretoclf.path.legs import follow_leg, meter
 from paretoclf.path.nu_path import FixedAsymmetry, HullLine, NuPath
-from paretoclf.path.pieces import Pieces
-from paretoclf.path.tracker import FeatureForm, GramForm, centre
+from paretoclf.path.pieces import Pieces, prove
 from paretoclf.path.segments import Line
+from paretoclf.path.sets import LEFT
+from paretoclf.path.tracker import FeatureForm, GramForm, centre
 from paretoclf.samples import squares
 from paretoclf.tolerances import NU_ROUNDING, SCORE_ROUNDING
+
+_ONE_POINT = 1e-8  # two ends of a piece are one where it is so much shorter than the next
 
 
 class NuProblem(Protocol):
@@ -89,6 +92,7 @@ class Hulls:
         self.problem.start(np.full(y.size, LEFT), first, self.line(np.ones(2), np.ones(2)))
         self.caps = np.ones(2)
         largest = float(np.max(form.reach)) ** 2
+        self.largest = self.unit**2 * largest  # of the squared lengths, from the mean where there are features
         self.met = bool(scores @ coef <= (2 * self.total) ** 2 * SCORE_ROUNDING * largest)  # the means coincide
         self.lost = False  # it could not go where it was asked to
 
@@ -115,6 +119,13 @@ class Hulls:
         """The weights with which the hulls met: at the end of the line that was recorded last."""
         last = self.problem.segments - 1
         return self.problem.weights(float(self.problem.log.t[1, last]) if last >= 0 else 0.0)
+
+    def check_meeting(self) -> None:
+        """DegeneratePathError unless the weights with which the hulls met prove that they do."""
+        total = float(self.meeting.sum())
+        if not proved_to_meet(self.gram, self.y, np.array([total]), self.meeting[:, None])[0]:
+            where = "nu_plus = {:.6g}, nu_minus = {:.6g}".format(*(1.0 / self.caps))
+            raise _too_close(where, self.problem.index.size)
 
     @property
     def stopped(self) -> bool:
@@ -161,6 +172,77 @@ def _scaled(pieces: Pieces, s: float) -> Pieces:
         P, a0=s * P.a0, a1=s * P.a1, value=s**2 * P.value, w=None if P.w is None else s * P.w, b0=s * P.b0,
         b1=s * P.b1, rho0=s * P.rho0, rho1=s * P.rho1,
     )  # fmt: skip
+
+
+def _too_close(where: str, n_margin: int) -> DegeneratePathError:
+    return DegeneratePathError(
+        "the reduced hulls are so close that double precision cannot tell whether they meet",
+        t=None,
+        costs=where,
+        n_margin=n_margin,
+        remedy="End the path above, or use a narrower kernel.",
+    )
+
+
+def _until_meeting(pieces: Pieces, first: bool, unit: Array) -> tuple[Pieces, bool]:
+    """The path without what lies beyond the hulls' meeting, and whether they meet at its end.
+
+    Where rho is 0 up to rounding (unit, at every t) the tracker may go on along noise: w = 0 there, and no event ends
+    it.
+    """
+    P = pieces
+    rho = np.append(P.rho0, P.rho1[-1]) if first else np.append(P.rho0[0], P.rho1)
+    met = np.flatnonzero((rho <= SCORE_ROUNDING * unit) & (unit > 0.0))
+    if met.size == 0 or P.rho0.size == 1:
+        return P, False
+    end = min(int(met[-1]), P.rho0.size - 1) if first else max(int(met[0]), 1)
+    return (_part(P, end, P.rho0.size) if first else _part(P, 0, end)), True
+
+
+def _part(pieces: Pieces, first: int, last: int) -> Pieces:
+    """The pieces from first up to but without last."""
+    P, (piece, sample, new) = pieces, pieces.changes
+    state, kept = P.state.copy(), (piece > first) & (piece < last)
+    for i, to in zip(sample[piece <= first], new[piece <= first], strict=True):  # in order: the last one stands
+        state[i] = to
+    entries, per_piece = slice(int(P.ptr[first]), int(P.ptr[last])), slice(first, last)
+    return replace(
+        P, t=P.t[first : last + 1], ptr=P.ptr[first : last + 1] - P.ptr[first], index=P.index[entries],
+        a0=P.a0[entries], a1=P.a1[entries], b0=P.b0[per_piece], b1=P.b1[per_piece], value=P.value[per_piece],
+        w=None if P.w is None else P.w[first : last + 1], state=state,
+        changes=P.changes[:, kept] - np.array([[first], [0], [0]]), rho0=P.rho0[per_piece], rho1=P.rho1[per_piece],
+    )  # fmt: skip
+
+
+def _from_the_meeting(path: NuPath) -> NuPath:
+    """The path without a first piece so short that its two ends are one up to rounding: the second begins there.
+
+    Where events coincide with the meeting, rounding sets them apart; next to it scores are too small to be judged.
+    """
+    P = path.pieces
+    if P.rho0.size < 2 or P.t[1] - P.t[0] > _ONE_POINT * (P.t[2] - P.t[0]):
+        return path
+    joined = _part(P, 1, P.rho0.size)
+    changed = P.changes[1, P.changes[0] == 1]
+    index = np.union1d(P.index[: P.ptr[2]], changed)
+    ends = (path._multipliers(float(t))[index] for t in P.t[[0, 2]])
+    a0, a1 = (np.concatenate([a, rest[joined.ptr[1] :]]) for a, rest in zip(ends, (joined.a0, joined.a1), strict=True))
+    value, t = joined.value.copy(), joined.t.copy()
+    value[0, 0], t[0] = P.value[0, 0], P.t[0]
+    b0, rho0 = (np.concatenate([before[:1], after[1:]]) for before, after in ((P.b0, joined.b0), (P.rho0, joined.rho0)))
+    ptr = joined.ptr + (index.size - joined.ptr[1])
+    ptr[0] = 0
+    w = None if P.w is None else np.concatenate([P.w[:1], P.w[2:]])
+    index = np.concatenate([index, joined.index[joined.ptr[1] :]])
+    pieces = replace(joined, t=t, ptr=ptr, index=index, a0=a0, a1=a1, b0=b0, rho0=rho0, value=value, w=w)
+    return replace(path, pieces=pieces)
+
+
+def _check_meeting(path: NuPath, t: float) -> None:
+    """DegeneratePathError unless the path's multipliers at its end t prove that the hulls meet there."""
+    alpha = path.alpha(t)
+    if not proved_to_meet(path.gram, path.y, np.array([alpha.sum()]), alpha[:, None])[0]:
+        raise _too_close(f"{path.parameter} = {t:.6g}", int(path.n_margin.max()))
 
 
 def _ends_trivial(pieces: Pieces, first: bool, nothing: bool = False) -> Pieces:
@@ -235,19 +317,32 @@ def trace_nu(
         )
     hi = min(hi, top)
     caps = 1.0 / np.minimum(to_classes(hi, asymmetry, *sizes), 1.0)
+    if only_twins_meet(svm.gram):
+        lowest, _ = largest_cancelling(twins(svm.gram), svm.y, caps_of(asymmetry, svm.y))
+        if hi <= lowest * (1 + NU_ROUNDING):
+            raise _all_trivial(hi)
     pieces = None
     if hulls.go(caps):
         with meter(progress) as update:
             pieces = hulls.follow(hulls.line(caps, caps, lo / hi), hi, lo, update)
     if pieces is None:
-        raise InputError(f"nu must reach above nu_star: at {hi:.9g} and below every solution is trivial, w = 0")
-    pieces = _scaled(pieces, 0.5 * hi)
-    if hulls.stopped or lo == 0.0:
-        pieces = _ends_trivial(pieces, first=True, nothing=not hulls.stopped)
+        hulls.check_meeting()
+        raise _all_trivial(hi)
+    pieces, beyond = _until_meeting(_scaled(pieces, 0.5 * hi), True, pieces.t * hulls.largest)
+    met = beyond or hulls.stopped
+    if met or lo == 0.0:
+        pieces = _ends_trivial(pieces, first=True, nothing=not met)
     path = NuPath(svm.gram, svm.y, FixedAsymmetry(asymmetry, *sizes), pieces, time.perf_counter() - began)
+    if met:
+        path = _from_the_meeting(path)
+        _check_meeting(path, float(pieces.t[0]))
     if certify:
-        check_certificates(path)
+        prove(path)
     return path
+
+
+def _all_trivial(hi: float) -> InputError:
+    return InputError(f"nu must reach above nu_star: at {hi:.9g} and below every solution is trivial, w = 0")
 
 
 def trace_hulls(
@@ -299,13 +394,18 @@ def trace_hulls(
         if pieces is not None:
             break
     if pieces is None:
+        hulls.check_meeting()
         raise InputError("start or stop must have reduced hulls that do not meet: at both the solution is trivial")
-    if hulls.stopped:
+    pieces, beyond = _until_meeting(pieces, first == 1, np.full(pieces.t.size, 2.0 * hulls.largest))
+    met = beyond or hulls.stopped
+    if met:
         pieces = _ends_trivial(pieces, first=first == 1)
     line = HullLine(ends[0], ends[1], hulls.n_plus, hulls.n_minus)
     path = NuPath(svm.gram, svm.y, line, pieces, time.perf_counter() - began)
+    if met:
+        _check_meeting(path, float(pieces.t[0 if first == 1 else -1]))
     if certify:
-        check_certificates(path)
+        prove(path)
     return path
 
 

@@ -9,19 +9,21 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from paretoclf.checks import Array, Index, Mask, State
+from paretoclf.checks import Array, Mask, real_array
 from paretoclf.classifiers import KernelRule, NoRule, Rule
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
+from paretoclf.judges.meeting import largest_cancelling, proved_to_meet, twins
 from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.memory import require_memory
-from paretoclf.nu import equivalent_costs, to_asymmetry
-from paretoclf.path.sets import LEFT
+from paretoclf.nu import caps_of, equivalent_costs, to_asymmetry
+from paretoclf.path.declared import path_problem
 from paretoclf.path.legs import shows_progress
 from paretoclf.path.nu import Hulls, NuProblem
 from paretoclf.path.segments import Log
+from paretoclf.path.sets import LEFT
 from paretoclf.solution import Solution
-from paretoclf.tolerances import TOGETHER
+from paretoclf.tolerances import NU_ROUNDING, TOGETHER
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class NuGrid:
     gap, residual : array of shape (p, m)
         Relative duality gap and largest KKT residual of each point's certificate.
     trivial : bool array of shape (p, m)
-        Where the reduced hulls meet: w = 0, and there is no classifier.
+        Where the reduced hulls are proved to meet (`paretoclf.judges.meeting`): w = 0, and there is no classifier.
     refused : bool array of shape (p, m)
         Points without a solution that passes its certificate, all nan: hulls so close that double precision cannot
         tell whether they meet.
@@ -162,7 +164,7 @@ def nu_grid(
     Raises
     ------
     InputError
-        If nu_plus or nu_minus is not as above, or there is no memory for the multipliers.
+        If svm is no 2nu-SVM, nu_plus or nu_minus is not as above, or there is no memory for the multipliers.
 
     References
     ----------
@@ -179,6 +181,7 @@ def nu_grid(
            [0.   , 0.042, 0.444],
            [0.083, 0.292, 1.354]])
     """
+    path_problem(svm, only="nu")
     y, began = svm.y, time.perf_counter()
     plus, minus = _increasing(nu_plus, "nu_plus"), _increasing(nu_minus, "nu_minus")
     shape = plus.size, minus.size
@@ -190,6 +193,8 @@ def nu_grid(
     b, rho, value, gap, residual = (np.empty(shape) for _ in range(5))
     trivial, refused = np.zeros((2, *shape), dtype=np.bool_)
     exchanges = 0
+    which = twins(svm.gram)
+    shared = np.intersect1d(which[y > 0], which[y < 0]).size > 0  # a sample in both classes: weights cancel there
     # Along a line the caps of one class move: the smaller one, which makes fewer exchanges. From here on rows are the
     # values that stand still.
     moving = 0 if hulls.n_plus < hulls.n_minus else 1
@@ -204,6 +209,12 @@ def nu_grid(
             pairs = [(standing[i], v) if moving == 1 else (v, standing[i]) for v in going]
             nu, asymmetry = np.array([to_asymmetry(*p, hulls.n_plus, hulls.n_minus) for p in pairs]).T
             a *= 0.5 / hulls.total * nu[:, None]
+            proved = proved_to_meet(svm.gram, y, nu[trivial_i], a[trivial_i].T)
+            refused_i[np.flatnonzero(trivial_i)[~proved]] = True
+            for j in range(going.size if shared else 0):
+                most, cancelling = largest_cancelling(which, y, caps_of(asymmetry[j], y))
+                if nu[j] <= most * (1 + NU_ROUNDING):
+                    a[j], trivial_i[j], refused_i[j] = cancelling * (nu[j] / most), True, False
             known: Any = ~refused_i
             if known.any():
                 known = slice(None) if known.all() else known
@@ -227,7 +238,7 @@ def nu_grid(
 
 
 def _increasing(given: Any, name: str) -> Array:
-    values = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    values = np.atleast_1d(real_array(given, name, copy=True))
     good = values.ndim == 1 and values.size > 0 and bool((values > 0).all()) and bool((values <= 1).all())
     if not good or (np.diff(values) <= 0).any():
         raise InputError(f"{name} must be increasing numbers within (0, 1], got {given!r}")

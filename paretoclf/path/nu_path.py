@@ -16,10 +16,10 @@ from paretoclf.errors import InputError
 from paretoclf.evidence import Deferred, Judged
 from paretoclf.gram import Gram
 from paretoclf.judges.two_nu import Graded, grade_two_nu
-from paretoclf.nu import equivalent_costs, to_asymmetry, to_classes
-from paretoclf.path.sets import LEFT
+from paretoclf.nu import caps_of, equivalent_costs, to_asymmetry, to_classes
 from paretoclf.path.pieces import OnPieces, Pieces
-from paretoclf.path.scores import PathScores
+from paretoclf.path.scores import PathScores, settle
+from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate
 from paretoclf.solution import Solution
@@ -143,7 +143,7 @@ class NuPath(OnPieces):
             else f"t {lo:g} to {hi:g}, (nu_plus, nu_minus) {_pair(self.along.start)} to {_pair(self.along.stop)}"
         )
         return (
-            f"NuPath({what}, {self.y.size} samples, {self.breakpoints.size - 2} breakpoints, "
+            f"NuPath({what}, {self.y.size} samples, {self.breakpoints.size} breakpoints, "
             f"margin sets of up to {int(self.n_margin.max())})"
         )
 
@@ -157,7 +157,7 @@ class NuPath(OnPieces):
         """At fixed asymmetry: the largest nu whose solution is trivial; None if the path does not get that far."""
         if not isinstance(self.along, FixedAsymmetry):
             return None
-        low, above = (float(t) for t in self.breakpoints[:2])
+        low, above = (float(t) for t in self.pieces.t[:2])
         trivial = low > 0.0 and self.rho(low) == 0.0
         if not trivial and max(nu * n for nu, n in zip(self.along.classes(low), self._sizes, strict=True)) > 1.0:
             return None
@@ -186,12 +186,12 @@ class NuPath(OnPieces):
 
     def costs(self, t: float) -> Costs | None:
         """Costs at which the 2C-SVM has the same classifier up to scale (Theorem 2); None where rho = 0."""
-        return equivalent_costs(self.along.nu(t)[1], self.rho(t), self.y.size)
+        rho = self.rho(t)
+        return equivalent_costs(self.along.nu(t)[1], rho, self.y.size)
 
     def caps(self, t: float) -> Array:
         """Upper bounds of the multipliers, shape (n,)."""
-        asymmetry = self.along.nu(t)[1]
-        return np.where(self.y > 0, asymmetry, 1 - asymmetry) / self.y.size
+        return caps_of(self.along.nu(self._inside(t))[1], self.y)
 
     def alpha(self, t: float) -> Array:
         """Multipliers of the 2nu-SVM at t, shape (n,), in O(n)."""
@@ -226,9 +226,9 @@ class NuPath(OnPieces):
         j, share = self._locate(t)
         return np.asarray(self._unit(t) * ((1 - share) * self.pieces.w[j] + share * self.pieces.w[j + 1]))
 
-    def value(self, t: float) -> float:
-        """Optimal value at t, minus half the squared norm of w."""
-        return self._unit(t) ** 2 * super().value(t)
+    def _value(self, t: float) -> float:
+        """Minus half the squared norm of w."""
+        return self._unit(t) ** 2 * super()._value(t)
 
     def _value_units(self, points: Array) -> Array:
         return np.array([self._unit(float(t)) ** 2 for t in points])
@@ -241,7 +241,8 @@ class NuPath(OnPieces):
         t : float
             Of the range of the path: nu, or the position on the line.
         """
-        evidence, rho = Deferred(partial(self._judged, float(t))), self.rho(t)
+        t = self._inside(t)
+        evidence, rho = Deferred(partial(self._judged, t)), self.rho(t)
         interval, notes = None, tuple[str, ...]()
         if self._whole(t):
             best = evidence.numbers["thresholds"]
@@ -292,6 +293,8 @@ class NuPath(OnPieces):
                 here = [float(t) for t in P.t[first : first + _BLOCK]]
                 coef = np.stack([self.y * self._multipliers(t) / self._unit(t) for t in here], axis=1)
                 knots[:, first : first + _BLOCK] = Z @ coef if features is None else Z @ (features.T @ coef)
+        multipliers = np.array([self._multipliers(float(t)).sum() / self._unit(float(t)) for t in P.t])
+        settle(knots, self._largest_value(Z) * multipliers)
         return PathScores(P.t, knots[:, :-1] + P.b0, knots[:, 1:] + P.b1)
 
     def graded(self, points: Array) -> Graded:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoclf.certificate import Certificate
-from paretoclf.checks import Array, Index, State
-from paretoclf.errors import InputError
+from paretoclf.checks import Array, Index, State, check_one
+from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.scores import PathScores
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
+from paretoclf.samples import squares
+from paretoclf.tolerances import BOUND_ROUNDING, CERTIFY
 
 if TYPE_CHECKING:
     from paretoclf.roc.error_curve import ErrorCurve
@@ -77,23 +79,32 @@ class OnPieces:
         """Scores of new samples as an exact piecewise affine function of t."""
         raise NotImplementedError
 
+    def _largest_value(self, Z: Any) -> float:
+        """A bound on the kernel values that scores are summed from; Z has features of new samples, or those values."""
+        features = self.gram.features
+        if features is None:
+            return float(np.abs(Z).max(initial=0.0))
+        return float(np.sqrt(squares(Z).max(initial=0.0) * squares(features).max(initial=0.0)))
+
     @cached_property
     def _certificates(self) -> list[Certificate]:
         """One certificate per certificate point."""
         raise NotImplementedError
 
-    @property
+    @cached_property
     def breakpoints(self) -> Array:
-        """Ends of the pieces, increasing: where a set changes, and where two traced stretches meet.
+        """Where a set changes (`events`), and the two ends, increasing.
 
-        The latter are few: the point at which the line was reached, and stages towards a vanishing cost.
+        Pieces (`certificate_points`) also end where two traced stretches meet, at which nothing happens.
         """
-        return self.pieces.t
+        t = self.pieces.t
+        return np.unique(np.concatenate([t[:1], t[self.pieces.changes[0]], t[-1:]]))
 
     @property
     def n_margin(self) -> Index:
-        """Size of the margin set on each piece, shape (k,)."""
-        return np.diff(self.pieces.ptr)
+        """Size of the margin set from each breakpoint to the next, shape (k,)."""
+        first = np.searchsorted(self.pieces.t, self.breakpoints[:-1])
+        return np.asarray(np.diff(self.pieces.ptr)[first])
 
     @cached_property
     def events(self) -> list[PathEvent]:
@@ -105,15 +116,43 @@ class OnPieces:
             state[i] = new
         return out
 
-    def _locate(self, t: float) -> tuple[int, float]:
-        ends = self.pieces.t
-        if not ends[0] <= t <= ends[-1]:
+    def _inside(self, t: Any) -> float:
+        """One number in the range of the path."""
+        ends, one = self.pieces.t, check_one(t, self.parameter)
+        if not ends[0] <= one <= ends[-1]:
             raise InputError(f"{self.parameter} must lie in [{ends[0]:g}, {ends[-1]:g}], got {t!r}")
+        return one
+
+    def _locate(self, t: float) -> tuple[int, float]:
+        t, ends = self._inside(t), self.pieces.t
         j = min(int(np.searchsorted(ends, t, side="right")) - 1, ends.size - 2)
         return j, float((t - ends[j]) / (ends[j + 1] - ends[j]))
 
-    def value(self, t: float) -> float:
-        """Optimal value at t: piecewise quadratic, and concave."""
+    def value(self, t: Any) -> Any:
+        """Optimal value at t: piecewise quadratic, and concave. An array of t gives an array of values.
+
+        Parameters
+        ----------
+        t : float or array
+            In the range of the path.
+
+        Returns
+        -------
+        float or array of the shape of t
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import paretoclf as pc
+        >>> path = pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), start=(0, 0), stop=(1, 1))
+        >>> np.round(path.value([0.5, 1.0]), 6)
+        array([1.555556, 2.888889])
+        """
+        if np.ndim(t):
+            return np.array([self._value(float(u)) for u in np.ravel(t)]).reshape(np.shape(t))
+        return self._value(self._inside(t))
+
+    def _value(self, t: float) -> float:
         j, f = self._locate(t)
         start, end, bend = self.pieces.value[j]
         chord = start + f * (end - start) if f <= 0.5 else end - (1 - f) * (end - start)  # exact at both ends
@@ -157,7 +196,7 @@ class OnPieces:
 
     @property
     def certificate_points(self) -> Array:
-        """Where `certificates` looks: every breakpoint and the middle of every piece, increasing."""
+        """Where `certificates` looks: ends of pieces, all breakpoints among them, and their middles; increasing."""
         ends = self.pieces.t
         points = np.empty(2 * ends.size - 1)
         points[::2] = ends
@@ -165,25 +204,39 @@ class OnPieces:
         return points
 
     def value_errors(self) -> Array:
-        """How far `value` is from the certified objective at `certificate_points`, relative; 0 up to its rounding."""
+        """How far `value` is outside its proved bounds at `certificate_points`, relative to them, shape (2 k + 1,)."""
+        outside, size = self._outside()
+        return np.asarray(outside / size)
+
+    def _outside(self) -> tuple[Array, Array]:
+        """Distances of the stored values from the intervals proved by the certificates, and the sizes of these."""
         points, V = self.certificate_points, self.pieces.value
-        ends = np.concatenate([V[:1, 0], V[:, 1]])
         stored = np.empty(points.size)
-        stored[::2], stored[1::2] = ends, 0.5 * (V[:, 0] + V[:, 1]) - 0.25 * V[:, 2]
-        stored *= self._value_units(points)
-        stored[[0, -1]] = [self.value(float(t)) for t in points[[0, -1]]]
-        proved = np.array([c.primal_value for c in self._certificates])
-        allowed = np.array([c.rounding for c in self._certificates])
+        stored[0], stored[2::2], stored[1::2] = V[0, 0], V[:, 1], 0.5 * (V[:, 0] + V[:, 1]) - 0.25 * V[:, 2]
+        # Where a piece begins elsewhere than the one before it ends, what is further off counts.
+        begins = stored.copy()
+        begins[:-1:2] = V[:, 0]
+        unit = self._value_units(points)
+        bounds = np.array([(c.dual_value, c.primal_value) for c in self._certificates]).T
+        low, high = np.min(bounds, axis=0), np.max(bounds, axis=0)  # swapped by rounding where the gap is closed
+        outside = np.zeros(points.size)
+        for values in (stored * unit, begins * unit):
+            values[[0, -1]] = [self.value(float(t)) for t in points[[0, -1]]]
+            outside = np.maximum(outside, np.maximum(low - values, values - high))
         # What a unit in the last place of t makes of the value: all there is next to the origin.
         slope = np.abs(V[:, 1] - V[:, 0]) / np.diff(self.pieces.t)
-        allowed[1::2] += 4 * np.finfo(float).eps * slope
-        allowed[:-1:2] += 4 * np.finfo(float).eps * slope
-        allowed[2::2] += 4 * np.finfo(float).eps * slope
-        return np.asarray(np.maximum(np.abs(stored - proved) - allowed, 0.0) / np.maximum(np.abs(proved), 1e-300))
+        allowed = np.zeros(points.size)
+        for part in (slice(1, None, 2), slice(0, -1, 2), slice(2, None, 2)):
+            allowed[part] += 4 * np.finfo(float).eps * slope
+        return np.maximum(outside - allowed, 0.0), np.maximum(np.max(np.abs(bounds), axis=0), 1e-300)
 
     def _value_units(self, points: Array) -> Array:
         """What the stored values are to be multiplied by at some points."""
         return np.ones(points.size)
+
+    def _value_rounding(self, t: float, certificate: Certificate) -> float:
+        """What rounding may make of the stored value at t."""
+        return certificate.rounding
 
     def certificates(self) -> list[Certificate]:
         """One certificate per breakpoint and per middle of a piece, in the order of `certificate_points`."""
@@ -191,8 +244,8 @@ class OnPieces:
 
     @property
     def worst_certificate(self) -> Certificate:
-        """The certificate with the largest residual or gap."""
-        return max(self._certificates, key=lambda c: np.max([c.residual, abs(c.gap)]))
+        """The one that passes at the largest tolerance only: where it passes, all do."""
+        return max(self._certificates, key=lambda c: c.off_by)
 
     def error_curve(self, X: Any, y: Any) -> ErrorCurve:
         """False positives and false negatives on (held-out) samples as exact step functions of t.
@@ -221,3 +274,59 @@ class OnPieces:
         from paretoclf.plotting.path import PathDisplay  # matplotlib only when a picture is wanted
 
         return PathDisplay.from_path(self).plot(ax=ax)
+
+
+def prove(path: OnPieces) -> None:
+    """Hold a path that was just traced against its certificates: settle its values, then `check_certificates`."""
+    settle_values(path)
+    check_certificates(path)
+
+
+def settle_values(path: OnPieces) -> None:
+    """Move stored values that rounding has put outside their proved bounds to the dual ones, in place.
+
+    The tracker adds up costs times slacks, where the largest cost multiplies the rounding of a slack that is zero; the
+    dual objective has no such terms. What is further off than by that rounding stays, and is an error.
+    """
+    outside, size = path._outside()
+    off = np.flatnonzero(outside > BOUND_ROUNDING * size)
+    if off.size == 0:
+        return
+    points, value = path.certificate_points[off], path.pieces.value
+    certificates = [path.certificates()[k] for k in off]
+    dual = np.array([c.dual_value for c in certificates]) / path._value_units(points)
+    middle = 0.5 * (value[:, 0] + value[:, 1]) - 0.25 * value[:, 2]
+    touched = set()
+    for k, t, proved, certificate in zip(off.tolist(), points.tolist(), dual.tolist(), certificates, strict=True):
+        if not outside[k] <= path._value_rounding(t, certificate):
+            continue
+        j = k // 2
+        if k % 2:
+            middle[j] = proved
+            touched.add(j)
+            continue
+        for piece, end in ((j, 0), (j - 1, 1)):
+            if 0 <= piece < value.shape[0]:
+                value[piece, end] = proved
+                touched.add(piece)
+    for j in touched:
+        value[j, 2] = 2.0 * (value[j, 0] + value[j, 1]) - 4.0 * middle[j]
+
+
+def check_certificates(path: OnPieces) -> None:
+    """DegeneratePathError unless every certificate passes and bounds the value that the path stores."""
+    certificates, wrong = path.certificates(), path.value_errors()
+    bad = next((k for k, c in enumerate(certificates) if not (c.passes(CERTIFY) and wrong[k] <= CERTIFY)), None)
+    if bad is None:
+        return
+    t, failed = float(path.certificate_points[bad]), not certificates[bad].passes(CERTIFY)
+    cause = certificates[bad].explain() if failed else f"the stored value is off by {wrong[bad]:.1e}"
+    costs = path.costs(t)
+    raise DegeneratePathError(
+        f"the certificate fails ({cause})",
+        t=t,
+        costs="" if costs is None else str(costs),
+        n_margin=int(path.basis(t)[1].size),
+        remedy="Standardise the features, or use a slightly different line.",
+        parameter=path.parameter,
+    )

@@ -19,11 +19,12 @@ import scipy.sparse as sp
 from tqdm import tqdm
 
 from paretoclf.certificate import Certificate, certify_many
-from paretoclf.checks import Array, Index
+from paretoclf.checks import Array, Index, check_one
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.critical import Bases, Region, Sets
+from paretoclf.path.declared import path_problem
 from paretoclf.path.exploration import Exploration
 from paretoclf.path.lines import CostProblem, trace_costs
 from paretoclf.path.polygon import area, borders, rectangle
@@ -121,7 +122,7 @@ class CostPlane:
         InputError
             If the costs are outside the rectangle.
         """
-        x, y = float(C_plus), float(C_minus)
+        x, y = check_one(C_plus, "C_plus"), check_one(C_minus, "C_minus")
         for name, value, (lo, hi) in (("C_plus", x, self.C_plus), ("C_minus", y, self.C_minus)):
             if not lo <= value <= hi:
                 raise InputError(f"{name} must lie in [{lo:g}, {hi:g}], the range of this map; got {value!r}")
@@ -164,7 +165,8 @@ class CostPlane:
         C_plus, C_minus : float
             In the rectangle.
         """
-        alpha, b = self._in(self.region_at(C_plus, C_minus), C_plus, C_minus)
+        region = self.region_at(C_plus, C_minus)
+        alpha, b = self._in(region, float(C_plus), float(C_minus))
         caps, costs = self.caps(C_plus, C_minus), Costs(C_plus, C_minus)
         w = None if self._offsets is None else self._offsets.T @ (self.y * alpha)
         return make_solution(self.gram, self.y, caps, costs, alpha, b=b, w=w, source="plane")
@@ -323,7 +325,7 @@ def plane(
     Raises
     ------
     InputError
-        If a range is none.
+        If svm is no 2C-SVM, or a range is none.
     DegeneratePathError
         If a region cannot be found, the regions do not add up to the rectangle, or a certificate fails. No doubtful
         map is returned.
@@ -344,14 +346,15 @@ def plane(
     >>> found.at(1.0, 1.0).certificate.passes(1e-12)
     True
     """
-    across, up = _range(C_plus, "C_plus"), _range(C_minus, "C_minus")
+    path_problem(svm, only="costs")
+    across, up = check_range(C_plus, "C_plus"), check_range(C_minus, "C_minus")
     began = time.perf_counter()
     frame = rectangle(across, up)
     bases = Bases(svm.gram, svm.y, svm.sample_weight, frame)
     corner, width = frame[0], frame[2] - frame[0]
     at = corner + np.array(_FIRST) * width
     path = trace_costs(svm, tuple(at), tuple(at + 1e-3 * width * _FIRST[::-1]), certify=False, progress=False)
-    t = 0.5 * float(path.breakpoints[1])
+    t = 0.5 * float(path.pieces.t[1])
     search = Exploration(svm.gram, svm.y, svm.sample_weight, bases)
     whole = area(frame)
     shown = sys.stderr.isatty() if progress is None else progress
@@ -361,21 +364,39 @@ def plane(
         svm.gram, svm.y, svm.sample_weight, across, up, tuple(search.regions),
         tuple(Contact(*each) for each in search.contacts), time.perf_counter() - began,
     )  # fmt: skip
-    missing = abs(1.0 - float(found.areas.sum()) / whole)
-    if not missing <= PLANE_AREA:
-        raise _refuse(f"the regions miss or overlap on {missing:.1e} of the rectangle", found.regions[0], at)
+    check_areas(found)
     if certify:
-        for region, proofs in zip(found.regions, found.certificates(), strict=True):
-            for costs, proof in zip(region.polygon, proofs, strict=True):
-                if not proof.passes(CERTIFY):
-                    raise _refuse(f"the certificate of a region fails ({proof.explain()})", region, costs)
+        check_vertices(found)
     return found
+
+
+def check_areas(found: CostPlane) -> None:
+    """DegeneratePathError unless the regions are in the rectangle and have its area."""
+    corners = np.concatenate([region.polygon for region in found.regions])
+    low, _, high, _ = rectangle(found.C_plus, found.C_minus)
+    slack = PLANE_SLIVER * float(np.hypot(*(high - low)))
+    outside = np.flatnonzero(((corners < low - slack) | (corners > high + slack)).any(axis=1))
+    if outside.size:
+        raise _refuse("a region leaves the rectangle", found.regions[0], corners[outside[0]])
+    missing = abs(1.0 - float(found.areas.sum()) / area(rectangle(found.C_plus, found.C_minus)))
+    if not missing <= PLANE_AREA:
+        first = found.regions[0]
+        raise _refuse(f"the regions miss or overlap on {missing:.1e} of the rectangle", first, first.centroid)
+
+
+def check_vertices(found: CostPlane) -> None:
+    """DegeneratePathError unless the certificate at every vertex of every region passes."""
+    for region, proofs in zip(found.regions, found.certificates(), strict=True):
+        for costs, proof in zip(region.polygon, proofs, strict=True):
+            if not proof.passes(CERTIFY):
+                raise _refuse(f"the certificate of a region fails ({proof.explain()})", region, costs)
 
 
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
 
 
-def _range(given: Any, name: str) -> tuple[float, float]:
+def check_range(given: Any, name: str) -> tuple[float, float]:
+    """Return a range of costs (lo, hi), or say what is wrong with it."""
     try:
         lo, hi = (float(v) for v in given)
     except (TypeError, ValueError):

@@ -89,6 +89,20 @@ def without_short_edges(polygon: Array, edge: Index, tol: float) -> tuple[Array,
     return polygon[keep], edge[keep]
 
 
+def onto_axes(polygon: Array, tol: float) -> Array:
+    """The polygon with vertices no further than tol from an axis moved onto it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> onto_axes(np.array([[-2.8e-17, 1e-18], [1.0, 1e-16], [0.5, 1.0]]), 1e-10)
+    array([[0. , 0. ],
+           [1. , 0. ],
+           [0.5, 1. ]])
+    """
+    return np.where(np.abs(polygon) <= tol, 0.0, polygon)
+
+
 def area(polygon: Array) -> float:
     """Area of a polygon; accurate for a small one far from the origin.
 

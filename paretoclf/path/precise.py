@@ -11,8 +11,8 @@ from paretoclf.checks import Array, Index, State
 from paretoclf.errors import DegeneratePathError
 from paretoclf.exact_sums import product
 from paretoclf.gram import Gram
-from paretoclf.path.sets import LEFT
 from paretoclf.path.legs import straight
+from paretoclf.path.sets import LEFT
 from paretoclf.path.tracker import FeatureForm, GramForm, Tracker, centre
 from paretoclf.tolerances import CERTIFY, OFF_CENTRE, STEEP
 

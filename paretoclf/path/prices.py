@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, keep
 from paretoclf.solution import Classifier, Solution
 from paretoclf.tolerances import PRICE_TIE
 
@@ -65,6 +65,9 @@ class ShadowPrices:
     C_minus: float
     ends: tuple[tuple[float, float], tuple[float, float]]
     samples: Array = field(repr=False)
+
+    def __post_init__(self) -> None:
+        keep(self, "samples")
 
     @property
     def unique(self) -> bool:

@@ -22,12 +22,12 @@ from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.path.build import Leg, assemble
 from paretoclf.path.engines import Tracker, make_tracker
-from paretoclf.path.sets import LEFT
-from paretoclf.path.legs import Walk, check_certificates, meter, straight
-from paretoclf.path.pieces import Pieces
-from paretoclf.path.tracker import FeatureForm, GramForm
+from paretoclf.path.legs import Walk, meter, straight
+from paretoclf.path.pieces import Pieces, prove
 from paretoclf.path.quantile_path import QuantilePath
 from paretoclf.path.segments import Log
+from paretoclf.path.sets import LEFT
+from paretoclf.path.tracker import FeatureForm, GramForm
 
 
 class QuantileProblem(Protocol):
@@ -104,7 +104,7 @@ def trace_quantile(
         pieces = _trace(svm, lo, hi, lam, engine, max_events, update)
     path = QuantilePath(svm.gram, svm.y, lam, svm.bias, pieces, time.perf_counter() - began)
     if certify:
-        check_certificates(path)
+        prove(path)
     return path
 
 

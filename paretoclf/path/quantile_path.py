@@ -16,12 +16,13 @@ from paretoclf.errors import InputError
 from paretoclf.evidence import Deferred, Judged
 from paretoclf.gram import Gram
 from paretoclf.judges.quantile import judge_quantile, judge_quantiles
-from paretoclf.path.sets import LEFT
 from paretoclf.path.pieces import OnPieces, Pieces
 from paretoclf.path.scores import PathScores
+from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate
 from paretoclf.solution import Solution
+from paretoclf.tolerances import VALUE_ROUNDING
 
 _BLOCK = 256  # columns of multipliers expanded at a time
 _ENTRIES = 1 << 24  # numbers in a matrix of scores held at a time
@@ -104,11 +105,12 @@ class QuantilePath(OnPieces):
 
     def costs(self, tau: float) -> Costs:
         """Costs at which the 2C-SVM without intercept has the same solution."""
-        total = 2 / (self.y.size * self.lam)
+        tau, total = self._inside(tau), 2 / (self.y.size * self.lam)
         return Costs((1 - tau) * total, tau * total)
 
     def caps(self, tau: float) -> Array:
         """Upper bounds of the multipliers, ``2 (1 - tau) / n`` or ``2 tau / n``, shape (n,)."""
+        tau = self._inside(tau)
         return np.where(self.y > 0, 2 * (1 - tau) / self.y.size, 2 * tau / self.y.size)
 
     def alpha(self, tau: float) -> Array:
@@ -128,6 +130,7 @@ class QuantilePath(OnPieces):
 
     def intercept(self, tau: float) -> float:
         """Weight of the constant feature at tau; 0 where there is none."""
+        tau = self._inside(tau)
         if not self.bias:
             return 0.0
         if self.pieces.w is None:
@@ -158,11 +161,12 @@ class QuantilePath(OnPieces):
         tau : float
             In the interval of the path.
         """
+        tau = self._inside(tau)
         return Solution(
             classifier=self.rule(tau),
-            evidence=Deferred(partial(self.judged, float(tau))),
+            evidence=Deferred(partial(self.judged, tau)),
             source="path",
-            values={"tau": float(tau), "lam": self.lam},
+            values={"tau": tau, "lam": self.lam},
             costs=self.costs(tau),
             notes=(END_NOTES[tau],) if tau in END_NOTES else (),
         )
@@ -226,6 +230,10 @@ class QuantilePath(OnPieces):
         b = self.intercept(tau) if self.bias else None
         judged = judge_quantile(self.gram, self.y, caps, self.lam, alpha, w=w, b=b)
         return replace(judged, numbers={**judged.numbers, "alpha": np.clip(alpha, 0.0, caps)})
+
+    def _value_rounding(self, t: float, certificate: Certificate) -> float:
+        """What rounding may make of the stored value: the tracker adds up costs times slacks."""
+        return VALUE_ROUNDING * float(self.caps(t).sum())
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

@@ -14,14 +14,15 @@ from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
-from paretoclf.path.sets import LEFT
 from paretoclf.path.pieces import OnPieces, Pieces
 from paretoclf.path.precise import PreciseSolver
 from paretoclf.path.prices import ShadowPrices, prices_of
-from paretoclf.path.scores import PathScores
+from paretoclf.path.scores import PathScores, settle
+from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
 from paretoclf.solution import Solution, make_solution
-from paretoclf.tolerances import CERTIFY, STEEP
+from paretoclf.tolerances import AT_BOUND, CERTIFY, ROUNDED, STEEP, VALUE_ROUNDING
+from paretoclf.units import balanced_units
 
 _BLOCK = 256  # columns of multipliers expanded at a time
 
@@ -63,16 +64,16 @@ class Path(OnPieces):
         )
         return (
             f"Path({a} to {b}, {self.y.size} samples, "
-            f"{self.breakpoints.size - 2} breakpoints, margin sets of up to {int(self.n_margin.max())})"
+            f"{self.breakpoints.size} breakpoints, margin sets of up to {int(self.n_margin.max())})"
         )
 
     def costs(self, t: float) -> Any:
         """Costs at t; SampleCosts on a line between such."""
-        return self.line.at(t)
+        return self.line.at(self._inside(t))
 
     def caps(self, t: float) -> Array:
         """Upper bounds of the multipliers at t, shape (n,)."""
-        return self.sample_weight * per_sample(self.line.at(t), self.y)
+        return self.sample_weight * per_sample(self.costs(t), self.y)
 
     def _trivial(self, t: float) -> bool:
         """A class has no cost: no multiplier and w = 0 exactly, where rounding would count infinitely against 0."""
@@ -115,9 +116,9 @@ class Path(OnPieces):
     def at(self, t: float) -> Solution:
         """Solution at t; its certificate is computed when asked for.
 
-        Where costs times kernel values are so large that the rounding of the multipliers shows, the certificate is
-        computed at once; if it fails, the solution is computed to twice double precision, and its numbers have the
-        second half of the multipliers, ``alpha_lo``.
+        Where costs times kernel values are so large, or one cost against the other so small, that the rounding of the
+        multipliers shows, the certificate is computed at once; if it fails, the solution is computed to twice double
+        precision, and its numbers have the second half of the multipliers, ``alpha_lo``.
 
         Parameters
         ----------
@@ -126,7 +127,7 @@ class Path(OnPieces):
         """
         w = None if self.pieces.w is None else self.slope(t)
         stored = self._solution(t, self.alpha(t), self.intercept(t), w)
-        if not self._steep or stored.certificate.passes():
+        if not self._rounds(t) or stored.certificate.passes():
             return stored
         return self._precise(t) or stored
 
@@ -139,6 +140,20 @@ class Path(OnPieces):
     def _steep(self) -> bool:
         """Whether the rounding of a multiplier may move margins by more than certificates allow."""
         return bool(STEEP * self._largest_cap * self.gram.diagonal().max() > CERTIFY)
+
+    def _rounds(self, t: float) -> bool:
+        """Whether rounding shows at t: on a steep path, or relative to multipliers that balance a cheap class."""
+        caps = self.caps(t)
+        return self._steep or bool(STEEP * caps.max() > CERTIFY * balanced_units(self.y, caps).min())
+
+    def _stores(self, t: float, solution: Solution) -> bool:
+        """Whether what is stored at t is a precise solution but for rounding."""
+        largest, b = float(self.caps(t).max()), self.intercept(t)
+        off = float(np.abs(self.alpha(t) - solution.alpha).max())
+        low, high = solution.classifier.b_interval
+        room = max(ROUNDED, STEEP * largest * float(self.gram.diagonal().max())) * (1.0 + abs(b))
+        near = off <= ROUNDED * float(solution.alpha.max()) + AT_BOUND * largest
+        return bool(near and low - room <= b <= high + room)
 
     @property
     def _largest_cap(self) -> float:
@@ -165,11 +180,9 @@ class Path(OnPieces):
     def _solver(self) -> PreciseSolver:
         return PreciseSolver(self.gram, self.y, self._largest_cap)
 
-    def value(self, t: float) -> float:
-        """Optimal value at t: piecewise quadratic, concave (Bach et al. 2006, section 3)."""
-        if self._trivial(t):
-            return 0.0
-        return super().value(t)
+    def _value(self, t: float) -> float:
+        """Piecewise quadratic, concave (Bach et al. 2006, section 3)."""
+        return 0.0 if self._trivial(t) else super()._value(t)
 
     def shadow_prices(self, t: float) -> ShadowPrices:
         """What a unit of either cost adds to the optimal value at t: the weighted slacks of either class.
@@ -204,25 +217,37 @@ class Path(OnPieces):
         """
         P = self.pieces
         if P.w is not None:
-            base = self.gram.cross_features(X) @ P.w.T
+            Z = self.gram.cross_features(X)
+            base = np.asarray(Z @ P.w.T)
         elif self.gram.features is not None:
             Z = self.gram.cross_features(X)
             base = np.empty((Z.shape[0], P.t.size))
             for j, t in enumerate(P.t):
                 base[:, j] = Z @ self.slope(float(t))
         else:
-            K = self.gram.cross(X)
-            base = np.empty((K.shape[0], P.t.size))
+            Z = self.gram.cross(X)
+            base = np.empty((Z.shape[0], P.t.size))
             for first in range(0, P.t.size, _BLOCK):
                 knots = np.arange(first, min(first + _BLOCK, P.t.size))
-                base[:, knots] = K @ (self.y[:, None] * self._expand(P.t[knots])[0])
+                base[:, knots] = Z @ (self.y[:, None] * self._expand(P.t[knots])[0])
+        settle(base, self._largest_value(Z) * self._most_multipliers())
         return PathScores(P.t, base[:, :-1] + P.b0, base[:, 1:] + P.b1)
+
+    def _most_multipliers(self) -> Array:
+        """A bound on the sum of the multipliers at each knot: those of either class add up to the same."""
+        positive = self.y > 0
+        caps = [self.caps(float(t)) for t in self.pieces.t]
+        return np.array([2.0 * min(c[positive].sum(), c[~positive].sum()) for c in caps])
 
     def _expand(self, points: Array) -> tuple[Array, Array, Array]:
         """Multipliers (n, k), caps (n, k) and intercepts (k,) at increasing points."""
         alpha = np.stack([self.alpha(float(t)) for t in points], axis=1)
         caps = np.stack([self.caps(float(t)) for t in points], axis=1)
         return alpha, caps, np.array([self.intercept(float(t)) for t in points])
+
+    def _value_rounding(self, t: float, certificate: Certificate) -> float:
+        """What rounding may make of the stored value: the tracker adds up costs times slacks."""
+        return VALUE_ROUNDING * float(self.caps(t).sum())
 
     @cached_property
     def _certificates(self) -> list[Certificate]:
@@ -236,8 +261,8 @@ class Path(OnPieces):
             out += certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, **data)
         for j, certificate in enumerate(out):
             if not certificate.passes():
-                better = self._precise(float(points[j])) if self._steep else None
-                if better is None:
+                better = self._precise(float(points[j])) if self._rounds(float(points[j])) else None
+                if better is None or not self._stores(float(points[j]), better):
                     break  # one that fails is enough
                 out[j] = better.certificate
         return out

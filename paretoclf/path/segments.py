@@ -9,6 +9,7 @@ import numpy as np
 from paretoclf.checks import Array, Index, State
 from paretoclf.tolerances import ROUNDING
 
+
 @dataclass(frozen=True)
 class Line:
     """Everything that moves with t in [0, 1].

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.checks import Array
+from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_spec
 from paretoclf.path.pieces import Pieces
@@ -36,12 +37,19 @@ def write_arrays(file: str | os.PathLike[str], gram: Gram, y: Array, seconds: fl
         What every path and map has.
     arrays : mapping of str to array
         The rest.
+
+    Raises
+    ------
+    InputError
+        If its folder does not exist.
     """
     target = FilePath(file)
     target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
     stored: dict[str, Any] = {**_stored(gram.X), **arrays}
     if gram.pivots is not None:
         stored["pivots"] = gram.pivots
+    if not target.parent.is_dir():
+        raise InputError(f"file must lie in a folder that there is, got {target}: there is no folder {target.parent}")
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "wb") as stream:
@@ -70,4 +78,6 @@ def take_samples(stored: dict[str, Any]) -> Samples:
     if "X_shape" not in stored:
         return X
     indices, indptr, shape = (stored.pop(f"X_{name}") for name in ("indices", "indptr", "shape"))
-    return sp.csr_array((X, indices, indptr), shape=tuple(int(size) for size in shape))
+    samples = sp.csr_array((X, indices, indptr), shape=tuple(int(size) for size in shape))
+    samples.check_format()  # ValueError for indices out of range
+    return samples

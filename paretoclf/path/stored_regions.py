@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Index
+from paretoclf.errors import InputError
+from paretoclf.path.consistent import finite, whole
 from paretoclf.path.critical import Facet, Region
+from paretoclf.path.sets import MARGIN, RIGHT
 
 _NO_FACET = (-1, -1)  # an edge on the border of the map
 
@@ -35,10 +38,23 @@ def pack(regions: Sequence[Region]) -> dict[str, Any]:
     }
 
 
-def unpack(stored: Mapping[str, Any]) -> tuple[Region, ...]:
-    """The regions that `pack` was given; ValueError if the arrays do not fit each other."""
-    corners = _slices(stored["corners"], stored["polygon"], stored["facets"])
-    sizes = _slices(stored["sizes"], stored["margin"], stored["alpha_map"])
+def unpack(stored: Mapping[str, Any], n: int) -> tuple[Region, ...]:
+    """The regions of a map of n samples that `pack` was given; InputError if the arrays do not fit each other."""
+    r = np.size(stored["corners"])
+    if r == 0:
+        raise InputError("there must be at least one region")
+    counts = whole(stored["corners"], "corners", (r,), 3, np.iinfo(np.int32).max)
+    corners = _slices(counts, finite(stored["polygon"], "polygon", (None, 2)), stored["facets"])
+    of_margin = whole(stored["sizes"], "sizes", (r,), 0, n + 1)
+    margin, alpha_map = stored["margin"], finite(stored["alpha_map"], "alpha_map", (None, 3))
+    sizes = _slices(of_margin, whole(margin, "margin", (None,), 0, n), alpha_map)
+    sets = whole(stored["sets"], "sets", (r, n), RIGHT, 3)
+    for k, part in enumerate(sizes):
+        if not np.array_equal(np.sort(margin[part]), np.flatnonzero(sets[k] == MARGIN)):
+            raise InputError(f"the margin set of region {k} is not that of its sets")
+    finite(stored["b_map"], "b_map", (r, 3))
+    whole(stored["key"], "key", (r, n), -128, 128)
+    whole(stored["facets"], "facets", (None, 2), -1, max(n, 3))
     facets = [None if sample < 0 else Facet(int(sample), int(to)) for sample, to in stored["facets"]]
     return tuple(
         Region(
@@ -49,7 +65,7 @@ def unpack(stored: Mapping[str, Any]) -> tuple[Region, ...]:
     )  # fmt: skip
 
 
-def _slices(counts: Array, *counted: Array) -> list[slice]:
+def _slices(counts: Index, *counted: Any) -> list[slice]:
     ends = np.concatenate([[0], np.cumsum(counts)])
     if any(each.shape[0] != ends[-1] for each in counted):
         raise ValueError("arrays of different lengths")

@@ -1,4 +1,4 @@
-"""The one entry to exact paths: which path it is, is decided by the formulation."""
+"""The one entry to exact paths: which path it is, is declared by the formulation."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from paretoclf.errors import InputError
+from paretoclf.path.declared import path_problem
 from paretoclf.path.lines import CostProblem, trace_costs
 from paretoclf.path.margin_path import MarginPath
 from paretoclf.path.margins import MarginProblem, trace_margins
@@ -88,7 +89,8 @@ def trace(
     Parameters
     ----------
     svm : TwoCSVM, QuantileSVM, BiobjectiveMargin or TwoNuSVM
-        The problem; only its samples, labels and weights are used, no solver.
+        The problem; only its samples, labels and weights are used, no solver. A formulation of your own that is one of
+        these problems says so by its ``path_problem``; any other has no exact path.
     start, stop : Costs or pair (C_plus, C_minus), or SampleCosts
         For `TwoCSVM`: the ends of a segment of the cost plane, anywhere in the closed quadrant, the origin and the
         axes included; or one cost per sample. If one of the two is a SampleCosts, the costs of each sample move
@@ -126,8 +128,8 @@ def trace(
     Raises
     ------
     InputError
-        If a parameter is missing, does not belong to the formulation, or is out of its range; or hub belongs to
-        another problem.
+        If svm is no formulation or has no exact path; if a parameter is missing, does not belong to the formulation, or
+        is out of its range; or hub belongs to another problem.
     DegeneratePathError
         If the path cannot be continued, or fails its certificate. No doubtful path is returned.
 
@@ -153,16 +155,16 @@ def trace(
     """
     given = {"start": start, "stop": stop, "hub": hub, "tau": tau, "lam": lam, "theta": theta}
     given |= {"C_plus": C_plus, "C_minus": C_minus, "nu": nu, "asymmetry": asymmetry}
-    domain = tuple(getattr(svm, "domain", ()))
+    problem = path_problem(svm)
     follower: Callable[..., Any]
     names: tuple[str, ...] = ("start", "stop")
     optional: tuple[str, ...] = ()
     instead = ""
-    if "tau" in domain:
+    if problem == "quantile":
         follower, names = trace_quantile, ("tau", "lam")
-    elif "theta" in domain:
-        follower, names = trace_margins, domain
-    elif "nu" not in domain and "nu_plus" not in domain:
+    elif problem == "margins":
+        follower, names = trace_margins, ("theta", "C_plus", "C_minus") if svm.soft else ("theta",)
+    elif problem == "costs":
         follower, optional = trace_costs, ("hub",)
     elif nu is None and asymmetry is None:
         follower, instead = trace_hulls, ", or with nu and asymmetry"

@@ -8,9 +8,9 @@ every index in at most one row of A, with coefficient :math:`\kappa_i\neq0`. Gra
 :math:`g = Qa - p + A^\top\eta`; optimal iff :math:`g_i\ge0` where :math:`a_i=0`, :math:`g_i\le0` where
 :math:`a_i=c_i`, :math:`g_i=0` between.
 
-The state is a *basis*: a margin set F whose bordered system is nonsingular and which has a member in every row of A, and
-the bound at which each other index sits. On a basis the solution is affine in t. docs/tracker.md explains the algorithm
-on the textbook tracker; this is the face of the same in C++ (``core/``), in two precisions.
+The state is a *basis*: a margin set F whose bordered system is nonsingular and which has a member in every row of A,
+and the bound at which each other index sits. On a basis the solution is affine in t. docs/tracker.md explains the
+algorithm on the textbook tracker; this is the face of the same in C++ (``core/``), in two precisions.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ class FeatureForm:
             return _core.DenseTracker(np.ascontiguousarray(self.sign[:, None] * self.X), *rest)
         Z = sp.csr_array(self.X)
         values = np.repeat(self.sign, np.diff(Z.indptr)) * Z.data
-        return _core.SparseTracker(Z.indptr.astype(np.int64), Z.indices.astype(np.int32), values, int(Z.shape[1]), *rest)
+        return _core.SparseTracker(
+            Z.indptr.astype(np.int64), Z.indices.astype(np.int32), values, int(Z.shape[1]), *rest
+        )
 
 
 def centre(X: Any) -> Array | None:
@@ -107,7 +109,7 @@ class Precise:
 
 
 def add_product(A: Array, hi: Array, lo: Array, out_hi: Array, out_lo: Array) -> None:
-    """Add ``A @ (hi + lo)`` to ``out_hi + out_lo``, in place, in twice the precision; A (m, k), the others (k, c), (m, c)."""
+    """Add ``A @ (hi + lo)`` to ``out_hi + out_lo``, in place, in twice the precision: A (m, k), x (k, c)."""
     _core.add_product(np.ascontiguousarray(A), hi, lo, out_hi, out_lo)
 
 
@@ -204,8 +206,8 @@ class Tracker:
         Raises
         ------
         DegeneratePathError
-            If the path stalls at one t, needs more than max_events exchanges (by default 200 n + 10 000), or its next step
-            cannot be told with confidence.
+            If the path stalls at one t, needs more than max_events exchanges (by default 200 n + 10 000), or its next
+            step cannot be told with confidence.
         """
         limit = 200 * self.n + 10_000 if max_events is None else max_events
         self._log = None
@@ -214,7 +216,8 @@ class Tracker:
                 stop = self._core.run(limit, _TURN)
             except _core.Refused as error:
                 raise self._refuse(
-                    str(error), "Standardise the features or use a slightly different line; no doubtful path is returned."
+                    str(error),
+                    "Standardise the features or use a slightly different line; no doubtful path is returned.",
                 ) from None
             if progress is not None:
                 progress(self._core.t)
@@ -223,7 +226,9 @@ class Tracker:
             if stop == _LIMIT:
                 raise self._refuse(f"more than {limit} exchanges", "Raise max_events, or trace the line in parts.")
             if stop == _STALL:
-                raise self._refuse("no progress after very many exchanges at one point", "Use a slightly different line.")
+                raise self._refuse(
+                    "no progress after very many exchanges at one point", "Use a slightly different line."
+                )
 
     def _refuse(self, cause: str, remedy: str) -> DegeneratePathError:
         t = float(self._core.t)

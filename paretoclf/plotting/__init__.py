@@ -2,12 +2,15 @@
 
 from paretoclf.plotting.empirical import EmpiricalDisplay as EmpiricalDisplay
 from paretoclf.plotting.errors import ErrorCurveDisplay as ErrorCurveDisplay
+from paretoclf.plotting.hulls import HullsDisplay as HullsDisplay
 from paretoclf.plotting.hulls import plot_hulls as plot_hulls
+from paretoclf.plotting.nested import NestedRocDisplay as NestedRocDisplay
 from paretoclf.plotting.nu_grid import NuGridDisplay as NuGridDisplay
 from paretoclf.plotting.path import PathDisplay as PathDisplay
 from paretoclf.plotting.path import plot_paths as plot_paths
 from paretoclf.plotting.plane import PlaneDisplay as PlaneDisplay
 from paretoclf.plotting.roc import RocDisplay as RocDisplay
+from paretoclf.plotting.sweep import SweepDisplay as SweepDisplay
 from paretoclf.plotting.sweep import plot_sweep as plot_sweep
 from paretoclf.plotting.tradeoff import TradeoffDisplay as TradeoffDisplay
 from paretoclf.plotting.value import ValueDisplay as ValueDisplay

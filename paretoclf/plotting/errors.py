@@ -95,7 +95,7 @@ class ErrorCurveDisplay:
             ax.plot(edges[alone], at[alone], ".", color=color, markersize=5)
         best = curve.minimax()
         for j, optimum in enumerate(best):
-            label = f"minimax: {optimum.objective:.3g}" if j == 0 else None
+            label = f"minimax, chosen here: {optimum.objective:.3g}" if j == 0 else None
             low, high = np.sort(self.position(np.array([optimum.start, optimum.stop])))
             ax.axvspan(low, high, color="0.85", zorder=0, label=label)
         ax.set(xlabel=LABELS[self.parameter], ylabel="rate of errors", ylim=(-0.02, 1.02))

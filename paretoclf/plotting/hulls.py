@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,62 +13,96 @@ from paretoclf.samples import dense
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 COLOURS = {1: "#D55E00", -1: "#0072B2"}
 
 
-def plot_hulls(hulls: ReducedHulls, ax: Axes | None = None) -> Axes:
-    """Draw two reduced convex hulls of samples with two features (linear kernel).
+@dataclass(eq=False)
+class HullsDisplay:
+    """Two reduced convex hulls of samples with two features (linear kernel).
 
     Parameters
     ----------
     hulls : ReducedHulls
         As `TwoNuSVM.hulls` returns them.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
 
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    InputError
-        If there are no outlines: another kernel, or more than two features.
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+        The figure it belongs to.
 
     Examples
     --------
     >>> import numpy as np
     >>> import paretoclf as pc
-    >>> from paretoclf.plotting import plot_hulls
+    >>> from paretoclf.plotting import HullsDisplay
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([1.0, -1.0], 10)
     >>> hulls = pc.TwoNuSVM(rng.normal(size=(20, 2)) + y[:, None], y).hulls(0.5, 0.5)
-    >>> ax = plot_hulls(hulls)  # doctest: +SKIP
+    >>> HullsDisplay.from_hulls(hulls).hulls.meet  # display.plot() draws it
+    False
     """
-    outlines = {sign: hulls.outline(sign) for sign in (1, -1)}
-    if ax is None:
-        from matplotlib import pyplot as plt
 
-        ax = plt.subplots(layout="constrained")[1]
-    X = dense(hulls.gram.features)
-    points = {1: hulls.point_plus, -1: hulls.point_minus}
-    shares = {1: hulls.nu_plus, -1: hulls.nu_minus}
-    for sign, name in ((1, "positive"), (-1, "negative")):
-        mine, colour = X[hulls.y == sign], COLOURS[sign]
-        ax.scatter(mine[:, 0], mine[:, 1], s=14, color=colour, marker="o" if sign > 0 else "s", label=name)
-        closed = np.vstack([outlines[sign], outlines[sign][:1]])
-        ax.fill(closed[:, 0], closed[:, 1], color=colour, alpha=0.15)
-        ax.plot(closed[:, 0], closed[:, 1], color=colour, lw=1, label=f"reduced hull, nu = {shares[sign]:g}")
-        ax.plot(*points[sign], marker="*", ms=12, color=colour, mec="black", ls="none")
-    ax.plot(*zip(points[1], points[-1], strict=True), color="black", lw=1, ls="--", label="nearest points")
-    if not hulls.meet:
-        rule = hulls.solution.classifier
-        _line(ax, rule.w, rule.b)
-    ax.set(xlabel="x1", ylabel="x2", title="The hulls meet: no classifier" if hulls.meet else "")
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.legend(fontsize="small")
-    return ax
+    hulls: ReducedHulls
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    @classmethod
+    def from_hulls(cls, hulls: ReducedHulls) -> HullsDisplay:
+        """Make the display of two hulls."""
+        return cls(hulls)
+
+    def plot(self, ax: Axes | None = None) -> HullsDisplay:
+        """Draw samples, outlines, nearest points and the line between.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        HullsDisplay
+            This object, with `ax_` and `figure_`.
+
+        Raises
+        ------
+        InputError
+            If there are no outlines: another kernel, or more than two features.
+        """
+        hulls = self.hulls
+        outlines = {sign: hulls.outline(sign) for sign in (1, -1)}
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            ax = plt.subplots(layout="constrained")[1]
+        X = dense(hulls.gram.features)
+        points = {1: hulls.point_plus, -1: hulls.point_minus}
+        shares = {1: hulls.nu_plus, -1: hulls.nu_minus}
+        for sign, name in ((1, "positive"), (-1, "negative")):
+            mine, colour = X[hulls.y == sign], COLOURS[sign]
+            ax.scatter(mine[:, 0], mine[:, 1], s=14, color=colour, marker="o" if sign > 0 else "s", label=name)
+            closed = np.vstack([outlines[sign], outlines[sign][:1]])
+            ax.fill(closed[:, 0], closed[:, 1], color=colour, alpha=0.15)
+            ax.plot(closed[:, 0], closed[:, 1], color=colour, lw=1, label=f"reduced hull, nu = {shares[sign]:g}")
+            ax.plot(*points[sign], marker="*", ms=12, color=colour, mec="black", ls="none")
+        ax.plot(*zip(points[1], points[-1], strict=True), color="black", lw=1, ls="--", label="nearest points")
+        if not hulls.meet:
+            rule = hulls.solution.classifier
+            _line(ax, rule.w, rule.b)
+        ax.set(xlabel="x1", ylabel="x2", title="The hulls meet: no classifier" if hulls.meet else "")
+        ax.set_aspect("equal", adjustable="datalim")
+        ax.legend(fontsize="small")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def plot_hulls(hulls: ReducedHulls, ax: Axes | None = None) -> HullsDisplay:
+    """Draw two reduced convex hulls; see `HullsDisplay`."""
+    return HullsDisplay.from_hulls(hulls).plot(ax)
 
 
 def _line(ax: Axes, w: np.ndarray, b: float) -> None:

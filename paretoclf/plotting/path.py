@@ -113,7 +113,7 @@ class PathDisplay:
         PathDisplay
             This object, with `axes_` and `figure_`.
         """
-        upper, lower = _panels(ax)
+        upper, lower = panels(ax)
         knots = self.knots()
         if isinstance(self.path, MarginPath):
             self._margins(upper, self.path, knots)
@@ -241,7 +241,7 @@ def plot_paths(
         figure = plt.figure(figsize=(6.4 * len(paths), 6.4), layout="constrained")
     panels = figure.subplots(2, len(paths), squeeze=False, height_ratios=(2, 1))
     for column, (name, path) in enumerate(paths.items()):
-        title = f"{name}: {path.breakpoints.size - 2} breakpoints"
+        title = f"{name}: {path.breakpoints.size} breakpoints"
         PathDisplay.from_path(path, feature_names).plot(panels[:, column], title=title)
     return figure
 
@@ -262,7 +262,7 @@ def plain(text: str) -> str:
     return f" {text}" if text.startswith("_") else text
 
 
-def _panels(ax: Any) -> tuple[Axes, Axes]:
+def panels(ax: Any) -> tuple[Axes, Axes]:
     """Two panels one above the other, from what the user gave."""
     if ax is None:
         from matplotlib import pyplot as plt

@@ -1,10 +1,10 @@
-"""The picture of several ROC curves and their hulls."""
+"""The picture of several ROC curves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paretoclf.errors import InputError
 from paretoclf.roc import RocCurve
@@ -19,7 +19,9 @@ STYLES = (("#0072B2", "--"), ("#D55E00", "-"), ("#009E73", "-."), ("#CC79A7", ":
 
 @dataclass(eq=False)
 class RocDisplay:
-    """ROC curves in one picture, each with its upper hull as a thin line.
+    """ROC curves in one picture; on request each with its upper envelope as a thin line.
+
+    What was chosen by the labels that judge it is called optimistic in the legend.
 
     Parameters
     ----------
@@ -58,9 +60,9 @@ class RocDisplay:
     @classmethod
     def from_curves(cls, *curves: RocCurve, **named: RocCurve) -> RocDisplay:
         """Collect curves; those without a name are called by what varies along them."""
-        return cls({**{f"varying {curve.vary}": curve for curve in curves}, **named})
+        return cls({**{f"varying {curve.vary}" if curve.vary else "curve": curve for curve in curves}, **named})
 
-    def plot(self, ax: Axes | None = None, *, hull: bool = True, title: str | None = None) -> RocDisplay:
+    def plot(self, ax: Axes | None = None, *, hull: bool = False, title: str | None = None, **line: Any) -> RocDisplay:
         """Draw the curves.
 
         Parameters
@@ -68,29 +70,50 @@ class RocDisplay:
         ax : matplotlib Axes, optional
             Where to draw; default: a new figure.
         hull : bool
-            Whether to draw the hulls.
+            Whether to draw the upper envelopes, too: what choosing by these labels would promise.
         title : str, optional
             Title of the axes.
+        **line
+            Passed on to ``Axes.plot`` for every curve.
 
         Returns
         -------
         RocDisplay
             This object, with `ax_` and `figure_`.
         """
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            ax = plt.subplots(figsize=(6, 6), layout="constrained")[1]
-        ax.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0, label="chance")
+        ax = roc_axes(ax)
+        envelopes = 0
         for j, (name, curve) in enumerate(self.curves.items()):
             color, style = STYLES[j % len(STYLES)]
-            curve.plot(ax, name=name, color=color, linestyle=style, linewidth=1.8)
-            if hull:
+            flatters = ", optimistic" if curve.chosen else ""
+            label = f"{name} (AUC {curve.auc:.3f}{flatters})"
+            look: dict[str, Any] = {"color": color, "linestyle": style, "linewidth": 1.8, "label": label, **line}
+            ax.plot(curve.fpr, curve.tpr, **look)
+            if hull and not curve.chosen:
                 envelope = curve.hull()
-                ax.plot(envelope.fpr, envelope.tpr, color=color, linewidth=0.8, alpha=0.6)
-        ax.legend(loc="lower right", frameon=False)
-        ax.grid(color="0.92", linewidth=0.6)
-        if title is not None:
-            ax.set_title(title)
+                text = None if envelopes else "upper envelopes (optimistic)"
+                ax.plot(envelope.fpr, envelope.tpr, color=look["color"], linewidth=0.8, alpha=0.6, label=text)
+                envelopes += 1
+        finish(ax, title)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def roc_axes(ax: Axes | None) -> Axes:
+    """Axes for ROC curves, with the line of chance: those given, or a new figure's."""
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        ax = plt.subplots(figsize=(6, 6), layout="constrained")[1]
+    ax.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0, label="chance")
+    ax.set(xlabel="false positive rate", ylabel="true positive rate", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+    ax.set_aspect("equal")
+    ax.grid(color="0.92", linewidth=0.6)
+    return ax
+
+
+def finish(ax: Axes, title: str | None) -> None:
+    """Legend and title."""
+    ax.legend(loc="lower right", frameon=False)
+    if title is not None:
+        ax.set_title(title)

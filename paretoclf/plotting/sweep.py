@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretoclf.errors import InputError
-from paretoclf.plotting.path import FLOOR, GREY, NAMED
+from paretoclf.plotting.path import FLOOR, GREY, NAMED, panels
 from paretoclf.solve.sweep import Sweep
 from paretoclf.tolerances import CERTIFY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 
-def plot_sweep(sweep: Sweep, parameter: str | None = None, figure: Figure | None = None) -> tuple[Axes, Axes]:
-    """Draw a sweep against one of its parameters: coefficients (or the values, without w), and the duality gaps.
+@dataclass(eq=False)
+class SweepDisplay:
+    """A sweep against one of its parameters: coefficients (or the values, without w), and the duality gaps.
 
     Parameters
     ----------
@@ -25,43 +27,110 @@ def plot_sweep(sweep: Sweep, parameter: str | None = None, figure: Figure | None
         Of any formulation.
     parameter : str, optional
         Horizontal axis; by default the first parameter that moves.
-    figure : matplotlib Figure, optional
-        Where to draw; by default a new one.
+
+    Attributes
+    ----------
+    axes_ : tuple of two matplotlib Axes
+        Coefficients or values, and gaps, as drawn last.
+    figure_ : matplotlib Figure
+        The figure they belong to.
+
+    Raises
+    ------
+    InputError
+        If the sweep is empty or has no such parameter.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> from paretoclf.plotting import SweepDisplay
+    >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+    >>> display = SweepDisplay.from_sweep(pc.sweep(svm, C_plus=[1.0, 1.0], C_minus=[0.5, 1.0]))
+    >>> display.parameter  # display.plot() draws it
+    'C_minus'
+    """
+
+    sweep: Sweep
+    parameter: str = ""
+    axes_: tuple[Axes, Axes] = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        columns = self.sweep.parameters
+        if not columns:
+            raise InputError("sweep must hold at least one solution, got none")
+        if not self.parameter:
+            moves = (name for name, column in columns.items() if np.ptp(column) > 0)
+            self.parameter = next(moves, next(iter(columns)))
+        if self.parameter not in columns:
+            raise InputError(f"parameter must be one of {', '.join(columns)}, got {self.parameter!r}")
+
+    @classmethod
+    def from_sweep(cls, sweep: Sweep, parameter: str | None = None) -> SweepDisplay:
+        """Make the display of a sweep."""
+        return cls(sweep, parameter or "")
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> SweepDisplay:
+        """Draw the two panels.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or pair of them, optional
+            The two panels, or one Axes whose place they take; default: a new figure.
+        title : str, optional
+            Title above the upper panel.
+
+        Returns
+        -------
+        SweepDisplay
+            This object, with `axes_` and `figure_`.
+        """
+        upper, lower = panels(ax)
+        column = self.sweep.parameters[self.parameter]
+        order = np.argsort(column, kind="stable")
+        at = column[order]
+        try:
+            shown, label = np.array([s.classifier.w for s in self.sweep])[order], "coefficients"
+        except InputError:
+            shown, label = self.sweep.values[order, None], "optimal value"
+        for j, curve in enumerate(shown.T):
+            upper.plot(at, curve, color=NAMED[j] if j < len(NAMED) else GREY, lw=1.2, marker=".")
+        upper.set_ylabel(label)
+        gaps = np.maximum(np.abs([c.gap for c in self.sweep.certificates]), FLOOR)[order]
+        lower.semilogy(at, gaps, color="black", lw=1, marker=".", label="of each solution")
+        lower.axhline(CERTIFY, color="0.6", ls="--", lw=1, label="required")
+        lower.set(xlabel=self.parameter, ylabel="relative gap")
+        lower.legend(fontsize="x-small", framealpha=0.9, edgecolor="none")
+        upper.tick_params(labelbottom=False)
+        if at[0] > 0 and at[-1] > 100 * at[0]:
+            for panel in (upper, lower):
+                panel.set_xscale("log")
+        if title is not None:
+            upper.set_title(title)
+        self.axes_, self.figure_ = (upper, lower), upper.figure
+        return self
+
+
+def plot_sweep(sweep: Sweep, parameter: str | None = None, ax: Any = None) -> SweepDisplay:
+    """Draw a sweep; see `SweepDisplay`.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        Of any formulation.
+    parameter : str, optional
+        Horizontal axis; by default the first parameter that moves.
+    ax : matplotlib Axes or pair of them, optional
+        As for `SweepDisplay.plot`.
 
     Returns
     -------
-    tuple of two matplotlib Axes
+    SweepDisplay
+        With ``axes_`` and ``figure_``.
 
     Raises
     ------
     InputError
         If the sweep is empty or has no such parameter.
     """
-    columns = sweep.parameters
-    if not columns:
-        raise InputError("sweep must hold at least one solution, got none")
-    if parameter is None:
-        parameter = next((name for name, column in columns.items() if np.ptp(column) > 0), next(iter(columns)))
-    if parameter not in columns:
-        raise InputError(f"parameter must be one of {', '.join(columns)}, got {parameter!r}")
-    if figure is None:
-        from matplotlib import pyplot as plt
-
-        figure = plt.figure(figsize=(6.4, 5.6), layout="constrained")
-    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
-    order = np.argsort(columns[parameter], kind="stable")
-    at = columns[parameter][order]
-    try:
-        shown, label = np.array([s.classifier.w for s in sweep])[order], "coefficients"
-    except InputError:
-        shown, label = sweep.values[order, None], "optimal value"
-    for j, curve in enumerate(shown.T):
-        upper.plot(at, curve, color=NAMED[j] if j < len(NAMED) else GREY, lw=1.2, marker=".")
-    upper.set_ylabel(label)
-    gaps = np.maximum(np.abs([c.gap for c in sweep.certificates]), FLOOR)[order]
-    lower.semilogy(at, gaps, color="black", lw=1, marker=".")
-    lower.axhline(CERTIFY, color="0.6", ls="--", lw=1)
-    lower.set(xlabel=parameter, ylabel="relative gap")
-    if at[0] > 0 and at[-1] > 100 * at[0]:
-        upper.set_xscale("log")
-    return upper, lower
+    return SweepDisplay.from_sweep(sweep, parameter).plot(ax)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array, Mask
+from paretoclf.checks import Array, Index, Mask
 from paretoclf.path.scores import PathScores
 
 #: Entries of a score matrix that are worked on at once: bounds the memory of temporaries to some tens of MB.
@@ -119,9 +119,8 @@ def _in_pieces(scores: PathScores, low: int, high: int) -> list[Found]:
     a, c = scores.start[:, low:high], scores.end[:, low:high]
     first = just_after(a, c)
     sample, piece = np.nonzero(first != just_after(c, a))
-    share = zero_share(a[sample, piece], c[sample, piece])
-    left, right = scores.t[low + piece], scores.t[low + piece + 1]
-    t = np.minimum(left + (right - left) * share, right)
+    t = zeros_of_pieces(scores, sample, low + piece)
+    right = scores.t[low + piece + 1]
     # Rounding may put a change of this piece on its right end, where a jump of b is still to come.
     return [(t, np.where(t < right, 1.0, 0.0), sample, ~first[sample, piece])]
 
@@ -140,7 +139,11 @@ def _at_breakpoints(scores: PathScores, low: int, high: int) -> list[Found]:
     found = []
     for before, after, swept in ((last, jump_first, 0.0), (jump_first, jump_last, None), (jump_last, next_first, 1.0)):
         sample, j = np.nonzero(before != after)
-        share = zero_share(a[sample, j], c[sample, j]) if swept is None else np.full(len(j), swept)
+        if swept is None:
+            from_, to = a[sample, j], c[sample, j]
+            share = coincide(zero_share(from_, to), j, scores.rounding[sample] / np.abs(from_ - to))
+        else:
+            share = np.full(len(j), swept)
         found.append((t[j], share, sample, after[sample, j]))
     return found
 
@@ -153,3 +156,33 @@ def just_after(value: Array, other_end: Array) -> Mask:
 def zero_share(a: Array, c: Array) -> Array:
     """Where an affine function with values a and c of opposite signs at 0 and 1 is zero."""
     return np.asarray(np.abs(a) / (np.abs(a) + np.abs(c)))
+
+
+def zeros_of_pieces(scores: PathScores, sample: Index, piece: Index) -> Array:
+    """Where the scores of some samples are zero on some pieces, at whose ends they have opposite signs."""
+    a, c = scores.start[sample, piece], scores.end[sample, piece]
+    left, right = scores.t[piece], scores.t[piece + 1]
+    t = np.minimum(left + (right - left) * zero_share(a, c), right)
+    return coincide(t, piece, (right - left) * scores.rounding[sample] / np.abs(a - c))
+
+
+def coincide(position: Array, group: Index, width: Array) -> Array:
+    """Positions, those of one group made equal where they are closer than the widths to which they are known.
+
+    Equal samples change their labels together, though rounding has put their zeros apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.roc.crossings import coincide
+    >>> np.unique(coincide(np.array([0.3, 0.1 + 0.2, 0.4]), np.array([0, 0, 0]), np.full(3, 1e-15))).size
+    2
+    """
+    order = np.lexsort((position, group))
+    ordered, known = position[order], width[order]
+    apart = np.ones(ordered.size, dtype=bool)
+    apart[:-1] = (np.diff(group[order]) != 0) | (np.diff(ordered) > known[:-1] + known[1:])
+    last = np.flatnonzero(apart)
+    out = np.empty_like(ordered)
+    out[order] = np.repeat(ordered[last], np.diff(last, prepend=-1))
+    return out

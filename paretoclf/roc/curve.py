@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, real_array
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.roc.hull import upper_hull
@@ -23,12 +23,14 @@ from paretoclf.tolerances import RATE_ROUNDING, ROC_TIE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from paretoclf.plotting.roc import RocDisplay
+
 Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class RocPoint:
-    """One classifier of a curve, as chosen by `RocCurve.select`.
+    """One classifier of a curve, as chosen by `RocCurve.select`: its rates and cost are those that chose it.
 
     Attributes
     ----------
@@ -84,6 +86,9 @@ class RocCurve:
         Share of the jump of b at ``t[j]`` already swept. Default 1.
     index : int array of shape (p,) or None
         For a hull: positions on the original curve, -1 for an end point that it did not have.
+    chosen : bool
+        Whether the points were picked by the labels that their rates come from: an upper envelope. Such rates are
+        optimistic; `paretoclf.cross_validated_roc` judges a choice on other labels.
 
     Raises
     ------
@@ -112,6 +117,7 @@ class RocCurve:
     t: Array | None = None
     swept: Array = field(default_factory=lambda: np.zeros(0))
     index: Indices | None = None
+    chosen: bool = False
 
     def __post_init__(self) -> None:
         for name, count in (("n_plus", self.n_plus), ("n_minus", self.n_minus)):
@@ -122,10 +128,10 @@ class RocCurve:
         labels = {
             "fpr": fpr,
             "tpr": tpr,
-            "shift": _values(self.shift, size, default=0.0),
-            "t": None if self.t is None else np.asarray(self.t, dtype=float),
-            "swept": _values(self.swept, size, default=1.0),
-            "index": None if self.index is None else np.asarray(self.index, dtype=np.intp),
+            "shift": _values(self.shift, "shift", size, default=0.0),
+            "t": None if self.t is None else np.array(self.t, dtype=float),
+            "swept": _values(self.swept, "swept", size, default=1.0),
+            "index": None if self.index is None else np.array(self.index, dtype=np.intp),
         }
         for name, values in labels.items():
             if values is not None and values.shape != (size,):
@@ -137,10 +143,10 @@ class RocCurve:
 
     def __repr__(self) -> str:
         kind = f"{self.vary}: " if self.vary else ""
-        return (
-            f"RocCurve({kind}{len(self)} points, {self.n_plus} positives, {self.n_minus} negatives, "
-            f"AUC {self.auc:.4f}, of the hull {self.hull().auc:.4f})"
-        )
+        size = f"{kind}{len(self)} points, {self.n_plus} positives, {self.n_minus} negatives"
+        if self.chosen:
+            return f"RocCurve({size}, upper envelope chosen on these labels (optimistic): AUC {self.auc:.4f})"
+        return f"RocCurve({size}, AUC {self.auc:.4f}, upper envelope {self.hull().auc:.4f} (optimistic))"
 
     @property
     def counts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -161,7 +167,10 @@ class RocCurve:
         return float(np.trapezoid(self.tpr, self.fpr))
 
     def hull(self) -> RocCurve:
-        """Upper convex hull of the points with (0, 0) and (1, 1): the classifiers optimal for some costs.
+        """Upper convex hull of the points, (0, 0) and (1, 1): the classifiers optimal for some costs, on these labels.
+
+        An upper envelope: its points are chosen by looking, so its area flatters, and the more the more points there
+        were to choose from. Use it to choose, and other labels to judge the choice.
 
         Monotone chain on fpr ascending, ties by larger tpr; collinear points are dropped, exactly (the comparison is
         one of whole numbers). Of several classifiers at one point, the first along the curve is kept.
@@ -175,13 +184,16 @@ class RocCurve:
         hull_fp, hull_tp, index = upper_hull(fp, tp, self.n_minus, self.n_plus)
         curve = self._take(np.where(index < 0, np.where(hull_fp > 0, len(self) - 1, 0), index))
         shift = np.where(index >= 0, curve.shift, np.where(hull_fp > 0, np.inf, -np.inf))
-        return replace(curve, fpr=hull_fp / self.n_minus, tpr=hull_tp / self.n_plus, shift=shift, index=index)
+        return replace(
+            curve, fpr=hull_fp / self.n_minus, tpr=hull_tp / self.n_plus, shift=shift, index=index, chosen=True
+        )
 
     def select(self, costs: Costs | tuple[float, float], prior_plus: float | None = None) -> tuple[RocPoint, ...]:
         """Return the classifiers with the smallest expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``.
 
         They are vertices of the hull: one, or both ends of an edge when the lines of equal cost are parallel to it
-        (Bach et al. 2006, section 2.2 and figure 2).
+        (Bach et al. 2006, section 2.2 and figure 2). Cost and rates are those of the labels that chose them, so they
+        promise too much; `paretoclf.NestedRoc.select` has the rates of the same choice where it was not made.
 
         Parameters
         ----------
@@ -212,7 +224,7 @@ class RocCurve:
         best = np.flatnonzero(expected <= expected.min() + ROC_TIE * (miss + alarm))
         return tuple(hull._point(int(j), float(expected[j])) for j in best)
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **line: Any) -> Axes:
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **line: Any) -> RocDisplay:
         """Draw the curve; several curves in one picture: `paretoclf.plotting.RocDisplay`.
 
         Parameters
@@ -226,17 +238,13 @@ class RocCurve:
 
         Returns
         -------
-        matplotlib Axes
+        RocDisplay
+            With ``ax_`` and ``figure_``.
         """
-        if ax is None:
-            from matplotlib import pyplot as plt
+        from paretoclf.plotting.roc import RocDisplay  # matplotlib only when a picture is wanted
 
-            ax = plt.subplots()[1]
-        label = f"{self.vary if name is None else name} (AUC {self.auc:.3f})".strip()
-        ax.plot(self.fpr, self.tpr, **{"label": label, **line})
-        ax.set(xlabel="false positive rate", ylabel="true positive rate", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-        ax.set_aspect("equal")
-        return ax
+        display = RocDisplay.from_curves(self) if name is None else RocDisplay({name: self})
+        return display.plot(ax, **line)
 
     def _take(self, which: Indices) -> RocCurve:
         """Points at the given positions, with their labels."""
@@ -263,14 +271,14 @@ class RocCurve:
         )
 
 
-def _values(given: Any, size: int, default: float) -> Array:
-    values = np.asarray(given, dtype=float)
+def _values(given: Any, name: str, size: int, default: float) -> Array:
+    values = real_array(given, name, copy=True)
     return np.full(size, default) if values.size == 0 else values
 
 
 def _rates(values: Any, name: str, count: int) -> Array:
     """Rates in [0, 1] that are whole numbers of count samples."""
-    rates = np.asarray(values, dtype=float)
+    rates = real_array(values, name)
     if rates.ndim != 1 or len(rates) == 0:
         raise InputError(f"{name} must be a non-empty vector, got shape {rates.shape}")
     bad = np.flatnonzero(~((rates >= 0) & (rates <= 1)))

@@ -7,8 +7,9 @@ numbers and not on a grid.
 
 A sample with :math:`f_t(x)=0` is predicted +1. So the counts *at* a change are kept apart from those of the open
 stretches beside it: a negative whose score only touches 0 is a false positive at that one t. At a jump of the intercept
-the classifier is the path's own, that of the right-hand limit; those within the jump are in `roc_of_path`. Signs are
-those of the computed scores: a score that is zero along a whole stretch may be rounded to either side of it.
+the classifier is the path's own, that of the right-hand limit; those within the jump are in `roc_of_path`. Zeros that
+only rounding has put apart are one: between the copies of a sample no interval is found. Signs are those of the
+computed scores: a score that is zero along a whole stretch may be rounded to either side of it.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array, Index, Mask
+from paretoclf.checks import Array, Index, Mask, keep
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
-from paretoclf.roc.crossings import BLOCK, just_after, zero_share
+from paretoclf.roc.crossings import BLOCK, just_after, zeros_of_pieces
 from paretoclf.roc.of_path import checked_folds
 
 Changes = tuple[Array, npt.NDArray[np.intp], Index, Index]
@@ -46,7 +47,7 @@ class Optimum:
     fpr, fnr : float
         Rates on it.
     objective : float
-        What was minimised.
+        What was minimised, on the labels that chose it: optimistic.
 
     Examples
     --------
@@ -84,6 +85,10 @@ class Optimum:
 @dataclass(frozen=True, eq=False, repr=False)
 class ErrorCurve:
     """False positives and false negatives as exact step functions of t.
+
+    The counts at any t that was fixed beforehand are held out. The smallest of them are not: `best`, `minimax` and
+    `neyman_pearson` choose t by the labels that they then report, which is how to choose and not how to judge the
+    choice (`paretoclf.cross_validated_roc` does).
 
     Attributes
     ----------
@@ -134,6 +139,7 @@ class ErrorCurve:
         for name, count in (("n_plus", self.n_plus), ("n_minus", self.n_minus)):
             if count < 1:
                 raise InputError(f"{name} must be at least 1, got {count!r}")
+        keep(self, "t", "false_positives", "false_negatives", "false_positives_at", "false_negatives_at")
 
     def __repr__(self) -> str:
         best = self.minimax()[0]
@@ -352,7 +358,7 @@ def _in_pieces(scores: PathScores, low: int, high: int) -> Changes:
     up = just_after(c, a)
     sample, piece = np.nonzero(just_after(a, c) != up)
     left, right = scores.t[low + piece], scores.t[low + piece + 1]
-    t = np.minimum(left + (right - left) * zero_share(a[sample, piece], c[sample, piece]), right)
+    t = zeros_of_pieces(scores, sample, low + piece)
     after = np.where(up[sample, piece], 1, -1)
     # Rounding may put a zero on an end of its piece, whose own label stands in `_at_breakpoints`.
     at = np.where(t == left, 0, np.where(t == right, after, np.maximum(after, 0)))

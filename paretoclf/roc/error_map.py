@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask, check_labels
+from paretoclf.checks import Array, Index, Mask, check_labels, keep
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.path.polygon import borders, centroid
@@ -65,7 +65,10 @@ class ScoredPlane(Protocol):
 
 @dataclass(frozen=True)
 class BestCosts:
-    """A point inside the cell of the cost plane at which an objective of the held-out errors is smallest."""
+    """A point inside the cell of the cost plane at which an objective of the held-out errors is smallest.
+
+    Errors and objective are those of the labels that chose it: optimistic.
+    """
 
     costs: Costs
     false_positives: int
@@ -76,6 +79,8 @@ class BestCosts:
 @dataclass(frozen=True, eq=False, repr=False)
 class ErrorMap:
     """False positives and false negatives on held-out samples, over a map of the cost plane.
+
+    At costs that were fixed beforehand they are held out; `best` and `minimax` choose costs by looking at them.
 
     Attributes
     ----------
@@ -112,6 +117,9 @@ class ErrorMap:
     inside_counts: Index
     n_plus: int
     n_minus: int
+
+    def __post_init__(self) -> None:
+        keep(self, "X", "y", "start", "stop", "counts", "inside", "inside_counts")
 
     def __repr__(self) -> str:
         errors = self.inside_counts.sum(axis=1) / self.y.size

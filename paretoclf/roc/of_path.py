@@ -15,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
-from paretoclf.checks import Array, check_labels, check_vector
+from paretoclf.checks import Array, Mask, check_labels, check_vector, what_it_is
+from paretoclf.costs import SampleCosts
 from paretoclf.errors import InputError
+from paretoclf.path.declared import path_problem
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
 from paretoclf.roc.curve import RocCurve
@@ -24,18 +26,25 @@ from paretoclf.roc.curve import RocCurve
 Vary = Literal["intercept", "asymmetry", "both"]
 
 
-class ScoredPath(Protocol):
+class OnLine(Protocol):
+    """What has costs at each t."""
+
+    def costs(self, t: float) -> Any:
+        """Costs at t; None where there are none."""
+
+
+class ScoredPath(OnLine, Protocol):
     """What is needed of a path."""
 
     def scores(self, X: Any) -> PathScores:
         """Scores of the rows of X along the path."""
 
-    def costs(self, t: float) -> Any:
-        """Costs at t; None where the path has none."""
-
 
 def roc_curve_of_scores(y: Any, scores: Any) -> RocCurve:
     """ROC curve of one scored sample, varying only the intercept: every threshold, ties as one step.
+
+    Ties are equal numbers: nothing is known of where these came from. `roc_of_path` knows, and takes scores that differ
+    by rounding alone for ties.
 
     Parameters
     ----------
@@ -109,8 +118,15 @@ def roc_of_path(
     ...         return Costs(t, 1 - t)
     >>> X, y = np.array([[-1.0], [0.0], [0.5], [1.0]]), np.array([-1, 1, -1, 1])
     >>> roc_of_path(Line(), X, y, vary="asymmetry")
-    RocCurve(asymmetry: 5 points, 2 positives, 2 negatives, AUC 0.7500, of the hull 0.8750)
+    RocCurve(asymmetry: 5 points, 2 positives, 2 negatives, AUC 0.7500, upper envelope 0.8750 (optimistic))
     """
+    if isinstance(path, type) or not (hasattr(path, "scores") and hasattr(path, "costs")):
+        if hasattr(path, "path_problem"):
+            path_problem(path)  # which may have no path at all
+        raise InputError(
+            f"path must be an exact path, as paretoclf.trace returns it, got {what_it_is(path)}; for the scores of one "
+            "classifier use roc_curve_of_scores"
+        )
     scores = path.scores(X)
     lo, hi = float(scores.t[0]), float(scores.t[-1])
     return roc_of_scores(scores, y, vary, symmetric_t(path, lo, hi) if t is None else t, n_grid)
@@ -183,13 +199,32 @@ def roc_of_scores(
     return replace(union.hull(), index=None)
 
 
-def symmetric_t(path: ScoredPath, lo: float = 0.0, hi: float = 1.0) -> float:
+def upper_envelope(
+    scores: Sequence[PathScores], y: Sequence[Any], vary: Vary, t: float | None = None, n_grid: int = 200
+) -> RocCurve:
+    """Upper hull to choose a classifier from, on validation folds: as `roc_of_scores`, "both" on the grid of t alone.
+
+    Breakpoints of the validation folds are not those of the path that is chosen on, so they are no better candidates.
+    Where one label for all is best it is given to all, whatever threshold did so on these samples.
+    """
+    if vary == "both":
+        if n_grid < 2:
+            raise InputError(f"n_grid must be at least 2, got {n_grid!r}")
+        folds, labels = checked_folds(scores, y)
+        grid = np.linspace(folds[0].t[0], folds[0].t[-1], n_grid)
+        hull = _thresholds(folds, np.concatenate(labels), grid, np.ones(n_grid)).hull()
+    else:
+        hull = roc_of_scores(scores, y, vary, t).hull()
+    return replace(hull, shift=np.concatenate([[-np.inf], hull.shift[1:-1], [np.inf]]))
+
+
+def symmetric_t(path: OnLine, lo: float = 0.0, hi: float = 1.0) -> float:
     """Where between two of its parameters a path is closest to asymmetry 1/2.
 
     Costs are affine in t, so ``C_plus - C_minus`` is too: its zero if it has one in [lo, hi] (exactly; asymmetry 1/2);
     otherwise the end whose asymmetry is nearer, since the asymmetry is monotone along a line. The end hi when both
     are equally near, as on a ray, where the asymmetry is constant; the middle where the costs do not change at all, as
-    along a path of margins. An end without costs, where w = 0, is not taken.
+    along a path of margins; hi where each sample has costs of its own. An end without costs, where w = 0, is not taken.
 
     Examples
     --------
@@ -202,6 +237,8 @@ def symmetric_t(path: ScoredPath, lo: float = 0.0, hi: float = 1.0) -> float:
     0.666666666666667
     """
     start, stop = path.costs(lo), path.costs(hi)
+    if isinstance(start, SampleCosts):
+        return hi
     if start is None or stop is None:
         return hi if start is None else lo
     if start == stop:
@@ -218,6 +255,12 @@ def checked_folds(scores: PathScores | Sequence[PathScores], y: Any) -> tuple[li
     """Both arguments as lists of equal length, checked."""
     folds = [scores] if isinstance(scores, PathScores) else list(scores)
     given = [y] if isinstance(scores, PathScores) else list(y)
+    wrong = [fold for fold in folds if not isinstance(fold, PathScores)]
+    if wrong:
+        raise InputError(
+            f"scores must be PathScores, as path.scores(X) returns them, got {what_it_is(wrong[0])}; for the scores of "
+            "one classifier use roc_curve_of_scores"
+        )
     if len(folds) == 0 or len(folds) != len(given):
         raise InputError(f"y must have one vector of labels per PathScores ({len(folds)}), got {len(given)}")
     if any(fold.t[0] != folds[0].t[0] or fold.t[-1] != folds[0].t[-1] for fold in folds):
@@ -234,8 +277,23 @@ def checked_folds(scores: PathScores | Sequence[PathScores], y: Any) -> tuple[li
 
 def _intercept(folds: list[PathScores], labels: list[Array], t: float) -> RocCurve:
     pooled = np.concatenate([fold(float(t)) for fold in folds])
-    curve = roc_curve_of_scores(np.concatenate(labels), pooled)
+    order = np.argsort(-pooled)
+    last = np.flatnonzero(_apart(pooled[order], _rounding(folds)[order]))  # of each group of ties, the lowest score
+    tied = np.empty_like(pooled)
+    tied[order] = np.repeat(pooled[order][last], np.diff(last, prepend=-1))
+    curve = roc_curve_of_scores(np.concatenate(labels), tied)
     return replace(curve, t=np.full(len(curve), float(t)))
+
+
+def _rounding(folds: list[PathScores]) -> Array:
+    return np.concatenate([fold.rounding for fold in folds])
+
+
+def _apart(ordered: Array, rounding: Array) -> Mask:
+    """Where decreasing scores (down the columns) are followed by a smaller one; False within a tie."""
+    apart = np.ones(ordered.shape, bool)
+    apart[:-1] = ordered[:-1] - ordered[1:] > rounding[:-1] + rounding[1:]
+    return apart
 
 
 def _asymmetry(folds: list[PathScores], labels: list[Array]) -> RocCurve:
@@ -304,6 +362,7 @@ def _thresholds(folds: list[PathScores], y: Array, t: Array, swept: Array) -> Ro
     does not grow with the number of positions.
     """
     m, n_plus = len(y), int(np.count_nonzero(y > 0))
+    rounding = _rounding(folds)
     best_tp = np.full(m - n_plus + 1, -1)
     best_t, best_swept, best_shift = np.zeros(len(best_tp)), np.ones(len(best_tp)), np.zeros(len(best_tp))
     for some_t, some_swept in _blocks(t, swept, max(1, BLOCK // m)):
@@ -311,9 +370,7 @@ def _thresholds(folds: list[PathScores], y: Array, t: Array, swept: Array) -> Ro
         order = np.argsort(-pooled, axis=0)
         ordered = np.take_along_axis(pooled, order, axis=0)
         tp = np.cumsum(y[order] > 0, axis=0)
-        complete = np.ones(pooled.shape, bool)  # False within a tie: no threshold separates equal scores
-        complete[:-1] = ordered[1:] != ordered[:-1]
-        row, column = np.nonzero(complete)
+        row, column = np.nonzero(_apart(ordered, rounding[order]))  # no threshold separates a tie
         fp = row + 1 - tp[row, column]
         # Of equally many true positives the first; the position is packed below the count to find it again.
         packed = np.full(len(best_tp), -1)

@@ -29,7 +29,7 @@ from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import dims_to_solver
 
 from paretoclf.checks import Array
 from paretoclf.errors import SolveError
-from paretoclf.solve.model import Accuracy, Model, conic_settings
+from paretoclf.solve.model import Accuracy, Model, conic_settings, what_to_do
 from paretoclf.tolerances import SETUP_DRIFT
 
 #: Clarabel's words for a usable point, in CVXPY's.
@@ -141,8 +141,8 @@ class Compiled:
         status = str(solution.status)
         if status not in CLAIMS:
             raise SolveError(
-                f"CLARABEL returned {status!r} at {dict(values)}, although the problem has a solution. "
-                "Try the other form, accuracy='fast', or rescale the features"
+                f"CLARABEL returned {status!r} at {dict(values)}: {what_to_do(status)}, accuracy='fast', or rescaled "
+                "features"
             )
         objective, length = self._units
         x, z = length * np.asarray(solution.x), objective / length * np.asarray(solution.z)
@@ -223,6 +223,7 @@ def _problem_data(
 ) -> tuple[dict[str, Any], Any, Any]:
     """CVXPY's data for Clarabel at the given values; the parameters are left as they were."""
     with moved(parameters, values):
+        model.check_parameters()
         data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts={})
     return data, chain, inverse
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import cvxpy as cp
 import numpy as np
@@ -49,7 +49,7 @@ class Model:
         Raises
         ------
         InputError
-            If it is no minimisation, or two things have one name.
+            If it is no minimisation, not convex by CVXPY's rules, not DPP, or two things have one name.
         """
         if not isinstance(problem, cp.Problem) or not isinstance(problem.objective, cp.Minimize):
             raise InputError(
@@ -57,11 +57,30 @@ class Model:
             )
         named = [(v.name(), v) for v in problem.variables()]
         labelled = [(c.label or f"constraint {k}", c) for k, c in enumerate(problem.constraints)]
+        parts = [("objective", problem.objective), *labelled]
+        broken = [name for name, part in parts if not part.is_dcp()]
+        if broken:
+            raise InputError(f"a model must be convex by CVXPY's rules (DCP), which it is not in: {', '.join(broken)}")
+        broken = [name for name, part in parts if not part.is_dcp(dpp=True)]
+        if broken:
+            raise InputError(
+                f"a model must be DPP in its parameters, which it is not in: {', '.join(broken)}. A parameter may "
+                "multiply what holds no parameter, nothing more; a function of parameters is a cvxpy.CallbackParam"
+            )
         names = [name for name, _ in named + labelled]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise InputError(f"names of variables and labels of constraints must differ, got {twice[0]!r} twice")
         return cls(problem, dict(named), dict(labelled), thin)
+
+    def check_parameters(self, form: str = "model") -> None:
+        """InputError if a parameter of the problem has no value: nobody moves it."""
+        stray = [p.name() for p in self.problem.parameters() if p.value is None]
+        if stray:
+            raise InputError(
+                f"parameter {stray[0]} of the {form} must have a value: those in the domain are self.parameters[...], "
+                "what is a function of them a cvxpy.CallbackParam"
+            )
 
 
 @dataclass(frozen=True)
@@ -125,6 +144,24 @@ class Solvable(Protocol):
         ...
 
 
+@runtime_checkable
+class Searched(Protocol):
+    """A problem that is no convex program, but solved by a search over some: nothing to compile."""
+
+    @property
+    def searches(self) -> str:
+        """What is searched over."""
+        ...
+
+    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Return parameter values as floats; InputError if one is missing, unknown or out of range."""
+        ...
+
+    def solve(self, **given: Any) -> Solution:
+        """Solve at one value of the parameters, with the options of the programs."""
+        ...
+
+
 def form_of(formulation: Solvable, form: Any) -> Form:
     """Return form checked, or the default of the formulation for None."""
     return formulation.default_form if form is None else check_form(form)
@@ -153,6 +190,16 @@ def conic_settings(accuracy: Any) -> dict[str, Any]:
 def settings_at(tol: float) -> dict[str, Any]:
     """Clarabel's settings for one tolerance."""
     return {"tol_gap_abs": tol, "tol_gap_rel": tol, "tol_feas": tol, "max_threads": 1}
+
+
+def what_to_do(status: str) -> str:
+    """What a solver's claim that there is no solution means, and what to try: the end of a message."""
+    said = status.lower()
+    if "dual" in said or "unbounded" in said:
+        return "its objective has no lower bound. Check the signs; if it has one, try another solver or form"
+    if "infeasible" in said:
+        return "no point satisfies its constraints. Check them; if one does, try another solver or form"
+    return "that is no claim about the problem. Try another solver or form"
 
 
 def worst(certificate: Certificate) -> float:

@@ -22,6 +22,7 @@ from paretoclf.solve.model import (
     form_of,
     settings_at,
     solver_tolerance,
+    what_to_do,
     worst,
 )
 from paretoclf.tolerances import SOLVER_FAST, SOLVER_MIDDLE
@@ -136,6 +137,8 @@ def through_cvxpy(
     models = {form: formulation.model(form) for form in forms}
     for name, parameter in formulation.parameters.items():
         parameter.value = numbers[name]
+    for form, model in models.items():
+        model.check_parameters(form)
     built = time.perf_counter()
     found: dict[Form, dict[str, Any]] = {}
     for form, model in models.items():
@@ -211,7 +214,7 @@ def _numbers(model: Model, solver: str, form: str, values: Mapping[str, float]) 
     if missing:
         raise SolveError(
             f"{solver} returned status {model.problem.status!r} and no value of {', '.join(missing)} "
-            f"on the {form} at {values}, although the problem has a solution. Try another solver or form"
+            f"on the {form} at {values}: {what_to_do(model.problem.status)}"
         )
     return numbers
 

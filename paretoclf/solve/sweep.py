@@ -11,11 +11,11 @@ import numpy as np
 from tqdm import tqdm
 
 from paretoclf.certificate import Certificate
-from paretoclf.checks import Array
+from paretoclf.checks import Array, real_array, what_it_is
 from paretoclf.errors import InputError
 from paretoclf.solution import Solution
 from paretoclf.solve.compiled import Compiled, NotUpdatable
-from paretoclf.solve.model import Accuracy, Form, Solvable, conic_settings, form_of, worst
+from paretoclf.solve.model import Accuracy, Form, Searched, Solvable, conic_settings, form_of, worst
 from paretoclf.solve.single import found_of, with_clarabel
 
 
@@ -28,7 +28,7 @@ class Sweep(Sequence[Solution]):
     solutions : tuple of Solution
         One for each parameter value.
     form : str
-        Which problem the solver saw, ``"dual"`` or ``"primal"``.
+        Which problem the solver saw, ``"dual"`` or ``"primal"``, or ``"search"`` where it saw many.
     timing : mapping
         Seconds: ``build`` (once), ``solve`` and ``polish`` (all values together).
     setups : int
@@ -101,14 +101,15 @@ class Sweep(Sequence[Solution]):
     def __repr__(self) -> str:
         passed = sum(c.passes() for c in self.certificates)
         seconds = sum(self.timing.values())
+        how = "by search" if self.form == "search" else f"of the {self.form}"
         return (
-            f"Sweep({len(self)} solutions of the {self.form}, {passed} certified, "
+            f"Sweep({len(self)} solutions {how}, {passed} certified, "
             f"worst residual or gap {self.worst:.1e}, {seconds:.2f} s)"
         )
 
 
 def sweep(
-    formulation: Solvable,
+    formulation: Solvable | Searched,
     *,
     form: Form | None = None,
     accuracy: Accuracy = "reference",
@@ -121,7 +122,7 @@ def sweep(
     Parameters
     ----------
     formulation : TwoCSVM or another formulation
-        What to solve.
+        What to solve. `MEMPM`, which is a search over convex programs, is searched at every value.
     form : {"dual", "primal"}, optional
         Which problem the solver sees; by default what the formulation prefers. For `TwoCSVM` that is the dual, which is
         the faster and is immune to the scale of the costs.
@@ -143,7 +144,7 @@ def sweep(
     Raises
     ------
     InputError
-        If a parameter is missing, unknown or out of range, or the lengths differ.
+        If formulation is none, a parameter is missing, unknown, out of range or without values, or the lengths differ.
     SolveError
         If the solver returns no point.
 
@@ -162,15 +163,23 @@ def sweep(
     >>> [round(float(s.classifier.w[0]), 9) for s in two]
     [0.5, 1.0]
     """
+    if isinstance(formulation, type) or not hasattr(formulation, "check_values"):
+        raise InputError(f"formulation must be a formulation, such as TwoCSVM(X, y), got {what_it_is(formulation)}")
     points = _points(formulation, grid)
+    hidden = {None: None, True: False, False: True}[progress]
+    shown = tqdm(points, desc="sweep", unit="solve", disable=hidden, leave=False)
+    if isinstance(formulation, Searched):
+        started = time.perf_counter()
+        options: dict[str, Any] = {"accuracy": accuracy, "polish": polish, **({} if form is None else {"form": form})}
+        searched = tuple(formulation.solve(**values, **options) for values in shown)
+        return Sweep(searched, "search", {"solve": time.perf_counter() - started})
     form = form_of(formulation, form)
     conic_settings(accuracy)
     forms = formulation.needs(form)
     compiled: dict[Form, Compiled] | None = None
     build = 0.0
     solutions = []
-    hidden = {None: None, True: False, False: True}[progress]
-    for values in tqdm(points, desc="sweep", unit="solve", disable=hidden, leave=False):
+    for values in shown:
         known = formulation.closed_form(values)
         if known is not None:
             solutions.append(
@@ -208,15 +217,14 @@ def _compile(
         return {}
 
 
-def _points(formulation: Solvable, grid: Mapping[str, Any]) -> list[dict[str, float]]:
+def _points(formulation: Solvable | Searched, grid: Mapping[str, Any]) -> list[dict[str, float]]:
     columns: dict[str, Any] = {}
     for name, given in grid.items():
-        try:
-            column = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"{name} must be numeric, got {type(given).__name__}") from None
+        column = real_array(given, name)
         if column.ndim > 1:
             raise InputError(f"{name} must be a number or one-dimensional, got shape {column.shape}")
+        if column.size == 0:
+            raise InputError(f"{name} must have at least one value, got {given!r}")
         columns[name] = column
     lengths = {name: column.size for name, column in columns.items() if column.ndim == 1}
     if len(set(lengths.values())) > 1:

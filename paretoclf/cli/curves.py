@@ -1,0 +1,93 @@
+"""ROC curves for people: their picture, their numbers and their text. What was chosen by looking is called so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from paretoclf.empirical.nested import NestedRoc
+from paretoclf.plotting import NestedRocDisplay, RocDisplay
+from paretoclf.plotting.path import plain
+from paretoclf.roc import RocCurve
+
+#: Curves this good live in the corner of the picture, which is then enlarged.
+CROWDED = 0.95
+CORNER = 0.15
+
+
+def roc_figure(curves: Mapping[str, RocCurve], nested: Mapping[str, NestedRoc], title: str) -> Figure:
+    """Draw nested curves with their bands and the upper envelope beside them; the upper left corner enlarged.
+
+    Parameters
+    ----------
+    curves : mapping from str to RocCurve
+        Curves on the labels that judge them, by what varies. The upper envelope is drawn; without nested ones, all.
+    nested : mapping from str to NestedRoc
+        Curves chosen elsewhere, by what was chosen.
+    title : str
+    """
+    figure = Figure(figsize=(6.4, 6.4), layout="constrained")  # not one of pyplot: nothing is left open
+    ax = figure.subplots()
+    display: NestedRocDisplay | RocDisplay
+    if nested:
+        display = NestedRocDisplay({f"choosing {_CHOSEN[name]}": each for name, each in nested.items()}, curves["both"])
+        worst = min(each.auc for each in nested.values())
+    else:
+        display = RocDisplay({f"varying {name}": curve for name, curve in curves.items()})
+        worst = min(curve.auc for curve in curves.values())
+    display.plot(ax, title=plain(title))
+    if worst > CROWDED:
+        inset = ax.inset_axes((0.36, 0.33, 0.58, 0.5))
+        display.plot(inset)
+        if (legend := inset.get_legend()) is not None:
+            legend.remove()
+        inset.set(xlim=(-0.003, CORNER), ylim=(1 - CORNER, 1.003), xlabel="", ylabel="", aspect="auto")
+        inset.tick_params(labelsize="small")
+        ax.indicate_inset_zoom(inset, edgecolor="0.5")
+    return figure
+
+
+_CHOSEN = {"intercept": "the threshold", "asymmetry": "t", "both": "both"}
+
+
+def summary(curves: Mapping[str, RocCurve], nested: Mapping[str, NestedRoc]) -> dict[str, Any]:
+    """Numbers for a report, by what varies."""
+    found: dict[str, Any] = {}
+    for name, curve in curves.items():
+        envelope = curve if curve.chosen else curve.hull()
+        judged = nested.get(name)
+        found[name] = {
+            "nested": None if judged is None else {"auc": judged.auc, "areas": judged.areas},
+            "every_point": None if curve.chosen else {"auc": curve.auc, "points": len(curve)},
+            "envelope": {"auc": envelope.auc, "points": len(envelope), "optimistic": True},
+        }
+    return found
+
+
+def table(report: Mapping[str, Any]) -> list[str]:
+    """Lines of text for `summary`."""
+    nested = any(row["nested"] is not None for row in report.values())
+    lines = [
+        f"  {'':<13}{'chosen elsewhere' if nested else '':<27}{'every point':<14}chosen here (optimistic)".rstrip()
+    ]
+    for name, row in report.items():
+        judged, curve = row["nested"], row["every_point"]
+        text = ""
+        if judged is not None:
+            text = f"{judged['auc']:.4f} ({min(judged['areas']):.4f} to {max(judged['areas']):.4f})"
+        points = "" if curve is None else f"{curve['auc']:.4f}"
+        lines.append(f"  {name:<13}{text:<27}{points:<14}{row['envelope']['auc']:.4f}")
+    return lines
+
+
+def legend(report: Mapping[str, Any], how: str, repeats: int) -> list[str]:
+    """Lines of text that say what the columns of `table` are; how: the samples that classifiers are chosen on."""
+    if all(row["nested"] is None for row in report.values()):
+        return ["Too few samples of a class to choose t or threshold on some and judge the choice on others."]
+    return [
+        f"Chosen elsewhere: t and threshold, for every ratio of costs, on {how}:",
+        f"mean, least and largest of {repeats} partitions. Every point: nothing is chosen. Chosen here: the upper",
+        "envelope, on the labels that judge it.",
+    ]

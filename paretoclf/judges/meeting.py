@@ -1,0 +1,101 @@
+r"""Whether two reduced hulls meet: w = 0, said only where it is proved.
+
+Of a small :math:`|w|^2=a^\top Qa` nothing follows: for distinct samples and an RBF kernel w is never 0 (Micchelli
+1986: the kernel matrix is positive definite), and double precision shows its square down to 1e-16 only.
+There are two proofs:
+
+* Weights that cancel sample by sample: where one sample is in both classes. With caps :math:`c_\pm` these add up to
+  at most :math:`\nu_0=2\sum_g\min(c_+n_+^g,c_-n_-^g)` over the distinct samples g, and for an RBF kernel there are no
+  others, so that :math:`\nu_*=\nu_0`.
+* Weights whose slope, computed in coordinates and not from its square, is 0 up to the rounding of these coordinates. A
+  kernel matrix has such coordinates where its rank is plain: where the pivots of its Cholesky factor end with a jump to
+  rounding.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.checks import Array, Index, Mask
+from paretoclf.gram import Gram
+from paretoclf.kernels import RBF
+from paretoclf.samples import Samples, squares
+from paretoclf.tolerances import MEETING, PLAIN_RANK
+
+
+def only_twins_meet(gram: Gram) -> bool:
+    """Whether weights of the two classes cancel only sample by sample: the kernel is strictly positive definite."""
+    return isinstance(gram.kernel, RBF) and gram.features is None
+
+
+def twins(gram: Gram) -> Index:
+    """Number of the distinct sample that each sample is, shape (n,); for a kernel matrix by its rows."""
+    X = gram.X
+    if sp.issparse(X):  # canonical: the same rows have the same bytes
+        rows = [slice(*X.indptr[i : i + 2]) for i in range(gram.n)]
+        known: dict[tuple[bytes, bytes], int] = {}
+        keys = [(X.indices[row].tobytes(), X.data[row].tobytes()) for row in rows]
+        return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
+    _, which = np.unique(X, axis=0, return_inverse=True)
+    return np.asarray(which.reshape(-1), dtype=np.int64)
+
+
+def largest_cancelling(which: Index, y: Array, caps: Array) -> tuple[float, Array]:
+    r"""Largest sum of multipliers within caps (n,) that cancel sample by sample, and such multipliers, shape (n,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.judges.meeting import largest_cancelling
+    >>> largest_cancelling(np.array([0, 0, 1]), np.array([1.0, -1.0, 1.0]), np.array([0.5, 0.25, 1.0]))
+    (0.5, array([0.25, 0.25, 0.  ]))
+    """
+    of_plus, of_minus = (np.bincount(which, np.where(side, caps, 0.0)) for side in (y > 0, y < 0))
+    both = np.minimum(of_plus, of_minus)
+    share = np.stack([np.divide(both, of, out=np.zeros_like(both), where=of > 0) for of in (of_minus, of_plus)])
+    return 2.0 * float(both.sum()), np.asarray(caps * share[(y > 0).astype(np.int64), which])
+
+
+def coordinates(gram: Gram) -> tuple[Samples, Array] | None:
+    """Rows whose products are the kernel values, and the size in each column that is rounding 1: shapes (n, r), (r,).
+
+    None where the kernel matrix has no plain rank.
+    """
+    features = gram.features
+    if features is not None:
+        F = features if sp.issparse(features) else features - features.mean(axis=0)
+        return F, np.full(F.shape[1], np.sqrt(np.max(squares(F))))
+    F = np.asarray(gram.factor)
+    pivots = np.max(np.abs(F), axis=0)  # of a column its pivot is the largest entry
+    left = np.max(np.abs(gram.diagonal() - squares(F)))
+    if left > PLAIN_RANK * pivots[0] ** 2:
+        return None
+    return F, pivots[0] ** 2 / pivots
+
+
+def proved_to_meet(gram: Gram, y: Array, nu: Array, alpha: Array) -> Mask:
+    """Whether multipliers with sum nu prove that w = 0, for each column of alpha (n, k): shape (k,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> from paretoclf.judges.meeting import proved_to_meet
+    >>> X, y, alpha = [[0.0], [2.0], [1.0]], np.array([1.0, 1.0, -1.0]), np.array([[0.5], [0.5], [1.0]])
+    >>> proved_to_meet(pc.Gram(X), y, np.array([2.0]), alpha), proved_to_meet(pc.Gram(X, pc.RBF(1e9)), y, 2.0, alpha)
+    (array([ True]), array([False]))
+    """
+    signed = y[:, None] * alpha
+    if alpha.shape[1] == 0:
+        return np.zeros(0, dtype=np.bool_)
+    if only_twins_meet(gram):
+        which = twins(gram)
+        left = np.array([np.abs(np.bincount(which, column)).max() for column in signed.T])
+        return np.asarray(left <= MEETING * nu)
+    found = coordinates(gram)
+    if found is None:
+        return np.zeros(alpha.shape[1], dtype=np.bool_)
+    F, unit = found
+    slope = np.abs(np.asarray(F.T @ signed))
+    return np.asarray((slope <= MEETING * nu * unit[:, None]).all(axis=0))

@@ -1,0 +1,69 @@
+"""What multipliers, slacks and gaps are judged against, where the costs of the classes may differ by any ratio.
+
+A multiplier is zero only against what it could be. With an intercept the multipliers of the two classes have the same
+sum, so next to a class of caps 1e-13 all multipliers are that small, whatever their own caps are: against a cap of 1
+every one of them would be zero, and any intercept optimal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.tolerances import SLACK_ROUNDING
+
+
+def balanced_units(y: Array, caps: Array) -> Array:
+    """Unit of each multiplier where the two classes have the same sum: the largest value that it can take.
+
+    That is its cap, or the sum of the other class's caps if this is smaller. Where it is 0, the largest unit of another
+    sample stands in; where a whole class has no costs, the largest cap.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+    caps : array of shape (n,) or (n, k)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.units import balanced_units
+    >>> balanced_units(np.array([1.0, 1.0, -1.0]), np.array([4.0, 1.0, 2.0]))
+    array([2., 1., 2.])
+    """
+    unit = np.empty_like(caps)
+    for side in (y > 0, y < 0):
+        unit[side] = np.minimum(caps[side], caps[~side].sum(axis=0))
+    return _positive(unit, unit.max(axis=0), caps)
+
+
+def box_units(caps: Array) -> Array:
+    """Unit of each multiplier without a balance: its cap, or the largest one where that is 0; caps (n,) or (n, k)."""
+    return _positive(caps, caps.max(axis=0), caps)
+
+
+def _positive(unit: Array, most: Array, caps: Array) -> Array:
+    most = np.where(most > 0, most, np.maximum(caps.max(axis=0), np.finfo(float).tiny))
+    return np.where(unit > 0, unit, most)
+
+
+def largest_sum(y: Array, caps: Array) -> Array:
+    """Largest sum that the multipliers of either class can have where they balance; of all caps where that is 0."""
+    least = np.minimum(caps[y > 0].sum(axis=0), caps[y < 0].sum(axis=0))
+    return np.asarray(np.where(least > 0, least, np.maximum(caps.sum(axis=0), np.finfo(float).tiny)))
+
+
+def margin_rounding(f: Array, b: Any = 0.0) -> Array:
+    """Rounding of the margins ``y f - 1``, with f a sum of scores and the intercept b."""
+    return np.asarray(SLACK_ROUNDING * (1.0 + np.abs(f) + np.abs(b)))
+
+
+def slack_rounding(caps: Array, margin: Array, f: Array, b: Any = 0.0) -> Array:
+    """What rounding of the margins makes of a sum of costs times slacks; arrays (n,) or (n, k), b a number or (k,).
+
+    Samples beyond their margin by more than its rounding have slack 0, whatever the rounding is.
+    """
+    rounding = margin_rounding(f, b)
+    return np.asarray(np.einsum("n...,n...->...", caps, np.where(margin <= rounding, rounding, 0.0)))
