@@ -136,7 +136,7 @@ class Tracker:
         self.Q, self.m, self.n = form, m, len(p)
         self._core = form.core(_doubles(p), _doubles(kappa), np.asarray(group, dtype=np.int64), m)
         self._core.doubles = self.doubles
-        self.line: Line | None = None
+        self.line: Line  # set by `set_line`
         self._log: Log | None = None
 
     # ---- the basis and the line ----
