@@ -24,6 +24,7 @@ the small QP whose solution is the right derivative):
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from paretoclf.exact_sums import inner
 from paretoclf.path import events, extended
 from paretoclf.path.aside import loop_for
 from paretoclf.path.basis import Basis
+from paretoclf.path.engine import follow
 from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.exchange import ends_at_zero
 from paretoclf.path.layout import BLOCK, CARE, END, ROOM, Follower, Record, Room, make_room
@@ -107,6 +109,16 @@ class BoxQP(Basis):
             room = room._replace(block=np.empty(2 * block))
         self._room = room
         return room
+
+    def follow(self, max_events: int | None = None, progress: Callable[[float], None] | None = None) -> int:
+        """Follow the line to its end; the number of exchanges."""
+        return follow(self, max_events=max_events, progress=progress)
+
+    def weights(self, t: float) -> Array:
+        """Multipliers at t on the current basis, shape (n,)."""
+        weights = np.where(self.state == LEFT, self.caps(t), 0.0)
+        weights[self.index] = self.piece(t).value.a[0]
+        return weights
 
     def piece(self, t: float) -> Piece:
         """Value and rate of the solution on the current basis at t, refined to full precision."""

@@ -16,7 +16,6 @@ from paretoclf.gram import Gram
 from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.build import Leg, assemble
 from paretoclf.path.critical import Bases, Region, Sets
-from paretoclf.path.engine import follow
 from paretoclf.path.polygon import borders, onto_axes, share_inside, without_short_edges
 from paretoclf.path.quadratic import FeatureForm, GramForm
 from paretoclf.path.result import Path
@@ -188,7 +187,7 @@ class Exploration:
         if not tracker.start_on(basis.sets, basis.margin, Line(self.bases.unit.T, start, stop, zero, zero)):
             raise self._refuse("the margin set is dependent", start, basis.margin.size)
         tracker.record_from_here()
-        follow(tracker)
+        tracker.follow()
         legs = [Leg(0, tracker.segments, 0.0, 1.0)]
         pieces = assemble(tracker.log, legs, tracker.log, [], None, False)
         return Path(self.gram, self.y, self.weight, CostLine(Costs(*start), Costs(*stop)), pieces)

@@ -12,9 +12,8 @@ import numpy as np
 from tqdm import tqdm
 
 from paretoclf.checks import Array, Mask
-from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.build import Leg
-from paretoclf.path.engine import follow
+from paretoclf.path.engines import Tracker
 from paretoclf.path.segments import Line
 from paretoclf.tolerances import END_OF_LINE, END_OF_VANISHING_LINE
 
@@ -22,13 +21,13 @@ _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this shar
 _LAST_STAGE = 1e-9  # and nearer than that t has too few digits left
 
 
-def straight(problem: BoxQP, bases: Array, a: Array, b: Array) -> Line:
+def straight(problem: Tracker, bases: Array, a: Array, b: Array) -> Line:
     """Line on which only caps move: ``phi`` from a to b, right-hand sides zero."""
     return Line(bases, a, b, np.zeros(problem.m), np.zeros(problem.m))
 
 
 def follow_leg(
-    problem: BoxQP,
+    problem: Tracker,
     t_from: float,
     t_to: float,
     max_events: int | None = None,
@@ -44,7 +43,7 @@ def follow_leg(
         seen = u
 
     first = problem.segments
-    follow(problem, max_events=max_events, progress=report)
+    problem.follow(max_events, report)
     return Leg(first, problem.segments, t_from, t_to)
 
 
@@ -54,7 +53,7 @@ class Walk:
 
     Attributes
     ----------
-    problem : BoxQP
+    problem : Tracker
     bases : array of shape (2, n)
         See `Line`.
     inside : bool array of shape (n,)
@@ -65,7 +64,7 @@ class Walk:
         Told by how much of the path each step has advanced.
     """
 
-    problem: BoxQP
+    problem: Tracker
     bases: Array
     inside: Mask
     max_events: int | None = None

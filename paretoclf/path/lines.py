@@ -20,12 +20,12 @@ from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.build import Leg, assemble, with_chords
-from paretoclf.path.engine import follow
+from paretoclf.path.engines import make_tracker
 from paretoclf.path.events import LEFT, OUT, RIGHT
 from paretoclf.path.hub import check_hub, crossing
 from paretoclf.path.legs import Walk, meter, straight
 from paretoclf.path.pieces import Pieces, prove
-from paretoclf.path.precise import box_qp
+from paretoclf.path.precise import quadratic_of
 from paretoclf.path.quadratic import STORED_SLOPE
 from paretoclf.path.result import Path
 from paretoclf.path.segments import Line, Log
@@ -57,6 +57,7 @@ def trace_costs(
     stop: Any,
     *,
     hub: Path | None = None,
+    engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
@@ -67,7 +68,7 @@ def trace_costs(
         check_hub(hub, svm.gram, svm.y, svm.sample_weight, line)
     began = time.perf_counter()
     with meter(progress) as update:
-        pieces = _Tracer(svm, line, hub, max_events, update).run()
+        pieces = _Tracer(svm, line, hub, engine, max_events, update).run()
     path = Path(svm.gram, svm.y, svm.sample_weight, line, pieces, time.perf_counter() - began)
     if certify:
         prove(path)
@@ -114,11 +115,12 @@ class _Tracer:
         svm: CostProblem,
         line: CostLine,
         hub: Path | None,
+        engine: str | None,
         max_events: int | None,
         progress: Callable[[float], Any] | None,
     ) -> None:
         self.y, self.weight, self.gram = svm.y, svm.sample_weight, svm.gram
-        self.max_events, self.progress = max_events, progress
+        self.engine, self.max_events, self.progress = engine, max_events, progress
         self.cap_start, self.cap_stop = (self.weight * per_sample(costs, self.y) for costs in (line.start, line.stop))
         self.out = (self.cap_start == 0.0) & (self.cap_stop == 0.0)
         self.side = np.stack([self.y > 0, self.y < 0])
@@ -141,7 +143,10 @@ class _Tracer:
         """Trace and join."""
         if any(not (self.cap_start[side].any() or self.cap_stop[side].any()) for side in self.side):
             return self._on_axis()
-        self.problem, self.mean = box_qp(self.gram, self.y, float(max(self.cap_start.max(), self.cap_stop.max())))
+        largest = float(max(self.cap_start.max(), self.cap_stop.max()))
+        form, self.mean = quadratic_of(self.gram, self.y, largest)
+        n = self.y.size
+        self.problem = make_tracker(self.engine, form, np.ones(n), self.y, np.zeros(n, dtype=np.int64), 1)
         self.walk = Walk(self.problem, self.bases, ~self.out, self.max_events, self.progress)
         start, stop = self.ends
         at_origin = [not cap.any() for cap in (self.cap_start, self.cap_stop)]
@@ -226,10 +231,10 @@ class _Tracer:
         balanced = to if self._on_ray(to @ bases) else to.sum() / sums.sum() * sums[::-1]
         self._start_ray(bases, balanced)
         self.problem.record_from_here(keep=False)
-        follow(self.problem, max_events=self.max_events)
+        self.problem.follow(self.max_events)
         if balanced is not to:
             self.problem.set_line(self._line(bases, balanced, to))
-            follow(self.problem, max_events=self.max_events)
+            self.problem.follow(self.max_events)
 
     def _reach_from(self, hub: Path, t: float) -> bool:
         here, to = np.array(tuple(hub.costs(self.t_hub))), self._phi(t)
@@ -239,7 +244,7 @@ class _Tracer:
                 return False
             self.problem.record_from_here(keep=False)
             if np.abs(to - here).max() > 4 * ROUNDING * to.max():  # the two points are not one up to rounding
-                follow(self.problem, max_events=self.max_events)
+                self.problem.follow(self.max_events)
         except DegeneratePathError:
             return False
         return True

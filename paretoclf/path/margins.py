@@ -68,6 +68,7 @@ def trace_margins(
     C_plus: Any = None,
     C_minus: Any = None,
     *,
+    engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
@@ -83,7 +84,7 @@ def trace_margins(
         Ratios of the margin of the positives to that of the negatives, between 1e-12 and 1e12.
     C_plus, C_minus : float
         Costs of the squared slacks, in the soft problem.
-    certify, max_events, progress
+    engine, certify, max_events, progress
         As for `paretoclf.path.tracing.trace`.
 
     Returns
@@ -116,7 +117,7 @@ def trace_margins(
     values = svm.check_values({"theta": lo, **costs})
     slack_costs = Costs(values["C_plus"], values["C_minus"]) if svm.soft else None
     began = time.perf_counter()
-    ray = _hard_margin(_augmented(svm, slack_costs), svm.y, max_events, progress)
+    ray = _hard_margin(_augmented(svm, slack_costs), svm.y, engine, max_events, progress)
     state, margin = ray.basis(1.0)
     b, weighed = ray.intercept(1.0), 2.0 * ray.alpha(1.0)[margin]  # the objective is |w|^2, not half of it
     ends, value, w = np.array([lo / (1 + lo), hi / (1 + hi)]), 0.5 * float(weighed.sum()), _slope(svm.gram, ray)
@@ -157,7 +158,7 @@ def _slope(gram: Gram, ray: Path) -> Array | None:
     return None if w is None or gram.features is None else np.repeat(w[-1:, : gram.features.shape[1]], 2, axis=0)
 
 
-def _hard_margin(gram: Gram, y: Array, max_events: int | None, progress: bool | None) -> Path:
+def _hard_margin(gram: Gram, y: Array, engine: str | None, max_events: int | None, progress: bool | None) -> Path:
     """The balanced ray up to where no multiplier is at its cap."""
     svm, plus, minus = _Problem(gram, y, np.ones(y.size)), int((y > 0).sum()), int((y < 0).sum())
     means = y / np.where(y > 0, plus, minus)
@@ -165,7 +166,7 @@ def _hard_margin(gram: Gram, y: Array, max_events: int | None, progress: bool | 
     total = _FURTHER * 2.0 / max(apart, np.finfo(float).tiny)  # sum of a class's multipliers at the margin: 2 / dist^2
     for _ in range(_TIMES):
         stop = total / plus, total / minus
-        ray = trace_costs(svm, (0.0, 0.0), stop, certify=False, max_events=max_events, progress=progress)
+        ray = trace_costs(svm, (0.0, 0.0), stop, engine=engine, certify=False, max_events=max_events, progress=progress)
         if (ray.sets(1.0) != LEFT).all():
             return ray
         total *= _FURTHER

@@ -23,9 +23,8 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.meeting import largest_cancelling, only_twins_meet, proved_to_meet, twins
 from paretoclf.nu import caps_of, nu_max, to_classes
-from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.build import assemble
-from paretoclf.path.engine import follow
+from paretoclf.path.engines import make_tracker
 from paretoclf.path.events import LEFT
 from paretoclf.path.legs import follow_leg, meter
 from paretoclf.path.nu_path import FixedAsymmetry, HullLine, NuPath
@@ -60,7 +59,7 @@ class Hulls:
     which none is much longer than 1, and from their mean: neither changes the weights.
     """
 
-    def __init__(self, gram: Gram, y: Array, max_events: int | None = None) -> None:
+    def __init__(self, gram: Gram, y: Array, max_events: int | None = None, engine: str | None = None) -> None:
         self.gram, self.y, self.max_events = gram, y, max_events
         plus = y > 0
         self.n_plus, self.n_minus = int(plus.sum()), int((~plus).sum())
@@ -83,13 +82,15 @@ class Hulls:
             X = X / self.unit
             form = FeatureForm(X, y)
             scores = np.asarray(X @ (X.T @ coef))
-        self.problem = BoxQP(form, np.zeros(y.size), np.ones(y.size), np.where(plus, 0, 1).astype(np.int64), 2)
+        self.problem = make_tracker(
+            engine, form, np.zeros(y.size), np.ones(y.size), np.where(plus, 0, 1).astype(np.int64), 2
+        )
         # At the class means. On any line from there the caps grow, and of either class the sample that is furthest on
         # its own side is the first to leave its cap.
         inner = y * scores
         first = [int(members[np.argmax(inner[members])]) for members in map(np.flatnonzero, (plus, ~plus))]
         self.problem.start(np.full(y.size, LEFT), first, self.line(np.ones(2), np.ones(2)))
-        self.caps, self.meeting = np.ones(2), weights  # and the weights with which the hulls met
+        self.caps = np.ones(2)
         largest = float(np.max(form.reach)) ** 2
         self.largest = self.unit**2 * largest  # of the squared lengths, from the mean where there are features
         self.met = bool(scores @ coef <= (2 * self.total) ** 2 * SCORE_ROUNDING * largest)  # the means coincide
@@ -108,20 +109,16 @@ class Hulls:
         if not self.met and not np.array_equal(caps, self.caps):
             self.problem.set_line(self.line(self.caps, caps))
             self.problem.record_over()
-            follow(self.problem, max_events=self.max_events)
+            self.problem.follow(self.max_events)
             self.met = self.stopped
-            if self.met:
-                self.meeting = self._weights()
         self.caps = caps
         return not self.met
 
-    def _weights(self) -> Array:
-        """Weights at the end of the line that was recorded last."""
-        problem, log, last = self.problem, self.problem.log, self.problem.segments - 1
-        t = float(log.t[1, last]) if last >= 0 else 0.0
-        weights = np.where(problem.state == LEFT, problem.caps(t), 0.0)
-        weights[problem.index] = problem.piece(t).value.a[0]
-        return weights
+    @property
+    def meeting(self) -> Array:
+        """The weights with which the hulls met: at the end of the line that was recorded last."""
+        last = self.problem.segments - 1
+        return self.problem.weights(float(self.problem.log.t[1, last]) if last >= 0 else 0.0)
 
     def check_meeting(self) -> None:
         """DegeneratePathError unless the weights with which the hulls met prove that they do."""
@@ -268,6 +265,7 @@ def trace_nu(
     nu: Any,
     asymmetry: Any,
     *,
+    engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
@@ -282,7 +280,7 @@ def trace_nu(
         Interval within [0, nu_max]; None for hi is nu_max. The path ends at nu_star if that is above lo.
     asymmetry : float
         In (0, 1).
-    certify, max_events, progress
+    engine, certify, max_events, progress
         As for `paretoclf.path.tracing.trace`.
 
     Raises
@@ -305,7 +303,7 @@ def trace_nu(
     >>> path.star.kind, round(path.star.lower, 9), round(path.star.upper, 9)
     ('trivial', 0.208333333, 0.208333333)
     """
-    hulls, began = Hulls(svm.gram, svm.y, max_events), time.perf_counter()
+    hulls, began = Hulls(svm.gram, svm.y, max_events, engine), time.perf_counter()
     asymmetry = check_number(asymmetry, "asymmetry")
     if not 0 < asymmetry < 1:
         raise InputError(f"asymmetry must lie in (0, 1), got {asymmetry!r}")
@@ -352,6 +350,7 @@ def trace_hulls(
     start: Any,
     stop: Any,
     *,
+    engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
@@ -363,7 +362,7 @@ def trace_hulls(
     svm : TwoNuSVM
     start, stop : pair (nu_plus, nu_minus)
         In (0, 1]. Where the hulls meet on the way, the path ends there; if they meet at start, it comes from stop.
-    certify, max_events, progress
+    engine, certify, max_events, progress
         As for `paretoclf.path.tracing.trace`.
 
     Raises
@@ -388,7 +387,7 @@ def trace_hulls(
     s = [1.0 / np.array(end) for end in ends]
     pieces = None
     for first in (0, 1):
-        hulls = Hulls(svm.gram, svm.y, max_events)
+        hulls = Hulls(svm.gram, svm.y, max_events, engine)
         if hulls.go(s[first]):
             with meter(progress) as update:
                 pieces = hulls.follow(hulls.line(s[first], s[1 - first]), float(first), float(1 - first), update)

@@ -18,7 +18,6 @@ from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.memory import require_memory
 from paretoclf.nu import caps_of, equivalent_costs, to_asymmetry
 from paretoclf.path.declared import path_problem
-from paretoclf.path.engine import follow
 from paretoclf.path.events import LEFT
 from paretoclf.path.jit import compiled
 from paretoclf.path.legs import shows_progress
@@ -279,7 +278,7 @@ def _line(
     problem.record_over()
     t, complete = (going - 1.0) / (stop[moving] - 1.0), True
     try:
-        follow(problem, max_events=hulls.max_events)
+        problem.follow(hulls.max_events)
     except DegeneratePathError:
         complete = False
     log, last = problem.log, problem.segments - 1

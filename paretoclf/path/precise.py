@@ -18,8 +18,8 @@ from paretoclf.path.quadratic import FeatureForm, GramForm, centre
 from paretoclf.tolerances import CERTIFY, OFF_CENTRE, STEEP
 
 
-def box_qp(gram: Gram, y: Array, largest_cap: float) -> tuple[BoxQP, Array | None]:
-    """Tracker of the 2C-SVM, and the point at which its samples are centred (None if they are not).
+def quadratic_of(gram: Gram, y: Array, largest_cap: float) -> tuple[GramForm | FeatureForm, Array | None]:
+    """The quadratic term of the 2C-SVM, and the point at which its samples are centred (None if they are not).
 
     Centred samples are rounded. Where the largest cap makes that show in the margins, they are taken as they are.
     """
@@ -34,7 +34,7 @@ def box_qp(gram: Gram, y: Array, largest_cap: float) -> tuple[BoxQP, Array | Non
             if STEEP * largest_cap * np.sqrt(apart * far) > CERTIFY and far <= OFF_CENTRE * apart:
                 mean = None
         form = FeatureForm(X if mean is None else X - mean, y)
-    return BoxQP(form, np.ones(y.size), y, np.zeros(y.size, dtype=np.int64), 1), mean
+    return form, mean
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ class PreciseSolver:
     """Solves for the multipliers on given bases at given caps, in double-double."""
 
     def __init__(self, gram: Gram, y: Array, largest_cap: float) -> None:
-        self.problem, self.mean = box_qp(gram, y, largest_cap)
+        form, self.mean = quadratic_of(gram, y, largest_cap)
+        self.problem = BoxQP(form, np.ones(y.size), y, np.zeros(y.size, dtype=np.int64), 1)
 
     def solve(self, caps: Array, state: State, margin: Index) -> Precise | None:
         """Solution on a basis at exactly these caps; None if its margin system is too ill-conditioned.

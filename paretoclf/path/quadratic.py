@@ -223,7 +223,7 @@ class FeatureForm(Quadratic):
         Z = sp.csr_array((values, columns, ptr), shape=(self.n, self.sums.shape[2]))
         return np.asarray((Z @ w.T).T)
 
-    def _rows(self, index: Index) -> Any:
+    def signed_samples(self, index: Index) -> Any:
         """Rows of Z."""
         if isinstance(self.rows, DenseRows):
             return self.rows.tall[index]
@@ -244,7 +244,7 @@ class FeatureForm(Quadratic):
         extra = np.zeros(int(group.max(initial=-1)) + 1)
         if group[i] >= 0:
             extra[group[i]] = root * kappa[i]
-        rows = self._rows(index)
+        rows = self.signed_samples(index)
         tail = np.zeros((k, extra.size))
         grouped = group[index] >= 0
         tail[grouped, group[index][grouped]] = root * kappa[index][grouped]
@@ -260,7 +260,7 @@ class FeatureForm(Quadratic):
 
     def system(self, index: Index, kappa: Array, group: Index) -> Array:
         """The shifted margin system ``Q_FF + s A_F' A_F``."""
-        rows = self._rows(index)
+        rows = self.signed_samples(index)
         own = rows @ rows.T
         return np.asarray(own.toarray() if sp.issparse(own) else own) + _shifts(self.shift, index, kappa, group)
 

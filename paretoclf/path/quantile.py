@@ -20,9 +20,8 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, check_number, check_pair
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
-from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.build import Leg, assemble
-from paretoclf.path.engine import follow
+from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.events import LEFT
 from paretoclf.path.legs import Walk, meter, straight
 from paretoclf.path.pieces import Pieces, prove
@@ -55,6 +54,7 @@ def trace_quantile(
     tau: Any,
     lam: Any,
     *,
+    engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
@@ -69,7 +69,7 @@ def trace_quantile(
         Interval within [0, 1]; both ends may be reached.
     lam : float
         Weight of the squared norm, positive.
-    certify, max_events, progress
+    engine, certify, max_events, progress
         As for `paretoclf.path.tracing.trace`.
 
     Returns
@@ -101,7 +101,7 @@ def trace_quantile(
         raise InputError(f"lam must be positive and finite, got {lam!r}")
     began = time.perf_counter()
     with meter(progress) as update:
-        pieces = _trace(svm, lo, hi, lam, max_events, update)
+        pieces = _trace(svm, lo, hi, lam, engine, max_events, update)
     path = QuantilePath(svm.gram, svm.y, lam, svm.bias, pieces, time.perf_counter() - began)
     if certify:
         prove(path)
@@ -120,6 +120,7 @@ def _trace(
     lo: float,
     hi: float,
     lam: float,
+    engine: str | None,
     max_events: int | None,
     progress: Callable[[float], Any] | None,
 ) -> Pieces:
@@ -129,7 +130,7 @@ def _trace(
     def costs(tau: float) -> Array:
         return np.array([(1 - tau) * total, tau * total])
 
-    problem = BoxQP(_quadratic(svm), np.ones(n), np.ones(n), np.full(n, -1, dtype=np.int64), 0)
+    problem = make_tracker(engine, _quadratic(svm), np.ones(n), np.ones(n), np.full(n, -1, dtype=np.int64), 0)
     inside = np.ones(n, dtype=np.bool_)
     middle = min(max(0.5, lo), hi)
     _go_up(problem, svm, bases, costs(middle), max_events)
@@ -184,7 +185,7 @@ def _quadratic(svm: QuantileProblem) -> GramForm | FeatureForm:
     return FeatureForm(X, svm.y)
 
 
-def _go_up(problem: BoxQP, svm: QuantileProblem, bases: Array, to: Array, max_events: int | None) -> None:
+def _go_up(problem: Tracker, svm: QuantileProblem, bases: Array, to: Array, max_events: int | None) -> None:
     """Bring the basis from cost zero, where every multiplier is at its cap, to the costs `to`."""
     coef = svm.y * (to @ bases)
     push = svm.y * (svm.gram.matvec(coef) + (coef.sum() if svm.bias else 0.0))
@@ -192,7 +193,7 @@ def _go_up(problem: BoxQP, svm: QuantileProblem, bases: Array, to: Array, max_ev
     # At the origin itself everything is zero: look at the solution half way to the first event, or to the end.
     problem.ahead = 0.5 / max(float(push.max()), 1.0)
     problem.record_from_here(keep=False)
-    follow(problem, max_events=max_events)
+    problem.follow(max_events)
 
 
 def _in_the_papers_scale(pieces: Pieces, lam: float, bias: bool) -> Pieces:
