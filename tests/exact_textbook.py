@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from exact import Cell, Exact, ExactPath, fractions
 
 from paretoclf.path.events import LEFT, MARGIN, OUT
 from paretoclf.path.textbook import Problem, Segment, follow
+
+LIMIT = 10_000  # bases on a line: far more than any test needs, lest a fault run for ever
 
 
 def textbook(K: Exact, y: Any, c0: Any, c1: Any) -> ExactPath:
@@ -36,7 +39,9 @@ def segments(K: Exact, y: Any, start: Exact, stop: Exact) -> list[Segment]:
 
     def along(a: Exact, b: Exact, basis: Any) -> list[Segment]:
         """Those of a line that have a length; the last one has the basis to go on with."""
-        return [s for s in follow(replace(problem, c=np.stack([a, b])), basis) if s.t0 < s.t1]
+        found = list(islice(follow(replace(problem, c=np.stack([a, b])), basis), LIMIT))
+        assert found[-1].t1 == 1
+        return [s for s in found if s.t0 < s.t1]
 
     def at(t: Fraction) -> Exact:
         return (1 - t) * start + t * stop
