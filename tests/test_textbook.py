@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -127,6 +129,13 @@ def test_the_end_where_eta_adds_up_to_zero():
     assert (1 + meeting.t1) / 2 == Fraction(2, 3)
     assert meeting.a[1] @ (y * X) == 0
     assert sum(meeting.eta[1]) == 0
+
+
+def test_the_page_prints_what_it_says(capsys):
+    page = (Path(__file__).resolve().parents[1] / "docs" / "tracker.md").read_text(encoding="utf-8")
+    code, printed = re.search(r"```python\n(.*?)```\n+```text\n(.*?)```", page, re.DOTALL).groups()
+    exec(code, {})
+    assert capsys.readouterr().out == printed
 
 
 # ---- exchanges one by one ------------------------------------------------------------------------------------------
