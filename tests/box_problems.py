@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.engine import follow
-from paretoclf.path.events import LEFT
 from paretoclf.path.quadratic import FeatureForm, GramForm
 from paretoclf.path.segments import Line
+from paretoclf.path.sets import LEFT
 
 FORMS = ("gram", "dense", "sparse")
 

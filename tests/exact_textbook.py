@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from exact import Cell, Exact, ExactPath, fractions
 
-from paretoclf.path.events import LEFT, MARGIN, OUT
+from paretoclf.path.sets import LEFT, MARGIN, OUT
 from paretoclf.path.textbook import Problem, Segment, follow
 
 LIMIT = 10_000  # bases on a line: far more than any test needs, lest a fault run for ever

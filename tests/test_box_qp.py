@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from paretoclf.path.box_qp import BoxQP
-from paretoclf.path.events import LEFT, MARGIN
 from paretoclf.path.quadratic import GramForm
+from paretoclf.path.sets import LEFT, MARGIN
 from tests.box_problems import FORMS, Problem, line, ray, trace
 
 TIMES = np.linspace(0.017, 0.983, 11)

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from paretoclf.path.box_qp import BoxQP
-from paretoclf.path.events import LEFT, RIGHT
+from paretoclf.path.sets import LEFT, RIGHT
 from tests.box_problems import FORMS, Problem, line, ray, trace
 
 TIMES = np.linspace(0.017, 0.983, 7)

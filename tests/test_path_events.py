@@ -7,7 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from paretoclf.path import events
-from paretoclf.path.events import LEFT, MARGIN, NONE, RIGHT, TO_CAP, TO_MARGIN, TO_ZERO
+from paretoclf.path.events import NONE, TO_CAP, TO_MARGIN, TO_ZERO
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 
 
 def _exit(a, da, cap, dcap, horizon=1.0, careful=False, index=None):

@@ -19,7 +19,7 @@ from exact_textbook import LIMIT, segments, textbook
 from test_path_exact import BY_CASE, BY_KERNEL, CASES, instance, labels, lines
 
 import paretoclf as pc
-from paretoclf.path.events import LEFT, MARGIN, RIGHT
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.textbook import Event, Problem, exact, exchange, follow, solve_on
 
 NEAR = 1e-12

@@ -11,7 +11,6 @@ import numpy as np
 
 from paretoclf.checks import Array, Index, State
 from paretoclf.path import extended, factor
-from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.factor import solve_small
 from paretoclf.path.jit import compiled, compiled_apart
 from paretoclf.path.layout import (
@@ -59,6 +58,7 @@ from paretoclf.path.layout import (
     W,
 )
 from paretoclf.path.rows import Rows, all_products, of_capped
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.vectors import copy, dot, fill
 from paretoclf.path.watched import block_size, cap_rate, watch_all, watch_some, widen
 from paretoclf.tolerances import FAST_ERROR, FAST_PIVOT, FAST_SHIFT, FAST_VALUE, ROUNDING

@@ -8,12 +8,12 @@ import numpy as np
 
 from paretoclf.checks import Array, Index
 from paretoclf.path import extended
-from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.exchange import fix_some
 from paretoclf.path.factor import Factor
 from paretoclf.path.layout import BASE_0, CAP_RATE, PER_STEP_CENTRE, PER_STEP_T, Room
 from paretoclf.path.quadratic import FeatureForm, GramForm
 from paretoclf.path.segments import Line, Log
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.tolerances import END_OF_LINE
 
 

@@ -36,13 +36,13 @@ from paretoclf.path import events, extended
 from paretoclf.path.aside import loop_for
 from paretoclf.path.basis import Basis
 from paretoclf.path.engine import follow
-from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.exchange import ends_at_zero
 from paretoclf.path.layout import BLOCK, CARE, END, ROOM, Follower, Record, Room, make_room
 from paretoclf.path.quadratic import Multipliers
 from paretoclf.path.refine import refine
 from paretoclf.path.regular import run
 from paretoclf.path.segments import Entering, Event, Piece
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.tolerances import (
     END_TIE,
     EVENT_BOX,
@@ -113,6 +113,10 @@ class BoxQP(Basis):
     def follow(self, max_events: int | None = None, progress: Callable[[float], None] | None = None) -> int:
         """Follow the line to its end; the number of exchanges."""
         return follow(self, max_events=max_events, progress=progress)
+
+    def quiet(self) -> bool:
+        """Whether nothing happens any more on the line."""
+        return self.next_event(self.settle(), 0.0, False)[1] is None
 
     def weights(self, t: float) -> Array:
         """Multipliers at t on the current basis, shape (n,)."""

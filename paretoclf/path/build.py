@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from paretoclf.checks import Array, Index, Mask
-from paretoclf.path.events import LEFT, MARGIN
 from paretoclf.path.jit import compiled
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.segments import Log
+from paretoclf.path.sets import LEFT, MARGIN
 from paretoclf.tolerances import AT_BOUND
 
 

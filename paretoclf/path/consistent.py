@@ -8,10 +8,10 @@ import numpy as np
 
 from paretoclf.checks import Array, Index
 from paretoclf.errors import InputError
-from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.nu_path import NuPath
 from paretoclf.path.pieces import OnPieces
 from paretoclf.path.result import Path
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 
 Shape = tuple[int | None, ...]
 

@@ -1,7 +1,5 @@
 """Which sample changes its set next: pure ratio tests over plain arrays, compiled.
 
-States of a sample: RIGHT (multiplier 0), LEFT (at its cap), MARGIN (in the working margin set), OUT (its cap is zero
-all along: it takes no part).
 A near tie is decided in extended precision, never by a tolerance: where the margin system is ill-conditioned,
 stepping past an event by 1e-11 in the gradient moves the multipliers by 1e-11 over the pivot, which is visible.
 Exact ties take the fastest sample; in careful mode (after a run of zero-length steps) the lowest index. So do exits
@@ -14,9 +12,8 @@ import numpy as np
 
 from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.path.jit import compiled
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.tolerances import ROUNDING, SLOPE_NOISE
-
-RIGHT, LEFT, MARGIN, OUT = 0, 1, 2, 3
 
 #: Kinds of event.
 NONE, TO_ZERO, TO_CAP, TO_MARGIN = 0, 1, 2, 3

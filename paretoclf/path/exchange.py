@@ -6,7 +6,6 @@ import numpy as np
 
 from paretoclf.checks import Array, Index, State
 from paretoclf.path import extended, factor
-from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.factor import schur_of, solve_small
 from paretoclf.path.jit import compiled
 from paretoclf.path.layout import (
@@ -39,6 +38,7 @@ from paretoclf.path.layout import (
     Room,
 )
 from paretoclf.path.rows import Rows, change_cap, column
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.vectors import copy, dot, fill
 from paretoclf.tolerances import END_TIE, FAST_PIVOT, FAST_SHIFT, ROUNDING
 

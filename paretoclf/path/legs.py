@@ -85,9 +85,7 @@ class Walk:
         while True:
             rest = straight(self.problem, self.bases, here, b)
             self.problem.set_line(rest, END_OF_VANISHING_LINE)
-            piece = self.problem.settle()
-            _, event = self.problem.next_event(piece, 0.0, False)
-            if event is None or share < _LAST_STAGE:
+            if self.problem.quiet() or share < _LAST_STAGE:
                 return [*legs, self.leg(t, t_to, rest, END_OF_VANISHING_LINE)]
             share *= _STAGE
             near = (1 - share) * b + share * a

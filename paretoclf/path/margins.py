@@ -19,11 +19,11 @@ from paretoclf.checks import Array, check_pair
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.path.events import LEFT
 from paretoclf.path.lines import trace_costs
 from paretoclf.path.margin_path import MarginPath
 from paretoclf.path.pieces import Pieces, prove
 from paretoclf.path.result import Path
+from paretoclf.path.sets import LEFT
 
 _FURTHER = 16.0  # the ray is followed so much further each time that a multiplier is still at its cap
 _TIMES = 30

@@ -18,10 +18,10 @@ from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.memory import require_memory
 from paretoclf.nu import caps_of, equivalent_costs, to_asymmetry
 from paretoclf.path.declared import path_problem
-from paretoclf.path.events import LEFT
 from paretoclf.path.jit import compiled
 from paretoclf.path.legs import shows_progress
 from paretoclf.path.nu import Hulls, NuProblem
+from paretoclf.path.sets import LEFT
 from paretoclf.solution import Solution
 from paretoclf.tolerances import NU_ROUNDING, TOGETHER
 

@@ -17,9 +17,9 @@ from paretoclf.evidence import Deferred, Judged
 from paretoclf.gram import Gram
 from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.nu import caps_of, equivalent_costs, to_asymmetry, to_classes
-from paretoclf.path.events import LEFT
 from paretoclf.path.pieces import OnPieces, Pieces
 from paretoclf.path.scores import PathScores, settle
+from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate
 from paretoclf.solution import Solution

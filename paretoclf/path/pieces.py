@@ -12,8 +12,8 @@ from paretoclf.certificate import Certificate
 from paretoclf.checks import Array, Index, State, check_one
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.path.events import LEFT, MARGIN, RIGHT
 from paretoclf.path.scores import PathScores
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.samples import squares
 from paretoclf.tolerances import BOUND_ROUNDING, CERTIFY
 

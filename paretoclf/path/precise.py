@@ -12,9 +12,9 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.exact_sums import product
 from paretoclf.gram import Gram
 from paretoclf.path.box_qp import BoxQP
-from paretoclf.path.events import LEFT
 from paretoclf.path.legs import straight
 from paretoclf.path.quadratic import FeatureForm, GramForm, centre
+from paretoclf.path.sets import LEFT
 from paretoclf.tolerances import CERTIFY, OFF_CENTRE, STEEP
 
 

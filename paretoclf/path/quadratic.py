@@ -192,6 +192,7 @@ class FeatureForm(Quadratic):
     pivot_noise = DEPENDENT_FEATURES
 
     def __init__(self, X: Any, sign: Array) -> None:
+        self.X, self.sign = X, sign
         n, d = X.shape
         if sp.issparse(X):
             Z = sp.csr_array(X)
@@ -223,7 +224,7 @@ class FeatureForm(Quadratic):
         Z = sp.csr_array((values, columns, ptr), shape=(self.n, self.sums.shape[2]))
         return np.asarray((Z @ w.T).T)
 
-    def signed_samples(self, index: Index) -> Any:
+    def _rows(self, index: Index) -> Any:
         """Rows of Z."""
         if isinstance(self.rows, DenseRows):
             return self.rows.tall[index]
@@ -244,7 +245,7 @@ class FeatureForm(Quadratic):
         extra = np.zeros(int(group.max(initial=-1)) + 1)
         if group[i] >= 0:
             extra[group[i]] = root * kappa[i]
-        rows = self.signed_samples(index)
+        rows = self._rows(index)
         tail = np.zeros((k, extra.size))
         grouped = group[index] >= 0
         tail[grouped, group[index][grouped]] = root * kappa[index][grouped]
@@ -260,7 +261,7 @@ class FeatureForm(Quadratic):
 
     def system(self, index: Index, kappa: Array, group: Index) -> Array:
         """The shifted margin system ``Q_FF + s A_F' A_F``."""
-        rows = self.signed_samples(index)
+        rows = self._rows(index)
         own = rows @ rows.T
         return np.asarray(own.toarray() if sp.issparse(own) else own) + _shifts(self.shift, index, kappa, group)
 

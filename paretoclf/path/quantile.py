@@ -22,12 +22,12 @@ from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.path.build import Leg, assemble
 from paretoclf.path.engines import Tracker, make_tracker
-from paretoclf.path.events import LEFT
 from paretoclf.path.legs import Walk, meter, straight
 from paretoclf.path.pieces import Pieces, prove
 from paretoclf.path.quadratic import FeatureForm, GramForm
 from paretoclf.path.quantile_path import QuantilePath
 from paretoclf.path.segments import Log
+from paretoclf.path.sets import LEFT
 
 
 class QuantileProblem(Protocol):

@@ -16,9 +16,9 @@ from paretoclf.errors import InputError
 from paretoclf.evidence import Deferred, Judged
 from paretoclf.gram import Gram
 from paretoclf.judges.quantile import judge_quantile, judge_quantiles
-from paretoclf.path.events import LEFT
 from paretoclf.path.pieces import OnPieces, Pieces
 from paretoclf.path.scores import PathScores
+from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate
 from paretoclf.solution import Solution

@@ -24,7 +24,7 @@ import numpy as np
 from paretoclf.checks import Array, Index
 from paretoclf.path import extended
 from paretoclf.path.afresh import MEMORY, WATCH_ALL, begin_epoch, watch_leaver
-from paretoclf.path.events import LEFT, MARGIN, RIGHT, TO_CAP, TO_MARGIN
+from paretoclf.path.events import TO_CAP, TO_MARGIN
 from paretoclf.path.exchange import alone, candidate, ends_at_zero, enter, fix, jump, leave, mark, off_centre
 from paretoclf.path.jit import compiled
 from paretoclf.path.layout import (
@@ -57,6 +57,7 @@ from paretoclf.path.layout import (
 )
 from paretoclf.path.next_event import next_event
 from paretoclf.path.rows import Rows, change_cap
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.watched import cap_rate_changes, slot_enters, slot_leaves, watched_rates
 from paretoclf.tolerances import FAST_ERROR, ROUNDING
 

@@ -14,11 +14,11 @@ from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
-from paretoclf.path.events import LEFT
 from paretoclf.path.pieces import OnPieces, Pieces
 from paretoclf.path.precise import PreciseSolver
 from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.scores import PathScores, settle
+from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
 from paretoclf.solution import Solution, make_solution
 from paretoclf.tolerances import AT_BOUND, CERTIFY, ROUNDED, STEEP, VALUE_ROUNDING

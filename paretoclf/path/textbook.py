@@ -49,7 +49,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paretoclf.errors import DegeneratePathError
-from paretoclf.path.events import LEFT, MARGIN, RIGHT
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.tolerances import DEPENDENT_GRAM, END_OF_LINE, END_TIE, INFEASIBLE, ROUNDING, SLOPE_NOISE
 
 Vector = Any  # an array of float64, or an object array of Fractions
