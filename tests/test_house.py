@@ -54,6 +54,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "empirical": (*GROUND, "gaussian", "roc", "path.scores"),
     "datasets": EVERYTHING,
     "plotting": EVERYTHING,
+    "versions": ("__init__", "path.engines"),
     "cli": EVERYTHING,
     "__main__": EVERYTHING,
     "__init__": EVERYTHING,

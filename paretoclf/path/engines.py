@@ -90,6 +90,7 @@ class Tracker(Protocol):
 
 
 ENGINES: dict[str, type[BoxQP] | type[TextbookTracker]] = {"fast": BoxQP, "textbook": TextbookTracker}
+DEFAULT = "fast"
 
 
 def make_tracker(
@@ -100,7 +101,7 @@ def make_tracker(
     Parameters
     ----------
     engine : "fast", "textbook" or None
-        None is "fast".
+        None is `DEFAULT`.
     quadratic : GramForm or FeatureForm
     p : array of shape (n,)
         Linear term.
@@ -113,4 +114,4 @@ def make_tracker(
     """
     if engine is not None and engine not in ENGINES:
         raise InputError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
-    return ENGINES[engine or "fast"](quadratic, p, kappa, group, m)
+    return ENGINES[engine or DEFAULT](quadratic, p, kappa, group, m)
