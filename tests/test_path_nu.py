@@ -12,7 +12,6 @@ from sklearn.svm import NuSVC
 
 import paretoclf as pc
 from paretoclf.path import nu as nu_module
-from paretoclf.path import nu_grid as nu_grid_module
 from paretoclf.path.box_qp import BoxQP
 from paretoclf.path.nu import trace_hulls, trace_nu
 from paretoclf.plotting import NuGridDisplay
@@ -306,17 +305,25 @@ def test_a_grid_refuses_points_whose_hulls_are_too_close_and_keeps_the_others():
 def test_a_grid_goes_on_where_a_line_cannot(fails, monkeypatch):
     svm, values = pc.TwoNuSVM(*blobs(9), pc.RBF(1.0)), np.array([0.3, 0.6, 1.0])
     whole_grid = pc.nu_grid(svm, values, values)
-    follow, lines = nu_grid_module.follow, []
+    go, follow, lines, on_edge = nu_module.Hulls.go, BoxQP.follow, [], []
 
-    def failing(problem, **how):
-        lines.append(problem)
-        if len(lines) == 2:
-            problem.advance(0.0, 5)
-            raise pc.DegeneratePathError("as if", t=0.0, costs="", n_margin=0, remedy="")
-        return follow(problem, **how)
+    def going(hulls, caps):
+        on_edge.append(True)
+        try:
+            return go(hulls, caps)
+        finally:
+            on_edge.pop()
 
-    where = nu_grid_module if fails == "on a line" else nu_module
-    monkeypatch.setattr(where, "follow", failing)
+    def failing(problem, *how):
+        if bool(on_edge) == (fails == "on the edge"):
+            lines.append(problem)
+            if len(lines) == 2:
+                problem.advance(0.0, 5)
+                raise pc.DegeneratePathError("as if", t=0.0, costs="", n_margin=0, remedy="")
+        return follow(problem, *how)
+
+    monkeypatch.setattr(nu_module.Hulls, "go", going)
+    monkeypatch.setattr(BoxQP, "follow", failing)
     grid = pc.nu_grid(svm, values, values)
     assert grid.refused.any()
     assert not grid.refused[:, 2].any()  # the first line: nu_minus = 1, as the positives are fewer
