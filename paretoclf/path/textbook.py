@@ -181,7 +181,7 @@ def solve(problem: Problem, F: Any, B: Vector) -> Vector:
         return np.linalg.solve(M, B)
     T, m = np.hstack([M, B]), M.shape[0]
     for k in range(m):
-        row = next(i for i in range(k, m) if T[i, k] != 0)
+        row = k + int(np.argmax(T[k:, k] != 0))  # of a singular matrix: then the division fails
         T[[k, row]] = T[[row, k]]
         T[k] = T[k] / T[k, k]
         for i in range(m):
