@@ -61,3 +61,7 @@ class InseparableError(InputError):
         self.weights_minus = weights_minus
         self.distance = distance
         super().__init__(message)
+
+
+class SlowTrackerWarning(UserWarning):
+    """The package was installed without a C++ compiler, so that the textbook tracker follows its paths."""

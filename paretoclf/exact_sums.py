@@ -43,6 +43,17 @@ def product(A: Samples, x: Array) -> Array:
     return np.fromiter((fsum(terms) for terms in _terms(A, x)), dtype=np.float64, count=A.shape[0])
 
 
+def add_product(A: Array, hi: Array, lo: Array, out_hi: Array, out_lo: Array) -> None:
+    """Add ``A @ (hi + lo)`` to ``out_hi + out_lo``, in place, in twice the precision: A (m, k), x (k, c)."""
+    for j in np.flatnonzero(hi.any(axis=1)):
+        p, error, rest = _parts(np.stack([hi[j], lo[j]])[:, None, :], A[:, j, None])
+        s = out_hi + p
+        z = s - out_hi
+        low = out_lo + ((out_hi - (s - z)) + (p - z)) + (error + rest)
+        out_hi[:] = s + low
+        out_lo[:] = low - (out_hi - s)
+
+
 def inner(x: Array, y: Array) -> float:
     """``sum_i (x[0] + x[1])_i y_i``, rounded once; x (2, k), y (k,)."""
     return fsum(_parts(x, y).ravel().tolist())

@@ -9,9 +9,10 @@ import numpy as np
 import piqp
 import scipy.sparse as sp
 
+from paretoclf.path.core_tracker import CoreTracker
+from paretoclf.path.forms import FeatureForm, GramForm
 from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
-from paretoclf.path.tracker import FeatureForm, GramForm, Tracker
 
 FORMS = ("gram", "dense", "sparse")
 
@@ -53,7 +54,7 @@ class Problem:
             quadratic: Any = GramForm(np.ascontiguousarray(self.K), self.sign)
         else:
             quadratic = FeatureForm(sp.csr_array(self.X) if form == "sparse" else self.X, self.sign)
-        return Tracker(quadratic, self.p, self.kappa, self.group, self.m)
+        return CoreTracker(quadratic, self.p, self.kappa, self.group, self.m)
 
     def minimum(self, e, cap):
         """The optimal ``p'a - a'Qa/2`` by an interior-point method that knows nothing of paths."""
@@ -173,12 +174,12 @@ def trace(tracker, problem, to, begin=None):
 def careful_steps(monkeypatch):
     """How many exchanges in twice the precision each tracker has made by the end of each of its lines, from now on."""
     found: list[int] = []
-    follow = Tracker.follow
+    follow = CoreTracker.follow
 
     def counted(self, *given):
         made = follow(self, *given)
         found.append(sum(count for kind, count in self.exchanges.items() if kind in ("simple", "dependent", "jump")))
         return made
 
-    monkeypatch.setattr(Tracker, "follow", counted)
+    monkeypatch.setattr(CoreTracker, "follow", counted)
     return found

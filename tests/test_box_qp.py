@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from paretoclf.path.core_tracker import CoreTracker
+from paretoclf.path.forms import GramForm
 from paretoclf.path.sets import LEFT, MARGIN
-from paretoclf.path.tracker import GramForm, Tracker
 from tests.box_problems import FORMS, Problem, line, ray, trace
 
 TIMES = np.linspace(0.017, 0.983, 11)
@@ -22,7 +23,7 @@ def road(request, monkeypatch):
 
 
 def careful_only(monkeypatch):
-    monkeypatch.setattr(Tracker, "doubles", False)
+    monkeypatch.setattr(CoreTracker, "doubles", False)
 
 
 def problem(groups, n=24, d=3, seed=0, rbf=False, p=None):
@@ -260,6 +261,6 @@ def test_how_far_w_is_from_its_course_is_known():
 
 def test_a_dependent_margin_set_is_no_start():
     K = np.ones((3, 3))
-    tracker = Tracker(GramForm(K, np.ones(3)), np.ones(3), np.ones(3), np.full(3, -1), 0)
+    tracker = CoreTracker(GramForm(K, np.ones(3)), np.ones(3), np.ones(3), np.full(3, -1), 0)
     with pytest.raises(ValueError, match="dependent"):
         tracker.start(np.full(3, LEFT), [0, 1], line(np.ones((2, 3)), (0, 0), (1, 1)))

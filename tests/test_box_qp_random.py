@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from paretoclf.path.core_tracker import CoreTracker
 from paretoclf.path.sets import LEFT, RIGHT
-from paretoclf.path.tracker import Tracker
 from tests.box_problems import FORMS, Problem, line, ray, trace
 
 TIMES = np.linspace(0.017, 0.983, 7)
@@ -52,7 +52,7 @@ def test_random_problems_on_both_roads(drawn, form, power, even):
     setting = form, np.ones(n) if even else rng.uniform(0.3, 2.0, n), 10.0**power, rng.random(n) < 0.5
     fast = ways(problem, *setting)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Tracker, "doubles", False)
+        patch.setattr(CoreTracker, "doubles", False)
         careful = ways(problem, *setting)
     for one, other in zip(fast, careful, strict=True):
         for found in (one, other):
@@ -73,7 +73,7 @@ def test_a_sample_at_the_origin_leaves_the_margin_set(form, monkeypatch):
     to, begin = line(bases, (1, 0), (1, 1), (0,), (3,)), (np.array([RIGHT, RIGHT, RIGHT, LEFT]), [0, 2])
     for careful in (False, True):
         if careful:
-            monkeypatch.setattr(Tracker, "doubles", False)
+            monkeypatch.setattr(CoreTracker, "doubles", False)
         found = trace(problem.tracker(form), problem, to, begin)
         for t in (0.0, 0.5, 2 / 3, 0.7, 1.0):
             want = [min(3 * t, 2), max(3 * t - 2, 0), 1 - t / 2, t / 2]

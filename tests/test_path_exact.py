@@ -14,6 +14,7 @@ import pytest
 from exact import ExactPath, fractions, integer_kernel, objections
 from exact_criss_cross import criss_cross
 from exact_enumeration import enumerate_bases
+from exact_textbook import textbook
 
 import paretoclf as pc
 
@@ -158,7 +159,7 @@ def problem(seed, n, high=2):
 # ---- the judge ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", [enumerate_bases, criss_cross])
+@pytest.mark.parametrize("how", [enumerate_bases, criss_cross, textbook])
 def test_the_judge_knows_the_five_points(how):
     """Spec 12b: the knots of the ray, and the jump of b at asymmetry 2/3."""
     X, y = np.array([[2.0], [1.0], [0.0], [-1.0], [-3.0]]), np.array([1, 1, -1, -1, -1.0])
@@ -174,15 +175,18 @@ def test_the_judge_knows_the_five_points(how):
 
 @BY_CASE
 @BY_KERNEL
-def test_two_ways_to_judge_agree(case, kernel):
+@pytest.mark.parametrize("how", [criss_cross, textbook])
+def test_ways_to_judge_agree(case, kernel, how):
+    """The textbook tracker in fractions, too, has exactly the optima that both oracles have."""
     y = CASES[case](np.random.default_rng(0))[1]
     for line in lines(y):
-        one, other = enumerated(case, 0, kernel, line), instance(case, 0, kernel, line).judged(criss_cross)
+        one, other = enumerated(case, 0, kernel, line), instance(case, 0, kernel, line).judged(how)
         for t in one.ends + other.ends:
             assert one.value(t) == other.value(t)
             assert one.intercepts(t) == other.intercepts(t)
             assert (one.scores_of(one.alpha(t)) == other.scores_of(other.alpha(t))).all()
-        assert other.bends == [b.t0 for a, b in pairwise(one.cells) if one.bends_w(a, b)]
+        bends = [b.t0 for a, b in pairwise(other.cells) if other.bends_w(a, b)]
+        assert bends == [b.t0 for a, b in pairwise(one.cells) if one.bends_w(a, b)]
 
 
 def test_the_judge_proves_what_it_says():

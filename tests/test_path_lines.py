@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 import paretoclf as pc
 from paretoclf.errors import InputError
-from paretoclf.path.tracker import Tracker
+from paretoclf.path.core_tracker import CoreTracker
 from tests.box_problems import careful_steps
 
 KERNELS = pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])
@@ -321,7 +321,7 @@ def test_both_roads_have_the_same_values(drawn):
     svm, line, times = drawn
     fast = pc.trace(svm, *line)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Tracker, "doubles", False)
+        patch.setattr(CoreTracker, "doubles", False)
         careful = pc.trace(svm, *line)
     for path in (fast, careful):
         assert path.worst_certificate.passes(1e-8)
@@ -352,7 +352,7 @@ def test_shifts_of_targets_do_not_follow_a_line_into_an_axis(total):
         X, y = (X - X.mean(axis=0)) / X.std(axis=0), data.y[part]
         for inner, _ in StratifiedShuffleSplit(3, train_size=0.7, random_state=0).split(X, y):
             path = pc.trace(pc.TwoCSVM(X[inner], y[inner]), (0, total), (total, 0))
-            last = path.breakpoints[-2]
+            last = path.pieces.t[-2]  # where the last stretch towards the axis begins
             assert path.intercept(last) == pytest.approx(1.0, abs=1e-11)  # w vanishes, and the positives have f >= 1
 
 

@@ -15,8 +15,8 @@ from sklearn.svm import NuSVC
 import paretoclf as pc
 from paretoclf.path import nu as nu_module
 from paretoclf.path import nu_grid as nu_grid_module
+from paretoclf.path.core_tracker import CoreTracker
 from paretoclf.path.nu import trace_hulls, trace_nu
-from paretoclf.path.tracker import Tracker
 from paretoclf.plotting import NuGridDisplay
 from tests.box_problems import careful_steps
 
@@ -199,7 +199,7 @@ def test_jumps_on_the_fast_road_are_those_of_the_careful_one(n, monkeypatch):
     svm = pc.TwoNuSVM(X, y, pc.RBF(1.0))
     how = {"start": (0.5, 1.0), "stop": (0.5, 0.6)}
     fast = trace_hulls(svm, **how)
-    monkeypatch.setattr(Tracker, "doubles", False)
+    monkeypatch.setattr(CoreTracker, "doubles", False)
     careful = trace_hulls(svm, **how)
     assert fast.breakpoints.size > 20
     np.testing.assert_allclose(fast.breakpoints, careful.breakpoints, atol=1e-11)
@@ -219,7 +219,7 @@ def test_twins_need_no_careful_step(form, share, monkeypatch):
     steps = careful_steps(monkeypatch)
     fast = trace_hulls(svm, **how)
     exchanges, few = fast.breakpoints.size, steps[-1]
-    monkeypatch.setattr(Tracker, "doubles", False)
+    monkeypatch.setattr(CoreTracker, "doubles", False)
     careful = trace_hulls(svm, **how)
     assert exchanges > 20
     assert few <= share * exchanges
@@ -305,7 +305,7 @@ def test_a_grid_refuses_points_whose_hulls_are_too_close_and_keeps_the_others():
 def test_a_grid_goes_on_where_a_line_cannot(fails, monkeypatch):
     svm, values = pc.TwoNuSVM(*blobs(9), pc.RBF(1.0)), np.array([0.3, 0.6, 1.0])
     whole_grid = pc.nu_grid(svm, values, values)
-    follow, lines = Tracker.follow, []
+    follow, lines = CoreTracker.follow, []
     where = nu_grid_module if fails == "on a line" else nu_module
 
     def failing(self, *given):
@@ -316,7 +316,7 @@ def test_a_grid_goes_on_where_a_line_cannot(fails, monkeypatch):
                 raise pc.DegeneratePathError("as if", t=0.0, costs="", n_margin=0, remedy="")
         return follow(self, *given)
 
-    monkeypatch.setattr(Tracker, "follow", failing)
+    monkeypatch.setattr(CoreTracker, "follow", failing)
     grid = pc.nu_grid(svm, values, values)
     assert grid.refused.any()
     assert not grid.refused[:, 2].any()  # the first line: nu_minus = 1, as the positives are fewer

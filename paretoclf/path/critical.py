@@ -30,9 +30,9 @@ from scipy.linalg import lapack
 
 from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.gram import Gram
+from paretoclf.path.engines import add_product
 from paretoclf.path.polygon import area, centroid, cut, without_short_edges
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
-from paretoclf.path.tracker import add_product
 from paretoclf.tolerances import PLANE_PIVOT, PLANE_ROUNDING, PLANE_SLIVER, PLANE_ZERO, REFINED, UNREFINED
 
 _REFINEMENTS = 20

@@ -1,13 +1,131 @@
-"""The choice of the tracker that follows a path, in one place."""
+"""The choice of the tracker that follows a path, in one place, and what is asked of each."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+from typing import Any, Protocol
+
 from paretoclf.checks import Array, Index
-from paretoclf.path.tracker import FeatureForm, GramForm, Tracker
+from paretoclf.errors import InputError, SlowTrackerWarning
+from paretoclf.path.forms import FeatureForm, GramForm
+from paretoclf.path.segments import Line, Log, OnBasis
+from paretoclf.path.textbook_tracker import TextbookTracker
+
+
+class Tracker(Protocol):
+    """What the journeys ask of a tracker: begin on a basis, go along lines, and say what there was to see."""
+
+    ahead: float  # how far from the beginning of its line the basis is known to hold
+
+    @property
+    def Q(self) -> GramForm | FeatureForm:
+        """The quadratic term."""
+        ...
+
+    @property
+    def m(self) -> int:
+        """Number of groups."""
+        ...
+
+    @property
+    def line(self) -> Line:
+        """The line it is on."""
+        ...
+
+    @property
+    def index(self) -> Index:
+        """The margin set."""
+        ...
+
+    def start(self, state: Any, margin: Any, line: Line) -> None:
+        """Take over a basis: sets of all indices (LEFT, RIGHT or OUT outside margin), and the margin set."""
+        ...
+
+    def start_on(self, state: Any, margin: Any, line: Line) -> bool:
+        """`start` with a basis that a tracker was on; False if that fails."""
+        ...
+
+    def set_line(self, line: Line, end_tolerance: float = ...) -> None:
+        """Go on from the current basis along another line, which begins where the solution is."""
+        ...
+
+    def follow(self, max_events: int | None = None, progress: Callable[[float], Any] | None = None) -> int:
+        """Follow the line to its end; the number of exchanges."""
+        ...
+
+    def quiet(self) -> bool:
+        """Whether nothing happens any more on the line."""
+        ...
+
+    def solution(self, t: float) -> OnBasis:
+        """The solution of the current basis at t, as precisely as the tracker can."""
+        ...
+
+    def weights(self, t: float) -> Array:
+        """Multipliers at t on the basis it is on, shape (n,)."""
+        ...
+
+    def snapshot(self) -> Any:
+        """The basis, to come back to."""
+        ...
+
+    def restore(self, snapshot: Any) -> None:
+        """Come back to a basis; `set_line` must follow."""
+        ...
+
+    def record_from_here(self, keep: bool = True) -> None:
+        """Begin a new log (or none)."""
+        ...
+
+    @property
+    def segments(self) -> int:
+        """How many segments the log holds."""
+        ...
+
+    @property
+    def log(self) -> Log:
+        """What was found since the last `record_from_here`."""
+        ...
+
+
+ENGINES: dict[str, Callable[..., Tracker]] = {"textbook": TextbookTracker}
+DEFAULT = "textbook"
+try:
+    from paretoclf.path.core_tracker import CoreTracker
+    from paretoclf.path.core_tracker import add_product as add_product
+
+    ENGINES, DEFAULT = {"fast": CoreTracker, **ENGINES}, "fast"
+except ImportError:  # installed without a C++ compiler
+    from paretoclf.exact_sums import add_product as add_product
 
 
 def make_tracker(
     engine: str | None, quadratic: GramForm | FeatureForm, p: Array, kappa: Array, group: Index, m: int
 ) -> Tracker:
-    """A tracker of a parametric box QP; parameters after the first as for `Tracker`."""
-    return Tracker(quadratic, p, kappa, group, m)
+    """A tracker of a parametric box QP.
+
+    Parameters
+    ----------
+    engine : "fast", "textbook" or None
+        None is `DEFAULT`: "fast", unless the package was installed without a C++ compiler.
+    quadratic : GramForm or FeatureForm
+    p : array of shape (n,)
+        Linear term.
+    kappa : array of shape (n,)
+        Coefficient of each index in its equality constraint.
+    group : array of shape (n,), int
+        Row of A that the index belongs to, -1 for none.
+    m : int
+        Number of rows of A.
+    """
+    if engine is not None and engine not in ENGINES:
+        raise InputError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
+    if engine is None and DEFAULT == "textbook":  # by default Python says the same thing once
+        warnings.warn(
+            "paretoclf was installed without a C++ compiler: the textbook tracker serves, which is slower; with GCC or "
+            "Clang, install it again",
+            SlowTrackerWarning,
+            stacklevel=2,
+        )
+    return ENGINES[engine or DEFAULT](quadratic, p, kappa, group, m)

@@ -15,10 +15,11 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.gram import Gram
 from paretoclf.path.build import Leg, assemble
 from paretoclf.path.critical import Bases, Region, Sets
+from paretoclf.path.engines import Tracker, make_tracker
+from paretoclf.path.forms import FeatureForm, GramForm
 from paretoclf.path.polygon import borders, onto_axes, share_inside, without_short_edges
 from paretoclf.path.result import Path
 from paretoclf.path.segments import Line
-from paretoclf.path.tracker import FeatureForm, GramForm, Tracker
 
 _NEARER = (0.5, 0.05, 5e-3, 5e-5, 5e-7)  # shares of the piece across a facet at which its optimum is chosen
 _MISSED = 50  # times that a region across an edge may touch it at a corner only
@@ -181,8 +182,8 @@ class Exploration:
         """The path along a line that begins in the region of a basis."""
         zero = np.zeros(1)
         if self._tracker is None:
-            self._tracker = Tracker(
-                self._quadratic(), np.ones(self.y.size), self.y, np.zeros(self.y.size, dtype=int), 1
+            self._tracker = make_tracker(
+                None, self._quadratic(), np.ones(self.y.size), self.y, np.zeros(self.y.size, dtype=int), 1
             )
         tracker = self._tracker
         if not tracker.start_on(basis.sets, basis.margin, Line(self.bases.unit.T, start, stop, zero, zero)):

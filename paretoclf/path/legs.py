@@ -13,8 +13,8 @@ from tqdm import tqdm
 
 from paretoclf.checks import Array, Mask
 from paretoclf.path.build import Leg
+from paretoclf.path.engines import Tracker
 from paretoclf.path.segments import Line
-from paretoclf.path.tracker import Tracker
 from paretoclf.tolerances import END_OF_LINE, END_OF_VANISHING_LINE
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before

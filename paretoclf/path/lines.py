@@ -21,6 +21,7 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.build import Leg, assemble, with_chords
 from paretoclf.path.engines import make_tracker
+from paretoclf.path.forms import STORED_SLOPE
 from paretoclf.path.hub import check_hub, crossing
 from paretoclf.path.legs import Walk, meter, straight
 from paretoclf.path.pieces import Pieces, prove
@@ -28,7 +29,6 @@ from paretoclf.path.precise import quadratic_of
 from paretoclf.path.result import Path
 from paretoclf.path.segments import Line, Log, empty_log
 from paretoclf.path.sets import LEFT, OUT, RIGHT
-from paretoclf.path.tracker import STORED_SLOPE
 from paretoclf.tolerances import ROUNDING
 
 

@@ -25,12 +25,12 @@ from paretoclf.judges.meeting import largest_cancelling, only_twins_meet, proved
 from paretoclf.nu import caps_of, nu_max, to_classes
 from paretoclf.path.build import assemble
 from paretoclf.path.engines import make_tracker
+from paretoclf.path.forms import FeatureForm, GramForm, centre
 from paretoclf.path.legs import follow_leg, meter
 from paretoclf.path.nu_path import FixedAsymmetry, HullLine, NuPath
 from paretoclf.path.pieces import Pieces, prove
 from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
-from paretoclf.path.tracker import FeatureForm, GramForm, centre
 from paretoclf.samples import squares
 from paretoclf.tolerances import NU_ROUNDING, SCORE_ROUNDING
 

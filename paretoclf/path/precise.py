@@ -11,9 +11,10 @@ from paretoclf.checks import Array, Index, State
 from paretoclf.errors import DegeneratePathError
 from paretoclf.exact_sums import product
 from paretoclf.gram import Gram
+from paretoclf.path.engines import make_tracker
+from paretoclf.path.forms import FeatureForm, GramForm, centre
 from paretoclf.path.legs import straight
 from paretoclf.path.sets import LEFT
-from paretoclf.path.tracker import FeatureForm, GramForm, Tracker, centre
 from paretoclf.tolerances import CERTIFY, OFF_CENTRE, STEEP
 
 
@@ -50,7 +51,7 @@ class PreciseSolver:
 
     def __init__(self, gram: Gram, y: Array, largest_cap: float) -> None:
         form, self.mean = quadratic_of(gram, y, largest_cap)
-        self.problem = Tracker(form, np.ones(y.size), y, np.zeros(y.size, dtype=np.int64), 1)
+        self.problem = make_tracker(None, form, np.ones(y.size), y, np.zeros(y.size, dtype=np.int64), 1)
 
     def solve(self, caps: Array, state: State, margin: Index) -> Precise | None:
         """Solution on a basis at exactly these caps; None if its margin system is too ill-conditioned.

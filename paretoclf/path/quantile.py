@@ -21,13 +21,13 @@ from paretoclf.checks import Array, check_number, check_pair
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.path.build import Leg, assemble
-from paretoclf.path.engines import make_tracker
+from paretoclf.path.engines import Tracker, make_tracker
+from paretoclf.path.forms import FeatureForm, GramForm
 from paretoclf.path.legs import Walk, meter, straight
 from paretoclf.path.pieces import Pieces, prove
 from paretoclf.path.quantile_path import QuantilePath
 from paretoclf.path.segments import Log
 from paretoclf.path.sets import LEFT
-from paretoclf.path.tracker import FeatureForm, GramForm, Tracker
 
 
 class QuantileProblem(Protocol):

@@ -81,6 +81,15 @@ class Log:
         self.value[0, 0] = 0.0
 
 
+@dataclass(frozen=True)
+class OnBasis:
+    """Solution on a basis: multipliers of the margin set and eta (rows hi and lo), and w where there are features."""
+
+    a: Array
+    eta: Array
+    w: Array | None
+
+
 def empty_log(like: Log) -> Log:
     """A log without segments that begins where another one does."""
     none = np.zeros(0, dtype=np.int64)

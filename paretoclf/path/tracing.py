@@ -23,6 +23,7 @@ def trace(
     *,
     nu: Any,
     asymmetry: Any,
+    engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
@@ -36,6 +37,7 @@ def trace(
     stop: Any,
     *,
     hub: Path | None = None,
+    engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
@@ -48,6 +50,7 @@ def trace(
     *,
     tau: Any,
     lam: Any,
+    engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
@@ -61,6 +64,7 @@ def trace(
     theta: Any,
     C_plus: Any = None,
     C_minus: Any = None,
+    engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
@@ -80,6 +84,7 @@ def trace(
     nu: Any = None,
     asymmetry: Any = None,
     hub: Path | None = None,
+    engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
@@ -113,6 +118,9 @@ def trace(
     hub : Path, optional
         For `TwoCSVM`: a path of the same problem to set out from, instead of the origin of the balanced ray: where the
         two lines cross or come closest. Saves the way up the ray; the result is the same.
+    engine : "fast" or "textbook", optional
+        The tracker: the fast one by default, or that of `paretoclf.path.textbook`, which is there to be read, solves
+        every step afresh, and knows no remedy where the margin system is ill-conditioned.
     certify : bool
         Whether to compute the certificate at every breakpoint and every middle of a piece and refuse a path that
         fails (the default); it can also be asked for later.
@@ -179,6 +187,6 @@ def trace(
         raise InputError(f"{missing[0]} must be given for {how}, got None")
     own = {name: given[name] for name in (*names, *optional)}
     path: Path | QuantilePath | MarginPath | NuPath = follower(
-        svm, **own, certify=certify, max_events=max_events, progress=progress
+        svm, **own, engine=engine, certify=certify, max_events=max_events, progress=progress
     )
     return path

@@ -16,7 +16,6 @@ algorithm on the textbook tracker; this is the face of the same in C++ (``core/`
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,87 +24,13 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index, State
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path import _core
-from paretoclf.path.segments import Line, Log
+from paretoclf.path.forms import FeatureForm, GramForm
+from paretoclf.path.segments import Line, Log, OnBasis
 from paretoclf.path.sets import LEFT
-from paretoclf.samples import squares
 from paretoclf.tolerances import END_OF_LINE
-
-STORED_SLOPE = 512  # a path keeps w up to this length, beyond it recomputes w from the multipliers
 
 _TURN = 0.05  # seconds between two looks at the keyboard and at the progress bar
 _END, _PAUSE, _LIMIT, _STALL = range(4)
-
-
-@dataclass(frozen=True)
-class GramForm:
-    """``Q = diag(sign) K diag(sign)`` from a kernel matrix held in memory."""
-
-    K: Array
-    sign: Array
-
-    @property
-    def reach(self) -> Array:
-        """``sqrt(Q_ii)``."""
-        return np.asarray(np.sqrt(np.maximum(np.diagonal(self.K), 0.0)))
-
-    @property
-    def stored_width(self) -> int:
-        """No vector w."""
-        return 0
-
-    def core(self, *rest: Any) -> Any:
-        """The tracker in C++."""
-        return _core.KernelTracker(np.ascontiguousarray(self.K, dtype=np.float64), _doubles(self.sign), *rest)
-
-
-@dataclass(frozen=True)
-class FeatureForm:
-    """``Q = Z Z'`` with ``Z = diag(sign) X``: the n x n matrix is never formed, and w is a variable of its own.
-
-    X is an array of shape (n, d) or a `scipy.sparse.csr_array`.
-    """
-
-    X: Any
-    sign: Array
-
-    @property
-    def reach(self) -> Array:
-        """``sqrt(Q_ii)``."""
-        return np.asarray(np.sqrt(squares(self.X)))
-
-    @property
-    def stored_width(self) -> int:
-        """Length of w, where it is about as short as a margin set."""
-        return int(self.X.shape[1]) if self.X.shape[1] <= STORED_SLOPE else 0
-
-    def core(self, *rest: Any) -> Any:
-        """The tracker in C++."""
-        if not sp.issparse(self.X):
-            return _core.DenseTracker(np.ascontiguousarray(self.sign[:, None] * self.X), *rest)
-        Z = sp.csr_array(self.X)
-        values = np.repeat(self.sign, np.diff(Z.indptr)) * Z.data
-        return _core.SparseTracker(
-            Z.indptr.astype(np.int64), Z.indices.astype(np.int32), values, int(Z.shape[1]), *rest
-        )
-
-
-def centre(X: Any) -> Array | None:
-    """Where to measure samples from where the intercept is free: costs no accuracy, and improves the conditioning.
-
-    None for sparse samples, which would fill up, and for features too many for w to be stored.
-    """
-    if not isinstance(X, np.ndarray) or X.shape[1] > STORED_SLOPE:
-        return None
-    return np.asarray(np.where(np.ptp(X, axis=0) > 0, X.mean(axis=0), X[0]))
-
-
-@dataclass(frozen=True)
-class Precise:
-    """Solution on a basis: multipliers of the margin set and eta (rows hi and lo), and w where there are features."""
-
-    a: Array
-    eta: Array
-    w: Array | None
 
 
 def add_product(A: Array, hi: Array, lo: Array, out_hi: Array, out_lo: Array) -> None:
@@ -113,7 +38,7 @@ def add_product(A: Array, hi: Array, lo: Array, out_hi: Array, out_lo: Array) ->
     _core.add_product(np.ascontiguousarray(A), hi, lo, out_hi, out_lo)
 
 
-class Tracker:
+class CoreTracker:
     """Follows a parametric box QP along one line after another.
 
     Parameters
@@ -134,7 +59,7 @@ class Tracker:
 
     def __init__(self, form: GramForm | FeatureForm, p: Any, kappa: Any, group: Any, m: int) -> None:
         self.Q, self.m, self.n = form, m, len(p)
-        self._core = form.core(_doubles(p), _doubles(kappa), np.asarray(group, dtype=np.int64), m)
+        self._core = _core_of(form, _doubles(p), _doubles(kappa), np.asarray(group, dtype=np.int64), m)
         self._core.doubles = self.doubles
         self.line: Line  # set by `set_line`
         self._log: Log | None = None
@@ -243,13 +168,13 @@ class Tracker:
         except _core.Refused as error:
             raise self._refuse(str(error), "Standardise the features or use a slightly different line.") from None
 
-    def solution(self, t: float) -> Precise:
+    def solution(self, t: float) -> OnBasis:
         """The solution of the current basis at t, in twice the precision."""
         try:
             a, eta, w = self._core.solution(t)
         except _core.Refused as error:
             raise self._refuse(str(error), "Standardise the features or use a slightly different line.") from None
-        return Precise(a, eta, w if isinstance(self.Q, FeatureForm) else None)
+        return OnBasis(a, eta, w if isinstance(self.Q, FeatureForm) else None)
 
     def weights(self, t: float) -> Array:
         """Multipliers at t on the current basis, shape (n,)."""
@@ -279,3 +204,14 @@ class Tracker:
 
 def _doubles(x: Any) -> Array:
     return np.ascontiguousarray(x, dtype=np.float64)
+
+
+def _core_of(form: GramForm | FeatureForm, *rest: Any) -> Any:
+    """The tracker in C++ for this form."""
+    if isinstance(form, GramForm):
+        return _core.KernelTracker(_doubles(form.K), _doubles(form.sign), *rest)
+    if not sp.issparse(form.X):
+        return _core.DenseTracker(_doubles(form.sign[:, None] * form.X), *rest)
+    Z = sp.csr_array(form.X)
+    values = np.repeat(form.sign, np.diff(Z.indptr)) * Z.data
+    return _core.SparseTracker(Z.indptr.astype(np.int64), Z.indices.astype(np.int32), values, int(Z.shape[1]), *rest)

@@ -1,0 +1,125 @@
+"""The pictures of docs/tracker.md: sets along a path, a jump of b, and a tie. Run it as it is; it takes seconds.
+
+Everything is computed in fractions by the textbook tracker (`paretoclf.path.textbook`), and drawn in floats.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.patches import Patch
+
+from paretoclf.path.textbook import LEFT, MARGIN, Problem, Segment, exact, follow
+
+COLOURS = ["#e8e8e8", "#3b6fb6", "#f2b134"]  # of RIGHT, LEFT, MARGIN
+NAMES = ["right: alpha = 0", "left: alpha at its cap", "margin set"]
+
+
+def asymmetry_line(X, y, total, lo=Fraction(1, 100)):
+    """All bases of the linear 2C-SVM from asymmetry lo to 1 - lo, and the problem they belong to."""
+    X, y = exact(X), exact(y)
+    n, plus = y.size, y > 0
+    problem = Problem(y[:, None] * (X @ X.T) * y, exact([1] * n), y[None], exact([[0] * n] * 2), exact([[0]] * 2))
+
+    def caps(asymmetry):
+        return exact([total * asymmetry if p else total * (1 - asymmetry) for p in plus])
+
+    balanced = exact([Fraction(1, int(plus.sum())) if p else Fraction(1, int((~plus).sum())) for p in plus])
+    basis = np.full(n, LEFT)
+    basis[np.argmax(plus)] = MARGIN
+    stops = [exact([0] * n), balanced, caps(lo), caps(1 - lo)]
+    for a, b in pairwise(stops):
+        line = replace(problem, c=np.stack([a, b]))
+        segments = list(follow(line, basis))
+        basis = segments[-1].basis
+    return line, [replace(s, t0=lo + s.t0 * (1 - 2 * lo), t1=lo + s.t1 * (1 - 2 * lo)) for s in segments]
+
+
+def draw_sets(segments: list[Segment]):
+    """One row a sample, coloured by its set."""
+    n = segments[0].basis.size
+    fig, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
+    for s in segments:
+        for i in range(n):
+            ax.barh(i, float(s.t1 - s.t0), left=float(s.t0), height=0.8, color=COLOURS[s.basis[i]])
+    ax.set(xlabel="asymmetry", ylabel="sample", yticks=range(n), xlim=(0, 1), ylim=(n - 0.5, -0.5))
+    patches = [Patch(color=c, label=name) for c, name in zip(COLOURS, NAMES, strict=True)]
+    fig.legend(handles=patches, loc="outside upper center", ncols=3, frameon=False)
+    return fig
+
+
+def draw_jump(problem: Problem, X, y, total, segments: list[Segment]):
+    """The intercept along the line, and at the jump what is minimised as a function of the intercept."""
+    segments = [s for s in segments if s.t0 < s.t1]
+    fig, (one, two) = plt.subplots(1, 2, figsize=(7.4, 3.1), layout="constrained")
+    for s in segments:
+        one.plot([float(s.t0), float(s.t1)], s.eta[:, 0].astype(float), color=COLOURS[LEFT])
+    for before, after in pairwise(segments):
+        if before.eta[1, 0] != after.eta[0, 0]:
+            jump, ends = before.t1, sorted((float(before.eta[1, 0]), float(after.eta[0, 0])))
+            one.plot([float(jump)] * 2, ends, color=COLOURS[MARGIN], lw=3)
+    one.set(xlabel="asymmetry", ylabel="b", xlim=(0, 1), title="b along the line")
+    X, y = np.ravel(X).astype(float), np.array(y, dtype=float)
+    at_jump = next(s for s in segments if s.t0 == jump)
+    w = float(X @ (y * at_jump.a[0].astype(float)))
+    b = np.linspace(-1.2, 1.2, 400)
+    cost = np.where(y > 0, float(total * jump), float(total * (1 - jump)))
+    loss = 0.5 * w**2 + np.maximum(0, 1 - y[:, None] * (w * X[:, None] + b)).T @ cost
+    two.plot(b, loss, color=COLOURS[LEFT])
+    two.plot(ends, [loss.min()] * 2, color=COLOURS[MARGIN], lw=3)
+    two.set(
+        xlabel="b", ylabel="objective", title=f"at asymmetry {jump}, where w = {at_jump.a[0] @ (exact(y) * exact(X))}"
+    )
+    return fig
+
+
+def draw_tie(segments: list[Segment]):
+    """The bases one after another, as rows: several rows with one t are a tie."""
+    table = np.array([s.basis for s in segments])
+    fig, ax = plt.subplots(figsize=(6.2, 0.26 * len(segments) + 1.2), layout="constrained")
+    ax.imshow(table, cmap=ListedColormap(COLOURS), vmin=0, vmax=2, aspect="auto")
+    for k, (before, row) in enumerate(pairwise(table), start=1):
+        for i in np.flatnonzero(row != before):
+            ax.plot(i, k, "k.", ms=7)
+    names = [f"{s.t0} to {s.t1}" if s.t0 < s.t1 else f"{s.t0}, no length" for s in segments]
+    ax.set(xlabel="index (a dot: it has just changed its set)", ylabel="t", xticks=range(table.shape[1]))
+    ax.set_yticks(range(len(segments)), names)
+    patches = [Patch(color=c, label=name) for c, name in zip(COLOURS, NAMES, strict=True)]
+    fig.legend(handles=patches, loc="outside upper center", ncols=3, frameon=False, fontsize="small")
+    return fig
+
+
+def main() -> None:
+    """Draw the three."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("docs/_static"), help="folder of the pictures")
+    out = parser.parse_args().out
+    out.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(3)
+    y = [1] * 6 + [-1] * 8
+    X = (rng.integers(-8, 9, (14, 2)) + 4 * np.array(y)[:, None]).tolist()
+    draw_sets(asymmetry_line(X, y, Fraction(1, 20))[1]).savefig(out / "tracker_sets.png", dpi=110)
+    X, y, total = [[2], [1], [0], [-1], [-3]], [1, 1, -1, -1, -1], Fraction(2, 3)
+    problem, segments = asymmetry_line(X, y, total)
+    draw_jump(problem, X, y, total, segments).savefig(out / "tracker_jump.png", dpi=110)
+    # Four places of a grid, twice each, and one place with both labels.
+    X = exact([[0, 0], [0, 0], [2, 0], [2, 0], [1, 1], [1, 1], [0, 1], [0, 1]])
+    y = exact([1, 1, -1, -1, 1, -1, 1, 1])
+    caps = exact([[0] * 8, [3 if v > 0 else 5 for v in y]])
+    tied = Problem(y[:, None] * (X @ X.T) * y, exact([1] * 8), y[None], caps, exact([[0]] * 2))
+    draw_tie(list(follow(tied, [MARGIN] + [LEFT] * 7))).savefig(out / "tracker_tie.png", dpi=110)
+    print("wrote tracker_sets.png, tracker_jump.png and tracker_tie.png to", out)
+
+
+if __name__ == "__main__":
+    main()

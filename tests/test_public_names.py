@@ -1,0 +1,54 @@
+"""Every public name stands once, in the stub; what is imported, listed and starred is exactly that."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import paretoclf as pc
+from paretoclf.path.engines import DEFAULT
+from paretoclf.versions import DEPENDENCIES, versions
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def stub():
+    """Public name -> module that the stub imports it from (empty for a module of the package)."""
+    found: list[tuple[str, str]] = []
+    for node in ast.parse((ROOT / "paretoclf" / "__init__.pyi").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 1
+            assert all(alias.name == alias.asname for alias in node.names)  # else type checkers take it for private
+            found += [(alias.name, node.module or "") for alias in node.names]
+    assert len(found) == len(dict(found)), "a name stands twice"
+    return dict(found)
+
+
+def test_what_is_listed_and_starred_is_what_the_stub_says():
+    starred: dict[str, object] = {}
+    exec("from paretoclf import *", starred)
+    del starred["__builtins__"]
+    assert sorted(starred) == sorted(dir(pc)) == sorted(pc.__all__) == sorted(stub())
+
+
+def test_every_name_is_there_and_public_where_the_stub_says():
+    for name, module in stub().items():
+        value = getattr(pc, name)
+        assert isinstance(value, ModuleType) == (module == ""), name
+        home = getattr(value, "__module__", None)
+        assert home is None or home.startswith("paretoclf"), name
+
+
+def test_versions_name_every_dependency_and_the_tracker(capsys):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert sorted(DEPENDENCIES) == sorted(re.split(r"[<>=~!]", d)[0] for d in project["dependencies"])
+    found = versions()
+    assert "missing" not in found.values()
+    assert found["paretoclf"] == pc.__version__
+    assert found["tracker"] == DEFAULT
+    pc.show_versions()
+    printed = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert printed == found
