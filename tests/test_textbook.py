@@ -216,7 +216,7 @@ def test_an_equation_that_nothing_can_meet_is_refused():
 def settled(K, y, group):
     """Of the samples that may be on their margin those whose multiplier is unique: no null vector moves it."""
     M = np.flatnonzero(group)
-    T = np.vstack([K[np.ix_(M, M)] * y[M], y[M][None]])
+    T = exact(np.vstack([K[np.ix_(M, M)] * y[M], y[M][None]]))  # quotients of whole numbers would be rounded
     pivots, row = [], 0
     for column in range(M.size):
         found = next((i for i in range(row, T.shape[0]) if T[i, column] != 0), None)
