@@ -90,14 +90,14 @@ def cross_validated_errors(
     """
     path_problem(svm, only="costs")
     trace = _Tracer.of(svm, start, stop, transformer)
-    parts = _folds(svm, folds, rng)
+    parts = folds_of(svm.y, folds, rng)
     tasks = [delayed(_held_out)(trace, train, test) for train, test in parts]
     scores: list[PathScores] = Parallel(n_jobs=n_jobs)(tasks)
     return error_curve_of_scores(scores, [svm.y[test] for _, test in parts], _line(start, stop))
 
 
-def _folds(svm: CostProblem, folds: Any, rng: Rng) -> list[tuple[Rows, Rows]]:
-    y = svm.y
+def folds_of(y: Array, folds: Any, rng: Rng) -> list[tuple[Rows, Rows]]:
+    """Training and test rows of each fold; InputError where a class is too small for so many."""
     if isinstance(folds, int | np.integer):
         smaller = int(min((y > 0).sum(), (y < 0).sum()))
         if not 2 <= folds <= smaller:

@@ -21,6 +21,10 @@ class SmallSampleWarning(UserWarning):
     """A covariance was estimated from too few samples to be one: part of it is regularisation alone."""
 
 
+class BandwidthWarning(UserWarning):
+    """A bandwidth is so small or so large that the kernel matrix says nothing of the samples."""
+
+
 class DegeneratePathError(ParetoclfError, RuntimeError):
     """The exact tracker refuses to continue rather than return a path it cannot certify.
 

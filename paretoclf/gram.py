@@ -161,6 +161,22 @@ class Gram:
         F = self.features
         return np.diagonal(self.matrix).copy() if F is None else squares(F)
 
+    def part(self, index: Any) -> Gram:
+        """Gram of some of the samples, of the values that are known here: of the features, or precomputed.
+
+        New samples of it are features, or kernel values against its samples: what `part_of_new` has.
+        """
+        if self.features is not None:
+            return Gram(self.features[index])
+        out: Gram = object.__new__(Gram)  # a part of what is positive semidefinite need not be tested
+        out.kernel, out.X, out._factorised = Precomputed(), self.block(index), None
+        out.n = out.X.shape[0]
+        return out
+
+    def part_of_new(self, index: Any, rows: Any) -> Samples:
+        """Samples of this Gram (rows) as new samples of one of its parts (index)."""
+        return self.matrix[np.ix_(rows, index)] if self.features is None else self.features[rows]
+
     def cross(self, X: Any) -> Array:
         """Kernel values of new samples against the training samples, shape (m, n).
 

@@ -51,6 +51,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "solution_files": GROUND,
     "roc": (*GROUND, "path.scores", "path.polygon", "path.declared"),
     "cross_validation": (*GROUND, "path", "roc", "empirical"),
+    "tuning": (*GROUND, "path", "roc", "cross_validation"),
     "empirical": (*GROUND, "gaussian", "roc", "path.scores"),
     "datasets": EVERYTHING,
     "plotting": EVERYTHING,
@@ -79,6 +80,7 @@ EXCEPTIONS = {
     ("gaussian/tradeoff.py", "plotting"): "GaussianTradeoff.plot hands itself to the display object",
     ("path/pieces.py", "plotting"): "plot of every path hands it to the display object",
     ("path/plane.py", "plotting"): "CostPlane.plot hands itself to the display object",
+    ("tuning/tune.py", "plotting"): "Tuned.plot hands itself to the display object",
     ("path/nu_grid.py", "plotting"): "NuGrid.plot hands itself to the display object",
 }
 

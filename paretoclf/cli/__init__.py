@@ -1,4 +1,4 @@
-"""The command line: ``paretoclf trace``, ``roc``, ``tradeoff``, ... Errors are one line, exit 2."""
+"""The command line: ``paretoclf trace``, ``roc``, ``tradeoff``, ``tune``, ... Errors are one line, exit 2."""
 
 from __future__ import annotations
 
@@ -61,6 +61,10 @@ def _run(args: argparse.Namespace) -> int:
         from paretoclf.cli.tradeoff import run_tradeoff
 
         return run_tradeoff(args)
+    if args.command == "tune":
+        from paretoclf.cli.tune import run_tune
+
+        return run_tune(args)
     if args.command == "verify":
         from paretoclf.cli.verify import run_verify
 

@@ -52,6 +52,21 @@ examples:
   paretoclf tradeoff twonorm --rates student --df 4 --max-fpr 0.01
   paretoclf tradeoff sonar --data-dir data --reg 0.1"""
 
+TUNE = """\
+Choose the parameters of a 2nu-SVM with Gaussian kernels for minimax, Neyman-Pearson or expected cost (Davenport,
+Baraniuk & Scott 2010): cross-validated error rates over (nu_plus, nu_minus, bandwidth), smoothed, searched; the chosen
+classifier is trained and certified. With --delta part of the negatives is left out, and the threshold is set on them so
+that the false positive rate is above ALPHA with probability at most DELTA. Write tuning.png, errors.csv (one row a
+cell) and report.json."""
+
+TUNE_EXAMPLES = """\
+examples:
+  paretoclf tune wdbc --criterion np --alpha 0.05 --out tuned
+  paretoclf tune wdbc --criterion np --alpha 0.05 --delta 0.05 --method coordinate-descent-3d
+  paretoclf tune patients.csv --label diagnosis --positive M --criterion minimax --points 25 --jobs 4
+  paretoclf tune twonorm --n 200 --method balanced --json
+  paretoclf tune sonar --data-dir data --criterion cost --costs 10 1 0.01 --resume errors.npz"""
+
 VERIFY = """\
 Judge solutions that another solver computed: a certificate (duality gap, KKT residuals) for every row of FILE, and the
 first row that is wrong, and how. FILE is a CSV file with the columns C_plus, C_minus (or lambda), b (or alpha0; or
@@ -100,6 +115,7 @@ def build_parser(version: str) -> Parser:
     _tradeoff(
         commands.add_parser("tradeoff", **_texts("optimal trade-off of two classes", TRADEOFF, TRADEOFF_EXAMPLES))
     )
+    _tune(commands.add_parser("tune", **_texts("tune for minimax or Neyman-Pearson", TUNE, TUNE_EXAMPLES)))
     _verify(commands.add_parser("verify", **_texts("is this path optimal? for other solvers", VERIFY, VERIFY_EXAMPLES)))
     _formulations(
         commands.add_parser(
@@ -186,6 +202,47 @@ def _tradeoff(parser: argparse.ArgumentParser) -> None:
     model.add_argument(
         "--max-fpr", type=float, default=0.05, metavar="P", help="of the Neyman-Pearson point; default: 0.05"
     )
+    _output(parser).add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
+
+
+def _tune(parser: argparse.ArgumentParser) -> None:
+    _data(parser)
+    wanted = parser.add_argument_group("what is wanted")
+    wanted.add_argument(
+        "--criterion", choices=("minimax", "np", "np-score", "cost"), default="minimax", help="default: minimax"
+    )
+    wanted.add_argument("--alpha", type=float, metavar="A", help="largest false positive rate (np, np-score)")
+    wanted.add_argument(
+        "--costs",
+        type=float,
+        nargs=3,
+        metavar=("C_PLUS", "C_MINUS", "PRIOR"),
+        help="costs of a false negative and a false positive, and probability of a positive (cost)",
+    )
+    wanted.add_argument("--delta", type=float, metavar="D", help="guarantee the rate with probability 1 - D (np)")
+    how = parser.add_argument_group("how it is searched for")
+    how.add_argument(
+        "--method",
+        choices=(
+            *("grid", "coordinate-descent-2d", "coordinate-descent-3d"),
+            *("balanced", "bias-shift", "exact-lines", "cost-plane"),
+        ),
+        default="grid",
+        help="default: grid",
+    )
+    how.add_argument("--smoothing", choices=("auto", "none", "2d", "3d"), default="auto", help="default: auto (3d)")
+    how.add_argument("--points", type=int, default=50, metavar="K", help="values k / K of either nu; default: 50")
+    how.add_argument("--bandwidths", type=int, default=12, metavar="K", help="chosen from the data; default: 12")
+    how.add_argument("--bandwidth", type=float, nargs="+", metavar="SIGMA", help="these, and none chosen")
+    how.add_argument("--folds", type=int, default=5, metavar="K", help="default: 5")
+    how.add_argument(
+        "--standardize",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="scale features to mean 0 and variance 1; default: yes",
+    )
+    how.add_argument("--jobs", type=int, metavar="N", help="processes; default: one")
+    how.add_argument("--resume", metavar="FILE.npz", help="keep error arrays in this file, and go on from it")
     _output(parser).add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
 
 

@@ -13,4 +13,5 @@ from paretoclf.plotting.roc import RocDisplay as RocDisplay
 from paretoclf.plotting.sweep import SweepDisplay as SweepDisplay
 from paretoclf.plotting.sweep import plot_sweep as plot_sweep
 from paretoclf.plotting.tradeoff import TradeoffDisplay as TradeoffDisplay
+from paretoclf.plotting.tuning import TuningDisplay as TuningDisplay
 from paretoclf.plotting.value import ValueDisplay as ValueDisplay

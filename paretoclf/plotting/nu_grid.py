@@ -73,7 +73,7 @@ class NuGridDisplay:
             ax = plt.figure(figsize=(6.4, 5.4), layout="constrained").subplots()
         grid = self.grid
         shown = np.ma.masked_where(grid.trivial | grid.refused, self.values)
-        x, z = (_edges(nu) for nu in (grid.nu_plus, grid.nu_minus))
+        x, z = (cell_edges(nu) for nu in (grid.nu_plus, grid.nu_minus))
         mesh = ax.pcolormesh(x, z, shown.T, cmap="viridis", linewidth=0)
         ax.figure.colorbar(mesh, ax=ax, label=self.label)
         if grid.trivial.any():
@@ -99,7 +99,7 @@ class NuGridDisplay:
         return self
 
 
-def _edges(centres: Array) -> Array:
+def cell_edges(centres: Array) -> Array:
     """Cells around increasing centres."""
     if centres.size == 1:
         return np.array([centres[0] - 0.5, centres[0] + 0.5])

@@ -1,0 +1,162 @@
+"""``paretoclf tune``: choose a 2nu-SVM for minimax or Neyman-Pearson, with its errors and its guarantee."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.preprocessing import StandardScaler
+
+import paretoclf as pc
+from paretoclf.cli.data import describe, load_data
+from paretoclf.cli.files import staged, to_json
+from paretoclf.errors import BandwidthWarning, InputError
+from paretoclf.plotting import TuningDisplay
+from paretoclf.tuning.criteria import Criterion
+from paretoclf.tuning.tune import Tuned
+
+
+def run_tune(args: argparse.Namespace) -> int:
+    """Run the subcommand; return its exit status."""
+    criterion = chosen_criterion(args)
+    data = load_data(args)
+    out = Path(args.out)
+    scaler = StandardScaler().fit(data.X) if args.standardize else None
+    X = data.X if scaler is None else scaler.transform(data.X)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", BandwidthWarning)
+        tuned = pc.tune(
+            X, data.y, criterion, args.method, bandwidths=args.bandwidth or args.bandwidths, nu_plus=args.points,
+            smoothing=args.smoothing, folds=args.folds, delta=args.delta, rng=args.seed, n_jobs=args.jobs,
+            progress=False if args.json else None, resume=args.resume,
+        )  # fmt: skip
+    gridded = tuned.arrays is not None
+    names = ("report.json", *(("errors.csv", "tuning.png") if gridded else ()))
+    report: dict[str, Any] = {
+        "version": pc.__version__,
+        "data": describe(data),
+        "scaling": None if scaler is None else {"mean": scaler.mean_, "scale": scaler.scale_},
+        **summary(tuned),
+        "seed": args.seed,
+        "warnings": [str(each.message) for each in said],
+        "files": [str(out / name) for name in names],
+    }
+    with staged(out) as folder:
+        if gridded:
+            draw(tuned).savefig(folder / "tuning.png", dpi=150)
+            write_cells(folder / "errors.csv", tuned)
+        (folder / "report.json").write_text(to_json(report) + "\n", encoding="utf-8")
+    print(to_json(report) if args.json else text(report))
+    return 0
+
+
+def chosen_criterion(args: argparse.Namespace) -> Criterion:
+    """Criterion that the options name."""
+    if (args.alpha is not None) != (args.criterion in ("np", "np-score")):
+        raise InputError("--alpha goes with --criterion np and np-score, which need it")
+    if (args.costs is not None) != (args.criterion == "cost"):
+        raise InputError("--costs C_PLUS C_MINUS PRIOR goes with --criterion cost, which needs it")
+    if args.criterion == "np":
+        return pc.NeymanPearson(args.alpha)
+    if args.criterion == "np-score":
+        return pc.NeymanPearsonScore(args.alpha)
+    return pc.ExpectedCost(*args.costs) if args.criterion == "cost" else pc.Minimax()
+
+
+def summary(tuned: Tuned) -> dict[str, Any]:
+    """What was chosen, on which errors, and what is proved of it."""
+    proof, arrays = tuned.solution.certificate, tuned.arrays
+    cells = None
+    if arrays is not None:
+        cells = {
+            "evaluated": arrays.cells,
+            "of": arrays.evaluated.size,
+            "without classifier: trivial": int((arrays.trivial > 0).sum()),
+            "without classifier: refused": int((arrays.refused > 0).sum()),
+        }
+    given = None if tuned.guarantee is None else dict(vars(tuned.guarantee))
+    return {
+        "criterion": repr(tuned.criterion),
+        "method": tuned.method,
+        "smoothing": None if tuned.window is None else repr(tuned.window),
+        "parameters": tuned.parameters,
+        "cross_validated": {"fpr": tuned.raw_fpr, "fnr": tuned.raw_fnr},
+        "smoothed": {"fpr": tuned.fpr, "fnr": tuned.fnr},
+        "objective": tuned.objective,
+        "allowed": tuned.allowed,
+        "cells": cells,
+        "skipped": len(tuned.skipped),
+        "certificate": {"gap": proof.gap, "residual": proof.worst, "passes": proof.passes()},
+        "guarantee": given,
+        "seconds": tuned.seconds,
+    }
+
+
+def draw(tuned: Tuned) -> Figure:
+    """Draw the errors over the grid."""
+    display = TuningDisplay.from_tuned(tuned)
+    figure = Figure(figsize=display.size, layout="constrained")  # not one of pyplot: nothing is left open
+    display.plot(np.atleast_1d(figure.subplots(1, len(display.panels), sharey=True)))
+    return figure
+
+
+def write_cells(file: Path, tuned: Tuned) -> None:
+    """Write one row a cell that was evaluated."""
+    arrays = tuned.arrays
+    assert arrays is not None
+    smoothed = tuned.smoothed
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        kinds = (
+            "false_positives",
+            "false_negatives",
+            "fpr",
+            "fnr",
+            "smoothed_fpr",
+            "smoothed_fnr",
+            "trivial",
+            "refused",
+        )
+        writer.writerow([*arrays.axes, *kinds])
+        columns: list[Any] = [
+            *(arrays.false_positives, arrays.false_negatives, arrays.fpr, arrays.fnr),
+            *smoothed,
+            *(arrays.trivial, arrays.refused),
+        ]
+        for cell in map(tuple, np.argwhere(arrays.evaluated)):
+            at = [float(values[k]) for values, k in zip(arrays.axes.values(), cell, strict=True)]
+            writer.writerow(["" if value != value else value for value in (*at, *(float(c[cell]) for c in columns))])
+
+
+def text(report: Mapping[str, Any]) -> str:
+    """Text of a report, for people."""
+    data, raw, smoothed, proof = (report[k] for k in ("data", "cross_validated", "smoothed", "certificate"))
+    cells, guarantee = report["cells"], report["guarantee"]
+    chosen = ", ".join(f"{name} {value:.6g}" for name, value in report["parameters"].items())
+    out = [
+        f"data            {data['name']}: {data['samples']} samples, {data['features']} features, "
+        + ", ".join(f"{data[side]['samples']} {side} ({data[side]['label']})" for side in ("positive", "negative"))
+        + f"; features {'standardised' if report['scaling'] else 'as given'}",
+        f"criterion       {report['criterion']}, by {report['method']}",
+        f"chosen          {chosen}",
+        f"cross-validated fpr {raw['fpr']:.4f}, fnr {raw['fnr']:.4f}"
+        + (f"; smoothed {smoothed['fpr']:.4f}, {smoothed['fnr']:.4f}" if report["smoothing"] else "")
+        + ("" if report["allowed"] else "; nothing was allowed: the best score was taken"),
+    ]
+    if cells is not None:
+        none = sum(cells[f"without classifier: {kind}"] for kind in ("trivial", "refused"))
+        out.append(f"cells           {cells['evaluated']} of {cells['of']} evaluated, {none} without a classifier")
+    out.append(f"certificate     gap {proof['gap']:.1e}, {'passes' if proof['passes'] else 'FAILS'}")
+    if guarantee is not None:
+        out.append(
+            f"guarantee       P(fpr > {guarantee['alpha']:g}) <= {guarantee['bound']:.3g}, from "
+            f"{guarantee['negatives']} left-out negatives (rank {guarantee['rank']})"
+        )
+    out += [f"warning         {each}" for each in report["warnings"]]
+    return "\n".join([*out, f"wrote           {', '.join(report['files'])}"])

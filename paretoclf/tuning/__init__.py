@@ -1,0 +1,23 @@
+"""Tuning for minimax and Neyman-Pearson: cross-validated error rates, smoothed, searched, and guaranteed."""
+
+from paretoclf.tuning.bandwidths import bandwidth_grid as bandwidth_grid
+from paretoclf.tuning.bandwidths import judge_bandwidths as judge_bandwidths
+from paretoclf.tuning.criteria import ExpectedCost as ExpectedCost
+from paretoclf.tuning.criteria import Minimax as Minimax
+from paretoclf.tuning.criteria import NeymanPearson as NeymanPearson
+from paretoclf.tuning.criteria import NeymanPearsonScore as NeymanPearsonScore
+from paretoclf.tuning.error_arrays import ErrorArrays as ErrorArrays
+from paretoclf.tuning.guarantee import Guarantee as Guarantee
+from paretoclf.tuning.guarantee import ShiftedRule as ShiftedRule
+from paretoclf.tuning.guarantee import guaranteed as guaranteed
+from paretoclf.tuning.guarantee import negatives_needed as negatives_needed
+from paretoclf.tuning.guarantee import order_statistic as order_statistic
+from paretoclf.tuning.search import Step as Step
+from paretoclf.tuning.search import choose as choose
+from paretoclf.tuning.search import coordinate_descent as coordinate_descent
+from paretoclf.tuning.search import grid_search as grid_search
+from paretoclf.tuning.smoothing import GaussianWindow as GaussianWindow
+from paretoclf.tuning.smoothing import MedianWindow as MedianWindow
+from paretoclf.tuning.smoothing import smooth as smooth
+from paretoclf.tuning.tune import Tuned as Tuned
+from paretoclf.tuning.tune import tune as tune

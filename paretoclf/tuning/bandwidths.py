@@ -1,0 +1,176 @@
+r"""Which bandwidths of the Gaussian kernel are worth a grid: chosen from the distances of the samples.
+
+At a bandwidth far below the distance of neighbours the Gram is an identity: no sample says anything of another. Far
+above the largest distance it is constant: all samples are the same point, and what is left of their differences is
+below what can be computed. Of the 50 bandwidths from 1e-4 to 1e4 of Davenport, Baraniuk & Scott (2010) most are one or
+the other on standardised data.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import pdist, squareform
+
+from paretoclf.checks import Array, Mask
+from paretoclf.errors import BandwidthWarning, InputError
+from paretoclf.samples import check_samples, dense
+
+#: Samples that distances are taken of; of more, so many drawn at random.
+SAMPLED = 1000
+#: Identity: for half of the samples the kernel value with the nearest other one is below this.
+ALONE = 1e-2
+#: Constant: for 95 % of the pairs the kernel value is above this.
+SAME = 0.99
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Distances of samples, as quantiles.
+
+    Attributes
+    ----------
+    nearest : float
+        Median distance to the nearest other point.
+    low, median, high : float
+        5 %, 50 % and 95 % quantile over the pairs of different points.
+    """
+
+    nearest: float
+    low: float
+    median: float
+    high: float
+
+    @classmethod
+    def of(cls, X: Any) -> Distances:
+        """Measure them."""
+        A = check_samples(X)
+        if A.shape[0] > SAMPLED:
+            A = A[np.sort(np.random.default_rng(0).permutation(A.shape[0])[:SAMPLED])]
+        points = np.unique(dense(A), axis=0)
+        if points.shape[0] < 2:
+            raise InputError("X must hold at least two different samples to choose bandwidths from")
+        pairs = pdist(points)
+        each = squareform(pairs)
+        np.fill_diagonal(each, np.inf)
+        low, median, high = (float(q) for q in np.quantile(pairs, (0.05, 0.5, 0.95)))
+        return cls(float(np.median(each.min(axis=1))), low, median, high)
+
+
+@dataclass(frozen=True)
+class JudgedBandwidths:
+    """Bandwidths, and which of them make an identity or a constant of the Gram.
+
+    Attributes
+    ----------
+    values : array of shape (s,)
+    identity, constant : bool array of shape (s,)
+    distances : Distances
+    """
+
+    values: Array
+    identity: Mask
+    constant: Mask
+    distances: Distances = field(repr=False)
+
+    @property
+    def useful(self) -> Array:
+        """Those that do neither."""
+        return self.values[~(self.identity | self.constant)]
+
+    def __str__(self) -> str:
+        parts = []
+        if self.identity.any():
+            parts.append(
+                f"bandwidth {_listed(self.values[self.identity])} makes an identity of the Gram (half of the samples "
+                f"have no other within {self.distances.nearest:.3g}, where the kernel is below {ALONE:g})"
+            )
+        if self.constant.any():
+            parts.append(
+                f"bandwidth {_listed(self.values[self.constant])} makes a constant of the Gram (95 % of the pairs lie "
+                f"within {self.distances.high:.3g}, where the kernel is above {SAME:g})"
+            )
+        return "; ".join(parts)
+
+
+def judge_bandwidths(X: Any, values: Any) -> JudgedBandwidths:
+    """Say which bandwidths make an identity or a constant of the Gram of some samples.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Of more than 1000 samples, 1000 are drawn.
+    values : array of shape (s,)
+        Positive and increasing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.tuning import judge_bandwidths
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> judge_bandwidths(X, np.geomspace(1e-4, 1e4, 9)).useful
+    array([ 1., 10.])
+    """
+    bandwidths, distances = check_increasing(values, "bandwidths"), Distances.of(X)
+    alone = np.exp(-0.5 * (distances.nearest / bandwidths) ** 2) < ALONE
+    same = np.exp(-0.5 * (distances.high / bandwidths) ** 2) > SAME
+    return JudgedBandwidths(bandwidths, alone, same, distances)
+
+
+def bandwidth_grid(X: Any, count: int = 12) -> Array:
+    """Return log-spaced bandwidths from half the 5 % quantile of the distances to twice their median.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+    count : int
+        How many, at least 1; one alone is their geometric mean.
+
+    Raises
+    ------
+    InputError
+        If count is not a positive whole number, or all samples are the same point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> pc.bandwidth_grid(np.random.default_rng(0).normal(size=(100, 3)), 3).round(3)
+    array([0.437, 1.401, 4.498])
+    """
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise InputError(f"count must be a positive whole number, got {count!r}")
+    distances = Distances.of(X)
+    low, high = 0.5 * distances.low, 2.0 * distances.median
+    return np.array([np.sqrt(low * high)]) if count == 1 else np.geomspace(low, high, int(count))
+
+
+def warn_of_bandwidths(X: Any, values: Array) -> None:
+    """Give a BandwidthWarning that names what is useless."""
+    judged = judge_bandwidths(X, values)
+    if str(judged):
+        warnings.warn(f"{judged}; bandwidth_grid(X) chooses useful ones", BandwidthWarning, stacklevel=3)
+
+
+def check_increasing(given: Any, name: str, top: float = np.inf) -> Array:
+    """Return an array of increasing positive numbers, none above top."""
+    try:
+        values = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers, got {given!r}") from None
+    where = "positive and finite" if top == np.inf else f"within (0, {top:g}]"
+    if values.ndim != 1 or values.size == 0:
+        raise InputError(f"{name} must be one or more numbers, got {given!r}")
+    if not (np.isfinite(values) & (values > 0) & (values <= top)).all():
+        raise InputError(f"{name} must be {where}, got {given!r}")
+    if (np.diff(values) <= 0).any():
+        raise InputError(f"{name} must be increasing, got {given!r}")
+    return values
+
+
+def _listed(values: Array) -> str:
+    shown = ", ".join(f"{v:.3g}" for v in values[:3])
+    return shown if values.size <= 3 else f"{shown}, ... {values[-1]:.3g} ({values.size} values)"

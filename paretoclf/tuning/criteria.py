@@ -1,0 +1,180 @@
+"""What is to be small: minimax, Neyman-Pearson, the Neyman-Pearson score, expected cost. Each of two error rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from paretoclf.checks import Array, check_number
+from paretoclf.errors import InputError
+
+#: Decimals to which objectives are compared: more would let rounding break ties.
+DECIMALS = 12
+
+
+class Criterion(Protocol):
+    """What the searches ask of a criterion."""
+
+    @property
+    def level(self) -> float | None:
+        """False positive rate at which the objective has a kink or jumps, if there is one."""
+        ...
+
+    def __call__(self, fpr: Any, fnr: Any) -> Array:
+        """Objective, the smaller the better; inf where a constraint is violated, nan where there is no classifier."""
+        ...
+
+    def score(self, fpr: Any, fnr: Any) -> Array:
+        """A finite measure: what a classifier is judged by, and what is minimised where nothing is allowed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Minimax:
+    """The larger of the two error rates; Davenport, Baraniuk & Scott (2010), equation (3).
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> float(pc.Minimax()(0.1, 0.3))
+    0.3
+    """
+
+    level = None
+
+    def __call__(self, fpr: Any, fnr: Any) -> Array:
+        """The larger rate."""
+        return np.asarray(np.maximum(fpr, fnr))
+
+    def score(self, fpr: Any, fnr: Any) -> Array:
+        """The same."""
+        return self(fpr, fnr)
+
+
+@dataclass(frozen=True)
+class NeymanPearson:
+    """The false negative rate where the false positive rate is at most alpha; equation (4).
+
+    Parameters
+    ----------
+    alpha : float
+        In (0, 1).
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> pc.NeymanPearson(0.1)([0.1, 0.2], [0.3, 0.0])
+    array([0.3, inf])
+    """
+
+    alpha: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", check_share(self.alpha, "alpha"))
+
+    @property
+    def level(self) -> float:
+        """Alpha."""
+        return self.alpha
+
+    def __call__(self, fpr: Any, fnr: Any) -> Array:
+        """The false negative rate, inf where the false positive rate is above alpha."""
+        fpr, fnr = np.asarray(fpr, dtype=np.float64), np.asarray(fnr, dtype=np.float64)
+        # Rates as they were counted, up to the rounding of a mean of them.
+        return np.where(np.round(fpr, DECIMALS) > self.alpha, np.inf, fnr + 0 * fpr)
+
+    def score(self, fpr: Any, fnr: Any) -> Array:
+        """The Neyman-Pearson score, equation (6)."""
+        return _np_score(self.alpha, fpr, fnr)
+
+
+@dataclass(frozen=True)
+class NeymanPearsonScore:
+    r"""The Neyman-Pearson score :math:`\frac1\alpha\max(P_F-\alpha,0)+P_M`; equation (6), Scott (2007).
+
+    Parameters
+    ----------
+    alpha : float
+        In (0, 1).
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> pc.NeymanPearsonScore(0.1)([0.1, 0.2], [0.3, 0.0])
+    array([0.3, 1. ])
+    """
+
+    alpha: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", check_share(self.alpha, "alpha"))
+
+    @property
+    def level(self) -> float:
+        """Alpha."""
+        return self.alpha
+
+    def __call__(self, fpr: Any, fnr: Any) -> Array:
+        """The score."""
+        return _np_score(self.alpha, fpr, fnr)
+
+    def score(self, fpr: Any, fnr: Any) -> Array:
+        """The same."""
+        return self(fpr, fnr)
+
+
+@dataclass(frozen=True)
+class ExpectedCost:
+    """``prior_plus C_plus fnr + (1 - prior_plus) C_minus fpr``.
+
+    Parameters
+    ----------
+    C_plus, C_minus : float
+        Costs of a false negative and of a false positive where the classifier is used; nonnegative, not both 0.
+    prior_plus : float
+        Probability of a positive there, in (0, 1).
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> round(float(pc.ExpectedCost(C_plus=10, C_minus=1, prior_plus=0.1)(0.2, 0.1)), 12)
+    0.28
+    """
+
+    C_plus: float
+    C_minus: float
+    prior_plus: float
+    level = None
+
+    def __post_init__(self) -> None:
+        for name in ("C_plus", "C_minus"):
+            cost = check_number(getattr(self, name), name)
+            if not (np.isfinite(cost) and cost >= 0):
+                raise InputError(f"{name} must be finite and nonnegative, got {getattr(self, name)!r}")
+            object.__setattr__(self, name, cost)
+        if self.C_plus == self.C_minus == 0:
+            raise InputError("C_plus and C_minus must not both be 0")
+        object.__setattr__(self, "prior_plus", check_share(self.prior_plus, "prior_plus"))
+
+    def __call__(self, fpr: Any, fnr: Any) -> Array:
+        """The expected cost."""
+        plus, minus = self.prior_plus * self.C_plus, (1 - self.prior_plus) * self.C_minus
+        return np.asarray(plus * np.asarray(fnr) + minus * np.asarray(fpr))
+
+    def score(self, fpr: Any, fnr: Any) -> Array:
+        """The same."""
+        return self(fpr, fnr)
+
+
+def _np_score(alpha: float, fpr: Any, fnr: Any) -> Array:
+    return np.asarray(np.maximum(np.asarray(fpr) - alpha, 0.0) / alpha + np.asarray(fnr))
+
+
+def check_share(value: Any, name: str) -> float:
+    """Return a float strictly between 0 and 1."""
+    share = check_number(value, name)
+    if not 0 < share < 1:
+        raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+    return share

@@ -1,0 +1,284 @@
+"""Cross-validated error counts over a grid of parameters, from exact lines.
+
+Counts are added up over the folds and divided by the sizes of the classes: a mean of the folds' rates would weigh folds
+by what chance put into them.
+
+A cell has a classifier only where each fold has one. Where in some fold the reduced hulls meet (*trivial*: w = 0) or
+the solution fails its certificate (*refused*), there is none that could be trained, so there is no error either: the
+counts are nan, no search chooses the cell, and windows leave it out. How many folds it was is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from joblib import Parallel, delayed
+from tqdm import tqdm
+
+from paretoclf.checks import Array, Index, Mask
+from paretoclf.cross_validation import Rows
+from paretoclf.errors import InputError
+from paretoclf.gram import Gram
+from paretoclf.kernels import RBF
+from paretoclf.memory import require_memory
+from paretoclf.path.legs import shows_progress
+from paretoclf.path.nu_grid import NuGrid, nu_grid
+
+Counts = npt.NDArray[np.float32]
+
+#: Held-out scores that are computed at once.
+_SCORES = 1 << 22
+
+
+@dataclass(frozen=True)
+class Samples2Nu:
+    """What paths of the 2nu-SVM need of a problem; no formulation, and so no CVXPY."""
+
+    gram: Gram
+    y: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ErrorArrays:
+    """Held-out errors over a grid of parameters.
+
+    Attributes
+    ----------
+    axes : mapping from str to array
+        Values of each parameter, in the order of the arrays' axes: ``bandwidth``, then ``nu_plus`` and ``nu_minus``,
+        or ``nu``. A kernel without bandwidth has the one value nan.
+    false_positives, false_negatives : float32 array, one axis for each parameter
+        Counts, added up over the folds; nan where a fold has no classifier, and where nothing was evaluated.
+    trivial, refused : int array of the same shape
+        Folds in which the reduced hulls meet, and in which the solution fails its certificate.
+    evaluated : bool array of the same shape
+        Cells that were looked at.
+    n_plus, n_minus, folds : int
+        Held-out samples of each class, and folds.
+    seconds : float
+        Time for all of them, as if one after another.
+    """
+
+    axes: Mapping[str, Array]
+    false_positives: Counts
+    false_negatives: Counts
+    trivial: npt.NDArray[np.int16]
+    refused: npt.NDArray[np.int16]
+    evaluated: Mask
+    n_plus: int
+    n_minus: int
+    folds: int
+    seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        sizes = " x ".join(f"{name} {values.size}" for name, values in self.axes.items())
+        out = [
+            f"{int(count.astype(bool).sum())} {name}"
+            for name, count in (("trivial", self.trivial), ("refused", self.refused))
+            if count.any()
+        ]
+        return (
+            f"ErrorArrays({sizes}: {self.cells} cells evaluated{''.join(', ' + each for each in out)}; "
+            f"{self.n_plus} positives, {self.n_minus} negatives, {self.folds} folds, {self.seconds:.1f} s)"
+        )
+
+    @property
+    def fpr(self) -> Array:
+        """False positive rates; nan where there is no classifier."""
+        return self.false_positives.astype(np.float64) / self.n_minus
+
+    @property
+    def fnr(self) -> Array:
+        """False negative rates; nan where there is no classifier."""
+        return self.false_negatives.astype(np.float64) / self.n_plus
+
+    @property
+    def cells(self) -> int:
+        """Number of cells that were evaluated, with or without a classifier."""
+        return int(self.evaluated.sum())
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the axes."""
+        return tuple(values.size for values in self.axes.values())
+
+    def at(self, cell: tuple[int, ...]) -> dict[str, float]:
+        """Parameters of a cell; without the bandwidth where there is none."""
+        found = {name: float(values[k]) for (name, values), k in zip(self.axes.items(), cell, strict=True)}
+        return {name: value for name, value in found.items() if not np.isnan(value)}
+
+
+#: False positives, false negatives, trivial folds, refused folds: whole numbers, one a cell.
+Totals = tuple[Any, Any, Any, Any]
+
+#: Of one bandwidth: (Gram, labels, folds, cells wanted) -> totals.
+Counter = Callable[[Gram, Array, Sequence[tuple[Rows, Rows]], Mask], Totals]
+
+
+@dataclass(eq=False)
+class CrossValidation:
+    """Error counts that are computed where they are asked for, and kept. The only object here that changes.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Samples, or a kernel matrix.
+    y : array of shape (n,)
+    axes : mapping from str to array
+        As for `ErrorArrays`.
+    kernel : kernel or None
+        None: RBF of each bandwidth.
+    folds : sequence of (train, test)
+    count : Counter
+        How the cells of one bandwidth are counted.
+    n_jobs : int, optional
+        Processes, each with one bandwidth at a time.
+    progress : bool, optional
+    resume : str or Path, optional
+        A file that has what was computed before, if there is one; it is written anew after every bandwidth.
+    """
+
+    X: Any
+    y: Array
+    axes: Mapping[str, Array]
+    kernel: Any
+    folds: Sequence[tuple[Rows, Rows]]
+    count: Counter
+    n_jobs: int | None = None
+    progress: bool | None = None
+    resume: str | os.PathLike[str] | None = None
+    arrays: ErrorArrays = field(init=False)
+
+    def __post_init__(self) -> None:
+        shape = tuple(values.size for values in self.axes.values())
+        require_memory(40 * int(np.prod(shape)), f"error arrays of shape {shape}", "Use fewer points.")
+        held = np.concatenate([self.y[test] for _, test in self.folds])
+        self.arrays = ErrorArrays(
+            self.axes,
+            np.full(shape, np.nan, dtype=np.float32),
+            np.full(shape, np.nan, dtype=np.float32),
+            np.zeros(shape, dtype=np.int16),
+            np.zeros(shape, dtype=np.int16),
+            np.zeros(shape, dtype=np.bool_),
+            int((held > 0).sum()),
+            int((held < 0).sum()),
+            len(self.folds),
+        )
+        if self.resume is not None and Path(self.resume).exists():
+            self._read(Path(self.resume))
+
+    def evaluate(self, cells: Mask) -> ErrorArrays:
+        """Count the errors of these cells, as far as they are not known, and return all that are."""
+        arrays = self.arrays
+        new = cells & ~arrays.evaluated
+        todo = [k for k in range(new.shape[0]) if new[k].any()]
+        tasks = [delayed(_one)(self.X, self.y, self.kernel_of(k), self.folds, self.count, new[k], k) for k in todo]
+        found: Iterator[Any] = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")(tasks)
+        hidden = len(todo) < 2 or not shows_progress(self.progress)
+        for k, counts, seconds in tqdm(found, total=len(todo), desc="bandwidths", leave=False, disable=hidden):
+            fp, fn, trivial, refused = counts
+            here = new[k]
+            none = (trivial + refused) > 0
+            for array, values in (
+                (arrays.false_positives, np.where(none, np.nan, fp)),
+                (arrays.false_negatives, np.where(none, np.nan, fn)),
+                (arrays.trivial, trivial),
+                (arrays.refused, refused),
+            ):
+                array[k][here] = values[here]
+            arrays.evaluated[k][here] = True
+            object.__setattr__(arrays, "seconds", arrays.seconds + seconds)
+            if self.resume is not None:
+                self._write(Path(self.resume))
+        return arrays
+
+    def kernel_of(self, k: int) -> Any:
+        """Kernel of the k-th bandwidth."""
+        return RBF(float(self.axes["bandwidth"][k])) if self.kernel is None else self.kernel
+
+    def _fingerprint(self) -> str:
+        """Of everything that the counts depend on."""
+        code = hashlib.sha256()
+        parts = [self.X.toarray() if hasattr(self.X, "toarray") else self.X, self.y, *self.axes.values()]
+        for array in [*parts, *(rows for fold in self.folds for rows in fold)]:
+            code.update(np.ascontiguousarray(array).tobytes())
+        code.update(repr((list(self.axes), self.kernel, self.count)).split(" at 0x")[0].encode())
+        return code.hexdigest()
+
+    def _write(self, file: Path) -> None:
+        a = self.arrays
+        temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+        with temporary.open("wb") as stream:
+            np.savez(
+                stream, problem=np.array(self._fingerprint()), false_positives=a.false_positives,
+                false_negatives=a.false_negatives, trivial=a.trivial, refused=a.refused, evaluated=a.evaluated,
+                seconds=np.array(a.seconds),
+            )  # fmt: skip
+        os.replace(temporary, file)
+
+    def _read(self, file: Path) -> None:
+        try:
+            with np.load(file, allow_pickle=False) as kept:
+                stored = {name: kept[name] for name in kept.files}
+            same = str(stored["problem"]) == self._fingerprint()
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            raise InputError(f"resume must be a file of error arrays, got {file} ({error})") from None
+        if not same:
+            raise InputError(f"resume must be a file of the same samples, folds and grid; {file} is of others")
+        for name in ("false_positives", "false_negatives", "trivial", "refused", "evaluated"):
+            getattr(self.arrays, name)[...] = stored[name]
+        object.__setattr__(self.arrays, "seconds", float(stored["seconds"]))
+
+
+def _one(
+    X: Any, y: Array, kernel: Any, folds: Sequence[tuple[Rows, Rows]], count: Counter, cells: Mask, k: int
+) -> tuple[int, Any, float]:
+    began = time.perf_counter()
+    return k, count(Gram(X, kernel), y, folds, cells), time.perf_counter() - began
+
+
+@dataclass(frozen=True)
+class CountGrid:
+    """Counts errors of the 2nu-SVM at pairs (nu_plus, nu_minus): a `Counter`."""
+
+    nu_plus: Array
+    nu_minus: Array
+
+    def __call__(self, gram: Gram, y: Array, folds: Sequence[tuple[Rows, Rows]], cells: Mask) -> Totals:
+        """Count them at the given cells, shape (p, m)."""
+        fp, fn, trivial, refused = np.zeros((4, *cells.shape))
+        for train, test in folds:
+            problem, new, labels = Samples2Nu(gram.part(train), y[train]), gram.part_of_new(train, test), y[test]
+            for box in _boxes(cells):
+                grid = nu_grid(problem, self.nu_plus[box[0].ravel()], self.nu_minus[box[1].ravel()], progress=False)
+                counts = count_errors(grid, new, labels)
+                for total, part in zip((fp, fn, trivial, refused), (*counts, grid.trivial, grid.refused), strict=True):
+                    total[box] += part
+        return fp, fn, trivial, refused
+
+
+def count_errors(grid: NuGrid, X: Any, y: Array) -> tuple[Index, Index]:
+    """False positives and false negatives at every point of a grid, shape (p, m) each; 0 where nothing is predicted."""
+    p, m = grid.rho.shape
+    fp, fn = np.zeros((2, p, m), dtype=np.int64)
+    block = max(1, _SCORES // (p * m))
+    for first in range(0, y.size, block):
+        scores, labels = grid.scores(X[first : first + block]), y[first : first + block]
+        fp += np.count_nonzero(scores[:, :, labels < 0] >= 0, axis=2)
+        fn += np.count_nonzero(scores[:, :, labels > 0] < 0, axis=2)
+    return fp, fn
+
+
+def _boxes(cells: Mask) -> list[tuple[Any, Any]]:
+    """Cells as few products of rows and columns (indices as of `numpy.ix_`): rows that want the same are one."""
+    patterns, which = np.unique(cells, axis=0, return_inverse=True)
+    wanted = [k for k, pattern in enumerate(patterns) if pattern.any()]
+    return [(np.flatnonzero(which.ravel() == k)[:, None], np.flatnonzero(patterns[k])[None]) for k in wanted]

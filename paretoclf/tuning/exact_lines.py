@@ -1,0 +1,248 @@
+r"""The criterion minimised without a grid in nu_plus: on a line of fixed nu_minus the errors are exact step functions.
+
+One path a fold, from :math:`\nu_+=1` down, has all classifiers of a line. Added up over the folds the errors are
+constant on open intervals of :math:`\nu_+`; the best of them is found by comparing numbers. (What happens at single
+values between two intervals, where a score touches 0, is left out: nobody can hit them.)
+
+Smoothed, a rate at :math:`\nu_+` is its mean over the values within 1.5 steps of the grid, an integral of a step
+function and so piecewise linear; lines beside it and bandwidths beside it are averaged with the taps of the window.
+Sums of such integrals are piecewise linear, too, and a rate is the ratio of two of them, monotone between knots. So the
+minimum is at a knot, where both rates are equal, or where the false positive rate is at its limit: all are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from joblib import Parallel, delayed
+from tqdm import tqdm
+
+from paretoclf.checks import Array
+from paretoclf.cross_validation import Rows
+from paretoclf.errors import DegeneratePathError, InputError
+from paretoclf.gram import Gram
+from paretoclf.path.legs import shows_progress
+from paretoclf.path.nu import trace_hulls
+from paretoclf.path.scores import PathScores
+from paretoclf.roc.error_curve import error_curve_of_scores
+from paretoclf.tuning.criteria import DECIMALS, Criterion
+from paretoclf.tuning.error_arrays import CrossValidation, Samples2Nu
+from paretoclf.tuning.smoothing import GaussianWindow
+
+
+@dataclass(frozen=True)
+class LineErrors:
+    """Cross-validated errors on one line, exactly.
+
+    Attributes
+    ----------
+    bandwidth, nu_minus : float
+        Which line.
+    nu_plus : array of shape (k + 1,)
+        Increasing: where a count changes, and the ends.
+    fpr, fnr : array of shape (k,)
+        Rates on the open intervals between.
+    """
+
+    bandwidth: float
+    nu_minus: float
+    nu_plus: Array = field(repr=False)
+    fpr: Array = field(repr=False)
+    fnr: Array = field(repr=False)
+
+    def integral(self, which: int, at: Array) -> Array:
+        """Integral from the low end to each point of 1 (which = 0), of the fpr (1), of the fnr (2)."""
+        heights = (np.ones(self.fpr.size), self.fpr, self.fnr)[which]
+        sums = np.concatenate([[0.0], np.cumsum(heights * np.diff(self.nu_plus))])
+        return np.asarray(np.interp(at, self.nu_plus, sums))
+
+
+@dataclass(frozen=True)
+class LineMinimum:
+    """Where the criterion is smallest.
+
+    Attributes
+    ----------
+    bandwidth, nu_plus, nu_minus : float
+    fpr, fnr, objective : float
+        There; smoothed, if they were.
+    interval : (float, float)
+        All nu_plus with these rates; both ends the same where they are smoothed.
+    allowed : bool
+        Whether the criterion is finite there; if not, objective is its score.
+    """
+
+    bandwidth: float
+    nu_plus: float
+    nu_minus: float
+    fpr: float
+    fnr: float
+    objective: float
+    interval: tuple[float, float]
+    allowed: bool
+
+
+def line_errors(cross: CrossValidation, lo: float) -> list[list[LineErrors | None]]:
+    """Errors on the line of each bandwidth and each nu_minus, nu_plus from lo to 1; None where there is no path."""
+    bandwidths, nu_minus = cross.axes["bandwidth"], cross.axes["nu_minus"]
+    tasks = [
+        delayed(_lines)(cross.X, cross.y, cross.kernel_of(k), cross.folds, float(s), nu_minus, lo)
+        for k, s in enumerate(bandwidths)
+    ]
+    found = Parallel(n_jobs=cross.n_jobs, return_as="generator")(tasks)
+    hidden = not shows_progress(cross.progress)
+    return list(tqdm(found, total=len(tasks), desc="bandwidths", leave=False, disable=hidden))
+
+
+def best_on_lines(lines: Sequence[Sequence[LineErrors | None]], criterion: Criterion) -> LineMinimum:
+    """Return the best interval of all lines; ties: the smallest sum of both rates, the longest, the first.
+
+    Raises
+    ------
+    InputError
+        If no line has a classifier.
+    """
+    known = [line for row in lines for line in row if line is not None]
+    _some(known)
+    fpr, fnr = (np.concatenate([getattr(line, name) for line in known]) for name in ("fpr", "fnr"))
+    low, high = (np.concatenate([line.nu_plus[part] for line in known]) for part in (slice(-1), slice(1, None)))
+    owner = np.repeat(np.arange(len(known)), [line.fpr.size for line in known])
+    objective, allowed = _objective(criterion, fpr, fnr)
+    k = int(np.lexsort((low - high, np.round(fpr + fnr, DECIMALS), objective))[0])
+    line = known[owner[k]]
+    return LineMinimum(
+        line.bandwidth, 0.5 * float(low[k] + high[k]), line.nu_minus, float(fpr[k]), float(fnr[k]), float(objective[k]),
+        (float(low[k]), float(high[k])), allowed,
+    )  # fmt: skip
+
+
+def best_on_smoothed_lines(
+    lines: Sequence[Sequence[LineErrors | None]], criterion: Criterion, window: GaussianWindow, step: float
+) -> LineMinimum:
+    """Return the best point of all lines with smoothed rates; ties: the smallest sum of both rates, the first.
+
+    Parameters
+    ----------
+    lines : LineErrors or None for each bandwidth, for each nu_minus
+    criterion : Criterion
+    window : GaussianWindow
+        Its taps across lines (and bandwidths, with three dimensions); along a line the mean within ``size / 2`` steps.
+    step : float
+        Step of the grid in nu_plus.
+
+    Raises
+    ------
+    InputError
+        If no line has a classifier.
+    """
+    _some([line for row in lines for line in row if line is not None])
+    half, reach = 0.5 * window.size * step, window.size // 2
+    across = reach if window.dimensions == 3 else 0
+    best: tuple[tuple[bool, float, float], LineMinimum] | None = None
+    for s, row in enumerate(lines):
+        for j, here in enumerate(row):
+            if here is None:
+                continue
+            group = [
+                (window.taps[reach + a] * (window.taps[reach + c] if across else 1.0), lines[s + c][j + a])
+                for c in range(-across, across + 1)
+                for a in range(-reach, reach + 1)
+                if 0 <= s + c < len(lines) and 0 <= j + a < len(row) and lines[s + c][j + a] is not None
+            ]
+            u, fpr, fnr = _smoothed([(w, line) for w, line in group if line is not None], here, half, criterion)
+            objective, allowed = _objective(criterion, fpr, fnr)
+            k = int(np.lexsort((np.round(fpr + fnr, DECIMALS), objective))[0])
+            point = LineMinimum(
+                here.bandwidth, float(u[k]), here.nu_minus, float(fpr[k]), float(fnr[k]), float(objective[k]),
+                (float(u[k]), float(u[k])), allowed,
+            )  # fmt: skip
+            key = (not allowed, point.objective, round(point.fpr + point.fnr, DECIMALS))
+            if best is None or key < best[0]:
+                best = key, point
+    assert best is not None
+    return best[1]
+
+
+def _smoothed(
+    group: list[tuple[float, LineErrors]], here: LineErrors, half: float, criterion: Criterion
+) -> tuple[Array, Array, Array]:
+    """Points of a line between which nothing can be smaller, and smoothed rates there."""
+    lo, hi = here.nu_plus[[0, -1]]
+    knots = np.concatenate([line.nu_plus + shift for _, line in group for shift in (-half, half)])
+    u = np.unique(np.concatenate([[lo, hi], knots[(knots > lo) & (knots < hi)]]))
+
+    def sums(at: Array) -> Array:
+        total = np.zeros((3, at.size))
+        for w, line in group:
+            total += [w * (line.integral(k, at + half) - line.integral(k, at - half)) for k in range(3)]
+        return total
+
+    ends = sums(u)
+    gaps = [ends[1] - ends[2]]
+    if criterion.level is not None:
+        gaps.append(ends[1] - criterion.level * ends[0])
+    points = [u]
+    for gap in gaps:
+        at = np.flatnonzero(gap[:-1] * gap[1:] < 0)
+        points.append(u[at] + gap[at] / (gap[at] - gap[at + 1]) * np.diff(u)[at])
+    u = np.sort(np.concatenate(points))
+    weight, fpr, fnr = sums(u)
+    return u, np.round(fpr / weight, DECIMALS), np.round(fnr / weight, DECIMALS)
+
+
+def _objective(criterion: Criterion, fpr: Array, fnr: Array) -> tuple[Array, bool]:
+    objective = criterion(fpr, fnr)
+    allowed = bool(np.isfinite(objective).any())
+    return np.round(objective if allowed else criterion.score(fpr, fnr), DECIMALS), allowed
+
+
+def _some(known: Sequence[LineErrors]) -> None:
+    if not known:
+        raise InputError("criterion must be a number on some line, got none: no line has a classifier in every fold")
+
+
+def _lines(
+    X: object,
+    y: Array,
+    kernel: object,
+    folds: Sequence[tuple[Rows, Rows]],
+    bandwidth: float,
+    nu_minus: Array,
+    lo: float,
+) -> list[LineErrors | None]:
+    gram = Gram(X, kernel)
+    parts = [(Samples2Nu(gram.part(train), y[train]), gram.part_of_new(train, test)) for train, test in folds]
+    return [_line(parts, y, folds, bandwidth, float(v), lo) for v in nu_minus]
+
+
+def _line(
+    parts: Sequence[tuple[Samples2Nu, Array]], y: Array, folds: Sequence[tuple[Rows, Rows]], bandwidth: float,
+    nu_minus: float, lo: float,
+) -> LineErrors | None:  # fmt: skip
+    scores = []
+    for problem, new in parts:
+        try:
+            path = trace_hulls(problem, (1.0, nu_minus), (lo, nu_minus), certify=False, progress=False)
+        except (DegeneratePathError, InputError):  # the path is refused; the hulls meet on the whole line
+            return None
+        scores.append(path.scores(new))
+    if any(each.t[0] > 0 for each in scores):  # the hulls meet at nu_plus = 1 in a fold
+        return None
+    last = min(each.t[-1] for each in scores)
+    curve = error_curve_of_scores([_up_to(each, last) for each in scores], [y[test] for _, test in folds])
+    nu_plus = 1.0 / ((1.0 - curve.t) + curve.t / lo)
+    return LineErrors(bandwidth, nu_minus, nu_plus[::-1], curve.fpr[::-1], curve.fnr[::-1])
+
+
+def _up_to(scores: PathScores, last: float) -> PathScores:
+    """The beginning of a path, up to last."""
+    if scores.t[-1] == last:
+        return scores
+    k = int(np.searchsorted(scores.t, last))
+    t = np.append(scores.t[:k], last)
+    end = scores.end[:, :k].copy()
+    share = (last - scores.t[k - 1]) / (scores.t[k] - scores.t[k - 1])
+    end[:, -1] = (1 - share) * scores.start[:, k - 1] + share * end[:, -1]
+    return PathScores(t, scores.start[:, :k], end)

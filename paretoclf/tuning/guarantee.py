@@ -1,0 +1,194 @@
+r"""Neyman-Pearson with a guarantee: the false positive rate is above alpha with probability at most delta.
+
+Given any classifier, and :math:`m` negatives that were left out when it was made, sort their scores,
+:math:`T_{(1)}\le\dots\le T_{(m)}`. The rule "+1 where the score is above :math:`T_{(k)}`" has a false positive rate
+above alpha with probability at most
+
+.. math:: v(k)=\sum_{j=k}^m\binom mj(1-\alpha)^j\alpha^{m-j},
+
+with equality for continuous scores. The smallest :math:`k` with :math:`v(k)\le\delta` is taken. There is one if and
+only if :math:`v(m)=(1-\alpha)^m\le\delta`.
+
+References
+----------
+X. Tong, Y. Feng & J. J. Li (2018), Neyman-Pearson classification algorithms and NP receiver operating characteristics,
+Science Advances 4(2), Proposition 1 and Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import binom
+
+from paretoclf.checks import Array, check_vector
+from paretoclf.classifiers import Rule
+from paretoclf.errors import InputError
+from paretoclf.tuning.criteria import check_share
+
+#: How far beyond the score of a left-out negative the threshold lies, relative to the scores: more than their rounding.
+_BEYOND = 1e-10
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """P(false positive rate > alpha) <= bound <= delta, over the draw of the negatives that were left out.
+
+    Attributes
+    ----------
+    alpha, delta : float
+    negatives : int
+        How many were left out.
+    rank : int
+        k: the threshold is just above the k-th smallest of their scores.
+    bound : float
+        v(k).
+    threshold : float
+        In units of the scores: +1 where the score is at least this.
+    """
+
+    alpha: float
+    delta: float
+    negatives: int
+    rank: int
+    bound: float
+    threshold: float
+
+    def __str__(self) -> str:
+        return (
+            f"P(false positive rate > {self.alpha:g}) <= {self.bound:.3g} <= {self.delta:g} "
+            f"(rank {self.rank} of {self.negatives} left-out negatives)"
+        )
+
+
+@dataclass(frozen=True)
+class ShiftedRule(Rule):
+    """A rule with another threshold: ``f(x) = rule(x) + shift``.
+
+    Parameters
+    ----------
+    rule : Rule, or anything with a ``decision_function``
+    shift : float
+        Added to its scores.
+    guarantee : Guarantee, optional
+        What was proved of it.
+    """
+
+    rule: Any = field(repr=False)
+    shift: float
+    guarantee: Guarantee | None = None
+
+    @property
+    def b(self) -> float:  # type: ignore[override]
+        """Intercept of the rule, shifted."""
+        return float(self.rule.b) + self.shift
+
+    @property
+    def w(self) -> Array:
+        """Slope of the rule."""
+        return np.asarray(self.rule.w)
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of the rule, shifted, shape (m,)."""
+        return np.asarray(self.rule.decision_function(X) + self.shift)
+
+
+def negatives_needed(alpha: float, delta: float) -> int:
+    """Return how many left-out negatives a guarantee needs: the smallest m with ``(1 - alpha) ** m <= delta``.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> pc.negatives_needed(alpha=0.05, delta=0.05)
+    59
+    """
+    alpha, delta = check_share(alpha, "alpha"), check_share(delta, "delta")
+    m = max(1, int(np.ceil(np.log(delta) / np.log1p(-alpha))))
+    while m > 1 and (1 - alpha) ** (m - 1) <= delta:  # the logarithms are rounded
+        m -= 1
+    while (1 - alpha) ** m > delta:
+        m += 1
+    return m
+
+
+def order_statistic(negatives: int, alpha: float, delta: float) -> tuple[int, float]:
+    """Return the rank k of the threshold among so many left-out negatives, and v(k).
+
+    Raises
+    ------
+    InputError
+        If there are too few; the message says how many are needed.
+
+    Examples
+    --------
+    >>> from paretoclf.tuning import order_statistic
+    >>> order_statistic(59, alpha=0.05, delta=0.05)
+    (59, 0.048...)
+    """
+    needed = negatives_needed(alpha, delta)
+    if negatives < needed:
+        raise InputError(
+            f"alpha = {alpha:g} with delta = {delta:g} needs at least {needed} left-out negatives, got {negatives}"
+        )
+    above = binom.sf(np.arange(negatives), negatives, 1 - alpha)  # v(1), ..., v(m)
+    rank = int(np.argmax(above <= delta)) + 1
+    if above[rank - 1] > delta:  # (1 - alpha)^m = delta, up to rounding
+        rank = negatives
+    return rank, float(above[rank - 1])
+
+
+def guaranteed(rule: Any, X_negatives: Any, alpha: float, delta: float) -> ShiftedRule:
+    """Shift any classifier so that its false positive rate is above alpha with probability at most delta.
+
+    Parameters
+    ----------
+    rule : Rule, or anything with a ``decision_function``
+        Such as ``path.at(t).classifier``. Neither its making nor its choice may have used the negatives.
+    X_negatives : array or sparse matrix of shape (m, d)
+        Negatives that were left out.
+    alpha, delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    ShiftedRule
+        With its `Guarantee`.
+
+    Raises
+    ------
+    InputError
+        If there are too few negatives; the message says how many are needed.
+
+    Notes
+    -----
+    The probability is over the left-out negatives, independent draws from the distribution of the negatives on which
+    the rule will be used. Equal scores are all kept below the threshold, so ties make the rule more careful.
+
+    References
+    ----------
+    Tong, Feng & Li (2018), Proposition 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([-1.0, 1.0], 30)
+    >>> path = pc.trace(pc.TwoCSVM(rng.normal(size=(60, 2)) + y[:, None], y), (0, 0), (1, 1))
+    >>> rule = pc.guaranteed(path.at(0.5).classifier, rng.normal(size=(100, 2)) - 1, alpha=0.1, delta=0.05)
+    >>> print(rule.guarantee)
+    P(false positive rate > 0.1) <= 0.0237 <= 0.05 (rank 96 of 100 left-out negatives)
+    """
+    scores = np.asarray(rule.decision_function(X_negatives))
+    found = threshold_of(check_vector(scores, scores.size, "scores of the negatives"), alpha, delta)
+    return ShiftedRule(rule, -found.threshold, found)
+
+
+def threshold_of(scores: Array, alpha: float, delta: float) -> Guarantee:
+    """Return the guarantee and its threshold from the scores of left-out negatives."""
+    rank, bound = order_statistic(scores.size, alpha, delta)
+    at = float(np.partition(scores, rank - 1)[rank - 1])
+    above = max(at + _BEYOND * float(np.abs(scores).max()), float(np.nextafter(at, np.inf)))
+    return Guarantee(float(alpha), float(delta), scores.size, rank, bound, above)

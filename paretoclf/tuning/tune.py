@@ -1,0 +1,501 @@
+"""One interface for all ways of tuning a 2nu-SVM for minimax, Neyman-Pearson or expected cost."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array, Mask, check_labels, check_matrix, check_pair
+from paretoclf.classifiers import Rule
+from paretoclf.cross_validation import folds_of
+from paretoclf.errors import InputError
+from paretoclf.gram import Gram
+from paretoclf.kernels import RBF, Precomputed, as_kernel
+from paretoclf.nu import to_asymmetry
+from paretoclf.path.lines import trace_costs
+from paretoclf.path.nu_grid import nu_grid
+from paretoclf.samples import check_samples
+from paretoclf.solution import Solution
+from paretoclf.tuning.bandwidths import bandwidth_grid, check_increasing, warn_of_bandwidths
+from paretoclf.tuning.cost_plane import SamplesCosts, best_on_planes
+from paretoclf.tuning.criteria import Criterion, Minimax, NeymanPearson, check_share
+from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, ErrorArrays, Samples2Nu, count_errors
+from paretoclf.tuning.exact_lines import best_on_lines, best_on_smoothed_lines, line_errors
+from paretoclf.tuning.guarantee import Guarantee, ShiftedRule, guaranteed, order_statistic
+from paretoclf.tuning.one_nu import CountBalanced, CountShifted, best_shift, classes_of, held_out_scores
+from paretoclf.tuning.search import Cell, Look, Step, choose, coordinate_descent, grid_search, nearest
+from paretoclf.tuning.smoothing import GaussianWindow, Window, as_window, needed, smooth
+
+#: What each method of `tune` does.
+METHODS: dict[str, str] = {
+    "grid": "every cell of the grid (3D-SGS)",
+    "coordinate-descent-2d": "lines through one cell of the grid in (nu_plus, nu_minus), for each bandwidth",
+    "coordinate-descent-3d": "lines through one cell of the whole grid",
+    "balanced": "nu_plus = nu_minus",
+    "bias-shift": "the nu-SVM with equal caps, its intercept shifted",
+    "exact-lines": "all nu_plus on each line of fixed nu_minus",
+    "cost-plane": "the cost plane of the 2C-SVM, mapped (small data)",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuned:
+    """What tuning chose, and how.
+
+    Attributes
+    ----------
+    method : str
+    criterion : Criterion
+    parameters : dict
+        The chosen ones: ``bandwidth`` (of the Gaussian kernel), ``nu_plus`` and ``nu_minus`` or ``C_plus`` and
+        ``C_minus``, and ``shift`` where the intercept was shifted.
+    fpr, fnr : float
+        Cross-validated rates that the choice was made on: smoothed, where there is a window.
+    raw_fpr, raw_fnr : float
+        The same, as counted; equal to these without a window.
+    objective : float
+        Of the criterion at (fpr, fnr); where nothing was allowed, its score.
+    allowed : bool
+        Whether the criterion allows what was chosen.
+    classifier : Rule
+        Trained on all samples (all but the negatives left out for the guarantee).
+    solution : Solution
+        That it comes from, with its certificate. Its classifier is the one without shift.
+    arrays : ErrorArrays or None
+        Errors of all cells that were looked at; None for ``"exact-lines"`` and ``"cost-plane"``.
+    window : GaussianWindow, MedianWindow or None
+        What smoothed them.
+    trace : tuple of Step
+        Where the search went.
+    cell : tuple of int or None
+        Indices of the choice in arrays.
+    skipped : tuple of tuple of int
+        Better cells that have a classifier in every fold but none on all samples.
+    guarantee : Guarantee or None
+        With ``delta``.
+    seconds : float
+        Time of all of it.
+    """
+
+    method: str
+    criterion: Criterion
+    parameters: dict[str, float]
+    fpr: float
+    fnr: float
+    raw_fpr: float
+    raw_fnr: float
+    objective: float
+    allowed: bool
+    classifier: Rule
+    solution: Solution
+    arrays: ErrorArrays | None
+    window: Window | None
+    trace: tuple[Step, ...]
+    cell: Cell | None
+    skipped: tuple[Cell, ...]
+    guarantee: Guarantee | None
+    seconds: float
+    problem: Samples2Nu = field(repr=False)
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{name}={value:.4g}" for name, value in self.parameters.items())
+        looked = "" if self.arrays is None else f", {self.arrays.cells} of {self.arrays.evaluated.size} cells"
+        return (
+            f"Tuned({self.criterion}, {self.method}: {chosen}; cross-validated fpr {self.fpr:.4f}, fnr {self.fnr:.4f}"
+            f"{'' if self.allowed else ' (not allowed)'}{looked}, {self.seconds:.1f} s)"
+        )
+
+    def predict(self, X: Any) -> Array:
+        """Labels -1 and +1 of shape (m,)."""
+        return self.classifier.predict(X)
+
+    def rates(self, X: Any, y: Any) -> tuple[float, float]:
+        """False positive and false negative rate on samples of both classes, independent ones to be fair."""
+        labels = check_labels(y)
+        positive = self.classifier.decision_function(X) >= 0
+        return float(positive[labels < 0].mean()), float((~positive)[labels > 0].mean())
+
+    @property
+    def smoothed(self) -> tuple[Array, Array]:
+        """False positive and false negative rates over the grid, smoothed; InputError for methods without one."""
+        arrays = self._gridded()
+        return smooth(arrays.fpr, self.window), smooth(arrays.fnr, self.window)
+
+    def held_out(self, X: Any, y: Any) -> tuple[Array, Array]:
+        """Rates on other samples of the classifiers of the whole grid at the chosen bandwidth, shape (p, m) each.
+
+        They are trained on all samples. What tuning would like to know.
+
+        Raises
+        ------
+        InputError
+            For methods without a grid in (nu_plus, nu_minus).
+        """
+        arrays, labels = self._gridded(), check_labels(y)
+        if "nu_plus" not in arrays.axes:
+            raise InputError(f"held_out is for methods with a grid in (nu_plus, nu_minus), not for {self.method!r}")
+        grid = nu_grid(self.problem, arrays.axes["nu_plus"], arrays.axes["nu_minus"], progress=False)
+        fp, fn = count_errors(grid, self.problem.gram.check_new(X), labels)
+        none = grid.trivial | grid.refused
+        n_plus = np.count_nonzero(labels > 0)
+        return np.where(none, np.nan, fp / (labels.size - n_plus)), np.where(none, np.nan, fn / n_plus)
+
+    def _gridded(self) -> ErrorArrays:
+        if self.arrays is None:
+            raise InputError(f"there are no error arrays for method {self.method!r}")
+        return self.arrays
+
+    def plot(self, X_test: Any = None, y_test: Any = None) -> Any:
+        """Draw the criterion as counted, smoothed, and on test samples; see `paretoclf.plotting.TuningDisplay`."""
+        from paretoclf.plotting.tuning import TuningDisplay  # matplotlib only when a picture is wanted
+
+        return TuningDisplay.from_tuned(self, X_test, y_test).plot()
+
+
+def tune(
+    X: Any,
+    y: Any,
+    criterion: Criterion | None = None,
+    method: str = "grid",
+    *,
+    kernel: Any = None,
+    bandwidths: Any = None,
+    nu_plus: Any = 50,
+    nu_minus: Any = None,
+    smoothing: Any = "auto",
+    folds: int | Iterable[tuple[Any, Any]] = 5,
+    delta: float | None = None,
+    left_out: float = 0.5,
+    costs: tuple[float, float] = (0.01, 10.0),
+    rng: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    resume: str | os.PathLike[str] | None = None,
+) -> Tuned:
+    r"""Choose the parameters of a 2nu-SVM by cross-validated error rates, and train it.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Samples, in comparable units (the Gaussian kernel sees distances only); or, with ``kernel="precomputed"``,
+        their kernel matrix.
+    y : array of shape (n,)
+        Labels -1 and +1.
+    criterion : Minimax, NeymanPearson, NeymanPearsonScore or ExpectedCost, optional
+        What is to be small; default: `Minimax`. A function object with the same methods will do.
+    method : str
+        ``"grid"``, ``"coordinate-descent-2d"``, ``"coordinate-descent-3d"``, ``"balanced"``, ``"bias-shift"``,
+        ``"exact-lines"``, ``"cost-plane"``: see `paretoclf.tuning.tune.METHODS`.
+    kernel : optional
+        A kernel without a bandwidth to be chosen, such as ``"linear"``. Default: Gaussian kernels of all bandwidths.
+    bandwidths : int or array, optional
+        How many (`bandwidth_grid` chooses them, 12 by default), or which; increasing.
+    nu_plus, nu_minus : int or array
+        How many values k / count, or which, increasing and within (0, 1]. Default of nu_minus: the same as nu_plus.
+        ``"balanced"`` and ``"bias-shift"`` have one nu, ``nu_plus``: nu_plus = nu_minus, and the share of the largest
+        feasible nu.
+    smoothing : "auto", "none", "2d", "3d", GaussianWindow or MedianWindow
+        Of both rates, before the criterion is formed. ``"auto"``: ``"3d"`` where there is a grid.
+    folds : int or iterable of (train, test)
+        How many stratified, shuffled folds; or index arrays.
+    delta : float, optional
+        For `NeymanPearson`: guarantee that the false positive rate is above alpha with probability at most delta.
+        Part of the negatives is left out, and the threshold is set on them (`guaranteed`).
+    left_out : float
+        Share of the negatives left out for that.
+    costs : pair (lo, hi)
+        For ``"cost-plane"``: range of both costs.
+    rng : int
+        Seed of the folds, and of the choice of the negatives left out.
+    n_jobs : int, optional
+        Processes, each with one bandwidth at a time, as for joblib. The result does not depend on it.
+    progress : bool, optional
+        Whether to show a progress bar; by default on a terminal.
+    resume : str or Path, optional
+        File of error arrays, written after each bandwidth: what was computed before is read from it.
+
+    Returns
+    -------
+    Tuned
+
+    Raises
+    ------
+    InputError
+        If an argument is not as above, a class has fewer samples than folds, there are too few negatives for the
+        guarantee (the message says how many are needed), or there is no classifier at any cell.
+
+    Warns
+    -----
+    BandwidthWarning
+        If given bandwidths make an identity or a constant of the Gram; it names them.
+
+    Notes
+    -----
+    The choice: `choose` says which of equal cells. A cell with a classifier in every fold but none on all samples is
+    skipped for the next best; it stands in ``skipped``. Rates that were minimised are optimistic, smoothed ones less
+    so: use independent samples to report errors, or delta for a guarantee.
+
+    References
+    ----------
+    Davenport, Baraniuk & Scott (2010), sections 3 and 4; Tong, Feng & Li (2018).
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> data = pc.datasets.load("twonorm", n=80)
+    >>> tuned = pc.tune(data.X, data.y, pc.NeymanPearson(0.1), "coordinate-descent-3d", bandwidths=4, nu_plus=10)
+    >>> tuned.allowed, tuned.solution.certificate.passes(1e-9)
+    (True, True)
+    >>> tuned.arrays.cells < tuned.arrays.evaluated.size
+    True
+    """
+    began = time.perf_counter()
+    criterion = Minimax() if criterion is None else _criterion(criterion)
+    if method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    one_nu = method in ("balanced", "bias-shift")
+    window = _window(smoothing, method)
+    samples, labels, kernel = _samples(X, y, kernel)
+    left = _left_out(labels, criterion, delta, left_out, rng)
+    everything = samples
+    if left is not None:
+        kept = np.setdiff1d(np.arange(labels.size), left)
+        samples, labels = _rows(samples, kernel, kept, kept), labels[kept]
+    parts = folds_of(labels, folds, rng)
+    axes: dict[str, Array] = {"bandwidth": _bandwidths(samples, kernel, bandwidths)}
+    plus = _shares(nu_plus, "nu_plus")
+    if one_nu:
+        if nu_minus is not None:
+            raise InputError(f"nu_minus must be left out for method {method!r}, which has one nu, got {nu_minus!r}")
+        axes |= {"nu": plus}
+        count: Any = CountBalanced(plus) if method == "balanced" else CountShifted(plus, criterion)
+    else:
+        minus = plus if nu_minus is None else _shares(nu_minus, "nu_minus")
+        axes |= {"nu_plus": plus, "nu_minus": minus}
+        count = CountGrid(plus, minus)
+    cross = CrossValidation(samples, labels, axes, kernel, parts, count, n_jobs, progress, resume)
+    if method == "cost-plane":
+        found = _on_planes(cross, criterion, costs)
+    elif method == "exact-lines":
+        found = _on_lines(cross, criterion, window)
+    else:
+        found = _on_grid(cross, criterion, window, method)
+    found |= {"method": method, "criterion": criterion, "window": window, "guarantee": None}
+    if left is not None:
+        assert delta is not None
+        assert isinstance(criterion, NeymanPearson)
+        rule = guaranteed(found["classifier"], _rows(everything, kernel, left, kept), criterion.alpha, delta)
+        found |= {"classifier": rule, "guarantee": rule.guarantee}
+    return Tuned(**found, seconds=time.perf_counter() - began)
+
+
+# ---- the methods ----------------------------------------------------------------------------------------------------
+
+
+def _on_grid(cross: CrossValidation, criterion: Criterion, window: Window | None, method: str) -> dict[str, Any]:
+    shape = cross.arrays.shape
+    look = looker(cross, window)
+    if method == "coordinate-descent-3d":
+        steps = coordinate_descent(look, shape, criterion, centre(cross.axes), (0, 1, 2))
+    elif method == "coordinate-descent-2d":
+        steps = descent_2d(look, cross.axes, criterion)
+    else:
+        steps = grid_search(look, shape, criterion)
+    best, skipped = steps[-1], list[Cell]()
+    arrays = cross.arrays
+    smoothed = smooth(arrays.fpr, window), smooth(arrays.fnr, window)
+    left = arrays.evaluated.copy()
+    while True:
+        kernel = cross.kernel_of(best.cell[0])
+        problem = Samples2Nu(Gram(cross.X, kernel), cross.y)
+        parameters = arrays.at(best.cell)
+        if "nu" in parameters:
+            plus, minus = classes_of(parameters.pop("nu"), method == "balanced", cross.y)
+            parameters |= {"nu_plus": plus, "nu_minus": minus}
+        solution = fit(problem, parameters["nu_plus"], parameters["nu_minus"])
+        if solution is not None:
+            break
+        skipped.append(best.cell)
+        left[best.cell] = False
+        best = choose(criterion, *smoothed, left)
+    rule = solution.classifier
+    if method == "bias-shift":
+        shift = shift_of(cross, criterion, best.cell, parameters)
+        parameters["shift"], rule = shift, ShiftedRule(rule, shift)
+    return {
+        "parameters": parameters, "fpr": best.fpr, "fnr": best.fnr, "raw_fpr": float(arrays.fpr[best.cell]),
+        "raw_fnr": float(arrays.fnr[best.cell]), "objective": best.objective, "allowed": best.allowed,
+        "classifier": rule, "solution": solution, "arrays": arrays, "trace": steps, "cell": best.cell,
+        "skipped": tuple(skipped), "problem": problem,
+    }  # fmt: skip
+
+
+def looker(cross: CrossValidation, window: Window | None) -> Look:
+    """Return what a search asks for smoothed rates: cells of the window are evaluated where they are not known."""
+
+    def look(cells: Mask) -> tuple[Array, Array]:
+        arrays = cross.evaluate(needed(cells, window))
+        return smooth(arrays.fpr, window), smooth(arrays.fnr, window)
+
+    return look
+
+
+def centre(axes: Mapping[str, Array]) -> Cell:
+    """Where coordinate descent starts: the middle bandwidth (of two, the larger), nu nearest to 1/2."""
+    return tuple(values.size // 2 if name == "bandwidth" else nearest(values, 0.5) for name, values in axes.items())
+
+
+def descent_2d(look: Look, axes: Mapping[str, Array], criterion: Criterion) -> tuple[Step, ...]:
+    """Coordinate descent in (nu_plus, nu_minus) for each bandwidth; the last step is the best of their ends.
+
+    Bandwidths with no classifier on the lines through the start are left out.
+    """
+    shape = tuple(values.size for values in axes.values())
+    steps, ends = list[Step](), np.zeros(shape, dtype=np.bool_)
+    for k in range(shape[0]):
+        try:
+            steps += coordinate_descent(look, shape, criterion, (k, *centre(axes)[1:]), (1, 2))
+        except InputError:
+            continue
+        ends[steps[-1].cell] = True
+    return (*steps, choose(criterion, *look(ends), ends))
+
+
+def fit(problem: Samples2Nu, nu_plus: float, nu_minus: float) -> Solution | None:
+    """Return the certified solution at one pair; None where there is no classifier, or none that passes."""
+    grid = nu_grid(problem, [nu_plus], [nu_minus], progress=False)
+    return None if grid.trivial[0, 0] or grid.refused[0, 0] else grid.at(0, 0)
+
+
+def shift_of(cross: CrossValidation, criterion: Criterion, cell: Cell, parameters: Mapping[str, float]) -> float:
+    """Shift of the intercept that the folds want at a cell, in the units of the solution on all samples."""
+    nu = cross.axes["nu"][cell[1] : cell[1] + 1]
+    held = held_out_scores(Gram(cross.X, cross.kernel_of(cell[0])), cross.y, cross.folds, nu, balanced=False)
+    shift, _, _ = best_shift(held.scores[:, 0], held.y, criterion)
+    sizes = int((cross.y > 0).sum()), int((cross.y < 0).sum())
+    return 0.5 * to_asymmetry(parameters["nu_plus"], parameters["nu_minus"], *sizes)[0] * shift
+
+
+def _on_lines(cross: CrossValidation, criterion: Criterion, window: Window | None) -> dict[str, Any]:
+    nu_plus = cross.axes["nu_plus"]
+    lines = line_errors(cross, float(nu_plus[0]) if nu_plus[0] < 1 else 0.5)
+    if window is None:
+        best = best_on_lines(lines, criterion)
+    elif isinstance(window, GaussianWindow):
+        best = best_on_smoothed_lines(lines, criterion, window, float(np.ptp(nu_plus)) / max(1, nu_plus.size - 1))
+    else:
+        raise InputError(f"smoothing must be 'none' or a GaussianWindow for method 'exact-lines', got {window}")
+    k = 0 if np.isnan(best.bandwidth) else int(np.searchsorted(cross.axes["bandwidth"], best.bandwidth))
+    problem = Samples2Nu(Gram(cross.X, cross.kernel_of(k)), cross.y)
+    solution = fit(problem, best.nu_plus, best.nu_minus)
+    if solution is None:
+        raise InputError(
+            f"there is no classifier on all samples at nu_plus = {best.nu_plus:g}, nu_minus = {best.nu_minus:g}, "
+            "although there is one in every fold: use method='grid'"
+        )
+    line = next(each for each in lines[k] if each is not None and each.nu_minus == best.nu_minus)
+    j = int(np.clip(np.searchsorted(line.nu_plus, best.nu_plus) - 1, 0, line.fpr.size - 1))
+    named = {"bandwidth": best.bandwidth, "nu_plus": best.nu_plus, "nu_minus": best.nu_minus}
+    return {
+        "parameters": {name: value for name, value in named.items() if not np.isnan(value)}, "fpr": best.fpr,
+        "fnr": best.fnr, "raw_fpr": float(line.fpr[j]), "raw_fnr": float(line.fnr[j]), "objective": best.objective,
+        "allowed": best.allowed, "classifier": solution.classifier, "solution": solution, "arrays": None, "trace": (),
+        "cell": None, "skipped": (), "problem": problem,
+    }  # fmt: skip
+
+
+def _on_planes(cross: CrossValidation, criterion: Criterion, costs: Any) -> dict[str, Any]:
+    lo, hi = check_pair(costs, "costs")
+    if not 0 < lo < hi < np.inf:
+        raise InputError(f"costs must be a pair with 0 < lo < hi, both finite; got {costs!r}")
+    best = best_on_planes(cross, criterion, (lo, hi))
+    k = 0 if np.isnan(best.bandwidth) else int(np.searchsorted(cross.axes["bandwidth"], best.bandwidth))
+    gram = Gram(cross.X, cross.kernel_of(k))
+    problem = SamplesCosts(gram, cross.y, np.ones(cross.y.size))
+    solution = trace_costs(problem, (0, 0), (best.C_plus, best.C_minus), progress=False).at(1.0)
+    named = {"bandwidth": best.bandwidth, "C_plus": best.C_plus, "C_minus": best.C_minus}
+    return {
+        "parameters": {name: value for name, value in named.items() if not np.isnan(value)}, "fpr": best.fpr,
+        "fnr": best.fnr, "raw_fpr": best.fpr, "raw_fnr": best.fnr, "objective": best.objective,
+        "allowed": bool(np.isfinite(criterion(best.fpr, best.fnr))), "classifier": solution.classifier,
+        "solution": solution, "arrays": None, "trace": (), "cell": None, "skipped": (),
+        "problem": Samples2Nu(gram, cross.y),
+    }  # fmt: skip
+
+
+# ---- arguments ------------------------------------------------------------------------------------------------------
+
+
+def _criterion(given: Any) -> Criterion:
+    if isinstance(given, type) or not (callable(given) and hasattr(given, "score") and hasattr(given, "level")):
+        raise InputError(
+            "criterion must be Minimax(), NeymanPearson(alpha), NeymanPearsonScore(alpha), ExpectedCost(...) or an "
+            f"object with their methods, got {given!r}"
+        )
+    criterion: Criterion = given
+    return criterion
+
+
+def _window(smoothing: Any, method: str) -> Window | None:
+    if isinstance(smoothing, str) and smoothing == "auto":
+        return None if method == "cost-plane" else GaussianWindow(3)
+    window = as_window(smoothing)
+    if method == "cost-plane" and window is not None:
+        raise InputError(f"smoothing must be 'auto' or 'none' for method 'cost-plane', got {smoothing!r}")
+    return window
+
+
+def _samples(X: Any, y: Any, kernel: Any) -> tuple[Any, Array, Any]:
+    kernel = None if kernel is None else as_kernel(kernel)
+    if isinstance(kernel, RBF):
+        raise InputError(f"kernel must be left out for Gaussian kernels: give bandwidths=[{kernel.bandwidth:g}]")
+    samples = check_matrix(X) if isinstance(kernel, Precomputed) else check_samples(X)
+    if isinstance(kernel, Precomputed):
+        Gram(samples, kernel)  # square, symmetric, positive semidefinite
+    return samples, check_labels(y, samples.shape[0]), kernel
+
+
+def _rows(X: Any, kernel: Any, rows: Any, among: Any) -> Any:
+    """Some samples, or their kernel values with those that are trained on."""
+    return X[np.ix_(rows, among)] if isinstance(kernel, Precomputed) else X[rows]
+
+
+def _left_out(y: Array, criterion: Criterion, delta: Any, left_out: Any, rng: int) -> Any:
+    """Rows of the negatives that are left out for the guarantee; None without."""
+    if delta is None:
+        return None
+    if not isinstance(criterion, NeymanPearson):
+        raise InputError(f"delta must be left out for {criterion}: the guarantee is for NeymanPearson(alpha)")
+    check_share(delta, "delta")
+    negatives = np.flatnonzero(y < 0)
+    count = round(check_share(left_out, "left_out") * negatives.size)
+    order_statistic(count, criterion.alpha, delta)  # enough of them?
+    return np.sort(np.random.default_rng(rng).permutation(negatives)[:count])
+
+
+def _bandwidths(X: Any, kernel: Any, given: Any) -> Array:
+    if kernel is not None:
+        if given is not None:
+            raise InputError(f"bandwidths must be left out with kernel {kernel}: they are for Gaussian kernels")
+        return np.array([np.nan])
+    if given is None or isinstance(given, int | np.integer):
+        return bandwidth_grid(X, 12 if given is None else int(given))
+    values = check_increasing(given, "bandwidths")
+    warn_of_bandwidths(X, values)
+    return values
+
+
+def _shares(given: Any, name: str) -> Array:
+    """Values k / count, or those given."""
+    if isinstance(given, bool):
+        raise InputError(f"{name} must be a whole number or an array, got {given!r}")
+    if isinstance(given, int | np.integer):
+        if given < 1:
+            raise InputError(f"{name} must be at least 1, or an array, got {given!r}")
+        return np.arange(1, given + 1) / given
+    return check_increasing(given, name, 1.0)

@@ -1,0 +1,461 @@
+"""Cross-validated error arrays against other solvers, the methods of `tune` against each other, and bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import NuSVC
+
+import paretoclf as pc
+from paretoclf.cross_validation import folds_of
+from paretoclf.errors import BandwidthWarning, InputError
+from paretoclf.gram import Gram
+from paretoclf.nu import to_asymmetry
+from paretoclf.path.plane import plane
+from paretoclf.tuning import smooth
+from paretoclf.tuning.bandwidths import Distances, judge_bandwidths
+from paretoclf.tuning.cost_plane import SamplesCosts, best_on_planes, counts_at
+from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, _boxes
+from paretoclf.tuning.exact_lines import LineErrors, best_on_lines, best_on_smoothed_lines, line_errors
+from paretoclf.tuning.one_nu import CountBalanced, CountShifted, best_shift
+
+BANDWIDTHS, PLUS, MINUS = np.array([0.7, 1.9]), np.array([0.31, 0.57, 0.93]), np.array([0.37, 0.71])
+
+
+def data(n=60, seed=0, apart=0.8, d=2):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < 0.4 * n, 1.0, -1.0)
+    return rng.normal(size=(n, d)) + apart * y[:, None], y
+
+
+def validation(X, y, plus=PLUS, minus=MINUS, folds=3, bandwidths=BANDWIDTHS, kernel=None, **more):
+    axes = {"bandwidth": bandwidths, "nu_plus": plus, "nu_minus": minus}
+    return CrossValidation(X, y, axes, kernel, folds_of(y, folds, 0), CountGrid(plus, minus), **more)
+
+
+def everything(cross):
+    return cross.evaluate(np.ones(cross.arrays.shape, dtype=bool))
+
+
+def libsvm(X, y, train, test, bandwidth, nu_plus, nu_minus):
+    """Labels of LIBSVM's 2nu-SVM: scikit-learn's NuSVC with weights of the samples."""
+    labels = y[train]
+    nu, asymmetry = to_asymmetry(nu_plus, nu_minus, int((labels > 0).sum()), int((labels < 0).sum()))
+    weight = np.where(labels > 0, asymmetry, 1 - asymmetry) / labels.size
+    model = NuSVC(nu=nu / weight.sum() * (1 - 1e-10), gamma=0.5 / bandwidth**2, tol=1e-9)
+    return model.fit(X[train], labels, sample_weight=weight).predict(X[test])
+
+
+# ---- error arrays ---------------------------------------------------------------------------------------------------
+
+
+def test_counts_are_those_of_libsvm_added_over_stratified_folds():
+    X, y = data()
+    arrays = everything(validation(X, y))
+    splitter = StratifiedKFold(3, shuffle=True, random_state=0)
+    for s, bandwidth in enumerate(BANDWIDTHS):
+        for i, nu_plus in enumerate(PLUS):
+            for j, nu_minus in enumerate(MINUS):
+                fp = fn = 0
+                for train, test in splitter.split(X, y):
+                    positive = libsvm(X, y, train, test, bandwidth, nu_plus, nu_minus) > 0
+                    fp, fn = fp + (positive & (y[test] < 0)).sum(), fn + (~positive & (y[test] > 0)).sum()
+                assert (arrays.false_positives[s, i, j], arrays.false_negatives[s, i, j]) == (fp, fn)
+    assert arrays.false_positives.dtype == np.float32
+    assert (arrays.n_plus, arrays.n_minus, arrays.cells) == (24, 36, 12)
+    assert arrays.fpr[0, 0, 0] == float(arrays.false_positives[0, 0, 0]) / 36
+
+
+def test_trivial_cells_have_no_error_and_are_counted():
+    """A line cannot separate XOR: small nu are below nu_star of the linear program in every fold."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
+    plus = minus = np.array([0.13, 0.99])
+    cross = validation(X, y, plus, minus, kernel=pc.Linear(), bandwidths=np.array([np.nan]))
+    arrays = everything(cross)
+    for i, j in ((0, 0), (1, 1)):
+        expected = 0
+        for train, _ in cross.folds:
+            svm = pc.TwoNuSVM(X[train], y[train])
+            nu, asymmetry = svm.to_asymmetry(plus[i], minus[j])
+            expected += nu < svm.nu_star(asymmetry)
+        assert arrays.trivial[0, i, j] == expected
+        assert np.isnan(arrays.fpr[0, i, j]) == (expected > 0)
+    assert arrays.trivial[0, 0, 0] == 3
+    assert "trivial" in repr(arrays)
+    tuned = pc.tune(X, y, kernel="linear", nu_plus=plus, folds=3, smoothing="3d")
+    assert tuned.arrays.at(tuned.cell) == {"nu_plus": 0.99, "nu_minus": 0.99}
+
+
+def test_all_cells_trivial_is_one_clear_error():
+    X, y = np.repeat([[0.0], [1.0]], 10, axis=0), np.tile([-1.0, 1.0], 10)  # both labels at either point
+    with pytest.raises(InputError, match="got nan at all 4"):
+        pc.tune(X, y, kernel="linear", nu_plus=2, folds=2)
+
+
+def test_some_cells_first_and_the_others_later_are_the_same_counts():
+    X, y = data()
+    whole, piecewise = everything(validation(X, y)), validation(X, y)
+    some = np.zeros(whole.shape, dtype=bool)
+    some[0, 1], some[1, :, 0] = True, True
+    first = piecewise.evaluate(some)
+    assert np.array_equal(first.evaluated, some)
+    assert np.isnan(first.fpr[~some]).all()
+    assert np.array_equal(everything(piecewise).false_positives, whole.false_positives)
+
+
+def test_processes_do_not_change_the_counts():
+    X, y = data(30)
+    alone, two = everything(validation(X, y)), everything(validation(X, y, n_jobs=2))
+    assert np.array_equal(alone.false_negatives, two.false_negatives)
+
+
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):
+    X, y = data(30)
+    file = tmp_path / "errors.npz"
+    first = validation(X, y, resume=file)
+    half = np.zeros(first.arrays.shape, dtype=bool)
+    half[1] = True
+    first.evaluate(half)
+    seen = []
+    count = CountGrid.__call__
+    monkeypatch.setattr(CountGrid, "__call__", lambda self, *a: seen.append(a[3].sum()) or count(self, *a))
+    again = validation(X, y, resume=file)
+    assert again.arrays.seconds > 0
+    found = everything(again)
+    assert seen == [6]  # the other bandwidth only
+    assert np.array_equal(found.false_positives, everything(validation(X, y)).false_positives)
+    assert [p.name for p in tmp_path.iterdir()] == ["errors.npz"]
+    with pytest.raises(InputError, match="resume must be a file of the same samples, folds and grid"):
+        validation(X + 1, y, resume=file)
+    file.write_bytes(b"not one")
+    with pytest.raises(InputError, match="resume must be a file of error arrays"):
+        validation(X, y, resume=file)
+
+
+def test_boxes_cover_a_mask_once():
+    rng = np.random.default_rng(0)
+    cross = np.zeros((6, 7), dtype=bool)
+    cross[2:4], cross[:, 5] = True, True
+    assert len(_boxes(cross)) == 2
+    for mask in (cross, rng.random((6, 7)) < 0.5, np.zeros((3, 3), dtype=bool)):
+        times = np.zeros(mask.shape, dtype=int)
+        for box in _boxes(mask):
+            times[box] += 1
+        assert np.array_equal(times, mask)
+
+
+def test_a_precomputed_kernel_has_the_counts_of_its_samples():
+    X, y = data()
+    alone = everything(validation(X, y, bandwidths=BANDWIDTHS[:1]))
+    matrix = pc.RBF(0.7)(X, X)
+    same = everything(
+        validation(matrix, y, bandwidths=np.array([np.nan]), kernel=pc.Gram(matrix, "precomputed").kernel)
+    )
+    assert np.array_equal(alone.false_positives, same.false_positives)
+
+
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.0), "poly"])
+def test_a_part_of_a_gram(kernel):
+    X, _ = data(20)
+    gram, index, rows = Gram(X, kernel), np.array([3, 1, 8]), np.array([0, 5])
+    part = gram.part(index)
+    assert np.allclose(part.matrix, Gram(X[index], kernel).matrix, rtol=1e-14)
+    assert np.allclose(part.cross(gram.part_of_new(index, rows)), gram.matrix[np.ix_(rows, index)], rtol=1e-14)
+
+
+# ---- bandwidths -----------------------------------------------------------------------------------------------------
+
+
+def test_most_bandwidths_of_the_paper_are_useless_and_named():
+    X, y = data(80)
+    papers = np.geomspace(1e-4, 1e4, 50)
+    judged = judge_bandwidths(X, papers)
+    assert judged.useful.size < 20
+    K = pc.RBF(float(papers[judged.identity][-1]))(X, X)
+    np.fill_diagonal(K, 0.0)
+    assert np.median(K.max(axis=1)) < 1e-2
+    assert np.quantile(pc.RBF(float(papers[judged.constant][0]))(X, X), 0.06) > 0.99
+    some = [papers[3], papers[24], papers[45]]
+    with pytest.warns(
+        BandwidthWarning, match=r"bandwidth 0\.0003.* makes an identity .*; bandwidth 2.*e\+03 makes a con"
+    ):
+        pc.tune(X, y, bandwidths=some, nu_plus=[0.55], folds=2)
+
+
+def test_bandwidths_chosen_from_the_data_need_no_warning():
+    for X in (data(80)[0], data(80, d=20)[0], 1e5 + data(80)[0], np.round(data(80)[0])):
+        judged = judge_bandwidths(X, pc.bandwidth_grid(X))
+        assert str(judged) == ""
+        assert judged.useful.size == 12
+
+
+def test_distances_are_those_of_different_points():
+    assert Distances.of(np.repeat([[0.0], [3.0], [4.0]], 50, axis=0)).nearest == 1.0
+    with pytest.raises(InputError, match="at least two different samples"):
+        pc.bandwidth_grid(np.ones((5, 2)))
+
+
+# ---- one nu ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_balanced_line_has_the_counts_of_the_diagonal():
+    X, y = data()
+    nu = np.array([0.31, 0.57, 0.93])
+    grid = everything(validation(X, y, nu, nu))
+    axes = {"bandwidth": BANDWIDTHS, "nu": nu}
+    line = everything(CrossValidation(X, y, axes, None, folds_of(y, 3, 0), CountBalanced(nu)))
+    assert np.array_equal(line.false_positives, np.diagonal(grid.false_positives, axis1=1, axis2=2))
+    assert np.array_equal(line.false_negatives, np.diagonal(grid.false_negatives, axis1=1, axis2=2))
+
+
+def test_at_whole_numbers_of_margin_errors_a_line_uses_the_middle_as_the_grid_does():
+    X, y = data(60)  # of each class 16 and 24 are trained on: k / 8 are whole numbers of both
+    nu = np.arange(2, 9) / 8
+    grid = everything(validation(X, y, nu, nu))
+    line = everything(
+        CrossValidation(X, y, {"bandwidth": BANDWIDTHS, "nu": nu}, None, folds_of(y, 3, 0), CountBalanced(nu))
+    )
+    inner = slice(None, -1)  # at (1, 1) the grid takes the middle of a half-line's ends, and so does the path
+    assert np.array_equal(line.false_positives[:, inner], np.diagonal(grid.false_positives, axis1=1, axis2=2)[:, inner])
+
+
+def test_the_best_shift_against_all_thresholds():
+    rng = np.random.default_rng(0)
+    for criterion in (pc.Minimax(), pc.NeymanPearson(0.2), pc.ExpectedCost(1, 3, 0.5)):
+        for _ in range(20):
+            y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
+            scores = np.round(rng.normal(size=30) + y, 1)  # with ties
+            shift, fp, fn = best_shift(scores, y, criterion)
+            positive = scores + shift >= 0
+            assert (fp, fn) == ((positive & (y < 0)).sum(), (~positive & (y > 0)).sum())
+            n_minus, n_plus = (y < 0).sum(), (y > 0).sum()
+            every = []
+            for threshold in [*np.unique(scores), np.inf]:
+                positive = scores >= threshold
+                every.append(criterion((positive & (y < 0)).sum() / n_minus, (~positive & (y > 0)).sum() / n_plus))
+            assert criterion(fp / n_minus, fn / n_plus) == pytest.approx(min(every))
+
+
+def test_the_shift_is_in_the_units_of_the_solution():
+    """Trained and tested on all samples, the shifted classifier has the errors that were counted."""
+    X, y = data(50, apart=0.4)
+    both = np.arange(50)
+    tuned = pc.tune(
+        X, y, method="bias-shift", bandwidths=3, nu_plus=[0.33, 0.66], folds=[(both, both)], smoothing="none"
+    )
+    assert tuned.rates(X, y) == pytest.approx((tuned.raw_fpr, tuned.raw_fnr))
+    assert tuned.parameters["shift"] != 0.0
+    sizes = 20, 30
+    _, asymmetry = to_asymmetry(tuned.parameters["nu_plus"], tuned.parameters["nu_minus"], *sizes)
+    assert asymmetry == pytest.approx(0.5)
+
+
+# ---- exact lines ----------------------------------------------------------------------------------------------------
+
+
+def test_lines_are_the_grid_between_its_values():
+    X, y = data(40)
+    cross = validation(X, y, np.array([0.2, 1.0]), np.array([0.37, 0.71]))
+    lines = line_errors(cross, 0.2)
+    for s in range(2):
+        for j in range(2):
+            line = lines[s][j]
+            middle = 0.5 * (line.nu_plus[1:] + line.nu_plus[:-1])
+            wide = np.flatnonzero(np.diff(line.nu_plus) > 1e-6)[::3]
+            grid = everything(validation(X, y, middle[wide], MINUS[:1] * 0 + line.nu_minus, bandwidths=BANDWIDTHS[[s]]))
+            assert np.array_equal(grid.fpr[0, :, 0], line.fpr[wide])
+            assert np.array_equal(grid.fnr[0, :, 0], line.fnr[wide])
+
+
+def test_the_minimum_over_lines_is_no_larger_than_that_of_any_grid_on_them():
+    X, y = data(40)
+    cross = validation(X, y, np.arange(10, 51) / 50 - 0.003, MINUS)
+    lines = line_errors(cross, 0.19)
+    arrays = everything(cross)
+    for criterion in (pc.Minimax(), pc.NeymanPearson(0.15), pc.ExpectedCost(1, 2, 0.5)):
+        best = best_on_lines(lines, criterion)
+        assert best.objective <= np.nanmin(criterion(arrays.fpr, arrays.fnr)) + 1e-12
+        line = next(
+            each for row in lines for each in row if (each.bandwidth, each.nu_minus) == (best.bandwidth, best.nu_minus)
+        )
+        j = int(np.searchsorted(line.nu_plus, best.nu_plus)) - 1
+        assert (line.fpr[j], line.fnr[j]) == (best.fpr, best.fnr)
+        assert best.interval == (line.nu_plus[j], line.nu_plus[j + 1])
+
+
+def test_smoothed_lines_against_quadrature_and_a_dense_search():
+    rng = np.random.default_rng(0)
+
+    def line(nu_minus, bandwidth):
+        knots = np.sort(np.concatenate([[0.1, 1.0], rng.uniform(0.1, 1, 12)]))
+        return LineErrors(bandwidth, nu_minus, knots, np.sort(rng.random(13)), np.sort(rng.random(13))[::-1])
+
+    lines = [[line(v, s) for v in (0.3, 0.6, 0.9)] for s in (1.0, 2.0)]
+    lines[1][1] = None
+    window, step = pc.GaussianWindow(3), 0.08
+    dense = np.linspace(0.1, 1.0, 20001)
+    for criterion in (pc.Minimax(), pc.NeymanPearson(0.4), pc.ExpectedCost(1, 2, 0.4)):
+        best = best_on_smoothed_lines(lines, criterion, window, step)
+        least, at_best = np.inf, None
+        for s in range(2):
+            for j in range(3):
+                if lines[s][j] is None:
+                    continue
+                sums = np.zeros((3, dense.size))
+                for c in range(2):
+                    for a in range(3):
+                        other = lines[c][a]
+                        if other is None or abs(a - j) > 1:
+                            continue
+                        w = np.exp(-0.5 * ((a - j) ** 2 + (c - s) ** 2))
+                        heights = [np.interp(dense, dense, h[np.clip(np.searchsorted(other.nu_plus, dense) - 1, 0, 12)])
+                                   for h in (other.fpr, other.fnr)]  # fmt: skip
+                        for k, h in enumerate([np.ones(dense.size), *heights]):
+                            area = np.concatenate([[0], np.cumsum(0.5 * (h[1:] + h[:-1]) * np.diff(dense))])
+                            sums[k] += w * (np.interp(dense + 0.12, dense, area) - np.interp(dense - 0.12, dense, area))
+                rates = sums[1] / sums[0], sums[2] / sums[0]
+                least = min(least, criterion(*rates).min())
+                if (lines[s][j].bandwidth, lines[s][j].nu_minus) == (best.bandwidth, best.nu_minus):
+                    at_best = [float(np.interp(best.nu_plus, dense, r)) for r in rates]
+        assert best.objective == pytest.approx(least, abs=2e-3)
+        assert best.objective <= least + 1e-4  # quadrature errs
+        assert at_best == pytest.approx([best.fpr, best.fnr], abs=1e-3)
+
+
+# ---- the cost plane -------------------------------------------------------------------------------------------------
+
+
+def test_points_of_a_map_are_counted_as_its_own_lookup_does():
+    X, y = data(24)
+    Z, labels = data(20, seed=1)
+    found = plane(SamplesCosts(Gram(X), y, np.ones(24)), (0.1, 2.0), (0.1, 2.0), progress=False)
+    errors = found.error_map(Z, labels)
+    counts = counts_at(found, Z, labels, errors.inside)
+    for k in range(0, len(errors.inside), 7):
+        assert tuple(counts[k]) == errors.at(*errors.inside[k])
+
+
+def test_one_fold_on_the_cost_plane_is_its_exact_minimum():
+    X, y = data(44)
+    train, test = np.arange(0, 44, 2), np.arange(1, 44, 2)
+    axes = {"bandwidth": np.array([np.nan]), "nu_plus": PLUS, "nu_minus": MINUS}
+    cross = CrossValidation(X, y, axes, pc.Linear(), [(train, test)], CountGrid(PLUS, MINUS))
+    best = best_on_planes(cross, pc.Minimax(), (0.1, 2.0))
+    found = plane(SamplesCosts(Gram(X[train]), y[train], np.ones(train.size)), (0.1, 2.0), (0.1, 2.0), progress=False)
+    assert best.objective == found.error_map(X[test], y[test]).minimax().objective
+    tuned = pc.tune(X, y, method="cost-plane", kernel="linear", folds=[(train, test)], costs=(0.1, 2.0))
+    assert (tuned.parameters["C_plus"], tuned.parameters["C_minus"]) == (best.C_plus, best.C_minus)
+    assert tuned.solution.certificate.passes(1e-9)
+
+
+# ---- tune -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("criterion", [pc.Minimax(), pc.NeymanPearson(0.2)])
+@pytest.mark.parametrize("smoothing", ["none", "2d", "3d"])
+def test_every_search_takes_the_best_of_what_it_looked_at(criterion, smoothing):
+    X, y = data(50)
+    options = {"bandwidths": 4, "nu_plus": np.arange(1, 9) / 8 - 0.01, "folds": 3, "smoothing": smoothing}
+    whole = pc.tune(X, y, criterion, **options)
+    objective = np.where(np.isnan(whole.smoothed[0]), np.inf, criterion(*whole.smoothed))
+    assert whole.objective == pytest.approx(objective.min())
+    for method in ("coordinate-descent-2d", "coordinate-descent-3d"):
+        found = pc.tune(X, y, criterion, method, **options)
+        assert found.objective >= whole.objective
+        assert found.arrays.cells <= whole.arrays.cells
+        assert (found.fpr, found.fnr) == pytest.approx([each[found.cell] for each in whole.smoothed], abs=1e-12)
+        assert found.raw_fpr == whole.arrays.fpr[found.cell]
+        p = found.parameters
+        expected = pc.TwoNuSVM(X, y, pc.RBF(p["bandwidth"])).solve(nu_plus=p["nu_plus"], nu_minus=p["nu_minus"])
+        assert np.allclose(found.classifier.decision_function(X), expected.classifier.decision_function(X), atol=1e-7)
+
+
+def test_the_guarantee_uses_negatives_that_nothing_else_saw():
+    X, y = data(200)
+    tuned = pc.tune(X, y, pc.NeymanPearson(0.1), bandwidths=2, nu_plus=4, folds=3, delta=0.1, rng=5)
+    assert tuned.guarantee.negatives == 60
+    assert tuned.arrays.n_minus == 60
+    left = np.sort(np.random.default_rng(5).permutation(np.flatnonzero(y < 0))[:60])
+    assert (tuned.predict(X[left]) > 0).sum() == 60 - tuned.guarantee.rank
+    kept = np.setdiff1d(np.arange(200), left)
+    without = pc.tune(X[kept], y[kept], pc.NeymanPearson(0.1), bandwidths=2, nu_plus=4, folds=3, rng=5)
+    assert without.parameters == tuned.parameters
+
+
+def test_what_is_drawn():
+    X, y = data(40)
+    tuned = pc.tune(X, y, bandwidths=2, nu_plus=4, folds=2)
+    display = tuned.plot(*data(30, seed=1))
+    assert list(display.panels) == ["cross-validated", "smoothed", "test samples"]
+    assert np.array_equal(display.panels["smoothed"], np.maximum(*tuned.smoothed)[tuned.cell[0]])
+    labels = data(30, seed=1)[1]
+    fpr, fnr = tuned.held_out(*data(30, seed=1))
+    i, j = tuned.cell[1:]
+    assert (fpr[i, j], fnr[i, j]) == tuned.rates(data(30, seed=1)[0], labels)
+    one = pc.tune(X, y, method="balanced", bandwidths=2, nu_plus=4, folds=2)
+    assert list(one.plot().panels) == ["cross-validated", "smoothed"]
+    lines = pc.tune(X, y, method="exact-lines", bandwidths=2, nu_plus=4, folds=2)
+    with pytest.raises(InputError, match="no error arrays to draw for method 'exact-lines'"):
+        lines.plot()
+    with pytest.raises(InputError, match="both or neither"):
+        tuned.plot(X)
+
+
+def test_smoothing_other_widths_and_medians_is_a_word_away():
+    X, y = data(40)
+    for window in (pc.GaussianWindow(3, 5, 2.0), pc.MedianWindow(2)):
+        tuned = pc.tune(X, y, bandwidths=2, nu_plus=4, folds=2, smoothing=window)
+        assert np.array_equal(tuned.smoothed[0], smooth(tuned.arrays.fpr, window))
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"method": "random"}, "method must be one of grid, coordinate-descent-2d"),
+        ({"criterion": pc.Minimax}, "criterion must be Minimax"),
+        ({"criterion": "minimax"}, "criterion must be Minimax"),
+        ({"nu_plus": []}, "nu_plus must be one or more numbers"),
+        ({"nu_plus": [0.5, 0.2]}, "nu_plus must be increasing"),
+        ({"nu_plus": [0.0, 0.5]}, r"nu_plus must be within \(0, 1\]"),
+        ({"nu_minus": [0.5, 1.5]}, r"nu_minus must be within \(0, 1\]"),
+        ({"nu_plus": 0}, "nu_plus must be at least 1"),
+        ({"nu_plus": True}, "nu_plus must"),
+        ({"bandwidths": []}, "bandwidths must be one or more numbers"),
+        ({"bandwidths": [2.0, 1.0]}, "bandwidths must be increasing"),
+        ({"bandwidths": [-1.0, 1.0]}, "bandwidths must be positive and finite"),
+        ({"bandwidths": 0}, "count must be a positive whole number"),
+        ({"bandwidths": [1.0], "kernel": "linear"}, "bandwidths must be left out with kernel"),
+        ({"kernel": pc.RBF(2.0)}, r"kernel must be left out for Gaussian kernels: give bandwidths=\[2\]"),
+        ({"folds": 9}, r"folds must be at least 2 and at most the size of the smaller class \(8\), got 9"),
+        ({"folds": 1}, "folds must be at least 2"),
+        ({"smoothing": "4d"}, "smoothing must be 'none', '2d', '3d'"),
+        ({"method": "cost-plane", "smoothing": "3d"}, "smoothing must be 'auto' or 'none' for method 'cost-plane'"),
+        ({"method": "cost-plane", "costs": (2, 1)}, "costs must be a pair with 0 < lo < hi"),
+        ({"method": "exact-lines", "smoothing": pc.MedianWindow()}, "smoothing must be 'none' or a GaussianWindow"),
+        ({"method": "balanced", "nu_minus": 5}, "nu_minus must be left out for method 'balanced'"),
+        ({"delta": 0.1}, "delta must be left out for Minimax"),
+        ({"criterion": pc.NeymanPearson(0.1), "delta": 1.0}, "delta must lie strictly between 0 and 1"),
+        ({"criterion": pc.NeymanPearson(0.5), "delta": 0.5, "left_out": 1.5}, "left_out must lie strictly"),
+        ({"y": np.ones(20)}, "y must contain both classes"),
+        ({"X": np.full((20, 1), np.nan)}, "X must be finite"),
+    ],
+)
+def test_bad_input(how, words):
+    X, y = data(20)
+    options = {"nu_plus": 2, "folds": 2, **how}
+    with pytest.raises(InputError, match=words):
+        pc.tune(options.pop("X", X), options.pop("y", y), **options)
+
+
+@pytest.mark.parametrize("criterion", [pc.Minimax(), pc.NeymanPearson(0.2)])
+def test_counts_at_shifted_intercepts_are_best_at_every_cell(criterion):
+    X, y = data(40)
+    nu = np.array([0.41, 0.83])
+    axes = {"bandwidth": BANDWIDTHS, "nu": nu}
+    arrays = everything(CrossValidation(X, y, axes, None, folds_of(y, 2, 0), CountShifted(nu, criterion)))
+    plain = everything(validation(X, y, nu * 16 / 16, nu * 16 / 24, folds=2))  # the same line: nu_plus 16 = nu_minus 24
+    straight = criterion(*(np.diagonal(each, axis1=1, axis2=2) for each in (plain.fpr, plain.fnr)))
+    assert (criterion(arrays.fpr, arrays.fnr) <= straight).all()
