@@ -76,6 +76,7 @@ EXCEPTIONS = {
     ("path/plane.py", "roc"): "CostPlane.error_map hands its scores to the room that counts",
     ("roc/error_curve.py", "plotting"): "ErrorCurve.plot hands itself to the display object",
     ("empirical/nested.py", "plotting"): "NestedRoc.plot hands itself to the display object",
+    ("empirical/ranks.py", "plotting"): "RankComparison.plot hands itself to the display object",
     ("empirical/tradeoff.py", "plotting"): "EmpiricalTradeoff.plot hands itself to the display object",
     ("gaussian/tradeoff.py", "plotting"): "GaussianTradeoff.plot hands itself to the display object",
     ("path/pieces.py", "plotting"): "plot of every path hands it to the display object",

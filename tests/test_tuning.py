@@ -15,7 +15,7 @@ from paretoclf.nu import to_asymmetry
 from paretoclf.path.plane import plane
 from paretoclf.tuning import smooth
 from paretoclf.tuning.bandwidths import Distances, judge_bandwidths
-from paretoclf.tuning.cost_plane import SamplesCosts, best_on_planes, counts_at
+from paretoclf.tuning.cost_plane import SamplesCosts, counts_at, plane_errors
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, _boxes
 from paretoclf.tuning.exact_lines import LineErrors, best_on_lines, best_on_smoothed_lines, line_errors
 from paretoclf.tuning.one_nu import CountBalanced, CountShifted, best_shift
@@ -343,11 +343,12 @@ def test_one_fold_on_the_cost_plane_is_its_exact_minimum():
     train, test = np.arange(0, 44, 2), np.arange(1, 44, 2)
     axes = {"bandwidth": np.array([np.nan]), "nu_plus": PLUS, "nu_minus": MINUS}
     cross = CrossValidation(X, y, axes, pc.Linear(), [(train, test)], CountGrid(PLUS, MINUS))
-    best = best_on_planes(cross, pc.Minimax(), (0.1, 2.0))
+    errors = plane_errors(cross, (0.1, 2.0))
+    k, step = errors.best(pc.Minimax())
     found = plane(SamplesCosts(Gram(X[train]), y[train], np.ones(train.size)), (0.1, 2.0), (0.1, 2.0), progress=False)
-    assert best.objective == found.error_map(X[test], y[test]).minimax().objective
+    assert step.objective == found.error_map(X[test], y[test]).minimax().objective
     tuned = pc.tune(X, y, method="cost-plane", kernel="linear", folds=[(train, test)], costs=(0.1, 2.0))
-    assert (tuned.parameters["C_plus"], tuned.parameters["C_minus"]) == (best.C_plus, best.C_minus)
+    assert (tuned.parameters["C_plus"], tuned.parameters["C_minus"]) == (errors.C_plus[k], errors.C_minus[k])
     assert tuned.solution.certificate.passes(1e-9)
 
 

@@ -10,5 +10,9 @@ from paretoclf.empirical.nested import NestedRoc as NestedRoc
 from paretoclf.empirical.nested import nested_rocs as nested_rocs
 from paretoclf.empirical.paired import PairedAreas as PairedAreas
 from paretoclf.empirical.paired import paired_areas as paired_areas
+from paretoclf.empirical.ranks import RankComparison as RankComparison
+from paretoclf.empirical.ranks import compare_mean_ranks as compare_mean_ranks
+from paretoclf.empirical.ranks import compare_ranks as compare_ranks
+from paretoclf.empirical.ranks import nemenyi_difference as nemenyi_difference
 from paretoclf.empirical.tradeoff import EmpiricalTradeoff as EmpiricalTradeoff
 from paretoclf.empirical.tradeoff import empirical_tradeoff as empirical_tradeoff

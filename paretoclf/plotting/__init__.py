@@ -9,6 +9,7 @@ from paretoclf.plotting.nu_grid import NuGridDisplay as NuGridDisplay
 from paretoclf.plotting.path import PathDisplay as PathDisplay
 from paretoclf.plotting.path import plot_paths as plot_paths
 from paretoclf.plotting.plane import PlaneDisplay as PlaneDisplay
+from paretoclf.plotting.ranks import RankDisplay as RankDisplay
 from paretoclf.plotting.roc import RocDisplay as RocDisplay
 from paretoclf.plotting.sweep import SweepDisplay as SweepDisplay
 from paretoclf.plotting.sweep import plot_sweep as plot_sweep

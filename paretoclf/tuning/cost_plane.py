@@ -25,7 +25,7 @@ from paretoclf.path.plane import CostPlane, plane
 from paretoclf.path.polygon import borders
 from paretoclf.tuning.criteria import Criterion
 from paretoclf.tuning.error_arrays import CrossValidation
-from paretoclf.tuning.search import choose
+from paretoclf.tuning.search import Step, choose
 
 
 @dataclass(frozen=True)
@@ -38,48 +38,41 @@ class SamplesCosts:
 
 
 @dataclass(frozen=True)
-class BestOfPlanes:
-    """The best of the points that were compared.
+class PlaneErrors:
+    """Errors of all folds at points of the cost plane.
 
     Attributes
     ----------
-    bandwidth, C_plus, C_minus : float
-    fpr, fnr, objective : float
+    bandwidth, C_plus, C_minus : array of shape (q,)
+    fpr, fnr : array of shape (q,)
         Pooled over the folds.
-    points : int
-        How many were compared.
     """
 
-    bandwidth: float
-    C_plus: float
-    C_minus: float
-    fpr: float
-    fnr: float
-    objective: float
-    points: int
+    bandwidth: Array
+    C_plus: Array
+    C_minus: Array
+    fpr: Array
+    fnr: Array
+
+    def best(self, criterion: Criterion) -> tuple[int, Step]:
+        """Number of the best point, and its rates; ties as of `choose`, of points in no order."""
+        step = choose(criterion, self.fpr, self.fnr)
+        return step.cell[0], step
 
 
-def best_on_planes(cross: CrossValidation, criterion: Criterion, costs: tuple[float, float]) -> BestOfPlanes:
-    """Return the best costs in the square ``costs x costs``; ties as of `choose`, of points in no order."""
+def plane_errors(cross: CrossValidation, costs: tuple[float, float]) -> PlaneErrors:
+    """Map the square ``costs x costs`` for each bandwidth and fold, and count the errors in its cells."""
     bandwidths = cross.axes["bandwidth"]
     tasks = [delayed(_points)(cross.X, cross.y, cross.kernel_of(k), cross.folds, costs) for k in range(bandwidths.size)]
+    done = Parallel(n_jobs=cross.n_jobs, return_as="generator")(tasks)
     hidden = not shows_progress(cross.progress)
-    found = list(
-        tqdm(
-            Parallel(n_jobs=cross.n_jobs, return_as="generator")(tasks),
-            total=len(tasks), desc="maps", leave=False, disable=hidden,
-        )
-    )  # fmt: skip
+    found = list(tqdm(done, total=len(tasks), desc="maps", leave=False, disable=hidden))
     points = np.concatenate([where for where, _ in found])
     counts = np.concatenate([count for _, count in found])
-    owner = np.repeat(np.arange(bandwidths.size), [len(where) for where, _ in found])
-    fpr, fnr = counts[:, 0] / cross.arrays.n_minus, counts[:, 1] / cross.arrays.n_plus
-    step = choose(criterion, fpr, fnr)
-    (k,) = step.cell
-    return BestOfPlanes(
-        float(bandwidths[owner[k]]), float(points[k, 0]), float(points[k, 1]), step.fpr, step.fnr, step.objective,
-        len(points),
-    )  # fmt: skip
+    owner = np.repeat(bandwidths, [len(where) for where, _ in found])
+    return PlaneErrors(
+        owner, points[:, 0], points[:, 1], counts[:, 0] / cross.arrays.n_minus, counts[:, 1] / cross.arrays.n_plus
+    )
 
 
 def _points(

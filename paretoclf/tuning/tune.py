@@ -22,7 +22,7 @@ from paretoclf.path.nu_grid import nu_grid
 from paretoclf.samples import check_samples
 from paretoclf.solution import Solution
 from paretoclf.tuning.bandwidths import bandwidth_grid, check_increasing, warn_of_bandwidths
-from paretoclf.tuning.cost_plane import SamplesCosts, best_on_planes
+from paretoclf.tuning.cost_plane import SamplesCosts, plane_errors
 from paretoclf.tuning.criteria import Criterion, Minimax, NeymanPearson, check_share
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, ErrorArrays, Samples2Nu, count_errors
 from paretoclf.tuning.exact_lines import best_on_lines, best_on_smoothed_lines, line_errors
@@ -413,18 +413,18 @@ def _on_planes(cross: CrossValidation, criterion: Criterion, costs: Any) -> dict
     lo, hi = check_pair(costs, "costs")
     if not 0 < lo < hi < np.inf:
         raise InputError(f"costs must be a pair with 0 < lo < hi, both finite; got {costs!r}")
-    best = best_on_planes(cross, criterion, (lo, hi))
-    k = 0 if np.isnan(best.bandwidth) else int(np.searchsorted(cross.axes["bandwidth"], best.bandwidth))
-    gram = Gram(cross.X, cross.kernel_of(k))
+    errors = plane_errors(cross, (lo, hi))
+    k, step = errors.best(criterion)
+    named = {name: float(getattr(errors, name)[k]) for name in ("bandwidth", "C_plus", "C_minus")}
+    s = 0 if np.isnan(named["bandwidth"]) else int(np.searchsorted(cross.axes["bandwidth"], named["bandwidth"]))
+    gram = Gram(cross.X, cross.kernel_of(s))
     problem = SamplesCosts(gram, cross.y, np.ones(cross.y.size))
-    solution = trace_costs(problem, (0, 0), (best.C_plus, best.C_minus), progress=False).at(1.0)
-    named = {"bandwidth": best.bandwidth, "C_plus": best.C_plus, "C_minus": best.C_minus}
+    solution = trace_costs(problem, (0, 0), (named["C_plus"], named["C_minus"]), progress=False).at(1.0)
     return {
-        "parameters": {name: value for name, value in named.items() if not np.isnan(value)}, "fpr": best.fpr,
-        "fnr": best.fnr, "raw_fpr": best.fpr, "raw_fnr": best.fnr, "objective": best.objective,
-        "allowed": bool(np.isfinite(criterion(best.fpr, best.fnr))), "classifier": solution.classifier,
-        "solution": solution, "arrays": None, "trace": (), "cell": None, "skipped": (),
-        "problem": Samples2Nu(gram, cross.y),
+        "parameters": {name: value for name, value in named.items() if not np.isnan(value)}, "fpr": step.fpr,
+        "fnr": step.fnr, "raw_fpr": step.fpr, "raw_fnr": step.fnr, "objective": step.objective,
+        "allowed": step.allowed, "classifier": solution.classifier, "solution": solution, "arrays": None, "trace": (),
+        "cell": None, "skipped": (), "problem": Samples2Nu(gram, cross.y),
     }  # fmt: skip
 
 
