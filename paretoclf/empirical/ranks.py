@@ -42,7 +42,7 @@ class RankComparison:
         N.
     chi_square, p_friedman : float
         Of the Friedman test.
-    F, p_iman_davenport : float
+    iman_davenport, p_iman_davenport : float
         Of its second form.
     critical_difference : float
         Of mean ranks, at the level.
@@ -54,7 +54,7 @@ class RankComparison:
     sets: int
     chi_square: float
     p_friedman: float
-    F: float
+    iman_davenport: float
     p_iman_davenport: float
     critical_difference: float
     level: float
