@@ -314,9 +314,9 @@ def extras(data: Realisation, protocol: Protocol) -> list[dict[str, Any]]:
     folds = folds_of(data.y, FOLDS, data.number)
     axes = {"bandwidth": bandwidths, "nu_plus": nu, "nu_minus": nu}
     cross = CrossValidation(data.X, data.y, axes, None, folds, CountGrid(nu, nu), progress=False)
-    began, trained = time.perf_counter(), Trained(data, bandwidths)
+    began, trained = time.process_time(), Trained(data, bandwidths)
     lines = line_errors(cross, float(nu[0]))
-    seconds, rows = time.perf_counter() - began, []
+    seconds, rows = time.process_time() - began, []
     for name, criterion in CRITERIA.items():
         for window in ("none", "3d"):
             if window == "none":
@@ -376,7 +376,7 @@ def on_few(data: Realisation, protocol: Protocol, trained: Trained) -> list[dict
 
 
 def nusvc(cross: CrossValidation, cells: int = 12) -> float:
-    """Mean seconds of one fit and prediction with NuSVC, over some cells of the grid: what a cell costs, for a fold."""
+    """Mean processor time of a fit and a prediction with NuSVC at some cells of the grid: what a cell costs, a fold."""
     rng, seconds = np.random.default_rng(0), []
     train, test = cross.folds[0]
     X, y = cross.X, cross.y
@@ -386,12 +386,12 @@ def nusvc(cross: CrossValidation, cells: int = 12) -> float:
         nu, asymmetry = to_asymmetry(plus, minus, *sizes)
         weight = np.where(y[train] > 0, asymmetry, 1 - asymmetry) / train.size
         model = NuSVC(nu=nu / weight.sum() * (1 - 1e-9), gamma=0.5 / s**2)
-        began = time.perf_counter()
+        began = time.process_time()
         try:
             model.fit(X[train], y[train], sample_weight=weight).predict(X[test])
         except ValueError:  # LIBSVM takes what is feasible for infeasible
             continue
-        seconds.append(time.perf_counter() - began)
+        seconds.append(time.process_time() - began)
     return float(np.mean(seconds)) if seconds else np.nan
 
 
@@ -521,7 +521,7 @@ def smoothing_table(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def table_4(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Cost for minimax, balanced: cells, and seconds with NuSVC a cell and with exact lines; speed-ups over 3D-SGS."""
+    """Cost for minimax, balanced: cells; processor time with NuSVC at every cell, and of exact lines; speed-ups."""
     here = [r for r in rows if r["criterion"] == "minimax" and not r["unbalanced"]]
     out = []
     for name in dict.fromkeys(r["set"] for r in here):

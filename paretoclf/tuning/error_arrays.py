@@ -64,7 +64,7 @@ class ErrorArrays:
     n_plus, n_minus, folds : int
         Held-out samples of each class, and folds.
     seconds : float
-        Time for all of them, as if one after another.
+        Time of the processors for all of them.
     """
 
     axes: Mapping[str, Array]
@@ -241,8 +241,8 @@ class CrossValidation:
 def _one(
     X: Any, y: Array, kernel: Any, folds: Sequence[tuple[Rows, Rows]], count: Counter, cells: Mask, k: int
 ) -> tuple[int, Any, float]:
-    began = time.perf_counter()
-    return k, count(Gram(X, kernel), y, folds, cells), time.perf_counter() - began
+    began = time.process_time()
+    return k, count(Gram(X, kernel), y, folds, cells), time.process_time() - began
 
 
 @dataclass(frozen=True)
