@@ -73,7 +73,7 @@ def test_unbalanced_keeps_a_tenth_of_the_training_negatives_and_one_for_each_fol
 
 
 def test_tables_and_figures(state, tmp_path, capsys):
-    study.report(study.read(state), tmp_path)
+    study.report(study.read(state), SMALL, tmp_path)
     printed = capsys.readouterr().out
     for title in ("Tables 1 to 3", "Table 4", "Figure 2", "False positive rate above alpha"):
         assert title in printed
@@ -85,6 +85,10 @@ def test_tables_and_figures(state, tmp_path, capsys):
         ]
         assert sum(own) == pytest.approx(len(methods) * (len(methods) + 1) / 2, abs=0.05)
     assert len(list(tmp_path.glob("*.png"))) == 4
+    page = (tmp_path / "tables.md").read_text()
+    assert "Finished: 4 of 4 (twonorm 1, waveform 1)" in page
+    lines = [line.count("|") for line in page.splitlines() if line.startswith("| ")]
+    assert min(lines) >= 6
 
 
 def test_printed_ranks_add_up():

@@ -624,7 +624,7 @@ def score_table(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return out
 
 
-def report(rows: Sequence[dict[str, Any]], out: Path | None) -> None:
+def report(rows: Sequence[dict[str, Any]], protocol: Protocol, out: Path | None) -> None:
     """Print all tables; write them, and the figures, where there is a place for them."""
     tables = {
         "table_1_2_3": ("Tables 1 to 3: mean ranks, 1 the best", tables_1_to_3(rows)),
@@ -642,6 +642,7 @@ def report(rows: Sequence[dict[str, Any]], out: Path | None) -> None:
                 write(out / f"{name}.csv", table)
     if out is None:
         return
+    (out / "tables.md").write_text(pages(rows, protocol), encoding="utf-8")
     for table, methods in TABLES.items():
         figure, axes = plt.subplots(2, 2, figsize=(13, 1.4 + 1.05 * len(methods)), layout="constrained")
         for j, criterion in enumerate(CRITERIA):
@@ -652,6 +653,50 @@ def report(rows: Sequence[dict[str, Any]], out: Path | None) -> None:
         figure.savefig(out / f"davenport_table_{table}.png", dpi=110)
     draw_figure_2(figure_2(rows), out / "davenport_figure_2.png")
     plt.close("all")
+
+
+def pages(rows: Sequence[dict[str, Any]], protocol: Protocol) -> str:
+    """All tables in Markdown, for docs/tuning.md: mean ranks beside the printed ones (in brackets)."""
+    done = {(r["set"], r["realisation"], r["unbalanced"]) for r in rows if r["method"] == "grid 3d"}
+    counts = sorted({(name, sum(each[0] == name for each in done) / 2) for name, _, _ in done})
+    spent = sum(r["exact_seconds"] for r in rows if r["method"] == "grid 3d" and r["criterion"] == "np")
+    out = [
+        f"Protocol: {protocol}; seed = number of the realisation. Finished: {len(done)} of "
+        f"{2 * len(protocol.sets) * protocol.realisations} ("
+        + ", ".join(f"{name} {count:g}" for name, count in counts)
+        + f"). The error arrays took {spent / 60:.0f} minutes of one processor."
+    ]
+    for table, methods in TABLES.items():
+        out += ["", f"**Table {table}: mean ranks** (printed ones in brackets)", ""]
+        kinds = [(c, u) for c in CRITERIA for u in (False, True)]
+        found = {kind: rank_table(rows, methods, *kind) for kind in kinds}
+        heads = [f"{c}, {'unbalanced' if u else 'balanced'}" for c, u in kinds]
+        body = [
+            [NAMES[m], *(f"{found[kind].ranks[k]:.2f} ({PRINTED[table, *kind][k]:.2f})" for kind in kinds)]
+            for k, m in enumerate(methods)
+        ]
+        body.append(["p (Friedman)", *(f"{found[kind].p_friedman:.2g}" for kind in kinds)])
+        body.append(["p (Iman-Davenport)", *(f"{found[kind].p_iman_davenport:.2g}" for kind in kinds)])
+        theirs = {3: "printed 1.10, corrected 1.00", 5: "printed 1.92, corrected 1.84"}[len(methods)]
+        body.append(["critical difference", f"{found[kinds[0]].critical_difference:.2f} ({theirs})", "", "", ""])
+        out.append(lined(["method", *heads], body))
+    for title, table in (
+        ("Other windows (mean ranks, mean test scores)", smoothing_table(rows)),
+        ("Table 4: cost (minimax, balanced)", table_4(rows)),
+        ("Figure 2: bias, variance, mean squared error of the estimate (minimax, balanced)", figure_2(rows)),
+        (f"How often the false positive rate is above alpha = {ALPHA} on the test samples", violations(rows)),
+        ("Exact lines and the cost plane against the grid (balanced)", extras_table(rows)),
+    ):
+        if table:
+            columns = list(dict.fromkeys(name for each in table for name in each))
+            out += ["", f"**{title}**", "", lined(columns, [[each.get(c, "") for c in columns] for each in table])]
+    return "\n".join(out) + "\n"
+
+
+def lined(head: Sequence[str], body: Sequence[Sequence[Any]]) -> str:
+    """Return a table in Markdown."""
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
 def draw_figure_2(table: Sequence[dict[str, Any]], file: Path) -> None:
@@ -716,7 +761,7 @@ def main() -> None:
     print(
         f"{len(done)} of {2 * len(protocol.sets) * protocol.realisations} done, {time.perf_counter() - began:.0f} s now"
     )
-    report(rows, args.out)
+    report(rows, protocol, args.out)
 
 
 if __name__ == "__main__":

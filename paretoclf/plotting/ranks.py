@@ -80,8 +80,8 @@ class RankDisplay:
             row = depth + (place if left else k - 1 - place)
             edge, align = (1 - 0.05 * (k - 1), "right") if left else (k + 0.05 * (k - 1), "left")
             ax.plot([found.ranks[j], found.ranks[j], edge], [0, row, row], color="0.4", linewidth=0.8)
-            name, rank = found.names[j], f"{found.ranks[j]:.2f}"
-            ax.text(edge, row, f"{name}  {rank} " if left else f" {rank}  {name}", ha=align, va="center")
+            name, shown = found.names[j], f"{found.ranks[j]:.2f}"
+            ax.text(edge, row, f"{name}  {shown} " if left else f" {shown}  {name}", ha=align, va="center")
         for level, group in enumerate(groups):
             ends = [found.ranks[found.names.index(name)] for name in (group[0], group[-1])]
             ax.plot([ends[0] - 0.04, ends[1] + 0.04], [0.4 + 0.35 * level] * 2, color="#D55E00", linewidth=3.5)

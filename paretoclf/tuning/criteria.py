@@ -54,43 +54,6 @@ class Minimax:
 
 
 @dataclass(frozen=True)
-class NeymanPearson:
-    """The false negative rate where the false positive rate is at most alpha; equation (4).
-
-    Parameters
-    ----------
-    alpha : float
-        In (0, 1).
-
-    Examples
-    --------
-    >>> import paretoclf as pc
-    >>> pc.NeymanPearson(0.1)([0.1, 0.2], [0.3, 0.0])
-    array([0.3, inf])
-    """
-
-    alpha: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", check_share(self.alpha, "alpha"))
-
-    @property
-    def level(self) -> float:
-        """Alpha."""
-        return self.alpha
-
-    def __call__(self, fpr: Any, fnr: Any) -> Array:
-        """The false negative rate, inf where the false positive rate is above alpha."""
-        fpr, fnr = np.asarray(fpr, dtype=np.float64), np.asarray(fnr, dtype=np.float64)
-        # Rates as they were counted, up to the rounding of a mean of them.
-        return np.where(np.round(fpr, DECIMALS) > self.alpha, np.inf, fnr + 0 * fpr)
-
-    def score(self, fpr: Any, fnr: Any) -> Array:
-        """The Neyman-Pearson score, equation (6)."""
-        return _np_score(self.alpha, fpr, fnr)
-
-
-@dataclass(frozen=True)
 class NeymanPearsonScore:
     r"""The Neyman-Pearson score :math:`\frac1\alpha\max(P_F-\alpha,0)+P_M`; equation (6), Scott (2007).
 
@@ -118,11 +81,36 @@ class NeymanPearsonScore:
 
     def __call__(self, fpr: Any, fnr: Any) -> Array:
         """The score."""
-        return _np_score(self.alpha, fpr, fnr)
+        return self.score(fpr, fnr)
 
     def score(self, fpr: Any, fnr: Any) -> Array:
-        """The same."""
-        return self(fpr, fnr)
+        """The score."""
+        return np.asarray(np.maximum(np.asarray(fpr) - self.alpha, 0.0) / self.alpha + np.asarray(fnr))
+
+
+@dataclass(frozen=True)
+class NeymanPearson(NeymanPearsonScore):
+    """The false negative rate where the false positive rate is at most alpha; equation (4).
+
+    Where no classifier is allowed, and on test samples, its `score` is what counts.
+
+    Parameters
+    ----------
+    alpha : float
+        In (0, 1).
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> pc.NeymanPearson(0.1)([0.1, 0.2], [0.3, 0.0])
+    array([0.3, inf])
+    """
+
+    def __call__(self, fpr: Any, fnr: Any) -> Array:
+        """The false negative rate, inf where the false positive rate is above alpha."""
+        fpr, fnr = np.asarray(fpr, dtype=np.float64), np.asarray(fnr, dtype=np.float64)
+        # Rates as they were counted, up to the rounding of a mean of them.
+        return np.where(np.round(fpr, DECIMALS) > self.alpha, np.inf, fnr + 0 * fpr)
 
 
 @dataclass(frozen=True)
@@ -166,10 +154,6 @@ class ExpectedCost:
     def score(self, fpr: Any, fnr: Any) -> Array:
         """The same."""
         return self(fpr, fnr)
-
-
-def _np_score(alpha: float, fpr: Any, fnr: Any) -> Array:
-    return np.asarray(np.maximum(np.asarray(fpr) - alpha, 0.0) / alpha + np.asarray(fnr))
 
 
 def check_share(value: Any, name: str) -> float:
