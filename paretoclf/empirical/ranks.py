@@ -138,7 +138,7 @@ def compare_ranks(scores: Any, names: Sequence[str], level: float = 0.05) -> Ran
 
 def compare_mean_ranks(ranks: Any, names: Sequence[str], sets: int, level: float = 0.05) -> RankComparison:
     """Say the same of mean ranks that somebody printed, as if there were no ties."""
-    mean = np.asarray(ranks, dtype=np.float64)
+    mean = np.array(ranks, dtype=np.float64)
     k = mean.size
     statistic = 12 * sets / (k * (k + 1)) * (float((mean**2).sum()) - k * (k + 1) ** 2 / 4)
     return _compared(mean, names, sets, statistic, level)

@@ -158,7 +158,7 @@ def warn_of_bandwidths(X: Any, values: Array) -> None:
 def check_increasing(given: Any, name: str, top: float = np.inf) -> Array:
     """Return an array of increasing positive numbers, none above top."""
     try:
-        values = np.atleast_1d(np.asarray(given, dtype=np.float64))
+        values = np.atleast_1d(np.array(given, dtype=np.float64))
     except (TypeError, ValueError):
         raise InputError(f"{name} must be numbers, got {given!r}") from None
     where = "positive and finite" if top == np.inf else f"within (0, {top:g}]"

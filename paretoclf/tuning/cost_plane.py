@@ -35,6 +35,7 @@ class SamplesCosts:
     gram: Gram
     y: Array
     sample_weight: Array
+    path_problem = "costs"
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ class Samples2Nu:
 
     gram: Gram
     y: Array
+    path_problem = "nu"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,10 +117,10 @@ class ErrorArrays:
         return {name: value for name, value in found.items() if not np.isnan(value)}
 
 
-#: False positives, false negatives, trivial folds, refused folds: whole numbers, one a cell.
+# False positives, false negatives, trivial folds, refused folds: whole numbers, one a cell.
 Totals = tuple[Any, Any, Any, Any]
 
-#: Of one bandwidth: (Gram, labels, folds, cells wanted) -> totals.
+# Of one bandwidth: (Gram, labels, folds, cells wanted) -> totals.
 Counter = Callable[[Gram, Array, Sequence[tuple[Rows, Rows]], Mask], Totals]
 
 

@@ -18,7 +18,7 @@ from paretoclf.tuning.criteria import DECIMALS, Criterion
 
 Cell = tuple[int, ...]
 
-#: Smoothed false positive and false negative rates; they need be known at the given cells only.
+# Smoothed false positive and false negative rates; they need be known at the given cells only.
 Look = Callable[[Mask], tuple[Array, Array]]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask, check_labels, check_matrix, check_pair
+from paretoclf.checks import Array, Mask, Rng, check_labels, check_matrix, check_pair, check_rng
 from paretoclf.classifiers import Rule
 from paretoclf.cross_validation import folds_of
 from paretoclf.errors import InputError
@@ -172,7 +172,7 @@ def tune(
     delta: float | None = None,
     left_out: float = 0.5,
     costs: tuple[float, float] = (0.01, 10.0),
-    rng: int = 0,
+    rng: Rng = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
     resume: str | os.PathLike[str] | None = None,
@@ -210,8 +210,8 @@ def tune(
         Share of the negatives left out for that.
     costs : pair (lo, hi)
         For ``"cost-plane"``: range of both costs.
-    rng : int
-        Seed of the folds, and of the choice of the negatives left out.
+    rng : int or numpy.random.Generator
+        Of the folds, and of the choice of the negatives left out.
     n_jobs : int, optional
         Processes, each with one bandwidth at a time, as for joblib. The result does not depend on it.
     progress : bool, optional
@@ -451,10 +451,11 @@ def _window(smoothing: Any, method: str) -> Window | None:
 
 
 def _samples(X: Any, y: Any, kernel: Any) -> tuple[Any, Array, Any]:
-    kernel = None if kernel is None else as_kernel(kernel)
+    precomputed = isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+    samples = check_matrix(X) if precomputed else check_samples(X)
+    kernel = None if kernel is None else as_kernel(kernel, samples)
     if isinstance(kernel, RBF):
         raise InputError(f"kernel must be left out for Gaussian kernels: give bandwidths=[{kernel.bandwidth:g}]")
-    samples = check_matrix(X) if isinstance(kernel, Precomputed) else check_samples(X)
     if isinstance(kernel, Precomputed):
         Gram(samples, kernel)  # square, symmetric, positive semidefinite
     return samples, check_labels(y, samples.shape[0]), kernel
@@ -465,7 +466,7 @@ def _rows(X: Any, kernel: Any, rows: Any, among: Any) -> Any:
     return X[np.ix_(rows, among)] if isinstance(kernel, Precomputed) else X[rows]
 
 
-def _left_out(y: Array, criterion: Criterion, delta: Any, left_out: Any, rng: int) -> Any:
+def _left_out(y: Array, criterion: Criterion, delta: Any, left_out: Any, rng: Rng) -> Any:
     """Rows of the negatives that are left out for the guarantee; None without."""
     if delta is None:
         return None
@@ -475,7 +476,7 @@ def _left_out(y: Array, criterion: Criterion, delta: Any, left_out: Any, rng: in
     negatives = np.flatnonzero(y < 0)
     count = round(check_share(left_out, "left_out") * negatives.size)
     order_statistic(count, criterion.alpha, delta)  # enough of them?
-    return np.sort(np.random.default_rng(rng).permutation(negatives)[:count])
+    return np.sort(check_rng(rng).permutation(negatives)[:count])
 
 
 def _bandwidths(X: Any, kernel: Any, given: Any) -> Array:
