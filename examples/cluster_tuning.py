@@ -74,8 +74,9 @@ def main() -> None:
         timer.cancel()
     print(f"cluster: {len(there)} realisations in {time.perf_counter() - began:.0f} s")
     here = [one(*task[1]) for task in every()]
-    tables = [davenport2010.tables_1_to_3([row for rows in found for row in rows]) for found in (there, here)]
-    same = without_times(sum(there, [])) == without_times(sum(here, []))
+    rows = [[row for each in found for row in each] for found in (there, here)]
+    tables = [davenport2010.tables_1_to_3(each) for each in rows]
+    same = without_times(rows[0]) == without_times(rows[1])
     print("rows are the same:", same, "- tables are the same:", tables[0] == tables[1])
     print(davenport2010.shown([row for row in tables[0] if row["table"] == 1]))
     if not same:
