@@ -1,4 +1,4 @@
-"""Lemmas 1 to 3 of Davenport et al. (2010), appendix, on instances; and what is misprinted in their proofs (eD4)."""
+"""Lemmas 1 to 3 of Davenport et al. (2010), appendix, on instances; misprints of their proofs: tests/test_errata.py, eD4."""
 
 from __future__ import annotations
 
@@ -96,16 +96,3 @@ def test_lemma_3_a_value_of_zero_at_the_nu_of_a_cost_is_the_largest_nu_at_every_
         assert np.abs(X.T @ (y * alpha)).max() < 1e-9
         assert alpha.sum() == pytest.approx(top)
     assert top == pytest.approx(2 * gamma * n_plus / n)
-
-
-def test_case_3_of_the_proof_of_lemma_3_counts_the_negatives():
-    """Erratum eD4: the positives' sum is (1 - gamma) n_- / n, the negatives' caps, and not (1 - gamma) n_+ / n."""
-    X, y = coinciding()
-    n, n_plus, n_minus, gamma = 6, 2, 4, 0.8  # (1 - gamma) n_- < gamma n_+
-    assert (1 - gamma) * n_minus < gamma * n_plus
-    for C in (0.05, 1.0, 20.0):
-        alpha = pc.TwoCSVM(X, y).solve(C * gamma, C * (1 - gamma)).alpha / (C * n)
-        assert alpha[y < 0] == pytest.approx(np.full(4, (1 - gamma) / n), abs=1e-9)
-        assert alpha[y > 0].sum() == pytest.approx((1 - gamma) * n_minus / n)
-        assert abs(alpha[y > 0].sum() - (1 - gamma) * n_plus / n) > 0.05
-        assert alpha.sum() == pytest.approx(pc.TwoNuSVM(X, y).nu_max(gamma))
