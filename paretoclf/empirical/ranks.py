@@ -10,9 +10,7 @@ corrected for ties; the second form (Iman & Davenport 1980) is the less conserva
 mean ranks are at least the critical difference of Nemenyi apart, :math:`q\sqrt{k(k+1)/(6N)}`, :math:`q` the quantile of
 the studentised range of :math:`k` groups, infinitely many degrees of freedom, divided by :math:`\sqrt2`.
 
-References
-----------
-J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7, section 3.2.
+**Reference.** J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7, section 3.2.
 """
 
 from __future__ import annotations

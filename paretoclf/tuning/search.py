@@ -1,8 +1,6 @@
 """The search for the best cell of a grid: all of it, or by coordinate descent. Of arrays, whatever filled them.
 
-References
-----------
-Davenport, Baraniuk & Scott (2010), Algorithms 1 and 2.
+**Reference.** Davenport, Baraniuk & Scott (2010), Algorithms 1 and 2.
 """
 
 from __future__ import annotations
