@@ -1,4 +1,4 @@
-"""Lemmas 1 to 3 of Davenport et al. (2010), appendix, on instances. Misprints of their proofs: eD4 in test_errata.py."""
+"""Lemmas 1 to 3 of Davenport et al. (2010), appendix, on instances. Misprints of their proofs: eD4 in test_errata."""
 
 from __future__ import annotations
 

@@ -85,8 +85,10 @@ def test_trivial_cells_have_no_error_and_are_counted():
         assert np.isnan(arrays.fpr[0, i, j]) == (expected > 0)
     assert arrays.trivial[0, 0, 0] == 3
     assert "trivial" in repr(arrays)
+    assert arrays.without == int(np.isnan(arrays.fpr).sum()) > 0
     tuned = pc.tune(X, y, kernel="linear", nu_plus=plus, folds=3, smoothing="3d")
     assert tuned.arrays.at(tuned.cell) == {"nu_plus": 0.99, "nu_minus": 0.99}
+    assert f"({tuned.arrays.without} without classifier)" in repr(tuned)
 
 
 def test_all_cells_trivial_is_one_clear_error():

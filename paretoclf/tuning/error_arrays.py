@@ -79,6 +79,11 @@ class ErrorArrays:
     folds: int
     seconds: float = 0.0
 
+    @property
+    def without(self) -> int:
+        """Number of cells that were evaluated and have no classifier in some fold: trivial or refused."""
+        return int(((self.trivial > 0) | (self.refused > 0)).sum())
+
     def __repr__(self) -> str:
         sizes = " x ".join(f"{name} {values.size}" for name, values in self.axes.items())
         out = [

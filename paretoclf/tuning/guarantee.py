@@ -9,8 +9,8 @@ above alpha with probability at most
 with equality for continuous scores. The smallest :math:`k` with :math:`v(k)\le\delta` is taken. There is one if and
 only if :math:`v(m)=(1-\alpha)^m\le\delta`.
 
-**Reference.** X. Tong, Y. Feng & J. J. Li (2018), Neyman-Pearson classification algorithms and NP receiver operating characteristics,
-Science Advances 4(2), Proposition 1 and Algorithm 1.
+**Reference.** X. Tong, Y. Feng & J. J. Li (2018), Neyman-Pearson classification algorithms and NP receiver operating
+characteristics, Science Advances 4(2), Proposition 1 and Algorithm 1.
 """
 
 from __future__ import annotations

@@ -105,6 +105,8 @@ class Tuned:
     def __repr__(self) -> str:
         chosen = ", ".join(f"{name}={value:.4g}" for name, value in self.parameters.items())
         looked = "" if self.arrays is None else f", {self.arrays.cells} of {self.arrays.evaluated.size} cells"
+        if self.arrays is not None and self.arrays.without:
+            looked += f" ({self.arrays.without} without classifier)"
         return (
             f"Tuned({self.criterion}, {self.method}: {chosen}; cross-validated fpr {self.fpr:.4f}, fnr {self.fnr:.4f}"
             f"{'' if self.allowed else ' (not allowed)'}{looked}, {self.seconds:.1f} s)"
