@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import NuSVC
 
 import paretoclf as pc
@@ -386,6 +387,25 @@ def test_the_guarantee_uses_negatives_that_nothing_else_saw():
     kept = np.setdiff1d(np.arange(200), left)
     without = pc.tune(X[kept], y[kept], pc.NeymanPearson(0.1), bandwidths=2, nu_plus=4, folds=3, rng=5)
     assert without.parameters == tuned.parameters
+
+
+def test_a_transformer_is_fitted_on_what_is_tuned_on_and_on_nothing_left_out():
+    X, y = data(120)
+    X = 5 * X + 3
+    how = {"bandwidths": 2, "nu_plus": 4, "folds": 3, "rng": 1}
+    tuned = pc.tune(X, y, pc.NeymanPearson(0.2), transformer=StandardScaler(), delta=0.2, **how)
+    left = np.sort(np.random.default_rng(1).permutation(np.flatnonzero(y < 0))[:36])
+    kept = np.setdiff1d(np.arange(120), left)
+    assert np.allclose(tuned.transformer.mean_, X[kept].mean(axis=0))
+    same = pc.tune(StandardScaler().fit_transform(X[kept]), y[kept], pc.NeymanPearson(0.2), **how)
+    assert same.parameters == tuned.parameters
+    scores = same.classifier.decision_function(tuned.transformer.transform(X)) - tuned.guarantee.threshold
+    assert np.allclose(tuned.classifier.decision_function(X), scores)
+    assert (tuned.predict(X[left]) > 0).sum() == 36 - tuned.guarantee.rank
+    fpr, fnr = tuned.held_out(X, y)
+    assert (fpr[tuned.cell[1:]], fnr[tuned.cell[1:]]) == pytest.approx(same.rates(tuned.transformer.transform(X), y))
+    with pytest.raises(InputError, match="transformer must be left out for kernel='precomputed'"):
+        pc.tune(X @ X.T, y, transformer=StandardScaler(), kernel="precomputed")
 
 
 def test_what_is_drawn():

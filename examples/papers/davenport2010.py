@@ -14,7 +14,8 @@ the files hold; beyond those, and where there are none, ``default_rng(i).permuta
 *Unbalanced* keeps a tenth of the training negatives, drawn with the same seed, but never fewer than there are folds.
 
 Each line says how often the false positive rate on the test samples is above alpha. The row "3D-CD, guaranteed" leaves
-out half of the training negatives and sets its threshold on them, delta = 0.1 (`pc.tune(..., delta=0.1)`).
+out half of the training negatives and sets its threshold on them, delta = 0.1 (`pc.tune(..., delta=0.1)`); only the
+standardisation has seen them.
 """
 
 from __future__ import annotations

@@ -27,15 +27,15 @@ def run_tune(args: argparse.Namespace) -> int:
     criterion = chosen_criterion(args)
     data = load_data(args)
     out = Path(args.out)
-    scaler = StandardScaler().fit(data.X) if args.standardize else None
-    X = data.X if scaler is None else scaler.transform(data.X)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", BandwidthWarning)
         tuned = pc.tune(
-            X, data.y, criterion, args.method, bandwidths=args.bandwidth or args.bandwidths, nu_plus=args.points,
-            smoothing=args.smoothing, folds=args.folds, delta=args.delta, rng=args.seed, n_jobs=args.jobs,
+            data.X, data.y, criterion, args.method, transformer=StandardScaler() if args.standardize else None,
+            bandwidths=args.bandwidth or args.bandwidths, nu_plus=args.points, smoothing=args.smoothing,
+            folds=args.folds, delta=args.delta, rng=args.seed, n_jobs=args.jobs,
             progress=False if args.json else None, resume=args.resume,
         )  # fmt: skip
+    scaler = tuned.transformer
     gridded = tuned.arrays is not None
     names = ("report.json", *(("errors.csv", "tuning.png") if gridded else ()))
     report: dict[str, Any] = {

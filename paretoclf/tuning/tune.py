@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from paretoclf.checks import Array, Mask, Rng, check_labels, check_matrix, check_pair, check_rng
 from paretoclf.classifiers import Rule
@@ -41,6 +42,30 @@ METHODS: dict[str, str] = {
     "exact-lines": "all nu_plus on each line of fixed nu_minus",
     "cost-plane": "the cost plane of the 2C-SVM, mapped (small data)",
 }
+
+
+@dataclass(frozen=True)
+class TransformedRule(Rule):
+    """A rule of transformed samples.
+
+    Parameters
+    ----------
+    rule : Rule
+    transformer : scikit-learn transformer
+        Fitted.
+    """
+
+    rule: Rule
+    transformer: Any
+
+    @property
+    def b(self) -> float:  # type: ignore[override]
+        """Intercept of the rule."""
+        return self.rule.b
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of the rule, shape (m,)."""
+        return self.rule.decision_function(self.transformer.transform(X))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,6 +105,8 @@ class Tuned:
         With ``delta``.
     seconds : float
         Time of all of it.
+    transformer : scikit-learn transformer or None
+        As fitted; ``classifier`` applies it to what it is given, ``solution.classifier`` wants what it makes.
     """
 
     method: str
@@ -101,6 +128,7 @@ class Tuned:
     guarantee: Guarantee | None
     seconds: float
     problem: Samples2Nu = field(repr=False)
+    transformer: Any = None
 
     def __repr__(self) -> str:
         chosen = ", ".join(f"{name}={value:.4g}" for name, value in self.parameters.items())
@@ -142,7 +170,8 @@ class Tuned:
         if "nu_plus" not in arrays.axes:
             raise InputError(f"held_out is for methods with a grid in (nu_plus, nu_minus), not for {self.method!r}")
         grid = nu_grid(self.problem, arrays.axes["nu_plus"], arrays.axes["nu_minus"], progress=False)
-        fp, fn = count_errors(grid, self.problem.gram.check_new(X), labels)
+        samples = X if self.transformer is None else self.transformer.transform(X)
+        fp, fn = count_errors(grid, self.problem.gram.check_new(samples), labels)
         none = grid.trivial | grid.refused
         n_plus = np.count_nonzero(labels > 0)
         return np.where(none, np.nan, fp / (labels.size - n_plus)), np.where(none, np.nan, fn / n_plus)
@@ -165,6 +194,7 @@ def tune(
     criterion: Criterion | None = None,
     method: str = "grid",
     *,
+    transformer: Any = None,
     kernel: Any = None,
     bandwidths: Any = None,
     nu_plus: Any = 50,
@@ -193,6 +223,9 @@ def tune(
     method : str
         ``"grid"``, ``"coordinate-descent-2d"``, ``"coordinate-descent-3d"``, ``"balanced"``, ``"bias-shift"``,
         ``"exact-lines"``, ``"cost-plane"``: see `paretoclf.tuning.tune.METHODS`.
+    transformer : scikit-learn transformer, optional
+        Such as ``StandardScaler()``: fitted once, on all samples that are tuned on (it sees no labels; test parts of
+        folds are among them), and not on negatives left out. Bandwidths are in its units.
     kernel : optional
         A kernel without a bandwidth to be chosen, such as ``"linear"``. Default: Gaussian kernels of all bandwidths.
     bandwidths : int or array, optional
@@ -268,6 +301,12 @@ def tune(
     if left is not None:
         kept = np.setdiff1d(np.arange(labels.size), left)
         samples, labels = _rows(samples, kernel, kept, kept), labels[kept]
+    fitted = None
+    if transformer is not None:
+        if isinstance(kernel, Precomputed):
+            raise InputError("transformer must be left out for kernel='precomputed': there are no features")
+        fitted = clone(transformer).fit(samples)
+        samples = check_samples(fitted.transform(samples))
     parts = folds_of(labels, folds, rng)
     axes: dict[str, Array] = {"bandwidth": _bandwidths(samples, kernel, bandwidths)}
     plus = _shares(nu_plus, "nu_plus")
@@ -287,7 +326,9 @@ def tune(
         found = _on_lines(cross, criterion, window)
     else:
         found = _on_grid(cross, criterion, window, method)
-    found |= {"method": method, "criterion": criterion, "window": window, "guarantee": None}
+    found |= {"method": method, "criterion": criterion, "window": window, "guarantee": None, "transformer": fitted}
+    if fitted is not None:
+        found |= {"classifier": TransformedRule(found["classifier"], fitted)}
     if left is not None:
         assert delta is not None
         assert isinstance(criterion, NeymanPearson)
