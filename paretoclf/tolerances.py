@@ -71,9 +71,6 @@ LOOSE = 1e-3
 #: A gap that rounding can make is no proof of anything once it is this large: nobody can tell half the value then.
 UNDECIDED = 0.25
 
-#: Tracker: distance of a multiplier from its bound, relative to its cap, that counts as "at the bound".
-EVENT_BOX = 1e-11
-
 #: Tracker: refinement in double-double ends when a correction is below this share of the largest multiplier
 #: (both weighted by sqrt(K_ii)); where the double factor cannot reach it, one in extended precision is made.
 REFINED = 1e-18
@@ -84,17 +81,6 @@ UNREFINED = 1e-9
 #: Tracker: error bound of a gradient computed in double, relative to the terms that were summed. Samples whose events
 #: cannot be told apart within it are looked at in extended precision.
 ROUNDING = 1e-14
-
-#: Tracker: a gradient slope in extended precision below this share of its terms is zero (multipliers are refined
-#: to 1e-18 relative).
-SLOPE_ZERO = 1e-17
-
-#: Tracker: where the rounding of a multiplier moves margins by more than this, the time of its exit is computed to
-#: twice double precision.
-MARGIN_NOISE = 1e-11
-
-#: Tracker: what rounding of the margins may make of a stored optimal value, relative to it.
-VALUE_ERROR = 1e-10
 
 #: Tracker: the same, relative to the sum of the caps. Values that are off their proved bounds by less are settled by
 #: the proof; the tracker's margins are as exact as this.
@@ -122,24 +108,10 @@ SLOPE_NOISE = 1e-10
 #: 1e-16, so a smaller pivot cannot be told from zero; with features the pivot is the squared norm of a residual
 #: vector, itself known to 1e-15.
 DEPENDENT_GRAM = 2e-15
-DEPENDENT_FEATURES = 1e-30
-
-#: Tracker, fast road: beyond any of these a step is taken with care, and nothing is lost but time. Squared pivots
-#: relative to the diagonal; bound on the rounding error of a margin, absolute and relative to what the typical sample
-#: at the largest cap adds to its own margin; the rounding error of a multiplier, relative to its cap; and half the
-#: squared distance of two reduced hulls, relative to the largest squared norm.
-FAST_PIVOT = 1e-5
-FAST_ERROR = 1e-10
-FAST_SHIFT = 1e-9
-FAST_EXIT = 1e-12
-FAST_VALUE = 3e-7
 
 #: Tracker: a recomputed solution outside its box or on the wrong side of its margin by more than this
 #: (same units as EVENT_*) is a numerical failure, never a tie.
 INFEASIBLE = 1e-6
-
-#: Tracker: the same, where shifted targets of the margin set are put back at the beginning of a stage.
-SETTLED = 1e-10
 
 #: Map of the cost plane: regions narrower and edges shorter than this share of the rectangle's diagonal are passed
 #: over. Vertices are intersections of lines known to about 1e-13.
@@ -225,9 +197,6 @@ MEETING = 1e-13
 
 #: 2nu-SVM: the rank of a kernel matrix is plain where what its factor (FACTOR_RANK) leaves is below this share.
 PLAIN_RANK = 1e-13
-
-#: Fast road: kernel values of one sample next to those of another, relative to the largest, as rounding leaves them.
-TWINS = 1e-15
 
 #: 2nu-SVM: what its duality gap may be overestimated by, where multipliers are feasible but for rounding.
 OVERESTIMATED = 1e-12

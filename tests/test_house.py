@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import paretoclf
+from paretoclf import tolerances
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "paretoclf"
@@ -248,3 +249,12 @@ def test_the_readme_and_the_check_script_run_the_same_lines():
     assert len(commands) == 2
     for command in commands:
         assert command in script
+
+
+def test_tolerances_that_stand_in_both_languages_are_the_same():
+    there = dict(
+        re.findall(r"^constexpr double (\w+) = ([^;]+);", (PACKAGE / "path/core/tolerances.hpp").read_text(), re.M)
+    )
+    here = {name: value for name, value in vars(tolerances).items() if name in there}
+    assert {"ROUNDING", "REFINED", "UNREFINED"} <= set(here)
+    assert all(float(there[name]) == value for name, value in here.items())
