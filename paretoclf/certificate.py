@@ -14,7 +14,8 @@ computed them. The residuals of the KKT conditions say where it goes wrong.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from paretoclf.checks import (
 from paretoclf.errors import InputError
 from paretoclf.exact_sums import inner, product, total
 from paretoclf.proof import Certificate as Certificate
+from paretoclf.proof.exact import exact_bounds
 from paretoclf.samples import Samples, check_samples, largest
 from paretoclf.tolerances import LOOSE
 from paretoclf.units import balanced_units, largest_sum, slack_rounding
@@ -115,6 +117,19 @@ class BoxCertificate(Certificate):
         }
 
 
+@dataclass(frozen=True, repr=False)
+class ExactCertificate(BoxCertificate):
+    """A certificate whose two bounds are theorems about the given numbers: computed in rational arithmetic.
+
+    Attributes
+    ----------
+    bounds : pair of Fraction
+        The dual and the primal objective. ``dual_value`` and ``primal_value`` are these, rounded outwards.
+    """
+
+    bounds: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
+
+
 def certify(
     y: Any,
     caps: Any,
@@ -127,6 +142,7 @@ def certify(
     xi: Any = None,
     alpha_lo: Any = None,
     psd: bool = False,
+    exact: bool = False,
 ) -> BoxCertificate:
     """Certificate of one (alpha, b), from raw arrays.
 
@@ -156,6 +172,9 @@ def certify(
     psd : bool
         Whether you vouch for K. Otherwise it is checked, with ``n**3 / 3`` multiplications (a Cholesky factorisation),
         where the certificate itself takes ``2 n**2``: 0.3 s for 2000 samples on one core.
+    exact : bool
+        Whether to compute the two objectives in exact rational arithmetic: an `ExactCertificate`, whose bounds are
+        theorems about the given numbers. For lectures and disputes: about 0.1 s for 200 samples, 5 s for 2000.
 
     Returns
     -------
@@ -204,6 +223,9 @@ def certify(
     else:
         low = check_vector(alpha_lo, n, "alpha_lo")
         certificate = certify_precisely(labels, caps, np.stack([alpha, low]), float(b), W=W, **data)
+    if exact:
+        parts = alpha[None] if alpha_lo is None else np.stack([alpha, check_vector(alpha_lo, n, "alpha_lo")])
+        certificate = _exactly(certificate, labels, caps, parts, float(b), data["K"], data["X"], W)
     if xi is None:
         return certificate
     xi = check_vector(xi, n, "xi")
@@ -211,6 +233,22 @@ def certify(
     f = (samples @ (labels * alpha) if X is None else samples @ w_used) + b
     violation = np.maximum(np.maximum(-xi, 1 - xi - labels * f), 0.0) / (1 + np.abs(f))
     return replace(certificate, primal_residual=float(violation.max()))
+
+
+def _exactly(
+    certificate: BoxCertificate, y: Array, caps: Array, parts: Array, b: float, K: Any, X: Any, W: Array | None
+) -> ExactCertificate:
+    """The same certificate with bounds that are not rounded."""
+    found = exact_bounds(y, caps, parts, b, K=K, X=X, w=None if W is None else W[:, 0])
+    primal, dual = float(found.primal), float(found.dual)
+    if primal < found.primal:
+        primal = float(np.nextafter(primal, np.inf))
+    if dual > found.dual:
+        dual = float(np.nextafter(dual, -np.inf))
+    given = {f.name: getattr(certificate, f.name) for f in fields(certificate)}
+    gap = float((found.primal - found.dual) / found.primal) if found.primal else 0.0
+    given |= {"primal_value": primal, "dual_value": dual, "gap": gap, "rounding": 0.0}
+    return ExactCertificate(**given, bounds=(found.dual, found.primal))
 
 
 def sign_hint(y: Array, alpha: Array) -> str:

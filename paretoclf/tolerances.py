@@ -246,3 +246,7 @@ MIXING_MASS = 1e-9
 #: The cheapest point of a trade-off curve: bound and value may differ by this share of the largest cost there is. The
 #: bound is of first order: a tenth of it takes three times as long.
 CHEAPEST = 1e-7
+
+#: Proof of a line: the end of a segment and the beginning of the next are looked at together where the scores that are
+#: stored for them differ by no more than this (against 1); what they differ by counts as a residual.
+ONE_COLUMN = 1e-12

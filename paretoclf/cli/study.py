@@ -150,9 +150,8 @@ class Study:
         return "gamma='scale' on the whole data set" if self.options.kernel == "rbf" else "default"
 
     def _line(self, name: str, path: pc.Path) -> dict[str, Any]:
-        certificates = path.certificates()
-        worst = path.worst_certificate
-        t = float(path.certificate_points[next(k for k, c in enumerate(certificates) if c is worst)])
+        proof, worst = path.proof, path.proof.worst
+        t = 0.5 * sum(worst.interval)
         costs = path.costs(t)
         return {
             "start": list(path.line.start),
@@ -160,9 +159,9 @@ class Study:
             "breakpoints": int(path.breakpoints.size),
             "seconds": path.seconds,
             "largest_margin_set": int(path.n_margin.max()),
-            "certificates": len(certificates),
-            "worst_residual": max(c.residual for c in certificates),
-            "worst_gap": max(abs(c.gap) for c in certificates),
+            "segments": len(proof),
+            "worst_residual": float(proof.residual.max()),
+            "worst_gap": float(proof.gap.max()),
             "worst_certificate": {
                 "t": t,
                 "C_plus": costs.C_plus,

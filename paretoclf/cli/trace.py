@@ -79,7 +79,7 @@ def text(report: dict[str, Any]) -> str:
         f"The ray has C_plus n_plus = C_minus n_minus up to mean cost {MEAN_COST:g}; "
         f"the asymmetry line has C_plus + C_minus = {report['total']:g}.",
         "",
-        f"worst certificate of {sum(each['certificates'] for each in lines.values())} (breakpoints and midpoints): "
+        f"every point of {sum(each['segments'] for each in lines.values())} segments is proved; the worst: "
         f"residual {worst['residual']:.1e}, gap {worst['gap']:.1e}",
         f"               on the {name} at C_plus = {worst['C_plus']:.6g}, C_minus = {worst['C_minus']:.6g}",
         f"CVXPY          worst relative objective difference at {report['cvxpy']['costs']} costs: "

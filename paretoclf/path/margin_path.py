@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from paretoclf.judges.margins import judge_margins
 from paretoclf.path.pieces import OnPieces, Pieces
 from paretoclf.path.scores import PathScores
 from paretoclf.path.storage import write
-from paretoclf.proof import Certificate
+from paretoclf.proof import Certificate, LineProof, prove_margins
 from paretoclf.solution import Solution
 
 
@@ -163,6 +164,14 @@ class MarginPath(OnPieces):
         costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
         w, b = None if self.pieces.w is None else self.slope(share), self.intercept(share)
         return judge_margins(self.gram, self.y, self.theta(share), self.alpha(share), b, costs=costs, w=w)
+
+    @cached_property
+    def proof(self) -> LineProof:
+        """What is proved of every share of the interval."""
+        c, features = self.slack_costs, self.gram.features
+        costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
+        data: dict[str, Any] = {"K": self.gram.matrix} if features is None else {"X": features}
+        return prove_margins(self.pieces, self.y, costs, note=self.gram.note, **data)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

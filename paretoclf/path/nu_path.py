@@ -21,7 +21,7 @@ from paretoclf.path.pieces import OnPieces, Pieces
 from paretoclf.path.scores import PathScores, settle
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
-from paretoclf.proof import Certificate
+from paretoclf.proof import Certificate, LineProof, prove_nu
 from paretoclf.solution import Solution
 from paretoclf.tolerances import WHOLE_RANK
 
@@ -230,9 +230,6 @@ class NuPath(OnPieces):
         """Minus half the squared norm of w."""
         return self._unit(t) ** 2 * super()._value(t)
 
-    def _value_units(self, points: Array) -> Array:
-        return np.array([self._unit(float(t)) ** 2 for t in points])
-
     def at(self, t: float) -> Solution:
         """Solution at t; its certificate is computed when asked for.
 
@@ -309,6 +306,18 @@ class NuPath(OnPieces):
 
     def _judged(self, t: float) -> Judged:
         return self.graded(np.array([t])).judged(0)
+
+    @cached_property
+    def proof(self) -> LineProof:
+        """What is proved of every t, segment by segment. On a HullLine it is about the stored hull weights."""
+        if isinstance(self.along, HullLine):  # multipliers are 2 / nu times those of the 2nu-SVM, and so are their caps
+            caps = np.stack([caps_of(self.along.nu(t)[1], self.y) / self._unit(t) for t in (0.0, 1.0)])
+            total = np.array([2.0, 2.0])
+        else:
+            caps, total = np.stack([caps_of(self.along.asymmetry, self.y)] * 2), np.array([0.0, 1.0])
+        features, note = self.gram.features, self.gram.note
+        data: dict[str, Any] = {"K": self.gram.matrix} if features is None else {"X": features}
+        return prove_nu(self.pieces, self.y, caps, total, parameter=self.parameter, note=note, **data)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

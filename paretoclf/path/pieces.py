@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
+from paretoclf.proof import LineProof
 from paretoclf.samples import squares
 from paretoclf.tolerances import BOUND_ROUNDING, CERTIFY
 
@@ -58,6 +59,30 @@ class Pieces:
     rho0: Array = field(default_factory=lambda: np.zeros(0))
     rho1: Array = field(default_factory=lambda: np.zeros(0))
 
+    def without_end(self, share: float, last: bool) -> Pieces:
+        """The same without this share of the last piece, at its end (or of the first one, at its beginning)."""
+        j = self.t.size - 2 if last else 0
+        part, far, end = slice(int(self.ptr[j]), int(self.ptr[j + 1])), j + 1 - last, j + last
+        t = self.t.copy()
+        t[end] += share * (t[far] - t[end])
+        rest = (t[end] - self.t[end]) / (t[far] - self.t[end])  # t is rounded: what is left out after all
+        value, bend = self.value.copy(), self.value[j, 2]
+        value[j, int(last)] = (
+            rest * value[j, 1 - last] + (1.0 - rest) * value[j, int(last)] - rest * (1.0 - rest) * bend
+        )
+        value[j, 2] = bend * (1.0 - rest) ** 2
+        out = replace(self, t=t, value=value)
+        for names, at in ((("a0", "a1"), part), (("b0", "b1"), slice(j, j + 1))):
+            mine, other = (getattr(self, names[k]) for k in (int(last), 1 - last))
+            cut = mine.copy()
+            cut[at] = rest * other[at] + (1.0 - rest) * mine[at]
+            out = replace(out, **{names[last]: cut})
+        if self.w is not None:
+            w = self.w.copy()
+            w[end] = rest * self.w[far] + (1.0 - rest) * self.w[end]
+            out = replace(out, w=w)
+        return out
+
 
 class OnPieces:
     """What is common to paths whatever their parameter t is, from ``pieces.t[0]`` to ``pieces.t[-1]``."""
@@ -85,6 +110,11 @@ class OnPieces:
         if features is None:
             return float(np.abs(Z).max(initial=0.0))
         return float(np.sqrt(squares(Z).max(initial=0.0) * squares(features).max(initial=0.0)))
+
+    @property
+    def proof(self) -> LineProof:
+        """What is proved of every t, segment by segment."""
+        raise NotImplementedError
 
     @cached_property
     def _certificates(self) -> list[Certificate]:
@@ -204,39 +234,33 @@ class OnPieces:
         return points
 
     def value_errors(self) -> Array:
-        """How far `value` is outside its proved bounds at `certificate_points`, relative to them, shape (2 k + 1,)."""
-        outside, size = self._outside()
-        return np.asarray(outside / size)
+        """How far `value` is outside its proved bounds on each piece, relative to them, shape (k,)."""
+        return self.proof.residuals["value"]
 
-    def _outside(self) -> tuple[Array, Array]:
-        """Distances of the stored values from the intervals proved by the certificates, and the sizes of these."""
-        points, V = self.certificate_points, self.pieces.value
-        stored = np.empty(points.size)
-        stored[0], stored[2::2], stored[1::2] = V[0, 0], V[:, 1], 0.5 * (V[:, 0] + V[:, 1]) - 0.25 * V[:, 2]
-        # Where a piece begins elsewhere than the one before it ends, what is further off counts.
-        begins = stored.copy()
-        begins[:-1:2] = V[:, 0]
-        unit = self._value_units(points)
-        bounds = np.array([(c.dual_value, c.primal_value) for c in self._certificates]).T
-        low, high = np.min(bounds, axis=0), np.max(bounds, axis=0)  # swapped by rounding where the gap is closed
-        outside = np.zeros(points.size)
-        for values in (stored * unit, begins * unit):
-            values[[0, -1]] = [self.value(float(t)) for t in points[[0, -1]]]
-            outside = np.maximum(outside, np.maximum(low - values, values - high))
-        # What a unit in the last place of t makes of the value: all there is next to the origin.
-        slope = np.abs(V[:, 1] - V[:, 0]) / np.diff(self.pieces.t)
-        allowed = np.zeros(points.size)
-        for part in (slice(1, None, 2), slice(0, -1, 2), slice(2, None, 2)):
-            allowed[part] += 4 * np.finfo(float).eps * slope
-        return np.maximum(outside - allowed, 0.0), np.maximum(np.max(np.abs(bounds), axis=0), 1e-300)
+    def _value_rounding(self) -> Array:
+        """What rounding may make of the stored values of each piece, shape (k,)."""
+        return np.asarray(self.proof.rounding.max(axis=1))
 
-    def _value_units(self, points: Array) -> Array:
-        """What the stored values are to be multiplied by at some points."""
-        return np.ones(points.size)
+    def certificate(self, t: float, *, exact: bool = False) -> Certificate:
+        """Certificate of one point.
 
-    def _value_rounding(self, t: float, certificate: Certificate) -> float:
-        """What rounding may make of the stored value at t."""
-        return certificate.rounding
+        Parameters
+        ----------
+        t : float
+            In the range of the path.
+        exact : bool
+            Whether its bounds are to be computed in exact rational arithmetic: for paths of costs (see `certify`).
+
+        Raises
+        ------
+        InputError
+            If t is out of range, or the path is of another kind and exact is True.
+        """
+        if exact:
+            raise InputError(f"exact must be False for a {type(self).__name__}: only paths of costs have exact bounds")
+        solution = self.at(t)  # type: ignore[attr-defined]  # every path has it, with arguments of its own name
+        certificate: Certificate = solution.certificate
+        return certificate
 
     def certificates(self) -> list[Certificate]:
         """One certificate per breakpoint and per middle of a piece, in the order of `certificate_points`."""
@@ -244,8 +268,8 @@ class OnPieces:
 
     @property
     def worst_certificate(self) -> Certificate:
-        """The one that passes at the largest tolerance only: where it passes, all do."""
-        return max(self._certificates, key=lambda c: c.off_by)
+        """What is proved of the worst piece (`LineProof.worst`): where it passes, all do, at every t."""
+        return self.proof.worst
 
     def error_curve(self, X: Any, y: Any) -> ErrorCurve:
         """False positives and false negatives on (held-out) samples as exact step functions of t.
@@ -277,7 +301,7 @@ class OnPieces:
 
 
 def prove(path: OnPieces) -> None:
-    """Hold a path that was just traced against its certificates: settle its values, then `check_certificates`."""
+    """Hold a path that was just traced against its proof: settle its values, then `check_certificates`."""
     settle_values(path)
     check_certificates(path)
 
@@ -288,39 +312,29 @@ def settle_values(path: OnPieces) -> None:
     The tracker adds up costs times slacks, where the largest cost multiplies the rounding of a slack that is zero; the
     dual objective has no such terms. What is further off than by that rounding stays, and is an error.
     """
-    outside, size = path._outside()
-    off = np.flatnonzero(outside > BOUND_ROUNDING * size)
-    if off.size == 0:
+    proof, value = path.proof, path.pieces.value
+    off = proof.residuals["value"]
+    which = np.flatnonzero((off > BOUND_ROUNDING) & (off * proof.sizes.max(axis=1) <= path._value_rounding()))
+    if which.size == 0:
         return
-    points, value = path.certificate_points[off], path.pieces.value
-    certificates = [path.certificates()[k] for k in off]
-    dual = np.array([c.dual_value for c in certificates]) / path._value_units(points)
-    middle = 0.5 * (value[:, 0] + value[:, 1]) - 0.25 * value[:, 2]
-    touched = set()
-    for k, t, proved, certificate in zip(off.tolist(), points.tolist(), dual.tolist(), certificates, strict=True):
-        if not outside[k] <= path._value_rounding(t, certificate):
-            continue
-        j = k // 2
-        if k % 2:
-            middle[j] = proved
-            touched.add(j)
-            continue
-        for piece, end in ((j, 0), (j - 1, 1)):
-            if 0 <= piece < value.shape[0]:
-                value[piece, end] = proved
-                touched.add(piece)
-    for j in touched:
-        value[j, 2] = 2.0 * (value[j, 0] + value[j, 1]) - 4.0 * middle[j]
+    # The proof may not reach the very end of a piece; its bounds are polynomials.
+    length = np.diff(proof.t)
+    u0, u1 = ((path.pieces.t[k : k + length.size] - proof.t[:-1]) / length for k in (0, 1))
+    start, middle, end = (proof.dual_values(u)[which] for u in (u0, 0.5 * (u0 + u1), u1))
+    value[which] = np.stack([start, end, 2.0 * (start + end) - 4.0 * middle], axis=1)
+    path.__dict__.pop("proof")  # which knew other values
 
 
 def check_certificates(path: OnPieces) -> None:
-    """DegeneratePathError unless every certificate passes and bounds the value that the path stores."""
-    certificates, wrong = path.certificates(), path.value_errors()
-    bad = next((k for k, c in enumerate(certificates) if not (c.passes(CERTIFY) and wrong[k] <= CERTIFY)), None)
-    if bad is None:
+    """DegeneratePathError unless the whole line is proved, with the values that the path stores."""
+    proof = path.proof
+    failed = proof.failures(CERTIFY)
+    if failed.size == 0:
         return
-    t, failed = float(path.certificate_points[bad]), not certificates[bad].passes(CERTIFY)
-    cause = certificates[bad].explain() if failed else f"the stored value is off by {wrong[bad]:.1e}"
+    worst = proof[proof.most(failed)]
+    t = 0.5 * sum(worst.interval)
+    others = replace(worst, residuals={name: v for name, v in worst.residuals.items() if name != "value"})
+    cause = f"the stored value is off by {worst.residuals['value']:.1e}" if others.passes() else worst.explain()
     costs = path.costs(t)
     raise DegeneratePathError(
         f"the certificate fails ({cause})",

@@ -20,7 +20,7 @@ from paretoclf.path.pieces import OnPieces, Pieces
 from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
-from paretoclf.proof import Certificate
+from paretoclf.proof import Certificate, LineProof, prove_quantile
 from paretoclf.solution import Solution
 from paretoclf.tolerances import VALUE_ROUNDING
 
@@ -231,9 +231,18 @@ class QuantilePath(OnPieces):
         judged = judge_quantile(self.gram, self.y, caps, self.lam, alpha, w=w, b=b)
         return replace(judged, numbers={**judged.numbers, "alpha": np.clip(alpha, 0.0, caps)})
 
-    def _value_rounding(self, t: float, certificate: Certificate) -> float:
-        """What rounding may make of the stored value: the tracker adds up costs times slacks."""
-        return VALUE_ROUNDING * float(self.caps(t).sum())
+    def _value_rounding(self) -> Array:
+        """What rounding may make of the stored values: the tracker adds up costs times slacks."""
+        ends = np.array([VALUE_ROUNDING * self.caps(float(tau)).sum() for tau in self.pieces.t[[0, -1]]])
+        return np.full(self.pieces.t.size - 1, ends.max())
+
+    @cached_property
+    def proof(self) -> LineProof:
+        """What is proved of every tau of the interval, segment by segment."""
+        features = self.gram.features
+        caps = (2 / self.y.size) * np.stack([self.y > 0, self.y < 0]).astype(np.float64)
+        data: dict[str, Any] = {"K": self.gram.matrix} if features is None else {"X": features}
+        return prove_quantile(self.pieces, self.y, caps, self.lam, self.bias, note=self.gram.note, **data)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from paretoclf.certificate import Certificate, certify_many
-from paretoclf.checks import Array
+from paretoclf.certificate import PRECISELY, Certificate, certify, certify_many
+from paretoclf.checks import Array, Index
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.path.pieces import OnPieces, Pieces
-from paretoclf.path.precise import PreciseSolver
+from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.scores import PathScores, settle
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
+from paretoclf.proof import LineProof, Refined, prove_costs, prove_refined
 from paretoclf.solution import Solution, make_solution
-from paretoclf.tolerances import AT_BOUND, CERTIFY, ROUNDED, STEEP, VALUE_ROUNDING
+from paretoclf.tolerances import (
+    AT_BOUND,
+    CERTIFY,
+    END_OF_VANISHING_LINE,
+    ROUNDED,
+    ROUNDING,
+    STEEP,
+    VALUE_ROUNDING,
+)
 from paretoclf.units import balanced_units
 
 _BLOCK = 256  # columns of multipliers expanded at a time
+_NEAR = 4 * float(np.finfo(float).eps)  # from a breakpoint: there the basis before or after it may be the right one
+_BLOCK_REFINED = 32  # segments solved to twice double precision at a time
 
 
 @dataclass(frozen=True)
@@ -129,7 +140,8 @@ class Path(OnPieces):
         stored = self._solution(t, self.alpha(t), self.intercept(t), w)
         if not self._rounds(t) or stored.certificate.passes():
             return stored
-        return self._precise(t) or stored
+        better = self._precise(t)
+        return stored if better is None else better[1]
 
     def _solution(self, t: float, alpha: Array, b: float, w: Array | None, alpha_lo: Array | None = None) -> Solution:
         return make_solution(
@@ -157,23 +169,23 @@ class Path(OnPieces):
 
     @property
     def _largest_cap(self) -> float:
-        return max(float(self.caps(t).max()) for t in (0.0, 1.0))
+        return max(float(self.caps(float(t)).max()) for t in self.pieces.t[[0, -1]])
 
-    def _precise(self, t: float) -> Solution | None:
+    def _precise(self, t: float) -> tuple[Precise, Solution] | None:
         """Solution at t to twice double precision, if that passes its certificate.
 
         Breakpoints are rounded: next to one the basis before or after it may be the right one.
         """
         if self._trivial(t):
             return None
-        ends, near = self.pieces.t, 4 * np.finfo(float).eps
-        j, first, last = (self._locate(min(max(u, ends[0]), ends[-1]))[0] for u in (t, t - near, t + near))
+        ends = self.pieces.t
+        j, first, last = (self._locate(min(max(u, ends[0]), ends[-1]))[0] for u in (t, t - _NEAR, t + _NEAR))
         for piece in sorted(range(first, last + 1), key=lambda k: abs(k - j)):
             found = self._solver.solve(self.caps(t), *self._basis(piece))
             if found is not None:
                 solution = self._solution(t, found.alpha[0], found.b, found.w, found.alpha[1])
                 if solution.certificate.passes():
-                    return solution
+                    return found, solution
         return None
 
     @cached_property
@@ -245,26 +257,155 @@ class Path(OnPieces):
         caps = np.stack([self.caps(float(t)) for t in points], axis=1)
         return alpha, caps, np.array([self.intercept(float(t)) for t in points])
 
-    def _value_rounding(self, t: float, certificate: Certificate) -> float:
-        """What rounding may make of the stored value: the tracker adds up costs times slacks."""
-        return VALUE_ROUNDING * float(self.caps(t).sum())
+    def _value_rounding(self) -> Array:
+        """What rounding may make of the stored values: the tracker adds up costs times slacks."""
+        most = max(float(self.caps(float(t)).sum()) for t in self.pieces.t[[0, -1]])
+        return np.full(self.pieces.t.size - 1, VALUE_ROUNDING * most)
+
+    @cached_property
+    def proof(self) -> LineProof:
+        """What is proved of every t in [0, 1], segment by segment."""
+        ends = (self.line.start, self.line.stop)
+        caps, pieces = np.stack([self.sample_weight * per_sample(end, self.y) for end in ends]), self._shortened
+        proof = prove_costs(pieces, self.y, caps, note=self.gram.note, **self._data)
+        # Breakpoints are rounded: next to one, `at` takes the basis before or after it, whichever is proved there.
+        for margin in (0.0, _NEAR):
+            failed = proof.failures()
+            if not all(self._rounds(float(t)) for t in 0.5 * (pieces.t[failed] + pieces.t[failed + 1])):
+                return proof
+            if margin and not all(self._proved_at(float(t)) for t in np.unique(pieces.t[[failed, failed + 1]])):
+                return proof
+            for first in range(0, failed.size, _BLOCK_REFINED):
+                which = failed[first : first + _BLOCK_REFINED]
+                refined = self._refined(pieces, which, margin)
+                if refined is None:
+                    return proof  # one that fails is enough
+                note = f"{PRECISELY} {self.gram.note}".rstrip()
+                proof = proof.with_segments(which, prove_refined(refined, self.y, caps, note=note, **self._data))
+        return proof
+
+    def _proved_at(self, t: float) -> bool:
+        return self._trivial(t) or self._precise(t) is not None
+
+    @cached_property
+    def _settled(self) -> Pieces:
+        """The pieces with multipliers that are 0 where a class has no cost, not only up to rounding."""
+        P = self.pieces
+        for last, part, mine, other in _ends(P):
+            a, far = getattr(P, mine).copy(), getattr(P, other)[part]
+            if self._trivial(float(P.t[-1 if last else 0])) and a[part].any():
+                rounding = ROUNDING * float(np.abs(far).max(initial=0.0))
+                a[part] = np.where(np.abs(a[part]) <= rounding, 0.0, a[part])
+                P = replace(P, **{mine: a})
+        return P
+
+    def _margin(self, j: int, share: float) -> tuple[Index, Array]:
+        P, part = self._settled, slice(self.pieces.ptr[j], self.pieces.ptr[j + 1])
+        return P.index[part], (1 - share) * P.a0[part] + share * P.a1[part]
+
+    @property
+    def _shortened(self) -> Pieces:
+        """The settled pieces without the very end where one class has no cost.
+
+        The tracker looks for no event nearer to that than END_OF_VANISHING_LINE, and rounding of the other class's
+        margins is all there is.
+        """
+        P = self._settled
+        for last, part, mine, _ in _ends(P):
+            here, there = float(P.t[-1 if last else 0]), float(P.t[-2 if last else 1])
+            above = getattr(P, mine)[part] > self.caps(here)[P.index[part]]
+            if self._trivial(here) and not self._trivial(there) and (self.caps(here).any() or above.any()):
+                P = P.without_end(END_OF_VANISHING_LINE, last)
+        return P
+
+    def _refined(self, pieces: Pieces, which: Index, margin: float) -> Refined | None:
+        """Solutions at both ends of pieces, to twice double precision, or at this distance from them."""
+        t = np.stack([pieces.t[which], pieces.t[which + 1]], axis=1)
+        inner = np.stack([t[:, 0] + margin, t[:, 1] - margin], axis=1)
+        trivial = np.array([[self._trivial(float(u)) for u in ends] for ends in t])
+        # A few doubles, all next to breakpoints; and what is nearer to the end of a vanishing line than events are.
+        short = np.diff(inner, axis=1)[:, 0] <= 0.0
+        short |= trivial.any(axis=1) & (np.diff(t, axis=1)[:, 0] < END_OF_VANISHING_LINE) & (margin > 0.0)
+        inner[short] = t[short].mean(axis=1, keepdims=True)
+        trivial[short] = False
+        t = np.where(trivial, t, inner)
+        alpha, b = np.zeros((which.size, 2, 2, self.y.size)), np.empty((which.size, 2))
+        features = self.gram.features
+        w = None if features is None else np.zeros((which.size, 2, features.shape[1]))
+        for k, j in enumerate(which):
+            for e in (0, 1):
+                # Where multipliers vanish b is what it tends to; on a basis it is affine.
+                at = [float(t[k].mean()), float(t[k, 1 - e])] if trivial[k, e] else [float(t[k, e])]
+                found = [one for u in at if (one := self._solved(u, int(j), bool(short[k]))) is not None]
+                if len(found) < len(at):
+                    return None
+                if trivial[k, e]:
+                    b[k, e] = 2.0 * found[0].b - found[1].b
+                    continue
+                b[k, e], alpha[k, e] = found[0].b, found[0].alpha
+                if w is not None:
+                    w[k, e] = found[0].w
+        return Refined(t, alpha, b, w, pieces.value[which])
+
+    def _solved(self, t: float, j: int, near_breakpoints: bool) -> Precise | None:
+        """Precise solution on the basis of piece j, if that is what is stored but for rounding."""
+        found = None
+        if near_breakpoints:
+            better = self._precise(t)
+            found = None if better is None else better[0]
+        else:
+            found = self._solver.solve(self.caps(t), *self._basis(j))
+        if found is None:
+            return None
+        solution = self._solution(t, found.alpha[0], found.b, found.w, found.alpha[1])
+        return found if self._stores(t, solution) else None
+
+    def certificate(self, t: float, *, exact: bool = False) -> Certificate:
+        """Certificate of one point.
+
+        Parameters
+        ----------
+        t : float
+            In [0, 1].
+        exact : bool
+            Whether its bounds are to be computed in exact rational arithmetic: an `ExactCertificate`.
+
+        Examples
+        --------
+        >>> import paretoclf as pc
+        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+        >>> dual, primal = pc.trace(svm, start=(0, 0), stop=(1, 1)).certificate(0.5, exact=True).bounds
+        >>> dual <= primal, float(primal - dual) < 1e-12
+        (True, True)
+        """
+        solution = self.at(t)
+        if not exact:
+            return solution.certificate
+        low = solution.numbers.get("alpha_lo")
+        w = None if self.gram.features is None or self.pieces.w is None or low is not None else self.slope(t)
+        b = float(solution.classifier.b)
+        return certify(self.y, self.caps(t), solution.alpha, b, w=w, alpha_lo=low, psd=True, exact=True, **self._data)
+
+    @property
+    def _data(self) -> dict[str, Any]:
+        features = self.gram.features
+        return {"K": self.gram.matrix} if features is None else {"X": features}
 
     @cached_property
     def _certificates(self) -> list[Certificate]:
         points = self.certificate_points
         out: list[Certificate] = []
-        data: dict[str, Any] = {"K": self.gram.matrix} if self.gram.features is None else {"X": self.gram.features}
         for first in range(0, points.size, _BLOCK):
             here = points[first : first + _BLOCK]
             alpha, caps, b = self._expand(here)
             W = None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in here], axis=1)
-            out += certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, **data)
+            out += certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, **self._data)
         for j, certificate in enumerate(out):
             if not certificate.passes():
                 better = self._precise(float(points[j])) if self._rounds(float(points[j])) else None
-                if better is None or not self._stores(float(points[j]), better):
+                if better is None or not self._stores(float(points[j]), better[1]):
                     break  # one that fails is enough
-                out[j] = better.certificate
+                out[j] = better[1].certificate
         return out
 
     def save(self, file: str | os.PathLike[str]) -> None:
@@ -273,6 +414,11 @@ class Path(OnPieces):
         name = "sample_costs" if isinstance(self.line.start, SampleCosts) else "line"
         own = {name: ends, "sample_weight": self.sample_weight}
         write(file, self.gram, self.y, self.pieces, self.seconds, own)
+
+
+def _ends(P: Pieces) -> tuple[tuple[bool, slice, str, str], ...]:
+    """Whether it is the last end, which entries belong to its piece, and their names there and at the other end."""
+    return (False, slice(0, int(P.ptr[1])), "a0", "a1"), (True, slice(int(P.ptr[-2]), None), "a1", "a0")
 
 
 def _numbers(costs: Costs | SampleCosts) -> Array:

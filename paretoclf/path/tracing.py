@@ -122,8 +122,8 @@ def trace(
         The tracker: the fast one by default, or that of `paretoclf.path.textbook`, which is there to be read, solves
         every step afresh, and knows no remedy where the margin system is ill-conditioned.
     certify : bool
-        Whether to compute the certificate at every breakpoint and every middle of a piece and refuse a path that
-        fails (the default); it can also be asked for later.
+        Whether to prove the whole line, for every t on it, and refuse a path that fails (the default); the proof can
+        also be asked for later, as ``path.proof``.
     max_events : int, optional
         Limit on the number of exchanges per line; by default 200 n + 10 000.
     progress : bool, optional

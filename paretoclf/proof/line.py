@@ -1,0 +1,267 @@
+r"""The proof of a whole line: what is known of *every* parameter t, segment by segment.
+
+On a segment multipliers, caps, intercept and scores are affine in t, so every residual that a certificate measures is
+largest at an end, and the duality gap is a sum of products of two affine functions. Its three Bernstein coefficients
+bound it between the ends, too (docs/duality.md has the theorem).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array, Index, Mask
+from paretoclf.proof.certificates import Certificate
+from paretoclf.tolerances import CERTIFY, UNDECIDED
+
+_TINY = float(np.finfo(float).tiny)
+
+#: What each condition would say if it failed.
+FAILURES = {
+    "stationarity in w": "w is not the combination of samples that the multipliers imply",
+    "box": "a multiplier leaves its box",
+    "balance": "the two classes' multipliers do not balance",
+    "rho": "the sum of the multipliers is not the one that rho goes with",
+    "margin": "a margin constraint is violated",
+    "stationarity in xi": "a slack is not the one that its multiplier implies",
+    "complementarity": "a sample off its margin is not at its bound",
+    "value": "the stored value is not the optimal one",
+}
+
+_PRIMAL, _SLACKNESS = ("margin", "value"), ("complementarity",)
+
+
+@dataclass(frozen=True)
+class LineProof:
+    """Bounds for every parameter t of a line, an entry for each of its m segments.
+
+    Attributes
+    ----------
+    t : array of shape (m + 1,)
+        Ends of the segments.
+    gaps : array of shape (m, 3)
+        Bernstein coefficients of a quadratic polynomial that is nowhere on its segment below the duality gap, the
+        objective at the stored primal point minus that at a feasible dual point.
+    sizes : array of shape (m, 3)
+        Bernstein coefficients of a polynomial nowhere above what the gap is relative to.
+    rounding : array of shape (m, 3)
+        The same for what rounding alone can make of the gap.
+    duals : array of shape (m, 3)
+        Bernstein coefficients of the dual objective.
+    residuals : mapping of str to array of shape (m,)
+        Largest residual of each optimality condition on each segment, and ``"value"``: how far the stored optimal value
+        is from the proved one, relative to it.
+    samples : int array of shape (m,)
+        Where the complementarity of each segment is worst.
+    parameter : str
+        What t is called.
+    note : str
+        What `explain` adds about the problem that was judged.
+    """
+
+    t: Array = field(repr=False)
+    gaps: Array = field(repr=False)
+    sizes: Array = field(repr=False)
+    rounding: Array = field(repr=False)
+    duals: Array = field(repr=False)
+    residuals: Mapping[str, Array] = field(repr=False)
+    samples: Index = field(repr=False)
+    parameter: str = "t"
+    note: str = ""
+
+    @cached_property
+    def gap(self) -> Array:
+        """Largest duality gap on each segment, relative to the value, shape (m,).
+
+        Where rounding explains all of it, and the value may vanish, it is relative to the largest value of the segment.
+        """
+        # sum_k g_k B_k(t) / sum_k s_k B_k(t) is a mean of the three quotients.
+        explained = (self.gaps <= self.rounding).all(axis=1, keepdims=True)
+        unit = np.where(explained, self.sizes.max(axis=1, keepdims=True), self.sizes)
+        with np.errstate(over="ignore"):
+            return np.asarray(np.where(self.gaps > 0.0, self.gaps / np.maximum(unit, _TINY), 0.0).max(axis=1))
+
+    @cached_property
+    def residual(self) -> Array:
+        """Largest residual on each segment, shape (m,)."""
+        return np.asarray(np.max(list(self.residuals.values()), axis=0))
+
+    def closed(self, tol: float = CERTIFY) -> Mask:
+        """Whether the gap of each segment is at most tol, or what rounding explains of it, everywhere on it."""
+        room, rounding = tol * self.sizes, np.minimum(self.rounding, UNDECIDED * self.sizes)
+        # The mean of the two is at most the larger: that does where each of them is on another part of the segment.
+        allowed = [room, rounding, 0.5 * (room + rounding)]
+        return np.array([(self.gaps <= bound).all(axis=1) for bound in allowed]).any(axis=0).reshape(-1)
+
+    def failures(self, tol: float = CERTIFY) -> Index:
+        """Numbers of the segments that are not proved."""
+        return np.flatnonzero(~((self.residual <= tol) & self.closed(tol)))
+
+    def passes(self, tol: float = CERTIFY) -> bool:
+        """Whether every t of the line is proved optimal up to tol (see `Certificate.passes`)."""
+        return self.failures(tol).size == 0
+
+    def __len__(self) -> int:
+        return int(self.t.size - 1)
+
+    def __getitem__(self, segment: int) -> SegmentCertificate:
+        j = range(len(self))[segment]
+        return SegmentCertificate(
+            segment=j,
+            interval=(float(self.t[j]), float(self.t[j + 1])),
+            gap=float(self.gap[j]),
+            bounds=(self.gaps[j], self.sizes[j], self.rounding[j]),
+            residuals={name: float(values[j]) for name, values in self.residuals.items()},
+            worst=int(self.samples[j]),
+            parameter=self.parameter,
+            note=self.note,
+        )
+
+    @cached_property
+    def worst(self) -> SegmentCertificate:
+        """The segment with the largest residual or gap that rounding does not explain."""
+        explained = (self.gaps <= np.minimum(self.rounding, UNDECIDED * self.sizes)).all(axis=1)
+        size = np.maximum(self.residual, np.where(explained, 0.0, self.gap))
+        size = np.where(np.isnan(size), np.inf, size)
+        return self[int(np.lexsort((self.gap, size))[-1])]
+
+    def dual_values(self, share: Array) -> Array:
+        """Dual objective at a share of each segment, shape (m,)."""
+        start, middle, end = self.duals.T
+        rest = 1.0 - share
+        return np.asarray(rest**2 * start + 2.0 * rest * share * middle + share**2 * end)
+
+    def explain(self, tol: float = CERTIFY) -> str:
+        """Say in words what was proved, and name the worst segment, condition and sample."""
+        lo, hi = self.t[0], self.t[-1]
+        bad = self.failures(tol)
+        if bad.size:
+            verdict = f"{bad.size} of {len(self)} segments are not proved."
+            return f"{verdict} {self[self.most(bad)].explain(tol)}"
+        verdict = f"Optimal at every {self.parameter} in [{lo:.6g}, {hi:.6g}], on each of {len(self)} segments."
+        return f"{verdict} Worst: {self.worst.explain(tol)}"
+
+    def most(self, among: Index) -> int:
+        """Which of some segments has the largest residual or gap."""
+        size = np.maximum(self.residual[among], self.gap[among])
+        return int(among[np.argmax(np.where(np.isnan(size), np.inf, size))])
+
+    def with_segments(self, which: Index, other: LineProof) -> LineProof:
+        """Take the bounds on some segments from another proof, which consists of these."""
+
+        def put(mine: Any, theirs: Any) -> Any:
+            out = mine.copy()
+            out[which] = theirs
+            return out
+
+        return replace(
+            self,
+            gaps=put(self.gaps, other.gaps),
+            sizes=put(self.sizes, other.sizes),
+            rounding=put(self.rounding, other.rounding),
+            duals=put(self.duals, other.duals),
+            residuals={name: put(values, other.residuals[name]) for name, values in self.residuals.items()},
+            samples=put(self.samples, other.samples),
+            note=" ".join(dict.fromkeys(filter(None, (other.note, self.note)))),
+        )
+
+    def __repr__(self) -> str:
+        verdict = "optimal" if self.passes() else f"{self.failures().size} NOT optimal"
+        worst = float(np.max(self.residual)), float(np.max(self.gap))
+        return f"LineProof({len(self)} segments, {verdict}, gap={worst[1]:.1e}, residual={worst[0]:.1e})"
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class SegmentCertificate(Certificate):
+    """What is proved of every point of one segment: a certificate of all of them.
+
+    Attributes
+    ----------
+    segment : int
+    interval : pair of float
+        Its two ends.
+    gap : float
+        Largest relative duality gap.
+    bounds : three arrays of shape (3,)
+        ``gaps``, ``sizes`` and ``rounding`` of `LineProof`.
+    residuals : mapping of str to float
+        Largest residual of every condition.
+    worst : int
+        Sample with the largest violation of complementarity.
+    parameter : str
+        What t is called.
+    """
+
+    segment: int
+    interval: tuple[float, float]
+    gap: float
+    bounds: tuple[Array, Array, Array] = field(repr=False)
+    residuals: Mapping[str, float] = field(default_factory=dict)
+    worst: Any = 0
+    parameter: str = "t"
+    note: str = ""
+    primal_value: float = float("nan")
+    dual_value: float = float("nan")
+
+    @property
+    def conditions(self) -> dict[str, float]:
+        """Residual of every condition, by its name."""
+        return dict(self.residuals)
+
+    @property
+    def primal_residual(self) -> float:  # type: ignore[override]
+        """Largest violation of a primal constraint, and of the stored value."""
+        return max([self.conditions[name] for name in _PRIMAL if name in self.conditions], default=0.0)
+
+    @property
+    def dual_residual(self) -> float:  # type: ignore[override]
+        """Largest violation of a dual constraint or of stationarity."""
+        others = (value for name, value in self.conditions.items() if name not in (*_PRIMAL, *_SLACKNESS))
+        return float(np.max([0.0, *others]))
+
+    @property
+    def complementarity(self) -> float:  # type: ignore[override]
+        """Largest violation of complementary slackness."""
+        return float(np.max([0.0, *(self.conditions[name] for name in _SLACKNESS if name in self.conditions)]))
+
+    @property
+    def unit(self) -> float:
+        """What the gap is relative to, at most."""
+        return float(self.bounds[1].max())
+
+    @property
+    def rounding(self) -> float:  # type: ignore[override]
+        """What rounding alone can make of the gap: the least on the segment."""
+        return float(self.bounds[2].min())
+
+    @property
+    def checks(self) -> dict[str, float]:
+        """Every residual, by what it would say if it were large."""
+        return {FAILURES[name]: value for name, value in self.conditions.items()}
+
+    @property
+    def _rounded(self) -> bool:
+        return bool((self.bounds[0] <= self.bounds[2]).all())
+
+    def _closed(self, tol: float) -> bool:
+        gaps, sizes, rounding = (x[None] for x in self.bounds)
+        t, none = np.array(self.interval), np.zeros(1, dtype=np.int64)
+        return bool(LineProof(t, gaps, sizes, rounding, gaps, {}, none).closed(tol).all())
+
+    def _bounds(self, tol: float) -> str:
+        lo, hi = self.interval
+        where = f"segment {self.segment}, {self.parameter} in [{lo:.6g}, {hi:.6g}]"
+        return f"On {where}, primal and dual value differ by at most {self.bounds[0].max():.1e}"
+
+    def _where(self) -> str:
+        return f"worst sample: {self.worst}"
+
+    @property
+    def worst_side(self) -> str:  # type: ignore[override]
+        """What is wrong there."""
+        name = max(self.conditions, key=lambda name: self.conditions[name], default="")
+        return f"largest residual: {name}, {self.conditions[name]:.1e}" if name else ""

@@ -1,0 +1,98 @@
+r"""The proof of the Pareto set of two margins: one segment, on which all that moves is the intercept.
+
+In the positives' share p of the margin, ``theta / (1 + theta)``, the constraints (those of `paretoclf.judges.margins`,
+divided by :math:`|\bar y_i|`) are :math:`y_if(x_i)\ge\tau_i-\xi_i` with :math:`\tau_i=2p` for positive and
+:math:`2(1-p)` for negative samples, and the multipliers times :math:`|\bar y_i|`, u, have the same dual at every p:
+:math:`2\sum_{y_i=1}u_i-\frac14\|\sum_iy_iu_ix_i\|^2-\frac14\sum_iu_i^2/C_i` with :math:`y^\top u=0,\ u\ge0`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.proof.line import LineProof
+from paretoclf.proof.stored import Stored
+from paretoclf.samples import Samples, largest
+
+_TINY = float(np.finfo(float).tiny)
+
+
+def prove_margins(
+    stored: Stored, y: Array, costs: Array | None = None, *,
+    K: Array | None = None, X: Samples | None = None, note: str = "",
+) -> LineProof:  # fmt: skip
+    """Prove the solutions of the biobjective margin problem on an interval of the positives' share.
+
+    Parameters
+    ----------
+    stored : Stored
+        One segment. Its multipliers are those of theta = 1.
+    y : array of shape (n,)
+        Labels.
+    costs : array of shape (n,), optional
+        Weights of the squared slacks; without them the problem is the hard one.
+    K : array of shape (n, n), optional
+        Kernel matrix. Exactly one of K and X must be given.
+    X : array or CSR array of shape (n, d), optional
+        Features.
+    note : str
+        Passed on.
+    """
+    given = np.zeros(y.size)
+    given[stored.index] = stored.a0
+    u = np.maximum(given, 0.0)
+    up, down = float(u[y > 0].sum()), float(u[y < 0].sum())
+    least = min(up, down)
+    feasible = u * np.where(y > 0, least / max(up, _TINY), least / max(down, _TINY))
+    w = None if stored.w is None else stored.w[0]
+    scores, norm2, apart = _slope(0.5 * y * u, w, K, X)
+    dual = 2.0 * least - _slope(0.5 * y * feasible, None, K, X)[1]
+    t = stored.t
+    f = scores + np.array([[stored.b0[0]], [stored.b1[0]]])  # a row for each end
+    target = np.where(y > 0, 2.0 * t[:, None], 2.0 * (1.0 - t[:, None]))
+    same = (f[0] * f[1] > 0.0) * np.abs(f)  # affine, where it counts
+    residuals = {"stationarity in w": apart, "balance": abs(float(y @ u)) / max(up + down, _TINY)}
+    slack = y * f - target
+    if costs is None:
+        distance = float(np.min(scores[y > 0]) - np.max(scores[y < 0]))
+        primal = np.full(3, norm2 * (2.0 / distance) ** 2 if distance > 0 else np.inf)
+    else:
+        dual -= 0.25 * float((feasible**2 / costs).sum())
+        xi = np.maximum(0.0, -slack)
+        slack = slack + xi
+        primal = norm2 + np.array([costs @ xi[0] ** 2, costs @ (xi[0] * xi[1]), costs @ xi[1] ** 2])
+        wrong = np.abs(xi - 0.5 * given / costs).max(axis=0, initial=0.0)
+        residuals["stationarity in xi"] = float(wrong.max()) / (1.0 + float(same.min(axis=0).max()))
+    scaled = slack / np.maximum(target + same, _TINY)
+    theta = t / (1.0 - t)
+    lam = np.where(y > 0, given, given / theta[:, None])
+    loads = lam / np.maximum(lam.max(axis=1, keepdims=True), _TINY)
+    residuals["margin"] = float(np.maximum(-scaled, 0.0).max())
+    residuals["box"] = float(np.maximum(-loads, 0.0).max())
+    meeting = np.minimum(loads.max(axis=0), scaled.max(axis=0))
+    residuals["complementarity"] = float(np.maximum(meeting, 0.0).max())
+    start, end, bend = stored.value[0]
+    value = np.array([start, 0.5 * (start + end) - 0.5 * bend, end])
+    residuals["value"] = float(np.abs(value - dual).max()) / max(dual, _TINY)
+    gaps, sizes = (primal - dual)[None], np.full((1, 3), max(dual, 0.0))
+    sample = np.array([int(np.argmax(np.maximum(meeting, -scaled.min(axis=0))))])
+    each = {name: np.array([value]) for name, value in residuals.items()}
+    return LineProof(t, gaps, sizes, np.zeros((1, 3)), np.full((1, 3), dual), each, sample, "share", note)
+
+
+def _slope(coef: Array, w: Array | None, K: Array | None, X: Samples | None) -> tuple[Array, float, float]:
+    """Scores, squared norm and residual of stationarity of the slope that coefficients imply, or of w."""
+    if X is None:
+        assert K is not None
+        scores = K @ coef
+        return scores, float(coef @ scores), 0.0
+    implied: Any = np.asarray(X.T @ coef)
+    if w is None:
+        return np.asarray(X @ implied), float(implied @ implied), 0.0
+    size = largest(X)
+    terms = np.asarray(abs(X).T @ np.abs(coef))
+    apart = float(np.max(np.abs(w - implied) * size / (1.0 + terms * size), initial=0.0))
+    return np.asarray(X @ w), float(w @ w), apart

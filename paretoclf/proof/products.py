@@ -1,0 +1,185 @@
+"""Scores of the moving samples of a block, from a kernel matrix or from features.
+
+Between the two ends of a block (its anchors) a sample that keeps to its cap moves as its cap does: affinely. So the
+slope is ``(1 - s) w_a + s w_z + v``, where v comes from the moving samples alone. What a block costs is what these do:
+scores of all samples are computed at the anchors only, afresh from the raw arrays, and of all samples that are not
+moving it is enough to know that ``|v . x_i| <= |v| |x_i|``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.checks import Array, Index
+from paretoclf.proof.stored import Group, Stored
+from paretoclf.samples import Samples, dense, largest, squares
+from paretoclf.tolerances import ROUNDING
+
+#: Rows of the two ends of each segment.
+Ends = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """What is known at the g + 1 anchors of a group.
+
+    Scores (g + 1, n); where there are features, (g + 1, d) each, slopes that the multipliers imply, slopes that are
+    judged, and what the absolute values of the terms of the former add up to.
+    """
+
+    scores: Array
+    implied: Array | None = None
+    judged: Array | None = None
+    terms: Array | None = None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What one block needs of the scores, a row for each of its columns (points of the line).
+
+    Attributes
+    ----------
+    of_moving : array of shape (c, u)
+        Scores of the moving samples.
+    deviation : array of shape (c,)
+        ``|v|``, up to a shift of all scores by ``shift`` (c,).
+    norm2 : array of shape (c,)
+        ``lam |w|^2`` for the w that the multipliers imply.
+    cross : array of shape (k,)
+        ``lam w . w'`` of the two ends of each segment.
+    apart : array of shape (c,)
+        Residual of stationarity: of the slope that is judged to the one that the multipliers imply.
+    distance : array of shape (c,)
+        Distance of the two.
+    others : callable
+        Scores (c, k) of k other samples.
+    """
+
+    of_moving: Array
+    deviation: Array
+    shift: Array
+    norm2: Array
+    cross: Array
+    apart: Array
+    distance: Array
+    others: Callable[[Index], Array]
+
+
+class KernelProducts:
+    """Scores ``K (y alpha) / lam``."""
+
+    def __init__(self, K: Array, y: Array, lam: float = 1.0) -> None:
+        self.K, self.y, self.lam = K, y, lam
+        self.reach = np.sqrt(np.maximum(np.diagonal(K), 0.0))
+        self.largest2 = self.length2 = float(self.reach.max(initial=0.0)) ** 2
+
+    def anchors(self, group: Group, stored: Stored) -> Anchors:
+        """Scores at the anchors."""
+        return Anchors((group.alpha * self.y) @ self.K / self.lam)
+
+    def block(
+        self, anchors: Anchors, group: Group, k: int, U: Index, coef: Array, share: Array, ends: Ends, w: Array | None
+    ) -> Scores:
+        """Scores of block k of a group, in which the samples U move.
+
+        ``coef`` (c, u) are their ``y alpha``, ``share`` (c,) says where between the anchors each column is, and ``w``
+        (c, d) are the stored slopes. ``ends`` are the columns of the beginnings and of the ends of the segments.
+        """
+        K, lam, between = self.K[np.ix_(U, U)], self.lam, np.stack([1.0 - share, share], axis=1)
+        at, full = anchors.scores[k : k + 2], group.alpha[k : k + 2] * self.y
+        mine, inner = full[:, U] @ K / lam, at[:, U]
+        rest = inner - mine  # scores of the slope without the moving samples, at the anchors
+        scores = coef @ K
+        scores /= lam
+        scores += between @ rest
+        # Products of the two parts of the slope: of the anchors, of what is left there without the moving samples.
+        whole = full @ at.T
+        part = whole - full[:, U] @ inner.T
+        left = whole - full[:, U] @ inner.T - inner @ full[:, U].T + full[:, U] @ mine.T
+        of_rest, of_ends = coef @ rest.T, coef @ inner.T
+
+        def cross(i: Any, j: Any) -> Array:
+            p, q = between[i], between[j]
+            return np.asarray(_rows(coef[i], scores[j]) + _rows(p, of_rest[j]) + _rows(p @ left, q))
+
+        norm2, zero = cross(slice(None), slice(None)), np.zeros(share.size)
+        chord2 = norm2 - 2 * _rows(between, of_ends + between @ part) + _rows(between @ whole, between)
+        # A difference of sums that may cancel.
+        terms = float(group.alpha[k : k + 2].sum(axis=1).max() + np.abs(coef).sum(axis=1).max()) ** 2 * self.length2
+        deviation = np.sqrt(np.maximum(chord2, 0.0) / lam + ROUNDING * terms / lam**2)
+
+        def others(W: Index) -> Array:
+            B = self.K[np.ix_(U, W)]
+            return np.asarray(coef @ B / lam + between @ (at[:, W] - full[:, U] @ B / lam))
+
+        return Scores(scores, deviation, zero, norm2, cross(*ends), zero, zero, others)
+
+
+class FeatureProducts:
+    """Scores ``X w``: of stored slopes, or of those that multipliers imply, ``X' (y alpha) / lam``."""
+
+    def __init__(self, X: Samples, y: Array, lam: float = 1.0) -> None:
+        self.X, self.y, self.lam = X, y, lam
+        # A common shift of all scores is no deviation: what counts are distances from the mean.
+        self.mean = np.zeros(X.shape[1]) if sp.issparse(X) else X.mean(axis=0)
+        self.reach = np.sqrt(squares(X if sp.issparse(X) else X - self.mean))
+        self.size = largest(X)
+        self.largest2 = float(squares(X).max(initial=0.0))
+        self.length2 = float(self.size @ self.size)
+
+    def anchors(self, group: Group, stored: Stored) -> Anchors:
+        """Slopes and scores at the anchors."""
+        coef = (group.alpha * self.y).T
+        implied = np.asarray(self.X.T @ coef).T / self.lam
+        judged = implied if stored.w is None else stored.w[group.ends]
+        terms = np.asarray(abs(self.X).T @ np.abs(coef)).T / self.lam
+        return Anchors(np.asarray(self.X @ judged.T).T, implied, judged, terms)
+
+    def block(
+        self, anchors: Anchors, group: Group, k: int, U: Index, coef: Array, share: Array, ends: Ends, w: Array | None
+    ) -> Scores:
+        """Scores of block k of a group, as for a kernel matrix."""
+        assert anchors.implied is not None
+        assert anchors.judged is not None
+        assert anchors.terms is not None
+        Z, lam, between = self.X[U], self.lam, np.stack([1.0 - share, share], axis=1)
+        inner = (group.alpha[k : k + 2] * self.y)[:, U]
+        implied = between @ (anchors.implied[k : k + 2] - np.asarray(Z.T @ inner.T).T / lam)
+        implied += np.asarray(Z.T @ coef.T).T / lam
+        judged = implied if w is None else w
+        v = judged - between @ anchors.judged[k : k + 2]
+        apart = distance = np.zeros(share.size)
+        if judged is not implied:
+            wrong = np.abs(judged - implied)
+            distance = np.sqrt(_rows(wrong, wrong))
+            wrong *= self.size
+            apart = (wrong / (1.0 + np.abs(implied) * self.size)).max(axis=1, initial=0.0)
+            if apart.max(initial=0.0) > ROUNDING:  # w is a sum of terms that cancel: what they are rounded by
+                absolute = abs(Z)
+                terms = between @ (anchors.terms[k : k + 2] - np.asarray(absolute.T @ (self.y[U] * inner).T).T / lam)
+                terms += np.asarray(absolute.T @ (self.y[U] * coef).T).T / lam
+                apart = (wrong / (1.0 + np.maximum(terms, 0.0) * self.size)).max(axis=1, initial=0.0)
+
+        def others(W: Index) -> Array:
+            return np.asarray(dense(self.X[W] @ judged.T)).T
+
+        return Scores(
+            np.asarray(dense(Z @ judged.T)).T,
+            np.sqrt(_rows(v, v)),
+            v @ self.mean,
+            lam * _rows(implied, implied),
+            lam * _rows(implied[ends[0]], implied[ends[1]]),
+            apart,
+            distance,
+            others,
+        )
+
+
+def _rows(a: Array, b: Array) -> Array:
+    """Inner products of rows."""
+    return np.asarray(np.einsum("ij,ij->i", a, b))

@@ -1,0 +1,167 @@
+"""Stored segments, block by block: the multipliers of the samples that move in a block, at the ends of its segments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from paretoclf.checks import Array, Index, Mask
+
+#: State of a sample whose multiplier is at its cap. (0: it is 0; anything else: it is listed.)
+AT_CAP = 1
+
+
+class Stored(Protocol):
+    """Segments as arrays: what a proof is asked to believe.
+
+    ``t`` (m+1,) ends; on segment j the samples ``index[ptr[j]:ptr[j+1]]`` have multipliers that go from ``a0`` to
+    ``a1``, all others are at 0 or at their cap: ``state`` (n,) on segment 0 and ``changes`` (3, .) in order, a segment,
+    a sample, its new state. Intercepts ``b0``, ``b1`` (m,), optimal values ``value`` (m, 3): at both ends, and the bend
+    c of ``(1 - f) s + f e - f (1 - f) c``; slopes ``w`` (m+1, d) or None; for a 2nu-SVM the margins ``rho0``, ``rho1``.
+    """
+
+    @property
+    def t(self) -> Array: ...  # noqa: D102
+    @property
+    def ptr(self) -> Index: ...  # noqa: D102
+    @property
+    def index(self) -> Index: ...  # noqa: D102
+    @property
+    def a0(self) -> Array: ...  # noqa: D102
+    @property
+    def a1(self) -> Array: ...  # noqa: D102
+    @property
+    def b0(self) -> Array: ...  # noqa: D102
+    @property
+    def b1(self) -> Array: ...  # noqa: D102
+    @property
+    def value(self) -> Array: ...  # noqa: D102
+    @property
+    def w(self) -> Array | None: ...  # noqa: D102
+    @property
+    def state(self) -> Any: ...  # noqa: D102
+    @property
+    def changes(self) -> Index: ...  # noqa: D102
+    @property
+    def rho0(self) -> Array: ...  # noqa: D102
+    @property
+    def rho1(self) -> Array: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some blocks in a row, and the multipliers at their ends (the anchors), one row for each.
+
+    Attributes
+    ----------
+    ends : int array of shape (g + 1,)
+        Block k consists of the segments ``ends[k]`` to ``ends[k + 1] - 1``.
+    states : array of shape (g, n)
+        State of each sample on the first segment of each block.
+    alpha : array of shape (g + 1, n)
+        Multipliers at the anchors: those at the beginning of segment ``ends[k]`` (at its end, for the last of all).
+    """
+
+    ends: Index
+    states: Any
+    alpha: Array
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some segments in a row, and the samples that do not keep to one bound all through them.
+
+    Attributes
+    ----------
+    moving : int array of shape (u,)
+        These samples.
+    at_cap : bool array of shape (k, u)
+        Whether they are at their cap on each of the k segments, where they are not listed.
+    row, column : int array of shape (e,)
+        Segment (from 0) and position in ``moving`` of each sample that is listed.
+    """
+
+    moving: Index
+    at_cap: Mask
+    row: Index
+    column: Index
+
+
+def groups(stored: Stored, caps: Array, size: int, rows: int, clip: bool) -> Iterator[Group]:
+    """Cut the segments into blocks of at most `size`, and these into groups of at most `rows` blocks.
+
+    Parameters
+    ----------
+    stored : Stored
+    caps : array of shape (2, n)
+        Caps at t = 0 and at t = 1.
+    size, rows : int
+    clip : bool
+        Whether multipliers that leave their box are to be put back on its border.
+    """
+    m, n = stored.t.size - 1, caps.shape[1]
+    cuts = np.append(np.arange(0, m, size), m)
+    piece, sample, new = stored.changes
+    until = np.searchsorted(piece, cuts, side="right")
+    state, done = np.array(stored.state, dtype=np.int8), 0
+    for first in range(0, cuts.size - 1, rows):
+        ends = cuts[first : first + rows + 1]
+        t = stored.t[ends]
+        cap = np.multiply.outer(1.0 - t, caps[0]) + np.multiply.outer(t, caps[1])
+        states, alpha = np.empty((ends.size, n), dtype=np.int8), np.empty((ends.size, n))
+        for k, a in enumerate(ends):
+            if a < m:
+                part, done = slice(done, until[first + k]), until[first + k]
+                state[sample[part]] = new[part]  # of repeated samples the last assignment stands
+            j, listed = (a, stored.a0) if a < m else (m - 1, stored.a1)
+            part = slice(stored.ptr[j], stored.ptr[j + 1])
+            states[k] = state
+            if a == m:  # the state on the last segment
+                late = slice(done, None)
+                states[k][sample[late]] = new[late]
+            np.multiply(cap[k], states[k] == AT_CAP, out=alpha[k])
+            index = stored.index[part]
+            alpha[k, index] = np.clip(listed[part], 0.0, cap[k, index]) if clip else listed[part]
+        yield Group(ends, states[:-1], alpha)
+
+
+class Cutter:
+    """Cuts one block after the other out of stored segments."""
+
+    def __init__(self, stored: Stored) -> None:
+        self.stored = stored
+        m, n = stored.t.size - 1, np.size(stored.state)
+        piece, sample, new = stored.changes
+        self.until = np.searchsorted(piece, np.arange(m + 1), side="right")
+        # By how much each change moves "at its cap", as a number: then sums of changes are states.
+        order = np.argsort(sample, kind="stable")
+        after = (new[order] == AT_CAP).astype(np.int8)
+        before = np.empty_like(after)
+        before[1:] = after[:-1]
+        first = np.append(True, np.diff(sample[order]) != 0)[: sample.size]
+        before[first] = np.asarray(stored.state)[sample[order[first]]] == AT_CAP
+        self.step = np.empty_like(after)
+        self.step[order] = after - before
+        self.position: Index = np.empty(n, dtype=np.int64)
+        self.seen: Mask = np.zeros(n, dtype=np.bool_)
+
+    def block(self, a: int, z: int, state: Any) -> Block:
+        """Segments a to z - 1; ``state`` are the states on the first of them."""
+        S, m = self.stored, self.stored.t.size - 1
+        after = S.ptr[min(z + 1, m)]  # the multipliers at the second anchor are those of the next segment
+        listed = S.index[S.ptr[a] : after]
+        self.seen[listed] = True
+        self.seen[S.changes[1, self.until[a] : self.until[min(z, m - 1)]]] = True
+        moving = np.flatnonzero(self.seen)
+        self.seen[moving] = False
+        self.position[moving] = np.arange(moving.size)
+        steps = np.zeros((z - a, moving.size), dtype=np.int8)
+        steps[0] = state[moving] == AT_CAP
+        inside = slice(self.until[a], self.until[z - 1])
+        np.add.at(steps, (S.changes[0, inside] - a, self.position[S.changes[1, inside]]), self.step[inside])
+        at_cap = np.add.accumulate(steps, axis=0, dtype=np.int8).astype(np.bool_)
+        row = np.repeat(np.arange(z - a), np.diff(S.ptr[a : z + 1]))
+        return Block(moving, at_cap, row, self.position[listed[: row.size]])
