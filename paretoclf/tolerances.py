@@ -277,3 +277,13 @@ MIXING_MASS = 1e-9
 #: The cheapest point of a trade-off curve: bound and value may differ by this share of the largest cost there is. The
 #: bound is of first order: a tenth of it takes three times as long.
 CHEAPEST = 1e-7
+
+#: The weights of a mixture's components must add up to 1 up to this: each is rounded to 1e-16.
+COMPONENT_WEIGHTS = 1e-12
+
+#: A point of a population's ROC curve is on the hull if it is this close to it, relative to its distance from the
+#: nearer corner: rates are rounded to about 1e-15.
+HULL_ROUNDING = 1e-12
+
+#: Variances along a slope that differ by less than this share of them are equal: each is a sum of a few products.
+SAME_VARIANCE = 1e-12
