@@ -188,7 +188,9 @@ def solution_at(
         w, b = _square(here, log_rho)
     else:
         # The slope of the square loss at equal weights has about the right length.
-        firsts = [start.w] if start is not None and start.w.any() else [_square(here, 0.0)[0]]
+        firsts = [_square(here, 0.0)[0]]
+        if start is not None and start.w.any():
+            firsts = [start.w + (log_odds - start.log_odds) * start.towards[0]]
         if loss == "hinge":
             low, high = _ends(here)
             if not low.log_rho < log_rho < -high.log_rho:
