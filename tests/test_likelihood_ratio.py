@@ -138,9 +138,10 @@ def test_scale_mixtures_share_their_linear_pareto_set_but_not_their_likelihood_r
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"n": 1}, "n must be at least 2, got 1"),
-        ({"draws": 10}, "draws must be at least 1000, got 10"),
-        ({"n": "many"}, "n must be a number"),
+        ({"n": 1}, "n must be a whole number of at least 2, got 1"),
+        ({"draws": 10}, "draws must be a whole number of at least 1000, got 10"),
+        ({"n": 2.5}, "n must be a whole number of at least 2, got 2.5"),
+        ({"rng": -1}, "rng must be a seed"),
     ],
 )
 def test_bad_input_is_named(arguments, said):

@@ -50,7 +50,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, what_it_is
 from paretoclf.classifiers import LinearRule, Rule
 from paretoclf.errors import InputError
 from paretoclf.evidence import Judged
@@ -144,7 +144,7 @@ class ExtremeAsymmetry(Formulation):
 
     def __init__(self, population: Population, end: int = 0) -> None:
         if not isinstance(population, Population):
-            raise InputError(f"population must be a Population, got {type(population).__name__}")
+            raise InputError(f"population must be a Population, got {what_it_is(population)}")
         if end not in (0, 1):
             raise InputError(f"end must be 0 or 1, got {end!r}")
         population.moments.require_difference()

@@ -14,7 +14,16 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp, ndtr
 
-from paretoclf.checks import Array, check_number, check_positive_number
+from paretoclf.checks import (
+    Array,
+    Rng,
+    check_count,
+    check_number,
+    check_positive_number,
+    check_rng,
+    real_array,
+    what_it_is,
+)
 from paretoclf.errors import InputError
 from paretoclf.gaussian.moments import Moments, check_mean, covariance_root
 from paretoclf.samples import check_samples, dense
@@ -71,7 +80,7 @@ class Mixture:
             means.append(check_mean(mean, name("means", i), means[0].size if means else None))
         roots = [covariance_root(S, name("covariances", i), means[0].size) for i, S in enumerate(given)]
         k = len(means)
-        weights = np.full(k, 1.0 / k) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
+        weights = np.full(k, 1.0 / k) if self.weights is None else real_array(self.weights, "weights", copy=True)
         if weights.shape != (k,):
             raise InputError(f"weights must have shape ({k},), got {weights.shape}")
         if not (weights > 0).all() or not abs(weights.sum() - 1.0) <= COMPONENT_WEIGHTS:
@@ -104,8 +113,8 @@ class Mixture:
         array([[1.8]])
         """
         factors = [check_positive_number(v, f"scales[{i}]") for i, v in enumerate(np.atleast_1d(scales))]
-        Sigma = np.atleast_2d(np.asarray(dispersion, dtype=np.float64))
-        centre = np.atleast_1d(np.asarray(mean, dtype=np.float64))
+        Sigma = np.atleast_2d(real_array(dispersion, "dispersion"))
+        centre = np.atleast_1d(real_array(mean, "mean"))
         return cls([centre for _ in factors], [v * Sigma for v in factors], weights)  # type: ignore[arg-type]
 
     @property
@@ -155,9 +164,9 @@ class Mixture:
             terms.append(np.log(weight) - 0.5 * (white**2).sum(axis=0) - np.log(np.diagonal(root)).sum())
         return np.asarray(logsumexp(terms, axis=0) - 0.5 * self.d * np.log(2 * np.pi))
 
-    def draw(self, n: int, rng: int | np.random.Generator = 0) -> Array:
+    def draw(self, n: int, rng: Rng = 0) -> Array:
         """Draw n samples, shape (n, d); ``rng`` is a seed or a generator."""
-        source = np.random.default_rng(rng)
+        n, source = check_count(n, "n", 1), check_rng(rng)
         which = source.choice(self.k, size=n, p=self.weights / self.weights.sum())
         noise = source.standard_normal((n, self.d))
         return np.asarray(self.means[which] + np.einsum("na,nab->nb", noise, self.roots[which]))
@@ -203,7 +212,7 @@ class Population:
     def __post_init__(self) -> None:
         for name, given in (("positives", self.positives), ("negatives", self.negatives)):
             if not isinstance(given, Mixture):
-                raise InputError(f"{name} must be a Mixture, got {type(given).__name__}")
+                raise InputError(f"{name} must be a Mixture, got {what_it_is(given)}")
         if self.positives.d != self.negatives.d:
             raise InputError(
                 f"negatives must have as many features as positives ({self.positives.d}), got {self.negatives.d}"
@@ -263,13 +272,15 @@ class Population:
         """Logarithm of the density of the positives over that of the negatives, shape (m,)."""
         return self.positives.log_density(X) - self.negatives.log_density(X)
 
-    def draw(self, n: int, rng: int | np.random.Generator = 0) -> tuple[Array, Array]:
+    def draw(self, n: int, rng: Rng = 0) -> tuple[Array, Array]:
         """Draw n samples with their labels: X of shape (n, d), y of shape (n,)."""
-        source = np.random.default_rng(rng)
+        source = check_rng(rng)
+        n = check_count(n, "n", 1)
         y = np.where(source.random(n) < self.prior_plus, 1.0, -1.0)
         X = np.empty((n, self.d))
         for label, mixture in ((1.0, self.positives), (-1.0, self.negatives)):
-            X[y == label] = mixture.draw(int(np.count_nonzero(y == label)), source)
+            if (y == label).any():
+                X[y == label] = mixture.draw(int(np.count_nonzero(y == label)), source)
         return X, y
 
     def __repr__(self) -> str:

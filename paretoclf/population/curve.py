@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, ndtr
 
-from paretoclf.checks import Array, Mask, check_number
+from paretoclf.checks import Array, Mask, check_count, real_array
 from paretoclf.classifiers import LinearRule
 from paretoclf.errors import InputError
 from paretoclf.population.classes import Population
@@ -203,7 +203,9 @@ def population_curve(population: Population, loss: str = "square", asymmetries: 
     >>> curve.best(0.3).asymmetry
     0.4
     """
-    given = DEFAULT_ASYMMETRIES if asymmetries is None else np.atleast_1d(np.asarray(asymmetries, dtype=np.float64))
+    given = (
+        DEFAULT_ASYMMETRIES if asymmetries is None else np.atleast_1d(real_array(asymmetries, "asymmetries", copy=True))
+    )
     if given.ndim != 1 or not given.size:
         raise InputError(f"asymmetries must be a non-empty vector, got shape {given.shape}")
     check_loss(loss)
@@ -241,16 +243,15 @@ def intercept_curve(population: Population, w: Any, n: int = 401) -> InterceptCu
     >>> pc.intercept_curve(pair, [1.0])
     InterceptCurve(401 intercepts, area 0.921350)
     """
-    slope = np.asarray(w, dtype=np.float64)
+    slope = real_array(w, "w", copy=True)
     if slope.shape != (population.d,) or not np.isfinite(slope).all() or not slope.any():
         raise InputError(f"w must be a finite vector of {population.d} numbers, not all 0, got {w!r}")
-    if int(check_number(n, "n")) < 2:
-        raise InputError(f"n must be at least 2, got {n!r}")
+    n = check_count(n, "n", 2)
     ends = []
     for mixture in (population.positives, population.negatives):
         centre, spread = mixture.means @ slope, mixture.spreads(slope)
         ends += [float(np.min(centre - 9.0 * spread)), float(np.max(centre + 9.0 * spread))]
-    b = -np.linspace(max(ends), min(ends), int(n))
+    b = -np.linspace(max(ends), min(ends), n)
     fpr, tpr = population.rates(np.broadcast_to(slope, (b.size, slope.size)), b)
     plus, minus = population.positives, population.negatives
     apart = np.subtract.outer(plus.means @ slope, minus.means @ slope)

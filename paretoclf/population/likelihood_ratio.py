@@ -26,9 +26,8 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from paretoclf.checks import Array, check_number
+from paretoclf.checks import Array, Rng, check_count, check_rng
 from paretoclf.classifiers import Rule
-from paretoclf.errors import InputError
 from paretoclf.population.classes import Population
 from paretoclf.population.quadrature import integrate
 from paretoclf.population.solution import check_asymmetry
@@ -195,7 +194,7 @@ class LikelihoodRatioCurve:
 
 
 def likelihood_ratio_curve(
-    population: Population, n: int = 201, *, draws: int = 200_000, rng: int | np.random.Generator = 0
+    population: Population, n: int = 201, *, draws: int = 200_000, rng: Rng = 0
 ) -> LikelihoodRatioCurve:
     """The ROC curve of the likelihood ratio, exact for two Gaussians and by Monte Carlo for mixtures.
 
@@ -231,18 +230,15 @@ def likelihood_ratio_curve(
     >>> round(curve.auc, 4), round(float(ndtr(np.sqrt(2.0))), 4)
     (0.9213, 0.9214)
     """
-    if int(check_number(n, "n")) < 2:
-        raise InputError(f"n must be at least 2, got {n!r}")
+    n = check_count(n, "n", 2)
     if population.gaussian:
-        return LikelihoodRatioCurve(population, *_Gaussians.of(population).curve(int(n)), error=0.0)
-    if int(check_number(draws, "draws")) < 1000:
-        raise InputError(f"draws must be at least 1000, got {draws!r}")
-    source, half = np.random.default_rng(rng), int(draws) // 2
+        return LikelihoodRatioCurve(population, *_Gaussians.of(population).curve(n), error=0.0)
+    source, half = check_rng(rng), check_count(draws, "draws", 1000) // 2
     X = np.concatenate([population.positives.draw(half, source), population.negatives.draw(half, source)])
     ratio = np.sort(population.log_ratio(X))[::-1]
     # Shares of the draws by their densities: each class has the mean of its weights, which is 1 but for chance.
     minus, plus = expit(-ratio), expit(ratio)
     fpr, tpr = np.cumsum(minus) / minus.sum(), np.cumsum(plus) / plus.sum()
     # Equal steps along the curve.
-    kept = np.searchsorted(fpr + tpr, np.linspace(0.0, 2.0, int(n))).clip(0, ratio.size - 1)
+    kept = np.searchsorted(fpr + tpr, np.linspace(0.0, 2.0, n)).clip(0, ratio.size - 1)
     return LikelihoodRatioCurve(population, ratio[kept], fpr[kept], tpr[kept], error=float(1.0 / np.sqrt(2.0 * half)))
