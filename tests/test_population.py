@@ -141,6 +141,14 @@ def test_testing_asymmetries_are_slopes_of_the_curve(loss):
         assert at.testing_asymmetry == pytest.approx(beta, rel=1e-5)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_derivative_of_the_solution(loss):
+    at, h = solution_at(mixtures(), -0.5, loss), 1e-5
+    low, high = (solution_at(mixtures(), -0.5 + e, loss) for e in (-h, h))
+    assert at.towards[0] == pytest.approx((high.w - low.w) / (2 * h), rel=1e-4, abs=1e-7)
+    assert at.towards[1] == pytest.approx((high.b - low.b) / (2 * h), rel=1e-4)
+
+
 def test_the_fixture_of_the_erf_loss():
     population = pc.Population(pc.Mixture([1.0, 0.0], np.eye(2)), pc.Mixture([-1.0, 0.0], 2 * np.eye(2)))
     found = pc.population_solution(population, 0.5, "erf")
