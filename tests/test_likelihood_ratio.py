@@ -24,7 +24,7 @@ def test_equal_covariances_are_the_linear_rule_in_any_tail():
     population = pc.Population(pc.Mixture([1.0, 0.0], np.eye(2)), pc.Mixture([-1.0, 0.0], np.eye(2)))
     exact = _Gaussians.of(population)
     for c in (-60.0, -5.0, 0.0, 2.0, 30.0, 200.0):
-        fpr, tpr = exact.rates(c)
+        fpr, tpr = exact.shares(c)
         assert fpr == pytest.approx(norm.sf((c + 2) / 2), rel=1e-11)
         assert tpr == pytest.approx(norm.sf((c - 2) / 2), rel=1e-11)
 
@@ -37,9 +37,9 @@ def test_one_feature_is_two_half_lines():
         # x^2 / 2 - (x - m)^2 / 8 - log 2 >= c
         roots = np.roots([3 / 8, m / 4, -(m**2) / 8 - np.log(2) - c])
         low, high = sorted(roots.real)
-        assert exact.rates(c)[0] == pytest.approx(norm.cdf(low) + norm.sf(high), rel=1e-10)
-        assert exact.rates(c)[1] == pytest.approx(norm.cdf(low, m, 2) + norm.sf(high, m, 2), rel=1e-10)
-    assert exact.rates(-(m**2) / 6 - np.log(2) - 0.01) == pytest.approx((1.0, 1.0), abs=1e-10)
+        assert exact.shares(c)[0] == pytest.approx(norm.cdf(low) + norm.sf(high), rel=1e-10)
+        assert exact.shares(c)[1] == pytest.approx(norm.cdf(low, m, 2) + norm.sf(high, m, 2), rel=1e-10)
+    assert exact.shares(-(m**2) / 6 - np.log(2) - 0.01) == pytest.approx((1.0, 1.0), abs=1e-10)
 
 
 @pytest.mark.parametrize(("d", "seed"), [(2, 0), (3, 1), (5, 2), (5, 3)])
@@ -57,7 +57,7 @@ def test_the_slope_of_the_curve_is_the_ratio():
     # Neyman and Pearson: dv / du = e^c.
     exact = _Gaussians.of(random_gaussians(3, 1))
     for c in (-2.0, 0.3, 4.0):
-        low, high = exact.rates(c - 1e-4), exact.rates(c + 1e-4)
+        low, high = exact.shares(c - 1e-4), exact.shares(c + 1e-4)
         assert (low[1] - high[1]) / (low[0] - high[0]) == pytest.approx(np.exp(c), rel=1e-6)
 
 
@@ -115,9 +115,9 @@ def test_scale_mixtures_share_their_linear_pareto_set_but_not_their_likelihood_r
     rng = np.random.default_rng(0)
     for fpr in (0.05, 0.2):
         at = tradeoff.at_rate(fpr=fpr)
-        u = heavy.rates(at.w, at.b)
         # No other slope has a larger true positive rate at the same false positive rate, for either.
-        for each, (level, best) in ((gaussian, gaussian.rates(at.w, at.b)), (heavy, u)):
+        for each in (gaussian, heavy):
+            level, best = each.negatives.share(at.w, at.b), each.positives.share(at.w, at.b)
             for w in rng.normal(size=(60, 2)):
                 curve = pc.intercept_curve(each, w, 4001)
                 assert np.interp(level, curve.fpr, curve.tpr) <= best + 1e-6
@@ -131,7 +131,7 @@ def test_scale_mixtures_share_their_linear_pareto_set_but_not_their_likelihood_r
     # And the linear rules are worse than both of their own likelihood ratios.
     bound = pc.likelihood_ratio_curve(heavy, 401)
     points = tradeoff.curve(40)
-    fpr, tpr = heavy.rates(points.w, points.b)
+    fpr, tpr = heavy.negatives.share(points.w, points.b), heavy.positives.share(points.w, points.b)
     assert np.all(tpr <= bound.tpr_at(fpr) + 5 * bound.error)
 
 

@@ -1,4 +1,4 @@
-"""Figures 5 to 8 of Bach et al. (2006), as `examples/papers/bach2006_population.py` draws them: its numbers hold."""
+"""Figures 4 (bottom) to 8 of Bach et al. (2006), as `examples/papers/bach2006_population.py` draws them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from examples.papers.bach2006_population import PAIRS, beyond, figure_7_or_8, figures_5_and_6, scale_mixtures
+from examples.papers.bach2006_population import PAIRS, beyond, figure_4, figure_7_or_8, figures_5_and_6, scale_mixtures
 
 
 def test_the_densities_have_the_printed_numbers():
@@ -18,6 +18,18 @@ def test_the_densities_have_the_printed_numbers():
     for A, population in PAIRS.items():
         m, S = population.moments.delta, population.moments.Sigma_plus
         assert 1 / (m @ m) - 1 / (m @ S @ m) == pytest.approx(A, rel=1e-12)
+
+
+def test_figure_4(tmp_path):
+    numbers = figure_4(tmp_path)
+    assert (tmp_path / "bach_figure_4_population.png").stat().st_size > 10_000
+    for row in ("densities 1", "densities 2"):
+        areas = [
+            numbers[f"{row}: area{kind}"] for kind in (", intercept", " of the hull, asymmetry", " of the hull, both")
+        ]
+        assert areas[2] > max(areas[:2])
+        assert numbers[f"{row}: asymmetry behind intercept by up to"] > 1e-3  # the paper's point: no fixed order
+        assert numbers[f"{row}: share of ROC-consistent asymmetries"] < 0.95
 
 
 def test_figures_5_and_6(tmp_path):

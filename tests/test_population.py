@@ -43,14 +43,14 @@ def test_rates_are_shares_of_draws_and_broadcast():
     population = mixtures()
     X, y = population.draw(200_000, 3)
     w, b = np.array([[1.0, 0.5], [0.2, -1.0]]), np.array([0.3, -0.5])
-    fpr, tpr = population.rates(w, b)
+    fpr, fnr = population.rates(w, b)
     for j in range(2):
         positive = X @ w[j] + b[j] >= 0
         assert fpr[j] == pytest.approx(positive[y < 0].mean(), abs=6e-3)
-        assert tpr[j] == pytest.approx(positive[y > 0].mean(), abs=6e-3)
+        assert fnr[j] == pytest.approx(1 - positive[y > 0].mean(), abs=6e-3)
     assert (y > 0).mean() == pytest.approx(0.3, abs=5e-3)
-    assert population.rates(np.zeros(2), -1.0) == (0.0, 0.0)
-    assert population.rates(np.zeros(2), 1.0) == (1.0, 1.0)
+    assert population.rates(np.zeros(2), -1.0) == (0.0, 1.0)
+    assert population.rates(np.zeros(2), 0.0) == population.rates(np.zeros(2), 1.0) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -288,6 +288,24 @@ def test_at_moderate_asymmetries_the_mismatch_can_be_inverted():
     assert np.argmin(curve.expected_costs(beta)) == pytest.approx(j, abs=1)
 
 
+def test_varying_both_contains_varying_either():
+    population = mixtures()
+    curve = pc.population_curve(population, "hinge", np.linspace(0.2, 0.9, 15))
+    u, v = curve.both()
+    assert (u[0], v[0], u[-1], v[-1]) == (0, 0, 1, 1)
+    assert np.all(np.diff(np.diff(v) / np.diff(u)) < 0)
+    assert np.all(np.interp(curve.fpr, u, v) >= curve.tpr - 1e-12)
+    area = np.trapezoid(v, u)
+    assert area >= curve.auc - 1e-12
+    for w in curve.w[2:12:3]:
+        moved = pc.intercept_curve(population, w)
+        assert np.all(np.interp(moved.fpr, u, v) >= moved.tpr - 1e-12)
+        assert area >= np.trapezoid(moved.tpr, moved.fpr)
+    # Nothing was invented: no classifier of the family is below the bound of all of them.
+    bound = pc.likelihood_ratio_curve(population, 801)
+    assert np.all(v <= bound.tpr_at(u) + 5 * bound.error)
+
+
 def test_the_intercept_curve_and_its_area():
     population = mixtures()
     w = pc.population_solution(population, 0.5).w
@@ -298,7 +316,7 @@ def test_the_intercept_curve_and_its_area():
     assert (curve.fpr[0], curve.tpr[-1]) == pytest.approx((0, 1), abs=1e-12)
     assert np.all(np.diff(curve.fpr) >= 0)
     rule = curve.point(200)
-    assert population.rates(rule.w, rule.b) == pytest.approx((curve.fpr[200], curve.tpr[200]))
+    assert population.rates(rule.w, rule.b) == pytest.approx((curve.fpr[200], 1 - curve.tpr[200]))
 
 
 # ---- Bad input -------------------------------------------------------------------------------------------------------

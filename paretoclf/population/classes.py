@@ -147,13 +147,13 @@ class Mixture:
         r"""Standard deviations :math:`\sqrt{w^\top\Sigma_iw}` of the components along slopes: (..., d) to (..., k)."""
         return np.asarray(np.linalg.norm(np.einsum("iab,...b->...ia", self.roots, w), axis=-1))
 
-    def share(self, w: Any, b: Any) -> Array:
-        """Probability of ``w . x + b >= 0``, for slopes of shape (..., d) and intercepts of shape (...)."""
+    def share(self, w: Any, b: Any, label: int = 1) -> Array:
+        """Probability of a label, +1 where ``w . x + b >= 0``; slopes of shape (..., d), intercepts of shape (...)."""
         slope, intercept = np.asarray(w, dtype=np.float64), np.asarray(b, dtype=np.float64)
         scores, spread = slope @ self.means.T + intercept[..., None], self.spreads(slope)
         with np.errstate(divide="ignore", invalid="ignore"):
             far = np.where(scores >= 0, np.inf, -np.inf)  # w = 0: every sample has the score b
-            return np.asarray(ndtr(np.where(spread > 0, scores / spread, far)) @ self.weights)
+            return np.asarray(ndtr(label * np.where(spread > 0, scores / spread, far)) @ self.weights)
 
     def log_density(self, X: Any) -> Array:
         """Logarithm of the density at samples of shape (m, d), shape (m,)."""
@@ -201,8 +201,8 @@ class Population:
     >>> import numpy as np
     >>> from paretoclf.population.classes import Mixture, Population
     >>> pair = Population(Mixture([1.0, 0.0], np.eye(2)), Mixture([0.0, 0.0], np.eye(2)))
-    >>> pair.rates(np.array([1.0, 0.0]), -0.5)[0].round(6)
-    np.float64(0.308538)
+    >>> [float(rate.round(6)) for rate in pair.rates(np.array([1.0, 0.0]), -0.5)]
+    [0.308538, 0.308538]
     """
 
     positives: Mixture
@@ -255,8 +255,8 @@ class Population:
         return self.positives.k == 1 and self.negatives.k == 1
 
     def rates(self, w: Any, b: Any) -> tuple[Array, Array]:
-        """False positive and true positive rate of ``w . x + b >= 0``; slopes (..., d), intercepts (...)."""
-        return self.negatives.share(w, b), self.positives.share(w, b)
+        """False positive and false negative rate of hyperplanes, slopes of shape (..., d) and intercepts (...)."""
+        return self.negatives.share(w, b), self.positives.share(w, b, label=-1)
 
     def swapped(self) -> Population:
         """The same classes with their names exchanged."""

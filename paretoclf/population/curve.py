@@ -78,12 +78,27 @@ class PopulationCurve:
         """Vertices (fpr, tpr) of the upper convex hull of the points with (0, 0) and (1, 1)."""
         return upper_hull(self.fpr, self.tpr)
 
+    def both(self, n: int = 401) -> tuple[Array, Array]:
+        """Vertices (fpr, tpr) of the hull of every slope of the curve with every intercept: it contains all others.
+
+        Parameters
+        ----------
+        n : int
+            Number of intercepts for each slope, at least 2.
+        """
+        moved = [intercept_curve(self.population, w, n) for w in self.w if w.any()]
+        return upper_hull(
+            np.concatenate([self.fpr, *(each.fpr for each in moved)]),
+            np.concatenate([self.tpr, *(each.tpr for each in moved)]),
+        )
+
     @cached_property
     def consistent(self) -> Mask:
         """Which points are ROC-consistent: on the upper convex hull of these points with the two corners."""
         # Judged from both corners: a point below the diagonal at 1e-20 from (0, 0) is not on the hull. Where rates are
         # no doubles any more, the slope of the curve there must be beyond that of the hull at its corner.
-        tnr, fnr = self.population.rates(-self.w, -self.b)
+        plus, minus = self.population.positives, self.population.negatives
+        fnr, tnr = (mixture.share(self.w, self.b, label=-1) for mixture in (plus, minus))
         on = np.ones(len(self), dtype=bool)
         for u, v, steeper in ((self.fpr, self.tpr, self.log_slope), (fnr, tnr, -self.log_slope)):
             x, y = upper_hull(u, v)
@@ -252,7 +267,8 @@ def intercept_curve(population: Population, w: Any, n: int = 401) -> InterceptCu
         centre, spread = mixture.means @ slope, mixture.spreads(slope)
         ends += [float(np.min(centre - 9.0 * spread)), float(np.max(centre + 9.0 * spread))]
     b = -np.linspace(max(ends), min(ends), n)
-    fpr, tpr = population.rates(np.broadcast_to(slope, (b.size, slope.size)), b)
+    slopes = np.broadcast_to(slope, (b.size, slope.size))
+    fpr, tpr = (mixture.share(slopes, b) for mixture in (population.negatives, population.positives))
     plus, minus = population.positives, population.negatives
     apart = np.subtract.outer(plus.means @ slope, minus.means @ slope)
     both = np.hypot(*np.meshgrid(plus.spreads(slope), minus.spreads(slope), indexing="ij"))

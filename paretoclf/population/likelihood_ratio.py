@@ -109,7 +109,7 @@ class _Gaussians:
                 s = pole + inside
         return s
 
-    def rates(self, threshold: float) -> tuple[float, float]:
+    def shares(self, threshold: float) -> tuple[float, float]:
         """False positive and true positive rate; small ones to about as many digits as large ones."""
         # Linear part of K at infinity; where the variances of a feature agree it is quadratic, and either side will do.
         off = np.where(self.ratios == 1.0, 1e-300, 1.0 - self.ratios)
@@ -142,14 +142,14 @@ class _Gaussians:
             return float(brentq(excess, -sign * 1e-3 if excess(0.0) * sign > 0 else -1e3 * sign, step, xtol=1e-3))
 
         thresholds = [
-            reach(lambda c: self.rates(c)[1] - 1e-6, 1.0),
-            reach(lambda c: 1e-6 - (1.0 - self.rates(c)[0]), -1.0),
+            reach(lambda c: self.shares(c)[1] - 1e-6, 1.0),
+            reach(lambda c: 1e-6 - (1.0 - self.shares(c)[0]), -1.0),
         ]
-        points = [self.rates(c) for c in thresholds]
+        points = [self.shares(c) for c in thresholds]
         while len(points) < n:
             k = int(np.argmax(np.abs(np.diff(points, axis=0)).sum(axis=1)))
             thresholds.insert(k + 1, 0.5 * (thresholds[k] + thresholds[k + 1]))
-            points.insert(k + 1, self.rates(thresholds[k + 1]))
+            points.insert(k + 1, self.shares(thresholds[k + 1]))
         fpr, tpr = np.array(points).T
         return np.array(thresholds), fpr, tpr
 

@@ -86,7 +86,8 @@ class PopulationSolution:
     @property
     def rates(self) -> tuple[float, float]:
         """False positive and false negative rate."""
-        return self.fpr, float(self.population.positives.share(-self.w, -self.b))
+        fpr, fnr = self.population.rates(self.w, self.b)
+        return float(fpr), float(fnr)
 
     @property
     def fpr(self) -> float:
