@@ -182,6 +182,13 @@ def test_exchanging_the_classes_mirrors_everything(loss):
     assert there.rates == pytest.approx(here.rates[::-1])
 
 
+def test_classes_without_any_overlap_are_refused():
+    far = pc.Population(pc.Mixture([60.0], [[1.0]]), pc.Mixture([0.0], [[2.0]]))
+    with pytest.raises(pc.SolveError, match="so far apart that the risk is too small for a double"):
+        pc.population_solution(far, 0.5, "erf")
+    assert pc.population_solution(far, 0.5, "square").tpr == 1.0
+
+
 def test_square_loss_is_least_squares():
     population = pair()
     X, y = population.draw(300_000, 7)

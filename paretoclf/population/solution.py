@@ -324,6 +324,7 @@ def _newton(population: Population, loss: str, log_rho: float, firsts: Sequence[
     return minimise(profile, first, 0.0, metric, f"the population risk of the {loss} loss")
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def minimise(
     profile: Callable[[Array, float], tuple[float, Array, Array, Array, float]],
     w: Array,
@@ -351,7 +352,7 @@ def minimise(
     value, gradient, hessian, size, b = profile(w, b)
     last = 0
     for _ in range(_STEPS):
-        if (np.abs(gradient) <= _ROUNDING * size).all() or last == _LAST:
+        if (np.abs(gradient) <= _ROUNDING * size).all() or last == _LAST or not np.isfinite(hessian).all():
             break
         step = _step(gradient, hessian, root, 1.0 + float(np.linalg.norm(root @ w)))
         descent = float(gradient @ step)
@@ -363,13 +364,16 @@ def minimise(
         for halving in range(_HALVINGS):
             new = w + 0.5**halving * step
             found = profile(new, b)
-            if found[0] <= value + 1e-4 * 0.5**halving * descent:
+            if found[0] <= value + 1e-4 * 0.5**halving * descent:  # not where it is too large for a double
                 break
         else:
             break  # the value cannot be made smaller
         w, (value, gradient, hessian, size, b) = new, found
     if not (np.abs(gradient) <= 1e-7 * size).all():
-        raise SolveError(f"Newton's method did not converge for {name}; rescale the features")
+        raise SolveError(
+            f"Newton's method did not converge for {name}; it does not where the classes are so far apart that the "
+            "risk is too small for a double"
+        )
     return w, b
 
 
