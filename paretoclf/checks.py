@@ -181,6 +181,13 @@ def check_positive_number(value: Any, name: str) -> float:
     return v
 
 
+def check_count(value: Any, name: str, least: int) -> int:
+    """Return a whole number that is large enough."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
+
+
 def check_rng(rng: Any, name: str = "rng") -> np.random.Generator:
     """Return a generator of random numbers: the one given, or a new one from a seed."""
     if isinstance(rng, np.random.Generator):

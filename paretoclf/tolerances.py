@@ -250,3 +250,13 @@ CHEAPEST = 1e-7
 #: Proof of a line: the end of a segment and the beginning of the next are looked at together where the scores that are
 #: stored for them differ by no more than this (against 1); what they differ by counts as a residual.
 ONE_COLUMN = 1e-12
+
+#: The weights of a mixture's components must add up to 1 up to this: each is rounded to 1e-16.
+COMPONENT_WEIGHTS = 1e-12
+
+#: A point of a population's ROC curve is on the hull if it is this close to it, relative to its distance from the
+#: nearer corner: rates are rounded to about 1e-15.
+HULL_ROUNDING = 1e-12
+
+#: Variances along a slope that differ by less than this share of them are equal: each is a sum of a few products.
+SAME_VARIANCE = 1e-12

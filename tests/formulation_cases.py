@@ -33,6 +33,8 @@ class Case:
         that depends on the data the formulation has it as its ``unit``.)
     bad : sequence of mapping
         Parameter values that must be refused before anything is solved.
+    some : callable
+        From an instance to samples that its classifier can be asked about.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Case:
     bad: tuple[Mapping[str, Any], ...] = ()
     variant: str = ""
     tol: float = 1e-11  # cone programs end short of what quadratic ones reach
+    some: Callable[[Any], Any] = field(default=lambda formulation: formulation.X[:5])
 
     @property
     def id(self) -> str:
@@ -52,6 +55,17 @@ class Case:
 def samples(rng, n=36, d=3, shift=0.5):
     y = np.where(np.arange(n) < n // 3, 1.0, -1.0)
     return rng.normal(size=(n, d)) + shift * y[:, None], y
+
+
+def population(rng, d=3):
+    """Three components each, none of them near another."""
+    classes = []
+    for shift in (0.7, -0.7):
+        roots = rng.normal(size=(3, d, d))
+        covariances = [R @ R.T / d + 0.3 * np.eye(d) for R in roots]
+        weights = rng.dirichlet(np.full(3, 5.0))
+        classes.append(pc.Mixture(rng.normal(size=(3, d)) + shift, covariances, weights))
+    return pc.Population(*classes, prior_plus=0.3)
 
 
 KERNELS = {"linear": None, "rbf": pc.RBF(1.5)}
@@ -152,6 +166,17 @@ def gaussian_cases():
                 variant=kernel_name,
                 tol=1e-9,
             )
+    for end in (0, 1):
+        yield Case(
+            "ExtremeAsymmetry",
+            lambda rng, end=end: pc.ExtremeAsymmetry(population(rng), end),
+            ({},),
+            (("primal", "xi"),),
+            bad=bad({}),
+            variant=f"asymmetry to {end}",
+            tol=1e-9,
+            some=lambda formulation: formulation.mixture.means,
+        )
     zeta = ({"zeta": 20.0}, {"zeta": 80.0})
     yield Case(
         "SProcedure",

@@ -167,7 +167,7 @@ def test_a_sweep_agrees_with_single_solves(case, rng):
 def test_a_solution_reads_as_a_classifier_and_as_a_duality_table(case, rng):
     formulation = case.make(rng)
     solution = formulation.solve(**case.values[0])
-    labels = solution.classifier.predict(formulation.X[:5])
+    labels = solution.classifier.predict(case.some(formulation))
     assert set(labels) <= {-1.0, 1.0}
     table = solution.duality_table()
     violations = [row.violation for row in table]

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Rng, check_matrix, check_positive_number, check_rng, check_vector
+from paretoclf.checks import Array, Rng, check_count, check_matrix, check_positive_number, check_rng, check_vector
 from paretoclf.datasets.dataset import Dataset
 from paretoclf.errors import InputError
 from paretoclf.tolerances import GRAM_PSD
@@ -315,8 +315,7 @@ def _factor(cov: Any, d: int, name: str) -> Array:
 
 def _labels(n: int, prior_plus: float, rng: np.random.Generator) -> Array:
     """Independent labels with both classes present."""
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
-        raise InputError(f"n must be a whole number of at least 2, got {n!r}")
+    n = check_count(n, "n", 2)
     if not 0 < prior_plus < 1:
         raise InputError(f"prior_plus must lie strictly between 0 and 1, got {prior_plus!r}")
     while True:

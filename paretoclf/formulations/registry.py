@@ -22,6 +22,7 @@ OURS = {
     "SProcedure": "s_procedure",
     "MinimaxProbabilityMachine": "minimax_probability",
     "BiasedMinimaxProbabilityMachine": "biased_minimax",
+    "ExtremeAsymmetry": "extreme_asymmetry",
 }
 
 

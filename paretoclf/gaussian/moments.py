@@ -123,9 +123,12 @@ class Moments:
         InputError
             If a mean is no finite vector, or a covariance not symmetric or not positive definite.
         """
-        plus = _check_mean(mu_plus, "mu_plus", None)
-        minus = _check_mean(mu_minus, "mu_minus", plus.size)
-        roots = (_root(Sigma_plus, "Sigma_plus", plus.size), _root(Sigma_minus, "Sigma_minus", plus.size))
+        plus = check_mean(mu_plus, "mu_plus", None)
+        minus = check_mean(mu_minus, "mu_minus", plus.size)
+        roots = (
+            covariance_root(Sigma_plus, "Sigma_plus", plus.size),
+            covariance_root(Sigma_minus, "Sigma_minus", plus.size),
+        )
         return cls(plus, roots[0], minus, roots[1])
 
     @classmethod
@@ -266,14 +269,16 @@ class White:
         return np.asarray(solve_triangular(self.P, self.V @ np.asarray(z, dtype=np.float64))) / self.length
 
 
-def _check_mean(mean: Any, name: str, d: int | None) -> Array:
+def check_mean(mean: Any, name: str, d: int | None) -> Array:
+    """Return a mean as a finite vector, of length d unless that is None."""
     row: Array = check_matrix(np.atleast_1d(mean)[None] if np.ndim(mean) < 2 else mean, name, copy=True)
     if np.ndim(mean) > 1 or (d is not None and row.shape[1] != d):
         raise InputError(f"{name} must have shape ({'d' if d is None else d},), got {np.shape(mean)}")
     return np.asarray(row[0])
 
 
-def _root(Sigma: Any, name: str, d: int) -> Array:
+def covariance_root(Sigma: Any, name: str, d: int) -> Array:
+    r"""Return the upper triangular R with :math:`R^\top R=\Sigma`, or say why there is none."""
     S = check_matrix(np.reshape(Sigma, (1, 1)) if np.ndim(Sigma) == 0 else Sigma, name)
     if S.shape != (d, d):
         raise InputError(f"{name} must have shape ({d}, {d}), got {S.shape}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoclf.checks import check_number, check_positive_number
+from paretoclf.checks import check_count, check_number, check_positive_number
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.gaussian.along import area, evenly, positive_part
@@ -127,9 +127,8 @@ class GaussianTradeoff:
         """
         if rates is not None:
             return self.judged_by(rates).curve(n)
-        if not isinstance(n, int | np.integer) or n < 2:
-            raise InputError(f"n must be a whole number of at least 2, got {n!r}")
-        return self._curve(self.family.at(evenly(self.family, self.rates, self.positions, int(n))))
+        count = check_count(n, "n", 2)
+        return self._curve(self.family.at(evenly(self.family, self.rates, self.positions, count)))
 
     def at_t(self, t: float) -> OperatingPoint:
         r"""Return the point with :math:`w\propto(\Sigma_++t\Sigma_-)^{-1}\delta`.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import entr, expit, log_ndtr, ndtr, ndtri
+from scipy.special import entr, expit, ndtr, ndtri
 
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
@@ -138,15 +138,8 @@ class Erf:
         r"""Loss at margins u, as :math:`\varphi(u)-u\Phi(-u)`; far right through logarithms, where the terms cancel."""
         density = np.exp(-0.5 * u**2) / np.sqrt(2 * np.pi)
         direct = density - u * ndtr(-u)
-        far = u > 5.0
-        v = np.where(far, u, 6.0)
-        # Mills' ratio m(v) = ndtr(-v) / density(v); 1 - v m(v) by its continued fraction.
-        m = np.exp(log_ndtr(-v) + 0.5 * v**2 + 0.5 * np.log(2 * np.pi))
-        t = np.zeros_like(v)
-        for k in range(60, 1, -1):
-            t = k / (v + t)
-        # m = 1 / (v + 1 / (v + t)), so 1 - v m = m / (v + t).
-        return np.asarray(np.where(far, density * m / (v + t), direct))
+        far = u > FAR
+        return np.asarray(np.where(far, density * mills(np.where(far, u, FAR + 1.0))[1], direct))
 
     def slope(self, u: Array) -> Array:
         """First derivative."""
@@ -159,6 +152,28 @@ class Erf:
     def conjugate(self, p: Array) -> Array:
         r""":math:`-\varphi(\Phi^{-1}(p))`: with :math:`u=-\Phi^{-1}(p)`, :math:`-pu-\phi(u)=-\varphi(u)`."""
         return np.asarray(-np.exp(-0.5 * ndtri(np.clip(p, 0.0, 1.0)) ** 2) / np.sqrt(2 * np.pi))
+
+
+#: Beyond this the continued fraction of Mills' ratio is taken: it has converged, and differences of tails cancel.
+FAR = 5.0
+
+
+def mills(v: Array) -> tuple[Array, Array]:
+    r"""Mills' ratio :math:`m(v)=\Phi(-v)/\varphi(v)` and :math:`1-v\,m(v)` for v > 5, by Laplace's continued fraction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.judges.losses import mills
+    >>> mills(np.array([1e8]))  # 1 / v and 1 / v^2
+    (array([1.e-08]), array([1.e-16]))
+    """
+    t = np.zeros_like(v)
+    for k in range(60, 1, -1):
+        t = k / (v + t)
+    # m = 1 / (v + 1 / (v + t)), so 1 - v m = m / (v + t).
+    m = 1.0 / (v + 1.0 / (v + t))
+    return np.asarray(m), np.asarray(m / (v + t))
 
 
 #: The losses, by name.

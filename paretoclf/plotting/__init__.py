@@ -9,6 +9,9 @@ from paretoclf.plotting.nu_grid import NuGridDisplay as NuGridDisplay
 from paretoclf.plotting.path import PathDisplay as PathDisplay
 from paretoclf.plotting.path import plot_paths as plot_paths
 from paretoclf.plotting.plane import PlaneDisplay as PlaneDisplay
+from paretoclf.plotting.population import AsymmetryDisplay as AsymmetryDisplay
+from paretoclf.plotting.population import DensityDisplay as DensityDisplay
+from paretoclf.plotting.population import PopulationRocDisplay as PopulationRocDisplay
 from paretoclf.plotting.ranks import RankDisplay as RankDisplay
 from paretoclf.plotting.roc import RocDisplay as RocDisplay
 from paretoclf.plotting.sweep import SweepDisplay as SweepDisplay
