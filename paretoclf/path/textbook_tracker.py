@@ -147,13 +147,13 @@ class TextbookTracker:
         a = [s.a[:, F] for s, F in zip(found, margins, strict=True)]
         return Log(
             state=self._before.copy(),
-            t=np.array([[s.t0 for s in found], [s.t1 for s in found]]),
+            t=np.array([[s.t0 for s in found], [s.t1 for s in found]]).reshape(2, len(found)),
             ptr=np.concatenate([[0], np.cumsum([F.size for F in margins])]).astype(np.int64),
             index=np.concatenate([np.zeros(0, dtype=np.int64), *margins]),
             a=np.concatenate([np.zeros((2, 0)), *a], axis=1),
-            eta=np.array([s.eta for s in found]).reshape(-1, 2, self.m),
-            value=np.array([self._value(*s.a) for s in found]).reshape(-1, 3),
-            w=np.array([s.a @ self._Z for s in found]).reshape(-1, 2, self._Z.shape[1]),
+            eta=np.array([s.eta for s in found]).reshape(len(found), 2, self.m),
+            value=np.array([self._value(*s.a) for s in found]).reshape(len(found), 3),
+            w=np.array([s.a @ self._Z for s in found]).reshape(len(found), 2, self._Z.shape[1]),
             changes=np.concatenate(changes, axis=1),
         )
 
