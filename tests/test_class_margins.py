@@ -232,3 +232,21 @@ def test_points_on_the_plane_at_random():
         assert (labels != rule.predict(X, rng=generator)).any()
         with pytest.raises(pc.InputError, match="rng must be a seed"):
             rule.predict(X, rng=-1)
+
+
+def test_the_best_slacks_of_a_slope_are_those_of_the_problem_along_it():
+    """The recipe of docs/carrizosa.md; CVXPY maximises the sum of the margins over intercept and slacks."""
+    X, y = data(2, 0.3)
+    whole = traced(X, y, soft=True)
+    for w in (whole.slope(0.5) + np.array([0.1, -0.2, 0.3]), whole.slope(0.5)):
+        unit = w / np.linalg.norm(w)
+        along = traced((X @ unit)[:, None], y, soft=True)
+        found = whole.hyperplane(along.slope(0.5) * unit, along.intercept(0.5), along.slacks)
+        mu, b, xi, reach = cp.Variable(nonneg=True), cp.Variable(), cp.Variable(y.size), cp.Variable(2)
+        constraints = [
+            cp.multiply(y, mu * (X @ unit) + b) + xi >= np.stack([y > 0, y < 0], axis=1) @ reach,
+            cp.norm(cp.hstack([mu, cp.multiply(np.sqrt(np.where(y > 0, *COSTS)), xi)])) <= 1,
+        ]
+        best = cp.Problem(cp.Maximize(cp.sum(reach)), constraints).solve(solver="CLARABEL")
+        assert found.plus + found.minus == pytest.approx(best, rel=1e-6)
+        assert found.is_efficient() == (np.allclose(np.cross(w, whole.slope(0.5)), 0, atol=1e-12))
