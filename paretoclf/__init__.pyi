@@ -6,6 +6,8 @@ from .agreement import ValueAgreement as ValueAgreement
 from .agreement import compare as compare
 from .certificate import Certificate as Certificate
 from .certificate import certify as certify
+from .class_margins import ClassMargins as ClassMargins
+from .class_margins import object_margins as object_margins
 from .classifiers import LinearRule as LinearRule
 from .classifiers import Rule as Rule
 from .costs import CostLine as CostLine

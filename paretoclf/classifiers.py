@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, keep, real_array
+from paretoclf.checks import Array, Rng, check_rng, keep, real_array
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.samples import check_samples
 
 
 class Rule:
-    """A decision function f; predicts +1 exactly where ``f(x) >= 0``.
+    """A decision function f; predicts +1 exactly where ``f(x) >= 0``, ties at random on request.
 
     Attributes
     ----------
@@ -38,9 +38,37 @@ class Rule:
         """Scores f of shape (m,)."""
         raise NotImplementedError
 
-    def predict(self, X: Any) -> Array:
-        """Labels -1 and +1 of shape (m,); ``f(x) = 0`` is labelled +1."""
-        return np.where(self.decision_function(X) >= 0, 1.0, -1.0)
+    def predict(self, X: Any, *, rng: Rng | None = None) -> Array:
+        """Labels -1 and +1 of shape (m,).
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+            Samples, as for `decision_function`.
+        rng : int or numpy.random.Generator, optional
+            Labels samples on the plane, ``f(x) = 0``, +1 or -1 at random with equal chances (Carrizosa &
+            Martin-Barragan 2006, section 2). Without it they are labelled +1.
+
+        Raises
+        ------
+        InputError
+            If X does not fit, or rng is neither a seed nor a generator.
+
+        Examples
+        --------
+        >>> from paretoclf import LinearRule
+        >>> rule = LinearRule([1.0], 0.0)
+        >>> rule.predict([[0.0], [0.0], [0.0], [-1.0]])
+        array([ 1.,  1.,  1., -1.])
+        >>> rule.predict([[0.0], [0.0], [0.0], [-1.0]], rng=1)
+        array([-1.,  1.,  1., -1.])
+        """
+        scores = self.decision_function(X)
+        labels = np.where(scores >= 0, 1.0, -1.0)
+        if rng is not None:
+            ties = scores == 0
+            labels[ties] = check_rng(rng).choice([-1.0, 1.0], size=np.count_nonzero(ties))
+        return labels
 
 
 @dataclass(frozen=True)

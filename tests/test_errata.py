@@ -201,3 +201,21 @@ def test_the_slacks_of_33_are_those_at_theta_1():
     assert residual(xi.value) < 1e-6
     feasible = np.maximum(0.0, 1 - y * (X @ w.value * 0.5 + b.value))  # the slacks of another point
     assert residual(feasible) > 0.1
+
+
+def test_the_pareto_set_of_theorem_7_of_carrizosa_may_hold_no_hyperplane():
+    """Erratum eC6: where the class means coincide, w_1 = 0 and the slacks of a class are equal."""
+    X = np.array([[-2.0, 1.0], [2.0, -1.0], [-1.0, 0.0], [1.0, 3.0], [0.0, -3.0]])
+    y, C = np.array([1.0, 1, -1, -1, -1]), np.array([2.0, 2, 0.5, 0.5, 0.5])
+    w, b, xi = cp.Variable(2), cp.Variable(), cp.Variable(5)
+    objective = cp.sum_squares(w) + cp.sum(cp.multiply(C, cp.square(xi)))
+    problem = cp.Problem(cp.Minimize(objective), [cp.multiply(y, X @ w + b) + xi >= 1])
+    problem.solve(solver="CLARABEL")
+    np.testing.assert_allclose(w.value, 0.0, atol=1e-6)
+    np.testing.assert_allclose(xi.value, np.where(y > 0, 1 - b.value, 1 + b.value), atol=1e-6)
+    path = pc.trace(pc.BiobjectiveMargin(X, y), theta=(0.1, 10), C_plus=2.0, C_minus=0.5)
+    np.testing.assert_allclose(path.slope(0.5), 0.0, atol=1e-14)
+    assert path.hyperplane(w.value, b.value, xi.value).is_efficient(1e-6)
+    assert path.hyperplane(np.zeros(2), path.intercept(0.5), path.slacks).is_efficient()
+    with pytest.raises(pc.InputError, match="w must not be zero"):
+        path.hyperplane(np.zeros(2), path.intercept(0.5))

@@ -34,6 +34,7 @@ GROUND = (
         "kernels",
         "low_rank",
         "gram",
+        "class_margins",
         "nu",
     ),
     *("proof", "evidence", "classifiers", "solution", "certificate", "judges", "units"),

@@ -106,7 +106,7 @@ CASES = [
 NO_ARRAYS = {
     "Costs", "CostLine", "Distances", "RBF", "Linear", "Polynomial", "Range", "Rule", "Rate", "GaussianRate",
     "ChebyshevRate", "KLRate", "StudentRate", "ScaleMixtureRate", "NuStar", "Certificate", "Formulation",
-    "GaussianTradeoff", "Solution", "Agreement", "ValueAgreement", "Verification", "Sweep",
+    "GaussianTradeoff", "ClassMargins", "Solution", "Agreement", "ValueAgreement", "Verification", "Sweep",
 }  # fmt: skip
 MADE_BY_US = {
     "Path",

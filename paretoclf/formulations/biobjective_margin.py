@@ -51,7 +51,9 @@ import cvxpy as cp
 import numpy as np
 
 from paretoclf.checks import Array, check_positive_number
+from paretoclf.class_margins import ClassMargins, class_margins
 from paretoclf.classifiers import KernelRule, Rule
+from paretoclf.costs import Costs
 from paretoclf.errors import InputError, InseparableError
 from paretoclf.evidence import Judged
 from paretoclf.formulations.base import POSITIVE, Range
@@ -276,7 +278,8 @@ class BiobjectiveMargin(SampleFormulation):
         """
         values: dict[str, Any] = {"theta": 1.0, **costs}
         solution = self.solve(**values)
-        return ParetoSet(self.gram, self.y, solution.alpha, solution.classifier.b, float(np.sqrt(solution.value)))
+        norm, slack_costs = float(np.sqrt(solution.value)), Costs(**costs) if self.soft else None
+        return ParetoSet(self.gram, self.y, solution.alpha, solution.classifier.b, norm, slack_costs)
 
 
 def _intercept(problem: BoxQP, half: Array) -> float:
@@ -299,6 +302,8 @@ class ParetoSet:
         Intercept at theta = 1.
     norm : float
         Norm of w; in the soft problem that of (w, xi), the slacks weighed by their costs.
+    slack_costs : Costs or None
+        Costs of the squared slacks; None for the hard problem.
 
     References
     ----------
@@ -310,6 +315,7 @@ class ParetoSet:
     alpha: Array = field(repr=False)
     b: float
     norm: float
+    slack_costs: Costs | None
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -340,3 +346,7 @@ class ParetoSet:
     def classifier(self, theta: float) -> Rule:
         """Classifier at one compromise."""
         return KernelRule(self.gram, 0.5 * self.y * self.alpha, self.intercept(theta))
+
+    def hyperplane(self, w: Any, b: float, xi: Any = None) -> ClassMargins:
+        """What any hyperplane is to the problem, as `MarginPath.hyperplane` says it."""
+        return class_margins(self.gram, self.y, w, b, xi, self.slack_costs, 2.0 / self.norm)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array, check_positive_number
+from paretoclf.class_margins import ClassMargins, class_margins
 from paretoclf.classifiers import KernelRule, LinearRule, Rule, gram_scores, gram_slope
 from paretoclf.costs import Costs
 from paretoclf.evidence import Deferred, Judged
@@ -127,8 +128,43 @@ class MarginPath(OnPieces):
 
     def margins(self, share: float) -> tuple[float, float]:
         """Margins of the positive and of the negative class; in the soft problem with the slacks, as in (28)."""
-        norm = float(np.sqrt(self.value(share)))
-        return 2 * share / norm, 2 * (1 - share) / norm
+        self._locate(share)
+        return 2 * share / self._norm, 2 * (1 - share) / self._norm
+
+    @property
+    def slacks(self) -> Array:
+        """The slacks xi, shape (n,), in units of the score, the same at every share; zeros in the hard problem."""
+        if self.slack_costs is None:
+            return np.zeros(self.y.size)
+        return np.asarray(0.5 * self._weighed / np.where(self.y > 0, *self.slack_costs))
+
+    def hyperplane(self, w: Any, b: float, xi: Any = None) -> ClassMargins:
+        """What any hyperplane is to the problem: its two margins, whether it is Pareto-optimal, what is better in both.
+
+        Parameters
+        ----------
+        w : array of shape (d,)
+            Slope; linear kernel only.
+        b : float
+            Intercept.
+        xi : array of shape (n,), optional
+            Slacks, in the soft problem; default none.
+
+        Raises
+        ------
+        InputError
+            If an argument is not as above, the kernel is not linear, or slacks are given to the hard problem.
+
+        References
+        ----------
+        Carrizosa & Martin-Barragan (2006), Definition 2, equation (28), Theorem 5, Corollary 6, Theorem 7.
+        """
+        return class_margins(self.gram, self.y, w, b, xi, self.slack_costs, 2.0 / self._norm)
+
+    @cached_property
+    def _norm(self) -> float:
+        """Norm of w; in the soft problem that of (w, xi), the slacks weighed by their costs."""
+        return float(np.sqrt(self.value(float(self.breakpoints[0]))))
 
     def at(self, share: float) -> Solution:
         """Solution at a share of the margin; its certificate is computed when asked for.
