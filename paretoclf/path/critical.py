@@ -21,7 +21,7 @@ optimum with the largest :math:`e^\top\alpha`. The polygons of the chosen optima
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -31,11 +31,13 @@ from scipy.linalg import lapack
 from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.gram import Gram
 from paretoclf.path.engines import add_product
-from paretoclf.path.polygon import area, centroid, cut, without_short_edges
+from paretoclf.path.polygon import area, centroid, cut, extent, without_short_edges
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.tolerances import PLANE_PIVOT, PLANE_ROUNDING, PLANE_SLIVER, PLANE_ZERO, REFINED, UNREFINED
 
 _REFINEMENTS = 20
+_EPSILON = float(np.finfo(float).eps)
+_ALL = slice(None)
 
 
 class Sets(NamedTuple):
@@ -115,9 +117,11 @@ class Bases:
     """
 
     def __init__(self, gram: Gram, y: Array, weight: Array, frame: Array) -> None:
-        K, self._centre = centred(gram)
+        K, centre = centred(gram)
+        self._shift = y * centre
         self.Q = y[:, None] * K * y
         self._reach = np.sqrt(np.maximum(np.diagonal(K), 0.0))
+        self._furthest = float(self._reach.max())
         F = gram.features
         # What Q is a product of, and so is exact where Q itself is rounded; or Q.
         self._signed = None if F is None or sp.issparse(F) else np.ascontiguousarray(y[:, None] * (F - F.mean(axis=0)))
@@ -127,6 +131,7 @@ class Bases:
         self._targets = 1.0 + np.random.default_rng(0).random(y.size)  # e of the module's docstring
         self._largest = np.array([1.0, *frame.max(axis=0)])
         self._cap = self.unit @ self._largest[1:]
+        self._unit_shares = np.insert(self.unit.T, 0, 0.0, axis=0) / self._cap
         self.tol = PLANE_SLIVER * float(np.hypot(*np.ptp(frame, axis=0)))
 
     def solve(self, basis: Sets) -> tuple[Array, Array, Array]:
@@ -139,81 +144,117 @@ class Bases:
         """
         sets, F = basis
         k, left = F.size, sets == LEFT
+        margin_system, invert = self._factored(F)
         at_cap = np.where(left[:, None], self.unit, 0.0)
         fixed = self.Q @ at_cap
-        right = np.empty((k + 1, 4))
-        right[:k, 0], right[:k, 1:3], right[:k, 3] = 1.0, -fixed[F], self._targets[F]
-        right[k, 0], right[k, 1:3], right[k, 3] = 0.0, -(self.y @ at_cap), 0.0
-        invert = self._inverse(F)
+        right = np.zeros((k + 1, 4))
+        right[:k, 0], right[:k, 3] = 1.0, self._targets[F]
+        right[:k, 1:3], right[k, 1:3] = -fixed[F], -(self.y @ at_cap)
         x = invert(right)
-        correction = invert(right - self._margin_system(F) @ x)
-        x = x + correction
-        if not self._sharp(F, at_cap, x, correction):
+        correction = invert(right - margin_system @ x)
+        x += correction
+        if not self._sharp(F, left, x, correction):
             return self._in_extended_precision(F, at_cap, x, invert)
-        g = self.Q[:, F] @ x[:k] + np.outer(self.y, x[k])
+        g = self.Q[F].T @ x[:k] + self.y[:, None] * x[k]
         g[:, 1:3] += fixed
         g[:, 0] -= 1.0
         g[:, 3] -= self._targets
         return x[:k], x[k], g
 
-    def _sharp(self, F: Index, at_cap: Array, x: Array, correction: Array) -> bool:
+    def _sharp(self, F: Index, left: Mask, x: Array, correction: Array) -> bool:
         """Whether double precision is enough: for the gradient, a sum of terms, and for the multipliers."""
-        terms = np.abs(at_cap @ self._largest[1:])
+        terms = np.where(left, self._cap, 0.0)
         terms[F] += np.abs(x[:-1, :3]) @ self._largest
-        rounding = np.finfo(float).eps * float(self._reach.max() * (self._reach @ terms))
+        rounding = _EPSILON * self._furthest * float(self._reach @ terms)
         moved = np.abs(correction[:-1, :3]) @ self._largest
         return bool(rounding <= PLANE_ROUNDING and (moved <= PLANE_ROUNDING * self._cap[F]).all())
 
     def _in_extended_precision(
         self, F: Index, at_cap: Array, x: Array, invert: Callable[[Array], Array]
     ) -> tuple[Array, Array, Array]:
-        """The same solution refined with residuals in double-double, and its gradient summed so."""
+        """The same solution refined with residuals in double-double, and its gradient summed so.
+
+        What the multipliers at their caps contribute to the residuals is summed once.
+        """
         k, n = F.size, self.y.size
-        hi, lo, b, b_lo = np.zeros((n, 4)), np.zeros((n, 4)), x[k:].copy(), np.zeros((1, 4))
-        hi[:, 1:3], hi[F] = at_cap, x[:k]
-        y, last = self.y[:, None].copy(), np.inf
+        hi, lo, b, b_lo, last = x[:k].copy(), np.zeros((k, 4)), x[k:].copy(), np.zeros((1, 4)), np.inf
+        y = np.ascontiguousarray(self.y[F, None])
+        at_caps = np.zeros((n, 4))
+        at_caps[:, 1:3] = at_cap
+        L = np.flatnonzero(at_cap.any(axis=1))
+        fixed, left = (np.zeros((n, 4)), np.zeros((n, 4))), (np.zeros((1, 4)), np.zeros((1, 4)))
+        fixed[0][:, 0], fixed[0][:, 3] = -1.0, -self._targets
+        self._add_product(L, at_caps[L], np.zeros((L.size, 4)), *fixed)
+        add_product(np.ascontiguousarray(self.y[None, L]), at_caps[L], np.zeros((L.size, 4)), *left)
         for _ in range(_REFINEMENTS):
-            g, g_lo, left, left_lo = np.zeros((n, 4)), np.zeros((n, 4)), np.zeros((1, 4)), np.zeros((1, 4))
-            g[:, 0], g[:, 3] = -1.0, -self._targets
-            add_product(y, b, b_lo, g, g_lo)
-            if self._signed is None:
-                add_product(self.Q, hi, lo, g, g_lo)
-            else:
-                w, w_lo = np.zeros((self._signed.shape[1], 4)), np.zeros((self._signed.shape[1], 4))
-                add_product(np.ascontiguousarray(self._signed.T), hi, lo, w, w_lo)
-                add_product(self._signed, w, w_lo, g, g_lo)
-            add_product(np.ascontiguousarray(y.T), hi, lo, left, left_lo)
-            step = -invert(np.concatenate([g[F] + g_lo[F], left + left_lo]))
+            g, rest = (fixed[0][F], fixed[1][F]), (left[0].copy(), left[1].copy())
+            add_product(y, b, b_lo, *g)
+            self._add_product(F, hi, lo, *g, rows=F)
+            add_product(np.ascontiguousarray(y.T), hi, lo, *rest)
+            step = -invert(np.concatenate([sum(g), sum(rest)]))
             size = float((np.abs(step[:k, :3]) @ self._largest / self._cap[F]).max(initial=0.0))
             if not size < last:
                 break
             last = size
             if size <= REFINED:
                 break
-            hi[F], lo[F] = _two_sums(hi[F], lo[F] + step[:k])
+            hi, lo = _two_sums(hi, lo + step[:k])
             b, b_lo = _two_sums(b, b_lo + step[k:])
         if not last <= UNREFINED:
             raise np.linalg.LinAlgError("the margin set is numerically dependent")
-        return hi[F], b[0], g + g_lo
+        add_product(np.ascontiguousarray(self.y[:, None]), b, b_lo, *fixed)
+        self._add_product(F, hi, lo, *fixed)
+        return hi, b[0], fixed[0] + fixed[1]
+
+    def _add_product(
+        self, columns: Index, hi: Array, lo: Array, out: Array, out_lo: Array, rows: Index | slice = _ALL
+    ) -> None:
+        """Add these columns of Q times ``hi + lo`` to ``out + out_lo``, in twice the precision; Q by its factors."""
+        if self._signed is None:
+            add_product(np.ascontiguousarray(self.Q[rows][:, columns]), hi, lo, out, out_lo)
+        else:
+            w, w_lo = np.zeros((self._signed.shape[1], 4)), np.zeros((self._signed.shape[1], 4))
+            add_product(np.ascontiguousarray(self._signed[columns].T), hi, lo, w, w_lo)
+            add_product(np.ascontiguousarray(self._signed[rows]), w, w_lo, out, out_lo)
 
     def _independent(self, F: Index) -> bool:
-        """Whether the margin system of F is nonsingular: Q_FF plus a multiple of y y' is positive definite then."""
-        shifted = self.Q[np.ix_(F, F)] + self._scale * np.outer(self.y[F], self.y[F])
+        """Whether the margin system of F is nonsingular."""
+        try:
+            self._factored(F)
+        except np.linalg.LinAlgError:
+            return False
+        return True
+
+    def _factored(self, F: Index) -> tuple[Array, Callable[[Array], Array]]:
+        """The margin system, and what solves it for any right-hand sides.
+
+        By a Cholesky factor of Q_FF plus a multiple of y y', which is positive definite exactly where the margin
+        system is nonsingular: its last row fixes y'alpha, and with it what the multiple adds.
+
+        Raises
+        ------
+        LinAlgError
+            If the margin set is dependent.
+        """
+        k, y = F.size, self.y[F]
+        system = np.zeros((k + 1, k + 1))
+        system[:k, :k], system[:k, k], system[k, :k] = self.Q[F[:, None], F], y, y
+        shift = self._scale * y
+        shifted = system[:k, :k] + shift[:, None] * y
         R, info = lapack.dpotrf(shifted)
-        return bool(info == 0 and (np.diagonal(R) ** 2 > PLANE_PIVOT * np.diagonal(shifted)).all())
-
-    def _margin_system(self, F: Index) -> Array:
-        k = F.size
-        M = np.zeros((k + 1, k + 1))
-        M[:k, :k], M[:k, k], M[k, :k] = self.Q[np.ix_(F, F)], self.y[F], self.y[F]
-        return M
-
-    def _inverse(self, F: Index) -> Callable[[Array], Array]:
-        """The margin system, factored: what solves it for any right-hand side."""
-        if not self._independent(F):
+        if info != 0 or (R.diagonal() ** 2 <= PLANE_PIVOT * shifted.diagonal()).any():
             raise np.linalg.LinAlgError("the margin set is dependent")
-        lu, pivots, _ = lapack.dgetrf(self._margin_system(F))
-        return lambda right: np.asarray(lapack.dgetrs(lu, pivots, right)[0])
+        u = lapack.dpotrs(R, y)[0]
+        pivot = float(y @ u)
+
+        def invert(right: Array) -> Array:
+            x = np.empty_like(right)
+            alpha = lapack.dpotrs(R, right[:k] + shift[:, None] * right[k])[0]
+            x[k] = (y @ alpha - right[k]) / pivot
+            x[:k] = alpha - u[:, None] * x[k]
+            return x
+
+        return system, invert
 
     def region(self, basis: Sets) -> Region | None:
         """The region of a basis; None if it has no interior, or another optimum is the chosen one."""
@@ -222,34 +263,39 @@ class Bases:
         except np.linalg.LinAlgError:
             return None
         sets, F = basis
-        resting = self._resting(sets, g)
-        sign = np.where(sets == LEFT, -1.0, 1.0)
-        if (sign * g[:, 3] < 0.0)[resting].any():
+        k, left = F.size, sets == LEFT
+        resting, sign = self._resting(sets, g), 1.0 - 2.0 * left
+        if (resting & (sign * g[:, 3] < 0.0)).any():
             return None
-        others = np.flatnonzero((sets != MARGIN) & ~resting)
-        room = -a[:, :3]
-        room[:, 1:] += self.unit[F]
-        conditions = np.concatenate([a[:, :3], room, sign[others, None] * g[others, :3]])
-        owner = np.concatenate([F, F, others])
-        to = np.repeat([RIGHT, LEFT, MARGIN], [F.size, F.size, others.size])
-        # Natural units: a margin is measured against 1, a multiplier against its cap.
-        conditions /= np.where(to == MARGIN, 1.0, self._cap[owner])[:, None]
-        change = np.hypot(conditions[:, 1], conditions[:, 2])
-        fixed = change * self._largest[1:].max() <= PLANE_ZERO  # holds everywhere or nowhere
-        if (conditions[fixed, 0] < -PLANE_ZERO).any():
-            return None
-        which = np.flatnonzero(~fixed)
-        polygon, edge = cut(self.frame, conditions[which] / change[which, None], 1e-3 * self.tol)
+        others = (~resting & (sets != MARGIN)).nonzero()[0]
+        # In columns, and in natural units: a multiplier is measured against its cap, a margin against 1.
+        conditions = np.empty((3, 2 * k + others.size))
+        in_box = conditions[:, : 2 * k]
+        np.divide(a.T[:3], self._cap[F], out=in_box[:, :k])
+        np.subtract(self._unit_shares[:, F], in_box[:, :k], out=in_box[:, k:])
+        conditions[:, 2 * k :] = (sign[others, None] * g[others, :3]).T
+        at_bound = self._largest @ np.abs(in_box) <= PLANE_ZERO
+        change = np.hypot(conditions[1], conditions[2])
+        fixed = change <= PLANE_ZERO / self._largest[1:].max()  # they hold everywhere or nowhere
+        if fixed.any():
+            if (conditions[0, fixed] < -PLANE_ZERO).any():
+                return None
+            conditions[0, fixed], change[fixed] = np.inf, 1.0
+        conditions /= change
+        polygon, edge = cut(self.frame, conditions.T, 1e-3 * self.tol)
         polygon, edge = without_short_edges(polygon, edge, self.tol)
-        if polygon.shape[0] < 3 or area(polygon) <= self.tol * float(np.ptp(polygon, axis=0).max()):
+        if polygon.shape[0] < 3 or area(polygon) <= self.tol * extent(polygon):
             return None
-        facets = tuple(Facet(int(owner[which[e]]), int(to[which[e]])) if e >= 0 else None for e in edge)
+        owner, to = (*F.tolist(), *F.tolist()), (RIGHT,) * k + (LEFT,) * k
+        facets = tuple(
+            None if e < 0 else Facet(owner[e], to[e]) if e < 2 * k else Facet(int(others[e - 2 * k]), MARGIN)
+            for e in edge.tolist()
+        )
         key = sets.copy()
-        for bound, held in ((RIGHT, a[:, :3]), (LEFT, room)):
-            key[F[np.abs(held) @ self._largest <= PLANE_ZERO * self._cap[F]]] = bound
-        found = Region(polygon, facets, sets, F, a[:, :3], b[:3], key.tobytes())
-        shift = (self.y * self._centre) @ found.coefficients(self.unit)
-        return replace(found, b_map=found.b_map - shift)
+        key[F[at_bound[:k]]], key[F[at_bound[k:]]] = RIGHT, LEFT
+        shift = self._shift[F] @ a[:, :3]
+        shift[1:] += self._shift[left] @ self.unit[left]
+        return Region(polygon, facets, sets, F, a[:, :3], b[:3] - shift, key.tobytes())
 
     def _resting(self, sets: State, g: Array) -> Mask:
         """Samples outside the margin set that are on their margin whatever the costs."""
@@ -275,7 +321,7 @@ class Bases:
             if not wrong.any():
                 return Sets(sets, F)
             j = int(np.argmax(wrong))
-            u = self._inverse(F)(np.append(self.Q[F, j], self.y[j])[:, None])[:-1, 0]
+            u = self._factored(F)[1](np.append(self.Q[F, j], self.y[j])[:, None])[:-1, 0]
             if self._independent(np.append(F, j)):
                 sets[j], F = MARGIN, np.append(F, j)
                 continue
@@ -294,7 +340,7 @@ class Bases:
         if to != MARGIN and F.size == 1:
             return None
         sets[i] = to
-        return Sets(sets, np.append(F, i) if to == MARGIN else np.delete(F, np.argmax(i == F)))
+        return Sets(sets, np.append(F, i) if to == MARGIN else F[i != F])
 
 
 def _two_sums(a: Array, b: Array) -> tuple[Array, Array]:

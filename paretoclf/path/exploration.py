@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from math import dist
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from paretoclf.path.build import Leg, assemble
 from paretoclf.path.critical import Bases, Region, Sets
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.forms import FeatureForm, GramForm
-from paretoclf.path.polygon import borders, onto_axes, share_inside, without_short_edges
+from paretoclf.path.polygon import HalfPlane, Point, borders, onto_axes, share_inside, without_short_edges
 from paretoclf.path.result import Path
 from paretoclf.path.segments import Line
 
@@ -49,8 +50,9 @@ class Exploration:
         self.regions: list[Region] = []
         self.contacts: list[Contact] = []
         self.tracked = 0  # edges that the tracker crossed
-        self._borders: list[Array] = []
-        self._met: list[list[list[tuple[Array, Array]]]] = []  # per region and edge: where its neighbours are known
+        self._corners: list[list[Point]] = []
+        self._borders: list[list[HalfPlane]] = []
+        self._met: list[list[list[tuple[Point, Point]]]] = []  # per region and edge: where its neighbours are known
         self._known: dict[bytes, int] = {}  # by the sets that the multipliers imply
         self._of_basis: dict[bytes, int] = {}  # and by basis
         self._tracker: Tracker | None = None
@@ -74,6 +76,7 @@ class Exploration:
         region = _to_the_axes(region, self.bases.tol)
         self._known[region.key] = self._of_basis[region.sets.tobytes()] = len(self.regions)
         self.regions.append(region)
+        self._corners.append([(x, z) for x, z in region.polygon.tolist()])
         self._borders.append(borders(region.polygon))
         self._met.append([[] for _ in region.facets])
         return len(self.regions) - 1
@@ -83,18 +86,18 @@ class Exploration:
         region = self.regions[i]
         if region.facets[j] is None:
             return
-        start, stop = region.polygon[j], region.polygon[(j + 1) % region.polygon.shape[0]]
-        step = stop - start
-        length = float(np.hypot(*step))
+        corners = self._corners[i]
+        start, stop = corners[j], corners[(j + 1) % len(corners)]
+        length = dist(start, stop)
         open_ends, missed = [(0.0, 1.0)], 0
         for one, other in self._met[i][j]:
-            shares = np.sort((np.stack([one, other]) - start) @ step / length**2)
+            shares = sorted((_share(start, stop, one), _share(start, stop, other)))
             open_ends = [part for each in open_ends for part in _without(each, shares[0], shares[1])]
         while open_ends:
             first, last = open_ends.pop()
             if (last - first) * length <= 2 * self._touch:
                 continue
-            middle = start + 0.5 * (first + last) * step
+            middle = _between(start, stop, 0.5 * (first + last))
             beyond = self._neighbour(i, j, middle)
             k = self._known.get(beyond.key, -1)
             if k < 0:
@@ -105,15 +108,17 @@ class Exploration:
                 lo, hi = 0.55 * first + 0.45 * last, 0.45 * first + 0.55 * last
                 missed += 1
                 if missed > _MISSED:
-                    raise self._refuse("the regions across an edge do not lie along it", middle, region.margin.size)
+                    raise self._refuse(
+                        "the regions across an edge do not lie along it", np.array(middle), region.margin.size
+                    )
             lo, hi = max(lo, first), min(hi, last)
             open_ends += _without((first, last), lo, hi)
-            one, other = start + lo * step, start + hi * step
+            one, other = _between(start, stop, lo), _between(start, stop, hi)
             for facing in self._facing(k, self._borders[i][j], middle):
                 self._met[k][facing].append((one, other))
-            self.contacts.append((i, k, one, other))
+            self.contacts.append((i, k, np.array(one), np.array(other)))
 
-    def _neighbour(self, i: int, j: int, point: Array) -> Region:
+    def _neighbour(self, i: int, j: int, point: Point) -> Region:
         """The region on the other side of edge j of region i, next to a point of that edge."""
         region = self.regions[i]
         facet = region.facets[j]
@@ -121,29 +126,35 @@ class Exploration:
         exchanged = self.bases.beyond(region, facet)
         if exchanged is not None:
             known = self._of_basis.get(exchanged.sets.tobytes(), -1)
-            found = self.bases.region(exchanged) if known < 0 else self.regions[known]
-            if found is not None and self._adjacent(i, j, point, found):
+            if known >= 0 and self._adjacent(i, j, point, self._corners[known], self._borders[known]):
+                return self.regions[known]
+            found = self.bases.region(exchanged) if known < 0 else None
+            if found is not None and self._next_to(i, j, point, found):
                 return found
-        return self._tracked(i, j, point)
+        return self._tracked(i, j, np.array(point))
 
-    def _facing(self, k: int, edge: Array, point: Array) -> list[int]:
+    def _facing(self, k: int, edge: HalfPlane, point: Point) -> list[int]:
         """The edges of region k that lie on an edge of another, which holds the point.
 
         More than one where a corner is flat up to rounding; never its far side, however thin a region is.
         """
-        ours, polygon = self._borders[k], self.regions[k].polygon
-        facing = ours[:, 1:] @ edge[1:] < -0.5
-        nearest = int(np.argmin(np.where(facing, np.abs(ours @ np.array([1.0, *point])), np.inf)))
-        away = np.abs(edge[0] + polygon @ edge[1:])
-        flat = facing & (np.maximum(away, np.roll(away, -1)) <= 2 * self._touch)
-        return [nearest, *(int(e) for e in np.flatnonzero(flat) if e != nearest)]
+        ours, size = self._borders[k], len(self._borders[k])
+        facing = [e for e in range(size) if ours[e][1] * edge[1] + ours[e][2] * edge[2] < -0.5]
+        nearest = min(facing, key=lambda e: abs(_distance(ours[e], point)), default=0)
+        away = [abs(_distance(edge, corner)) for corner in self._corners[k]]
+        flat = [e for e in facing if max(away[e], away[(e + 1) % size]) <= 2 * self._touch]
+        return [nearest, *(e for e in flat if e != nearest)]
 
-    def _adjacent(self, i: int, j: int, point: Array, other: Region) -> bool:
+    def _next_to(self, i: int, j: int, point: Point, other: Region) -> bool:
         """Whether a region is on the other side of edge j of region i, and has the point on its border."""
-        edge = self._borders[i][j]
-        sides = edge[0] + other.polygon @ edge[1:]
-        near = borders(other.polygon) @ np.array([1.0, *point])
-        return bool(sides.max() <= self._touch and near.min() >= -self._touch)
+        return self._adjacent(i, j, point, other.polygon.tolist(), borders(other.polygon))
+
+    def _adjacent(self, i: int, j: int, point: Point, corners: Iterable[Point], edges: Iterable[HalfPlane]) -> bool:
+        """The same of a polygon, by its corners and its edges."""
+        edge, touch = self._borders[i][j], self._touch
+        return all(_distance(edge, corner) <= touch for corner in corners) and all(
+            _distance(border, point) >= -touch for border in edges
+        )
 
     def _tracked(self, i: int, j: int, point: Array) -> Region:
         """The same by the exact tracker, along a line through the point."""
@@ -156,7 +167,7 @@ class Exploration:
         crossing = float(np.hypot(*(point - inside)) / np.hypot(*(stop - inside)))
         ends = path.pieces.t
         size = self._touch / float(np.hypot(*(stop - inside)))
-        edge = self._borders[i][j]
+        edge, (x, z) = np.array(self._borders[i][j]), point.tolist()
         for k in np.flatnonzero(ends[1:] > crossing + size):
             begin = max(float(ends[k]), crossing)
             if abs(edge @ np.array([1.0, *((1 - begin) * inside + begin * stop)])) > self._touch:
@@ -168,13 +179,13 @@ class Exploration:
                     found = self.bases.region(self.bases.chosen(basis, (1 - t) * inside + t * stop))
                 except np.linalg.LinAlgError:
                     continue
-                if found is not None and self._adjacent(i, j, point, found):
+                if found is not None and self._next_to(i, j, (x, z), found):
                     return found
         raise self._refuse("no region found across an edge", point, region.margin.size)
 
     def _room(self, point: Array, direction: Array) -> float:
         """How far one can go from a point until the border of the map, at most 1, in units of the direction."""
-        frame = borders(self.bases.frame)
+        frame = np.array(borders(self.bases.frame))
         left, rate = frame @ np.array([1.0, *point]), frame[:, 1:] @ direction
         return float(np.divide(-left, rate, out=np.ones(4), where=rate < 0).clip(0.0, 1.0).min())
 
@@ -200,7 +211,7 @@ class Exploration:
             return GramForm(self.gram.matrix, self.y)
         return FeatureForm(X if sp.issparse(X) else X - X.mean(axis=0), self.y)
 
-    def _refuse(self, cause: str, costs: Array, n_margin: int) -> DegeneratePathError:
+    def _refuse(self, cause: str, costs: Array | Point, n_margin: int) -> DegeneratePathError:
         return DegeneratePathError(
             cause,
             t=None,
@@ -216,10 +227,27 @@ def _to_the_axes(region: Region, tol: float) -> Region:
     Vertices are intersections: next to an axis a cost may come out negative, or so small that the rounding of the
     multipliers counts. On the axis the solution is known, and beyond it there is no region.
     """
+    if region.polygon.min() > tol:
+        return region
     polygon, edge = without_short_edges(onto_axes(region.polygon, tol), np.arange(len(region.facets)), 0.0)
     outer = ((polygon == 0.0) & (np.roll(polygon, -1, axis=0) == 0.0)).any(axis=1)
     facets = tuple(None if out else region.facets[e] for e, out in zip(edge, outer, strict=True))
     return replace(region, polygon=polygon, facets=facets)
+
+
+def _between(start: Point, stop: Point, share: float) -> Point:
+    return start[0] + share * (stop[0] - start[0]), start[1] + share * (stop[1] - start[1])
+
+
+def _share(start: Point, stop: Point, point: Point) -> float:
+    """Where the projection of a point is on the segment from start to stop: 0 and 1 are its ends."""
+    dx, dz = stop[0] - start[0], stop[1] - start[1]
+    return ((point[0] - start[0]) * dx + (point[1] - start[1]) * dz) / (dx * dx + dz * dz)
+
+
+def _distance(border: HalfPlane, point: Point) -> float:
+    """How far inside a half-plane a point is."""
+    return border[0] + border[1] * point[0] + border[2] * point[1]
 
 
 def _without(part: tuple[float, float], first: float, last: float) -> list[tuple[float, float]]:

@@ -229,7 +229,7 @@ def _in_region(polygon: Array, scores: Array, y: Array, found: _Found) -> None:
     same = np.maximum(np.abs(first), np.abs(last)) <= _SAME * size
     np.fill_diagonal(same, True)
     owner, ends = _pieces(start, stop, first, last, same)
-    others = np.vstack([borders(polygon), lines])
+    others = np.vstack([np.array(borders(polygon)), lines])
     with_us = lines[:, 1:] @ lines[:, 1:].T > 0
     towards = lines[:, 1:] / np.linalg.norm(lines[:, 1:], axis=1)[:, None]
     found.start.append(ends[:, 0])
