@@ -7,6 +7,7 @@ from .agreement import compare as compare
 from .certificate import Certificate as Certificate
 from .certificate import certify as certify
 from .classifiers import LinearRule as LinearRule
+from .classifiers import RandomisedRule as RandomisedRule
 from .classifiers import Rule as Rule
 from .costs import CostLine as CostLine
 from .costs import Costs as Costs
