@@ -31,6 +31,8 @@ from .errors import InseparableError as InseparableError
 from .errors import ParetoclfError as ParetoclfError
 from .errors import SmallSampleWarning as SmallSampleWarning
 from .errors import SolveError as SolveError
+from .exploration import Exploration as Exploration
+from .exploration import explore as explore
 from .formulations.base import NONNEGATIVE as NONNEGATIVE
 from .formulations.base import POSITIVE as POSITIVE
 from .formulations.base import Formulation as Formulation
