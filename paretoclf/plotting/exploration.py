@@ -79,18 +79,19 @@ class ExplorationDisplay:
         t = np.concatenate([[0.0], np.geomspace(1e-6, 1.0, 200)])
         ray = np.array([tuple(line.at(float(each))) for each in t])
         ax.plot(*ray.T, color="0.5", linewidth=1.2, label="ray: finds the total")
+        lowest = min(shown.multiples) * found.best.total / 30
         for k, r in enumerate(shown.multiples):
             color, style = STYLES[k % len(STYLES)]
-            share = np.concatenate([np.geomspace(1e-5, 0.5, 100), 1 - np.geomspace(0.5, 1e-5, 100)])
+            share = np.concatenate([np.geomspace(1e-9, 0.5, 200), 1 - np.geomspace(0.5, 1e-9, 200)])
             total = r * found.best.total
-            ax.plot(total * share, total * (1 - share), color=color, linestyle=style, label=f"total {total:.3g}")
-        ax.plot(*tuple(found.best), "o", color="black", label=f"best on the ray, total {found.best.total:.3g}")
-        lowest = min(shown.multiples) * found.best.total / 30
-        top = 3 * max(max(shown.multiples) * found.best.total, line.stop.total)
+            ax.plot(total * share, total * (1 - share), color=color, linestyle=style)
+            ax.annotate(f"total {total:.3g}", (1.5 * lowest, 1.15 * total), color=color, fontsize="small")
+        ax.plot(*tuple(found.best), "o", color="black", label=f"best on the ray: total {found.best.total:.3g}")
+        top = 30 * max(max(shown.multiples) * found.best.total, line.stop.total)
         ax.set(xscale="log", yscale="log", xlim=(lowest, top), ylim=(lowest, top), xlabel="C_plus", ylabel="C_minus")
         ax.set_aspect("equal")
         ax.set_title("lines that were followed")
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=3, frameon=False, fontsize="small")
+        ax.legend(loc="upper left", frameon=False, fontsize="small")
 
     def _curves(self, ax: Any, title: str | None) -> None:
         shown = self.exploration
