@@ -9,6 +9,7 @@ from .certificate import certify as certify
 from .class_margins import ClassMargins as ClassMargins
 from .class_margins import object_margins as object_margins
 from .classifiers import LinearRule as LinearRule
+from .classifiers import RandomisedRule as RandomisedRule
 from .classifiers import Rule as Rule
 from .costs import CostLine as CostLine
 from .costs import Costs as Costs
@@ -32,6 +33,8 @@ from .errors import InseparableError as InseparableError
 from .errors import ParetoclfError as ParetoclfError
 from .errors import SmallSampleWarning as SmallSampleWarning
 from .errors import SolveError as SolveError
+from .exploration import Exploration as Exploration
+from .exploration import explore as explore
 from .formulations.base import NONNEGATIVE as NONNEGATIVE
 from .formulations.base import POSITIVE as POSITIVE
 from .formulations.base import Formulation as Formulation

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Rng, check_rng, keep, real_array
+from paretoclf.checks import Array, Rng, check_number, check_rng, keep, real_array
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.samples import check_samples
@@ -112,6 +112,58 @@ class LinearRule(Rule):
     def decision_function(self, X: Any) -> Array:
         """Scores f of shape (m,), for samples of shape (m, d), dense or sparse."""
         return np.asarray(check_samples(X, n_features=self.slope.size) @ self.slope + self.b)
+
+
+@dataclass(frozen=True)
+class RandomisedRule:
+    """One of two classifiers, drawn anew for each sample: it attains every point between theirs in the ROC plane.
+
+    No decision function, and better than either only where a rate is fixed, never for given costs (Bach, Heckerman
+    & Horvitz 2006, section 2.2).
+
+    Parameters
+    ----------
+    first, second : Rule
+        The two.
+    share : float
+        Probability of the second, in [0, 1].
+
+    Raises
+    ------
+    InputError
+        If share is outside [0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf import LinearRule, RandomisedRule
+    >>> rule = RandomisedRule(LinearRule([1.0], -2.0), LinearRule([1.0], 2.0), share=0.25)
+    >>> float((rule.predict(np.zeros((1000, 1)), rng=0) > 0).mean())  # only the second says +1 here
+    0.231
+    """
+
+    first: Rule
+    second: Rule
+    share: float
+
+    def __post_init__(self) -> None:
+        share = check_number(self.share, "share")
+        if not 0 <= share <= 1:
+            raise InputError(f"share must lie in [0, 1], got {self.share!r}")
+        object.__setattr__(self, "share", share)
+
+    def predict(self, X: Any, rng: Rng = 0) -> Array:
+        """Labels -1 and +1 of shape (m,).
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+            New samples.
+        rng : int or numpy.random.Generator
+            What draws; give a generator to draw anew at each call.
+        """
+        first, second = self.first.predict(X), self.second.predict(X)
+        return np.where(check_rng(rng).random(first.size) < self.share, second, first)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 import numpy as np
@@ -20,6 +20,7 @@ from paretoclf.gram import Gram
 from paretoclf.kernels import Precomputed
 from paretoclf.path.declared import path_problem
 from paretoclf.path.lines import CostProblem, trace_costs
+from paretoclf.path.result import Path
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.error_curve import ErrorCurve, error_curve_of_scores
 from paretoclf.roc.of_path import Vary, symmetric_t
@@ -89,7 +90,7 @@ def cross_validated_errors(
     (20, 20, 0.1)
     """
     path_problem(svm, only="costs")
-    trace = _Tracer.of(svm, start, stop, transformer)
+    trace = _Tracer(Samples.of(svm, transformer), start, stop)
     parts = folds_of(svm.y, folds, rng)
     tasks = [delayed(_held_out)(trace, train, test) for train, test in parts]
     scores: list[PathScores] = Parallel(n_jobs=n_jobs)(tasks)
@@ -216,7 +217,7 @@ def cross_validated_rocs(
     line = _line(start, stop)
     if t is None and line is not None:
         t = symmetric_t(_OnLine(line))
-    choose = ByValidation(_Tracer.of(svm, start, stop, transformer), svm.y, tuple(vary), inner, t, n_grid)
+    choose = ByValidation(_Tracer(Samples.of(svm, transformer), start, stop), svm.y, tuple(vary), inner, t, n_grid)
     return nested_rocs(svm.y, choose, folds=folds, repeats=repeats, rng=rng, n_jobs=n_jobs, progress=progress)
 
 
@@ -237,47 +238,69 @@ class _OnLine:
 
 
 @dataclass(frozen=True)
-class _Tracer:
-    """Traces the line of costs on parts of the samples: what is needed of the problem, not what it has computed."""
+class TrainingPart:
+    """Some samples of a problem: what to trace on, and the scores of other samples along what was traced."""
+
+    problem: CostProblem
+    train: Rows
+    samples: Samples = field(repr=False)
+    fitted: Any = field(repr=False)
+
+    def scores(self, path: Path, rows: Rows) -> PathScores:
+        """Scores of the samples at some positions along a path of this part."""
+        samples = self.samples
+        Z = samples.X[rows][:, self.train] if isinstance(samples.kernel, Precomputed) else samples.X[rows]
+        return path.scores(Z if self.fitted is None else self.fitted.transform(Z))
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What is needed of a problem to train on parts of it, not what it has computed."""
 
     X: Any
     y: Array
     sample_weight: Array
     kernel: Any
     rank: int | None
-    start: Any
-    stop: Any
     transformer: Any
 
     @classmethod
-    def of(cls, svm: CostProblem, start: Any, stop: Any, transformer: Any) -> _Tracer:
+    def of(cls, svm: CostProblem, transformer: Any) -> Samples:
+        """Take them from a 2C-SVM."""
         if transformer is not None and isinstance(svm.gram.kernel, Precomputed):
             raise InputError(
                 "transformer must be left out for kernel='precomputed': there are no features to transform"
             )
         gram = svm.gram
         rank = None if gram.pivots is None else gram.pivots.size
-        return cls(gram.X, svm.y, svm.sample_weight, gram.kernel, rank, start, stop, transformer)
+        return cls(gram.X, svm.y, svm.sample_weight, gram.kernel, rank, transformer)
 
-    def __call__(self, train: Rows) -> Callable[[Rows], PathScores]:
-        """Trace on some samples; what is returned scores others."""
-        precomputed = isinstance(self.kernel, Precomputed)
+    def part(self, train: Rows) -> TrainingPart:
+        """The problem of the samples at some positions, with a transformer fitted to them."""
         X = self.X[train]
-        if precomputed:
+        if isinstance(self.kernel, Precomputed):
             X = X[:, train]
         fitted = None if self.transformer is None else clone(self.transformer).fit(X)
         if fitted is not None:
             X = fitted.transform(X)
         gram = Gram(X, self.kernel, None if self.rank is None else min(self.rank, train.size))
-        problem = _Problem(gram, self.y[train], self.sample_weight[train])
+        return TrainingPart(_Problem(gram, self.y[train], self.sample_weight[train]), train, self, fitted)
+
+
+@dataclass(frozen=True)
+class _Tracer:
+    """Traces the line of costs on parts of the samples."""
+
+    samples: Samples
+    start: Any
+    stop: Any
+
+    def __call__(self, train: Rows) -> Callable[[Rows], PathScores]:
+        """Trace on some samples; what is returned scores others."""
+        part = self.samples.part(train)
         ends = (SampleCosts(e.values[train]) if isinstance(e, SampleCosts) else e for e in (self.start, self.stop))
-        path = trace_costs(problem, *ends, progress=False)
-
-        def scores(rows: Rows) -> PathScores:
-            Z = self.X[rows][:, train] if precomputed else self.X[rows]
-            return path.scores(Z if fitted is None else fitted.transform(Z))
-
-        return scores
+        path = trace_costs(part.problem, *ends, progress=False)
+        return lambda rows: part.scores(path, rows)
 
 
 def _held_out(trace: _Tracer, train: Rows, test: Rows) -> PathScores:

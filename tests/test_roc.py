@@ -16,7 +16,7 @@ from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
 from paretoclf.plotting import RocDisplay
-from paretoclf.roc import RocCurve, roc_curve_of_scores, roc_of_path, roc_of_scores, scores_at, symmetric_t
+from paretoclf.roc import PathRule, RocCurve, roc_curve_of_scores, roc_of_path, roc_of_scores, scores_at, symmetric_t
 from paretoclf.roc import of_path as of_path_module
 from paretoclf.roc.crossings import crossings
 
@@ -607,3 +607,128 @@ def test_no_interval_of_t_lies_between_equal_samples():
 def test_scores_that_differ_by_more_than_rounding_are_no_ties():
     tiny = path_scores([0, 1], [[1], [1 + 1e-12], [3e9]], [[1], [1 + 1e-12], [3e9]])
     assert len(roc_of_scores(tiny, [1, -1, 1], "intercept", t=0.0)) == 4
+
+
+def random_curve(rng):
+    """Points in any order, with repetitions, with the corners or without."""
+    n_plus, n_minus, p = rng.integers(1, 7), rng.integers(1, 7), rng.integers(1, 12)
+    fp, tp = rng.integers(0, n_minus + 1, p), rng.integers(0, n_plus + 1, p)
+    return RocCurve(fp / n_minus, tp / n_plus, int(n_plus), int(n_minus))
+
+
+def counts_with_corners(curve):
+    fp, tp = curve.counts
+    return [*zip(fp.tolist(), tp.tolist(), strict=True), (0, 0), (curve.n_minus, curve.n_plus)]
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_operating_points_against_every_point(seed):
+    rng = np.random.default_rng(seed)
+    curve = random_curve(rng)
+    n_plus, n_minus = curve.n_plus, curve.n_minus
+    points = counts_with_corners(curve)
+    worst = {(fp, tp): max(Fraction(fp, n_minus), 1 - Fraction(tp, n_plus)) for fp, tp in points}
+    least = {p for p, value in worst.items() if value == min(worst.values())}
+    efficient = {p for p in least if not any(q != p and q[0] <= p[0] and q[1] >= p[1] for q in least)}
+    found = curve.minimax()
+    assert {(round(p.fpr * n_minus), round(p.tpr * n_plus)) for p in found} == efficient
+    assert len(found) == len(efficient)
+    assert all(p.cost == float(min(worst.values())) for p in found)
+    limit = rng.integers(0, n_minus + 1) / n_minus
+    allowed = [(tp, -fp) for fp, tp in points if fp / n_minus <= limit]
+    (point,) = curve.neyman_pearson(limit)
+    assert (round(point.tpr * n_plus), -round(point.fpr * n_minus)) == max(allowed)
+    for p in (*found, point):
+        assert p.index < 0 or (curve.fpr[p.index], curve.tpr[p.index]) == (p.fpr, p.tpr)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_a_mixture_is_the_best_of_all_mixtures_of_two_points(seed):
+    rng = np.random.default_rng(seed)
+    curve = random_curve(rng)
+    points = [(fp / curve.n_minus, tp / curve.n_plus) for fp, tp in counts_with_corners(curve)]
+    rate = rng.choice([0.0, 1.0, rng.random(), points[0][0], points[0][1]])
+    pairs = [(p, q) for p in points for q in points]
+    for name, axis, best in (("fpr", 0, max), ("tpr", 1, min)):
+        reached = []
+        for p, q in pairs:
+            if p[axis] == rate == q[axis]:
+                reached += [p[1 - axis], q[1 - axis]]
+            elif p[axis] <= rate <= q[axis] and p[axis] < q[axis]:
+                share = (rate - p[axis]) / (q[axis] - p[axis])
+                reached.append((1 - share) * p[1 - axis] + share * q[1 - axis])
+        mixture = curve.at_rate(**{name: rate})
+        assert getattr(mixture, name) == pytest.approx(rate, abs=1e-12)
+        other = mixture.tpr if name == "fpr" else mixture.fpr
+        assert other == pytest.approx(best(reached), abs=1e-12)
+        opposite = curve.at_rate(**{{"fpr": "tnr", "tpr": "fnr"}[name]: 1 - rate})
+        assert opposite.rates == pytest.approx(mixture.rates, abs=1e-12)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_consistent_points_are_those_that_some_costs_make_best(seed):
+    curve = random_curve(np.random.default_rng(seed))
+    points = [(Fraction(fp, curve.n_minus), Fraction(tp, curve.n_plus)) for fp, tp in counts_with_corners(curve)]
+    # The weights of a false negative at which two points cost the same, and those between them, are all that matter.
+    at = {Fraction(0), Fraction(1)}
+    for (a, b), (c, d) in combinations(set(points), 2):
+        if (c - a) + (d - b) != 0 and 0 <= (g := (c - a) / ((c - a) + (d - b))) <= 1:
+            at.add(g)
+    best = set()
+    for g in at:
+        cost = [g * (1 - v) + (1 - g) * u for u, v in points]
+        best |= {p for p, value in zip(points, cost, strict=True) if value == min(cost)}
+    assert curve.consistent.tolist() == [p in best for p in points[:-2]]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({}, "exactly one of tnr, tpr, fpr and fnr must be given, got none"),
+        ({"fpr": 0.1, "tpr": 0.9}, "exactly one of tnr, tpr, fpr and fnr must be given, got tpr, fpr"),
+        ({"fpr": 1.1}, r"fpr must lie in \[0, 1\], got 1.1"),
+        ({"fnr": "a"}, "fnr must be a number, got 'a'"),
+    ],
+)
+def test_a_rate_that_there_is_not(asked, said):
+    with pytest.raises(InputError, match=said):
+        RocCurve([0, 1], [0, 1], 2, 2).at_rate(**asked)
+
+
+def test_a_point_of_every_curve_of_a_path_is_a_classifier_with_its_rates():
+    rng = np.random.default_rng(3)
+    y = np.repeat([-1.0, 1.0], [12, 18])
+    X = rng.normal(size=(30, 2)) + 0.5 * y[:, None]
+    Z, z = rng.normal(size=(40, 2)) + 0.5 * np.repeat([-1.0, 1.0], 20)[:, None], np.repeat([-1.0, 1.0], 20)
+    path = pc.trace(pc.TwoCSVM(X, y), (0, 2), (2, 0))
+    for vary in ("intercept", "asymmetry", "both"):
+        curve = roc_of_path(path, Z, z, vary, n_grid=20)
+        for point in (*curve.best((2.0, 1.0)), *curve.minimax(), *curve.best((0.0, 1.0)), *curve.best((1.0, 0.0))):
+            rule = PathRule.of(path, point)
+            assert rates(rule.decision_function(Z), z) == pytest.approx((point.fpr, point.tpr))
+            if np.isfinite(point.shift) and point.swept == 1:
+                assert np.allclose(Z @ rule.w + rule.b, rule.decision_function(Z))
+
+
+def test_a_mixture_that_is_called_has_the_rates_it_promises():
+    score = np.arange(20000) % 40
+    y = np.where(score + np.arange(20000) % 7 > 22, 1, -1)
+    curve = roc_curve_of_scores(y, score)
+    mixture = curve.at_rate(fpr=0.05)
+    one, other = (pc.LinearRule([1.0], p.shift) for p in (mixture.first, mixture.second))
+    labels = pc.RandomisedRule(one, other, mixture.share).predict(score[:, None].astype(float), rng=0)
+    found = np.mean(labels[y < 0] > 0), np.mean(labels[y > 0] > 0)
+    assert 0 < mixture.share < 1
+    assert found == pytest.approx((mixture.fpr, mixture.tpr), abs=0.01)
+    with pytest.raises(InputError, match="share must lie in"):
+        pc.RandomisedRule(one, other, 1.5)
+
+
+def test_lines_of_equal_cost_touch_the_curve_at_its_best_point():
+    curve = RocCurve([0, 0.25, 0.5, 1], [0, 0.75, 1, 1], 4, 4)
+    (point,) = curve.best((1.0, 2.0))
+    ax = RocDisplay.from_curves(curve).plot(costs=(1.0, 2.0)).ax_
+    (line,) = [each for each in ax.lines if str(each.get_label()).startswith("equal cost")]
+    u, v = line.get_xydata().T
+    assert np.allclose(0.5 * (1 - v) + 0.5 * 2 * u, point.cost)
+    assert np.ptp(u) > 0

@@ -57,6 +57,10 @@ def _run(args: argparse.Namespace) -> int:
         from paretoclf.cli.trace import run_trace
 
         return run_trace(args)
+    if args.command == "explore":
+        from paretoclf.cli.explore import run_explore
+
+        return run_explore(args)
     if args.command == "tradeoff":
         from paretoclf.cli.tradeoff import run_tradeoff
 

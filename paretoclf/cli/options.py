@@ -36,6 +36,17 @@ examples:
   paretoclf roc out/path.npz wdbc --json"""
 
 
+EXPLORE = """\
+Explore the cost plane for given costs of the two errors (Bach et al. 2006, section 3.2): up the ray the best total
+C_plus + C_minus, then five lines of 1, 10, 1/10, 100 and 1/100 times this total, with every asymmetry and threshold.
+Print what the best classifier can be expected to cost, judged where it was not chosen. Write explore.png, points.csv
+(one row for each classifier of the upper envelope, with the cost ratios it is best for) and report.json."""
+
+EXPLORE_EXAMPLES = """\
+examples:
+  paretoclf explore twonorm --n 150 --costs 5 1 --out explored
+  paretoclf explore patients.csv --label diagnosis --positive M --costs 10 1 --prior 0.01 --json > report.json"""
+
 TRADEOFF = """\
 Draw the optimal trade-off curve of linear classifiers between the true negative and the true positive rate, of two
 classes of which the means and covariances count (Kim et al. 2006), in closed form. The classifiers are the same,
@@ -112,6 +123,7 @@ def build_parser(version: str) -> Parser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     _trace(commands.add_parser("trace", **_texts("all cost-optimal SVMs of a data set", TRACE, TRACE_EXAMPLES)))
     _roc(commands.add_parser("roc", **_texts("ROC curves of a saved path on a data set", ROC, ROC_EXAMPLES)))
+    _explore(commands.add_parser("explore", **_texts("one ROC curve of the cost plane", EXPLORE, EXPLORE_EXAMPLES)))
     _tradeoff(
         commands.add_parser("tradeoff", **_texts("optimal trade-off of two classes", TRADEOFF, TRADEOFF_EXAMPLES))
     )
@@ -138,14 +150,7 @@ def _texts(short: str, description: str, examples: str) -> dict[str, Any]:
 def _trace(parser: argparse.ArgumentParser) -> None:
     _data(parser)
     model = parser.add_argument_group("model")
-    model.add_argument("--kernel", choices=("linear", "rbf", "poly"), default="linear", help="default: linear")
-    model.add_argument(
-        "--bandwidth",
-        type=_width,
-        metavar="SIGMA",
-        help="width of the rbf kernel, or 'median', the median distance; default: that of scikit-learn's gamma='scale'",
-    )
-    model.add_argument("--degree", type=int, metavar="D", help="degree of the poly kernel; default: 3")
+    _kernel(model)
     model.add_argument(
         "--total", type=float, default=2.0, metavar="C", help="C_plus + C_minus on the asymmetry line; default: 2"
     )
@@ -164,6 +169,17 @@ def _trace(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--quiet", action="store_true", help="print nothing, show no progress")
 
 
+def _kernel(model: argparse._ArgumentGroup) -> None:
+    model.add_argument("--kernel", choices=("linear", "rbf", "poly"), default="linear", help="default: linear")
+    model.add_argument(
+        "--bandwidth",
+        type=_width,
+        metavar="SIGMA",
+        help="width of the rbf kernel, or 'median', the median distance; default: that of scikit-learn's gamma='scale'",
+    )
+    model.add_argument("--degree", type=int, metavar="D", help="degree of the poly kernel; default: 3")
+
+
 def _width(text: str) -> float | str:
     try:
         return text if text == "median" else float(text)
@@ -175,6 +191,29 @@ def _roc(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH.npz", help="a saved path")
     _data(parser)
     _output(parser).add_argument("--out", metavar="FILE.png", help="write the picture to this file")
+
+
+def _explore(parser: argparse.ArgumentParser) -> None:
+    _data(parser)
+    model = parser.add_argument_group("model")
+    model.add_argument(
+        "--costs",
+        nargs=2,
+        type=float,
+        required=True,
+        metavar=("C_PLUS", "C_MINUS"),
+        help="costs of a false negative and of a false positive",
+    )
+    model.add_argument("--prior", type=float, metavar="P", help="share of positives in use; default: that of the data")
+    _kernel(model)
+    model.add_argument(
+        "--standardize",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="scale features to mean 0 and variance 1 on each training part; default: yes",
+    )
+    model.add_argument("--repeats", type=int, default=1, metavar="R", help="partitions into outer folds; default: 1")
+    _output(parser).add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
 
 
 def _tradeoff(parser: argparse.ArgumentParser) -> None:

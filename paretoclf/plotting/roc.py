@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.roc import RocCurve
 
@@ -62,7 +65,16 @@ class RocDisplay:
         """Collect curves; those without a name are called by what varies along them."""
         return cls({**{f"varying {curve.vary}" if curve.vary else "curve": curve for curve in curves}, **named})
 
-    def plot(self, ax: Axes | None = None, *, hull: bool = False, title: str | None = None, **line: Any) -> RocDisplay:
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        hull: bool = False,
+        costs: Costs | tuple[float, float] | None = None,
+        prior_plus: float | None = None,
+        title: str | None = None,
+        **line: Any,
+    ) -> RocDisplay:
         """Draw the curves.
 
         Parameters
@@ -71,6 +83,11 @@ class RocDisplay:
             Where to draw; default: a new figure.
         hull : bool
             Whether to draw the upper envelopes, too: what choosing by these labels would promise.
+        costs : Costs or (C_plus, C_minus), optional
+            Mark the classifier of all curves with the smallest expected cost, and draw the line of equal cost that
+            touches it, with others of larger costs below (Bach et al. 2006, figure 2).
+        prior_plus : float, optional
+            Probability of a positive for the costs. Default: the share of positives behind the first curve.
         title : str, optional
             Title of the axes.
         **line
@@ -94,9 +111,24 @@ class RocDisplay:
                 text = None if envelopes else "upper envelopes (optimistic)"
                 ax.plot(envelope.fpr, envelope.tpr, color=look["color"], linewidth=0.8, alpha=0.6, label=text)
                 envelopes += 1
+        if costs is not None:
+            self._equal_costs(ax, costs if isinstance(costs, Costs) else Costs(*costs), prior_plus)
         finish(ax, title)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _equal_costs(self, ax: Axes, costs: Costs, prior_plus: float | None) -> None:
+        first = next(iter(self.curves.values()))
+        prior = first.n_plus / (first.n_plus + first.n_minus) if prior_plus is None else prior_plus
+        best = min((curve.best(costs, prior)[0] for curve in self.curves.values()), key=lambda point: point.cost)
+        miss, alarm = prior * costs.C_plus, (1.0 - prior) * costs.C_minus
+        size = np.hypot(miss, alarm)
+        along, worse = np.array([miss, alarm]) / size, np.array([alarm, -miss]) / size
+        for step in range(4):
+            ends = np.array([best.fpr, best.tpr]) + 0.12 * step * worse + np.outer([-2.0, 2.0], along)
+            label = None if step else f"equal cost {best.cost:.3g}, larger below"
+            ax.plot(*ends.T, color="0.35", linewidth=1.2 if step == 0 else 0.6, linestyle="--", zorder=1, label=label)
+        ax.plot(best.fpr, best.tpr, "o", color="black", markersize=5, zorder=3)
 
 
 def roc_axes(ax: Axes | None) -> Axes:

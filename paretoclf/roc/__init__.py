@@ -2,6 +2,7 @@
 
 from paretoclf.roc.crossings import scores_at as scores_at
 from paretoclf.roc.curve import RocCurve as RocCurve
+from paretoclf.roc.curve import RocMixture as RocMixture
 from paretoclf.roc.curve import RocPoint as RocPoint
 from paretoclf.roc.error_curve import ErrorCurve as ErrorCurve
 from paretoclf.roc.error_curve import Optimum as Optimum
@@ -11,3 +12,4 @@ from paretoclf.roc.of_path import roc_curve_of_scores as roc_curve_of_scores
 from paretoclf.roc.of_path import roc_of_path as roc_of_path
 from paretoclf.roc.of_path import roc_of_scores as roc_of_scores
 from paretoclf.roc.of_path import symmetric_t as symmetric_t
+from paretoclf.roc.rules import PathRule as PathRule

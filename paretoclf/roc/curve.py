@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array, real_array
+from paretoclf.checks import Array, Mask, check_number, real_array
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.roc.hull import upper_hull
@@ -30,14 +30,15 @@ Indices = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class RocPoint:
-    """One classifier of a curve, as chosen by `RocCurve.select`: its rates and cost are those that chose it.
+    """One classifier of a curve, as chosen by `RocCurve.best` and its kin: its rates and cost are those that chose it.
 
     Attributes
     ----------
     fpr, tpr : float
         Where it lies in the ROC plane.
     cost : float
-        Its expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``.
+        What was minimised: the expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``; for
+        `RocCurve.neyman_pearson` the false negative rate, for `RocCurve.minimax` the larger rate.
     t : float or None
         Path parameter (None for a curve that does not come from a path).
     swept : float
@@ -59,6 +60,48 @@ class RocPoint:
     @property
     def rates(self) -> tuple[float, float]:
         """``(false positive rate, false negative rate)``."""
+        return self.fpr, 1.0 - self.tpr
+
+
+@dataclass(frozen=True)
+class RocMixture:
+    """A point of the upper hull: for each sample one of two classifiers, drawn at random.
+
+    Between two classifiers every point of the segment can be attained, by no single one of a finite sample's
+    (Bach et al. 2006, section 2.2). `paretoclf.RandomisedRule` is such a classifier.
+
+    Attributes
+    ----------
+    first, second : RocPoint
+        Two neighbouring vertices of the hull, by increasing fpr; twice the same where a vertex was asked for.
+    share : float
+        Probability of the second, in [0, 1).
+
+    Examples
+    --------
+    >>> from paretoclf.roc import RocCurve
+    >>> mixture = RocCurve([0, 0.5, 1], [0, 1, 1], n_plus=2, n_minus=2).at_rate(fpr=0.125)
+    >>> mixture.share, mixture.rates
+    (0.25, (0.125, 0.75))
+    """
+
+    first: RocPoint
+    second: RocPoint
+    share: float
+
+    @property
+    def fpr(self) -> float:
+        """Expected false positive rate."""
+        return (1.0 - self.share) * self.first.fpr + self.share * self.second.fpr
+
+    @property
+    def tpr(self) -> float:
+        """Expected true positive rate."""
+        return (1.0 - self.share) * self.first.tpr + self.share * self.second.tpr
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """``(false positive rate, false negative rate)``, expected."""
         return self.fpr, 1.0 - self.tpr
 
 
@@ -104,8 +147,10 @@ class RocCurve:
     >>> hull = curve.hull()
     >>> hull.fpr, hull.tpr
     (array([0. , 0.5, 1. ]), array([0., 1., 1.]))
-    >>> [point.rates for point in curve.select((3.0, 1.0))]
+    >>> [point.rates for point in curve.best((3.0, 1.0))]
     [(0.5, 0.0)]
+    >>> curve.consistent
+    array([ True, False,  True,  True])
     """
 
     fpr: Array
@@ -188,7 +233,25 @@ class RocCurve:
             curve, fpr=hull_fp / self.n_minus, tpr=hull_tp / self.n_plus, shift=shift, index=index, chosen=True
         )
 
+    @property
+    def consistent(self) -> Mask:
+        """Which points are ROC-consistent, shape (p,): on the upper hull, hence optimal for some costs (Bach, 2.2).
+
+        Exact: compared in whole numbers. Points on an edge count, as do those of its vertices.
+        """
+        x, y = self.counts
+        hull = self.hull()
+        at_x, at_y = hull.counts
+        j = np.clip(np.searchsorted(at_x, x, side="right") - 1, 0, len(hull) - 2)
+        du, dv = at_x[j + 1] - at_x[j], at_y[j + 1] - at_y[j]
+        on_edge = du * (y - at_y[j]) == dv * (x - at_x[j])
+        return np.asarray(on_edge | (x == 0))  # the vertical edge: optimal where misses are free
+
     def select(self, costs: Costs | tuple[float, float], prior_plus: float | None = None) -> tuple[RocPoint, ...]:
+        """Return `best`: the name that nested curves have for it, too."""
+        return self.best(costs, prior_plus)
+
+    def best(self, costs: Costs | tuple[float, float], prior_plus: float | None = None) -> tuple[RocPoint, ...]:
         """Return the classifiers with the smallest expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``.
 
         They are vertices of the hull: one, or both ends of an edge when the lines of equal cost are parallel to it
@@ -224,6 +287,70 @@ class RocCurve:
         best = np.flatnonzero(expected <= expected.min() + ROC_TIE * (miss + alarm))
         return tuple(hull._point(int(j), float(expected[j])) for j in best)
 
+    def neyman_pearson(self, max_fpr: float) -> tuple[RocPoint, ...]:
+        """Return the classifier with the largest tpr among those with ``fpr <= max_fpr``; a tuple as of `best`.
+
+        A single classifier, on the hull or below it; `at_rate` draws between two and may do better.
+
+        Parameters
+        ----------
+        max_fpr : float
+            In [0, 1]; compared with the rate as a float, so that 3 of 30 are not more than 0.1.
+
+        Raises
+        ------
+        InputError
+            If max_fpr is outside [0, 1].
+        """
+        if not 0 <= max_fpr <= 1:
+            raise InputError(f"max_fpr must lie in [0, 1], got {max_fpr!r}")
+        whole = self._with_corners()
+        missed = self.n_plus - whole.counts[1]
+        return whole._first_of(np.where(whole.fpr <= max_fpr, missed, 2 * self.n_plus), self.n_plus)
+
+    def minimax(self) -> tuple[RocPoint, ...]:
+        """Return the classifiers with the smallest ``max(fpr, 1 - tpr)``, compared exactly; a tuple as of `best`."""
+        whole = self._with_corners()
+        fp, tp = whole.counts
+        return whole._first_of(
+            np.maximum(fp * self.n_plus, (self.n_plus - tp) * self.n_minus), self.n_plus * self.n_minus
+        )
+
+    def at_rate(
+        self, *, tnr: float | None = None, tpr: float | None = None, fpr: float | None = None, fnr: float | None = None
+    ) -> RocMixture:
+        """Return the best mixture of two classifiers where one expected rate is fixed: a point of the upper hull.
+
+        Parameters
+        ----------
+        tnr, tpr, fpr, fnr : float
+            Exactly one of the four, in [0, 1].
+
+        Raises
+        ------
+        InputError
+            If not exactly one rate is given, or it is outside [0, 1].
+        """
+        given = {"tnr": tnr, "tpr": tpr, "fpr": fpr, "fnr": fnr}
+        names = [name for name, value in given.items() if value is not None]
+        if len(names) != 1:
+            raise InputError(f"exactly one of tnr, tpr, fpr and fnr must be given, got {', '.join(names) or 'none'}")
+        name = names[0]
+        value = check_number(given[name], name)
+        if not 0 <= value <= 1:
+            raise InputError(f"{name} must lie in [0, 1], got {given[name]!r}")
+        hull = self.hull()
+        rate = 1.0 - value if name in ("tnr", "fnr") else value
+        if name in ("tnr", "fpr"):
+            along, j = hull.fpr, int(np.searchsorted(hull.fpr, rate, side="right")) - 1  # the most true positives
+            ends = [j, j if along[j] == rate else j + 1]
+        else:
+            along, j = hull.tpr, int(np.searchsorted(hull.tpr, rate))  # the fewest false ones
+            ends = [j if along[j] == rate else j - 1, j]
+        first, second = (hull._point(k, 1.0 - float(hull.tpr[k])) for k in ends)
+        low, high = along[ends]
+        return RocMixture(first, second, 0.0 if low == high else float((rate - low) / (high - low)))
+
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **line: Any) -> RocDisplay:
         """Draw the curve; several curves in one picture: `paretoclf.plotting.RocDisplay`.
 
@@ -246,6 +373,28 @@ class RocCurve:
         display = RocDisplay.from_curves(self) if name is None else RocDisplay({name: self})
         return display.plot(ax, **line)
 
+    def _with_corners(self) -> RocCurve:
+        """The points, then (0, 0) and (1, 1); `index` says where a point is on this curve, -1 for the two."""
+        ends = self._take(np.array([0, len(self) - 1]))
+        return replace(
+            self,
+            fpr=np.append(self.fpr, [0.0, 1.0]),
+            tpr=np.append(self.tpr, [0.0, 1.0]),
+            shift=np.append(self.shift, [-np.inf, np.inf]),
+            t=None if self.t is None or ends.t is None else np.append(self.t, ends.t),
+            swept=np.append(self.swept, ends.swept),
+            index=np.append(np.arange(len(self)), [-1, -1]),
+        )
+
+    def _first_of(self, objective: npt.NDArray[np.int64], unit: int) -> tuple[RocPoint, ...]:
+        """The points that minimise a whole number, none that another of them dominates, each place once."""
+        fp, tp = self.counts
+        ties = np.flatnonzero(objective == objective.min())
+        order = ties[np.lexsort((ties, -tp[ties], fp[ties]))]
+        highest = np.maximum.accumulate(np.append(-1, tp[order]))
+        kept = order[tp[order] > highest[:-1]]
+        return tuple(self._point(int(j), float(objective[j]) / unit) for j in kept)
+
     def _take(self, which: Indices) -> RocCurve:
         """Points at the given positions, with their labels."""
         return replace(
@@ -259,7 +408,7 @@ class RocCurve:
         )
 
     def _point(self, j: int, cost: float) -> RocPoint:
-        assert self.index is not None  # self is a hull
+        assert self.index is not None  # self is a hull, or has its corners
         return RocPoint(
             fpr=float(self.fpr[j]),
             tpr=float(self.tpr[j]),

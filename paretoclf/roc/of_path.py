@@ -195,8 +195,8 @@ def roc_of_scores(
     if vary == "asymmetry":
         return _asymmetry(folds, labels)
     parts = [_asymmetry(folds, labels), _thresholds(folds, np.concatenate(labels), *_positions(folds, n_grid))]
-    union = _union(parts if t is None else [_intercept(folds, labels, t), *parts])
-    return replace(union.hull(), index=None)
+    whole = union(parts if t is None else [_intercept(folds, labels, t), *parts])
+    return replace(whole.hull(), index=None)
 
 
 def upper_envelope(
@@ -399,12 +399,18 @@ def _blocks(t: Array, swept: Array, width: int) -> Iterator[tuple[Array, Array]]
         yield t[low : low + width], swept[low : low + width]
 
 
-def _union(curves: list[RocCurve]) -> RocCurve:
+def union(curves: Sequence[RocCurve]) -> RocCurve:
     """All points of several curves, for the hull: their order along a curve is lost."""
 
     def joined(name: str) -> Array:
         return np.concatenate([getattr(curve, name) for curve in curves])
 
     return replace(
-        curves[-1], fpr=joined("fpr"), tpr=joined("tpr"), shift=joined("shift"), t=joined("t"), swept=joined("swept")
+        curves[-1],
+        fpr=joined("fpr"),
+        tpr=joined("tpr"),
+        shift=joined("shift"),
+        t=joined("t"),
+        swept=joined("swept"),
+        index=None,
     )

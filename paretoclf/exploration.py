@@ -1,0 +1,395 @@
+r"""Exploration of the cost plane and the ROC curve of everything that was found (Bach et al. 2006, section 3.2).
+
+Up the ray :math:`C_+n_+=C_-n_-` the best costs :math:`(C^1_+,C^1_-)` for the costs of the user are sought on
+validation data. Then each line :math:`C_++C_-=r(C^1_++C^1_-)` is followed in both directions, for r = 1, 10, 1/10, 100,
+1/100: five lines, which all set out from the ray. They end at asymmetries of 0.001 and 0.999, next to the axes; on an
+axis itself w = 0, and one label for all is on every curve anyway. On each line intercept and asymmetry vary, and the
+upper envelope of all of them is the curve to choose from.
+
+The ray is there to find the total, and no classifier is chosen from it. How good the choices are is judged where they
+were not made: the whole procedure, with the choice of the total, is run once more in each training part of outer folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from paretoclf.checks import Array, Index, Mask, check_pair, real_array
+from paretoclf.classifiers import RandomisedRule, Rule
+from paretoclf.costs import CostLine, Costs
+from paretoclf.cross_validation import Samples, TrainingPart
+from paretoclf.empirical.nested import NestedPoint, NestedRoc, nested_rocs, weights
+from paretoclf.errors import InputError
+from paretoclf.path.declared import path_problem
+from paretoclf.path.lines import CostProblem, trace_costs
+from paretoclf.path.result import Path
+from paretoclf.path.scores import PathScores
+from paretoclf.roc import Optimum, PathRule, RocCurve, RocMixture, RocPoint, error_curve_of_scores, scores_at
+from paretoclf.roc.of_path import union, upper_envelope
+
+if TYPE_CHECKING:
+    from paretoclf.plotting.exploration import ExplorationDisplay
+
+#: Smallest and largest asymmetry of a line; where the ray is more extreme, half of what is left beyond it.
+ENDS = (1e-3, 1.0 - 1e-3)
+MULTIPLES = (1.0, 10.0, 0.1, 100.0, 0.01)
+
+
+@dataclass(frozen=True)
+class ExploredPoint:
+    """A vertex of the envelope: a classifier, and the costs for which there is no better one.
+
+    Attributes
+    ----------
+    point : RocPoint
+        Its rates on the labels that chose it, its t and shift; ``index`` is its position on the envelope.
+    multiple : float
+        Of which line: its total is so many times the best one of the ray.
+    trained : Costs
+        Costs that it was trained with.
+    cost_ratios : (float, float)
+        Interval of ``C_plus / C_minus``, of the user's costs, for which it is best; at its ends its neighbour is as
+        good.
+    """
+
+    point: RocPoint
+    multiple: float
+    trained: Costs
+    cost_ratios: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Explored:
+    """What was found with one training part: a `Choice`.
+
+    Attributes
+    ----------
+    optimum : Optimum
+        The stretch of the ray that is best on the validation data.
+    best : Costs
+        Its middle: the costs whose total the lines are multiples of.
+    envelope : RocCurve
+        Upper hull of all lines, on the validation data. ``chosen`` by them, hence optimistic.
+    line : int array of shape (vertices,)
+        Which of the lines each vertex is on.
+    ray : Path
+        Trained on the whole part.
+    lines : tuple of Path
+        One for each multiple.
+    curves : tuple of RocCurve
+        The envelope of each line.
+    """
+
+    optimum: Optimum
+    best: Costs
+    envelope: RocCurve
+    line: Index = field(repr=False)
+    ray: Path
+    lines: tuple[Path, ...] = field(repr=False)
+    curves: tuple[RocCurve, ...] = field(repr=False)
+    part: TrainingPart = field(repr=False)
+
+    def positive(self, rows: Index) -> Mask:
+        """Which samples each vertex labels +1, shape (len(rows), vertices)."""
+        envelope = self.envelope
+        assert envelope.t is not None
+        found = np.empty((len(rows), len(envelope)), dtype=bool)
+        for k in np.unique(self.line):
+            at = np.flatnonzero(self.line == k)
+            scores = self.part.scores(self.lines[k], rows)
+            found[:, at] = scores_at(scores, envelope.t[at], envelope.swept[at]) + envelope.shift[at] >= 0
+        return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Exploration:
+    """The ROC curve of five lines of the cost plane, and the classifier for every costs.
+
+    Attributes
+    ----------
+    costs : Costs
+        Those the total was chosen for.
+    prior_plus : float
+        Probability of a positive where the classifier is used.
+    multiples : tuple of float
+        Totals of the lines, in units of the best total of the ray.
+    nested : NestedRoc
+        The curve that can be expected: judged where nothing was chosen.
+    """
+
+    costs: Costs
+    prior_plus: float
+    multiples: tuple[float, ...]
+    nested: NestedRoc
+
+    def __repr__(self) -> str:
+        return (
+            f"Exploration(total {self.found.best.total:.4g}, {len(self.multiples)} lines, "
+            f"{len(self.envelope)} vertices, AUC {self.nested.auc:.4f}; "
+            f"upper envelope {self.envelope.auc:.4f}, optimistic)"
+        )
+
+    @property
+    def found(self) -> Explored:
+        """What was found with all samples: the paths, and the choice among their classifiers."""
+        assert isinstance(self.nested.final, Explored)
+        return self.nested.final
+
+    @property
+    def envelope(self) -> RocCurve:
+        """Upper hull of all lines on the validation data, to choose from; optimistic as a measure of quality."""
+        return self.found.envelope
+
+    @cached_property
+    def points(self) -> tuple[ExploredPoint, ...]:
+        """The vertices of the envelope, by increasing fpr."""
+        envelope, found = self.envelope, self.found
+        assert envelope.t is not None
+        g = np.concatenate([[0.0], weights(envelope), [1.0]])
+        with np.errstate(divide="ignore"):
+            ratios = g / (1.0 - g) * np.divide(1.0 - self.prior_plus, self.prior_plus)
+        return tuple(
+            ExploredPoint(
+                RocPoint(
+                    float(envelope.fpr[j]),
+                    float(envelope.tpr[j]),
+                    self._cost(float(envelope.fpr[j]), float(envelope.tpr[j])),
+                    float(envelope.t[j]),
+                    float(envelope.swept[j]),
+                    float(envelope.shift[j]),
+                    j,
+                ),
+                self.multiples[int(found.line[j])],
+                found.lines[int(found.line[j])].costs(float(envelope.t[j])),
+                (float(ratios[j]), float(ratios[j + 1])),
+            )
+            for j in range(len(envelope))
+        )
+
+    def select(self, costs: Costs | tuple[float, float] | None = None, prior_plus: float | None = None) -> NestedPoint:
+        """Return the classifier for given costs, with its rates where it was not chosen; see `NestedRoc.select`.
+
+        Parameters
+        ----------
+        costs : Costs or (C_plus, C_minus), optional
+            Default: those of the exploration.
+        prior_plus : float, optional
+            Default: that of the exploration.
+        """
+        return self.nested.select(
+            self.costs if costs is None else costs, self.prior_plus if prior_plus is None else prior_plus
+        )
+
+    def rule(self, chosen: NestedPoint | ExploredPoint | RocPoint | RocMixture) -> Rule | RandomisedRule:
+        """Return the classifier of a point of the envelope, or of a mixture of two, trained on all samples.
+
+        Parameters
+        ----------
+        chosen : NestedPoint, ExploredPoint, RocPoint or RocMixture
+            From `select`, from `points`, or from a method of the envelope such as `RocCurve.at_rate`.
+        """
+        if isinstance(chosen, RocMixture):
+            if chosen.share == 0:
+                return self._rule(chosen.first)
+            return RandomisedRule(self._rule(chosen.first), self._rule(chosen.second), chosen.share)
+        if isinstance(chosen, NestedPoint):
+            return self._rule(chosen.chosen)
+        return self._rule(chosen.point if isinstance(chosen, ExploredPoint) else chosen)
+
+    def plot(self, ax: Any = None, **options: Any) -> ExplorationDisplay:
+        """Draw the curves; see `paretoclf.plotting.ExplorationDisplay`."""
+        from paretoclf.plotting.exploration import ExplorationDisplay
+
+        return ExplorationDisplay.from_exploration(self).plot(ax, **options)
+
+    def _rule(self, point: RocPoint) -> Rule:
+        found = self.found
+        if not 0 <= point.index < len(self.envelope) or self.envelope.fpr[point.index] != point.fpr:
+            raise InputError(f"chosen must be a vertex of this envelope, got {point}")
+        return PathRule.of(found.lines[int(found.line[point.index])], point)
+
+    def _cost(self, fpr: float, tpr: float) -> float:
+        return self.prior_plus * self.costs.C_plus * (1.0 - tpr) + (1.0 - self.prior_plus) * self.costs.C_minus * fpr
+
+
+def explore(
+    svm: CostProblem,
+    costs: Costs | tuple[float, float],
+    *,
+    prior_plus: float | None = None,
+    totals: tuple[float, float] = (1e-3, 1e2),
+    multiples: Sequence[float] = MULTIPLES,
+    folds: int = 5,
+    repeats: int = 1,
+    inner: int = 5,
+    n_grid: int = 200,
+    rng: int | np.random.Generator = 0,
+    transformer: Any = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> Exploration:
+    """Explore the cost plane for given costs, and combine what was found into one ROC curve.
+
+    Parameters
+    ----------
+    svm : TwoCSVM
+        The whole problem, as for `cross_validated_roc`.
+    costs : Costs or (C_plus, C_minus)
+        Costs of a false negative and of a false positive when the classifier is used; not both zero. The total is
+        chosen for them; classifiers can then be chosen for any costs.
+    prior_plus : float, optional
+        Probability of a positive where the classifier is used, strictly between 0 and 1. Default: the share here.
+    totals : (lo, hi)
+        The part of the ray ``C_plus n_plus = C_minus n_minus`` that is followed, as ``C_plus + C_minus``.
+    multiples : sequence of float
+        Lines of so many times the best total are explored; positive.
+    folds, repeats : int
+        Outer folds, in which the whole procedure is judged, and how many partitions into such.
+    inner : int
+        Validation folds inside of each training part; fewer where it has fewer samples of a class.
+    n_grid : int
+        Thresholds are tried at so many equally spaced t of each line, beside the path's own classifiers.
+    rng : int or numpy.random.Generator
+        Randomness of all folds.
+    transformer : scikit-learn transformer, optional
+        Fitted on each training part, such as ``StandardScaler()``. `Exploration.rule` then wants transformed samples.
+    n_jobs : int, optional
+        Processes at work, as for joblib. The result does not depend on it.
+    progress : bool, optional
+        Whether to show a progress bar; by default on a terminal.
+
+    Returns
+    -------
+    Exploration
+
+    Raises
+    ------
+    InputError
+        If a class has too few samples, or an argument is not what it must be.
+    DegeneratePathError
+        If a path cannot be followed.
+
+    Notes
+    -----
+    The total: held-out errors of the validation folds are step functions of t on the ray, exact, and their sum has the
+    smallest cost on one stretch of t or several. Of these the one of the smallest total is taken (the most
+    regularised), and its middle.
+
+    References
+    ----------
+    Bach, Heckerman & Horvitz (2006), JMLR 7, section 3.2.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> data = pc.datasets.load("twonorm", n=60)
+    >>> found = pc.explore(pc.TwoCSVM(data.X, data.y), costs=(2.0, 1.0), multiples=(1, 10), folds=3, inner=3)
+    >>> found
+    Exploration(total ..., 2 lines, ... vertices, AUC ...; upper envelope ..., optimistic)
+    >>> point = found.select()
+    >>> found.rule(point).predict(data.X).shape
+    (60,)
+    """
+    path_problem(svm, only="costs")
+    at = costs if isinstance(costs, Costs) else Costs(*costs)
+    if at.total == 0:
+        raise InputError("costs must not both be zero")
+    prior = float((svm.y > 0).mean()) if prior_plus is None else float(prior_plus)
+    if not 0 < prior < 1:
+        raise InputError(f"prior_plus must lie strictly between 0 and 1, got {prior_plus!r}")
+    low, high = check_pair(totals, "totals")
+    if not 0 < low < high < np.inf:
+        raise InputError(f"totals must be two positive finite numbers, the smaller one first, got {totals!r}")
+    rs = real_array(multiples, "multiples")
+    if rs.ndim != 1 or rs.size == 0 or not ((rs > 0) & np.isfinite(rs)).all():
+        raise InputError(f"multiples must be positive numbers, at least one, got {multiples!r}")
+    if inner < 2:
+        raise InputError(f"inner must be at least 2, got {inner!r}")
+    explorer = Explorer(Samples.of(svm, transformer), at, prior, (low, high), tuple(rs.tolist()), int(inner), n_grid)
+    nested = nested_rocs(svm.y, explorer, folds=folds, repeats=repeats, rng=rng, n_jobs=n_jobs, progress=progress)
+    return Exploration(at, prior, explorer.multiples, nested["explored"])
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """The procedure as a `Chooser`, for `nested_rocs`; the parameters are those of `explore`."""
+
+    samples: Samples
+    costs: Costs
+    prior_plus: float
+    totals: tuple[float, float]
+    multiples: tuple[float, ...]
+    inner: int
+    n_grid: int
+
+    def __call__(self, train: Index, seed: int) -> dict[str, Explored]:
+        """Explore with the validation folds of a training part."""
+        y, weight = self.samples.y[train], self.samples.sample_weight[train]
+        plus, minus = float(weight[y > 0].sum()), float(weight[y < 0].sum())
+        share = minus / (plus + minus)
+        low, high = (Costs.from_asymmetry(share, total) for total in self.totals)
+        ray = CostLine(low, high)
+        folds = min(self.inner, int((y > 0).sum()), int((y < 0).sum()))
+        if folds < 2:
+            raise InputError(
+                f"validation folds need 2 samples of each class, got {int((y > 0).sum())} positives and "
+                f"{int((y < 0).sum())} negatives in a training part"
+            )
+        splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(y, y)
+        held = [(_Traced.of(self.samples.part(train[rest]), ray), train[fold]) for rest, fold in splits]
+        labels = [self.samples.y[rows] for _, rows in held]
+        curve = error_curve_of_scores([traced.along(traced.ray, rows) for traced, rows in held], labels, ray)
+        optimum = curve.best(self.costs, self.prior_plus)[0]
+        best = ray.at(optimum.t)
+        whole = _Traced.of(self.samples.part(train), ray)
+        ends = min(ENDS[0], share / 2), max(ENDS[1], (1 + share) / 2)
+        at_ray = (share - ends[0]) / (ends[1] - ends[0])
+        curves, lines = [], []
+        for r in self.multiples:
+            start, stop = (Costs.from_asymmetry(end, r * best.total) for end in ends)
+            scores = [traced.along(traced.line(start, stop), rows) for traced, rows in held]
+            curves.append(line_envelope(scores, labels, at_ray, self.n_grid))
+            lines.append(whole.line(start, stop))
+        envelope, line = combined(curves)
+        found = Explored(optimum, best, envelope, line, whole.ray, tuple(lines), tuple(curves), whole.part)
+        return {"explored": found}
+
+
+def line_envelope(scores: Sequence[PathScores], y: Sequence[Array], t: float, n_grid: int) -> RocCurve:
+    """Upper hull of one line on validation folds: "both", with the curves of the intercept at t and the asymmetry.
+
+    With them it contains them: the grid of "both" alone may miss classifiers of the path.
+    """
+    parts = [upper_envelope(scores, y, vary, t, n_grid) for vary in ("intercept", "asymmetry", "both")]
+    return union(parts).hull()
+
+
+def combined(curves: Sequence[RocCurve]) -> tuple[RocCurve, Index]:
+    """Upper hull of several curves that all have the two corners, and which curve each of its vertices is from."""
+    hull = union(curves).hull()
+    assert hull.index is not None
+    return hull, np.repeat(np.arange(len(curves)), [len(curve) for curve in curves])[hull.index]
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """A training part and its ray, from which its lines set out."""
+
+    part: TrainingPart
+    ray: Path
+
+    @classmethod
+    def of(cls, part: TrainingPart, ray: CostLine) -> _Traced:
+        return cls(part, trace_costs(part.problem, ray.start, ray.stop, progress=False))
+
+    def line(self, start: Costs, stop: Costs) -> Path:
+        return trace_costs(self.part.problem, start, stop, hub=self.ray, progress=False)
+
+    def along(self, path: Path, rows: Index) -> PathScores:
+        return self.part.scores(path, rows)

@@ -1,0 +1,82 @@
+"""Points of a curve as classifiers: a path at t, within a jump of its intercept or not, with another threshold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.classifiers import Rule
+from paretoclf.path.scores import PathScores
+from paretoclf.roc.crossings import scores_at
+from paretoclf.roc.curve import RocPoint
+
+
+class Traced(Protocol):
+    """What is needed of a path."""
+
+    def scores(self, X: Any) -> PathScores:
+        """Scores of the rows of X along the path."""
+
+    def slope(self, t: float) -> Array:
+        """The slope w at t."""
+
+    def intercept(self, t: float) -> float:
+        """The intercept at t."""
+
+
+@dataclass(frozen=True)
+class PathRule(Rule):
+    """The classifier of a path at t, with a shifted intercept: ``f(x) = f_t(x) + shift``.
+
+    Parameters
+    ----------
+    path : Path
+        An exact path, from `paretoclf.trace`.
+    t : float
+        Where on the path.
+    swept : float
+        Share of a jump of the intercept at t that is already behind.
+    shift : float
+        What is added; infinite where every sample gets the same label.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> from paretoclf.roc import PathRule
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]
+    >>> path = pc.trace(pc.TwoCSVM(X, y), start=(0.1, 1.9), stop=(1.9, 0.1))
+    >>> (point,) = pc.roc_of_path(path, X, y, vary="both").best((3.0, 1.0))
+    >>> PathRule.of(path, point).predict(X)
+    array([-1.,  1.,  1.,  1.])
+    """
+
+    path: Traced = field(repr=False)
+    t: float
+    swept: float = 1.0
+    shift: float = 0.0
+
+    @classmethod
+    def of(cls, path: Traced, point: RocPoint) -> PathRule:
+        """Return the classifier that a point of a curve of this path is."""
+        assert point.t is not None, "a curve of a path has a t for each point"
+        return cls(path, point.t, point.swept, point.shift)
+
+    @property
+    def b(self) -> float:  # type: ignore[override]
+        """Intercept."""
+        after = self.path.intercept(self.t)
+        before = after if self.swept == 1 else self.path.intercept(math.nextafter(self.t, -math.inf))
+        return (1.0 - self.swept) * before + self.swept * after + self.shift
+
+    @property
+    def w(self) -> Array:
+        """Slope in the features, shape (d,), linear kernel only."""
+        return self.path.slope(self.t)
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores f of shape (m,)."""
+        return np.asarray(scores_at(self.path.scores(X), self.t, self.swept)[:, 0] + self.shift)
