@@ -107,6 +107,8 @@ from .roc import roc_of_path as roc_of_path
 from .roc import roc_of_scores as roc_of_scores
 from .solution import Classifier as Classifier
 from .solution import Solution as Solution
+from .solve.cone_proof import ProblemProof as ProblemProof
+from .solve.cone_proof import certify_problem as certify_problem
 from .solve.sweep import Sweep as Sweep
 from .solve.sweep import sweep as sweep
 from .tuning import ErrorArrays as ErrorArrays

@@ -6,7 +6,8 @@ A new formulation is a subclass of `Formulation` (or of `SampleFormulation`, whi
 * ``primal``, a cached property that returns a ``cvxpy.Problem``: a minimisation whose variables have names and whose
   constraints have labels (``constraint.set_label(...)``), DPP in ``self.parameters``;
 * ``dual``, likewise, written as a minimisation, so that its value is minus that of the primal. It should be derived by
-  hand, without looking at how the primal is written: the certificate compares the two;
+  hand, without looking at how the primal is written: the certificate compares the two. Without one, the dual of the
+  compiled cone program proves the bounds (`paretoclf.judges.cone`), which does not show a mistake in the primal;
 * ``classifier``, unless the primal has variables called ``w`` and ``b``.
 
 That gives `solve`, `paretoclf.sweep`, certificates, `paretoclf.compare`, figures, `statement` and the command line.
@@ -33,6 +34,7 @@ from paretoclf.errors import InputError
 from paretoclf.evidence import Judged
 from paretoclf.formulations.statement import Statement, printed
 from paretoclf.solution import Solution
+from paretoclf.solve.cone_proof import judge_alone
 from paretoclf.solve.model import Accuracy, Form, Model, check_form
 from paretoclf.solve.programs import judge_programs
 from paretoclf.solve.single import DEFAULT_SOLVER, solve_at
@@ -228,9 +230,11 @@ class Formulation(ABC):
         return found
 
     def judge(self, values: Mapping[str, float], point: Any) -> Judged:
-        """Certify a point. Here: the objectives of the two programs at their own solutions."""
+        """Certify a point. Here: the two programs at their own solutions; without a dual, the compiled cone program."""
+        if "dual" not in point:
+            return judge_alone(self.primal_model, point["primal"])
         forms: tuple[Form, ...] = ("primal", "dual")
-        return judge_programs({form: self.model(form) for form in forms if form in point}, point)
+        return judge_programs({form: self.model(form) for form in forms}, point)
 
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
         """Read the classifier from named numbers. Here: ``w . x + b`` from the variables ``w`` and ``b`` (or no b)."""

@@ -206,7 +206,7 @@ class KktCertificate(Certificate):
 
     def _open_gap(self, tol: float) -> str:
         if np.isnan(self.gap):
-            return "no dual was written, so nothing bounds the optimal value from below"
+            return "nothing bounds the optimal value from below"
         if self.gap < 0:
             return (
                 "the dual value is above the primal one, although both points are feasible; "

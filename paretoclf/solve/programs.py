@@ -1,4 +1,4 @@
-"""The judge of a formulation that has no judge of its own: its two programs, evaluated by CVXPY at the solver's points.
+"""The judge of a formulation with a dual and no judge of its own: both programs, evaluated by CVXPY at their points.
 
 The primal objective at a feasible primal point bounds the optimal value from above, the dual objective at a feasible
 dual point from below. The two programs were written independently, so a mistake in one of them shows as a gap, or as a
@@ -21,23 +21,21 @@ FREE = (cp.constraints.Zero, cp.constraints.Equality)
 
 
 def judge_programs(models: Mapping[Form, Model], found: Mapping[Form, Mapping[str, Any]]) -> Judged:
-    """Judge the points of the primal and, if there is one, of the dual program.
+    """Judge the points of the primal and of the dual program.
 
     Parameters
     ----------
     models : mapping from form to Model
         The programs; their parameters must have the values that the points belong to.
     found : mapping from form to numbers
-        Variables and multipliers by name. Without a dual the certificate has no lower bound, and does not pass.
+        Variables and multipliers by name.
     """
-    primal_value, conditions = _evaluate(models["primal"], found["primal"])
-    dual_value, violations = np.nan, {}
-    if "dual" in found:
-        minus, constraints = _evaluate(models["dual"], found["dual"])
-        dual_value = -minus
-        violations = {f"dual program: {c.name}": float(np.max(c.infeasibility, initial=0.0)) for c in constraints}
+    primal_value, conditions = evaluate(models["primal"], found["primal"])
+    minus, constraints = evaluate(models["dual"], found["dual"])
+    dual_value = -minus
+    violations = {f"dual program: {c.name}": float(np.max(c.infeasibility, initial=0.0)) for c in constraints}
     numbers = dict(found["primal"])
-    numbers |= {name: value for name, value in found.get("dual", {}).items() if name not in numbers}
+    numbers |= {name: value for name, value in found["dual"].items() if name not in numbers}
     # A sign or a product belongs to the multipliers that the primal's solver returned.
     return judge(
         primal_value,
@@ -49,7 +47,7 @@ def judge_programs(models: Mapping[Form, Model], found: Mapping[Form, Mapping[st
     )
 
 
-def _evaluate(model: Model, numbers: Mapping[str, Any]) -> tuple[float, list[Condition]]:
+def evaluate(model: Model, numbers: Mapping[str, Any]) -> tuple[float, list[Condition]]:
     """Objective and conditions at given values of the variables and multipliers."""
     for name, variable in model.variables.items():
         variable.value = _shaped(numbers[name], variable.shape)

@@ -1,0 +1,327 @@
+"""From any convex ``cvxpy.Problem`` to a proof: safe bounds of its cone program, mapped back to its own names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import scipy.sparse as sp
+from cvxpy.settings import OFFSET
+
+from paretoclf.checks import Array
+from paretoclf.errors import InputError, SolveError
+from paretoclf.evidence import Condition, DualityTable, Judged, judge
+from paretoclf.judges.cone import ConeBounds, ConeProgram, cone_bounds, infeasibility, missed_stationarity
+from paretoclf.judges.cones import Cone, project
+from paretoclf.proof import Certificate
+from paretoclf.solve.model import Model, conic_settings
+from paretoclf.solve.programs import evaluate
+from paretoclf.tolerances import CERTIFY
+
+#: Constraints whose multipliers stand among those of the cone program, number by number.
+_PLAIN = (cp.constraints.Equality, cp.constraints.Zero, cp.constraints.Inequality, cp.constraints.NonPos)
+
+
+@dataclass(frozen=True, repr=False)
+class ProblemProof:
+    """What `certify_problem` found.
+
+    Attributes
+    ----------
+    status : {"optimal", "not optimal", "infeasible", "unbounded", "undecided"}
+        What is proved of the problem, and for the first two of the point that its variables hold.
+    lower, upper : float
+        Safe bounds on the optimal value; infinite where nothing is proved.
+    certificate : Certificate or None
+        Of the values and multipliers that the problem holds: objective, gap to the lower bound, residual of every
+        constraint by its label, and stationarity of the multipliers by variable. None where it has no solution.
+    conditions : tuple of Condition
+        The user's constraints, with their multipliers.
+    unabsorbed : mapping of str to float
+        Variables without a bound, and by how much the multipliers miss dual feasibility there; then there is no lower
+        bound.
+    blame : mapping of str to float
+        For an infeasible problem: constraints that contradict each other, with the size of their multipliers, the
+        largest first.
+    words : str
+        The verdict.
+    """
+
+    status: str
+    lower: float
+    upper: float
+    certificate: Certificate | None = None
+    conditions: tuple[Condition, ...] = field(default=(), repr=False)
+    unabsorbed: Mapping[str, float] = field(default_factory=dict)
+    blame: Mapping[str, float] = field(default_factory=dict)
+    words: str = ""
+
+    def duality_table(self) -> DualityTable:
+        """Slack, multiplier and product of every constraint of the problem, the largest violation first."""
+        return DualityTable.of(self.conditions)
+
+    def explain(self, tol: float = CERTIFY) -> str:
+        """Say in words what is proved."""
+        return self.words if self.certificate is None else self.certificate.explain(tol)
+
+    def __repr__(self) -> str:
+        return f"ProblemProof({self.status}, value in [{self.lower:.10g}, {self.upper:.10g}])"
+
+
+def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
+    """Certify what a solved ``cvxpy.Problem`` holds, with safe bounds on its optimal value. No dual is needed.
+
+    The problem is compiled to a cone program and that is solved once more, to 1e-12, for its multipliers (CVXPY keeps
+    only those of the user's constraints). `paretoclf.judges.cone` makes bounds of them, without CVXPY, and has the
+    argument and its
+    assumptions. The values and multipliers that the problem holds are then judged against these bounds, constraint
+    by constraint. What is proved is about the compiled program: a mistake in the model stays one, and one in CVXPY's
+    compiler too, unless the objective at the user's own values gives it away.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        A convex minimisation that was solved, by whatever solver.
+    tol : float
+        Tolerance of the verdict.
+
+    Returns
+    -------
+    ProblemProof
+
+    Raises
+    ------
+    InputError
+        If it is no minimisation, not convex, not solved, or has a cone that is not covered (power cones of more than
+        three entries, integers).
+    SolveError
+        If the compiled program cannot be solved.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> import paretoclf as pc
+    >>> x = cp.Variable(2, name="x")
+    >>> problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [(cp.sum(x) >= 1).set_label("mass")])
+    >>> value = problem.solve("CLARABEL")
+    >>> proof = pc.certify_problem(problem, tol=1e-6)
+    >>> proof.status
+    'optimal'
+    >>> print(f"{proof.lower:.6f} {proof.upper:.6f} {proof.duality_table()[0].multiplier:.4f}")
+    0.500000 0.500000 1.0000
+    """
+    model = Model.of(problem)
+    model.check_parameters()
+    if problem.is_mixed_integer():
+        raise InputError("problem must be convex, got integer or boolean variables")
+    if problem.status is None:
+        raise InputError("problem must be solved first: call problem.solve()")
+    compiled = _compile(model)
+    if compiled.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
+        return _infeasible(_contradiction(model))
+    if compiled.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):
+        return _unbounded(compiled)
+    numbers = {name: variable.value for name, variable in model.variables.items()}
+    numbers |= {name: constraint.dual_value for name, constraint in model.constraints.items()}
+    missing = [name for name, value in numbers.items() if value is None]
+    if missing:
+        raise InputError(f"problem must hold a solution, got status {problem.status!r} and no value of {missing[0]}")
+    bounds = cone_bounds(compiled.program, compiled.x, compiled.z)
+    judged = judge_problem(model, numbers, compiled, bounds)
+    lower, upper = bounds.lower + compiled.offset, bounds.upper + compiled.offset
+    certificate = judged.certificate
+    status = "optimal" if certificate.passes(tol) else "not optimal" if np.isfinite(lower) else "undecided"
+    unabsorbed = compiled.by_variable(bounds.unabsorbed)
+    return ProblemProof(status, lower, upper, certificate, tuple(judged.conditions), unabsorbed)
+
+
+@dataclass(frozen=True)
+class CompiledCone:
+    """A cone program, the solver's raw point of it, and where the user's names are in it."""
+
+    program: ConeProgram
+    x: Array = field(repr=False)
+    z: Array = field(repr=False)
+    status: str
+    offset: float
+    columns: Mapping[str, slice]
+    rows: Mapping[str, Array]
+
+    def variable(self, j: int) -> str:
+        """Name of the variable that column j belongs to."""
+        for name, at in self.columns.items():
+            if at.start <= j < at.stop:
+                return name
+        return f"auxiliary {j}"
+
+    def by_variable(self, amounts: Mapping[int, float]) -> dict[str, float]:
+        """Largest amount by name, the largest first."""
+        found: dict[str, float] = {}
+        for j, amount in amounts.items():
+            name = self.variable(j)
+            found[name] = max(found.get(name, 0.0), abs(amount))
+        return dict(sorted(found.items(), key=lambda kv: -kv[1]))
+
+    def constraint(self, row: int) -> str:
+        """Label of the constraint that a row belongs to."""
+        for name, at in self.rows.items():
+            if row in at:
+                return name
+        return "a constraint that CVXPY added"
+
+
+def _compile(model: Model) -> CompiledCone:
+    try:
+        data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts={})
+    except cp.SolverError as error:
+        raise InputError(f"problem must compile to a cone program: {error}") from None
+    program = ConeProgram(
+        data.get("P", sp.csc_array((data["c"].size, data["c"].size))), data["c"], data["A"], data["b"], _cones(data)
+    )
+    raw = chain.solver.solve_via_data(data, False, False, conic_settings("reference"))
+    x, z = np.asarray(raw.x), np.asarray(raw.z)
+    status = chain.solver.STATUS_MAP.get(str(raw.status), cp.SOLVER_ERROR)
+    if not (np.isfinite(x).all() and np.isfinite(z).all()):
+        raise SolveError(f"CLARABEL returned {raw.status!s} and no numbers: try rescaled data")
+    starts = data["param_prob"].var_id_to_col
+    # Symmetric variables are fewer numbers than entries: a block ends where the next begins.
+    ends = dict(zip(sorted(starts.values()), [*sorted(starts.values())[1:], x.size], strict=True))
+    columns = {name: slice(starts[v.id], ends[starts[v.id]]) for name, v in model.variables.items() if v.id in starts}
+    return CompiledCone(
+        program, x, z, status, float(inverse[-1][OFFSET]), columns, _rows(model, chain, inverse, x.size, z.size)
+    )
+
+
+def _cones(data: Mapping[str, Any]) -> list[Cone]:
+    dims = data["dims"]
+    if dims.pnd:
+        raise InputError(
+            "problem must have power cones of three entries only: write geo_mean or pnorm with approx=True"
+        )
+    plain = [Cone(kind, size) for kind, size in (("zero", dims.zero), ("nonnegative", dims.nonneg)) if size]
+    stacked = [Cone("second-order", k) for k in dims.soc] + [Cone("psd", k) for k in dims.psd]
+    powers = [Cone("power", 3, float(a)) for a in dims.p3d]
+    return [*plain, *stacked, *[Cone("exponential")] * dims.exp, *powers]
+
+
+def _rows(model: Model, chain: Any, inverse: Any, n: int, m: int) -> dict[str, Array]:
+    """Where each constraint's multipliers stand: CVXPY's own inverse, applied to 1, ..., m."""
+    probe = SimpleNamespace(
+        x=np.zeros(n), z=np.arange(1.0, m + 1), status="Solved", obj_val=0.0, solve_time=0.0, iterations=0
+    )
+    duals = chain.invert(probe, inverse).dual_vars or {}
+    rows = {}
+    for name, c in model.constraints.items():
+        if isinstance(c, _PLAIN) and c.id in duals:
+            at = np.ravel(np.asarray(duals[c.id], dtype=np.float64), order="F")
+            if np.isfinite(at).all() and np.abs(at - at.round()).max(initial=0.0) == 0:
+                rows[name] = at.astype(int) - 1
+    return rows
+
+
+def judge_alone(model: Model, numbers: Mapping[str, Any]) -> Judged:
+    """Judge values and multipliers of a program that has no dual of its own; its parameters must have their values."""
+    try:
+        compiled = _compile(model)
+        if compiled.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
+            raise SolveError(f"CLARABEL calls the compiled program {compiled.status!r}")
+    except (InputError, SolveError) as error:
+        value, conditions = evaluate(model, numbers)
+        return judge(value, np.nan, conditions, numbers, note=f"No lower bound: {error}")
+    return judge_problem(model, numbers, compiled, cone_bounds(compiled.program, compiled.x, compiled.z))
+
+
+def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCone, bounds: ConeBounds) -> Judged:
+    """Judge values and multipliers by name against safe bounds."""
+    value, conditions = evaluate(model, numbers)
+    lower = bounds.lower + compiled.offset
+    note, dual = "", lower
+    if not np.isfinite(lower):
+        dual = np.nan
+        names = compiled.by_variable(bounds.unabsorbed)
+        worst = next(iter(names), "?")
+        note = (
+            f"No lower bound: the variable {worst} has no bounds that the constraints imply, and the multipliers miss "
+            f"dual feasibility there by {names.get(worst, np.nan):.1e}. Bound it."
+        )
+    return judge(
+        value,
+        dual,
+        conditions,
+        numbers,
+        stationarity=_stationarity(compiled, numbers),
+        scale=max(abs(value), 1e-3 * _size(compiled), np.finfo(float).tiny),
+        note=note,
+    )
+
+
+def _size(compiled: CompiledCone) -> float:
+    """Sum of what the dual value is the difference of: an optimal value of 0 is known to its rounding."""
+    return float(np.abs(compiled.program.b * compiled.z).max(initial=0.0))
+
+
+def _stationarity(compiled: CompiledCone, numbers: Mapping[str, Any]) -> dict[str, float]:
+    """What the user's multipliers miss of stationarity, by variable; those of what CVXPY added are chosen."""
+    program, z = compiled.program, compiled.z.copy()
+    given = np.zeros(z.size, dtype=bool)
+    for name, rows in compiled.rows.items():
+        z[rows] = np.ravel(np.asarray(numbers[name], dtype=np.float64), order="F")
+        given[rows] = True
+    missed = missed_stationarity(program, compiled.x, z, given)
+    found = {f"stationarity in {name}": float(missed[at].max(initial=0.0)) for name, at in compiled.columns.items()}
+    added = np.ones(missed.size, dtype=bool)
+    for at in compiled.columns.values():
+        added[at] = False
+    return found | {"stationarity in what CVXPY added": float(missed[added].max(initial=0.0))}
+
+
+def _contradiction(model: Model) -> CompiledCone:
+    """The constraints without a target, less those that can be left out one by one and leave them infeasible."""
+    kept = dict(model.constraints)
+    for name in list(kept):
+        fewer = {other: c for other, c in kept.items() if other != name}
+        if _compile(_feasibility(fewer)).status == cp.INFEASIBLE:
+            kept = fewer
+    return _compile(_feasibility(kept))
+
+
+def _feasibility(constraints: Mapping[str, Any]) -> Model:
+    problem = cp.Problem(cp.Minimize(0), list(constraints.values()))
+    return Model(problem, {v.name(): v for v in problem.variables()}, constraints)
+
+
+def _infeasible(compiled: CompiledCone) -> ProblemProof:
+    z, reach = infeasibility(compiled.program, compiled.z)
+    if reach == 0:
+        return ProblemProof("undecided", -np.inf, np.inf, words="The solver says infeasible, which is not proved.")
+    share: dict[str, float] = {}
+    for row in np.argsort(-np.abs(z)):
+        if abs(z[row]) > 1e-6 * np.abs(z).max():
+            share.setdefault(compiled.constraint(int(row)), float(abs(z[row])))
+    where = "no point satisfies" if np.isinf(reach) else f"no point with entries below {reach:.1e} satisfies"
+    words = f"Infeasible, proved: {where} {' and '.join(share)} together."
+    return ProblemProof("infeasible", np.inf if np.isinf(reach) else -np.inf, np.inf, blame=share, words=words)
+
+
+def _unbounded(compiled: CompiledCone) -> ProblemProof:
+    """A ray along which the objective falls, and how nearly it stays in the cones; not a proof of feasibility."""
+    program, d = compiled.program, compiled.x
+    fall = -float(program.q @ d)
+    if not fall > 0:
+        return ProblemProof("undecided", -np.inf, np.inf, words="The solver says unbounded, which is not proved.")
+    d = d / fall
+    s = -(program.A @ d)
+    off = [float(np.abs(program.P @ d).max(initial=0.0)), float(np.abs(s - project(s, program.cones)).max(initial=0.0))]
+    moving = {name: float(np.abs(d[at]).max(initial=0.0)) for name, at in compiled.columns.items()}
+    along = [name for name, size in sorted(moving.items(), key=lambda kv: -kv[1]) if size > 1e-6 * max(moving.values())]
+    if max(off) > CERTIFY:
+        return ProblemProof("undecided", -np.inf, np.inf, words="The solver says unbounded, which is not proved.")
+    words = (
+        f"Unbounded below if feasible: along a ray in {', '.join(along)} the objective falls by 1 a step, "
+        f"and the constraints are kept to {max(off):.1e}."
+    )
+    return ProblemProof("unbounded", -np.inf, np.inf, words=words)
