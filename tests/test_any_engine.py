@@ -1,4 +1,4 @@
-"""Paths as the package gives them, by whichever tracker it was built with; .ci/run runs this without a compiler, too."""
+"""Paths as the package gives them, by whichever tracker it was built with; .ci/run runs this without a compiler too."""
 
 from __future__ import annotations
 

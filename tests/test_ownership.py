@@ -82,6 +82,7 @@ CASES = [
     (pc.datasets.Dataset, {
         "name": "", "X": X, "y": Y, "feature_names": ["a", "b", "c"], "positive": "1", "negative": "-1",
     }),
+    (pc.Mixture, {"means": np.stack([MU, -MU]), "covariances": np.stack([SIGMA, SIGMA]), "weights": np.full(2, 0.5)}),
     # Functions that return objects which remember what they were given.
     (lambda **given: pc.trace(pc.TwoCSVM(**given), **LINE), {**SAMPLES, "sample_weight": np.ones(N)}),
     (
@@ -107,6 +108,8 @@ NO_ARRAYS = {
     "Costs", "CostLine", "Distances", "RBF", "Linear", "Polynomial", "Range", "Rule", "Rate", "GaussianRate",
     "ChebyshevRate", "KLRate", "StudentRate", "ScaleMixtureRate", "NuStar", "Certificate", "Formulation",
     "GaussianTradeoff", "ClassMargins", "Solution", "Agreement", "ValueAgreement", "Verification", "Sweep",
+    "ExpectedCost", "ExtremeAsymmetry", "GaussianWindow", "Guarantee", "LikelihoodRatioRule", "MedianWindow", "Minimax",
+    "NeymanPearson", "NeymanPearsonScore", "Population", "PopulationCurve", "ProblemProof", "RandomisedRule",
 }  # fmt: skip
 MADE_BY_US = {
     "Path",
@@ -114,8 +117,17 @@ MADE_BY_US = {
     "QuantilePath",
     "MarginPath",
     "CostPlane",
-    "NuGrid",
-}  # trace, plane, nu_grid: cases above
+    "NuGrid",  # trace, plane, nu_grid: cases above
+    "ErrorArrays",
+    "Expansion",
+    "Exploration",
+    "InterceptCurve",
+    "LikelihoodRatioCurve",
+    "NestedRoc",
+    "PopulationSolution",
+    "RankComparison",
+    "Tuned",
+}
 
 
 def numbers(made, seen=None):
