@@ -125,7 +125,7 @@ def area(polygon: Array) -> float:
 
 def extent(polygon: Array) -> float:
     """The longer side of the rectangle around a polygon."""
-    return max(max(x) - min(x) for x in polygon.T.tolist())
+    return float(max(max(x) - min(x) for x in polygon.T.tolist()))
 
 
 def centroid(polygon: Array) -> Array:

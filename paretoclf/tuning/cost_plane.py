@@ -98,7 +98,7 @@ def counts_at(found: CostPlane, X: Array, y: Array, points: Array) -> Index:
     for k, region in enumerate(found.regions):
         lo, hi = region.polygon.min(axis=0), region.polygon.max(axis=0)
         near = np.flatnonzero(((points >= lo) & (points <= hi)).all(axis=1))
-        inside = (at[near] @ borders(region.polygon).T).min(axis=1)
+        inside = (at[near] @ np.array(borders(region.polygon)).T).min(axis=1)
         deeper = inside > depth[near]
         owner[near[deeper]], depth[near[deeper]] = k, inside[deeper]
     counts = np.zeros((len(points), 2), dtype=np.int64)
