@@ -280,7 +280,7 @@ class TestPolish:
 
 @pytest.mark.parametrize("grid", [{"C_plus": [], "C_minus": []}, {"C_plus": [], "C_minus": 1.0}])
 def test_nothing_to_solve_is_refused(grid):
-    with pytest.raises(InputError, match="C_plus must hold at least one value, got none"):
+    with pytest.raises(InputError, match="C_plus must have at least one value"):
         pc.sweep(pc.TwoCSVM([[0.0], [1.0]], [-1, 1]), **grid)
 
 

@@ -147,7 +147,7 @@ def test_proposition_1_the_classifiers_are_the_same_whatever_the_rates():
     curve = found.curve(21)
     for rate in all_rates().values():
         other = curve.judged_by(rate)
-        assert other.w is curve.w
+        np.testing.assert_array_equal(other.w, curve.w)
         np.testing.assert_array_equal(other.tpr, rate.correct(curve.u_plus))
         # A point that is asked for by these rates is one of the Gaussian curve.
         at = found.judged_by(rate).minimax()

@@ -378,8 +378,8 @@ def trace_hulls(
     >>> from paretoclf.path.nu import trace_hulls
     >>> svm = TwoNuSVM([[2.0], [1.0], [0.0], [-1.0], [-3.0]], [1, 1, -1, -1, -1])
     >>> path = trace_hulls(svm, start=(1, 1), stop=(0.5, 0.5))
-    >>> [round(path.rho(t), 6) for t in (0, 0.5, 1)], path.worst_certificate.passes(1e-12)
-    ([1.7, 0.42, 0.24], True)
+    >>> [round(path.rho(t), 6) for t in (0, 0.75, 1)], path.worst_certificate.passes(1e-12)
+    ([1.7, 0.317143, 0.24], True)
     """
     began, ends = time.perf_counter(), [_classes(start, "start"), _classes(stop, "stop")]
     if ends[0] == ends[1]:

@@ -262,6 +262,10 @@ class Path(OnPieces):
         most = max(float(self.caps(float(t)).sum()) for t in self.pieces.t[[0, -1]])
         return np.full(self.pieces.t.size - 1, VALUE_ROUNDING * most)
 
+    @property
+    def _recomputed(self) -> bool:
+        return self._steep
+
     @cached_property
     def proof(self) -> LineProof:
         """What is proved of every t in [0, 1], segment by segment."""
