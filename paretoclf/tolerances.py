@@ -160,8 +160,8 @@ SCORE_TIE = 1e-13
 
 #: Where w = 0 along a stretch, what is left of the scores is inherited rounding of the multipliers: up to 1e-13 of the
 #: terms that were summed, and 4e-12 where a stage towards a vanishing cost begins, as it comes from multipliers a
-#: thousand times larger (measured). Next to steep stretches it is more, but never more than CERTIFY of the largest score
-#: of the path: what the certificates let pass.
+#: thousand times larger (measured). Next to steep stretches it is more, but never more than CERTIFY of the largest
+#: score of the path: what the certificates let pass.
 SLOPE_ROUNDING = 1e-11
 
 #: Shadow prices (sums of slacks) that differ by less than this share of them are one: the two ends of a single
