@@ -176,29 +176,41 @@ class KernelRule(Rule):
         Training samples and kernel.
     coef : array of shape (n,)
         Coefficients of the samples, signs included.
-    b : float
-        Intercept.
+    b_at_origin : float
+        Intercept of features as the Gram measures them; `b` unless they lie far from 0.
     interval : (float, float), optional
-        All optimal intercepts, where there are several.
+        All optimal ones of these, where there are several.
+    slope : array of shape (d,), optional
+        w, where it was computed apart from the coefficients (a Gram with features).
     """
 
     gram: Gram = field(repr=False)
     coef: Array = field(repr=False)
-    b: float
+    b_at_origin: float
     interval: tuple[float, float] | None = field(default=None, repr=False)
+    slope: Array | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        keep(self, "coef")
+        keep(self, "coef", "slope")
 
     @property
     def w(self) -> Array:
         """Slope in the features, shape (d,): of the samples (linear kernel), or those that ``low_rank`` made."""
-        return gram_slope(self.gram, self.coef)
+        return gram_slope(self.gram, self.coef) if self.slope is None else self.slope
+
+    def __repr__(self) -> str:
+        return f"KernelRule(b={self.b!r})"
+
+    @property
+    def b(self) -> float:  # type: ignore[override]  # computed, where the base has a number
+        """Intercept."""
+        return self.gram.intercept(self.b_at_origin, lambda: self.w)
 
     @property
     def b_interval(self) -> tuple[float, float]:
         """All optimal intercepts; the two ends are equal when b is unique."""
-        return (self.b, self.b) if self.interval is None else self.interval
+        low, high = (self.b_at_origin, self.b_at_origin) if self.interval is None else self.interval
+        return self.gram.intercept(low, lambda: self.w), self.gram.intercept(high, lambda: self.w)
 
     def decision_function(self, X: Any) -> Array:
         """Scores f of shape (m,).
@@ -208,7 +220,7 @@ class KernelRule(Rule):
         X : array or sparse matrix of shape (m, d)
             New samples; for a precomputed kernel their values against the training samples, shape (m, n).
         """
-        return gram_scores(self.gram, self.coef, None, self.b, X)
+        return gram_scores(self.gram, self.coef, self.slope, self.b_at_origin, X)
 
 
 @dataclass(frozen=True)
@@ -232,6 +244,13 @@ class NoRule(Rule):
     def decision_function(self, X: Any) -> Array:
         """Raise."""
         raise InputError(self.reason)
+
+
+def linear_or_kernel(gram: Gram, coef: Array, slope: Array | None, b: float, interval: Any = None) -> Rule:
+    """The rule of a slope, if it is known and holds for the features as they are; else that of the coefficients."""
+    if slope is None or not gram.linear or gram.origin is not None:
+        return KernelRule(gram, coef, b, interval, slope)
+    return LinearRule(slope, b, interval)
 
 
 def gram_slope(gram: Gram, coef: Array) -> Array:

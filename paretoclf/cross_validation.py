@@ -283,7 +283,8 @@ class Samples:
         fitted = None if self.transformer is None else clone(self.transformer).fit(X)
         if fitted is not None:
             X = fitted.transform(X)
-        gram = Gram(X, self.kernel, None if self.rank is None else min(self.rank, train.size))
+        rank = None if self.rank is None else min(self.rank, train.size)
+        gram = Gram(X, self.kernel, rank, free_origin=True)
         return TrainingPart(_Problem(gram, self.y[train], self.sample_weight[train]), train, self, fitted)
 
 

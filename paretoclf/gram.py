@@ -17,7 +17,7 @@ from paretoclf.errors import InputError
 from paretoclf.kernels import Function, Kernel, Linear, Precomputed, as_kernel
 from paretoclf.low_rank import Approximation, Factorised, check_low_rank, pivoted_cholesky
 from paretoclf.memory import BLOCK_ROWS, empty_on_line, require_memory
-from paretoclf.samples import Samples, check_samples, dot, require_scale, squares
+from paretoclf.samples import Samples, check_samples, dot, far_origin, moved, require_scale, squares
 from paretoclf.tolerances import FACTOR_RANK, GRAM_PSD, GRAM_SYMMETRY
 
 
@@ -34,6 +34,9 @@ class Gram:
         Replace the kernel by features (`paretoclf.low_rank`): at most so many; or as many as leave out no more than
         this share, below 1, of the trace; or those of the samples at these positions, in this order. Not for the linear
         kernel. A kernel that is not known to be positive semidefinite is then tested on the chosen columns only.
+    free_origin : bool
+        Whether the problem stays the same when all samples are moved, as it does where an intercept is free. Features
+        of the linear kernel that lie far from 0 (map coordinates, time stamps) are then measured from ``origin``.
 
     Attributes
     ----------
@@ -43,6 +46,8 @@ class Gram:
         As given, with its parameters where a name left them to the samples.
     n : int
         Number of samples.
+    origin : array of shape (d,) or None
+        Where ``features`` are measured from, if not from 0.
     pivots : array of shape (rank,) or None
         With ``low_rank``, the samples whose kernel columns span the features: ``Gram(X, kernel, low_rank=pivots)`` is
         this Gram again.
@@ -65,7 +70,7 @@ class Gram:
     (500, 5)
     """
 
-    def __init__(self, X: Any, kernel: Any = None, low_rank: Any = None) -> None:
+    def __init__(self, X: Any, kernel: Any = None, low_rank: Any = None, *, free_origin: bool = False) -> None:
         precomputed = isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
         self.X: Samples = (check_matrix if precomputed else check_samples)(X, copy=True)
         self.kernel: Kernel = as_kernel(kernel, self.X)
@@ -76,6 +81,7 @@ class Gram:
             require_scale(self.X)
         elif precomputed:
             require_scale(np.diagonal(self.X), "the diagonal of X", squared=True)
+        self.origin: Array | None = far_origin(self.X) if free_origin and self.linear else None
         self._factorised: Factorised | None = None
         if low_rank is not None:
             if self.linear:
@@ -98,11 +104,24 @@ class Gram:
     def features(self) -> Samples:
         """What takes the place of a kernel matrix: F with F F' = Gram, or None where there is only the matrix.
 
-        The samples (an array, or CSR) for the linear kernel; an array of shape (n, rank) with ``low_rank``.
+        The samples (an array, or CSR) for the linear kernel, measured from ``origin``; an array of shape (n, rank) with
+        ``low_rank``.
         """
         if self._factorised is not None:
             return self._factorised.G
+        if self.origin is not None:
+            return self._near
         return self.X if self.linear else None
+
+    @cached_property
+    def _near(self) -> Samples:
+        """The samples as seen from the origin."""
+        assert self.origin is not None
+        return moved(self.X, self.origin)
+
+    def intercept(self, b: float, w: Any) -> float:
+        """The b of ``w . x + b``, from that of ``w . (x - origin) + b``; w is a function of no arguments."""
+        return float(b) if self.origin is None else float(b - w() @ self.origin)
 
     @property
     def pivots(self) -> Index | None:
@@ -169,7 +188,7 @@ class Gram:
         if self.features is not None:
             return Gram(self.features[index])
         out: Gram = object.__new__(Gram)  # a part of what is positive semidefinite need not be tested
-        out.kernel, out.X, out._factorised = Precomputed(), self.block(index), None
+        out.kernel, out.X, out._factorised, out.origin = Precomputed(), self.block(index), None, None
         out.n = out.X.shape[0]
         return out
 
@@ -195,7 +214,7 @@ class Gram:
             G, pivots = self._factorised.G, self._factorised.pivots
             return np.ascontiguousarray(solve_triangular(G[pivots], self._columns(new, pivots).T, lower=True).T)
         if self.linear:
-            return new
+            return new if self.origin is None else moved(new, self.origin)
         raise InputError("there are features for the linear kernel and with low_rank only; use cross")
 
     @cached_property

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from paretoclf.checks import Array, check_features, check_matrix
 from paretoclf.errors import InputError
-from paretoclf.tolerances import LARGEST_SQUARE
+from paretoclf.tolerances import FAR, LARGEST_SQUARE
 
 #: An array or a `scipy.sparse.csr_array` of shape (n, d); SciPy publishes no types.
 Samples: TypeAlias = Any
@@ -105,6 +105,20 @@ def moved(X: Samples, origin: Array) -> Samples:
         return X
     n, k = X.shape[0], columns.size
     return X - sp.csr_array((np.tile(origin[columns], n), np.tile(columns, n), k * np.arange(n + 1)), shape=X.shape)
+
+
+def far_origin(X: Samples) -> Array | None:
+    """Where to measure samples from whose features lie so far from 0 that products lose digits; None for others.
+
+    Only features further from 0 than `FAR` times the spread of the samples are moved: differences to a point amid such
+    values are exact (Sterbenz), so the problem stays the one that was given, to the last bit.
+    """
+    origin = middle(X)
+    if not origin.any():
+        return None
+    spread = float(np.max(largest(moved(X, origin))))
+    origin[np.abs(origin) <= FAR * spread] = 0.0
+    return origin if spread > 0.0 and origin.any() else None
 
 
 def signed(X: Samples, y: Array) -> Samples:

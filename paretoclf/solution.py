@@ -35,8 +35,8 @@ class Classifier(Rule):
         Upper bounds of the multipliers.
     alpha : array of shape (n,)
         Multipliers.
-    b : float
-        Intercept used by `decision_function`.
+    b_at_origin : float
+        Intercept of features as the Gram measures them; `b` unless they lie far from 0.
     slope : array of shape (d,) or None
         w, where it was computed apart from the multipliers (a Gram with features).
     """
@@ -45,7 +45,7 @@ class Classifier(Rule):
     y: Array = field(repr=False)
     caps: Array = field(repr=False)
     alpha: Array = field(repr=False)
-    b: float
+    b_at_origin: float
     slope: Array | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -66,13 +66,28 @@ class Classifier(Rule):
         """``w . x_i``, without intercept, shape (n,)."""
         return self.gram.matvec(self.coef) if self.slope is None else np.asarray(self.gram.features @ self.slope)
 
-    @cached_property
+    def __repr__(self) -> str:
+        return f"Classifier(b={self.b!r})"
+
+    @property
+    def b(self) -> float:  # type: ignore[override]  # computed, where the base has a number
+        """Intercept."""
+        return self.gram.intercept(self.b_at_origin, lambda: self.w)
+
+    @property
     def b_interval(self) -> tuple[float, float]:
         """All optimal intercepts; the two ends are equal when b is unique."""
-        left, right = sides(self.y, self.caps, self.alpha, self.training_scores + self.b)
+        low, high = self.interval_at_origin
+        return self.gram.intercept(low, lambda: self.w), self.gram.intercept(high, lambda: self.w)
+
+    @cached_property
+    def interval_at_origin(self) -> tuple[float, float]:
+        """All optimal intercepts of features as the Gram measures them."""
+        b = self.b_at_origin
+        left, right = sides(self.y, self.caps, self.alpha, self.training_scores + b)
         at_bounds = np.where(left, self.caps, np.where(right, 0.0, self.alpha))
         lo, hi = intercept_interval(self.y, self.caps, at_bounds, self.training_scores)
-        return min(lo, self.b), max(hi, self.b)
+        return min(lo, b), max(hi, b)
 
     def decision_function(self, X: Any) -> Array:
         """Scores f of shape (m,).
@@ -82,7 +97,7 @@ class Classifier(Rule):
         X : array or sparse matrix of shape (m, d)
             New samples; for a precomputed kernel their values against the training samples, shape (m, n).
         """
-        return gram_scores(self.gram, self.coef, self.slope, self.b, X)
+        return gram_scores(self.gram, self.coef, self.slope, self.b_at_origin, X)
 
 
 class Evidence(Protocol):
@@ -206,22 +221,23 @@ class BoxEvidence:
         W = None if c.slope is None else c.slope[:, None]
         if self.alpha_lo is not None:
             both = np.stack([c.alpha, self.alpha_lo])
-            return certify_precisely(c.y, c.caps, both, c.b, W=W, note=c.gram.note, **data)
-        caps, alpha, b = c.caps[:, None], c.alpha[:, None], np.array([c.b])
+            return certify_precisely(c.y, c.caps, both, c.b_at_origin, W=W, note=c.gram.note, **data)
+        caps, alpha, b = c.caps[:, None], c.alpha[:, None], np.array([c.b_at_origin])
         return certify_many(c.y, caps, alpha, b, W=W, note=c.gram.note, **data)[0]
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """Multipliers alpha in [0, cap], slacks ``xi = max(0, 1 - y f)``, intercept b."""
+        """Multipliers alpha in [0, cap], slacks ``xi = max(0, 1 - y f)``, intercept b of the features of the Gram."""
         c = self.classifier
         low = {} if self.alpha_lo is None else {"alpha_lo": self.alpha_lo}
-        return {"alpha": c.alpha, "xi": np.maximum(0.0, 1.0 - c.y * (c.training_scores + c.b)), "b": c.b} | low
+        xi = np.maximum(0.0, 1.0 - c.y * (c.training_scores + c.b_at_origin))
+        return {"alpha": c.alpha, "xi": xi, "b": c.b_at_origin} | low
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """Margins and nonnegative slacks, with their multipliers alpha and c - alpha."""
         c, xi = self.classifier, self.numbers["xi"]
-        f = c.training_scores + c.b
+        f = c.training_scores + c.b_at_origin
         units: dict[str, Any] = {
             "slack_unit": 1.0 + np.abs(f),
             "multiplier_unit": balanced_units(c.y, c.caps),

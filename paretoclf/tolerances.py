@@ -14,6 +14,10 @@ CANCELLED = 16.0
 #: over many pairs of samples, times costs, are then numbers.
 LARGEST_SQUARE = 1e280
 
+#: Features further from 0 than this many spreads of the samples are measured from amid the samples (where the problem
+#: allows it): products of such lose more than twice its digits, 4 of the 16.
+FAR = 100.0
+
 #: Pivots of the pivoted Cholesky factor below this share of the largest diagonal end the factorisation;
 #: the dual objective then agrees with the full Gram to about 1e-15 (measured on RBF kernels).
 FACTOR_RANK = 1e-10
@@ -185,6 +189,13 @@ TINY_CAP = 1e-11
 
 #: Polish: the margins of the margin set are refined until they miss 1 (relative to 1 + |f|) by at most this.
 POLISH_MARGIN = 1e-13
+
+#: Classes nearer to each other than this share of the spread of a feature are solved by the samples that decide: a
+#: solver's 1e-12 is the square of it.
+TOUCHING = 1e-6
+
+#: ... until all others keep their margins of 1 to this; certificates ask for 1e-8.
+MARGIN_KEPT = 1e-10
 
 #: Separation of two classes: a convex weight above this is one. Linear programs are solved to 1e-9 and better.
 WEIGHTED = 1e-9

@@ -35,6 +35,7 @@ GROUND = (
         "low_rank",
         "gram",
         "class_margins",
+        "touching",
         "nu",
     ),
     *("proof", "evidence", "classifiers", "solution", "certificate", "judges", "units"),

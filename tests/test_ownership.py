@@ -60,7 +60,7 @@ CASES = [
     (pc.OperatingPoint, {"w": MU, "b": 0.0, "t": 1.0, "u_minus": 1.0, "u_plus": 1.0, "rates": RATES}),
     (pc.TradeoffCurve, {"w": SIGMA, "b": MU, "t": MU, "u_minus": MU, "u_plus": MU, "rates": RATES}),
     (pc.LinearRule, {"slope": MU, "b": 0.0}),
-    (pc.Classifier, {"gram": GRAM, "y": Y, "caps": np.ones(N), "alpha": np.ones(N), "b": 0.0, "slope": X[0]}),
+    (pc.Classifier, {"gram": GRAM, "y": Y, "caps": np.ones(N), "alpha": np.ones(N), "b_at_origin": 0.0, "slope": X[0]}),
     (pc.SampleCosts, {"values": np.ones(N)}),
     (PathScores, {"t": STEPS, "start": SCORES, "end": SCORES}),
     (RocCurve, {

@@ -50,11 +50,11 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from paretoclf.checks import Array, check_positive_number
+from paretoclf.checks import Array, Index, check_positive_number
 from paretoclf.class_margins import ClassMargins, class_margins
-from paretoclf.classifiers import KernelRule, Rule
+from paretoclf.classifiers import KernelRule, Rule, gram_slope
 from paretoclf.costs import Costs
-from paretoclf.errors import InputError, InseparableError
+from paretoclf.errors import InputError, InseparableError, SolveError
 from paretoclf.evidence import Judged
 from paretoclf.formulations.base import POSITIVE, Range
 from paretoclf.formulations.on_samples import SampleFormulation
@@ -65,6 +65,7 @@ from paretoclf.judges.margins import judge_margins
 from paretoclf.solution import Solution
 from paretoclf.solve.model import Form, worst
 from paretoclf.solve.polish_box import BoxQP, polish_box
+from paretoclf.touching import by_the_nearest
 
 _DATA = (
     r"Samples $x_i$, labels $y_i=\pm1$, ratio $\theta>0$ of the two margins; $A=\frac{2\theta}{1+\theta}$, "
@@ -160,6 +161,7 @@ class BiobjectiveMargin(SampleFormulation):
     domain: Mapping[str, Range] = MappingProxyType({"theta": POSITIVE, "C_plus": POSITIVE, "C_minus": POSITIVE})
     default_form: Form = "dual"
     path_problem = "margins"
+    free_origin = True
     page = SOFT
     pages = (HARD, SOFT)
 
@@ -216,6 +218,12 @@ class BiobjectiveMargin(SampleFormulation):
         """Whether a hyperplane separates the classes (in the feature space of the kernel), with proof if not."""
         return separate(self.gram.factor, self.y)
 
+    @property
+    def nearest(self) -> Index | None:
+        """Of a hard problem whose classes nearly touch, the samples where they do; None where that is no help."""
+        nearest = None if self.soft or self.gram.features is None else self.separation.nearest
+        return None if nearest is None or nearest.size == self.n else nearest
+
     def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
         """Return the parameters as floats; InseparableError where the hard problem has no feasible point."""
         numbers = super().check_values(values)
@@ -231,6 +239,16 @@ class BiobjectiveMargin(SampleFormulation):
                 distance=self.separation.distance,
             )
         return numbers
+
+    def closed_form(self, values: Mapping[str, float]) -> dict[str, Any] | None:
+        """Return the point of a hard problem whose classes nearly touch: that of the few samples that decide."""
+        nearest = self.nearest
+        found = None if nearest is None else by_the_nearest(self.gram, self.y, nearest, _hard_margin)
+        if found is None:
+            return None
+        theta = values["theta"]
+        size = np.where(self.y > 0, 1.0, theta)
+        return {"alpha": 2.0 * found[0] / size, "b": found[1] + (theta - 1.0) / (theta + 1.0), "w": None}
 
     def read(self, found: Mapping[Form, Mapping[str, Any]]) -> dict[str, Any]:
         """Read multipliers, intercept, and w where the primal has it."""
@@ -262,7 +280,7 @@ class BiobjectiveMargin(SampleFormulation):
         target, caps = 2 * theta / (1 + theta) / size, np.full(self.n, np.inf)
         diagonal = 1 / np.where(y > 0, values["C_plus"], values["C_minus"]) if self.soft else None
         problem = BoxQP(self.gram, y, caps, target, y[None, :], np.zeros(1), diagonal=diagonal)
-        half = polish_box(problem, 0.5 * size * solution.alpha, np.array([solution.classifier.b]))
+        half = polish_box(problem, 0.5 * size * solution.alpha, np.array([solution.numbers["b"]]))
         b = _intercept(problem, half)
         refined = {"alpha": 2 * half / size, "b": b, "w": None}
         how["status"] = f"{how['status']}, polished"
@@ -279,7 +297,16 @@ class BiobjectiveMargin(SampleFormulation):
         values: dict[str, Any] = {"theta": 1.0, **costs}
         solution = self.solve(**values)
         norm, slack_costs = float(np.sqrt(solution.value)), Costs(**costs) if self.soft else None
-        return ParetoSet(self.gram, self.y, solution.alpha, solution.classifier.b, norm, slack_costs)
+        return ParetoSet(self.gram, self.y, solution.alpha, float(solution.numbers["b"]), norm, slack_costs)
+
+
+def _hard_margin(Z: Array, y: Array) -> tuple[Array, float] | None:
+    """Multipliers and intercept of the hard margin of a few samples; None where the solver does not get there."""
+    try:
+        solution = BiobjectiveMargin(Z, y, soft=False).solve(theta=1.0)
+    except (SolveError, InseparableError):
+        return None
+    return (0.5 * solution.alpha, float(solution.numbers["b"])) if solution.certificate.passes() else None
 
 
 def _intercept(problem: BoxQP, half: Array) -> float:
@@ -298,8 +325,8 @@ class ParetoSet:
         Samples and labels.
     alpha : array of shape (n,)
         Multipliers at theta = 1.
-    b : float
-        Intercept at theta = 1.
+    b_at_origin : float
+        Intercept at theta = 1, of features as the Gram measures them; `b` unless they lie far from 0.
     norm : float
         Norm of w; in the soft problem that of (w, xi), the slacks weighed by their costs.
     slack_costs : Costs or None
@@ -313,9 +340,18 @@ class ParetoSet:
     gram: Gram = field(repr=False)
     y: Array = field(repr=False)
     alpha: Array = field(repr=False)
-    b: float
+    b_at_origin: float
     norm: float
     slack_costs: Costs | None
+
+    @property
+    def b(self) -> float:
+        """Intercept at theta = 1."""
+        return self.gram.intercept(self.b_at_origin, lambda: gram_slope(self.gram, self._coef))
+
+    @property
+    def _coef(self) -> Array:
+        return np.asarray(0.5 * self.y * self.alpha)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -345,7 +381,8 @@ class ParetoSet:
 
     def classifier(self, theta: float) -> Rule:
         """Classifier at one compromise."""
-        return KernelRule(self.gram, 0.5 * self.y * self.alpha, self.intercept(theta))
+        theta = check_positive_number(theta, "theta")
+        return KernelRule(self.gram, self._coef, self.b_at_origin + (theta - 1) / (theta + 1))
 
     def hyperplane(self, w: Any, b: float, xi: Any = None) -> ClassMargins:
         """What any hyperplane is to the problem, as `MarginPath.hyperplane` says it."""

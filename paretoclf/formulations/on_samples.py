@@ -60,8 +60,11 @@ class SampleFormulation(Formulation):
     0.5
     """
 
+    #: Whether all samples may be moved without a change of the problem: an intercept is free, and costs nothing.
+    free_origin = False
+
     def __init__(self, X: Any, y: Any, kernel: Any = None) -> None:
-        self.gram: Gram = Gram(X, kernel)
+        self.gram: Gram = Gram(X, kernel, free_origin=self.free_origin)
         self.X: Samples = self.gram.X
         self.kernel: Kernel = self.gram.kernel
         self.y: Array = check_labels(y, self.gram.n)

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Index
 from paretoclf.errors import SolveError
 from paretoclf.samples import Samples, dense, largest, middle, moved, signed
-from paretoclf.tolerances import WEIGHTED
+from paretoclf.tolerances import TOUCHING, WEIGHTED
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,13 @@ class Separation:
     separable: bool
     weights: Array = field(repr=False)
     distance: float
+
+    @property
+    def nearest(self) -> Index | None:
+        """Of classes that nearly touch, the samples where they do; None where they are apart, or overlap."""
+        if not self.separable or self.distance > TOUCHING:
+            return None
+        return np.flatnonzero(self.weights > WEIGHTED)
 
 
 def separate(F: Samples, y: Array) -> Separation:

@@ -151,7 +151,7 @@ class TwoCSVM(Formulation):
     page = PAGE
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, sample_weight: Any = None, *, low_rank: Any = None) -> None:
-        self.gram: Gram = Gram(X, kernel, low_rank)
+        self.gram: Gram = Gram(X, kernel, low_rank, free_origin=True)
         self.X: Samples = self.gram.X
         self.kernel: Kernel = self.gram.kernel
         self.y: Array = check_labels(y, self.gram.n)

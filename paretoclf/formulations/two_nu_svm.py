@@ -148,6 +148,7 @@ class TwoNuSVM(SampleFormulation):
     domain: Mapping[str, Range] = BY_ASYMMETRY
     default_form: Form = "dual"
     path_problem = "nu"
+    free_origin = True
     page = PAGE
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, *, by: str = "asymmetry") -> None:

@@ -155,7 +155,8 @@ def _read(file: str | os.PathLike[str]) -> tuple[dict[str, Any], Callable[[Any],
         stored = {name: data[name] for name in data.files}
     spec = json.loads(str(stored.pop("kernel")))
     X, pivots = take_samples(stored), stored.pop("pivots", None)
-    return stored, lambda kernel: Gram(X, kernel_from_spec(spec, kernel), low_rank=pivots)
+    free_origin = "lam" not in stored  # all but the quantile path
+    return stored, lambda kernel: Gram(X, kernel_from_spec(spec, kernel), low_rank=pivots, free_origin=free_origin)
 
 
 def _take_own(stored: dict[str, Any], y: Array) -> Callable[..., AnyPath]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from paretoclf.checks import Array, check_positive_number
 from paretoclf.class_margins import ClassMargins, class_margins
-from paretoclf.classifiers import KernelRule, LinearRule, Rule, gram_scores, gram_slope
+from paretoclf.classifiers import Rule, gram_scores, gram_slope, linear_or_kernel
 from paretoclf.costs import Costs
 from paretoclf.evidence import Deferred, Judged
 from paretoclf.gram import Gram
@@ -110,8 +110,7 @@ class MarginPath(OnPieces):
     def _coef(self) -> Array:
         return np.asarray(0.5 * self.y * self._weighed)
 
-    def intercept(self, share: float) -> float:
-        """The intercept at a share of the margin."""
+    def _intercept(self, share: float) -> float:
         _, f = self._locate(share)
         return float((1 - f) * self.pieces.b0[0] + f * self.pieces.b1[0])
 
@@ -122,9 +121,8 @@ class MarginPath(OnPieces):
 
     def rule(self, share: float) -> Rule:
         """The classifier at a share of the margin."""
-        if self.gram.linear:
-            return LinearRule(self.slope(share), self.intercept(share))
-        return KernelRule(self.gram, self._coef, self.intercept(share))
+        w = self.slope(share) if self.gram.linear else None
+        return linear_or_kernel(self.gram, self._coef, w, self._intercept(share))
 
     def margins(self, share: float) -> tuple[float, float]:
         """Margins of the positive and of the negative class; in the soft problem with the slacks, as in (28)."""
@@ -198,7 +196,7 @@ class MarginPath(OnPieces):
         """What the judge of the margin problem says of the solution at a share."""
         c = self.slack_costs
         costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
-        w, b = None if self.pieces.w is None else self.slope(share), self.intercept(share)
+        w, b = None if self.pieces.w is None else self.slope(share), self._intercept(share)
         return judge_margins(self.gram, self.y, self.theta(share), self.alpha(share), b, costs=costs, w=w)
 
     @cached_property

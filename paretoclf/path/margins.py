@@ -8,14 +8,14 @@ reaches it: from some cost on no multiplier is at its cap, and nothing moves any
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array, check_pair
+from paretoclf.checks import Array, Index, check_pair
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
@@ -23,7 +23,8 @@ from paretoclf.path.lines import trace_costs
 from paretoclf.path.margin_path import MarginPath
 from paretoclf.path.pieces import Pieces, prove
 from paretoclf.path.result import Path
-from paretoclf.path.sets import LEFT
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
+from paretoclf.touching import by_the_nearest
 
 _FURTHER = 16.0  # the ray is followed so much further each time that a multiplier is still at its cap
 _TIMES = 30
@@ -46,6 +47,11 @@ class MarginProblem(Protocol):
     @property
     def soft(self) -> bool:
         """Whether margins may be missed."""
+        ...
+
+    @property
+    def nearest(self) -> Index | None:
+        """Of a hard problem whose classes nearly touch, the samples where they do."""
         ...
 
     def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
@@ -117,10 +123,20 @@ def trace_margins(
     values = svm.check_values({"theta": lo, **costs})
     slack_costs = Costs(values["C_plus"], values["C_minus"]) if svm.soft else None
     began = time.perf_counter()
-    ray = _hard_margin(_augmented(svm, slack_costs), svm.y, engine, max_events, progress)
-    state, margin = ray.basis(1.0)
-    b, weighed = ray.intercept(1.0), 2.0 * ray.alpha(1.0)[margin]  # the objective is |w|^2, not half of it
-    ends, value, w = np.array([lo / (1 + lo), hi / (1 + hi)]), 0.5 * float(weighed.sum()), _slope(svm.gram, ray)
+
+    def solve(gram: Gram, y: Array) -> Path:
+        return _hard_margin(gram, y, engine, max_events, progress)
+
+    found = _by_the_nearest(svm, solve)
+    if found is None:
+        ray = solve(_augmented(svm, slack_costs), svm.y)
+        state, margin = ray.basis(1.0)
+        alpha, b, w = ray.alpha(1.0), ray._intercept(1.0), _slope(svm.gram, ray)
+    else:
+        (alpha, b), w = found, None
+        margin, state = np.flatnonzero(alpha), np.where(alpha > 0, MARGIN, RIGHT).astype(np.int8)
+    weighed = 2.0 * alpha[margin]  # the objective is |w|^2, not half of it
+    ends, value = np.array([lo / (1 + lo), hi / (1 + hi)]), 0.5 * float(weighed.sum())
     pieces = Pieces(
         t=ends, ptr=np.array([0, margin.size]), index=margin, a0=weighed, a1=weighed,
         b0=b + 2 * ends[:1] - 1, b1=b + 2 * ends[1:] - 1, value=np.array([[value, value, 0.0]]), w=w,
@@ -139,6 +155,17 @@ def _interval(theta: Any) -> tuple[float, float]:
             f"theta must be a pair (lo, hi) with {1 / _EXTREME:g} <= lo < hi <= {_EXTREME:g}, got ({lo!r}, {hi!r})"
         )
     return lo, hi
+
+
+def _by_the_nearest(svm: MarginProblem, solve: Callable[[Gram, Array], Path]) -> tuple[Array, float] | None:
+    """Multipliers and intercept of a hard problem whose classes nearly touch; None for others."""
+
+    def few(Z: Array, y: Array) -> tuple[Array, float]:
+        ray = solve(Gram(Z), y)
+        return ray.alpha(1.0), ray.intercept(1.0)
+
+    nearest = svm.nearest
+    return None if nearest is None else by_the_nearest(svm.gram, svm.y, nearest, few)
 
 
 def _augmented(svm: MarginProblem, slack_costs: Costs | None) -> Gram:

@@ -40,7 +40,8 @@ class NuGrid:
         Multipliers, up to rounding (1e-12 of the cap) within their bounds.
     b, rho : array of shape (p, m)
         Intercept and margin: where there are several, the middle, or the finite end. nan and 0 where there is no
-        classifier.
+        classifier. Intercepts are those of the features as the Gram measures them: where these lie far from 0, `at`
+        has the plain ones.
     value : array of shape (p, m)
         Optimal values, as certified: primal objectives at feasible points.
     gap, residual : array of shape (p, m)

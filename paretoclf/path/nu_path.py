@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.classifiers import KernelRule, LinearRule, NoRule, Rule
+from paretoclf.classifiers import KernelRule, NoRule, Rule, linear_or_kernel
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.evidence import Deferred, Judged
@@ -162,7 +162,7 @@ class NuPath(OnPieces):
         if not trivial and max(nu * n for nu, n in zip(self.along.classes(low), self._sizes, strict=True)) > 1.0:
             return None
         at = 0.5 * (low + above) if trivial or low == 0.0 else low  # inside the last piece: w, b and rho go to 0 there
-        coef, b = self.y * self.alpha(at), self.intercept(at)
+        coef, b = self.y * self.alpha(at), self._intercept(at)
         yf = self.y * (self.gram.matvec(coef) + b)
         unit = self.rho(at) if trivial else float(yf.min())
         alpha = self.alpha(low) if trivial else np.zeros(self.y.size)
@@ -209,8 +209,7 @@ class NuPath(OnPieces):
         j, share = self._locate(t)
         return self._unit(t) * float((1 - share) * x0[j] + share * x1[j])
 
-    def intercept(self, t: float) -> float:
-        """The path's intercept at t."""
+    def _intercept(self, t: float) -> float:
         return self._affine(self.pieces.b0, self.pieces.b1, t)
 
     def rho(self, t: float) -> float:
@@ -247,12 +246,8 @@ class NuPath(OnPieces):
                 interval = best.b_interval
                 notes = (f"Not unique: every intercept in [{interval[0]:.6g}, {interval[1]:.6g}] is optimal.",)
         nu, asymmetry = self.along.nu(t)
-        linear, b = self.pieces.w is not None and self.gram.linear, self.intercept(t)
-        rule: Rule = (
-            LinearRule(self.slope(t), b, interval)
-            if linear
-            else KernelRule(self.gram, self.y * self.alpha(t), b, interval)
-        )
+        w = None if self.pieces.w is None else self.slope(t)
+        rule: Rule = linear_or_kernel(self.gram, self.y * self.alpha(t), w, self._intercept(t), interval)
         if rho == 0.0:
             reason = f"trivial: w = 0 at nu = {nu:.6g}, and there is no classifier"
             rule, notes = NoRule(reason), (reason,)
@@ -300,7 +295,7 @@ class NuPath(OnPieces):
         nu, asymmetry = (np.array(x) for x in zip(*pairs, strict=True))
         alpha = np.stack([self._multipliers(float(t)) for t in points], axis=1)
         W = None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in points], axis=1)
-        own = np.array([[self.intercept(float(t)), self.rho(float(t))] for t in points]).T
+        own = np.array([[self._intercept(float(t)), self.rho(float(t))] for t in points]).T
         caps = asymmetry / self.y.size, (1 - asymmetry) / self.y.size
         return grade_two_nu(self.gram, self.y, nu, *caps, alpha, W=W, own=(own[0], own[1]), zero=own[1] == 0.0)
 

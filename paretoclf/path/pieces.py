@@ -104,6 +104,18 @@ class OnPieces:
         """Scores of new samples as an exact piecewise affine function of t."""
         raise NotImplementedError
 
+    def _intercept(self, t: float) -> float:
+        """Intercept at t of features as the Gram measures them."""
+        raise NotImplementedError
+
+    def slope(self, t: float) -> Array:
+        """The slope w at t, shape (d,), linear kernel only."""
+        raise NotImplementedError
+
+    def intercept(self, t: float) -> float:
+        """The path's intercept at t."""
+        return self.gram.intercept(self._intercept(t), lambda: self.slope(t))
+
     def _largest_value(self, Z: Any) -> float:
         """A bound on the kernel values that scores are summed from; Z has features of new samples, or those values."""
         features = self.gram.features

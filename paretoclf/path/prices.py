@@ -96,6 +96,6 @@ def prices_of(solution: Solution, weight: Array) -> ShadowPrices:
         each = weight * np.maximum(0.0, 1.0 - y * (scores + b))
         return each, float(each[y > 0].sum()), float(each[y < 0].sum())
 
-    (_, *low), (_, *high) = (prices(b) for b in classifier.b_interval)
-    samples, plus, minus = prices(classifier.b)
+    (_, *low), (_, *high) = (prices(b) for b in classifier.interval_at_origin)
+    samples, plus, minus = prices(classifier.b_at_origin)
     return ShadowPrices(plus, minus, ((low[0], low[1]), (high[0], high[1])), samples)

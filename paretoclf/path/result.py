@@ -21,7 +21,7 @@ from paretoclf.path.scores import PathScores, settle
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
 from paretoclf.proof import LineProof, Refined, prove_costs, prove_refined
-from paretoclf.solution import Solution, make_solution
+from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.tolerances import (
     AT_BOUND,
     CERTIFY,
@@ -104,8 +104,7 @@ class Path(OnPieces):
         alpha[index] = np.clip(a, 0.0, caps[index])
         return alpha
 
-    def intercept(self, t: float) -> float:
-        """The path's intercept at t."""
+    def _intercept(self, t: float) -> float:
         j, share = self._locate(t)
         if self._trivial(t):
             lead = float(np.sign(self.y @ self.caps(t)))
@@ -137,7 +136,7 @@ class Path(OnPieces):
             In [0, 1].
         """
         w = None if self.pieces.w is None else self.slope(t)
-        stored = self._solution(t, self.alpha(t), self.intercept(t), w)
+        stored = self._solution(t, self.alpha(t), self._intercept(t), w)
         if not self._rounds(t) or stored.certificate.passes():
             return stored
         better = self._precise(t)
@@ -160,9 +159,9 @@ class Path(OnPieces):
 
     def _stores(self, t: float, solution: Solution) -> bool:
         """Whether what is stored at t is a precise solution but for rounding."""
-        largest, b = float(self.caps(t).max()), self.intercept(t)
+        largest, b = float(self.caps(t).max()), self._intercept(t)
         off = float(np.abs(self.alpha(t) - solution.alpha).max())
-        low, high = solution.classifier.b_interval
+        low, high = self._rule(solution).interval_at_origin
         room = max(ROUNDED, STEEP * largest * float(self.gram.diagonal().max())) * (1.0 + abs(b))
         near = off <= ROUNDED * float(solution.alpha.max()) + AT_BOUND * largest
         return bool(near and low - room <= b <= high + room)
@@ -255,7 +254,7 @@ class Path(OnPieces):
         """Multipliers (n, k), caps (n, k) and intercepts (k,) at increasing points."""
         alpha = np.stack([self.alpha(float(t)) for t in points], axis=1)
         caps = np.stack([self.caps(float(t)) for t in points], axis=1)
-        return alpha, caps, np.array([self.intercept(float(t)) for t in points])
+        return alpha, caps, np.array([self._intercept(float(t)) for t in points])
 
     def _value_rounding(self) -> Array:
         """What rounding may make of the stored values: the tracker adds up costs times slacks."""
@@ -364,6 +363,11 @@ class Path(OnPieces):
         solution = self._solution(t, found.alpha[0], found.b, found.w, found.alpha[1])
         return found if self._stores(t, solution) else None
 
+    @staticmethod
+    def _rule(solution: Solution) -> Classifier:
+        assert isinstance(solution.classifier, Classifier)
+        return solution.classifier
+
     def certificate(self, t: float, *, exact: bool = False) -> Certificate:
         """Certificate of one point.
 
@@ -387,7 +391,7 @@ class Path(OnPieces):
             return solution.certificate
         low = solution.numbers.get("alpha_lo")
         w = None if self.gram.features is None or self.pieces.w is None or low is not None else self.slope(t)
-        b = float(solution.classifier.b)
+        b = self._rule(solution).b_at_origin
         return certify(self.y, self.caps(t), solution.alpha, b, w=w, alpha_lo=low, psd=True, exact=True, **self._data)
 
     @property

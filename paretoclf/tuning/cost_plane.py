@@ -80,7 +80,7 @@ def _points(
     X: object, y: Array, kernel: object, folds: Sequence[tuple[Rows, Rows]], costs: tuple[float, float]
 ) -> tuple[Array, Index]:
     """Points (q, 2) in the cells of all folds' maps, and the false positives and false negatives there (q, 2)."""
-    gram = Gram(X, kernel)
+    gram = Gram(X, kernel, free_origin=True)
     maps, where = [], []
     for train, test in folds:
         problem = SamplesCosts(gram.part(train), y[train], np.ones(train.size))

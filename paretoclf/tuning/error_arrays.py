@@ -248,7 +248,7 @@ def _one(
     X: Any, y: Array, kernel: Any, folds: Sequence[tuple[Rows, Rows]], count: Counter, cells: Mask, k: int
 ) -> tuple[int, Any, float]:
     began = time.process_time()
-    return k, count(Gram(X, kernel), y, folds, cells), time.process_time() - began
+    return k, count(Gram(X, kernel, free_origin=True), y, folds, cells), time.process_time() - began
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,7 @@ def _lines(
     nu_minus: Array,
     lo: float,
 ) -> list[LineErrors | None]:
-    gram = Gram(X, kernel)
+    gram = Gram(X, kernel, free_origin=True)
     parts = [(Samples2Nu(gram.part(train), y[train]), gram.part_of_new(train, test)) for train, test in folds]
     return [_line(parts, y, folds, bandwidth, float(v), lo) for v in nu_minus]
 

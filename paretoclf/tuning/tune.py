@@ -355,7 +355,7 @@ def _on_grid(cross: CrossValidation, criterion: Criterion, window: Window | None
     left = arrays.evaluated.copy()
     while True:
         kernel = cross.kernel_of(best.cell[0])
-        problem = Samples2Nu(Gram(cross.X, kernel), cross.y)
+        problem = Samples2Nu(Gram(cross.X, kernel, free_origin=True), cross.y)
         parameters = arrays.at(best.cell)
         if "nu" in parameters:
             plus, minus = classes_of(parameters.pop("nu"), method == "balanced", cross.y)
@@ -434,7 +434,7 @@ def _on_lines(cross: CrossValidation, criterion: Criterion, window: Window | Non
     else:
         raise InputError(f"smoothing must be 'none' or a GaussianWindow for method 'exact-lines', got {window}")
     k = 0 if np.isnan(best.bandwidth) else int(np.searchsorted(cross.axes["bandwidth"], best.bandwidth))
-    problem = Samples2Nu(Gram(cross.X, cross.kernel_of(k)), cross.y)
+    problem = Samples2Nu(Gram(cross.X, cross.kernel_of(k), free_origin=True), cross.y)
     solution = fit(problem, best.nu_plus, best.nu_minus)
     if solution is None:
         raise InputError(
@@ -460,7 +460,7 @@ def _on_planes(cross: CrossValidation, criterion: Criterion, costs: Any) -> dict
     k, step = errors.best(criterion)
     named = {name: float(getattr(errors, name)[k]) for name in ("bandwidth", "C_plus", "C_minus")}
     s = 0 if np.isnan(named["bandwidth"]) else int(np.searchsorted(cross.axes["bandwidth"], named["bandwidth"]))
-    gram = Gram(cross.X, cross.kernel_of(s))
+    gram = Gram(cross.X, cross.kernel_of(s), free_origin=True)
     problem = SamplesCosts(gram, cross.y, np.ones(cross.y.size))
     solution = trace_costs(problem, (0, 0), (named["C_plus"], named["C_minus"]), progress=False).at(1.0)
     return {
