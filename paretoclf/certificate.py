@@ -33,7 +33,7 @@ from paretoclf.errors import InputError
 from paretoclf.exact_sums import inner, product, total
 from paretoclf.proof import Certificate as Certificate
 from paretoclf.proof.exact import exact_bounds
-from paretoclf.samples import Samples, check_samples, largest
+from paretoclf.samples import Samples, check_samples, far_origin, largest, moved
 from paretoclf.tolerances import LOOSE
 from paretoclf.units import balanced_units, largest_sum, slack_rounding
 
@@ -161,7 +161,7 @@ def certify(
     K : array of shape (n, n), optional
         Kernel matrix, symmetric and positive semidefinite. Exactly one of K and X must be given.
     X : array or sparse matrix of shape (n, d), optional
-        Samples, for the linear kernel.
+        Samples, for the linear kernel. Far from 0 they are judged as seen from amid them, with b moved along.
     w : array of shape (d,), optional
         A separate primal point for the linear kernel; by default w is what alpha implies.
     xi : array of shape (n,), optional
@@ -216,6 +216,11 @@ def certify(
     if w is not None and X is None:
         raise InputError("w must be given together with X")
     W = None if w is None else check_vector(w, samples.shape[1], "w")[:, None]
+    given = (b, samples if X is None else None, None if X is None else samples)
+    origin = None if X is None else far_origin(samples)
+    if origin is not None:
+        samples = moved(samples, origin)
+        b = float(b + (samples.T @ (labels * alpha) if W is None else W[:, 0]) @ origin)
     data: dict[str, Any] = {"K": samples if X is None else None, "X": None if X is None else samples}
     data["note"] = sign_hint(labels, alpha)
     if alpha_lo is None:
@@ -225,7 +230,7 @@ def certify(
         certificate = certify_precisely(labels, caps, np.stack([alpha, low]), float(b), W=W, **data)
     if exact:
         parts = alpha[None] if alpha_lo is None else np.stack([alpha, check_vector(alpha_lo, n, "alpha_lo")])
-        certificate = _exactly(certificate, labels, caps, parts, float(b), data["K"], data["X"], W)
+        certificate = _exactly(certificate, labels, caps, parts, *given, W)
     if xi is None:
         return certificate
     xi = check_vector(xi, n, "xi")

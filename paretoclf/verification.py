@@ -10,6 +10,7 @@ import numpy as np
 
 from paretoclf.certificate import Certificate, certify_many, sign_hint
 from paretoclf.checks import check_labels, check_number, check_positive_number, check_vector, check_weights
+from paretoclf.classifiers import gram_slope
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
@@ -121,7 +122,7 @@ def verify(
     >>> report.first_failure(), report.classes["wrong"], report.summary
     (1, (1,), '1 wrong, 1 loose, 1 of 3 optimal to 1e-08')
     """
-    gram = Gram(X, kernel)
+    gram = Gram(X, kernel, free_origin=True)
     labels = check_labels(y, gram.n)
     weight = check_weights(sample_weight, gram.n)
     tol = check_positive_number(tol, "tol")
@@ -135,10 +136,13 @@ def verify(
             caps = weight * np.where(labels > 0, c.C_plus, c.C_minus)
             given = row[3] if len(row) == 4 else None
             if given is None:
-                given = point_of(best_intercepts(labels, caps, gram.matvec(labels * alpha)))
-            b = check_number(given, "b")
-            if not np.isfinite(b):
-                raise InputError(f"b must be finite, got {b!r}")
+                b = point_of(best_intercepts(labels, caps, gram.matvec(labels * alpha)))
+            else:
+                b = check_number(given, "b")
+                if not np.isfinite(b):
+                    raise InputError(f"b must be finite, got {b!r}")
+                if gram.origin is not None:
+                    b += float(gram_slope(gram, labels * alpha) @ gram.origin)
         except InputError as error:
             raise InputError(f"solutions[{k}]: {error}") from None
         note = " ".join(filter(None, (gram.note, sign_hint(labels, alpha))))

@@ -110,3 +110,20 @@ def test_classes_that_nearly_touch_are_solved(X, y, distance):
     assert path.proof.passes()
     assert path.at(0.5).value == pytest.approx(hard.solve(theta=1.0).value, rel=1e-9)
     assert sum(path.margins(0.5)) == pytest.approx(2.0 / np.sqrt(hard.solve(theta=1.0).value), rel=1e-9)
+
+
+def test_a_certificate_of_far_samples_judges_what_the_multipliers_imply():
+    """Before: optimal multipliers at 1.7e9 were "wrong by 1"; sums over the samples had no digit left."""
+    (near, y), (far, _) = problem(np.zeros(2)), problem(OFFSETS[0])
+    solution = pc.TwoCSVM(near, y).solve(C_plus=2.0, C_minus=0.7)
+    caps = np.where(y > 0, 2.0, 0.7)
+    b = solution.classifier.b - solution.classifier.w @ OFFSETS[0]
+    found = pc.certify(y, caps, solution.alpha, b, X=far)
+    assert found.passes(1e-6)  # b itself is rounded to 1e-7
+    assert found.dual_value == pytest.approx(solution.dual_value, rel=1e-12)
+    assert not pc.certify(y, caps, solution.alpha, b + 0.1, X=far).passes(1e-3)
+    low, high = pc.certify(y, caps, solution.alpha, b, X=far, exact=True).bounds
+    assert low <= high
+    table = pc.verify(far, y, [(2.0, 0.7, solution.alpha)])
+    assert table.passes()
+    assert pc.verify(far, y, [(2.0, 0.7, solution.alpha, b)]).passes(1e-6)
