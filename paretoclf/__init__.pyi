@@ -53,6 +53,7 @@ from .formulations.statement import Statement as Statement
 from .formulations.surrogate_risk import SurrogateRisk as SurrogateRisk
 from .formulations.two_c_svm import TwoCSVM as TwoCSVM
 from .formulations.two_nu_svm import TwoNuSVM as TwoNuSVM
+from .gaussian.closed_form import GaussianTradeoff as GaussianTradeoff
 from .gaussian.moments import Distances as Distances
 from .gaussian.moments import Moments as Moments
 from .gaussian.operating import OperatingPoint as OperatingPoint
@@ -63,7 +64,6 @@ from .gaussian.rates import KLRate as KLRate
 from .gaussian.rates import Rate as Rate
 from .gaussian.rates import ScaleMixtureRate as ScaleMixtureRate
 from .gaussian.rates import StudentRate as StudentRate
-from .gaussian.tradeoff import GaussianTradeoff as GaussianTradeoff
 from .gaussian.tradeoff import gaussian_tradeoff as gaussian_tradeoff
 from .gram import Gram as Gram
 from .gram import nearest_psd as nearest_psd

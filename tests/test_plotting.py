@@ -8,7 +8,8 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.plotting import PathDisplay, RocDisplay, SweepDisplay, plot_hulls, plot_paths, plot_sweep
-from paretoclf.plotting.path import FLOOR, NAMED, REQUIRED
+from paretoclf.plotting.base import FLOOR, NAMED
+from paretoclf.plotting.path import REQUIRED
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from paretoclf.empirical.nested import NestedRoc
 from paretoclf.plotting import NestedRocDisplay, RocDisplay
-from paretoclf.plotting.path import plain
+from paretoclf.plotting.base import plain
 from paretoclf.roc import RocCurve
 
 #: Curves this good live in the corner of the picture, which is then enlarged.

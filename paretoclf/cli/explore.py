@@ -19,7 +19,7 @@ from paretoclf.datasets import Dataset
 from paretoclf.errors import InputError
 from paretoclf.kernels import kernel_spec
 from paretoclf.plotting import ExplorationDisplay
-from paretoclf.plotting.path import plain
+from paretoclf.plotting.base import plain
 
 FILES = ("explore.png", "points.csv", "report.json")
 

@@ -18,10 +18,10 @@ from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import staged, to_json
 from paretoclf.datasets import Dataset
 from paretoclf.errors import InputError
+from paretoclf.gaussian.closed_form import GaussianTradeoff
 from paretoclf.gaussian.operating import OperatingPoint, TradeoffCurve
-from paretoclf.gaussian.tradeoff import GaussianTradeoff
 from paretoclf.plotting import TradeoffDisplay
-from paretoclf.plotting.path import plain
+from paretoclf.plotting.base import plain
 
 FILES = ("tradeoff.png", "tradeoff.csv", "report.json")
 LABELS = {"gaussian": "Gaussian", "chebyshev": "Chebyshev bound", "kl": "Kullback-Leibler ball", "student": "Student"}

@@ -20,13 +20,13 @@ import numpy as np
 
 from paretoclf.checks import Array, check_labels
 from paretoclf.classifiers import KernelRule
+from paretoclf.gaussian.closed_form import GaussianTradeoff
 from paretoclf.gaussian.estimation import Estimate, check_reg, check_shrinkage, estimates
 from paretoclf.gaussian.family import Members
 from paretoclf.gaussian.moments import Moments
 from paretoclf.gaussian.operating import OperatingPoint, TradeoffCurve
 from paretoclf.gaussian.rates import Rates
 from paretoclf.gaussian.span import coefficients
-from paretoclf.gaussian.tradeoff import GaussianTradeoff
 from paretoclf.gram import Gram
 
 

@@ -95,6 +95,11 @@ class MarginPath(OnPieces):
         self._inside(share)
         return self.slack_costs
 
+    def caps(self, share: float) -> Array:
+        """Upper bounds of the multipliers, shape (n,): there are none."""
+        self._inside(share)
+        return np.full(self.y.size, np.inf)
+
     def alpha(self, share: float) -> Array:
         """Multipliers of the margin constraints as the paper has them, shape (n,)."""
         return np.where(self.y > 0, self._weighed, self._weighed / self.theta(share))

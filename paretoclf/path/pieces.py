@@ -16,6 +16,7 @@ from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.proof import LineProof
 from paretoclf.samples import squares
+from paretoclf.solution import Solution
 from paretoclf.tolerances import BOUND_ROUNDING, CERTIFY
 
 if TYPE_CHECKING:
@@ -100,16 +101,28 @@ class OnPieces:
         """Costs at t; None where there are none."""
         raise NotImplementedError
 
+    def caps(self, t: float) -> Array:
+        """Upper bounds of the multipliers at t, shape (n,)."""
+        raise NotImplementedError
+
+    def alpha(self, t: float) -> Array:
+        """Multipliers at t, shape (n,)."""
+        raise NotImplementedError
+
+    def slope(self, t: float) -> Array:
+        """The slope w at t, shape (d,), linear kernel only."""
+        raise NotImplementedError
+
+    def at(self, t: float) -> Solution:
+        """Solution at t."""
+        raise NotImplementedError
+
     def scores(self, X: Any) -> PathScores:
         """Scores of new samples as an exact piecewise affine function of t."""
         raise NotImplementedError
 
     def _intercept(self, t: float) -> float:
         """Intercept at t of features as the Gram measures them."""
-        raise NotImplementedError
-
-    def slope(self, t: float) -> Array:
-        """The slope w at t, shape (d,), linear kernel only."""
         raise NotImplementedError
 
     def intercept(self, t: float) -> float:
@@ -270,9 +283,7 @@ class OnPieces:
         """
         if exact:
             raise InputError(f"exact must be False for a {type(self).__name__}: only paths of costs have exact bounds")
-        solution = self.at(t)  # type: ignore[attr-defined]  # every path has it, with arguments of its own name
-        certificate: Certificate = solution.certificate
-        return certificate
+        return self.at(t).certificate
 
     def certificates(self) -> list[Certificate]:
         """One certificate per breakpoint and per middle of a piece, in the order of `certificate_points`."""

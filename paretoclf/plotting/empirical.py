@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from paretoclf.empirical import EmpiricalTradeoff
 from paretoclf.errors import InputError
-from paretoclf.plotting.roc import STYLES
+from paretoclf.plotting.base import STYLES, Display, new_axes
+from paretoclf.plotting.protocols import Empirical
 from paretoclf.plotting.tradeoff import dress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 
 @dataclass(eq=False)
-class EmpiricalDisplay:
+class EmpiricalDisplay(Display):
     """Empirical trade-off curves in one picture (Kim et al. 2006, figure 3).
 
     Parameters
@@ -50,16 +49,14 @@ class EmpiricalDisplay:
     1
     """
 
-    tradeoffs: Sequence[EmpiricalTradeoff]
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
+    tradeoffs: Sequence[Empirical]
 
     def __post_init__(self) -> None:
         if not self.tradeoffs:
             raise InputError("tradeoffs must hold at least one, got none")
 
     @classmethod
-    def from_tradeoffs(cls, *tradeoffs: EmpiricalTradeoff) -> EmpiricalDisplay:
+    def from_tradeoffs(cls, *tradeoffs: Empirical) -> Self:
         """Make the display of one or several."""
         return cls(tradeoffs)
 
@@ -71,7 +68,7 @@ class EmpiricalDisplay:
         level: float | None = 0.9,
         draws: int = 200,
         title: str | None = None,
-    ) -> EmpiricalDisplay:
+    ) -> Self:
         """Draw the curves.
 
         Parameters
@@ -94,10 +91,7 @@ class EmpiricalDisplay:
         """
         from matplotlib.colors import to_rgba
 
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            ax = plt.subplots(figsize=(6, 6), layout="constrained")[1]
+        ax = new_axes(ax, 6, 6)
         for j, each in enumerate(self.tradeoffs):
             color, style = STYLES[j % len(STYLES)]
             name = f"{each.name} (area {each.area:.3f})".strip()
@@ -112,6 +106,5 @@ class EmpiricalDisplay:
             x = np.union1d(each.fit.x, [0.0, 1.0])
             ax.plot(x, each.fit(x), color=color, linestyle=style, linewidth=1.8, label=name, zorder=3)
         ax.plot([0, 1], [1, 0], color="0.75", linewidth=1, zorder=0)
-        dress(ax, title)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        dress(ax)
+        return self._drawn(ax, title)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.plotting.path import LABELS, NEGATIVE, POSITIVE, axis_of
-from paretoclf.roc.error_curve import ErrorCurve
+from paretoclf.plotting.base import LABELS, NEGATIVE, POSITIVE, Display, axis_of, new_axes
+from paretoclf.plotting.protocols import ErrorSteps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 
 @dataclass(eq=False)
-class ErrorCurveDisplay:
+class ErrorCurveDisplay(Display):
     """False positive and false negative rate over the asymmetry (on a line of fixed total) or over t.
 
     A dot is a rate at one t alone, where a score touches 0. The minimax interval is shaded.
@@ -44,12 +43,10 @@ class ErrorCurveDisplay:
     'asymmetry'
     """
 
-    curve: ErrorCurve
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
+    curve: ErrorSteps
 
     @classmethod
-    def from_curve(cls, curve: ErrorCurve) -> ErrorCurveDisplay:
+    def from_curve(cls, curve: ErrorSteps) -> Self:
         """Make the display of an error curve."""
         return cls(curve)
 
@@ -65,7 +62,7 @@ class ErrorCurveDisplay:
             return np.asarray(t)
         return np.array([self.curve.line.at(float(u)).asymmetry for u in t])
 
-    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> ErrorCurveDisplay:
+    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
         """Draw both rates.
 
         Parameters
@@ -80,10 +77,7 @@ class ErrorCurveDisplay:
         ErrorCurveDisplay
             This object, with `ax_` and `figure_`.
         """
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
+        ax = new_axes(ax, 6.4, 4.0)
         curve, edges = self.curve, self.position(self.curve.t)
         for name, each, at, color, style in (
             ("false positive rate", curve.fpr, curve.false_positives_at / curve.n_minus, NEGATIVE, "--"),
@@ -103,7 +97,4 @@ class ErrorCurveDisplay:
         ax.grid(color="0.92", linewidth=0.6)
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(framealpha=0.9, edgecolor="none")
-        if title is not None:
-            ax.set_title(title)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._drawn(ax, title)

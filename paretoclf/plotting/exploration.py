@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from paretoclf.exploration import Exploration
-from paretoclf.plotting.roc import STYLES, roc_axes
+from paretoclf.plotting.base import STYLES
+from paretoclf.plotting.protocols import Explored
+from paretoclf.plotting.roc import roc_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
@@ -40,16 +41,16 @@ class ExplorationDisplay:
     ExplorationDisplay(exploration=Exploration(...))
     """
 
-    exploration: Exploration
+    exploration: Explored
     ax_: Any = field(init=False, repr=False)
     figure_: Figure | SubFigure = field(init=False, repr=False)
 
     @classmethod
-    def from_exploration(cls, exploration: Exploration) -> ExplorationDisplay:
+    def from_exploration(cls, exploration: Explored) -> Self:
         """Collect what is shown."""
         return cls(exploration)
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> ExplorationDisplay:
+    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
         """Draw both.
 
         Parameters

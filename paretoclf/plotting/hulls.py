@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from paretoclf.errors import InputError
-from paretoclf.formulations.reduced_hulls import ReducedHulls
+from paretoclf.plotting.base import NEGATIVE, POSITIVE, Display, new_axes
+from paretoclf.plotting.protocols import Hulls
 from paretoclf.samples import dense
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
-COLOURS = {1: "#D55E00", -1: "#0072B2"}
+COLOURS = {1: POSITIVE, -1: NEGATIVE}
 
 
 @dataclass(eq=False)
-class HullsDisplay:
+class HullsDisplay(Display):
     """Two reduced convex hulls of samples with two features (linear kernel).
 
     Parameters
@@ -46,16 +46,14 @@ class HullsDisplay:
     False
     """
 
-    hulls: ReducedHulls
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
+    hulls: Hulls
 
     @classmethod
-    def from_hulls(cls, hulls: ReducedHulls) -> HullsDisplay:
+    def from_hulls(cls, hulls: Hulls) -> Self:
         """Make the display of two hulls."""
         return cls(hulls)
 
-    def plot(self, ax: Axes | None = None) -> HullsDisplay:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw samples, outlines, nearest points and the line between.
 
         Parameters
@@ -75,10 +73,7 @@ class HullsDisplay:
         """
         hulls = self.hulls
         outlines = {sign: hulls.outline(sign) for sign in (1, -1)}
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            ax = plt.subplots(layout="constrained")[1]
+        ax = new_axes(ax, 6.4, 4.8)
         X = dense(hulls.gram.features)
         points = {1: hulls.point_plus, -1: hulls.point_minus}
         shares = {1: hulls.nu_plus, -1: hulls.nu_minus}
@@ -96,11 +91,10 @@ class HullsDisplay:
         ax.set(xlabel="x1", ylabel="x2", title="The hulls meet: no classifier" if hulls.meet else "")
         ax.set_aspect("equal", adjustable="datalim")
         ax.legend(fontsize="small")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._drawn(ax)
 
 
-def plot_hulls(hulls: ReducedHulls, ax: Axes | None = None) -> HullsDisplay:
+def plot_hulls(hulls: Hulls, ax: Axes | None = None) -> HullsDisplay:
     """Draw two reduced convex hulls; see `HullsDisplay`."""
     return HullsDisplay.from_hulls(hulls).plot(ax)
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from paretoclf.empirical.nested import NestedRoc
-from paretoclf.errors import InputError
-from paretoclf.plotting.roc import STYLES, finish, roc_axes
-from paretoclf.roc import RocCurve
+from paretoclf.plotting.base import STYLES, CurvesDisplay
+from paretoclf.plotting.protocols import Nested, Rates
+from paretoclf.plotting.roc import roc_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 
 @dataclass(eq=False)
-class NestedRocDisplay:
+class NestedRocDisplay(CurvesDisplay[Nested]):
     """Nested ROC curves in one picture, each with the band over its repeats.
 
     Parameters
@@ -52,21 +49,14 @@ class NestedRocDisplay:
     ['both']
     """
 
-    curves: Mapping[str, NestedRoc]
-    envelope: RocCurve | None = None
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if not self.curves:
-            raise InputError("curves must hold at least one curve, got none")
+    envelope: Rates | None = None
 
     @classmethod
-    def from_nested(cls, *curves: NestedRoc, envelope: RocCurve | None = None) -> NestedRocDisplay:
+    def from_nested(cls, *curves: Nested, envelope: Rates | None = None) -> Self:
         """Collect curves, called by what was chosen."""
         return cls({curve.name: curve for curve in curves}, envelope)
 
-    def plot(self, ax: Axes | None = None, *, band: bool = True, title: str | None = None) -> NestedRocDisplay:
+    def plot(self, ax: Axes | None = None, *, band: bool = True, title: str | None = None) -> Self:
         """Draw the mean curve over the repeats, and the band.
 
         Parameters
@@ -94,6 +84,5 @@ class NestedRocDisplay:
         if self.envelope is not None:
             label = f"upper envelope (AUC {self.envelope.auc:.3f}, optimistic)"
             ax.plot(self.envelope.fpr, self.envelope.tpr, color="0.35", linestyle=":", linewidth=1.2, label=label)
-        finish(ax, title)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        ax.legend(loc="lower right", frameon=False)
+        return self._drawn(ax, title)

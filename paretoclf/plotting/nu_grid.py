@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.path.nu_grid import NuGrid
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+from paretoclf.plotting.base import Display, new_axes
+from paretoclf.plotting.protocols import Grid
 
 
 @dataclass(eq=False)
-class NuGridDisplay:
+class NuGridDisplay(Display):
     """A quantity over the grid of the 2nu-SVM, one cell a solution; hatched where the reduced hulls meet.
 
     Parameters
@@ -44,20 +41,18 @@ class NuGridDisplay:
     (2, 2)
     """
 
-    grid: NuGrid
+    grid: Grid
     values: Array
     label: str = "distance of the reduced hulls"
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
 
     @classmethod
-    def from_grid(cls, grid: NuGrid, values: Any = None, label: str | None = None) -> NuGridDisplay:
+    def from_grid(cls, grid: Grid, values: Any = None, label: str | None = None) -> Self:
         """Make the display of a grid, coloured by values (p, m), such as an error, or by the distance of the hulls."""
         if values is None:
             return cls(grid, grid.distance)
         return cls(grid, np.asarray(values, dtype=np.float64), "" if label is None else label)
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> NuGridDisplay:
+    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
         """Draw the grid.
 
         Parameters
@@ -67,10 +62,7 @@ class NuGridDisplay:
         title : str, optional
             Title; default: sizes and exchanges.
         """
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            ax = plt.figure(figsize=(6.4, 5.4), layout="constrained").subplots()
+        ax = new_axes(ax, 6.4, 5.4)
         grid = self.grid
         shown = np.ma.masked_where(grid.trivial | grid.refused, self.values)
         x, z = (cell_edges(nu) for nu in (grid.nu_plus, grid.nu_minus))
@@ -91,12 +83,11 @@ class NuGridDisplay:
             ax.legend(loc="lower left", fontsize="small")
         ax.set_xlabel(r"$\nu_+$")
         ax.set_ylabel(r"$\nu_-$")
-        p, m = grid.rho.shape
+        p, m = grid.trivial.shape
         ax.set_title(
             f"{p} x {m} solutions of the 2nu-SVM, {grid.y.size} samples" if title is None else title, fontsize="medium"
         )
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._drawn(ax)
 
 
 def cell_edges(centres: Array) -> Array:

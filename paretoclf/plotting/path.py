@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.costs import CostLine, Costs
+from paretoclf.costs import CostLine
 from paretoclf.errors import InputError
-from paretoclf.path.margin_path import MarginPath
-from paretoclf.path.result import Path
+from paretoclf.plotting.base import FLOOR, GREY, LABELS, NAMED, NEGATIVE, POSITIVE, Panels, axis_of, panels, plain
+from paretoclf.plotting.protocols import OfMargins, TracedPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
 
-#: Okabe and Ito's colours, for the coefficients that get a name in the legend.
-NAMED = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-NEGATIVE, POSITIVE, GREY = "#0072B2", "#D55E00", "0.8"
-
-#: Gaps are drawn no lower than this: below it a gap is rounding of the two values.
-FLOOR = 1e-17
 #: The gap that every classifier of a path must stay below.
 REQUIRED = 1e-9
 _REQUIRED_LABEL = r"required: $10^{-9}$"
@@ -33,7 +27,7 @@ _MULTIPLIERS = 40
 
 
 @dataclass(eq=False)
-class PathDisplay:
+class PathDisplay(Panels):
     """A path in two panels: coefficients (linear kernel) or multipliers over their caps, and the duality gap.
 
     The horizontal axis is the asymmetry where the total is fixed, the mean cost (logarithmic) on a line from zero
@@ -69,10 +63,8 @@ class PathDisplay:
     'mean cost'
     """
 
-    path: Any
+    path: TracedPath
     feature_names: Sequence[str] | None = None
-    axes_: tuple[Axes, Axes] = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         width = self.path.gram.X.shape[1]
@@ -80,14 +72,15 @@ class PathDisplay:
             raise InputError(f"feature_names must have one name per feature ({width}), got {len(self.feature_names)}")
 
     @classmethod
-    def from_path(cls, path: Any, feature_names: Sequence[str] | None = None) -> PathDisplay:
+    def from_path(cls, path: TracedPath, feature_names: Sequence[str] | None = None) -> Self:
         """Make the display of a path."""
         return cls(path, feature_names)
 
     @property
     def parameter(self) -> str:
         """What the horizontal axis shows: ``"asymmetry"``, ``"mean cost"``, or the path's parameter."""
-        return axis_of(self.path.line) if isinstance(self.path, Path) else self.path.parameter
+        line = getattr(self.path, "line", None)  # of a path through the cost plane
+        return axis_of(line) if isinstance(line, CostLine) else self.path.parameter
 
     def position(self, t: Any) -> Array:
         """Horizontal positions of path parameters."""
@@ -98,7 +91,7 @@ class PathDisplay:
             return points * float(self.path.caps(1.0).mean())
         return points
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> PathDisplay:
+    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
         """Draw the two panels.
 
         Parameters
@@ -115,7 +108,7 @@ class PathDisplay:
         """
         upper, lower = panels(ax)
         knots = self.knots()
-        if isinstance(self.path, MarginPath):
+        if isinstance(self.path, OfMargins):
             self._margins(upper, self.path, knots)
         elif self.path.gram.linear:
             self._coefficients(upper, knots)
@@ -130,10 +123,7 @@ class PathDisplay:
             panel.spines[["top", "right"]].set_visible(False)
         upper.tick_params(labelbottom=False)
         lower.set_xlabel(LABELS[self.parameter])
-        if title is not None:
-            upper.set_title(title)
-        self.axes_, self.figure_ = (upper, lower), upper.figure
-        return self
+        return self._drawn(upper, lower, title)
 
     def knots(self) -> Array:
         """Parameters at which curves are evaluated: breakpoints (all, or evenly chosen) and a grid as dense."""
@@ -181,7 +171,7 @@ class PathDisplay:
         ax.set_ylabel(r"multiplier over its cap, $\alpha_i / c_i$")
         ax.legend(fontsize="x-small", frameon=False, ncols=2, loc="upper center")
 
-    def _margins(self, ax: Axes, path: MarginPath, knots: Array) -> None:
+    def _margins(self, ax: Axes, path: OfMargins, knots: Array) -> None:
         margins = np.array([path.margins(float(share)) for share in knots])
         for k, (name, color, style) in enumerate((("positives", POSITIVE, "-"), ("negatives", NEGATIVE, "--"))):
             ax.plot(knots, margins[:, k], color=color, linestyle=style, linewidth=1.5, label=f"margin of the {name}")
@@ -205,18 +195,8 @@ class PathDisplay:
         ax.legend(fontsize="x-small", framealpha=0.9, edgecolor="none", ncols=3, loc="upper right")
 
 
-LABELS = {
-    "asymmetry": r"asymmetry $C_+ / (C_+ + C_-)$",
-    "mean cost": r"mean cost $(n_+ C_+ + n_- C_-) / n$",
-    "t": "path parameter $t$",
-    "tau": r"quantile $\tau$",
-    "nu": r"$\nu$",
-    "share": r"positives' share of the margin, $\theta / (1 + \theta)$",
-}
-
-
 def plot_paths(
-    paths: Mapping[str, Path], feature_names: Sequence[str] | None = None, figure: Figure | None = None
+    paths: Mapping[str, TracedPath], feature_names: Sequence[str] | None = None, figure: Figure | None = None
 ) -> Figure:
     """Draw several paths side by side, one column each.
 
@@ -244,38 +224,3 @@ def plot_paths(
         title = f"{name}: {path.breakpoints.size} breakpoints"
         PathDisplay.from_path(path, feature_names).plot(panels[:, column], title=title)
     return figure
-
-
-def axis_of(line: CostLine) -> str:
-    """Natural axis of a line: ``"asymmetry"``, ``"mean cost"`` or ``"t"``; costs per sample have no asymmetry."""
-    start, stop = line.start, line.stop
-    if start.total == 0.0 < stop.total:
-        return "mean cost"
-    if isinstance(start, Costs) and start.total > 0.0 and abs(start.total - stop.total) <= 1e-12 * start.total:
-        return "asymmetry"
-    return "t"
-
-
-def plain(text: str) -> str:
-    """Text that matplotlib shows as it is: no formula between dollars, no leading underscore that hides a label."""
-    text = text.replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text
-
-
-def panels(ax: Any) -> tuple[Axes, Axes]:
-    """Two panels one above the other, from what the user gave."""
-    if ax is None:
-        from matplotlib import pyplot as plt
-
-        pair = plt.figure(figsize=(6.4, 6.4), layout="constrained").subplots(2, 1, height_ratios=(2, 1))
-    elif hasattr(ax, "get_subplotspec"):
-        spec = ax.get_subplotspec()
-        if spec is None:
-            raise InputError("ax must be an Axes of a subplot grid, or a pair of Axes")
-        ax.set_axis_off()
-        pair = spec.subgridspec(2, 1, height_ratios=(2, 1)).subplots()
-    else:
-        pair = list(ax)
-        if len(pair) != 2:
-            raise InputError(f"ax must be one Axes or a pair of them, got {len(pair)}")
-    return pair[0], pair[1]

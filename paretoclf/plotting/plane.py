@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from paretoclf.checks import Array, check_labels
 from paretoclf.errors import InputError
-from paretoclf.path.plane import CostPlane
+from paretoclf.plotting.base import Display, new_axes
+from paretoclf.plotting.protocols import Map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 RAY, LINE, LEVELS = "#D55E00", "#CC79A7", "black"
 _GRID = 120  # points per side at which the error is evaluated to choose the levels that are drawn
@@ -22,7 +22,7 @@ _SHARES = (0.35, 0.6, 0.85)  # of the rectangle, within a level set
 
 
 @dataclass(eq=False)
-class PlaneDisplay:
+class PlaneDisplay(Display):
     """A map of the cost plane: one polygon per affine piece of the solution, coloured by the size of its margin set.
 
     Over it the balanced ray ``C_plus s_+ = C_minus s_-`` (s the sums of weights), the line of fixed total through the
@@ -61,11 +61,9 @@ class PlaneDisplay:
            [0.5, 0. ]])
     """
 
-    plane: CostPlane
+    plane: Map
     X: Any = None
     y: Any = None
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if (self.X is None) != (self.y is None):
@@ -74,7 +72,7 @@ class PlaneDisplay:
             check_labels(self.y, len(self.X))
 
     @classmethod
-    def from_plane(cls, plane: CostPlane, X: Any = None, y: Any = None) -> PlaneDisplay:
+    def from_plane(cls, plane: Map, X: Any = None, y: Any = None) -> Self:
         """Make the display of a map, with held-out samples if there are any."""
         return cls(plane, X, y)
 
@@ -93,7 +91,7 @@ class PlaneDisplay:
             out[row, column] = ((scores @ at >= 0) != truth[:, None]).mean(axis=0)
         return out
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> PlaneDisplay:
+    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
         """Draw the map.
 
         Parameters
@@ -110,10 +108,7 @@ class PlaneDisplay:
         """
         from matplotlib.collections import PolyCollection
 
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            ax = plt.figure(figsize=(7.2, 6.2), layout="constrained").subplots()
+        ax = new_axes(ax, 7.2, 6.2)
         plane, sizes = self.plane, self.plane.n_margin
         thin = 0.6 if len(plane.regions) < 200 else 0.3 if len(plane.regions) < 3000 else 0.0
         polygons = PolyCollection(
@@ -136,8 +131,7 @@ class PlaneDisplay:
         ax.set_ylabel(r"$C_-$, cost of a false positive")
         ax.set_title(f"{len(plane.regions)} optimal pieces, {plane.y.size} samples" if title is None else title)
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.11), ncols=3, fontsize="small", frameon=False)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._drawn(ax)
 
     def _lines(self) -> list[tuple[tuple[Array, Array], str, str, str]]:
         """Balanced ray and asymmetry line, as far as they are in the rectangle."""

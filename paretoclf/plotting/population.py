@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from paretoclf.checks import Array, Mask
 from paretoclf.classifiers import LinearRule
 from paretoclf.errors import InputError
-from paretoclf.plotting.roc import STYLES
-from paretoclf.population.classes import Population
-from paretoclf.population.curve import InterceptCurve, PopulationCurve
-from paretoclf.population.likelihood_ratio import LikelihoodRatioCurve
+from paretoclf.plotting.base import STYLES, CurvesDisplay, Display, new_axes
+from paretoclf.plotting.protocols import Classes, Rates, Trained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 #: Colours of the two classes: positives, negatives.
 CLASSES = ("#0072B2", "#D55E00")
 
 
 @dataclass(eq=False)
-class DensityDisplay:
+class DensityDisplay(Display):
     """The densities of two classes of two features, as contours that hold 40, 80 and 95 % of each class.
 
     Parameters
@@ -55,9 +52,7 @@ class DensityDisplay:
     DensityDisplay(population=Population(...))
     """
 
-    population: Population
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
+    population: Classes
 
     def __post_init__(self) -> None:
         if self.population.d != 2:
@@ -69,7 +64,7 @@ class DensityDisplay:
         *,
         classifiers: Mapping[str, LinearRule] | None = None,
         title: str | None = None,
-    ) -> DensityDisplay:
+    ) -> Self:
         """Draw the densities.
 
         Parameters
@@ -86,7 +81,7 @@ class DensityDisplay:
         DensityDisplay
             This object, with `ax_` and `figure_`.
         """
-        ax = _axes(ax)
+        ax = new_axes(ax, 5.6, 5.6)
         both = (self.population.positives, self.population.negatives)
         ends = np.concatenate([m.means + sign * 2.8 * m.deviations for m in both for sign in (-1, 1)])
         middle, half = 0.5 * (ends.max(axis=0) + ends.min(axis=0)), 0.5 * float(np.max(np.ptp(ends, axis=0)))
@@ -107,14 +102,11 @@ class DensityDisplay:
         ax.set_aspect("equal", adjustable="box")
         # Below the axes: inside there is no corner without data.
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, frameon=False, fontsize="small")
-        if title is not None:
-            ax.set_title(title)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._drawn(ax, title)
 
 
 @dataclass(eq=False)
-class AsymmetryDisplay:
+class AsymmetryDisplay(CurvesDisplay[Trained]):
     """Testing asymmetry over training asymmetry: where a classifier is optimal, against where it was trained.
 
     Solid where the classifier is ROC-consistent, thin and dotted where it is optimal for no costs.
@@ -146,20 +138,12 @@ class AsymmetryDisplay:
     AsymmetryDisplay(curves={'square loss': PopulationCurve(...)})
     """
 
-    curves: Mapping[str, PopulationCurve]
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if not self.curves:
-            raise InputError("curves must hold at least one curve, got none")
-
     @classmethod
-    def from_curves(cls, *curves: PopulationCurve, **named: PopulationCurve) -> AsymmetryDisplay:
+    def from_curves(cls, *curves: Trained, **named: Trained) -> Self:
         """Collect curves; those without a name are called by their loss."""
         return cls({**{f"{curve.loss} loss": curve for curve in curves}, **named})
 
-    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> AsymmetryDisplay:
+    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
         """Draw the curves.
 
         Parameters
@@ -174,7 +158,7 @@ class AsymmetryDisplay:
         AsymmetryDisplay
             This object, with `ax_` and `figure_`.
         """
-        ax = _axes(ax)
+        ax = new_axes(ax, 5.6, 5.6)
         ax.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0, label="testing = training")
         for j, (name, curve) in enumerate(self.curves.items()):
             color, style = STYLES[j % len(STYLES)]
@@ -183,14 +167,11 @@ class AsymmetryDisplay:
         ax.set_aspect("equal", adjustable="box")
         ax.grid(color="0.92", linewidth=0.6)
         ax.legend(loc="best", framealpha=0.85, edgecolor="none", fontsize="small")
-        if title is not None:
-            ax.set_title(title)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._drawn(ax, title)
 
 
 @dataclass(eq=False)
-class PopulationRocDisplay:
+class PopulationRocDisplay(CurvesDisplay[Rates]):
     """ROC curves of a population beside the curve that no classifier can be above.
 
     Curves over the training asymmetry are solid where they are ROC-consistent, thin and dotted elsewhere.
@@ -224,28 +205,23 @@ class PopulationRocDisplay:
     PopulationRocDisplay(curves={'square loss': PopulationCurve(...)}, bound=None)
     """
 
-    curves: Mapping[str, PopulationCurve | InterceptCurve]
-    bound: LikelihoodRatioCurve | None = None
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
+    bound: Rates | None = None
 
     def __post_init__(self) -> None:
-        if not self.curves and self.bound is None:
-            raise InputError("curves must hold at least one curve, got none")
+        if self.bound is None:
+            super().__post_init__()
 
     @classmethod
     def from_curves(
         cls,
-        *curves: PopulationCurve,
-        bound: LikelihoodRatioCurve | None = None,
-        **named: PopulationCurve | InterceptCurve,
-    ) -> PopulationRocDisplay:
+        *curves: Trained,
+        bound: Rates | None = None,
+        **named: Rates,
+    ) -> Self:
         """Collect curves; those without a name are called by their loss."""
         return cls({**{f"{curve.loss} loss": curve for curve in curves}, **named}, bound)
 
-    def plot(
-        self, ax: Axes | None = None, *, corner: float | None = None, title: str | None = None
-    ) -> PopulationRocDisplay:
+    def plot(self, ax: Axes | None = None, *, corner: float | None = None, title: str | None = None) -> Self:
         """Draw the curves.
 
         Parameters
@@ -262,7 +238,7 @@ class PopulationRocDisplay:
         PopulationRocDisplay
             This object, with `ax_` and `figure_`.
         """
-        ax = _axes(ax)
+        ax = new_axes(ax, 5.6, 5.6)
         ax.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0, label="chance")
         top = corner or 1.0
         if self.bound is not None:
@@ -273,12 +249,12 @@ class PopulationRocDisplay:
             top = max(top, float(np.interp(top, u, v)))
         for j, (name, curve) in enumerate(self.curves.items()):
             color, style = STYLES[j % len(STYLES)]
-            if isinstance(curve, InterceptCurve):
-                ax.plot(curve.fpr, curve.tpr, color=color, linestyle=style, linewidth=1.6, label=name)
-                near = np.interp(top, curve.fpr, curve.tpr)
-            else:
+            if isinstance(curve, Trained):
                 _two_parts(ax, curve.fpr, curve.tpr, curve.consistent, color, style, name)
                 near = np.max(curve.tpr[curve.fpr <= (corner or 1.0)], initial=0.0)
+            else:
+                ax.plot(curve.fpr, curve.tpr, color=color, linestyle=style, linewidth=1.6, label=name)
+                near = np.interp(top, curve.fpr, curve.tpr)
             top = max(top, float(near))
         ax.set(xlabel="false positive rate", ylabel="true positive rate")
         if corner is None:
@@ -291,10 +267,7 @@ class PopulationRocDisplay:
         ax.legend(
             loc="lower right" if corner is None else "upper left", framealpha=0.85, edgecolor="none", fontsize="small"
         )
-        if title is not None:
-            ax.set_title(title)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._drawn(ax, title)
 
 
 def _two_parts(ax: Axes, x: Array, y: Array, solid: Mask, color: Any, style: Any, name: str) -> None:
@@ -312,11 +285,3 @@ def _hyperplane(ax: Axes, rule: LinearRule, **line: Any) -> None:
 
 def _slope(w: Array) -> float:
     return float(-w[0] / w[1]) if w[1] else np.inf
-
-
-def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot as plt
-
-    return plt.subplots(figsize=(5.6, 5.6), layout="constrained")[1]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from paretoclf.empirical.ranks import RankComparison
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+from paretoclf.plotting.base import Display, new_axes
+from paretoclf.plotting.protocols import Ranked
 
 
 @dataclass(eq=False)
-class RankDisplay:
+class RankDisplay(Display):
     """Mean ranks of methods, the best to the left; a bar joins methods that the test cannot tell apart.
 
     Parameters
@@ -39,16 +36,14 @@ class RankDisplay:
     (('a', 'b', 'c'),)
     """
 
-    comparison: RankComparison
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
+    comparison: Ranked
 
     @classmethod
-    def from_comparison(cls, comparison: RankComparison) -> RankDisplay:
+    def from_comparison(cls, comparison: Ranked) -> Self:
         """Make the display of a comparison."""
         return cls(comparison)
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> RankDisplay:
+    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
         """Draw the diagram.
 
         Parameters
@@ -61,10 +56,7 @@ class RankDisplay:
         k, order = found.ranks.size, np.argsort(found.ranks, kind="stable")
         groups, half = found.groups, (found.ranks.size + 1) // 2
         depth = 0.5 + 0.35 * len(groups)
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            ax = plt.figure(figsize=(7.0, 1.3 + 0.28 * (half + depth)), layout="constrained").subplots()
+        ax = new_axes(ax, 7.0, 1.3 + 0.28 * (half + depth))
         ax.set_axis_off()
         ax.set_xlim(1 - 0.45 * (k - 1), k + 0.45 * (k - 1))
         ax.set_ylim(depth + half + 0.3, -2.4)
@@ -87,5 +79,4 @@ class RankDisplay:
             ax.plot([ends[0] - 0.04, ends[1] + 0.04], [0.4 + 0.35 * level] * 2, color="#D55E00", linewidth=3.5)
         if title is not None:
             ax.set_title(title, fontsize="medium")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._drawn(ax)

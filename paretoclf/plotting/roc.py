@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from paretoclf.costs import Costs
-from paretoclf.errors import InputError
-from paretoclf.roc import RocCurve
+from paretoclf.plotting.base import STYLES, CurvesDisplay, new_axes
+from paretoclf.plotting.protocols import Roc
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
-#: Okabe and Ito's colours, told apart by colour-blind readers; line styles say the same once more.
-STYLES = (("#0072B2", "--"), ("#D55E00", "-"), ("#009E73", "-."), ("#CC79A7", ":"), ("#56B4E9", (0, (5, 1))))
 
 
 @dataclass(eq=False)
-class RocDisplay:
+class RocDisplay(CurvesDisplay[Roc]):
     """ROC curves in one picture; on request each with its upper envelope as a thin line.
 
     What was chosen by the labels that judge it is called optimistic in the legend.
@@ -52,16 +47,8 @@ class RocDisplay:
     RocDisplay(curves={'scores': RocCurve(intercept: 4 points, ...)})
     """
 
-    curves: Mapping[str, RocCurve]
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if not self.curves:
-            raise InputError("curves must hold at least one curve, got none")
-
     @classmethod
-    def from_curves(cls, *curves: RocCurve, **named: RocCurve) -> RocDisplay:
+    def from_curves(cls, *curves: Roc, **named: Roc) -> Self:
         """Collect curves; those without a name are called by what varies along them."""
         return cls({**{f"varying {curve.vary}" if curve.vary else "curve": curve for curve in curves}, **named})
 
@@ -74,7 +61,7 @@ class RocDisplay:
         prior_plus: float | None = None,
         title: str | None = None,
         **line: Any,
-    ) -> RocDisplay:
+    ) -> Self:
         """Draw the curves.
 
         Parameters
@@ -113,9 +100,8 @@ class RocDisplay:
                 envelopes += 1
         if costs is not None:
             self._equal_costs(ax, costs if isinstance(costs, Costs) else Costs(*costs), prior_plus)
-        finish(ax, title)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        ax.legend(loc="lower right", frameon=False)
+        return self._drawn(ax, title)
 
     def _equal_costs(self, ax: Axes, costs: Costs, prior_plus: float | None) -> None:
         first = next(iter(self.curves.values()))
@@ -133,19 +119,9 @@ class RocDisplay:
 
 def roc_axes(ax: Axes | None) -> Axes:
     """Axes for ROC curves, with the line of chance: those given, or a new figure's."""
-    if ax is None:
-        from matplotlib import pyplot as plt
-
-        ax = plt.subplots(figsize=(6, 6), layout="constrained")[1]
+    ax = new_axes(ax, 6, 6)
     ax.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0, label="chance")
     ax.set(xlabel="false positive rate", ylabel="true positive rate", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
     ax.set_aspect("equal")
     ax.grid(color="0.92", linewidth=0.6)
     return ax
-
-
-def finish(ax: Axes, title: str | None) -> None:
-    """Legend and title."""
-    ax.legend(loc="lower right", frameon=False)
-    if title is not None:
-        ax.set_title(title)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from paretoclf.errors import InputError
-from paretoclf.plotting.path import FLOOR, GREY, NAMED, panels
-from paretoclf.solve.sweep import Sweep
+from paretoclf.plotting.base import FLOOR, GREY, NAMED, Panels, panels
+from paretoclf.plotting.protocols import Swept
 from paretoclf.tolerances import CERTIFY
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 
 @dataclass(eq=False)
-class SweepDisplay:
+class SweepDisplay(Panels):
     """A sweep against one of its parameters: coefficients (or the values, without w), and the duality gaps.
 
     Parameters
@@ -50,10 +46,8 @@ class SweepDisplay:
     'C_minus'
     """
 
-    sweep: Sweep
+    sweep: Swept
     parameter: str = ""
-    axes_: tuple[Axes, Axes] = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         columns = self.sweep.parameters
@@ -66,11 +60,11 @@ class SweepDisplay:
             raise InputError(f"parameter must be one of {', '.join(columns)}, got {self.parameter!r}")
 
     @classmethod
-    def from_sweep(cls, sweep: Sweep, parameter: str | None = None) -> SweepDisplay:
+    def from_sweep(cls, sweep: Swept, parameter: str | None = None) -> Self:
         """Make the display of a sweep."""
         return cls(sweep, parameter or "")
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> SweepDisplay:
+    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
         """Draw the two panels.
 
         Parameters
@@ -105,13 +99,10 @@ class SweepDisplay:
         if at[0] > 0 and at[-1] > 100 * at[0]:
             for panel in (upper, lower):
                 panel.set_xscale("log")
-        if title is not None:
-            upper.set_title(title)
-        self.axes_, self.figure_ = (upper, lower), upper.figure
-        return self
+        return self._drawn(upper, lower, title)
 
 
-def plot_sweep(sweep: Sweep, parameter: str | None = None, ax: Any = None) -> SweepDisplay:
+def plot_sweep(sweep: Swept, parameter: str | None = None, ax: Any = None) -> SweepDisplay:
     """Draw a sweep; see `SweepDisplay`.
 
     Parameters

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from paretoclf.gaussian.operating import TradeoffCurve
-from paretoclf.gaussian.tradeoff import GaussianTradeoff
-from paretoclf.plotting.roc import STYLES
+from paretoclf.plotting.base import STYLES, Display, new_axes
+from paretoclf.plotting.protocols import Curve, Tradeoff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 
 @dataclass(eq=False)
-class TradeoffDisplay:
+class TradeoffDisplay(Display):
     """A trade-off curve, its ends of the middle segment, and points of it that were chosen.
 
     Parameters
@@ -46,14 +44,12 @@ class TradeoffDisplay:
     TradeoffCurve(201 points, GaussianRate())
     """
 
-    curve: TradeoffCurve
+    curve: Curve
     ends: dict[str, tuple[float, float]] = field(default_factory=dict)
     auc: float | None = None
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
 
     @classmethod
-    def from_tradeoff(cls, tradeoff: GaussianTradeoff, n: int = 201) -> TradeoffDisplay:
+    def from_tradeoff(cls, tradeoff: Tradeoff, n: int = 201) -> Self:
         """Make the display of a trade-off: n points of its curve, A and B (C and D of Chebyshev bounds), its area."""
         threshold = tradeoff.rates[0].threshold
         names = {-np.inf: ("A", "B"), 0.0: ("C", "D")}.get(threshold, ())
@@ -69,7 +65,7 @@ class TradeoffDisplay:
         style: int = 0,
         title: str | None = None,
         **line: Any,
-    ) -> TradeoffDisplay:
+    ) -> Self:
         """Draw the curve; call it again with the same axes for another one.
 
         Parameters
@@ -92,10 +88,7 @@ class TradeoffDisplay:
         TradeoffDisplay
             This object, with `ax_` and `figure_`.
         """
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            ax = plt.subplots(figsize=(5.6, 5.6), layout="constrained")[1]
+        ax = new_axes(ax, 5.6, 5.6)
         color, linestyle = STYLES[style % len(STYLES)]
         label = repr(self.curve.rates[0]) if name is None else name
         label = label if self.auc is None else f"{label} (area {self.auc:.3f})"
@@ -105,16 +98,13 @@ class TradeoffDisplay:
             ax.plot([x], [y], "o", color=drawn["color"], markersize=4.5)
             beside = (6, 5) if x < 0.1 else (-12, 6 if y < 0.1 else -13)  # off the curve, inside the axes
             ax.annotate(end, (x, y), xytext=beside, textcoords="offset points")
-        dress(ax, title)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        dress(ax)
+        return self._drawn(ax, title)
 
 
-def dress(ax: Axes, title: str | None) -> None:
+def dress(ax: Axes) -> None:
     """Axes of the plane of the two rates, when everything is drawn in them."""
     ax.set(xlabel="true negative rate", ylabel="true positive rate", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     ax.set_aspect("equal")
     ax.grid(color="0.92", linewidth=0.6)
     ax.legend(loc="lower left", framealpha=0.9, edgecolor="none")
-    if title is not None:
-        ax.set_title(title)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.plotting.nu_grid import cell_edges
-from paretoclf.tuning.tune import Tuned
+from paretoclf.plotting.protocols import Tuning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +54,7 @@ class TuningDisplay:
     {'cross-validated': (4, 4), 'smoothed': (4, 4)}
     """
 
-    tuned: Tuned
+    tuned: Tuning
     panels: dict[str, Array]
     x: tuple[str, Array]
     y: tuple[str, Array]
@@ -62,7 +62,7 @@ class TuningDisplay:
     figure_: Figure | SubFigure = field(init=False, repr=False)
 
     @classmethod
-    def from_tuned(cls, tuned: Tuned, X_test: Any = None, y_test: Any = None) -> TuningDisplay:
+    def from_tuned(cls, tuned: Tuning, X_test: Any = None, y_test: Any = None) -> Self:
         """Make the display of a result.
 
         Raises
@@ -89,7 +89,7 @@ class TuningDisplay:
         """Size of a figure with all panels, in inches."""
         return 1.2 + 3.4 * len(self.panels), 3.9
 
-    def plot(self, axes: Any = None) -> TuningDisplay:
+    def plot(self, axes: Any = None) -> Self:
         """Draw the panels beside each other.
 
         Parameters

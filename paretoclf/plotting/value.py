@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
-from paretoclf.path.result import Path
-from paretoclf.plotting.path import LABELS, NEGATIVE, POSITIVE, PathDisplay
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+from paretoclf.plotting.base import LABELS, NEGATIVE, POSITIVE, Panels
+from paretoclf.plotting.path import PathDisplay
+from paretoclf.plotting.protocols import Priced
 
 
 @dataclass(eq=False)
-class ValueDisplay:
+class ValueDisplay(Panels):
     """The optimal value along a path, and below it what a unit of either cost adds to it.
 
     The horizontal axis is that of `PathDisplay`. Where the intercept jumps, so do the prices, and the value has a kink.
@@ -45,12 +42,10 @@ class ValueDisplay:
     0.75
     """
 
-    path: Path
-    axes_: tuple[Axes, Axes] = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
+    path: Priced
 
     @classmethod
-    def from_path(cls, path: Path) -> ValueDisplay:
+    def from_path(cls, path: Priced) -> Self:
         """Make the display of a path."""
         return cls(path)
 
@@ -64,7 +59,7 @@ class ValueDisplay:
         """Their places on the horizontal axis."""
         return PathDisplay(self.path).position(self.times())
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> ValueDisplay:
+    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
         """Draw the two panels.
 
         Parameters
@@ -103,7 +98,4 @@ class ValueDisplay:
             panel.set_ylim(bottom=0.0)
             panel.grid(color="0.92", linewidth=0.6)
             panel.spines[["top", "right"]].set_visible(False)
-        if title is not None:
-            upper.set_title(title)
-        self.axes_, self.figure_ = (upper, lower), upper.figure
-        return self
+        return self._drawn(upper, lower, title)

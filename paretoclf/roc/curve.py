@@ -21,8 +21,6 @@ from paretoclf.roc.hull import upper_hull
 from paretoclf.tolerances import RATE_ROUNDING, ROC_TIE
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from paretoclf.plotting.roc import RocDisplay
 
 Indices = npt.NDArray[np.intp]
@@ -351,7 +349,7 @@ class RocCurve:
         low, high = along[ends]
         return RocMixture(first, second, 0.0 if low == high else float((rate - low) / (high - low)))
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **line: Any) -> RocDisplay:
+    def plot(self, ax: Any = None, *, name: str | None = None, **line: Any) -> RocDisplay:
         """Draw the curve; several curves in one picture: `paretoclf.plotting.RocDisplay`.
 
         Parameters

@@ -1,0 +1,119 @@
+"""What the figures share: colours, names of axes, panels, and a display, in the manner of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from paretoclf.costs import CostLine, Costs
+from paretoclf.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+Curve = TypeVar("Curve")
+
+#: Okabe and Ito's colours, told apart by colour-blind readers; line styles say the same once more.
+STYLES = (("#0072B2", "--"), ("#D55E00", "-"), ("#009E73", "-."), ("#CC79A7", ":"), ("#56B4E9", (0, (5, 1))))
+#: The same colours, for the coefficients that get a name in the legend.
+NAMED = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+NEGATIVE, POSITIVE, GREY = "#0072B2", "#D55E00", "0.8"
+
+#: Gaps are drawn no lower than this: below it a gap is rounding of the two values.
+FLOOR = 1e-17
+
+LABELS = {
+    "asymmetry": r"asymmetry $C_+ / (C_+ + C_-)$",
+    "mean cost": r"mean cost $(n_+ C_+ + n_- C_-) / n$",
+    "t": "path parameter $t$",
+    "tau": r"quantile $\tau$",
+    "nu": r"$\nu$",
+    "share": r"positives' share of the margin, $\theta / (1 + \theta)$",
+}
+
+
+@dataclass(eq=False)
+class Display:
+    """A figure with one Axes: what it shows is its data, ``plot`` draws it, and where that was is kept."""
+
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    def _drawn(self, ax: Axes, title: str | None = None) -> Self:
+        """Keep where it was drawn, under this title."""
+        if title is not None:
+            ax.set_title(title)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+@dataclass(eq=False)
+class Panels:
+    """A figure with two panels, one above the other."""
+
+    axes_: tuple[Axes, Axes] = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    def _drawn(self, upper: Axes, lower: Axes, title: str | None = None) -> Self:
+        """Keep where it was drawn, under this title."""
+        if title is not None:
+            upper.set_title(title)
+        self.axes_, self.figure_ = (upper, lower), upper.figure
+        return self
+
+
+@dataclass(eq=False)
+class CurvesDisplay(Display, Generic[Curve]):
+    """Several curves in one figure, by the names they have in the legend."""
+
+    curves: Mapping[str, Curve]
+
+    def __post_init__(self) -> None:
+        if not self.curves:
+            raise InputError("curves must hold at least one curve, got none")
+
+
+def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
+    """The Axes that were given, or those of a new figure of this size in inches."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def panels(ax: Any) -> tuple[Axes, Axes]:
+    """Two panels one above the other, from what the user gave."""
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        pair = plt.figure(figsize=(6.4, 6.4), layout="constrained").subplots(2, 1, height_ratios=(2, 1))
+    elif hasattr(ax, "get_subplotspec"):
+        spec = ax.get_subplotspec()
+        if spec is None:
+            raise InputError("ax must be an Axes of a subplot grid, or a pair of Axes")
+        ax.set_axis_off()
+        pair = spec.subgridspec(2, 1, height_ratios=(2, 1)).subplots()
+    else:
+        pair = list(ax)
+        if len(pair) != 2:
+            raise InputError(f"ax must be one Axes or a pair of them, got {len(pair)}")
+    return pair[0], pair[1]
+
+
+def axis_of(line: CostLine) -> str:
+    """Natural axis of a line: ``"asymmetry"``, ``"mean cost"`` or ``"t"``; costs per sample have no asymmetry."""
+    start, stop = line.start, line.stop
+    if start.total == 0.0 < stop.total:
+        return "mean cost"
+    if isinstance(start, Costs) and start.total > 0.0 and abs(start.total - stop.total) <= 1e-12 * start.total:
+        return "asymmetry"
+    return "t"
+
+
+def plain(text: str) -> str:
+    """Text that matplotlib shows as it is: no formula between dollars, no leading underscore that hides a label."""
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
