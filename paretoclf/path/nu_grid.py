@@ -300,13 +300,18 @@ def _read(at: Array, log: Log, first: Array, last: Array, out: Array) -> None:
 
     The caps go from `first` to `last`.
     """
-    state, made = log.state.copy(), 0
-    for j, u in enumerate(np.minimum(at, log.t[1, -1]).tolist()):
-        s = int(np.searchsorted(log.t[1], u))
-        until = int(np.searchsorted(log.changes[0], s, side="right"))
+    u = np.minimum(at, log.t[1, -1])
+    segment = np.searchsorted(log.t[1], u)
+    states, state, made = np.empty(out.shape, dtype=np.int8), log.state.copy(), 0
+    for j, until in enumerate(np.searchsorted(log.changes[0], segment, side="right").tolist()):
         state[log.changes[1, made:until]] = log.changes[3, made:until]  # of repeated samples the last one stands
-        made = max(made, until)
-        out[j] = np.where(state == LEFT, (1.0 - u) * first + u * last, 0.0)
-        t0, t1 = log.t[:, s]
-        share, part = min(max((u - t0) / (t1 - t0), 0.0), 1.0), slice(log.ptr[s], log.ptr[s + 1])
-        out[j, log.index[part]] = (1.0 - share) * log.a[0, part] + share * log.a[1, part]
+        states[j], made = state, until
+    np.multiply(1.0 - u[:, None], first, out=out)
+    out += u[:, None] * last
+    out[states != LEFT] = 0.0
+    sizes = log.ptr[segment + 1] - log.ptr[segment]
+    row = np.repeat(np.arange(u.size), sizes)
+    entry = np.arange(row.size) + np.repeat(log.ptr[segment] - np.append(0, np.cumsum(sizes[:-1])), sizes)
+    t0, t1 = log.t[:, segment]
+    share = np.clip((u - t0) / (t1 - t0), 0.0, 1.0)[row]
+    out[row, log.index[entry]] = (1.0 - share) * log.a[0, entry] + share * log.a[1, entry]

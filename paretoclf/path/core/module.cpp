@@ -150,7 +150,7 @@ static nb::class_<Tracker<Form>> tracker(nb::module_ &module, const char *name) 
         .def(
             "record",
             [](T &self, bool keep, int width) {
-                self.B.log = Log();
+                self.B.log.clear();
                 self.B.log.keep = keep, self.B.log.width = width, self.B.log.state = self.B.state;
             },
             "keep"_a, "width"_a)

@@ -338,10 +338,10 @@ class Tracker {
             for (int g = 0; g < problem.m; g++) log.eta.push_back(S.eta[g] + dt * S.deta[g]);
             for (int c = 0; c < log.width; c++) log.w.push_back(S.w[W][c] + dt * S.w[DW][c]);
         }
-        for (int j = 0; j < B.size(); j++) {
-            log.index.push_back(B.F[j]);
-            log.a_first.push_back(S.a[j] + step[0] * S.da[j]), log.a_last.push_back(S.a[j] + step[1] * S.da[j]);
-        }
+        size_t k = B.size(), from = log.index.size();
+        log.index.insert(log.index.end(), B.F.begin(), B.F.end());
+        for (auto *a : {&log.a_first, &log.a_last}) a->insert(a->end(), S.a.begin(), S.a.begin() + k);
+        advance(&log.a_first[from], S.da.data(), step[0], int(k)), advance(&log.a_last[from], S.da.data(), step[1], int(k));
         log.ptr.push_back(int64_t(log.index.size()));
         log.value.insert(log.value.end(), {S.value[0] + step[0] * (S.value[1] - 0.5 * step[0] * S.value[2]),
                                            length * (S.value[1] - step[0] * S.value[2]), -0.5 * length * length * S.value[2]});
