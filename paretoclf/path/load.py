@@ -22,7 +22,7 @@ from paretoclf.path.consistent import check_pieces, finite, whole
 from paretoclf.path.margin_path import MarginPath
 from paretoclf.path.nu_path import FixedAsymmetry, HullLine, NuPath
 from paretoclf.path.pieces import Pieces, check_certificates
-from paretoclf.path.plane import Contact, CostPlane, check_areas, check_range, check_vertices
+from paretoclf.path.plane import Contact, CostPlane, check_areas, check_proof, check_range
 from paretoclf.path.quantile_path import QuantilePath
 from paretoclf.path.result import Path
 from paretoclf.path.storage import take_samples
@@ -115,7 +115,7 @@ def load_plane(file: str | os.PathLike[str], kernel: Any = None, *, prove: bool 
     with _proving(file, "load_plane" if prove else ""):
         check_areas(found)
         if prove:
-            check_vertices(found)
+            check_proof(found)
     return found
 
 

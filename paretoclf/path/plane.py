@@ -28,8 +28,10 @@ from paretoclf.path.declared import path_problem
 from paretoclf.path.exploration import Exploration
 from paretoclf.path.lines import CostProblem, trace_costs
 from paretoclf.path.polygon import area, borders, rectangle
+from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write_arrays
 from paretoclf.path.stored_regions import pack
+from paretoclf.proof.regions import Corners, RegionsProof, blocks, prove_regions
 from paretoclf.solution import Solution, make_solution
 from paretoclf.tolerances import CERTIFY, PLANE_AREA, PLANE_SLIVER
 
@@ -68,7 +70,7 @@ class CostPlane:
     contacts : tuple of Contact
         Which regions touch along which segment.
     seconds : float
-        Time that the map took, certificates excluded.
+        Time that the map took, proof excluded.
 
     Notes
     -----
@@ -228,9 +230,7 @@ class CostPlane:
         return out
 
     def certificates(self, where: str = "vertices") -> list[list[Certificate]]:
-        """Certificates of each region at its vertices, or at its centroid.
-
-        The optimality conditions are affine in the costs on a region: what holds at its vertices holds all over it.
+        """Certificates of each region at its vertices, or at its centroid; `proof` is about all other points, too.
 
         Parameters
         ----------
@@ -259,6 +259,27 @@ class CostPlane:
             for i, proof in zip(here, proofs, strict=True):
                 out[owner[i]].append(proof)
         return out
+
+    @cached_property
+    def proof(self) -> RegionsProof:
+        """What is proved of every pair of costs of the rectangle, region by region, from the raw arrays."""
+        features = self.gram.features
+        data: dict[str, Any] = {"K": self.gram.matrix} if features is None else {"X": features}
+        return prove_regions(self._corners(), len(self.regions), self.y, self.unit_caps, note=self.gram.note, **data)
+
+    def _corners(self) -> Iterator[Corners]:
+        """Multipliers and intercepts at the vertices, as the maps of the regions have them."""
+        unit = self.unit_caps
+        for which in blocks([region.polygon.shape[0] for region in self.regions], self.y.size):
+            regions = [self.regions[k] for k in which]
+            costs = np.stack([region.polygon for region in regions])
+            at = np.concatenate([np.ones((*costs.shape[:2], 1)), costs], axis=2)
+            left = np.stack([region.sets == LEFT for region in regions])
+            alpha = np.where(left[:, None], costs @ unit.T, 0.0)
+            for mine, region, here in zip(alpha, regions, at, strict=True):
+                mine[:, region.margin] = here @ region.alpha_map.T
+            b = np.einsum("rmc,rc->rm", at, np.stack([region.b_map for region in regions]))
+            yield Corners(which, costs, alpha, b)
 
     def error_map(self, X: Any, y: Any) -> ErrorMap:
         """False positives and false negatives on (held-out) samples over the whole map, exactly.
@@ -314,7 +335,7 @@ def plane(
     C_plus, C_minus : pair (lo, hi)
         Ranges of the two costs, ``0 <= lo < hi``.
     certify : bool
-        Whether to compute the certificate at every vertex of every region and refuse a map that fails (the default).
+        Whether to prove every region and refuse a map that fails (the default).
     progress : bool, optional
         Whether to show a progress bar (share of the area); by default on a terminal.
 
@@ -327,7 +348,7 @@ def plane(
     InputError
         If svm is no 2C-SVM, or a range is none.
     DegeneratePathError
-        If a region cannot be found, the regions do not add up to the rectangle, or a certificate fails. No doubtful
+        If a region cannot be found, the regions do not add up to the rectangle, or a region is not proved. No doubtful
         map is returned.
 
     References
@@ -366,7 +387,7 @@ def plane(
     )  # fmt: skip
     check_areas(found)
     if certify:
-        check_vertices(found)
+        check_proof(found)
     return found
 
 
@@ -384,12 +405,12 @@ def check_areas(found: CostPlane) -> None:
         raise _refuse(f"the regions miss or overlap on {missing:.1e} of the rectangle", first, first.centroid)
 
 
-def check_vertices(found: CostPlane) -> None:
-    """DegeneratePathError unless the certificate at every vertex of every region passes."""
-    for region, proofs in zip(found.regions, found.certificates(), strict=True):
-        for costs, proof in zip(region.polygon, proofs, strict=True):
-            if not proof.passes(CERTIFY):
-                raise _refuse(f"the certificate of a region fails ({proof.explain()})", region, costs)
+def check_proof(found: CostPlane) -> None:
+    """DegeneratePathError unless every region is proved."""
+    failed = found.proof.failures(CERTIFY)
+    if failed.size:
+        region, why = found.regions[failed[0]], found.proof[failed[0]].explain()
+        raise _refuse(f"a region is not proved ({why})", region, region.centroid)
 
 
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"

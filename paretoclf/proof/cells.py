@@ -1,0 +1,184 @@
+"""Proofs of many cells at once: the points of a grid, or the regions of a map. What each of them consists of is arrays.
+
+Of a cell there is one certificate. That of a point is about that point; that of a region about every point of it (see
+`paretoclf.proof.regions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array, Index
+from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.line import FAILURES
+from paretoclf.tolerances import CERTIFY, UNDECIDED
+
+_SLACKNESS = ("complementarity",)
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class CellCertificate(Certificate):
+    """What is proved of one cell.
+
+    Attributes
+    ----------
+    where : str
+        Which cell it is.
+    gap : float
+        Largest relative duality gap.
+    unexplained : float
+        The same without what rounding alone can make.
+    difference : float
+        Largest difference of the primal and the dual value.
+    residuals : mapping of str to float
+        Largest residual of every condition.
+    worst : int or str
+        Sample with the largest violation of complementarity.
+    """
+
+    where: str
+    gap: float
+    unexplained: float
+    difference: float
+    residuals: Mapping[str, float] = field(default_factory=dict)
+    worst: Any = ""
+    note: str = ""
+    primal_value: float = float("nan")
+    dual_value: float = float("nan")
+    primal_residual: float = 0.0
+    rounding: float = float("nan")
+
+    @property
+    def conditions(self) -> dict[str, float]:
+        """Residual of every condition, by its name."""
+        return dict(self.residuals)
+
+    @property
+    def dual_residual(self) -> float:  # type: ignore[override]
+        """Largest violation of a dual constraint or of stationarity."""
+        return float(np.max([0.0, *(value for name, value in self.residuals.items() if name not in _SLACKNESS)]))
+
+    @property
+    def complementarity(self) -> float:  # type: ignore[override]
+        """Largest violation of complementary slackness."""
+        return float(np.max([0.0, *(self.residuals[name] for name in _SLACKNESS if name in self.residuals)]))
+
+    @property
+    def checks(self) -> dict[str, float]:
+        """Every residual, by what it would say if it were large."""
+        return {FAILURES[name]: value for name, value in self.residuals.items()}
+
+    @property
+    def _rounded(self) -> bool:
+        return self.unexplained == 0.0
+
+    def _closed(self, tol: float) -> bool:
+        return self.unexplained <= tol and self.gap <= max(tol, UNDECIDED)
+
+    def _bounds(self, tol: float) -> str:
+        return f"{self.where}, primal and dual value differ by at most {self.difference:.1e}"
+
+    def _where(self) -> str:
+        return f"worst sample: {self.worst}" if self.worst != "" else f"worst: {self.worst_condition}"
+
+    @property
+    def worst_condition(self) -> str:
+        """Condition with the largest residual."""
+        return max(self.residuals, key=lambda name: self.residuals[name])
+
+    @property
+    def worst_side(self) -> str:  # type: ignore[override]
+        """What is wrong there."""
+        name = self.worst_condition
+        return f"largest residual: {name}, {self.residuals[name]:.1e}"
+
+
+@dataclass(frozen=True)
+class CellsProof:
+    """Bounds for each of k cells.
+
+    Attributes
+    ----------
+    gap : array of shape (k,)
+        Largest duality gap, relative to the size of the value.
+    unexplained : array of shape (k,)
+        The same without gaps that rounding alone can make; never more than ``gap``.
+    difference : array of shape (k,)
+        Largest difference of primal and dual value.
+    residuals : mapping of str to array of shape (k,)
+        Largest residual of each optimality condition.
+    samples : int array of shape (k,), optional
+        Where complementarity is worst.
+    note : str
+        What `explain` adds about the problem that was judged.
+    """
+
+    gap: Array = field(repr=False)
+    unexplained: Array = field(repr=False)
+    difference: Array = field(repr=False)
+    residuals: Mapping[str, Array] = field(repr=False)
+    samples: Index | None = field(default=None, repr=False)
+    note: str = ""
+
+    #: What a cell is called, and what all of them are.
+    _cell, _whole = "cell", "in every cell"
+
+    def _where(self, j: int) -> str:
+        """Which cell it is, in words."""
+        return f"In {self._cell} {j}"
+
+    @cached_property
+    def residual(self) -> Array:
+        """Largest residual of each cell, shape (k,)."""
+        return np.asarray(np.max(list(self.residuals.values()), axis=0))
+
+    def failures(self, tol: float = CERTIFY) -> Index:
+        """Numbers of the cells that are not proved."""
+        closed = (self.unexplained <= tol) & (self.gap <= max(tol, UNDECIDED))
+        return np.flatnonzero(~((self.residual <= tol) & closed))
+
+    def passes(self, tol: float = CERTIFY) -> bool:
+        """Whether every cell is proved optimal up to tol (see `Certificate.passes`)."""
+        return self.failures(tol).size == 0
+
+    def __len__(self) -> int:
+        return int(self.gap.size)
+
+    def __getitem__(self, cell: int) -> CellCertificate:
+        j = range(len(self))[cell]
+        return CellCertificate(
+            where=self._where(j),
+            gap=float(self.gap[j]),
+            unexplained=float(self.unexplained[j]),
+            difference=float(self.difference[j]),
+            residuals={name: float(values[j]) for name, values in self.residuals.items()},
+            worst="" if self.samples is None else int(self.samples[j]),
+            note=self.note,
+        )
+
+    @cached_property
+    def worst(self) -> CellCertificate:
+        """The cell with the largest residual or gap that rounding does not explain."""
+        size = np.maximum(self.residual, self.unexplained)
+        return self[int(np.argmax(np.where(np.isnan(size), np.inf, size)))]
+
+    def explain(self, tol: float = CERTIFY) -> str:
+        """Say in words what was proved, and name the worst cell, condition and sample."""
+        bad = self.failures(tol).size
+        verdict = f"Optimal {self._whole}, {len(self)} {self._cell}s."
+        if bad:
+            verdict = f"{bad} of {len(self)} {self._cell}s are not proved."
+        return f"{verdict} Worst: {self.worst.explain(tol)}"
+
+    def __repr__(self) -> str:
+        bad = self.failures().size
+        verdict = f"{bad} NOT optimal" if bad else "optimal"
+        worst = float(np.max(self.residual)), float(np.max(self.gap))
+        return (
+            f"{type(self).__name__}({len(self)} {self._cell}s, {verdict}, gap={worst[1]:.1e}, residual={worst[0]:.1e})"
+        )
