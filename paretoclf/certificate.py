@@ -44,81 +44,8 @@ PRECISELY = "For multipliers in twice double precision."
 _WORK = 2**25
 
 
-@dataclass(frozen=True, repr=False)
-class BoxCertificate(Certificate):
-    """The certificate of a 2C-SVM: residuals of (alpha, b), or of a w and slacks given with them.
-
-    Attributes
-    ----------
-    primal_value : float
-        Objective at a feasible primal point: an upper bound on the optimal value.
-    dual_value : float
-        Objective at a feasible dual point: a lower bound on the optimal value.
-    gap : float
-        ``(primal_value - dual_value) / primal_value`` (0 when both are 0).
-    stationarity : float
-        Distance of the given w from the one the multipliers imply, as its effect on the scores relative to
-        1 + the terms of that sum (0 when no separate w was given).
-    box : float
-        Largest violation of ``0 <= alpha_i <= c_i``, in the unit ``u_i`` of the multiplier (`balanced_units`).
-    balance : float
-        ``|sum_i y_i alpha_i|``, relative to the largest sum of multipliers that either class can have.
-    complementarity : float
-        Largest over the samples of ``min(alpha_i / u_i, (y f - 1)+)`` and ``min((c_i - alpha_i) / u_i, (1 - y f)+)``,
-        margins in units of ``1 + |f|``: a sample off its margin must sit at the bound that belongs to its side.
-    primal_residual : float
-        Largest violation of the primal constraints by the given slacks (0 when none were given).
-    rounding : float
-        What rounding of the margins alone can make of ``primal_value - dual_value`` (`slack_rounding`).
-    worst : int
-        Index of the sample with the largest violation.
-    note : str
-        What `explain` adds about the problem that was judged, such as that its kernel is an approximation.
-    """
-
-    primal_value: float
-    dual_value: float
-    gap: float
-    stationarity: float
-    box: float
-    balance: float
-    complementarity: float
-    primal_residual: float
-    rounding: float
-    worst: int
-    worst_side: str
-    note: str = ""
-
-    @property
-    def dual_residual(self) -> float:  # type: ignore[override]  # a field of other certificates
-        """Largest of stationarity, box and balance."""
-        return float(np.max([self.stationarity, self.box, self.balance]))
-
-    @property
-    def conditions(self) -> dict[str, float]:
-        """Residual of every condition, by the name that the formulation's statement gives it."""
-        return {
-            "margin": self.primal_residual,
-            "stationarity in w": self.stationarity,
-            "box": self.box,
-            "balance": self.balance,
-            "complementarity": self.complementarity,
-        }
-
-    @property
-    def checks(self) -> dict[str, float]:
-        """Every residual, by what it would say if it were large."""
-        return {
-            "the slacks violate the margin constraints": self.primal_residual,
-            "w is not the combination of samples that alpha implies": self.stationarity,
-            "a multiplier leaves its box": self.box,
-            "the two classes' multipliers do not balance": self.balance,
-            "a sample off its margin is not at its bound": self.complementarity,
-        }
-
-
-@dataclass(frozen=True, repr=False)
-class ExactCertificate(BoxCertificate):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class ExactCertificate(Certificate):
     """A certificate whose two bounds are theorems about the given numbers: computed in rational arithmetic.
 
     Attributes
@@ -143,7 +70,7 @@ def certify(
     alpha_lo: Any = None,
     psd: bool = False,
     exact: bool = False,
-) -> BoxCertificate:
+) -> Certificate:
     """Certificate of one (alpha, b), from raw arrays.
 
     Weak duality, and with it the proof, needs a symmetric and positive semidefinite kernel matrix.
@@ -179,6 +106,14 @@ def certify(
     Returns
     -------
     Certificate
+        Its conditions: ``margin``, the largest violation of the primal constraints by the given slacks (0 when none
+        were given). ``stationarity in w``, the distance of the given w from the one the multipliers imply, as its
+        effect on the scores relative to 1 + the terms of that sum (0 when no separate w was given). ``box``, the
+        largest violation of ``0 <= alpha_i <= c_i``, in the unit ``u_i`` of the multiplier (`balanced_units`).
+        ``balance``, ``|sum_i y_i alpha_i|`` relative to the largest sum of multipliers that either class can have.
+        ``complementarity``, the largest over the samples of ``min(alpha_i / u_i, (y f - 1)+)`` and
+        ``min((c_i - alpha_i) / u_i, (1 - y f)+)``, margins in units of ``1 + |f|``: a sample off its margin must sit at
+        the bound that belongs to its side. The gap is relative to the primal value.
 
     Raises
     ------
@@ -237,11 +172,11 @@ def certify(
     w_used = samples.T @ (labels * alpha) if W is None else W[:, 0]
     f = (samples @ (labels * alpha) if X is None else samples @ w_used) + b
     violation = np.maximum(np.maximum(-xi, 1 - xi - labels * f), 0.0) / (1 + np.abs(f))
-    return replace(certificate, primal_residual=float(violation.max()))
+    return replace(certificate, primal={"margin": float(violation.max())})
 
 
 def _exactly(
-    certificate: BoxCertificate, y: Array, caps: Array, parts: Array, b: float, K: Any, X: Any, W: Array | None
+    certificate: Certificate, y: Array, caps: Array, parts: Array, b: float, K: Any, X: Any, W: Array | None
 ) -> ExactCertificate:
     """The same certificate with bounds that are not rounded."""
     found = exact_bounds(y, caps, parts, b, K=K, X=X, w=None if W is None else W[:, 0])
@@ -272,7 +207,7 @@ def certify_many(
     X: Samples | None = None,
     W: Array | None = None,
     note: str = "",
-) -> list[BoxCertificate]:
+) -> list[Certificate]:
     """Certificates of k pairs at once: caps and alpha have shape (n, k), b (k,), W (d, k). No checks of input.
 
     X may be a CSR array. Without W, w is what alpha implies. The k columns are worked through in blocks, so that the
@@ -281,7 +216,7 @@ def certify_many(
     n, d = (K if X is None else X).shape  # type: ignore[union-attr]
     width = max(1, _WORK // (8 * (12 * n + (0 if X is None else 6 * d))))
     reach = None if X is None or W is None else largest(X)
-    found: list[BoxCertificate] = []
+    found: list[Certificate] = []
     for first in range(0, alpha.shape[1], width):
         at = slice(first, first + width)
         found += _certify_block(y, caps[:, at], alpha[:, at], b[at], K, X, None if W is None else W[:, at], reach, note)
@@ -298,7 +233,7 @@ def _certify_block(
     W: Array | None,
     reach: Array | None,
     note: str,
-) -> list[BoxCertificate]:
+) -> list[Certificate]:
     Y = y[:, None]
     feasible = _feasible_dual(y, caps, alpha)
     both = np.hstack([Y * alpha, Y * feasible])
@@ -333,7 +268,7 @@ def certify_precisely(
     X: Samples | None = None,
     W: Array | None = None,
     note: str = "",
-) -> BoxCertificate:
+) -> Certificate:
     """`certify_many` for one pair whose multipliers come in two parts, alpha (2, n): sums are rounded once."""
     coef, feasible = y * alpha, _feasible_parts(y, caps, alpha)
     stationarity = 0.0
@@ -357,7 +292,7 @@ def certify_precisely(
 
 def _conclude(
     y: Array, caps: Array, alpha: Array, f: Array, b: Array, norm2: Array, dual: Array, stationarity: Array, note: str
-) -> list[BoxCertificate]:
+) -> list[Certificate]:
     """Certificates from scores f (n, k), intercepts, squared norms, dual values, residuals of stationarity (k,)."""
     margin = y[:, None] * f - 1.0
     primal = 0.5 * norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin))
@@ -375,15 +310,18 @@ def _conclude(
         i = int(worst[j])
         scale = max(abs(primal[j]), np.finfo(float).tiny)
         result.append(
-            BoxCertificate(
+            Certificate(
                 primal_value=float(primal[j]),
                 dual_value=float(dual[j]),
                 gap=float((primal[j] - dual[j]) / scale),
-                stationarity=float(stationarity[j]),
-                box=float(box[:, j].max()),
-                balance=float(balance[j]),
-                complementarity=float(comp[:, j].max()),
-                primal_residual=0.0,
+                scale=float(scale),
+                primal={"margin": 0.0},
+                dual={
+                    "stationarity in w": float(stationarity[j]),
+                    "box": float(box[:, j].max()),
+                    "balance": float(balance[j]),
+                },
+                slackness={"complementarity": float(comp[:, j].max())},
                 rounding=float(rounding[j]),
                 worst=i,
                 worst_side=f"y f - 1 = {margin[i, j]:.3g}, alpha = {alpha[i, j]:.6g}, cap {caps[i, j]:.6g}",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.proof import Certificate, KktCertificate
+from paretoclf.proof import Certificate
 
 #: Lines of a duality table that its `repr` shows.
 SHOWN = 20
@@ -256,7 +256,7 @@ def judge(
                 i = int(np.argmax(values))
                 numbers_there = f"slack {np.ravel(c.slack)[i]:.3g}, multiplier {np.ravel(c.multiplier)[i]:.6g}"
                 worst = (kind[name], f"{c.name} {i}", numbers_there)
-    certificate = KktCertificate(
+    certificate = Certificate(
         primal_value=float(primal_value),
         dual_value=float(dual_value),
         gap=float((primal_value - dual_value) / scale),

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.certificate import BoxCertificate, Certificate, certify_many, certify_precisely
+from paretoclf.certificate import Certificate, certify_many, certify_precisely
 from paretoclf.checks import Array, Mask, keep
 from paretoclf.classifiers import Rule, gram_scores, gram_slope
 from paretoclf.costs import Costs
@@ -213,7 +213,7 @@ class BoxEvidence:
     alpha_lo: Array | None = field(default=None, repr=False)
 
     @cached_property
-    def certificate(self) -> BoxCertificate:
+    def certificate(self) -> Certificate:
         """The proof: bounds on the optimal value and KKT residuals."""
         c = self.classifier
         features = c.gram.features

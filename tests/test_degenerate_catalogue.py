@@ -97,7 +97,9 @@ def test_a_crash_and_a_failed_certificate_are_wrong_and_a_refusal_is_not(case, m
         raise ZeroDivisionError("division by zero")
 
     uncertified = pc.trace(case.svm, case.start, case.stop)
-    uncertified.__dict__["_certificates"] = [replace(c, box=1e-6) for c in uncertified.certificates()]
+    uncertified.__dict__["_certificates"] = [
+        replace(c, dual={**c.dual, "box": 1e-6}) for c in uncertified.certificates()
+    ]
     expected = {"refused": (refuse, "too hard"), "wrong": (crash, "ZeroDivisionError")}
     for status, (trace, message) in expected.items():
         monkeypatch.setattr(pc, "trace", trace)

@@ -21,7 +21,6 @@ from paretoclf.samples import check_samples, same_samples
 from paretoclf.solve import polish
 
 KERNELS = [None, RBF(1.0), Polynomial(2), "laplacian", lambda A, B: (A @ B.T).toarray() + 1.0]
-FIELDS = ("primal_value", "dual_value", "gap", "stationarity", "box", "balance", "complementarity")
 
 
 def sparse(n, d, density, seed=0):
@@ -196,6 +195,10 @@ def test_pickles_and_verifies():
     assert not pc.verify(X, y, [(1.0, 2.0, 0.9 * solution.alpha)]).passes()
 
 
+def numbers(c):
+    return {"primal value": c.primal_value, "dual value": c.dual_value, "gap": c.gap, **c.conditions}
+
+
 class TestCertificate:
     @pytest.mark.parametrize("d", [8, 60])
     def test_same_as_for_the_dense_samples(self, d):
@@ -205,8 +208,7 @@ class TestCertificate:
         for extra in ({}, {"w": w}, {"w": w, "xi": rng.uniform(size=30)}):
             one, other = (certify(y, caps, alpha, b, X=A, **extra) for A in (X, X.toarray()))
             assert one.worst == other.worst
-            for name in (*FIELDS, "primal_residual"):
-                assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-12)
+            assert numbers(one) == pytest.approx(numbers(other), abs=1e-12)
 
     @pytest.mark.parametrize("separate", [False, True])
     @pytest.mark.parametrize("kind", ["sparse", "dense", "kernel"])
@@ -221,8 +223,7 @@ class TestCertificate:
         monkeypatch.setattr(certificate, "_WORK", 1)  # one column at a time
         for one, other in zip(certify_many(y.astype(float), caps, alpha, b, **data), whole, strict=True):
             assert one.worst == other.worst
-            for name in FIELDS:
-                assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-12)
+            assert numbers(one) == pytest.approx(numbers(other), abs=1e-12)
 
     def test_without_w_it_is_the_implied_one(self):
         X, y = problem(30, 50, 0.2)
@@ -230,7 +231,7 @@ class TestCertificate:
         one = certify(y, np.ones(30), alpha, 0.1, X=X)
         other = certify(y, np.ones(30), alpha, 0.1, X=X, w=X.T @ (y * alpha))
         assert one.primal_value == pytest.approx(other.primal_value, rel=1e-14)
-        assert one.stationarity == 0.0
+        assert one.conditions["stationarity in w"] == 0.0
 
 
 def test_memory_grows_with_the_stored_numbers_only():

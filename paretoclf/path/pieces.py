@@ -418,5 +418,5 @@ def check_certificates(path: OnPieces) -> None:
 
 def _said(worst: Any) -> str:
     """What is wrong with a piece."""
-    others = replace(worst, residuals={name: v for name, v in worst.residuals.items() if name != "value"})
-    return f"the stored value is off by {worst.residuals['value']:.1e}" if others.passes() else str(worst.explain())
+    others = replace(worst, primal={name: v for name, v in worst.primal.items() if name != "value"})
+    return f"the stored value is off by {worst.primal['value']:.1e}" if others.passes() else str(worst.explain())

@@ -2,7 +2,6 @@
 
 from paretoclf.proof.certificates import VERDICTS as VERDICTS
 from paretoclf.proof.certificates import Certificate as Certificate
-from paretoclf.proof.certificates import KktCertificate as KktCertificate
 from paretoclf.proof.line import LineProof as LineProof
 from paretoclf.proof.line import SegmentCertificate as SegmentCertificate
 from paretoclf.proof.margins import prove_margins as prove_margins

@@ -14,19 +14,36 @@ from paretoclf.tolerances import CERTIFY, LOOSE, UNDECIDED
 VERDICTS = ("wrong", "undecided", "loose", "optimal")
 
 
+#: What a condition would say if it failed; of others the name has to do.
+FAILURES = {
+    "stationarity in w": "w is not the combination of samples that the multipliers imply",
+    "box": "a multiplier leaves its box",
+    "balance": "the two classes' multipliers do not balance",
+    "rho": "the sum of the multipliers is not the one that rho goes with",
+    "margin": "a margin constraint is violated",
+    "stationarity in xi": "a slack is not the one that its multiplier implies",
+    "complementarity": "a sample off its margin is not at its bound",
+    "value": "the stored value is not the optimal one",
+}
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Certificate:
     """How far a (primal, dual) pair is from optimal. Residuals and gap are dimensionless; 0 is perfect.
 
     Attributes
     ----------
     primal_value : float
-        Objective at a primal point: an upper bound on the optimal value where the point is feasible.
+        Objective at a feasible primal point: an upper bound on the optimal value.
     dual_value : float
-        Objective at a dual point: a lower bound on the optimal value where the point is feasible.
+        Objective at a feasible dual point: a lower bound on the optimal value.
     gap : float
-        Their difference, relative to the size of the problem.
-    primal_residual, dual_residual, complementarity : float
-        Largest violation of each kind of optimality condition.
+        Their difference, relative to the size of the problem (0 when both are 0).
+    scale : float
+        What the gap is relative to.
+    primal, dual, slackness : mapping of str to float
+        Residuals of primal feasibility, of dual feasibility (signs, stationarity) and of complementary slackness, by
+        the names that the formulation's statement gives the conditions.
     rounding : float
         What rounding alone can make of ``primal_value - dual_value``.
     worst : int or str
@@ -40,28 +57,40 @@ class Certificate:
     primal_value: float
     dual_value: float
     gap: float
-    primal_residual: float
-    dual_residual: float
-    complementarity: float
-    rounding: float
-    worst: Any
-    worst_side: str
-    note: str
-
-    @property
-    def checks(self) -> dict[str, float]:
-        """Every residual, by what it would say if it were large."""
-        raise NotImplementedError
+    scale: float
+    primal: Mapping[str, float] = field(default_factory=dict)
+    dual: Mapping[str, float] = field(default_factory=dict)
+    slackness: Mapping[str, float] = field(default_factory=dict)
+    rounding: float = 0.0
+    worst: Any = ""
+    worst_side: str = ""
+    note: str = ""
 
     @property
     def conditions(self) -> dict[str, float]:
         """Residual of every condition, by the name that the formulation's statement gives it."""
-        raise NotImplementedError
+        return {**self.primal, **self.dual, **self.slackness}
 
     @property
-    def unit(self) -> float:
-        """What the gap is relative to."""
-        return self.primal_value
+    def checks(self) -> dict[str, float]:
+        """Every residual, by what it would say if it were large."""
+        failures = {name: FAILURES.get(name, f"the condition '{name}' does not hold") for name in self.conditions}
+        return {failures[name]: value for name, value in self.conditions.items()}
+
+    @property
+    def primal_residual(self) -> float:
+        """Largest violation of a primal constraint."""
+        return _largest(self.primal)
+
+    @property
+    def dual_residual(self) -> float:
+        """Largest violation of a sign, of stationarity or of a dual constraint."""
+        return _largest(self.dual)
+
+    @property
+    def complementarity(self) -> float:
+        """Largest violation of complementary slackness."""
+        return _largest(self.slackness)
 
     @property
     def residual(self) -> float:
@@ -84,7 +113,7 @@ class Certificate:
     @property
     def _rounded(self) -> bool:
         """Whether rounding alone can make the gap."""
-        return abs(self.gap * self.unit) <= self.rounding
+        return abs(self.gap * self.scale) <= self.rounding
 
     def passes(self, tol: float = CERTIFY) -> bool:
         """Whether every residual is at most tol, and the gap too or what rounding explains of it (never for nan)."""
@@ -131,80 +160,6 @@ class Certificate:
         return f"The optimal value lies in [{self.dual_value:.10g}, {self.primal_value:.10g}]"
 
     def _open_gap(self, tol: float) -> str:
-        return f"the duality gap exceeds the tolerance {tol:.0e}"
-
-    def _where(self) -> str:
-        return f"worst sample: {self.worst}"
-
-    def __repr__(self) -> str:
-        verdict = {"optimal": "optimal", "undecided": "NOT decidable"}.get(self.verdict(), "NOT optimal")
-        where = self._where().replace(":", "")
-        tail = f", {where}" if where else ""
-        return f"Certificate({verdict}, gap={self.gap:.1e}, residual={self.residual:.1e}{tail})"
-
-
-@dataclass(frozen=True, repr=False, kw_only=True)
-class KktCertificate(Certificate):
-    """A certificate whose residuals have names: those of the KKT conditions that a formulation states.
-
-    Attributes
-    ----------
-    primal, dual, slackness : mapping of str to float
-        Residuals of primal feasibility, of dual feasibility (signs, stationarity) and of complementary slackness.
-    scale : float
-        What the gap is relative to.
-    """
-
-    primal_value: float
-    dual_value: float
-    gap: float
-    scale: float
-    primal: Mapping[str, float] = field(default_factory=dict)
-    dual: Mapping[str, float] = field(default_factory=dict)
-    slackness: Mapping[str, float] = field(default_factory=dict)
-    rounding: float = 0.0
-    worst: Any = ""
-    worst_side: str = ""
-    note: str = ""
-
-    @property
-    def conditions(self) -> dict[str, float]:
-        """Residual of every condition, by its name."""
-        return {**self.primal, **self.dual, **self.slackness}
-
-    @property
-    def checks(self) -> dict[str, float]:
-        """Every residual, by what it would say if it were large."""
-        return {f"the condition '{name}' does not hold": value for name, value in self.conditions.items()}
-
-    @property
-    def unit(self) -> float:
-        """What the gap is relative to."""
-        return self.scale
-
-    @property
-    def primal_residual(self) -> float:  # type: ignore[override]  # a field of other certificates
-        """Largest violation of a primal constraint."""
-        return _largest(self.primal)
-
-    @property
-    def dual_residual(self) -> float:  # type: ignore[override]
-        """Largest violation of a sign, of stationarity or of a dual constraint."""
-        return _largest(self.dual)
-
-    @property
-    def complementarity(self) -> float:  # type: ignore[override]
-        """Largest violation of complementary slackness."""
-        return _largest(self.slackness)
-
-    def _bounds(self, tol: float) -> str:
-        if np.isnan(self.dual_value):
-            return f"The primal value is {self.primal_value:.10g}"
-        if self.gap < 0 and not self._closed(tol):
-            return f"The primal value is {self.primal_value:.10g}, the dual value {self.dual_value:.10g}"
-        return f"The optimal value lies in [{self.dual_value:.10g}, {self.primal_value:.10g}]"
-
-    def _open_gap(self, tol: float) -> str:
         if np.isnan(self.gap):
             return "nothing bounds the optimal value from below"
         if self.gap < 0:
@@ -215,7 +170,15 @@ class KktCertificate(Certificate):
         return f"the duality gap exceeds the tolerance {tol:.0e}, although both points are feasible"
 
     def _where(self) -> str:
-        return f"worst: {self.worst}" if self.worst != "" else ""
+        if self.worst == "":
+            return ""
+        return f"worst: {self.worst}" if isinstance(self.worst, str) else f"worst sample: {self.worst}"
+
+    def __repr__(self) -> str:
+        verdict = {"optimal": "optimal", "undecided": "NOT decidable"}.get(self.verdict(), "NOT optimal")
+        where = self._where().replace(":", "")
+        tail = f", {where}" if where else ""
+        return f"Certificate({verdict}, gap={self.gap:.1e}, residual={self.residual:.1e}{tail})"
 
 
 def _largest(residuals: Mapping[str, float]) -> float:

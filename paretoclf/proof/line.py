@@ -20,18 +20,6 @@ from paretoclf.tolerances import CERTIFY, UNDECIDED
 
 _TINY = float(np.finfo(float).tiny)
 
-#: What each condition would say if it failed.
-FAILURES = {
-    "stationarity in w": "w is not the combination of samples that the multipliers imply",
-    "box": "a multiplier leaves its box",
-    "balance": "the two classes' multipliers do not balance",
-    "rho": "the sum of the multipliers is not the one that rho goes with",
-    "margin": "a margin constraint is violated",
-    "stationarity in xi": "a slack is not the one that its multiplier implies",
-    "complementarity": "a sample off its margin is not at its bound",
-    "value": "the stored value is not the optimal one",
-}
-
 _PRIMAL, _SLACKNESS = ("margin", "value"), ("complementarity",)
 
 
@@ -110,14 +98,23 @@ class LineProof:
 
     def __getitem__(self, segment: int) -> SegmentCertificate:
         j = range(len(self))[segment]
+        residuals = {name: float(values[j]) for name, values in self.residuals.items()}
+        largest = max(residuals, key=lambda name: residuals[name], default="")
         return SegmentCertificate(
             segment=j,
             interval=(float(self.t[j]), float(self.t[j + 1])),
-            gap=float(self.gap[j]),
-            bounds=(self.gaps[j], self.sizes[j], self.rounding[j]),
-            residuals={name: float(values[j]) for name, values in self.residuals.items()},
-            worst=int(self.samples[j]),
             parameter=self.parameter,
+            bounds=(self.gaps[j], self.sizes[j], self.rounding[j]),
+            primal_value=float("nan"),
+            dual_value=float("nan"),
+            gap=float(self.gap[j]),
+            scale=float(self.sizes[j].max()),
+            primal={name: residuals[name] for name in residuals if name in _PRIMAL},
+            dual={name: residuals[name] for name in residuals if name not in (*_PRIMAL, *_SLACKNESS)},
+            slackness={name: residuals[name] for name in residuals if name in _SLACKNESS},
+            rounding=float(self.rounding[j].min()),
+            worst=int(self.samples[j]),
+            worst_side=f"largest residual: {largest}, {residuals[largest]:.1e}" if largest else "",
             note=self.note,
         )
 
@@ -184,64 +181,17 @@ class SegmentCertificate(Certificate):
     segment : int
     interval : pair of float
         Its two ends.
-    gap : float
-        Largest relative duality gap.
-    bounds : three arrays of shape (3,)
-        ``gaps``, ``sizes`` and ``rounding`` of `LineProof`.
-    residuals : mapping of str to float
-        Largest residual of every condition.
-    worst : int
-        Sample with the largest violation of complementarity.
     parameter : str
         What t is called.
+    bounds : three arrays of shape (3,)
+        ``gaps``, ``sizes`` and ``rounding`` of `LineProof`; gap and scale are the largest on the segment, rounding is
+        the least. The two values differ from point to point; they are nan.
     """
 
     segment: int
     interval: tuple[float, float]
-    gap: float
-    bounds: tuple[Array, Array, Array] = field(repr=False)
-    residuals: Mapping[str, float] = field(default_factory=dict)
-    worst: Any = 0
     parameter: str = "t"
-    note: str = ""
-    primal_value: float = float("nan")
-    dual_value: float = float("nan")
-
-    @property
-    def conditions(self) -> dict[str, float]:
-        """Residual of every condition, by its name."""
-        return dict(self.residuals)
-
-    @property
-    def primal_residual(self) -> float:  # type: ignore[override]
-        """Largest violation of a primal constraint, and of the stored value."""
-        return max([self.conditions[name] for name in _PRIMAL if name in self.conditions], default=0.0)
-
-    @property
-    def dual_residual(self) -> float:  # type: ignore[override]
-        """Largest violation of a dual constraint or of stationarity."""
-        others = (value for name, value in self.conditions.items() if name not in (*_PRIMAL, *_SLACKNESS))
-        return float(np.max([0.0, *others]))
-
-    @property
-    def complementarity(self) -> float:  # type: ignore[override]
-        """Largest violation of complementary slackness."""
-        return float(np.max([0.0, *(self.conditions[name] for name in _SLACKNESS if name in self.conditions)]))
-
-    @property
-    def unit(self) -> float:
-        """What the gap is relative to, at most."""
-        return float(self.bounds[1].max())
-
-    @property
-    def rounding(self) -> float:  # type: ignore[override]
-        """What rounding alone can make of the gap: the least on the segment."""
-        return float(self.bounds[2].min())
-
-    @property
-    def checks(self) -> dict[str, float]:
-        """Every residual, by what it would say if it were large."""
-        return {FAILURES[name]: value for name, value in self.conditions.items()}
+    bounds: tuple[Array, Array, Array] = field(repr=False)
 
     @property
     def _rounded(self) -> bool:
@@ -256,12 +206,3 @@ class SegmentCertificate(Certificate):
         lo, hi = self.interval
         where = f"segment {self.segment}, {self.parameter} in [{lo:.6g}, {hi:.6g}]"
         return f"On {where}, primal and dual value differ by at most {self.bounds[0].max():.1e}"
-
-    def _where(self) -> str:
-        return f"worst sample: {self.worst}"
-
-    @property
-    def worst_side(self) -> str:  # type: ignore[override]
-        """What is wrong there."""
-        name = max(self.conditions, key=lambda name: self.conditions[name], default="")
-        return f"largest residual: {name}, {self.conditions[name]:.1e}" if name else ""
