@@ -63,7 +63,7 @@ def test_nothing_inside_of_a_region_is_worse_than_its_proof_says(kernel, wrong):
         # The certificate is about multipliers that were moved into their box; that moves margins, too.
         moved = 2 * np.abs(region.coefficients(found.unit_caps) @ np.array([1.0, *at]) - alpha).sum()
         assert truth.complementarity <= proof.residuals["complementarity"][k] + moved * 10 + rounding
-        assert truth.balance <= proof.residuals["balance"][k] + moved * 10 + rounding
+        assert truth.conditions["balance"] <= proof.residuals["balance"][k] + moved * 10 + rounding
 
 
 def test_three_perfect_corners_that_do_not_belong_together_are_no_region():

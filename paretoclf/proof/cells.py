@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from paretoclf.checks import Array, Index
 from paretoclf.proof.certificates import Certificate
-from paretoclf.proof.line import FAILURES
 from paretoclf.tolerances import CERTIFY, UNDECIDED
 
 _SLACKNESS = ("complementarity",)
@@ -23,55 +21,21 @@ _SLACKNESS = ("complementarity",)
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class CellCertificate(Certificate):
-    """What is proved of one cell.
+    """What is proved of one cell: the largest gap and residuals. The two values, which differ all over it, are nan.
 
     Attributes
     ----------
     where : str
         Which cell it is.
-    gap : float
-        Largest relative duality gap.
     unexplained : float
-        The same without what rounding alone can make.
+        The gap without what rounding alone can make.
     difference : float
         Largest difference of the primal and the dual value.
-    residuals : mapping of str to float
-        Largest residual of every condition.
-    worst : int or str
-        Sample with the largest violation of complementarity.
     """
 
     where: str
-    gap: float
     unexplained: float
     difference: float
-    residuals: Mapping[str, float] = field(default_factory=dict)
-    worst: Any = ""
-    note: str = ""
-    primal_value: float = float("nan")
-    dual_value: float = float("nan")
-    primal_residual: float = 0.0
-    rounding: float = float("nan")
-
-    @property
-    def conditions(self) -> dict[str, float]:
-        """Residual of every condition, by its name."""
-        return dict(self.residuals)
-
-    @property
-    def dual_residual(self) -> float:  # type: ignore[override]
-        """Largest violation of a dual constraint or of stationarity."""
-        return float(np.max([0.0, *(value for name, value in self.residuals.items() if name not in _SLACKNESS)]))
-
-    @property
-    def complementarity(self) -> float:  # type: ignore[override]
-        """Largest violation of complementary slackness."""
-        return float(np.max([0.0, *(self.residuals[name] for name in _SLACKNESS if name in self.residuals)]))
-
-    @property
-    def checks(self) -> dict[str, float]:
-        """Every residual, by what it would say if it were large."""
-        return {FAILURES[name]: value for name, value in self.residuals.items()}
 
     @property
     def _rounded(self) -> bool:
@@ -82,20 +46,6 @@ class CellCertificate(Certificate):
 
     def _bounds(self, tol: float) -> str:
         return f"{self.where}, primal and dual value differ by at most {self.difference:.1e}"
-
-    def _where(self) -> str:
-        return f"worst sample: {self.worst}" if self.worst != "" else f"worst: {self.worst_condition}"
-
-    @property
-    def worst_condition(self) -> str:
-        """Condition with the largest residual."""
-        return max(self.residuals, key=lambda name: self.residuals[name])
-
-    @property
-    def worst_side(self) -> str:  # type: ignore[override]
-        """What is wrong there."""
-        name = self.worst_condition
-        return f"largest residual: {name}, {self.residuals[name]:.1e}"
 
 
 @dataclass(frozen=True)
@@ -151,13 +101,20 @@ class CellsProof:
 
     def __getitem__(self, cell: int) -> CellCertificate:
         j = range(len(self))[cell]
+        residuals = {name: float(values[j]) for name, values in self.residuals.items()}
+        largest = max(residuals, key=lambda name: residuals[name])
         return CellCertificate(
             where=self._where(j),
+            primal_value=float("nan"),
+            dual_value=float("nan"),
             gap=float(self.gap[j]),
+            scale=float("nan"),
+            dual={name: value for name, value in residuals.items() if name not in _SLACKNESS},
+            slackness={name: value for name, value in residuals.items() if name in _SLACKNESS},
             unexplained=float(self.unexplained[j]),
             difference=float(self.difference[j]),
-            residuals={name: float(values[j]) for name, values in self.residuals.items()},
             worst="" if self.samples is None else int(self.samples[j]),
+            worst_side=f"largest residual: {largest}, {residuals[largest]:.1e}",
             note=self.note,
         )
 

@@ -126,7 +126,11 @@ def prove_regions(
     # Balanced multipliers do not see where the origin is: w is sharper for features less their mean.
     mean = None if X is None or sp.issparse(X) else X.mean(axis=0)
     F = X if mean is None else X - mean
-    length2 = float(np.max(np.diagonal(K) if F is None else squares(F)))
+    if F is None:
+        assert K is not None
+        length2 = float(np.max(np.diagonal(K)))
+    else:
+        length2 = float(np.max(squares(F)))
     for part in parts:
         here, (r, m, n) = part.which, part.alpha.shape
         caps = part.costs @ unit_caps.T
@@ -139,6 +143,7 @@ def prove_regions(
         sums = np.stack([judged @ (y > 0), judged @ (y < 0)])
         coef = (y * judged).reshape(-1, n)
         if F is None:
+            assert K is not None
             scores = coef @ K
             norm2 = np.einsum("pn,pn->p", coef, scores).reshape(r, m)
         else:
