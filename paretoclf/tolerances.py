@@ -96,10 +96,6 @@ BOUND_ROUNDING = 1e-13
 #: Tracker: an event this close (absolute, the line has length 1) to the end of the line is the end of the line.
 END_OF_LINE = 1e-13
 
-#: Tracker: the same on a line whose caps vanish at its end. There the last piece shrinks with the caps and nothing can
-#: happen, but rounding of the margin targets grows against the caps.
-END_OF_VANISHING_LINE = 1e-9
-
 #: Tracker: where a line is to be left once w = 0, every margin is reached there at once; what is this close to it
 #: (relative to the step) happens there.
 END_TIE = 1e-9
@@ -150,6 +146,9 @@ SETUP_DRIFT = 1e2
 #: Path: where all multipliers of a piece are this close to a bound, relative to their caps, its intercept is one of an
 #: interval. One that is a little off its bound pins the intercept down, and misses complementarity by what it is off.
 AT_BOUND = 1e-12
+
+#: Path: a stretch of no more units in the last place of t has so few digits that multipliers show the rounding of t.
+FEW_DIGITS = 1e10
 
 #: Path against CVXPY reference: relative difference of objectives that counts as agreement.
 AGREE_OBJECTIVE = 1e-9

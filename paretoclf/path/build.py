@@ -11,7 +11,7 @@ from paretoclf.checks import Array, Index, Mask
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.segments import Log
 from paretoclf.path.sets import LEFT, MARGIN
-from paretoclf.tolerances import AT_BOUND
+from paretoclf.tolerances import AT_BOUND, FEW_DIGITS
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,32 @@ class Leg:
         return np.where(u == 1.0, self.t_to, self.t_from + u * (self.t_to - self.t_from))
 
 
-def _place(log: Log, segments: int, reverse: bool) -> tuple[Index, Index, Array, Array, Array, Array]:
+def _rounded(log: Log, legs: list[Leg]) -> tuple[Log, Array]:
+    """What bases say at the ends of segments as the path has them, rounded; and the values (s, 3): at both ends, bend.
+
+    Next to t = 1 few digits are left of 1 - t, and so of the costs that vanish there.
+    """
+    a, eta, w = (x.copy() for x in (log.a, log.eta, log.w))
+    # The value is continuous in t, and what it begins with is better known than what it ends with.
+    value = np.column_stack([log.value[:, 0], np.append(log.value[1:, 0], log.value[-1:].sum(axis=1)), log.value[:, 2]])
+    for leg in legs:
+        if abs(leg.t_to - leg.t_from) > FEW_DIGITS * np.spacing(max(leg.t_to, leg.t_from)):
+            continue
+        j, u = slice(leg.first, leg.last), log.t[:, leg.first : leg.last]
+        off = ((leg.t(u) - leg.t_from) / (leg.t_to - leg.t_from) - u) / (u[1] - u[0])  # in shares of the segments
+        entries = slice(int(log.ptr[leg.first]), int(log.ptr[leg.last]))
+        a[:, entries] += np.repeat(off, np.diff(log.ptr)[j], axis=1) * (log.a[1, entries] - log.a[0, entries])
+        for x, as_found in ((eta, log.eta), (w, log.w)):
+            x[j] += off.T[:, :, None] * (as_found[j, 1:] - as_found[j, :1])
+        start, slope, bend = log.value[j].T
+        first, last = (start + f * (slope + f * bend) for f in (off[0], 1.0 + off[1]))
+        value[j] = np.stack([first, last, (1.0 + off[1] - off[0]) ** 2 * bend], axis=1)
+    return replace(log, a=a, eta=eta, w=w), value
+
+
+def _place(log: Log, value: Array, segments: int, reverse: bool) -> tuple[Index, Index, Array, Array, Array, Array]:
     """Sizes, members, multipliers, eta, value and w (at both ends) of the segments of a log; backwards if so."""
-    ptr, value = log.ptr[: segments + 1], log.value[:segments]
-    after = np.append(value[1:, 0], value[-1:].sum(axis=1))  # the value is continuous in t
-    values = np.column_stack([value[:, 0], after, value[:, 2]])
+    ptr, values = log.ptr[: segments + 1], value[:segments]
     sizes, eta, w, last = np.diff(ptr), log.eta[:segments], log.w[:segments], int(ptr[-1])
     if not reverse:
         return sizes, log.index[:last], log.a[:, :last], eta, values, w
@@ -69,7 +90,8 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     state = log.state.copy()
     ahead, behind = (x.segments if legs else 0 for x, legs in ((log, forward), (other, backward)))
     s = ahead + behind
-    parts = [_place(x, k, reverse) for x, k, reverse in ((other, behind, True), (log, ahead, False)) if k]
+    traced = ((*_rounded(other, backward), behind, True), (*_rounded(log, forward), ahead, False))
+    parts = [_place(x, values, k, reverse) for x, values, k, reverse in traced if k]
     size, index, a, eta, value, slopes = (
         both[0] if len(both) == 1 else np.concatenate(both, axis=1 if x == 2 else 0)
         for x, both in enumerate(zip(*parts, strict=True))
@@ -165,3 +187,24 @@ def with_chords(pieces: Pieces, caps: Callable[[float], Array], from_origin: boo
         knots = begin + share * (end - begin)
         b0[first:last], b1[first:last] = knots[:-1], knots[1:]
     return replace(P, b0=b0, b1=b1)
+
+
+def with_exact_ends(pieces: Pieces, start: Array, stop: Array, y: Array) -> Pieces:
+    """Where a class has no cost at an end of the path, what is so there is known: it is taken for what it is.
+
+    No multiplier, w = 0, value 0, and the other class holds b at its label. So what the path says next to the end is
+    accurate relative to the cost that vanishes, and can be judged relative to it. ``start`` and ``stop`` are the caps.
+    """
+    P = pieces
+    for end, caps, names in ((0, start, ("a0", "b0")), (-1, stop, ("a1", "b1"))):
+        if caps[y > 0].any() and caps[y < 0].any():
+            continue
+        a, b, value = (getattr(P, name).copy() for name in (*names, "value"))
+        a[slice(0, int(P.ptr[1])) if end == 0 else slice(int(P.ptr[-2]), None)] = 0.0
+        value[end, -end] = 0.0
+        b[end] = np.sign(y @ caps) or b[end]  # on the balanced ray it is not unique at the origin
+        w = None if P.w is None else P.w.copy()
+        if w is not None:
+            w[end] = 0.0
+        P = replace(P, **dict(zip(names, (a, b), strict=True)), value=value, w=w)
+    return P

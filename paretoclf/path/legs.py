@@ -15,10 +15,10 @@ from paretoclf.checks import Array, Mask
 from paretoclf.path.build import Leg
 from paretoclf.path.engines import Tracker
 from paretoclf.path.segments import Line
-from paretoclf.tolerances import END_OF_LINE, END_OF_VANISHING_LINE
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
-_LAST_STAGE = 1e-9  # and nearer than that t has too few digits left
+_LEFT = 1e-9  # of multipliers: more than rounding leaves of them, and far less than a wrong basis does
+_DIGITS = 8  # and nearer to the end than so many units in its last place t has no digits left
 
 
 def straight(problem: Tracker, bases: Array, a: Array, b: Array) -> Line:
@@ -70,28 +70,37 @@ class Walk:
     max_events: int | None = None
     progress: Callable[[float], Any] | None = None
 
-    def leg(self, t_from: float, t_to: float, line: Line | None = None, end: float = END_OF_LINE) -> Leg:
+    def leg(self, t_from: float, t_to: float, line: Line | None = None) -> Leg:
         """Follow a line (or the one that the tracker is on), which the path has as [t_from, t_to]."""
         if line is not None:
-            self.problem.set_line(line, end)
+            self.problem.set_line(line)
         return follow_leg(self.problem, t_from, t_to, self.max_events, self.progress)
 
-    def legs(self, a: Array, b: Array, t_from: float, t_to: float) -> list[Leg]:
-        """Follow from a to b; where a cap vanishes at b, in stages until nothing happens any more."""
+    def legs(self, a: Array, b: Array, t_from: float, t_to: float, nothing: bool = False) -> list[Leg]:
+        """Follow from a to b; where a cap vanishes at b, in stages until nothing happens any more.
+
+        ``nothing``: whether all multipliers vanish at b. On the last basis they do, too.
+        """
         if ((b @ self.bases)[self.inside] > 0.0).all():
             return [self.leg(t_from, t_to, straight(self.problem, self.bases, a, b))]
         legs: list[Leg] = []
-        here, share, t = a, 1.0, t_from
+        here, t = a, t_from
         while True:
             rest = straight(self.problem, self.bases, here, b)
-            self.problem.set_line(rest, END_OF_VANISHING_LINE)
-            if self.problem.quiet() or share < _LAST_STAGE:
-                return [*legs, self.leg(t, t_to, rest, END_OF_VANISHING_LINE)]
-            share *= _STAGE
+            self.problem.set_line(rest)
+            t_near = t_to + _STAGE * (t - t_to)
+            done = self.problem.quiet() and not (nothing and self._something_left())
+            if done or abs(t_near - t_to) < _DIGITS * np.spacing(t_to):
+                return [*legs, self.leg(t, t_to, rest)]
+            share = (t_near - t_to) / (t_from - t_to)  # t_near is rounded, and caps must be those that it has
             near = (1 - share) * b + share * a
-            t_near = t_to + share * (t_from - t_to)
             legs.append(self.leg(t, t_near, straight(self.problem, self.bases, here, near)))
             here, t = near, t_near
+
+    def _something_left(self) -> bool:
+        """Whether multipliers would be left at the end of the line, if nothing happened on it."""
+        before, after = (float(np.abs(self.problem.solution(u).a[0]).max(initial=0.0)) for u in (0.0, 1.0))
+        return after > _LEFT * before
 
 
 def shows_progress(progress: bool | None) -> bool:

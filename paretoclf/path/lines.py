@@ -19,7 +19,7 @@ from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.path.build import Leg, assemble, with_chords
+from paretoclf.path.build import Leg, assemble, with_chords, with_exact_ends
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import STORED_SLOPE
 from paretoclf.path.hub import check_hub, crossing
@@ -171,12 +171,13 @@ class _Tracer:
             self._reach(t_meet)
             here = self.problem.snapshot()
             self.problem.record_from_here()
-            forward = self.walk.legs(meet, stop, t_meet, 1.0) if t_meet < 1.0 else []
+            forward = self.walk.legs(meet, stop, t_meet, 1.0, self._nothing(self.cap_stop)) if t_meet < 1.0 else []
             log = self.problem.log
             self.problem.restore(here)
             self.problem.record_from_here()
-            backward = self.walk.legs(meet, start, t_meet, 0.0) if t_meet > 0.0 else []
+            backward = self.walk.legs(meet, start, t_meet, 0.0, self._nothing(self.cap_start)) if t_meet > 0.0 else []
             pieces = self._join(log, forward, self.problem.log, backward)
+        pieces = with_exact_ends(pieces, self.cap_start, self.cap_stop, self.y)
         return with_chords(pieces, self._caps, from_origin)
 
     def _join(self, log: Log, forward: list[Leg], other: Log, backward: list[Leg]) -> Pieces:
@@ -194,6 +195,10 @@ class _Tracer:
     def _on_ray(self, cap: Array) -> bool:
         plus, minus = (float(cap[side].sum()) for side in self.side)
         return abs(plus - minus) <= 1e-12 * (plus + minus)
+
+    def _nothing(self, cap: Array) -> bool:
+        """Whether a class has no cost."""
+        return not all(cap[side].any() for side in self.side)
 
     def _meeting(self) -> float:
         """Parameter of the point of the line to start from: interior costs, on the ray if possible."""

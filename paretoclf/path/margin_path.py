@@ -116,8 +116,8 @@ class MarginPath(OnPieces):
         return np.asarray(0.5 * self.y * self._weighed)
 
     def _intercept(self, share: float) -> float:
-        _, f = self._locate(share)
-        return float((1 - f) * self.pieces.b0[0] + f * self.pieces.b1[0])
+        _, where = self._locate(share)
+        return float(where.between(self.pieces.b0[0], self.pieces.b1[0]))
 
     def slope(self, share: float) -> Array:
         """The slope w, shape (d,), linear kernel only; the same at every share."""

@@ -207,7 +207,7 @@ class NuPath(OnPieces):
 
     def _affine(self, x0: Array, x1: Array, t: float) -> float:
         j, share = self._locate(t)
-        return self._unit(t) * float((1 - share) * x0[j] + share * x1[j])
+        return self._unit(t) * float(share.between(x0[j], x1[j]))
 
     def _intercept(self, t: float) -> float:
         return self._affine(self.pieces.b0, self.pieces.b1, t)
@@ -223,7 +223,7 @@ class NuPath(OnPieces):
         if self.pieces.w is None:
             return np.asarray(self.gram.features.T @ (self.y * self.alpha(t)))
         j, share = self._locate(t)
-        return np.asarray(self._unit(t) * ((1 - share) * self.pieces.w[j] + share * self.pieces.w[j + 1]))
+        return np.asarray(self._unit(t) * share.between(self.pieces.w[j], self.pieces.w[j + 1]))
 
     def _value(self, t: float) -> float:
         """Minus half the squared norm of w."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,22 @@ class PathEvent:
     after: str
 
 
+class Shares(NamedTuple):
+    """Weights of both ends of a piece: each accurate relative to itself, as what vanishes at an end asks for."""
+
+    before: float
+    after: float
+
+    @classmethod
+    def of(cls, t: float, start: float, end: float) -> Shares:
+        """Of a point t between start and end."""
+        return cls((end - t) / (end - start), (t - start) / (end - start))
+
+    def between(self, start: Any, end: Any) -> Any:
+        """What goes from start to end."""
+        return self.before * start + self.after * end
+
+
 @dataclass(frozen=True)
 class Pieces:
     """The stored form of a path of k pieces: storage grows with the sum of the margin-set sizes.
@@ -59,30 +75,6 @@ class Pieces:
     changes: Index
     rho0: Array = field(default_factory=lambda: np.zeros(0))
     rho1: Array = field(default_factory=lambda: np.zeros(0))
-
-    def without_end(self, share: float, last: bool) -> Pieces:
-        """The same without this share of the last piece, at its end (or of the first one, at its beginning)."""
-        j = self.t.size - 2 if last else 0
-        part, far, end = slice(int(self.ptr[j]), int(self.ptr[j + 1])), j + 1 - last, j + last
-        t = self.t.copy()
-        t[end] += share * (t[far] - t[end])
-        rest = (t[end] - self.t[end]) / (t[far] - self.t[end])  # t is rounded: what is left out after all
-        value, bend = self.value.copy(), self.value[j, 2]
-        value[j, int(last)] = (
-            rest * value[j, 1 - last] + (1.0 - rest) * value[j, int(last)] - rest * (1.0 - rest) * bend
-        )
-        value[j, 2] = bend * (1.0 - rest) ** 2
-        out = replace(self, t=t, value=value)
-        for names, at in ((("a0", "a1"), part), (("b0", "b1"), slice(j, j + 1))):
-            mine, other = (getattr(self, names[k]) for k in (int(last), 1 - last))
-            cut = mine.copy()
-            cut[at] = rest * other[at] + (1.0 - rest) * mine[at]
-            out = replace(out, **{names[last]: cut})
-        if self.w is not None:
-            w = self.w.copy()
-            w[end] = rest * self.w[far] + (1.0 - rest) * self.w[end]
-            out = replace(out, w=w)
-        return out
 
 
 class OnPieces:
@@ -178,10 +170,11 @@ class OnPieces:
             raise InputError(f"{self.parameter} must lie in [{ends[0]:g}, {ends[-1]:g}], got {t!r}")
         return one
 
-    def _locate(self, t: float) -> tuple[int, float]:
+    def _locate(self, t: float) -> tuple[int, Shares]:
+        """Piece at t, and where on it."""
         t, ends = self._inside(t), self.pieces.t
         j = min(int(np.searchsorted(ends, t, side="right")) - 1, ends.size - 2)
-        return j, float((t - ends[j]) / (ends[j + 1] - ends[j]))
+        return j, Shares.of(t, float(ends[j]), float(ends[j + 1]))
 
     def value(self, t: Any) -> Any:
         """Optimal value at t: piecewise quadratic, and concave. An array of t gives an array of values.
@@ -208,10 +201,9 @@ class OnPieces:
         return self._value(self._inside(t))
 
     def _value(self, t: float) -> float:
-        j, f = self._locate(t)
+        j, share = self._locate(t)
         start, end, bend = self.pieces.value[j]
-        chord = start + f * (end - start) if f <= 0.5 else end - (1 - f) * (end - start)  # exact at both ends
-        return float(chord - f * (1 - f) * bend)
+        return float(share.between(start, end) - share.before * share.after * bend)
 
     def sets(self, t: float) -> State:
         """Set of each sample on the piece that begins at or contains t: 0 right, 1 left, 2 margin; shape (n,)."""
@@ -245,9 +237,9 @@ class OnPieces:
     def _basis(self, j: int) -> tuple[State, Index]:
         return self._state(j), self.pieces.index[self.pieces.ptr[j] : self.pieces.ptr[j + 1]]
 
-    def _margin(self, j: int, share: float) -> tuple[Index, Array]:
+    def _margin(self, j: int, share: Shares) -> tuple[Index, Array]:
         P, part = self.pieces, slice(self.pieces.ptr[j], self.pieces.ptr[j + 1])
-        return P.index[part], (1 - share) * P.a0[part] + share * P.a1[part]
+        return P.index[part], share.between(P.a0[part], P.a1[part])
 
     @property
     def certificate_points(self) -> Array:
@@ -291,42 +283,8 @@ class OnPieces:
 
     @property
     def worst_certificate(self) -> Certificate:
-        """What is proved of the worst piece (`LineProof.worst`): where it passes, all do.
-
-        Where a cost vanishes at the end of a line, the bounds for every t there are relative to what vanishes too. A
-        piece that they leave open is judged by the certificates at its ends and its middle.
-        """
-        if not self._judged_at_points:
-            return self.proof.worst
-        proved = np.setdiff1d(np.arange(len(self.proof)), self._open)
-        candidates = [certificate for _, certificate in self._at_open_pieces]
-        candidates += [self.proof[self.proof.most(proved)]] if proved.size else []
-        return max(candidates, key=lambda certificate: certificate.off_by)
-
-    @cached_property
-    def _open(self) -> Index:
-        """Pieces that the proof of the whole line leaves open."""
-        return self.proof.failures(CERTIFY)
-
-    @property
-    def _judged_at_points(self) -> bool:
-        """Whether what the proof leaves open is all next to an end of the path, and points can be asked there."""
-        ends = self.pieces.t
-        next_to = 1e-3 * float(ends[-1] - ends[0])  # a line into a vanishing cost is traced in stages of this share
-        first, last = ends[self._open] - ends[0], ends[-1] - ends[self._open + 1]
-        return bool(self._open.size and (np.minimum(first, last) <= next_to).all() and not self._recomputed)
-
-    @property
-    def _recomputed(self) -> bool:
-        """Whether single points are solved anew on their basis, and say nothing of what is stored."""
-        return False
-
-    @cached_property
-    def _at_open_pieces(self) -> list[tuple[float, Certificate]]:
-        """Certificates at the ends and in the middle of each open piece."""
-        ends = self.pieces.t
-        points = np.unique([(ends[j], 0.5 * (ends[j] + ends[j + 1]), ends[j + 1]) for j in self._open])
-        return [(t, self.certificate(t)) for t in points.tolist()]
+        """What is proved of the worst piece (`LineProof.worst`), at every t on it: where it passes, all do."""
+        return self.proof.worst
 
     def error_curve(self, X: Any, y: Any) -> ErrorCurve:
         """False positives and false negatives on (held-out) samples as exact step functions of t.
@@ -379,35 +337,19 @@ def settle_values(path: OnPieces) -> None:
     u0, u1 = ((path.pieces.t[k : k + length.size] - proof.t[:-1]) / length for k in (0, 1))
     start, middle, end = (proof.dual_values(u)[which] for u in (u0, 0.5 * (u0 + u1), u1))
     value[which] = np.stack([start, end, 2.0 * (start + end) - 4.0 * middle], axis=1)
-    for known in ("proof", "_open", "_at_open_pieces"):  # they knew other values
-        path.__dict__.pop(known, None)
+    path.__dict__.pop("proof")  # which knew other values
 
 
 def check_certificates(path: OnPieces) -> None:
-    """DegeneratePathError unless the whole line is proved, with the values that the path stores.
-
-    What the proof of every t leaves open at an end of the path must pass at three points (see `worst_certificate`).
-    """
-    if path._open.size == 0:
+    """DegeneratePathError unless the whole line is proved, with the values that the path stores."""
+    failed = path.proof.failures(CERTIFY)
+    if failed.size == 0:
         return
-    worst = path.proof[path.proof.most(path._open)]
-    t, cause = 0.5 * sum(worst.interval), _said(worst)
-    if path._judged_at_points:
-        cause, rounding = "", float(path._value_rounding().max())
-        for u, certificate in path._at_open_pieces:
-            low, high = sorted((certificate.dual_value, certificate.primal_value))
-            off = max(low - path.value(u), path.value(u) - high) - rounding
-            if not certificate.passes(CERTIFY):
-                t, cause = u, worst.explain()
-                break
-            if not off <= CERTIFY * max(abs(low), abs(high)):
-                t, cause = u, f"the stored value is off by {off / max(abs(low), abs(high), 1e-300):.1e}"
-                break
-    if not cause:
-        return
+    worst = path.proof[path.proof.most(failed)]
+    t = 0.5 * sum(worst.interval)
     costs = path.costs(t)
     raise DegeneratePathError(
-        f"the certificate fails ({cause})",
+        f"the certificate fails ({_said(worst)})",
         t=t,
         costs="" if costs is None else str(costs),
         n_margin=int(path.basis(t)[1].size),

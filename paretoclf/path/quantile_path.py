@@ -136,7 +136,7 @@ class QuantilePath(OnPieces):
         if self.pieces.w is None:
             return float(self.y @ self.alpha(tau)) / self.lam
         j, share = self._locate(tau)
-        return float((1 - share) * self.pieces.b0[j] + share * self.pieces.b1[j])
+        return float(share.between(self.pieces.b0[j], self.pieces.b1[j]))
 
     def slope(self, tau: float) -> Array:
         """The slope w at tau, shape (d,), linear kernel only."""
@@ -145,7 +145,7 @@ class QuantilePath(OnPieces):
         if self.pieces.w is None:
             return np.asarray(self.gram.features.T @ (self.y * self.alpha(tau))) / self.lam
         j, share = self._locate(tau)
-        return np.asarray((1 - share) * self.pieces.w[j] + share * self.pieces.w[j + 1])
+        return np.asarray(share.between(self.pieces.w[j], self.pieces.w[j + 1]))
 
     def rule(self, tau: float) -> Rule:
         """The classifier at tau."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -25,9 +25,7 @@ from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.tolerances import (
     AT_BOUND,
     CERTIFY,
-    END_OF_VANISHING_LINE,
     ROUNDED,
-    ROUNDING,
     STEEP,
     VALUE_ROUNDING,
 )
@@ -110,7 +108,7 @@ class Path(OnPieces):
             lead = float(np.sign(self.y @ self.caps(t)))
             if lead:
                 return lead
-        return float((1 - share) * self.pieces.b0[j] + share * self.pieces.b1[j])
+        return float(share.between(self.pieces.b0[j], self.pieces.b1[j]))
 
     def slope(self, t: float) -> Array:
         """The slope w at t, shape (d,), linear kernel only."""
@@ -121,7 +119,7 @@ class Path(OnPieces):
         j, share = self._locate(t)
         if self._trivial(t):
             return np.zeros(self.pieces.w.shape[1])
-        return np.asarray((1 - share) * self.pieces.w[j] + share * self.pieces.w[j + 1])
+        return np.asarray(share.between(self.pieces.w[j], self.pieces.w[j + 1]))
 
     def at(self, t: float) -> Solution:
         """Solution at t; its certificate is computed when asked for.
@@ -261,15 +259,11 @@ class Path(OnPieces):
         most = max(float(self.caps(float(t)).sum()) for t in self.pieces.t[[0, -1]])
         return np.full(self.pieces.t.size - 1, VALUE_ROUNDING * most)
 
-    @property
-    def _recomputed(self) -> bool:
-        return self._steep
-
     @cached_property
     def proof(self) -> LineProof:
         """What is proved of every t in [0, 1], segment by segment."""
         ends = (self.line.start, self.line.stop)
-        caps, pieces = np.stack([self.sample_weight * per_sample(end, self.y) for end in ends]), self._shortened
+        caps, pieces = np.stack([self.sample_weight * per_sample(end, self.y) for end in ends]), self.pieces
         proof = prove_costs(pieces, self.y, caps, note=self.gram.note, **self._data)
         # Breakpoints are rounded: next to one, `at` takes the basis before or after it, whichever is proved there.
         for margin in (0.0, _NEAR):
@@ -282,7 +276,7 @@ class Path(OnPieces):
                 which = failed[first : first + _BLOCK_REFINED]
                 refined = self._refined(pieces, which, margin)
                 if refined is None:
-                    return proof  # one that fails is enough
+                    continue  # next to breakpoints perhaps
                 note = f"{PRECISELY} {self.gram.note}".rstrip()
                 proof = proof.with_segments(which, prove_refined(refined, self.y, caps, note=note, **self._data))
         return proof
@@ -290,65 +284,32 @@ class Path(OnPieces):
     def _proved_at(self, t: float) -> bool:
         return self._trivial(t) or self._precise(t) is not None
 
-    @cached_property
-    def _settled(self) -> Pieces:
-        """The pieces with multipliers that are 0 where a class has no cost, not only up to rounding."""
-        P = self.pieces
-        for last, part, mine, other in _ends(P):
-            a, far = getattr(P, mine).copy(), getattr(P, other)[part]
-            if self._trivial(float(P.t[-1 if last else 0])) and a[part].any():
-                rounding = ROUNDING * float(np.abs(far).max(initial=0.0))
-                a[part] = np.where(np.abs(a[part]) <= rounding, 0.0, a[part])
-                P = replace(P, **{mine: a})
-        return P
-
-    def _margin(self, j: int, share: float) -> tuple[Index, Array]:
-        P, part = self._settled, slice(self.pieces.ptr[j], self.pieces.ptr[j + 1])
-        return P.index[part], (1 - share) * P.a0[part] + share * P.a1[part]
-
-    @property
-    def _shortened(self) -> Pieces:
-        """The settled pieces without the very end where one class has no cost.
-
-        The tracker looks for no event nearer to that than END_OF_VANISHING_LINE, and rounding of the other class's
-        margins is all there is.
-        """
-        P = self._settled
-        for last, part, mine, _ in _ends(P):
-            here, there = float(P.t[-1 if last else 0]), float(P.t[-2 if last else 1])
-            above = getattr(P, mine)[part] > self.caps(here)[P.index[part]]
-            if self._trivial(here) and not self._trivial(there) and (self.caps(here).any() or above.any()):
-                P = P.without_end(END_OF_VANISHING_LINE, last)
-        return P
-
     def _refined(self, pieces: Pieces, which: Index, margin: float) -> Refined | None:
         """Solutions at both ends of pieces, to twice double precision, or at this distance from them."""
         t = np.stack([pieces.t[which], pieces.t[which + 1]], axis=1)
         inner = np.stack([t[:, 0] + margin, t[:, 1] - margin], axis=1)
         trivial = np.array([[self._trivial(float(u)) for u in ends] for ends in t])
-        # A few doubles, all next to breakpoints; and what is nearer to the end of a vanishing line than events are.
-        short = np.diff(inner, axis=1)[:, 0] <= 0.0
-        short |= trivial.any(axis=1) & (np.diff(t, axis=1)[:, 0] < END_OF_VANISHING_LINE) & (margin > 0.0)
+        short = np.diff(inner, axis=1)[:, 0] <= 0.0  # a few doubles, all next to breakpoints
         inner[short] = t[short].mean(axis=1, keepdims=True)
         trivial[short] = False
         t = np.where(trivial, t, inner)
-        alpha, b = np.zeros((which.size, 2, 2, self.y.size)), np.empty((which.size, 2))
+        b = np.stack([pieces.b0[which], pieces.b1[which]], axis=1)  # where multipliers vanish it is known exactly
+        alpha = np.zeros((which.size, 2, 2, self.y.size))
         features = self.gram.features
         w = None if features is None else np.zeros((which.size, 2, features.shape[1]))
-        for k, j in enumerate(which):
-            for e in (0, 1):
-                # Where multipliers vanish b is what it tends to; on a basis it is affine.
-                at = [float(t[k].mean()), float(t[k, 1 - e])] if trivial[k, e] else [float(t[k, e])]
-                found = [one for u in at if (one := self._solved(u, int(j), bool(short[k]))) is not None]
-                if len(found) < len(at):
-                    return None
-                if trivial[k, e]:
-                    b[k, e] = 2.0 * found[0].b - found[1].b
-                    continue
-                b[k, e], alpha[k, e] = found[0].b, found[0].alpha
-                if w is not None:
-                    w[k, e] = found[0].w
-        return Refined(t, alpha, b, w, pieces.value[which])
+        for k, e in np.argwhere(~trivial):
+            found = self._solved(float(t[k, e]), int(which[k]), bool(short[k]))
+            if found is None:
+                return None
+            b[k, e], alpha[k, e] = found.b, found.alpha
+            if w is not None:
+                w[k, e] = found.w
+        start, end, bend = pieces.value[which].T[:, :, None]
+        before, after = (pieces.t[which + 1, None] - t), (t - pieces.t[which, None])
+        whole = before + after
+        values = (before * start + after * end) / whole - before * after / whole**2 * bend
+        shorter = np.column_stack([values, bend * (np.diff(t) / whole[:, :1]) ** 2])
+        return Refined(t, alpha, b, w, shorter)
 
     def _solved(self, t: float, j: int, near_breakpoints: bool) -> Precise | None:
         """Precise solution on the basis of piece j, if that is what is stored but for rounding."""
@@ -422,11 +383,6 @@ class Path(OnPieces):
         name = "sample_costs" if isinstance(self.line.start, SampleCosts) else "line"
         own = {name: ends, "sample_weight": self.sample_weight}
         write(file, self.gram, self.y, self.pieces, self.seconds, own)
-
-
-def _ends(P: Pieces) -> tuple[tuple[bool, slice, str, str], ...]:
-    """Whether it is the last end, which entries belong to its piece, and their names there and at the other end."""
-    return (False, slice(0, int(P.ptr[1])), "a0", "a1"), (True, slice(int(P.ptr[-2]), None), "a1", "a0")
 
 
 def _numbers(costs: Costs | SampleCosts) -> Array:

@@ -35,8 +35,7 @@ special.
 **Ties** are steps of length zero. The lowest index goes first, so the exchanges at one t cannot cycle
 (docs/tracker.md).
 
-**Numbers.** In fractions (object arrays) every comparison is exact and nothing is ever rounded. In floats, what
-rounding can do is stated in one place, `FLOATS`.
+**Numbers.** In fractions (object arrays) every comparison is exact; what rounding can do to floats is in `FLOATS`.
 """
 
 from __future__ import annotations
@@ -108,10 +107,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Segment:
-    """A basis and its solution from t0 to t1: labels (n,), multipliers (2, n) and eta (2, m) at both ends.
-
-    ``t0 == t1`` where several things happen at once.
-    """
+    """A basis and its solution from t0 to t1 (or at t0 == t1): labels (n,), multipliers (2, n), eta (2, m) at both."""
 
     t0: Number
     t1: Number
@@ -165,12 +161,18 @@ def solve_on(problem: Problem, basis: Any, t: Number) -> Solution:
     P, F = problem, np.flatnonzero(basis == MARGIN)
     caps, e = (np.stack([(1 - t) * x[0] + t * x[1], x[1] - x[0]]) for x in (P.c, P.e))
     a = np.where(basis == LEFT, caps, 0 * caps)
-    p = np.stack([P.p, 0 * P.p])
+    p = np.stack([P.p - (origin := _origin(P, F)) @ P.A, 0 * P.p])
     x = solve(P, F, np.hstack([(p - a @ P.Q)[:, F], e - a @ P.A.T]).T).T
     a[:, F], eta = x[:, : F.size], x[:, F.size :]
     g = a @ P.Q - p + eta @ P.A
     g[:, F] = 0 * g[:, F]
-    return Solution(a, eta, g)
+    return Solution(a, np.stack([eta[0] + origin, eta[1]]), g)
+
+
+def _origin(P: Problem, F: Any) -> Vector:
+    """Where eta is measured from: where F is in one class its b = 1 or -1, so that nothing cancels next to an axis."""
+    origin = np.array([next((P.p[j] / row[j] for j in F if row[j] != 0), 0 * P.p[0]) for row in P.A], P.p.dtype)
+    return origin if all(origin @ P.A[:, F] == P.p[F]) else 0 * origin
 
 
 def solve(problem: Problem, F: Any, B: Vector) -> Vector:
@@ -240,9 +242,8 @@ def column(problem: Problem, basis: Any, i: int) -> tuple[Number, Vector, Number
     F, Q = np.flatnonzero(basis == MARGIN), problem.Q
     right = np.concatenate([Q[F, i], problem.A[:, i]])
     x = solve(problem, F, right[:, None])[:, 0]
-    u = x[: F.size]
-    size = (1 + sum(abs(u))) ** 2 * max(Q.diagonal()[[i, *F]])
-    return Q[i, i] - right @ x, u, problem.rounding.pivot * size
+    size = (1 + sum(abs(x[: F.size]))) ** 2 * max(Q.diagonal()[[i, *F]])
+    return Q[i, i] - right @ x, x[: F.size], problem.rounding.pivot * size
 
 
 def exchange(problem: Problem, basis: Any, event: Event, a: Vector, g: Vector) -> Any:
@@ -275,8 +276,7 @@ def _enter_dependent(problem: Problem, basis: Any, event: Event, u: Vector, a: V
             room = a[j] if v < 0 else c[j] - a[j]
             steps.append((max(room, 0 * room) / abs(v), int(j), RIGHT if v < 0 else LEFT))
     _, first, bound = min(steps)
-    basis[i] = MARGIN
-    basis[first] = bound
+    basis[i], basis[first] = MARGIN, bound
 
 
 def _successor(problem: Problem, basis: Any, event: Event, row: int, g: Vector) -> int:
@@ -291,8 +291,8 @@ def _successor(problem: Problem, basis: Any, event: Event, row: int, g: Vector) 
 
 
 def _refuse(t: Number, basis: Any, cause: str) -> DegeneratePathError:
-    remedy = "Standardise the features or use a slightly different line; no doubtful path is returned."
-    return DegeneratePathError(cause, t=float(t), costs="", n_margin=int((basis == MARGIN).sum()), remedy=remedy)
+    remedy, n = "Standardise the features or use a slightly different line.", int((basis == MARGIN).sum())
+    return DegeneratePathError(cause, t=float(t), costs="", n_margin=n, remedy=remedy)
 
 
 def exact(values: Any) -> Vector:

@@ -59,6 +59,7 @@ struct Problem {
     Indices group;
     Vector weight;  // D of the factored matrix M = Q_FF + A_F' D A_F
     Vector reach;   // square roots of the diagonal of M
+    double target = 0;  // largest |p_i| that a multiplier of a row can balance
 
     Problem(Form form, Vector linear, Vector coefficients, Indices rows, int row_count)
         : Q(std::move(form)), n(int(linear.size())), m(row_count), p(std::move(linear)), kappa(std::move(coefficients)),
@@ -67,7 +68,10 @@ struct Problem {
         for (int i = 0; i < n; i++)
             if (group[i] >= 0) square[group[i]] += kappa[i] * kappa[i], count[group[i]] += 1.0;
         for (int g = 0; g < m; g++) weight[g] = square[g] > 0.0 ? Q.shift * count[g] / square[g] : Q.shift;
-        for (int i = 0; i < n; i++) reach[i] = std::sqrt(diagonal(i));
+        for (int i = 0; i < n; i++) {
+            reach[i] = std::sqrt(diagonal(i));
+            if (group[i] >= 0) target = std::max(target, std::abs(p[i]));
+        }
     }
     double shifted(int i, int j) const {  // (A' D A)_ij
         return group[i] >= 0 && group[i] == group[j] ? weight[group[i]] * kappa[i] * kappa[j] : 0.0;

@@ -377,7 +377,7 @@ class Solution<Form, double> {
     bool inspect(const Basis<Form> &B, int k) {
         auto &P = B.problem;
         double *g = all[G], *dg = all[DG];
-        double size = 1.0, linear = 0.0, slope = 0.0, dlost = 0.0, lost = 0.0, largest = 0.0, worst = 0.0;
+        double size = 1.0, linear = 0.0, slope = 0.0, dlost = 0.0, lost = 0.0, largest = 0.0, worst = 0.0, scores = 0.0, room = 0.0;
         bool sound = true;
         for (int h = 0; h < P.m; h++) {
             size += std::abs(eta[h]);
@@ -389,11 +389,12 @@ class Solution<Form, double> {
             int i = B.F[j];
             double cap = B.line.cap(i, right.cap);
             total += std::abs(a[j]) * P.Q.reach[i], linear += P.p[i] * a[j];
-            largest = std::max(largest, cap);
+            largest = std::max(largest, cap), room += cap - a[j];
             sound &= -1e-9 * cap <= a[j] && a[j] <= (1 + 1e-9) * cap;
         }
         for (int i = 0; i < P.n; i++) {
             int own = P.group[i];
+            scores = std::max(scores, std::abs(g[i]));
             g[i] -= P.p[i];
             if (own >= 0) g[i] += P.kappa[i] * eta[own], dg[i] += P.kappa[i] * deta[own];
             if (B.state[i] == LEFT) {
@@ -411,6 +412,9 @@ class Solution<Form, double> {
             if (std::abs(value[0]) < FAST_VALUE * P.Q.longest * P.Q.longest * e * e) return false;
         }
         double error = ROUNDING * (size + total * P.Q.longest);
+        // Where both costs are small all scores are, and b is nearly the label of one class: of Q a - p + A' eta only Q a is
+        // left, and a must be right relative to that. Where one cost is, the other one makes what margins are wrong by dear.
+        if (scores < FAST_SCORES * P.target || (P.target > 0.0 && error * room > FAST_GAP * std::abs(value[0]))) return false;
         return sound && worst <= 0.0 && error <= std::min(FAST_ERROR, FAST_SHIFT * P.Q.shift * largest);
     }
 

@@ -156,28 +156,29 @@ class Tracker {
         const auto &S = T_;
         // The solution is known at t + t_lo, and kept at the doubles t; but where multipliers move so fast that this takes
         // them out of their box, as it was at the event itself.
-        double step[2] = {-S.t_lo, (to - from) - S.t_lo};
+        Twice step[2] = {Twice(-S.t_lo), two_sum(to, -from) - Twice(S.t_lo)};
         Vector cap[2] = {caps(from, 0.0), caps(to, 0.0)};
-        auto inside = [&](double dt, const Vector &top) {
+        auto inside = [&](Twice dt, const Vector &top) {
             for (int j = 0; j < k; j++) {
-                double x = S.a[0].hi[j] + dt * S.a[1].hi[j], c = top[B.F[j]];
+                double x = rounded(add_product(S.a[0][j], dt, S.a[1][j])), c = top[B.F[j]];
                 if (!(std::min(x, c - x) >= -ROUNDING * c)) return false;
             }
             return true;
         };
-        if (!inside(step[0], cap[0])) step[0] = 0.0;
-        if (!inside(step[1], cap[1])) step[1] += t_lo;
+        if (!inside(step[0], cap[0])) step[0] = Twice();
+        if (!inside(step[1], cap[1])) step[1] += Twice(t_lo);
         log.first.push_back(from), log.last.push_back(to);
-        for (double dt : step) {
-            for (int g = 0; g < problem.m; g++) log.eta.push_back(S.eta[0].hi[g] + dt * S.eta[1].hi[g]);
-            for (int c = 0; c < log.width; c++) log.w.push_back(S.w[0].at(c) + dt * S.w[1].at(c));
+        for (Twice dt : step) {
+            for (int g = 0; g < problem.m; g++) log.eta.push_back(rounded(add_product(S.eta[0][g], dt, S.eta[1][g])));
+            for (int c = 0; c < log.width; c++) log.w.push_back(rounded(add_product(S.w[0][c], dt, S.w[1][c])));
         }
         Vector full(problem.n, 0.0), change(problem.n, 0.0);
         for (int i = 0; i < problem.n; i++)
             if (B.state[i] == LEFT) full[i] = cap[0][i], change[i] = cap[1][i] - cap[0][i];
         for (int j = 0; j < k; j++) {
             int i = B.F[j];
-            double a = S.a[0].hi[j] + step[0] * S.a[1].hi[j], b = S.a[0].hi[j] + step[1] * S.a[1].hi[j];
+            double a = rounded(add_product(S.a[0][j], step[0], S.a[1][j]));  // one that all but vanishes is a difference
+            double b = rounded(add_product(S.a[0][j], step[1], S.a[1][j]));
             log.index.push_back(i), log.a_first.push_back(a), log.a_last.push_back(b);
             full[i] = a, change[i] = b - a;
         }
@@ -186,7 +187,7 @@ class Tracker {
         products(full, q, dq);
         double v0 = 0.0, v1 = 0.0, v2 = 0.0;
         for (int i = 0; i < problem.n; i++) {
-            double at = q[i] + step[0] * dq[i], slope = (step[1] - step[0]) * dq[i];
+            double at = q[i] + step[0].hi * dq[i], slope = (step[1].hi - step[0].hi) * dq[i];
             v0 += full[i] * (problem.p[i] - 0.5 * at), v1 += problem.p[i] * change[i] - full[i] * slope;
             v2 -= 0.5 * change[i] * slope;
         }
@@ -303,6 +304,7 @@ class Tracker {
                 if (event.who < 0) {  // what was extrapolated to the end is computed afresh there
                     t = 1.0, t_lo = 0.0;
                     if (S.compute(B, t, t_lo, false, 0)) amend();
+                    else amend_carefully();
                     return true;
                 }
                 t_lo += (t - to) + dt;
@@ -347,15 +349,37 @@ class Tracker {
                                            length * (S.value[1] - step[0] * S.value[2]), -0.5 * length * length * S.value[2]});
     }
     void amend() {  // replace what the log has for the end of its last segment
+        const auto &S = M_.S;
+        amend([&](int j) { return S.a[j]; }, [&](int g) { return S.eta[g]; }, [&](int c) { return S.w[W][c]; }, S.value[0],
+              S.value[1] != 0.0 || S.value[2] != 0.0);
+    }
+    void amend_carefully() {
+        if (!B.log.keep) return;
+        try {
+            T_.compute(B, 1.0, 0.0);
+        } catch (const Refused &) {  // then what was extrapolated stays, and is judged
+            return;
+        }
+        Vector full = caps(1.0, 0.0), q, dq;
+        for (int i = 0; i < problem.n; i++)
+            if (B.state[i] != LEFT) full[i] = 0.0;
+        for (int j = 0; j < B.size(); j++) full[B.F[j]] = T_.a[0].at(j);
+        products(full, q, dq);
+        double value = 0.0;
+        for (int i = 0; i < problem.n; i++) value += full[i] * (problem.p[i] - 0.5 * q[i]);
+        amend([&](int j) { return T_.a[0].at(j); }, [&](int g) { return T_.eta[0].at(g); },
+              [&](int c) { return T_.w[0].at(c); }, value, true);
+    }
+    template <class A, class Eta, class Slope>
+    void amend(A a, Eta eta, Slope slope, double value, bool moves) {
         Log &log = B.log;
         if (!log.keep) return;
-        const auto &S = M_.S;
         int k = B.size();
-        std::copy(S.a.begin(), S.a.begin() + k, log.a_last.end() - k);
-        std::copy(S.eta.begin(), S.eta.end(), log.eta.end() - problem.m);
-        std::copy(S.w[W], S.w[W] + log.width, log.w.end() - log.width);
-        double *value = &log.value[log.value.size() - 3];
-        if (S.value[1] != 0.0 || S.value[2] != 0.0) value[1] = (S.value[0] - value[0]) - value[2];  // else nothing moves
+        for (int j = 0; j < k; j++) log.a_last[log.a_last.size() - k + j] = a(j);
+        for (int g = 0; g < problem.m; g++) log.eta[log.eta.size() - problem.m + g] = eta(g);
+        for (int c = 0; c < log.width; c++) log.w[log.w.size() - log.width + c] = slope(c);
+        double *known = &log.value[log.value.size() - 3];
+        if (moves) known[1] = (value - known[0]) - known[2];
     }
 
     Solution<Form, Twice> T_;
