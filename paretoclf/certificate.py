@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -219,21 +219,23 @@ def certify_many(
     found: list[Certificate] = []
     for first in range(0, alpha.shape[1], width):
         at = slice(first, first + width)
-        found += _certify_block(y, caps[:, at], alpha[:, at], b[at], K, X, None if W is None else W[:, at], reach, note)
+        slopes = _slopes(y, caps[:, at], alpha[:, at], K, X, None if W is None else W[:, at], reach)
+        found += _conclude(y, caps[:, at], alpha[:, at], b[at], slopes, note)
     return found
 
 
-def _certify_block(
-    y: Array,
-    caps: Array,
-    alpha: Array,
-    b: Array,
-    K: Array | None,
-    X: Samples | None,
-    W: Array | None,
-    reach: Array | None,
-    note: str,
-) -> list[Certificate]:
+class _Slopes(NamedTuple):
+    """Scores (n, k) without intercept, squared norms, dual values and residuals of stationarity (k,) of k slopes."""
+
+    scores: Array
+    norm2: Array
+    dual: Array
+    stationarity: Array
+
+
+def _slopes(
+    y: Array, caps: Array, alpha: Array, K: Array | None, X: Samples | None, W: Array | None, reach: Array | None
+) -> _Slopes:
     Y = y[:, None]
     feasible = _feasible_dual(y, caps, alpha)
     both = np.hstack([Y * alpha, Y * feasible])
@@ -255,7 +257,7 @@ def _certify_block(
         norm2 = np.einsum("nk,nk->k", both[:, :k], scores)
         norm2_dual = np.einsum("nk,nk->k", both[:, k:], of_both[:, k:])
     dual = feasible.sum(axis=0) - 0.5 * norm2_dual
-    return _conclude(y, caps, alpha, scores + b, b, norm2, dual, stationarity, note)
+    return _Slopes(scores, norm2, dual, stationarity)
 
 
 def certify_precisely(
@@ -285,15 +287,15 @@ def certify_precisely(
         norm2 = inner(coef, scores)
         norm2_dual = inner(y * feasible, product(K, y * feasible))
     dual = total(feasible) - 0.5 * norm2_dual
-    f, note = (scores + b)[:, None], f"{PRECISELY} {note}".rstrip()
-    numbers = np.array([b]), np.array([norm2]), np.array([dual]), np.array([stationarity])
-    return _conclude(y, caps[:, None], alpha[0][:, None], f, *numbers, note)[0]
+    slopes = _Slopes(scores[:, None], np.array([norm2]), np.array([dual]), np.array([stationarity]))
+    note = f"{PRECISELY} {note}".rstrip()
+    return _conclude(y, caps[:, None], alpha[0][:, None], np.array([b]), slopes, note)[0]
 
 
-def _conclude(
-    y: Array, caps: Array, alpha: Array, f: Array, b: Array, norm2: Array, dual: Array, stationarity: Array, note: str
-) -> list[Certificate]:
-    """Certificates from scores f (n, k), intercepts, squared norms, dual values, residuals of stationarity (k,)."""
+def _conclude(y: Array, caps: Array, alpha: Array, b: Array, slopes: _Slopes, note: str) -> list[Certificate]:
+    """Certificates of multipliers (n, k), intercepts (k,) and slopes."""
+    scores, norm2, dual, stationarity = slopes
+    f = scores + b
     margin = y[:, None] * f - 1.0
     primal = 0.5 * norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin))
     unit, both = balanced_units(y, caps), largest_sum(y, caps)

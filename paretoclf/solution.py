@@ -51,6 +51,12 @@ class Classifier(Rule):
     def __post_init__(self) -> None:
         keep(self, "y", "caps", "alpha", "slope")
 
+    @classmethod
+    def best(cls, gram: Gram, y: Array, caps: Array, alpha: Array, slope: Array | None = None) -> Classifier:
+        """With the best intercept for the slope: the middle of the optimal ones, or the finite end of a half-line."""
+        scores = gram.matvec(y * alpha) if slope is None else np.asarray(gram.features @ slope)
+        return cls(gram, y, caps, alpha, point_of(best_intercepts(y, caps, scores)), slope)
+
     @property
     def coef(self) -> Array:
         """``y_i alpha_i``, shape (n,)."""
@@ -249,41 +255,26 @@ class BoxEvidence:
 
 
 def make_solution(
-    gram: Gram,
-    y: Array,
-    caps: Array,
-    costs: Costs,
-    alpha: Array,
+    classifier: Classifier,
+    costs: Any,
     *,
-    b: float | None = None,
-    w: Array | None = None,
     alpha_lo: Array | None = None,
     source: str,
     status: str = "optimal",
     timing: Mapping[str, float] | None = None,
 ) -> Solution:
-    """Complete multipliers to a Solution.
+    """Complete a classifier to a Solution.
 
     Parameters
     ----------
-    gram, y, caps, costs
-        The problem.
-    alpha : array of shape (n,)
-        Multipliers.
-    b : float, optional
-        Intercept; by default the best one for this w: the middle of the interval of optimal ones, or the finite end
-        of a half-line.
-    w : array of shape (d,), optional
-        Slope, where known better than the multipliers imply it (a Gram with features).
+    classifier : Classifier
+    costs : Costs or SampleCosts
+        Those it was trained for.
     alpha_lo : array of shape (n,), optional
-        What alpha misses of the multipliers, which the certificate is for.
+        What its multipliers miss of those that the certificate is for.
     source, status, timing
         Passed on.
     """
-    if b is None:
-        scores = gram.matvec(y * alpha) if w is None else np.asarray(gram.features @ w)
-        b = point_of(best_intercepts(y, caps, scores))
-    classifier = Classifier(gram, y, caps, alpha, float(b), w)
     return Solution(
         classifier=classifier,
         evidence=BoxEvidence(classifier, alpha_lo),

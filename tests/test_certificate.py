@@ -289,7 +289,7 @@ class TestIntercept:
         assert point_of(interval) == b
 
     def test_make_solution_completes_multipliers(self):
-        s = make_solution(Gram(X), Y.astype(float), CAPS, Costs(0.75, 0.5), ALPHA, source="by hand")
+        s = make_solution(Classifier.best(Gram(X), Y.astype(float), CAPS, ALPHA), Costs(0.75, 0.5), source="by hand")
         assert s.value == VALUE
         assert s.dual_value == VALUE
         assert s.certificate.passes(0)

@@ -223,11 +223,12 @@ def test_a_table_puts_the_violated_constraint_first():
     svm = pc.TwoCSVM(X, y)
     good = svm.solve(0.75, 0.5)
     assert good.duality_table()[0].violation < 1e-12
-    from paretoclf.solution import make_solution
+    from paretoclf.solution import Classifier, make_solution
 
     alpha = good.alpha.copy()
     alpha[4] = 0.3  # far beyond its margin, yet with a multiplier
-    wrong = make_solution(svm.gram, svm.y, svm.caps(0.75, 0.5), pc.Costs(0.75, 0.5), alpha, b=0.0, source="nobody")
+    classifier = Classifier(svm.gram, svm.y, svm.caps(0.75, 0.5), alpha, 0.0)
+    wrong = make_solution(classifier, pc.Costs(0.75, 0.5), source="nobody")
     assert (wrong.duality_table()[0].constraint, wrong.duality_table()[0].index) == ("margin", 4)
 
 

@@ -218,6 +218,42 @@ def test_there_is_no_circle_of_imports():
     assert {"costs", "plotting.path"} <= set(circle({**modules, "costs": {"plotting.path"}}))
 
 
+#: Functions with more than this many parameters are not understood at the place of the call.
+MOST_PARAMETERS = 8
+
+# Public function -> why it has more: options by keyword only, each with a default; callers name what they set.
+MANY_PARAMETERS = {
+    "certificate.certify": "raw arrays of whoever asks, in one of several forms",
+    "cross_validation.cross_validated_rocs": "a protocol of cross-validation, choice by choice",
+    "empirical.tradeoff.empirical_tradeoff": "a protocol of held-out samples, choice by choice",
+    "exploration.explore": "a protocol of exploration, choice by choice",
+    "path.tracing.trace": "one entry to four kinds of path, each with its own parameters",
+    "tuning.tune.tune": "a protocol of tuning, choice by choice",
+}
+
+
+def parameters_of(source: str) -> Iterator[tuple[str, int, int]]:
+    """Name of each function, how many parameters it has, and how many of them may be given without a name."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            a = node.args
+            named = [x for x in (*a.posonlyargs, *a.args) if x.arg not in ("self", "cls")]
+            yield node.name, len(named) + len(a.kwonlyargs) + bool(a.vararg) + bool(a.kwarg), len(named)
+
+
+def test_functions_have_few_parameters():
+    many = {}
+    for file in FILES:
+        module = file.relative_to(PACKAGE).with_suffix("").as_posix().replace("/", ".")
+        for name, count, positional in parameters_of(file.read_text(encoding="utf-8")):
+            if count > MOST_PARAMETERS:
+                many[f"{module}.{name}"] = positional
+    assert set(many) == set(MANY_PARAMETERS)
+    assert max(many.values()) <= 4
+    assert all(name.rsplit(".", 1)[-1] in paretoclf.__all__ for name in many)
+    assert list(parameters_of("def f(self, a, *b, c=1, **d): ...")) == [("f", 4, 1)]
+
+
 def fresh(code: str) -> str:
     """Output of code in an interpreter of its own."""
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)

@@ -60,8 +60,8 @@ from paretoclf.formulations.statement import Statement
 from paretoclf.gram import Gram
 from paretoclf.kernels import Kernel
 from paretoclf.samples import Samples, signed
-from paretoclf.solution import Solution
-from paretoclf.solve.complete import complete_box_qp
+from paretoclf.solution import Classifier, Solution, make_solution
+from paretoclf.solve.complete import or_vertex
 from paretoclf.solve.model import Accuracy, Form, Point
 from paretoclf.solve.single import DEFAULT_SOLVER, solve_at
 
@@ -278,17 +278,13 @@ class TwoCSVM(Formulation):
         timing: Mapping[str, float],
     ) -> Solution:
         """Certify the point, and polish it on request."""
-        return complete_box_qp(
-            self.gram,
-            self.y,
-            self.caps(**values),
-            Costs(**values),
-            point,
-            polishing=polish,
-            source=source,
-            status=status,
-            timing=timing,
-        )
+        caps, alpha = self.caps(**values), np.clip(point.alpha, 0.0, self.caps(**values))
+        if point.b is None:
+            classifier = Classifier.best(self.gram, self.y, caps, alpha, point.w)
+        else:
+            classifier = Classifier(self.gram, self.y, caps, alpha, float(point.b), point.w)
+        conic = make_solution(classifier, Costs(**values), source=source, status=status, timing=timing)
+        return or_vertex(conic) if polish and point.b is not None else conic
 
     def _weights(self) -> tuple[Array, Array]:
         """Weights of each class, 0 in the other."""

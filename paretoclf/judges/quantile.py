@@ -61,15 +61,14 @@ def judge_quantiles(
     given = slopes_of(gram, y[:, None] * alpha / lam, W)
     lower = slopes_of(gram, y[:, None] * feasible / lam) if W is not None or (feasible != alpha).any() else given
     return [
-        _judge(gram, y, caps[:, j], lam, alpha[:, j], feasible[:, j], given[j], lower[j], None if b is None else b[j])
+        _judge(gram, y, caps[:, j], lam, alpha[:, j], (given[j], lower[j]), None if b is None else b[j])
         for j in range(alpha.shape[1])
     ]
 
 
-def _judge(
-    gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, feasible: Array, slope: Slope, lower: Slope, b: Any
-) -> Judged:
-    coef = y * alpha / lam
+def _judge(gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, slopes: tuple[Slope, Slope], b: Any) -> Judged:
+    """Judge one, with the slopes of its multipliers and of the feasible ones next to them."""
+    (slope, lower), coef, feasible = slopes, y * alpha / lam, np.clip(alpha, 0.0, caps)
     constant, lower_constant = 0.0, 0.0
     stationarity = {"stationarity in w": slope.apart}
     if b is not None:

@@ -301,22 +301,31 @@ def judge_two_nu(
     >>> judge_two_nu(gram, y, 0.5, 0.25, 0.25, np.full(2, 0.25)).certificate.gap
     0.0
     """
-    one = [np.array([x]) for x in (nu, cap_plus, cap_minus)]
+    caps = np.array([cap_plus]), np.array([cap_minus])
     W = None if w is None else np.asarray(w, dtype=np.float64)[:, None]
-    return grade_two_nu(gram, y, one[0], one[1], one[2], alpha[:, None], W=W).judged(0)
+    return grade_two_nu(gram, y, np.array([nu]), caps, alpha[:, None], W=W).judged(0)
 
 
 def grade_two_nu(
-    gram: Gram, y: Array, nu: Array, cap_plus: Array, cap_minus: Array, alpha: Array, *,
-    W: Array | None = None, own: tuple[Array, Array] | None = None, zero: Mask | None = None,
-) -> Graded:  # fmt: skip
+    gram: Gram,
+    y: Array,
+    nu: Array,
+    caps: tuple[Array, Array],
+    alpha: Array,
+    *,
+    W: Array | None = None,
+    own: tuple[Array, Array] | None = None,
+    zero: Mask | None = None,
+) -> Graded:
     """`judge_two_nu` for k points, with joint products.
 
     Parameters
     ----------
     gram, y
         As there.
-    nu, cap_plus, cap_minus : array of shape (k,)
+    nu : array of shape (k,)
+    caps : pair of arrays of shape (k,)
+        Upper bounds of the multipliers of the positives and of the negatives.
     alpha : array of shape (n, k)
     W : array of shape (d, k), optional
     own : pair of arrays of shape (k,), optional
@@ -334,7 +343,7 @@ def grade_two_nu(
         terms = np.maximum(nu[zero] * largest, np.finfo(float).tiny)
         apart[zero] = np.max(np.abs(scores[:, zero]), axis=0) / terms
         scores[:, zero], norm2[zero] = 0.0, 0.0
-    sides = _sides(y, alpha, scores, (cap_plus, cap_minus))
+    sides = _sides(y, alpha, scores, caps)
     best = _intervals(sides, nu)
     if own is None:
         plus, minus = best.chosen
@@ -373,7 +382,7 @@ def grade_two_nu(
         stationarity=stationarity,
         y=y,
         nu=nu,
-        caps=(cap_plus, cap_minus),
+        caps=caps,
         alpha=alpha,
         scores=scores,
         size=size,

@@ -247,7 +247,7 @@ def _increasing(given: Any, name: str) -> Array:
 
 
 def _grade(gram: Gram, y: Array, nu: Array, asymmetry: Array, alpha: Array, trivial: Mask) -> Graded:
-    return grade_two_nu(gram, y, nu, asymmetry / y.size, (1 - asymmetry) / y.size, alpha, zero=trivial)
+    return grade_two_nu(gram, y, nu, (asymmetry / y.size, (1 - asymmetry) / y.size), alpha, zero=trivial)
 
 
 def _line(

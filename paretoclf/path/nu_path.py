@@ -297,7 +297,7 @@ class NuPath(OnPieces):
         W = None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in points], axis=1)
         own = np.array([[self._intercept(float(t)), self.rho(float(t))] for t in points]).T
         caps = asymmetry / self.y.size, (1 - asymmetry) / self.y.size
-        return grade_two_nu(self.gram, self.y, nu, *caps, alpha, W=W, own=(own[0], own[1]), zero=own[1] == 0.0)
+        return grade_two_nu(self.gram, self.y, nu, caps, alpha, W=W, own=(own[0], own[1]), zero=own[1] == 0.0)
 
     def _judged(self, t: float) -> Judged:
         return self.graded(np.array([t])).judged(0)

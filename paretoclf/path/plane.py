@@ -32,7 +32,7 @@ from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write_arrays
 from paretoclf.path.stored_regions import pack
 from paretoclf.proof.regions import Corners, RegionsProof, blocks, prove_regions
-from paretoclf.solution import Solution, make_solution
+from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.tolerances import CERTIFY, PLANE_AREA, PLANE_SLIVER
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class CostPlane:
         alpha, b = self._in(region, float(C_plus), float(C_minus))
         caps, costs = self.caps(C_plus, C_minus), Costs(C_plus, C_minus)
         w = None if self._offsets is None else self._offsets.T @ (self.y * alpha)
-        return make_solution(self.gram, self.y, caps, costs, alpha, b=b, w=w, source="plane")
+        return make_solution(Classifier(self.gram, self.y, caps, alpha, b, w), costs, source="plane")
 
     @cached_property
     def _offsets(self) -> Array | None:

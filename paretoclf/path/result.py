@@ -141,9 +141,8 @@ class Path(OnPieces):
         return stored if better is None else better[1]
 
     def _solution(self, t: float, alpha: Array, b: float, w: Array | None, alpha_lo: Array | None = None) -> Solution:
-        return make_solution(
-            self.gram, self.y, self.caps(t), self.costs(t), alpha, b=b, w=w, alpha_lo=alpha_lo, source="path"
-        )
+        classifier = Classifier(self.gram, self.y, self.caps(t), alpha, b, w)
+        return make_solution(classifier, self.costs(t), alpha_lo=alpha_lo, source="path")
 
     @cached_property
     def _steep(self) -> bool:
