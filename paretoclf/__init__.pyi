@@ -17,6 +17,7 @@ from .costs import SampleCosts as SampleCosts
 from .cross_validation import cross_validated_errors as cross_validated_errors
 from .cross_validation import cross_validated_roc as cross_validated_roc
 from .cross_validation import cross_validated_rocs as cross_validated_rocs
+from .cross_validation import cross_validated_surface as cross_validated_surface
 from .empirical import EmpiricalTradeoff as EmpiricalTradeoff
 from .empirical import MonotoneFit as MonotoneFit
 from .empirical import NestedRoc as NestedRoc
@@ -100,6 +101,7 @@ from .population.solution import hinge_thresholds as hinge_thresholds
 from .population.solution import population_solution as population_solution
 from .roc import ErrorCurve as ErrorCurve
 from .roc import ErrorMap as ErrorMap
+from .roc import ErrorSurface as ErrorSurface
 from .roc import RocCurve as RocCurve
 from .roc import error_curve_of_scores as error_curve_of_scores
 from .roc import roc_curve_of_scores as roc_curve_of_scores
@@ -111,6 +113,8 @@ from .solve.cone_proof import ProblemProof as ProblemProof
 from .solve.cone_proof import certify_problem as certify_problem
 from .solve.sweep import Sweep as Sweep
 from .solve.sweep import sweep as sweep
+from .training_asymmetry import AsymmetryStudy as AsymmetryStudy
+from .training_asymmetry import asymmetry_study as asymmetry_study
 from .tuning import ErrorArrays as ErrorArrays
 from .tuning import ExpectedCost as ExpectedCost
 from .tuning import GaussianWindow as GaussianWindow

@@ -22,7 +22,8 @@ from paretoclf.path.declared import path_problem
 from paretoclf.path.lines import CostProblem, trace_costs
 from paretoclf.path.result import Path
 from paretoclf.path.scores import PathScores
-from paretoclf.roc.error_curve import ErrorCurve, error_curve_of_scores
+from paretoclf.roc.error_curve import ErrorCurve
+from paretoclf.roc.error_surface import ErrorSurface
 from paretoclf.roc.of_path import Vary, symmetric_t
 
 Rows = npt.NDArray[np.intp]
@@ -74,7 +75,8 @@ def cross_validated_errors(
     Raises
     ------
     InputError
-        If svm is no 2C-SVM, a class has fewer samples than there are folds, or a training part lacks a class.
+        If svm is no 2C-SVM, a class has fewer samples than there are folds, a fold is empty, or a training part lacks a
+        class.
     DegeneratePathError
         If the path of a fold cannot be followed.
 
@@ -89,16 +91,58 @@ def cross_validated_errors(
     >>> curve.n_plus, curve.n_minus, curve.minimax()[0].objective
     (20, 20, 0.1)
     """
+    return cross_validated_surface(svm, start, stop, folds, rng=rng, transformer=transformer, n_jobs=n_jobs).curve()
+
+
+def cross_validated_surface(
+    svm: CostProblem,
+    start: Any,
+    stop: Any,
+    folds: int | Iterable[tuple[Any, Any]] = 5,
+    *,
+    rng: Rng = 0,
+    transformer: Any = None,
+    n_jobs: int | None = None,
+) -> ErrorSurface:
+    """Errors of each fold's path on the samples that it was not trained on, over t and a shift of the intercept.
+
+    Parameters
+    ----------
+    svm, start, stop, folds, rng, transformer, n_jobs
+        As for `cross_validated_errors`, which is its ``curve()``.
+
+    Returns
+    -------
+    ErrorSurface
+        Counts by fold; the best t and shift for any number of ratios of costs, read off.
+
+    Raises
+    ------
+    InputError, DegeneratePathError
+        As for `cross_validated_errors`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([-1, 1], 20)
+    >>> svm = pc.TwoCSVM(rng.normal(size=(40, 2)) + y[:, None], y)
+    >>> surface = pc.cross_validated_surface(svm, (0.1, 1.9), (1.9, 0.1), folds=4)
+    >>> t, shift = surface.best([0.1, 0.5, 0.9], np.linspace(0, 1, 101))
+    >>> surface.costs([0.1, 0.5, 0.9], t, shift).mean(axis=1)  # in each fold; here their means
+    array([0.0..., 0.0..., 0.0...])
+    """
     path_problem(svm, only="costs")
     trace = _Tracer(Samples.of(svm, transformer), start, stop)
     parts = folds_of(svm.y, folds, rng)
     tasks = [delayed(_held_out)(trace, train, test) for train, test in parts]
     scores: list[PathScores] = Parallel(n_jobs=n_jobs)(tasks)
-    return error_curve_of_scores(scores, [svm.y[test] for _, test in parts], _line(start, stop))
+    return ErrorSurface(tuple(scores), tuple(svm.y[test] for _, test in parts), _line(start, stop))
 
 
 def folds_of(y: Array, folds: Any, rng: Rng) -> list[tuple[Rows, Rows]]:
-    """Training and test rows of each fold; InputError where a class is too small for so many."""
+    """Training and test rows of each fold; InputError where a class is too small for so many, or a fold is empty."""
     if isinstance(folds, int | np.integer):
         smaller = int(min((y > 0).sum(), (y < 0).sum()))
         if not 2 <= folds <= smaller:
@@ -108,7 +152,11 @@ def folds_of(y: Array, folds: Any, rng: Rng) -> list[tuple[Rows, Rows]]:
         splitter = StratifiedKFold(int(folds), shuffle=True, random_state=check_seed(rng))
         return [(train, test) for train, test in splitter.split(np.zeros((y.size, 1)), y)]
     parts = [(np.arange(y.size)[train], np.arange(y.size)[test]) for train, test in folds]
-    for k, (train, _) in enumerate(parts):
+    if not parts:
+        raise InputError("folds must be at least one (train, test), got none")
+    for k, (train, test) in enumerate(parts):
+        if test.size == 0:
+            raise InputError(f"folds[{k}] must have test samples, got none")
         if np.unique(y[train]).size < 2:
             raise InputError(f"folds[{k}] must train on both classes, got {train.size} samples of one or none")
     return parts

@@ -330,11 +330,9 @@ class Explorer:
 
     def __call__(self, train: Index, seed: int) -> dict[str, Explored]:
         """Explore with the validation folds of a training part."""
-        y, weight = self.samples.y[train], self.samples.sample_weight[train]
-        plus, minus = float(weight[y > 0].sum()), float(weight[y < 0].sum())
-        share = minus / (plus + minus)
-        low, high = (Costs.from_asymmetry(share, total) for total in self.totals)
-        ray = CostLine(low, high)
+        y = self.samples.y[train]
+        ray = ray_of(y, self.samples.sample_weight[train], self.totals)
+        share = ray.start.asymmetry
         folds = min(self.inner, int((y > 0).sum()), int((y < 0).sum()))
         if folds < 2:
             raise InputError(
@@ -344,8 +342,8 @@ class Explorer:
         splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(y, y)
         held = [(_Traced.of(self.samples.part(train[rest]), ray), train[fold]) for rest, fold in splits]
         labels = [self.samples.y[rows] for _, rows in held]
-        curve = error_curve_of_scores([traced.along(traced.ray, rows) for traced, rows in held], labels, ray)
-        optimum = curve.best(self.costs, self.prior_plus)[0]
+        scores = [traced.along(traced.ray, rows) for traced, rows in held]
+        optimum = best_on_ray(scores, labels, ray, self.costs, self.prior_plus)
         best = ray.at(optimum.t)
         whole = _Traced.of(self.samples.part(train), ray)
         ends = min(ENDS[0], share / 2), max(ENDS[1], (1 + share) / 2)
@@ -359,6 +357,20 @@ class Explorer:
         envelope, line = combined(curves)
         found = Explored(optimum, best, envelope, line, whole.ray, tuple(lines), tuple(curves), whole.part)
         return {"explored": found}
+
+
+def ray_of(y: Array, sample_weight: Array, totals: tuple[float, float]) -> CostLine:
+    """The ray ``C_plus n_plus = C_minus n_minus`` of some samples, between two totals."""
+    plus, minus = float(sample_weight[y > 0].sum()), float(sample_weight[y < 0].sum())
+    low, high = (Costs.from_asymmetry(minus / (plus + minus), total) for total in totals)
+    return CostLine(low, high)
+
+
+def best_on_ray(
+    scores: Sequence[PathScores], y: Sequence[Array], ray: CostLine, costs: Costs, prior_plus: float | None = None
+) -> Optimum:
+    """Stretch of a ray with the smallest cost on validation folds; of several that of the smallest total."""
+    return error_curve_of_scores(scores, y, ray).best(costs, prior_plus)[0]
 
 
 def line_envelope(scores: Sequence[PathScores], y: Sequence[Array], t: float, n_grid: int) -> RocCurve:

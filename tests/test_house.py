@@ -39,7 +39,7 @@ GROUND = (
         "touching",
         "nu",
     ),
-    *("proof", "evidence", "classifiers", "solution", "certificate", "judges", "units"),
+    *("proof", "evidence", "classifiers", "solution", "certificate", "judges", "units", "resume"),
 )
 EVERYTHING = ("",)
 
@@ -59,6 +59,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "tuning": (*GROUND, "plotting", "path", "roc", "cross_validation"),
     "empirical": (*GROUND, "plotting", "gaussian", "roc", "path.scores"),
     "exploration": (*GROUND, "plotting", "path", "roc", "empirical", "cross_validation"),
+    "training_asymmetry": (*GROUND, "path", "roc", "empirical", "cross_validation", "exploration"),
     "datasets": EVERYTHING,
     "plotting": GROUND,  # takes results by protocol, so that they can draw themselves
     "versions": ("__init__", "path.engines"),

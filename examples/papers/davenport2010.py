@@ -23,11 +23,11 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +36,13 @@ from matplotlib import pyplot as plt
 from scipy.stats import binom
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import NuSVC
-from tqdm import tqdm
 
 import paretoclf as pc
 from paretoclf.cross_validation import folds_of
 from paretoclf.empirical import compare_mean_ranks
 from paretoclf.nu import to_asymmetry
 from paretoclf.plotting import RankDisplay
+from paretoclf.resume import finish, replacing
 from paretoclf.tuning import choose, coordinate_descent, grid_search, smooth
 from paretoclf.tuning.cost_plane import plane_errors
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, Samples2Nu
@@ -407,42 +407,45 @@ def descent_seconds(cross: CrossValidation) -> float:
 
 def run(protocol: Protocol, folder: str | None, state: Path | None) -> list[dict[str, Any]]:
     """Rows of all realisations; with a state folder each has a file, and is not done again where that is there."""
-    every: list[tuple[Any, int, str, bool]] = []
+    tasks: dict[str, Any] = {}
     for i in range(protocol.realisations):
-        every += [(study, i, name, unbalanced) for name in protocol.sets for unbalanced in (False, True)]
-        every += [(extras, i, name, False) for name in protocol.extras if i < 3 and name in protocol.sets]
-    rows = []
-    for task, i, name, unbalanced in tqdm(every, desc="realisations", disable=not sys.stderr.isatty()):
-        kind = "extras" if task is extras else "unbalanced" if unbalanced else "balanced"
-        file = None if state is None else state / f"{name}-{i:03d}-{kind}.csv"
-        if file is not None and file.exists():
-            continue
-        found = task(realisation(name, i, unbalanced, folder, protocol), protocol)
-        rows += found
-        if file is not None:
-            write(file, found)
-    return rows if state is None else read(state)
+        for name in protocol.sets:
+            for kind in ("balanced", "unbalanced"):
+                tasks[f"{name}-{i:03d}-{kind}"] = partial(one, study, name, i, kind == "unbalanced", folder, protocol)
+        for name in protocol.extras:
+            if i < 3 and name in protocol.sets:
+                tasks[f"{name}-{i:03d}-extras"] = partial(one, extras, name, i, False, folder, protocol)
+    found = finish(tasks, state, Rows(), desc="realisations")
+    return [row for rows in found.values() for row in rows] if state is None else read(state)
 
 
-def write(file: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Write rows to a temporary name first, then renamed."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(f".{file.name}.tmp")
-    columns = list(dict.fromkeys(name for each in rows for name in each))
-    with temporary.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, columns, restval="")
-        writer.writeheader()
-        writer.writerows(rows)
-    os.replace(temporary, file)
+def one(task: Any, name: str, number: int, unbalanced: bool, folder: str | None, protocol: Protocol) -> Any:
+    """What is done with one realisation."""
+    return task(realisation(name, number, unbalanced, folder, protocol), protocol)
+
+
+class Rows:
+    """Rows as files: a `paretoclf.resume.Form`."""
+
+    suffix = ".csv"
+
+    def write(self, file: Path, piece: Sequence[dict[str, Any]]) -> None:
+        """Write them, with all columns that occur."""
+        columns = list(dict.fromkeys(name for each in piece for name in each))
+        with file.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, columns, restval="")
+            writer.writeheader()
+            writer.writerows(piece)
+
+    def read(self, file: Path) -> list[dict[str, Any]]:
+        """Read them; numbers as numbers."""
+        with file.open(newline="", encoding="utf-8") as stream:
+            return [{name: number(value) for name, value in each.items()} for each in csv.DictReader(stream)]
 
 
 def read(state: Path) -> list[dict[str, Any]]:
     """Rows of all realisations that are finished."""
-    rows: list[dict[str, Any]] = []
-    for file in sorted(state.glob("*-[0-9][0-9][0-9]-*.csv")):
-        with file.open(newline="", encoding="utf-8") as stream:
-            rows += [{name: number(value) for name, value in each.items()} for each in csv.DictReader(stream)]
-    return rows
+    return [row for file in sorted(state.glob("*-[0-9][0-9][0-9]-*.csv")) for row in Rows().read(file)]
 
 
 def number(value: str) -> Any:
@@ -625,6 +628,8 @@ def score_table(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def report(rows: Sequence[dict[str, Any]], protocol: Protocol, out: Path | None) -> None:
     """Print all tables; write them, and the figures, where there is a place for them."""
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
     tables = {
         "table_1_2_3": ("Tables 1 to 3: mean ranks, 1 the best", tables_1_to_3(rows)),
         "smoothing": ("Other windows", smoothing_table(rows)),
@@ -638,7 +643,8 @@ def report(rows: Sequence[dict[str, Any]], protocol: Protocol, out: Path | None)
         if table:
             print(f"\n{title}\n{shown(table)}")
             if out is not None:
-                write(out / f"{name}.csv", table)
+                with replacing(out / f"{name}.csv") as temporary:
+                    Rows().write(temporary, table)
     if out is None:
         return
     (out / "tables.md").write_text(pages(rows, protocol), encoding="utf-8")

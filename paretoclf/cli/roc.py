@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import zipfile
 from pathlib import Path
 from typing import Any, get_args
@@ -19,6 +18,7 @@ from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import to_json
 from paretoclf.empirical.nested import AlongPath, nested_rocs
 from paretoclf.errors import InputError
+from paretoclf.resume import replacing
 from paretoclf.roc import roc_of_scores, symmetric_t
 from paretoclf.roc.of_path import Vary
 from paretoclf.samples import dense
@@ -86,14 +86,11 @@ def _scaled(path: Path, X: Array) -> tuple[Array, bool]:
 
 
 def _draw(figure: Figure, out: Path) -> None:
-    temporary = out.with_name(f".{out.stem}.{os.getpid()}.tmp{out.suffix}")
     try:
-        figure.savefig(temporary, dpi=150)
-        os.replace(temporary, out)
+        with replacing(out) as temporary:
+            figure.savefig(temporary, dpi=150)
     except OSError as error:
         raise InputError(f"--out {out}: cannot be written ({error.strerror})") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _text(report: dict[str, Any]) -> str:

@@ -32,12 +32,12 @@ from paretoclf.datasets.dataset import Dataset
 from paretoclf.errors import InputError
 from paretoclf.tolerances import GRAM_PSD
 
-#: Distance parameter of twonorm, ringnorm and threenorm: each mean is 2 from the origin.
+#: Distance parameter of threenorm: each mean is 2 from the origin.
 A_TWO = 2 / np.sqrt(20)
 
 
-def make_twonorm(n: int = 400, rng: Rng = 0, *, a: float = A_TWO) -> Dataset:
-    """Twonorm: N(a 1, I) against N(-a 1, I) in 20 dimensions. Bayes error 2.275 % at the default a = 2/sqrt(20).
+def make_twonorm(n: int = 400, rng: Rng = 0, *, a: float | None = None, d: int = 20) -> Dataset:
+    """Twonorm: N(a 1, I) against N(-a 1, I). Bayes error 2.275 % at the default a = 2/sqrt(d), for every d.
 
     Parameters
     ----------
@@ -45,8 +45,10 @@ def make_twonorm(n: int = 400, rng: Rng = 0, *, a: float = A_TWO) -> Dataset:
         Number of samples, at least 2.
     rng : int or numpy.random.Generator
         Source of randomness.
-    a : float
-        Distance parameter.
+    a : float, optional
+        Distance parameter. Default: 2/sqrt(d), each mean at a distance of 2 from the origin.
+    d : int
+        Number of features; 20 in the benchmarks, 2 in Bach et al. 2006.
 
     Returns
     -------
@@ -55,7 +57,7 @@ def make_twonorm(n: int = 400, rng: Rng = 0, *, a: float = A_TWO) -> Dataset:
     Raises
     ------
     InputError
-        If n < 2 or a is not positive.
+        If n < 2, a is not positive or d < 1.
 
     Examples
     --------
@@ -63,21 +65,22 @@ def make_twonorm(n: int = 400, rng: Rng = 0, *, a: float = A_TWO) -> Dataset:
     >>> make_twonorm(100)
     Dataset('twonorm': 100 samples, 20 features, 44 of +1 (mean +a), 56 of -1 (mean -a))
     """
-    a, rng = check_positive_number(a, "a"), check_rng(rng)
+    a, d = _distance(a, d)
+    rng = check_rng(rng)
     y = _labels(n, 0.5, rng)
-    X = rng.standard_normal((n, 20)) + a * y[:, None]
+    X = rng.standard_normal((n, d)) + a * y[:, None]
     return _dataset("twonorm", X, y, "mean +a", "mean -a", f"Breiman 1996, a = {a:.6g}")
 
 
-def make_ringnorm(n: int = 400, rng: Rng = 0, *, a: float = A_TWO) -> Dataset:
-    """Ringnorm: N(0, 4 I), which is +1, against N(a 1, I) in 20 dimensions.
+def make_ringnorm(n: int = 400, rng: Rng = 0, *, a: float | None = None, d: int = 20) -> Dataset:
+    """Ringnorm: N(0, 4 I), which is +1, against N(a 1, I).
 
-    Two values of a are in use. The default a = 2/sqrt(20), Bayes error 1.24 %, is that of the benchmark files (DELVE,
-    IDA, KEEL); Breiman's report and R's mlbench have a = 1/sqrt(20), Bayes error 1.51 %.
+    Two values of a are in use in 20 dimensions. The default a = 2/sqrt(d), Bayes error 1.24 %, is that of the benchmark
+    files (DELVE, IDA, KEEL); Breiman's report and R's mlbench have a = 1/sqrt(20), Bayes error 1.51 %.
 
     Parameters
     ----------
-    n, rng, a
+    n, rng, a, d
         As in `make_twonorm`.
 
     Returns
@@ -87,7 +90,7 @@ def make_ringnorm(n: int = 400, rng: Rng = 0, *, a: float = A_TWO) -> Dataset:
     Raises
     ------
     InputError
-        If n < 2 or a is not positive.
+        If n < 2, a is not positive or d < 1.
 
     Examples
     --------
@@ -95,9 +98,10 @@ def make_ringnorm(n: int = 400, rng: Rng = 0, *, a: float = A_TWO) -> Dataset:
     >>> make_ringnorm(100, a=1 / 20**0.5).notes
     'Breiman 1996, a = 0.223607'
     """
-    a, rng = check_positive_number(a, "a"), check_rng(rng)
+    a, d = _distance(a, d)
+    rng = check_rng(rng)
     y = _labels(n, 0.5, rng)
-    noise = rng.standard_normal((n, 20))
+    noise = rng.standard_normal((n, d))
     X = np.where(y[:, None] > 0, 2 * noise, a + noise)
     return _dataset("ringnorm", X, y, "N(0, 4 I)", "N(a 1, I)", f"Breiman 1996, a = {a:.6g}")
 
@@ -311,6 +315,12 @@ def _factor(cov: Any, d: int, name: str) -> Array:
     if values[0] < -GRAM_PSD * max(values[-1], 0.0) or values[-1] < 0:
         raise InputError(f"{name} must be positive semidefinite, got an eigenvalue {values[0]:g}")
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def _distance(a: float | None, d: int) -> tuple[float, int]:
+    """Distance parameter and dimension; each mean is 2 from the origin by default."""
+    d = check_count(d, "d", 1)
+    return (2 / float(np.sqrt(d)) if a is None else check_positive_number(a, "a")), d
 
 
 def _labels(n: int, prior_plus: float, rng: np.random.Generator) -> Array:

@@ -14,5 +14,6 @@ from paretoclf.empirical.ranks import RankComparison as RankComparison
 from paretoclf.empirical.ranks import compare_mean_ranks as compare_mean_ranks
 from paretoclf.empirical.ranks import compare_ranks as compare_ranks
 from paretoclf.empirical.ranks import nemenyi_difference as nemenyi_difference
+from paretoclf.empirical.signed_ranks import signed_rank_greater as signed_rank_greater
 from paretoclf.empirical.tradeoff import EmpiricalTradeoff as EmpiricalTradeoff
 from paretoclf.empirical.tradeoff import empirical_tradeoff as empirical_tradeoff

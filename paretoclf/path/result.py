@@ -243,9 +243,11 @@ class Path(OnPieces):
 
     def _most_multipliers(self) -> Array:
         """A bound on the sum of the multipliers at each knot: those of either class add up to the same."""
-        positive = self.y > 0
-        caps = [self.caps(float(t)) for t in self.pieces.t]
-        return np.array([2.0 * min(c[positive].sum(), c[~positive].sum()) for c in caps])
+        positive, t = self.y > 0, self.pieces.t
+        ends = [self.caps(float(end)) for end in t[[0, -1]]]  # affine in between
+        share = (t - t[0]) / (t[-1] - t[0])
+        sums = [(1 - share) * ends[0][one].sum() + share * ends[1][one].sum() for one in (positive, ~positive)]
+        return np.asarray(2.0 * np.minimum(*sums))
 
     def _expand(self, points: Array) -> tuple[Array, Array, Array]:
         """Multipliers (n, k), caps (n, k) and intercepts (k,) at increasing points."""

@@ -16,6 +16,7 @@ from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_spec
 from paretoclf.path.pieces import Pieces
+from paretoclf.resume import replacing
 from paretoclf.samples import Samples
 
 
@@ -50,19 +51,14 @@ def write_arrays(file: str | os.PathLike[str], gram: Gram, y: Array, seconds: fl
         stored["pivots"] = gram.pivots
     if not target.parent.is_dir():
         raise InputError(f"file must lie in a folder that there is, got {target}: there is no folder {target.parent}")
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as stream:
-            np.savez_compressed(
-                stream,
-                y=y,
-                kernel=np.array(json.dumps(kernel_spec(gram.kernel))),
-                seconds=np.array(seconds),
-                **stored,
-            )
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(target) as temporary:
+        np.savez_compressed(
+            temporary,
+            y=y,
+            kernel=np.array(json.dumps(kernel_spec(gram.kernel))),
+            seconds=np.array(seconds),
+            **stored,
+        )
 
 
 def _stored(X: Samples) -> dict[str, Any]:

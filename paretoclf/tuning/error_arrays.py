@@ -31,6 +31,7 @@ from paretoclf.kernels import RBF
 from paretoclf.memory import require_memory
 from paretoclf.path.legs import shows_progress
 from paretoclf.path.nu_grid import NuGrid, nu_grid
+from paretoclf.resume import replacing
 
 Counts = npt.NDArray[np.float32]
 
@@ -221,14 +222,12 @@ class CrossValidation:
 
     def _write(self, file: Path) -> None:
         a = self.arrays
-        temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-        with temporary.open("wb") as stream:
+        with replacing(file) as temporary, temporary.open("wb") as stream:  # a name may end in anything
             np.savez(
                 stream, problem=np.array(self._fingerprint()), false_positives=a.false_positives,
                 false_negatives=a.false_negatives, trivial=a.trivial, refused=a.refused, evaluated=a.evaluated,
                 seconds=np.array(a.seconds),
             )  # fmt: skip
-        os.replace(temporary, file)
 
     def _read(self, file: Path) -> None:
         try:

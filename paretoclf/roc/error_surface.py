@@ -1,0 +1,256 @@
+r"""Held-out errors over two parameters, t and a shift of the intercept, each fold apart.
+
+A path has a classifier for each t; with its threshold moved, :math:`f_t(x)+s`, there is one for each pair (t, s). At a
+fixed t the pooled scores of all folds are finitely many thresholds; so the best s is found among all of them, exactly.
+The best pair is found among all s at given t. For every ratio of costs it is a vertex of the upper hull of these
+counts: one pass over the scores answers for all costs, and nothing is trained again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paretoclf.checks import Array, Index, Mask, real_array
+from paretoclf.costs import CostLine
+from paretoclf.errors import InputError
+from paretoclf.path.scores import PathScores
+from paretoclf.roc.crossings import BLOCK
+from paretoclf.roc.error_curve import ErrorCurve, error_curve_of_scores
+from paretoclf.roc.hull import upper_hull
+from paretoclf.roc.of_path import checked_folds
+from paretoclf.tolerances import ROC_TIE
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ErrorSurface:
+    """False positives and false negatives of ``f_t(x) + shift``, for every t and every shift, fold by fold.
+
+    What is chosen here is chosen by the labels that judge it: `asymmetry_study` judges such choices elsewhere.
+
+    Attributes
+    ----------
+    folds : tuple of PathScores
+        Scores of the samples of each fold, along its own path.
+    y : tuple of array
+        Their labels, -1 and +1.
+    line : CostLine, optional
+        The line of the paths.
+
+    Raises
+    ------
+    InputError
+        If labels and scores do not fit, a fold is empty, or a class is missing in all folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc import ErrorSurface
+    >>> fold = PathScores(np.array([0.0, 1.0]), np.array([[-2.0], [-3.0], [0.0]]), np.array([[1.0], [2.0], [0.0]]))
+    >>> surface = ErrorSurface([fold, fold], [[-1, 1, -1], [1, 1, -1]])
+    >>> surface.counts(1.0, shift=-0.5).tolist()  # a fold a row: false positives, false negatives
+    [[1, 0], [0, 0]]
+    >>> surface.best([0.2, 0.8], [0.0, 0.5, 1.0])  # where it is best, for two asymmetries of the costs
+    (array([1., 1.]), array([-1.5, -0.5]))
+    """
+
+    folds: tuple[PathScores, ...]
+    y: tuple[Array, ...]
+    line: CostLine | None = None
+
+    def __post_init__(self) -> None:
+        folds, labels = checked_folds(self.folds, self.y)
+        empty = [k for k, label in enumerate(labels) if label.size == 0]
+        if empty:
+            raise InputError(f"folds[{empty[0]}] must have samples, got none")
+        object.__setattr__(self, "folds", tuple(folds))
+        object.__setattr__(self, "y", tuple(label.copy() for label in labels))
+
+    def __repr__(self) -> str:
+        return f"ErrorSurface({len(self.folds)} folds, {self.n_plus} positives, {self.n_minus} negatives)"
+
+    @property
+    def sizes(self) -> Index:
+        """Samples of each fold."""
+        return np.array([label.size for label in self.y])
+
+    @property
+    def n_plus(self) -> int:
+        """Positives of all folds."""
+        return int(sum(np.count_nonzero(label > 0) for label in self.y))
+
+    @property
+    def n_minus(self) -> int:
+        """Negatives of all folds."""
+        return int(self.sizes.sum()) - self.n_plus
+
+    def curve(self, shift: float = 0.0) -> ErrorCurve:
+        """Errors of all folds over t at one shift, as exact step functions."""
+        moved = (
+            [PathScores(fold.t, fold.start + shift, fold.end + shift) for fold in self.folds] if shift else self.folds
+        )
+        return error_curve_of_scores(list(moved), list(self.y), self.line)
+
+    def counts(self, t: Any, shift: Any = 0.0) -> Index:
+        """False positives and false negatives of each fold.
+
+        Parameters
+        ----------
+        t, shift : float or array of shape (q,)
+            Where; a shift may be infinite: one label for all.
+
+        Returns
+        -------
+        int array of shape (folds, 2) or (q, folds, 2)
+        """
+        at, by = np.broadcast_arrays(np.atleast_1d(real_array(t, "t")), real_array(shift, "shift"))
+        found = np.empty((at.size, len(self.folds), 2), dtype=np.int64)
+        for k, (fold, label) in enumerate(zip(self.folds, self.y, strict=True)):
+            positive = fold(np.ascontiguousarray(at)) + by >= 0
+            found[:, k, 0] = np.count_nonzero(positive[label < 0], axis=0)
+            found[:, k, 1] = np.count_nonzero(~positive[label > 0], axis=0)
+        return found[0] if np.ndim(t) == 0 and np.ndim(shift) == 0 else found
+
+    def costs(self, asymmetries: Any, t: Any, shift: Any = 0.0) -> Array:
+        """Mean cost of a sample in each fold, a miss costing ``2 g`` and a false alarm ``2 (1 - g)``.
+
+        Parameters
+        ----------
+        asymmetries : float or array of shape (q,)
+            Testing asymmetries g, strictly between 0 and 1.
+        t, shift : float or array of shape (q,)
+            One for each asymmetry, or one for all.
+
+        Returns
+        -------
+        array of shape (q, folds)
+            At g = 1/2 the shares of errors.
+        """
+        g = checked_asymmetries(asymmetries)
+        at, by, _ = np.broadcast_arrays(np.atleast_1d(real_array(t, "t")), np.atleast_1d(real_array(shift, "shift")), g)
+        counts = self.counts(at, by)
+        return np.asarray(2 * (g[:, None] * counts[..., 1] + (1 - g)[:, None] * counts[..., 0]) / self.sizes)
+
+    def best_shifts(self, asymmetries: Any, t: Any) -> Array:
+        """Shift of the smallest cost of all folds together, at a given t for each asymmetry.
+
+        Of several the one nearest to 0; in the middle of those with the same labels, but 0 where that is one of them.
+
+        Parameters
+        ----------
+        asymmetries : array of shape (q,)
+            Testing asymmetries, strictly between 0 and 1.
+        t : array of shape (q,)
+            One for each, or one for all.
+
+        Returns
+        -------
+        array of shape (q,)
+            Infinite where one label for all is best.
+        """
+        g = checked_asymmetries(asymmetries)
+        at = np.ascontiguousarray(np.broadcast_to(real_array(t, "t"), g.shape))
+        found = np.empty(g.size)
+        for low, high in self._blocks(g.size):
+            some = self._thresholds(at[low:high])
+            fn, fp = self.n_plus - some.tp, np.arange(len(some.tp))[:, None] - some.tp
+            cost = g[low:high] * fn + (1 - g[low:high]) * fp
+            cost[~some.apart] = np.inf
+            tied = cost <= cost.min(axis=0) * (1 + ROC_TIE)
+            size = np.minimum(np.abs(some.shift), np.finfo(float).max)  # the infinite ones of the tied can win, too
+            rank = np.argmin(np.where(tied, size, np.inf), axis=0)
+            found[low:high] = some.shift[rank, np.arange(high - low)]
+        return found
+
+    def best(self, asymmetries: Any, t: Any) -> tuple[Array, Array]:
+        """Where the cost of all folds together is smallest, for each asymmetry: among all shifts at all given t.
+
+        Read off the upper hull of all these counts, which is found once. Of several t with the same counts the one
+        nearest to where the training asymmetry is the testing one (without a line, to the middle) is taken.
+
+        Parameters
+        ----------
+        asymmetries : array of shape (q,)
+            Testing asymmetries, strictly between 0 and 1.
+        t : array of shape (p,)
+            Candidates.
+
+        Returns
+        -------
+        t, shift : array of shape (q,)
+        """
+        g = checked_asymmetries(asymmetries)
+        grid = np.atleast_1d(real_array(t, "t"))
+        largest = np.full((grid.size, self.n_minus + 1), -1, dtype=np.int32)  # true positives at each false positives
+        for low, high in self._blocks(grid.size):
+            some = self._thresholds(grid[low:high])
+            rank, column = np.nonzero(some.apart)
+            tp = some.tp[rank, column]
+            np.maximum.at(largest, (low + column, rank - tp), tp)
+        most = largest.max(axis=0).astype(np.int64)
+        seen = np.flatnonzero(most >= 0)
+        fp, tp, _ = upper_hull(seen, most[seen], self.n_minus, self.n_plus)
+        change = np.diff(fp) / (np.diff(fp) + np.diff(tp))
+        vertex = np.searchsorted(change, g)
+        wished = self._trained_for(g)
+        at = np.empty(g.size, dtype=np.intp)
+        for j in np.unique(vertex):
+            mine = np.flatnonzero(vertex == j)
+            having = np.flatnonzero(largest[:, fp[j]] == tp[j])
+            at[mine] = having[np.argmin(np.abs(grid[having] - wished[mine][:, None]), axis=1)]
+        shift = np.empty(g.size)
+        for low, high in self._blocks(g.size):
+            some = self._thresholds(grid[at[low:high]])
+            shift[low:high] = some.shift[(fp + tp)[vertex[low:high]], np.arange(high - low)]
+        return grid[at], shift
+
+    def _trained_for(self, g: Array) -> Array:
+        """Where on the line the asymmetry is g; the middle without a line of one total."""
+        ends = self.folds[0].t[[0, -1]]
+        if self.line is None or not np.isclose(self.line.start.total, self.line.stop.total):
+            return np.full(g.size, ends.mean())
+        first, last = self.line.start.asymmetry, self.line.stop.asymmetry
+        return np.asarray(ends[0] + (g - first) / (last - first) * (ends[1] - ends[0]))
+
+    def _blocks(self, size: int) -> list[tuple[int, int]]:
+        width = max(1, BLOCK // int(self.sizes.sum()))
+        return [(low, min(low + width, size)) for low in range(0, size, width)]
+
+    def _thresholds(self, t: Array) -> _Thresholds:
+        """All thresholds at some t, column by column: the r highest scores are labelled +1, r = 0, 1, ..., m."""
+        pooled = np.concatenate([fold(np.ascontiguousarray(t)) for fold in self.folds])
+        rounding = np.concatenate([fold.rounding for fold in self.folds])
+        positive = np.concatenate(self.y) > 0
+        order = np.argsort(-pooled, axis=0, kind="stable")
+        ordered, known = np.take_along_axis(pooled, order, axis=0), rounding[order]
+        edge = np.full((1, t.size), np.inf)
+        high, low = np.concatenate([edge, ordered]), np.concatenate([ordered, -edge])
+        apart = np.ones(high.shape, dtype=bool)  # no threshold separates a tie
+        apart[1:-1] = ordered[:-1] - ordered[1:] > known[:-1] + known[1:]
+        with np.errstate(invalid="ignore"):
+            shift = np.where((high >= 0) & (low < 0), 0.0, -0.5 * (high + low))
+        tp = np.concatenate([np.zeros((1, t.size), dtype=np.int64), np.cumsum(positive[order], axis=0)])
+        return _Thresholds(tp, shift, apart)
+
+
+@dataclass(frozen=True, eq=False)
+class _Thresholds:
+    """For each number of samples labelled +1: true positives, shift, whether it is possible; shape (m + 1, q)."""
+
+    tp: npt.NDArray[np.int64]
+    shift: Array
+    apart: Mask
+
+
+def checked_asymmetries(values: Any) -> Array:
+    """Testing asymmetries as an array; each strictly between 0 and 1."""
+    g = np.atleast_1d(real_array(values, "asymmetries"))
+    wrong = g[~((g > 0) & (g < 1))]
+    if g.ndim != 1 or g.size == 0 or wrong.size:
+        given = f"{wrong[0]:g}" if wrong.size else f"an array of shape {g.shape}"
+        raise InputError(f"asymmetries must be numbers strictly between 0 and 1, at least one, got {given}")
+    return g

@@ -1,0 +1,374 @@
+r"""Does it pay to train with other costs than those of use? The nested experiment of Bach et al. (2006), section 4.3.
+
+For each *testing asymmetry* g (a miss costs 2g, a false alarm 2(1 - g)) there are three classifiers:
+
+====  ============================================================================================================
+one   trained with the asymmetry g
+int   the same, with its intercept shifted
+all   trained with another asymmetry, and its intercept shifted
+====  ============================================================================================================
+
+Shifts and training asymmetries are chosen on inner folds of each training part, and the three are judged on the outer
+folds. In the paper a choice is kept only where its costs on the inner folds are significantly below those of "one"
+(one-tailed signed-rank test); else "one" takes its place. This is the *fall-back*; the study has both tables.
+
+**The total.** The paper does not say what C_plus + C_minus is, and much depends on it: with a small one the classifier
+trained for uneven costs gives one label to all. Here it is chosen in each outer training part, for all three alike and
+for all g: of six totals the one with which "one" has the smallest mean cost on the inner folds, over all g. Or, as in
+section 3.2, ``totals="ray"``: up the ray ``C_plus n_plus = C_minus n_minus`` the one with the fewest errors on the
+inner folds (of several stretches of the ray that of the smallest total, its middle). Or it is given.
+
+**Nothing is fitted for a g.** On the line of this total each fold has one exact path. The three classifiers of all
+testing asymmetries are read off the scores along these paths (`ErrorSurface`): the shift among all shifts, the training
+asymmetry among all testing ones, with all shifts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path as Folder
+from typing import Any, Literal
+
+import numpy as np
+
+from paretoclf.checks import Array, Index, check_count, real_array
+from paretoclf.costs import CostLine, Costs
+from paretoclf.cross_validation import Samples, TrainingPart, folds_of
+from paretoclf.empirical.nested import outer_folds
+from paretoclf.empirical.signed_ranks import signed_rank_greater
+from paretoclf.errors import InputError
+from paretoclf.exploration import best_on_ray, ray_of
+from paretoclf.path.declared import path_problem
+from paretoclf.path.lines import CostProblem, trace_costs
+from paretoclf.path.result import Path
+from paretoclf.path.scores import PathScores
+from paretoclf.resume import Arrays, finish
+from paretoclf.roc.error_surface import ErrorSurface, checked_asymmetries
+
+KINDS = ("one", "int", "all")
+#: Totals to choose from, and the part of the ray for ``totals="ray"``.
+TOTALS = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
+RAY = (1e-4, 1e2)
+COMPARISONS = (("one", "all"), ("all", "one"), ("int", "all"), ("all", "int"), ("one", "int"), ("int", "one"))
+
+
+@dataclass(frozen=True, eq=False)
+class Mismatch:
+    """The testing asymmetry at which "all" gains most over "one" on the first outer fold: a row of the paper's Table 2.
+
+    Attributes
+    ----------
+    testing, training : float
+        The two asymmetries; they are equal where "all" is nowhere better on the first fold.
+    costs : array of shape (3, folds)
+        Of "one", "int" and "all" as chosen on the first outer fold, with the same training asymmetry and shift in each
+        fold, trained on its training part.
+    """
+
+    testing: float
+    training: float
+    costs: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AsymmetryStudy:
+    """Costs of "one", "int" and "all" on outer folds, for many testing asymmetries.
+
+    Attributes
+    ----------
+    asymmetries : array of shape (k,)
+        Testing asymmetries.
+    level : float
+        Of all tests.
+    totals : array of shape (folds,)
+        C_plus + C_minus in each outer fold.
+    training : array of shape (folds, 3, k)
+        Training asymmetries of "one", "int" and "all".
+    shifts : array of shape (folds, 3, k)
+        Shifts of their intercepts; infinite where one label is given to all.
+    p : array of shape (folds, 3, k)
+        p-values of "its costs on the inner folds are below those of one".
+    raw_costs : array of shape (3, k, folds)
+        Costs on the outer folds, whether significant on the inner ones or not.
+    mismatch : Mismatch
+    seconds : array of shape (folds, 2)
+        Processor time of each outer fold: for its paths, and to read off all choices and costs.
+    """
+
+    asymmetries: Array
+    level: float
+    totals: Array
+    training: Array
+    shifts: Array
+    p: Array
+    raw_costs: Array
+    mismatch: Mismatch
+    seconds: Array
+
+    def __repr__(self) -> str:
+        found = self.acceptances()
+        shown = ", ".join(f"{name} {100 * share:.1f} %" for name, share in found.items())
+        return f"AsymmetryStudy({self.asymmetries.size} asymmetries, {self.totals.size} folds: {shown})"
+
+    @property
+    def kept(self) -> Any:
+        """Where a choice is significantly better than "one" on the inner folds, shape (folds, 3, k)."""
+        return self.p <= self.level
+
+    def costs(self, fall_back: bool = True) -> Array:
+        """Costs on the outer folds, shape (3, k, folds); with "one" in place of what is not significantly better."""
+        kept = np.moveaxis(self.kept, 0, 2) if fall_back else np.True_
+        return np.asarray(np.where(kept, self.raw_costs, self.raw_costs[0]))
+
+    def acceptances(self, fall_back: bool = True) -> dict[str, float]:
+        """Share of the testing asymmetries at which one classifier costs significantly more than another.
+
+        ``one>all`` means that the costs of "one" are larger: "all" wins.
+        """
+        costs = dict(zip(KINDS, self.costs(fall_back), strict=True))
+        return {
+            f"{a}>{b}": float((signed_rank_greater(costs[a] - costs[b]) <= self.level).mean()) for a, b in COMPARISONS
+        }
+
+
+def asymmetry_study(
+    svm: CostProblem,
+    asymmetries: Any = None,
+    *,
+    folds: int = 10,
+    inner: int = 10,
+    totals: Sequence[float] | Literal["ray"] = TOTALS,
+    level: float = 0.05,
+    rng: int | np.random.Generator = 0,
+    transformer: Any = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    state: str | Folder | None = None,
+    name: str = "fold",
+) -> AsymmetryStudy:
+    """Compare classifiers trained with the asymmetry of use, with a shifted intercept, and with another asymmetry.
+
+    Parameters
+    ----------
+    svm : TwoCSVM
+        The whole problem, as for `cross_validated_roc`.
+    asymmetries : array of shape (k,), optional
+        Testing asymmetries, strictly between 0 and 1, at least two. Default: 1000, the middles of as many equal parts.
+        The training asymmetries that "all" can choose from are the same.
+    folds, inner : int
+        Outer folds, and validation folds inside of each training part; stratified and shuffled.
+    totals : sequence of float, or "ray"
+        C_plus + C_minus: one of these, that with which "one" does best on the inner folds; or the best one of the ray.
+    level : float
+        Level of all tests, strictly between 0 and 1.
+    rng : int or numpy.random.Generator
+        Randomness of all folds.
+    transformer : scikit-learn transformer, optional
+        Fitted on each training part, such as ``StandardScaler()``.
+    n_jobs : int, optional
+        Processes at work, as for joblib. The result does not depend on it.
+    progress : bool, optional
+        Whether to show a progress bar, with the time that is left; by default on a terminal.
+    state : str or Path, optional
+        Folder in which each finished outer fold becomes a file, and from which a run that was stopped goes on.
+    name : str
+        How these files begin.
+
+    Returns
+    -------
+    AsymmetryStudy
+
+    Raises
+    ------
+    InputError
+        If an asymmetry is not strictly between 0 and 1, a class has fewer samples than there are folds, or the state is
+        of other samples or options.
+    DegeneratePathError
+        If a path cannot be followed.
+
+    References
+    ----------
+    Bach, Heckerman & Horvitz (2006), JMLR 7, section 4.3, Tables 1 and 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> data = pc.datasets.load("twonorm", n=80)
+    >>> study = pc.asymmetry_study(pc.TwoCSVM(data.X, data.y), np.linspace(0.1, 0.9, 9), folds=5, inner=5)
+    >>> sorted(study.acceptances())
+    ['all>int', 'all>one', 'int>all', 'int>one', 'one>all', 'one>int']
+    >>> study.costs().shape  # "one", "int", "all"; asymmetries; folds
+    (3, 9, 5)
+    """
+    path_problem(svm, only="costs")
+    g = checked_asymmetries((np.arange(1000) + 0.5) / 1000 if asymmetries is None else asymmetries)
+    if g.size < 2 or g.min() == g.max():
+        raise InputError(f"asymmetries must be at least two different numbers, got {g.size}: {g[0]:g}")
+    if not 0 < level < 1:
+        raise InputError(f"level must lie strictly between 0 and 1, got {level!r}")
+    check_count(inner, "inner", 2)
+    candidates = RAY if isinstance(totals, str) and totals == "ray" else _checked_totals(totals)
+    samples = Samples.of(svm, transformer)
+    (parts,) = outer_folds(svm.y, folds, 1, rng)
+    for train, _, _ in parts:
+        smaller = int(min((svm.y[train] > 0).sum(), (svm.y[train] < 0).sum()))
+        if smaller < inner:
+            raise InputError(
+                f"inner must be at most the size of the smaller class of each training part ({smaller}), got {inner}"
+            )
+    judge = _Judge(samples, g, candidates, isinstance(totals, str), int(inner), level)
+    tasks = {f"{name}-{k:02d}": partial(judge, *part) for k, part in enumerate(parts)}
+    folder, form = None if state is None else Folder(state), Arrays(judge.fingerprint(parts))
+    found = list(finish(tasks, folder, form, n_jobs=n_jobs, progress=progress, desc=name).values())
+
+    def stacked(key: str) -> Array:
+        return np.stack([fold[key] for fold in found])
+
+    raw, p = np.moveaxis(stacked("costs"), 0, 2), stacked("p")
+    gain = np.where(p[0, 2] <= level, raw[0, :, 0] - raw[2, :, 0], 0.0)
+    at = int(np.argmax(gain))
+    chosen = np.stack([found[0][key][:, at] for key in ("training", "shifts")])
+    lost = p[0, :, at] > level  # fallen back to "one"
+    chosen[:, lost] = chosen[:, :1]
+    again = {
+        f"{name}-mismatch-{k:02d}": partial(judge.again, train, test, float(fold["total"]), at, chosen)
+        for k, ((train, test, _), fold) in enumerate(zip(parts, found, strict=True))
+    }
+    costs = [each["costs"] for each in finish(again, folder, form, n_jobs=n_jobs, progress=False).values()]
+    return AsymmetryStudy(
+        g, level, stacked("total"), stacked("training"), stacked("shifts"), p, raw,
+        Mismatch(float(g[at]), float(chosen[0, 2]), np.stack(costs, axis=1)), stacked("seconds"),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """One outer fold: what is chosen in its training part, and what it costs on the test part."""
+
+    samples: Samples = field(repr=False)
+    asymmetries: Array
+    totals: tuple[float, ...]
+    on_ray: bool
+    inner: int
+    level: float
+
+    def __call__(self, train: Index, test: Index, seed: int) -> dict[str, Any]:
+        began, g = time.process_time(), self.asymmetries
+        labels, weight = self.samples.y[train], self.samples.sample_weight[train]
+        ray = None if len(self.totals) == 1 else ray_of(labels, weight, (min(RAY[0], *self.totals), max(self.totals)))
+        held = [
+            (_Part.of(self.samples.part(train[rest]), ray), train[fold])
+            for rest, fold in folds_of(labels, self.inner, seed)
+        ]
+        y = tuple(self.samples.y[rows] for _, rows in held)
+        t = self._at(g)
+        if self.on_ray:
+            assert ray is not None
+            along = [part.scores(part.hub, rows) for part, rows in held]
+            totals: tuple[float, ...] = (ray.at(best_on_ray(along, y, ray, Costs(1.0, 1.0)).t).total,)
+        else:
+            totals = self.totals
+        best, least = None, np.inf
+        for each in totals:
+            line = self._line(each)
+            surface = ErrorSurface(tuple(part.scores(part.along(line), rows) for part, rows in held), y, line)
+            cost = float(_pooled(surface.costs(g, t), surface).mean())
+            if cost < least:
+                best, least = (each, line, surface), cost
+        assert best is not None
+        total, line, surface = best
+        outer = self._outer(train, test, line)
+        traced = time.process_time()
+        where = {"one": (t, np.zeros(g.size)), "int": (t, surface.best_shifts(g, t)), "all": surface.best(g, t)}
+        inside = {kind: surface.costs(g, *at) for kind, at in where.items()}
+        # More freedom that gains nothing is not used: "all" is "int" there.
+        better = _pooled(inside["all"], surface) < _pooled(inside["int"], surface)
+        shifted, best_of_all = where["int"], where["all"]
+        where["all"] = np.where(better, best_of_all[0], shifted[0]), np.where(better, best_of_all[1], shifted[1])
+        inside["all"] = np.where(better[:, None], inside["all"], inside["int"])
+        return {
+            "total": np.array(total),
+            "training": np.stack([self._of(where[kind][0]) for kind in KINDS]),
+            "shifts": np.stack([where[kind][1] for kind in KINDS]),
+            "p": np.stack([signed_rank_greater(inside["one"] - inside[kind]) for kind in KINDS]),
+            "costs": np.stack([outer.costs(g, *where[kind])[:, 0] for kind in KINDS]),
+            "seconds": np.array([traced - began, time.process_time() - traced]),
+        }
+
+    def again(self, train: Index, test: Index, total: float, at: int, chosen: Array) -> dict[str, Any]:
+        """Costs at one testing asymmetry of classifiers that were chosen in another fold."""
+        outer = self._outer(train, test, self._line(total))
+        g = np.repeat(self.asymmetries[at], len(KINDS))
+        return {"costs": outer.costs(g, self._at(chosen[0]), chosen[1])[:, 0]}
+
+    def fingerprint(self, parts: Sequence[tuple[Index, Index, int]]) -> str:
+        """Of everything that the files depend on."""
+        code, X = hashlib.sha256(), self.samples.X
+        for array in (X.toarray() if hasattr(X, "toarray") else X, self.samples.y, self.samples.sample_weight):
+            code.update(np.ascontiguousarray(array).tobytes())
+        for train, test, seed in parts:
+            code.update(np.concatenate([train, test, [seed]]).astype(np.int64).tobytes())
+        code.update(self.asymmetries.tobytes())
+        options = (
+            self.samples.kernel,
+            self.samples.rank,
+            self.samples.transformer,
+            self.totals,
+            self.inner,
+            self.level,
+        )
+        code.update(repr(options).split(" at 0x")[0].encode())
+        return code.hexdigest()
+
+    def _line(self, total: float) -> CostLine:
+        ends = self.asymmetries.min(), self.asymmetries.max()
+        return CostLine(*(Costs.from_asymmetry(float(end), total) for end in ends))
+
+    def _outer(self, train: Index, test: Index, line: CostLine) -> ErrorSurface:
+        part = _Part.of(self.samples.part(train), None)
+        return ErrorSurface((part.scores(part.along(line), test),), (self.samples.y[test],), line)
+
+    def _at(self, asymmetries: Array) -> Array:
+        """Where on the line these asymmetries are."""
+        low, high = self.asymmetries.min(), self.asymmetries.max()
+        return np.asarray(np.clip((asymmetries - low) / (high - low), 0.0, 1.0))
+
+    def _of(self, t: Array) -> Array:
+        low, high = self.asymmetries.min(), self.asymmetries.max()
+        return np.asarray(low + t * (high - low))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A training part, and its ray, from which its lines set out, where there are several."""
+
+    part: TrainingPart
+    hub: Path | None
+
+    @classmethod
+    def of(cls, part: TrainingPart, ray: CostLine | None) -> _Part:
+        return cls(part, None if ray is None else trace_costs(part.problem, ray.start, ray.stop, progress=False))
+
+    def along(self, line: CostLine) -> Path:
+        return trace_costs(self.part.problem, line.start, line.stop, hub=self.hub, progress=False)
+
+    def scores(self, path: Path | None, rows: Index) -> PathScores:
+        assert path is not None
+        return self.part.scores(path, rows)
+
+
+def _checked_totals(totals: Any) -> tuple[float, ...]:
+    values = real_array(totals, 'totals (or "ray")')
+    if values.ndim != 1 or values.size == 0 or not ((values > 0) & np.isfinite(values)).all():
+        raise InputError(f'totals must be positive numbers, at least one, or "ray", got {totals!r}')
+    return tuple(sorted(values.tolist()))
+
+
+def _pooled(costs: Array, surface: ErrorSurface) -> Array:
+    """Mean cost of a sample over all folds, rounded so that equal counts are equal."""
+    return np.asarray(np.round(costs @ surface.sizes / surface.sizes.sum(), 12))
