@@ -14,6 +14,7 @@ best intercept for a slope, and all that are as good, are known exactly.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -168,8 +169,8 @@ class _Side:
         down = np.minimum(1.0, total[:, None] / np.where(now > 0, now, 1.0))
         return np.asarray(np.where(missing > 0.0, alpha + room * share, alpha * down))
 
-    def residual(self, slack: Array, size: Array, unit: Array) -> Array:
-        """Largest residual of the conditions of the samples, with ``y_i f_i - rho`` and its size; uses up slack.
+    def residuals(self, slack: Array, size: Array, unit: Array) -> tuple[Array, Array]:
+        """Largest residuals of box and complementarity, with ``y_i f_i - rho`` and its size; uses up slack.
 
         ``unit`` (k,) is that of the multipliers.
 
@@ -182,7 +183,8 @@ class _Side:
         share -= (self.cap / unit)[:, None]
         off_cap = np.maximum(slack, share, out=share).min(axis=1)
         low, high = self.ends
-        return np.asarray(np.max([-low / unit, (high - self.cap) / unit, off_zero, -off_cap], axis=0))
+        box = np.maximum(np.maximum(-low, high - self.cap) / unit, 0.0)
+        return box, np.maximum(np.maximum(off_zero, -off_cap), 0.0)
 
 
 def _unit(cap: Array, nu: Any) -> Array:
@@ -214,8 +216,10 @@ class Graded:
 
     Attributes
     ----------
-    primal_value, dual_value, gap, residual, rounding, scale : array of shape (k,)
+    primal_value, dual_value, gap, rounding, scale : array of shape (k,)
         As in a certificate.
+    residuals : mapping of str to array of shape (k,)
+        Largest residual of each condition.
     b, rho : array of shape (k,)
         Intercepts and margins that were judged.
     intervals : Intervals
@@ -225,7 +229,7 @@ class Graded:
     primal_value: Array
     dual_value: Array
     gap: Array
-    residual: Array
+    residuals: Mapping[str, Array]
     rounding: Array
     scale: Array
     b: Array
@@ -239,6 +243,17 @@ class Graded:
     scores: Array = field(repr=False)
     size: Array = field(repr=False)
     note: str = field(repr=False)
+
+    @property
+    def residual(self) -> Array:
+        """Largest residual of each point, shape (k,)."""
+        return np.asarray(np.max(list(self.residuals.values()), axis=0))
+
+    @property
+    def unexplained(self) -> Array:
+        """Gaps, but 0 where rounding alone can make them, shape (k,)."""
+        gap = np.abs(self.gap)
+        return np.where(gap * self.scale <= self.rounding, 0.0, gap)
 
     def passes(self, share: float = 1.0) -> Mask:
         """Whether each certificate passes with this share of the tolerances, shape (k,)."""
@@ -355,8 +370,10 @@ def grade_two_nu(
     paid = -sum(side.cap * np.minimum(x, 0.0).sum(axis=1) for side, x in zip(sides, slack, strict=True))
     total, least = sides[0].total + sides[1].total - nu, np.maximum(nu, np.finfo(float).tiny)
     stationarity = {"stationarity in w": apart, "balance": np.abs(sides[0].total - sides[1].total) / least}
-    of_rho = -rho / size, -total / least, np.minimum(rho / size, total / least)
-    residuals = [side.residual(x, size, _unit(side.cap, nu)) for side, x in zip(sides, slack, strict=True)]
+    of_rho = np.max([-rho / size, -total / least, np.minimum(rho / size, total / least), np.zeros(nu.size)], axis=0)
+    of_samples = [side.residuals(x, size, _unit(side.cap, nu)) for side, x in zip(sides, slack, strict=True)]
+    box, complementarity = (np.maximum(*pair) for pair in zip(*of_samples, strict=True))
+    residuals = {**stationarity, "rho": of_rho, "box": box, "complementarity": complementarity}
     scale = np.maximum(np.maximum(0.5 * norm2 + paid + nu * rho, rounding), np.finfo(float).tiny)
     # The dual value is that of feasible multipliers next to alpha. Where rounding alone is what they differ by, a bound
     # on it will do.
@@ -373,7 +390,7 @@ def grade_two_nu(
         primal_value=primal,
         dual_value=dual,
         gap=(primal - dual) / scale,
-        residual=np.max([*residuals, *of_rho, *stationarity.values(), np.zeros(nu.size)], axis=0),
+        residuals=residuals,
         rounding=rounding,
         scale=scale,
         b=b,

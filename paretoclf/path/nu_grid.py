@@ -26,6 +26,26 @@ from paretoclf.solution import Solution
 from paretoclf.tolerances import NU_ROUNDING, TOGETHER
 
 
+@dataclass(frozen=True, repr=False)
+class GridProof(CellsProof):
+    """What is proved of the points of a `NuGrid`, in the order of its arrays: those that were not refused.
+
+    Attributes
+    ----------
+    nu_plus, nu_minus : array of shape (k,)
+        Where each is.
+    """
+
+    nu_plus: Array = field(default_factory=lambda: np.zeros(0), repr=False)
+    nu_minus: Array = field(default_factory=lambda: np.zeros(0), repr=False)
+
+    _cell, _whole = "point", "at every point of the grid that was not refused"
+
+    def _where(self, j: int) -> str:
+        """Which point it is, in words."""
+        return f"At nu_plus = {self.nu_plus[j]:.6g} and nu_minus = {self.nu_minus[j]:.6g}"
+
+
 @dataclass(frozen=True)
 class NuGrid:
     """The 2nu-SVM at every pair of a grid.
