@@ -7,6 +7,8 @@ Davenport, Baraniuk & Scott (2010), Propositions 2 and 3. In place of :math:`\nu
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from paretoclf.checks import Array
@@ -19,8 +21,8 @@ def to_classes(nu: float, asymmetry: float, n_plus: int, n_minus: int) -> tuple[
     return nu * n / (2 * asymmetry * n_plus), nu * n / (2 * (1 - asymmetry) * n_minus)
 
 
-def to_asymmetry(nu_plus: float, nu_minus: float, n_plus: int, n_minus: int) -> tuple[float, float]:
-    """Convert ``(nu_plus, nu_minus)`` to ``(nu, asymmetry)``."""
+def to_asymmetry(nu_plus: Any, nu_minus: Any, n_plus: int, n_minus: int) -> tuple[Any, Any]:
+    """Convert ``(nu_plus, nu_minus)``, numbers or arrays, to ``(nu, asymmetry)``."""
     plus, minus = nu_plus * n_plus, nu_minus * n_minus
     return 2 * plus * minus / ((plus + minus) * (n_plus + n_minus)), minus / (plus + minus)
 

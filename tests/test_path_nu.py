@@ -245,6 +245,11 @@ def test_every_point_of_a_grid_is_libsvms_solution_or_trivial(kernel):
             assert solution.certificate.passes()
             assert solution.certificate.gap == pytest.approx(grid.gap[i, j], abs=1e-12)
             assert solution.certificate.residual == pytest.approx(grid.residual[i, j], abs=1e-12)
+            assert grid.rho[i, j] == pytest.approx(solution.evidence.numbers["rho"], abs=1e-12)
+            point = grid.proof[i * 5 + j]
+            assert point.gap == pytest.approx(abs(solution.certificate.gap), abs=1e-12)
+            for name in ("stationarity in w", "balance"):
+                assert point.conditions[name] == pytest.approx(solution.certificate.conditions[name], abs=1e-12)
             assert grid.trivial[i, j] == (nu <= svm.nu_star(asymmetry) * (1 + 1e-12))
             if grid.trivial[i, j]:
                 assert grid.rho[i, j] == 0.0
@@ -260,6 +265,27 @@ def test_every_point_of_a_grid_is_libsvms_solution_or_trivial(kernel):
             np.testing.assert_allclose(solution.classifier.b_interval, ours.classifier.b_interval, atol=1e-7)
             assert grid.distance[i, j] == pytest.approx(2 * np.sqrt(2 * theirs) / nu, rel=1e-6)
     assert kernel is not None or grid.trivial.any()
+
+
+def test_the_proof_of_a_grid_says_what_its_certificates_say():
+    svm = pc.TwoNuSVM(*blobs(9), pc.RBF(1.0))
+    values = np.array([0.2, 0.5, 0.8])
+    grid = pc.nu_grid(svm, values, values)
+    assert len(grid.proof) == 9
+    assert grid.proof.passes(1e-9)
+    np.testing.assert_array_equal(grid.proof.residual, grid.residual.ravel())
+    assert grid.proof.explain().startswith("Optimal at every point of the grid")
+    assert grid.proof[5].where == "At nu_plus = 0.5 and nu_minus = 0.8"
+    wrong = nu_grid_module._grade(
+        grid.gram, grid.y, *np.array([[0.3], [0.5]]), grid.alpha[0, 0][:, None], np.zeros(1, dtype=bool)
+    )
+    proof = nu_grid_module.GridProof(
+        np.abs(wrong.gap), wrong.unexplained, np.abs(wrong.gap) * wrong.scale, wrong.residuals, None, "",
+        np.array([0.3]), np.array([0.5]),
+    )  # fmt: skip
+    assert not proof.passes()
+    assert proof.worst.conditions["rho"] == pytest.approx(abs(grid.alpha[0, 0].sum() / 0.3 - 1), rel=1e-9)
+    assert proof.explain().startswith("1 of 1 points are not proved. Worst: At nu_plus = 0.3")
 
 
 def test_scores_of_a_grid_are_those_of_its_solutions():
@@ -298,6 +324,8 @@ def test_a_grid_refuses_points_whose_hulls_are_too_close_and_keeps_the_others():
     for i, j in np.argwhere(~grid.refused):
         assert grid.at(i, j).certificate.passes()
     assert f"{grid.refused.sum()} refused" in repr(grid)
+    assert len(grid.proof) == (~grid.refused).sum()
+    assert grid.proof.passes()
     grid.plot().figure_.canvas.draw()
 
 

@@ -28,6 +28,9 @@ from paretoclf.tolerances import AT_BOUND, CERTIFY, OVERESTIMATED, SCORE_ROUNDIN
 
 Interval = tuple[float, float]
 
+#: What `Graded.residuals` are of.
+CONDITIONS = ("stationarity in w", "balance", "rho", "box", "complementarity")
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -373,7 +376,7 @@ def grade_two_nu(
     of_rho = np.max([-rho / size, -total / least, np.minimum(rho / size, total / least), np.zeros(nu.size)], axis=0)
     of_samples = [side.residuals(x, size, _unit(side.cap, nu)) for side, x in zip(sides, slack, strict=True)]
     box, complementarity = (np.maximum(*pair) for pair in zip(*of_samples, strict=True))
-    residuals = {**stationarity, "rho": of_rho, "box": box, "complementarity": complementarity}
+    residuals = dict(zip(CONDITIONS, (*stationarity.values(), of_rho, box, complementarity), strict=True))
     scale = np.maximum(np.maximum(0.5 * norm2 + paid + nu * rho, rounding), np.finfo(float).tiny)
     # The dual value is that of feasible multipliers next to alpha. Where rounding alone is what they differ by, a bound
     # on it will do.

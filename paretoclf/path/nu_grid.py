@@ -14,7 +14,7 @@ from paretoclf.classifiers import KernelRule, NoRule, Rule
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.meeting import largest_cancelling, proved_to_meet, twins
-from paretoclf.judges.two_nu import Graded, grade_two_nu
+from paretoclf.judges.two_nu import CONDITIONS, Graded, grade_two_nu
 from paretoclf.memory import require_memory
 from paretoclf.nu import caps_of, equivalent_costs, to_asymmetry
 from paretoclf.path.declared import path_problem
@@ -22,8 +22,12 @@ from paretoclf.path.legs import shows_progress
 from paretoclf.path.nu import Hulls, NuProblem
 from paretoclf.path.segments import Log
 from paretoclf.path.sets import LEFT
+from paretoclf.proof.cells import CellsProof
 from paretoclf.solution import Solution
 from paretoclf.tolerances import NU_ROUNDING, TOGETHER
+
+#: Multipliers that are judged at a time.
+_BLOCK = 2**16
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,6 +75,8 @@ class NuGrid:
     refused : bool array of shape (p, m)
         Points without a solution that passes its certificate, all nan: hulls so close that double precision cannot
         tell whether they meet.
+    proof : GridProof
+        The certificates of all other points, as arrays, condition by condition.
     seconds : float
         Time it took, certificates included.
     exchanges : int
@@ -89,6 +95,7 @@ class NuGrid:
     residual: Array = field(repr=False)
     trivial: Mask = field(repr=False)
     refused: Mask = field(repr=False)
+    proof: GridProof = field(repr=False)
     seconds: float
     exchanges: int
 
@@ -135,8 +142,9 @@ class NuGrid:
     @property
     def distance(self) -> Array:
         """Distance of the two reduced hulls, ``2 |w| / nu``, shape (p, m)."""
-        pairs = [[self._pair(i, j)[0] for j in range(self.nu_minus.size)] for i in range(self.nu_plus.size)]
-        return np.asarray(2 * np.sqrt(np.maximum(-2.0 * self.value, 0.0)) / np.array(pairs))
+        plus = int(np.count_nonzero(self.y > 0))
+        nu, _ = to_asymmetry(self.nu_plus[:, None], self.nu_minus, plus, self.y.size - plus)
+        return np.asarray(2 * np.sqrt(np.maximum(-2.0 * self.value, 0.0)) / nu)
 
     def scores(self, X: Any) -> Array:
         """Scores of new samples at every point, shape (p, m, number of samples); nan where there is no classifier.
@@ -211,51 +219,69 @@ def nu_grid(
     )
     hulls = Hulls(svm.gram, y, max_events)
     alpha = np.full((*shape, y.size), np.nan)
-    b, rho, value, gap, residual = (np.empty(shape) for _ in range(5))
     trivial, refused = np.zeros((2, *shape), dtype=np.bool_)
     exchanges = 0
-    which = twins(svm.gram)
-    shared = np.intersect1d(which[y > 0], which[y < 0]).size > 0  # a sample in both classes: weights cancel there
     # Along a line the caps of one class move: the smaller one, which makes fewer exchanges. From here on rows are the
     # values that stand still.
     moving = 0 if hulls.n_plus < hulls.n_minus else 1
-    rows = [np.swapaxes(x, 0, 1) if moving == 0 else x for x in (alpha, b, rho, value, gap, residual, trivial, refused)]
+    rows = [np.swapaxes(x, 0, 1) if moving == 0 else x for x in (alpha, trivial, refused)]
     standing, going = (plus, minus) if moving == 1 else (minus, plus)
     with tqdm(total=standing.size, desc="grid", leave=False, disable=not shows_progress(progress)) as bar:
         for i in range(standing.size - 1, -1, -1):
-            a, b_i, rho_i, value_i, gap_i, residual_i, trivial_i, refused_i = (x[i] for x in rows)
-            exchanges += _line(
-                hulls, moving, 1.0 / standing[i], 1.0 / going[::-1], a[::-1], trivial_i[::-1], refused_i[::-1]
-            )
-            pairs = [(standing[i], v) if moving == 1 else (v, standing[i]) for v in going]
-            nu, asymmetry = np.array([to_asymmetry(*p, hulls.n_plus, hulls.n_minus) for p in pairs]).T
-            a *= 0.5 / hulls.total * nu[:, None]
-            proved = proved_to_meet(svm.gram, y, nu[trivial_i], a[trivial_i].T)
-            refused_i[np.flatnonzero(trivial_i)[~proved]] = True
-            for j in range(going.size if shared else 0):
-                most, cancelling = largest_cancelling(which, y, caps_of(asymmetry[j], y))
-                if nu[j] <= most * (1 + NU_ROUNDING):
-                    a[j], trivial_i[j], refused_i[j] = cancelling * (nu[j] / most), True, False
-            known: Any = ~refused_i
-            if known.any():
-                known = slice(None) if known.all() else known
-                graded = _grade(svm.gram, y, nu[known], asymmetry[known], a[known].T, trivial_i[known])
-                for x, found in (
-                    (b_i, graded.b),
-                    (rho_i, graded.rho),
-                    (value_i, graded.primal_value),
-                    (gap_i, graded.gap),
-                    (residual_i, graded.residual),
-                ):
-                    x[known] = found
-                refused_i[known] = ~graded.passes(TOGETHER)
+            weights, trivial_i, refused_i = (x[i, ::-1] for x in rows)
+            exchanges += _line(hulls, moving, 1.0 / standing[i], 1.0 / going[::-1], weights, trivial_i, refused_i)
             bar.update()
+    nu, asymmetry = to_asymmetry(plus[:, None], minus, hulls.n_plus, hulls.n_minus)
+    alpha *= (0.5 / hulls.total * nu)[:, :, None]
+    found, residuals = _judged(svm.gram, y, nu.ravel(), asymmetry.ravel(), alpha.reshape(-1, y.size), trivial, refused)
     trivial &= ~refused
+    b, rho, value, gap = (found[name].reshape(shape) for name in ("b", "rho", "value", "gap"))
+    residual = np.max(list(residuals.values()), axis=0).reshape(shape)
     b[trivial], rho[trivial] = np.nan, 0.0
     for x in (alpha, b, rho, value, gap, residual):
         x[refused] = np.nan
+    i, j = np.nonzero(~refused)
+    points = np.ravel_multi_index((i, j), shape)
+    proof = GridProof(
+        np.abs(found["gap"][points]), found["unexplained"][points], found["difference"][points],
+        {name: x[points] for name, x in residuals.items()}, None, svm.gram.note, plus[i], minus[j],
+    )  # fmt: skip
     seconds = time.perf_counter() - began
-    return NuGrid(svm.gram, y, plus, minus, alpha, b, rho, value, gap, residual, trivial, refused, seconds, exchanges)
+    return NuGrid(
+        svm.gram, y, plus, minus, alpha, b, rho, value, gap, residual, trivial, refused, proof, seconds, exchanges
+    )
+
+
+def _judged(
+    gram: Gram, y: Array, nu: Array, asymmetry: Array, alpha: Array, trivial: Mask, refused: Mask
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Numbers of all points, and residuals of their conditions, a block of them at a time; alpha has shape (k, n).
+
+    Decides what is trivial, and what is refused: where w = 0 is not proved, or the certificate does not pass.
+    """
+    trivial, refused, which, width = trivial.reshape(-1), refused.reshape(-1), twins(gram), max(1, _BLOCK // y.size)
+    shared = np.intersect1d(which[y > 0], which[y < 0]).size > 0  # a sample in both classes: weights cancel there
+    names = ("b", "rho", "value", "gap", "unexplained", "difference")
+    numbers, residuals = ({name: np.full(nu.size, np.nan) for name in each} for each in (names, CONDITIONS))
+    for first in range(0, nu.size, width):
+        points = np.arange(first, min(first + width, nu.size))
+        met = points[trivial[points]]
+        refused[met] = ~proved_to_meet(gram, y, nu[met], alpha[met].T)
+        for j in points if shared else ():
+            most, cancelling = largest_cancelling(which, y, caps_of(asymmetry[j], y))
+            if nu[j] <= most * (1 + NU_ROUNDING):
+                alpha[j], trivial[j], refused[j] = cancelling * (nu[j] / most), True, False
+        known = points[~refused[points]]
+        if known.size:
+            a = alpha[known] if known.size < points.size else alpha[first : first + width]
+            graded = _grade(gram, y, nu[known], asymmetry[known], a.T, trivial[known])
+            found = (graded.b, graded.rho, graded.primal_value, graded.gap, graded.unexplained)
+            for name, x in zip(names, (*found, np.abs(graded.gap) * graded.scale), strict=True):
+                numbers[name][known] = x
+            for name, x in graded.residuals.items():
+                residuals[name][known] = x
+            refused[known] = ~graded.passes(TOGETHER)
+    return numbers, residuals
 
 
 def _increasing(given: Any, name: str) -> Array:

@@ -126,6 +126,8 @@ class CellsProof:
 
     def explain(self, tol: float = CERTIFY) -> str:
         """Say in words what was proved, and name the worst cell, condition and sample."""
+        if len(self) == 0:
+            return f"There is no {self._cell} to prove."
         bad = self.failures(tol).size
         verdict = f"Optimal {self._whole}, {len(self)} {self._cell}s."
         if bad:
@@ -135,7 +137,7 @@ class CellsProof:
     def __repr__(self) -> str:
         bad = self.failures().size
         verdict = f"{bad} NOT optimal" if bad else "optimal"
-        worst = float(np.max(self.residual)), float(np.max(self.gap))
+        worst = float(np.max(self.residual, initial=0.0)), float(np.max(self.gap, initial=0.0))
         return (
             f"{type(self).__name__}({len(self)} {self._cell}s, {verdict}, gap={worst[1]:.1e}, residual={worst[0]:.1e})"
         )
