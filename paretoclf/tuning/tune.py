@@ -421,7 +421,7 @@ def shift_of(cross: CrossValidation, criterion: Criterion, cell: Cell, parameter
     held = held_out_scores(Gram(cross.X, cross.kernel_of(cell[0])), cross.y, cross.folds, nu, balanced=False)
     shift, _, _ = best_shift(held.scores[:, 0], held.y, criterion)
     sizes = int((cross.y > 0).sum()), int((cross.y < 0).sum())
-    return 0.5 * to_asymmetry(parameters["nu_plus"], parameters["nu_minus"], *sizes)[0] * shift
+    return float(0.5 * to_asymmetry(parameters["nu_plus"], parameters["nu_minus"], *sizes)[0] * shift)
 
 
 def _on_lines(cross: CrossValidation, criterion: Criterion, window: Window | None) -> dict[str, Any]:
