@@ -32,7 +32,7 @@ from paretoclf.checks import (
 from paretoclf.errors import InputError
 from paretoclf.exact_sums import inner, product, total
 from paretoclf.proof import Certificate as Certificate
-from paretoclf.proof.exact import exact_bounds
+from paretoclf.proof.exact import ExactBounds, exact_bounds
 from paretoclf.samples import Samples, check_samples, far_origin, largest, moved
 from paretoclf.tolerances import LOOSE
 from paretoclf.units import balanced_units, largest_sum, slack_rounding
@@ -165,7 +165,10 @@ def certify(
         certificate = certify_precisely(labels, caps, np.stack([alpha, low]), float(b), W=W, **data)
     if exact:
         parts = alpha[None] if alpha_lo is None else np.stack([alpha, check_vector(alpha_lo, n, "alpha_lo")])
-        certificate = _exactly(certificate, labels, caps, parts, *given, W)
+        origin_b, K, X = given
+        certificate = exactly(
+            certificate, exact_bounds(labels, caps, parts, origin_b, K=K, X=X, w=None if W is None else W[:, 0])
+        )
     if xi is None:
         return certificate
     xi = check_vector(xi, n, "xi")
@@ -175,18 +178,15 @@ def certify(
     return replace(certificate, primal={"margin": float(violation.max())})
 
 
-def _exactly(
-    certificate: Certificate, y: Array, caps: Array, parts: Array, b: float, K: Any, X: Any, W: Array | None
-) -> ExactCertificate:
+def exactly(certificate: Certificate, found: ExactBounds) -> ExactCertificate:
     """The same certificate with bounds that are not rounded."""
-    found = exact_bounds(y, caps, parts, b, K=K, X=X, w=None if W is None else W[:, 0])
     primal, dual = float(found.primal), float(found.dual)
     if primal < found.primal:
         primal = float(np.nextafter(primal, np.inf))
     if dual > found.dual:
         dual = float(np.nextafter(dual, -np.inf))
     given = {f.name: getattr(certificate, f.name) for f in fields(certificate)}
-    gap = float((found.primal - found.dual) / found.primal) if found.primal else 0.0
+    gap = float((found.primal - found.dual) / Fraction(certificate.scale)) if certificate.scale else 0.0
     given |= {"primal_value": primal, "dual_value": dual, "gap": gap, "rounding": 0.0}
     return ExactCertificate(**given, bounds=(found.dual, found.primal))
 

@@ -13,6 +13,7 @@ from paretoclf.plotting.path import REQUIRED
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.patches import StepPatch
 
 
 @pytest.fixture(autouse=True)
@@ -103,17 +104,25 @@ def test_multipliers_lie_between_zero_and_their_cap(gaussians):
         assert drawn.max() <= 1.0 + 1e-12
 
 
-def test_gap_shows_every_certificate_and_the_required_one(gaussians):
+def test_gap_shows_the_bound_of_every_segment_and_the_required_one(gaussians):
     ray, line, _ = make_paths(gaussians)
-    for path, hidden in ((ray, 1), (line, 0)):  # zero cost has no place on a logarithmic axis
+    svm = pc.TwoCSVM(*gaussians(n=30, d=3))
+    for path in (ray, line, pc.trace(svm, (1.96, 0.04), (0.04, 1.96))):
         _, lower = PathDisplay.from_path(path).plot().axes_
-        breakpoints, midpoints, required = lower.lines
-        assert len(breakpoints.get_xdata()) == path.pieces.t.size - hidden
-        assert len(midpoints.get_xdata()) == path.pieces.t.size - 1
-        assert min(breakpoints.get_ydata()) >= FLOOR
+        (drawn,), (required,) = (each for each in lower.patches if isinstance(each, StepPatch)), lower.lines
+        bounds, edges, _ = drawn.get_data()
+        assert bounds.size == path.pieces.t.size - 1
+        assert np.isfinite(bounds).all()
+        assert (np.diff(edges) >= 0.0).all()
+        assert edges[0] > 0.0  # zero cost has no place on a logarithmic axis
+        assert bounds.min() >= FLOOR
         assert set(required.get_ydata()) == {REQUIRED}
-        assert max(midpoints.get_ydata()) < REQUIRED
-        assert legend_texts(lower)[:2] == ["breakpoints", "midpoints"]
+        assert bounds.max() < REQUIRED
+        assert legend_texts(lower)[0] == "proved bound, at every point"
+        # No certificate of a single point is above the bound that is drawn there.
+        for t in path.certificate_points[1::2][::5]:
+            place = float(PathDisplay.from_path(path).position(t)[0])
+            assert path.certificate(float(t)).gap <= bounds[np.searchsorted(edges, place) - 1] + 1e-14
 
 
 def test_given_axes_are_used(gaussians):

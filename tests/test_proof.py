@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import paretoclf as pc
 from paretoclf.path.pieces import Pieces, check_certificates
-from paretoclf.proof import whole_line
+from paretoclf.proof import block
+from paretoclf.proof.exact import exact_nu_bounds, exact_quantile_bounds
 from paretoclf.proof.twice import product
 from paretoclf.tolerances import CERTIFY
 
@@ -199,7 +200,7 @@ def test_blocks_do_not_matter(kernel, monkeypatch):
         wrong = with_pieces(path, b0=path.pieces.b0 + 1e-5, a1=0.9999 * path.pieces.a1)
         caps = []
         for size in (1, 7, 1000):
-            monkeypatch.setattr(whole_line, "_SEGMENTS", size)
+            monkeypatch.setattr(block, "_SEGMENTS", size)
             caps.append(replace(wrong).proof)
         for other in caps[1:]:
             np.testing.assert_allclose(other.residual, caps[0].residual, rtol=1e-6, atol=1e-11)
@@ -208,8 +209,8 @@ def test_blocks_do_not_matter(kernel, monkeypatch):
 
 
 def test_groups_of_blocks_do_not_matter(monkeypatch):
-    monkeypatch.setattr(whole_line, "_SEGMENTS", 5)
-    monkeypatch.setattr(whole_line, "_GROUP", 150)
+    monkeypatch.setattr(block, "_SEGMENTS", 5)
+    monkeypatch.setattr(block, "_GROUP", 150)
     for path in of_every_kind(None)[:6]:
         assert path.proof.passes(1e-9), path.proof.explain()
 
@@ -293,8 +294,47 @@ def test_exact_certificates_of_a_path(kernel):
         assert exact.bounds[0] <= Fraction(path.value(t)) * (1 + Fraction(1e-12))
         assert exact.primal_value == pytest.approx(rounded.primal_value, rel=1e-12)
         assert exact.dual_value == pytest.approx(rounded.dual_value, rel=1e-12)
-    with pytest.raises(pc.InputError, match="exact must be False"):
-        of_every_kind(kernel)[2].certificate(0.5, exact=True)
+
+
+@BY_KERNEL
+def test_exact_certificates_of_every_kind_of_path(kernel):
+    """Bounds in fractions, next to those of the judges in floats, which share nothing with them."""
+    for path in of_every_kind(kernel)[2:]:
+        lo, hi = path.pieces.t[[0, -1]]
+        for t in (lo + 0.2 * (hi - lo), 0.5 * (lo + hi)):
+            exact, rounded, value = path.certificate(t, exact=True), path.certificate(t), path.value(t)
+            dual, primal = exact.bounds
+            room = Fraction(1e-9) * abs(Fraction(value))
+            assert dual <= primal
+            assert dual - room <= Fraction(value) <= primal + room
+            assert exact.primal_value == pytest.approx(rounded.primal_value, rel=1e-9)
+            assert exact.dual_value == pytest.approx(rounded.dual_value, rel=1e-9)
+            assert Fraction(exact.dual_value) <= dual
+            assert Fraction(exact.primal_value) >= primal
+            assert exact.passes(), (path, exact.explain())
+
+
+@given(st.integers(0, 10**6))
+def test_exact_bounds_of_the_other_problems_are_those_of_fractions(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 7))
+    y, K = np.where(np.arange(n) % 2, 1.0, -1.0), pc.RBF(1.0)(*[rng.normal(size=(n, 2))] * 2)
+    caps, alpha, b, lam = rng.random(n) + 0.1, rng.normal(size=n) * 0.5, float(rng.normal()), float(rng.random() + 0.1)
+    Q, a, c, s, B, L = (
+        np.array([*map(Fraction, np.ravel(x).tolist())], dtype=object) for x in (K, alpha, caps, y, b, lam)
+    )
+    Q, zero = s[:, None] * Q.reshape(n, n) * s, Fraction(0)
+    inside = np.minimum(np.maximum(a, zero), c)
+    found = exact_quantile_bounds(y, caps, alpha, lam, b, K=K)
+    slack = np.maximum(1 - Q @ a / L[0] - s * B[0], zero)
+    assert found.primal == (a @ Q @ a / L[0] + L[0] * B[0] ** 2) / 2 + c @ slack
+    assert found.dual == sum(inside) - (inside @ Q @ inside + (s @ inside) ** 2) / (2 * L[0])
+    assert found.dual <= found.primal
+    nu, rho = float(min(caps[y > 0].sum(), caps[y < 0].sum())), float(rng.random())
+    hulls = exact_nu_bounds(y, caps, nu, alpha, (b, rho), K=K)
+    slack = np.maximum(Fraction(rho) - Q @ a - s * B[0], zero)
+    assert hulls.primal == a @ Q @ a / 2 + c @ slack - Fraction(nu) * Fraction(rho)
+    assert hulls.dual <= hulls.primal
 
 
 # ---- sums in twice the precision ---------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from paretoclf.path.pieces import OnPieces, Pieces
 from paretoclf.path.scores import PathScores
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate, LineProof, prove_margins
+from paretoclf.proof.exact import ExactBounds, exact_margin_bounds
 from paretoclf.solution import Solution
 
 
@@ -204,13 +205,18 @@ class MarginPath(OnPieces):
         w, b = None if self.pieces.w is None else self.slope(share), self._intercept(share)
         return judge_margins(self.gram, self.y, self.theta(share), self.alpha(share), b, costs=costs, w=w)
 
+    def _exact_bounds(self, share: float) -> ExactBounds:
+        c = self.slack_costs
+        costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
+        w = None if self.pieces.w is None else self.slope(share)
+        return exact_margin_bounds(self.y, share, self._weighed, self._intercept(share), costs, w=w, **self._data)
+
     @cached_property
     def proof(self) -> LineProof:
         """What is proved of every share of the interval."""
-        c, features = self.slack_costs, self.gram.features
+        c = self.slack_costs
         costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
-        data: dict[str, Any] = {"K": self.gram.matrix} if features is None else {"X": features}
-        return prove_margins(self.pieces, self.y, costs, note=self.gram.note, **data)
+        return prove_margins(self.pieces, self.y, costs, note=self.gram.note, **self._data)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

@@ -22,6 +22,7 @@ from paretoclf.path.scores import PathScores, settle
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate, LineProof, prove_nu
+from paretoclf.proof.exact import ExactBounds, exact_nu_bounds
 from paretoclf.solution import Solution
 from paretoclf.tolerances import WHOLE_RANK
 
@@ -302,6 +303,13 @@ class NuPath(OnPieces):
     def _judged(self, t: float) -> Judged:
         return self.graded(np.array([t])).judged(0)
 
+    def _exact_bounds(self, t: float) -> ExactBounds:
+        nu, asymmetry = self.along.nu(t)
+        w, b, rho = None if self.pieces.w is None else self.slope(t), self._intercept(t), self.rho(t)
+        return exact_nu_bounds(
+            self.y, caps_of(asymmetry, self.y), nu, self._multipliers(t), (b, rho), w=w, **self._data
+        )
+
     @cached_property
     def proof(self) -> LineProof:
         """What is proved of every t, segment by segment. On a HullLine it is about the stored hull weights."""
@@ -310,9 +318,8 @@ class NuPath(OnPieces):
             total = np.array([2.0, 2.0])
         else:
             caps, total = np.stack([caps_of(self.along.asymmetry, self.y)] * 2), np.array([0.0, 1.0])
-        features, note = self.gram.features, self.gram.note
-        data: dict[str, Any] = {"K": self.gram.matrix} if features is None else {"X": features}
-        return prove_nu(self.pieces, self.y, caps, total, parameter=self.parameter, note=note, **data)
+        note = self.gram.note
+        return prove_nu(self.pieces, self.y, caps, total, parameter=self.parameter, note=note, **self._data)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from paretoclf.certificate import Certificate
+from paretoclf.certificate import Certificate, exactly
 from paretoclf.checks import Array, Index, State, check_one
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.proof import LineProof
+from paretoclf.proof.exact import ExactBounds
 from paretoclf.samples import squares
 from paretoclf.solution import Solution
 from paretoclf.tolerances import BOUND_ROUNDING, CERTIFY
@@ -266,16 +267,26 @@ class OnPieces:
         t : float
             In the range of the path.
         exact : bool
-            Whether its bounds are to be computed in exact rational arithmetic: for paths of costs (see `certify`).
+            Whether its two bounds are to be computed in exact rational arithmetic: an `ExactCertificate` (see
+            `certify`).
 
         Raises
         ------
         InputError
-            If t is out of range, or the path is of another kind and exact is True.
+            If t is out of range.
         """
-        if exact:
-            raise InputError(f"exact must be False for a {type(self).__name__}: only paths of costs have exact bounds")
-        return self.at(t).certificate
+        certificate = self.at(t).certificate
+        return exactly(certificate, self._exact_bounds(self._inside(t))) if exact else certificate
+
+    def _exact_bounds(self, t: float) -> ExactBounds:
+        """Both objectives at t, without rounding."""
+        raise NotImplementedError
+
+    @property
+    def _data(self) -> dict[str, Any]:
+        """Kernel matrix or features, as every judge takes them."""
+        features = self.gram.features
+        return {"K": self.gram.matrix} if features is None else {"X": features}
 
     def certificates(self) -> list[Certificate]:
         """One certificate per breakpoint and per middle of a piece, in the order of `certificate_points`."""

@@ -21,6 +21,7 @@ from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate, LineProof, prove_quantile
+from paretoclf.proof.exact import ExactBounds, exact_quantile_bounds
 from paretoclf.solution import Solution
 from paretoclf.tolerances import VALUE_ROUNDING
 
@@ -231,6 +232,10 @@ class QuantilePath(OnPieces):
         judged = judge_quantile(self.gram, self.y, caps, self.lam, alpha, w=w, b=b)
         return replace(judged, numbers={**judged.numbers, "alpha": np.clip(alpha, 0.0, caps)})
 
+    def _exact_bounds(self, tau: float) -> ExactBounds:
+        w, b = None if self.pieces.w is None else self.slope(tau), self.intercept(tau) if self.bias else None
+        return exact_quantile_bounds(self.y, self.caps(tau), self._multipliers(tau), self.lam, b, w=w, **self._data)
+
     def _value_rounding(self) -> Array:
         """What rounding may make of the stored values: the tracker adds up costs times slacks."""
         ends = np.array([VALUE_ROUNDING * self.caps(float(tau)).sum() for tau in self.pieces.t[[0, -1]]])
@@ -239,10 +244,8 @@ class QuantilePath(OnPieces):
     @cached_property
     def proof(self) -> LineProof:
         """What is proved of every tau of the interval, segment by segment."""
-        features = self.gram.features
         caps = (2 / self.y.size) * np.stack([self.y > 0, self.y < 0]).astype(np.float64)
-        data: dict[str, Any] = {"K": self.gram.matrix} if features is None else {"X": features}
-        return prove_quantile(self.pieces, self.y, caps, self.lam, self.bias, note=self.gram.note, **data)
+        return prove_quantile(self.pieces, self.y, caps, self.lam, self.bias, note=self.gram.note, **self._data)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

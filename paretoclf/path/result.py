@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.certificate import PRECISELY, Certificate, certify, certify_many
+from paretoclf.certificate import PRECISELY, Certificate, certify_many
 from paretoclf.checks import Array, Index
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import InputError
@@ -21,6 +21,7 @@ from paretoclf.path.scores import PathScores, settle
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
 from paretoclf.proof import LineProof, Refined, prove_costs, prove_refined
+from paretoclf.proof.exact import ExactBounds, exact_bounds
 from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.tolerances import (
     AT_BOUND,
@@ -330,36 +331,12 @@ class Path(OnPieces):
         assert isinstance(solution.classifier, Classifier)
         return solution.classifier
 
-    def certificate(self, t: float, *, exact: bool = False) -> Certificate:
-        """Certificate of one point.
-
-        Parameters
-        ----------
-        t : float
-            In [0, 1].
-        exact : bool
-            Whether its bounds are to be computed in exact rational arithmetic: an `ExactCertificate`.
-
-        Examples
-        --------
-        >>> import paretoclf as pc
-        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
-        >>> dual, primal = pc.trace(svm, start=(0, 0), stop=(1, 1)).certificate(0.5, exact=True).bounds
-        >>> dual <= primal, float(primal - dual) < 1e-12
-        (True, True)
-        """
+    def _exact_bounds(self, t: float) -> ExactBounds:
         solution = self.at(t)
-        if not exact:
-            return solution.certificate
         low = solution.numbers.get("alpha_lo")
         w = None if self.gram.features is None or self.pieces.w is None or low is not None else self.slope(t)
-        b = self._rule(solution).b_at_origin
-        return certify(self.y, self.caps(t), solution.alpha, b, w=w, alpha_lo=low, psd=True, exact=True, **self._data)
-
-    @property
-    def _data(self) -> dict[str, Any]:
-        features = self.gram.features
-        return {"K": self.gram.matrix} if features is None else {"X": features}
+        parts = solution.alpha[None] if low is None else np.stack([solution.alpha, low])
+        return exact_bounds(self.y, self.caps(t), parts, self._rule(solution).b_at_origin, w=w, **self._data)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

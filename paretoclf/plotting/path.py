@@ -180,19 +180,19 @@ class PathDisplay(Panels):
         ax.legend(fontsize="x-small", frameon=False, loc="upper center")
 
     def _gap(self, ax: Axes) -> None:
-        points = self.path.certificate_points
-        gap = np.maximum(np.abs([c.gap for c in self.path.certificates()]), FLOOR)
-        x = self.position(points)
-        at_ends = np.arange(points.size) % 2 == 0
-        seen = x > 0.0 if self.parameter == "mean cost" else np.ones(x.size, dtype=bool)
-        for which, name, color, marker in ((at_ends, "breakpoints", POSITIVE, "o"), (~at_ends, "midpoints", "k", "x")):
-            ours = which & seen
-            ax.plot(x[ours], gap[ours], marker, color=color, markersize=2.5, label=name, alpha=0.7, linestyle="none")
+        proof = self.path.proof
+        bound = np.maximum(proof.gap, FLOOR)
+        x = self.position(proof.t)
+        if self.parameter == "mean cost":  # its origin is not on a logarithmic axis
+            x = np.maximum(x, self.position(self.knots()[:1]))
+        if x[0] > x[-1]:
+            x, bound = x[::-1], bound[::-1]
+        ax.stairs(bound, x, baseline=None, color=POSITIVE, linewidth=1.0, label="proved bound, at every point")
         ax.axhline(REQUIRED, color=NEGATIVE, linestyle="--", linewidth=1.2, label=_REQUIRED_LABEL)
         ax.set_yscale("log")
-        ax.set_ylim(0.3 * FLOOR, max(30 * REQUIRED, 3 * float(gap.max())))
+        ax.set_ylim(0.3 * FLOOR, max(30 * REQUIRED, 3 * float(bound.max())))
         ax.set_ylabel("relative duality gap")
-        ax.legend(fontsize="x-small", framealpha=0.9, edgecolor="none", ncols=3, loc="upper right")
+        ax.legend(fontsize="x-small", framealpha=0.9, edgecolor="none", ncols=2, loc="upper right")
 
 
 def plot_paths(

@@ -1,13 +1,17 @@
-"""Both bounds of a 2C-SVM in exact rational arithmetic: theorems about the given numbers.
+"""Both bounds of a problem with box constraints in exact rational arithmetic: theorems about the given numbers.
 
 A double is an integer times a power of two. So sums of products of doubles are integers times a power of two, and the
 two objectives at the given points are rational numbers: weak duality then holds without any rounding.
+
+For every problem the primal point is the given one with its least slacks, and the dual point is the given one moved
+into its constraints: clipped to the box, and each class scaled to the sum that it must have.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -15,25 +19,43 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.samples import Samples, dense
 
+#: Fractions, in an array of objects.
+Numbers = Any
+
 
 @dataclass(frozen=True)
 class ExactBounds:
-    """What is computed without rounding.
-
-    Attributes
-    ----------
-    dual, primal : Fraction
-        Objectives at a feasible dual and at a feasible primal point: the optimal value lies between them.
-    f : array of shape (n,)
-        Values of the classifier, each rounded once.
-    norm2 : float
-        Squared norm of w, rounded once.
-    """
+    """Objectives at a feasible dual and at a feasible primal point: the optimal value lies between them."""
 
     dual: Fraction
     primal: Fraction
-    f: Array
-    norm2: float
+
+
+class _Slopes:
+    """Scores and squared norms of slopes, without rounding."""
+
+    def __init__(self, K: Array | None, X: Samples | None) -> None:
+        assert X is not None or K is not None
+        self.linear = X is not None
+        self.kernel, self.power = _integers(np.asarray(K) if X is None else dense(X))
+
+    def of(self, coef: Numbers) -> tuple[Numbers, Fraction]:
+        """Scores (n,) and squared norm of ``sum_i coef_i x_i``."""
+        shared = lcm(*(c.denominator for c in coef))
+        whole = np.array([int(c * shared) for c in coef], dtype=object)
+        used = np.flatnonzero(whole)
+        part = self.kernel[used].T @ whole[used] if self.linear else whole[used]
+        scores = self.kernel @ part if self.linear else self.kernel[:, used] @ part
+        unit = Fraction(2) ** (self.power * (2 if self.linear else 1)) / shared
+        return exact(scores) * unit, Fraction(int(whole @ scores)) * unit / shared
+
+    def given(self, coef: Numbers, w: Array | None) -> tuple[Numbers, Fraction]:
+        """The same of a slope that is given separately, where there is one."""
+        if w is None:
+            return self.of(coef)
+        slope, power = _integers(np.asarray(w, dtype=np.float64))
+        scores = exact(self.kernel @ slope) * Fraction(2) ** (self.power + power)
+        return scores, Fraction(int(slope @ slope)) * Fraction(2) ** (2 * power)
 
 
 def exact_bounds(
@@ -63,40 +85,130 @@ def exact_bounds(
     >>> print(bounds.dual, bounds.primal)
     15/32 25/32
     """
-    parts, power = _integers(np.vstack([alpha, caps]))
-    given, cap = parts[:-1].sum(axis=0), parts[-1]
-    inside = np.minimum(np.maximum(given, 0), cap)
-    side = y > 0
-    assert X is not None or K is not None
-    kernel, kernel_power = _integers(np.asarray(K) if X is None else dense(X))
+    slopes, sign, cap, given = _Slopes(K, X), exact(y), exact(caps), exact(alpha).sum(axis=0)
+    scores, norm2 = slopes.given(sign * given, w)
+    primal = norm2 / 2 + cap @ _positive(1 - sign * (scores + Fraction(b)))
+    inside = _clipped(given, cap)
+    least = min(sum(inside[y > 0], Fraction(0)), sum(inside[y < 0], Fraction(0)))
+    feasible = _summing(y, inside, cap, least)
+    return ExactBounds(2 * least - slopes.of(sign * feasible)[1] / 2, primal)
 
-    def slope(multipliers: Any) -> tuple[Any, Any]:
-        """Scores of ``sum_i y_i alpha_i x_i``, and what its products with others are taken with."""
-        coef = np.where(side, multipliers, -multipliers)
-        used = np.flatnonzero(coef)
-        if X is None:
-            return kernel[:, used] @ coef[used], coef
-        return kernel @ (kernel[used].T @ coef[used]), coef
 
-    unit = Fraction(2) ** (power + kernel_power * (1 if X is None else 2))
-    scores, coef = slope(given)
-    if w is None:
-        f = [Fraction(int(s)) * unit + Fraction(b) for s in scores]
-        norm2 = Fraction(int(coef @ scores)) * unit * Fraction(2) ** power
-    else:
-        slopes, slope_power = _integers(np.asarray(w, dtype=np.float64))
-        f = [Fraction(int(s)) * Fraction(2) ** (kernel_power + slope_power) + Fraction(b) for s in kernel @ slopes]
-        norm2 = Fraction(int(slopes @ slopes)) * Fraction(2) ** (2 * slope_power)
-    slack = [max(Fraction(0), 1 - (v if positive else -v)) for v, positive in zip(f, side, strict=True)]
-    primal = norm2 / 2 + sum((Fraction(float(c)) * x for c, x in zip(caps, slack, strict=True)), Fraction(0))
+def exact_quantile_bounds(
+    y: Array, caps: Array, alpha: Array, lam: float, b: float | None, *,
+    K: Array | None = None, X: Samples | None = None, w: Any = None,
+) -> ExactBounds:  # fmt: skip
+    """Evaluate both objectives of the quantile SVM exactly.
 
-    sums = [int(inside[side].sum()), int(inside[~side].sum())]
-    share = [Fraction(min(sums), total) if total else Fraction(1) for total in sums]
-    (up, plus), (down, minus) = (slope(np.where(mine, inside, 0)) for mine in (side, ~side))
-    products = [Fraction(int(a)) for a in (plus @ up, plus @ down, minus @ down)]
-    square = share[0] ** 2 * products[0] + 2 * share[0] * share[1] * products[1] + share[1] ** 2 * products[2]
-    dual = 2 * min(sums) * Fraction(2) ** power - square * unit * Fraction(2) ** power / 2
-    return ExactBounds(dual, primal, np.array([float(v) for v in f]), float(norm2))
+    Parameters
+    ----------
+    y, caps, alpha : array of shape (n,)
+    lam : float
+        Weight of the squared norm.
+    b : float, optional
+        Weight of a constant feature 1, part of the norm; None where there is none.
+    K, X, w
+        As for `exact_bounds`.
+    """
+    slopes, sign, cap, weight = _Slopes(K, X), exact(y), exact(caps), Fraction(lam)
+    coef = sign * exact(alpha) / weight
+    scores, norm2 = slopes.given(coef, w)
+    constant = Fraction(b or 0.0)
+    primal = weight / 2 * (norm2 + constant**2) + cap @ _positive(1 - sign * (scores + constant))
+    inside = _clipped(exact(alpha), cap)
+    lower = slopes.of(sign * inside / weight)[1] + (0 if b is None else (sign @ inside / weight) ** 2)
+    return ExactBounds(sum(inside, Fraction(0)) - weight / 2 * lower, primal)
+
+
+def exact_nu_bounds(
+    y: Array, caps: Array, nu: float, alpha: Array, own: tuple[float, float], *,
+    K: Array | None = None, X: Samples | None = None, w: Any = None,
+) -> ExactBounds:  # fmt: skip
+    """Evaluate both objectives of the 2nu-SVM exactly.
+
+    Parameters
+    ----------
+    y, caps, alpha : array of shape (n,)
+    nu : float
+        Least sum of the multipliers; no more than twice the sum of the caps of either class.
+    own : pair of float
+        Intercept and margin, the latter nonnegative.
+    K, X, w
+        As for `exact_bounds`.
+    """
+    b, rho = (Fraction(x) for x in own)
+    slopes, sign, cap, total = _Slopes(K, X), exact(y), exact(caps), Fraction(nu)
+    scores, norm2 = slopes.given(sign * exact(alpha), w)
+    slack = _positive(rho - sign * (scores + b))
+    # The caps are doubles: at the largest nu they may add up to a little less than half of it.
+    half = min(total / 2, *(sum(cap[side], Fraction(0)) for side in (y > 0, y < 0)))
+    feasible = _summing(y, _clipped(exact(alpha), cap), cap, half)
+    lower = slopes.of(sign * feasible)[1] / 2
+    return ExactBounds(-lower, norm2 / 2 + cap @ slack - 2 * half * rho)
+
+
+def exact_margin_bounds(
+    y: Array, share: float, u: Array, b: float, costs: Array | None, *,
+    K: Array | None = None, X: Samples | None = None, w: Any = None,
+) -> ExactBounds:  # fmt: skip
+    """Evaluate both objectives of the problem of two margins exactly, in the units of `paretoclf.proof.margins`.
+
+    Parameters
+    ----------
+    y, u : array of shape (n,)
+        Labels; multipliers of theta = 1.
+    share : float
+        The positives' share of the margin.
+    b : float
+    costs : array of shape (n,), optional
+        Weights of the squared slacks; without them the problem is the hard one, whose primal point is the nearest
+        feasible multiple of the slope.
+    K, X, w
+        As for `exact_bounds`.
+    """
+    slopes, sign = _Slopes(K, X), exact(y)
+    given = _positive(exact(u))
+    scores, norm2 = slopes.given(sign * exact(u) / 2, w)
+    least = min(sum(given[y > 0], Fraction(0)), sum(given[y < 0], Fraction(0)))
+    feasible = _summing(y, given, None, least)
+    dual = 2 * least - slopes.of(sign * feasible / 2)[1]
+    if costs is None:
+        distance = min(scores[y > 0]) - max(scores[y < 0])
+        if distance <= 0:
+            raise ValueError("the slope separates nothing")
+        return ExactBounds(dual, norm2 * (2 / distance) ** 2)
+    target = np.where(y > 0, 2 * Fraction(share), 2 * (1 - Fraction(share)))
+    slack, weight = _positive(target - sign * (scores + Fraction(b))), exact(costs)
+    return ExactBounds(dual - sum(feasible**2 / weight) / 4, norm2 + weight @ slack**2)
+
+
+def exact(values: Any) -> Numbers:
+    """Numbers as the fractions that they are."""
+    return np.vectorize(Fraction, otypes=[object])(np.asarray(values).astype(object))
+
+
+def _positive(x: Numbers) -> Numbers:
+    return np.maximum(x, Fraction(0))
+
+
+def _clipped(x: Numbers, cap: Numbers) -> Numbers:
+    return np.minimum(_positive(x), cap)
+
+
+def _summing(y: Array, inside: Numbers, cap: Numbers | None, total: Fraction) -> Numbers:
+    """Multipliers next to these in which each class has this sum: scaled down, or moved towards the caps."""
+    out = inside.copy()
+    for side in (y > 0, y < 0):
+        now = sum(inside[side], Fraction(0))
+        if now > total:
+            out[side] = inside[side] * (total / now)
+        elif now < total:
+            assert cap is not None
+            room = cap[side] - inside[side]
+            free = np.where(inside[side] > 0, room, Fraction(0))  # at the optimum only these cost nothing
+            room = free if sum(free, Fraction(0)) >= total - now else room
+            out[side] = inside[side] + room * ((total - now) / sum(room, Fraction(0)))
+    return out
 
 
 def _integers(x: Array) -> tuple[Any, int]:

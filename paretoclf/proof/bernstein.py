@@ -1,0 +1,54 @@
+"""Products of affine functions on a segment, as Bernstein coefficients.
+
+An affine function is given by its values (k, 2) at both ends of k segments, ``p0`` and ``p1``. A product of two has the
+coefficients ``p0 q0``, ``(p0 q1 + p1 q0) / 2`` and ``p1 q1``: with s the share of the segment it is ``(1 - s)**2``,
+``2 s (1 - s)`` and ``s**2`` times these, a mean of the three, so nowhere above the largest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paretoclf.checks import Array
+
+
+def product(p: Array, q: Array) -> Array:
+    """Coefficients (k, 3) of products of affine functions."""
+    return np.stack([p[:, 0] * q[:, 0], 0.5 * (p[:, 0] * q[:, 1] + p[:, 1] * q[:, 0]), p[:, 1] * q[:, 1]], axis=1)
+
+
+def square(p: Array) -> Array:
+    """Coefficients (k, 3) of squares of affine functions."""
+    return product(p, p)
+
+
+def quotient(p: Array, q: Array) -> Array:
+    """Largest quotient of two positive affine functions: monotone, so at an end."""
+    return np.asarray(np.where(q > 0.0, p / np.where(q > 0.0, q, 1.0), np.where(p > 0.0, np.inf, 0.0)).max(axis=1))
+
+
+def chord(duals: Array) -> Array:
+    """Of dual values (k, 3): the optimal value is concave, so nowhere below the chord of its bounds."""
+    start, end = np.maximum(duals[:, 0], 0.0), np.maximum(duals[:, 2], 0.0)
+    return np.stack([start, 0.5 * (start + end), end], axis=1)
+
+
+def of_value(value: Array) -> Array:
+    """Coefficients of ``(1 - f) s + f e - f (1 - f) c``, given as rows s, e, c."""
+    start, end, bend = value.T
+    return np.stack([start, 0.5 * (start + end) - 0.5 * bend, end], axis=1)
+
+
+def late(x: Array) -> Array:
+    """What is 0 at the beginning of each segment."""
+    return np.stack([np.zeros_like(x), x], axis=1)
+
+
+def pair(x: Array) -> Array:
+    """The same at both ends."""
+    return np.stack([x, x], axis=1)
+
+
+def pairs(x: Array) -> Array:
+    """Numbers at the ends of m segments, (m + 1,), as (m, 2)."""
+    return np.stack([x[:-1], x[1:]], axis=1)

@@ -1,0 +1,343 @@
+r"""Margins and sums on segments, in blocks; nothing is accumulated from one block to the next.
+
+The problem is a support vector machine with caps :math:`c_i(t)` that are affine in t and labels :math:`y_i`,
+
+.. math::
+
+   \min\ \tfrac\lambda2\|w\|^2+\sum_ic_i\xi_i-\nu\rho\quad\text{s.t.}\quad y_if(x_i)\ge\rho-\xi_i,\ \xi_i\ge0,
+
+with :math:`\rho=1` and without :math:`\nu\rho` (2C-SVM, quantile SVM), or with a free :math:`\rho\ge0` (2nu-SVM). For
+any :math:`w,b` and any feasible multipliers, with :math:`g_i=y_if(x_i)-\rho`,
+
+.. math::
+
+   P-D=\sum_i\alpha_i(g_i)_++\sum_i(c_i-\alpha_i)(-g_i)_++\tfrac\lambda2\|w-w_\alpha\|^2 .
+
+All factors are affine in t, or positive parts of what is, and a positive part is nowhere above its chord. What this
+file finds out are the values of the factors at both ends of each segment (`known`): of the samples that move in a
+block, and of those that are so near their margin that they might count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array, Index, Mask
+from paretoclf.proof.entries import Entries
+from paretoclf.proof.line import LineProof
+from paretoclf.proof.products import Anchors, FeatureProducts, KernelProducts, Scores
+from paretoclf.proof.stored import AT_CAP, Block, Cutter, Group, Stored, groups
+from paretoclf.tolerances import ONE_COLUMN
+
+_TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
+
+#: Segments in a block, with features; with a kernel matrix half as many, as all that moves is multiplied by all.
+_SEGMENTS = 256
+
+#: Numbers in the multipliers at the anchors of a group.
+_GROUP = 2**21
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be proved.
+
+    Attributes
+    ----------
+    stored : Stored
+        The segments.
+    y : array of shape (n,)
+        Labels.
+    caps : array of shape (2, n)
+        Caps at t = 0 and at t = 1.
+    products : KernelProducts or FeatureProducts
+        Kernel matrix or features, with the weight of the squared norm.
+    intercept : "free", "none" or "feature"
+        The last: the weight of a constant feature 1, part of the norm.
+    clip : bool
+        Whether stored multipliers that leave their box stand for the nearest ones in it.
+    free_margin : bool
+        Whether margins are compared with the stored rho, instead of 1.
+    one_column : float
+        How far scores of the end of a segment and the beginning of the next may be apart to be looked at as one.
+    """
+
+    stored: Stored
+    y: Array
+    caps: Array
+    products: KernelProducts | FeatureProducts
+    intercept: str = "free"
+    clip: bool = True
+    free_margin: bool = False
+    one_column: float = ONE_COLUMN
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of one block of k segments, in c columns: points of the line.
+
+    Attributes
+    ----------
+    entries : Entries
+        All that contributes to residuals and gap.
+    box, outside : array of shape (k,), (k, 2)
+        How far multipliers leave their box as they are stored: the largest, relative to the cap, and sums at both ends.
+    first, last : slices or int arrays
+        Columns of the beginnings and of the ends of the segments.
+    b, target, sums, balance : array of shape (c,)
+        Intercepts; what margins are compared with; sums of the multipliers, and of these times the labels.
+    scores : Scores
+    noise, jump : array of shape (k,)
+        How far scores at the end of a segment may be from those of the column that stands for it: those that are
+        judged, and those that the multipliers imply.
+    size : array of shape (k, 2)
+        With a free rho, ends of an affine function nowhere above the size of margins: the largest score, or rho.
+    slack : float
+        No sample of the block has a larger slack.
+    """
+
+    entries: Entries
+    box: Array
+    outside: Array
+    first: Any
+    last: Any
+    b: Array
+    target: Array
+    sums: Array
+    balance: Array
+    scores: Scores
+    noise: Array
+    jump: Array
+    size: Array
+    slack: float
+
+    def both(self, x: Array) -> Array:
+        """Numbers (c,) of columns at both ends of the segments, (k, 2)."""
+        return np.stack([x[self.first], x[self.last]], axis=1)
+
+
+def proved(q: Question, prove: Callable[[Question], LineProof]) -> LineProof:
+    """Ask for a proof; where it fails, with each end of each segment looked at by itself."""
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not a number is not proved
+        proof = prove(q)
+        return proof if proof.passes() else prove(replace(q, one_column=0.0))
+
+
+def blocks(q: Question) -> Iterator[tuple[slice, Known]]:
+    """Block after block, and its segments."""
+    cut, size = Cutter(q.stored), max(1, _SEGMENTS // (2 if isinstance(q.products, KernelProducts) else 1))
+    for group in groups(q.stored, q.caps, size, max(1, _GROUP // q.y.size), q.clip):
+        anchors = q.products.anchors(group, q.stored)
+        for k in range(group.ends.size - 1):
+            yield slice(int(group.ends[k]), int(group.ends[k + 1])), known(q, group, anchors, k, cut)
+
+
+def known(q: Question, group: Group, anchors: Anchors, k: int, cut: Cutter) -> Known:
+    """What is known of block k of a group."""
+    S, a, z = q.stored, int(group.ends[k]), int(group.ends[k + 1])
+    M = _moving(q, cut.block(a, z, group.states[k]), a, z)
+    C = _columns(q, M, a, z)
+    U, labels, t = M.block.moving, q.y[M.block.moving], C.spread(S.t[a:z], S.t[a + 1 : z + 1])
+    share = (t - S.t[a]) / (S.t[z] - S.t[a])
+    between = np.stack([1.0 - share, share], axis=1)  # of the two anchors
+    coef, rest = C.spread(M.start, M.end), group.alpha[k : k + 2].copy()
+    rest[:, U] = 0.0
+    sums, balance = coef @ labels + between @ rest.sum(axis=1), coef.sum(axis=1) + between @ (rest @ q.y)
+    w = None if S.w is None else C.spread(S.w[a:z], S.w[a + 1 : z + 1])
+    scores = q.products.block(anchors, group, k, U, coef, share, (C.first, C.last), w)
+    b, target = _intercepts(q, C, balance, w, a, z), C.spread(*C.rho)
+
+    def margins(f: Array, labels: Array) -> Array:
+        f += b[:, None]
+        f *= labels
+        f -= target[:, None]
+        return f
+
+    margin = margins(scores.of_moving, labels)
+    at_cap = group.states[k] == AT_CAP
+    near, slack = _near(q, anchors.scores[k : k + 2], at_cap, b, target, between, scores, float(C.noise.max()))
+    near[U] = False
+    others = np.flatnonzero(near)
+    margin_of_others = margins(scores.others(others), q.y[others]) if others.size else np.empty((C.count, 0))
+    size = C.rho.T.copy()
+    if q.free_margin:
+        _enlarge(size, margin, target, C.first, C.last)
+        _enlarge(size, margin_of_others, target, C.first, C.last)
+    entries = [
+        (M.block.row, M.sample, M.cap, M.inside, C.at_ends(margin, M.block.row, M.block.column)),
+        _unclear_moving(M, C, margin),
+        _unclear_others(q, C, margin_of_others, others, at_cap[others], S.t[a : z + 1]),
+    ]
+    E = Entries(*(np.concatenate(x, axis=-1) for x in zip(*entries, strict=True)))
+    return Known(E, M.box, M.outside, C.first, C.last, b, target, sums, balance, scores, C.noise, C.jump, size, slack)
+
+
+# ---- the samples that move in a block ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Moving:
+    """Multipliers of the u samples that move in a block of k segments.
+
+    ``caps`` (k + 1, u) and ``start``, ``end`` (k, u), multipliers times labels; of the e that are listed on a segment
+    ``sample`` (e,), ``cap`` and ``inside`` (2, e), multipliers in their box; ``box``, ``outside`` as in `Known`.
+    """
+
+    block: Block
+    caps: Array
+    start: Array
+    end: Array
+    sample: Index
+    cap: Array
+    inside: Array
+    box: Array
+    outside: Array
+
+
+def _moving(q: Question, block: Block, a: int, z: int) -> _Moving:
+    S, labels, t = q.stored, q.y[block.moving], q.stored.t[a : z + 1]
+    caps = np.stack([1.0 - t, t], axis=1) @ q.caps[:, block.moving]
+    signed = caps * labels
+    start, end = np.where(block.at_cap, signed[:-1], 0.0), np.where(block.at_cap, signed[1:], 0.0)
+    listed = block.row * block.moving.size + block.column  # positions in flat arrays
+    sample = block.moving[block.column]
+    cap = np.stack([caps.ravel()[listed], caps.ravel()[listed + block.moving.size]])
+    stored = np.stack([S.a0[S.ptr[a] : S.ptr[z]], S.a1[S.ptr[a] : S.ptr[z]]])
+    inside = np.minimum(np.maximum(stored, 0.0), cap)
+    box, outside = np.zeros(z - a), np.zeros((z - a, 2))
+    if not q.clip and (inside != stored).any():
+        off = np.abs(stored - inside)
+        unit = np.maximum(np.maximum(cap, _EPS * cap[::-1]), _TINY)  # caps vanish, but t is a double
+        np.maximum.at(box, block.row, (off / unit).max(axis=0))
+        np.add.at(outside, block.row, off.T)
+    judged = (inside if q.clip else stored) * q.y[sample]
+    start.ravel()[listed], end.ravel()[listed] = judged
+    return _Moving(block, caps, start, end, sample, cap, inside, box, outside)
+
+
+# ---- columns: the points of the line at which scores are computed --------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Which columns the beginnings and the ends of k segments are.
+
+    The end of a segment and the beginning of the next are one column, unless b jumps there (or multipliers do).
+    ``first``, ``last``, ``noise``, ``jump`` as in `Known`; ``begin`` (k,) is ``first`` as numbers; ``rho`` (2, k) is
+    what margins are compared with at both ends.
+    """
+
+    first: Any
+    last: Any
+    begin: Index
+    count: int
+    noise: Array
+    jump: Array
+    rho: Array
+
+    def spread(self, start: Array, end: Array) -> Array:
+        """Numbers at both ends of the segments, (k, ...), in their columns."""
+        out = np.empty((self.count, *start.shape[1:]))
+        out[self.last] = end
+        out[self.first] = start
+        return out
+
+    def at_ends(self, margin: Array, row: Index, column: Index) -> Array:
+        """Entries (2, e) of a matrix with a row for each column here: at both ends of segments, of some samples."""
+        flat, at = margin.ravel(), self.begin[row] * margin.shape[1] + column
+        return np.stack([flat[at], flat[at + margin.shape[1]]])
+
+
+def _columns(q: Question, M: _Moving, a: int, z: int) -> _Columns:
+    S, k = q.stored, z - a
+    jump, noise = np.zeros(k), np.zeros(k)
+    jump[:-1] = np.abs(M.end[:-1] - M.start[1:]).sum(axis=1) * (q.products.length2 / q.products.lam)
+    noise[:-1] = np.abs(S.b1[a : z - 1] - S.b0[a + 1 : z])
+    if S.w is None:  # otherwise scores are those of the stored slopes, and there is one of these at each breakpoint
+        noise += jump
+    rho = np.ones((2, k))
+    if q.free_margin:
+        rho = np.maximum(np.stack([S.rho0[a:z], S.rho1[a:z]]), 0.0)  # rounding below 0 is 0
+    noise[:-1] += np.abs(rho[1, :-1] - rho[0, 1:])
+    two = noise > q.one_column * np.append(rho[0, 1:], 0.0)
+    two |= rho.min(axis=0) == 0.0  # where all sizes vanish, too
+    if S.w is not None:
+        two |= jump > q.one_column
+    two[-1] = False  # the last end has a column of its own
+    noise[two], jump[two] = 0.0, 0.0
+    if not two.any():
+        return _Columns(slice(0, -1), slice(1, None), np.arange(k), k + 1, noise, jump, rho)
+    first = np.arange(k) + np.append(0, np.cumsum(two[:-1]))
+    return _Columns(first, first + 1, first, k + 1 + int(two.sum()), noise, jump, rho)
+
+
+def _intercepts(q: Question, C: _Columns, balance: Array, w: Array | None, a: int, z: int) -> Array:
+    if q.intercept == "none":
+        return np.zeros(C.count)
+    if q.intercept == "feature" and w is None:
+        return np.asarray(balance / q.products.lam)
+    return C.spread(q.stored.b0[a:z], q.stored.b1[a:z])
+
+
+# ---- who might count -----------------------------------------------------------------------------------------------
+
+
+def _near(
+    q: Question, at: Array, at_cap: Mask, b: Array, target: Array, between: Array, scores: Scores, noise: float
+) -> tuple[Mask, float]:
+    """Samples that may be on the wrong side of their margin somewhere in a block; and a bound on all slacks.
+
+    Of the samples that keep to one bound most are far from their margin: ``|v . x_i| <= |v| |x_i|``, where v is how far
+    w is from its chord between the two anchors, at which scores are ``at`` (2, n).
+    """
+    off = np.abs(b + scores.shift - between @ b[[0, -1]]) + np.abs(target - between @ target[[0, -1]])
+    sides = [q.y * (at[e] + b[-e]) - target[-e] for e in (0, 1)]
+    low, high = np.minimum(*sides), np.maximum(*sides)
+    away = float(scores.deviation.max()) * q.products.reach + (float(off.max()) + noise)
+    near = ~(np.where(at_cap, -high, low) >= away)  # what is not a number is near, too
+    if q.free_margin:  # what margins are measured against are the largest scores
+        near[[int(np.argmax(np.abs(at[e] + b[-e]))) for e in (0, 1)]] = True
+    return near, float((away - low).max(initial=0.0))
+
+
+def _unclear(C: _Columns, margin: Array, at_cap: Mask) -> Mask:
+    """Which samples are on the wrong side of their margin at an end of a segment, (k, samples)."""
+    below = margin < 0.0
+    return np.asarray((below[C.first] != at_cap) | (below[C.last] != at_cap))
+
+
+def _unclear_moving(M: _Moving, C: _Columns, margin: Array) -> tuple[Index, Index, Array, Array, Array]:
+    unclear = _unclear(C, margin, M.block.at_cap)
+    unclear[M.block.row, M.block.column] = False  # these are listed
+    row, column = np.nonzero(unclear)
+    cap = np.stack([M.caps[row, column], M.caps[row + 1, column]])
+    alpha = cap * M.block.at_cap[row, column]
+    return row, M.block.moving[column], cap, alpha, C.at_ends(margin, row, column)
+
+
+def _unclear_others(
+    q: Question, C: _Columns, margin: Array, others: Index, at_cap: Mask, t: Array
+) -> tuple[Index, Index, Array, Array, Array]:
+    row, column = np.nonzero(_unclear(C, margin, at_cap))
+    sample, at = others[column], t[row + np.array([[0], [1]])]
+    cap = (1.0 - at) * q.caps[0, sample] + at * q.caps[1, sample]
+    return row, sample, cap, cap * at_cap[column], C.at_ends(margin, row, column)
+
+
+def _enlarge(size: Array, margin: Array, target: Array, first: Any, last: Any) -> None:
+    """Replace sizes (k, 2) by the largest of some scores that are larger at both ends, and of one sign."""
+    if not margin.shape[1]:
+        return
+    f = margin + target[:, None]
+    f0, f1 = f[first], f[last]
+    least = np.where(f0 * f1 > 0.0, np.minimum(np.abs(f0), np.abs(f1)), 0.0)
+    rows = np.arange(size.shape[0])
+    most = np.abs(f0) + np.abs(f1)
+    best = np.where(least > 0.0, most, 0.0).argmax(axis=1)
+    found = np.abs(np.stack([f0[rows, best], f1[rows, best]], axis=1))
+    larger = (least[rows, best] > 0.0) & (found >= size).all(axis=1)
+    size[larger] = found[larger]

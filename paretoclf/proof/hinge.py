@@ -1,0 +1,131 @@
+"""The proof of lines of the 2C-SVM and of the quantile SVM: hinge losses, with an intercept or without."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.proof import bernstein
+from paretoclf.proof.block import Known, Question, blocks, proved
+from paretoclf.proof.entries import complementarity, gap_of
+from paretoclf.proof.line import LineProof
+from paretoclf.proof.products import FeatureProducts, KernelProducts
+from paretoclf.proof.stored import Stored
+from paretoclf.proof.values import value_residual
+from paretoclf.samples import Samples
+from paretoclf.tolerances import SLACK_ROUNDING
+
+_TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
+
+
+def prove_costs(
+    stored: Stored, y: Array, caps: Array, *, K: Array | None = None, X: Samples | None = None, note: str = ""
+) -> LineProof:
+    """Prove a line of the 2C-SVM.
+
+    Multipliers outside their box stand for the nearest ones in it.
+
+    Parameters
+    ----------
+    stored : Stored
+        What is to be proved: segments with multipliers, intercepts, optimal values and, with features, slopes.
+    y : array of shape (n,)
+        Labels -1 and +1.
+    caps : array of shape (2, n)
+        Caps of the multipliers at t = 0 and at t = 1.
+    K : array of shape (n, n), optional
+        Kernel matrix. Exactly one of K and X must be given.
+    X : array or CSR array of shape (n, d), optional
+        Features, for the linear kernel.
+    note : str
+        What `LineProof.explain` adds about the problem.
+
+    Returns
+    -------
+    LineProof
+    """
+    products = KernelProducts(K, y) if X is None and K is not None else FeatureProducts(X, y)
+    return proved(Question(stored, y, caps, products), lambda q: _prove_hinge(q, "t", note))
+
+
+def prove_quantile(
+    stored: Stored, y: Array, caps: Array, lam: float, bias: bool, *,
+    K: Array | None = None, X: Samples | None = None, note: str = "",
+) -> LineProof:  # fmt: skip
+    """Prove a line of the quantile SVM, whose parameter is tau; the arguments are as for `prove_costs`.
+
+    Parameters
+    ----------
+    lam : float
+        Weight of the squared norm.
+    bias : bool
+        Whether there is a constant feature 1, whose weight b is part of the norm.
+    """
+    products = KernelProducts(K, y, lam) if X is None and K is not None else FeatureProducts(X, y, lam)
+    q = Question(stored, y, caps, products, "feature" if bias else "none", clip=False)
+    return proved(q, lambda q: _prove_hinge(q, "tau", note))
+
+
+def _prove_hinge(q: Question, parameter: str, note: str) -> LineProof:
+    S, lam = q.stored, q.products.lam
+    m = S.t.size - 1
+    gaps, duals = np.empty((m, 3)), np.empty((m, 3))
+    residuals = {name: np.zeros(m) for name in ("stationarity in w", "box", "balance", "complementarity", "value")}
+    samples = np.zeros(m, dtype=np.int64)
+    costs, plus, minus = (bernstein.pairs(sums) for sums in _sums(S.t, q.y, q.caps))
+    rounding = np.empty((m, 3))
+    for here, K in blocks(q):
+        i, j, E, k = K.first, K.last, K.entries, K.noise.size
+        norm2, cross, apart, distance = K.scores.norm2, K.scores.cross, K.scores.apart, K.scores.distance
+        if q.intercept == "feature":
+            constant = K.balance / lam
+            norm2, cross = norm2 + lam * constant**2, cross + lam * constant[i] * constant[j]
+            # A stored intercept is judged against the one that the multipliers imply.
+            off = np.abs(K.b - constant)
+            apart, distance = np.maximum(apart, off / (1.0 + K.sums / lam)), np.hypot(distance, off)
+        dual = K.sums - 0.5 * norm2
+        duals[here] = np.stack([dual[i], 0.5 * (K.sums[i] + K.sums[j] - cross), dual[j]], axis=1)
+        residuals["stationarity in w"][here] = np.maximum(apart[i], apart[j]) + (0.0 if S.w is None else K.jump)
+        residuals["box"][here] = K.box
+        unit = E.caps
+        if q.intercept == "free":
+            unit = np.minimum(unit, np.where(q.y[E.sample] > 0, minus[here][E.row].T, plus[here][E.row].T))
+        off = E.margin / (1.0 + np.abs(E.margin + 1.0))
+        most, samples[here] = complementarity(E, off, unit, k)
+        residuals["complementarity"][here] = most + K.noise
+        rounding[here] = _slack_rounding(K, k)
+        gaps[here] = gap_of(E, k) + bernstein.product(costs[here], bernstein.late(K.noise))
+        gaps[here] += 0.5 * lam * bernstein.square(K.both(distance))
+        if not q.clip:
+            gaps[here] += 0.5 * (q.products.length2 / lam) * bernstein.square(K.outside)
+        if q.intercept == "free":
+            balance = np.abs(K.both(K.balance))
+            residuals["balance"][here] = bernstein.quotient(balance, np.minimum(plus[here], minus[here]))
+            # The class with the larger sum is scaled down until the two balance. That costs what its slacks are on
+            # average; all slacks times caps add up to sum alpha - |w|^2 + gap.
+            slack = max(K.slack, -float(E.margin.min(initial=0.0)))
+            sums = bernstein.product(K.both(K.sums), np.ones((k, 2)))
+            hinge = sums - np.stack([norm2[i], cross, norm2[j]], axis=1) + gaps[here]
+            average = np.minimum(2.0 * (hinge / np.maximum(sums, _TINY)).max(axis=1), slack)
+            gaps[here] += average[:, None] * bernstein.product(balance, np.ones((k, 2)))
+            gaps[here] += 0.5 * q.products.length2 * bernstein.square(balance)
+    rounding = np.maximum(rounding, _EPS * rounding.max(axis=1, keepdims=True))  # costs vanish, but t is a double
+    sizes = bernstein.chord(duals)
+    sizes = np.maximum(sizes, _EPS * sizes.max(axis=1, keepdims=True))
+    residuals["value"] = value_residual(np.diff(S.t), S.value, duals, gaps, sizes)
+    return LineProof(S.t, gaps, sizes, rounding, duals, residuals, samples, parameter, note)
+
+
+def _slack_rounding(K: Known, k: int) -> Array:
+    """Nowhere above what rounding of slacks makes of the gap: costs of all that are not beyond their margin."""
+    E, sums = K.entries, K.both(K.sums)
+    near = E.margin.max(axis=0) <= SLACK_ROUNDING
+    more = np.stack([E.add(np.where(near, c - a, 0.0), k) for c, a in zip(E.caps, E.alpha, strict=True)], axis=1)
+    b0, b1 = K.b[K.first], K.b[K.last]
+    size = 1.0 + np.minimum(np.abs(b0), np.abs(b1)) * (b0 * b1 > 0.0)
+    return SLACK_ROUNDING * bernstein.product(sums + more, bernstein.pair(size))
+
+
+def _sums(t: Array, y: Array, caps: Array) -> list[Array]:
+    """Sums of all caps, of those of the positive and of the negative samples at t, shape (m + 1,) each."""
+    return [(1.0 - t) * (caps[0] @ side) + t * (caps[1] @ side) for side in (np.ones(y.size), y > 0, y < 0)]

@@ -1,0 +1,108 @@
+"""`prove_costs` where multipliers need two doubles each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.checks import Array
+from paretoclf.exact_sums import inner
+from paretoclf.proof import bernstein
+from paretoclf.proof.entries import Entries, complementarity, gap_of
+from paretoclf.proof.line import LineProof
+from paretoclf.proof.twice import product
+from paretoclf.proof.values import value_residual
+from paretoclf.samples import Samples, largest
+from paretoclf.units import balanced_units, largest_sum, margin_rounding
+
+_TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Refined:
+    """Solutions at both ends of k segments, to twice double precision.
+
+    Attributes
+    ----------
+    t : array of shape (k, 2)
+    alpha : array of shape (k, 2, 2, n)
+        Multipliers: of a segment, at an end, in two parts.
+    b : array of shape (k, 2)
+    w : array of shape (k, 2, d) or None
+        Slopes, where there are features.
+    value : array of shape (k, 3)
+        Stored optimal values, as in `Stored`.
+    """
+
+    t: Array
+    alpha: Array
+    b: Array
+    w: Array | None
+    value: Array
+
+
+def prove_refined(
+    refined: Refined, y: Array, caps: Array, *, K: Array | None = None, X: Samples | None = None, note: str = ""
+) -> LineProof:
+    """`prove_costs` for segments on which multipliers need two doubles each; all samples are looked at."""
+    R, (k, n) = refined, (refined.t.shape[0], y.size)
+    box = ((1.0 - R.t)[:, :, None] * caps[0] + R.t[:, :, None] * caps[1]).reshape(2 * k, n)
+    high, low = (np.ascontiguousarray(R.alpha[:, :, part].reshape(2 * k, n)) for part in (0, 1))
+    coef, coef_low = (y * high).T, (y * low).T
+    apart = distance = np.zeros(2 * k)
+    if X is None:
+        assert K is not None
+        scores, rest = product(K, coef, coef_low)
+        length2 = float(np.diagonal(K).max())
+    else:
+        implied = product(X.T if not sp.issparse(X) else sp.csr_array(X.T), coef, coef_low)
+        slope = implied if R.w is None else (R.w.reshape(2 * k, -1).T, np.zeros((X.shape[1], 2 * k)))
+        scores, rest = product(X, *slope)
+        size = largest(X)
+        length2 = float(size @ size)
+        if R.w is not None:
+            terms, wrong = np.asarray(abs(X).T @ np.abs(coef)).T * size, np.abs(slope[0] - implied[0]).T
+            apart, distance = (wrong * size / (1.0 + terms)).max(axis=1, initial=0.0), np.sqrt((wrong**2).sum(axis=1))
+    f = ((scores + R.b.reshape(-1)) + rest).T
+    margin = y * f - 1.0
+    inside = np.where((high - box) + low > 0.0, box, np.where(high + low < 0.0, 0.0, high))
+    outside = np.abs((high - inside) + np.where(inside == high, 0.0, low))
+    parts = [np.stack(pair) for pair in zip(high, low, strict=True)]
+    sums, balance = (np.array([inner(pair, v) for pair in parts]) for v in (np.ones(n), y))
+    first, second = slice(0, None, 2), slice(1, None, 2)
+    norm2, cross = (
+        np.array([inner(np.stack([coef[:, i], coef_low[:, i]]), scores[:, j]) for i, j in pairs])
+        for pairs in ([(i, i) for i in range(2 * k)], [(2 * i, 2 * i + 1) for i in range(k)])
+    )
+
+    def at_ends(x: Array) -> Array:
+        return np.stack([x[first].ravel(), x[second].ravel()])
+
+    E = Entries(np.repeat(np.arange(k), n), np.tile(np.arange(n), k), at_ends(box), at_ends(inside), at_ends(margin))
+    units = np.maximum(balanced_units(y, box.T).T * (box > 0.0), 0.0)
+    most, samples = complementarity(E, at_ends(margin / (1.0 + np.abs(f))), at_ends(units), k)
+    gone = outside.sum(axis=1).reshape(k, 2)
+    missing = np.abs(balance).reshape(k, 2) + gone
+    allowed = margin_rounding(f, R.b.reshape(-1, 1)).reshape(k, 2, n)
+    near = (margin.reshape(k, 2, n) <= allowed).all(axis=1)  # at both ends, so all along
+    lost = (box.reshape(k, 2, n) * (near * allowed.min(axis=1))[:, None]).sum(axis=2)
+    rounding = bernstein.product(lost, bernstein.pair(np.ones(k)))
+    gaps = (
+        gap_of(E, k)
+        + max(0.0, -float(margin.min())) * bernstein.product(missing, bernstein.pair(np.ones(k)))
+        + 0.5 * length2 * bernstein.square(missing + gone)
+        + 0.5 * bernstein.square(distance.reshape(k, 2))
+    )
+    dual = (sums - 0.5 * norm2).reshape(k, 2)
+    duals = np.stack([dual[:, 0], 0.5 * (sums.reshape(k, 2).sum(axis=1) - cross), dual[:, 1]], axis=1)
+    sizes = bernstein.chord(duals)
+    residuals = {
+        "stationarity in w": apart.reshape(k, 2).max(axis=1),
+        "box": (outside / np.maximum(box, _TINY)).max(axis=1, initial=0.0).reshape(k, 2).max(axis=1),
+        "balance": (np.abs(balance) / largest_sum(y, box.T)).reshape(k, 2).max(axis=1),
+        "complementarity": most,
+        "value": value_residual(np.maximum(np.diff(R.t)[:, 0], _EPS), R.value, duals, gaps, sizes),
+    }
+    return LineProof(np.append(R.t[:, 0], R.t[-1:, 1]), gaps, sizes, rounding, duals, residuals, samples, "t", note)
