@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from exact import fractions, integer_kernel
 from exact_criss_cross import criss_cross
+from families import FAMILIES, kernel_of
 
 import paretoclf as pc
 from paretoclf.certificate import certify
@@ -148,3 +149,44 @@ def test_multipliers_of_the_2nu_svm_are_judged_against_what_they_add_up_to(cheap
     wrong = judge_two_nu(gram, y, nu, 1.0, cheap, cheap * np.array([0.5, 0.5, 1.0])).certificate
     assert wrong.complementarity > 0.1
     assert wrong.verdict() == "wrong"
+
+
+# ---- next to an axis -----------------------------------------------------------------------------------------------
+
+INTO = {
+    "an axis": ((1.5, 0.5), (0.0, 2.0)),
+    "axes": ((0.0, 2.0), (2.0, 0.0)),
+    "the origin": ((2.0, 1.0), (0.0, 0.0)),
+    "out of it": ((0.0, 0.0), (0.3, 3.0)),
+}
+CHEAP = [("one sample", 0), ("collinear", 2), ("polynomial", 0), ("polynomial", 2), ("rounded", 0)]
+
+
+@pytest.mark.parametrize("line", INTO)
+@pytest.mark.parametrize(("family", "seed"), CHEAP)
+@pytest.mark.parametrize("engine", ["fast", "textbook"])
+def test_every_t_up_to_an_axis_is_proved_and_accurate_relative_to_the_cost_that_vanishes(family, seed, line, engine):
+    X, y, _ = FAMILIES[family].instance(seed)
+    kernel = kernel_of(FAMILIES[family].kernels[-1], X)
+    path = pc.trace(pc.TwoCSVM(X, y, kernel), *INTO[line], engine=engine)
+    assert path.proof.passes()
+    assert (path.proof.t[0], path.proof.t[-1]) == (0.0, 1.0)
+    for t in [*(1.0 - 2.0**-k for k in range(20, 52, 5)), *(2.0**-k for k in range(20, 200, 30))]:
+        caps, alpha = path.caps(t), path.alpha(t)
+        least = min(caps[y > 0].sum(), caps[y < 0].sum())
+        assert abs(y @ alpha) <= 1e-12 * least
+        # Next to an end all of the cheap class is at its cap, so the value is twice what its costs add up to.
+        if least < 1e-9 * max(end for ends in INTO[line] for end in ends):
+            assert path.value(t) == pytest.approx(2 * least, rel=1e-4)
+
+
+def test_events_nearer_to_an_axis_than_a_billionth_are_found():
+    """Distances of 1e6: w grows until costs of 1e-12 are left; exact values of the criss-cross method."""
+    Z = np.array([[0, 0], [1, 1], [2, 1], [5, 3], [1, 4], [6, 2]]) * 10**6
+    y = np.array([1.0, -1.0, 1.0, -1.0, -1.0, 1.0])
+    path = pc.trace(pc.TwoCSVM(Z.astype(float), y), (0.0, 1.0), (1.0, 1.0))
+    first, last = (fractions(np.where(y > 0, *end)) for end in ((0.0, 1.0), (1.0, 1.0)))
+    exact = criss_cross(integer_kernel(Z), y, first, last - first)
+    assert path.breakpoints[1] < 1e-9
+    for t in (*path.breakpoints[1:-1], *(10.0**-k for k in range(1, 20))):
+        assert path.value(t) == pytest.approx(float(exact.value(Fraction(float(t)))), rel=1e-9)

@@ -343,11 +343,8 @@ def settle_values(path: OnPieces) -> None:
     which = np.flatnonzero((off > BOUND_ROUNDING) & (off * proof.sizes.max(axis=1) <= path._value_rounding()))
     if which.size == 0:
         return
-    # The proof may not reach the very end of a piece; its bounds are polynomials.
-    length = np.diff(proof.t)
-    u0, u1 = ((path.pieces.t[k : k + length.size] - proof.t[:-1]) / length for k in (0, 1))
-    start, middle, end = (proof.dual_values(u)[which] for u in (u0, 0.5 * (u0 + u1), u1))
-    value[which] = np.stack([start, end, 2.0 * (start + end) - 4.0 * middle], axis=1)
+    start, middle, end = proof.duals[which].T
+    value[which] = np.stack([start, end, start + end - 2.0 * middle], axis=1)
     path.__dict__.pop("proof")  # which knew other values
 
 

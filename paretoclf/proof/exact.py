@@ -22,6 +22,8 @@ from paretoclf.samples import Samples, dense
 #: Fractions, in an array of objects.
 Numbers = Any
 
+_ZERO: Numbers = Fraction(0)
+
 
 @dataclass(frozen=True)
 class ExactBounds:
@@ -177,7 +179,8 @@ def exact_margin_bounds(
         if distance <= 0:
             raise ValueError("the slope separates nothing")
         return ExactBounds(dual, norm2 * (2 / distance) ** 2)
-    target = np.where(y > 0, 2 * Fraction(share), 2 * (1 - Fraction(share)))
+    p: Numbers = Fraction(share)
+    target = np.where(y > 0, 2 * p, 2 * (1 - p))
     slack, weight = _positive(target - sign * (scores + Fraction(b))), exact(costs)
     return ExactBounds(dual - sum(feasible**2 / weight) / 4, norm2 + weight @ slack**2)
 
@@ -188,7 +191,7 @@ def exact(values: Any) -> Numbers:
 
 
 def _positive(x: Numbers) -> Numbers:
-    return np.maximum(x, Fraction(0))
+    return np.maximum(x, _ZERO)
 
 
 def _clipped(x: Numbers, cap: Numbers) -> Numbers:
@@ -205,7 +208,7 @@ def _summing(y: Array, inside: Numbers, cap: Numbers | None, total: Fraction) ->
         elif now < total:
             assert cap is not None
             room = cap[side] - inside[side]
-            free = np.where(inside[side] > 0, room, Fraction(0))  # at the optimum only these cost nothing
+            free = np.where(inside[side] > 0, room, _ZERO)  # at the optimum only these cost nothing
             room = free if sum(free, Fraction(0)) >= total - now else room
             out[side] = inside[side] + room * ((total - now) / sum(room, Fraction(0)))
     return out

@@ -126,12 +126,6 @@ class LineProof:
         size = np.where(np.isnan(size), np.inf, size)
         return self[int(np.lexsort((self.gap, size))[-1])]
 
-    def dual_values(self, share: Array) -> Array:
-        """Dual objective at a share of each segment, shape (m,)."""
-        start, middle, end = self.duals.T
-        rest = 1.0 - share
-        return np.asarray(rest**2 * start + 2.0 * rest * share * middle + share**2 * end)
-
     def explain(self, tol: float = CERTIFY) -> str:
         """Say in words what was proved, and name the worst segment, condition and sample."""
         lo, hi = self.t[0], self.t[-1]
