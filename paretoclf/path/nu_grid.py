@@ -224,7 +224,7 @@ def nu_grid(
     # Along a line the caps of one class move: the smaller one, which makes fewer exchanges. From here on rows are the
     # values that stand still.
     moving = 0 if hulls.n_plus < hulls.n_minus else 1
-    rows = [np.swapaxes(x, 0, 1) if moving == 0 else x for x in (alpha, trivial, refused)]
+    rows: list[Any] = [np.swapaxes(x, 0, 1) if moving == 0 else x for x in (alpha, trivial, refused)]
     standing, going = (plus, minus) if moving == 1 else (minus, plus)
     with tqdm(total=standing.size, desc="grid", leave=False, disable=not shows_progress(progress)) as bar:
         for i in range(standing.size - 1, -1, -1):
@@ -240,11 +240,11 @@ def nu_grid(
     b[trivial], rho[trivial] = np.nan, 0.0
     for x in (alpha, b, rho, value, gap, residual):
         x[refused] = np.nan
-    i, j = np.nonzero(~refused)
-    points = np.ravel_multi_index((i, j), shape)
+    points = np.flatnonzero(~refused)
+    at_plus, at_minus = plus[points // minus.size], minus[points % minus.size]
     proof = GridProof(
         np.abs(found["gap"][points]), found["unexplained"][points], found["difference"][points],
-        {name: x[points] for name, x in residuals.items()}, None, svm.gram.note, plus[i], minus[j],
+        {name: x[points] for name, x in residuals.items()}, None, svm.gram.note, at_plus, at_minus,
     )  # fmt: skip
     seconds = time.perf_counter() - began
     return NuGrid(

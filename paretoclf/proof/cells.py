@@ -113,7 +113,7 @@ class CellsProof:
             slackness={name: value for name, value in residuals.items() if name in _SLACKNESS},
             unexplained=float(self.unexplained[j]),
             difference=float(self.difference[j]),
-            worst="" if self.samples is None else int(self.samples[j]),
+            worst=largest if self.samples is None else int(self.samples[j]),
             worst_side=f"largest residual: {largest}, {residuals[largest]:.1e}",
             note=self.note,
         )

@@ -13,8 +13,9 @@ in ten dimensions (means 2 apart) with an RBF kernel of three bandwidths, its Gr
 Where PARETOCLF_DATA names a folder of data sets, six of them follow, standardised, at the median bandwidth: all their
 samples, or 500 drawn with numpy default_rng(0).
 
-Required: on the Gaussians at the median bandwidth the grid takes at most a tenth of the time of NuSVC, and every point
-passes. A row that misses it ends with "MISSED", and the exit status is then 1 (not with ``--smoke``).
+Required: on 500 samples of the Gaussians the grid takes at most a twentieth of the time of NuSVC at the median
+bandwidth, and a tenth at twice it, and every point passes. A row that misses it ends with "MISSED", and the exit status
+is then 1 (not with ``--smoke``).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from threadpoolctl import threadpool_limits
 import paretoclf as pc
 from paretoclf.datasets import make_gaussians
 
-REQUIRED, POINTS, TURNS = 10.0, 50, 5
+REQUIRED, POINTS, TURNS = {1.0: 20.0, 2.0: 10.0}, 50, 5  # by share of the median bandwidth
 DATA = ("pima", "spambase", "ionosphere", "wdbc", "ringnorm", "twonorm")
 
 
@@ -115,7 +116,8 @@ def row(name: str, X: Any, y: Any, share: float, points: int) -> dict[str, Any]:
         "solved_misses": float(np.nanmedian(solved_misses)),
         "path": path.seconds / fit,
         "breakpoints": path.breakpoints.size,
-        "missed": name == "gaussians" and points == POINTS and share == 1.0 and nusvc < REQUIRED * taken,
+        "missed": (name, svm.n) == ("gaussians", 500)
+        and not (grid.proof.passes() and nusvc >= REQUIRED.get(share, 0.0) * taken),
     }
 
 

@@ -1,7 +1,8 @@
 """Maps of the cost plane: how many regions, and how long.
 
 RBF kernel of bandwidth 1, two Gaussian classes of n / 2 samples in the plane, costs in [0.05, 2]^2. Numbers of regions
-grow about quadratically with n. One thread; the certificates at all vertices are timed apart.
+grow about quadratically with n. One thread; the proof of all regions is
+timed apart.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ def measure(n: int, seed: int) -> dict[str, Any]:
     svm = pc.TwoCSVM(*samples(n, seed), kernel=pc.RBF(1.0))
     found = pc.plane(svm, COSTS, COSTS, certify=False)
     began = time.perf_counter()
-    worst = max(max(proof.residual, abs(proof.gap)) for proofs in found.certificates() for proof in proofs)
+    worst = max(float(found.proof.residual.max()), float(found.proof.gap.max()))
     return {
         "n": n,
         "regions": len(found.regions),
         "contacts": len(found.contacts),
         "largest_margin_set": int(found.n_margin.max()),
         "seconds": found.seconds,
-        "certificate_seconds": time.perf_counter() - began,
+        "proof_seconds": time.perf_counter() - began,
         "area_error": abs(1.0 - float(found.areas.sum()) / (COSTS[1] - COSTS[0]) ** 2),
-        "worst_certificate": worst,
+        "worst_proved": worst,
     }
 
 
@@ -60,8 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows = []
     if not args.json:
         print(
-            f"{'n':>5}{'regions':>9}{'contacts':>10}{'margin':>8}{'seconds':>9}"
-            f"{'certify s':>11}{'area':>10}{'worst':>10}"
+            f"{'n':>5}{'regions':>9}{'contacts':>10}{'margin':>8}{'seconds':>9}{'proof s':>11}{'area':>10}{'worst':>10}"
         )
     for n in sizes:
         row = measure(n, args.seed)
@@ -69,13 +69,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not args.json:
             print(
                 f"{n:>5}{row['regions']:>9}{row['contacts']:>10}{row['largest_margin_set']:>8}{row['seconds']:>9.2f}"
-                f"{row['certificate_seconds']:>11.2f}{row['area_error']:>10.1e}{row['worst_certificate']:>10.1e}",
+                f"{row['proof_seconds']:>11.2f}{row['area_error']:>10.1e}{row['worst_proved']:>10.1e}",
                 flush=True,
             )
     if args.json:
         json.dump({"threads": 1, "rows": rows}, sys.stdout, indent=2)
         print()
-    return 0 if all(row["area_error"] <= 1e-9 and row["worst_certificate"] <= 1e-8 for row in rows) else 1
+    return 0 if all(row["area_error"] <= 1e-9 and row["worst_proved"] <= 1e-8 for row in rows) else 1
 
 
 if __name__ == "__main__":
