@@ -229,6 +229,7 @@ MANY_PARAMETERS = {
     "empirical.tradeoff.empirical_tradeoff": "a protocol of held-out samples, choice by choice",
     "exploration.explore": "a protocol of exploration, choice by choice",
     "path.tracing.trace": "one entry to four kinds of path, each with its own parameters",
+    "training_asymmetry.asymmetry_study": "a protocol of nested folds, choice by choice",
     "tuning.tune.tune": "a protocol of tuning, choice by choice",
 }
 

@@ -187,7 +187,7 @@ def test_maps(files, tmp_path):
             pc.load_plane(file, prove=False)
     for key, change in (("b_map", lambda a: a + 1e-3), ("alpha_map", lambda a: 0.9 * a)):
         file = damaged(files, "map", tmp_path, **{key: change})
-        with pytest.raises(pc.InputError, match=r"not proved: the certificate of a region fails"):
+        with pytest.raises(pc.InputError, match=r"not proved: a region is not proved"):
             pc.load_plane(file)
         assert len(pc.load_plane(file, prove=False).regions) == len(good.regions)
 
