@@ -218,7 +218,7 @@ def nu_grid(
         8 * y.size * plus.size * minus.size, f"a {plus.size} x {minus.size} grid of multipliers", "Use fewer points."
     )
     hulls = Hulls(svm.gram, y, max_events)
-    alpha = np.full((*shape, y.size), np.nan)
+    alpha = np.zeros((*shape, y.size))
     trivial, refused = np.zeros((2, *shape), dtype=np.bool_)
     exchanges = 0
     # Along a line the caps of one class move: the smaller one, which makes fewer exchanges. From here on rows are the

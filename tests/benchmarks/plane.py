@@ -1,8 +1,7 @@
 """Maps of the cost plane: how many regions, and how long.
 
 RBF kernel of bandwidth 1, two Gaussian classes of n / 2 samples in the plane, costs in [0.05, 2]^2. Numbers of regions
-grow about quadratically with n. One thread; the proof of all regions is
-timed apart.
+grow about quadratically with n. One thread; the proof of all regions is timed apart.
 """
 
 from __future__ import annotations

@@ -66,9 +66,13 @@ template <class Form>
 static nb::dict log_of(const Tracker<Form> &T) {
     const Log &log = T.B.log;
     size_t s = log.first.size(), e = log.index.size(), c = log.changes.size(), m = T.problem.m;
-    Vector t = log.first, a = log.a_first;
-    t.insert(t.end(), log.last.begin(), log.last.end());
-    a.insert(a.end(), log.a_last.begin(), log.a_last.end());
+    auto both = [](const Vector &x, const Vector &y) {
+        Vector out;
+        out.reserve(x.size() + y.size());
+        out.insert(out.end(), x.begin(), x.end()), out.insert(out.end(), y.begin(), y.end());
+        return out;
+    };
+    Vector t = both(log.first, log.last), a = both(log.a_first, log.a_last);
     std::vector<int64_t> changes(4 * c);
     for (size_t j = 0; j < c; j++) {
         const Change &x = log.changes[j];
