@@ -101,8 +101,9 @@ class Gram : public Lengths {
     void watch_some(const Indices &F, const Indices &near, int count, int apart, int room, double *to, Slots &slots) const {
         slots.flat = to;
         slots.start.resize(F.size() + room);
+        for (size_t j = 0; j < F.size(); j++) slots.start[j] = int64_t(F[j]) * n;
+        gather_rows(K, slots.start.data(), int(F.size()), near.data(), count, to, apart);
         for (size_t j = 0; j < slots.start.size(); j++) slots.start[j] = int64_t(j) * apart;
-        for (size_t j = 0; j < F.size(); j++) gather(F[j], near, count, to + slots.start[j]);
     }
     void enters(int i, int k, bool everything, const Indices &near, int count, double *to, Slots &slots) const {
         if (everything) slots.start[k] = int64_t(i) * n;

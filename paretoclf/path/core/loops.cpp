@@ -12,7 +12,6 @@ typedef double Lanes __attribute__((vector_size(64), aligned(8), may_alias));
 #define AT(p) (*(const Lanes *)(p))
 #define SUM(v) (((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])))
 constexpr int LANES = 8;
-constexpr int COLUMNS = 512;  // at a time: four rows of them stay in the first-level cache
 }  // namespace
 
 EVERY_PROCESSOR double dot(const double *x, const double *y, int n) {
@@ -30,45 +29,62 @@ EVERY_PROCESSOR void advance(double *RESTRICT x, const double *RESTRICT dx, doub
     for (int i = 0; i < n; i++) x[i] += dt * dx[i];
 }
 
+namespace {
+// Q sums of rows in one pass, four rows at a time; meanwhile the next ones are fetched, which begin anywhere.
+template <int Q>
+inline __attribute__((always_inline)) void add_rows_to(const double *RESTRICT flat, const int64_t *RESTRICT start, int k,
+                                                       const double *RESTRICT a, int a_apart, int n, double *RESTRICT out,
+                                                       int out_apart) {
+    constexpr int R = 4;
+    int j = 0;
+    for (; j + R <= k; j += R) {
+        const double *r[R], *next[R];
+        double c[Q][R];
+        for (int l = 0; l < R; l++) {
+            r[l] = flat + start[j + l], next[l] = flat + start[std::min(j + R + l, k - 1)];
+            for (int q = 0; q < Q; q++) c[q][l] = a[int64_t(q) * a_apart + j + l];
+        }
+        int i = 0;
+        for (; i + LANES <= n; i += LANES) {
+            Lanes x[R];
+            for (int l = 0; l < R; l++) x[l] = AT(r[l] + i), __builtin_prefetch(next[l] + i);
+            for (int q = 0; q < Q; q++) {
+                Lanes s = c[q][0] * x[0] + c[q][1] * x[1], t = c[q][2] * x[2] + c[q][3] * x[3];
+                *(Lanes *)(out + int64_t(q) * out_apart + i) += s + t;
+            }
+        }
+        for (; i < n; i++)
+            for (int q = 0; q < Q; q++)
+                for (int l = 0; l < R; l++) out[int64_t(q) * out_apart + i] += c[q][l] * r[l][i];
+    }
+    for (; j < k; j++)
+        for (int q = 0; q < Q; q++) {
+            const double *RESTRICT r = flat + start[j];
+            double *RESTRICT o = out + int64_t(q) * out_apart, c = a[int64_t(q) * a_apart + j];
+            for (int i = 0; i < n; i++) o[i] += c * r[i];
+        }
+}
+}  // namespace
+
 EVERY_PROCESSOR void add_rows(const double *RESTRICT flat, const int64_t *RESTRICT start, int k, const double *RESTRICT a,
                               int a_apart, int rows, int n, double *RESTRICT out, int out_apart) {
-    for (int first = 0; first < n; first += COLUMNS) {
-        int size = std::min(COLUMNS, n - first), j = 0;
-        for (; j + 7 < k; j += 8) {
-            const double *r[8];
-            for (int l = 0; l < 8; l++) r[l] = flat + start[j + l] + first;
-            for (int q = 0; q < rows; q++) {
-                double *o = out + int64_t(q) * out_apart + first;
-                double c[8];
-                std::copy(a + int64_t(q) * a_apart + j, a + int64_t(q) * a_apart + j + 8, c);
-                int i = 0;
-                for (; i + LANES <= size; i += LANES) {
-                    Lanes s = c[0] * AT(r[0] + i) + c[1] * AT(r[1] + i), t = c[2] * AT(r[2] + i) + c[3] * AT(r[3] + i);
-                    s += c[4] * AT(r[4] + i) + c[5] * AT(r[5] + i), t += c[6] * AT(r[6] + i) + c[7] * AT(r[7] + i);
-                    *(Lanes *)(o + i) += s + t;
-                }
-                for (; i < size; i++)
-                    for (int l = 0; l < 8; l++) o[i] += c[l] * r[l][i];
-            }
-        }
-        for (; j + 3 < k; j += 4) {
-            const double *RESTRICT r0 = flat + start[j] + first, *RESTRICT r1 = flat + start[j + 1] + first;
-            const double *RESTRICT r2 = flat + start[j + 2] + first, *RESTRICT r3 = flat + start[j + 3] + first;
-            for (int q = 0; q < rows; q++) {
-                double *RESTRICT o = out + int64_t(q) * out_apart + first;
-                const double *c = a + int64_t(q) * a_apart + j;
-                double a0 = c[0], a1 = c[1], a2 = c[2], a3 = c[3];
-                for (int i = 0; i < size; i++) o[i] += (a0 * r0[i] + a1 * r1[i]) + (a2 * r2[i] + a3 * r3[i]);
-            }
-        }
-        for (; j < k; j++) {
-            const double *RESTRICT r = flat + start[j] + first;
-            for (int q = 0; q < rows; q++) {
-                double *RESTRICT o = out + int64_t(q) * out_apart + first, c = a[int64_t(q) * a_apart + j];
-                for (int i = 0; i < size; i++) o[i] += c * r[i];
-            }
-        }
+    for (; rows >= 3; rows -= 3, a += 3 * int64_t(a_apart), out += 3 * int64_t(out_apart))
+        add_rows_to<3>(flat, start, k, a, a_apart, n, out, out_apart);
+    if (rows == 2) add_rows_to<2>(flat, start, k, a, a_apart, n, out, out_apart);
+    if (rows == 1) add_rows_to<1>(flat, start, k, a, a_apart, n, out, out_apart);
+}
+
+EVERY_PROCESSOR void gather_rows(const double *RESTRICT flat, const int64_t *RESTRICT start, int k, const int *RESTRICT columns,
+                                 int n, double *RESTRICT out, int out_apart) {
+    constexpr int R = 8;  // so many rows are on their way from memory at once
+    int j = 0;
+    for (; j + R <= k; j += R) {
+        double *o = out + int64_t(j) * out_apart;
+        for (int c = 0; c < n; c++)
+            for (int l = 0; l < R; l++) o[int64_t(l) * out_apart + c] = flat[start[j + l] + columns[c]];
     }
+    for (; j < k; j++)
+        for (int c = 0; c < n; c++) out[int64_t(j) * out_apart + c] = flat[start[j] + columns[c]];
 }
 
 // Both triangles go four rows at a time: less traffic on x. The small triangle between uses reciprocals, which need

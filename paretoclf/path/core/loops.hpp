@@ -14,6 +14,9 @@ void advance(double *x, const double *dx, double dt, int n);
 void add_rows(const double *flat, const int64_t *start, int k, const double *a, int a_apart, int rows, int n, double *out,
               int out_apart);
 
+// out_j = row_j at some columns, where row j begins at flat[start[j]]; rows of out are so far apart.
+void gather_rows(const double *flat, const int64_t *start, int k, const int *columns, int n, double *out, int out_apart);
+
 // Solve R'x = x and R x = x in place: the leading k rows of an upper triangle, rows `apart` numbers apart.
 void solve_down(const double *R, int apart, int k, double *x);
 void solve_up(const double *R, int apart, int k, double *x);
