@@ -202,7 +202,8 @@ def _moving(q: Question, block: Block, a: int, z: int) -> _Moving:
     S, labels, t = q.stored, q.y[block.moving], q.stored.t[a : z + 1]
     caps = np.stack([1.0 - t, t], axis=1) @ q.caps[:, block.moving]
     signed = caps * labels
-    start, end = np.where(block.at_cap, signed[:-1], 0.0), np.where(block.at_cap, signed[1:], 0.0)
+    held = block.at_cap.astype(np.float64)
+    start, end = held * signed[:-1], held * signed[1:]
     listed = block.row * block.moving.size + block.column  # positions in flat arrays
     sample = block.moving[block.column]
     cap = np.stack([caps.ravel()[listed], caps.ravel()[listed + block.moving.size]])

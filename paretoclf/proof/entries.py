@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -43,13 +44,18 @@ class Entries:
 
     def add(self, values: Array, k: int) -> Array:
         """Sums of values (e,) on each of k segments."""
-        return np.bincount(self.row, values, k).astype(np.float64)
+        return np.asarray(np.bincount(self.row, values, k), dtype=np.float64)
+
+    @cached_property
+    def room(self) -> Array:
+        """Of each multiplier to its cap, at both ends."""
+        return self.caps - self.alpha
 
 
 def gap_of(E: Entries, k: int) -> Array:
     """Bernstein coefficients (k, 3) of the theorem's U: sums of ``alpha_i r_i + (c_i - alpha_i) l_i``."""
     right = np.maximum(E.margin, 0.0)
-    left, room = right - E.margin, E.caps - E.alpha
+    left, room = right - E.margin, E.room
     terms = E.alpha * right + room * left
     mixed = E.alpha * right[::-1] + room * left[::-1]
     return np.stack([E.add(terms[0], k), 0.5 * E.add(mixed[0] + mixed[1], k), E.add(terms[1], k)], axis=1)
@@ -60,8 +66,9 @@ def complementarity(E: Entries, off: Array, unit: Array, k: int) -> tuple[Array,
 
     ``unit`` (2, e) is what the multipliers can reach: a quotient of two affine functions, it is largest at an end.
     """
-    positive = np.where(unit > 0.0, unit, 1.0)
-    load = np.where(unit > 0.0, E.alpha / positive, 0.0)
-    room = np.where(unit > 0.0, (E.caps - E.alpha) / positive, np.where(E.caps > E.alpha, np.inf, 0.0))
-    above, below = np.minimum(load.max(axis=0), off.max(axis=0)), np.minimum(room.max(axis=0), -off.min(axis=0))
+    moves = unit > 0.0
+    load = np.divide(E.alpha, unit, out=np.zeros_like(unit), where=moves)
+    room = np.divide(E.room, unit, out=np.where(E.room > 0.0, np.inf, 0.0), where=moves)
+    above = np.minimum(np.maximum(*load), np.maximum(*off))
+    below = np.minimum(np.maximum(*room), -np.minimum(*off))
     return E.largest(np.maximum(above, below), k)

@@ -89,7 +89,9 @@ def _prove_hinge(q: Question, parameter: str, note: str) -> LineProof:
         residuals["box"][here] = K.box
         unit = E.caps
         if q.intercept == "free":
-            unit = np.minimum(unit, np.where(q.y[E.sample] > 0, minus[here][E.row].T, plus[here][E.row].T))
+            # A multiplier reaches no further than the other class can balance.
+            others = np.stack([plus[here], minus[here]]).reshape(-1, 2).T
+            unit = np.minimum(unit, others[:, E.row + k * (q.y[E.sample] > 0)])
         off = E.margin / (1.0 + np.abs(E.margin + 1.0))
         most, samples[here] = complementarity(E, off, unit, k)
         residuals["complementarity"][here] = most + K.noise
@@ -119,8 +121,8 @@ def _prove_hinge(q: Question, parameter: str, note: str) -> LineProof:
 def _slack_rounding(K: Known, k: int) -> Array:
     """Nowhere above what rounding of slacks makes of the gap: costs of all that are not beyond their margin."""
     E, sums = K.entries, K.both(K.sums)
-    near = E.margin.max(axis=0) <= SLACK_ROUNDING
-    more = np.stack([E.add(np.where(near, c - a, 0.0), k) for c, a in zip(E.caps, E.alpha, strict=True)], axis=1)
+    near = np.maximum(*E.margin) <= SLACK_ROUNDING
+    more = np.stack([E.add(room, k) for room in E.room * near], axis=1)
     b0, b1 = K.b[K.first], K.b[K.last]
     size = 1.0 + np.minimum(np.abs(b0), np.abs(b1)) * (b0 * b1 > 0.0)
     return SLACK_ROUNDING * bernstein.product(sums + more, bernstein.pair(size))

@@ -74,13 +74,17 @@ class KernelProducts:
     """Scores ``K (y alpha) / lam``."""
 
     def __init__(self, K: Array, y: Array, lam: float = 1.0) -> None:
-        self.K, self.y, self.lam = K, y, lam
+        self.K, self.y, self.lam = np.ascontiguousarray(K), y, lam
         self.reach = np.sqrt(np.maximum(np.diagonal(K), 0.0))
         self.largest2 = self.length2 = float(self.reach.max(initial=0.0)) ** 2
 
     def anchors(self, group: Group, stored: Stored) -> Anchors:
         """Scores at the anchors."""
         return Anchors((group.alpha * self.y) @ self.K / self.lam)
+
+    def part(self, rows: Index, columns: Index) -> Array:
+        """Some rows of the kernel matrix, some columns of these: faster than `numpy.ix_`."""
+        return np.asarray(self.K.ravel().take(rows[:, None] * self.K.shape[1] + columns))
 
     def block(
         self, anchors: Anchors, group: Group, k: int, U: Index, coef: Array, share: Array, ends: Ends, w: Array | None
@@ -90,7 +94,7 @@ class KernelProducts:
         ``coef`` (c, u) are their ``y alpha``, ``share`` (c,) says where between the anchors each column is, and ``w``
         (c, d) are the stored slopes. ``ends`` are the columns of the beginnings and of the ends of the segments.
         """
-        K, lam, between = self.K[np.ix_(U, U)], self.lam, np.stack([1.0 - share, share], axis=1)
+        K, lam, between = self.part(U, U), self.lam, np.stack([1.0 - share, share], axis=1)
         at, full = anchors.scores[k : k + 2], group.alpha[k : k + 2] * self.y
         mine, inner = full[:, U] @ K / lam, at[:, U]
         rest = inner - mine  # scores of the slope without the moving samples, at the anchors
@@ -114,7 +118,7 @@ class KernelProducts:
         deviation = np.sqrt(np.maximum(chord2, 0.0) / lam + ROUNDING * terms / lam**2)
 
         def others(W: Index) -> Array:
-            B = self.K[np.ix_(U, W)]
+            B = self.part(U, W)
             return np.asarray(coef @ B / lam + between @ (at[:, W] - full[:, U] @ B / lam))
 
         return Scores(scores, deviation, zero, norm2, cross(*ends), zero, zero, others)
@@ -149,8 +153,8 @@ class FeatureProducts:
         assert anchors.terms is not None
         Z, lam, between = self.X[U], self.lam, np.stack([1.0 - share, share], axis=1)
         inner = (group.alpha[k : k + 2] * self.y)[:, U]
-        implied = between @ (anchors.implied[k : k + 2] - np.asarray(Z.T @ inner.T).T / lam)
-        implied += np.asarray(Z.T @ coef.T).T / lam
+        implied = between @ (anchors.implied[k : k + 2] - inner @ Z / lam)
+        implied += coef @ Z / lam
         judged = implied if w is None else w
         v = judged - between @ anchors.judged[k : k + 2]
         apart = distance = np.zeros(share.size)
@@ -161,15 +165,15 @@ class FeatureProducts:
             apart = (wrong / (1.0 + np.abs(implied) * self.size)).max(axis=1, initial=0.0)
             if apart.max(initial=0.0) > ROUNDING:  # w is a sum of terms that cancel: what they are rounded by
                 absolute = abs(Z)
-                terms = between @ (anchors.terms[k : k + 2] - np.asarray(absolute.T @ (self.y[U] * inner).T).T / lam)
-                terms += np.asarray(absolute.T @ (self.y[U] * coef).T).T / lam
+                terms = between @ (anchors.terms[k : k + 2] - np.abs(inner) @ absolute / lam)
+                terms += np.abs(coef) @ absolute / lam
                 apart = (wrong / (1.0 + np.maximum(terms, 0.0) * self.size)).max(axis=1, initial=0.0)
 
         def others(W: Index) -> Array:
-            return np.asarray(dense(self.X[W] @ judged.T)).T
+            return _row_by_row(self.X[W], judged)
 
         return Scores(
-            np.asarray(dense(Z @ judged.T)).T,
+            _row_by_row(Z, judged),
             np.sqrt(_rows(v, v)),
             v @ self.mean,
             lam * _rows(implied, implied),
@@ -178,6 +182,11 @@ class FeatureProducts:
             distance,
             others,
         )
+
+
+def _row_by_row(X: Samples, w: Array) -> Array:
+    """Scores of samples, a row (in one piece of memory) for each slope."""
+    return np.asarray(np.ascontiguousarray(dense(X @ w.T).T)) if sp.issparse(X) else w @ X.T
 
 
 def _rows(a: Array, b: Array) -> Array:

@@ -91,7 +91,7 @@ class Block:
 
 
 def groups(stored: Stored, caps: Array, size: int, rows: int, clip: bool) -> Iterator[Group]:
-    """Cut the segments into blocks of at most `size`, and these into groups of at most `rows` blocks.
+    """Cut the segments into equal blocks of about `size`, and these into groups of at most `rows` blocks.
 
     Parameters
     ----------
@@ -103,7 +103,8 @@ def groups(stored: Stored, caps: Array, size: int, rows: int, clip: bool) -> Ite
         Whether multipliers that leave their box are to be put back on its border.
     """
     m, n = stored.t.size - 1, caps.shape[1]
-    cuts = np.append(np.arange(0, m, size), m)
+    blocks = max(1, round(m / size))
+    cuts = np.arange(blocks + 1) * m // blocks
     piece, sample, new = stored.changes
     until = np.searchsorted(piece, cuts, side="right")
     state, done = np.array(stored.state, dtype=np.int8), 0
