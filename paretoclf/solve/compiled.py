@@ -230,15 +230,18 @@ def _problem_data(
 
 @contextmanager
 def moved(parameters: Mapping[str, cp.Parameter], values: Mapping[str, float]) -> Iterator[None]:
-    """Give parameters other values for a while."""
+    """Give parameters other values for a while: of their range, as `Solvable.check_values` has seen to.
+
+    CVXPY would look again, which takes longer than all the rest of moving a compiled problem.
+    """
     before = {name: parameter.value for name, parameter in parameters.items()}
     try:
         for name, parameter in parameters.items():
-            parameter.value = values[name]
+            parameter.save_value(np.asarray(values[name], dtype=np.float64))
         yield
     finally:
         for name, parameter in parameters.items():
-            parameter.value = before[name]
+            parameter.save_value(before[name])
 
 
 def _affine_maps(tensors: Any) -> tuple[Any, Any]:

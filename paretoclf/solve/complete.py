@@ -8,6 +8,7 @@ from dataclasses import replace
 from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.solve.model import worst
 from paretoclf.solve.polish import polish
+from paretoclf.tolerances import POLISH_MARGIN
 
 
 def or_vertex(conic: Solution) -> Solution:
@@ -21,7 +22,9 @@ def or_vertex(conic: Solution) -> Solution:
     classifier = Classifier.best(given.gram, given.y, given.caps, refined.alpha, refined.w)
     status = f"{conic.status}, polished"
     vertex = make_solution(classifier, conic.costs, source=conic.source, status=status)
-    better = worst(vertex.certificate) <= worst(conic.certificate)
+    off = worst(vertex.certificate)
+    # Where only rounding is left, no interior point is better: its certificate is not asked for.
+    better = off <= POLISH_MARGIN or off <= worst(conic.certificate)
     seconds = {**conic.timing, "polish": time.perf_counter() - started}
     if better:
         return replace(vertex, timing=seconds)
