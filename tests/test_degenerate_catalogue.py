@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from benchmarks import degenerate, other_solvers
+from benchmarks import degenerate, fuzz, other_solvers
 from benchmarks.degenerate import Job
 from families import FAMILIES
 
@@ -168,3 +168,25 @@ def test_large_data_sets_are_cut_down_with_the_shares_of_the_classes():
     assert rows.size == np.unique(rows).size == 400
     assert (y[rows] > 0).sum() == 40
     np.testing.assert_array_equal(rows, degenerate.stratified(y, 400))
+
+
+# ---- small instances by the ten thousands ------------------------------------------------------------------------
+
+
+def test_small_instances_are_proved_and_counted(capsys):
+    assert fuzz.main(["--instances", "70", "--seed", "3"]) == 0
+    assert "70 instances: 70 proved, 0 refused, 0 wrong; 35 judged in fractions" in capsys.readouterr().out
+
+
+def test_what_rounding_sees_on_the_last_stage_into_an_axis_does_not_happen():
+    """A multiplier that was to leave 1e-12 before the end of the last stage: both vanish there."""
+    assert fuzz.row_of(300, 1)["status"] == "proved"
+
+
+def test_fractions_find_a_value_that_is_not_the_optimal_one(monkeypatch):
+    for number in (0, 3):  # whole numbers; and not
+        where, svm, start, stop, whole = fuzz.instance(number, 0)
+        path = pc.trace(svm, start, stop)
+        assert fuzz.objection(path, whole) == ""
+        wrong = replace(path, pieces=replace(path.pieces, value=path.pieces.value * (1 + 1e-6)))
+        assert fuzz.objection(wrong, whole) != "", where

@@ -15,8 +15,10 @@ from paretoclf.checks import Array, Mask
 from paretoclf.path.build import Leg
 from paretoclf.path.engines import Tracker
 from paretoclf.path.segments import Line
+from paretoclf.tolerances import END_OF_LINE
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
+_REST = 1e-9  # on the last stage nothing happens: what double precision sees this near to its end is rounding
 _LEFT = 1e-9  # of multipliers: more than rounding leaves of them, and far less than a wrong basis does
 _DIGITS = 8  # and nearer to the end than so many units in its last place t has no digits left
 
@@ -70,10 +72,10 @@ class Walk:
     max_events: int | None = None
     progress: Callable[[float], Any] | None = None
 
-    def leg(self, t_from: float, t_to: float, line: Line | None = None) -> Leg:
+    def leg(self, t_from: float, t_to: float, line: Line | None = None, end: float = END_OF_LINE) -> Leg:
         """Follow a line (or the one that the tracker is on), which the path has as [t_from, t_to]."""
         if line is not None:
-            self.problem.set_line(line)
+            self.problem.set_line(line, end)
         return follow_leg(self.problem, t_from, t_to, self.max_events, self.progress)
 
     def legs(self, a: Array, b: Array, t_from: float, t_to: float, nothing: bool = False) -> list[Leg]:
@@ -91,7 +93,7 @@ class Walk:
             t_near = t_to + _STAGE * (t - t_to)
             done = self.problem.quiet() and not (nothing and self._something_left())
             if done or abs(t_near - t_to) < _DIGITS * np.spacing(t_to):
-                return [*legs, self.leg(t, t_to, rest)]
+                return [*legs, self.leg(t, t_to, rest, _REST if done else END_OF_LINE)]
             share = (t_near - t_to) / (t_from - t_to)  # t_near is rounded, and caps must be those that it has
             near = (1 - share) * b + share * a
             legs.append(self.leg(t, t_near, straight(self.problem, self.bases, here, near)))

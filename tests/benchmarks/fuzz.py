@@ -160,8 +160,11 @@ def main(argv: list[str] | None = None) -> int:
         f"{counts['in fractions']} judged in fractions, too"
     )
     refused = [row for row in bad if row["status"] == "refused"]
-    for (family, why), count in sorted(Counter((row["family"], cause(row["message"])) for row in refused).items()):
-        print(f"refused {count:>6}  {family}: {why}")
+    kinds: dict[tuple[str, str], list[int]] = {}
+    for row in refused:
+        kinds.setdefault((row["family"], cause(row["message"])), []).append(row["instance"])
+    for (family, why), numbers in sorted(kinds.items()):
+        print(f"refused {len(numbers):>6}  {family}: {why} (the first is instance {min(numbers)})")
     for row in bad:
         if row["status"] == "wrong":
             print(
