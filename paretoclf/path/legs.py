@@ -20,6 +20,7 @@ from paretoclf.tolerances import END_OF_LINE
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
 _REST = 1e-9  # on the last stage nothing happens: what double precision sees this near to its end is rounding
 _LEFT = 1e-9  # of multipliers: more than rounding leaves of them, and far less than a wrong basis does
+_TWICE = 1e-25  # of the largest cap: rounding of a multiplier in twice the precision
 _DIGITS = 8  # and nearer to the end than so many units in its last place t has no digits left
 
 
@@ -102,7 +103,8 @@ class Walk:
     def _something_left(self) -> bool:
         """Whether multipliers would be left at the end of the line, if nothing happened on it."""
         before, after = (float(np.abs(self.problem.solution(u).a[0]).max(initial=0.0)) for u in (0.0, 1.0))
-        return after > _LEFT * before
+        rounding = _TWICE * float(self.problem.line.caps(0.0).max())
+        return after > max(_LEFT * before, rounding)  # a margin set may be at 0 all along
 
 
 def shows_progress(progress: bool | None) -> bool:
