@@ -377,7 +377,7 @@ class Solution<Form, double> {
     bool inspect(const Basis<Form> &B, int k) {
         auto &P = B.problem;
         double *g = all[G], *dg = all[DG];
-        double size = 1.0, linear = 0.0, slope = 0.0, dlost = 0.0, lost = 0.0, largest = 0.0, worst = 0.0, scores = 0.0, room = 0.0;
+        double size = 1.0, linear = 0.0, slope = 0.0, dlost = 0.0, lost = 0.0, largest = 0.0, worst = 0.0, room = 0.0;
         bool sound = true;
         for (int h = 0; h < P.m; h++) {
             size += std::abs(eta[h]);
@@ -394,7 +394,6 @@ class Solution<Form, double> {
         }
         for (int i = 0; i < P.n; i++) {
             int own = P.group[i];
-            scores = std::max(scores, std::abs(g[i]));
             g[i] -= P.p[i];
             if (own >= 0) g[i] += P.kappa[i] * eta[own], dg[i] += P.kappa[i] * deta[own];
             if (B.state[i] == LEFT) {
@@ -412,9 +411,10 @@ class Solution<Form, double> {
             if (std::abs(value[0]) < FAST_VALUE * P.Q.longest * P.Q.longest * e * e) return false;
         }
         double error = ROUNDING * (size + total * P.Q.longest);
-        // Where both costs are small all scores are, and b is nearly the label of one class: of Q a - p + A' eta only Q a is
-        // left, and a must be right relative to that. Where one cost is, the other one makes what margins are wrong by dear.
-        if (scores < FAST_SCORES * P.target || (P.target > 0.0 && error * room > FAST_GAP * std::abs(value[0]))) return false;
+        // Where a cost is small all multipliers are, and b is nearly the label of one class: of Q a - p + A' eta only Q a is
+        // left, and a must be right relative to that. The other cost makes dear what margins are wrong by.
+        bool small = total * P.Q.longest < FAST_SCORES * P.target;
+        if (small || (P.target > 0.0 && error * room > FAST_GAP * std::abs(value[0]))) return false;
         return sound && worst <= 0.0 && error <= std::min(FAST_ERROR, FAST_SHIFT * P.Q.shift * largest);
     }
 
