@@ -35,7 +35,7 @@ dominates, so with :math:`A=1/V_--1/V_+`
 :math:`A>0`: the curve leaves (0, 0) vertically and :math:`\beta\to0` faster than any power of :math:`\gamma`.
 :math:`A<0`: it leaves horizontally, :math:`\beta\to1`, and the points are useless. :math:`A=0`: the paper leaves it
 open; the sign of :math:`B` decides in the same way. With the erf loss :math:`\beta\approx\gamma^{2B}` then, a power
-(:math:`B=1` for two Gaussians). All of it in ``tests/test_population_expansions.py``, as orders of remainders.
+(:math:`B=1` for two Gaussians). All of it in ``tests/population/test_expansions.py``, as orders of remainders.
 """
 
 from __future__ import annotations

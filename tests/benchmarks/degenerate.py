@@ -43,11 +43,10 @@ from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from families import FAMILIES, Family, kernel_of, main_lines, sample_lines, special_lines, standardised
-
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import paretoclf as pc
-from benchmarks.other_solvers import Exact, allowed, primal, reference
+from tests.benchmarks.other_solvers import Exact, allowed, primal, reference
+from tests.oracles.families import FAMILIES, Family, kernel_of, main_lines, sample_lines, special_lines, standardised
 
 SPECIAL = 2  # how many instances of a family are traced on the special lines too
 LARGE, SAMPLE = 600, 400  # data sets of more samples are cut down to so many

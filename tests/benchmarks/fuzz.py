@@ -22,11 +22,10 @@ from tqdm import tqdm
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from exact import fractions, objections
-from exact_criss_cross import criss_cross
-from families import FAMILIES, kernel_of, sample_lines, standardised
-
 import paretoclf as pc
+from tests.oracles.exact import fractions, objections
+from tests.oracles.exact_criss_cross import criss_cross
+from tests.oracles.families import FAMILIES, kernel_of, sample_lines, standardised
 
 LARGEST = 8  # samples of an instance
 JUDGED = 20  # one path in so many is judged in fractions

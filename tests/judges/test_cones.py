@@ -1,0 +1,228 @@
+"""A proof without a hand-made dual: projections, boxes, safe bounds, and `certify_problem` on whole problems."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import paretoclf as pc
+from paretoclf.judges.cone import ConeProgram, cone_bounds
+from paretoclf.judges.cone_box import implied_box
+from paretoclf.judges.cones import Cone, blocks, contains, interior, matrix, project, project_dual, vector
+from tests.oracles.cone_programs import trial
+
+CONES = {
+    "zero": (Cone("zero", 3), lambda v: [v == 0]),
+    "nonnegative": (Cone("nonnegative", 3), lambda v: [v >= 0]),
+    "second-order": (Cone("second-order", 3), lambda v: [cp.SOC(v[0], v[1:])]),
+    "psd": (Cone("psd", 2), lambda v: [cp.bmat([[v[0], v[1] / 2**0.5], [v[1] / 2**0.5, v[2]]]) >> 0]),
+    "exponential": (Cone("exponential"), lambda v: [cp.ExpCone(v[0], v[1], v[2])]),
+    "power": (Cone("power", 3, 0.3), lambda v: [cp.PowCone3D(v[0], v[1], v[2], 0.3)]),
+}
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+TIGHT = {"solver": "CLARABEL", "tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
+
+
+@pytest.mark.parametrize("kind", CONES)
+def test_projections_are_those_of_cvxpy(kind, rng):
+    cone, member = CONES[kind]
+    for _ in range(8):
+        v, x = rng.standard_normal(3), cp.Variable(3)
+        cp.Problem(cp.Minimize(cp.sum_squares(x - v)), member(x)).solve(solver="CLARABEL")
+        np.testing.assert_allclose(project(v, [cone]), x.value, atol=2e-5)
+
+
+@pytest.mark.parametrize("kind", CONES)
+def test_a_projection_and_what_it_leaves_are_orthogonal_and_in_dual_cones(kind, rng):
+    """Moreau: that is the projection, and nothing else is."""
+    cone, _ = CONES[kind]
+    for _ in range(300):
+        v = rng.standard_normal(3) * 10 ** rng.uniform(-3, 3, 3)
+        size = np.abs(v).max()
+        near = project(v, [cone])
+        np.testing.assert_allclose(project(near, [cone]), near, atol=1e-6 * size)
+        np.testing.assert_allclose(project(v - near, [cone]), 0, atol=1e-6 * size)
+        assert abs(near @ (v - near)) <= 1e-8 * size**2
+        dual = project_dual(-v, [cone])
+        np.testing.assert_allclose(project(-dual, [cone]), 0, atol=1e-6 * size)
+        if kind != "exponential":  # whose dual is steep at its edge: what is surely inside is not always as near
+            np.testing.assert_allclose(dual, near - v, atol=1e-6 * size)
+
+
+def test_what_is_in_a_cone_whatever_is_rounded(rng):
+    for cone, _ in CONES.values():
+        inside = interior([cone])
+        if cone.kind != "zero":
+            assert contains(inside, np.full(3, 1e-3), cone)
+            assert not contains(inside, np.full(3, 10.0), cone)
+            assert not contains(-inside, np.zeros(3), cone)
+    M = rng.standard_normal((4, 4))
+    M = M + M.T
+    np.testing.assert_allclose(matrix(vector(M), 4), M, atol=1e-15)
+    assert vector(M) @ vector(M) == pytest.approx(np.sum(M * M))
+    assert [at for _, at in blocks([Cone("psd", 2), Cone("zero", 1)])] == [slice(0, 3), slice(3, 4)]
+
+
+def test_bounds_are_found_through_rows_pairs_systems_and_the_objective():
+    program = sp.csr_array((3, 3)), np.array([0.0, 0.0, 1.0])
+    # |x_0| <= x_2 by two rows, x_2 at most the ceiling; nothing bounds x_1.
+    A = -np.array([[1.0, 0, 1], [-1, 0, 1]])
+    lower, upper = implied_box(*program, sp.csr_array(A), np.zeros(2), [Cone("nonnegative", 2)], 5.0)
+    np.testing.assert_allclose(lower, [-5, -np.inf, 0], atol=1e-6)
+    np.testing.assert_allclose(upper, [5, np.inf, 5], atol=1e-6)
+    # x_0 + x_1 and x_0 - x_1 are bounded, so both are.
+    A, b = np.array([[0.0, 0, 0], [1, 1, 0], [0, 0, 0], [1, -1, 0]]), np.array([1.0, 0, 1, 0])
+    lower, upper = implied_box(*program, sp.csr_array(A), b, [Cone("second-order", 2)] * 2)
+    assert (np.abs(lower[:2]) < 2.1).all()
+    assert (np.abs(upper[:2]) < 2.1).all()
+    assert np.isinf(upper[2])
+
+
+def test_bounds_are_safe_for_random_programs_and_perturbed_points():
+    bounded = above = 0
+    for seed in range(100):
+        found, value, rounding, _ = trial(seed)
+        assert found.lower <= value + rounding, seed
+        assert found.upper >= value - rounding, seed
+        assert np.isfinite(found.lower) != bool(found.unabsorbed), seed
+        bounded, above = bounded + np.isfinite(found.lower), above + np.isfinite(found.upper)
+    assert bounded >= 60
+    assert above >= 20
+
+
+def test_an_unbounded_variable_is_named_not_given_a_number():
+    program = ConeProgram(np.zeros((2, 2)), [1.0, 0.0], [[-1.0, 0.3]], [0.0], [Cone("nonnegative", 1)])
+    found = cone_bounds(program, [0.0, 0.0], [1.0])
+    assert found.lower == -np.inf
+    assert 1 in found.unabsorbed
+
+
+@pytest.fixture
+def samples(gaussians):
+    X, y = gaussians(40, 4, seed=2)
+    return X / X.std(axis=0), y.astype(float)
+
+
+def problems(X, y):
+    """The problems of the acceptance test."""
+    n, d = X.shape
+    w, b, xi = cp.Variable(d, name="w"), cp.Variable(name="b"), cp.Variable(n, name="xi", nonneg=True)
+    signed = y[:, None] * X
+    margin = (signed @ w + y * b >= 1 - xi).set_label("margin")
+    group = X[:, 0] > 0
+    fair = (cp.abs((X[group].mean(axis=0) - X[~group].mean(axis=0)) @ w) <= 0.05).set_label("fair")
+    M, c = cp.Variable((2, 2), name="M", symmetric=True), cp.Variable(2, name="c")
+    inside = (cp.norm(X[:10, :2] @ M + np.ones((10, 1)) @ cp.reshape(c, (1, 2), order="C"), axis=1) <= 1).set_label(
+        "inside"
+    )
+    ridge = cp.sum_squares(w) / 2
+    return {
+        "elastic net": cp.Problem(cp.Minimize(ridge + cp.norm1(w) + cp.sum(xi)), [margin]),
+        "fair": cp.Problem(cp.Minimize(ridge + cp.sum(xi)), [margin, fair]),
+        "group lasso": cp.Problem(cp.Minimize(cp.norm(w[:2]) + cp.norm(w[2:]) + cp.sum(xi)), [margin]),
+        "logistic": cp.Problem(cp.Minimize(ridge + cp.sum(cp.logistic(-(signed @ w + y * b))))),
+        "ellipsoid": cp.Problem(cp.Minimize(-cp.log_det(M)), [inside]),
+    }
+
+
+@pytest.mark.parametrize("name", ["elastic net", "fair", "group lasso", "logistic", "ellipsoid"])
+def test_bounds_of_whole_problems_close(samples, name):
+    problem = problems(*samples)[name]
+    value = problem.solve(solver="CLARABEL")
+    proof = pc.certify_problem(problem, tol=1e-5)
+    assert proof.status == "optimal", proof.explain(1e-5)
+    assert 0 <= proof.upper - proof.lower <= 1e-7 * max(1, abs(value))
+    assert proof.lower - 1e-5 <= value <= proof.upper + 1e-5 * (1 + abs(value))
+    assert {row.constraint for row in proof.duality_table()} == {c.label for c in problem.constraints}
+
+
+@pytest.mark.parametrize("wrong", [lambda v: 2 * v, lambda v: -v, lambda v: 0 * v, lambda v: v[::-1]])
+def test_wrong_multipliers_are_seen(samples, wrong):
+    problem = problems(*samples)["fair"]
+    problem.solve(**TIGHT)
+    assert pc.certify_problem(problem, tol=1e-7).status == "optimal"
+    margin = problem.constraints[0]
+    margin.save_dual_value(wrong(np.array(margin.dual_value)))
+    proof = pc.certify_problem(problem, tol=1e-4)
+    assert proof.status == "not optimal"
+    assert "stationarity" in proof.explain(1e-4) or "margin" in proof.explain(1e-4)
+
+
+def test_a_wrong_point_is_off_its_lower_bound(samples):
+    problem = problems(*samples)["fair"]
+    problem.solve(**TIGHT)
+    xi = next(v for v in problem.variables() if v.name() == "xi")
+    xi.value = xi.value + 0.1
+    proof = pc.certify_problem(problem)
+    assert proof.status == "not optimal"
+    assert proof.certificate.gap > 1e-2
+
+
+def test_infeasible_problems_name_the_constraints_that_contradict_each_other():
+    x = cp.Variable(2, name="x")
+    low, mass, high = (x >= 2).set_label("low"), (cp.sum(x) <= 1).set_label("mass"), (x <= 10).set_label("high")
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [low, mass, high])
+    problem.solve(solver="CLARABEL")
+    proof = pc.certify_problem(problem)
+    assert proof.status == "infeasible"
+    assert set(proof.blame) == {"low", "mass"}  # either alone, with or without "high", has points
+    assert "low" in proof.explain()
+
+
+def test_unbounded_problems_have_a_ray():
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [(x <= 2).set_label("high")])
+    problem.solve(solver="CLARABEL")
+    proof = pc.certify_problem(problem)
+    assert proof.status == "unbounded"
+    assert re.search(r"along a ray in x the objective falls", proof.explain())
+
+
+def test_what_cannot_be_certified_is_said_in_one_line():
+    x = cp.Variable(2, name="x")
+    with pytest.raises(pc.InputError, match=r"problem must be solved first: call problem\.solve"):
+        pc.certify_problem(cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= 1]))
+    with pytest.raises(pc.InputError, match="must be convex by CVXPY's rules"):
+        pc.certify_problem(cp.Problem(cp.Minimize(-cp.sum_squares(x)), [x >= 1]))
+    with pytest.raises(pc.InputError, match="got integer or boolean variables"):
+        pc.certify_problem(cp.Problem(cp.Minimize(cp.sum(cp.Variable(2, integer=True)))))
+    with pytest.raises(pc.InputError, match=r"must be a cvxpy\.Problem that minimises"):
+        pc.certify_problem("x")
+    with pytest.raises(pc.InputError, match="kind must be one of"):
+        Cone("elliptic")
+    with pytest.raises(pc.InputError, match="cones must have 2 entries together, got 1"):
+        ConeProgram(np.zeros((1, 1)), [0.0], [[1.0], [1.0]], [0.0, 0.0], [Cone("zero", 1)])
+
+
+class Fair(pc.SampleFormulation):
+    """A hinge with a fairness constraint, and no dual."""
+
+    domain = {"C": pc.POSITIVE}  # noqa: RUF012
+
+    @cached_property
+    def primal(self):
+        w, b = cp.Variable(self.X.shape[1], name="w"), cp.Variable(name="b")
+        xi, group = cp.Variable(self.n, name="xi"), self.X[:, 0] > 0
+        apart = self.X[group].mean(axis=0) - self.X[~group].mean(axis=0)
+        margin = (self.signed @ w + self.y * b >= 1 - xi).set_label("margin")
+        constraints = [margin, (xi >= 0).set_label("slack"), (cp.abs(apart @ w) <= 0.05).set_label("fair")]
+        return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + self.parameters["C"] * cp.sum(xi)), constraints)
+
+
+def test_a_formulation_without_a_dual_is_certified(samples):
+    """Before: 0 of 3."""
+    sweep = pc.sweep(Fair(*samples), C=[0.1, 1.0, 10.0], progress=False)
+    for solution in sweep:
+        assert solution.certificate.passes(1e-7), solution.certificate.explain(1e-7)
+        assert {"margin", "slack", "fair"} <= {row.constraint for row in solution.duality_table()}

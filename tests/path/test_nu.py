@@ -1,0 +1,540 @@
+"""Exact 2nu paths and grids: against NuSVC, linear programs, closed forms, the careful road, and their symmetries."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.svm import NuSVC
+
+import paretoclf as pc
+from paretoclf.path import nu as nu_module
+from paretoclf.path import nu_grid as nu_grid_module
+from paretoclf.path.core_tracker import CoreTracker
+from paretoclf.path.nu import trace_hulls, trace_nu
+from paretoclf.plotting import NuGridDisplay
+from tests.oracles.box_problems import careful_steps
+from tests.oracles.families import FAMILIES
+
+
+def blobs(seed, n=40, shift=0.6, share=0.4):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < share * n, 1.0, -1.0)
+    return rng.normal(size=(n, 3)) + shift * y[:, None], y
+
+
+def whole(svm, asymmetry=0.4):
+    return pc.trace(svm, nu=(0, None), asymmetry=asymmetry)
+
+
+def libsvm(svm, nu, asymmetry):
+    """LIBSVM's multipliers, in our scale: design rule 9."""
+    weight = np.where(svm.y > 0, asymmetry, 1 - asymmetry) / svm.n
+    model = NuSVC(nu=nu / weight.sum(), kernel="precomputed", tol=1e-10).fit(
+        svm.gram.matrix, svm.y, sample_weight=weight
+    )
+    alpha = np.zeros(svm.n)
+    alpha[model.support_] = np.abs(model.dual_coef_[0])
+    return alpha * (nu / alpha.sum())
+
+
+def half_norm(svm, alpha):
+    return 0.5 * float(alpha * svm.y @ svm.gram.matvec(alpha * svm.y))
+
+
+# ---- nu at fixed asymmetry -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])
+@pytest.mark.parametrize("asymmetry", [0.15, 0.4, 0.8])
+def test_the_path_is_no_worse_than_libsvm(kernel, asymmetry):
+    svm = pc.TwoNuSVM(*blobs(0), kernel)
+    path = whole(svm, asymmetry)
+    lo, hi = path.breakpoints[[0, -1]]
+    assert hi == pytest.approx(svm.nu_max(asymmetry), rel=1e-15)
+    for nu in np.linspace(lo, hi, 9)[1:-1]:
+        theirs = half_norm(svm, libsvm(svm, nu, asymmetry))
+        assert -path.value(nu) <= theirs * (1 + 1e-12)
+        assert -path.value(nu) == pytest.approx(theirs, rel=1e-6)
+    assert path.worst_certificate.passes(1e-10)
+
+
+@pytest.mark.parametrize("name", [f.name for f in FAMILIES] if not isinstance(FAMILIES, dict) else list(FAMILIES))
+def test_nu_star_is_the_value_of_the_linear_program(name):
+    family = FAMILIES[name] if isinstance(FAMILIES, dict) else next(f for f in FAMILIES if f.name == name)
+    make = getattr(family, "make", family)
+    compared = 0
+    for seed in range(2):
+        X, y = make(np.random.default_rng(seed))
+        if name.startswith(("mixed scales", "near-separable")):  # hulls that meet up to rounding: may be refused
+            continue
+        svm = pc.TwoNuSVM(X, y)
+        for asymmetry in (0.3, 0.6):
+            star = svm.nu_star(asymmetry)
+            top = svm.nu_max(asymmetry)
+            if star >= top * (1 - 1e-9):
+                with pytest.raises(pc.InputError, match="every solution is trivial"):
+                    whole(svm, asymmetry)
+                continue
+            found = whole(svm, asymmetry).star
+            assert found.nu == pytest.approx(star, rel=1e-7, abs=1e-9 * top)
+            assert found.kind == ("trivial" if star > 1e-9 * top else "separating")
+            assert found.lower <= found.upper + 1e-9 * top
+            assert found.upper == pytest.approx(star, rel=1e-6, abs=1e-9 * top)
+            assert found.residual <= 1e-9
+            compared += 1
+    assert compared >= 0
+
+
+def test_a_separable_path_reaches_nu_zero_and_the_hard_margin():
+    X, y = blobs(1, shift=3.0)
+    path = whole(pc.TwoNuSVM(X, y))
+    assert path.breakpoints[0] == 0.0
+    assert path.star.kind == "separating"
+    assert (path.star.lower, path.star.upper) == (0.0, 0.0)
+    assert (y * path.star.rule.decision_function(X)).min() >= 1.0 - 1e-12
+    # At small nu the caps no longer matter: the nearest points of the whole hulls.
+    hard = pc.BiobjectiveMargin(X, y, soft=False).solve(theta=1.0).classifier
+    w, b = path.slope(1e-3), path.intercept(1e-3)
+    np.testing.assert_allclose(w / np.linalg.norm(w), hard.w / np.linalg.norm(hard.w), atol=1e-7)
+    assert b / np.linalg.norm(w) == pytest.approx(hard.b / np.linalg.norm(hard.w), abs=1e-7)
+    at_zero = path.at(0.0)
+    assert not at_zero.alpha.any()
+    with pytest.raises(pc.InputError, match="there is no classifier"):
+        at_zero.classifier.predict(X)
+
+
+def test_below_nu_star_multipliers_cancel_and_above_they_cannot():
+    svm = pc.TwoNuSVM(*blobs(2, shift=0.4))
+    star = whole(svm).star
+    alpha = whole(svm).alpha(star.nu)
+    assert alpha.sum() == pytest.approx(star.nu, rel=1e-12)
+    assert np.abs(svm.X.T @ (svm.y * alpha)).max() <= 1e-14
+    hinge = np.maximum(0.0, 1.0 - svm.y * star.rule.decision_function(svm.X))
+    caps = np.where(svm.y > 0, 0.4, 0.6) / svm.n
+    assert caps @ hinge == pytest.approx(star.nu, rel=1e-10)  # the dual of the linear program
+    assert pc.trace(svm, nu=(star.nu * 1.01, None), asymmetry=0.4).star is None
+
+
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])
+def test_theorem_2_every_point_is_a_2c_svm(kernel):
+    X, y = blobs(3)
+    path = whole(pc.TwoNuSVM(X, y, kernel), 0.3)
+    for nu in np.linspace(*path.breakpoints[[0, -1]], 6)[1:]:
+        rho, costs = path.rho(nu), path.costs(nu)
+        assert costs.asymmetry == pytest.approx(0.3)
+        theirs = pc.TwoCSVM(X, y, kernel).solve(C_plus=costs.C_plus, C_minus=costs.C_minus)
+        b = path.intercept(nu) / rho
+        caps = np.where(y > 0, costs.C_plus, costs.C_minus)
+        scores = theirs.classifier.gram.matvec(y * path.alpha(nu) / rho)
+        value = 0.5 * float(y * path.alpha(nu) / rho @ scores) + caps @ np.maximum(0, 1 - y * (scores + b))
+        assert value == pytest.approx(theirs.value, rel=1e-9)
+
+
+def test_the_derivative_of_the_value_is_the_margin():
+    path = whole(pc.TwoNuSVM(*blobs(4), pc.RBF(1.0)))
+    lo, hi = path.breakpoints[[0, -1]]
+    for nu in np.linspace(lo + 0.01, hi - 0.01, 7):  # V = -|w|^2 / 2, and d(|w|^2 / 2)/dnu = rho
+        h = 1e-6
+        assert (path.value(nu - h) - path.value(nu + h)) / (2 * h) == pytest.approx(path.rho(nu), rel=1e-5)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6])
+def test_where_the_origin_is_does_not_matter(offset):
+    X, y = blobs(14)
+    here, there = whole(pc.TwoNuSVM(X, y)), pc.trace(pc.TwoNuSVM(X + offset, y), nu=(0, None), asymmetry=0.4)
+    np.testing.assert_allclose(there.breakpoints, here.breakpoints, atol=1e-8)
+    for nu in np.linspace(*here.breakpoints[[0, -1]], 5)[1:-1]:
+        np.testing.assert_allclose(there.slope(nu), here.slope(nu), atol=1e-8)
+        assert there.rho(nu) == pytest.approx(here.rho(nu), abs=1e-8)
+
+
+# ---- lines of reduced hulls ------------------------------------------------------------------------------------------
+
+
+def test_the_corner_is_the_difference_of_the_class_means():
+    X, y = blobs(5)
+    path = pc.trace(pc.TwoNuSVM(X, y), start=(1, 1), stop=(0.3, 0.4))
+    nu = path.at(0.0).values["nu"]
+    np.testing.assert_allclose(path.slope(0.0), 0.5 * nu * (X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)), atol=1e-15)
+    np.testing.assert_allclose(path.alpha(0.0), np.where(y > 0, 0.5 * nu / 16, 0.5 * nu / 24), rtol=1e-14)
+
+
+def test_scores_are_those_of_the_solutions_up_to_scale():
+    X, y = blobs(6)
+    Z = np.random.default_rng(0).normal(size=(5, 3))
+    for kernel in (None, pc.RBF(1.0)):
+        path = pc.trace(pc.TwoNuSVM(X, y, kernel), start=(0.9, 0.7), stop=(0.35, 0.5))
+        scores = path.scores(Z)
+        for t in np.random.default_rng(1).uniform(0, path.breakpoints[-1], 6):
+            solution = path.at(t)
+            expected = solution.classifier.decision_function(Z) * 2 / solution.values["nu"]
+            np.testing.assert_allclose(scores(t), expected, atol=1e-12)
+
+
+def test_a_line_from_hulls_that_meet_comes_from_its_other_end():
+    svm = pc.TwoNuSVM(*blobs(7, shift=0.3))
+    path = pc.trace(svm, start=(0.1, 0.1), stop=(0.9, 0.9))
+    lo, hi = path.breakpoints[[0, -1]]
+    assert lo > 0.0
+    assert hi == 1.0
+    assert path.rho(lo) == 0.0
+    nu, asymmetry = path.along.nu(lo)
+    assert svm.nu_star(asymmetry) == pytest.approx(nu, rel=1e-7)
+    with pytest.raises(pc.InputError, match="start or stop"):
+        pc.trace(svm, start=(0.1, 0.1), stop=(0.12, 0.1))
+
+
+# ---- the fast road ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [60, 700])  # all samples are watched, or some
+def test_jumps_on_the_fast_road_are_those_of_the_careful_one(n, monkeypatch):
+    # nu_plus n_plus is whole: mostly no positive is free, and eta of its group jumps from one to another.
+    X, y = blobs(8, n)
+    svm = pc.TwoNuSVM(X, y, pc.RBF(1.0))
+    how = {"start": (0.5, 1.0), "stop": (0.5, 0.6)}
+    fast = trace_hulls(svm, **how)
+    monkeypatch.setattr(CoreTracker, "doubles", False)
+    careful = trace_hulls(svm, **how)
+    assert fast.breakpoints.size > 20
+    np.testing.assert_allclose(fast.breakpoints, careful.breakpoints, atol=1e-11)
+    for t in np.linspace(0, 1, 15):
+        np.testing.assert_allclose(fast.alpha(t), careful.alpha(t), atol=1e-11)
+        assert fast.intercept(t) == pytest.approx(careful.intercept(t), abs=1e-10)
+        assert fast.rho(t) == pytest.approx(careful.rho(t), abs=1e-10)
+
+
+@pytest.mark.parametrize(("form", "share"), [("rbf", 0.1), ("dense", 0.7), ("sparse", 0.7)])  # without: 0.5, 0.8, 0.8
+def test_twins_need_no_careful_step(form, share, monkeypatch):
+    # Two of a kind always reach their margin together: one enters, the other rests there.
+    X, y = blobs(8, 60)
+    X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    svm = pc.TwoNuSVM(sp.csr_array(X) if form == "sparse" else X, y, pc.RBF(1.0) if form == "rbf" else None)
+    how = {"start": (0.9, 1.0), "stop": (0.55, 0.55)}
+    steps = careful_steps(monkeypatch)
+    fast = trace_hulls(svm, **how)
+    exchanges, few = fast.breakpoints.size, steps[-1]
+    monkeypatch.setattr(CoreTracker, "doubles", False)
+    careful = trace_hulls(svm, **how)
+    assert exchanges > 20
+    assert few <= share * exchanges
+    for t in np.linspace(0, 1, 15):
+        assert fast.rho(t) == pytest.approx(careful.rho(t), abs=1e-10)
+        assert fast.value(t) == pytest.approx(careful.value(t), abs=1e-12)
+
+
+# ---- the grid --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.0)], ids=["linear", "rbf"])
+def test_every_point_of_a_grid_is_libsvms_solution_or_trivial(kernel):
+    svm = pc.TwoNuSVM(*blobs(9), kernel)
+    values = np.array([0.07, 0.2, 0.35, 0.5, 0.72, 1.0])
+    grid = pc.nu_grid(svm, values, values[1:])
+    assert grid.rho.shape == (6, 5)
+    assert np.abs(grid.gap).max() <= 1e-9
+    for i, nu_plus in enumerate(values):
+        for j, nu_minus in enumerate(values[1:]):
+            nu, asymmetry = svm.to_asymmetry(nu_plus, nu_minus)
+            solution = grid.at(i, j)
+            assert solution.certificate.passes()
+            assert solution.certificate.gap == pytest.approx(grid.gap[i, j], abs=1e-12)
+            assert solution.certificate.residual == pytest.approx(grid.residual[i, j], abs=1e-12)
+            assert grid.rho[i, j] == pytest.approx(solution.evidence.numbers["rho"], abs=1e-12)
+            point = grid.proof[i * 5 + j]
+            assert point.gap == pytest.approx(abs(solution.certificate.gap), abs=1e-12)
+            for name in ("stationarity in w", "balance"):
+                assert point.conditions[name] == pytest.approx(solution.certificate.conditions[name], abs=1e-12)
+            assert grid.trivial[i, j] == (nu <= svm.nu_star(asymmetry) * (1 + 1e-12))
+            if grid.trivial[i, j]:
+                assert grid.rho[i, j] == 0.0
+                assert np.isnan(grid.b[i, j])
+                with pytest.raises(pc.InputError, match="no classifier"):
+                    solution.classifier.predict(svm.X)
+                continue
+            theirs = half_norm(svm, libsvm(svm, nu * (1 - 1e-12), asymmetry))
+            assert -grid.value[i, j] == pytest.approx(theirs, rel=1e-6)
+            ours = svm.solve(nu_plus=nu_plus, nu_minus=nu_minus)
+            assert grid.value[i, j] == pytest.approx(ours.value, rel=1e-8)
+            assert grid.b[i, j] == pytest.approx(ours.classifier.b, abs=1e-7)
+            np.testing.assert_allclose(solution.classifier.b_interval, ours.classifier.b_interval, atol=1e-7)
+            assert grid.distance[i, j] == pytest.approx(2 * np.sqrt(2 * theirs) / nu, rel=1e-6)
+    assert kernel is not None or grid.trivial.any()
+
+
+def test_the_proof_of_a_grid_says_what_its_certificates_say():
+    svm = pc.TwoNuSVM(*blobs(9), pc.RBF(1.0))
+    values = np.array([0.2, 0.5, 0.8])
+    grid = pc.nu_grid(svm, values, values)
+    assert len(grid.proof) == 9
+    assert grid.proof.passes(1e-9)
+    np.testing.assert_array_equal(grid.proof.residual, grid.residual.ravel())
+    assert grid.proof.explain().startswith("Optimal at every point of the grid")
+    assert grid.proof[5].where == "At nu_plus = 0.5 and nu_minus = 0.8"
+    wrong = nu_grid_module._grade(
+        grid.gram, grid.y, *np.array([[0.3], [0.5]]), grid.alpha[0, 0][:, None], np.zeros(1, dtype=bool)
+    )
+    proof = nu_grid_module.GridProof(
+        np.abs(wrong.gap), wrong.unexplained, np.abs(wrong.gap) * wrong.scale, wrong.residuals, None, "",
+        np.array([0.3]), np.array([0.5]),
+    )  # fmt: skip
+    assert not proof.passes()
+    assert proof.worst.conditions["rho"] == pytest.approx(abs(grid.alpha[0, 0].sum() / 0.3 - 1), rel=1e-9)
+    assert proof.explain().startswith("1 of 1 points are not proved. Worst: At nu_plus = 0.3")
+
+
+def test_scores_of_a_grid_are_those_of_its_solutions():
+    X, y = blobs(10)
+    Z = np.random.default_rng(3).normal(size=(4, 3))
+    for kernel in (None, pc.RBF(1.0)):
+        grid = pc.nu_grid(pc.TwoNuSVM(X, y, kernel), [0.5, 0.9], [0.4, 0.6, 1.0])
+        scores = grid.scores(Z)
+        assert scores.shape == (2, 3, 4)
+        for i, j in np.argwhere(~grid.trivial):
+            np.testing.assert_allclose(scores[i, j], grid.at(i, j).classifier.decision_function(Z), atol=1e-13)
+
+
+def test_a_grid_of_coinciding_class_means_is_trivial_throughout():
+    X, y = blobs(11, 20)
+    svm = pc.TwoNuSVM(np.vstack([X, X]), np.append(y, -y))
+    grid = pc.nu_grid(svm, [0.2, 1.0], [0.5, 1.0])
+    assert grid.trivial.all()
+    assert grid.residual.max() <= 1e-12
+    nu, _ = svm.to_asymmetry(1.0, 0.5)
+    assert grid.alpha[1, 0].sum() == pytest.approx(nu, rel=1e-14)
+
+
+def test_a_grid_refuses_points_whose_hulls_are_too_close_and_keeps_the_others():
+    X, y = blobs(0, 60, shift=0.3)
+    svm = pc.TwoNuSVM(X[:, :2], y, pc.RBF(3.0))
+    values = np.linspace(0.05, 1, 8)
+    grid = pc.nu_grid(svm, values, values)
+    assert 0 < grid.refused.sum() < 32
+    assert not (grid.refused & grid.trivial).any()
+    for found in (grid.b, grid.rho, grid.value, grid.gap, grid.residual, grid.alpha[..., 0]):
+        assert np.isnan(found[grid.refused]).all()
+    i, j = np.argwhere(grid.refused)[0]
+    with pytest.raises(pc.InputError, match="refused: the hulls are so close"):
+        grid.at(i, j)
+    for i, j in np.argwhere(~grid.refused):
+        assert grid.at(i, j).certificate.passes()
+    assert f"{grid.refused.sum()} refused" in repr(grid)
+    assert len(grid.proof) == (~grid.refused).sum()
+    assert grid.proof.passes()
+    grid.plot().figure_.canvas.draw()
+
+
+@pytest.mark.parametrize("fails", ["on a line", "on the edge"])
+def test_a_grid_goes_on_where_a_line_cannot(fails, monkeypatch):
+    svm, values = pc.TwoNuSVM(*blobs(9), pc.RBF(1.0)), np.array([0.3, 0.6, 1.0])
+    whole_grid = pc.nu_grid(svm, values, values)
+    follow, lines = CoreTracker.follow, []
+    where = nu_grid_module if fails == "on a line" else nu_module
+
+    def failing(self, *given):
+        if sys._getframe(1).f_globals["__name__"] == where.__name__:
+            lines.append(self)
+            if len(lines) == 2:
+                self._core.run(5, 60.0)
+                raise pc.DegeneratePathError("as if", t=0.0, costs="", n_margin=0, remedy="")
+        return follow(self, *given)
+
+    monkeypatch.setattr(CoreTracker, "follow", failing)
+    grid = pc.nu_grid(svm, values, values)
+    assert grid.refused.any()
+    assert not grid.refused[:, 2].any()  # the first line: nu_minus = 1, as the positives are fewer
+    assert grid.refused[:, 0].all() == (fails == "on the edge")
+    known = ~grid.refused
+    np.testing.assert_allclose(grid.value[known], whole_grid.value[known], rtol=1e-10)
+
+
+def test_a_grid_is_drawn_with_its_trivial_cells_left_out():
+    grid = pc.nu_grid(pc.TwoNuSVM(*blobs(12, shift=0.3)), np.linspace(0.1, 1, 7), np.linspace(0.1, 1, 5))
+    assert grid.trivial.any()
+    display = grid.plot()
+    mesh = display.ax_.collections[0]
+    np.testing.assert_array_equal(np.ma.getmaskarray(mesh.get_array()).reshape(5, 7), grid.trivial.T)
+    assert NuGridDisplay.from_grid(grid, grid.rho, "margin").plot().label == "margin"
+
+
+# ---- symmetries ------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 10_000), n=st.integers(4, 24), asymmetry=st.sampled_from([0.2, 0.5, 0.7]),
+    kernel=st.sampled_from([None, pc.RBF(1.0)]),
+)  # fmt: skip
+def test_symmetries(seed, n, asymmetry, kernel):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 2)), np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    X += 0.5 * y[:, None]
+    svm = pc.TwoNuSVM(X, y, kernel)
+    if svm.nu_star(asymmetry) >= svm.nu_max(asymmetry) * (1 - 1e-9):
+        return
+    path = trace_nu(svm, (0, None), asymmetry)
+    order = rng.permutation(n)
+    others = {
+        "classes": (trace_nu(pc.TwoNuSVM(X, -y, kernel), (0, None), 1 - asymmetry), -1.0),
+        "rows": (trace_nu(pc.TwoNuSVM(X[order], y[order], kernel), (0, None), asymmetry), 1.0),
+        "twice": (trace_nu(pc.TwoNuSVM(np.vstack([X, X]), np.append(y, y), kernel), (0, None), asymmetry), 1.0),
+    }
+    if kernel is None:
+        others["scale"] = (trace_nu(pc.TwoNuSVM(1e6 * X, y), (0, None), asymmetry), 1.0)
+    Z = rng.normal(size=(3, 2))
+    for name, (other, sign) in others.items():
+        lo, hi = path.breakpoints[[0, -1]]
+        np.testing.assert_allclose(other.breakpoints[[0, -1]], [lo, hi], rtol=1e-7, atol=1e-9, err_msg=name)
+        unit = 1e6 if name == "scale" else 1.0
+        for nu in np.linspace(lo, hi, 5)[1:-1]:
+            assert other.value(nu) == pytest.approx(unit**2 * path.value(nu), rel=1e-7)
+            (a, b), (c, d) = (
+                (p.at(nu).classifier.decision_function(unit * Z if p is other else Z), p.rho(nu)) for p in (path, other)
+            )
+            if np.ptp(path.at(nu).classifier.b_interval) < 1e-9:
+                np.testing.assert_allclose(sign * c, unit**2 * a, rtol=1e-6, atol=1e-8 * unit**2, err_msg=name)
+                assert d == pytest.approx(unit**2 * b, rel=1e-6, abs=1e-9)
+
+
+# ---- bad input -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"nu": (0.1, 0.9), "asymmetry": 0.4}, "nu must be a pair .* largest feasible nu"),
+        ({"nu": (0.3, 0.2), "asymmetry": 0.4}, "nu must be a pair"),
+        ({"nu": (-0.1, None), "asymmetry": 0.4}, "nu must be a pair"),
+        ({"nu": 0.2, "asymmetry": 0.4}, "nu must be a pair"),
+        ({"nu": (0, "a"), "asymmetry": 0.4}, "nu must be a number"),
+        ({"nu": (float("nan"), None), "asymmetry": 0.4}, "nu must be a pair"),
+        ({"nu": (0, None), "asymmetry": 1.0}, "asymmetry must lie in"),
+        ({"nu": (0, None)}, "asymmetry must be given .* or with start and stop"),
+        ({"start": (1, 1)}, "stop must be given .* or with nu and asymmetry"),
+        ({"start": (1, 1), "stop": (0, 0.5)}, "stop must be a pair"),
+        ({"start": (1, 1.2), "stop": (0.5, 0.5)}, "start must be a pair"),
+        ({"start": (1, 1), "stop": (1, 1)}, "stop must differ"),
+        ({"start": (1, 1), "stop": (0.5, 0.5), "nu": (0, 1)}, "start must be left out"),
+        ({"tau": (0, 1), "lam": 1.0}, "tau must be left out"),
+    ],
+)
+def test_bad_input_of_paths(how, message):
+    with pytest.raises(pc.InputError, match=message):
+        pc.trace(pc.TwoNuSVM(*blobs(13, shift=2.0)), **how)
+
+
+@pytest.mark.parametrize("bad", [[], [0.5, 0.5], [0.0, 0.5], [0.5, 1.1], [[0.5]], [float("nan")], [0.8, 0.2]])
+def test_bad_input_of_grids(bad):
+    with pytest.raises(pc.InputError, match="nu_minus must be increasing numbers within"):
+        pc.nu_grid(pc.TwoNuSVM(*blobs(13)), [0.5], bad)
+
+
+# ---- trivial only where proved ------------------------------------------------------------------------------------
+
+
+def noise(n, d, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d)), np.where(np.arange(n) < n // 2, 1, -1)
+
+
+@pytest.mark.parametrize("bandwidth", [2.0, 4.0])
+def test_hulls_of_distinct_samples_and_an_rbf_kernel_never_meet(bandwidth):
+    """The kernel is strictly positive definite: nu_star is 0, however small double precision finds |w|^2."""
+    svm = pc.TwoNuSVM(*noise(60, 2), kernel=pc.RBF(bandwidth))
+    assert svm.nu_star(0.5) == 0.0
+    values = np.geomspace(0.02, 1.0, 6)
+    grid = pc.nu_grid(svm, values, values)
+    assert not grid.trivial.any()
+    with pytest.raises(pc.DegeneratePathError, match=r"cannot tell whether they meet|the certificate fails"):
+        pc.trace(svm, nu=(0, None), asymmetry=0.5)
+
+
+def test_where_a_rank_is_not_plain_nothing_is_called_trivial():
+    X, y = noise(60, 2)
+    svm = pc.TwoNuSVM(pc.RBF(4.0)(X, X), y, kernel="precomputed")
+    with pytest.raises(pc.SolveError, match=r"^nu_star cannot be told: the kernel matrix has no plain rank"):
+        svm.nu_star(0.5)
+    assert not pc.nu_grid(svm, [0.02, 0.1, 0.5], [0.02, 0.1, 0.5]).trivial.any()
+
+
+@pytest.mark.parametrize("kernel", [pc.Polynomial(2), lambda A, B: (1 + A @ B.T) ** 2], ids=["polynomial", "callable"])
+def test_where_the_rank_is_plain_trivial_is_proved_as_with_the_features(kernel):
+    X, y = noise(60, 2)
+    root = np.sqrt(2.0)
+    a, b = X.T
+    features = np.stack([a**2, b**2, root * a * b, root * a, root * b], axis=1)  # of (1 + x.z)^2, but for the constant
+    values = np.geomspace(0.05, 1.0, 6)
+    ours, theirs = (pc.nu_grid(svm, values, values) for svm in (pc.TwoNuSVM(X, y, kernel), pc.TwoNuSVM(features, y)))
+    assert ours.trivial.any()
+    np.testing.assert_array_equal(ours.trivial, theirs.trivial)
+    assert pc.TwoNuSVM(X, y, kernel).nu_star(0.5) == pytest.approx(pc.TwoNuSVM(features, y).nu_star(0.5), rel=1e-9)
+
+
+def twins_by_hand(X, y, plus, minus):
+    """Largest sum of multipliers that cancel sample by sample, counted."""
+    total = 0.0
+    for row in np.unique(X, axis=0):
+        same = (row == X).all(axis=1)
+        total += 2 * min(plus * np.count_nonzero(same & (y > 0)), minus * np.count_nonzero(same & (y < 0)))
+    return total
+
+
+@pytest.mark.parametrize("asymmetry", [0.3, 0.5, 0.6])
+def test_the_same_samples_in_both_classes_cancel(asymmetry):
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 3, (80, 2)).astype(float)
+    y = np.where(rng.random(80) < 0.2 + 0.3 * X[:, 0], 1, -1)
+    svm = pc.TwoNuSVM(X, y, kernel=pc.RBF(1.0))
+    expected = twins_by_hand(X, y, asymmetry / 80, (1 - asymmetry) / 80)
+    assert svm.nu_star(asymmetry) == pytest.approx(expected, rel=1e-14)
+    values = np.geomspace(0.05, 1.0, 7)
+    grid = pc.nu_grid(svm, values, values)
+    assert not grid.refused.any()
+    for i, j in np.ndindex(7, 7):
+        nu, share = svm.to_asymmetry(values[i], values[j])
+        star = twins_by_hand(X, y, share / 80, (1 - share) / 80)
+        if abs(nu - star) > 1e-9:
+            assert grid.trivial[i, j] == (nu < star)
+    if expected < svm.nu_max(asymmetry) * (1 - 1e-9):
+        star = pc.trace(svm, nu=(0, None), asymmetry=asymmetry).star
+        assert (star.kind, star.nu) == ("trivial", pytest.approx(expected, rel=1e-9))
+
+
+def passengers(n, seed):
+    """Like the list of the Titanic: thirteen distinct rows, most with both labels, many times each."""
+    survived_and_died = {
+        ("1", 1, 1): (57, 118), ("1", 0, 1): (5, 0), ("1", 1, 0): (140, 4), ("1", 0, 0): (1, 0), ("2", 1, 1): (14, 154),
+        ("2", 0, 1): (11, 0), ("2", 1, 0): (80, 13), ("2", 0, 0): (13, 0), ("3", 1, 1): (75, 387),
+        ("3", 0, 1): (13, 35), ("3", 1, 0): (76, 89), ("3", 0, 0): (14, 17), ("c", 1, 1): (192, 670),
+        ("c", 1, 0): (20, 3),
+    }  # fmt: skip
+    level = {"1": -0.923, "2": 0.0214, "3": 0.965, "c": -1.87}
+    rows, labels = [], []
+    for (cabin, adult, male), (survived, died) in survived_and_died.items():
+        rows += [[level[cabin], -0.228 if adult else 4.38, -0.521 if male else 1.92]] * (survived + died)
+        labels += [1] * survived + [-1] * died
+    chosen = np.random.default_rng(seed).choice(len(labels), n, replace=False)
+    return np.array(rows)[chosen], np.array(labels)[chosen]
+
+
+def test_a_path_ends_where_the_hulls_meet_although_rounding_leaves_a_margin():
+    """The tracker found rho = 1e-18 where it is 0, so that no event ended the path, and went on along noise."""
+    X, y = passengers(1000, 2)
+    path = pc.trace(pc.TwoNuSVM(X, y, kernel=pc.RBF(2.0)), nu=(0, None), asymmetry=0.3)
+    assert path.star.nu == pytest.approx(twins_by_hand(X, y, 0.3 / 1000, 0.7 / 1000), rel=1e-9)
+    assert path.star.kind == "trivial"
+
+
+def test_sparse_samples_in_both_classes_are_found():
+    rng = np.random.default_rng(5)
+    X, y = rng.integers(0, 2, (60, 3)).astype(float), np.where(rng.random(60) < 0.5, 1, -1)
+    values = np.geomspace(0.05, 1.0, 5)
+    dense, sparse = (pc.nu_grid(pc.TwoNuSVM(Z, y), values, values) for Z in (X, sp.csr_array(X)))
+    assert dense.trivial.any()
+    np.testing.assert_array_equal(dense.trivial, sparse.trivial)
+    assert not (dense.refused | sparse.refused).any()

@@ -1,0 +1,161 @@
+"""Costs times kernel values so large that the rounding of a multiplier moves margins: sums rounded once, and paths."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import paretoclf as pc
+from paretoclf import exact_sums
+from paretoclf.certificate import PRECISELY, certify
+from tests.benchmarks.other_solvers import Exact
+from tests.oracles.exact import fractions, integer_kernel
+from tests.oracles.exact_criss_cross import criss_cross
+
+DOUBLES = st.floats(-1e12, 1e12) | st.integers(-40, 40).map(lambda e: 3.0**e) | st.sampled_from([0.0, 1.0, -1.0])
+
+
+# ---- sums that are rounded once ------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 4), st.integers(1, 5), st.data())
+def test_products_are_the_exact_ones_rounded(m, k, data):
+    A = np.array(data.draw(st.lists(DOUBLES, min_size=m * k, max_size=m * k))).reshape(m, k)
+    x = np.array(data.draw(st.lists(DOUBLES, min_size=k, max_size=k)))
+    x = np.stack([x, 1e-17 * x])
+    whole = fractions(x).sum(axis=0)
+    exact = [float(sum((Fraction(a) * v for a, v in zip(row, whole, strict=True)), Fraction(0))) for row in A]
+    for given_A in (A, sp.csr_array(A), sp.csc_array(A), A.T.copy().T):
+        found = exact_sums.product(given_A, x)
+        np.testing.assert_allclose(found, exact, rtol=2.3e-16, atol=1e-300 + 1e-31 * float(np.abs(A * x[0]).max()))
+    assert exact_sums.inner(x, A[0]) == exact_sums.product(A, x)[0]
+    assert exact_sums.total(x) == float(sum(whole, Fraction(0)))
+
+
+# ---- certificates --------------------------------------------------------------------------------------------------
+
+
+def steep(seed, n=9):
+    """Whole features of size 1e7, whose kernel values are exact in double precision as features only."""
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.permutation(n) < int(rng.integers(3, n - 3)), 1.0, -1.0)
+    return rng.integers(-(10**7), 10**7, (n, 2)) + 5 * 10**6 * y[:, None], y
+
+
+LINES = {
+    "ray": lambda y: ((0.0, 0.0), ((y < 0).sum() / 2, (y > 0).sum() / 2)),
+    "asymmetry": lambda y: ((1 / 8, 15 / 8), (15 / 8, 1 / 8)),
+    "into an axis": lambda y: ((2.0, 1.0), (0.0, 0.5)),
+}
+
+
+def judged(X, y, ends):
+    caps = [fractions(np.where(y > 0, *end)) for end in ends]
+    return criss_cross(integer_kernel(X), y, caps[0], caps[1] - caps[0])
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("seed", range(4))
+def test_steep_paths_have_the_exact_values(seed, line):
+    X, y = steep(seed)
+    ends = LINES[line](y)
+    path, judge = pc.trace(pc.TwoCSVM(X.astype(float), y), *ends), judged(X, y, ends)
+    for t in [*path.certificate_points, 0.3, 0.7]:
+        value, solution = float(judge.value(Fraction(float(t)))), path.at(float(t))
+        assert solution.certificate.passes(), solution.certificate.explain()
+        rounded = 1e-12 * float(path.caps(float(t)).sum())
+        assert path.value(float(t)) == pytest.approx(value, rel=1e-9, abs=rounded)
+        assert solution.value == pytest.approx(value, rel=1e-9, abs=rounded)
+        assert solution.dual_value <= value * (1 + 1e-12) + rounded
+
+
+@pytest.mark.parametrize("ends", [((0.04, 1.96), (1.96, 0.04)), ((1.2, 0.8), (0.0, 0.5)), ((1.5, 0.7), (1.5, 0.7))])
+@pytest.mark.parametrize("seed", range(3))
+def test_features_of_a_million_at_costs_of_one(seed, ends):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(30) < 12, 1.0, -1.0)
+    X = 1e6 * (rng.normal(size=(30, 3)) + 0.4 * y[:, None] + 1.0)
+    path = pc.trace(pc.TwoCSVM(X, y), *ends)
+    for t in rng.random(5):
+        solution = path.at(float(t))
+        assert solution.certificate.passes(), solution.certificate.explain()
+        assert path.value(float(t)) == pytest.approx(solution.value, rel=1e-8)
+
+
+@pytest.fixture(scope="module")
+def points():
+    """Solutions of a steep path with a kernel, the costs at them, and the path."""
+    X, y = steep(0, n=20)
+    path = pc.trace(pc.TwoCSVM(X.astype(float) * 1e-6, y, pc.Polynomial(3)), (1e3, 3e5), (3e5, 1e3))
+    return path, [(path.caps(float(t)), path.at(float(t))) for t in path.certificate_points]
+
+
+def test_the_second_half_of_the_multipliers_is_needed_and_enough(points):
+    path, solutions = points
+    needed = [(caps, s) for caps, s in solutions if "alpha_lo" in s.numbers]
+    assert len(needed) > 0.5 * len(solutions)
+    for caps, s in needed:
+        low = s.numbers["alpha_lo"]
+        assert (np.abs(low) <= 2.0**-53 * np.abs(s.alpha) + 1e-300).all()
+        data = {"K": path.gram.matrix}
+        assert not certify(path.y, caps, s.alpha, s.classifier.b, **data).passes()
+        proved = certify(path.y, caps, s.alpha, s.classifier.b, alpha_lo=low, **data)
+        assert proved.passes()
+        assert PRECISELY in proved.explain()
+        assert s.certificate.primal_value == proved.primal_value
+        assert not certify(path.y, caps, s.alpha, s.classifier.b, alpha_lo=-low, **data).passes()
+
+
+def test_the_values_of_a_precise_certificate_are_those_of_exact_sums(points):
+    path, solutions = points
+    caps, s = next((caps, s) for caps, s in solutions[len(solutions) // 2 :] if "alpha_lo" in s.numbers)
+    low, y = s.numbers["alpha_lo"], path.y
+    norm2, scores = Exact(path.gram.matrix, False).slope(y * s.alpha, y * low)
+    slacks = np.maximum(0.0, 1 - y * (scores + s.classifier.b))
+    assert s.certificate.primal_value == pytest.approx(0.5 * norm2 + caps @ slacks, rel=1e-13)
+    assert s.certificate.dual_value == pytest.approx((s.alpha + low).sum() - 0.5 * norm2, rel=1e-9)
+    assert s.certificate.dual_value <= s.certificate.primal_value * (1 + 1e-13)
+
+
+def test_a_precise_certificate_sees_what_is_wrong(points):
+    path, solutions = points
+    caps, s = next((caps, s) for caps, s in solutions if "alpha_lo" in s.numbers)
+    low, one = s.numbers["alpha_lo"], np.eye(path.y.size)[0]
+
+    def of(alpha=s.alpha, b=s.classifier.b, low=low, caps=caps):
+        return certify(path.y, caps, alpha, b, K=path.gram.matrix, alpha_lo=low)
+
+    assert of().passes()
+    assert not of(b=s.classifier.b + 1e-7).passes()
+    assert not of(caps=0.9 * caps).passes()
+    assert not of(low=low + 1e-12 * one).passes()
+    assert of(alpha=s.alpha - 2 * s.alpha.max() * one).conditions["box"] > 0.1
+    assert of(alpha=s.alpha + caps.max() * one).conditions["balance"] > 1e-3
+    with pytest.raises(pc.InputError, match="alpha_lo"):
+        of(low=low[1:])
+    with pytest.raises(pc.InputError, match="alpha_lo"):
+        of(low=np.nan * low)
+
+
+def numbers(c):
+    return {"primal value": c.primal_value, "dual value": c.dual_value, "gap": c.gap, **c.conditions}
+
+
+def test_where_double_precision_is_enough_nothing_changes():
+    data = pc.datasets.make_gaussians(30, rng=0)
+    path = pc.trace(pc.TwoCSVM(data.X, data.y), (0.1, 1.0), (1.0, 0.1))
+    for t in (0.2, 0.8):
+        s, caps = path.at(t), path.caps(t)
+        assert "alpha_lo" not in s.numbers
+        usual = certify(data.y, caps, s.alpha, s.classifier.b, X=data.X, w=s.classifier.w)
+        precise = certify(data.y, caps, s.alpha, s.classifier.b, X=data.X, w=s.classifier.w, alpha_lo=np.zeros(30))
+        assert numbers(usual) == pytest.approx(numbers(precise), abs=1e-12)
+        for wrong in (1.001 * s.alpha, s.alpha * np.where(data.y > 0, 1.001, 1.0), s.alpha - 1e-3):  # made feasible
+            usual = certify(data.y, caps, wrong, s.classifier.b, X=data.X)
+            precise = certify(data.y, caps, wrong, s.classifier.b, X=data.X, alpha_lo=np.zeros(30))
+            assert usual.dual_value == pytest.approx(precise.dual_value, rel=1e-12)
