@@ -45,13 +45,12 @@ from paretoclf.exploration import best_on_ray, ray_of
 from paretoclf.path.declared import path_problem
 from paretoclf.path.lines import CostProblem, trace_costs
 from paretoclf.path.result import Path
-from paretoclf.path.scores import PathScores
 from paretoclf.resume import Arrays, finish
 from paretoclf.roc.error_surface import ErrorSurface, checked_asymmetries
 
 KINDS = ("one", "int", "all")
 #: Totals to choose from, and the part of the ray for ``totals="ray"``.
-TOTALS = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
+TOTALS = (1e-4, 1e-3, 0.01, 0.1, 1.0, 10.0)
 RAY = (1e-4, 1e2)
 COMPARISONS = (("one", "all"), ("all", "one"), ("int", "all"), ("all", "int"), ("one", "int"), ("int", "one"))
 
@@ -260,23 +259,18 @@ class _Judge:
     def __call__(self, train: Index, test: Index, seed: int) -> dict[str, Any]:
         began, g = time.process_time(), self.asymmetries
         labels, weight = self.samples.y[train], self.samples.sample_weight[train]
-        ray = None if len(self.totals) == 1 else ray_of(labels, weight, (min(RAY[0], *self.totals), max(self.totals)))
-        held = [
-            (_Part.of(self.samples.part(train[rest]), ray), train[fold])
-            for rest, fold in folds_of(labels, self.inner, seed)
-        ]
-        y = tuple(self.samples.y[rows] for _, rows in held)
+        held = [(self.samples.part(train[rest]), train[fold]) for rest, fold in folds_of(labels, self.inner, seed)]
+        y = [self.samples.y[rows] for _, rows in held]
         t = self._at(g)
+        totals = self.totals
         if self.on_ray:
-            assert ray is not None
-            along = [part.scores(part.hub, rows) for part, rows in held]
-            totals: tuple[float, ...] = (ray.at(best_on_ray(along, y, ray, Costs(1.0, 1.0)).t).total,)
-        else:
-            totals = self.totals
+            ray = ray_of(labels, weight, (totals[0], totals[-1]))
+            along = [part.scores(_path(part, ray), rows) for part, rows in held]
+            totals = (ray.at(best_on_ray(along, y, ray, Costs(1.0, 1.0)).t).total,)
         best, least = None, np.inf
         for each in totals:
             line = self._line(each)
-            surface = ErrorSurface(tuple(part.scores(part.along(line), rows) for part, rows in held), y, line)
+            surface = ErrorSurface(tuple(part.scores(_path(part, line), rows) for part, rows in held), tuple(y), line)
             cost = float(_pooled(surface.costs(g, t), surface).mean())
             if cost < least:
                 best, least = (each, line, surface), cost
@@ -330,8 +324,8 @@ class _Judge:
         return CostLine(*(Costs.from_asymmetry(float(end), total) for end in ends))
 
     def _outer(self, train: Index, test: Index, line: CostLine) -> ErrorSurface:
-        part = _Part.of(self.samples.part(train), None)
-        return ErrorSurface((part.scores(part.along(line), test),), (self.samples.y[test],), line)
+        part = self.samples.part(train)
+        return ErrorSurface((part.scores(_path(part, line), test),), (self.samples.y[test],), line)
 
     def _at(self, asymmetries: Array) -> Array:
         """Where on the line these asymmetries are."""
@@ -343,23 +337,8 @@ class _Judge:
         return np.asarray(low + t * (high - low))
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A training part, and its ray, from which its lines set out, where there are several."""
-
-    part: TrainingPart
-    hub: Path | None
-
-    @classmethod
-    def of(cls, part: TrainingPart, ray: CostLine | None) -> _Part:
-        return cls(part, None if ray is None else trace_costs(part.problem, ray.start, ray.stop, progress=False))
-
-    def along(self, line: CostLine) -> Path:
-        return trace_costs(self.part.problem, line.start, line.stop, hub=self.hub, progress=False)
-
-    def scores(self, path: Path | None, rows: Index) -> PathScores:
-        assert path is not None
-        return self.part.scores(path, rows)
+def _path(part: TrainingPart, line: CostLine) -> Path:
+    return trace_costs(part.problem, line.start, line.stop, progress=False)
 
 
 def _checked_totals(totals: Any) -> tuple[float, ...]:

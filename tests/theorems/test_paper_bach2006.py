@@ -1,0 +1,108 @@
+"""The nested experiment of Bach et al. (2006), `examples/papers/bach2006.py`, at a small size: rows and tables."""
+
+from __future__ import annotations
+
+import csv
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from examples.papers import bach2006 as paper
+
+SMALL = paper.Protocol(90, 5, 3, 15, (0.01, 1.0))
+
+
+@pytest.fixture(scope="module")
+def found():
+    return paper.experiment(["wdbc", "twonorm"], None, SMALL, None, progress=False)
+
+
+def test_tables_have_the_printed_values_beside_ours(found, tmp_path, capsys):
+    paper.report(*found, SMALL, tmp_path)
+    printed = capsys.readouterr().out
+    for title in paper.TITLES.values():
+        assert title in printed
+    with (tmp_path / "bach_table_1.csv").open() as stream:
+        first, second = list(csv.DictReader(stream))
+    assert second["one>all"].endswith("(97.4)")
+    assert "(" not in first["one>all"]
+    with (tmp_path / "bach_table_2.csv").open(encoding="utf-8") as stream:
+        line = list(csv.DictReader(stream))[1]
+    assert (line["printed int"], line["printed all"]) == ("1.55 ± 1.35", "1.46 ± 1.00")
+    page = (tmp_path / "tables.md").read_text()
+    assert page.startswith("Protocol: at most 90 samples a row, 5 outer and 3 inner folds, 15 testing asymmetries")
+    assert (tmp_path / "bach_costs.png").stat().st_size > 10_000
+
+
+def test_a_row_that_is_finished_is_read_and_one_that_is_not_is_no_row(tmp_path, monkeypatch, capsys):
+    protocol = replace(SMALL, folds=3, inner=2, asymmetries=5)
+    paper.experiment(["twonorm"], None, protocol, tmp_path, progress=False)
+    assert paper.finished("twonorm", tmp_path, protocol)
+    assert not paper.finished("wdbc", tmp_path, protocol)
+    monkeypatch.setattr(paper, "FULL", protocol)
+    totals = [str(each) for each in protocol.totals]
+    before = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
+    paper.main(["--tables", "--state", str(tmp_path), "--totals", *totals])
+    assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == before
+    assert "on twonorm" in capsys.readouterr().out
+
+
+def test_tables_need_a_state():
+    with pytest.raises(SystemExit):
+        paper.main(["--tables"])
+
+
+def test_generated_rows_have_the_printed_sizes():
+    for row in paper.GENERATED:
+        X, y = paper.samples(row, None)
+        d, n = paper.PRINTED_1[row][:2]
+        assert X.shape == (n, d)
+        assert set(y) == {-1.0, 1.0}
+        few, labels = paper.samples(row, None, most=50)
+        assert (few.shape, labels.size) == ((50, d), 50)
+
+
+@pytest.mark.skipif("PARETOCLF_DATA" not in os.environ, reason="needs the data folder")
+@pytest.mark.parametrize("row", list(paper.STORED))
+def test_stored_rows_have_the_printed_sizes(row):
+    X, y = paper.samples(row, os.environ["PARETOCLF_DATA"])
+    d, n = paper.PRINTED_1[row][:2]
+    assert X.shape == (n, d)
+    assert (X.std(axis=0) > 0).all()
+    positives = {"liver": 145, "ionosphere": 225, "pima": 268, "adult": 1521}
+    assert int((y > 0).sum()) == positives.get(row, int((y > 0).sum()))
+
+
+#: Rows of Table 2 where the printed cost of "one" is that of one label for all: the share of the class that errs.
+ONE_LABEL = {"liver": 145 / 345, "pima": 500 / 768, "ionosphere": 126 / 351, "gaussians": 0.5, "ringnorm": 0.5}
+
+
+@pytest.mark.parametrize("row", list(ONE_LABEL))
+def test_in_table_2_one_often_gives_one_label_to_all(row):
+    """Cost 2 g of a miss or 2 (1 - g) of a false alarm, times the share of the class; g is rounded to 0.001."""
+    g, (cost, deviation), *_ = paper.PRINTED_2[row]
+    weight = min(g, 1 - g)
+    low, high = (200 * (weight + e) * ONE_LABEL[row] for e in (-0.0005, 0.0005))
+    assert low - max(deviation, 0.1) <= cost <= high + max(deviation, 0.1)
+
+
+def test_distances_of_the_generated_rows_fit_the_printed_costs():
+    """TWONORM at g = .382: 1.46 is possible with means at 2 from the origin, not with 2 / sqrt(20) each coordinate."""
+
+    def bayes(distance, g=0.382):
+        shift = np.log((1 - g) / g) / (2 * distance)
+        return 100 * (g * norm.cdf(-distance + shift) + (1 - g) * norm.cdf(-distance - shift))
+
+    _, _, _, (cost, deviation), _ = paper.PRINTED_2["twonorm"]
+    assert abs(bayes(2.0) - cost) < deviation
+    assert bayes(np.sqrt(2) * 2 / np.sqrt(20)) > 10 * cost
+
+
+def test_a_protocol_says_what_it_does():
+    assert "total: the best of the ray" in str(replace(paper.FULL, totals="ray"))
+    assert paper.totals_of(["ray"]) == "ray"
+    assert paper.totals_of(["0.1", "2"]) == (0.1, 2.0)
+    assert str(paper.FULL).startswith("at most 2000 samples a row, 10 outer and 10 inner folds, 1000 testing")
