@@ -1,10 +1,11 @@
 r"""Exploration of the cost plane and the ROC curve of everything that was found (Bach et al. 2006, section 3.2).
 
 Up the ray :math:`C_+n_+=C_-n_-` the best costs :math:`(C^1_+,C^1_-)` for the costs of the user are sought on
-validation data. Then each line :math:`C_++C_-=r(C^1_++C^1_-)` is followed in both directions, for r = 1, 10, 1/10, 100,
-1/100: five lines, which all set out from the ray. They end at asymmetries of 0.001 and 0.999, next to the axes; on an
-axis itself w = 0, and one label for all is on every curve anyway. On each line intercept and asymmetry vary, and the
-upper envelope of all of them is the curve to choose from.
+validation data: folds of the training part, or a validation set. Then each line
+:math:`C_++C_-=r(C^1_++C^1_-)` is followed in both directions, for r = 1, 10, 1/10, 100, 1/100: five lines, which all
+set out from the ray. They end at asymmetries of 0.001 and 0.999, next to the axes; on an axis itself w = 0, and one
+label for all is on every curve anyway. On each line intercept and asymmetry vary, and the upper envelope of all of them
+is the curve to choose from.
 
 The ray is there to find the total, and no classifier is chosen from it. How good the choices are is judged where they
 were not made: the whole procedure, with the choice of the total, is run once more in each training part of outer folds.
@@ -13,25 +14,28 @@ were not made: the whole procedure, with the choice of the total, is run once mo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.model_selection import StratifiedKFold
 
-from paretoclf.checks import Array, Index, Mask, check_pair, real_array
+from paretoclf.checks import Array, Index, Mask, check_labels, check_pair, real_array
 from paretoclf.classifiers import RandomisedRule, Rule
 from paretoclf.costs import CostLine, Costs
 from paretoclf.cross_validation import Samples, TrainingPart
 from paretoclf.empirical.nested import NestedPoint, NestedRoc, nested_rocs, weights
 from paretoclf.errors import InputError
+from paretoclf.kernels import Precomputed
 from paretoclf.path.declared import path_problem
 from paretoclf.path.lines import CostProblem, trace_costs
 from paretoclf.path.result import Path
 from paretoclf.path.scores import PathScores
 from paretoclf.roc import Optimum, PathRule, RocCurve, RocMixture, RocPoint, error_curve_of_scores, scores_at
 from paretoclf.roc.of_path import union, upper_envelope
+from paretoclf.samples import check_samples
 
 if TYPE_CHECKING:
     from paretoclf.plotting.exploration import ExplorationDisplay
@@ -94,10 +98,11 @@ class Explored:
     lines: tuple[Path, ...] = field(repr=False)
     curves: tuple[RocCurve, ...] = field(repr=False)
     part: TrainingPart = field(repr=False)
+    first: int = field(default=0, repr=False)
 
     def positive(self, rows: Index) -> Mask:
         """Which samples each vertex labels +1, shape (len(rows), vertices)."""
-        envelope = self.envelope
+        rows, envelope = self.first + rows, self.envelope
         assert envelope.t is not None
         found = np.empty((len(rows), len(envelope)), dtype=bool)
         for k in np.unique(self.line):
@@ -222,6 +227,8 @@ def explore(
     svm: CostProblem,
     costs: Costs | tuple[float, float],
     *,
+    X_val: Any = None,
+    y_val: Any = None,
     prior_plus: float | None = None,
     totals: tuple[float, float] = (1e-3, 1e2),
     multiples: Sequence[float] = MULTIPLES,
@@ -243,8 +250,13 @@ def explore(
     costs : Costs or (C_plus, C_minus)
         Costs of a false negative and of a false positive when the classifier is used; not both zero. The total is
         chosen for them; classifiers can then be chosen for any costs.
+    X_val, y_val : array or sparse matrix of shape (m, d), array of shape (m,); optional
+        A validation set, as in the paper: it chooses in place of validation folds, everything is trained on all samples
+        of the problem, and the outer folds are of the validation set. So no label judges what it helped to choose here,
+        too. Both or none.
     prior_plus : float, optional
-        Probability of a positive where the classifier is used, strictly between 0 and 1. Default: the share here.
+        Probability of a positive where the classifier is used, strictly between 0 and 1. Default: the share among the
+        samples, or among those of the validation set.
     totals : (lo, hi)
         The part of the ray ``C_plus n_plus = C_minus n_minus`` that is followed, as ``C_plus + C_minus``.
     multiples : sequence of float
@@ -300,7 +312,8 @@ def explore(
     at = costs if isinstance(costs, Costs) else Costs(*costs)
     if at.total == 0:
         raise InputError("costs must not both be zero")
-    prior = float((svm.y > 0).mean()) if prior_plus is None else float(prior_plus)
+    labels = svm.y if X_val is None and y_val is None else _checked_validation(svm, X_val, y_val)
+    prior = float((labels > 0).mean()) if prior_plus is None else float(prior_plus)
     if not 0 < prior < 1:
         raise InputError(f"prior_plus must lie strictly between 0 and 1, got {prior_plus!r}")
     low, high = check_pair(totals, "totals")
@@ -311,14 +324,27 @@ def explore(
         raise InputError(f"multiples must be positive numbers, at least one, got {multiples!r}")
     if inner < 2:
         raise InputError(f"inner must be at least 2, got {inner!r}")
-    explorer = Explorer(Samples.of(svm, transformer), at, prior, (low, high), tuple(rs.tolist()), int(inner), n_grid)
-    nested = nested_rocs(svm.y, explorer, folds=folds, repeats=repeats, rng=rng, n_jobs=n_jobs, progress=progress)
+    samples = Samples.of(svm, transformer)
+    explorer = Explorer(samples, at, prior, (low, high), tuple(rs.tolist()), int(inner), n_grid)
+    if X_val is not None:
+        both = replace(
+            samples, X=_stacked(samples.X, X_val), y=np.concatenate([svm.y, labels]),
+            sample_weight=np.concatenate([svm.sample_weight, np.ones(labels.size)]),
+        )  # fmt: skip
+        part = both.part(np.arange(svm.y.size))
+        whole = _Traced.of(part, ray_of(svm.y, svm.sample_weight, (low, high)))
+        explorer = replace(explorer, samples=both, trained=whole, first=svm.y.size)
+    nested = nested_rocs(labels, explorer, folds=folds, repeats=repeats, rng=rng, n_jobs=n_jobs, progress=progress)
     return Exploration(at, prior, explorer.multiples, nested["explored"])
 
 
 @dataclass(frozen=True)
 class Explorer:
-    """The procedure as a `Chooser`, for `nested_rocs`; the parameters are those of `explore`."""
+    """The procedure as a `Chooser`, for `nested_rocs`; the parameters are those of `explore`.
+
+    With a validation set the samples are those of training and then those of validation: `first` is the position of the
+    first of these, and `trained` is what was traced on the others.
+    """
 
     samples: Samples
     costs: Costs
@@ -327,25 +353,21 @@ class Explorer:
     multiples: tuple[float, ...]
     inner: int
     n_grid: int
+    trained: _Traced | None = None
+    first: int = 0
 
     def __call__(self, train: Index, seed: int) -> dict[str, Explored]:
-        """Explore with the validation folds of a training part."""
-        y = self.samples.y[train]
-        ray = ray_of(y, self.samples.sample_weight[train], self.totals)
+        """Explore with the validation folds of a training part, or with some of the validation set."""
+        if self.trained is None:
+            whole, held = self._folds(train, seed)
+        else:
+            whole, held = self.trained, [(self.trained, self.first + train)]
+        ray = whole.ray.line
         share = ray.start.asymmetry
-        folds = min(self.inner, int((y > 0).sum()), int((y < 0).sum()))
-        if folds < 2:
-            raise InputError(
-                f"validation folds need 2 samples of each class, got {int((y > 0).sum())} positives and "
-                f"{int((y < 0).sum())} negatives in a training part"
-            )
-        splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(y, y)
-        held = [(_Traced.of(self.samples.part(train[rest]), ray), train[fold]) for rest, fold in splits]
         labels = [self.samples.y[rows] for _, rows in held]
         scores = [traced.along(traced.ray, rows) for traced, rows in held]
         optimum = best_on_ray(scores, labels, ray, self.costs, self.prior_plus)
         best = ray.at(optimum.t)
-        whole = _Traced.of(self.samples.part(train), ray)
         ends = min(ENDS[0], share / 2), max(ENDS[1], (1 + share) / 2)
         at_ray = (share - ends[0]) / (ends[1] - ends[0])
         curves, lines = [], []
@@ -355,8 +377,39 @@ class Explorer:
             curves.append(line_envelope(scores, labels, at_ray, self.n_grid))
             lines.append(whole.line(start, stop))
         envelope, line = combined(curves)
-        found = Explored(optimum, best, envelope, line, whole.ray, tuple(lines), tuple(curves), whole.part)
+        found = Explored(optimum, best, envelope, line, whole.ray, tuple(lines), tuple(curves), whole.part, self.first)
         return {"explored": found}
+
+    def _folds(self, train: Index, seed: int) -> tuple[_Traced, list[tuple[_Traced, Index]]]:
+        """A training part as a whole, and its validation folds."""
+        y = self.samples.y[train]
+        ray = ray_of(y, self.samples.sample_weight[train], self.totals)
+        folds = min(self.inner, int((y > 0).sum()), int((y < 0).sum()))
+        if folds < 2:
+            raise InputError(
+                f"validation folds need 2 samples of each class, got {int((y > 0).sum())} positives and "
+                f"{int((y < 0).sum())} negatives in a training part"
+            )
+        splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(y, y)
+        held = [(_Traced.of(self.samples.part(train[rest]), ray), train[fold]) for rest, fold in splits]
+        return _Traced.of(self.samples.part(train), ray), held
+
+
+def _checked_validation(svm: CostProblem, X_val: Any, y_val: Any) -> Array:
+    """Labels of a validation set that fits a problem."""
+    if X_val is None or y_val is None:
+        given = "y_val" if X_val is None else "X_val"
+        raise InputError(f"X_val and y_val must be given both or not at all, got only {given}")
+    if isinstance(svm.gram.kernel, Precomputed):
+        raise InputError("X_val must be left out for kernel='precomputed': validation folds need no other samples")
+    Z = check_samples(X_val, "X_val", n_features=svm.gram.X.shape[1])
+    return check_labels(y_val, Z.shape[0], "y_val")
+
+
+def _stacked(X: Any, Z: Any) -> Any:
+    if sp.issparse(X) or sp.issparse(Z):
+        return sp.vstack([sp.csr_array(X), sp.csr_array(Z)], format="csr")
+    return np.concatenate([X, np.asarray(Z, dtype=float)])
 
 
 def ray_of(y: Array, sample_weight: Array, totals: tuple[float, float]) -> CostLine:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
@@ -147,6 +148,71 @@ def test_on_noise_the_curve_that_can_be_expected_is_that_of_chance():
     found = pc.explore(pc.TwoCSVM(X, y), (1.0, 1.0), multiples=(1, 10), folds=3, inner=3, repeats=2, n_grid=40)
     assert found.envelope.auc > 0.58
     assert abs(found.nested.auc - 0.5) < 0.05
+
+
+@pytest.fixture(scope="module")
+def by_validation_set():
+    X, y = overlapping(90, 3)
+    train, val = np.arange(90) % 2 == 0, np.arange(90) % 2 == 1
+    found = pc.explore(
+        pc.TwoCSVM(X[train], y[train]), (2.0, 1.0), X_val=X[val], y_val=y[val], multiples=(1, 10, 0.1), folds=3
+    )
+    return found, X[train], y[train], X[val], y[val]
+
+
+def test_with_a_validation_set_everything_is_trained_on_all_samples_and_chosen_on_the_set(by_validation_set):
+    found, _, y, X_val, y_val = by_validation_set
+    assert all(np.array_equal(path.y, y) for path in (found.found.ray, *found.found.lines))
+    assert found.prior_plus == pytest.approx(np.mean(y_val > 0))
+    for point in found.points:
+        predicted = found.rule(point).predict(X_val)
+        rates = np.mean(predicted[y_val < 0] > 0), np.mean(predicted[y_val > 0] > 0)
+        assert rates == pytest.approx((point.point.fpr, point.point.tpr))
+    assert sum(fold.n_plus + fold.n_minus for fold in found.nested.repeats[0]) == y_val.size
+
+
+def test_the_total_is_the_best_of_the_ray_on_the_validation_set(by_validation_set):
+    found, X, y, X_val, y_val = by_validation_set
+    svm, share, optimum = pc.TwoCSVM(X, y), np.mean(y < 0), found.found.optimum
+
+    def cost(classifier):
+        predicted = classifier.predict(X_val)
+        return np.mean(2.0 * (y_val > 0) * (predicted < 0) + (y_val < 0) * (predicted > 0))
+
+    assert cost(found.found.ray.at(optimum.t).classifier) == pytest.approx(optimum.objective)
+    for total in (0.003, 0.05, 0.4, 3.0, 40.0):
+        assert cost(svm.solve(share * total, (1 - share) * total).classifier) >= optimum.objective - 1e-12
+
+
+def test_a_sparse_validation_set_is_the_same_as_a_dense_one(by_validation_set):
+    found, X, y, X_val, y_val = by_validation_set
+    svm = pc.TwoCSVM(sp.csr_array(X), y)
+    same = pc.explore(svm, (2.0, 1.0), X_val=sp.csr_array(X_val), y_val=y_val, multiples=(1, 10, 0.1), folds=3)
+    assert np.array_equal(same.envelope.fpr, found.envelope.fpr)
+    assert same.nested.auc == pytest.approx(found.nested.auc)
+
+
+def test_a_validation_set_of_noise_is_not_believed():
+    rng = np.random.default_rng(5)
+    X, y, Z, z = rng.normal(size=(40, 2)), np.repeat([-1.0, 1], 20), rng.normal(size=(60, 2)), np.repeat([-1.0, 1], 30)
+    found = pc.explore(pc.TwoCSVM(X, y), (1.0, 1.0), X_val=Z, y_val=z, multiples=(1,), folds=3, repeats=3, n_grid=40)
+    assert found.envelope.auc > 0.58
+    assert found.nested.auc < 0.5 + 0.075  # the deviation of the area of noise on 30 + 30 samples
+
+
+def test_validation_sets_that_do_not_fit_are_refused():
+    X, y = overlapping(20, 0)
+    svm, K = pc.TwoCSVM(X, y), X @ X.T
+    with pytest.raises(InputError, match="X_val and y_val must be given both or not at all, got only X_val"):
+        pc.explore(svm, (1, 1), X_val=X)
+    with pytest.raises(InputError, match="X_val and y_val must be given both or not at all, got only y_val"):
+        pc.explore(svm, (1, 1), y_val=y)
+    with pytest.raises(InputError, match="X_val must have 2 columns as in training, got 1"):
+        pc.explore(svm, (1, 1), X_val=X[:, :1], y_val=y)
+    with pytest.raises(InputError, match="y_val must have one label per sample"):
+        pc.explore(svm, (1, 1), X_val=X, y_val=y[:-1])
+    with pytest.raises(InputError, match="X_val must be left out for kernel='precomputed'"):
+        pc.explore(pc.TwoCSVM(K, y, "precomputed"), (1, 1), X_val=X, y_val=y)
 
 
 @pytest.mark.parametrize(
