@@ -71,6 +71,9 @@ CASES = [
         "t": STEPS, "false_positives": COUNTS, "false_negatives": COUNTS, "false_positives_at": np.array([0, 1, 0]),
         "false_negatives_at": np.array([0, 1, 0]), "n_plus": 2, "n_minus": 2,
     }),
+    (pc.ErrorSurface, {
+        "folds": [PathScores(STEPS, SCORES, SCORES)], "y": [np.array([1.0, -1.0, 1.0, 1.0, -1.0])],
+    }),
     (pc.MonotoneFit, {"x": MU, "y": MU, "residual": 0.0}),
     (pc.monotone_fit, {"x": np.array([0.2, 0.5]), "y": np.array([0.4, 0.1]), "weight": np.ones(2)}),
     (pc.EmpiricalTradeoff, {"parts": (), "y": Y, "areas": MU, "hull_areas": MU}),
@@ -91,6 +94,10 @@ CASES = [
     ),
     (pc.trace(SVM, **LINE).error_curve, SAMPLES),
     (lambda **given: pc.roc_of_path(pc.trace(SVM, **LINE), **given), SAMPLES),
+    (
+        lambda g, **given: pc.asymmetry_study(pc.TwoCSVM(**given), g, folds=2, inner=2, totals=[1.0]),
+        {**SAMPLES, "g": np.array([0.3, 0.7])},
+    ),
     (PLANE.error_map, SAMPLES),
     (PLANE.error_map, SPARSE),
     (
@@ -112,6 +119,7 @@ NO_ARRAYS = {
     "NeymanPearson", "NeymanPearsonScore", "Population", "PopulationCurve", "ProblemProof", "RandomisedRule",
 }  # fmt: skip
 MADE_BY_US = {
+    "AsymmetryStudy",
     "Path",
     "NuPath",
     "QuantilePath",

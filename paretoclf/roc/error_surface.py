@@ -248,7 +248,7 @@ class _Thresholds:
 
 def checked_asymmetries(values: Any) -> Array:
     """Testing asymmetries as an array; each strictly between 0 and 1."""
-    g = np.atleast_1d(real_array(values, "asymmetries"))
+    g = np.atleast_1d(real_array(values, "asymmetries", copy=True))
     wrong = g[~((g > 0) & (g < 1))]
     if g.ndim != 1 or g.size == 0 or wrong.size:
         given = f"{wrong[0]:g}" if wrong.size else f"an array of shape {g.shape}"
