@@ -6,6 +6,10 @@ from .agreement import ValueAgreement as ValueAgreement
 from .agreement import compare as compare
 from .certificate import Certificate as Certificate
 from .certificate import certify as certify
+from .checking.suite import SuiteReport as SuiteReport
+from .checking.suite import verify_solver as verify_solver
+from .checking.verification import Verification as Verification
+from .checking.verification import verify as verify
 from .class_margins import ClassMargins as ClassMargins
 from .class_margins import object_margins as object_margins
 from .classifiers import LinearRule as LinearRule
@@ -128,8 +132,6 @@ from .tuning import bandwidth_grid as bandwidth_grid
 from .tuning import guaranteed as guaranteed
 from .tuning import negatives_needed as negatives_needed
 from .tuning import tune as tune
-from .verification import Verification as Verification
-from .verification import verify as verify
 from .versions import show_versions as show_versions
 
 __version__: str

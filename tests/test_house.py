@@ -52,8 +52,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "formulations": (*GROUND, "solve", "gaussian", "population"),
     "path": (*GROUND, "plotting"),
     "agreement": (*GROUND, "solve", "formulations", "path"),
-    "verification": (*GROUND, "solve", "formulations", "path"),
-    "solution_files": GROUND,
+    "checking": (*GROUND, "solve", "formulations", "gaussian", "path", "datasets"),
     "roc": (*GROUND, "plotting", "path.scores", "path.polygon", "path.declared"),
     "cross_validation": (*GROUND, "path", "roc", "empirical"),
     "tuning": (*GROUND, "plotting", "path", "roc", "cross_validation"),
@@ -70,7 +69,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 
 # Package -> the only rooms that may import it.
 RESERVED: dict[str, tuple[str, ...]] = {
-    "cvxpy": ("solve", "formulations", "agreement", "verification", "cli", "__init__"),
+    "cvxpy": ("solve", "formulations", "agreement", "checking", "cli", "__init__"),
     "clarabel": ("solve", "formulations"),
     "matplotlib": ("plotting", "cli"),
 }

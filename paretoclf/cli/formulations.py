@@ -18,7 +18,7 @@ from paretoclf.formulations.registry import formulation, listed
 def run_formulations(args: argparse.Namespace) -> int:
     """Run the subcommand; return its exit status."""
     if args.origin:
-        _load(args.origin)
+        load_code(args.origin, "--from")
     if args.name is None:
         entries = [_entry(name, cls) for name, cls in listed().items()]
         print(to_json({"formulations": entries}) if args.json else _table(entries))
@@ -53,22 +53,30 @@ def _table(listed: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _load(origin: str) -> None:
-    """Run a file, or import a module, for the classes it defines."""
+def load_code(origin: str, option: str) -> Any:
+    """Run a Python file, or import a module, for what it defines; errors name the option.
+
+    Parameters
+    ----------
+    origin : str
+        A file that ends in .py, or the name of a module.
+    option : str
+        Which option asked for it.
+    """
     path = Path(origin)
     try:
         if path.suffix == ".py":
             if not path.is_file():
-                raise InputError(f"--from must be a Python file or a module, got {origin}: no such file")
+                raise InputError(f"{option} must be a Python file or a module, got {origin}: no such file")
             spec = importlib.util.spec_from_file_location(path.stem, path)
             if spec is None or spec.loader is None:
-                raise InputError(f"--from must be a Python file or a module, got {origin}")
+                raise InputError(f"{option} must be a Python file or a module, got {origin}")
             module = importlib.util.module_from_spec(spec)
             sys.modules[path.stem] = module
             spec.loader.exec_module(module)
-        else:
-            importlib.import_module(origin)
+            return module
+        return importlib.import_module(origin)
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"--from {origin} cannot be loaded: {type(error).__name__}: {error}") from None
+        raise InputError(f"{option} {origin} cannot be loaded: {type(error).__name__}: {error}") from None

@@ -81,15 +81,20 @@ examples:
 VERIFY = """\
 Judge solutions that another solver computed: a certificate (duality gap, KKT residuals) for every row of FILE, and the
 first row that is wrong, and how. FILE is a CSV file with the columns C_plus, C_minus (or lambda), b (or alpha0; or
-none), and one column per sample with its multiplier; or an npz file with the arrays costs (or lambda), alpha and b.
-With lambda the multipliers lie in [0, 1] and f = (sum_i y_i alpha_i k(x_i, x)) / lambda + b; alpha0 is lambda b.
-The exit status is 0 if every row is optimal, 1 if one is not, 2 if the input cannot be read."""
+none), and one column per sample with its multiplier (or columns w1, w2, ...); an npz file with the arrays costs (or
+lambda), alpha (or w) and b; or a model file of LIBSVM or LIBLINEAR. With lambda the multipliers lie in [0, 1] and
+f = (sum_i y_i alpha_i k(x_i, x)) / lambda + b; alpha0 is lambda b. With --between the rows are the knots of a path.
+With --suite a Python function is judged on problems whose exact optima are known.
+The exit status is 0 if everything is optimal to --tol, 1 if something is not, 2 if the input cannot be read."""
 
 VERIFY_EXAMPLES = """\
 examples:
-  paretoclf verify path.csv --data patients.csv --label diagnosis --positive M
+  paretoclf verify path.csv --data patients.csv --label diagnosis --positive M --between
   paretoclf verify path.npz --data samples.npz --kernel rbf --bandwidth 2 --json > report.json
-  paretoclf verify path.npz --data gram.npz --kernel precomputed --tol 1e-6"""
+  paretoclf verify path.npz --data gram.npz --kernel precomputed --tol 1e-6
+  paretoclf verify svm.model --data samples.npz --costs 2 1 --tol 1e-3
+  paretoclf verify nu_path.npz --data samples.npz --formulation TwoNuSVM
+  paretoclf verify --suite my_solver.py:solve"""
 
 FORMULATIONS = """\
 List the formulations, or print the statement of one: primal, Lagrangian, dual, KKT conditions, the sign of each
@@ -286,16 +291,27 @@ def _tune(parser: argparse.ArgumentParser) -> None:
 
 
 def _verify(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="solutions: a .csv or .npz file")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="solutions: a .csv, .npz or model file")
     _data(parser, "--data")
     model = parser.add_argument_group("model", "as in the solver; features are taken as they are")
     kernels = ("linear", "rbf", "poly", "precomputed")
-    model.add_argument("--kernel", choices=kernels, default="linear", help="default: linear")
+    model.add_argument("--kernel", choices=kernels, help="default: linear, or that of a model file")
     model.add_argument("--bandwidth", type=float, metavar="SIGMA", help="of exp(-|x - z|^2 / (2 SIGMA^2))")
     model.add_argument("--degree", type=int, metavar="D", help="of (A x.z + B)^D; default: 3")
     model.add_argument("--scale", type=float, metavar="A", help="default: 1")
     model.add_argument("--offset", type=float, metavar="B", help="default: 1")
-    model.add_argument("--tol", type=float, default=1e-8, metavar="T", help="largest gap and residual; default: 1e-8")
+    model.add_argument("--formulation", metavar="NAME", help="which problem it is; default: TwoCSVM")
+    model.add_argument(
+        "--costs", nargs=2, type=float, metavar=("C_PLUS", "C_MINUS"), help="of a model file, which does not say them"
+    )
+    model.add_argument("--nu", type=float, metavar="NU", help="of a model file of a nu-SVC")
+    judging = parser.add_argument_group("judging")
+    judging.add_argument("--tol", type=float, default=1e-8, metavar="T", help="largest gap and residual; default: 1e-8")
+    judging.add_argument("--between", action="store_true", help="rows are knots of a path: prove it between them, too")
+    judging.add_argument(
+        "--suite", metavar="MODULE:FUNCTION", help="judge FUNCTION(X, y, C_plus, C_minus) on hard cases; or FILE.py:..."
+    )
+    judging.add_argument("--path", action="store_true", help="with --suite: it is FUNCTION(X, y, start, stop), a path")
     _output(parser)
 
 
@@ -314,7 +330,7 @@ def _data(parser: argparse.ArgumentParser, flag: str | None = None) -> None:
         parser.add_argument("source", metavar="SOURCE", help=text)
     data = parser.add_argument_group("data")
     if flag is not None:
-        data.add_argument(flag, dest="source", required=True, metavar="SOURCE", help=text)
+        data.add_argument(flag, dest="source", metavar="SOURCE", help=text)
     data.add_argument("--label", metavar="COLUMN", help="label column of a file")
     data.add_argument("--positive", metavar="VALUE", help="label value that counts as positive")
     data.add_argument("--features", metavar="COLUMNS", help="use only these features, a comma between two names")

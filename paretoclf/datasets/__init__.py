@@ -7,5 +7,8 @@ from paretoclf.datasets.generators import make_ringnorm as make_ringnorm
 from paretoclf.datasets.generators import make_threenorm as make_threenorm
 from paretoclf.datasets.generators import make_twonorm as make_twonorm
 from paretoclf.datasets.generators import make_waveform as make_waveform
+from paretoclf.datasets.hard_cases import ExactOptimum as ExactOptimum
+from paretoclf.datasets.hard_cases import HardCase as HardCase
+from paretoclf.datasets.hard_cases import hard_cases as hard_cases
 from paretoclf.datasets.load import list_datasets as list_datasets
 from paretoclf.datasets.load import load as load

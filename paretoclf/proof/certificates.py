@@ -98,6 +98,11 @@ class Certificate:
         return float(np.max([self.primal_residual, self.dual_residual, self.complementarity]))
 
     @property
+    def where(self) -> str:
+        """Where the largest violation is, such as ``"sample 3"``; empty where that is no one place."""
+        return self._where().removeprefix("worst").lstrip(": ").replace(":", "")
+
+    @property
     def off_by(self) -> float:
         """The smallest tolerance at which this passes: the largest residual, or the gap; infinite for nan.
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.checking.solution_files import read_solutions
 from paretoclf.cli import main
-from paretoclf.solution_files import read_solutions
 
 N = 16
 
@@ -72,7 +72,7 @@ def test_the_first_wrong_row_is_named_and_explained(problem, capsys):
     lines = capsys.readouterr().out.splitlines()
     expected = pc.verify(X, y, [(*costs[3], wrong[3], b[3])])[0]
     assert [k for k, line in enumerate(lines[1:-2]) if not line.endswith("  optimal")] == [3, 5]
-    assert lines[4].endswith(f"  wrong, by {expected.off_by:.0e}")
+    assert lines[4].endswith("  wrong: a sample off its margin is not at its bound (by 4e-01), sample 0")
     assert lines[-2] == f"2 wrong, {len(b) - 2} of {len(b)} optimal to 1e-08"
     assert lines[-1] == f"first wrong: #3: {expected.explain()}"
     assert main(["verify", "wrong.npz", "--data", "samples.npz", "--json"]) == 1
@@ -183,3 +183,31 @@ def test_help(capsys):
     out = capsys.readouterr().out
     for word in ("FILE", "--data", "lambda", "alpha0", "--json", "exit status"):
         assert word in out
+
+
+def test_model_files_formulations_and_paths_between_their_knots(problem, capsys):
+    X, y, costs, alpha, b = problem
+    np.savez("right.npz", costs=costs, alpha=alpha, b=b)
+    assert main(["verify", "right.npz", "--data", "samples.npz", "--between"]) == 0
+    assert "between: " in capsys.readouterr().out
+    np.savez("ends.npz", costs=costs[[0, -1]], alpha=alpha[[0, -1]], b=b[[0, -1]])
+    assert main(["verify", "ends.npz", "--data", "samples.npz"]) == 0
+    assert main(["verify", "ends.npz", "--data", "samples.npz", "--between"]) == 1
+    assert "first refuted: from #0 to #1" in capsys.readouterr().out
+    solution = pc.TwoNuSVM(X, y).solve(nu=0.3, asymmetry=0.5)
+    np.savez("nu.npz", nu=[0.3], asymmetry=[0.5], alpha=solution.alpha[None], b=[solution.classifier.b])
+    assert main(["verify", "nu.npz", "--data", "samples.npz", "--formulation", "TwoNuSVM"]) == 0
+    solution = pc.TwoCSVM(X, y).solve(1.0, 2.0)
+    write_csv("slopes.csv", C_plus=[1.0], C_minus=[2.0], b=[solution.classifier.b], w=solution.classifier.w[None])
+    assert main(["verify", "slopes.csv", "--data", "samples.npz"]) == 0
+    folder = __import__("pathlib").Path(__file__).parent / "models"
+    table = [line.split() for line in (folder / "train.libsvm").read_text().splitlines()]
+    rows = [{int(k): float(v) for k, v in (pair.split(":") for pair in line[1:])} for line in table]
+    np.savez("train.npz", X=[[row.get(j, 0.0) for j in (1, 2)] for row in rows], y=[int(line[0]) for line in table])
+    model = ["verify", str(folder / "c_rbf.model"), "--data", "train.npz"]
+    capsys.readouterr()
+    assert main([*model, "--costs", "3", "2", "--tol", "1e-5"]) == 0
+    assert main([*model, "--costs", "3", "3", "--tol", "1e-5"]) == 1
+    capsys.readouterr()
+    assert main(model) == 2
+    assert "C_plus must be given: a model file does not say it" in capsys.readouterr().err

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.solution_files import read_solutions
+from paretoclf.checking.solution_files import read_solutions
 
 
 def _data(n=14):

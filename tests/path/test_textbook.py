@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.path.rational import LIMIT, rational_segments
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.textbook import Event, Problem, exact, exchange, follow, solve_on
 from tests.oracles.box_problems import Problem as Sampled
@@ -19,7 +20,7 @@ from tests.oracles.box_problems import line as line_of
 from tests.oracles.box_problems import ray
 from tests.oracles.box_problems import trace as fast_trace
 from tests.oracles.exact import integer_kernel, objections
-from tests.oracles.exact_textbook import LIMIT, segments, textbook
+from tests.oracles.exact_textbook import textbook
 from tests.path.test_exact import BY_CASE, BY_KERNEL, CASES, instance, labels, lines
 
 NEAR = 1e-12
@@ -108,7 +109,7 @@ def test_no_order_of_the_samples_makes_it_cycle():
     for _ in range(60):
         order = rng.permutation(8)
         K, labels_ = integer_kernel(X[order]), y[order]
-        found = segments(K, labels_, exact([Fraction(1, 9)] * 8), exact(np.where(labels_ > 0, 4, 3)))
+        found = rational_segments(K, labels_, exact([Fraction(1, 9)] * 8), exact(np.where(labels_ > 0, 4, 3)))
         assert found[-1].t1 == 1
 
 
@@ -180,7 +181,8 @@ def test_exchange_4_takes_the_first_to_reach_its_margin(five):
     """Spec 12b: on the line of total 5/2, b jumps from 1/3 to -1/3 where both sides weigh the same."""
     total = Fraction(2, 3)
     start, stop = (exact(np.where(five.A[0] > 0, *ends)) for ends in ((total / 10, 9 * total / 10), (total, 0)))
-    found = [s for s in segments(five.Q * five.A[0][:, None] * five.A[0], five.A[0], start, stop) if s.t0 < s.t1]
+    K = five.Q * five.A[0][:, None] * five.A[0]
+    found = [s for s in rational_segments(K, five.A[0], start, stop) if s.t0 < s.t1]
     jumps = {a.t1: (a.eta[1, 0], b.eta[0, 0]) for a, b in pairwise(found) if a.eta[1, 0] != b.eta[0, 0]}
     asymmetry = {Fraction(1, 10) + t * Fraction(9, 10): sorted(b) for t, b in jumps.items()}
     assert asymmetry[Fraction(2, 3)] == [Fraction(-1, 3), Fraction(1, 3)]
@@ -285,7 +287,7 @@ def test_without_ties_the_two_have_the_same_bases(seed):
     K = pc.RBF(1.0)(X, X)
     line = ((0.0, 0.0), (12.5, 10.0)) if seed % 2 else ((0.25, 3.75), (3.75, 0.25))
     start, stop = (exact(np.where(y > 0, *end)) for end in line)
-    found = segments(exact(K), y, start, stop)
+    found = rational_segments(exact(K), y, start, stop)
     path = pc.trace(pc.TwoCSVM(K, y, "precomputed"), *line)
     t = np.array([float(s.t1) for s in found])
     caps = [start + u * (stop - start) for s in found for u in (s.t0, s.t1)]

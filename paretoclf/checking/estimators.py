@@ -1,0 +1,229 @@
+"""Fitted machines of scikit-learn, as rows of the problem that each of them solves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checking.machines import ThroughTheOrigin
+from paretoclf.checking.rows import Row
+from paretoclf.checks import Array, check_labels, check_weights, real_array
+from paretoclf.errors import InputError
+from paretoclf.formulations.base import Formulation
+from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
+from paretoclf.formulations.surrogate_risk import SurrogateRisk
+from paretoclf.formulations.two_c_svm import TwoCSVM
+from paretoclf.formulations.two_nu_svm import TwoNuSVM
+from paretoclf.kernels import RBF, Linear, Polynomial, Precomputed, as_kernel
+from paretoclf.samples import dense
+
+#: Features of a support vector that differ from those of its sample by more than this share: other data.
+SAME = 1e-12
+
+
+def is_estimator(given: Any) -> bool:
+    """Whether this looks like an estimator of scikit-learn."""
+    return hasattr(given, "get_params") and hasattr(given, "fit") and not isinstance(given, type)
+
+
+def problem_of(
+    estimator: Any, X: Any, y: Any, kernel: Any = None, sample_weight: Any = None
+) -> tuple[Formulation, list[Row]]:
+    """Return the problem that a fitted estimator solves, and its solution.
+
+    Parameters
+    ----------
+    estimator : SVC, NuSVC, LinearSVC or SGDClassifier
+        Fitted on X and labels whose second class, ``classes_[1]``, is the +1 of y.
+    X, y
+        What it was fitted on.
+    kernel : optional
+        To be checked against the estimator's own; by default that is taken.
+    sample_weight : array of shape (n,), optional
+        What ``fit`` was given; an estimator does not keep it.
+
+    Raises
+    ------
+    InputError
+        If it is another estimator, not fitted, fitted on other data or with another kernel, or solves another problem.
+    """
+    name = type(estimator).__name__
+    for cls in type(estimator).__mro__:
+        if cls.__name__ in _READERS and cls.__module__.startswith("sklearn."):
+            read = _READERS[cls.__name__]
+            break
+    else:
+        last = {"Pipeline": ": give its last step, and X as that step saw it", "GridSearchCV": ": give best_estimator_"}
+        raise InputError(
+            f"solutions must be one of the estimators {', '.join(_READERS)}, got {name}{last.get(name, '')}"
+        )
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:
+        raise InputError(f"{name} must be fitted first: call fit(X, y)")
+    if np.size(classes) != 2:
+        raise InputError(f"{name} must be fitted on two classes, got {np.size(classes)}")
+    labels = check_labels(y)
+    if set(np.asarray(classes).tolist()) == {-1, 1} and classes[1] != 1:
+        raise InputError(f"{name} must have classes_ (-1, +1), got {classes}")
+    weight = check_weights(sample_weight, labels.size)
+    return read(estimator, X, labels, kernel, weight)
+
+
+def class_costs(estimator: Any, y: Array) -> tuple[float, float]:
+    """Factors of the costs of the positive and of the negative class that ``class_weight`` stands for."""
+    given = estimator.class_weight
+    if given is None:
+        return 1.0, 1.0
+    if isinstance(given, str):  # "balanced"
+        return y.size / (2 * float(np.sum(y > 0))), y.size / (2 * float(np.sum(y < 0)))
+    minus, plus = (float(given.get(label, 1.0)) for label in np.asarray(estimator.classes_).tolist())
+    return plus, minus
+
+
+def _kernel_of(estimator: Any, kernel: Any) -> Any:
+    """The kernel of an SVC, which one that is given must equal."""
+    name, gamma = estimator.kernel, float(getattr(estimator, "_gamma", 0.0))
+    if callable(name):
+        return name
+    if name == "linear":
+        own: Any = Linear()
+    elif name == "rbf":
+        own = RBF(float(np.sqrt(0.5 / gamma)))
+    elif name == "poly":
+        own = Polynomial(estimator.degree, gamma, estimator.coef0)
+    elif name == "precomputed":
+        own = Precomputed()
+    else:
+        raise InputError(f"kernel {name!r} is not positive semidefinite: nothing can be proved of it")
+    if kernel is not None:
+        given = as_kernel(kernel)
+        if type(given) is not type(own) or not np.allclose(
+            list(vars(given).values()), list(vars(own).values()), rtol=1e-12, atol=0.0
+        ):
+            raise InputError(f"kernel must be that of the model, {own}, or left out, got {given}")
+    return own
+
+
+def _multipliers(estimator: Any, formulation: Any) -> Array:
+    """Multipliers y * dual_coef_ of all samples; the support vectors must be the samples that they are said to be."""
+    name, y, n = type(estimator).__name__, formulation.y, formulation.gram.n
+    support = np.asarray(estimator.support_)
+    if estimator.shape_fit_[0] != n:
+        raise InputError(f"X must be what {name} was fitted on, {estimator.shape_fit_[0]} samples, got {n}")
+    if not (isinstance(formulation.kernel, Precomputed) or callable(estimator.kernel)):  # which keep no vectors
+        theirs, mine = (dense(x) for x in (estimator.support_vectors_, formulation.X[support]))
+        if theirs.shape != mine.shape or not (np.abs(theirs - mine) <= SAME * (1.0 + np.abs(mine))).all():
+            raise InputError(
+                f"X must be what {name} was fitted on: its support vectors are not the rows of X (was X scaled since?)"
+            )
+    alpha = np.zeros(n)
+    alpha[support] = y[support] * np.asarray(real_array(dense(estimator.dual_coef_), "dual_coef_")).ravel()
+    if alpha.min() < 0 and isinstance(formulation, TwoNuSVM) and (alpha <= 0).all():
+        raise InputError(
+            f"{name} must have a positive margin: at nu = {estimator.nu:g} the reduced hulls meet, and w = 0"
+        )
+    if alpha.min() < 0:
+        plus, i = np.asarray(estimator.classes_).tolist()[1], int(np.argmin(alpha))
+        raise InputError(
+            f"y must be what {name} was fitted on, +1 for its class {plus!r}: sample {i} has another label there"
+        )
+    return alpha
+
+
+def _svc(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[Formulation, list[Row]]:
+    formulation = TwoCSVM(X, y, _kernel_of(estimator, kernel), weight)
+    alpha = _multipliers(estimator, formulation)
+    plus, minus = class_costs(estimator, y)
+    values = {"C_plus": estimator.C * plus, "C_minus": estimator.C * minus}
+    return formulation, [Row(values, {"alpha": alpha, "b": float(estimator.intercept_[0])})]
+
+
+def _nu_svc(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[Formulation, list[Row]]:
+    """LIBSVM divides its solution by the margin; the sum of its multipliers gives that back."""
+    formulation = TwoNuSVM(X, y, _kernel_of(estimator, kernel))
+    given = _multipliers(estimator, formulation)
+    plus, minus = (np.unique(weight[side]) for side in (y > 0, y < 0))
+    if plus.size + minus.size > 2:
+        raise InputError("sample_weight must be one number for each class: a 2nu-SVM has one cap for each")
+    return formulation, [nu_row(estimator.nu, given, float(estimator.intercept_[0]), weight, y)]
+
+
+def nu_row(nu: float, given: Array, b: float, weight: Array, y: Array) -> Row:
+    """A row of the 2nu-SVM from what LIBSVM returns for a nu-SVC: multipliers and intercept, divided by the margin."""
+    n, total = y.size, float(given.sum())
+    if total <= 0:
+        raise InputError("the model has no support vectors")
+    plus, minus = float(weight[y > 0][0]), float(weight[y < 0][0])
+    caps = 1.0 / (n * (plus + minus))  # from LIBSVM's weights as caps to gamma / n and (1 - gamma) / n
+    ours = nu * float(weight.sum()) * caps
+    margin = ours / total
+    values = {"nu": ours, "asymmetry": plus / (plus + minus)}
+    return Row(values, {"alpha": given * margin, "b": b * margin, "rho": margin})
+
+
+def _linear(estimator: Any, X: Any, y: Array) -> tuple[Array, float]:
+    w = np.ravel(dense(estimator.coef_)).astype(np.float64)
+    if w.size != np.shape(X)[1]:
+        raise InputError(
+            f"X must be what {type(estimator).__name__} was fitted on, {w.size} features, got {np.shape(X)[1]}"
+        )
+    return w, float(np.ravel(estimator.intercept_)[0])
+
+
+def _linear_svc(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[Formulation, list[Row]]:
+    _only_linear(estimator, kernel)
+    if estimator.penalty != "l2":
+        raise InputError(f"LinearSVC must have penalty='l2', got {estimator.penalty!r}")
+    w, b = _linear(estimator, X, y)
+    bias = float(estimator.intercept_scaling) if estimator.fit_intercept else 0.0
+    plus, minus = class_costs(estimator, y)
+    values = {"C_plus": estimator.C * plus, "C_minus": estimator.C * minus}
+    return through_the_origin(X, y, weight, w, b, values, squared=estimator.loss == "squared_hinge", bias=bias)
+
+
+def through_the_origin(
+    X: Any, y: Array, weight: Array, w: Array, b: float, values: dict[str, float], *, squared: bool, bias: float
+) -> tuple[Formulation, list[Row]]:
+    """A slope, and the intercept of a constant feature, of a problem that LIBLINEAR solves."""
+    made = ThroughTheOrigin(X, y, weight, squared=squared, bias=bias)
+    return made, [Row(values, made.numbers(w, b if bias else 0.0))]
+
+
+def _sgd(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[Formulation, list[Row]]:
+    r"""The risk is :math:`\frac1n\sum_is_ic_i\phi_i+\frac\alpha2\|w\|^2`: costs are 1 over n alpha."""
+    _only_linear(estimator, kernel)
+    if estimator.penalty != "l2":
+        raise InputError(f"SGDClassifier must have penalty='l2', got {estimator.penalty!r}")
+    if estimator.loss not in ("hinge", "squared_hinge", "log_loss"):
+        raise InputError(f"SGDClassifier must have loss hinge, squared_hinge or log_loss, got {estimator.loss!r}")
+    w, b = _linear(estimator, X, y)
+    cost = 1.0 / (y.size * estimator.alpha)
+    plus, minus = (cost * factor for factor in class_costs(estimator, y))
+    values = {"C_plus": plus, "C_minus": minus}
+    if not estimator.fit_intercept and estimator.loss != "log_loss":
+        return through_the_origin(X, y, weight, w, b, values, squared=estimator.loss == "squared_hinge", bias=0.0)
+    if estimator.loss == "hinge":
+        return TwoCSVM(X, y, None, weight), [Row(values, {"w": w, "b": b})]
+    if not estimator.fit_intercept:
+        raise InputError("SGDClassifier must have fit_intercept=True with loss='log_loss'")
+    if (weight != 1.0).any():
+        raise InputError(f"sample_weight must be left out for loss={estimator.loss!r}")
+    if estimator.loss == "squared_hinge":  # half of ours, at theta = 1
+        doubled = {name: 2.0 * value for name, value in values.items()}
+        return BiobjectiveMargin(X, y), [Row({"theta": 1.0, **doubled}, {"w": w, "b": b})]
+    return SurrogateRisk(X, y, loss="logistic"), [Row({**values, "ridge": 1.0}, {"w": w, "b": b})]
+
+
+def _only_linear(estimator: Any, kernel: Any) -> None:
+    if kernel is not None and not isinstance(as_kernel(kernel), Linear):
+        raise InputError(f"kernel must be left out: {type(estimator).__name__} is linear, got {kernel!r}")
+
+
+_READERS: dict[str, Callable[..., tuple[Formulation, list[Row]]]] = {
+    "SVC": _svc,
+    "NuSVC": _nu_svc,
+    "LinearSVC": _linear_svc,
+    "SGDClassifier": _sgd,
+}

@@ -1,0 +1,259 @@
+"""From one row of a formulation to its certificate, in NumPy: nothing that was given is corrected first.
+
+Where there are no multipliers (a slope and an intercept alone), those of an optimal solution are found by solving the
+formulation. The gap between the objective at the given point and their dual value is by how much the point is off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from paretoclf.certificate import certify_many, certify_precisely, sign_hint
+from paretoclf.checking.rows import Row
+from paretoclf.checks import Array, check_number, check_vector
+from paretoclf.classifiers import gram_slope
+from paretoclf.costs import SampleCosts, per_sample
+from paretoclf.errors import InputError
+from paretoclf.evidence import judge
+from paretoclf.formulations.base import Formulation
+from paretoclf.formulations.on_moments import MomentFormulation, Slope
+from paretoclf.formulations.surrogate_risk import SurrogateRisk
+from paretoclf.gaussian.judges import judge_pareto
+from paretoclf.gaussian.moments import Moments
+from paretoclf.gram import Gram
+from paretoclf.judges.margins import judge_margins
+from paretoclf.judges.quantile import judge_quantile
+from paretoclf.judges.risk import judge_risk
+from paretoclf.judges.two_nu import grade_two_nu
+from paretoclf.proof import Certificate
+from paretoclf.solution import best_intercepts, point_of
+from paretoclf.solve.programs import evaluate
+from paretoclf.tolerances import ROUNDING
+
+FOUND = "No multipliers were given: those of an optimal solution were found; the gap is how far the value is off."
+
+
+def certificate_of(formulation: Any, row: Row) -> Certificate:
+    """Certify one row.
+
+    Parameters
+    ----------
+    formulation : Formulation, or Moments
+        The problem; `Moments` for hyperplanes that should be Pareto optimal for two Gaussian classes.
+    row : Row
+
+    Raises
+    ------
+    InputError
+        If a number is missing, or has another shape than it must.
+    SolveError
+        If there are no multipliers, and none can be found.
+    """
+    if isinstance(formulation, Moments):
+        return judge_pareto(formulation, _vector(row, "w", formulation.d), _number(row, "b")).certificate
+    values = row.values if "costs" in row.values else formulation.check_values(row.values)
+    if isinstance(formulation, MomentFormulation):
+        return _of_slope(formulation, values, row)
+    certify = _JUDGES.get(formulation.path_problem or "")
+    if isinstance(formulation, SurrogateRisk):
+        certify = _risk
+    if certify is None:
+        return _of_programs(formulation, values, row)
+    _check_names(row, formulation)
+    if "alpha" in row.numbers:
+        return certify(formulation, values, row.numbers)
+    if formulation.gram.features is None:
+        raise InputError("alpha must be given: a slope w alone belongs to the linear kernel")
+    if "costs" in values:
+        raise InputError("alpha must be given where each sample has a cost of its own")
+    best = formulation.solve(**values)
+    return by_value(certify(formulation, values, {**row.numbers, "alpha": best.alpha}))
+
+
+def by_value(certificate: Certificate) -> Certificate:
+    """What is proved of a point without multipliers: feasibility and gap. Other residuals are none of its own."""
+    return replace(certificate, dual={}, slackness={}, note=" ".join(filter(None, (FOUND, certificate.note))))
+
+
+def _check_names(row: Row, formulation: Any) -> None:
+    if not row.numbers.keys() & {"alpha", "w"}:
+        raise InputError(f"alpha must be given, or w and b, got {', '.join(row.numbers) or 'nothing'}")
+
+
+def _number(row: Row, name: str) -> float:
+    return _finite(row.numbers, name)
+
+
+def _finite(numbers: Mapping[str, Any], name: str) -> float:
+    if name not in numbers:
+        raise InputError(f"{name} must be given, got {', '.join(numbers) or 'nothing'}")
+    value = check_number(numbers[name], name)
+    if not np.isfinite(value):
+        raise InputError(f"{name} must be finite, got {value!r}")
+    return value
+
+
+def _vector(row: Row, name: str, size: int) -> Array:
+    if name not in row.numbers:
+        raise InputError(f"{name} must be given, got {', '.join(row.numbers) or 'nothing'}")
+    return check_vector(row.numbers[name], size, name)
+
+
+def _multipliers(formulation: Any, numbers: Mapping[str, Any]) -> tuple[Array, Array | None]:
+    """Multipliers, and the slope where one is given apart from them."""
+    gram = formulation.gram
+    alpha = check_vector(numbers["alpha"], gram.n, "alpha")
+    if numbers.get("w") is None:
+        return alpha, None
+    if gram.features is None:
+        raise InputError("w must not be given: it belongs to the linear kernel")
+    return alpha, check_vector(numbers["w"], gram.features.shape[1], "w")
+
+
+def intercept(gram: Gram, coef: Array, w: Array | None, numbers: Mapping[str, Any]) -> float:
+    """The intercept for features that are measured from the origin of the Gram."""
+    if "b_at_origin" in numbers:
+        return _finite(numbers, "b_at_origin")
+    b = _finite(numbers, "b")
+    if gram.origin is None:
+        return b
+    return b + float((gram_slope(gram, coef) if w is None else w) @ gram.origin)
+
+
+def _costs(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:
+    gram, y = formulation.gram, formulation.y
+    alpha, w = _multipliers(formulation, numbers)
+    weight = getattr(formulation, "sample_weight", np.ones(gram.n))
+    if isinstance(values.get("costs"), SampleCosts):
+        caps = weight * check_vector(per_sample(values["costs"], y), gram.n, "costs of the samples")
+    else:
+        caps = weight * np.where(y > 0, values["C_plus"], values["C_minus"])
+    if not numbers.keys() & {"b", "b_at_origin"}:
+        scores = gram.matvec(y * alpha) if w is None else np.asarray(gram.features @ w)
+        b = point_of(best_intercepts(y, caps, scores))
+    else:
+        b = intercept(gram, y * alpha, w, numbers)
+    data = {"K": gram.matrix} if gram.features is None else {"X": gram.features}
+    W, note = None if w is None else w[:, None], " ".join(filter(None, (gram.note, sign_hint(y, alpha))))
+    if numbers.get("alpha_lo") is not None:
+        parts = np.stack([alpha, check_vector(numbers["alpha_lo"], gram.n, "alpha_lo")])
+        return certify_precisely(y, caps, parts, b, W=W, note=note, **data)
+    return certify_many(y, caps[:, None], alpha[:, None], np.array([b]), W=W, note=note, **data)[0]
+
+
+def _nu(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:
+    gram, y = formulation.gram, formulation.y
+    alpha, w = _multipliers(formulation, numbers)
+    pair = values if "nu" in values else dict(zip(("nu", "asymmetry"), formulation.to_asymmetry(**values), strict=True))
+    nu, plus, minus = pair["nu"], pair["asymmetry"] / gram.n, (1 - pair["asymmetry"]) / gram.n
+    own = None
+    if numbers.keys() & {"b", "b_at_origin"}:
+        b = intercept(gram, y * alpha, w, numbers)
+        rho = best_margin(formulation, pair, numbers) if numbers.get("rho") is None else _finite(numbers, "rho")
+        own = np.array([b]), np.array([rho])
+    caps = np.array([plus]), np.array([minus])
+    W = None if w is None else w[:, None]
+    return grade_two_nu(gram, y, np.array([nu]), caps, alpha[:, None], W=W, own=own).judged(0).certificate
+
+
+def best_margin(formulation: Any, values: Mapping[str, float], numbers: Mapping[str, Any]) -> float:
+    """The margin rho of a 2nu-SVM that goes best with a slope and an intercept, at given nu and asymmetry.
+
+    It minimises ``sum_i c_i max(0, rho - y_i f_i) - nu rho`` over rho >= 0.
+    """
+    gram, y = formulation.gram, formulation.y
+    alpha, w = _multipliers(formulation, numbers)
+    scores = gram.matvec(y * alpha) if w is None else np.asarray(gram.features @ w)
+    margins = y * (scores + intercept(gram, y * alpha, w, numbers))
+    order = np.argsort(margins, kind="stable")
+    caps = np.where(y > 0, values["asymmetry"], 1 - values["asymmetry"]) / gram.n
+    first = int(np.searchsorted(np.cumsum(caps[order]), values["nu"] * (1 - ROUNDING)))
+    return max(0.0, float(margins[order[min(first, gram.n - 1)]]))
+
+
+def _quantile(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:
+    alpha, w = _multipliers(formulation, numbers)
+    b = None
+    if formulation.bias:
+        b = np.nan if numbers.get("b") is None else _finite(numbers, "b")
+    elif numbers.get("b"):
+        raise InputError(f"b must be 0 or left out: there is no intercept without bias=True, got {numbers['b']!r}")
+    caps = formulation.caps(values["tau"])
+    return judge_quantile(formulation.gram, formulation.y, caps, values["lam"], alpha, w=w, b=b).certificate
+
+
+def _margins(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:
+    alpha, w = _multipliers(formulation, numbers)
+    y, costs = formulation.y, None
+    if "C_plus" in values:
+        costs = np.where(y > 0, values["C_plus"], values["C_minus"])
+    size = np.where(y > 0, 1.0, values["theta"])
+    b = intercept(formulation.gram, 0.5 * y * size * alpha, w, numbers)
+    return judge_margins(formulation.gram, y, values["theta"], alpha, b, costs=costs, w=w).certificate
+
+
+def _risk(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:
+    alpha, w = _multipliers(formulation, numbers)
+    gram, y, loss, costs = formulation.gram, formulation.y, formulation.loss, formulation.costs(values)
+    b = intercept(gram, y * alpha / values["ridge"], w, numbers)
+    return judge_risk(gram, y, costs, values["ridge"], loss, alpha, b, w=w).certificate
+
+
+_JUDGES: dict[str, Callable[[Any, Mapping[str, Any], Mapping[str, Any]], Certificate]] = {
+    "costs": _costs,
+    "nu": _nu,
+    "quantile": _quantile,
+    "margins": _margins,
+}
+
+
+def _of_slope(formulation: MomentFormulation, values: Mapping[str, Any], row: Row) -> Certificate:
+    """A hyperplane for moments: its slope, and its intercept against the one that belongs to it."""
+    moments, w = formulation.moments, _vector(row, "w", formulation.moments.d)
+    if not float(w @ moments.delta) > 0:
+        raise InputError("w must point from the negatives' mean to the positives': w . (mu_plus - mu_minus) is not > 0")
+    judged = formulation.judge(values, Slope(w, row.numbers.get("tau")))
+    if row.numbers.get("b") is None:
+        return judged.certificate
+    given, best = moments.distances(w, _number(row, "b")), judged.numbers
+    off = max(abs(given.u_plus - best["u_plus"]), abs(given.u_minus - best["u_minus"]))
+    certificate = judged.certificate
+    residual = off / max(1.0, abs(best["u_plus"]), abs(best["u_minus"]))
+    dual = {**certificate.dual, "intercept: the distances of the means": residual}
+    return replace(certificate, dual=dual, worst="")
+
+
+def _of_programs(formulation: Formulation, values: Mapping[str, Any], row: Row) -> Certificate:
+    """A formulation without a judge that takes raw numbers: its programs, by the names of their variables."""
+    if type(formulation).judge is not Formulation.judge:
+        return _of_point(formulation, values, row)
+    model = formulation.primal_model
+    missing = [name for name in model.variables if name not in row.numbers]
+    if missing:
+        name, own = type(formulation).__name__, ", ".join(model.variables)
+        raise InputError(f"{missing[0]} must be given: the variables of {name} are {own}")
+    best = formulation.solve(**values)
+    for name, parameter in formulation.parameters.items():
+        parameter.value = values[name]
+    whole = all(name in row.numbers for name in model.constraints)
+    numbers = {name: row.numbers[name] for name in model.variables}
+    numbers |= {name: row.numbers[name] if whole else best.numbers[name] for name in model.constraints}
+    value, conditions = evaluate(model, numbers)
+    judged = judge(value, best.dual_value, conditions, numbers, scale=max(abs(value), np.finfo(float).tiny))
+    return judged.certificate if whole else by_value(judged.certificate)
+
+
+def _of_point(formulation: Formulation, values: Mapping[str, Any], row: Row) -> Certificate:
+    """A formulation with a judge of its own that reads the numbers of either program."""
+    for form in ("dual", "primal"):
+        try:
+            point = formulation.read({form: row.numbers})
+        except KeyError:
+            continue
+        return formulation.judge(values, point).certificate
+    wanted = " or ".join(", ".join(formulation.model(form).variables) for form in ("dual", "primal"))
+    raise InputError(f"{wanted} must be given, got {', '.join(row.numbers) or 'nothing'}")

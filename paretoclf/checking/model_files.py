@@ -1,0 +1,194 @@
+"""Model files of LIBSVM and LIBLINEAR, as rows of the problem that each of them solves.
+
+A model file has multipliers (or w), intercept and kernel, but neither the costs nor nu: these must be said. Its support
+vectors are lines of numbers, matched here with the samples.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checking.estimators import nu_row, through_the_origin
+from paretoclf.checking.rows import Row
+from paretoclf.checks import Array, check_labels, check_number, check_weights
+from paretoclf.errors import InputError
+from paretoclf.formulations.base import Formulation
+from paretoclf.formulations.two_c_svm import TwoCSVM
+from paretoclf.formulations.two_nu_svm import TwoNuSVM
+from paretoclf.kernels import RBF, Linear, Polynomial, Precomputed, as_kernel
+from paretoclf.samples import dense
+
+#: LIBSVM writes features with 8 digits: numbers that differ by no more than this share are one.
+PRINTED = 1e-7
+
+#: LIBLINEAR's problems that are ours, and whether their slacks are squared.
+_SOLVERS = {"L2R_L2LOSS_SVC_DUAL": True, "L2R_L2LOSS_SVC": True, "L2R_L1LOSS_SVC_DUAL": False}
+
+
+def is_model_file(file: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as LIBSVM's and LIBLINEAR's models do."""
+    try:
+        with open(file, encoding="utf-8") as stream:
+            return stream.readline().split(" ")[0] in ("svm_type", "solver_type")
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def read_model(
+    file: str | os.PathLike[str], X: Any, y: Any, parameters: Mapping[str, Any], kernel: Any = None,
+    sample_weight: Any = None,
+) -> tuple[Formulation, list[Row]]:  # fmt: skip
+    """Return the problem that the model of a file solves, and its solution.
+
+    Parameters
+    ----------
+    file : path
+        As ``svm-train`` or ``liblinear-train`` write it, of two classes, +1 and -1.
+    X, y : arrays of shape (n, d) and (n,)
+        What it was trained on; X of shape (n, n), the kernel values, for LIBSVM's precomputed kernel.
+    parameters : mapping
+        ``C_plus`` and ``C_minus`` (the option -c times -w1 and -w-1), or ``nu`` (-n) for a nu-SVC.
+    kernel : optional
+        To be checked against that of the file.
+    sample_weight : array of shape (n,), optional
+        Weights of the costs, where the solver was given some.
+
+    Raises
+    ------
+    InputError
+        If the file is no such model, of another kernel, of other data, or a parameter is missing.
+    """
+    name = os.fspath(file)
+    labels = check_labels(y)
+    weight = check_weights(sample_weight, labels.size)
+    with open(name, encoding="utf-8") as stream:
+        lines = iter(stream.read().splitlines())
+    try:
+        head, end = _head(lines)
+        read = _svm if "svm_type" in head else _linear
+        return read(name, head, lines if end else iter(()), X, labels, parameters, kernel, weight)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    except (ValueError, KeyError, IndexError) as error:
+        raise InputError(f"{name}: cannot be read as a model ({error})") from None
+
+
+def _head(lines: Iterator[str]) -> tuple[dict[str, list[str]], bool]:
+    """Lines before the numbers, and whether these follow."""
+    head: dict[str, list[str]] = {}
+    for line in lines:
+        key, *values = line.split()
+        if key in ("SV", "w"):
+            return head, True
+        head[key] = values
+    return head, False
+
+
+def _sign(head: Mapping[str, list[str]]) -> float:
+    """+1 where positive scores stand for the label +1; LIBSVM's stand for the label that came first."""
+    if head["nr_class"] != ["2"]:
+        raise InputError(f"the model must be of two classes, got {head['nr_class'][0]}")
+    labels = [float(label) for label in head["label"]]
+    if sorted(labels) != [-1.0, 1.0]:
+        raise InputError(f"the labels must be -1 and +1, got {' and '.join(head['label'])}")
+    return labels[0]
+
+
+def _needed(parameters: Mapping[str, Any], *names: str) -> dict[str, float]:
+    for name in names:
+        if name not in parameters:
+            raise InputError(f"{name} must be given: a model file does not say it")
+    others = [name for name in parameters if name not in names]
+    if others:
+        raise InputError(f"{others[0]} is no parameter of this model, only {', '.join(names)}")
+    return {name: check_number(parameters[name], name) for name in names}
+
+
+def _kernel(head: Mapping[str, list[str]], given: Any) -> Any:
+    def number(key: str) -> float:
+        return float(head[key][0])
+
+    name = head["kernel_type"][0]
+    own: Any
+    if name == "linear":
+        own = Linear()
+    elif name == "rbf":
+        own = RBF(float(np.sqrt(0.5 / number("gamma"))))
+    elif name == "polynomial":
+        own = Polynomial(int(number("degree")), number("gamma"), number("coef0"))
+    elif name == "precomputed":
+        own = Precomputed()
+    else:
+        raise InputError(f"the kernel {name} is not positive semidefinite: nothing can be proved of it")
+    if given is not None:
+        mine = as_kernel(given)
+        a, b = (list(vars(k).values()) for k in (mine, own))
+        if type(mine) is not type(own) or not np.allclose(a, b, rtol=1e-6, atol=0.0):
+            raise InputError(f"kernel must be that of the model, {own}, or left out, got {mine}")
+    return own
+
+
+def _svm(
+    name: str, head: Mapping[str, list[str]], lines: Iterator[str], X: Any, y: Array, parameters: Mapping[str, Any],
+    kernel: Any, weight: Array,
+) -> tuple[Formulation, list[Row]]:  # fmt: skip
+    kind, sign, own = head["svm_type"][0], _sign(head), _kernel(head, kernel)
+    if kind not in ("c_svc", "nu_svc"):
+        raise InputError(f"the model must be a c_svc or nu_svc, got {kind}")
+    values = _needed(parameters, *(("C_plus", "C_minus") if kind == "c_svc" else ("nu",)))
+    formulation: Any = TwoCSVM(X, y, own, weight) if kind == "c_svc" else TwoNuSVM(X, y, own)
+    alpha = _matched([line for line in lines if line.strip()], formulation, y, sign)
+    b = -sign * float(head["rho"][0])
+    if kind == "nu_svc":
+        return formulation, [nu_row(values["nu"], alpha, b, weight, y)]
+    return formulation, [Row(values, {"alpha": alpha, "b": b})]
+
+
+def _matched(lines: list[str], formulation: Any, y: Array, sign: float) -> Array:
+    """Multipliers of all samples: each support vector is a sample of its label that no other one is."""
+    Z, n = dense(formulation.X), formulation.gram.n
+    size = 1.0 + np.abs(Z).max(axis=0)
+    alpha, free = np.zeros(n), np.ones(n, dtype=bool)
+    for line in lines:
+        coef, *pairs = line.split()
+        value = sign * float(coef)
+        entries = [pair.split(":") for pair in pairs]
+        if isinstance(formulation.kernel, Precomputed):
+            i = int(float(entries[0][1])) - 1
+            if not 0 <= i < n or not free[i] or y[i] * value < 0:
+                raise InputError(f"X and y must be what the model was trained on: it has another sample {i}")
+        else:
+            x = np.zeros(Z.shape[1])
+            for index, number in entries:
+                if int(index) > x.size:
+                    raise InputError(f"X must be what the model was trained on: it has a feature {index}, X {x.size}")
+                x[int(index) - 1] = float(number)
+            near = free & (y * value > 0) & (np.abs(Z - x) <= PRINTED * size).all(axis=1)
+            if not near.any():
+                raise InputError(f"X and y must be what the model was trained on: no sample is ({line.strip()})")
+            i = int(np.argmin(np.where(near, np.abs(Z - x).max(axis=1), np.inf)))
+        alpha[i], free[i] = abs(value), False
+    return alpha
+
+
+def _linear(
+    name: str, head: Mapping[str, list[str]], lines: Iterator[str], X: Any, y: Array, parameters: Mapping[str, Any],
+    kernel: Any, weight: Array,
+) -> tuple[Formulation, list[Row]]:  # fmt: skip
+    kind, sign, bias = head["solver_type"][0], _sign(head), float(head["bias"][0])
+    if kind not in _SOLVERS:
+        raise InputError(f"the model must be one of {', '.join(_SOLVERS)}, got {kind}")
+    if kernel is not None and not isinstance(as_kernel(kernel), Linear):
+        raise InputError(f"kernel must be left out: LIBLINEAR's models are linear, got {kernel!r}")
+    values, d = _needed(parameters, "C_plus", "C_minus"), int(head["nr_feature"][0])
+    if np.shape(X)[1] != d:
+        raise InputError(f"X must be what the model was trained on, {d} features, got {np.shape(X)[1]}")
+    numbers = sign * np.array([float(line.split()[0]) for line in lines if line.strip()])
+    if numbers.size != d + (bias > 0):
+        raise InputError(f"w must have {d + (bias > 0)} numbers, got {numbers.size}")
+    b = float(numbers[d] * bias) if bias > 0 else 0.0
+    return through_the_origin(X, y, weight, numbers[:d], b, values, squared=_SOLVERS[kind], bias=max(bias, 0.0))

@@ -1,0 +1,328 @@
+"""Judging somebody else's solutions: certificates for each, and the first that is wrong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checking.between import Stretch, stretches
+from paretoclf.checking.estimators import is_estimator, problem_of
+from paretoclf.checking.judging import certificate_of
+from paretoclf.checking.model_files import is_model_file, read_model
+from paretoclf.checking.rows import Row, rows_of
+from paretoclf.checking.solution_files import read_solutions
+from paretoclf.checks import check_positive_number
+from paretoclf.costs import Costs, SampleCosts
+from paretoclf.errors import InputError
+from paretoclf.formulations.base import Formulation
+from paretoclf.formulations.on_moments import MomentFormulation
+from paretoclf.formulations.two_c_svm import TwoCSVM
+from paretoclf.gaussian.closed_form import GaussianTradeoff
+from paretoclf.gaussian.moments import Moments
+from paretoclf.gaussian.operating import TradeoffCurve
+from paretoclf.path.pieces import OnPieces
+from paretoclf.proof import VERDICTS, Certificate
+from paretoclf.samples import same_samples
+from paretoclf.solution import Classifier, Solution
+from paretoclf.tolerances import CERTIFY, LOOSE
+
+#: Failing conditions that belong to no one sample begin with these words.
+_WITHOUT_SAMPLE = (
+    "the two classes",
+    "w is not",
+    "the sum of",
+    "the condition 'stationarity",
+    "the condition 'intercept",
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Verification:
+    """Certificates of a list of solutions, in the given order; prints as a table.
+
+    Attributes
+    ----------
+    values : sequence of mapping
+        Parameters of each solution.
+    certificates : sequence of Certificate
+    tol : float
+        Largest residual and gap of a solution that counts as optimal.
+    stretches : tuple of Stretch
+        What is proved between each solution and the next, where that was asked for.
+    """
+
+    values: Sequence[Mapping[str, Any]]
+    certificates: Sequence[Certificate]
+    tol: float = CERTIFY
+    stretches: tuple[Stretch, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.certificates)
+
+    def __getitem__(self, k: int) -> Certificate:
+        return self.certificates[k]
+
+    @property
+    def costs(self) -> tuple[Costs, ...]:
+        """Costs of each solution, for problems in ``C_plus`` and ``C_minus``."""
+        if not all({"C_plus", "C_minus"} <= values.keys() for values in self.values):
+            raise InputError(f"these solutions have no costs but {', '.join(self.values[0]) or 'no parameters'}")
+        return tuple(Costs(values["C_plus"], values["C_minus"]) for values in self.values)
+
+    def passes(self, tol: float | None = None) -> bool:
+        """Whether every solution is optimal to tol, and everything between them, where that was asked for."""
+        return self.first_failure(tol) is None and all(stretch.status == "proved" for stretch in self.stretches)
+
+    def first_failure(self, tol: float | None = None) -> int | None:
+        """Index of the first solution that is not optimal to tol, or None."""
+        tol = self.tol if tol is None else tol
+        return next((k for k, c in enumerate(self.certificates) if not c.passes(tol)), None)
+
+    @property
+    def classes(self) -> dict[str, tuple[int, ...]]:
+        """Indices of the solutions by their verdict (`Certificate.verdict`), the worst class first."""
+        verdicts = [c.verdict(self.tol) for c in self.certificates]
+        return {name: tuple(k for k, v in enumerate(verdicts) if v == name) for name in VERDICTS}
+
+    @property
+    def summary(self) -> str:
+        """How many there are of each verdict, the worst class first."""
+        counts = {name: len(members) for name, members in self.classes.items()}
+        optimal = f"{counts.pop('optimal')} of {len(self)} optimal to {self.tol:g}"
+        return ", ".join([*(f"{count} {name}" for name, count in counts.items() if count), optimal])
+
+    def verdict(self, k: int) -> str:
+        """The verdict on solution k: of a loose one by how much, of a wrong one which condition and which sample."""
+        return verdict_of(self.certificates[k], self.tol)
+
+    def to_frame(self) -> Any:
+        """One row for each solution, as a ``pandas.DataFrame``: parameters, bounds, gap, residual, verdict.
+
+        Raises
+        ------
+        InputError
+            If pandas, which is optional, is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise InputError("to_frame needs pandas: pip install pandas") from None
+        return pd.DataFrame(self.records())
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows of `to_frame`, as dictionaries."""
+        return [
+            {
+                **{name: value for name, value in values.items() if not isinstance(value, SampleCosts)},
+                "lower": c.dual_value,
+                "upper": c.primal_value,
+                "gap": c.gap,
+                "residual": c.residual,
+                "optimal": c.passes(self.tol),
+                "verdict": c.verdict(self.tol),
+                "off_by": c.off_by,
+                "explanation": c.explain(self.tol),
+            }
+            for values, c in zip(self.values, self.certificates, strict=True)
+        ]
+
+    def __repr__(self) -> str:
+        names = [name for name in self.values[0] if name != "costs"]
+        head = " ".join([f"{'#':>5}", *(f"{name:>11}" for name in names), f"{'gap':>9} {'residual':>9}  verdict"])
+        rows = [
+            " ".join(
+                [
+                    f"{k:5d}",
+                    *(f"{values[name]:11.5g}" for name in names),
+                    f"{c.gap:9.1e} {c.residual:9.1e}  {self.verdict(k)}",
+                ]
+            )
+            for k, (values, c) in enumerate(zip(self.values, self.certificates, strict=True))
+        ]
+        worst = [
+            f"first {name}: #{members[0]}: {self.certificates[members[0]].explain(self.tol)}"
+            for name, members in self.classes.items()
+            if members and name != "optimal"
+        ]
+        return "\n".join([head, *rows, self.summary, *worst, *self._between()])
+
+    def _between(self) -> list[str]:
+        if not self.stretches:
+            return []
+        counts = {name: [s for s in self.stretches if s.status == name] for name in ("proved", "refuted", "open")}
+        said = ", ".join(f"{len(members)} {name}" for name, members in counts.items() if members)
+        lines = [f"between: {said} of {len(self.stretches)} stretches"]
+        for name in ("refuted", "open"):
+            for s in counts[name][:1]:
+                where = "" if s.share is None else f", {100 * s.share:.3g} % of the way"
+                lines.append(f"first {name}: from #{s.first} to #{s.last}{where}: {s.certificate.explain(self.tol)}")
+        return lines
+
+
+def verdict_of(certificate: Certificate, tol: float) -> str:
+    """A verdict in three steps: optimal; loose, by how much; wrong, which condition and which sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> from paretoclf.checking.verification import verdict_of
+    >>> X = np.array([[-1.0], [1.0]])
+    >>> verdict_of(pc.certify([-1, 1], [1.0, 1.0], [0.4, 0.4], 0.0, X=X), 1e-8)
+    'wrong: a sample off its margin is not at its bound (by 1e-01), sample 0'
+    """
+    name = certificate.verdict(tol)
+    if name in ("optimal", "undecided"):
+        return name
+    value = f"value off by {abs(certificate.gap):.0e}"
+    failing = {text: size for text, size in certificate.checks.items() if not size <= tol}
+    if name == "loose":
+        return f"loose: {value}" + (f", conditions by {certificate.residual:.0e}" if failing else "")
+    if max(failing.values(), default=0.0) <= LOOSE:  # what is wrong is the value
+        return f"wrong: {value}" + (f", {certificate.where}" if certificate.where else "")
+    text = max(failing, key=lambda each: np.inf if np.isnan(failing[each]) else failing[each])
+    place = "" if text.startswith(_WITHOUT_SAMPLE) or not certificate.where else f", {certificate.where}"
+    return f"wrong: {text} (by {failing[text]:.0e}){place}"
+
+
+def verify(
+    X: Any,
+    y: Any,
+    solutions: Any = None,
+    kernel: Any = None,
+    sample_weight: Any = None,
+    *,
+    tol: float = CERTIFY,
+    between: bool = False,
+    **parameters: Any,
+) -> Verification:
+    """Certify solutions that somebody else computed, whatever they are in.
+
+    ``verify(X, y, solutions)`` judges solutions of the 2C-SVM, or of the problem that a fitted machine solves;
+    ``verify(formulation, solutions)`` those of any formulation, or of ``Moments`` (hyperplanes that should be Pareto
+    optimal for two Gaussian classes).
+
+    Parameters
+    ----------
+    X, y, kernel, sample_weight
+        The problem, as for `TwoCSVM`.
+    solutions
+        - Rows ``(C_plus, C_minus, alpha)`` or ``(C_plus, C_minus, alpha, b)``, at least one; of another formulation
+          its parameters, in the order of its `domain`, then alpha (of moments: w) and b. Or mappings with these names,
+          which may have ``w`` in place of alpha. Multipliers alpha are nonnegative. Where b is missing (or None), the
+          best one is used.
+        - A mapping of arrays, or the name of a CSV or npz file with them: k rows of parameters (k,), ``alpha`` (k, n)
+          or ``w`` (k, d), ``b`` (k,).
+        - A `Solution`, `Sweep`, `Path` or other exact path, or a `TradeoffCurve`.
+        - A fitted `SVC`, `NuSVC`, `LinearSVC` or `SGDClassifier` of scikit-learn.
+        - The name of a model file of LIBSVM or LIBLINEAR; ``C_plus`` and ``C_minus`` (or ``nu``) must then be given, as
+          such a file does not say them.
+    tol : float
+        Largest residual and gap of a solution that counts as optimal.
+    between : bool
+        Whether the rows are the knots of a path, affine from one to the next, to be proved or refuted between them.
+    **parameters
+        What a model file does not say.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    InputError
+        If there is no solution, or one has the wrong form, naming its index; tol is not positive; a machine was fitted
+        on other data or with another kernel, or its file does not say its parameters.
+    SolveError
+        If a slope is given without multipliers, and none that prove its value can be found.
+
+    Notes
+    -----
+    Of a slope w and an intercept alone, only the value is judged: the problem is solved for the best multipliers, whose
+    dual value is a lower bound, and the gap is by how much the given point is worse than optimal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> X, y = np.array([[-1.0], [1.0]]), [-1, 1]
+    >>> report = pc.verify(X, y, [(1, 1, [0.5, 0.5]), (1, 1, [0.4, 0.4]), (1, 1, [0.49999, 0.49999])])
+    >>> report.first_failure(), report.classes["wrong"], report.summary
+    (1, (1,), '1 wrong, 1 loose, 1 of 3 optimal to 1e-08')
+    >>> pc.verify(X, y, {"w": [1.0], "b": 0.0, "C_plus": 1.0, "C_minus": 1.0}).passes()
+    True
+    >>> pc.verify(pc.TwoNuSVM(X, y), [(0.5, 0.5, [0.25, 0.25], 0.0)]).passes()
+    True
+    """
+    tol = check_positive_number(tol, "tol")
+    if not isinstance(between, bool | np.bool_):
+        raise InputError(f"between must be True or False, got {between!r}")
+    formulation, rows, path = _asked(X, y, solutions, kernel, sample_weight, parameters)
+    certificates = []
+    for k, row in enumerate(rows):
+        try:
+            certificates.append(certificate_of(formulation, row))
+        except InputError as error:
+            raise InputError(f"solutions[{k}]: {error}") from None
+    found: tuple[Stretch, ...] = ()
+    if between:
+        found = _of_path(path) if path is not None else stretches(formulation, rows, tol)
+    return Verification(tuple(row.values for row in rows), tuple(certificates), tol, found)
+
+
+def _asked(
+    X: Any, y: Any, solutions: Any, kernel: Any, sample_weight: Any, parameters: Mapping[str, Any]
+) -> tuple[Any, list[Row], Any]:
+    """The problem, the rows to be judged, and the exact path that they are of, if they are."""
+    if isinstance(X, GaussianTradeoff):
+        X = X.moments
+    formulation: Any
+    if isinstance(X, Formulation | Moments):
+        if not (solutions is None and kernel is None and sample_weight is None):
+            raise InputError("verify takes (formulation, solutions) or (X, y, solutions): the formulation has its data")
+        formulation, given = X, y
+    elif is_estimator(solutions):
+        _no_parameters(parameters)
+        return *problem_of(solutions, X, y, kernel, sample_weight), None
+    elif isinstance(solutions, str | os.PathLike) and is_model_file(solutions):
+        return *read_model(solutions, X, y, parameters, kernel, sample_weight), None
+    else:
+        formulation, given = TwoCSVM(X, y, kernel, sample_weight), solutions
+    _no_parameters(parameters)
+    names = () if isinstance(formulation, Moments) else tuple(formulation.domain)
+    vector = "w" if isinstance(formulation, Moments | MomentFormulation) else "alpha"
+    if isinstance(given, TradeoffCurve):
+        given = {"w": given.w, "b": given.b}
+    if isinstance(given, str | os.PathLike):
+        given = read_solutions(given, formulation.gram.n, names)
+    _same_data(formulation, given)
+    rows = rows_of(given, names, vector)
+    return formulation, rows, given if isinstance(given, OnPieces) else None
+
+
+def _no_parameters(parameters: Mapping[str, Any]) -> None:
+    if parameters:
+        raise InputError(f"{next(iter(parameters))} belongs to a model file only: these solutions say it themselves")
+
+
+def _same_data(formulation: Any, given: Any) -> None:
+    """Results of ours know what they were made for."""
+    rule = given.classifier if isinstance(given, Solution) else given
+    if not isinstance(rule, Classifier | OnPieces) or not hasattr(formulation, "gram"):
+        return
+    mine, theirs = formulation.gram, rule.gram
+    if mine.n != theirs.n or not same_samples(mine.X, theirs.X) or not np.array_equal(formulation.y, rule.y):
+        raise InputError(f"X and y must be what the {type(given).__name__} was made for: its samples are others")
+    if mine.kernel != theirs.kernel:
+        raise InputError(f"kernel must be that of the {type(given).__name__}, {theirs.kernel}, got {mine.kernel}")
+
+
+def _of_path(path: Any) -> tuple[Stretch, ...]:
+    """A path of ours has its proof; its rows are ends and middles of segments."""
+    proof = path.proof
+    bad = set(proof.failures().tolist())
+    return tuple(Stretch(2 * k, 2 * k + 2, "open" if k in bad else "proved", proof[k]) for k in range(len(proof)))

@@ -1,0 +1,86 @@
+"""A line of costs without a rounded number: the textbook tracker in fractions, on the journey that `trace` takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from paretoclf.path.sets import LEFT, MARGIN, OUT
+from paretoclf.path.textbook import Problem, Segment, follow
+
+Exact = Any  # an object array of Fractions
+
+#: Bases on a line: far more than a few samples need, lest a fault run for ever.
+LIMIT = 10_000
+
+
+def fractions(values: Any) -> Exact:
+    """Floats (or ints) as the rational numbers that they are, in an object array."""
+    flat = [Fraction(v) for v in np.asarray(values, dtype=object).ravel()]
+    return np.array(flat, dtype=object).reshape(np.shape(values))
+
+
+def rational_segments(K: Exact, y: Any, start: Exact, stop: Exact) -> list[Segment]:
+    """The segments of the line of caps from start to stop, those of no length left out.
+
+    Parameters
+    ----------
+    K : object array of shape (n, n)
+        Kernel matrix.
+    y : array of shape (n,)
+        Labels.
+    start, stop : object arrays of shape (n,)
+        Caps at t = 0 and at t = 1.
+
+    Examples
+    --------
+    Two samples at -1 and 1, costs from 0 to 1: both at their caps until w = 1.
+
+    >>> from paretoclf.path.rational import fractions, rational_segments
+    >>> K, zero = fractions([[1, -1], [-1, 1]]), fractions([0, 0])
+    >>> [(str(s.t0), str(s.t1)) for s in rational_segments(K, [-1, 1], zero, zero + 1)]
+    [('0', '1/2'), ('1/2', '1')]
+    """
+    K, y = fractions(K), fractions([int(v) for v in y])
+    n, plus = y.size, np.asarray(y > 0)
+    zero = fractions(np.zeros(n, dtype=int))
+    problem = Problem(y[:, None] * K * y, zero + 1, y[None], np.stack([zero, zero]), fractions([[0], [0]]))
+    if any(not (start[side] + stop[side]).any() for side in (plus, ~plus)):  # no cost, no multiplier
+        return [Segment(Fraction(0), Fraction(1), np.full(n, OUT), problem.c, problem.e)]
+
+    def along(a: Exact, b: Exact, basis: Any) -> list[Segment]:
+        """Those of a line that have a length; the last one has the basis to go on with."""
+        found = list(islice(follow(replace(problem, c=np.stack([a, b])), basis), LIMIT))
+        assert found[-1].t1 == 1
+        return [s for s in found if s.t0 < s.t1]
+
+    def at(t: Fraction) -> Exact:
+        return (1 - t) * start + t * stop
+
+    meet = _meeting(y, start, stop)
+    balanced = at(meet).copy()
+    for side in (plus, ~plus):
+        balanced[side] /= sum(balanced[side])
+    basis = np.where((start == 0) & (stop == 0), OUT, LEFT)
+    basis[np.flatnonzero(plus & (basis == LEFT))[0]] = MARGIN
+    for a, b in ((zero, balanced), (balanced, at(meet))):
+        basis = along(a, b, basis)[-1].basis
+    forward = along(at(meet), stop, basis) if meet < 1 else []
+    backward = along(at(meet), start, basis) if meet > 0 else []
+    back = [
+        replace(s, t0=meet * (1 - s.t1), t1=meet * (1 - s.t0), a=s.a[::-1], eta=s.eta[::-1]) for s in backward[::-1]
+    ]
+    return back + [replace(s, t0=meet + (1 - meet) * s.t0, t1=meet + (1 - meet) * s.t1) for s in forward]
+
+
+def _meeting(y: Exact, start: Exact, stop: Exact) -> Fraction:
+    """Where the line meets the balanced ray, or else an end of it (the middle, if costs vanish at both)."""
+    a, b = y @ start, y @ stop
+    if a * b < 0:
+        return Fraction(a / (a - b))
+    inside = (start != 0) | (stop != 0)
+    return next((Fraction(t) for t, end in ((0, start), (1, stop)) if (end[inside] != 0).all()), Fraction(1, 2))

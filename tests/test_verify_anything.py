@@ -1,0 +1,429 @@
+"""`verify` of whatever one has: fitted machines, model files, results of ours, every formulation, whole paths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from formulation_cases import CASES
+from sklearn.datasets import load_svmlight_file
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC, NuSVC
+
+import paretoclf as pc
+
+MODELS = Path(__file__).parent / "models"
+
+
+@pytest.fixture(scope="module")
+def train():
+    X, y = load_svmlight_file(str(MODELS / "train.libsvm"))
+    return X.toarray(), y
+
+
+# ---- fitted machines ---------------------------------------------------------------------------------------------
+
+KERNELS = {
+    "linear": {"kernel": "linear"},
+    "rbf": {"kernel": "rbf", "gamma": 0.5},
+    "scale": {},
+    "poly": {"kernel": "poly", "degree": 2, "coef0": 1.0},
+    "weighted": {"kernel": "linear", "class_weight": {1: 3.0}},
+    "balanced": {"class_weight": "balanced"},
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_svc_with_its_own_kernel_and_weights(train, name):
+    X, y = train
+    fit = SVC(C=2.0, tol=1e-9, **KERNELS[name]).fit(X, y)
+    report = pc.verify(X, y, fit, tol=1e-6)
+    assert report.verdict(0) == "optimal"
+    assert pc.verify(X, y, SVC(C=2.0, tol=0.5, **KERNELS[name]).fit(X, y)).verdict(0) != "optimal"
+
+
+def test_svc_of_other_labels_sample_weights_and_precomputed_kernels(train):
+    X, y = train
+    names = np.where(y > 0, "sick", "healthy")
+    assert pc.verify(X, y, SVC(tol=1e-9).fit(X, names == "sick"), tol=1e-6).passes()
+    weight = np.linspace(0.5, 2.0, y.size)
+    fit = SVC(tol=1e-9).fit(X, y, sample_weight=weight)
+    assert pc.verify(X, y, fit, sample_weight=weight, tol=1e-6).passes()
+    assert not pc.verify(X, y, fit, tol=1e-6).passes()
+    K = pc.RBF(1.0)(X, X)
+    assert pc.verify(K, y, SVC(kernel="precomputed", tol=1e-9).fit(K, y), tol=1e-6).passes()
+    assert pc.verify(X, y, SVC(kernel=lambda A, B: A @ B.T, tol=1e-9).fit(X, y), tol=1e-6).passes()
+
+
+@pytest.mark.parametrize("nu", [0.3, 0.6])
+def test_nu_svc(train, nu):
+    X, y = train
+    fit = NuSVC(nu=nu, gamma=0.5, tol=1e-10).fit(X, y)
+    report = pc.verify(X, y, fit, tol=1e-5)
+    assert report.passes(), report
+    assert report.values[0] == pytest.approx({"nu": nu / 2, "asymmetry": 0.5})
+    weight = np.where(y > 0, 2.0, 1.0)
+    fit = NuSVC(nu=nu, gamma=0.5, tol=1e-10).fit(X, y, sample_weight=weight)
+    assert pc.verify(X, y, fit, sample_weight=weight, tol=1e-4).passes()
+    with pytest.raises(pc.InputError, match="sample_weight must be one number for each class"):
+        pc.verify(X, y, fit, sample_weight=np.linspace(1, 2, y.size))
+    fit.dual_coef_ = -fit.dual_coef_  # as where the reduced hulls meet, and rounding makes the margin negative
+    with pytest.raises(pc.InputError, match="NuSVC must have a positive margin"):
+        pc.verify(X, y, fit)
+
+
+def objective(X, y, w, b, loss, costs, in_norm):
+    """Written from the documentation of LIBLINEAR and scikit-learn."""
+    m = 1 - y * (X @ w + b)
+    phi = {"hinge": np.maximum(0, m), "squared_hinge": np.maximum(0, m) ** 2, "log_loss": np.logaddexp(0, m - 1)}[loss]
+    return 0.5 * (w @ w + in_norm * b**2) + costs @ phi
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("scaling", [None, 1.0, 3.0])
+def test_the_gap_of_a_linear_svc_is_by_how_much_its_value_is_off(train, loss, scaling):
+    X, y = train
+    how = {"fit_intercept": False} if scaling is None else {"intercept_scaling": scaling}
+    fit = LinearSVC(C=0.7, loss=loss, class_weight={1: 2.0}, tol=1e-10, max_iter=10**4, **how).fit(X, y)
+    assert pc.verify(X, y, fit, tol=1e-6).passes()
+    costs, in_norm = np.where(y > 0, 1.4, 0.7), 0.0 if scaling is None else scaling**-2
+    best = objective(X, y, fit.coef_[0], np.ravel(fit.intercept_)[0], loss, costs, in_norm)
+    fit.coef_ = fit.coef_ * 1.2
+    worse = objective(X, y, fit.coef_[0], np.ravel(fit.intercept_)[0], loss, costs, in_norm)
+    certificate = pc.verify(X, y, fit)[0]
+    assert certificate.gap == pytest.approx(1 - best / worse, rel=1e-4)
+    assert "No multipliers were given" in certificate.explain()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+def test_the_gap_of_an_sgd_classifier_is_honest(train, loss):
+    X, y = train
+    fit = SGDClassifier(loss, alpha=0.02, learning_rate="constant", eta0=0.01, max_iter=50, tol=None, random_state=0)
+    fit.fit(X, y)
+    costs = np.full(y.size, 1 / (y.size * 0.02))
+    mine = objective(X, y, fit.coef_[0], fit.intercept_[0], loss, costs, 0.0)
+    certificate = pc.verify(X, y, fit)[0]
+    if loss == "hinge":
+        best = pc.TwoCSVM(X, y).solve(costs[0], costs[0]).value
+    elif loss == "log_loss":
+        other = LogisticRegression(C=costs[0], tol=1e-12, max_iter=1000).fit(X, y)
+        best = objective(X, y, other.coef_[0], other.intercept_[0], loss, costs, 0.0)
+    else:  # a very large constant feature has no weight to speak of
+        other = LinearSVC(C=costs[0], intercept_scaling=100.0, tol=1e-10, max_iter=10**4, random_state=0).fit(X, y)
+        best = objective(X, y, other.coef_[0], other.intercept_[0], loss, costs, 0.0)
+    assert certificate.gap == pytest.approx(1 - best / mine, abs=1e-4)
+    assert certificate.verdict() in ("wrong", "loose")
+    assert pc.verify(X, y, fit, tol=0.9).passes()
+
+
+@pytest.mark.parametrize(
+    ("machine", "change", "message"),
+    [
+        (SVC(), lambda X, y: (X + 1, y), "its support vectors are not the rows of X"),
+        (SVC(), lambda X, y: (X[:-1], y[:-1]), "X must be what SVC was fitted on, 24 samples, got 23"),
+        (SVC(), lambda X, y: (X, -y), "has another label there"),
+        (NuSVC(nu=0.3), lambda X, y: (X[::-1], y), "its support vectors are not the rows of X"),
+        (LinearSVC(), lambda X, y: (X[:, :1], y), "X must be what LinearSVC was fitted on, 2 features, got 1"),
+    ],
+)
+def test_a_machine_of_other_data(train, machine, change, message):
+    fit = machine.fit(*train)
+    with pytest.raises(pc.InputError, match=message):
+        pc.verify(*change(*train), fit)
+
+
+@pytest.mark.parametrize(
+    ("machine", "message"),
+    [
+        (SVC(kernel="sigmoid"), "kernel 'sigmoid' is not positive semidefinite"),
+        (make_pipeline(StandardScaler(), SVC()), "got Pipeline: give its last step"),
+        (LogisticRegression(), "must be one of the estimators SVC, NuSVC, LinearSVC, SGDClassifier, got LogisticRegr"),
+        (LinearSVC(penalty="l1"), "LinearSVC must have penalty='l2', got 'l1'"),
+        (SGDClassifier("perceptron"), "must have loss hinge, squared_hinge or log_loss, got 'perceptron'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_machine_of_another_problem(train, machine, message):
+    with pytest.raises(pc.InputError, match=message):
+        pc.verify(*train, machine.fit(*train))
+
+
+def test_a_machine_that_was_not_fitted_or_has_another_kernel_or_parameters(train):
+    X, y = train
+    with pytest.raises(pc.InputError, match=r"SVC must be fitted first: call fit\(X, y\)"):
+        pc.verify(X, y, SVC())
+    with pytest.raises(pc.InputError, match=r"kernel must be that of the model, RBF\(.*\), or left out, got RBF"):
+        pc.verify(X, y, SVC().fit(X, y), kernel=pc.RBF(7.0))
+    with pytest.raises(pc.InputError, match="SVC must be fitted on two classes, got 3"):
+        pc.verify(X, y, SVC().fit(X, np.arange(24) % 3))
+    with pytest.raises(pc.InputError, match="C_plus belongs to a model file only"):
+        pc.verify(X, y, SVC().fit(X, y), C_plus=1.0)
+
+
+# ---- model files -------------------------------------------------------------------------------------------------
+
+COSTS = {"C_plus": 0.5, "C_minus": 0.5}
+FILES = {
+    "c_rbf": {"C_plus": 3.0, "C_minus": 2.0},
+    "c_lin": COSTS,
+    "c_poly": COSTS,
+    "nu_rbf": {"nu": 0.4},
+    "l2_dual": {"C_plus": 1.0, "C_minus": 0.5},
+    "l2_primal": {"C_plus": 1.0, "C_minus": 0.5},
+    "l1_dual": {"C_plus": 1.0, "C_minus": 0.5},
+    "l1_without_bias": COSTS,
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_model_files(train, name):
+    report = pc.verify(*train, MODELS / f"{name}.model", tol=1e-5, **FILES[name])
+    assert report.passes(), report
+    wrong = {key: 0.2 * value for key, value in FILES[name].items()}
+    assert not pc.verify(*train, MODELS / f"{name}.model", tol=1e-5, **wrong).passes()
+
+
+def test_a_model_of_precomputed_kernel_values(train):
+    X, y = train
+    K = pc.RBF(1.0)(X, X)
+    assert pc.verify(K, y, str(MODELS / "c_pre.model"), C_plus=2.0, C_minus=2.0, tol=1e-6).passes()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("c_rbf", {}, "C_plus must be given: a model file does not say it"),
+        ("nu_rbf", COSTS, "nu must be given"),
+        ("c_rbf", {**COSTS, "nu": 1}, "nu is no parameter of this model, only C_plus, C_minus"),
+        ("c_rbf", {**COSTS, "kernel": pc.RBF(2.0)}, r"kernel must be that of the model, RBF\(bandwidth=1.0\)"),
+        ("c_lin", {**COSTS, "kernel": pc.RBF(2.0)}, r"kernel must be that of the model, Linear\(\)"),
+        ("l1_dual", {**COSTS, "kernel": pc.RBF(2.0)}, "LIBLINEAR's models are linear"),
+        ("c_sig", COSTS, "the kernel sigmoid is not positive semidefinite"),
+        ("logistic", COSTS, "must be one of L2R_L2LOSS_SVC_DUAL, .* got L2R_LR"),
+    ],
+)
+def test_what_a_model_file_lacks(train, name, options, message):
+    with pytest.raises(pc.InputError, match=message):
+        pc.verify(*train, MODELS / f"{name}.model", **options)
+
+
+def test_a_model_file_of_other_data(train, tmp_path):
+    X, y = train
+    for name in ("c_rbf", "c_lin"):
+        with pytest.raises(pc.InputError, match=r"X and y must be what the model was trained on: no sample is \("):
+            pc.verify(X * 2, y, MODELS / f"{name}.model", **COSTS)
+    with pytest.raises(pc.InputError, match="2 features, got 1"):
+        pc.verify(X[:, :1], y, MODELS / "l1_dual.model", **COSTS)
+    torn = tmp_path / "torn.model"
+    torn.write_text((MODELS / "c_rbf.model").read_text()[:40])
+    with pytest.raises(pc.InputError, match="cannot be read as a model"):
+        pc.verify(X, y, torn, **COSTS)
+
+
+# ---- every formulation -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_our_own_solutions_of_every_formulation(case):
+    made = case.make(np.random.default_rng(5))
+    if not isinstance(made, pc.Formulation):
+        pytest.skip("a search")
+    solution = made.solve(**case.values[0])
+    report = pc.verify(made, solution, tol=1e-6)
+    assert report.passes(), report
+    assert report[0].primal_value == pytest.approx(solution.value, rel=1e-6, abs=1e-12)
+
+
+FOUR = np.array([[2.0, 0.0], [0.5, 1.0], [-1.0, 0.5], [-0.5, -1.0], [0.2, 0.1], [-2.0, 1.0]]), [1, 1, -1, -1, 1, -1]
+PROBLEMS = {
+    "costs": (pc.TwoCSVM, {"C_plus": 1.0, "C_minus": 0.5}),
+    "nu": (pc.TwoNuSVM, {"nu": 0.3, "asymmetry": 0.6}),
+    "tau": (pc.QuantileSVM, {"tau": 0.3, "lam": 0.1}),
+    "theta": (pc.BiobjectiveMargin, {"theta": 2.0, "C_plus": 1.0, "C_minus": 3.0}),
+    "logistic": (lambda X, y: pc.SurrogateRisk(X, y, loss="logistic"), {"C_plus": 1.0, "C_minus": 2.0}),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_rows_mappings_slopes_and_faults_of_every_kind_of_problem(name):
+    make, values = PROBLEMS[name]
+    made = make(*FOUR)
+    solution = made.solve(**values)
+    alpha, b = solution.alpha, solution.classifier.b
+    numbers = {"alpha": alpha} if name == "tau" else {"alpha": alpha, "b": b}
+    w = solution.classifier.w
+    values = made.check_values(values)
+    given = [
+        (*values.values(), *numbers.values()),
+        {**values, **numbers},
+        {**values, "w": w, **({} if name == "tau" else {"b": b})},
+    ]
+    report = pc.verify(made, given, tol=1e-6)
+    assert report.passes(), report
+    many = {key: np.array([value, value]) for key, value in {**values, **numbers}.items()}
+    assert len(pc.verify(made, many, tol=1e-6)) == 2
+    low = {**values, **numbers, "alpha": 0.9 * alpha}
+    negative = {**values, **numbers, "alpha": np.where(np.arange(6) == 0, -0.1, alpha)}
+    turned = {**values, "w": -w, **({} if name == "tau" else {"b": b})}
+    assert pc.verify(made, [low, negative, turned], tol=1e-6).classes["wrong"] == (0, 1, 2)
+    if name not in ("tau", "logistic"):
+        moved = {**values, **numbers, "b": b + 0.3}
+        assert pc.verify(made, [moved], tol=1e-6).classes["wrong"] == (0,)
+
+
+def test_hyperplanes_of_two_gaussians():
+    moments = pc.Moments.from_covariances([2.0, 0.0], np.eye(2), [0.0, 1.0], np.diag([4.0, 1.0]))
+    tradeoff = pc.gaussian_tradeoff(moments)
+    curve = tradeoff.curve(9)
+    assert pc.verify(tradeoff, curve).passes()
+    rows = list(zip(curve.w, curve.b, strict=True))
+    assert pc.verify(moments, rows).passes()
+    w, b = rows[4]
+    report = pc.verify(moments, [(w, b), (w + np.array([0.0, 0.3]), b), (5 * w, 5 * b)])
+    assert report.classes["wrong"] == (1,)
+    pair = pc.ParetoGaussian.from_moments([2.0, 0.0], np.eye(2), [0.0, 1.0], np.diag([4.0, 1.0]))
+    best = pair.solve(lam=0.5).classifier
+    report = pc.verify(pair, [(0.5, best.w, best.b), (0.5, 3 * best.w, 3 * best.b), (0.5, best.w, best.b + 0.1)])
+    assert report.classes["wrong"] == (2,)
+    assert "intercept" in report.verdict(2)
+
+
+def test_results_of_ours():
+    X, y = FOUR
+    svm = pc.TwoCSVM(X, y)
+    path = pc.trace(svm, (0.2, 1.0), (1.0, 0.2))
+    sweep = pc.sweep(svm, C_plus=[0.5, 1.0], C_minus=1.0)
+    for given in (sweep, sweep[0], list(sweep), path):
+        assert pc.verify(X, y, given).passes()
+    report = pc.verify(X, y, path, between=True)
+    assert report.passes()
+    assert len(report.stretches) == len(path.proof)
+    nu = pc.TwoNuSVM(X, y)
+    assert pc.verify(nu, pc.trace(nu, nu=(0.2, 0.5), asymmetry=0.5)).passes()
+    tau = pc.QuantileSVM(X, y)
+    assert pc.verify(tau, pc.trace(tau, tau=(0.1, 0.9), lam=0.1)).passes()
+    theta = pc.BiobjectiveMargin(X, y)
+    assert pc.verify(theta, pc.trace(theta, theta=(0.5, 2.0), C_plus=1.0, C_minus=1.0)).passes()
+    with pytest.raises(pc.InputError, match="X and y must be what the Path was made for"):
+        pc.verify(X + 1, y, path)
+    with pytest.raises(pc.InputError, match="kernel must be that of the Path"):
+        pc.verify(X, y, path, pc.RBF(1.0))
+
+
+def test_the_table_as_a_frame():
+    pd = pytest.importorskip("pandas")
+    X, y = FOUR
+    frame = pc.verify(X, y, pc.sweep(pc.TwoCSVM(X, y), C_plus=[0.5, 1.0], C_minus=1.0)).to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame["verdict"]) == ["optimal", "optimal"]
+    assert list(frame["C_plus"]) == [0.5, 1.0]
+    assert (frame["lower"] <= frame["upper"] + 1e-12).all()
+
+
+def test_a_frame_without_pandas(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(pc.InputError, match="to_frame needs pandas: pip install pandas"):
+        pc.verify(*FOUR, [(1, 1, np.zeros(6))]).to_frame()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "solutions must hold alpha, or w and b, got nothing"),
+        ({"C_plus": 1.0, "C_minus": 1.0}, "solutions must hold alpha, or w and b, got C_plus, C_minus"),
+        ({"C_plus": 1.0, "C_minus": 1.0, "alpha": np.zeros((2, 2, 6))}, "alpha has too many dimensions"),
+        ({"C_plus": [1.0, 2.0], "C_minus": 1.0, "alpha": np.zeros((3, 6))}, "all arrays must have one row for each"),
+        ({"costs": [1.0], "alpha": np.zeros(6)}, r"costs must have shape \(k, 2\), got \(1,\)"),
+        ({"alpha": np.zeros(6)}, r"solutions\[0\]: C_plus must be given"),
+        ({"C_plus": 1, "C_minus": 1, "w": np.zeros(3)}, r"solutions\[0\]: w must have shape \(2,\), got \(3,\)"),
+        ([{"C_plus": 1, "C_minus": 1, "alpha": np.zeros((2, 6))}], r"solutions\[0\] must be one solution"),
+        ((1 / 0 for _ in range(2)), "solutions cannot be read: ZeroDivisionError"),
+        ("nowhere.csv", "file not found"),
+        ("nowhere.txt", "must end in .csv or .npz, or be a model file of LIBSVM or LIBLINEAR"),
+    ],
+)
+def test_bad_solutions(given, message):
+    with pytest.raises(pc.InputError, match=message):
+        pc.verify(*FOUR, given)
+
+
+def test_bad_calls():
+    svm = pc.TwoCSVM(*FOUR)
+    with pytest.raises(pc.InputError, match=r"verify takes \(formulation, solutions\) or \(X, y, solutions\)"):
+        pc.verify(svm, [(1, 1, np.zeros(6))], [1])
+    with pytest.raises(pc.InputError, match="between must be True or False"):
+        pc.verify(svm, [(1, 1, np.zeros(6))], between=3)
+    with pytest.raises(pc.InputError, match=r"between needs at least two knots, got 1"):
+        pc.verify(svm, [(1, 1, np.zeros(6), 0.0)], between=True)
+    with pytest.raises(pc.InputError, match=r"solutions\[0\]: b must be given for between=True"):
+        pc.verify(svm, [(1, 1, np.zeros(6))] * 2, between=True)
+    with pytest.raises(pc.InputError, match="a slope w alone belongs to the linear kernel"):
+        pc.verify(*FOUR, {"w": [1.0, 1.0], "b": 0.0, "C_plus": 1, "C_minus": 1}, pc.RBF(1.0))
+    with pytest.raises(pc.InputError, match="BiobjectiveMargin has no path that is affine between knots"):
+        pc.verify(pc.BiobjectiveMargin(*FOUR), [(1, 1, 1, np.ones(6), 0.0)] * 2, between=True)
+
+
+# ---- whole foreign paths -----------------------------------------------------------------------------------------
+
+
+def knots_of(path):
+    """A path as its breakpoints, twice where b jumps."""
+    P = path.pieces
+    return [
+        (*path.costs(t), path.alpha(t), (P.b0, P.b1)[end][j])
+        for j in range(P.t.size - 1)
+        for end, t in ((0, float(P.t[j])), (1, float(P.t[j + 1])))
+    ]
+
+
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.0)], ids=["linear", "rbf"])
+def test_a_foreign_path_is_proved_between_its_knots_and_refuted_where_one_is_left_out(gaussians, kernel):
+    X, y = gaussians(14, 2, seed=4)
+    path = pc.trace(pc.TwoCSVM(X, y, kernel), (0.3, 1.0), (1.0, 0.3))
+    knots = knots_of(path)
+    report = pc.verify(X, y, knots, kernel, between=True)
+    assert report.passes(), report
+    refuted = 0
+    for j in range(1, len(path.pieces.t) - 1):  # without the breakpoint j: perfect at both ends
+        fewer = [*knots[: 2 * j - 1], *knots[2 * j + 1 :]]
+        report = pc.verify(X, y, fewer, kernel, between=True)
+        assert report.first_failure() is None
+        bad = [s for s in report.stretches if s.status != "proved"]
+        assert all(s.first == 2 * j - 2 and s.status == "refuted" and 0 < s.share < 1 for s in bad)
+        refuted += len(bad)
+        if bad:
+            assert not report.passes()
+            assert f"first refuted: from #{2 * j - 2} to #{2 * j - 1}" in repr(report)
+    assert refuted > 2
+
+
+def test_knots_of_nu_and_of_tau(gaussians):
+    X, y = gaussians(14, 2, seed=1)
+    nu = pc.TwoNuSVM(X, y, pc.RBF(1.0))
+    path = pc.trace(nu, nu=(0.2, 0.4), asymmetry=0.5)
+    knots = [path.at(float(t)) for t in path.pieces.t]
+    rows = [{"nu": k.values["nu"], "asymmetry": 0.5, "alpha": k.alpha, "b": k.numbers["b"]} for k in knots]
+    report = pc.verify(nu, rows, between=True)
+    assert report.first_failure() is None
+    jumps = path.pieces.b0[1:] != path.pieces.b1[:-1]
+    proved = [s.status == "proved" for s in report.stretches]
+    assert sum(proved) >= len(proved) - 2 * jumps.sum()
+    assert not pc.verify(nu, [rows[0], rows[-1]], between=True).passes()
+    tau = pc.QuantileSVM(X, y)
+    path = pc.trace(tau, tau=(0.2, 0.8), lam=0.1)
+    rows = [(float(t), 0.1, path.at(float(t)).alpha) for t in path.pieces.t]
+    assert pc.verify(tau, rows, between=True).passes()
+    assert not pc.verify(tau, [rows[0], rows[-1]], between=True).passes()
+    with pytest.raises(pc.InputError, match="lam must be the same at all knots"):
+        pc.verify(tau, [rows[0], (0.8, 0.2, rows[-1][2])], between=True)
+
+
+def test_a_slope_that_goes_its_own_way_between_knots_is_refuted():
+    X, y = np.array([[-1.0], [1.0]]), [-1, 1]
+    rows = [{"C_plus": c, "C_minus": c, "alpha": [c, c], "w": [2 * c], "b": 0.0} for c in (0.1, 0.2, 0.5)]
+    assert pc.verify(X, y, rows, between=True).passes()
+    rows[1]["w"] = [0.5]
+    assert [s.status for s in pc.verify(X, y, rows, between=True).stretches] == ["refuted", "refuted"]
