@@ -200,7 +200,7 @@ def test_model_files_formulations_and_paths_between_their_knots(problem, capsys)
     solution = pc.TwoCSVM(X, y).solve(1.0, 2.0)
     write_csv("slopes.csv", C_plus=[1.0], C_minus=[2.0], b=[solution.classifier.b], w=solution.classifier.w[None])
     assert main(["verify", "slopes.csv", "--data", "samples.npz"]) == 0
-    folder = __import__("pathlib").Path(__file__).parent / "models"
+    folder = __import__("pathlib").Path(__file__).parents[1] / "oracles" / "models"
     table = [line.split() for line in (folder / "train.libsvm").read_text().splitlines()]
     rows = [{int(k): float(v) for k, v in (pair.split(":") for pair in line[1:])} for line in table]
     np.savez("train.npz", X=[[row.get(j, 0.0) for j in (1, 2)] for row in rows], y=[int(line[0]) for line in table])

@@ -15,6 +15,7 @@ from paretoclf.judges.cone import ConeProgram, cone_bounds
 from paretoclf.judges.cone_box import implied_box
 from paretoclf.judges.cones import Cone, blocks, contains, interior, matrix, project, project_dual, vector
 from tests.oracles.cone_programs import trial
+from tests.oracles.formulation_cases import CASES
 
 CONES = {
     "zero": (Cone("zero", 3), lambda v: [v == 0]),
@@ -226,3 +227,21 @@ def test_a_formulation_without_a_dual_is_certified(samples):
     for solution in sweep:
         assert solution.certificate.passes(1e-7), solution.certificate.explain(1e-7)
         assert {"margin", "slack", "fair"} <= {row.constraint for row in solution.duality_table()}
+
+
+CONVEX = [case for case in CASES if isinstance(case.make(np.random.default_rng(5)), pc.Formulation)]
+
+
+@pytest.mark.parametrize("case", CONVEX, ids=lambda case: case.id)
+def test_the_formulations_of_the_package_against_their_own_judges(case):
+    """The compiled primal alone, without the dual that was written for it, has the value that the judge proves."""
+    made, values = case.make(np.random.default_rng(5)), case.values[0]
+    solution = made.solve(**values)
+    for name, parameter in made.parameters.items():
+        parameter.value = made.check_values(values)[name]
+    made.primal.solve(solver="CLARABEL")
+    proof = pc.certify_problem(made.primal, tol=1e-5)
+    unit = case.scale(made.check_values(values)) * getattr(made, "unit", 1.0)
+    size = 1e-7 * max(abs(solution.value), 1e-3)
+    assert unit * proof.lower <= solution.value + size
+    assert unit * proof.upper >= solution.dual_value - size

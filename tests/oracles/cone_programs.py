@@ -61,7 +61,9 @@ def trial(seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=10_000)
-    n = parser.parse_args().n
+    parser.add_argument("--smoke", action="store_true", help="100 programs: seconds")
+    args = parser.parse_args()
+    n = 100 if args.smoke else args.n
     wrong, bounded, above, close, accurate = [], 0, 0, 0, 0
     for seed in range(n):
         found, value, rounding, off = trial(seed)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from formulation_cases import CASES
 from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import make_pipeline
@@ -14,8 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
 import paretoclf as pc
+from tests.oracles.formulation_cases import CASES
 
-MODELS = Path(__file__).parent / "models"
+MODELS = Path(__file__).parents[1] / "oracles" / "models"
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from exact_criss_cross import criss_cross
 from sklearn.svm import SVC
 
 import paretoclf as pc
 from paretoclf.cli import main
+from tests.oracles.exact_criss_cross import criss_cross
 
 CASES = {case.name: case for case in pc.datasets.hard_cases()}
 QUICK = [CASES[name] for name in ("two points", "jumps of b", "all on one point", "from an axis")]
