@@ -16,13 +16,13 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 
 from paretoclf.checks import Array, check_weights
 from paretoclf.classifiers import LinearRule, Rule
 from paretoclf.formulations.base import POSITIVE
 from paretoclf.formulations.on_samples import SampleFormulation
+from paretoclf.solve.lazily import cp
 
 
 class ThroughTheOrigin(SampleFormulation):

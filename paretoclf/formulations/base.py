@@ -25,7 +25,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 
 from paretoclf.checks import real_number
@@ -35,6 +34,7 @@ from paretoclf.evidence import Judged
 from paretoclf.formulations.statement import Statement, printed
 from paretoclf.solution import Solution
 from paretoclf.solve.cone_proof import judge_alone
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Accuracy, Form, Model, check_form
 from paretoclf.solve.programs import judge_programs
 from paretoclf.solve.single import DEFAULT_SOLVER, solve_at

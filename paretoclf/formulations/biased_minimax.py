@@ -42,7 +42,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 
 from paretoclf.checks import Array
@@ -53,6 +52,7 @@ from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coe
 from paretoclf.formulations.statement import Statement
 from paretoclf.gaussian.bounds import fixed_distance
 from paretoclf.gaussian.judges import judge_fixed_distance, largest_distances
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
 
 PAGE = Statement(

@@ -47,7 +47,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 
 from paretoclf.checks import Array, Index, check_positive_number
@@ -63,6 +62,7 @@ from paretoclf.formulations.statement import Statement
 from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
 from paretoclf.solution import Solution
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, worst
 from paretoclf.solve.polish_box import BoxQP, polish_box
 from paretoclf.touching import by_the_nearest

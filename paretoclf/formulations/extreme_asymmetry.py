@@ -47,7 +47,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 
 from paretoclf.checks import Array, what_it_is
@@ -60,6 +59,7 @@ from paretoclf.population.classes import Population
 from paretoclf.population.expansions import tilt
 from paretoclf.population.judges import judge_tilt
 from paretoclf.solution import Solution
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, worst
 
 PAGE = Statement(

@@ -52,14 +52,13 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import cvxpy as cp
-
 from paretoclf.checks import Array
 from paretoclf.evidence import Judged
 from paretoclf.formulations.base import POSITIVE, Range
 from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coefficients
 from paretoclf.formulations.statement import Statement
 from paretoclf.gaussian.judges import judge_weighted_sum
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
 
 PAGE = Statement(

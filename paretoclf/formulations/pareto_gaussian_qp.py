@@ -38,14 +38,13 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import cvxpy as cp
-
 from paretoclf.checks import Array
 from paretoclf.evidence import Judged
 from paretoclf.formulations.base import NONNEGATIVE
 from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coefficients
 from paretoclf.formulations.statement import Statement
 from paretoclf.gaussian.judges import judge_squared_sum
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
 
 PAGE = Statement(

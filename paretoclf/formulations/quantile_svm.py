@@ -44,7 +44,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 
 from paretoclf.checks import Array
@@ -57,6 +56,7 @@ from paretoclf.formulations.on_samples import SampleFormulation
 from paretoclf.formulations.statement import Statement
 from paretoclf.judges.quantile import judge_quantile
 from paretoclf.solution import Solution
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, worst
 from paretoclf.solve.polish_box import BoxQP, polish_box
 

@@ -66,7 +66,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
@@ -82,6 +81,7 @@ from paretoclf.gaussian.bounds import largest_distance
 from paretoclf.gaussian.judges import classified, judge_largest_spread
 from paretoclf.gaussian.trust_region import TrustRegion, secular
 from paretoclf.solution import Solution
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
 
 #: Rates of the outer segments.

@@ -47,7 +47,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 
 from paretoclf.checks import Array
@@ -60,6 +59,7 @@ from paretoclf.formulations.statement import Statement
 from paretoclf.judges.losses import Loss, loss_of
 from paretoclf.judges.risk import judge_risk
 from paretoclf.solution import Solution, best_intercepts, point_of
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, worst
 from paretoclf.solve.polish import polish as polish_hinge
 

@@ -50,7 +50,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 
 from paretoclf.checks import Array, check_labels, check_weights
@@ -62,6 +61,7 @@ from paretoclf.kernels import Kernel
 from paretoclf.samples import Samples, signed
 from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.solve.complete import or_vertex
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Accuracy, Form, Point
 from paretoclf.solve.single import DEFAULT_SOLVER, solve_at
 

@@ -50,7 +50,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 
 from paretoclf.checks import Array
@@ -66,6 +65,7 @@ from paretoclf.judges.meeting import coordinates, largest_cancelling, only_twins
 from paretoclf.judges.two_nu import judge_two_nu
 from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
 from paretoclf.solution import Solution
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, worst
 from paretoclf.solve.polish_box import BoxQP, polish_box
 from paretoclf.tolerances import HULLS_MEET, NU_ROUNDING

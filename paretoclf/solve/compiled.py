@@ -22,18 +22,17 @@ from types import SimpleNamespace
 from typing import Any
 
 import clarabel
-import cvxpy as cp
 import numpy as np
 import scipy.sparse as sp
-from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import dims_to_solver_cones
 
 from paretoclf.checks import Array
 from paretoclf.errors import SolveError
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Accuracy, Model, conic_settings, what_to_do
 from paretoclf.tolerances import SETUP_DRIFT
 
 #: Clarabel's words for a usable point, in CVXPY's.
-CLAIMS = {"Solved": cp.OPTIMAL, "AlmostSolved": cp.OPTIMAL_INACCURATE}
+CLAIMS = {"Solved": "optimal", "AlmostSolved": "optimal_inaccurate"}
 
 
 class NotUpdatable(SolveError):
@@ -150,6 +149,8 @@ class Compiled:
         return Raw(numbers, CLAIMS[status], int(solution.iterations), time.perf_counter() - started, fresh)
 
     def _set_up(self, q: Array, b: Array, units: tuple[float, float]) -> None:
+        from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import dims_to_solver_cones
+
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         settings.presolve_enable = False  # a presolved problem cannot be updated

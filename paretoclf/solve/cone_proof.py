@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import scipy.sparse as sp
-from cvxpy.settings import OFFSET
 
 from paretoclf.checks import Array
 from paretoclf.errors import InputError, SolveError
@@ -18,12 +16,10 @@ from paretoclf.evidence import Condition, DualityTable, Judged, judge
 from paretoclf.judges.cone import ConeBounds, ConeProgram, cone_bounds, infeasibility, missed_stationarity
 from paretoclf.judges.cones import Cone, project
 from paretoclf.proof import Certificate
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model, conic_settings
 from paretoclf.solve.programs import evaluate
 from paretoclf.tolerances import CERTIFY
-
-#: Constraints whose multipliers stand among those of the cone program, number by number.
-_PLAIN = (cp.constraints.Equality, cp.constraints.Zero, cp.constraints.Inequality, cp.constraints.NonPos)
 
 
 @dataclass(frozen=True, repr=False)
@@ -192,7 +188,13 @@ def _compile(model: Model) -> CompiledCone:
     ends = dict(zip(sorted(starts.values()), [*sorted(starts.values())[1:], x.size], strict=True))
     columns = {name: slice(starts[v.id], ends[starts[v.id]]) for name, v in model.variables.items() if v.id in starts}
     return CompiledCone(
-        program, x, z, status, float(inverse[-1][OFFSET]), columns, _rows(model, chain, inverse, x.size, z.size)
+        program,
+        x,
+        z,
+        status,
+        float(inverse[-1][cp.settings.OFFSET]),
+        columns,
+        _rows(model, chain, inverse, x.size, z.size),
     )
 
 
@@ -214,9 +216,10 @@ def _rows(model: Model, chain: Any, inverse: Any, n: int, m: int) -> dict[str, A
         x=np.zeros(n), z=np.arange(1.0, m + 1), status="Solved", obj_val=0.0, solve_time=0.0, iterations=0
     )
     duals = chain.invert(probe, inverse).dual_vars or {}
-    rows = {}
+    rows, kinds = {}, cp.constraints
+    plain = kinds.Equality | kinds.Zero | kinds.Inequality | kinds.NonPos  # multipliers stand number by number
     for name, c in model.constraints.items():
-        if isinstance(c, _PLAIN) and c.id in duals:
+        if isinstance(c, plain) and c.id in duals:
             at = np.ravel(np.asarray(duals[c.id], dtype=np.float64), order="F")
             if np.isfinite(at).all() and np.abs(at - at.round()).max(initial=0.0) == 0:
                 rows[name] = at.astype(int) - 1

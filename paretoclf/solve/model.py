@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
-import cvxpy as cp
 import numpy as np
 
 from paretoclf.certificate import Certificate
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.solution import Solution
+from paretoclf.solve.lazily import cp
 from paretoclf.tolerances import SOLVER_FAST, SOLVER_REFERENCE
 
 Form = Literal["dual", "primal"]

@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 
 from paretoclf.evidence import Condition, Judged, judge
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, Model
-
-#: What stands for a violation, in place of a number.
-FREE = (cp.constraints.Zero, cp.constraints.Equality)
 
 
 def judge_programs(models: Mapping[Form, Model], found: Mapping[Form, Mapping[str, Any]]) -> Judged:
@@ -63,7 +60,7 @@ def _condition(name: str, constraint: Any, multiplier: Any) -> Condition:
     if isinstance(constraint, cp.constraints.SOC):
         return _cone(name, constraint, multiplier)
     unit = 1.0 + max((float(np.max(np.abs(a.value), initial=0.0)) for a in constraint.args), default=0.0)
-    if isinstance(constraint, FREE):
+    if isinstance(constraint, cp.constraints.Zero | cp.constraints.Equality):
         slack = np.ravel(constraint.expr.value)
         return Condition(name, slack, np.ravel(multiplier), equation=True, slack_unit=unit)
     largest = 1.0 + float(np.max(np.abs(np.asarray(multiplier, dtype=np.float64)), initial=0.0))

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import cvxpy as cp
-
 from paretoclf.errors import InputError, SolveError
 from paretoclf.solution import Solution
 from paretoclf.solve.compiled import Compiled, Raw
+from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import (
     Accuracy,
     Form,
