@@ -25,7 +25,7 @@ class CellCertificate(Certificate):
 
     Attributes
     ----------
-    where : str
+    cell : str
         Which cell it is.
     unexplained : float
         The gap without what rounding alone can make.
@@ -33,7 +33,7 @@ class CellCertificate(Certificate):
         Largest difference of the primal and the dual value.
     """
 
-    where: str
+    cell: str
     unexplained: float
     difference: float
 
@@ -45,7 +45,7 @@ class CellCertificate(Certificate):
         return self.unexplained <= tol and self.gap <= max(tol, UNDECIDED)
 
     def _bounds(self, tol: float) -> str:
-        return f"{self.where}, primal and dual value differ by at most {self.difference:.1e}"
+        return f"{self.cell}, primal and dual value differ by at most {self.difference:.1e}"
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class CellsProof:
         residuals = {name: float(values[j]) for name, values in self.residuals.items()}
         largest = max(residuals, key=lambda name: residuals[name])
         return CellCertificate(
-            where=self._where(j),
+            cell=self._where(j),
             primal_value=float("nan"),
             dual_value=float("nan"),
             gap=float(self.gap[j]),

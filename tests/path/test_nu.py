@@ -275,7 +275,7 @@ def test_the_proof_of_a_grid_says_what_its_certificates_say():
     assert grid.proof.passes(1e-9)
     np.testing.assert_array_equal(grid.proof.residual, grid.residual.ravel())
     assert grid.proof.explain().startswith("Optimal at every point of the grid")
-    assert grid.proof[5].where == "At nu_plus = 0.5 and nu_minus = 0.8"
+    assert grid.proof[5].cell == "At nu_plus = 0.5 and nu_minus = 0.8"
     wrong = nu_grid_module._grade(
         grid.gram, grid.y, *np.array([[0.3], [0.5]]), grid.alpha[0, 0][:, None], np.zeros(1, dtype=bool)
     )

@@ -377,7 +377,7 @@ class Solution<Form, double> {
     bool inspect(const Basis<Form> &B, int k) {
         auto &P = B.problem;
         double *g = all[G], *dg = all[DG];
-        double size = 1.0, linear = 0.0, slope = 0.0, dlost = 0.0, lost = 0.0, largest = 0.0, worst = 0.0, room = 0.0;
+        double size = 1.0, linear = 0.0, slope = 0.0, dlost = 0.0, lost = 0.0, largest = 0.0, worst = 0.0, room = 0.0, terms = 0.0;
         bool sound = true;
         for (int h = 0; h < P.m; h++) {
             size += std::abs(eta[h]);
@@ -388,7 +388,7 @@ class Solution<Form, double> {
         for (int j = 0; j < k; j++) {
             int i = B.F[j];
             double cap = B.line.cap(i, right.cap);
-            total += std::abs(a[j]) * P.Q.reach[i], linear += P.p[i] * a[j];
+            total += std::abs(a[j]) * P.Q.reach[i], terms += std::abs(a[j]) * P.Q.reach[i], linear += P.p[i] * a[j];
             largest = std::max(largest, cap), room += cap - a[j];
             sound &= -1e-9 * cap <= a[j] && a[j] <= (1 + 1e-9) * cap;
         }
@@ -398,7 +398,7 @@ class Solution<Form, double> {
             if (own >= 0) g[i] += P.kappa[i] * eta[own], dg[i] += P.kappa[i] * deta[own];
             if (B.state[i] == LEFT) {
                 double cap = B.line.cap(i, right.cap), rate = B.line.cap_rate[i];
-                largest = std::max(largest, cap);
+                largest = std::max(largest, cap), terms += cap * P.Q.reach[i];
                 linear += P.p[i] * cap, lost += cap * g[i], slope -= rate * g[i], dlost += rate * dg[i];
                 worst = std::max(worst, g[i] - 10 * ROUNDING * (size + P.Q.reach[i] * total));
             } else if (B.state[i] == RIGHT) {
@@ -411,9 +411,10 @@ class Solution<Form, double> {
             if (std::abs(value[0]) < FAST_VALUE * P.Q.longest * P.Q.longest * e * e) return false;
         }
         double error = ROUNDING * (size + total * P.Q.longest);
-        // Where a cost is small all multipliers are, and b is nearly the label of one class: of Q a - p + A' eta only Q a is
-        // left, and a must be right relative to that. The other cost makes dear what margins are wrong by.
-        bool small = total * P.Q.longest < FAST_SCORES * P.target;
+        // Where a cost is small all multipliers are, for they balance, and b is nearly the label of one class: of
+        // Q a - p + A' eta only Q a is left, and a must be right relative to that. The other cost makes dear what margins
+        // are wrong by.
+        bool small = terms * P.Q.longest < FAST_SCORES * P.target;
         if (small || (P.target > 0.0 && error * room > FAST_GAP * std::abs(value[0]))) return false;
         return sound && worst <= 0.0 && error <= std::min(FAST_ERROR, FAST_SHIFT * P.Q.shift * largest);
     }

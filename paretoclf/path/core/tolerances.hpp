@@ -46,7 +46,7 @@ constexpr double FAST_ERROR = 1e-10;  // bound on the rounding error of a margin
 constexpr double FAST_SHIFT = 1e-9;   // the same, relative to what the typical sample at its cap adds to its own margin
 constexpr double FAST_EXIT = 1e-12;   // rounding error of a multiplier, relative to its cap
 constexpr double FAST_VALUE = 3e-7;   // half the squared distance of two hulls, relative to the largest squared norm
-constexpr double FAST_SCORES = 1e-3;  // least sum of the terms of a score, against the target p
+constexpr double FAST_SCORES = 1e-6;  // least sum of the terms of a score, against the target p: 10 digits are left of it
 constexpr double FAST_GAP = 1e-8;     // what rounding errors of the margins cost, relative to the optimal value
 constexpr double TWINS = 1e-15;       // kernel values of one sample next to those of another, as rounding leaves them
 
