@@ -11,12 +11,17 @@ from paretoclf.tolerances import ROUNDING
 _EPS = float(np.finfo(float).eps)
 
 
-def value_residual(length: Array, value: Array, duals: Array, gaps: Array, sizes: Array) -> Array:
+def value_residual(
+    length: Array, value: Array, duals: Array, gaps: Array, sizes: Array, *, whole: bool = True
+) -> Array:
     """How far the stored values are outside the proved bounds, relative to them."""
-    # What a unit in the last place of t makes of the value: all there is next to the origin.
-    slope = np.abs(value[:, 1] - value[:, 0]) / length
+    # What a unit in the last place of t makes of the value: all there is next to the origin. The two ends of a whole
+    # path are exact.
+    slope = np.repeat((np.abs(value[:, 1] - value[:, 0]) / length)[:, None], 3, axis=1)
+    if whole:
+        slope[0, 0] = slope[-1, -1] = 0.0
     stored = bernstein.of_value(value)
-    off = np.maximum(duals - stored, stored - duals - gaps) - 4 * _EPS * slope[:, None]
+    off = np.maximum(duals - stored, stored - duals - gaps) - 4 * _EPS * slope
     # Where the value vanishes at an end, it is a difference of the stored numbers, and these are what is accurate.
     most = sizes.max(axis=1, keepdims=True)
     unit = np.where(sizes.min(axis=1, keepdims=True) > ROUNDING * most, sizes, 0.25 * most)
