@@ -59,6 +59,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "empirical": (*GROUND, "plotting", "gaussian", "roc", "path.scores"),
     "exploration": (*GROUND, "plotting", "path", "roc", "empirical", "cross_validation"),
     "training_asymmetry": (*GROUND, "path", "roc", "empirical", "cross_validation", "exploration"),
+    "estimators": (
+        *(*GROUND, "formulations", "gaussian", "path", "roc"),
+        *("cross_validation", "empirical", "tuning"),
+    ),
     "datasets": EVERYTHING,
     "plotting": GROUND,  # takes results by protocol, so that they can draw themselves
     "versions": ("__init__", "path.engines"),

@@ -1,0 +1,3 @@
+"""Exact paths as estimators of scikit-learn: no more thought than an ``SVC``."""
+
+from paretoclf.estimators.cost_path import CostPathSVC as CostPathSVC

@@ -1,0 +1,158 @@
+"""What every estimator of this room does with samples, labels, weights and kernels: as scikit-learn does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+
+from paretoclf.checks import Array, Index, check_positive_number
+from paretoclf.errors import InputError
+from paretoclf.gram import Gram
+from paretoclf.kernels import RBF, Kernel
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What an estimator was given, as the 2C-SVM of paths: labels -1 and +1, positive weights.
+
+    Attributes
+    ----------
+    gram : Gram
+        Kernel values of the samples whose weight is not 0.
+    y, sample_weight : array of shape (n,)
+    rows : int array of shape (n,)
+        Which samples these are of those that were given.
+    """
+
+    path_problem: ClassVar[str] = "costs"
+
+    gram: Gram
+    y: Array = field(repr=False)
+    sample_weight: Array = field(repr=False)
+    rows: Index = field(repr=False)
+
+
+class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
+    """A classifier of two classes of any labels; ``classes_[1]`` is the positive one, and it is predicted where f >= 0.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The two labels, sorted: that of the negatives, that of the positives.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        If X was a frame.
+    """
+
+    classes_: Any
+    kernel: Any = "linear"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags
+
+    def _samples_and_labels(self, X: Any, y: Any) -> tuple[Any, Array]:
+        """X as float64, dense or CSR, and labels -1 and +1; sets ``classes_`` and what scikit-learn keeps of X."""
+        sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
+        X, y = validate_data(self, X, y, accept_sparse=sparse, dtype=np.float64, order="C")
+        y = column_or_1d(y, warn=True)
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        if kind != "binary":
+            raise InputError(f"Only binary classification is supported. The type of the target is {kind}.")
+        self.classes_ = np.unique(y)
+        self._require_both(self.classes_)
+        return X, np.where(y == self.classes_[1], 1.0, -1.0)
+
+    def _samples(self, X: Any) -> Any:
+        """New samples: as many features as in training, of the same names in the same order."""
+        check_is_fitted(self)
+        sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
+        return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, order="C", reset=False)
+
+    def _labels(self, scores: Array) -> Any:
+        return self.classes_[(scores >= 0).astype(int)]
+
+    @staticmethod
+    def _require_both(classes: Any, whose: str = "y") -> None:
+        if len(classes) < 2:
+            raise InputError(f"{whose} must hold samples of two classes, got one class: {classes.tolist()}")
+
+    def predict(self, X: Any) -> Any:
+        """Labels of new samples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        return self._labels(self.decision_function(X))
+
+
+def weights_of(estimator: BinaryClassifier, X: Any, y: Array, sample_weight: Any) -> tuple[Array, Index]:
+    """Weights of the samples, those of their classes included, and which are not 0."""
+    given = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if (given < 0).any():
+        i = int(np.argmax(given < 0))
+        raise InputError(f"sample_weight must not be negative, got {given[i]} at index {i}")
+    classes = estimator.classes_
+    own = compute_class_weight(estimator.class_weight, classes=classes, y=classes[(y > 0).astype(int)])
+    if (own < 0).any():
+        raise InputError(f"class_weight must not be negative, got {estimator.class_weight!r}")
+    weights = given * np.where(y > 0, own[1], own[0])
+    rows = np.flatnonzero(weights)
+    estimator._require_both(np.unique(y[rows]), "samples of positive weight")
+    return weights[rows], rows
+
+
+def kernel_of(kernel: Any, gamma: Any, bandwidth: Any, X: Any) -> Kernel | Any:
+    r"""Return the kernel that an estimator was asked for, with :math:`\gamma=1/(2\sigma^2)` or the bandwidth itself.
+
+    Parameters
+    ----------
+    kernel : str, callable or kernel object
+    gamma : {"scale", "auto"} or float
+        As for scikit-learn's ``SVC``; for ``kernel="rbf"`` only.
+    bandwidth : float or None
+        In place of gamma.
+    X : array or sparse matrix of shape (n, d)
+
+    Raises
+    ------
+    InputError
+        If both are given, or one for another kernel.
+
+    Examples
+    --------
+    >>> from paretoclf.estimators.base import kernel_of
+    >>> kernel_of("rbf", 0.5, None, [[0.0], [1.0]])
+    RBF(bandwidth=1.0)
+    """
+    default = isinstance(gamma, str) and gamma == "scale"
+    if not (isinstance(kernel, str) and kernel == "rbf"):
+        if not default or bandwidth is not None:
+            name, value = ("gamma", gamma) if bandwidth is None else ("bandwidth", bandwidth)
+            raise InputError(f"{name} must be left out for kernel={kernel!r}: it is that of 'rbf', got {value!r}")
+        return kernel
+    if bandwidth is not None:
+        if not default:
+            raise InputError(f"gamma must be left out where bandwidth is given, got {gamma!r}")
+        return RBF(bandwidth)
+    if default:
+        return RBF.scale(X)
+    if isinstance(gamma, str):
+        if gamma != "auto":
+            raise InputError(f"gamma must be 'scale', 'auto' or a positive number, got {gamma!r}")
+        gamma = 1.0 / X.shape[1]
+    return RBF(float(np.sqrt(0.5 / check_positive_number(gamma, "gamma"))))

@@ -1,0 +1,183 @@
+"""CostPathSVC: a citizen of scikit-learn, whose every classifier is that of LIBSVM."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_validate
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import paretoclf as pc
+from paretoclf.estimators.cost_path import position
+from paretoclf.kernels import Polynomial
+
+UNWEIGHTED_SCALE = "gamma='scale' is that of SVC: the variance of X, whatever the weights"
+
+
+def not_expected(estimator):
+    if estimator.kernel != "rbf" or estimator.bandwidth is not None:
+        return {}
+    name = "check_sample_weight_equivalence_on_{}_data"
+    return {name.format(kind): UNWEIGHTED_SCALE for kind in ("dense", "sparse")}
+
+
+@parametrize_with_checks(
+    [pc.CostPathSVC(), pc.CostPathSVC(kernel="linear"), pc.CostPathSVC(start=(0, 0), stop=(1, 1), bandwidth=1.0)],
+    expected_failed_checks=not_expected,
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "linear"}, {"gamma": "auto"}, {"gamma": 0.3}])
+@pytest.mark.parametrize("weight", [None, "balanced", {"no": 2.0, "yes": 0.5}])
+def test_every_point_of_the_line_is_an_svc(gaussians, options, weight):
+    X, y = gaussians(n=60, seed=1, positives=0.3)
+    labels = np.where(y > 0, "yes", "no")
+    sample_weight = np.random.default_rng(0).uniform(0.5, 2.0, size=y.size)
+    svm = pc.CostPathSVC(C=0.7, class_weight=weight, **options).fit(X, labels, sample_weight)
+    theirs = {"kernel": "rbf", "gamma": "scale", **options, "class_weight": weight, "tol": 1e-10}
+    for costs in [None, (1, 1), (1, 9), (3, 1)]:
+        svm.set_costs(costs)
+        caps = sample_weight * np.where(y > 0, svm.costs_.C_plus, svm.costs_.C_minus)
+        svc = SVC(C=1.0, **theirs).fit(X, labels, caps)
+        low, high = svm.solution_.classifier.b_interval
+        np.testing.assert_allclose(
+            svm.decision_function(X) - svm.intercept_, svc.decision_function(X) - svc.intercept_, atol=1e-6
+        )
+        assert low - 1e-6 <= svc.intercept_[0] <= high + 1e-6
+        np.testing.assert_array_equal(svm.decision_function(X), svm.decision_function(X, costs=svm.costs_))
+
+
+def test_costs_of_one_call_leave_those_that_are_set(gaussians):
+    X, y = gaussians()
+    svm = pc.CostPathSVC(costs=(1, 5)).fit(X, y)
+    assert svm.costs_.asymmetry == pytest.approx(1 / 6)
+    few, many = (int((svm.predict(X, costs=costs) > 0).sum()) for costs in [(1, 50), (50, 1)])
+    assert few < many
+    assert svm.costs_.asymmetry == pytest.approx(1 / 6)
+    assert svm.set_costs((50, 1)) is svm
+    assert int((svm.predict(X) > 0).sum()) == many
+    assert svm.path_.proof.worst.passes()
+
+
+def test_only_the_ratio_of_costs_counts_where_it_changes_along_the_line():
+    line = pc.CostLine(pc.Costs(1.0, 4.0), pc.Costs(5.0, 2.0))
+    for t in (0.0, 0.1, 1 / 3, 1.0):
+        here = line.at(t)
+        for unit in (1e-6, 1.0, 300.0):
+            assert position(line, (unit * here.C_plus, unit * here.C_minus)) == pytest.approx(t, abs=1e-14)
+
+
+def test_on_a_ray_costs_are_a_point_of_it():
+    ray = pc.CostLine(pc.Costs(0.0, 0.0), pc.Costs(2.0, 1.0))
+    assert position(ray, (1.0, 0.5)) == 0.5
+    assert position(pc.CostLine(ray.stop, ray.start), (2.0, 1.0)) == 0.0
+    with pytest.raises(pc.InputError, match="costs must have a total from 0 to 3"):
+        position(ray, (4.0, 2.0))
+    with pytest.raises(pc.InputError, match=r"costs must have an asymmetry .* from 0.666667 to 0.666667"):
+        position(ray, (1.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [((0, 0), "must not both be zero"), ((9, 1), "asymmetry"), ((-1, 2), "nonnegative"), (3, "pair"), ("ab", "number")],
+)
+def test_costs_that_the_line_does_not_have(costs, message):
+    with pytest.raises(pc.InputError, match=message):
+        position(pc.CostLine(pc.Costs(0.0, 2.0), pc.Costs(1.0, 1.0)), costs)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"C": 0.0}, "C must be"),
+        ({"start": (1, 2, 3)}, "start must be a pair"),
+        ({"stop": (-1.0, 1.0)}, "C_plus must be"),
+        ({"gamma": "all"}, "gamma must be"),
+        ({"gamma": -1.0}, "gamma must be"),
+        ({"gamma": 1.0, "bandwidth": 1.0}, "gamma must be left out"),
+        ({"kernel": "linear", "bandwidth": 1.0}, "bandwidth must be left out"),
+        ({"kernel": "linear", "gamma": 1.0}, "gamma must be left out"),
+        ({"kernel": "no such"}, "kernel must be"),
+        ({"class_weight": {-1.0: -1.0}}, "class_weight must not be negative"),
+    ],
+)
+def test_arguments_are_refused_when_fitted(gaussians, options, message):
+    with pytest.raises(pc.InputError, match=message):
+        pc.CostPathSVC(**options).fit(*gaussians())
+
+
+def test_weights_of_zero_leave_samples_out(gaussians):
+    X, y = gaussians(n=50)
+    keep = np.arange(50) % 3 > 0
+    K = X @ X.T
+    for given, options in ((X, {"kernel": "linear"}), (K, {"kernel": "precomputed"})):
+        some = pc.CostPathSVC(**options).fit(given, y, keep.astype(float))
+        few = pc.CostPathSVC(kernel="linear").fit(X[keep], y[keep])
+        np.testing.assert_allclose(some.decision_function(given), few.decision_function(X), atol=1e-9)
+    with pytest.raises(pc.InputError, match="positive weight must hold samples of two classes"):
+        pc.CostPathSVC().fit(X, y, (y > 0).astype(float))
+    with pytest.raises(pc.InputError, match="sample_weight must not be negative"):
+        pc.CostPathSVC().fit(X, y, -np.ones(50))
+
+
+@pytest.mark.parametrize("kernel", ["poly", Polynomial(2), lambda A, B: np.asarray(A @ B.T) + 1.0])
+def test_other_kernels(gaussians, kernel):
+    X, y = gaussians()
+    svm = pc.CostPathSVC(kernel=kernel).fit(X, y)
+    assert svm.solution_.certificate.passes()
+    with pytest.raises(AttributeError, match="coef_"):
+        _ = svm.coef_
+
+
+def test_sparse_samples_are_the_dense_ones(gaussians):
+    X, y = gaussians()
+    dense, sparse = (pc.CostPathSVC(kernel="linear").fit(A, y) for A in (X, sp.csc_matrix(X)))
+    np.testing.assert_allclose(dense.coef_ @ X.T + dense.intercept_, sparse.decision_function(sp.coo_array(X))[None])
+
+
+def test_frames_are_held_to_their_names(gaussians):
+    X, y = gaussians(d=2)
+    frame = pd.DataFrame(X, columns=["age", "weight"])
+    svm = pc.CostPathSVC().fit(frame, pd.Series(np.where(y > 0, "ill", "healthy")))
+    assert svm.feature_names_in_.tolist() == ["age", "weight"]
+    assert svm.classes_.tolist() == ["healthy", "ill"]
+    assert set(svm.predict(frame)) == {"healthy", "ill"}
+    with pytest.raises(ValueError, match="order"):
+        svm.predict(frame[["weight", "age"]])
+
+
+def test_one_of_each_class_duplicates_and_both_labels_on_one_point():
+    X, y = np.array([[0.0], [0.0], [1.0], [1.0], [1.0], [2.0]]), [0, 1, 0, 0, 1, 1]
+    for Z, labels in ((X, y), (X[[0, 5]], [0, 1]), (np.zeros((4, 1)), [0, 1, 1, 1])):
+        svm = pc.CostPathSVC(kernel="linear").fit(Z, labels)
+        assert svm.path_.proof.worst.passes()
+        assert svm.predict(Z, costs=(0, 1)).tolist() == [0] * len(labels)
+        assert svm.predict(Z, costs=(1, 0)).tolist() == [1] * len(labels)
+
+
+def test_tools_of_scikit_learn(gaussians):
+    X, y = gaussians(n=60)
+    pipe = make_pipeline(StandardScaler(), pc.CostPathSVC(costs=(5, 1)))
+    assert cross_validate(pipe, X, y, cv=3)["test_score"].shape == (3,)
+    search = GridSearchCV(pipe, {"costpathsvc__C": [0.1, 1.0], "costpathsvc__gamma": ["scale", 0.1]}, cv=3).fit(X, y)
+    assert search.best_estimator_[-1].costs_.asymmetry == pytest.approx(5 / 6)
+    assert CalibratedClassifierCV(pipe, cv=3).fit(X, y).predict_proba(X).shape == (60, 2)
+    assert TunedThresholdClassifierCV(pipe, cv=3).fit(X, y).predict(X).shape == (60,)
+    three = OneVsRestClassifier(pc.CostPathSVC()).fit(X, np.arange(60) % 3)
+    assert set(three.classes_) == {0, 1, 2}
+    again = pickle.loads(pickle.dumps(search.best_estimator_))
+    np.testing.assert_array_equal(again.decision_function(X), search.best_estimator_.decision_function(X))
+    np.testing.assert_array_equal(again[-1].predict(X, costs=(1, 3)), search.best_estimator_[-1].predict(X, (1, 3)))
+    assert clone(pipe)[-1].get_params() == pipe[-1].get_params()
