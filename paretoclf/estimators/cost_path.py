@@ -275,7 +275,7 @@ def position(line: CostLine, costs: Any) -> float:
             f"costs must have an asymmetry C_plus / (C_plus + C_minus) from {min(there):g} to {max(there):g}, as the "
             f"line has, got {costs!r}"
         )
-    from_a, from_b = before * a.total, after * b.total
+    from_a, from_b = float(before * a.total), float(after * b.total)
     return min(1.0, max(0.0, from_a / (from_a - from_b)))
 
 
