@@ -229,6 +229,7 @@ MOST_PARAMETERS = 8
 MANY_PARAMETERS = {
     "certificate.certify": "raw arrays of whoever asks, in one of several forms",
     "cross_validation.cross_validated_rocs": "a protocol of cross-validation, choice by choice",
+    "estimators.cost_path_cv.CostPathSVCCV": "parameters of an estimator, by name",
     "empirical.tradeoff.empirical_tradeoff": "a protocol of held-out samples, choice by choice",
     "exploration.explore": "a protocol of exploration, choice by choice",
     "path.tracing.trace": "one entry to four kinds of path, each with its own parameters",
@@ -238,12 +239,20 @@ MANY_PARAMETERS = {
 
 
 def parameters_of(source: str) -> Iterator[tuple[str, int, int]]:
-    """Name of each function, how many parameters it has, and how many of them may be given without a name."""
-    for node in ast.walk(ast.parse(source)):
+    """Name of each function (or class), how many parameters it has, and how many may be given without a name."""
+    tree = ast.parse(source)
+    made = {
+        node: owner.name
+        for owner in ast.walk(tree)
+        if isinstance(owner, ast.ClassDef)
+        for node in owner.body
+        if getattr(node, "name", "") == "__init__"
+    }
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             a = node.args
             named = [x for x in (*a.posonlyargs, *a.args) if x.arg not in ("self", "cls")]
-            yield node.name, len(named) + len(a.kwonlyargs) + bool(a.vararg) + bool(a.kwarg), len(named)
+            yield made.get(node, node.name), len(named) + len(a.kwonlyargs) + bool(a.vararg) + bool(a.kwarg), len(named)
 
 
 def test_functions_have_few_parameters():
@@ -257,6 +266,7 @@ def test_functions_have_few_parameters():
     assert max(many.values()) <= 4
     assert all(name.rsplit(".", 1)[-1] in paretoclf.__all__ for name in many)
     assert list(parameters_of("def f(self, a, *b, c=1, **d): ...")) == [("f", 4, 1)]
+    assert list(parameters_of("class A:\n    def __init__(self, a): ...")) == [("A", 1, 1)]
 
 
 def fresh(code: str) -> str:

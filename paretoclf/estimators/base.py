@@ -28,6 +28,8 @@ class Problem:
     y, sample_weight : array of shape (n,)
     rows : int array of shape (n,)
         Which samples these are of those that were given.
+    labels : array
+        Labels -1 and +1 of all that were given.
     """
 
     path_problem: ClassVar[str] = "costs"
@@ -36,6 +38,7 @@ class Problem:
     y: Array = field(repr=False)
     sample_weight: Array = field(repr=False)
     rows: Index = field(repr=False)
+    labels: Array = field(repr=False)
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
@@ -106,14 +109,20 @@ def weights_of(estimator: BinaryClassifier, X: Any, y: Array, sample_weight: Any
     if (given < 0).any():
         i = int(np.argmax(given < 0))
         raise InputError(f"sample_weight must not be negative, got {given[i]} at index {i}")
-    classes = estimator.classes_
-    own = compute_class_weight(estimator.class_weight, classes=classes, y=classes[(y > 0).astype(int)])
-    if (own < 0).any():
-        raise InputError(f"class_weight must not be negative, got {estimator.class_weight!r}")
-    weights = given * np.where(y > 0, own[1], own[0])
+    minus, plus = class_factors(estimator, y)
+    weights = given * np.where(y > 0, plus, minus)
     rows = np.flatnonzero(weights)
     estimator._require_both(np.unique(y[rows]), "samples of positive weight")
     return weights[rows], rows
+
+
+def class_factors(estimator: BinaryClassifier, y: Array) -> tuple[float, float]:
+    """Factors of the costs of the negatives and of the positives that ``class_weight`` stands for."""
+    classes = estimator.classes_
+    found = compute_class_weight(estimator.class_weight, classes=classes, y=classes[(y > 0).astype(int)])
+    if (found < 0).any():
+        raise InputError(f"class_weight must not be negative, got {estimator.class_weight!r}")
+    return float(found[0]), float(found[1])
 
 
 def kernel_of(kernel: Any, gamma: Any, bandwidth: Any, X: Any) -> Kernel | Any:

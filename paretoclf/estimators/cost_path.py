@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -123,7 +123,7 @@ class CostPathSVC(BinaryClassifier):
         self.bandwidth = bandwidth
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CostPathSVC:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Trace the line.
 
         Parameters
@@ -140,12 +140,9 @@ class CostPathSVC(BinaryClassifier):
         CostPathSVC
             Itself.
         """
-        problem, line = self._problem(X, y, sample_weight), self._line()
-        self.path_ = trace_costs(problem, line.start, line.stop, progress=False)
-        self._rows = problem.rows
-        return self.set_costs(self.costs)
+        return self._trace(self._problem(X, y, sample_weight))
 
-    def set_costs(self, costs: Any = None) -> CostPathSVC:
+    def set_costs(self, costs: Any = None) -> Self:
         """Use the classifier of other costs, in O(n).
 
         Parameters
@@ -212,15 +209,21 @@ class CostPathSVC(BinaryClassifier):
         """Intercept, shape (1,)."""
         return np.array([self.solution_.classifier.b])
 
+    def _trace(self, problem: Problem) -> Self:
+        line = self._line()
+        self.path_ = trace_costs(problem, line.start, line.stop, progress=False)
+        self._rows = problem.rows
+        return self.set_costs(self.costs)
+
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        X, y = self._samples_and_labels(X, y)
-        weights, rows = weights_of(self, X, y, sample_weight)
+        X, labels = self._samples_and_labels(X, y)
+        weights, rows = weights_of(self, X, labels, sample_weight)
         kernel = kernel_of(self.kernel, self.gamma, self.bandwidth, X)
-        if rows.size < y.size:
-            X, y = X[rows], y[rows]
+        if rows.size < labels.size:
+            X = X[rows]
             if self.__sklearn_tags__().input_tags.pairwise:
                 X = X[:, rows]
-        return Problem(Gram(X, kernel, free_origin=True), y, weights, rows)
+        return Problem(Gram(X, kernel, free_origin=True), labels[rows], weights, rows, labels)
 
     def _line(self) -> CostLine:
         C = check_positive_number(self.C, "C")
@@ -230,7 +233,7 @@ class CostPathSVC(BinaryClassifier):
     def _t(self, costs: Any) -> float:
         return symmetric_t(self.path_) if costs is None else position(self.path_.line, costs)
 
-    def _set_t(self, t: float) -> CostPathSVC:
+    def _set_t(self, t: float) -> Self:
         self.t_, self.costs_, self.solution_ = t, self.path_.costs(t), self.path_.at(t)
         return self
 

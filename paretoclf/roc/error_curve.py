@@ -324,6 +324,42 @@ def error_curve_of_scores(
     )
 
 
+def labels_of_scores(scores: PathScores) -> tuple[Array, Mask, Mask]:
+    """Which samples are labelled +1, as exact step functions of t: what `error_curve_of_scores` counts.
+
+    Parameters
+    ----------
+    scores : PathScores
+        Scores of m samples.
+
+    Returns
+    -------
+    t : array of shape (k + 1,)
+        Every t at which a label changes, and the two ends; increasing.
+    at : bool array of shape (k + 1, m)
+        Whether each sample is labelled +1 at ``t[j]`` itself.
+    after : bool array of shape (k, m)
+        On the open stretches ``(t[j], t[j + 1])``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc.error_curve import labels_of_scores
+    >>> labels_of_scores(PathScores(np.array([0.0, 1.0]), np.array([[-1.0]]), np.array([[1.0]])))
+    (array([0. , 0.5, 1. ]), array([[False], [ True], [ True]]), array([[False], [ True]]))
+    """
+    t, sample, at, after = _changes(scores)
+    knots, place = np.unique(np.concatenate([scores.t[[0, -1]], t]), return_inverse=True)
+    sums = np.zeros((2, knots.size, scores.start.shape[0]), dtype=np.int8)
+    np.add.at(sums[0], (place[2:], sample), at)
+    np.add.at(sums[1], (place[2:], sample), after)
+    first = just_after(scores.start[:, 0], scores.end[:, 0]).astype(np.int8)
+    stretches = first + np.cumsum(sums[1, :-1], axis=0)
+    points = np.concatenate([first[None], stretches]) + sums[0]
+    return knots, points > 0, stretches > 0
+
+
 def _alternate(points: Index, stretches: Index) -> Index:
     cells = np.empty(points.size + stretches.size, dtype=np.int64)
     cells[::2], cells[1::2] = points, stretches
@@ -340,6 +376,14 @@ def _steps(scores: PathScores, y: Array) -> tuple[Array, Index, Index]:
 
     At the first t, where there is nothing before, from just after it.
     """
+    t, sample, at, after = _changes(scores)
+    # One more sample labelled +1: one false positive more if it is a negative, one false negative less if a positive.
+    per_label = np.stack([np.where(y[sample] < 0, 1, 0), np.where(y[sample] > 0, -1, 0)], axis=1)
+    return t, at[:, None] * per_label, after[:, None] * per_label
+
+
+def _changes(scores: PathScores) -> Changes:
+    """Where labels change: t, sample, and by what its label there and after it differs from that before it."""
     m, k = scores.start.shape
     width = max(1, BLOCK // max(m, 1))
     found = [_at_ends(scores)]
@@ -347,9 +391,7 @@ def _steps(scores: PathScores, y: Array) -> tuple[Array, Index, Index]:
         found.append(_in_pieces(scores, low, min(low + width, k)))
         found.append(_at_breakpoints(scores, low, min(low + width, k - 1)))
     t, sample, at, after = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    # One more sample labelled +1: one false positive more if it is a negative, one false negative less if a positive.
-    per_label = np.stack([np.where(y[sample] < 0, 1, 0), np.where(y[sample] > 0, -1, 0)], axis=1)
-    return t, at[:, None] * per_label, after[:, None] * per_label
+    return t, sample, at, after
 
 
 def _in_pieces(scores: PathScores, low: int, high: int) -> Changes:

@@ -1,0 +1,273 @@
+"""CostPathSVCCV: the best classifier of a whole line of costs, by exact cross-validated step functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+
+from paretoclf.checks import Array, Mask, check_pair, keep
+from paretoclf.costs import Costs
+from paretoclf.cross_validation import Rows, cross_validated_surface
+from paretoclf.errors import InputError
+from paretoclf.estimators.base import Problem, class_factors
+from paretoclf.estimators.cost_path import CostPathSVC
+from paretoclf.roc.error_curve import ErrorCurve, labels_of_scores
+from paretoclf.roc.error_surface import ErrorSurface
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreCurve:
+    """A mean score of folds as an exact step function of t.
+
+    Attributes
+    ----------
+    t : array of shape (k + 1,)
+        Every t at which a label changes in some fold, and the two ends; increasing.
+    at : array of shape (k + 1,)
+        Scores at ``t[j]`` itself.
+    after : array of shape (k,)
+        On the open stretches ``(t[j], t[j + 1])``.
+
+    Examples
+    --------
+    >>> from paretoclf.estimators.cost_path_cv import ScoreCurve
+    >>> curve = ScoreCurve([0.0, 0.25, 1.0], [0.5, 0.5, 0.8], [0.5, 0.8])
+    >>> curve(0.25), curve(0.5), curve.best()
+    (0.5, 0.8, (0.625, 0.8))
+    """
+
+    t: Array
+    at: Array
+    after: Array
+
+    def __post_init__(self) -> None:
+        keep(self, "t", "at", "after")
+
+    def __repr__(self) -> str:
+        t, score = self.best()
+        return f"ScoreCurve({self.t.size - 2} changes, best {score:.4f} at t = {t:.6g})"
+
+    def __call__(self, t: float) -> float:
+        """Score at t."""
+        if not self.t[0] <= t <= self.t[-1]:
+            raise InputError(f"t must lie in [{self.t[0]:g}, {self.t[-1]:g}], got {t!r}")
+        j = int(np.searchsorted(self.t, t))
+        return float(self.at[j] if self.t[j] == t else self.after[j - 1])
+
+    def best(self) -> tuple[float, float]:
+        """Middle of the longest interval with the largest score, and that score."""
+        cells = np.empty(2 * self.t.size - 1)
+        cells[::2], cells[1::2] = self.at, self.after
+        largest = cells == cells.max()
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], largest, [False]])))
+        first, last = edges[::2], edges[1::2] - 1
+        start, stop = self.t[first // 2], self.t[(last + 1) // 2]
+        j = int(np.argmax(stop - start))
+        return float(0.5 * (start[j] + stop[j])), float(cells.max())
+
+
+class CostPathSVCCV(CostPathSVC):
+    """`CostPathSVC` with the best classifier of its line, chosen by cross-validation, as `LassoCV` chooses a penalty.
+
+    Held-out labels change at finitely many t, all of which are known: no grid is searched, and no better t is missed.
+    The costs at which a support vector machine is trained best are in general not those at which it is used.
+
+    Parameters
+    ----------
+    C, start, stop, kernel, gamma, bandwidth
+        As for `CostPathSVC`. The bandwidth of ``gamma="scale"`` is that of all samples. With ``start=(0, 0)`` and
+        ``stop=(1, 1)`` the total is chosen instead of the asymmetry.
+    costs : pair (C_plus, C_minus), optional
+        Costs of a miss and of a false alarm where the classifier is used: the t with the smallest held-out cost is
+        taken. Default: (1, 1), the fewest errors.
+    scoring : str or callable, optional
+        In place of costs: a scorer of labels, by its name in scikit-learn or ``scorer(estimator, X, y)``, such as
+        ``"balanced_accuracy"`` or ``"f1"``. The mean over the folds is maximised.
+    cv : int, splitter or iterable of (train, test), optional
+        As everywhere in scikit-learn; by default 5 stratified folds.
+    class_weight : dict or "balanced", optional
+        Factors of the costs of the classes, of those of training and of those that are minimised.
+    n_jobs : int, optional
+        Processes at work on the folds. The result does not depend on it.
+
+    Attributes
+    ----------
+    best_t_ : float
+        Where on the line.
+    best_costs_ : Costs
+        The costs there, at which the classifier was trained.
+    best_score_ : float
+        Mean score there, or minus the mean cost of a sample; on the labels that chose it, so it is optimistic.
+    errors_ : ErrorCurve
+        Held-out errors over the whole line, all folds together.
+    scores_ : ScoreCurve or None
+        The mean score over the whole line, if scoring was given.
+    path_, solution_, t_, costs_, classes_, coef_, intercept_, n_features_in_, feature_names_in_
+        Of the path of all samples, as for `CostPathSVC`.
+
+    Raises
+    ------
+    InputError
+        If an argument is not what it must be, or a fold lacks a class in its training part.
+    DegeneratePathError
+        If a path cannot be followed, or fails its proof.
+
+    Notes
+    -----
+    `set_costs`, and ``costs=`` of `predict` and `decision_function`, take the t that is best for other costs by the
+    same held-out errors. Errors are counted: ``sample_weight`` is of training, but samples of weight 0 are left out.
+
+    References
+    ----------
+    Bach, Heckerman & Horvitz (2006), JMLR 7, section 3.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["healthy", "ill"], 30)
+    >>> X = rng.normal(size=(60, 2)) + np.where(y == "ill", 1.0, -1.0)[:, None]
+    >>> svm = pc.CostPathSVCCV(costs=(5, 1)).fit(X, y)
+    >>> round(svm.best_costs_.asymmetry, 3), round(svm.best_score_, 3)
+    (0.737, -0.167)
+    >>> pc.CostPathSVCCV(scoring="balanced_accuracy").fit(X, y).scores_
+    ScoreCurve(60 changes, best 0.9333 at t = 0.458568)
+    """
+
+    best_t_: float
+    best_costs_: Costs
+    best_score_: float
+    errors_: ErrorCurve
+    scores_: ScoreCurve | None
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        start: Any = (0.0, 2.0),
+        stop: Any = (2.0, 0.0),
+        costs: Any = None,
+        scoring: Any = None,
+        cv: Any = None,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        bandwidth: float | None = None,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            C=C,
+            start=start,
+            stop=stop,
+            costs=costs,
+            kernel=kernel,
+            gamma=gamma,
+            bandwidth=bandwidth,
+            class_weight=class_weight,
+        )
+        self.scoring = scoring
+        self.cv = cv
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Trace the line on each training part and on all samples, and choose.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `CostPathSVC`.
+
+        Returns
+        -------
+        CostPathSVCCV
+            Itself.
+        """
+        if self.scoring is not None and self.costs is not None:
+            raise InputError(f"costs must be left out where scoring is given, got {self.costs!r}")
+        problem, line = self._problem(X, y, sample_weight), self._line()
+        self._factors = class_factors(self, problem.labels)
+        folds = self._folds(problem)
+        surface = cross_validated_surface(problem, line.start, line.stop, folds, n_jobs=self.n_jobs)
+        self.errors_ = surface.curve()
+        self.scores_ = None if self.scoring is None else self._score_curve(problem, surface, folds)
+        self._trace(problem)
+        self.best_t_, self.best_costs_ = self.t_, self.costs_
+        if self.scores_ is None:
+            self.best_score_ = -self.errors_.best(self._use(self.costs))[0].objective
+        else:
+            self.best_score_ = self.scores_.best()[1]
+        return self
+
+    def _t(self, costs: Any) -> float:
+        """The t that is best for these costs; the middle of the longest interval where there are several."""
+        if costs is None and self.scores_ is not None:
+            return self.scores_.best()[0]
+        return max(self.errors_.best(self._use(costs)), key=lambda optimum: optimum.width).t
+
+    def _use(self, costs: Any) -> Costs:
+        """Costs that are minimised."""
+        given = Costs(*check_pair((1.0, 1.0) if costs is None else costs, "costs", "(C_plus, C_minus)"))
+        return Costs(given.C_plus * self._factors[1], given.C_minus * self._factors[0])
+
+    def _folds(self, problem: Problem) -> list[tuple[Rows, Rows]]:
+        """Positions among the samples of positive weight; folds that test none of these are left out."""
+        labels = problem.labels
+        position = np.full(labels.size, -1)
+        position[problem.rows] = np.arange(problem.rows.size)
+        parts = check_cv(self.cv, labels, classifier=True).split(np.zeros((labels.size, 1)), labels)
+        found = [tuple(position[part][position[part] >= 0] for part in split) for split in parts]
+        return [(train, test) for train, test in found if test.size]
+
+    def _score_curve(self, problem: Problem, surface: ErrorSurface, folds: list[tuple[Rows, Rows]]) -> ScoreCurve:
+        curves = []
+        labels = self.classes_[(problem.y > 0).astype(int)]
+        for scores, (_, test) in zip(surface.folds, folds, strict=True):
+            curves.append(
+                _scored(self.scoring, labels_of_scores(scores), problem.gram.X[test], labels[test], self.classes_)
+            )
+        t = np.unique(np.concatenate([curve.t for curve in curves]))
+        middle = 0.5 * (t[:-1] + t[1:])
+        at, after = (np.mean([[curve(float(u)) for u in v] for curve in curves], axis=0) for v in (t, middle))
+        return ScoreCurve(t, at, after)
+
+
+class _Labels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
+    """A classifier that has said already what it says: what scorers ask."""
+
+    def __init__(self, classes: Any = None, positive: Any = None) -> None:
+        self.classes_ = classes
+        self.positive = positive
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Nothing to do."""
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The labels that were given."""
+        return self.classes_[self.positive.astype(int)]
+
+
+def _scored(scoring: Any, steps: tuple[Array, Mask, Mask], X: Any, y: Any, classes: Any) -> ScoreCurve:
+    """The score of a fold along its path; each vector of labels is scored once."""
+    t, at, after = steps
+    known: dict[bytes, float] = {}
+
+    def score(positive: Mask) -> float:
+        key = np.packbits(positive).tobytes()
+        if key not in known:
+            said = _Labels(classes, positive)
+            try:
+                known[key] = float(check_scoring(said, scoring)(said, X, y))
+            except AttributeError as error:
+                raise InputError(
+                    f"scoring must be a scorer of labels, which calls predict only, got {scoring!r} ({error})"
+                ) from None
+        return known[key]
+
+    return ScoreCurve(t, np.array([score(p) for p in at]), np.array([score(p) for p in after]))

@@ -1,0 +1,129 @@
+"""CostPathSVCCV: the best t of the whole line, found again by fitting machines on a fine grid of t."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score, make_scorer
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import paretoclf as pc
+
+SCORED = "a scorer chooses the t that it likes best, whatever the classes weigh in training"
+
+
+def not_expected(estimator):
+    return {} if estimator.scoring is None else {"check_class_weight_classifiers": SCORED}
+
+
+@parametrize_with_checks(
+    [pc.CostPathSVCCV(cv=3), pc.CostPathSVCCV(cv=3, kernel="linear", scoring="balanced_accuracy")],
+    expected_failed_checks=not_expected,
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def held_out(X, y, t, bandwidth, folds):
+    """Labels of each fold by LIBSVM at the costs of t on the asymmetry line of total 2."""
+    for train, test in folds:
+        svc = SVC(C=1.0, gamma=0.5 / bandwidth**2, class_weight={1: 2 * t, -1: 2 * (1 - t)}, tol=1e-8)
+        yield test, svc.fit(X[train], y[train]).predict(X[test])
+
+
+def test_no_grid_finds_a_better_t_and_libsvm_agrees_on_the_score(gaussians):
+    X, y = gaussians(n=60, seed=3, d=2)
+    folds = list(StratifiedKFold(3).split(X, y))
+    costs = pc.CostPathSVCCV(costs=(3, 1), cv=3, bandwidth=1.0).fit(X, y)
+    mean = pc.CostPathSVCCV(scoring="balanced_accuracy", cv=3, bandwidth=1.0).fit(X, y)
+
+    for t in [costs.best_t_, mean.best_t_, *np.linspace(0.03, 0.97, 41)]:
+        said = list(held_out(X, y, t, 1.0, folds))
+        wrong = [3 * np.sum((y[k] > 0) & (p < 0)) + np.sum((y[k] < 0) & (p > 0)) for k, p in said]
+        cost = sum(wrong) / y.size
+        assert cost >= -costs.best_score_ - 1e-12
+        assert t != costs.best_t_ or cost == pytest.approx(-costs.best_score_)
+        balanced = np.mean([balanced_accuracy_score(y[k], p) for k, p in said])
+        assert mean.scores_(t) == pytest.approx(balanced, abs=1e-12)
+        assert balanced <= mean.best_score_ + 1e-12
+    assert mean.scores_(mean.best_t_) == mean.best_score_
+
+
+def test_class_weights_are_factors_of_the_costs(gaussians):
+    X, y = gaussians(n=60, seed=4, positives=0.2)
+    # A miss costs four times as much, in training and in use.
+    weighted = pc.CostPathSVCCV(class_weight={-1.0: 1.0, 1.0: 4.0}, cv=3).fit(X, y)
+    line = pc.CostPathSVCCV(stop=(8.0, 0.0), costs=(4, 1), cv=3).fit(X, y)
+    assert weighted.best_t_ == pytest.approx(line.best_t_)
+    assert weighted.best_score_ == pytest.approx(line.best_score_)
+
+
+def test_accuracy_as_scorer_is_that_of_equal_costs_where_folds_are_equal(gaussians):
+    X, y = gaussians(n=60, seed=5)
+    named = pc.CostPathSVCCV(scoring="accuracy", cv=KFold(3, shuffle=True, random_state=0)).fit(X, y)
+    called = pc.CostPathSVCCV(scoring=make_scorer(lambda a, b: np.mean(a == b)), cv=named.cv).fit(X, y)
+    counted = pc.CostPathSVCCV(cv=named.cv).fit(X, y)
+    assert named.best_score_ == pytest.approx(1 + counted.best_score_) == called.best_score_
+    for t in np.linspace(0, 1, 31):
+        assert 1 - named.scores_(t) == pytest.approx(sum(counted.errors_.counts(t)) / 60)
+
+
+def test_refit_is_the_path_of_all_samples_at_the_best_t(gaussians):
+    X, y = gaussians(n=50)
+    svm = pc.CostPathSVCCV(costs=(1, 4), cv=3).fit(X, np.where(y > 0, "b", "a"))
+    plain = pc.CostPathSVC().fit(X, y)
+    rule = plain.path_.at(svm.best_t_).classifier
+    np.testing.assert_allclose(svm.decision_function(X), rule.decision_function(X), atol=1e-9)
+    assert svm.best_costs_ == plain.path_.costs(svm.best_t_)
+    other = svm.errors_.best((4, 1))
+    assert any(o.start <= svm.set_costs((4, 1)).t_ <= o.stop for o in other)
+    assert svm.best_t_ != svm.t_
+    np.testing.assert_array_equal(svm.predict(X), svm.predict(X, costs=(4, 1)))
+    assert pickle.loads(pickle.dumps(svm)).t_ == svm.t_
+
+
+def test_the_total_is_chosen_on_a_ray(gaussians):
+    X, y = gaussians(n=50, seed=2)
+    svm = pc.CostPathSVCCV(start=(0, 0), stop=(10, 10), cv=3).fit(X, y)
+    assert svm.best_costs_.asymmetry == pytest.approx(0.5)
+    assert 0 < svm.best_costs_.total <= 20
+    pipe = make_pipeline(StandardScaler(), pc.CostPathSVCCV(cv=3))
+    assert cross_val_score(pipe, X, y, cv=3).shape == (3,)
+
+
+def test_samples_of_no_weight_are_neither_trained_on_nor_counted(gaussians):
+    X, y = gaussians(n=60)
+    weight = (np.arange(60) % 4 > 0).astype(float)
+    rows = np.flatnonzero(weight)
+    folds = list(StratifiedKFold(3).split(X, y))
+    position = np.cumsum(weight > 0) - 1
+    fewer = [tuple(position[p[weight[p] > 0]] for p in fold) for fold in folds]
+    some = pc.CostPathSVCCV(bandwidth=2.0, cv=folds).fit(X, y, weight)
+    few = pc.CostPathSVCCV(bandwidth=2.0, cv=fewer).fit(X[rows], y[rows])
+    assert some.best_t_ == few.best_t_
+    np.testing.assert_array_equal(some.errors_.false_positives, few.errors_.false_positives)
+    blank = weight.copy()
+    blank[folds[0][1]] = 0.0  # nothing left to test in the first fold
+    assert pc.CostPathSVCCV(cv=folds).fit(X, y, blank).errors_.n_plus == np.sum((blank > 0) & (y > 0))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scoring": "roc_auc"}, "scoring must be a scorer of labels"),
+        ({"scoring": "accuracy", "costs": (1, 1)}, "costs must be left out"),
+        ({"costs": (0, 0)}, "must not both be zero"),
+        ({"costs": 3}, "costs must be a pair"),
+        ({"cv": [(np.arange(12), np.arange(12, 30))]}, "must train on both classes"),
+    ],
+)
+def test_arguments_are_refused(gaussians, options, message):
+    X, y = gaussians(n=30)
+    with pytest.raises(pc.InputError, match=message):
+        pc.CostPathSVCCV(**options).fit(X, y)
