@@ -230,6 +230,7 @@ MANY_PARAMETERS = {
     "certificate.certify": "raw arrays of whoever asks, in one of several forms",
     "cross_validation.cross_validated_rocs": "a protocol of cross-validation, choice by choice",
     "estimators.cost_path_cv.CostPathSVCCV": "parameters of an estimator, by name",
+    "estimators.neyman_pearson.NeymanPearsonSVC": "parameters of an estimator, by name",
     "empirical.tradeoff.empirical_tradeoff": "a protocol of held-out samples, choice by choice",
     "exploration.explore": "a protocol of exploration, choice by choice",
     "path.tracing.trace": "one entry to four kinds of path, each with its own parameters",

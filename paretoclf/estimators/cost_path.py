@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import Array, check_pair, check_positive_number
+from paretoclf.checks import Array, Index, check_pair, check_positive_number
+from paretoclf.classifiers import Rule
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
 from paretoclf.estimators.base import BinaryClassifier, Problem, kernel_of, weights_of
@@ -101,6 +102,7 @@ class CostPathSVC(BinaryClassifier):
     solution_: Solution
     t_: float
     costs_: Costs
+    _used: Any  # a Rule
 
     def __init__(
         self,
@@ -176,11 +178,9 @@ class CostPathSVC(BinaryClassifier):
         -------
         array of shape (m,)
         """
-        X = self._samples(X)
-        if self.__sklearn_tags__().input_tags.pairwise:
-            X = X[:, self._rows]
-        solution = self.solution_ if costs is None else self.path_.at(self._t(costs))
-        return solution.classifier.decision_function(X)
+        X = self._as_trained(self._samples(X), self._rows)
+        rule = self._used if costs is None else self._rule(self.path_.at(self._t(costs)))
+        return np.asarray(rule.decision_function(X))
 
     def predict(self, X: Any, costs: Any = None) -> Any:
         """Labels of new samples.
@@ -201,13 +201,13 @@ class CostPathSVC(BinaryClassifier):
     def coef_(self) -> Array:
         """Slope, shape (1, d), linear kernel only."""
         if self.path_.gram.linear:
-            return self.solution_.classifier.w[None, :]
+            return np.asarray(self._used.w[None, :])
         raise AttributeError(f"coef_ is there for kernel='linear' only, not for kernel={self.kernel!r}")
 
     @property
     def intercept_(self) -> Array:
         """Intercept, shape (1,)."""
-        return np.array([self.solution_.classifier.b])
+        return np.array([self._used.b])
 
     def _trace(self, problem: Problem) -> Self:
         line = self._line()
@@ -219,11 +219,12 @@ class CostPathSVC(BinaryClassifier):
         X, labels = self._samples_and_labels(X, y)
         weights, rows = weights_of(self, X, labels, sample_weight)
         kernel = kernel_of(self.kernel, self.gamma, self.bandwidth, X)
-        if rows.size < labels.size:
-            X = X[rows]
-            if self.__sklearn_tags__().input_tags.pairwise:
-                X = X[:, rows]
-        return Problem(Gram(X, kernel, free_origin=True), labels[rows], weights, rows, labels)
+        gram = Gram(self._as_trained(X[rows], rows), kernel, free_origin=True)
+        return Problem(gram, labels[rows], weights, rows, labels)
+
+    def _as_trained(self, X: Any, rows: Index) -> Any:
+        """Of precomputed kernel values those against the samples that were trained on."""
+        return X[:, rows] if self.__sklearn_tags__().input_tags.pairwise else X
 
     def _line(self) -> CostLine:
         C = check_positive_number(self.C, "C")
@@ -235,7 +236,12 @@ class CostPathSVC(BinaryClassifier):
 
     def _set_t(self, t: float) -> Self:
         self.t_, self.costs_, self.solution_ = t, self.path_.costs(t), self.path_.at(t)
+        self._used = self._rule(self.solution_)
         return self
+
+    def _rule(self, solution: Solution) -> Rule:
+        """What is used of a solution."""
+        return solution.classifier
 
 
 def position(line: CostLine, costs: Any) -> float:
