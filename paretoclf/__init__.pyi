@@ -41,6 +41,7 @@ from .errors import SolveError as SolveError
 from .estimators.cost_path import CostPathSVC as CostPathSVC
 from .estimators.cost_path_cv import CostPathSVCCV as CostPathSVCCV
 from .estimators.neyman_pearson import NeymanPearsonSVC as NeymanPearsonSVC
+from .estimators.quantile import QuantileSVC as QuantileSVC
 from .exploration import Exploration as Exploration
 from .exploration import explore as explore
 from .formulations.base import NONNEGATIVE as NONNEGATIVE

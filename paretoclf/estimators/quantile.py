@@ -1,0 +1,193 @@
+"""QuantileSVC: the whole quantile path as a classifier with probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from paretoclf.checks import Array, Index, check_positive_number
+from paretoclf.errors import InputError
+from paretoclf.estimators.base import BinaryClassifier, kernel_of
+from paretoclf.gram import Gram
+from paretoclf.path.quantile import trace_quantile
+from paretoclf.path.quantile_path import QuantilePath
+from paretoclf.solution import Solution
+
+
+@dataclass(frozen=True)
+class _Problem:
+    gram: Gram
+    y: Array = field(repr=False)
+    bias: bool
+
+
+class QuantileSVC(BinaryClassifier):
+    """Quantile support vector machine at every tau, and from them the probability of the positive class.
+
+    At tau the machine labels positive what is positive with a probability of at least tau; over all tau that is an
+    estimate of the probability itself. The positives are those of the second label in sorted order, ``classes_[1]``.
+
+    Parameters
+    ----------
+    C : float
+        Inverse weight of the squared norm, ``lam = 1 / (n C)``: at tau = 1/2 both costs are C, as in ``SVC(C)``.
+    tau : float
+        In [0, 1]: that of `predict` and `decision_function`.
+    bias : bool
+        Whether a constant feature 1 is added, whose weight is part of the norm. There is no other intercept.
+    kernel, gamma, bandwidth
+        As for `CostPathSVC`.
+
+    Attributes
+    ----------
+    path_ : QuantilePath
+        Every solution; ``path_.proof`` proves it.
+    solution_ : Solution
+        The one at tau, with its certificate.
+    tau_ : float
+        The tau that is set.
+    lam_ : float
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Raises
+    ------
+    InputError
+        If an argument is not what it must be.
+    DegeneratePathError
+        If the path cannot be followed, or fails its proof.
+
+    Notes
+    -----
+    The probability of a sample is the length of the set of tau at which it is labelled positive. Where its label
+    changes once along the path, that is the tau of the change, and more than 1/2 exactly where it is positive at
+    tau = 1/2. Where it changes more often (`crossings` counts) the set is not an interval, its length is a convention,
+    and `predict` need not be the more probable label. Scores are those of one tau, probabilities of all: the two need
+    not rank samples alike.
+
+    References
+    ----------
+    Yu et al., section 3 and Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["healthy", "ill"], 30)
+    >>> X = rng.normal(size=(60, 2)) + np.where(y == "ill", 1.0, -1.0)[:, None]
+    >>> svm = pc.QuantileSVC().fit(X, y)
+    >>> svm.predict_proba([[-1.0, -1.0], [0.0, 0.0], [1.0, 1.0]]).round(2)
+    array([[0.95, 0.05],
+           [0.64, 0.36],
+           [0.11, 0.89]])
+    """
+
+    path_: QuantilePath
+    solution_: Solution
+    tau_: float
+    lam_: float
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        tau: float = 0.5,
+        bias: bool = True,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        bandwidth: float | None = None,
+    ) -> None:
+        self.C = C
+        self.tau = tau
+        self.bias = bias
+        self.kernel = kernel
+        self.gamma = gamma
+        self.bandwidth = bandwidth
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Trace the path from tau = 0 to tau = 1.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n, d)
+            Samples; for ``kernel="precomputed"`` their kernel values, shape (n, n).
+        y : array of shape (n,)
+            Labels of two classes.
+
+        Returns
+        -------
+        QuantileSVC
+            Itself.
+        """
+        X, labels = self._samples_and_labels(X, y)
+        if not isinstance(self.bias, bool | np.bool_):
+            raise InputError(f"bias must be True or False, got {self.bias!r}")
+        gram = Gram(X, kernel_of(self.kernel, self.gamma, self.bandwidth, X))
+        self.lam_ = 1.0 / (labels.size * check_positive_number(self.C, "C"))
+        self.path_ = trace_quantile(_Problem(gram, labels, bool(self.bias)), (0, 1), self.lam_, progress=False)
+        return self.set_tau(self.tau)
+
+    def set_tau(self, tau: float) -> Self:
+        """Use the classifier of another tau, in O(n).
+
+        Parameters
+        ----------
+        tau : float
+            In [0, 1].
+
+        Returns
+        -------
+        QuantileSVC
+            Itself, with other ``solution_`` and ``tau_``.
+        """
+        check_is_fitted(self, "path_")
+        self.solution_ = self.path_.at(tau)
+        self.tau_ = float(tau)
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores f at tau.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        X = self._samples(X)
+        return self.solution_.classifier.decision_function(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of both classes, whatever tau is set.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m, 2)
+        """
+        X = self._samples(X)
+        positive = self.path_.conditional_probability(X).probability
+        return np.column_stack([1.0 - positive, positive])
+
+    def crossings(self, X: Any) -> Index:
+        """How often the label of each sample changes along the path: at most once where its probability is a tau.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (m, d)
+
+        Returns
+        -------
+        int array of shape (m,)
+        """
+        X = self._samples(X)
+        return self.path_.conditional_probability(X).crossings
