@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_validate
@@ -181,3 +182,11 @@ def test_tools_of_scikit_learn(gaussians):
     np.testing.assert_array_equal(again.decision_function(X), search.best_estimator_.decision_function(X))
     np.testing.assert_array_equal(again[-1].predict(X, costs=(1, 3)), search.best_estimator_[-1].predict(X, (1, 3)))
     assert clone(pipe)[-1].get_params() == pipe[-1].get_params()
+
+
+def test_costs_are_routed_through_a_pipeline(gaussians):
+    X, y = gaussians(n=60)
+    with config_context(enable_metadata_routing=True):
+        pipe = make_pipeline(StandardScaler(), pc.CostPathSVC().set_predict_request(costs=True)).fit(X, y)
+        few, many = (int((pipe.predict(X, costs=costs) > 0).sum()) for costs in [(1, 50), (50, 1)])
+    assert few < many

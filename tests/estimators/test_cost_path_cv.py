@@ -127,3 +127,11 @@ def test_arguments_are_refused(gaussians, options, message):
     X, y = gaussians(n=30)
     with pytest.raises(pc.InputError, match=message):
         pc.CostPathSVCCV(**options).fit(X, y)
+
+
+def test_precomputed_values_and_several_processes(gaussians):
+    X, y = gaussians(n=50)
+    linear = pc.CostPathSVCCV(kernel="linear", cv=3, costs=(3, 1), n_jobs=2).fit(X, y)
+    given = pc.CostPathSVCCV(kernel="precomputed", cv=3, costs=(3, 1)).fit(X @ X.T, y)
+    assert linear.best_t_ == pytest.approx(given.best_t_)
+    np.testing.assert_allclose(linear.decision_function(X), given.decision_function(X @ X.T), atol=1e-8)

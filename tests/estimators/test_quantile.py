@@ -10,7 +10,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import paretoclf as pc
 
-
 RANKS = "scores are those of one tau, probabilities of all: they do not rank samples alike"
 
 
