@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from paretoclf.empirical.nested import NestedRoc
@@ -15,6 +16,7 @@ from paretoclf.roc import RocCurve
 #: Curves this good live in the corner of the picture, which is then enlarged.
 CROWDED = 0.95
 CORNER = 0.15
+SHADE = "#fdf3dc"
 
 
 def roc_figure(curves: Mapping[str, RocCurve], nested: Mapping[str, NestedRoc], title: str) -> Figure:
@@ -45,8 +47,15 @@ def roc_figure(curves: Mapping[str, RocCurve], nested: Mapping[str, NestedRoc], 
             legend.remove()
         inset.set(xlim=(-0.003, CORNER), ylim=(1 - CORNER, 1.003), xlabel="", ylabel="", aspect="auto")
         inset.tick_params(labelsize="small")
-        ax.indicate_inset_zoom(inset, edgecolor="0.5")
+        _mark_corner(ax, inset)
     return figure
+
+
+def _mark_corner(ax: Axes, inset: Axes) -> None:
+    """Tell by a shade, not by lines that could be curves, which part of a picture its inset enlarges."""
+    ax.axhspan(1 - CORNER, 1.003, 0, (CORNER + 0.01) / 1.02, facecolor=SHADE, edgecolor="none", zorder=-1)
+    inset.set_facecolor(SHADE)
+    inset.set_title("the shaded corner, enlarged", fontsize="small", pad=3)
 
 
 _CHOSEN = {"intercept": "the threshold", "asymmetry": "t", "both": "both"}

@@ -1,5 +1,6 @@
 """Figures. Each is an object that holds what it shows, in the manner of scikit-learn's Display objects."""
 
+from paretoclf.plotting.boundary import BoundaryDisplay as BoundaryDisplay
 from paretoclf.plotting.empirical import EmpiricalDisplay as EmpiricalDisplay
 from paretoclf.plotting.errors import ErrorCurveDisplay as ErrorCurveDisplay
 from paretoclf.plotting.exploration import ExplorationDisplay as ExplorationDisplay

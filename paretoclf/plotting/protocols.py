@@ -229,6 +229,32 @@ class Hulls(Protocol):
     def outline(self, sign: int) -> Array: ...
 
 
+@runtime_checkable
+class TrainedRule(Protocol):
+    """What is drawn of a `Classifier`: the decision function of a 2C-SVM and what it was trained on."""
+
+    @property
+    def gram(self) -> Gram: ...
+    @property
+    def y(self) -> Array: ...
+    @property
+    def caps(self) -> Array: ...
+    @property
+    def alpha(self) -> Array: ...
+    @property
+    def b_at_origin(self) -> float: ...
+    @property
+    def training_scores(self) -> Array: ...
+    def decision_function(self, X: Any) -> Array: ...
+
+
+class Trainer(Protocol):
+    """What has such a rule: a `Solution`."""
+
+    @property
+    def classifier(self) -> Any: ...
+
+
 class Curve(Protocol):
     """What is drawn of a `TradeoffCurve`."""
 

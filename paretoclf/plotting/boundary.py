@@ -1,0 +1,148 @@
+"""The picture of one classifier: samples, decision boundary, margins, and the sets L, M and R."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from paretoclf.checks import Array, Mask, what_it_is
+from paretoclf.errors import InputError
+from paretoclf.plotting.base import NEGATIVE, POSITIVE, Display, new_axes, plain
+from paretoclf.plotting.protocols import TrainedRule, Trainer
+from paretoclf.plotting.slices import Slice, points_of
+from paretoclf.solution import sides
+from paretoclf.tolerances import SCORE_TIE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_GRID = 201
+
+
+@dataclass(eq=False)
+class BoundaryDisplay(Display):
+    """A classifier over two features: where f = 0, where f = 1 and f = -1, and the samples by class and set.
+
+    Of samples with more than two features a plane is shown, and their score on it: the samples themselves are where
+    they fall on the plane, which need not be on their side of the boundary. The title says so.
+
+    Parameters
+    ----------
+    rule : Classifier
+        Of a `Solution` of the 2C-SVM, with its samples, caps and multipliers.
+    features : pair of int, optional
+        The two features to show, the others at their mean. Default: both of two; of more, the two leading principal
+        directions, through the mean.
+    feature_names : sequence of str, optional
+        Default x1, x2, ...
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+
+    Raises
+    ------
+    InputError
+        If there are no two features, or features or feature_names do not fit them, or a solution has no caps.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> from paretoclf.plotting import BoundaryDisplay
+    >>> svm = pc.TwoCSVM([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [1.0, 2.0]], [-1, -1, 1, 1])
+    >>> display = BoundaryDisplay.from_solution(pc.trace(svm, (0, 0), (1, 1)).at(1.0))
+    >>> display.slice.names  # display.plot() draws it
+    ('x1', 'x2')
+    """
+
+    rule: TrainedRule
+    features: Sequence[int] | None = None
+    feature_names: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        self.slice = Slice.through(self.rule.gram, self.features, self.feature_names)
+
+    @classmethod
+    def from_solution(
+        cls,
+        solution: Trainer,
+        features: Sequence[int] | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> Self:
+        """Make the display of a solution: `path.at(t)`, or one of a solver."""
+        rule = getattr(solution, "classifier", None)
+        if not isinstance(rule, TrainedRule):
+            raise InputError(f"solution must be one of a 2C-SVM, with its samples and caps, got {what_it_is(solution)}")
+        return cls(rule, features, feature_names)
+
+    def sets(self) -> dict[str, Mask]:
+        """Which samples are in L, M and R: three masks of shape (n,)."""
+        rule = self.rule
+        left, right = sides(rule.y, rule.caps, rule.alpha, rule.training_scores + rule.b_at_origin)
+        return {"L": left, "M": ~(left | right), "R": right}
+
+    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
+        """Draw it, with the legend beside the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; default: a new figure.
+        title : str, optional
+            Title of the axes.
+
+        Returns
+        -------
+        BoundaryDisplay
+            This object, with `ax_` and `figure_`.
+        """
+        ax = new_axes(ax, 8.2, 5.2)
+        X, y = self.rule.gram.X, self.rule.y
+        first, second = self.slice.grid(X, _GRID)
+        scores = self.rule.decision_function(self.slice.samples(points_of(first, second))).reshape(_GRID, _GRID)
+        ax.contourf(first, second, scores, levels=[-np.inf, 0.0, np.inf], colors=[NEGATIVE, POSITIVE], alpha=0.07)
+        for level, color, style, label in _LEVELS:
+            # Where w = 0 all scores are the same but for rounding, of which there is no boundary.
+            if min(level - scores.min(), scores.max() - level) > SCORE_TIE * np.abs(scores).max():
+                ax.contour(first, second, scores, levels=[level], colors=[color], linestyles=[style], linewidths=1.4)
+                ax.plot([], [], color=color, linestyle=style, linewidth=1.4, label=label)
+        self._samples(ax, self.slice.place(X), y)
+        ax.set(xlabel=plain(self.slice.names[0]), ylabel=plain(self.slice.names[1]))
+        ax.set(xlim=first[[0, -1]], ylim=second[[0, -1]])
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small")
+        if title is None and not self.slice.whole:
+            title = "scores on this plane; samples projected on it"
+        return self._drawn(ax, title)
+
+    def _samples(self, ax: Axes, at: Array, y: Array) -> None:
+        for name, mask in self.sets().items():
+            for sign, called, color, marker in ((1, "positive", POSITIVE, "o"), (-1, "negative", NEGATIVE, "s")):
+                mine = at[mask & (y == sign)]
+                if not mine.size:
+                    continue
+                meaning, size, face, edge = _LOOKS[name]
+                text, order = f"{called}, in {name} ({meaning}): {len(mine)}", 3 if name == "M" else 2
+                ax.scatter(
+                    mine[:, 0], mine[:, 1], s=size, marker=marker, facecolor=face or color, edgecolor=edge or color,
+                    zorder=order, label=text,
+                )  # fmt: skip
+
+
+_LEVELS = (
+    (0.0, "black", "-", "boundary, f = 0"),
+    (1.0, POSITIVE, "--", "margin of the positives, f = 1"),
+    (-1.0, NEGATIVE, "--", "margin of the negatives, f = -1"),
+)
+#: Meanings, sizes, faces and edges ("": the colour of the class): what holds the boundary up is full, the rest hollow.
+_LOOKS = {
+    "L": ("margin violated", 18, "", ""),
+    "M": ("on the margin", 46, "", "black"),
+    "R": ("beyond it", 14, "none", ""),
+}
