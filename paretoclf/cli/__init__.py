@@ -61,6 +61,10 @@ def _run(args: argparse.Namespace) -> int:
         from paretoclf.cli.explore import run_explore
 
         return run_explore(args)
+    if args.command == "page":
+        from paretoclf.cli.page import run_page
+
+        return run_page(args)
     if args.command == "tradeoff":
         from paretoclf.cli.tradeoff import run_tradeoff
 

@@ -47,6 +47,18 @@ examples:
   paretoclf explore twonorm --n 150 --costs 5 1 --out explored
   paretoclf explore patients.csv --label diagnosis --positive M --costs 10 1 --prior 0.01 --json > report.json"""
 
+PAGE = """\
+Write one HTML file to play with: a slider along the asymmetry line C_plus + C_minus = TOTAL of a data set, from
+asymmetry 0.02 to 0.98, with decision boundary, margins and margin sets over two features (or the two leading
+directions), multipliers, coefficients, the optimal value with its proved bounds, the events, and the rates on samples
+that are held out. The file needs no server, no network and no other file; a keyboard can drive it."""
+
+PAGE_EXAMPLES = """\
+examples:
+  paretoclf page wdbc --features mean_radius,mean_texture --out page.html
+  paretoclf page wdbc --features mean_radius,mean_texture --kernel rbf --n 150
+  paretoclf page patients.csv --label diagnosis --positive M --held-out 0.5"""
+
 TRADEOFF = """\
 Draw the optimal trade-off curve of linear classifiers between the true negative and the true positive rate, of two
 classes of which the means and covariances count (Kim et al. 2006), in closed form. The classifiers are the same,
@@ -129,6 +141,7 @@ def build_parser(version: str) -> Parser:
     _trace(commands.add_parser("trace", **_texts("all cost-optimal SVMs of a data set", TRACE, TRACE_EXAMPLES)))
     _roc(commands.add_parser("roc", **_texts("ROC curves of a saved path on a data set", ROC, ROC_EXAMPLES)))
     _explore(commands.add_parser("explore", **_texts("one ROC curve of the cost plane", EXPLORE, EXPLORE_EXAMPLES)))
+    _page(commands.add_parser("page", **_texts("a page to play with: a slider along a path", PAGE, PAGE_EXAMPLES)))
     _tradeoff(
         commands.add_parser("tradeoff", **_texts("optimal trade-off of two classes", TRADEOFF, TRADEOFF_EXAMPLES))
     )
@@ -219,6 +232,28 @@ def _explore(parser: argparse.ArgumentParser) -> None:
     )
     model.add_argument("--repeats", type=int, default=1, metavar="R", help="partitions into outer folds; default: 1")
     _output(parser).add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
+
+
+def _page(parser: argparse.ArgumentParser) -> None:
+    _data(parser)
+    model = parser.add_argument_group("model")
+    _kernel(model)
+    model.add_argument("--total", type=float, default=2.0, metavar="C", help="C_plus + C_minus; default: 2")
+    model.add_argument(
+        "--standardize",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="scale features to mean 0 and variance 1 on the samples that are traced; default: yes",
+    )
+    model.add_argument(
+        "--held-out",
+        type=float,
+        default=0.3,
+        metavar="SHARE",
+        help="of the samples, for the rates; 0: none; default: 0.3",
+    )
+    output = _output(parser)
+    output.add_argument("--out", default="page.html", metavar="FILE.html", help="the file; default: page.html")
 
 
 def _tradeoff(parser: argparse.ArgumentParser) -> None:

@@ -142,6 +142,15 @@ class TracedPath(Protocol):
     def slope(self, t: float, /) -> Array: ...
 
 
+class Stored(TracedPath, Protocol):
+    """What a page has of a `Path` or a `QuantilePath`: what it stores, and what it says of samples."""
+
+    @property
+    def pieces(self) -> Any: ...
+    def scores(self, X: Any) -> Any: ...
+    def error_curve(self, X: Any, y: Any) -> Any: ...
+
+
 @runtime_checkable
 class OfMargins(Protocol):
     """What is drawn of a `MarginPath`, along which neither multipliers nor coefficients move."""

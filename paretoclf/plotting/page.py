@@ -1,0 +1,134 @@
+"""A page to play with: a path as one HTML file, exact at every t, since everything is affine between its knots.
+
+The file holds what the path stores, and a small script that interpolates it: it needs no server, no network and no
+other file. Scores over the plane are a matrix, points of a grid by knots; it is nearly of low rank, and is stored as
+two thin ones.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.costs import CostLine, Costs
+from paretoclf.errors import InputError
+from paretoclf.plotting.protocols import Stored
+from paretoclf.plotting.slices import Slice, points_of
+from paretoclf.resume import replacing
+
+#: Points of the grid along either axis: of an affine score the corners say all.
+_AFFINE, _CURVED = 2, 33
+#: What is left out of the curved scores over the plane, as a share of the largest: less than a screen shows.
+_UNSEEN = 1e-4
+_DIGITS = 6  # of their shapes
+
+
+def write_page(path: Stored, file: str | os.PathLike[str], X: Any = None, y: Any = None, **options: Any) -> None:
+    """Write a path as a page; see `Path.page`, which has the options, too."""
+    out = Path(file)
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"file must end in .html, got {os.fspath(file)!r}")
+    if (X is None) != (y is None):
+        raise InputError("X and y must be given together, or neither")
+    data = page_data(path, X, y, **options)
+    # A "</script>" in a name would end the block; "<" within JSON strings may as well be written as an escape.
+    text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    template = files("paretoclf.plotting").joinpath("page.html").read_text(encoding="utf-8")
+    try:
+        with replacing(out) as temporary:
+            temporary.write_text(template.replace("__DATA__", text, 1), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error.strerror})") from None
+
+
+def page_data(
+    path: Stored,
+    X: Any = None,
+    y: Any = None,
+    *,
+    features: Sequence[int] | None = None,
+    feature_names: Sequence[str] | None = None,
+    title: str | None = None,
+    rates: str = "given samples",
+) -> dict[str, Any]:
+    """What a page has of a path: its pieces, their proof, and where samples and scores are in the plane."""
+    P, proof, gram = path.pieces, path.proof, path.gram
+    cut = Slice.through(gram, features, feature_names)
+    ends = [float(P.t[0]), float(P.t[-1])]
+    d = gram.X.shape[1]
+    linear = bool(gram.linear)
+    slopes = np.stack([path.slope(float(t)) for t in P.t]) if linear else None
+    data: dict[str, Any] = {
+        "title": title or repr(path),
+        "parameter": path.parameter,
+        "t": P.t,
+        **{name: getattr(P, name) for name in ("state", "changes", "ptr", "index", "a0", "a1", "value")},
+        **_intercepts(path, slopes),
+        "caps": [path.caps(t) for t in ends],
+        "costs": _costs(path),
+        "w": slopes,
+        "feature_names": [f"x{j + 1}" for j in range(d)] if feature_names is None else [str(n) for n in feature_names],
+        "dual": proof.duals,
+        "gaps": proof.gaps,
+        "gap": proof.gap,
+        "y": path.y.astype(int),
+        "at": cut.place(gram.X),
+        "names": cut.names,
+        "whole": cut.whole,
+        "grid": _grid(path, cut, _AFFINE if linear else _CURVED),
+        "roc": None,
+    }
+    if X is not None:
+        errors = path.error_curve(X, y)
+        data["roc"] = {"name": rates, "t": errors.t, "fpr": errors.fpr, "fnr": errors.fnr}
+    return {name: _plain(value) for name, value in data.items()}
+
+
+def _intercepts(path: Stored, slopes: Array | None) -> dict[str, Array]:
+    """Intercepts at both ends of each piece, of the features as they were given."""
+    P = path.pieces
+    if slopes is None or path.gram.origin is None:
+        return {"b0": P.b0, "b1": P.b1}
+    move = slopes @ path.gram.origin
+    return {"b0": P.b0 - move[:-1], "b1": P.b1 - move[1:]}
+
+
+def _costs(path: Stored) -> list[list[float]] | None:
+    """C_plus and C_minus at both ends; None where there are none, or other ones for each sample."""
+    line = getattr(path, "line", None)
+    if not isinstance(line, CostLine) or not isinstance(line.start, Costs) or not isinstance(line.stop, Costs):
+        return None
+    return [list(line.start), list(line.stop)]
+
+
+def _grid(path: Stored, cut: Slice, size: int) -> dict[str, Any]:
+    """Scores over the plane: ``shapes @ start`` at the beginning of each piece, ``shapes @ end`` at its end."""
+    first, second = cut.grid(path.gram.X, size)
+    scores = path.scores(cut.samples(points_of(first, second)))
+    both = np.concatenate([scores.start, scores.end], axis=1)
+    largest = np.abs(both).max(initial=0.0)
+    U, s, V = np.linalg.svd(both, full_matrices=False)
+    V *= s[:, None]
+    if size > _AFFINE:
+        # Each entry is off by at most the largest singular value that is left out.
+        kept = max(1, int((s > _UNSEEN * largest).sum()))
+        U, V = U[:, :kept].round(_DIGITS), V[:kept]
+        if largest > 0.0:
+            V = V.round(_DIGITS - int(np.floor(np.log10(largest))) - 1)
+    start, end = np.split(V, 2, axis=1)
+    return {"x": first, "y": second, "shapes": U, "start": start, "end": end}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
