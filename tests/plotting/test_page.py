@@ -111,14 +111,19 @@ console.log(JSON.stringify([times.map(t => ({...path.at(t), grid: path.grid(t), 
 """
 
 
+def played(file, times):
+    """What the script of a page says at these t, and its events."""
+    page = scripts_of(file)
+    sent = json.dumps([page.texts["data"], page.texts["path"], list(times)])
+    done = subprocess.run([NODE, "-e", RUN], input=sent, capture_output=True, text=True, timeout=60, check=True)
+    return json.loads(done.stdout)
+
+
 @pytest.mark.skipif(NODE is None, reason="no node on this machine")
 def test_the_script_interpolates_as_the_path_does(made):
     path, Z, z, file = made
-    page = scripts_of(file)
-    sent = json.dumps([page.texts["data"], page.texts["path"], [0.0, *times(), *path.breakpoints[3:6], 1.0]])
-    done = subprocess.run([NODE, "-e", RUN], input=sent, capture_output=True, text=True, timeout=60, check=True)
-    points, events = json.loads(done.stdout)
-    d = json.loads(page.texts["data"])
+    points, events = played(file, [0.0, *times(), *path.breakpoints[3:6], 1.0])
+    d = json.loads(scripts_of(file).texts["data"])
     for point in points:
         t = point["t"]
         solution = path.at(t)
@@ -136,6 +141,40 @@ def test_the_script_interpolates_as_the_path_does(made):
             off = 1e-9 if d["w"] is not None else 1e-3
             np.testing.assert_allclose(point["grid"], scores, atol=off * np.abs(scores).max() + 1e-9)
     assert [tuple(each.values()) for each in events] == [tuple(vars(each).values()) for each in path.events]
+
+
+DEGENERATE = {
+    "out of the origin": ([[0, 0], [1, 2], [3, 1], [2, 2]], [-1, -1, 1, 1], (0, 0), (2, 1)),
+    "axis to axis": ([[0, 0], [1, 2], [3, 1], [2, 2]], [-1, -1, 1, 1], (0, 1), (1, 0)),
+    "both labels on one point": ([[0, 0], [0, 0], [1, 1], [1, 1], [0, 0]], [-1, 1, 1, 1, -1], (0.2, 1), (1, 0.2)),
+    "a constant feature": ([[0, 5], [1, 5], [2, 5], [3, 5]], [-1, 1, -1, 1], (0.2, 1), (1, 0.2)),
+    "one sample of a class": ([[0, 0], [1, 1], [0, 3], [2, 0], [1, 0.5]], [1, -1, -1, -1, -1], (0.1, 2), (4, 0.1)),
+}
+
+
+@pytest.mark.skipif(NODE is None, reason="no node on this machine")
+@pytest.mark.parametrize("case", DEGENERATE)
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.0)])
+def test_degenerate_paths(case, kernel, tmp_path):
+    X, y, start, stop = DEGENERATE[case]
+    path = pc.trace(pc.TwoCSVM(X, y, kernel=kernel), start, stop)
+    path.page(tmp_path / "page.html")
+    for point in played(tmp_path / "page.html", [0.0, *times(6), 1.0])[0]:
+        np.testing.assert_allclose(point["alpha"], path.alpha(point["t"]), atol=1e-12)
+        assert point["value"] == pytest.approx(path.value(point["t"]), rel=1e-12, abs=1e-12)
+        assert point["rates"] is None
+        assert np.isfinite(point["grid"]).all()
+
+
+@pytest.mark.skipif(NODE is None, reason="no node on this machine")
+def test_costs_of_samples_are_not_called_costs_of_classes(gaussians, tmp_path):
+    X, y = gaussians(n=12, d=2)
+    costs = np.linspace(0.5, 1.5, 12)
+    path = pc.trace(pc.TwoCSVM(X, y), pc.SampleCosts(costs), pc.SampleCosts(costs[::-1]))
+    path.page(tmp_path / "page.html")
+    for point in played(tmp_path / "page.html", times(6))[0]:
+        np.testing.assert_allclose(point["alpha"], path.alpha(point["t"]), atol=1e-12)
+        assert point["costs"] is None
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no browser on this machine")
