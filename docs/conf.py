@@ -39,3 +39,12 @@ def _statements() -> None:
 
 
 _statements()
+
+
+def setup(app):
+    """Leave out what scikit-learn writes into every estimator: its text points into its own glossary."""
+
+    def skip(app, what, name, obj, skip, options):
+        return True if name.startswith("set_") and name.endswith("_request") else skip
+
+    app.connect("autodoc-skip-member", skip)

@@ -49,7 +49,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     classes_ : array of shape (2,)
         The two labels, sorted: that of the negatives, that of the positives.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of str, one for each feature
         If X was a frame.
     """
 

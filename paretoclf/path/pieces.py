@@ -14,7 +14,7 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
-from paretoclf.proof import LineProof
+from paretoclf.proof import LineProof, bernstein
 from paretoclf.proof.exact import ExactBounds
 from paretoclf.samples import squares
 from paretoclf.solution import Solution
@@ -340,7 +340,9 @@ def settle_values(path: OnPieces) -> None:
     """
     proof, value = path.proof, path.pieces.value
     off = proof.residuals["value"]
-    which = np.flatnonzero((off > BOUND_ROUNDING) & (off * proof.sizes.max(axis=1) <= path._value_rounding()))
+    stored = bernstein.of_value(value)
+    outside = np.maximum(proof.duals - stored, stored - proof.duals - proof.gaps).max(axis=1)
+    which = np.flatnonzero((off > BOUND_ROUNDING) & (outside <= path._value_rounding()))
     if which.size == 0:
         return
     start, middle, end = proof.duals[which].T
