@@ -111,6 +111,7 @@ CASES = [
 ]  # fmt: skip
 
 #: Public classes without a case: those that hold no arrays, and those that only our own functions make.
+ESTIMATORS = {"CostPathSVC", "CostPathSVCCV", "NeymanPearsonSVC", "QuantileSVC"}
 NO_ARRAYS = {
     "Costs", "CostLine", "Distances", "RBF", "Linear", "Polynomial", "Range", "Rule", "Rate", "GaussianRate",
     "ChebyshevRate", "KLRate", "StudentRate", "ScaleMixtureRate", "NuStar", "Certificate", "Formulation",
@@ -181,6 +182,19 @@ def test_the_callers_arrays_stay_the_callers(make, arguments):
     np.testing.assert_equal(numbers(made), before)
 
 
+@pytest.mark.parametrize("estimator", sorted(ESTIMATORS))
+def test_what_an_estimator_was_fitted_to_stays_the_callers(estimator):
+    """A constructor keeps its parameters as they are, as scikit-learn's do; what is fitted keeps copies."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1, 1], 30)
+    mine, new = rng.normal(size=(60, 2)) + y[:, None], rng.normal(size=(20, 2))
+    options = {"alpha": 0.3, "delta": 0.5, "random_state": 0} if estimator == "NeymanPearsonSVC" else {}
+    fitted = getattr(pc, estimator)(**options).fit(mine, labels := y.copy())
+    before = fitted.decision_function(new)
+    scribble(mine), scribble(labels)
+    np.testing.assert_array_equal(fitted.decision_function(new), before)
+
+
 def test_every_public_class_has_a_case():
     public = {name for name in dir(pc) if isinstance(getattr(pc, name), type)} - {"Any"}
     public -= {name for name in public if issubclass(getattr(pc, name), BaseException)}
@@ -189,7 +203,9 @@ def test_every_public_class_has_a_case():
         for make, _ in CASES
         if inspect.isclass(getattr(make, "__self__", make))
     }
-    assert public - tried - NO_ARRAYS - MADE_BY_US - {"SampleFormulation", "ErrorMap"} == set()
+    assert (
+        public - tried - NO_ARRAYS - MADE_BY_US - ESTIMATORS - {"SampleFormulation", "ErrorMap", "SuiteReport"} == set()
+    )
 
 
 def test_predictions_survive_standardising_in_place():
