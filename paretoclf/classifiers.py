@@ -166,8 +166,63 @@ class RandomisedRule:
         return np.where(check_rng(rng).random(first.size) < self.share, second, first)
 
 
-@dataclass(frozen=True)
-class KernelRule(Rule):
+class GramRule(Rule):
+    """A rule of training samples, ``f(x) = sum_i coef_i k(x_i, x) + b``, whatever its coefficients are made of.
+
+    Attributes
+    ----------
+    gram : Gram
+        Training samples and kernel.
+    coef : array of shape (n,)
+        Coefficients of the samples, signs included.
+    b_at_origin : float
+        Intercept of features as the Gram measures them; `b` unless they lie far from 0.
+    slope : array of shape (d,) or None
+        w, where it was computed apart from the coefficients (a Gram with features).
+    """
+
+    gram: Gram
+    coef: Array
+    b_at_origin: float
+    slope: Array | None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(b={self.b!r})"
+
+    @property
+    def w(self) -> Array:
+        """Slope in the features, shape (d,): of the samples (linear kernel), or those that ``low_rank`` made."""
+        return gram_slope(self.gram, self.coef) if self.slope is None else self.slope
+
+    @property
+    def b(self) -> float:  # type: ignore[override]  # computed, where the base has a number
+        """Intercept."""
+        return self.gram.intercept(self.b_at_origin, lambda: self.w)
+
+    @property
+    def b_interval(self) -> tuple[float, float]:
+        """All optimal intercepts; the two ends are equal when b is unique."""
+        low, high = self.interval_at_origin
+        return self.gram.intercept(low, lambda: self.w), self.gram.intercept(high, lambda: self.w)
+
+    @property
+    def interval_at_origin(self) -> tuple[float, float]:
+        """All optimal intercepts of features as the Gram measures them."""
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores f of shape (m,).
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+            New samples; for a precomputed kernel their values against the training samples, shape (m, n).
+        """
+        return gram_scores(self.gram, self.coef, self.slope, self.b_at_origin, X)
+
+
+@dataclass(frozen=True, repr=False)
+class KernelRule(GramRule):
     """``f(x) = sum_i coef_i k(x_i, x) + b``.
 
     Parameters
@@ -194,33 +249,9 @@ class KernelRule(Rule):
         keep(self, "coef", "slope")
 
     @property
-    def w(self) -> Array:
-        """Slope in the features, shape (d,): of the samples (linear kernel), or those that ``low_rank`` made."""
-        return gram_slope(self.gram, self.coef) if self.slope is None else self.slope
-
-    def __repr__(self) -> str:
-        return f"KernelRule(b={self.b!r})"
-
-    @property
-    def b(self) -> float:  # type: ignore[override]  # computed, where the base has a number
-        """Intercept."""
-        return self.gram.intercept(self.b_at_origin, lambda: self.w)
-
-    @property
-    def b_interval(self) -> tuple[float, float]:
-        """All optimal intercepts; the two ends are equal when b is unique."""
-        low, high = (self.b_at_origin, self.b_at_origin) if self.interval is None else self.interval
-        return self.gram.intercept(low, lambda: self.w), self.gram.intercept(high, lambda: self.w)
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores f of shape (m,).
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-            New samples; for a precomputed kernel their values against the training samples, shape (m, n).
-        """
-        return gram_scores(self.gram, self.coef, self.slope, self.b_at_origin, X)
+    def interval_at_origin(self) -> tuple[float, float]:
+        """All optimal intercepts of features as the Gram measures them."""
+        return (self.b_at_origin, self.b_at_origin) if self.interval is None else self.interval
 
 
 @dataclass(frozen=True)

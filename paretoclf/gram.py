@@ -123,6 +123,10 @@ class Gram:
         """The b of ``w . x + b``, from that of ``w . (x - origin) + b``; w is a function of no arguments."""
         return float(b) if self.origin is None else float(b - w() @ self.origin)
 
+    def at_origin(self, b: float, w: Any) -> float:
+        """The b of ``w . (x - origin) + b``, from that of ``w . x + b``; w is a function of no arguments."""
+        return float(b) if self.origin is None else float(b + w() @ self.origin)
+
     @property
     def pivots(self) -> Index | None:
         """With ``low_rank``, the samples whose kernel columns span the features."""

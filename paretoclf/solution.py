@@ -11,7 +11,7 @@ import numpy as np
 
 from paretoclf.certificate import Certificate, certify_many, certify_precisely
 from paretoclf.checks import Array, Mask, keep
-from paretoclf.classifiers import Rule, gram_scores, gram_slope
+from paretoclf.classifiers import GramRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.evidence import Condition, DualityTable
@@ -21,8 +21,8 @@ from paretoclf.tolerances import FLAT
 from paretoclf.units import balanced_units
 
 
-@dataclass(frozen=True)
-class Classifier(Rule):
+@dataclass(frozen=True, repr=False)
+class Classifier(GramRule):
     """The decision function of a 2C-SVM, ``f(x) = sum_i y_i alpha_i k(x_i, x) + b``; +1 exactly where ``f(x) >= 0``.
 
     Attributes
@@ -58,33 +58,14 @@ class Classifier(Rule):
         return cls(gram, y, caps, alpha, point_of(best_intercepts(y, caps, scores)), slope)
 
     @property
-    def coef(self) -> Array:
+    def coef(self) -> Array:  # type: ignore[override]  # computed, where the base has an array
         """``y_i alpha_i``, shape (n,)."""
         return self.y * self.alpha
-
-    @property
-    def w(self) -> Array:
-        """Slope in the features, shape (d,): of the samples (linear kernel), or those that ``low_rank`` made."""
-        return gram_slope(self.gram, self.coef) if self.slope is None else self.slope
 
     @cached_property
     def training_scores(self) -> Array:
         """``w . x_i``, without intercept, shape (n,)."""
         return self.gram.matvec(self.coef) if self.slope is None else np.asarray(self.gram.features @ self.slope)
-
-    def __repr__(self) -> str:
-        return f"Classifier(b={self.b!r})"
-
-    @property
-    def b(self) -> float:  # type: ignore[override]  # computed, where the base has a number
-        """Intercept."""
-        return self.gram.intercept(self.b_at_origin, lambda: self.w)
-
-    @property
-    def b_interval(self) -> tuple[float, float]:
-        """All optimal intercepts; the two ends are equal when b is unique."""
-        low, high = self.interval_at_origin
-        return self.gram.intercept(low, lambda: self.w), self.gram.intercept(high, lambda: self.w)
 
     @cached_property
     def interval_at_origin(self) -> tuple[float, float]:
@@ -94,16 +75,6 @@ class Classifier(Rule):
         at_bounds = np.where(left, self.caps, np.where(right, 0.0, self.alpha))
         lo, hi = intercept_interval(self.y, self.caps, at_bounds, self.training_scores)
         return min(lo, b), max(hi, b)
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores f of shape (m,).
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-            New samples; for a precomputed kernel their values against the training samples, shape (m, n).
-        """
-        return gram_scores(self.gram, self.coef, self.slope, self.b_at_origin, X)
 
 
 class Evidence(Protocol):

@@ -118,10 +118,7 @@ def intercept(gram: Gram, coef: Array, w: Array | None, numbers: Mapping[str, An
     """The intercept for features that are measured from the origin of the Gram."""
     if "b_at_origin" in numbers:
         return _finite(numbers, "b_at_origin")
-    b = _finite(numbers, "b")
-    if gram.origin is None:
-        return b
-    return b + float((gram_slope(gram, coef) if w is None else w) @ gram.origin)
+    return gram.at_origin(_finite(numbers, "b"), lambda: gram_slope(gram, coef) if w is None else w)
 
 
 def _costs(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:

@@ -248,7 +248,7 @@ class BiobjectiveMargin(SampleFormulation):
             return None
         theta = values["theta"]
         size = np.where(self.y > 0, 1.0, theta)
-        return {"alpha": 2.0 * found[0] / size, "b": found[1] + (theta - 1.0) / (theta + 1.0), "w": None}
+        return {"alpha": 2.0 * found[0] / size, "b": found[1] + _shift(theta), "w": None}
 
     def read(self, found: Mapping[Form, Mapping[str, Any]]) -> dict[str, Any]:
         """Read multipliers, intercept, and w where the primal has it."""
@@ -298,6 +298,11 @@ class BiobjectiveMargin(SampleFormulation):
         solution = self.solve(**values)
         norm, slack_costs = float(np.sqrt(solution.value)), Costs(**costs) if self.soft else None
         return ParetoSet(self.gram, self.y, solution.alpha, float(solution.numbers["b"]), norm, slack_costs)
+
+
+def _shift(theta: float) -> float:
+    """What the intercept at theta is more than that at 1 (Corollary 6)."""
+    return (theta - 1.0) / (theta + 1.0)
 
 
 def _hard_margin(Z: Array, y: Array) -> tuple[Array, float] | None:
@@ -366,7 +371,7 @@ class ParetoSet:
     def intercept(self, theta: float) -> float:
         """Intercept at one compromise."""
         theta = check_positive_number(theta, "theta")
-        return self.b + (theta - 1) / (theta + 1)
+        return self.b + _shift(theta)
 
     def theta(self, b: float) -> float:
         """Return the compromise that the intercept b is optimal for; InputError outside of the interval."""
@@ -382,7 +387,7 @@ class ParetoSet:
     def classifier(self, theta: float) -> Rule:
         """Classifier at one compromise."""
         theta = check_positive_number(theta, "theta")
-        return KernelRule(self.gram, self._coef, self.b_at_origin + (theta - 1) / (theta + 1))
+        return KernelRule(self.gram, self._coef, self.b_at_origin + _shift(theta))
 
     def hyperplane(self, w: Any, b: float, xi: Any = None) -> ClassMargins:
         """What any hyperplane is to the problem, as `MarginPath.hyperplane` says it."""

@@ -14,8 +14,9 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
-from paretoclf.proof import LineProof, bernstein
+from paretoclf.proof import LineProof
 from paretoclf.proof.exact import ExactBounds
+from paretoclf.proof.values import outside
 from paretoclf.samples import squares
 from paretoclf.solution import Solution
 from paretoclf.tolerances import BOUND_ROUNDING, CERTIFY
@@ -340,9 +341,8 @@ def settle_values(path: OnPieces) -> None:
     """
     proof, value = path.proof, path.pieces.value
     off = proof.residuals["value"]
-    stored = bernstein.of_value(value)
-    outside = np.maximum(proof.duals - stored, stored - proof.duals - proof.gaps).max(axis=1)
-    which = np.flatnonzero((off > BOUND_ROUNDING) & (outside <= path._value_rounding()))
+    apart = outside(value, proof.duals, proof.gaps).max(axis=1)
+    which = np.flatnonzero((off > BOUND_ROUNDING) & (apart <= path._value_rounding()))
     if which.size == 0:
         return
     start, middle, end = proof.duals[which].T

@@ -11,6 +11,12 @@ from paretoclf.tolerances import ROUNDING
 _EPS = float(np.finfo(float).eps)
 
 
+def outside(value: Array, duals: Array, gaps: Array) -> Array:
+    """How far stored values are outside the proved bounds, at three points of each segment; negative inside."""
+    stored = bernstein.of_value(value)
+    return np.asarray(np.maximum(duals - stored, stored - duals - gaps))
+
+
 def value_residual(
     length: Array, value: Array, duals: Array, gaps: Array, sizes: Array, *, whole: bool = True
 ) -> Array:
@@ -20,8 +26,7 @@ def value_residual(
     slope = np.repeat((np.abs(value[:, 1] - value[:, 0]) / length)[:, None], 3, axis=1)
     if whole:
         slope[0, 0] = slope[-1, -1] = 0.0
-    stored = bernstein.of_value(value)
-    off = np.maximum(duals - stored, stored - duals - gaps) - 4 * _EPS * slope
+    off = outside(value, duals, gaps) - 4 * _EPS * slope
     # Where the value vanishes at an end, it is a difference of the stored numbers, and these are what is accurate.
     most = sizes.max(axis=1, keepdims=True)
     unit = np.where(sizes.min(axis=1, keepdims=True) > ROUNDING * most, sizes, 0.25 * most)

@@ -15,7 +15,7 @@ from paretoclf.judges.cone import ConeProgram, cone_bounds
 from paretoclf.judges.cone_box import implied_box
 from paretoclf.judges.cones import Cone, blocks, contains, interior, matrix, project, project_dual, vector
 from tests.oracles.cone_programs import trial
-from tests.oracles.formulation_cases import CASES
+from tests.oracles.formulation_cases import FORMULATIONS
 
 CONES = {
     "zero": (Cone("zero", 3), lambda v: [v == 0]),
@@ -209,7 +209,7 @@ def test_what_cannot_be_certified_is_said_in_one_line():
 class Fair(pc.SampleFormulation):
     """A hinge with a fairness constraint, and no dual."""
 
-    domain = {"C": pc.POSITIVE}  # noqa: RUF012
+    domain = {"C": pc.POSITIVE}  # noqa: RUF012  # what a user writes
 
     @cached_property
     def primal(self):
@@ -229,10 +229,7 @@ def test_a_formulation_without_a_dual_is_certified(samples):
         assert {"margin", "slack", "fair"} <= {row.constraint for row in solution.duality_table()}
 
 
-CONVEX = [case for case in CASES if isinstance(case.make(np.random.default_rng(5)), pc.Formulation)]
-
-
-@pytest.mark.parametrize("case", CONVEX, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", FORMULATIONS, ids=lambda case: case.id)
 def test_the_formulations_of_the_package_against_their_own_judges(case):
     """The compiled primal alone, without the dual that was written for it, has the value that the judge proves."""
     made, values = case.make(np.random.default_rng(5)), case.values[0]

@@ -196,3 +196,6 @@ def gaussian_cases():
 
 
 CASES = tuple(cases())
+
+#: Those of one convex problem; the others search over such.
+FORMULATIONS = tuple(case for case in CASES if isinstance(case.make(np.random.default_rng(5)), pc.Formulation))
