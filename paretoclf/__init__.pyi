@@ -38,10 +38,14 @@ from .errors import InseparableError as InseparableError
 from .errors import ParetoclfError as ParetoclfError
 from .errors import SmallSampleWarning as SmallSampleWarning
 from .errors import SolveError as SolveError
+from .estimators.biobjective_margin import BiobjectiveMarginClassifier as BiobjectiveMarginClassifier
 from .estimators.cost_path import CostPathSVC as CostPathSVC
 from .estimators.cost_path_cv import CostPathSVCCV as CostPathSVCCV
+from .estimators.mempm import MEMPMClassifier as MEMPMClassifier
 from .estimators.neyman_pearson import NeymanPearsonSVC as NeymanPearsonSVC
+from .estimators.pareto_gaussian import ParetoGaussianClassifier as ParetoGaussianClassifier
 from .estimators.quantile import QuantileSVC as QuantileSVC
+from .estimators.two_nu import TwoNuSVC as TwoNuSVC
 from .exploration import Exploration as Exploration
 from .exploration import explore as explore
 from .formulations.base import NONNEGATIVE as NONNEGATIVE

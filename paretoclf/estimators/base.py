@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
 from paretoclf.checks import Array, Index, check_positive_number
+from paretoclf.classifiers import Rule
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import RBF, Kernel
@@ -54,7 +55,10 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     """
 
     classes_: Any
+    _used: Any  # the Rule that scores new samples
     kernel: Any = "linear"
+    gamma: Any = "scale"
+    bandwidth: Any = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -81,6 +85,9 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
         return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, order="C", reset=False)
 
+    def _kernel(self, X: Any) -> Kernel | Any:
+        return kernel_of(self.kernel, self.gamma, self.bandwidth, X)
+
     def _labels(self, scores: Array) -> Any:
         return self.classes_[(scores >= 0).astype(int)]
 
@@ -88,6 +95,33 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def _require_both(classes: Any, whose: str = "y") -> None:
         if len(classes) < 2:
             raise InputError(f"{whose} must hold samples of two classes, got one class: {classes.tolist()}")
+
+    @property
+    def coef_(self) -> Array:
+        """Slope, shape (1, d), linear kernel only."""
+        try:
+            return np.asarray(self._used.w[None, :])
+        except InputError:
+            raise AttributeError(f"coef_ is there for kernel='linear' only, not for kernel={self.kernel!r}") from None
+
+    @property
+    def intercept_(self) -> Array:
+        """Intercept, shape (1,)."""
+        return np.array([self._used.b])
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores f of new samples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        X = self._samples(X)
+        return np.asarray(self._used.decision_function(X))
 
     def predict(self, X: Any) -> Any:
         """Labels of new samples.
@@ -101,6 +135,50 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         array of shape (m,)
         """
         return self._labels(self.decision_function(X))
+
+
+class CostsAtUse(BinaryClassifier):
+    """A classifier for every pair of costs: which one is used, is said after fitting, or at each call."""
+
+    def set_costs(self, costs: Any = None) -> Self:
+        """Use the classifier of other costs."""
+        raise NotImplementedError
+
+    def _at(self, costs: Any) -> Rule:
+        """The classifier of some costs."""
+        raise NotImplementedError
+
+    def decision_function(self, X: Any, costs: Any = None) -> Array:
+        """Scores f of new samples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (m, d)
+        costs : pair (C_plus, C_minus), optional
+            Those of this one call; by default those that are set.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        X = self._samples(X)
+        rule = self._used if costs is None else self._at(costs)
+        return np.asarray(rule.decision_function(X))
+
+    def predict(self, X: Any, costs: Any = None) -> Any:
+        """Labels of new samples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (m, d)
+        costs : pair (C_plus, C_minus), optional
+            Those of this one call; by default those that are set.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        return self._labels(self.decision_function(X, costs))
 
 
 def weights_of(estimator: BinaryClassifier, X: Any, y: Array, sample_weight: Any) -> tuple[Array, Index]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import Array, Index, check_pair, check_positive_number
+from paretoclf.checks import Index, check_pair, check_positive_number
 from paretoclf.classifiers import Rule
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
-from paretoclf.estimators.base import BinaryClassifier, Problem, kernel_of, weights_of
+from paretoclf.estimators.base import CostsAtUse, Problem, weights_of
 from paretoclf.gram import Gram
 from paretoclf.path.lines import trace_costs
 from paretoclf.path.result import Path
@@ -22,7 +21,7 @@ from paretoclf.solution import Solution
 ON_RAY = 1e-12
 
 
-class CostPathSVC(BinaryClassifier):
+class CostPathSVC(CostsAtUse):
     """Support vector machine of every pair of costs on a line, fitted once and exactly.
 
     By default the line is that of asymmetry with total ``2 C``, from (0, 2 C) to (2 C, 0): in its middle stands
@@ -102,7 +101,6 @@ class CostPathSVC(BinaryClassifier):
     solution_: Solution
     t_: float
     costs_: Costs
-    _used: Any  # a Rule
 
     def __init__(
         self,
@@ -165,50 +163,6 @@ class CostPathSVC(BinaryClassifier):
         check_is_fitted(self, "path_")
         return self._set_t(self._t(costs))
 
-    def decision_function(self, X: Any, costs: Any = None) -> Array:
-        """Scores f of new samples.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (m, d)
-        costs : pair (C_plus, C_minus), optional
-            Those of this one call; by default those that are set.
-
-        Returns
-        -------
-        array of shape (m,)
-        """
-        X = self._as_trained(self._samples(X), self._rows)
-        rule = self._used if costs is None else self._rule(self.path_.at(self._t(costs)))
-        return np.asarray(rule.decision_function(X))
-
-    def predict(self, X: Any, costs: Any = None) -> Any:
-        """Labels of new samples.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (m, d)
-        costs : pair (C_plus, C_minus), optional
-            Those of this one call; by default those that are set.
-
-        Returns
-        -------
-        array of shape (m,)
-        """
-        return self._labels(self.decision_function(X, costs))
-
-    @property
-    def coef_(self) -> Array:
-        """Slope, shape (1, d), linear kernel only."""
-        if self.path_.gram.linear:
-            return np.asarray(self._used.w[None, :])
-        raise AttributeError(f"coef_ is there for kernel='linear' only, not for kernel={self.kernel!r}")
-
-    @property
-    def intercept_(self) -> Array:
-        """Intercept, shape (1,)."""
-        return np.array([self._used.b])
-
     def _trace(self, problem: Problem) -> Self:
         line = self._line()
         self.path_ = trace_costs(problem, line.start, line.stop, progress=False)
@@ -218,9 +172,11 @@ class CostPathSVC(BinaryClassifier):
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         X, labels = self._samples_and_labels(X, y)
         weights, rows = weights_of(self, X, labels, sample_weight)
-        kernel = kernel_of(self.kernel, self.gamma, self.bandwidth, X)
-        gram = Gram(self._as_trained(X[rows], rows), kernel, free_origin=True)
+        gram = Gram(self._as_trained(X[rows], rows), self._kernel(X), free_origin=True)
         return Problem(gram, labels[rows], weights, rows, labels)
+
+    def _samples(self, X: Any) -> Any:
+        return self._as_trained(super()._samples(X), self._rows)
 
     def _as_trained(self, X: Any, rows: Index) -> Any:
         """Of precomputed kernel values those against the samples that were trained on."""
@@ -233,6 +189,9 @@ class CostPathSVC(BinaryClassifier):
 
     def _t(self, costs: Any) -> float:
         return symmetric_t(self.path_) if costs is None else position(self.path_.line, costs)
+
+    def _at(self, costs: Any) -> Rule:
+        return self._rule(self.path_.at(self._t(costs)))
 
     def _set_t(self, t: float) -> Self:
         self.t_, self.costs_, self.solution_ = t, self.path_.costs(t), self.path_.at(t)

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from paretoclf.checks import check_number
 from paretoclf.errors import InputError
-from paretoclf.estimators.base import Problem, kernel_of, weights_of
+from paretoclf.estimators.base import Problem, weights_of
 from paretoclf.estimators.cost_path import CostPathSVC
 from paretoclf.gram import Gram
 from paretoclf.solution import Solution
@@ -121,7 +121,7 @@ class NeymanPearsonSVC(CostPathSVC):
         trained = ~np.isin(rows, self.left_out_)
         weights, rows = weights[trained], rows[trained]
         # Not even the bandwidth may come from what is left out.
-        kernel = kernel_of(self.kernel, self.gamma, self.bandwidth, X[rows])
+        kernel = self._kernel(X[rows])
         self._negatives = self._as_trained(X[self.left_out_], rows)
         gram = Gram(self._as_trained(X[rows], rows), kernel, free_origin=True)
         return Problem(gram, labels[rows], weights, rows, labels)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from paretoclf.checks import Array, Index, check_positive_number
 from paretoclf.errors import InputError
-from paretoclf.estimators.base import BinaryClassifier, kernel_of
+from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.gram import Gram
 from paretoclf.path.quantile import trace_quantile
 from paretoclf.path.quantile_path import QuantilePath
@@ -126,7 +126,7 @@ class QuantileSVC(BinaryClassifier):
         X, labels = self._samples_and_labels(X, y)
         if not isinstance(self.bias, bool | np.bool_):
             raise InputError(f"bias must be True or False, got {self.bias!r}")
-        gram = Gram(X, kernel_of(self.kernel, self.gamma, self.bandwidth, X))
+        gram = Gram(X, self._kernel(X))
         self.lam_ = 1.0 / (labels.size * check_positive_number(self.C, "C"))
         self.path_ = trace_quantile(_Problem(gram, labels, bool(self.bias)), (0, 1), self.lam_, progress=False)
         return self.set_tau(self.tau)
@@ -146,22 +146,8 @@ class QuantileSVC(BinaryClassifier):
         """
         check_is_fitted(self, "path_")
         self.solution_ = self.path_.at(tau)
-        self.tau_ = float(tau)
+        self._used, self.tau_ = self.solution_.classifier, float(tau)
         return self
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores f at tau.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m,)
-        """
-        X = self._samples(X)
-        return self.solution_.classifier.decision_function(X)
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of both classes, whatever tau is set.

@@ -80,7 +80,7 @@ class MEMPM:
 
     Parameters
     ----------
-    X, y, kernel, reg, low_rank
+    X, y, kernel, reg, shrinkage, low_rank
         Samples and how their moments are estimated; see `MomentFormulation`, and `from_moments` for known moments.
 
     Attributes
@@ -108,8 +108,11 @@ class MEMPM:
     path_problem = None
     searches = "biased minimax programs in u_plus"
 
-    def __init__(self, X: Any, y: Any, kernel: Any = None, *, reg: Any = 0.0, low_rank: Any = None) -> None:
-        self.inner = BiasedMinimaxProbabilityMachine(X, y, kernel, reg=reg, low_rank=low_rank)
+    def __init__(
+        self, X: Any, y: Any, kernel: Any = None, *, reg: Any = 0.0, shrinkage: Any = 0.0, low_rank: Any = None
+    ) -> None:
+        how: dict[str, Any] = {"reg": reg, "shrinkage": shrinkage, "low_rank": low_rank}
+        self.inner = BiasedMinimaxProbabilityMachine(X, y, kernel, **how)
 
     @classmethod
     def from_moments(cls, mu_plus: Any, Sigma_plus: Any, mu_minus: Any, Sigma_minus: Any) -> Self:

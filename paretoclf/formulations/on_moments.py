@@ -13,7 +13,7 @@ from paretoclf.checks import Array, check_labels
 from paretoclf.classifiers import KernelRule, LinearRule, Rule
 from paretoclf.evidence import Judged
 from paretoclf.formulations.base import Formulation
-from paretoclf.gaussian.estimation import check_reg, estimates
+from paretoclf.gaussian.estimation import Estimate, check_reg, check_shrinkage, estimates
 from paretoclf.gaussian.family import Family
 from paretoclf.gaussian.moments import Distances, Moments
 from paretoclf.gaussian.span import coefficients
@@ -68,17 +68,20 @@ class MomentFormulation(Formulation):
     """
 
     default_form: Form = "dual"
+    _estimates: tuple[Estimate, Estimate]
 
-    def __init__(self, X: Any, y: Any, kernel: Any = None, *, reg: Any = 0.0, low_rank: Any = None) -> None:
+    def __init__(
+        self, X: Any, y: Any, kernel: Any = None, *, reg: Any = 0.0, shrinkage: Any = 0.0, low_rank: Any = None
+    ) -> None:
         self.gram: Gram | None = Gram(X, kernel, low_rank)
         self.X: Samples = self.gram.X
         self.y: Array | None = check_labels(y, self.gram.n)
         self.reg = check_reg(reg)
-        features = self.gram.factor
         if self.gram.linear:
-            self.moments = Moments.from_samples(features, self.y, self.reg)
+            self.moments = Moments.from_samples(self.gram.factor, self.y, self.reg, shrinkage)
         else:  # more features than samples are the rule here: nothing to warn of
-            self.moments = Moments.from_estimates(*estimates(features, self.y, self.reg, (0.0, 0.0)))
+            self._estimates = estimates(self.gram.factor, self.y, self.reg, check_shrinkage(shrinkage))
+            self.moments = Moments.from_estimates(*self._estimates)
         self.moments.require_difference()
 
     @classmethod
@@ -160,7 +163,9 @@ class MomentFormulation(Formulation):
         weights = (1.0, t) if t < np.inf else (0.0, 1.0)
         plus, minus = self.moments.spread(a)
         k = weights[0] * plus**2 + weights[1] * minus**2  # a . delta = 1
-        coef = coefficients(self.gram, self.y, a, k, weights, self.reg)
+        found = self._estimates
+        ridge, kept = (found[0].ridge, found[1].ridge), (found[0].kept, found[1].kept)
+        coef = coefficients(self.gram, self.y, a, k, weights, ridge, kept)
         return Slope(np.asarray(self.gram.factor.T @ coef), point.tau, coef)
 
     def __repr__(self) -> str:

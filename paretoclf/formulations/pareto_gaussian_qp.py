@@ -75,7 +75,7 @@ class ParetoGaussianQP(MomentFormulation):
 
     Parameters
     ----------
-    X, y, kernel, reg, low_rank
+    X, y, kernel, reg, shrinkage, low_rank
         Samples and how their moments are estimated; see `MomentFormulation`, and `from_moments` for known moments.
 
     References

@@ -134,6 +134,8 @@ class SProcedure(MomentFormulation):
         Labels -1 and +1, both present.
     reg : float or pair of floats
         Ridges added to the diagonals of the two sample covariances.
+    shrinkage : float, "ledoit-wolf", "oas", or a pair of them
+        How far these are shrunk towards a sphere; see `Moments.from_samples`.
 
     References
     ----------
@@ -154,8 +156,8 @@ class SProcedure(MomentFormulation):
     domain = MappingProxyType({"zeta": POSITIVE})
     page = PAGE
 
-    def __init__(self, X: Any, y: Any, *, reg: Any = 0.0) -> None:
-        super().__init__(X, y, reg=reg)
+    def __init__(self, X: Any, y: Any, *, reg: Any = 0.0, shrinkage: Any = 0.0) -> None:
+        super().__init__(X, y, reg=reg, shrinkage=shrinkage)
 
     @cached_property
     def region(self) -> TrustRegion:
