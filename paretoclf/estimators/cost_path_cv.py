@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,28 +11,33 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
-from paretoclf.checks import Array, Mask, check_pair, keep
+from paretoclf.checks import Array, Index, Mask, check_pair, keep
 from paretoclf.costs import Costs
 from paretoclf.cross_validation import Rows, cross_validated_surface
 from paretoclf.errors import InputError
 from paretoclf.estimators.base import Problem, class_factors
 from paretoclf.estimators.cost_path import CostPathSVC
+from paretoclf.path.scores import PathScores
 from paretoclf.roc.error_curve import ErrorCurve, labels_of_scores
 from paretoclf.roc.error_surface import ErrorSurface
+
+#: At how many t a scorer is asked that wants scores.
+SCORED_AT = 201
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreCurve:
-    """A mean score of folds as an exact step function of t.
+    """A mean score of folds along t: an exact step function if it is one of labels, else its values at some t.
 
     Attributes
     ----------
     t : array of shape (k + 1,)
-        Every t at which a label changes in some fold, and the two ends; increasing.
+        Every t at which a label changes in some fold, and the two ends; or where a scorer of scores was asked.
+        Increasing.
     at : array of shape (k + 1,)
         Scores at ``t[j]`` itself.
-    after : array of shape (k,)
-        On the open stretches ``(t[j], t[j + 1])``.
+    after : array of shape (k,) or None
+        On the open stretches ``(t[j], t[j + 1])``; None where nothing is known of them.
 
     Examples
     --------
@@ -39,36 +45,51 @@ class ScoreCurve:
     >>> curve = ScoreCurve([0.0, 0.25, 1.0], [0.5, 0.5, 0.8], [0.5, 0.8])
     >>> curve(0.25), curve(0.5), curve.best()
     (0.5, 0.8, (0.625, 0.8))
+    >>> ScoreCurve([0.0, 0.25, 1.0], [0.5, 0.9, 0.8]).best()
+    (0.25, 0.9)
     """
 
     t: Array
     at: Array
-    after: Array
+    after: Array | None = None
 
     def __post_init__(self) -> None:
         keep(self, "t", "at", "after")
 
     def __repr__(self) -> str:
         t, score = self.best()
-        return f"ScoreCurve({self.t.size - 2} changes, best {score:.4f} at t = {t:.6g})"
+        what = f"asked at {self.t.size} points" if self.after is None else f"{self.t.size - 2} changes"
+        return f"ScoreCurve({what}, best {score:.4f} at t = {t:.6g})"
 
     def __call__(self, t: float) -> float:
         """Score at t."""
         if not self.t[0] <= t <= self.t[-1]:
             raise InputError(f"t must lie in [{self.t[0]:g}, {self.t[-1]:g}], got {t!r}")
         j = int(np.searchsorted(self.t, t))
-        return float(self.at[j] if self.t[j] == t else self.after[j - 1])
+        if self.t[j] == t:
+            return float(self.at[j])
+        if self.after is None:
+            raise InputError(f"t must be one of the {self.t.size} at which the scorer was asked, got {t!r}")
+        return float(self.after[j - 1])
 
     def best(self) -> tuple[float, float]:
-        """Middle of the longest interval with the largest score, and that score."""
+        """The t in the middle of the longest interval with the largest score, and that score."""
+        if self.after is None:
+            first, last = _runs(self.at == self.at.max())
+            j = int(np.argmax(self.t[last] - self.t[first]))
+            return float(self.t[(first[j] + last[j]) // 2]), float(self.at.max())
         cells = np.empty(2 * self.t.size - 1)
         cells[::2], cells[1::2] = self.at, self.after
-        largest = cells == cells.max()
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], largest, [False]])))
-        first, last = edges[::2], edges[1::2] - 1
+        first, last = _runs(cells == cells.max())
         start, stop = self.t[first // 2], self.t[(last + 1) // 2]
         j = int(np.argmax(stop - start))
         return float(0.5 * (start[j] + stop[j])), float(cells.max())
+
+
+def _runs(mask: Mask) -> tuple[Index, Index]:
+    """First and last position of each run."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
+    return edges[::2], edges[1::2] - 1
 
 
 class CostPathSVCCV(CostPathSVC):
@@ -86,8 +107,11 @@ class CostPathSVCCV(CostPathSVC):
         Costs of a miss and of a false alarm where the classifier is used: the t with the smallest held-out cost is
         taken. Default: (1, 1), the fewest errors.
     scoring : str or callable, optional
-        In place of costs: a scorer of labels, by its name in scikit-learn or ``scorer(estimator, X, y)``, such as
-        ``"balanced_accuracy"`` or ``"f1"``. The mean over the folds is maximised.
+        In place of costs: a scorer, by its name in scikit-learn or ``scorer(estimator, X, y)``, whose mean over the
+        folds is maximised. One of labels (``"balanced_accuracy"``, ``"f1"``) is exact over the whole line. One of
+        scores (``"roc_auc"``, ``"average_precision"``) changes between the places where labels do, too: it is asked at
+        201 t, spread evenly over the breakpoints of all folds, and the best of these is taken. One of probabilities is
+        refused: there are none.
     cv : int, splitter or iterable of (train, test), optional
         As everywhere in scikit-learn; by default 5 stratified folds.
     class_weight : dict or "balanced", optional
@@ -106,7 +130,7 @@ class CostPathSVCCV(CostPathSVC):
     errors_ : ErrorCurve
         Held-out errors over the whole line, all folds together.
     scores_ : ScoreCurve or None
-        The mean score over the whole line, if scoring was given.
+        The mean score along the line, if scoring was given.
     path_, solution_, t_, costs_, classes_, coef_, intercept_, n_features_in_, feature_names_in_
         Of the path of all samples, as for `CostPathSVC`.
 
@@ -225,16 +249,20 @@ class CostPathSVCCV(CostPathSVC):
         return [(train, test) for train, test in found if test.size]
 
     def _score_curve(self, problem: Problem, surface: ErrorSurface, folds: list[tuple[Rows, Rows]]) -> ScoreCurve:
-        curves = []
         labels = self.classes_[(problem.y > 0).astype(int)]
-        for scores, (_, test) in zip(surface.folds, folds, strict=True):
-            curves.append(
-                _scored(self.scoring, labels_of_scores(scores), problem.gram.X[test], labels[test], self.classes_)
-            )
-        t = np.unique(np.concatenate([curve.t for curve in curves]))
-        middle = 0.5 * (t[:-1] + t[1:])
-        at, after = (np.mean([[curve(float(u)) for u in v] for curve in curves], axis=0) for v in (t, middle))
-        return ScoreCurve(t, at, after)
+        tests = [test for _, test in folds]
+        asked = [_Asked(self.scoring, self.classes_, problem.gram.X[test], labels[test]) for test in tests]
+        try:
+            return _of_labels(asked, surface.folds)
+        except AttributeError:  # it wants more than labels
+            pass
+        try:
+            return _of_scores(asked, surface.folds)
+        except AttributeError as error:
+            raise InputError(
+                f"scoring must be a scorer of labels or of scores, which calls predict or decision_function, got "
+                f"{self.scoring!r} ({error}); for probabilities see CalibratedClassifierCV"
+            ) from None
 
 
 class _Labels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
@@ -253,21 +281,55 @@ class _Labels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return self.classes_[self.positive.astype(int)]
 
 
-def _scored(scoring: Any, steps: tuple[Array, Mask, Mask], X: Any, y: Any, classes: Any) -> ScoreCurve:
-    """The score of a fold along its path; each vector of labels is scored once."""
-    t, at, after = steps
-    known: dict[bytes, float] = {}
+class _Scores(_Labels):
+    """The same with scores."""
 
-    def score(positive: Mask) -> float:
-        key = np.packbits(positive).tobytes()
-        if key not in known:
-            said = _Labels(classes, positive)
-            try:
-                known[key] = float(check_scoring(said, scoring)(said, X, y))
-            except AttributeError as error:
-                raise InputError(
-                    f"scoring must be a scorer of labels, which calls predict only, got {scoring!r} ({error})"
-                ) from None
-        return known[key]
+    def __init__(self, classes: Any = None, scores: Any = None) -> None:
+        super().__init__(classes, None if scores is None else scores >= 0)
+        self.scores = scores
 
-    return ScoreCurve(t, np.array([score(p) for p in at]), np.array([score(p) for p in after]))
+    def decision_function(self, X: Any) -> Array:
+        """The scores that were given."""
+        return np.asarray(self.scores)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A scorer, and the test part of a fold."""
+
+    scoring: Any
+    classes: Any
+    X: Any
+    y: Any
+
+    def __call__(self, said: _Labels) -> float:
+        """Its score of what is said of that part."""
+        score = float(check_scoring(said, self.scoring)(said, self.X, self.y))
+        if not np.isfinite(score):
+            raise InputError(
+                f"scoring must give a finite number on each fold, got {score} from {self.scoring!r} on {self.y.size} "
+                f"samples, {np.sum(self.y == self.classes[1])} of them positive"
+            )
+        return score
+
+
+def _of_labels(asked: list[_Asked], folds: Sequence[PathScores]) -> ScoreCurve:
+    """The mean score at every t; each vector of labels of a fold is scored once."""
+    curves = []
+    for ask, scores in zip(asked, folds, strict=True):
+        t, at, after = labels_of_scores(scores)
+        every, place = np.unique(np.concatenate([at, after]), axis=0, return_inverse=True)
+        known = np.array([ask(_Labels(ask.classes, positive)) for positive in every])[place.ravel()]
+        curves.append(ScoreCurve(t, known[: t.size], known[t.size :]))
+    t = np.unique(np.concatenate([curve.t for curve in curves]))
+    middle = 0.5 * (t[:-1] + t[1:])
+    mean, after = (np.mean([[curve(float(u)) for u in v] for curve in curves], axis=0) for v in (t, middle))
+    return ScoreCurve(t, mean, after)
+
+
+def _of_scores(asked: list[_Asked], folds: Sequence[PathScores]) -> ScoreCurve:
+    """The mean score at some t: as many between any two breakpoints, or as few."""
+    knots = np.unique(np.concatenate([scores.t for scores in folds]))
+    t = np.interp(np.linspace(0, knots.size - 1, SCORED_AT), np.arange(knots.size), knots)
+    each = [[ask(_Scores(ask.classes, f)) for f in scores(t).T] for ask, scores in zip(asked, folds, strict=True)]
+    return ScoreCurve(t, np.mean(each, axis=0))

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.metrics import balanced_accuracy_score, make_scorer
+from sklearn.metrics import balanced_accuracy_score, get_scorer, make_scorer
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -53,6 +53,42 @@ def test_no_grid_finds_a_better_t_and_libsvm_agrees_on_the_score(gaussians):
         assert mean.scores_(t) == pytest.approx(balanced, abs=1e-12)
         assert balanced <= mean.best_score_ + 1e-12
     assert mean.scores_(mean.best_t_) == mean.best_score_
+
+
+def scored(model, X, y):
+    """A scorer that wants labels and scores."""
+    f = model.decision_function(X)
+    assert np.array_equal(model.predict(X) == "b", f >= 0)
+    return float(np.mean(np.where(y == "b", f, -f) >= 0.5))
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "average_precision", scored])
+def test_a_scorer_of_scores_is_asked_at_some_t_as_libsvm_answers(gaussians, scoring):
+    X, y = gaussians(n=60, seed=3, d=2)
+    # The name "average_precision" stands for positives that are called 1.
+    labels = y if scoring == "average_precision" else np.where(y > 0, "b", "a")
+    folds = list(StratifiedKFold(3).split(X, y))
+    svm = pc.CostPathSVCCV(scoring=scoring, cv=3, bandwidth=1.0).fit(X, labels)
+    ask = scoring if callable(scoring) else get_scorer(scoring)
+    assert svm.scores_.t.size == 201
+    assert svm.scores_.after is None
+    assert svm.scores_.t[[0, -1]].tolist() == [0.0, 1.0]
+    middle = svm.scores_.t[(svm.scores_.t > 0.03) & (svm.scores_.t < 0.97)]
+    for t in middle[::15]:
+        found = []
+        for train, test in folds:
+            svc = SVC(C=1.0, gamma=0.5, class_weight=dict(zip(svm.classes_, (2 - 2 * t, 2 * t), strict=True)), tol=1e-8)
+            found.append(ask(svc.fit(X[train], labels[train]), X[test], labels[test]))
+        assert svm.scores_(t) == pytest.approx(np.mean(found), abs=1e-12)
+    assert svm.best_score_ == svm.scores_(svm.best_t_) == svm.scores_.at.max()
+    with pytest.raises(pc.InputError, match="one of the 201 at which the scorer was asked"):
+        svm.scores_(0.123456)
+
+
+def test_a_fold_without_a_score_is_refused(gaussians):
+    X, y = gaussians(n=30)
+    with pytest.raises(pc.InputError, match=r"finite number on each fold, got nan .* 0 of them positive"):
+        pc.CostPathSVCCV(scoring=lambda model, X, y: np.nan if (y < 0).all() else 1.0, cv=KFold(3)).fit(X, y)
 
 
 def test_class_weights_are_factors_of_the_costs(gaussians):
@@ -116,7 +152,7 @@ def test_samples_of_no_weight_are_neither_trained_on_nor_counted(gaussians):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scoring": "roc_auc"}, "scoring must be a scorer of labels"),
+        ({"scoring": "neg_log_loss"}, "scoring must be a scorer of labels or of scores.*CalibratedClassifierCV"),
         ({"scoring": "accuracy", "costs": (1, 1)}, "costs must be left out"),
         ({"costs": (0, 0)}, "must not both be zero"),
         ({"costs": 3}, "costs must be a pair"),
