@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn import config_context
-from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_validate
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -148,17 +138,6 @@ def test_sparse_samples_are_the_dense_ones(gaussians):
     np.testing.assert_allclose(dense.coef_ @ X.T + dense.intercept_, sparse.decision_function(sp.coo_array(X))[None])
 
 
-def test_frames_are_held_to_their_names(gaussians):
-    X, y = gaussians(d=2)
-    frame = pd.DataFrame(X, columns=["age", "weight"])
-    svm = pc.CostPathSVC().fit(frame, pd.Series(np.where(y > 0, "ill", "healthy")))
-    assert svm.feature_names_in_.tolist() == ["age", "weight"]
-    assert svm.classes_.tolist() == ["healthy", "ill"]
-    assert set(svm.predict(frame)) == {"healthy", "ill"}
-    with pytest.raises(ValueError, match="order"):
-        svm.predict(frame[["weight", "age"]])
-
-
 def test_one_of_each_class_duplicates_and_both_labels_on_one_point():
     X, y = np.array([[0.0], [0.0], [1.0], [1.0], [1.0], [2.0]]), [0, 1, 0, 0, 1, 1]
     for Z, labels in ((X, y), (X[[0, 5]], [0, 1]), (np.zeros((4, 1)), [0, 1, 1, 1])):
@@ -166,27 +145,3 @@ def test_one_of_each_class_duplicates_and_both_labels_on_one_point():
         assert svm.path_.proof.worst.passes()
         assert svm.predict(Z, costs=(0, 1)).tolist() == [0] * len(labels)
         assert svm.predict(Z, costs=(1, 0)).tolist() == [1] * len(labels)
-
-
-def test_tools_of_scikit_learn(gaussians):
-    X, y = gaussians(n=60)
-    pipe = make_pipeline(StandardScaler(), pc.CostPathSVC(costs=(5, 1)))
-    assert cross_validate(pipe, X, y, cv=3)["test_score"].shape == (3,)
-    search = GridSearchCV(pipe, {"costpathsvc__C": [0.1, 1.0], "costpathsvc__gamma": ["scale", 0.1]}, cv=3).fit(X, y)
-    assert search.best_estimator_[-1].costs_.asymmetry == pytest.approx(5 / 6)
-    assert CalibratedClassifierCV(pipe, cv=3).fit(X, y).predict_proba(X).shape == (60, 2)
-    assert TunedThresholdClassifierCV(pipe, cv=3).fit(X, y).predict(X).shape == (60,)
-    three = OneVsRestClassifier(pc.CostPathSVC()).fit(X, np.arange(60) % 3)
-    assert set(three.classes_) == {0, 1, 2}
-    again = pickle.loads(pickle.dumps(search.best_estimator_))
-    np.testing.assert_array_equal(again.decision_function(X), search.best_estimator_.decision_function(X))
-    np.testing.assert_array_equal(again[-1].predict(X, costs=(1, 3)), search.best_estimator_[-1].predict(X, (1, 3)))
-    assert clone(pipe)[-1].get_params() == pipe[-1].get_params()
-
-
-def test_costs_are_routed_through_a_pipeline(gaussians):
-    X, y = gaussians(n=60)
-    with config_context(enable_metadata_routing=True):
-        pipe = make_pipeline(StandardScaler(), pc.CostPathSVC().set_predict_request(costs=True)).fit(X, y)
-        few, many = (int((pipe.predict(X, costs=costs) > 0).sum()) for costs in [(1, 50), (50, 1)])
-    assert few < many
