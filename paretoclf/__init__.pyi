@@ -22,6 +22,7 @@ from .cross_validation import cross_validated_errors as cross_validated_errors
 from .cross_validation import cross_validated_roc as cross_validated_roc
 from .cross_validation import cross_validated_rocs as cross_validated_rocs
 from .cross_validation import cross_validated_surface as cross_validated_surface
+from .cross_validation import cross_validated_sweep as cross_validated_sweep
 from .empirical import EmpiricalTradeoff as EmpiricalTradeoff
 from .empirical import MonotoneFit as MonotoneFit
 from .empirical import NestedRoc as NestedRoc
@@ -114,6 +115,7 @@ from .population.solution import population_solution as population_solution
 from .roc import ErrorCurve as ErrorCurve
 from .roc import ErrorMap as ErrorMap
 from .roc import ErrorSurface as ErrorSurface
+from .roc import GridErrorCurve as GridErrorCurve
 from .roc import RocCurve as RocCurve
 from .roc import error_curve_of_scores as error_curve_of_scores
 from .roc import roc_curve_of_scores as roc_curve_of_scores

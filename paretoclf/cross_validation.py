@@ -1,4 +1,7 @@
-"""Cross-validation along a line of costs: one exact path for each fold. Errors added up, and nested ROC curves."""
+"""Cross-validation along a line of costs: one exact path for each fold. Errors added up, and nested ROC curves.
+
+What has no exact path is cross-validated over a grid: one sweep for each fold.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from paretoclf.checks import Array, Rng, check_seed
+from paretoclf.checks import Array, Rng, check_labels, check_seed, what_it_is
 from paretoclf.costs import CostLine, Costs, SampleCosts
 from paretoclf.empirical.nested import ByValidation, NestedRoc, nested_rocs
 from paretoclf.errors import InputError
@@ -24,7 +27,10 @@ from paretoclf.path.result import Path
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.error_curve import ErrorCurve
 from paretoclf.roc.error_surface import ErrorSurface
+from paretoclf.roc.grid import GridErrorCurve, grid_errors
 from paretoclf.roc.of_path import Vary, symmetric_t
+from paretoclf.samples import check_samples
+from paretoclf.solve.sweep import sweep
 
 Rows = npt.NDArray[np.intp]
 
@@ -139,6 +145,84 @@ def cross_validated_surface(
     tasks = [delayed(_held_out)(trace, train, test) for train, test in parts]
     scores: list[PathScores] = Parallel(n_jobs=n_jobs)(tasks)
     return ErrorSurface(tuple(scores), tuple(svm.y[test] for _, test in parts), _line(start, stop))
+
+
+def cross_validated_sweep(
+    make: Callable[[Any, Array], Any],
+    X: Any,
+    y: Any,
+    folds: int | Iterable[tuple[Any, Any]] = 5,
+    *,
+    rng: Rng = 0,
+    transformer: Any = None,
+    n_jobs: int | None = None,
+    **grid: Any,
+) -> GridErrorCurve:
+    """Errors of any formulation over a grid: of each fold's sweep on the samples that it was not trained on.
+
+    For a prototype, which has no exact path. Each count is held out; the smallest of them is not, as it was chosen.
+
+    Parameters
+    ----------
+    make : callable
+        ``make(X, y)`` returns the formulation of some samples: a class of your own, or
+        ``lambda X, y: paretoclf.TwoCSVM(X, y, "rbf")``.
+    X : array or sparse matrix of shape (n, d)
+        Samples.
+    y : array of shape (n,)
+        Labels -1 and +1, both present.
+    folds, rng, transformer, n_jobs
+        As for `cross_validated_errors`.
+    **grid
+        Parameters and options of `sweep`, such as ``C=[0.1, 1.0, 10.0]``.
+
+    Returns
+    -------
+    GridErrorCurve
+        Counts added up over the folds; ``roc()`` is their curve in the ROC plane.
+
+    Raises
+    ------
+    InputError
+        If make cannot be called or returns no formulation, a class has fewer samples than there are folds, a fold is
+        empty, or its solutions have no classifier.
+    SolveError
+        If the solver returns no point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([-1, 1], 20)
+    >>> X = rng.normal(size=(40, 2)) + y[:, None]
+    >>> curve = pc.cross_validated_sweep(pc.QuantileSVM, X, y, folds=4, tau=[0.2, 0.5, 0.8], lam=0.1)
+    >>> curve.n_plus, curve.n_minus, [best.values["tau"] for best in curve.minimax()]
+    (20, 20, [0.5])
+    """
+    if not callable(make):
+        raise InputError(
+            f"make must be a class or function of (X, y) that returns a formulation, got {what_it_is(make)}"
+        )
+    samples, labels = check_samples(X), check_labels(y)
+    if samples.shape[0] != labels.size:
+        raise InputError(f"y must have one label per sample ({samples.shape[0]}), got {labels.size}")
+    parts = folds_of(labels, folds, rng)
+    tasks = [delayed(_swept)(make, samples, labels, train, test, transformer, grid) for train, test in parts]
+    found: list[tuple[Array, dict[str, Array]]] = Parallel(n_jobs=n_jobs)(tasks)
+    return grid_errors([scores for scores, _ in found], [labels[test] for _, test in parts], found[0][1])
+
+
+def _swept(
+    make: Callable[[Any, Array], Any], X: Any, y: Array, train: Rows, test: Rows, transformer: Any, grid: Any
+) -> tuple[Array, dict[str, Array]]:
+    """Scores of the samples of a fold at the points of a grid, and these points."""
+    new, known = X[test], X[train]
+    if transformer is not None:
+        fitted = clone(transformer).fit(known)
+        new, known = fitted.transform(new), fitted.transform(known)
+    solved = sweep(make(known, y[train]), **{"progress": False, **grid})
+    return solved.scores(new), solved.parameters
 
 
 def folds_of(y: Array, folds: Any, rng: Rng) -> list[tuple[Rows, Rows]]:

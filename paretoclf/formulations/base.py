@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import real_number
-from paretoclf.classifiers import LinearRule, Rule
+from paretoclf.classifiers import LinearRule, NoRule, Rule
 from paretoclf.errors import InputError
 from paretoclf.evidence import Judged
 from paretoclf.formulations.statement import Statement, printed
@@ -237,14 +237,24 @@ class Formulation(ABC):
         return judge_programs({form: self.model(form) for form in forms}, point)
 
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
-        """Read the classifier from named numbers. Here: ``w . x + b`` from the variables ``w`` and ``b`` (or no b)."""
+        """Read the classifier from named numbers. Here: ``w . x + b`` from the variables ``w`` and ``b`` (or no b).
+
+        Where they are none, a `NoRule`: the solution has its value and proof, and who asks for a score is told why
+        there is none.
+        """
         if "w" not in numbers:
             own = ", ".join(self.primal_model.variables)
-            raise InputError(
-                f"{type(self).__name__} must name a variable of its primal w (and one b), or override "
-                f"classifier(values, numbers): its variables are {own}"
+            return NoRule(
+                f"{type(self).__name__} must name a variable of its primal w (and one b) to have a classifier, or "
+                f"override classifier(values, numbers): its variables are {own}"
             )
-        return LinearRule(numbers["w"], numbers.get("b", 0.0))
+        w, b = np.squeeze(numbers["w"]), np.squeeze(numbers.get("b", 0.0))
+        if w.ndim > 1 or b.ndim > 0:
+            name, shape = ("w", w.shape) if w.ndim > 1 else ("b", b.shape)
+            return NoRule(
+                f"{type(self).__name__} must override classifier(values, numbers): its {name} has shape {shape}"
+            )
+        return LinearRule(w, float(b))
 
     def complete(
         self,

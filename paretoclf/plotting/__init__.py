@@ -3,6 +3,7 @@
 from paretoclf.plotting.boundary import BoundaryDisplay as BoundaryDisplay
 from paretoclf.plotting.empirical import EmpiricalDisplay as EmpiricalDisplay
 from paretoclf.plotting.errors import ErrorCurveDisplay as ErrorCurveDisplay
+from paretoclf.plotting.errors import GridErrorsDisplay as GridErrorsDisplay
 from paretoclf.plotting.exploration import ExplorationDisplay as ExplorationDisplay
 from paretoclf.plotting.hulls import HullsDisplay as HullsDisplay
 from paretoclf.plotting.hulls import plot_hulls as plot_hulls

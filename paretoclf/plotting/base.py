@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+import numpy as np
+
+from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
 
@@ -32,6 +35,26 @@ LABELS = {
     "nu": r"$\nu$",
     "share": r"positives' share of the margin, $\theta / (1 + \theta)$",
 }
+
+
+def moving(columns: Mapping[str, Array], parameter: str) -> str:
+    """The parameter of a sweep to draw over: the one asked for, or the first that moves.
+
+    Raises
+    ------
+    InputError
+        If there is none, or not this one.
+    """
+    if not columns:
+        raise InputError("sweep must hold at least one solution, got none")
+    if parameter and parameter not in columns:
+        raise InputError(f"parameter must be one of {', '.join(columns)}, got {parameter!r}")
+    return parameter or next((name for name, column in columns.items() if np.ptp(column) > 0), next(iter(columns)))
+
+
+def spread(column: Array) -> bool:
+    """Whether the values of a parameter are drawn on a logarithmic scale."""
+    return bool(column.min() > 0 and column.max() > 100 * column.min())
 
 
 @dataclass(eq=False)

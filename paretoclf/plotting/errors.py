@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.plotting.base import LABELS, NEGATIVE, POSITIVE, Display, axis_of, new_axes
-from paretoclf.plotting.protocols import ErrorSteps
+from paretoclf.plotting.base import LABELS, NEGATIVE, POSITIVE, Display, axis_of, moving, new_axes, spread
+from paretoclf.plotting.protocols import ErrorSteps, GridErrors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,6 +94,83 @@ class ErrorCurveDisplay(Display):
             ax.axvspan(low, high, color="0.85", zorder=0, label=label)
         ax.set(xlabel=LABELS[self.parameter], ylabel="rate of errors", ylim=(-0.02, 1.02))
         ax.set_xlim(*np.sort(edges[[0, -1]]))
+        ax.grid(color="0.92", linewidth=0.6)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(framealpha=0.9, edgecolor="none")
+        return self._drawn(ax, title)
+
+
+@dataclass(eq=False)
+class GridErrorsDisplay(Display):
+    """Both error rates at the points of a sweep. No line joins them: between the points nothing is known.
+
+    A vertical line is where the larger rate is smallest, on the labels that chose it.
+
+    Parameters
+    ----------
+    curve : GridErrorCurve
+        What to show.
+    parameter : str, optional
+        Horizontal axis; by default the first parameter that moves.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+
+    Raises
+    ------
+    InputError
+        If there is no such parameter.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> from paretoclf.plotting import GridErrorsDisplay
+    >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+    >>> curve = pc.sweep(svm, C_plus=[0.4, 1.0, 1.6], C_minus=1.0).error_curve([[0.5], [2.5]], [-1, 1])
+    >>> GridErrorsDisplay.from_curve(curve).parameter  # display.plot() draws it
+    'C_plus'
+    """
+
+    curve: GridErrors
+    parameter: str = ""
+
+    def __post_init__(self) -> None:
+        self.parameter = moving(self.curve.parameters, self.parameter)
+
+    @classmethod
+    def from_curve(cls, curve: GridErrors, parameter: str | None = None) -> Self:
+        """Make the display of a grid curve."""
+        return cls(curve, parameter or "")
+
+    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
+        """Draw both rates.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; default: a new figure.
+        title : str, optional
+            Title of the axes.
+
+        Returns
+        -------
+        GridErrorsDisplay
+            This object, with `ax_` and `figure_`.
+        """
+        ax = new_axes(ax, 6.4, 4.0)
+        at = np.asarray(self.curve.parameters[self.parameter])
+        for j, optimum in enumerate(self.curve.minimax()):
+            label = f"minimax, chosen here: {optimum.objective:.3g}" if j == 0 else None
+            ax.axvline(optimum.values[self.parameter], color="0.85", zorder=0, linewidth=3, label=label)
+        ax.plot(at, self.curve.fpr, "s", color=NEGATIVE, label="false positive rate", markersize=5, fillstyle="none")
+        ax.plot(at, self.curve.fnr, "o", color=POSITIVE, label="false negative rate", markersize=5)
+        ax.set(xlabel=LABELS.get(self.parameter, self.parameter), ylabel="rate of errors", ylim=(-0.02, 1.02))
+        if spread(at):
+            ax.set_xscale("log")
         ax.grid(color="0.92", linewidth=0.6)
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(framealpha=0.9, edgecolor="none")

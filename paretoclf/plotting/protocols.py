@@ -96,6 +96,18 @@ class ErrorSteps(Protocol):
     def minimax(self) -> Sequence[Interval]: ...
 
 
+class GridErrors(Protocol):
+    """What is drawn of a `GridErrorCurve`."""
+
+    @property
+    def parameters(self) -> Mapping[str, Array]: ...
+    @property
+    def fpr(self) -> Array: ...
+    @property
+    def fnr(self) -> Array: ...
+    def minimax(self) -> Sequence[Any]: ...
+
+
 class Found(Protocol):
     """What was found on all samples: the best costs of the ray, and the curves of the lines."""
 

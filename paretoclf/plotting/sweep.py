@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from paretoclf.errors import InputError
-from paretoclf.plotting.base import FLOOR, GREY, NAMED, Panels, panels
+from paretoclf.plotting.base import FLOOR, GREY, NAMED, Panels, moving, panels, spread
 from paretoclf.plotting.protocols import Swept
 from paretoclf.tolerances import CERTIFY
 
@@ -50,14 +50,7 @@ class SweepDisplay(Panels):
     parameter: str = ""
 
     def __post_init__(self) -> None:
-        columns = self.sweep.parameters
-        if not columns:
-            raise InputError("sweep must hold at least one solution, got none")
-        if not self.parameter:
-            moves = (name for name, column in columns.items() if np.ptp(column) > 0)
-            self.parameter = next(moves, next(iter(columns)))
-        if self.parameter not in columns:
-            raise InputError(f"parameter must be one of {', '.join(columns)}, got {self.parameter!r}")
+        self.parameter = moving(self.sweep.parameters, self.parameter)
 
     @classmethod
     def from_sweep(cls, sweep: Swept, parameter: str | None = None) -> Self:
@@ -96,7 +89,7 @@ class SweepDisplay(Panels):
         lower.set(xlabel=self.parameter, ylabel="relative gap")
         lower.legend(fontsize="x-small", framealpha=0.9, edgecolor="none")
         upper.tick_params(labelbottom=False)
-        if at[0] > 0 and at[-1] > 100 * at[0]:
+        if spread(at):
             for panel in (upper, lower):
                 panel.set_xscale("log")
         return self._drawn(upper, lower, title)

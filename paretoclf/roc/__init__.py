@@ -9,6 +9,8 @@ from paretoclf.roc.error_curve import Optimum as Optimum
 from paretoclf.roc.error_curve import error_curve_of_scores as error_curve_of_scores
 from paretoclf.roc.error_map import ErrorMap as ErrorMap
 from paretoclf.roc.error_surface import ErrorSurface as ErrorSurface
+from paretoclf.roc.grid import GridErrorCurve as GridErrorCurve
+from paretoclf.roc.grid import GridOptimum as GridOptimum
 from paretoclf.roc.of_path import roc_curve_of_scores as roc_curve_of_scores
 from paretoclf.roc.of_path import roc_of_path as roc_of_path
 from paretoclf.roc.of_path import roc_of_scores as roc_of_scores

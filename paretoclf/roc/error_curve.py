@@ -16,16 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from paretoclf.checks import Array, Index, Mask, keep
-from paretoclf.costs import CostLine, Costs
+from paretoclf.costs import CostLine
 from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
+from paretoclf.roc.counts import CountedErrors, Objective, smallest
 from paretoclf.roc.crossings import BLOCK, just_after, zeros_of_pieces
 from paretoclf.roc.of_path import checked_folds
 
@@ -83,7 +83,7 @@ class Optimum:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ErrorCurve:
+class ErrorCurve(CountedErrors[Optimum]):
     """False positives and false negatives as exact step functions of t.
 
     The counts at any t that was fixed beforehand are held out. The smallest of them are not: `best`, `minimax` and
@@ -148,16 +148,6 @@ class ErrorCurve:
             f"minimax {best.objective:.4f} at {self.parameter} = {best.t:.6g})"
         )
 
-    @property
-    def fpr(self) -> Array:
-        """False positive rate on the open stretches, shape (k,)."""
-        return self.false_positives / self.n_minus
-
-    @property
-    def fnr(self) -> Array:
-        """False negative rate on the open stretches, shape (k,)."""
-        return self.false_negatives / self.n_plus
-
     def counts(self, t: float) -> tuple[int, int]:
         """False positives and false negatives at t."""
         lo, hi = self.t[[0, -1]]
@@ -173,75 +163,18 @@ class ErrorCurve:
         fp, fn = self.counts(t)
         return fp / self.n_minus, fn / self.n_plus
 
-    def best(self, costs: Costs | tuple[float, float], prior_plus: float | None = None) -> tuple[Optimum, ...]:
-        """Every t with the smallest expected cost ``prior_plus C_plus fnr + (1 - prior_plus) C_minus fpr``.
+    @property
+    def _fewest_false_positives(self) -> int:
+        return int(min(self.false_positives.min(), self.false_positives_at.min()))
 
-        Parameters
-        ----------
-        costs : Costs or (C_plus, C_minus)
-            Costs of a false negative and of a false positive when the classifier is used; not both zero.
-        prior_plus : float, optional
-            Probability of a positive where the classifier is used. Default: the share of positives here.
-
-        Returns
-        -------
-        tuple of Optimum
-            Intervals, in the order of t. Equal costs are equal in rational arithmetic. Of equally good errors none is
-            returned that has more of one kind and no fewer of the other.
-
-        Raises
-        ------
-        InputError
-            If a cost is negative, both are zero, or the prior is outside [0, 1].
-        """
-        at = costs if isinstance(costs, Costs) else Costs(*costs)
-        if prior_plus is not None and not 0 <= prior_plus <= 1:
-            raise InputError(f"prior_plus must lie in [0, 1], got {prior_plus!r}")
-        prior = Fraction(self.n_plus, self.n_plus + self.n_minus) if prior_plus is None else Fraction(prior_plus)
-        miss = prior * Fraction(at.C_plus) / self.n_plus
-        alarm = (1 - prior) * Fraction(at.C_minus) / self.n_minus
-        if miss + alarm == 0:
-            raise InputError(f"costs times priors must not both be zero, got {at} with prior_plus = {float(prior):g}")
-        return self._optima(lambda fp, fn: fn * miss + fp * alarm)
-
-    def minimax(self) -> tuple[Optimum, ...]:
-        """Every t with the smallest ``max(fpr, fnr)``; a tuple as of `best`."""
-        return self._optima(lambda fp, fn: max(Fraction(fp, self.n_minus), Fraction(fn, self.n_plus)))
-
-    def neyman_pearson(self, max_fpr: float) -> tuple[Optimum, ...]:
-        """Every t with the smallest fnr among those with ``fpr <= max_fpr``; a tuple as of `best`.
-
-        Parameters
-        ----------
-        max_fpr : float
-            In [0, 1]; compared with the rate as a float, so that 3 of 30 are not more than 0.1.
-
-        Raises
-        ------
-        InputError
-            If max_fpr is outside [0, 1], or no classifier of the path satisfies it.
-        """
-        if not 0 <= max_fpr <= 1:
-            raise InputError(f"max_fpr must lie in [0, 1], got {max_fpr!r}")
-        lowest = min(self.false_positives.min(), self.false_positives_at.min()) / self.n_minus
-        if lowest > max_fpr:
-            raise InputError(f"max_fpr must be at least {lowest:g}, the smallest on this path, got {max_fpr!r}")
-        return self._optima(
-            lambda fp, fn: Fraction(fn, self.n_plus) if fp / self.n_minus <= max_fpr else Fraction(2)  # 2: not allowed
-        )
-
-    def _optima(self, objective: Any) -> tuple[Optimum, ...]:
+    def _optima(self, objective: Objective) -> tuple[Optimum, ...]:
         """Maximal intervals of constant counts that minimise an objective of (fp, fn) and are not dominated."""
         fp, fn = (
             _alternate(self.false_positives_at, self.false_positives),
             _alternate(self.false_negatives_at, self.false_negatives),
         )
-        pairs, which = np.unique(np.stack([fp, fn], axis=1), axis=0, return_inverse=True)
-        values = [objective(int(p), int(n)) for p, n in pairs]
-        least = min(values)
-        ties = [j for j, value in enumerate(values) if value == least]
-        chosen = [j for j in ties if not any(k != j and (pairs[k] <= pairs[j]).all() for k in ties)]
-        run_ends = np.flatnonzero(np.diff(which.ravel(), append=-1))
+        chosen, least = smallest(fp, fn, objective)
+        run_ends = np.flatnonzero((np.diff(fp, append=-1) != 0) | (np.diff(fn, append=-1) != 0))
         run_starts = np.concatenate([[0], run_ends[:-1] + 1])
         return tuple(
             Optimum(
@@ -256,7 +189,7 @@ class ErrorCurve:
                 objective=float(least),
             )
             for first, last in zip(run_starts.tolist(), run_ends.tolist(), strict=True)
-            if which.ravel()[first] in chosen
+            if chosen[first]
         )
 
     def plot(self, ax: Any = None) -> Any:

@@ -7,21 +7,22 @@ the same shift of the intercept are added.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
 from paretoclf.checks import Array, Mask, check_labels, check_vector, what_it_is
-from paretoclf.costs import SampleCosts
+from paretoclf.costs import Costs, SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.path.declared import path_problem
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
 from paretoclf.roc.curve import RocCurve
+from paretoclf.roc.grid import grid_errors
 
 Vary = Literal["intercept", "asymmetry", "both"]
 
@@ -76,15 +77,38 @@ def roc_curve_of_scores(y: Any, scores: Any) -> RocCurve:
     return RocCurve(fpr, tpr, n_plus, len(labels) - n_plus, "intercept", shift=-np.asarray(threshold))
 
 
+@runtime_checkable
+class ScoredSweep(Protocol):
+    """What is needed of a `Sweep`."""
+
+    @property
+    def solutions(self) -> Sequence[Any]:
+        """The solutions."""
+
+    @property
+    def parameters(self) -> Mapping[str, Array]:
+        """Values of each parameter."""
+
+    def scores(self, X: Any) -> Array:
+        """Scores of the rows of X, shape (k, m)."""
+
+
 def roc_of_path(
-    path: ScoredPath, X: Any, y: Any, vary: Vary = "intercept", t: float | None = None, n_grid: int = 1000
+    path: ScoredPath | ScoredSweep,
+    X: Any,
+    y: Any,
+    vary: Vary = "intercept",
+    t: float | None = None,
+    n_grid: int = 1000,
 ) -> RocCurve:
-    """ROC curve of a path on (held-out) samples.
+    """ROC curve of a path on (held-out) samples, or grid curve of a sweep.
 
     Parameters
     ----------
-    path : Path, QuantilePath or MarginPath
-        An exact path, from `paretoclf.trace`.
+    path : Path, QuantilePath, MarginPath or Sweep
+        An exact path, from `paretoclf.trace`; or a sweep of any formulation, whose ``t`` is the position in it. Then
+        "asymmetry" is the grid curve through its points, whatever its parameters, and "both" the upper hull of all
+        their thresholds; between the points nothing is known.
     X : array or sparse matrix of shape (m, d)
         Samples.
     y : array of shape (m,)
@@ -92,9 +116,10 @@ def roc_of_path(
     vary : {"intercept", "asymmetry", "both"}
         What varies; see `roc_of_scores`.
     t : float, optional
-        Path parameter of the slope for ``vary="intercept"``. Default: `symmetric_t` of the path.
+        Path parameter of the slope for ``vary="intercept"``. Default: `symmetric_t` of the path. Of a sweep: position
+        of one solution; default: the one whose asymmetry is nearest to 1/2, where there are costs.
     n_grid : int
-        Size of the grid for ``vary="both"``.
+        Size of the grid for ``vary="both"`` of a path.
 
     Returns
     -------
@@ -120,16 +145,49 @@ def roc_of_path(
     >>> roc_of_path(Line(), X, y, vary="asymmetry")
     RocCurve(asymmetry: 5 points, 2 positives, 2 negatives, AUC 0.7500, upper envelope 0.8750 (optimistic))
     """
+    if isinstance(path, ScoredSweep):
+        return _of_sweep(path, X, y, _checked(vary), t)
     if isinstance(path, type) or not (hasattr(path, "scores") and hasattr(path, "costs")):
         if hasattr(path, "path_problem"):
             path_problem(path)  # which may have no path at all
         raise InputError(
-            f"path must be an exact path, as paretoclf.trace returns it, got {what_it_is(path)}; for the scores of one "
-            "classifier use roc_curve_of_scores"
+            f"path must be what paretoclf.trace or paretoclf.sweep returns, got {what_it_is(path)}; for the scores of "
+            "one classifier use roc_curve_of_scores"
         )
     scores = path.scores(X)
     lo, hi = float(scores.t[0]), float(scores.t[-1])
     return roc_of_scores(scores, y, vary, symmetric_t(path, lo, hi) if t is None else t, n_grid)
+
+
+def _checked(vary: Any) -> Vary:
+    if vary not in get_args(Vary):
+        raise InputError(f'vary must be "intercept", "asymmetry" or "both", got {vary!r}')
+    return vary  # type: ignore[no-any-return]
+
+
+def _of_sweep(sweep: ScoredSweep, X: Any, y: Any, vary: Vary, t: float | None) -> RocCurve:
+    """Grid curve: the solutions as they are, the thresholds of one, or the hull of all thresholds of all."""
+    scores = sweep.scores(X)
+    if vary == "asymmetry":
+        return grid_errors([scores], [y], sweep.parameters).roc()
+    chosen = [_position(sweep, t)] if vary == "intercept" else range(len(scores))
+    curves = [roc_curve_of_scores(y, scores[k]) for k in chosen]
+    curves = [replace(curve, t=np.full(len(curve), float(k))) for k, curve in zip(chosen, curves, strict=True)]
+    return curves[0] if vary == "intercept" else replace(union(curves).hull(), vary="both on a grid", index=None)
+
+
+def _position(sweep: ScoredSweep, t: float | None) -> int:
+    """Position t of a sweep, checked; by default that of the asymmetry nearest to 1/2."""
+    last = len(sweep.solutions) - 1
+    if t is not None:
+        if not (0 <= t <= last and t == int(t)):
+            raise InputError(f"t must be a position in the sweep, a whole number from 0 to {last}, got {t!r}")
+        return int(t)
+    costs = [each.costs for each in sweep.solutions]
+    known = [k for k, each in enumerate(costs) if isinstance(each, Costs) and each.total > 0]
+    if not known:
+        raise InputError(f"t must be given: which solution of the sweep, from 0 to {last}; they have no costs")
+    return min(known, key=lambda k: abs(costs[k].asymmetry - 0.5))
 
 
 def roc_of_scores(
@@ -183,8 +241,7 @@ def roc_of_scores(
     array([0.16..., 0.5  , 0.83...])
     """
     folds, labels = checked_folds(scores, y)
-    if vary not in get_args(Vary):
-        raise InputError(f'vary must be "intercept", "asymmetry" or "both", got {vary!r}')
+    _checked(vary)
     if t is None and vary == "intercept":
         raise InputError('t is required for vary="intercept": the path parameter in [0, 1] of the slope')
     if n_grid < 0:

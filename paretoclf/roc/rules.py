@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, what_it_is
 from paretoclf.classifiers import Rule
+from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.crossings import scores_at
 from paretoclf.roc.curve import RocPoint
@@ -62,6 +63,11 @@ class PathRule(Rule):
     @classmethod
     def of(cls, path: Traced, point: RocPoint) -> PathRule:
         """Return the classifier that a point of a curve of this path is."""
+        if not hasattr(path, "intercept"):
+            raise InputError(
+                f"path must be an exact path, got {what_it_is(path)}; of a sweep it is sweep[int(point.t)].classifier, "
+                "with point.shift added to its scores"
+            )
         assert point.t is not None, "a curve of a path has a t for each point"
         return cls(path, point.t, point.swept, point.shift)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from tqdm import tqdm
@@ -17,6 +17,9 @@ from paretoclf.solution import Solution
 from paretoclf.solve.compiled import Compiled, NotUpdatable
 from paretoclf.solve.model import Accuracy, Form, Searched, Solvable, conic_settings, form_of, worst
 from paretoclf.solve.single import found_of, with_clarabel
+
+if TYPE_CHECKING:
+    from paretoclf.roc.grid import GridErrorCurve
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,7 +62,9 @@ class Sweep(Sequence[Solution]):
 
     @property
     def costs(self) -> Array:
-        """Costs (C_plus, C_minus), shape (k, 2)."""
+        """Costs (C_plus, C_minus), shape (k, 2); InputError where the formulation has none."""
+        if any(s.costs is None for s in self.solutions):
+            raise InputError(f"this sweep has no costs, only the parameters {', '.join(self.parameters)}")
         return np.array([tuple(s.costs) for s in self.solutions], dtype=float).reshape(-1, 2)
 
     @property
@@ -92,6 +97,38 @@ class Sweep(Sequence[Solution]):
     def b(self) -> Array:
         """Intercepts, shape (k,)."""
         return np.array([s.classifier.b for s in self.solutions])
+
+    def scores(self, X: Any) -> Array:
+        """Scores of each classifier, shape (k, m).
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+            Samples, as for `Classifier.decision_function`.
+        """
+        if not self.solutions:
+            raise InputError("a sweep must have at least one solution to score with, got an empty part of one")
+        return np.array([s.classifier.decision_function(X) for s in self.solutions])
+
+    def error_curve(self, X: Any, y: Any) -> GridErrorCurve:
+        """False positives and false negatives on (held-out) samples at each point: a grid curve.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+            Samples.
+        y : array of shape (m,)
+            Labels -1 and +1, both present.
+        """
+        from paretoclf.roc.grid import grid_errors  # a room above
+
+        return grid_errors([self.scores(X)], [y], self.parameters)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw coefficients and gaps; see `paretoclf.plotting.SweepDisplay`."""
+        from paretoclf.plotting.sweep import SweepDisplay  # matplotlib only when a picture is wanted
+
+        return SweepDisplay.from_sweep(self).plot(ax)
 
     @property
     def worst(self) -> float:

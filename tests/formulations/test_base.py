@@ -93,8 +93,10 @@ def test_what_is_wrong_with_a_formulation_is_said(how):
 def test_a_primal_without_w_says_what_to_name():
     mine = made(square, lambda w, p: w >= p["C"])
     mine.variable = "beta"
+    solution = mine.solve(C=1.0)
+    assert solution.certificate.passes()
     with pytest.raises(pc.InputError, match=r"^Made must name a variable of its primal w .* its variables are beta$"):
-        mine.solve(C=1.0)
+        solution.classifier.predict([[0.0]])
 
 
 def test_a_statement_abbreviates_long_indices():

@@ -291,7 +291,7 @@ def test_three_of_thirty_are_not_more_than_a_tenth():
     assert pc.error_curve_of_scores(scores, y).neyman_pearson(0.1)[0].false_positives == 0
     always = PathScores(scores.t, scores.start, scores.start)
     assert pc.error_curve_of_scores(always, y).neyman_pearson(0.1)[0].false_positives == 3
-    with pytest.raises(pc.InputError, match=r"max_fpr must be at least 0\.1, the smallest on this path, got 0\.09"):
+    with pytest.raises(pc.InputError, match=r"max_fpr must be at least 0\.1, the smallest there is, got 0\.09"):
         pc.error_curve_of_scores(always, y).neyman_pearson(0.09)
 
 

@@ -1,0 +1,121 @@
+"""What curves of counted errors have in common: rates, and the choice of the best of them, compared in fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from paretoclf.checks import Array, Index, Mask
+from paretoclf.costs import Costs
+from paretoclf.errors import InputError
+
+#: Of (false positives, false negatives): what is to be small.
+Objective = Callable[[int, int], Fraction]
+
+Best = TypeVar("Best")
+
+
+class CountedErrors(Generic[Best]):
+    """False positives and false negatives of many classifiers. Whatever is best is chosen by the labels it reports.
+
+    Attributes
+    ----------
+    false_positives, false_negatives : int array of shape (k,)
+        Counts.
+    n_plus, n_minus : int
+        Samples of each class.
+    """
+
+    false_positives: Index
+    false_negatives: Index
+    n_plus: int
+    n_minus: int
+
+    @property
+    def fpr(self) -> Array:
+        """False positive rates, shape (k,)."""
+        return np.asarray(self.false_positives / self.n_minus)
+
+    @property
+    def fnr(self) -> Array:
+        """False negative rates, shape (k,)."""
+        return np.asarray(self.false_negatives / self.n_plus)
+
+    def best(self, costs: Costs | tuple[float, float], prior_plus: float | None = None) -> tuple[Best, ...]:
+        """All with the smallest expected cost ``prior_plus C_plus fnr + (1 - prior_plus) C_minus fpr``.
+
+        Parameters
+        ----------
+        costs : Costs or (C_plus, C_minus)
+            Costs of a false negative and of a false positive when the classifier is used; not both zero.
+        prior_plus : float, optional
+            Probability of a positive where the classifier is used. Default: the share of positives here.
+
+        Returns
+        -------
+        tuple
+            In order: of `Optimum`, intervals of t, for an `ErrorCurve`; of `GridOptimum`, points, for a
+            `GridErrorCurve`. Equal costs are equal in rational arithmetic. Of equally good errors none is returned
+            that has more of one kind and no fewer of the other.
+
+        Raises
+        ------
+        InputError
+            If a cost is negative, both are zero, or the prior is outside [0, 1].
+        """
+        at = costs if isinstance(costs, Costs) else Costs(*costs)
+        if prior_plus is not None and not 0 <= prior_plus <= 1:
+            raise InputError(f"prior_plus must lie in [0, 1], got {prior_plus!r}")
+        prior = Fraction(self.n_plus, self.n_plus + self.n_minus) if prior_plus is None else Fraction(prior_plus)
+        miss = prior * Fraction(at.C_plus) / self.n_plus
+        alarm = (1 - prior) * Fraction(at.C_minus) / self.n_minus
+        if miss + alarm == 0:
+            raise InputError(f"costs times priors must not both be zero, got {at} with prior_plus = {float(prior):g}")
+        return self._optima(lambda fp, fn: fn * miss + fp * alarm)
+
+    def minimax(self) -> tuple[Best, ...]:
+        """All with the smallest ``max(fpr, fnr)``; a tuple as of `best`."""
+        return self._optima(lambda fp, fn: max(Fraction(fp, self.n_minus), Fraction(fn, self.n_plus)))
+
+    def neyman_pearson(self, max_fpr: float) -> tuple[Best, ...]:
+        """All with the smallest fnr among those with ``fpr <= max_fpr``; a tuple as of `best`.
+
+        Parameters
+        ----------
+        max_fpr : float
+            In [0, 1]; compared with the rate as a float, so that 3 of 30 are not more than 0.1.
+
+        Raises
+        ------
+        InputError
+            If max_fpr is outside [0, 1], or no classifier satisfies it.
+        """
+        if not 0 <= max_fpr <= 1:
+            raise InputError(f"max_fpr must lie in [0, 1], got {max_fpr!r}")
+        lowest = self._fewest_false_positives / self.n_minus
+        if lowest > max_fpr:
+            raise InputError(f"max_fpr must be at least {lowest:g}, the smallest there is, got {max_fpr!r}")
+        return self._optima(
+            lambda fp, fn: Fraction(fn, self.n_plus) if fp / self.n_minus <= max_fpr else Fraction(2)  # 2: not allowed
+        )
+
+    @property
+    def _fewest_false_positives(self) -> int:
+        return int(self.false_positives.min())
+
+    def _optima(self, objective: Objective) -> tuple[Best, ...]:
+        """Whatever minimises an objective and is not dominated."""
+        raise NotImplementedError
+
+
+def smallest(fp: Index, fn: Index, objective: Objective) -> tuple[Mask, Fraction]:
+    """Which of many pairs of counts minimise an objective and are not dominated by others that do; and the minimum."""
+    pairs, which = np.unique(np.stack([fp, fn], axis=1), axis=0, return_inverse=True)
+    values = [objective(int(p), int(n)) for p, n in pairs]
+    least = min(values)
+    ties = [j for j, value in enumerate(values) if value == least]
+    chosen = [j for j in ties if not any(k != j and (pairs[k] <= pairs[j]).all() for k in ties)]
+    return np.isin(which.ravel(), chosen), least

@@ -1,0 +1,172 @@
+"""Grid curves: held-out errors of the classifiers of a sweep, at its points. Nothing is known between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array, Index, check_labels, keep, real_array
+from paretoclf.errors import InputError
+from paretoclf.roc.counts import CountedErrors, Objective, smallest
+from paretoclf.roc.curve import RocCurve
+
+
+@dataclass(frozen=True)
+class GridOptimum:
+    """A point of a grid at which the errors are best.
+
+    Attributes
+    ----------
+    index : int
+        Its position in the sweep.
+    values : mapping of str to float
+        Its parameters.
+    false_positives, false_negatives : int
+        Counts.
+    fpr, fnr : float
+        Rates.
+    objective : float
+        What was minimised, on the labels that chose it: optimistic.
+    """
+
+    index: int
+    values: Mapping[str, float]
+    false_positives: int
+    false_negatives: int
+    fpr: float
+    fnr: float
+    objective: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GridErrorCurve(CountedErrors[GridOptimum]):
+    """False positives and false negatives at the points of a sweep, for want of an exact path: a grid curve.
+
+    Between the points, and beyond them, nothing is known. `ErrorCurve` is the exact curve of a path.
+
+    Attributes
+    ----------
+    parameters : mapping of str to array of shape (k,)
+        Values of each parameter at the points, in the order of the sweep.
+    false_positives, false_negatives : int array of shape (k,)
+        Counts.
+    n_plus, n_minus : int
+        Samples of each class.
+
+    Raises
+    ------
+    InputError
+        If there is no point.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+    >>> curve = pc.sweep(svm, C_plus=[0.4, 1.0, 1.6], C_minus=[1.6, 1.0, 0.4]).error_curve([[0.5], [2.5]], [-1, 1])
+    >>> curve.fpr, curve.fnr
+    (array([0., 0., 1.]), array([1., 0., 0.]))
+    >>> [best.values for best in curve.minimax()]
+    [{'C_plus': 1.0, 'C_minus': 1.0}]
+    """
+
+    parameters: Mapping[str, Array] = field(repr=False)
+    false_positives: Index
+    false_negatives: Index
+    n_plus: int
+    n_minus: int
+
+    def __post_init__(self) -> None:
+        keep(self, "false_positives", "false_negatives")
+        if self.false_positives.size == 0:
+            raise InputError("a grid curve must have at least one point, got an empty sweep")
+
+    def __len__(self) -> int:
+        return int(self.false_positives.size)
+
+    def __repr__(self) -> str:
+        best = self.minimax()[0]
+        at = ", ".join(f"{name} = {value:.6g}" for name, value in best.values.items())
+        return (
+            f"GridErrorCurve({len(self)} points, {self.n_plus} positives, {self.n_minus} negatives, "
+            f"minimax {best.objective:.4f} at {at})"
+        )
+
+    def roc(self) -> RocCurve:
+        """ROC curve through the points in the order of the sweep, with (0, 0) and (1, 1); from the lower end.
+
+        Its ``t`` is the position in the sweep. Only the points are classifiers, and mixtures of them (`RocCurve.hull`).
+        """
+        order = np.arange(len(self))
+        height = self.false_positives * self.n_plus + (self.n_plus - self.false_negatives) * self.n_minus
+        if height[0] > height[-1]:
+            order = order[::-1]
+        fpr, tpr = self.fpr[order], (self.n_plus - self.false_negatives[order]) / self.n_plus
+        first, last = fpr[0] + tpr[0] > 0, fpr[-1] + tpr[-1] < 2
+        before, after = np.zeros(int(first)), np.ones(int(last))
+        return RocCurve(
+            np.concatenate([before, fpr, after]),
+            np.concatenate([before, tpr, after]),
+            self.n_plus,
+            self.n_minus,
+            "grid",
+            shift=np.concatenate([before - np.inf, np.zeros(len(self)), after * np.inf]),
+            t=np.concatenate([before + order[0], order, 0 * after + order[-1]]),
+        )
+
+    def plot(self, ax: Any = None, *, parameter: str | None = None) -> Any:
+        """Draw both rates over a parameter; see `paretoclf.plotting.GridErrorsDisplay`."""
+        from paretoclf.plotting.errors import GridErrorsDisplay  # matplotlib only when a picture is wanted
+
+        return GridErrorsDisplay.from_curve(self, parameter).plot(ax=ax)
+
+    def _optima(self, objective: Objective) -> tuple[GridOptimum, ...]:
+        """Points that minimise an objective of (fp, fn) and are not dominated by others that do."""
+        chosen, least = smallest(self.false_positives, self.false_negatives, objective)
+        return tuple(
+            GridOptimum(
+                index=j,
+                values={name: float(column[j]) for name, column in self.parameters.items()},
+                false_positives=int(self.false_positives[j]),
+                false_negatives=int(self.false_negatives[j]),
+                fpr=float(self.fpr[j]),
+                fnr=float(self.fnr[j]),
+                objective=float(least),
+            )
+            for j in np.flatnonzero(chosen).tolist()
+        )
+
+
+def grid_errors(scores: Sequence[Any], y: Sequence[Any], parameters: Mapping[str, Array]) -> GridErrorCurve:
+    """Errors at the points of a sweep, or of the sweeps of several folds over one grid, whose counts are added.
+
+    Parameters
+    ----------
+    scores : sequence of arrays of shape (k, m)
+        Scores of the m held-out samples of each fold at the k points.
+    y : sequence of arrays of shape (m,)
+        Their labels -1 and +1. Both classes must occur, not in each fold.
+    parameters : mapping of str to array of shape (k,)
+        The points.
+
+    Returns
+    -------
+    GridErrorCurve
+
+    Raises
+    ------
+    InputError
+        If the labels do not fit the scores, or a class has no sample.
+    """
+    folds = [real_array(each, "scores") for each in scores]
+    labels = check_labels(np.concatenate([np.ravel(each) for each in y]), sum(each.shape[1] for each in folds))
+    positive = np.concatenate([each >= 0 for each in folds], axis=1)
+    return GridErrorCurve(
+        parameters,
+        np.count_nonzero(positive & (labels < 0), axis=1),
+        np.count_nonzero(~positive & (labels > 0), axis=1),
+        int(np.count_nonzero(labels > 0)),
+        int(np.count_nonzero(labels < 0)),
+    )
