@@ -36,12 +36,13 @@ def _rounded(log: Log, legs: list[Leg]) -> tuple[Log, Array]:
 
     Next to t = 1 few digits are left of 1 - t, and so of the costs that vanish there.
     """
-    a, eta, w = (x.copy() for x in (log.a, log.eta, log.w))
     # The value is continuous in t, and what it begins with is better known than what it ends with.
     value = np.column_stack([log.value[:, 0], np.append(log.value[1:, 0], log.value[-1:].sum(axis=1)), log.value[:, 2]])
-    for leg in legs:
-        if abs(leg.t_to - leg.t_from) > FEW_DIGITS * np.spacing(max(leg.t_to, leg.t_from)):
-            continue
+    short = [x for x in legs if abs(x.t_to - x.t_from) <= FEW_DIGITS * np.spacing(max(x.t_to, x.t_from))]
+    if not short:
+        return log, value
+    a, eta, w = (x.copy() for x in (log.a, log.eta, log.w))
+    for leg in short:
         j, u = slice(leg.first, leg.last), log.t[:, leg.first : leg.last]
         off = ((leg.t(u) - leg.t_from) / (leg.t_to - leg.t_from) - u) / (u[1] - u[0])  # in shares of the segments
         entries = slice(int(log.ptr[leg.first]), int(log.ptr[leg.last]))

@@ -327,6 +327,8 @@ class Path(OnPieces):
         # Breakpoints are rounded: next to one, `at` takes the basis before or after it, whichever is proved there.
         for margin in (0.0, _NEAR):
             failed = proof.failures()
+            if failed.size == 0:
+                return proof
             if not all(self._rounds(float(t)) for t in 0.5 * (pieces.t[failed] + pieces.t[failed + 1])):
                 return proof
             if margin and not all(self._proved_at(float(t)) for t in np.unique(pieces.t[[failed, failed + 1]])):
