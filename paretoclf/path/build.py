@@ -61,13 +61,11 @@ def _place(log: Log, value: Array, segments: int, reverse: bool) -> tuple[Index,
     sizes, eta, w, last = np.diff(ptr), log.eta[:segments], log.w[:segments], int(ptr[-1])
     if not reverse:
         return sizes, log.index[:last], log.a[:, :last], eta, values, w
-    back = slice(None, None, -1)
-    # Where the entries stand of what comes out: segment j begins there at last - ptr[j + 1].
-    entries = np.repeat((ptr[:-1] + ptr[1:] - last)[back], sizes[back]) + np.arange(last)
+    back = slice(None, None, -1)  # of a segment the members come in another order, which says nothing
     return (
         sizes[back],
-        log.index[entries],
-        log.a[1::-1, entries],
+        log.index[:last][back],
+        log.a[1::-1, :last][:, back],
         eta[back, back],
         values[back][:, [1, 0, 2]],
         w[back, back],
