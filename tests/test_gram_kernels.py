@@ -110,7 +110,7 @@ KERNELS = [None, RBF(1.0), Polynomial(2), "laplacian", lambda A, B: A @ B.T + 1]
 
 
 class TestGram:
-    @pytest.mark.parametrize("kernel", KERNELS, ids=str)
+    @pytest.mark.parametrize("kernel", KERNELS)
     def test_all_views_agree(self, kernel):
         X = samples()
         gram = Gram(X, kernel)

@@ -24,7 +24,7 @@ def samples(n=40, d=3, seed=0):
 
 
 class TestFactor:
-    @pytest.mark.parametrize("kernel", KERNELS, ids=str)
+    @pytest.mark.parametrize("kernel", KERNELS)
     def test_at_full_rank_it_is_the_kernel(self, kernel):
         X, new = samples(), samples(7, seed=1)
         exact, gram = Gram(X, kernel), Gram(X, kernel, low_rank=40)
@@ -84,7 +84,7 @@ class TestFactor:
         assert max(rows * columns for rows, columns in shapes) <= 32 * 32
         assert "matrix" not in gram.__dict__
 
-    @pytest.mark.parametrize("kernel", KERNELS, ids=str)
+    @pytest.mark.parametrize("kernel", KERNELS)
     def test_all_views_agree(self, kernel):
         gram = Gram(samples(), kernel, low_rank=6)
         G, v = gram.features, np.random.default_rng(1).normal(size=40)
@@ -98,7 +98,7 @@ class TestFactor:
         assert gram.factor is G
         assert not gram.linear
 
-    @pytest.mark.parametrize("kernel", KERNELS, ids=str)
+    @pytest.mark.parametrize("kernel", KERNELS)
     def test_new_samples_follow_the_nystroem_formula(self, kernel):
         X, new = samples(), samples(9, seed=3)
         exact, gram = Gram(X, kernel), Gram(X, kernel, low_rank=6)

@@ -102,7 +102,7 @@ class TestCheck:
 
 
 class TestGram:
-    @pytest.mark.parametrize("kernel", KERNELS, ids=str)
+    @pytest.mark.parametrize("kernel", KERNELS)
     def test_all_views_are_those_of_the_dense_samples(self, kernel):
         X = sparse(30, 50, 0.1)
         dense_kernel = (lambda A, B: A @ B.T + 1.0) if callable(kernel) and not hasattr(kernel, "psd") else kernel
