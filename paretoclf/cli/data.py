@@ -18,13 +18,20 @@ def load_data(args: argparse.Namespace) -> Dataset:
     """
     if args.seed < 0:
         raise InputError(f"--seed must be at least 0, got {args.seed}")
-    features, drop = (
-        [name.strip() for name in given.split(",")] if given else None for given in (args.features, args.drop)
+    features, drop, one_hot = (
+        [name.strip() for name in given.split(",")] if given else None
+        for given in (args.features, args.drop, args.one_hot)
     )
     return load(
         args.source, label=args.label, positive=args.positive, data_dir=args.data_dir, n=args.n, rng=args.seed,
-        features=features, drop=drop or (),
+        features=features, drop=drop or (), separator=_character(args.separator), encoding=args.encoding,
+        one_hot=one_hot or (),
     )  # fmt: skip
+
+
+def _character(separator: str | None) -> str | None:
+    """Return a tab for its name, which is hard to type in a shell."""
+    return "\t" if separator in ("tab", "\\t") else separator
 
 
 def describe(data: Dataset) -> dict[str, object]:

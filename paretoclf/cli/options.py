@@ -20,6 +20,7 @@ examples:
   paretoclf trace wdbc --out out
   paretoclf trace wdbc --kernel rbf --bandwidth 5 --json > report.json
   paretoclf trace patients.csv --label diagnosis --positive M --out patients
+  paretoclf trace clients.csv --label bought --positive yes --one-hot city,plan --separator ";" --encoding latin-1
   paretoclf trace twonorm --n 200 --seed 1 --kernel poly --degree 2
   paretoclf trace sonar --data-dir data --no-standardize --total 10"""
 
@@ -370,6 +371,11 @@ def _data(parser: argparse.ArgumentParser, flag: str | None = None) -> None:
     data.add_argument("--positive", metavar="VALUE", help="label value that counts as positive")
     data.add_argument("--features", metavar="COLUMNS", help="use only these features, a comma between two names")
     data.add_argument("--drop", metavar="COLUMNS", help="leave these columns out: names, texts, ...")
+    data.add_argument(
+        "--one-hot", metavar="COLUMNS", help="features that are categories: one of zeros and ones for each"
+    )
+    data.add_argument("--separator", metavar="CHAR", help="between the cells of a CSV file; default: , ; or tab")
+    data.add_argument("--encoding", metavar="NAME", help="of a CSV file, such as latin-1; default: utf-8")
     data.add_argument("--data-dir", metavar="DIR", help="folder of data files; default: $PARETOCLF_DATA")
     data.add_argument("--n", type=int, metavar="ROWS", help="use this many rows, drawn at random")
     data.add_argument("--seed", type=int, default=0, metavar="S", help="of rows, folds and checks; default: 0")

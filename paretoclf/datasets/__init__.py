@@ -1,6 +1,7 @@
 """Data sets: generators with known Bayes errors, wdbc, and a reader of CSV and npz files that says what is wrong."""
 
 from paretoclf.datasets.dataset import Dataset as Dataset
+from paretoclf.datasets.files import read_csv as read_csv
 from paretoclf.datasets.generators import make_bimodal as make_bimodal
 from paretoclf.datasets.generators import make_gaussians as make_gaussians
 from paretoclf.datasets.generators import make_ringnorm as make_ringnorm

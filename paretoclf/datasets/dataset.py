@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from paretoclf.checks import Array, Index, check_labels, check_matrix
+from paretoclf.datasets.cells import read_table
 from paretoclf.errors import InputError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +94,101 @@ class Dataset:
     def n_minus(self) -> int:
         """Number of negatives."""
         return self.n - self.n_plus
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        label: str | None = None,
+        positive: object = None,
+        name: str = "frame",
+        features: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
+        one_hot: Sequence[str] = (),
+    ) -> Dataset:
+        """Make a data set of a frame of pandas or polars: numeric features, and a label column of two values.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            One row a sample.
+        label : str, optional
+            Name of the label column. Default: the one called label, class, y or target, if there is exactly one.
+        positive : optional
+            Label value that is +1. Default: 1, for the values {-1, 1} or {0, 1}.
+        name : str
+            Of the data set.
+        features, drop : sequences of str
+            Names of the columns to use, or to leave out. Default: all but the label.
+        one_hot : sequence of str
+            Features that are categories. Each becomes a feature ``NAME=CATEGORY`` of zeros and ones for each of its
+            categories, in sorted order.
+
+        Returns
+        -------
+        Dataset
+
+        Raises
+        ------
+        InputError
+            If it is not such a frame; with the row (as its index calls it) and the column at fault.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"age": [30, 50, 40], "sex": ["f", "m", "f"], "ill": ["no", "yes", "no"]})
+        >>> data = Dataset.from_frame(frame, label="ill", positive="yes", one_hot=["sex"])
+        >>> data.feature_names
+        ('age', 'sex=f', 'sex=m')
+        >>> data.to_frame().iloc[1].to_dict()
+        {'age': 50.0, 'sex=f': 0.0, 'sex=m': 1.0, 'label': 'yes'}
+        """
+        if not (hasattr(frame, "columns") and hasattr(frame, "__getitem__") and getattr(frame, "ndim", 2) == 2):
+            raise InputError(f"frame must be a DataFrame of pandas or polars, got {type(frame).__name__}")
+        names = [str(column).strip() for column in frame.columns]
+        if len(set(names)) < len(names):
+            raise InputError(f"{name}: two columns have one name: {', '.join(sorted(names))}")
+        columns = [map(str, frame[column].to_list()) for column in frame.columns]
+        rows = zip(*columns, strict=True)
+        table = zip(getattr(frame, "index", range(len(frame))), rows, strict=True)
+        X, y, feature_names, plus, minus = read_table(
+            name, names, table, label=label, positive=positive, features=features, drop=drop, one_hot=one_hot
+        )
+        return cls(name, X, y, feature_names, plus, minus, "from a frame")
+
+    def to_frame(self, label: str = "label") -> DataFrame:
+        """Return features and labels, in the words of `positive` and `negative`, as a frame of pandas.
+
+        ``Dataset.from_frame(data.to_frame(), positive=data.positive)`` is the same data again. It needs pandas:
+        ``pip install 'paretoclf[pandas]'``.
+
+        Parameters
+        ----------
+        label : str
+            Name of the label column, which comes last.
+
+        Returns
+        -------
+        pandas.DataFrame
+            n rows, d + 1 columns.
+
+        Raises
+        ------
+        InputError
+            If a feature has the name of the label.
+        ImportError
+            If pandas is not installed.
+        """
+        if label in self.feature_names:
+            raise InputError(f"label must not be the name of a feature, got {label!r}")
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("to_frame needs pandas: pip install 'paretoclf[pandas]'") from None
+        frame = pd.DataFrame(self.X, columns=list(self.feature_names))
+        frame[label] = np.where(self.y > 0, self.positive, self.negative)
+        return frame
 
     def swapped(self) -> Dataset:
         """Return the same samples with the classes' roles exchanged."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from paretoclf.checks import Rng, check_rng
 from paretoclf.datasets import generators
+from paretoclf.datasets.cells import chosen_columns
 from paretoclf.datasets.dataset import Dataset
-from paretoclf.datasets.files import chosen_columns, read_csv, read_npz
+from paretoclf.datasets.files import read_csv, read_npz
 from paretoclf.errors import InputError
 
 #: Names a folder of data files: ``NAME.csv``, ``NAME.npz`` and the benchmark collection ``raetsch/NAME.npz``.
@@ -29,7 +31,7 @@ GENERATORS: dict[str, Callable[[int, Rng], Dataset]] = {
 #: Where in the data folder a name is looked up.
 PLACES = ("{}.csv", "{}.npz", "raetsch/{}.npz")
 
-READERS = {".csv": read_csv, ".npz": read_npz}
+READERS: dict[str, Callable[..., Dataset]] = {".csv": read_csv, ".npz": read_npz}
 
 
 def list_datasets() -> tuple[str, ...]:
@@ -54,6 +56,9 @@ def load(
     n: int | None = None,
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
+    separator: str | None = None,
+    encoding: str | None = None,
+    one_hot: Sequence[str] = (),
 ) -> Dataset:
     """Load a data set.
 
@@ -78,6 +83,9 @@ def load(
         Names of the features to use, in this order. Default: all.
     drop : sequence of str
         Names of features to leave out; of a CSV file any column, which need not hold numbers then.
+    separator, encoding, one_hot : optional
+        CSV files only: the character between two cells, the encoding of the text, and features that are categories; see
+        `read_csv`.
 
     Returns
     -------
@@ -95,10 +103,15 @@ def load(
     Dataset('twonorm': 50 samples, 20 features, 22 of +1 (mean +a), 28 of -1 (mean -a))
     """
     name = str(source)
+    given = {"separator": separator, "encoding": encoding, "one_hot": one_hot if len(one_hot) else None}
+    reading: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     folder = None if data_dir is None else _folder(data_dir)
     if name not in list_datasets() or (folder is not None and _in_folder(name, folder) is not None):
         file = _find(name, data_dir)
-        return _some_rows(READERS[file.suffix.lower()](file, label, positive, features, drop), n, rng)
+        if file.suffix.lower() == ".npz":
+            _csv_only(file, reading)
+        return _some_rows(READERS[file.suffix.lower()](file, label, positive, features, drop, **reading), n, rng)
+    _csv_only(name, reading)
     _no_label(name, label)
     if name in GENERATORS:
         data = GENERATORS[name](400 if n is None else n, 0 if rng is None else rng)
@@ -163,6 +176,11 @@ def _oriented(data: Dataset, positive: object) -> Dataset:
     if str(positive) != data.negative:
         raise InputError(f"{data.name}: positive must be {data.positive!r} or {data.negative!r}, got {str(positive)!r}")
     return data.swapped()
+
+
+def _csv_only(source: object, reading: dict[str, Any]) -> None:
+    if reading:
+        raise InputError(f"{' and '.join(reading)}: for CSV files only, and {source} is none")
 
 
 def _no_label(name: str, label: str | None) -> None:
