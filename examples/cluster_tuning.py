@@ -1,6 +1,6 @@
 """The study of examples/papers/davenport2010.py on a cluster, with a worker killed on the way: the same table.
 
-Run it with ``python examples/cluster_tuning.py`` (a minute). It needs dask: ``pip install 'paretoclf[cluster]'``. The
+Run it with ``python examples/cluster_tuning.py`` (a minute). It needs dask: ``pip install 'paretoclf[dask]'``. The
 cluster is a local one of `dask.distributed`, two processes; give ``Client("scheduler-address:8786")`` in its place for
 one of many machines. joblib hands each realisation to it as a task, and so does every ``n_jobs=`` of this package:
 
@@ -56,7 +56,7 @@ def main() -> None:
     try:
         from dask.distributed import Client, LocalCluster
     except ImportError:
-        print("This example needs dask: pip install 'paretoclf[cluster]'")
+        print("This example needs dask: pip install 'paretoclf[dask]'")
         return
     print(PROTOCOL)
     began = time.perf_counter()

@@ -1,0 +1,43 @@
+"""What an installation promises: bounds that can be tried, extras that somebody names, an import that costs little."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+
+
+@pytest.mark.parametrize("extra", ["", *EXTRAS])
+def test_every_requirement_states_its_lowest_version(extra):
+    """.ci/run installs exactly these; a requirement without one would be tried with its newest version only."""
+    for requirement in EXTRAS[extra] if extra else PROJECT["dependencies"]:
+        assert re.fullmatch(r"[a-z-]+>=[0-9.]+|paretoclf\[[a-z,]+\]", requirement), requirement
+
+
+@pytest.mark.parametrize("extra", sorted({*EXTRAS} - {"test", "docs", "dev"}))
+def test_users_are_told_where_they_need_an_extra(extra):
+    told = [
+        *ROOT.glob("README.md"),
+        *ROOT.glob("docs/*.md"),
+        *ROOT.glob("examples/*.py"),
+        *ROOT.glob("paretoclf/**/*.py"),
+    ]
+    assert any(f"paretoclf[{extra}]" in file.read_text(encoding="utf-8") for file in told)
+
+
+def test_type_checkers_are_told_that_there_are_types():
+    assert (ROOT / "paretoclf" / "py.typed").is_file()
+    assert "Typing :: Typed" in PROJECT["classifiers"]
+
+
+def test_readers_of_citations_find_what_they_need():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    for key in ("cff-version", "message", "title", "type", "authors", "version", "license", "abstract", "keywords"):
+        assert re.search(rf"^{key}:", citation, re.MULTILINE), key
+    assert f"license: {PROJECT['license']}" in citation
