@@ -13,3 +13,5 @@ from paretoclf.datasets.hard_cases import HardCase as HardCase
 from paretoclf.datasets.hard_cases import hard_cases as hard_cases
 from paretoclf.datasets.load import list_datasets as list_datasets
 from paretoclf.datasets.load import load as load
+from paretoclf.datasets.openml import fetch as fetch
+from paretoclf.datasets.openml import list_fetched as list_fetched
