@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index
 from paretoclf.proof.cells import CellsProof
 from paretoclf.samples import Samples, dense, squares
-from paretoclf.units import balanced_units, largest_sum, slack_rounding
+from paretoclf.units import balanced_units, largest_sum, margin_rounding
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -172,9 +172,10 @@ def prove_regions(
 
         products = load @ right.transpose(0, 2, 1) + room @ left.transpose(0, 2, 1)
         products = 0.5 * (products + products.transpose(0, 2, 1))
-        rounding = slack_rounding(
-            caps.reshape(-1, n).T, margin.reshape(-1, n).T, f.reshape(-1, n).T, part.b.ravel()
-        ).reshape(r, m)
+        # Of a product of multipliers at one vertex and margins at another: caps there times the rounding here.
+        error = margin_rounding(f, part.b[:, :, None])
+        rounding = caps @ np.where(margin <= error, error, 0.0).transpose(0, 2, 1)
+        rounding = 0.5 * (rounding + rounding.transpose(0, 2, 1))
         # The class with the larger sum is scaled down until the two balance: by this share, which costs no more than
         # the same share of its slacks.
         least = sums.min(axis=0)
@@ -185,7 +186,7 @@ def prove_regions(
         own = np.einsum("rmm->rm", products)
         low = np.maximum(0.5 * norm2 + hinge - own - extra, 0.0)
         sizes = 0.5 * (low[:, :, None] + low[:, None, :])
-        explained = products <= np.minimum(rounding[:, :, None], rounding[:, None, :])
+        explained = products <= rounding
         # Where rounding explains a product, and the value may vanish, it is relative to the largest of the region.
         most = sizes.max(axis=(1, 2))
         relative = products / np.maximum(np.where(explained, most[:, None, None], sizes), _TINY)

@@ -111,6 +111,17 @@ def test_the_proof_reads_in_words_and_numbers_its_regions():
         proof[len(proof)]
 
 
+def test_rounding_of_the_intercept_is_explained_where_the_caps_of_a_vertex_are_zero():
+    found = pc.plane(problem(), (0.0, 2.0), (0.0, 2.0))
+    origin = [k for k, region in enumerate(found.regions) if (region.polygon == 0.0).all(axis=1).any()]
+    assert origin
+    for shift in (-1, 1):
+        rounded = [replace(found.regions[k], b_map=found.regions[k].b_map * (1 + shift * 2.0**-53)) for k in origin]
+        assert replace(found, regions=tuple(rounded)).proof.passes(1e-10)
+        wrong = [replace(found.regions[k], b_map=found.regions[k].b_map * (1 + shift * 1e-6)) for k in origin]
+        assert replace(found, regions=tuple(wrong)).proof.failures(1e-10).size == len(origin)
+
+
 def test_what_is_not_a_number_is_not_proved():
     found = pc.plane(problem(), SQUARE, SQUARE)
     bad = replace(found.regions[0], b_map=np.full(3, np.nan))
