@@ -20,24 +20,24 @@ optimum with the largest :math:`e^\top\alpha`. The polygons of the chosen optima
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import lapack
 
 from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.gram import Gram
 from paretoclf.path.engines import add_product
-from paretoclf.path.polygon import area, centroid, cut, extent, without_short_edges
+from paretoclf.path.polygon import area, centroid, cut, onto_axes, without_short_edges
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.tolerances import PLANE_PIVOT, PLANE_ROUNDING, PLANE_SLIVER, PLANE_ZERO, REFINED, UNREFINED
 
 _REFINEMENTS = 20
 _EPSILON = float(np.finfo(float).eps)
 _ALL = slice(None)
+_BLOCK = 2**19  # numbers in the conditions of the bases that are solved together
 
 
 class Sets(NamedTuple):
@@ -86,7 +86,7 @@ class Region:
     @property
     def area(self) -> float:
         """Area of the polygon."""
-        return area(self.polygon)
+        return float(area(self.polygon))
 
     @property
     def centroid(self) -> Array:
@@ -102,11 +102,25 @@ class Region:
         return out
 
 
+class Solved(NamedTuple):
+    """Affine solutions on r bases, by ``(1, C_plus, C_minus, epsilon)``.
+
+    Margin sets smaller than the largest one, k, are filled up with multipliers that are 0.
+    """
+
+    independent: Mask  # (r,); of the others numbers mean nothing
+    F: Index  # (r, k)
+    members: Mask  # (r, k)
+    alpha: Array  # (r, 4, k)
+    b: Array  # (r, 4)
+    gradient: Array  # (r, 4, n)
+
+
 class Bases:
-    """The bases of one problem on one rectangle of costs: their affine solutions and polygons.
+    """The bases of one problem on one rectangle of costs: their affine solutions and polygons, many at a time.
 
     With a free intercept samples may be centred in feature space, which makes margin systems better conditioned. The
-    intercepts of `solve` are those of centred samples; of `region`, the true ones.
+    intercepts of `solve` are those of centred samples; of `regions`, the true ones.
 
     Parameters
     ----------
@@ -127,84 +141,84 @@ class Bases:
         self._signed = None if F is None or sp.issparse(F) else np.ascontiguousarray(y[:, None] * (F - F.mean(axis=0)))
         self.y, self.frame = y, frame
         self.unit = weight[:, None] * np.stack([y > 0, y < 0], axis=1)  # caps per unit of either cost
-        self._scale = max(float(np.diagonal(K).mean()), 1e-300)
+        # The intercept in a unit that makes margin systems even: a power of two, so nothing is rounded by it.
+        self._unit_b = 2.0 ** np.round(np.log2(float(np.diagonal(K).mean()) or 1.0))
+        self._row = self._unit_b * y
         self._targets = 1.0 + np.random.default_rng(0).random(y.size)  # e of the module's docstring
         self._largest = np.array([1.0, *frame.max(axis=0)])
         self._cap = self.unit @ self._largest[1:]
         self._unit_shares = np.insert(self.unit.T, 0, 0.0, axis=0) / self._cap
         self.tol = PLANE_SLIVER * float(np.hypot(*np.ptp(frame, axis=0)))
 
-    def solve(self, basis: Sets) -> tuple[Array, Array, Array]:
-        """Margin multipliers (m, 4), intercept (4,) and gradient (n, 4), by ``(1, C_plus, C_minus, epsilon)``.
-
-        Raises
-        ------
-        LinAlgError
-            If the margin set is dependent.
-        """
-        sets, F = basis
-        k, left = F.size, sets == LEFT
-        margin_system, invert = self._factored(F)
-        at_cap = np.where(left[:, None], self.unit, 0.0)
-        fixed = self.Q @ at_cap
-        right = np.zeros((k + 1, 4))
-        right[:k, 0], right[:k, 3] = 1.0, self._targets[F]
-        right[:k, 1:3], right[k, 1:3] = -fixed[F], -(self.y @ at_cap)
-        x = invert(right)
-        correction = invert(right - margin_system @ x)
+    def solve(self, bases: Sequence[Sets]) -> Solved:
+        """Margin multipliers, intercept and gradient on each basis."""
+        F, members = _filled_up([basis.margin for basis in bases])
+        (r, k), n = F.shape, self.y.size
+        left = np.stack([basis.sets == LEFT for basis in bases])
+        system, inverse, independent = self._systems(F, members)
+        at_cap = left[:, None] * self.unit.T
+        fixed = (at_cap.reshape(2 * r, n) @ self.Q).reshape(r, 2, n)
+        right = np.zeros((r, 4, k + 1))
+        right[:, 0, 1:], right[:, 3, 1:] = members, self._targets[F] * members
+        right[:, 1:3, 0] = -(at_cap @ self._row)
+        right[:, 1:3, 1:] = -np.take_along_axis(fixed, F[:, None], axis=2) * members[:, None]
+        x = right @ inverse
+        correction = (right - x @ system) @ inverse
         x += correction
-        if not self._sharp(F, left, x, correction):
-            return self._in_extended_precision(F, at_cap, x, invert)
-        g = self.Q[F].T @ x[:k] + self.y[:, None] * x[k]
+        alpha, b = x[:, :, 1:], x[:, :, 0]
+        g = alpha @ self.Q[F] + b[:, :, None] * self._row
         g[:, 1:3] += fixed
         g[:, 0] -= 1.0
         g[:, 3] -= self._targets
-        return x[:k], x[k], g
+        rounded = np.flatnonzero(independent & np.logical_not(self._sharp(F, left, alpha, correction)))
+        for j, size in zip(rounded.tolist(), members[rounded].sum(axis=1).tolist(), strict=True):
+            own = F[j, :size], at_cap[j].T, x[j, :, : size + 1].T, inverse[j, : size + 1, : size + 1]
+            independent[j], alpha[j, :, :size], b[j], g[j] = self._in_extended_precision(*own)
+        return Solved(independent, F, members, alpha, b * self._unit_b, g)
 
-    def _sharp(self, F: Index, left: Mask, x: Array, correction: Array) -> bool:
+    def _sharp(self, F: Index, left: Mask, alpha: Array, correction: Array) -> Mask:
         """Whether double precision is enough: for the gradient, a sum of terms, and for the multipliers."""
-        terms = np.where(left, self._cap, 0.0)
-        terms[F] += np.abs(x[:-1, :3]) @ self._largest
-        rounding = _EPSILON * self._furthest * float(self._reach @ terms)
-        moved = np.abs(correction[:-1, :3]) @ self._largest
-        return bool(rounding <= PLANE_ROUNDING and (moved <= PLANE_ROUNDING * self._cap[F]).all())
+        terms = np.where(left, self._cap, 0.0) @ self._reach
+        terms += ((self._largest @ np.abs(alpha[:, :3])) * self._reach[F]).sum(axis=1)
+        moved = self._largest @ np.abs(correction[:, :3, 1:])
+        enough = (moved <= PLANE_ROUNDING * self._cap[F]).all(axis=1)
+        return np.asarray(enough & (_EPSILON * self._furthest * terms <= PLANE_ROUNDING))
 
     def _in_extended_precision(
-        self, F: Index, at_cap: Array, x: Array, invert: Callable[[Array], Array]
-    ) -> tuple[Array, Array, Array]:
-        """The same solution refined with residuals in double-double, and its gradient summed so.
+        self, F: Index, at_cap: Array, x: Array, inverse: Array
+    ) -> tuple[bool, Array, Array, Array]:
+        """The same solution of one basis refined with residuals in double-double, and its gradient summed so.
 
-        What the multipliers at their caps contribute to the residuals is summed once.
+        What the multipliers at their caps contribute to the residuals is summed once. And whether it converges: else
+        the margin set is numerically dependent.
         """
         k, n = F.size, self.y.size
-        hi, lo, b, b_lo, last = x[:k].copy(), np.zeros((k, 4)), x[k:].copy(), np.zeros((1, 4)), np.inf
-        y = np.ascontiguousarray(self.y[F, None])
+        hi, lo, b, b_lo, last = x[1:].copy(), np.zeros((k, 4)), x[:1].copy(), np.zeros((1, 4)), np.inf
+        row = self._row[None, F]
         at_caps = np.zeros((n, 4))
         at_caps[:, 1:3] = at_cap
         L = np.flatnonzero(at_cap.any(axis=1))
         fixed, left = (np.zeros((n, 4)), np.zeros((n, 4))), (np.zeros((1, 4)), np.zeros((1, 4)))
         fixed[0][:, 0], fixed[0][:, 3] = -1.0, -self._targets
         self._add_product(L, at_caps[L], np.zeros((L.size, 4)), *fixed)
-        add_product(np.ascontiguousarray(self.y[None, L]), at_caps[L], np.zeros((L.size, 4)), *left)
+        add_product(self._row[None, L], at_caps[L], np.zeros((L.size, 4)), *left)
         for _ in range(_REFINEMENTS):
             g, rest = (fixed[0][F], fixed[1][F]), (left[0].copy(), left[1].copy())
-            add_product(y, b, b_lo, *g)
+            add_product(row.T, b, b_lo, *g)
             self._add_product(F, hi, lo, *g, rows=F)
-            add_product(np.ascontiguousarray(y.T), hi, lo, *rest)
-            step = -invert(np.concatenate([sum(g), sum(rest)]))
-            size = float((np.abs(step[:k, :3]) @ self._largest / self._cap[F]).max(initial=0.0))
+            add_product(row, hi, lo, *rest)
+            step = -inverse @ np.concatenate([sum(rest), sum(g)])
+            size = float((np.abs(step[1:, :3]) @ self._largest / self._cap[F]).max(initial=0.0))
             if not size < last:
                 break
             last = size
             if size <= REFINED:
                 break
-            hi, lo = _two_sums(hi, lo + step[:k])
-            b, b_lo = _two_sums(b, b_lo + step[k:])
-        if not last <= UNREFINED:
-            raise np.linalg.LinAlgError("the margin set is numerically dependent")
-        add_product(np.ascontiguousarray(self.y[:, None]), b, b_lo, *fixed)
+            hi, lo = _two_sums(hi, lo + step[1:])
+            b, b_lo = _two_sums(b, b_lo + step[:1])
+        add_product(self._row[:, None], b, b_lo, *fixed)
         self._add_product(F, hi, lo, *fixed)
-        return hi, b[0], fixed[0] + fixed[1]
+        return last <= UNREFINED, hi.T, b[0], (fixed[0] + fixed[1]).T
 
     def _add_product(
         self, columns: Index, hi: Array, lo: Array, out: Array, out_lo: Array, rows: Index | slice = _ALL
@@ -217,89 +231,72 @@ class Bases:
             add_product(np.ascontiguousarray(self._signed[columns].T), hi, lo, w, w_lo)
             add_product(np.ascontiguousarray(self._signed[rows]), w, w_lo, out, out_lo)
 
-    def _independent(self, F: Index) -> bool:
-        """Whether the margin system of F is nonsingular."""
-        try:
-            self._factored(F)
-        except np.linalg.LinAlgError:
-            return False
-        return True
+    def _systems(self, F: Index, members: Mask) -> tuple[Array, Array, Mask]:
+        """Margin systems (r, k + 1, k + 1), the intercept first, their inverses, and which sets are independent.
 
-    def _factored(self, F: Index) -> tuple[Array, Callable[[Array], Array]]:
-        """The margin system, and what solves it for any right-hand sides.
-
-        By a Cholesky factor of Q_FF plus a multiple of y y', which is positive definite exactly where the margin
-        system is nonsingular: its last row fixes y'alpha, and with it what the multiple adds.
-
-        Raises
-        ------
-        LinAlgError
-            If the margin set is dependent.
+        A set is not where the squared distance of a sample from the span of the others, the inverse of a diagonal
+        element of the inverse, is too small a share of the square of its length. Its inverse is given as 0.
         """
-        k, y = F.size, self.y[F]
-        system = np.zeros((k + 1, k + 1))
-        system[:k, :k], system[:k, k], system[k, :k] = self.Q[F[:, None], F], y, y
-        shift = self._scale * y
-        shifted = system[:k, :k] + shift[:, None] * y
-        R, info = lapack.dpotrf(shifted)
-        if info != 0 or (R.diagonal() ** 2 <= PLANE_PIVOT * shifted.diagonal()).any():
-            raise np.linalg.LinAlgError("the margin set is dependent")
-        u = lapack.dpotrs(R, y)[0]
-        pivot = float(y @ u)
+        r, k = F.shape
+        systems = np.zeros((r, k + 1, k + 1))
+        systems[:, 1:, 1:] = self.Q[F[:, :, None], F[:, None, :]] * (members[:, :, None] & members[:, None, :])
+        systems[:, 0, 1:] = systems[:, 1:, 0] = self._row[F] * members
+        at = np.arange(1, k + 1)  # the diagonal of Q
+        lengths = systems[:, at, at] + self._unit_b
+        systems[:, at, at] += np.where(members, 0.0, self._unit_b)
+        inverses = _inverses(systems)
+        independent = np.all(np.abs(inverses[:, at, at]) * lengths * PLANE_PIVOT < 1.0, axis=1)
+        inverses[~independent] = 0.0
+        return systems, inverses, independent
 
-        def invert(right: Array) -> Array:
-            x = np.empty_like(right)
-            alpha = lapack.dpotrs(R, right[:k] + shift[:, None] * right[k])[0]
-            x[k] = (y @ alpha - right[k]) / pivot
-            x[:k] = alpha - u[:, None] * x[k]
-            return x
+    def regions(self, bases: Sequence[Sets]) -> list[Region | None]:
+        """The region of each basis; None if it has no interior, or another optimum is the chosen one."""
+        width = max(1, _BLOCK // (3 * self.y.size))
+        return [each for j in range(0, len(bases), width) for each in self._regions(bases[j : j + width])]
 
-        return system, invert
-
-    def region(self, basis: Sets) -> Region | None:
-        """The region of a basis; None if it has no interior, or another optimum is the chosen one."""
-        try:
-            a, b, g = self.solve(basis)
-        except np.linalg.LinAlgError:
-            return None
-        sets, F = basis
-        k, left = F.size, sets == LEFT
-        resting, sign = self._resting(sets, g), 1.0 - 2.0 * left
-        if (resting & (sign * g[:, 3] < 0.0)).any():
-            return None
-        others = (~resting & (sets != MARGIN)).nonzero()[0]
+    def _regions(self, bases: Sequence[Sets]) -> Iterator[Region | None]:
+        """The same of one block."""
+        solved, sets = self.solve(bases), np.stack([basis.sets for basis in bases])
+        F, k, g = solved.F, solved.F.shape[1], solved.gradient
+        left, resting = sets == LEFT, self._resting(sets, g)
+        sign = 1.0 - 2.0 * left
+        possible = solved.independent & ~(resting & (sign * g[:, 3] < 0.0)).any(axis=1)
         # In columns, and in natural units: a multiplier is measured against its cap, a margin against 1.
-        conditions = np.empty((3, 2 * k + others.size))
-        in_box = conditions[:, : 2 * k]
-        np.divide(a.T[:3], self._cap[F], out=in_box[:, :k])
-        np.subtract(self._unit_shares[:, F], in_box[:, :k], out=in_box[:, k:])
-        conditions[:, 2 * k :] = (sign[others, None] * g[others, :3]).T
-        at_bound = self._largest @ np.abs(in_box) <= PLANE_ZERO
-        change = np.hypot(conditions[1], conditions[2])
+        shares = solved.alpha[:, :3] / self._cap[F][:, None]
+        rest = np.moveaxis(self._unit_shares[:, F], 0, 1) - shares
+        conditions = np.concatenate([shares, rest, sign[:, None] * g[:, :3]], axis=2)
+        change = np.hypot(conditions[:, 1], conditions[:, 2])
         fixed = change <= PLANE_ZERO / self._largest[1:].max()  # they hold everywhere or nowhere
-        if fixed.any():
-            if (conditions[0, fixed] < -PLANE_ZERO).any():
-                return None
-            conditions[0, fixed], change[fixed] = np.inf, 1.0
-        conditions /= change
-        polygon, edge = cut(self.frame, conditions.T, 1e-3 * self.tol)
-        polygon, edge = without_short_edges(polygon, edge, self.tol)
-        if polygon.shape[0] < 3 or area(polygon) <= self.tol * extent(polygon):
-            return None
-        owner, to = (*F.tolist(), *F.tolist()), (RIGHT,) * k + (LEFT,) * k
-        facets = tuple(
-            None if e < 0 else Facet(owner[e], to[e]) if e < 2 * k else Facet(int(others[e - 2 * k]), MARGIN)
-            for e in edge.tolist()
-        )
-        key = sets.copy()
-        key[F[at_bound[:k]]], key[F[at_bound[k:]]] = RIGHT, LEFT
-        shift = self._shift[F] @ a[:, :3]
-        shift[1:] += self._shift[left] @ self.unit[left]
-        return Region(polygon, facets, sets, F, a[:, :3], b[:3] - shift, key.tobytes())
+        none = np.concatenate([~solved.members, ~solved.members, resting | (sets == MARGIN)], axis=1)
+        possible &= ~(fixed & ~none & (conditions[:, 0] < -PLANE_ZERO)).any(axis=1)
+        np.divide(conditions, change[:, None], out=conditions, where=~(fixed | none)[:, None])
+        np.copyto(conditions, np.array([[1.0], [0.0], [0.0]]), where=(fixed | none)[:, None])
+        polygons, edges = cut(self.frame, conditions[possible], 1e-3 * self.tol)
+        polygons, edges = without_short_edges(*onto_axes(polygons, edges, self.tol), self.tol)
+        found = area(polygons) > self.tol * np.ptp(polygons, axis=1).max(axis=1)
+        counts = 1 + (polygons[:, 1:] != polygons[:, :-1]).any(axis=2).sum(axis=1)
+        leaving = np.where(edges < 2 * k, np.take_along_axis(F[possible], edges % k, axis=1), edges - 2 * k).tolist()
+        to = np.array([RIGHT, LEFT, MARGIN])[np.minimum(edges // k, 2)].tolist()
+        keys = sets.copy()
+        for bound, name in ((shares, RIGHT), (rest, LEFT)):
+            row, at = np.nonzero(solved.members & (self._largest @ np.abs(bound) <= PLANE_ZERO))
+            keys[row, F[row, at]] = name
+        b = solved.b[:, :3] - (solved.alpha[:, :3] @ self._shift[F][:, :, None])[:, :, 0]
+        b[:, 1:] -= (left * self._shift) @ self.unit
+        place = np.full(len(bases), -1)
+        place[np.flatnonzero(possible)[found]] = np.flatnonzero(found)
+        for j, (basis, c) in enumerate(zip(bases, place.tolist(), strict=True)):
+            if c < 0:
+                yield None
+                continue
+            m, own = counts[c], solved.alpha[j, :3, : basis.margin.size].T.copy()
+            across = zip(leaving[c], to[c], edges[c, :m].tolist(), strict=False)
+            facets = tuple(None if e < 0 else Facet(i, beyond) for i, beyond, e in across)
+            yield Region(polygons[c, :m].copy(), facets, *basis, own, b[j], keys[j].tobytes())
 
     def _resting(self, sets: State, g: Array) -> Mask:
         """Samples outside the margin set that are on their margin whatever the costs."""
-        return np.asarray((sets != MARGIN) & (np.abs(g[:, :3]) @ self._largest <= PLANE_ZERO))
+        return np.asarray((sets != MARGIN) & (self._largest @ np.abs(g[..., :3, :]) <= PLANE_ZERO))
 
     def chosen(self, basis: Sets, costs: Array) -> Sets:
         """From an optimal basis at some costs to that of the chosen optimum there.
@@ -316,31 +313,57 @@ class Bases:
         at = np.array([1.0, *costs])
         cap = self.unit @ costs
         for _ in range(50 * self.y.size):
-            a, _b, g = self.solve(Sets(sets, F))
-            wrong = self._resting(sets, g) & (np.where(sets == LEFT, -1.0, 1.0) * g[:, 3] < 0.0)
+            solved = self.solve([Sets(sets, F)])
+            if not solved.independent[0]:
+                raise np.linalg.LinAlgError("the margin set is dependent")
+            a, g = solved.alpha[0], solved.gradient[0]
+            wrong = self._resting(sets, g) & (np.where(sets == LEFT, -1.0, 1.0) * g[3] < 0.0)
             if not wrong.any():
                 return Sets(sets, F)
             j = int(np.argmax(wrong))
-            u = self._factored(F)[1](np.append(self.Q[F, j], self.y[j])[:, None])[:-1, 0]
-            if self._independent(np.append(F, j)):
-                sets[j], F = MARGIN, np.append(F, j)
+            more = np.append(F, j)
+            if self._systems(*_filled_up([more]))[2][0]:
+                sets[j], F = MARGIN, more
                 continue
+            inverse = self._systems(*_filled_up([F]))[1][0]
+            u = inverse[1:] @ np.append(self._row[j], self.Q[F, j])
             inwards = 1.0 if sets[j] == RIGHT else -1.0
-            step, leaving, to = _first_at_bound(F, a[:, :3] @ at, cap[F], -inwards * u)
+            step, leaving, to = _first_at_bound(F, at @ a[:3], cap[F], -inwards * u)
             if step >= cap[j]:
                 sets[j] = LEFT if sets[j] == RIGHT else RIGHT
                 continue
             sets[F[leaving]], sets[j], F[leaving] = to, MARGIN, j
         raise np.linalg.LinAlgError("no end of exchanges at one point")
 
-    def beyond(self, region: Region, facet: Facet) -> Sets | None:
-        """The basis across a facet where one exchange suffices; None where the last of the margin set leaves."""
+    def beyond(self, region: Region, edge: int) -> Sets | None:
+        """The basis across an edge where one exchange suffices; None where the last of the margin set leaves."""
+        facet = region.facets[edge]
+        assert facet is not None
         i, to = facet
         sets, F = region.sets.copy(), region.margin
         if to != MARGIN and F.size == 1:
             return None
         sets[i] = to
         return Sets(sets, np.append(F, i) if to == MARGIN else F[i != F])
+
+
+def _filled_up(sets: Sequence[Index]) -> tuple[Index, Mask]:
+    """Margin sets as rows of the same length, and which entries are members."""
+    F = np.zeros((len(sets), max(each.size for each in sets)), dtype=np.int64)
+    members = np.arange(F.shape[1]) < np.array([each.size for each in sets])[:, None]
+    F[members] = np.concatenate(sets)
+    return F, members
+
+
+def _inverses(stack: Array) -> Array:
+    """Inverses of symmetric matrices (r, k, k); infinite for one that is singular."""
+    try:
+        return np.asarray(np.linalg.inv(stack))
+    except np.linalg.LinAlgError:  # of all, if one is singular
+        if stack.shape[0] == 1:
+            return np.full(stack.shape, np.inf)
+        half = stack.shape[0] // 2
+        return np.concatenate([_inverses(stack[:half]), _inverses(stack[half:])])
 
 
 def _two_sums(a: Array, b: Array) -> tuple[Array, Array]:

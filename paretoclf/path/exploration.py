@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from math import dist
 from typing import Any
 
@@ -18,7 +18,7 @@ from paretoclf.path.build import Leg, assemble
 from paretoclf.path.critical import Bases, Region, Sets
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.forms import FeatureForm, GramForm
-from paretoclf.path.polygon import HalfPlane, Point, borders, onto_axes, share_inside, without_short_edges
+from paretoclf.path.polygon import HalfPlane, Point, borders, share_inside
 from paretoclf.path.result import Path
 from paretoclf.path.segments import Line
 
@@ -27,10 +27,39 @@ _MISSED = 50  # times that a region across an edge may touch it at a corner only
 Contact = tuple[int, int, Array, Array]
 
 
+@dataclass(eq=False)
+class _Cell:
+    """A region in plain numbers, and which parts of its edges have been crossed.
+
+    Attributes
+    ----------
+    met : list of list of (start, stop)
+        For each edge, the segments along which a neighbour is known.
+    number : int
+        Among the regions; -1 for one that is none of them yet.
+    """
+
+    region: Region
+    corners: list[Point]
+    borders: list[HalfPlane]
+    met: list[list[tuple[Point, Point]]]
+    number: int = -1
+
+    @classmethod
+    def of(cls, region: Region) -> _Cell:
+        corners = [(x, z) for x, z in region.polygon.tolist()]
+        return cls(region, corners, borders(region.polygon), [[] for _ in corners])
+
+    def ends(self, j: int) -> tuple[Point, Point]:
+        """Where edge j begins and ends."""
+        return self.corners[j], self.corners[(j + 1) % len(self.corners)]
+
+
 class Exploration:
     """All regions of a rectangle, found by crossing every edge of every region.
 
-    Across an edge one exchange usually leads to the next region. That is tried, and what comes out is taken only if
+    Across an edge one exchange usually leads to the next region. That is tried, for all edges of the regions that were
+    found last together, and what comes out is taken only if
     its polygon, computed from the optimality conditions, lies on the other side of the edge and touches it. Else (the
     last multiplier between its bounds reaches one and b jumps, several samples change at once, the margin set would
     be dependent) the exact tracker follows a line across the edge, and the region is that of its basis behind.
@@ -50,116 +79,111 @@ class Exploration:
         self.regions: list[Region] = []
         self.contacts: list[Contact] = []
         self.tracked = 0  # edges that the tracker crossed
-        self._corners: list[list[Point]] = []
-        self._borders: list[list[HalfPlane]] = []
-        self._met: list[list[list[tuple[Point, Point]]]] = []  # per region and edge: where its neighbours are known
-        self._known: dict[bytes, int] = {}  # by the sets that the multipliers imply
-        self._of_basis: dict[bytes, int] = {}  # and by basis
+        self._known: dict[bytes, _Cell] = {}  # by the sets that the multipliers imply
+        self._of_basis: dict[bytes, _Cell] = {}  # and by basis
         self._tracker: Tracker | None = None
         self._touch = 10.0 * bases.tol
 
     def run(self, start: Sets, at: Array, progress: Callable[[float], Any] | None) -> None:
         """Find all regions, from an optimal basis at some interior costs."""
-        first = self.bases.region(self.bases.chosen(start, at))
+        first = self._cell(self.bases.chosen(start, at))
         if first is None:
             raise self._refuse("no region around the first point", at, start.margin.size)
         self._add(first)
-        pending = [(0, j) for j in range(len(first.facets))]
-        while pending:
-            i, j = pending.pop()
-            for new in self._cross_edge(i, j):
-                pending += [(new, k) for k in range(len(self.regions[new].facets))]
-                if progress is not None:
-                    progress(self.regions[new].area)
+        new = [first]
+        while new:
+            edges = [(cell, j) for cell in new for j in range(len(cell.met)) if self._open(cell, j)]
+            guesses = self._exchanged(edges)
+            new = [cell for edge, guess in zip(edges, guesses, strict=True) for cell in self._cross_edge(*edge, guess)]
+            if progress is not None:
+                progress(sum(cell.region.area for cell in new))
 
-    def _add(self, region: Region) -> int:
-        region = _to_the_axes(region, self.bases.tol)
-        self._known[region.key] = self._of_basis[region.sets.tobytes()] = len(self.regions)
-        self.regions.append(region)
-        self._corners.append([(x, z) for x, z in region.polygon.tolist()])
-        self._borders.append(borders(region.polygon))
-        self._met.append([[] for _ in region.facets])
-        return len(self.regions) - 1
+    def _add(self, cell: _Cell) -> None:
+        cell.number = len(self.regions)
+        self._known[cell.region.key] = self._of_basis[cell.region.sets.tobytes()] = cell
+        self.regions.append(cell.region)
 
-    def _cross_edge(self, i: int, j: int) -> Iterator[int]:
-        """Find the neighbours along edge j of region i; yields those that are new."""
-        region = self.regions[i]
-        if region.facets[j] is None:
-            return
-        corners = self._corners[i]
-        start, stop = corners[j], corners[(j + 1) % len(corners)]
-        length = dist(start, stop)
-        open_ends, missed = [(0.0, 1.0)], 0
-        for one, other in self._met[i][j]:
-            shares = sorted((_share(start, stop, one), _share(start, stop, other)))
-            open_ends = [part for each in open_ends for part in _without(each, shares[0], shares[1])]
+    def _cell(self, basis: Sets) -> _Cell | None:
+        """The region of one basis."""
+        region = self.bases.regions([basis])[0]
+        return None if region is None else _Cell.of(region)
+
+    def _open(self, cell: _Cell, j: int) -> list[tuple[float, float]]:
+        """Shares of edge j of a region along which no neighbour is known."""
+        parts = [(0.0, 1.0)] if cell.region.facets[j] is not None else []
+        start, stop = cell.ends(j)
+        for met in cell.met[j]:
+            first, last = sorted(_share(start, stop, point) for point in met)
+            parts = [part for each in parts for part in _without(each, first, last)]
+        return [part for part in parts if (part[1] - part[0]) * dist(start, stop) > 2 * self._touch]
+
+    def _exchanged(self, edges: list[tuple[_Cell, int]]) -> list[_Cell | None]:
+        """Regions that one exchange leads to across each edge: where nothing else happens, the neighbours."""
+        bases = [self.bases.beyond(cell.region, j) for cell, j in edges]
+        names = [b"" if basis is None else basis.sets.tobytes() for basis in bases]
+        unknown = {
+            name: basis
+            for name, basis in zip(names, bases, strict=True)
+            if basis is not None and name not in self._of_basis
+        }
+        found = self.bases.regions(list(unknown.values())) if unknown else []
+        cells = dict(zip(unknown, (None if each is None else _Cell.of(each) for each in found), strict=True))
+        return [self._of_basis.get(name, cells.get(name)) for name in names]
+
+    def _cross_edge(self, cell: _Cell, j: int, guess: _Cell | None) -> Iterator[_Cell]:
+        """Find the neighbours along edge j of a region; yields those that are new."""
+        start, stop = cell.ends(j)
+        open_ends, missed = self._open(cell, j), 0
         while open_ends:
             first, last = open_ends.pop()
-            if (last - first) * length <= 2 * self._touch:
+            if (last - first) * dist(start, stop) <= 2 * self._touch:
                 continue
             middle = _between(start, stop, 0.5 * (first + last))
-            beyond = self._neighbour(i, j, middle)
-            k = self._known.get(beyond.key, -1)
-            if k < 0:
-                k = self._add(beyond)
-                yield k
-            lo, hi = share_inside(start, stop, self._borders[k], self._touch)
+            beyond = guess
+            if beyond is None or not self._adjacent(cell, j, middle, beyond):
+                beyond = self._tracked(cell, j, np.array(middle))
+            beyond = self._known.get(beyond.region.key, beyond)
+            if beyond.number < 0:
+                self._add(beyond)
+                yield beyond
+            lo, hi = share_inside(start, stop, beyond.borders, self._touch)
             if not lo < 0.5 * (first + last) < hi:  # touched at a corner, up to rounding: step on all the same
                 lo, hi = 0.55 * first + 0.45 * last, 0.45 * first + 0.55 * last
                 missed += 1
                 if missed > _MISSED:
                     raise self._refuse(
-                        "the regions across an edge do not lie along it", np.array(middle), region.margin.size
+                        "the regions across an edge do not lie along it", middle, cell.region.margin.size
                     )
             lo, hi = max(lo, first), min(hi, last)
             open_ends += _without((first, last), lo, hi)
             one, other = _between(start, stop, lo), _between(start, stop, hi)
-            for facing in self._facing(k, self._borders[i][j], middle):
-                self._met[k][facing].append((one, other))
-            self.contacts.append((i, k, np.array(one), np.array(other)))
+            for facing in self._facing(beyond, cell.borders[j], middle):
+                beyond.met[facing].append((one, other))
+            self.contacts.append((cell.number, beyond.number, np.array(one), np.array(other)))
 
-    def _neighbour(self, i: int, j: int, point: Point) -> Region:
-        """The region on the other side of edge j of region i, next to a point of that edge."""
-        region = self.regions[i]
-        facet = region.facets[j]
-        assert facet is not None
-        exchanged = self.bases.beyond(region, facet)
-        if exchanged is not None:
-            known = self._of_basis.get(exchanged.sets.tobytes(), -1)
-            if known >= 0 and self._adjacent(i, j, point, self._corners[known], self._borders[known]):
-                return self.regions[known]
-            found = self.bases.region(exchanged) if known < 0 else None
-            if found is not None and self._next_to(i, j, point, found):
-                return found
-        return self._tracked(i, j, np.array(point))
-
-    def _facing(self, k: int, edge: HalfPlane, point: Point) -> list[int]:
-        """The edges of region k that lie on an edge of another, which holds the point.
+    def _facing(self, cell: _Cell, edge: HalfPlane, point: Point) -> list[int]:
+        """The edges of a region that lie on an edge of another, which holds the point.
 
         More than one where a corner is flat up to rounding; never its far side, however thin a region is.
         """
-        ours, size = self._borders[k], len(self._borders[k])
+        ours, size = cell.borders, len(cell.borders)
         facing = [e for e in range(size) if ours[e][1] * edge[1] + ours[e][2] * edge[2] < -0.5]
         nearest = min(facing, key=lambda e: abs(_distance(ours[e], point)), default=0)
-        away = [abs(_distance(edge, corner)) for corner in self._corners[k]]
+        away = [abs(_distance(edge, corner)) for corner in cell.corners]
         flat = [e for e in facing if max(away[e], away[(e + 1) % size]) <= 2 * self._touch]
         return [nearest, *(e for e in flat if e != nearest)]
 
-    def _next_to(self, i: int, j: int, point: Point, other: Region) -> bool:
-        """Whether a region is on the other side of edge j of region i, and has the point on its border."""
-        return self._adjacent(i, j, point, other.polygon.tolist(), borders(other.polygon))
-
-    def _adjacent(self, i: int, j: int, point: Point, corners: Iterable[Point], edges: Iterable[HalfPlane]) -> bool:
-        """The same of a polygon, by its corners and its edges."""
-        edge, touch = self._borders[i][j], self._touch
-        return all(_distance(edge, corner) <= touch for corner in corners) and all(
-            _distance(border, point) >= -touch for border in edges
+    def _adjacent(self, cell: _Cell, j: int, point: Point, other: _Cell) -> bool:
+        """Whether a region is on the other side of edge j of the first, and has the point on its border."""
+        edge, touch = cell.borders[j], self._touch
+        return all(_distance(edge, corner) <= touch for corner in other.corners) and all(
+            _distance(border, point) >= -touch for border in other.borders
         )
 
-    def _tracked(self, i: int, j: int, point: Array) -> Region:
-        """The same by the exact tracker, along a line through the point."""
+    def _tracked(self, cell: _Cell, j: int, point: Array) -> _Cell:
+        """The region across edge j of another at a point, by the exact tracker along a line through the point."""
         self.tracked += 1
-        region = self.regions[i]
+        region = cell.region
         inside = region.centroid
         frame = self.bases.frame
         stop = np.clip(point + self._room(point, point - inside) * (point - inside), frame[0], frame[2])
@@ -167,7 +191,7 @@ class Exploration:
         crossing = float(np.hypot(*(point - inside)) / np.hypot(*(stop - inside)))
         ends = path.pieces.t
         size = self._touch / float(np.hypot(*(stop - inside)))
-        edge, (x, z) = np.array(self._borders[i][j]), point.tolist()
+        edge, (x, z) = np.array(cell.borders[j]), point.tolist()
         for k in np.flatnonzero(ends[1:] > crossing + size):
             begin = max(float(ends[k]), crossing)
             if abs(edge @ np.array([1.0, *((1 - begin) * inside + begin * stop)])) > self._touch:
@@ -176,10 +200,10 @@ class Exploration:
                 t = begin + share * (float(ends[k + 1]) - begin)
                 basis = Sets(*path.basis(t))
                 try:
-                    found = self.bases.region(self.bases.chosen(basis, (1 - t) * inside + t * stop))
+                    found = self._cell(self.bases.chosen(basis, (1 - t) * inside + t * stop))
                 except np.linalg.LinAlgError:
                     continue
-                if found is not None and self._next_to(i, j, (x, z), found):
+                if found is not None and self._adjacent(cell, j, (x, z), found):
                     return found
         raise self._refuse("no region found across an edge", point, region.margin.size)
 
@@ -219,20 +243,6 @@ class Exploration:
             n_margin=n_margin,
             remedy="Standardise the features, or use a slightly different rectangle; no doubtful map is returned.",
         )
-
-
-def _to_the_axes(region: Region, tol: float) -> Region:
-    """The region with vertices and edges on an axis where they are so up to rounding.
-
-    Vertices are intersections: next to an axis a cost may come out negative, or so small that the rounding of the
-    multipliers counts. On the axis the solution is known, and beyond it there is no region.
-    """
-    if region.polygon.min() > tol:
-        return region
-    polygon, edge = without_short_edges(onto_axes(region.polygon, tol), np.arange(len(region.facets)), 0.0)
-    outer = ((polygon == 0.0) & (np.roll(polygon, -1, axis=0) == 0.0)).any(axis=1)
-    facets = tuple(None if out else region.facets[e] for e, out in zip(edge, outer, strict=True))
-    return replace(region, polygon=polygon, facets=facets)
 
 
 def _between(start: Point, stop: Point, share: float) -> Point:

@@ -377,10 +377,10 @@ def plane(
     path = trace_costs(svm, tuple(at), tuple(at + 1e-3 * width * _FIRST[::-1]), certify=False, progress=False)
     t = 0.5 * float(path.pieces.t[1])
     search = Exploration(svm.gram, svm.y, svm.sample_weight, bases)
-    whole = area(frame)
+    whole = float(area(frame))
     shown = sys.stderr.isatty() if progress is None else progress
     with tqdm(total=whole, desc="plane", leave=False, disable=not shown, bar_format=_BAR) as meter:
-        search.run(Sets(*path.basis(t)), np.array(tuple(path.costs(t))), meter.update)
+        search.run(Sets(*path.basis(t)), np.array(tuple(path.costs(t))), meter.update if shown else None)
     found = CostPlane(
         svm.gram, svm.y, svm.sample_weight, across, up, tuple(search.regions),
         tuple(Contact(*each) for each in search.contacts), time.perf_counter() - began,
@@ -399,7 +399,7 @@ def check_areas(found: CostPlane) -> None:
     outside = np.flatnonzero(((corners < low - slack) | (corners > high + slack)).any(axis=1))
     if outside.size:
         raise _refuse("a region leaves the rectangle", found.regions[0], corners[outside[0]])
-    missing = abs(1.0 - float(found.areas.sum()) / area(rectangle(found.C_plus, found.C_minus)))
+    missing = abs(1.0 - float(found.areas.sum() / area(rectangle(found.C_plus, found.C_minus))))
     if not missing <= PLANE_AREA:
         first = found.regions[0]
         raise _refuse(f"the regions miss or overlap on {missing:.1e} of the rectangle", first, first.centroid)

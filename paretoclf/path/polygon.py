@@ -2,22 +2,21 @@
 
 A polygon is an array (k, 2) of vertices, counterclockwise; edge j goes from vertex j to vertex j + 1. A half-plane is
 a row ``(d, u, v)`` with ``u**2 + v**2 = 1`` and holds the points at which ``d + u x + v y >= 0``, which is then their
-distance from its border. Polygons have a handful of vertices: what is done vertex by vertex is done in plain Python,
-which is several times as fast on them as NumPy.
+distance from its border. Polygons have a handful of vertices: many are cut at once, and what is done with one at a
+time is done in plain Python, which is several times as fast on them as NumPy.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
-from math import dist, hypot
+from math import hypot
+from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index
+from paretoclf.checks import Array, Index, Mask
 
 Point = tuple[float, float]
 HalfPlane = tuple[float, float, float]
-_Vertex = tuple[float, float, float]
 
 
 def rectangle(x: tuple[float, float], y: tuple[float, float]) -> Array:
@@ -26,106 +25,113 @@ def rectangle(x: tuple[float, float], y: tuple[float, float]) -> Array:
 
 
 def cut(polygon: Array, half_planes: Array, tol: float) -> tuple[Array, Index]:
-    """What is left of a polygon in all of the half-planes, and which of them each edge lies on (-1: an old edge).
+    """What is left of a polygon in each of several families of half-planes, and on which of them each edge lies.
 
-    The deepest cut comes first, so that few are made; a half-plane that would cut off less than `tol` is left out.
+    The deepest cut of a family comes first, so that few are made; a half-plane that would cut off less than `tol` is
+    left out. Of polygons with fewer vertices than another the last one is repeated; where nothing is left, all are one.
 
     Parameters
     ----------
     polygon : array of shape (k, 2)
-    half_planes : array of shape (m, 3)
+    half_planes : array of shape (r, 3, m)
+        d, u and v of the m half-planes of each family.
     tol : float
 
     Returns
     -------
-    polygon : array of shape (l, 2)
-        Empty where nothing is left.
-    edge : array of shape (l,), int
+    polygons : array of shape (r, l, 2)
+    edges : array of shape (r, l), int
+        Numbers of half-planes; -1 for an old edge.
 
     Examples
     --------
     >>> import numpy as np
     >>> square = rectangle((0.0, 1.0), (0.0, 1.0))
-    >>> cut(square, np.array([[0.5, -1.0, 0.0]]), 1e-12)
-    (array([[0. , 0. ], [0.5, 0. ], [0.5, 1. ], [0. , 1. ]]), array([-1,  0, -1, -1]))
+    >>> polygons, edges = cut(square, np.array([[[0.5], [-1.0], [0.0]]]), 1e-12)
+    >>> polygons[0], edges[0]
+    (array([[0. , 0. ],
+           [0.5, 0. ],
+           [0.5, 1. ],
+           [0. , 1. ]]), array([-1,  0, -1, -1]))
     """
-    if half_planes.shape[0] == 0:
-        return polygon, np.full(polygon.shape[0], -1, dtype=np.int64)
-    corners, edge, planes = [(1.0, x, z) for x, z in polygon.tolist()], [-1] * polygon.shape[0], half_planes.T
-    while True:
-        distances = np.array(corners) @ planes
-        lowest = np.minimum.reduce(distances)
-        deepest = int(lowest.argmin())
-        if lowest[deepest] >= -tol:
-            return np.array(corners)[:, 1:], np.array(edge, dtype=np.int64)
-        inside = distances[:, deepest].tolist()
-        if max(inside) <= tol:
-            return np.empty((0, 2)), np.empty(0, dtype=np.int64)
-        corners, edge = _cut_once(corners, edge, inside, deepest)
+    r = half_planes.shape[0]
+    corners = np.repeat(np.insert(polygon, 0, 1.0, axis=1)[None], r, axis=0)
+    edges = np.full(corners.shape[:2], -1, dtype=np.int64)
+    uncut = np.arange(r)
+    while uncut.size:
+        distances = corners[uncut] @ half_planes[uncut]
+        lowest = distances.min(axis=1)
+        deepest = lowest.argmin(axis=1)
+        left = np.flatnonzero(lowest[np.arange(uncut.size), deepest] < -tol)
+        uncut, deepest, inside = uncut[left], deepest[left], distances[left, :, deepest[left]]
+        inside[inside.max(axis=1) <= tol] = -1.0
+        found, labels = _cut_each(corners[uncut], edges[uncut], inside, deepest)
+        if found.shape[1] > corners.shape[1]:
+            corners, edges = (np.concatenate([x, x[:, -1:]], axis=1) for x in (corners, edges))
+        last = np.minimum(np.arange(corners.shape[1]), found.shape[1] - 1)
+        corners[uncut], edges[uncut] = found[:, last], labels[:, last]
+        uncut = uncut[inside.max(axis=1) > 0.0]
+    return corners[:, :, 1:], edges
 
 
-def _cut_once(
-    polygon: list[_Vertex], edge: list[int], inside: list[float], label: int
-) -> tuple[list[_Vertex], list[int]]:
-    """Cut off the vertices ``(1, x, z)`` at negative distance; the new edge gets the label."""
-    k = len(inside)
-    points, labels = [], []
-    for j in range(k):
-        here, there = inside[j], inside[(j + 1) % k]
-        if here >= 0.0:
-            points.append(polygon[j])
-            labels.append(edge[j] if here > 0.0 or there >= 0.0 else label)
-        if (here > 0.0 > there) or (here < 0.0 < there):
-            share = here / (here - there)
-            (_, x, z), (_, x_next, z_next) = polygon[j], polygon[(j + 1) % k]
-            points.append((1.0, x + share * (x_next - x), z + share * (z_next - z)))
-            labels.append(label if here > 0.0 else edge[j])
-    return points, labels
+def _cut_each(corners: Array, edges: Index, inside: Array, labels: Index) -> tuple[Array, Index]:
+    """Cut off the vertices ``(1, x, z)`` at negative distance; the new edge of each polygon gets its label."""
+    (r, k), labels = inside.shape, labels[:, None]
+    following, beyond = np.roll(corners, -1, axis=1), np.roll(inside, -1, axis=1)
+    crossed = ((inside > 0.0) & (beyond < 0.0)) | ((inside < 0.0) & (beyond > 0.0))
+    share = np.divide(inside, inside - beyond, out=np.zeros((r, k)), where=crossed)[:, :, None]
+    kept = (inside >= 0.0) & (corners != following).any(axis=2)
+    on = np.where((inside > 0.0) | (beyond >= 0.0), edges, labels), np.where(inside > 0.0, labels, edges)
+    return _those(
+        np.stack([kept, crossed], axis=2).reshape(r, 2 * k),
+        np.stack([corners, corners + share * (following - corners)], axis=2).reshape(r, 2 * k, 3),
+        np.stack(on, axis=2).reshape(r, 2 * k),
+    )
 
 
-def without_short_edges(polygon: Array, edge: Index, tol: float) -> tuple[Array, Index]:
-    """The polygon without edges shorter than tol, and what the others lie on."""
-    if polygon.shape[0] < 3:
-        return polygon, edge
-    corners = polygon.tolist()
-    keep = [dist(a, b) > tol for a, b in zip(corners, corners[1:] + corners[:1], strict=True)]
-    return (polygon, edge) if all(keep) else (polygon[keep], edge[keep])
+def _those(wanted: Mask, polygons: Array, edges: Index) -> tuple[Array, Index]:
+    """Of each polygon the wanted vertices, the last one repeated."""
+    sizes = np.maximum(wanted.sum(axis=1), 1)[:, None]
+    place = np.minimum(np.arange(sizes.max(initial=1)), sizes - 1)
+    order = np.take_along_axis(np.argsort(~wanted, axis=1, kind="stable"), place, axis=1)
+    return np.take_along_axis(polygons, order[:, :, None], axis=1), np.take_along_axis(edges, order, axis=1)
 
 
-def onto_axes(polygon: Array, tol: float) -> Array:
-    """The polygon with vertices no further than tol from an axis moved onto it.
+def without_short_edges(polygons: Array, edges: Index, tol: float) -> tuple[Array, Index]:
+    """The polygons without edges that are not longer than tol, and what the others lie on; as `cut` has them."""
+    step = np.roll(polygons, -1, axis=1) - polygons
+    return _those(np.hypot(step[:, :, 0], step[:, :, 1]) > tol, polygons, edges)
+
+
+def onto_axes(polygons: Array, edges: Index, tol: float) -> tuple[Array, Index]:
+    """The polygons with vertices no further than tol from an axis moved onto it, and edges on an axis old ones.
+
+    Vertices are intersections: next to an axis a cost may come out negative, or so small that the rounding of the
+    multipliers counts. On the axis the solution is known, and beyond it there is no region.
 
     Examples
     --------
     >>> import numpy as np
-    >>> onto_axes(np.array([[-2.8e-17, 1e-18], [1.0, 1e-16], [0.5, 1.0]]), 1e-10)
-    array([[0. , 0. ],
-           [1. , 0. ],
-           [0.5, 1. ]])
+    >>> onto_axes(np.array([[[-2.8e-17, 1e-18], [1.0, 1e-16], [0.5, 1.0]]]), np.array([[3, 4, 5]]), 1e-10)
+    (array([[[0. , 0. ],
+            [1. , 0. ],
+            [0.5, 1. ]]]), array([[-1,  4,  5]]))
     """
-    return np.where(np.abs(polygon) <= tol, 0.0, polygon)
+    polygons = np.where(np.abs(polygons) <= tol, 0.0, polygons)
+    outer = ((polygons == 0.0) & (np.roll(polygons, -1, axis=1) == 0.0)).any(axis=2)
+    return polygons, np.where(outer, -1, edges)
 
 
-def area(polygon: Array) -> float:
-    """Area of a polygon; accurate for a small one far from the origin.
+def area(polygon: Array) -> Any:
+    """Area of a polygon (k, 2), or of each of several (..., k, 2); accurate for a small one far from the origin.
 
     Examples
     --------
-    >>> area(rectangle((0.0, 2.0), (0.0, 3.0)))
+    >>> float(area(rectangle((0.0, 2.0), (0.0, 3.0))))
     6.0
     """
-    if polygon.shape[0] < 3:
-        return 0.0
-    (x0, y0), *others = polygon.tolist()
-    doubled = 0.0
-    for (x1, y1), (x2, y2) in pairwise(others):
-        doubled += (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
-    return 0.5 * doubled
-
-
-def extent(polygon: Array) -> float:
-    """The longer side of the rectangle around a polygon."""
-    return float(max(max(x) - min(x) for x in polygon.T.tolist()))
+    d = polygon[..., 1:, :] - polygon[..., :1, :]
+    return 0.5 * (d[..., :-1, 0] * d[..., 1:, 1] - d[..., 1:, 0] * d[..., :-1, 1]).sum(axis=-1)
 
 
 def centroid(polygon: Array) -> Array:

@@ -382,7 +382,9 @@ def test_a_nearly_dependent_basis_against_rationals(kind, size):
     sets = np.array([2, 2, 1, 0, 2, 2, 1, 1, 0], dtype=np.int8)
     gram = pc.Gram(X) if kind == "features" else pc.Gram(X @ X.T, "precomputed")
     bases = Bases(gram, y.astype(float), np.ones(9), np.array([[0.1, 0.1], [2, 0.1], [2, 2], [0.1, 2]]))
-    a, b, g = bases.solve(Sets(sets, np.flatnonzero(sets == 2)))
+    solved = bases.solve([Sets(sets, np.flatnonzero(sets == 2))])
+    assert solved.independent.all()
+    a, b, g = solved.alpha[0].T, solved.b[0], solved.gradient[0].T
     F = [int(i) for i in np.flatnonzero(sets == 2)]
     signed = fractions(y)[:, None] * (fractions(X - X.mean(axis=0)))
     Q = signed @ signed.T if kind == "features" else fractions(bases.Q)
@@ -554,9 +556,9 @@ def test_a_map_that_misses_something_is_refused(monkeypatch):
 def test_a_map_with_a_wrong_region_is_refused(monkeypatch):
     solve = Bases.solve
 
-    def wrong(self, basis):
-        a, b, g = solve(self, basis)
-        return a + 1e-5, b, g
+    def wrong(self, bases):
+        solved = solve(self, bases)
+        return solved._replace(alpha=solved.alpha + 1e-5 * solved.members[:, None])
 
     monkeypatch.setattr(Bases, "solve", wrong)
     with pytest.raises(pc.DegeneratePathError):
