@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
@@ -23,6 +23,7 @@ from paretoclf.path.quantile_path import QuantilePath
 from paretoclf.path.result import Path
 from paretoclf.samples import same_samples
 from paretoclf.solve.sweep import Sweep, sweep
+from paretoclf.tables import SHOWN, Tabular, and_more
 from paretoclf.tolerances import AGREE_OBJECTIVE
 
 
@@ -44,10 +45,17 @@ class Comparison:
         return (self.path_value - self.cvxpy_value) / max(abs(self.cvxpy_value), np.finfo(float).tiny)
 
 
-class Compared:
+class Compared(Tabular):
     """What agreements have in common: points, each with the relative ``difference`` of two objectives."""
 
     points: Sequence[Any]
+
+    def _title(self) -> str:
+        return f"worst relative difference over {self.n} points: {self.worst:.1e}"
+
+    def _tail(self) -> list[str]:
+        """What stands under the first points."""
+        return [*([and_more(self.n - SHOWN)] if self.n > SHOWN else []), self._title()]
 
     @property
     def n(self) -> int:
@@ -80,10 +88,13 @@ class Agreement(Compared):
         rows = [
             f"{p.t:10.6f} {p.kind:<10} {p.C_plus:11.5g} {p.C_minus:11.5g} {p.path_value:17.10g} "
             f"{p.cvxpy_value:17.10g} {p.difference:10.1e}"
-            for p in self.points
+            for p in self.points[:SHOWN]
         ]
-        tail = f"worst relative difference over {self.n} points: {self.worst:.1e}"
-        return "\n".join([head, *rows, tail])
+        return "\n".join([head, *rows, *self._tail()])
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each point."""
+        yield from ({**vars(p), "difference": p.difference} for p in self.points)
 
 
 @dataclass(frozen=True)
@@ -113,9 +124,15 @@ class ValueAgreement(Compared):
         rows = [
             "".join(f"{v:12.5g}" for v in p.values.values())
             + f"{p.value:18.10g}{p.other_value:18.10g}{p.difference:12.1e}"
-            for p in self.points
+            for p in self.points[:SHOWN]
         ]
-        return "\n".join([head, *rows, f"worst relative difference over {self.n} points: {self.worst:.1e}"])
+        return "\n".join([head, *rows, *self._tail()])
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each point: the parameters, both values, and the gap of the other."""
+        for p in self.points:
+            found = {"value": p.value, "other_value": p.other_value, "other_gap": p.other_gap}
+            yield {**p.values, **found, "difference": p.difference}
 
 
 @overload

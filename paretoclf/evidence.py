@@ -15,9 +15,7 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.proof import Certificate
-
-#: Lines of a duality table that its `repr` shows.
-SHOWN = 20
+from paretoclf.tables import SHOWN, Tabular, and_more
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ class DualityRow:
 
 
 @dataclass(frozen=True, repr=False)
-class DualityTable(Sequence[DualityRow]):
+class DualityTable(Tabular, Sequence[DualityRow]):
     """Every constraint with slack, multiplier and product, the largest violation first; prints as a table.
 
     The violation is the largest of infeasibility, wrong sign and failing complementarity, each in its unit. Among equal
@@ -137,16 +135,15 @@ class DualityTable(Sequence[DualityRow]):
             for r in self.rows[:SHOWN]
         ]
         if len(self) > SHOWN:
-            lines.append(f"... and {len(self) - SHOWN} more")
-        return "\n".join([*lines, f"sum of the products: {self.total:.1e}"])
+            lines.append(and_more(len(self) - SHOWN))
+        return "\n".join([*lines, self._title()])
 
-    def _repr_markdown_(self) -> str:
-        head = "| constraint | index | slack | multiplier | product | wrong by |\n| --- | --: | --: | --: | --: | --: |"
-        rows = [
-            f"| {r.constraint} | {r.index} | {r.slack:.6g} | {r.multiplier:.6g} | {r.product:.1e} | {r.violation:.1e} |"
-            for r in self.rows[:SHOWN]
-        ]
-        return "\n".join([head, *rows])
+    def _title(self) -> str:
+        return f"sum of the products: {self.total:.1e}"
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each constraint."""
+        yield from (dict(vars(row)) for row in self.rows)
 
 
 @dataclass(frozen=True)

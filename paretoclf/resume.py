@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from tqdm import tqdm
 
 from paretoclf.errors import InputError
+from paretoclf.progress import counted
 
 T = TypeVar("T")
 
@@ -150,9 +150,8 @@ def finish(
     found = {name: form.read(file) for name, file in files.items() if file is not None and file.exists()}
     todo = [name for name in tasks if name not in found]
     work = (delayed(_one)(name, tasks[name], files[name], form) for name in todo)
-    hidden = {None: None, True: False, False: True}[progress]
     made = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work)
-    for name, piece in tqdm(made, desc=desc, total=len(tasks), initial=len(found), disable=hidden, leave=False):
+    for name, piece in counted(made, desc, len(tasks), progress, done=len(found)):
         found[name] = piece
     return {name: found[name] for name in tasks}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -17,6 +17,7 @@ from paretoclf.errors import InputError
 from paretoclf.evidence import Condition, DualityTable
 from paretoclf.gram import Gram
 from paretoclf.low_rank import Approximation
+from paretoclf.tables import Tabular
 from paretoclf.tolerances import FLAT
 from paretoclf.units import balanced_units
 
@@ -96,8 +97,8 @@ class Evidence(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Solution:
+@dataclass(frozen=True, repr=False)
+class Solution(Tabular):
     """A solved problem, whoever solved it.
 
     Attributes
@@ -164,6 +165,23 @@ class Solution:
     def dual_value(self) -> float:
         """Dual objective at a feasible point (a lower bound on the optimal value)."""
         return self.certificate.dual_value
+
+    def __repr__(self) -> str:
+        c, at = self.certificate, ", ".join(f"{name}={value:g}" for name, value in self.values.items())
+        return (
+            f"Solution({at + ': ' if at else ''}value {c.primal_value:.10g}, optimal value in "
+            f"[{c.dual_value:.10g}, {c.primal_value:.10g}], gap {c.gap:.1e}, by {self.source})"
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Parameters, value with its proved bounds, gap, largest residual, intercept, and who found it."""
+        c = self.certificate
+        proved = {"lower": c.dual_value, "upper": c.primal_value, "gap": c.gap, "residual": c.residual}
+        return {**self.values, **proved, "b": self.classifier.b, "source": self.source}
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One row: the summary."""
+        yield self.summary()
 
     def duality_table(self) -> DualityTable:
         """Tabulate slack, multiplier and product of every primal constraint, the largest violation first."""

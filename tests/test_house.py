@@ -27,6 +27,8 @@ GROUND = (
         "errors",
         "tolerances",
         "memory",
+        "tables",
+        "progress",
         "costs",
         "checks",
         "samples",

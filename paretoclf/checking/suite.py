@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,6 +16,7 @@ from paretoclf.datasets.hard_cases import HardCase, hard_cases
 from paretoclf.errors import InputError
 from paretoclf.proof import Certificate
 from paretoclf.solution import Solution
+from paretoclf.tables import Tabular
 from paretoclf.tolerances import CERTIFY
 
 #: What a trial can end in, the worst first.
@@ -49,7 +50,7 @@ class Trial:
 
 
 @dataclass(frozen=True, repr=False)
-class SuiteReport(Sequence[Trial]):
+class SuiteReport(Tabular, Sequence[Trial]):
     """The trials of a solver; prints as a table, one line for each case.
 
     Attributes
@@ -86,13 +87,12 @@ class SuiteReport(Sequence[Trial]):
         said = ", ".join(f"{count} {end}" for end, count in self.counts().items() if count)
         return f"{self.name}: {len(self)} trials at tolerance {self.tol:g}: {said}"
 
-    def to_frame(self) -> Any:
-        """One row for each trial, as a ``pandas.DataFrame`` (pandas is optional)."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise InputError("to_frame needs pandas: pip install pandas") from None
-        return pd.DataFrame([vars(trial) for trial in self.trials])
+    def _title(self) -> str:
+        return self.summary
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each trial."""
+        yield from (dict(vars(trial)) for trial in self.trials)
 
     def __repr__(self) -> str:
         lines = [

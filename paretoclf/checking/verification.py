@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ from paretoclf.path.pieces import OnPieces
 from paretoclf.proof import VERDICTS, Certificate
 from paretoclf.samples import same_samples
 from paretoclf.solution import Classifier, Solution
+from paretoclf.tables import SHOWN, Tabular, and_more
 from paretoclf.tolerances import CERTIFY, LOOSE
 
 #: Failing conditions that belong to no one sample begin with these words.
@@ -41,7 +42,7 @@ _WITHOUT_SAMPLE = (
 
 
 @dataclass(frozen=True, repr=False)
-class Verification:
+class Verification(Tabular):
     """Certificates of a list of solutions, in the given order; prints as a table.
 
     Attributes
@@ -99,24 +100,13 @@ class Verification:
         """The verdict on solution k: of a loose one by how much, of a wrong one which condition and which sample."""
         return verdict_of(self.certificates[k], self.tol)
 
-    def to_frame(self) -> Any:
-        """One row for each solution, as a ``pandas.DataFrame``: parameters, bounds, gap, residual, verdict.
+    def _title(self) -> str:
+        return self.summary
 
-        Raises
-        ------
-        InputError
-            If pandas, which is optional, is not installed.
-        """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise InputError("to_frame needs pandas: pip install pandas") from None
-        return pd.DataFrame(self.records())
-
-    def records(self) -> list[dict[str, Any]]:
-        """The rows of `to_frame`, as dictionaries."""
-        return [
-            {
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """Parameters, bounds, gap, residual and verdict of each solution."""
+        for values, c in zip(self.values, self.certificates, strict=True):
+            yield {
                 **{name: value for name, value in values.items() if not isinstance(value, SampleCosts)},
                 "lower": c.dual_value,
                 "upper": c.primal_value,
@@ -127,8 +117,6 @@ class Verification:
                 "off_by": c.off_by,
                 "explanation": c.explain(self.tol),
             }
-            for values, c in zip(self.values, self.certificates, strict=True)
-        ]
 
     def __repr__(self) -> str:
         names = [name for name in self.values[0] if name != "costs"]
@@ -141,8 +129,10 @@ class Verification:
                     f"{c.gap:9.1e} {c.residual:9.1e}  {self.verdict(k)}",
                 ]
             )
-            for k, (values, c) in enumerate(zip(self.values, self.certificates, strict=True))
+            for k, (values, c) in enumerate(zip(self.values[:SHOWN], self.certificates[:SHOWN], strict=True))
         ]
+        if len(self) > SHOWN:
+            rows.append(and_more(len(self) - SHOWN))
         worst = [
             f"first {name}: #{members[0]}: {self.certificates[members[0]].explain(self.tol)}"
             for name, members in self.classes.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,7 @@ import numpy.typing as npt
 from paretoclf.checks import Array, Index, check_labels, check_matrix
 from paretoclf.datasets.cells import read_table
 from paretoclf.errors import InputError
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
+from paretoclf.tables import frame, html_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +72,10 @@ class Dataset:
             f"Dataset({self.name!r}: {self.n} samples, {self.d} features, "
             f"{self.n_plus} of +1 ({self.positive}), {self.n_minus} of -1 ({self.negative}))"
         )
+
+    def _repr_html_(self) -> str:
+        classes = ((1, self.positive, self.n_plus), (-1, self.negative, self.n_minus))
+        return html_table(repr(self), (dict(zip(("y", "class", "samples"), row, strict=True)) for row in classes))
 
     @property
     def n(self) -> int:
@@ -157,7 +159,7 @@ class Dataset:
         )
         return cls(name, X, y, feature_names, plus, minus, "from a frame")
 
-    def to_frame(self, label: str = "label") -> DataFrame:
+    def to_frame(self, label: str = "label") -> Any:
         """Return features and labels, in the words of `positive` and `negative`, as a frame of pandas.
 
         ``Dataset.from_frame(data.to_frame(), positive=data.positive)`` is the same data again. It needs pandas:
@@ -176,19 +178,12 @@ class Dataset:
         Raises
         ------
         InputError
-            If a feature has the name of the label.
-        ImportError
-            If pandas is not installed.
+            If a feature has the name of the label, or pandas is not installed.
         """
         if label in self.feature_names:
             raise InputError(f"label must not be the name of a feature, got {label!r}")
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("to_frame needs pandas: pip install 'paretoclf[pandas]'") from None
-        frame = pd.DataFrame(self.X, columns=list(self.feature_names))
-        frame[label] = np.where(self.y > 0, self.positive, self.negative)
-        return frame
+        words = np.where(self.y > 0, self.positive, self.negative)
+        return frame(dict(zip(self.feature_names, self.X.T, strict=True)) | {label: words})
 
     def swapped(self) -> Dataset:
         """Return the same samples with the classes' roles exchanged."""

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold
-from tqdm import tqdm
 
 from paretoclf.checks import Array, Index, Mask, check_labels
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
+from paretoclf.progress import counted
 from paretoclf.roc import RocCurve, RocPoint, scores_at
 from paretoclf.roc.of_path import Vary, upper_envelope
 
@@ -331,16 +331,8 @@ def nested_rocs(
     parts = outer_folds(labels, folds, repeats, rng)
     tasks = [(train, test, seed) for split in parts for train, test, seed in split]
     work = (delayed(judged)(choose, labels, train, test, seed) for train, test, seed in tasks)
-    found = list(
-        tqdm(
-            Parallel(n_jobs=n_jobs, return_as="generator")(work),
-            total=len(tasks),
-            desc="outer folds",
-            unit="fold",
-            disable={None: None, True: False, False: True}[progress],
-            leave=False,
-        )
-    )
+    made = Parallel(n_jobs=n_jobs, return_as="generator")(work)
+    found = list(counted(made, "outer folds", len(tasks), progress))
     final = choose(np.arange(labels.size), parts[0][0][2])
     return {
         name: NestedRoc(

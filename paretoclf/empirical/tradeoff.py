@@ -18,7 +18,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
-from tqdm import tqdm
 
 from paretoclf.checks import Array, Index, Rng, check_labels, check_rng, check_seed, keep
 from paretoclf.empirical.bands import Band, bootstrap
@@ -27,6 +26,7 @@ from paretoclf.empirical.monotone import MonotoneFit, fitted
 from paretoclf.empirical.nested import ByValidation, judged
 from paretoclf.errors import InputError, SmallSampleWarning
 from paretoclf.path.scores import PathScores
+from paretoclf.progress import counted
 from paretoclf.roc import roc_of_scores
 from paretoclf.samples import check_samples
 
@@ -221,17 +221,8 @@ def empirical_tradeoff(
     pairs = _splits(labels, splits, train_share, seed)
     choose = ByValidation(_Family(samples, labels, fit, transformer), labels)
     tasks = (delayed(_one)(choose, train, test, both, seed if nested else None) for train, test in pairs)
-    hidden = {None: None, True: False, False: True}[progress]
-    found: list[tuple[HeldOut, float | None, float | None]] = list(
-        tqdm(
-            Parallel(n_jobs=n_jobs, return_as="generator")(tasks),
-            total=len(pairs),
-            desc="splits",
-            unit="split",
-            disable=hidden,
-            leave=False,
-        )
-    )
+    made = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+    found: list[tuple[HeldOut, float | None, float | None]] = list(counted(made, "splits", len(pairs), progress))
     parts, hulls, chosen = zip(*found, strict=True)
     areas = np.array([part.auc for part in parts])
     extra = np.array(hulls) if both else None, name, np.array(chosen) if nested else None

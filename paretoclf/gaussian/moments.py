@@ -6,7 +6,7 @@ Roots of samples come from a QR decomposition of the samples themselves: nothing
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -78,7 +78,7 @@ def chebyshev(u: float) -> float:
     return float(u) ** 2 / (1.0 + float(u) ** 2) if u > 0 else 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Moments:
     r"""Means :math:`\mu_\pm` and roots :math:`R_\pm` of the covariances :math:`\Sigma_\pm=R_\pm^\top R_\pm`.
 
@@ -100,12 +100,16 @@ class Moments:
     """
 
     mu_plus: Array
-    root_plus: Array = field(repr=False)
+    root_plus: Array
     mu_minus: Array
-    root_minus: Array = field(repr=False)
+    root_minus: Array
 
     def __post_init__(self) -> None:
         keep(self, "mu_plus", "root_plus", "mu_minus", "root_minus")
+
+    def __repr__(self) -> str:
+        apart = np.linalg.norm(self.mu_plus - self.mu_minus)
+        return f"Moments({self.mu_plus.size} features, means {apart:.4g} apart)"
 
     @classmethod
     def from_covariances(cls, mu_plus: Any, Sigma_plus: Any, mu_minus: Any, Sigma_minus: Any) -> Moments:

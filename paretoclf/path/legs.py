@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from paretoclf.checks import Array, Mask
 from paretoclf.path.build import Leg
 from paretoclf.path.engines import Tracker
 from paretoclf.path.segments import Line
+from paretoclf.progress import shows_progress
 from paretoclf.tolerances import END_OF_LINE
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
@@ -105,11 +105,6 @@ class Walk:
         before, after = (float(np.abs(self.problem.solution(u).a[0]).max(initial=0.0)) for u in (0.0, 1.0))
         rounding = _TWICE * float(self.problem.line.caps(0.0).max())
         return after > max(_LEFT * before, rounding)  # a margin set may be at 0 all along
-
-
-def shows_progress(progress: bool | None) -> bool:
-    """Whether to show a progress bar: by default on a terminal."""
-    return sys.stderr.isatty() if progress is None else progress
 
 
 @contextmanager

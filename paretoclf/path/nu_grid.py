@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from paretoclf.checks import Array, Mask, real_array
 from paretoclf.classifiers import KernelRule, NoRule, Rule
@@ -18,10 +17,10 @@ from paretoclf.judges.two_nu import CONDITIONS, Graded, grade_two_nu
 from paretoclf.memory import require_memory
 from paretoclf.nu import caps_of, equivalent_costs, to_asymmetry
 from paretoclf.path.declared import path_problem
-from paretoclf.path.legs import shows_progress
 from paretoclf.path.nu import Hulls, NuProblem
 from paretoclf.path.segments import Log
 from paretoclf.path.sets import LEFT
+from paretoclf.progress import counted
 from paretoclf.proof.cells import CellsProof
 from paretoclf.solution import Solution
 from paretoclf.tolerances import NU_ROUNDING, TOGETHER
@@ -220,17 +219,16 @@ def nu_grid(
     hulls = Hulls(svm.gram, y, max_events)
     alpha = np.zeros((*shape, y.size))
     trivial, refused = np.zeros((2, *shape), dtype=np.bool_)
-    exchanges = 0
     # Along a line the caps of one class move: the smaller one, which makes fewer exchanges. From here on rows are the
     # values that stand still.
     moving = 0 if hulls.n_plus < hulls.n_minus else 1
     rows: list[Any] = [np.swapaxes(x, 0, 1) if moving == 0 else x for x in (alpha, trivial, refused)]
     standing, going = (plus, minus) if moving == 1 else (minus, plus)
-    with tqdm(total=standing.size, desc="grid", leave=False, disable=not shows_progress(progress)) as bar:
-        for i in range(standing.size - 1, -1, -1):
-            weights, trivial_i, refused_i = (x[i, ::-1] for x in rows)
-            exchanges += _line(hulls, moving, 1.0 / standing[i], 1.0 / going[::-1], weights, trivial_i, refused_i)
-            bar.update()
+    lines = (
+        _line(hulls, moving, 1.0 / standing[i], 1.0 / going[::-1], *(x[i, ::-1] for x in rows))
+        for i in range(standing.size - 1, -1, -1)
+    )
+    exchanges = sum(counted(lines, "lines of the grid", standing.size, progress))
     nu, asymmetry = to_asymmetry(plus[:, None], minus, hulls.n_plus, hulls.n_minus)
     alpha *= (0.5 / hulls.total * nu)[:, :, None]
     found, residuals = _judged(svm.gram, y, nu.ravel(), asymmetry.ravel(), alpha.reshape(-1, y.size), trivial, refused)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 
 from paretoclf.certificate import Certificate, exactly
 from paretoclf.checks import Array, Index, State, check_one
+from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.scores import PathScores
@@ -19,6 +21,7 @@ from paretoclf.proof.exact import ExactBounds
 from paretoclf.proof.values import outside
 from paretoclf.samples import squares
 from paretoclf.solution import Solution
+from paretoclf.tables import Tabular
 from paretoclf.tolerances import BOUND_ROUNDING, CERTIFY
 
 if TYPE_CHECKING:
@@ -79,7 +82,7 @@ class Pieces:
     rho1: Array = field(default_factory=lambda: np.zeros(0))
 
 
-class OnPieces:
+class OnPieces(Tabular):
     """What is common to paths whatever their parameter t is, from ``pieces.t[0]`` to ``pieces.t[-1]``."""
 
     gram: Gram
@@ -164,6 +167,16 @@ class OnPieces:
             out.append(PathEvent(float(self.pieces.t[j]), int(i), _SETS[int(state[i])], _SETS[int(new)]))
             state[i] = new
         return out
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each event: the breakpoints are where they are."""
+        for event in self.events:
+            costs = self.costs(event.t)
+            yield {
+                self.parameter: event.t,
+                **(vars(costs) if isinstance(costs, Costs) else {}),
+                **{"sample": event.sample, "before": event.before, "after": event.after},
+            }
 
     def _inside(self, t: Any) -> float:
         """One number in the range of the path."""

@@ -7,7 +7,6 @@ critical regions. `plane` finds them all.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -31,6 +30,7 @@ from paretoclf.path.polygon import area, borders, rectangle
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write_arrays
 from paretoclf.path.stored_regions import pack
+from paretoclf.progress import logger, shows_progress
 from paretoclf.proof.regions import Corners, RegionsProof, blocks, prove_regions
 from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.tolerances import CERTIFY, PLANE_AREA, PLANE_SLIVER
@@ -377,8 +377,7 @@ def plane(
     path = trace_costs(svm, tuple(at), tuple(at + 1e-3 * width * _FIRST[::-1]), certify=False, progress=False)
     t = 0.5 * float(path.pieces.t[1])
     search = Exploration(svm.gram, svm.y, svm.sample_weight, bases)
-    whole = float(area(frame))
-    shown = sys.stderr.isatty() if progress is None else progress
+    whole, shown = float(area(frame)), shows_progress(progress)
     with tqdm(total=whole, desc="plane", leave=False, disable=not shown, bar_format=_BAR) as meter:
         search.run(Sets(*path.basis(t)), np.array(tuple(path.costs(t))), meter.update if shown else None)
     found = CostPlane(
@@ -388,6 +387,7 @@ def plane(
     check_areas(found)
     if certify:
         check_proof(found)
+    logger.info("mapped in %.2f s: %r", found.seconds, found)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,7 @@ from paretoclf.errors import InputError
 from paretoclf.tolerances import CERTIFY, SCORE_TIE, SLOPE_ROUNDING
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PathScores:
     """Scores of m samples along a path: affine on each piece, with jumps only where the intercept jumps.
 
@@ -27,11 +27,15 @@ class PathScores:
     """
 
     t: Array
-    start: Array = field(repr=False)
-    end: Array = field(repr=False)
+    start: Array
+    end: Array
 
     def __post_init__(self) -> None:
         keep(self, "t", "start", "end")
+
+    def __repr__(self) -> str:
+        samples, pieces = self.start.shape
+        return f"PathScores({samples} samples, {pieces} pieces from {self.t[0]:g} to {self.t[-1]:g})"
 
     def __call__(self, t: float | Array) -> Array:
         """Scores at t: shape (m,) for a number, (m, len(t)) for an array. Right-continuous at jumps."""

@@ -15,6 +15,7 @@ from paretoclf.path.nu_path import NuPath
 from paretoclf.path.quantile import QuantileProblem, trace_quantile
 from paretoclf.path.quantile_path import QuantilePath
 from paretoclf.path.result import Path
+from paretoclf.progress import logger
 
 
 @overload
@@ -189,4 +190,5 @@ def trace(
     path: Path | QuantilePath | MarginPath | NuPath = follower(
         svm, **own, engine=engine, certify=certify, max_events=max_events, progress=progress
     )
+    logger.info("traced in %.2f s: %r", path.seconds, path)
     return path

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from paretoclf.tables import Tabular
 from paretoclf.tolerances import CERTIFY, LOOSE, UNDECIDED
 
 #: What `Certificate.verdict` says, the worst first.
@@ -28,7 +29,7 @@ FAILURES = {
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Certificate:
+class Certificate(Tabular):
     """How far a (primal, dual) pair is from optimal. Residuals and gap are dimensionless; 0 is perfect.
 
     Attributes
@@ -178,6 +179,16 @@ class Certificate:
         if self.worst == "":
             return ""
         return f"worst: {self.worst}" if isinstance(self.worst, str) else f"worst sample: {self.worst}"
+
+    def _title(self) -> str:
+        return self.explain()
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each condition."""
+        blocks = {"primal": self.primal, "dual": self.dual, "slackness": self.slackness}
+        for block, residuals in blocks.items():
+            for name, value in residuals.items():
+                yield {"condition": name, "of": block, "residual": value}
 
     def __repr__(self) -> str:
         verdict = {"optimal": "optimal", "undecided": "NOT decidable"}.get(self.verdict(), "NOT optimal")

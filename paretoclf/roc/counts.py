@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
+from paretoclf.tables import Tabular
 
 #: Of (false positives, false negatives): what is to be small.
 Objective = Callable[[int, int], Fraction]
@@ -18,7 +19,7 @@ Objective = Callable[[int, int], Fraction]
 Best = TypeVar("Best")
 
 
-class CountedErrors(Generic[Best]):
+class CountedErrors(Tabular, Generic[Best]):
     """False positives and false negatives of many classifiers. Whatever is best is chosen by the labels it reports.
 
     Attributes
@@ -33,6 +34,16 @@ class CountedErrors(Generic[Best]):
     false_negatives: Index
     n_plus: int
     n_minus: int
+
+    def _places(self) -> Iterator[Mapping[str, float]]:
+        """Where each pair of counts is."""
+        raise NotImplementedError
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each pair of counts: where it is, the counts, and the rates."""
+        columns = (self.false_positives, self.false_negatives, self.fpr, self.fnr)
+        for place, *numbers in zip(self._places(), *(column.tolist() for column in columns), strict=True):
+            yield {**place, **dict(zip(("false_positives", "false_negatives", "fpr", "fnr"), numbers, strict=True))}
 
     @property
     def fpr(self) -> Array:

@@ -8,6 +8,7 @@ the upper convex hull.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from paretoclf.checks import Array, Mask, check_number, real_array
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.roc.hull import upper_hull
+from paretoclf.tables import Tabular
 from paretoclf.tolerances import RATE_ROUNDING, ROC_TIE
 
 if TYPE_CHECKING:
@@ -104,7 +106,7 @@ class RocMixture:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RocCurve:
+class RocCurve(Tabular):
     """A curve in the ROC plane, and which classifier each of its points is.
 
     Point j is the classifier that predicts +1 where ``f(x) + shift[j] >= 0``, with f the scores at ``t[j]``; at a
@@ -190,6 +192,13 @@ class RocCurve:
         if self.chosen:
             return f"RocCurve({size}, upper envelope chosen on these labels (optimistic): AUC {self.auc:.4f})"
         return f"RocCurve({size}, AUC {self.auc:.4f}, upper envelope {self.hull().auc:.4f} (optimistic))"
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each point: rates, and which classifier it is."""
+        t = [None] * len(self) if self.t is None else self.t.tolist()
+        columns = (self.fpr.tolist(), self.tpr.tolist(), t, self.swept.tolist(), self.shift.tolist())
+        for row in zip(*columns, strict=True):
+            yield dict(zip(("fpr", "tpr", "t", "swept", "shift"), row, strict=True))
 
     @property
     def counts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

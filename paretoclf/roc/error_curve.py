@@ -14,7 +14,7 @@ computed scores: a score that is zero along a whole stretch may be rounded to ei
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -147,6 +147,11 @@ class ErrorCurve(CountedErrors[Optimum]):
             f"ErrorCurve({self.t.size - 2} changes, {self.n_plus} positives, {self.n_minus} negatives, "
             f"minimax {best.objective:.4f} at {self.parameter} = {best.t:.6g})"
         )
+
+    def _places(self) -> Iterator[Mapping[str, float]]:
+        """The stretches on which both counts are constant."""
+        ends = self.t.tolist()
+        return ({"start": start, "stop": stop} for start, stop in zip(ends[:-1], ends[1:], strict=True))
 
     def counts(self, t: float) -> tuple[int, int]:
         """False positives and false negatives at t."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,6 +85,11 @@ class GridErrorCurve(CountedErrors[GridOptimum]):
 
     def __len__(self) -> int:
         return int(self.false_positives.size)
+
+    def _places(self) -> Iterator[Mapping[str, float]]:
+        """The parameters."""
+        columns = (values.tolist() for values in self.parameters.values())
+        return (dict(zip(self.parameters, each, strict=True)) for each in zip(*columns, strict=True))
 
     def __repr__(self) -> str:
         best = self.minimax()[0]

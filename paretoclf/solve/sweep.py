@@ -8,22 +8,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from tqdm import tqdm
 
 from paretoclf.certificate import Certificate
 from paretoclf.checks import Array, real_array, what_it_is
 from paretoclf.errors import InputError
+from paretoclf.progress import counted
 from paretoclf.solution import Solution
 from paretoclf.solve.compiled import Compiled, NotUpdatable
 from paretoclf.solve.model import Accuracy, Form, Searched, Solvable, conic_settings, form_of, worst
 from paretoclf.solve.single import found_of, with_clarabel
+from paretoclf.tables import Tabular
 
 if TYPE_CHECKING:
     from paretoclf.roc.grid import GridErrorCurve
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep(Sequence[Solution]):
+class Sweep(Tabular, Sequence[Solution]):
     """The solutions of a sweep, in the order of the parameter values that were asked for.
 
     Attributes
@@ -135,6 +136,11 @@ class Sweep(Sequence[Solution]):
         """Largest residual or gap of all certificates."""
         return max((worst(c) for c in self.certificates), default=0.0)
 
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each solution: parameters, bounds, gap, residual, intercept, and who found it."""
+        for s in self.solutions:
+            yield s.summary()
+
     def __repr__(self) -> str:
         passed = sum(c.passes() for c in self.certificates)
         seconds = sum(self.timing.values())
@@ -203,12 +209,11 @@ def sweep(
     if isinstance(formulation, type) or not hasattr(formulation, "check_values"):
         raise InputError(f"formulation must be a formulation, such as TwoCSVM(X, y), got {what_it_is(formulation)}")
     points = _points(formulation, grid)
-    hidden = {None: None, True: False, False: True}[progress]
-    shown = tqdm(points, desc="sweep", unit="solve", disable=hidden, leave=False)
+    steps = counted(points, "sweep", len(points), progress)
     if isinstance(formulation, Searched):
         started = time.perf_counter()
         options: dict[str, Any] = {"accuracy": accuracy, "polish": polish, **({} if form is None else {"form": form})}
-        searched = tuple(formulation.solve(**values, **options) for values in shown)
+        searched = tuple(formulation.solve(**values, **options) for values in steps)
         return Sweep(searched, "search", {"solve": time.perf_counter() - started})
     form = form_of(formulation, form)
     conic_settings(accuracy)
@@ -216,7 +221,7 @@ def sweep(
     compiled: dict[Form, Compiled] | None = None
     build = 0.0
     solutions = []
-    for values in shown:
+    for values in steps:
         known = formulation.closed_form(values)
         if known is not None:
             solutions.append(

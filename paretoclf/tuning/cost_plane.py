@@ -15,14 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from paretoclf.checks import Array, Index
 from paretoclf.cross_validation import Rows
 from paretoclf.gram import Gram
-from paretoclf.path.legs import shows_progress
 from paretoclf.path.plane import CostPlane, plane
 from paretoclf.path.polygon import borders
+from paretoclf.progress import counted
 from paretoclf.tuning.criteria import Criterion
 from paretoclf.tuning.error_arrays import CrossValidation
 from paretoclf.tuning.search import Step, choose
@@ -66,8 +65,7 @@ def plane_errors(cross: CrossValidation, costs: tuple[float, float]) -> PlaneErr
     bandwidths = cross.axes["bandwidth"]
     tasks = [delayed(_points)(cross.X, cross.y, cross.kernel_of(k), cross.folds, costs) for k in range(bandwidths.size)]
     done = Parallel(n_jobs=cross.n_jobs, return_as="generator")(tasks)
-    hidden = not shows_progress(cross.progress)
-    found = list(tqdm(done, total=len(tasks), desc="maps", leave=False, disable=hidden))
+    found = list(counted(done, "maps", len(tasks), cross.progress))
     points = np.concatenate([where for where, _ in found])
     counts = np.concatenate([count for _, count in found])
     owner = np.repeat(bandwidths, [len(where) for where, _ in found])

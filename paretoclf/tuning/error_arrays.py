@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.cross_validation import Rows
@@ -29,8 +28,8 @@ from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import RBF
 from paretoclf.memory import require_memory
-from paretoclf.path.legs import shows_progress
 from paretoclf.path.nu_grid import NuGrid, nu_grid
+from paretoclf.progress import counted
 from paretoclf.resume import replacing
 
 Counts = npt.NDArray[np.float32]
@@ -189,8 +188,7 @@ class CrossValidation:
         todo = [k for k in range(new.shape[0]) if new[k].any()]
         tasks = [delayed(_one)(self.X, self.y, self.kernel_of(k), self.folds, self.count, new[k], k) for k in todo]
         found: Iterator[Any] = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")(tasks)
-        hidden = len(todo) < 2 or not shows_progress(self.progress)
-        for k, counts, seconds in tqdm(found, total=len(todo), desc="bandwidths", leave=False, disable=hidden):
+        for k, counts, seconds in counted(found, "bandwidths", len(todo), self.progress if len(todo) > 1 else False):
             fp, fn, trivial, refused = counts
             here = new[k]
             none = (trivial + refused) > 0

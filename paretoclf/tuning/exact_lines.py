@@ -17,15 +17,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from paretoclf.checks import Array
 from paretoclf.cross_validation import Rows
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.path.legs import shows_progress
 from paretoclf.path.nu import trace_hulls
 from paretoclf.path.scores import PathScores
+from paretoclf.progress import counted
 from paretoclf.roc.error_curve import error_curve_of_scores
 from paretoclf.tuning.criteria import DECIMALS, Criterion
 from paretoclf.tuning.error_arrays import CrossValidation, Samples2Nu
@@ -92,8 +91,7 @@ def line_errors(cross: CrossValidation, lo: float) -> list[list[LineErrors | Non
         for k, s in enumerate(bandwidths)
     ]
     found = Parallel(n_jobs=cross.n_jobs, return_as="generator")(tasks)
-    hidden = not shows_progress(cross.progress)
-    return list(tqdm(found, total=len(tasks), desc="bandwidths", leave=False, disable=hidden))
+    return list(counted(found, "bandwidths", len(tasks), cross.progress))
 
 
 def best_on_lines(lines: Sequence[Sequence[LineErrors | None]], criterion: Criterion) -> LineMinimum:

@@ -1,0 +1,54 @@
+"""What long work says while it runs: a progress bar on a terminal, and lines in the log "paretoclf"."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from tqdm import tqdm
+
+T = TypeVar("T")
+
+logger = logging.getLogger("paretoclf")
+
+#: Seconds between two lines in the log about the same work.
+_PAUSE = 1.0
+
+
+def shows_progress(progress: bool | None) -> bool:
+    """Whether to show a progress bar: by default on a terminal."""
+    return sys.stderr.isatty() if progress is None else progress
+
+
+def counted(pieces: Iterable[T], name: str, total: int, progress: bool | None, done: int = 0) -> Iterator[T]:
+    """Hand on the pieces of long work, with a bar, and with a line in the log at most once a second and at the end.
+
+    Parameters
+    ----------
+    pieces : iterable
+        Results of long work, or what it is done for.
+    name : str
+        What they are: "sweep", "outer folds".
+    total : int
+        How many there are.
+    progress : bool, optional
+        Whether to show the bar; by default on a terminal.
+    done : int
+        How many of them were there before.
+
+    Examples
+    --------
+    >>> list(counted("ab", "letters", 2, progress=False))
+    ['a', 'b']
+    """
+    began = said = time.perf_counter()
+    hidden = not shows_progress(progress)
+    for k, piece in enumerate(tqdm(pieces, name, total, initial=done, disable=hidden, leave=False), done + 1):
+        yield piece
+        now = time.perf_counter()
+        if now - said >= _PAUSE or k == total:
+            said = now
+            logger.info("%s: %d of %d after %.1f s", name, k, total, now - began)
