@@ -28,6 +28,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 import paretoclf as pc
 from paretoclf.judges.losses import loss_of
 from paretoclf.plotting import ExplorationDisplay, RocDisplay
+from paretoclf.plotting.base import NEGATIVE, POSITIVE
 from paretoclf.roc.hull import upper_hull
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -102,7 +103,7 @@ def figure_4(out: Path | None) -> dict[str, float]:
     for row in range(2):
         X, y = samples(row)
         ax = axes[row, 0]
-        for label, marker, color in ((1, "o", "#0072B2"), (-1, "x", "#D55E00")):
+        for label, marker, color in ((1, "o", POSITIVE), (-1, "s", NEGATIVE)):
             ax.plot(*X[y == label].T, marker, color=color, markersize=4, label=f"y = {label:+d}")
         ax.set(title=f"samples of densities {row + 1}", aspect="equal")
         ax.legend(loc="best", framealpha=0.85)

@@ -32,9 +32,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
 import paretoclf as pc
+from paretoclf.plotting.base import NEGATIVE, POSITIVE
 
 TAUS = np.arange(1, 10) / 10
-COLOURS = {1.0: "#0072B2", -1.0: "#D55E00"}
 #: Table 2 of the paper: recover, LIBLINEAR, L-BFGS-B, path (seconds), kinks. Its spam and splice are other data.
 PAPER = {
     "pima": (0.003, 0.004, 0.401, 11.104, 1886),
@@ -93,9 +93,9 @@ def figure_1(out: Path | None) -> None:
     figure, axes = plt.subplots(1, 3, figsize=(9, 3.5), sharex=True, sharey=True, layout="constrained")
     ends = np.array([X[:, 0].min() - 0.5, X[:, 0].max() + 0.5])
     for ax, tau in zip(axes, taus, strict=True):
-        for sign, marker, label in ((1.0, "s", "positive"), (-1.0, "o", "negative")):
+        for sign, marker, color, label in ((1.0, "o", POSITIVE, "positive"), (-1.0, "s", NEGATIVE, "negative")):
             mine = X[y == sign]
-            ax.scatter(mine[:, 0], mine[:, 1], s=16, marker=marker, color=COLOURS[sign], label=label)
+            ax.scatter(mine[:, 0], mine[:, 1], s=16, marker=marker, color=color, label=label)
         w, b = path.slope(tau), path.intercept(tau)
         for level, style in ((0.0, "-"), (1.0, ":"), (-1.0, ":")):
             ax.plot(ends, (level - b - w[0] * ends) / w[1], style, color="black", linewidth=1)
@@ -133,8 +133,9 @@ def figure_2(results: Sequence[tuple[Split, pc.QuantilePath]], out: Path | None)
         1, len(curves), figsize=(3.6 * len(curves), 3.2), squeeze=False, sharey=True, layout="constrained"
     )
     for ax, (name, curve) in zip(axes[0], curves.items(), strict=True):
-        for (label, values), style in zip(curve.items(), ("-", "--", "-."), strict=True):
-            ax.plot(taus, values, style, label=label, linewidth=1.2)
+        styles = (("black", "-"), (POSITIVE, "--"), (NEGATIVE, "-."))
+        for (label, values), (color, style) in zip(curve.items(), styles, strict=True):
+            ax.plot(taus, values, style, color=color, label=label, linewidth=1.2)
         ax.set(title=name, xlabel=r"$\tau$", xlim=(0, 1), ylim=(-0.02, 1.02))
     axes[0, 0].set_ylabel("share of the test part")
     axes[0, -1].legend(loc="lower center", fontsize=8)

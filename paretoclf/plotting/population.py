@@ -11,14 +11,11 @@ import numpy as np
 from paretoclf.checks import Array, Mask
 from paretoclf.classifiers import LinearRule
 from paretoclf.errors import InputError
-from paretoclf.plotting.base import STYLES, CurvesDisplay, Display, new_axes
+from paretoclf.plotting.base import NEGATIVE, POSITIVE, STYLES, CurvesDisplay, Display, new_axes
 from paretoclf.plotting.protocols import Classes, Rates, Trained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-#: Colours of the two classes: positives, negatives.
-CLASSES = ("#0072B2", "#D55E00")
 
 
 @dataclass(eq=False)
@@ -88,7 +85,9 @@ class DensityDisplay(Display):
         low, high = middle - half, middle + half
         x, y = np.linspace(low[0], high[0], 241), np.linspace(low[1], high[1], 241)
         points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-        for mixture, color, style, name in zip(both, CLASSES, ("-", "--"), ("positives", "negatives"), strict=True):
+        for mixture, color, style, name in zip(
+            both, (POSITIVE, NEGATIVE), ("-", "--"), ("positives", "negatives"), strict=True
+        ):
             density = np.exp(mixture.log_density(points)).reshape(241, 241)
             ordered = np.sort(density.ravel())[::-1]
             held = np.cumsum(ordered) / ordered.sum()
