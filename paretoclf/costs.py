@@ -146,3 +146,8 @@ class CostLine:
         if isinstance(a, SampleCosts):
             return SampleCosts((1 - t) * a.values + t * b.values)
         return Costs((1 - t) * a.C_plus + t * b.C_plus, (1 - t) * a.C_minus + t * b.C_minus)
+
+    def per_sample(self, points: Array, y: Array) -> Array:
+        """Cost of an error on each sample at each of k points t, shape (n, k)."""
+        a, b = (per_sample(end, y)[:, None] for end in (self.start, self.stop))
+        return np.asarray((1 - points) * a + points * b)

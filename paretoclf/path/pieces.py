@@ -18,7 +18,7 @@ from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.proof import LineProof
 from paretoclf.proof.exact import ExactBounds
-from paretoclf.proof.values import outside
+from paretoclf.proof.values import outside, value_residual
 from paretoclf.samples import squares
 from paretoclf.solution import Solution
 from paretoclf.tables import Tabular
@@ -360,7 +360,11 @@ def settle_values(path: OnPieces) -> None:
         return
     start, middle, end = proof.duals[which].T
     value[which] = np.stack([start, end, start + end - 2.0 * middle], axis=1)
-    path.__dict__.pop("proof")  # which knew other values
+    # Of the whole proof only this depends on the stored values.
+    bounds = (proof.duals[which], proof.gaps[which], proof.sizes[which])
+    off = off.copy()
+    off[which] = value_residual(np.diff(proof.t)[which], value[which], *bounds, whole=False)
+    path.__dict__["proof"] = replace(proof, residuals={**proof.residuals, "value": off})
 
 
 def check_certificates(path: OnPieces) -> None:

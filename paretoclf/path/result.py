@@ -15,7 +15,7 @@ from paretoclf.checks import Array, Index
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
-from paretoclf.path.pieces import OnPieces, Pieces
+from paretoclf.path.pieces import OnPieces, Pieces, Shares
 from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.scores import PathScores, settle
@@ -295,7 +295,7 @@ class Path(OnPieces):
             base = np.empty((Z.shape[0], P.t.size))
             for first in range(0, P.t.size, _BLOCK):
                 knots = np.arange(first, min(first + _BLOCK, P.t.size))
-                base[:, knots] = Z @ (self.y[:, None] * self._expand(P.t[knots])[0])
+                base[:, knots] = Z @ (self.y[:, None] * self._multipliers(P.t[knots])[0])
         settle(base, self._largest_value(Z) * self._most_multipliers())
         return PathScores(P.t, base[:, :-1] + P.b0, base[:, 1:] + P.b1)
 
@@ -307,11 +307,28 @@ class Path(OnPieces):
         sums = [(1 - share) * ends[0][one].sum() + share * ends[1][one].sum() for one in (positive, ~positive)]
         return np.asarray(2.0 * np.minimum(*sums))
 
+    def _multipliers(self, points: Array) -> tuple[Array, Array]:
+        """Multipliers and caps at increasing points, (n, k) each: those of `alpha` and `caps`, in one walk."""
+        P, costs = self.pieces, self.line.per_sample(points, self.y)
+        caps = self.sample_weight[:, None] * costs
+        trivial = np.minimum(costs[self.y > 0].max(axis=0), costs[self.y < 0].max(axis=0)) == 0.0
+        pieces = np.minimum(np.searchsorted(P.t, points, side="right") - 1, P.t.size - 2)
+        changed, sample, new = P.changes
+        until = np.searchsorted(changed, pieces, side="right")
+        state, alpha = self._state(int(pieces[0])), np.zeros(caps.shape[::-1])
+        for k, (t, j) in enumerate(zip(points, pieces, strict=True)):
+            part = slice(until[max(k - 1, 0)], until[k])
+            state[sample[part]] = new[part]  # of repeated samples the last assignment stands
+            if trivial[k]:
+                continue
+            np.multiply(state == LEFT, caps[:, k], out=alpha[k])
+            index, a = self._margin(j, Shares.of(t, P.t[j], P.t[j + 1]))
+            alpha[k, index] = np.clip(a, 0.0, caps[index, k])
+        return np.ascontiguousarray(alpha.T), caps
+
     def _expand(self, points: Array) -> tuple[Array, Array, Array]:
         """Multipliers (n, k), caps (n, k) and intercepts (k,) at increasing points."""
-        alpha = np.stack([self.alpha(float(t)) for t in points], axis=1)
-        caps = np.stack([self.caps(float(t)) for t in points], axis=1)
-        return alpha, caps, np.array([self._intercept(float(t)) for t in points])
+        return *self._multipliers(points), np.array([self._intercept(float(t)) for t in points])
 
     def _value_rounding(self) -> Array:
         """What rounding may make of the stored values: the tracker adds up costs times slacks."""

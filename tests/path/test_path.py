@@ -439,3 +439,24 @@ def test_load_of_something_else(tmp_path, kind):
     _not_a_path(kind, file)
     with pytest.raises(pc.InputError, match=r"thing\.npz: (not a saved path|no such file)"):
         pc.load_path(file)
+
+
+# ---- many points in one walk --------------------------------------------------------------------------------------
+
+
+@BOTH_KERNELS
+@pytest.mark.parametrize("ends", [((0, 0), (9, 9)), ((0, 2), (2, 0)), ((0, 0), (0, 1)), "samples"], ids=str)
+def test_multipliers_and_scores_at_many_points_are_those_at_each(gaussians, kernel, ends):
+    X, y = gaussians(30, 2, seed=5, positives=0.3)
+    X, y = np.concatenate([X, X[:4]]), np.concatenate([y, -y[:4]])  # both labels on one point
+    rng = np.random.default_rng(3)
+    if ends == "samples":
+        ends = (pc.SampleCosts(rng.uniform(0.1, 1.0, 34)), pc.SampleCosts(rng.uniform(0.1, 1.0, 34)))
+    path = pc.trace(pc.TwoCSVM(X, y, kernel, sample_weight=rng.uniform(0.5, 2.0, 34)), *ends)
+    points = path.certificate_points
+    alpha, caps = path._multipliers(points)
+    np.testing.assert_array_equal(alpha.T, [path.alpha(t) for t in points])
+    np.testing.assert_array_equal(caps.T, [path.caps(t) for t in points])
+    scores, new = path.scores(X[:5] + 0.3), 0.5 * (points[1:] + points[:-1])
+    each = [path.at(t).classifier.decision_function(X[:5] + 0.3) for t in new]
+    np.testing.assert_allclose(np.transpose(each), scores(new), rtol=1e-9, atol=1e-9)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.path import pieces
 from paretoclf.path.pieces import check_certificates
 from paretoclf.plotting import ValueDisplay
 from tests.oracles.exact import fractions, integer_kernel
@@ -215,3 +216,16 @@ def test_a_stored_value_outside_its_bounds_is_an_error(svm, column, off):
     wrong = replace(path, pieces=replace(path.pieces, value=value))
     with pytest.raises(pc.DegeneratePathError, match="the stored value is off by"):
         check_certificates(wrong)
+
+
+def test_settled_values_are_judged_anew_and_nothing_else_of_the_proof_changes(gaussians, monkeypatch):
+    settled = []
+    real = pieces.value_residual
+    monkeypatch.setattr(pieces, "value_residual", lambda *x, **options: settled.append(1) or real(*x, **options))
+    X, y = gaussians(80, 3, seed=0, positives=0.5)
+    path = pc.trace(pc.TwoCSVM(X, y, pc.RBF(3.0)), (0, 2e3), (2e3, 0))
+    assert settled
+    kept = path.__dict__.pop("proof")
+    for name, residuals in path.proof.residuals.items():
+        np.testing.assert_array_equal(kept.residuals[name], residuals)
+    np.testing.assert_array_equal(kept.gaps, path.proof.gaps)
