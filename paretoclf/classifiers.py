@@ -10,7 +10,7 @@ import numpy as np
 from paretoclf.checks import Array, Rng, check_number, check_rng, keep, real_array
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
-from paretoclf.samples import check_samples
+from paretoclf.samples import Names, check_samples
 
 
 class Rule:
@@ -83,6 +83,8 @@ class LinearRule(Rule):
         Intercept.
     interval : (float, float), optional
         All optimal intercepts, where there are several.
+    names : tuple of str, optional
+        Names of the features: a frame must have them, in their order.
 
     Examples
     --------
@@ -94,6 +96,7 @@ class LinearRule(Rule):
     slope: Array = field(repr=False)
     b: float
     interval: tuple[float, float] | None = field(default=None, repr=False)
+    names: Names = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "slope", np.atleast_1d(real_array(self.slope, "slope", copy=True)))
@@ -111,7 +114,7 @@ class LinearRule(Rule):
 
     def decision_function(self, X: Any) -> Array:
         """Scores f of shape (m,), for samples of shape (m, d), dense or sparse."""
-        return np.asarray(check_samples(X, n_features=self.slope.size) @ self.slope + self.b)
+        return np.asarray(check_samples(X, n_features=self.slope.size, names=self.names) @ self.slope + self.b)
 
 
 @dataclass(frozen=True)
@@ -281,7 +284,7 @@ def linear_or_kernel(gram: Gram, coef: Array, slope: Array | None, b: float, int
     """The rule of a slope, if it is known and holds for the features as they are; else that of the coefficients."""
     if slope is None or not gram.linear or gram.origin is not None:
         return KernelRule(gram, coef, b, interval, slope)
-    return LinearRule(slope, b, interval)
+    return LinearRule(slope, b, interval, gram.names)
 
 
 def gram_slope(gram: Gram, coef: Array) -> Array:

@@ -17,7 +17,7 @@ from paretoclf.errors import InputError
 from paretoclf.kernels import Function, Kernel, Linear, Precomputed, as_kernel
 from paretoclf.low_rank import Approximation, Factorised, check_low_rank, pivoted_cholesky
 from paretoclf.memory import BLOCK_ROWS, empty_on_line, require_memory
-from paretoclf.samples import Samples, check_samples, dot, far_origin, moved, require_scale, squares
+from paretoclf.samples import Names, Samples, check_samples, dot, far_origin, moved, names_of, require_scale, squares
 from paretoclf.tolerances import FACTOR_RANK, GRAM_PSD, GRAM_SYMMETRY
 
 
@@ -46,6 +46,8 @@ class Gram:
         As given, with its parameters where a name left them to the samples.
     n : int
         Number of samples.
+    names : tuple of str or None
+        Names of the features, if X was a frame: new samples in a frame must have them, in their order.
     origin : array of shape (d,) or None
         Where ``features`` are measured from, if not from 0.
     pivots : array of shape (rank,) or None
@@ -73,6 +75,7 @@ class Gram:
     def __init__(self, X: Any, kernel: Any = None, low_rank: Any = None, *, free_origin: bool = False) -> None:
         precomputed = isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
         self.X: Samples = (check_matrix if precomputed else check_samples)(X, copy=True)
+        self.names: Names = None if precomputed else names_of(X)
         self.kernel: Kernel = as_kernel(kernel, self.X)
         self.n: int = self.X.shape[0]
         if precomputed and self.X.shape[1] != self.n:
@@ -192,7 +195,7 @@ class Gram:
         if self.features is not None:
             return Gram(self.features[index])
         out: Gram = object.__new__(Gram)  # a part of what is positive semidefinite need not be tested
-        out.kernel, out.X, out._factorised, out.origin = Precomputed(), self.block(index), None, None
+        out.kernel, out.X, out._factorised, out.origin, out.names = Precomputed(), self.block(index), None, None, None
         out.n = out.X.shape[0]
         return out
 
@@ -242,8 +245,9 @@ class Gram:
 
     def check_new(self, X: Any) -> Samples:
         """New samples, checked: for a precomputed kernel their values against the training samples."""
-        check = check_matrix if isinstance(self.kernel, Precomputed) else check_samples
-        return check(X, n_features=self.X.shape[1])
+        if isinstance(self.kernel, Precomputed):
+            return check_matrix(X, n_features=self.X.shape[1])
+        return check_samples(X, n_features=self.X.shape[1], names=self.names)
 
     def _columns(self, X: Samples, index: Any) -> Array:
         """Kernel values of checked samples against some training samples."""

@@ -19,11 +19,29 @@ from paretoclf.tolerances import FAR, LARGEST_SQUARE
 Samples: TypeAlias = Any
 
 
-def check_samples(X: Any, name: str = "X", *, n_features: int | None = None, copy: bool = False) -> Samples:
+#: Names of the columns of a frame.
+Names: TypeAlias = tuple[str, ...] | None
+
+
+def names_of(X: Any) -> Names:
+    """Names of the columns of a frame of any library; None of what has no columns, or others than strings for names."""
+    names = tuple(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def check_samples(
+    X: Any, name: str = "X", *, n_features: int | None = None, names: Names = None, copy: bool = False
+) -> Samples:
     """Return X as a float64 array, or as a canonical CSR array if it is sparse, or say what is wrong with it.
 
-    With ``copy`` what is returned shares no memory with X: an object that keeps samples asks for it.
+    A frame must have the columns ``names``, if they are given, in this order. With ``copy`` what is returned shares no
+    memory with X: an object that keeps samples asks for it.
     """
+    for j, (wanted, given) in enumerate(zip(names or (), names_of(X) or (), strict=False)):
+        if wanted != given:
+            raise InputError(
+                f"{name} must have the columns of training in their order: column {j} must be {wanted!r}, got {given!r}"
+            )
     if not sp.issparse(X):
         return check_matrix(X, name, n_features=n_features, copy=copy)
     if X.dtype.kind not in "biuf":

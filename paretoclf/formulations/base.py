@@ -32,6 +32,7 @@ from paretoclf.classifiers import LinearRule, NoRule, Rule
 from paretoclf.errors import InputError
 from paretoclf.evidence import Judged
 from paretoclf.formulations.statement import Statement, printed
+from paretoclf.samples import Names
 from paretoclf.solution import Solution
 from paretoclf.solve.cone_proof import judge_alone
 from paretoclf.solve.lazily import cp
@@ -125,6 +126,12 @@ class Formulation(ABC):
         """Parameters of both programs, by name."""
         made = {name: cp.Parameter(nonneg=r.low >= 0, nonpos=r.high <= 0, name=name) for name, r in self.domain.items()}
         return MappingProxyType(made)
+
+    @property
+    def names(self) -> Names:
+        """Names of the features, if it was given a frame: classifiers hold new frames to them."""
+        gram = getattr(self, "gram", None)
+        return None if gram is None else gram.names
 
     @property
     @abstractmethod
@@ -254,7 +261,7 @@ class Formulation(ABC):
             return NoRule(
                 f"{type(self).__name__} must override classifier(values, numbers): its {name} has shape {shape}"
             )
-        return LinearRule(w, float(b))
+        return LinearRule(w, float(b), names=self.names)
 
     def complete(
         self,

@@ -126,7 +126,7 @@ class MomentFormulation(Formulation):
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
         """Return the linear rule of the slope, or the kernel rule of its coefficients."""
         if self.gram is None or self.gram.linear:
-            return LinearRule(numbers["w"], numbers["b"])
+            return LinearRule(numbers["w"], numbers["b"], names=self.names)
         return KernelRule(self.gram, numbers["coef"], numbers["b"])
 
     def complete(

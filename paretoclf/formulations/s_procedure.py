@@ -294,7 +294,7 @@ class SProcedure(MomentFormulation):
             numbers |= {"w": -numbers["w"], "b": -numbers["b"], "t": 1 / numbers["t"]}
             numbers |= {"u_minus": numbers["u_plus"], "u_plus": numbers["u_minus"]}
         evidence = replace(solution.evidence, numbers=numbers)  # type: ignore[type-var]
-        rule = LinearRule(numbers["w"], numbers["b"])
+        rule = LinearRule(numbers["w"], numbers["b"], names=self.names)
         return replace(solution, classifier=rule, evidence=evidence, values={name: float(rate)})
 
     def _exchanged(self) -> SProcedure:
@@ -341,11 +341,11 @@ class SProcedure(MomentFormulation):
             stationarity={"inner problem": solution.certificate.residual},
             scale=max(abs(u_plus), 1.0),
         )
-        return replace(solution, classifier=LinearRule(a, b), evidence=judged)
+        return replace(solution, classifier=LinearRule(a, b, names=self.names), evidence=judged)
 
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
         """Return the linear rule; its threshold is through the negatives' mean where it is not Pareto optimal."""
-        return LinearRule(numbers["w"], numbers["b"])
+        return LinearRule(numbers["w"], numbers["b"], names=self.names)
 
 
 def extended(region: TrustRegion, v: Array, size: float) -> Array:

@@ -151,7 +151,7 @@ class QuantilePath(OnPieces):
     def rule(self, tau: float) -> Rule:
         """The classifier at tau."""
         if self.gram.linear:
-            return LinearRule(self.slope(tau), self.intercept(tau))
+            return LinearRule(self.slope(tau), self.intercept(tau), names=self.gram.names)
         return KernelRule(self.gram, self.y * self.alpha(tau) / self.lam, self.intercept(tau))
 
     def at(self, tau: float) -> Solution:
