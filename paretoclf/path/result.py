@@ -223,7 +223,7 @@ class Path(OnPieces):
             The two features to show, the others at their mean. Default: both of two; of more, the two leading
             principal directions, through the mean.
         feature_names : sequence of str, optional
-            Default x1, x2, ...
+            Default: those of the frame, or x1, x2, ...
         title : str, optional
             Default: what the path prints as.
         rates : str, optional

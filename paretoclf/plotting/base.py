@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, what_it_is
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
 
@@ -96,6 +96,15 @@ class CurvesDisplay(Display, Generic[Curve]):
     def __post_init__(self) -> None:
         if not self.curves:
             raise InputError("curves must hold at least one curve, got none")
+
+
+def of_estimator(estimator: Any, attribute: str) -> tuple[Any, list[str] | None]:
+    """What a fitted estimator, or the last step of a pipeline, has under a name; and the names of its features."""
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    found, names = (getattr(last, name, None) for name in (attribute, "feature_names_in_"))
+    if found is None:
+        raise InputError(f"estimator must be fitted and have {attribute}, got {what_it_is(last)}")
+    return found, None if names is None else [str(name) for name in names]
 
 
 def new_axes(ax: Axes | None, width: float, height: float) -> Axes:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from paretoclf.checks import Array, Mask, what_it_is
 from paretoclf.errors import InputError
-from paretoclf.plotting.base import NEGATIVE, POSITIVE, Display, new_axes, plain
+from paretoclf.plotting.base import NEGATIVE, POSITIVE, Display, new_axes, of_estimator, plain
 from paretoclf.plotting.protocols import TrainedRule, Trainer
 from paretoclf.plotting.slices import Slice, points_of
 from paretoclf.solution import sides
@@ -37,7 +37,7 @@ class BoundaryDisplay(Display):
         The two features to show, the others at their mean. Default: both of two; of more, the two leading principal
         directions, through the mean.
     feature_names : sequence of str, optional
-        Default x1, x2, ...
+        Default: those of the frame, or x1, x2, ...
 
     Attributes
     ----------
@@ -80,6 +80,25 @@ class BoundaryDisplay(Display):
         if not isinstance(rule, TrainedRule):
             raise InputError(f"solution must be one of a 2C-SVM, with its samples and caps, got {what_it_is(solution)}")
         return cls(rule, features, feature_names)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, features: Sequence[int] | None = None) -> Self:
+        """Make the display of a fitted `CostPathSVC` or `CostPathSVCCV`, or of a pipeline that ends in one.
+
+        Features have the names of the frame that it was fitted to; after other steps of a pipeline they are what these
+        made of them.
+
+        Raises
+        ------
+        InputError
+            Of an estimator that is no 2C-SVM, or has another threshold, as `NeymanPearsonSVC` does.
+        """
+        solution, names = of_estimator(estimator, "solution_")
+        made = cls.from_solution(solution, features, names)
+        (intercept,), _ = of_estimator(estimator, "intercept_")
+        if intercept != solution.classifier.b:
+            raise InputError("estimator must have the threshold of its solution_: draw that, by from_solution")
+        return made
 
     def sets(self) -> dict[str, Mask]:
         """Which samples are in L, M and R: three masks of shape (n,)."""

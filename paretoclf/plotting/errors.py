@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.plotting.base import LABELS, NEGATIVE, POSITIVE, Display, axis_of, moving, new_axes, spread
+from paretoclf.plotting.base import LABELS, NEGATIVE, POSITIVE, Display, axis_of, moving, new_axes, of_estimator, spread
 from paretoclf.plotting.protocols import ErrorSteps, GridErrors
 
 if TYPE_CHECKING:
@@ -49,6 +49,11 @@ class ErrorCurveDisplay(Display):
     def from_curve(cls, curve: ErrorSteps) -> Self:
         """Make the display of an error curve."""
         return cls(curve)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Self:
+        """Make the display of the held-out errors of a fitted `CostPathSVCCV`, or of a pipeline that ends in one."""
+        return cls(of_estimator(estimator, "errors_")[0])
 
     @property
     def parameter(self) -> str:

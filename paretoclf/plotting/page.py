@@ -60,6 +60,7 @@ def page_data(
 ) -> dict[str, Any]:
     """What a page has of a path: its pieces, their proof, and where samples and scores are in the plane."""
     P, proof, gram = path.pieces, path.proof, path.gram
+    feature_names = gram.names if feature_names is None else feature_names
     cut = Slice.through(gram, features, feature_names)
     ends = [float(P.t[0]), float(P.t[-1])]
     d = gram.X.shape[1]

@@ -11,7 +11,19 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.costs import CostLine
 from paretoclf.errors import InputError
-from paretoclf.plotting.base import FLOOR, GREY, LABELS, NAMED, NEGATIVE, POSITIVE, Panels, axis_of, panels, plain
+from paretoclf.plotting.base import (
+    FLOOR,
+    GREY,
+    LABELS,
+    NAMED,
+    NEGATIVE,
+    POSITIVE,
+    Panels,
+    axis_of,
+    of_estimator,
+    panels,
+    plain,
+)
 from paretoclf.plotting.protocols import OfMargins, TracedPath
 
 if TYPE_CHECKING:
@@ -39,7 +51,7 @@ class PathDisplay(Panels):
     path : Path, QuantilePath or MarginPath
         What to show.
     feature_names : sequence of str, optional
-        Names of the coefficients in the legend; default x1, x2, ...
+        Names of the coefficients in the legend; default those of the frame, or x1, x2, ...
 
     Attributes
     ----------
@@ -75,6 +87,11 @@ class PathDisplay(Panels):
     def from_path(cls, path: TracedPath, feature_names: Sequence[str] | None = None) -> Self:
         """Make the display of a path."""
         return cls(path, feature_names)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Self:
+        """Make the display of the ``path_`` of a fitted estimator, or of a pipeline that ends in one."""
+        return cls(*of_estimator(estimator, "path_"))
 
     @property
     def parameter(self) -> str:
@@ -142,7 +159,7 @@ class PathDisplay(Panels):
     def _coefficients(self, ax: Axes, knots: Array) -> None:
         w = np.stack([self.path.slope(float(t)) for t in knots])
         x = self.position(knots)
-        names = self.feature_names or [f"x{j + 1}" for j in range(w.shape[1])]
+        names = self.feature_names or self.path.gram.names or [f"x{j + 1}" for j in range(w.shape[1])]
         order = np.argsort(-np.abs(w).max(axis=0), kind="stable")
         named, others = order[: len(NAMED)], order[len(NAMED) :]
         for k, j in enumerate(others):

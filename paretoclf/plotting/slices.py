@@ -49,6 +49,7 @@ class Slice:
         d = X.shape[1]
         if d < 2 or isinstance(gram.kernel, Precomputed):
             raise InputError("a boundary is drawn over two features, and these samples have fewer, or only a kernel")
+        names = gram.names if names is None else names
         if names is not None and len(names) != d:
             raise InputError(f"feature_names must have one name per feature ({d}), got {len(names)}")
         if features is None and d > 2:

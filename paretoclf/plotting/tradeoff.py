@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from paretoclf.plotting.base import STYLES, Display, new_axes
+from paretoclf.plotting.base import STYLES, Display, new_axes, of_estimator
 from paretoclf.plotting.protocols import Curve, Tradeoff
 
 if TYPE_CHECKING:
@@ -55,6 +55,11 @@ class TradeoffDisplay(Display):
         names = {-np.inf: ("A", "B"), 0.0: ("C", "D")}.get(threshold, ())
         ends = {name: (at.tnr, at.tpr) for name, at in zip(names, (tradeoff.A, tradeoff.B), strict=False)}
         return cls(tradeoff.curve(n), ends, tradeoff.auc)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, n: int = 201) -> Self:
+        """Make the display of a fitted `ParetoGaussianClassifier`, or of a pipeline that ends in one."""
+        return cls.from_tradeoff(of_estimator(estimator, "tradeoff_")[0], n)
 
     def plot(
         self,
