@@ -179,5 +179,5 @@ def test_what_is_written_is_escaped():
 @pytest.mark.parametrize("name", ["Path", "Dataset"])
 def test_without_pandas_it_says_what_to_install(results, name, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(InputError, match="to_frame needs pandas: pip install 'paretoclf\[pandas\]'"):
+    with pytest.raises(InputError, match=r"to_frame needs pandas: pip install 'paretoclf\[pandas\]'"):
         results[name].to_frame()

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -151,7 +152,7 @@ class ErrorCurve(CountedErrors[Optimum]):
     def _places(self) -> Iterator[Mapping[str, float]]:
         """The stretches on which both counts are constant."""
         ends = self.t.tolist()
-        return ({"start": start, "stop": stop} for start, stop in zip(ends[:-1], ends[1:], strict=True))
+        return ({"start": start, "stop": stop} for start, stop in pairwise(ends))
 
     def counts(self, t: float) -> tuple[int, int]:
         """False positives and false negatives at t."""

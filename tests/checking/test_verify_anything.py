@@ -323,7 +323,7 @@ def test_the_table_as_a_frame():
 
 def test_a_frame_without_pandas(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    with pytest.raises(pc.InputError, match="to_frame needs pandas: pip install 'paretoclf\[pandas\]'"):
+    with pytest.raises(pc.InputError, match=r"to_frame needs pandas: pip install 'paretoclf\[pandas\]'"):
         pc.verify(*FOUR, [(1, 1, np.zeros(6))]).to_frame()
 
 
