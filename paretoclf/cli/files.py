@@ -1,13 +1,15 @@
-"""Files that appear complete or not at all, and JSON without NaN."""
+"""Files that appear complete or not at all, JSON without NaN, and reports as a page."""
 
 from __future__ import annotations
 
+import base64
+import html
 import json
 import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -65,6 +67,59 @@ def _place(out: Path) -> Path:
 def to_json(value: Any) -> str:
     """Text of a report; numbers that are not finite become null."""
     return json.dumps(_finite(value), indent=2, allow_nan=False)
+
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }}
+pre {{ font-size: 13px; line-height: 1.4; overflow-x: auto; background: #f6f6f4; padding: 1rem; }}
+figure {{ margin: 2rem 0; }}
+img {{ max-width: 100%; }}
+figcaption {{ color: #555; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<pre>{headlines}</pre>
+<p><a href="{link}">The path to play with</a>: a slider along it, with the boundary, the margins and the events.</p>
+{figures}
+<h2>All numbers</h2>
+<pre>{numbers}</pre>
+</body>
+</html>
+"""
+
+
+def html_page(title: str, headlines: Sequence[str], pictures: Mapping[str, Path], numbers: str, link: str) -> str:
+    """Return a report as one page, which holds its pictures.
+
+    Parameters
+    ----------
+    title, numbers : str
+    headlines : sequence of str
+        The lines that matter.
+    pictures : mapping from str to Path
+        PNG files by their captions.
+    link : str
+        Another page beside it.
+    """
+    figures = [
+        f'<figure><img alt="{html.escape(caption)}" src="data:image/png;base64,'
+        f'{base64.b64encode(file.read_bytes()).decode()}"><figcaption>{html.escape(caption)}</figcaption></figure>'
+        for caption, file in pictures.items()
+    ]
+    return _PAGE.format(
+        title=html.escape(title),
+        headlines=html.escape("\n".join(headlines)),
+        link=html.escape(link),
+        figures="\n".join(figures),
+        numbers=html.escape(numbers),
+    )
 
 
 def _finite(value: Any) -> Any:

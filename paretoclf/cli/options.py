@@ -12,14 +12,15 @@ Trace every cost-optimal SVM of a data set along two lines of the cost plane: th
 from zero costs to mean cost 10, and the asymmetry line C_plus + C_minus = TOTAL with the asymmetry
 C_plus / (C_plus + C_minus) from 0.02 to 0.98. Print breakpoints, the worst certificate, the agreement with CVXPY and
 held-out AUCs: of classifiers chosen on validation folds inside the training part, and, for comparison, of the upper
-envelope chosen on the labels that judge it, which is optimistic. Write roc.png, path.png, path.npz (asymmetry line),
-ray.npz and report.json."""
+envelope chosen on the labels that judge it, which is optimistic. The last three lines are what to take away: the cost
+of a sample to expect where the classifier was not chosen, the worst proof, the files: roc.png, path.png, path.npz
+(asymmetry line), ray.npz, report.json, and with --html the report as one page and the path as a page to play with."""
 
 TRACE_EXAMPLES = """\
 examples:
   paretoclf trace wdbc --out out
   paretoclf trace wdbc --kernel rbf --bandwidth 5 --json > report.json
-  paretoclf trace patients.csv --label diagnosis --positive M --out patients
+  paretoclf trace patients.csv --label diagnosis --positive M --costs 20 1 --html --out patients
   paretoclf trace clients.csv --label bought --positive yes --one-hot city,plan --separator ";" --encoding latin-1
   paretoclf trace twonorm --n 200 --seed 1 --kernel poly --degree 2
   paretoclf trace sonar --data-dir data --no-standardize --total 10"""
@@ -130,6 +131,26 @@ class Parser(argparse.ArgumentParser):
         raise InputError(f"{message} (see {self.prog} --help)")
 
 
+class Completion(argparse.Action):
+    """Print the completions of a shell, and stop."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> NoReturn:
+        """Print them for the shell that is named."""
+        try:
+            import shtab
+        except ImportError:
+            raise InputError("--print-completion needs shtab: pip install 'paretoclf[completion]'") from None
+        files = ("SOURCE", "FILE", "FILE.py", "FILE.npz", "FILE.html", "FILE.png", "PATH.npz")
+        kinds = {**dict.fromkeys(files, shtab.FILE), "DIR": shtab.DIRECTORY}
+        commands = next(action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+        for command in commands.values():
+            for action in command._actions:
+                if action.metavar in kinds:
+                    action.complete = kinds[action.metavar]
+        print(shtab.complete(parser, shell=given[1]))
+        parser.exit()
+
+
 def build_parser(version: str) -> Parser:
     """Make the parser of the whole command line."""
     parser = Parser(
@@ -138,6 +159,13 @@ def build_parser(version: str) -> Parser:
         epilog="exit status: 0 success, 1 the computation stopped with an error or verify found one, 2 bad input",
     )
     parser.add_argument("--version", action="version", version=f"paretoclf {version}")
+    parser.add_argument(
+        "--print-completion",
+        action=Completion,
+        choices=("bash", "zsh", "tcsh"),
+        metavar="SHELL",
+        help='print what a shell needs to complete our words, and stop: eval "$(paretoclf --print-completion bash)"',
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     _trace(commands.add_parser("trace", **_texts("all cost-optimal SVMs of a data set", TRACE, TRACE_EXAMPLES)))
     _roc(commands.add_parser("roc", **_texts("ROC curves of a saved path on a data set", ROC, ROC_EXAMPLES)))
@@ -183,8 +211,17 @@ def _trace(parser: argparse.ArgumentParser) -> None:
     judging.add_argument(
         "--repeats", type=int, default=3, metavar="R", help="partitions into folds, for the bands; default: 3"
     )
+    judging.add_argument(
+        "--costs",
+        nargs=2,
+        type=float,
+        default=(1.0, 1.0),
+        metavar=("C_PLUS", "C_MINUS"),
+        help="of a missed positive and of a false alarm where the classifier is used; default: 1 1",
+    )
     output = _output(parser)
     output.add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
+    output.add_argument("--html", action="store_true", help="write report.html, too, and page.html to play with")
     output.add_argument("--quiet", action="store_true", help="print nothing, show no progress")
 
 

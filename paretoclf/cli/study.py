@@ -47,6 +47,10 @@ class Options:
         ``C_plus + C_minus`` on the asymmetry line.
     standardize : bool
     seed : int
+    repeats : int
+        Partitions into folds.
+    costs : (C_plus, C_minus)
+        Of a false negative and a false positive where the classifier is used.
 
     Raises
     ------
@@ -61,6 +65,7 @@ class Options:
     standardize: bool = True
     seed: int = 0
     repeats: int = 3
+    costs: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
         for name, owner in (("bandwidth", "rbf"), ("degree", "poly")):
@@ -72,6 +77,10 @@ class Options:
                 raise InputError(f"--{name} must be a finite positive number, got {value:g}")
         if self.repeats < 1:
             raise InputError(f"--repeats must be at least 1, got {self.repeats}")
+        if not (np.isfinite(self.costs).all() and min(self.costs) >= 0 and max(self.costs) > 0):
+            raise InputError(
+                f"--costs must be two numbers from 0 on, not both 0, got {' '.join(map('{:g}'.format, self.costs))}"
+            )
         if self.degree is not None and self.degree < 1:
             raise InputError(f"--degree must be at least 1, got {self.degree}")
 
@@ -138,6 +147,21 @@ class Study:
                 "scaling": "fitted on the training part of each fold" if self.options.standardize else "none",
                 "kernel": "fixed from the whole data set",
                 "curves": summary(self.curves, self.nested),
+                "cost": self._cost(),
+            },
+        }
+
+    def _cost(self) -> dict[str, Any]:
+        """Cost of a sample where the classifier was not chosen, by what was chosen."""
+        prior = self.data.n_plus / self.data.n
+        chosen = {name: each.select(self.options.costs) for name, each in self.nested.items()}
+        return {
+            "C_plus": self.options.costs[0],
+            "C_minus": self.options.costs[1],
+            "prior_plus": prior,
+            "chosen_elsewhere": {
+                name: {"cost": at.cost, "cost_band": at.cost_band, "fpr": at.fpr, "tpr": at.tpr}
+                for name, at in chosen.items()
             },
         }
 
@@ -227,9 +251,17 @@ def run_study(data: Dataset, options: Options, *, progress: bool = False, stage:
     return Study(data, options, kernel, scaler, paths, agreements, nested, curves, folds)
 
 
-def stages(data: Dataset) -> int:
-    """Number of stages that `run_study` reports."""
-    return 5 + min(FOLDS, data.n_plus, data.n_minus)
+def stages(data: Dataset) -> tuple[str, ...]:
+    """Names of the stages that `run_study` reports, in their order."""
+    folds = min(FOLDS, data.n_plus, data.n_minus)
+    lines = (RAY, ASYMMETRY_LINE)
+    return (
+        *(f"trace the {name}" for name in lines),
+        *(f"CVXPY on the {name}" for name in lines),
+        *(f"fold {k + 1} of {folds}" for k in range(folds)),
+        "held-out choices",
+        "pictures and files",
+    )
 
 
 def _held_out(

@@ -12,32 +12,39 @@ from tqdm import tqdm
 
 from paretoclf.cli.curves import legend, roc_figure, table
 from paretoclf.cli.data import load_data
-from paretoclf.cli.files import staged, to_json
+from paretoclf.cli.files import html_page, staged, to_json
 from paretoclf.cli.study import ASYMMETRY_LINE, MEAN_COST, RAY, Options, Study, run_study, stages
 from paretoclf.plotting import plot_paths
 
 FILES = ("roc.png", "path.png", "path.npz", "ray.npz", "report.json")
+PAGES = ("report.html", "page.html")
 
 
 def run_trace(args: argparse.Namespace) -> int:
     """Run the subcommand; return its exit status."""
-    options = Options(args.kernel, args.bandwidth, args.degree, args.total, args.standardize, args.seed, args.repeats)
+    options = Options(
+        args.kernel, args.bandwidth, args.degree, args.total,
+        args.standardize, args.seed, args.repeats, tuple(args.costs),
+    )  # fmt: skip
     data = load_data(args)
     out = Path(args.out)
     show = sys.stderr.isatty() and not (args.quiet or args.json)
     with staged(out) as folder:
-        with tqdm(total=stages(data), disable=not show, unit="stage", leave=False) as bar:
-            begun: list[str] = []
+        names = stages(data)
+        with tqdm(total=len(names), disable=not show, unit="stage", leave=False) as bar:
 
             def stage(name: str) -> None:
-                bar.update(min(len(begun), 1))  # the stage before is done
-                begun.append(name)
-                bar.set_description_str(name)
+                k = names.index(name)
+                bar.update(k - bar.n)  # the stages before are done
+                bar.set_description_str(f"{name}; next: {names[k + 1]}" if k + 1 < len(names) else name)
 
             study = run_study(data, options, progress=show, stage=stage)
-        report = study.report()
-        report["files"] = [str(out / name) for name in FILES]
-        _write(study, report, folder)
+            stage(names[-1])
+            report = study.report()
+            report["files"] = [str(out / name) for name in (*FILES, *(PAGES if args.html else ()))]
+            _write(study, report, folder)
+            if args.html:
+                _write_pages(study, report, folder)
     if args.json:
         print(to_json(report))
     elif not args.quiet:
@@ -56,6 +63,22 @@ def _write(study: Study, report: dict[str, Any], folder: Path) -> None:
     (folder / "report.json").write_text(to_json(report) + "\n", encoding="utf-8")
 
 
+def _write_pages(study: Study, report: dict[str, Any], folder: Path) -> None:
+    data = study.data
+    study.paths[ASYMMETRY_LINE].page(
+        folder / "page.html",
+        feature_names=data.feature_names,
+        title=f"{data.name}: {data.n} samples, C_plus + C_minus = {study.options.total:g}",
+    )
+    pictures = {
+        "Held-out ROC curves: chosen on validation folds inside of each training part, judged outside of it; and the "
+        "upper envelope, chosen on the labels that judge it, which is optimistic.": folder / "roc.png",
+        "Along both lines: coefficients (or multipliers), and the duality gap that proves them.": folder / "path.png",
+    }
+    page = html_page(f"paretoclf trace {data.name}", headlines(report), pictures, text(report), "page.html")
+    (folder / "report.html").write_text(page, encoding="utf-8")
+
+
 def text(report: dict[str, Any]) -> str:
     """Text of a report, for people."""
     data, lines, held_out = report["data"], report["lines"], report["held_out"]
@@ -71,17 +94,10 @@ def text(report: dict[str, Any]) -> str:
             f"{name:<15}{line['breakpoints']:>11}{line['seconds']:>10.3f}{'<= ' + str(line['largest_margin_set']):>12}"
             f"{line['worst_residual']:>10.1e}{line['worst_gap']:>10.1e}"
         )
-    name, line = max(
-        lines.items(), key=lambda item: max(item[1]["worst_certificate"]["residual"], item[1]["worst_gap"])
-    )
-    worst = line["worst_certificate"]
     out += [
         f"The ray has C_plus n_plus = C_minus n_minus up to mean cost {MEAN_COST:g}; "
         f"the asymmetry line has C_plus + C_minus = {report['total']:g}.",
         "",
-        f"every point of {sum(each['segments'] for each in lines.values())} segments is proved; the worst: "
-        f"residual {worst['residual']:.1e}, gap {worst['gap']:.1e}",
-        f"               on the {name} at C_plus = {worst['C_plus']:.6g}, C_minus = {worst['C_minus']:.6g}",
         f"CVXPY          worst relative objective difference at {report['cvxpy']['costs']} costs: "
         f"{report['cvxpy']['worst_relative_difference']:.1e}",
         "",
@@ -89,7 +105,24 @@ def text(report: dict[str, Any]) -> str:
         *table(held_out["curves"]),
         *legend(held_out["curves"], "validation folds inside each training part", held_out["repeats"]),
     ]
-    return "\n".join([*out, "", f"wrote          {', '.join(report['files'])}"])
+    return "\n".join([*out, "", *headlines(report)])
+
+
+def headlines(report: dict[str, Any]) -> list[str]:
+    """Return the three lines that matter: the cost to expect, the worst proof, the files."""
+    at, lines = report["held_out"]["cost"], report["lines"]
+    chosen = ", ".join(f"{each['cost']:.4f} ({name})" for name, each in at["chosen_elsewhere"].items())
+    worst = max(
+        (line["worst_certificate"] for line in lines.values()), key=lambda each: max(each["residual"], each["gap"])
+    )
+    segments = sum(line["segments"] for line in lines.values())
+    return [
+        f"held-out cost  {chosen or 'unknown (too few samples of a class)'} a sample; "
+        f"a miss costs {at['C_plus']:g}, a false alarm {at['C_minus']:g}",
+        f"worst proof    gap {worst['gap']:.1e}, residual {worst['residual']:.1e} at C_plus {worst['C_plus']:.6g}, "
+        f"C_minus {worst['C_minus']:.6g}; every point of {segments} segments is proved",
+        f"wrote          {', '.join(report['files'])}",
+    ]
 
 
 def _kernel_note(report: dict[str, Any]) -> str:

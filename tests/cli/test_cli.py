@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import subprocess
 import sys
@@ -77,11 +78,49 @@ def test_trace_prints_what_it_found_and_writes_all_files(csv, tmp_path, capsys):
         assert curve["envelope"]["optimistic"]
         assert len(curve["nested"]["areas"]) == report["held_out"]["repeats"] == 3
     assert report["held_out"]["curves"]["both"]["every_point"] is None
-    [heading] = [line for line in lines if "chosen elsewhere" in line]
+    [heading] = [line for line in lines if "chosen here (optimistic)" in line]
     assert heading.index("chosen elsewhere") < heading.index("chosen here (optimistic)")
     assert "on validation folds inside each training part" in printed.out
-    assert all(str(out / name) in lines[-1] for name in FILES)
     assert "at 20 costs" in printed.out
+    cost, proof, wrote = lines[-3:]  # what to take away stands last
+    at = report["held_out"]["cost"]
+    assert cost.startswith("held-out cost  ")
+    assert cost.endswith(" a sample; a miss costs 1, a false alarm 1")
+    for vary, chosen in at["chosen_elsewhere"].items():
+        assert f"{chosen['cost']:.4f} ({vary})" in cost
+        errors = 0.4 * (1 - chosen["tpr"]) + 0.6 * chosen["fpr"]  # 16 of 40 are positive
+        assert chosen["cost"] == pytest.approx(errors, abs=1e-12)
+    assert proof.startswith("worst proof    gap ")
+    assert f"every point of {sum(line['segments'] for line in report['lines'].values())} segments is proved" in proof
+    assert all(str(out / name) in wrote for name in FILES)
+
+
+def test_the_cost_to_expect_is_that_of_the_costs_of_use(csv, tmp_path, capsys):
+    arguments = ["--label", "outcome", "--positive", "yes", "--repeats", "1", "--costs", "5", "0.5"]
+    assert main(["trace", str(csv), *arguments, "--json", "--out", str(tmp_path / "out")]) == 0
+    at = json.loads(capsys.readouterr().out)["held_out"]["cost"]
+    assert (at["C_plus"], at["C_minus"], at["prior_plus"]) == (5.0, 0.5, 0.4)
+    data = load(csv, label="outcome", positive="yes")
+    start, stop = (pc.Costs.from_asymmetry(g, 2.0) for g in (0.02, 0.98))
+    nested = pc.cross_validated_roc(
+        pc.TwoCSVM(data.X, data.y), start, stop, "both", folds=5, repeats=1, transformer=StandardScaler()
+    )
+    expected = nested.select((5.0, 0.5))
+    assert at["chosen_elsewhere"]["both"]["cost"] == pytest.approx(expected.cost, abs=1e-12)
+
+
+def test_a_report_for_people(csv, tmp_path, capsys):
+    arguments = ["--label", "outcome", "--positive", "yes", "--repeats", "1", "--html", "--out", str(tmp_path / "out")]
+    assert main(["trace", str(csv), *arguments]) == 0
+    printed = capsys.readouterr().out
+    assert names(tmp_path / "out") == {*FILES, "report.html", "page.html"}
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert page.count("data:image/png;base64,") == 2
+    assert 'href="page.html"' in page
+    assert "http" not in page
+    for line in printed.splitlines():
+        assert html.escape(line) in page
+    assert (tmp_path / "out" / "page.html").stat().st_size > 10_000
 
 
 def test_report_agrees_with_the_saved_paths(wdbc):
@@ -191,6 +230,7 @@ def test_the_smallest_data_and_odd_names(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "2 stratified folds" in printed
     assert "Too few samples of a class" in printed
+    assert "held-out cost  unknown (too few samples of a class)" in printed
     assert "chosen elsewhere" not in printed
     assert names(tmp_path / "out") == FILES
 
@@ -200,7 +240,9 @@ def test_progress_is_for_terminals_only(csv, tmp_path, monkeypatch, capsys):
     arguments = ["--label", "outcome", "--positive", "yes", "--out", str(tmp_path / "out")]
     assert main(["trace", str(csv), *arguments]) == 0
     shown = capsys.readouterr().err
-    assert "fold 5 of 5" in shown
+    assert "fold 5 of 5; next: held-out choices" in shown
+    assert "trace the ray; next: trace the asymmetry line" in shown
+    assert "pictures and files" in shown
     assert "outer folds" in shown
     for silent in ("--quiet", "--json"):
         assert main(["trace", str(csv), *arguments, silent]) == 0
@@ -245,6 +287,9 @@ def change_csv(**options):
         (None, ["small.csv", "--total", "much"], ["--total", "much"]),
         (None, ["small.csv", "--seed", "-1"], ["--seed", "-1"]),
         (None, ["small.csv", "--repeats", "0"], ["--repeats", "0"]),
+        (None, ["small.csv", "--costs", "0", "0"], ["--costs", "0 0"]),
+        (None, ["small.csv", "--costs", "1", "-2"], ["--costs", "1 -2"]),
+        (None, ["small.csv", "--costs", "inf", "1"], ["--costs", "inf 1"]),
         (None, ["small.csv", "--n", "1000"], ["n must", "1000"]),
         (None, ["small.csv", "--data-dir", "nowhere"], ["data_dir", "nowhere"]),
         (None, ["small.csv", "--colour", "red"], ["--colour"]),
@@ -396,6 +441,35 @@ def test_help_has_examples(arguments, capsys):
     printed = capsys.readouterr().out
     assert "usage: paretoclf" in printed
     assert ("examples:\n  paretoclf" in printed) == (len(arguments) == 2)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_of_every_shell_knows_commands_and_options(shell, capsys):
+    pytest.importorskip("shtab")
+    assert main(["--print-completion", shell]) == 0
+    printed = capsys.readouterr().out
+    for word in ("trace", "formulations", "--kernel", "--costs", "rbf"):
+        assert word.removeprefix("--") in printed
+
+
+def test_bash_completes_words(capsys):
+    pytest.importorskip("shtab")
+    assert main(["--print-completion", "bash"]) == 0
+    script = (
+        capsys.readouterr().out
+        + """
+COMP_WORDS=(paretoclf tr); COMP_CWORD=1; _shtab_paretoclf paretoclf tr paretoclf; echo "${COMPREPLY[@]}"
+COMP_WORDS=(paretoclf trace --kernel p); COMP_CWORD=3; _shtab_paretoclf paretoclf p --kernel; echo "${COMPREPLY[@]}"
+"""
+    )
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines() == ["trace tradeoff", "poly"], done.stderr
+
+
+def test_completion_without_its_package_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert main(["--print-completion", "bash"]) == 2
+    assert "pip install 'paretoclf[completion]'" in capsys.readouterr().err
 
 
 def test_version_loads_nothing_heavy():
