@@ -14,6 +14,7 @@ from paretoclf.datasets import generators
 from paretoclf.datasets.cells import chosen_columns
 from paretoclf.datasets.dataset import Dataset
 from paretoclf.datasets.files import read_csv, read_npz
+from paretoclf.datasets.openml import list_fetched
 from paretoclf.errors import InputError
 
 #: Names a folder of data files: ``NAME.csv``, ``NAME.npz`` and the benchmark collection ``raetsch/NAME.npz``.
@@ -133,6 +134,8 @@ def _find(name: str, data_dir: str | Path | None) -> Path:
     if Path(name).is_file():
         raise InputError(f"{name}: a data file must end in .csv or .npz")
     known = f"{name!r} is not a built-in data set ({', '.join(list_datasets())})"
+    if name in list_fetched():
+        known += f", but paretoclf.datasets.fetch({name!r}) has it from OpenML"
     if folder is None:
         raise InputError(
             f"{known}; give the path of a .csv or .npz file, or a folder of them with data_dir or {FOLDER_VARIABLE}"

@@ -108,6 +108,14 @@ def test_unknown_names_are_refused_before_anything_is_asked(network):
     assert network.asked == []
 
 
+def test_who_looks_for_one_as_a_file_is_told_where_it_is(monkeypatch):
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
+    with pytest.raises(
+        InputError, match=r"'sonar' is not a built-in data set .*fetch\('sonar'\) has it from OpenML; give"
+    ):
+        load("sonar")
+
+
 @pytest.mark.skipif(DATA is None, reason=f"{FOLDER_VARIABLE} is not set")
 @pytest.mark.parametrize("name", list_fetched())
 def test_checksums_are_those_of_copies_from_elsewhere(network, name):
