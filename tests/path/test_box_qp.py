@@ -259,6 +259,24 @@ def test_how_far_w_is_from_its_course_is_known():
     assert compared > 5
 
 
+def test_what_was_learnt_of_who_counts_outlasts_a_pause():
+    n = 1500
+    p = problem("one", n=n, d=4, seed=5)
+    tracker = p.tracker("dense")
+    from_origin(tracker, p, np.ones(n) * np.where(p.sign > 0, 1.0, (p.sign > 0).sum() / (p.sign < 0).sum()), 0.05)
+    bases = np.stack([np.where(p.sign > 0, 1.0, 0.0), np.where(p.sign > 0, 0.0, 1.0)])
+    end = tracker.line.stop[0] * tracker.line.bases[0]
+    a, b = (float(end[side].max()) for side in (p.sign > 0, p.sign < 0))
+    tracker.set_line(line(bases, (a, b), (0.2 * a, 3.0 * b), tracker.line.e_end, tracker.line.e_end))
+    core, watched, stop = tracker._core, [], 2
+    while stop == 2:  # the limit of exchanges, not the end
+        stop = core.run(core.exchanges + 40, 60.0)
+        watched.append(core.watched)
+    assert stop == 0
+    assert watched[0] == n
+    assert np.median(watched) < n / 2
+
+
 def test_a_dependent_margin_set_is_no_start():
     K = np.ones((3, 3))
     tracker = CoreTracker(GramForm(K, np.ones(3)), np.ones(3), np.ones(3), np.full(3, -1), 0)

@@ -175,6 +175,7 @@ static nb::class_<Tracker<Form>> tracker(nb::module_ &module, const char *name) 
                          return out;
                      })
         .def_prop_ro("drift", [](const T &self) { return self.drift(); })
+        .def_prop_ro("watched", &T::watched)
         .def_ro("t", &T::t)
         .def_rw("ahead", &T::ahead)
         .def_rw("doubles", &T::doubles);

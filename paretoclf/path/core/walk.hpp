@@ -31,6 +31,7 @@ class Tracker {
     int64_t exchanges() const { return count_; }
     // |V|^2 and the time since the epoch began (see watch.hpp).
     std::pair<double, double> drift() const { return {M_.watch.V2, M_.watch.time}; }
+    int watched() const { return M_.watch.count; }  // samples looked at in this epoch
 
     // Take steps until the end of the line, the limit of exchanges, or about so many seconds from now. Steps of length
     // zero are legitimate (ties). After PATIENCE of them in a row only steps in twice the precision are taken, the lowest
@@ -241,7 +242,6 @@ class Tracker {
         double most = 0.0, fastest = 0.0, best = 0.0, pace = INF, widened = 1.0;
         int in_place = 0;
         bool fresh = false, whole = false;
-        watch.steps = 0;
         while (true) {
             if (made >= limit) return paused_ = true, false;
             if (!fresh) {

@@ -34,7 +34,7 @@ class Watch {
     double away = 0;                          // how far the centre went
 
     bool follows(int n) const { return n > WATCH_ALL; }
-    void forget() { t_step_ = w_step_ = centre_step_ = 0.0; }
+    void forget() { t_step_ = w_step_ = centre_step_ = 0.0, steps = 0; }
 
     void begin(const Basis<Form> &B, const Solution<Form, double> &S, bool whole, double widened) {
         auto &P = B.problem;
