@@ -6,6 +6,7 @@ indices, no duplicates, no stored zeros, 32-bit indices where they suffice. Noth
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,7 +26,8 @@ Names: TypeAlias = tuple[str, ...] | None
 
 def names_of(X: Any) -> Names:
     """Names of the columns of a frame of any library; None of what has no columns, or others than strings for names."""
-    names = tuple(getattr(X, "columns", ()))
+    columns = getattr(X, "columns", ())
+    names = tuple(columns) if isinstance(columns, Iterable) else ()
     return names if names and all(isinstance(name, str) for name in names) else None
 
 

@@ -51,5 +51,8 @@ def test_a_path_and_a_gram_of_it_ask_for_the_columns_too():
     assert path.gram.names == ("age", "weight", "height")
     with pytest.raises(pc.InputError, match="column 0 must be 'age', got 'height'"):
         path.scores(X[["height", "weight", "age"]])
+    wine = pc.datasets.load("wdbc")  # has a method of that name
+    with pytest.raises(pc.InputError, match="X must be numeric"):
+        pc.Gram(wine)
     K = pd.DataFrame(X.to_numpy() @ X.to_numpy().T, columns=[f"k{i}" for i in range(40)])
     assert pc.Gram(K, "precomputed").names is None

@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import check_pair
+from paretoclf.checks import check_number, check_pair
 from paretoclf.classifiers import Rule
 from paretoclf.costs import Costs
+from paretoclf.errors import InputError
 from paretoclf.estimators.base import CostsAtUse
 from paretoclf.gaussian.closed_form import GaussianTradeoff
 from paretoclf.gaussian.operating import OperatingPoint
@@ -134,7 +135,10 @@ class ParetoGaussianClassifier(CostsAtUse):
         kernel = None if isinstance(self.kernel, str) and self.kernel == "linear" else self._kernel(X)
         self.tradeoff_ = gaussian_tradeoff(X, labels, kernel=kernel, reg=self.reg, shrinkage=self.shrinkage)
         self.tradeoff_.moments.require_difference()
-        self.prior_plus_ = float(np.mean(labels > 0)) if self.prior_plus is None else self.prior_plus
+        prior = float(np.mean(labels > 0)) if self.prior_plus is None else check_number(self.prior_plus, "prior_plus")
+        if not 0 <= prior <= 1:
+            raise InputError(f"prior_plus must lie in [0, 1], got {self.prior_plus!r}")
+        self.prior_plus_ = prior
         return self.set_costs(self.costs)
 
     def set_costs(self, costs: Any = None) -> Self:

@@ -102,7 +102,7 @@ def test_degenerate_classes():
         ({"lam": 0.0}, "lam must be"),
         ({"costs": (0, 0)}, "must not both be zero"),
         ({"costs": 3}, "costs must be a pair"),
-        ({"costs": (1, 1), "prior_plus": 2.0}, "prior_plus must lie"),
+        ({"prior_plus": 2.0}, "prior_plus must lie"),
         ({"shrinkage": "much"}, "shrinkage must be"),
         ({"reg": -1.0}, "reg must be"),
     ],
