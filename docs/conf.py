@@ -1,5 +1,6 @@
 """Sphinx configuration. The build needs no network."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -12,13 +13,22 @@ author = "The paretoclf developers"
 copyright = author
 version = release = paretoclf.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.mathjax", "numpydoc", "myst_parser"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.mathjax", "numpydoc", "myst_nb"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"paretoclf {release}"
 
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 3
+
+# The lessons are notebooks kept as text: run at every build, and shown with what they print and draw.
+os.environ.pop("MPLBACKEND", None)  # a kernel then shows its figures
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120  # seconds a cell, on a busy machine
+nb_output_stderr = "warn"  # a lesson that warns fails the build
+nb_code_prompt_show = "Show the solution"  # only solutions are folded
+nb_code_prompt_hide = "Hide the solution"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say the types

@@ -21,13 +21,31 @@ EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
 def blocks(page: Path) -> list[tuple[int, str]]:
     """First line and source of each Python block of a page."""
     text = page.read_text(encoding="utf-8")
-    found = re.finditer(r"^```python[^\n]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    # Of a cell of a lesson without its options, lines as `:tags: [hide-cell]`.
+    found = re.finditer(
+        r"^```(?:python|\{code-cell\})[^\n]*\n(?::\w[^\n]*\n)*(.*?)^```", text, re.MULTILINE | re.DOTALL
+    )
     return [(text.count("\n", 0, match.start(1)), match[1]) for match in found]
 
 
-def test_the_readme_and_the_tutorial_have_code():
+LESSONS = [p for p in PAGES if p.parent.name == "lessons" and p.stem != "index"]
+
+
+def test_the_readme_the_tutorial_and_every_lesson_have_code():
     assert blocks(ROOT / "README.md")
     assert blocks(ROOT / "docs" / "tutorial.md")
+    assert len(LESSONS) == 7
+    assert all(blocks(page) for page in LESSONS)
+
+
+@pytest.mark.parametrize("page", LESSONS, ids=lambda p: p.name)
+def test_a_lesson_is_a_notebook_with_exercises_that_ends_with_the_way_on(page):
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("---\nfile_format: mystnb\n")  # otherwise the page shows no outputs
+    assert "```python" not in text  # nor those of a block that is no cell
+    exercises = text.split("## Exercises")[1]
+    assert exercises.count(":tags: [hide-cell]") in (2, 3)  # the folded solutions
+    assert re.search(r"\]\(\w+\.md\)[^\n]*\n*$", text)
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
