@@ -71,6 +71,10 @@ CASES = [
         "t": STEPS, "false_positives": COUNTS, "false_negatives": COUNTS, "false_positives_at": np.array([0, 1, 0]),
         "false_negatives_at": np.array([0, 1, 0]), "n_plus": 2, "n_minus": 2,
     }),
+    (pc.GridErrorCurve, {
+        "parameters": {"C": STEPS[:2].copy()}, "false_positives": COUNTS, "false_negatives": COUNTS, "n_plus": 2,
+        "n_minus": 2,
+    }),
     (pc.ErrorSurface, {
         "folds": [PathScores(STEPS, SCORES, SCORES)], "y": [np.array([1.0, -1.0, 1.0, 1.0, -1.0])],
     }),

@@ -80,6 +80,8 @@ class GridErrorCurve(CountedErrors[GridOptimum]):
 
     def __post_init__(self) -> None:
         keep(self, "false_positives", "false_negatives")
+        own = {name: np.array(values, dtype=np.float64) for name, values in self.parameters.items()}
+        object.__setattr__(self, "parameters", own)
         if self.false_positives.size == 0:
             raise InputError("a grid curve must have at least one point, got an empty sweep")
 
