@@ -27,6 +27,7 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120  # seconds a cell, on a busy machine
 nb_output_stderr = "warn"  # a lesson that warns fails the build
+nb_merge_streams = True  # what a cell prints stays in one block
 nb_code_prompt_show = "Show the solution"  # only solutions are folded
 nb_code_prompt_hide = "Hide the solution"
 
