@@ -38,7 +38,7 @@ class TwoNuSVC(BinaryClassifier):
     solution_ : Solution
         That of the pair, with its certificate.
     rho_ : float
-        Its margin: scores of at least rho_ are right and beyond it.
+        Its margin: scores of at least ``rho_`` are right and beyond it.
     costs_ : Costs
         At which the 2C-SVM has the same classifier, with scores divided by ``rho_``.
     classes_ : array of shape (2,)
