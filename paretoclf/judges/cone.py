@@ -58,6 +58,9 @@ _EPS = np.finfo(float).eps
 #: Alternating projections end after so many rounds, or when a round gains less than a tenth.
 _ROUNDS = 30
 
+#: Rounds in which a point is moved into its cones, for each depth.
+_INWARDS = 60
+
 #: How far inside its cones a point is moved, relative to 1 + its size, until it is there for sure.
 _DEPTHS = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-6)
 
@@ -311,13 +314,22 @@ def _upper(program: ConeProgram, x: Array) -> tuple[float, Array, int | None]:
 
 
 def _deeper(program: ConeProgram, x: Array, depth: Array, normal: Any) -> Array:
-    """Alternating projections of the slacks onto the cones, shifted inwards, and onto what a point can have."""
-    for _ in range(_ROUNDS):
+    """Alternating projections of the slacks onto the cones, shifted inwards, and onto what a point can have.
+
+    Each step goes as far as the distance to the cones allows (Pierra's extrapolation), every third half as far, so that
+    it does not zigzag: where faces meet at a sharp angle plain projections take thousands of rounds.
+    """
+    for k in range(_INWARDS):
         s = program.b - program.A @ x
-        target = project(s - depth, program.cones) + depth
-        if np.abs(target - s).max(initial=0.0) <= 0.1 * np.abs(depth).max(initial=0.0):
+        gap = s - (project(s - depth, program.cones) + depth)
+        if np.abs(gap).max(initial=0.0) <= 0.1 * np.abs(depth).max(initial=0.0):
             break
-        x = x + normal(program.A.T @ (s - target))
+        step = normal(program.A.T @ gap)
+        moved = program.A @ step
+        size = float(moved @ moved)
+        if size <= np.finfo(float).tiny:
+            break
+        x = x + float(gap @ gap) / size * (0.5 if k % 3 == 2 else 1.0) * step
     return x
 
 

@@ -118,7 +118,7 @@ class GridErrorCurve(CountedErrors[GridOptimum]):
             np.concatenate([before, tpr, after]),
             self.n_plus,
             self.n_minus,
-            "grid",
+            "parameters on a grid",
             shift=np.concatenate([before - np.inf, np.zeros(len(self)), after * np.inf]),
             t=np.concatenate([before + order[0], order, 0 * after + order[-1]]),
         )

@@ -78,7 +78,7 @@ def test_equally_good_points_are_all_named_and_dominated_ones_are_not():
 def test_the_roc_curve_of_a_grid_is_called_that(sweep, halves):
     X, y = halves[1]
     curve = pc.roc_of_path(sweep, X, y, "asymmetry")
-    assert curve.vary == "grid"
+    assert curve.vary == "parameters on a grid"
     assert (curve.fpr[0], curve.tpr[0], curve.fpr[-1], curve.tpr[-1]) == (0, 0, 1, 1)
     for fpr, tpr, t, shift in zip(curve.fpr, curve.tpr, curve.t, curve.shift, strict=True):
         predicted = sweep[int(t)].classifier.decision_function(X) + shift >= 0
