@@ -19,10 +19,10 @@ import paretoclf as pc
 
 # Estimator, and values to search among.
 ALL = [
-    (pc.CostPathSVC(costs=(2, 1)), {"C": [0.1, 1.0], "gamma": ["scale", 0.1]}),
+    (pc.CostPathSVC(costs=(2, 1)), {"gamma": ["scale", 0.1]}),
     (pc.CostPathSVCCV(cv=2, kernel="linear"), {"costs": [(1, 1), (3, 1)]}),
     (pc.NeymanPearsonSVC(alpha=0.3, delta=0.5, random_state=0), {"alpha": [0.3, 0.4]}),
-    (pc.TwoNuSVC(), {"nu_plus": [0.3, 0.6], "nu_minus": [0.3, 0.6]}),
+    (pc.TwoNuSVC(), {"nu_plus": [0.3, 0.6]}),
     (pc.QuantileSVC(), {"tau": [0.3, 0.5]}),
     (pc.BiobjectiveMarginClassifier(), {"theta": [0.5, 2.0]}),
     (pc.ParetoGaussianClassifier(costs=(1, 1)), {"shrinkage": ["oas", 0.1]}),
@@ -34,7 +34,7 @@ OF_COSTS = [estimator for estimator, _ in ALL if hasattr(estimator, "set_costs")
 every = pytest.mark.parametrize("estimator", [estimator for estimator, _ in ALL], ids=NAMES)
 
 
-def samples(n=48, classes=("healthy", "ill")):
+def samples(n=40, classes=("healthy", "ill")):
     """Frame of three named features, and labels in turn."""
     rng = np.random.default_rng(0)
     k = np.arange(n) % len(classes)
