@@ -278,7 +278,8 @@ class TwoCSVM(Formulation):
         timing: Mapping[str, float],
     ) -> Solution:
         """Certify the point, and polish it on request."""
-        caps, alpha = self.caps(**values), np.clip(point.alpha, 0.0, self.caps(**values))
+        caps = self.caps(**values)
+        alpha = np.clip(point.alpha, 0.0, caps)
         if point.b is None:
             classifier = Classifier.best(self.gram, self.y, caps, alpha, point.w)
         else:

@@ -117,7 +117,8 @@ class Compiled:
             for parameter, column in self._columns:
                 entries = np.ravel(parameter.value, order="F")
                 theta[column : column + entries.size] = entries
-        return np.asarray(self._q_map @ theta), np.asarray(self._b_map @ theta)
+        q = self._q_map @ theta if "q" in self.moving else self._q
+        return np.asarray(q), np.asarray(self._b_map @ theta if "b" in self.moving else self._b)
 
     def solve(self, values: Mapping[str, float]) -> Raw:
         """Solve at the given parameter values.
