@@ -344,7 +344,7 @@ class Bases:
         if to != MARGIN and F.size == 1:
             return None
         sets[i] = to
-        return Sets(sets, np.append(F, i) if to == MARGIN else F[i != F])
+        return Sets(sets, np.concatenate([F, [i]]) if to == MARGIN else F[i != F])
 
 
 def _filled_up(sets: Sequence[Index]) -> tuple[Index, Mask]:
