@@ -64,6 +64,8 @@ class MarginPath(OnPieces):
     pieces: Pieces = field(repr=False)
     seconds: float = 0.0
 
+    no_page = "along which neither multipliers nor slope move"
+
     @property
     def parameter(self) -> str:
         """What messages call t."""

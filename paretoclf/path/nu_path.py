@@ -148,6 +148,8 @@ class NuPath(OnPieces):
             f"margin sets of up to {int(self.n_margin.max())})"
         )
 
+    no_page = "whose margins are at distances that move with nu, not at f = 1 and f = -1"
+
     @property
     def parameter(self) -> str:
         """What messages call t."""

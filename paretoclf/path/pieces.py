@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -88,6 +89,8 @@ class OnPieces(Tabular):
     gram: Gram
     y: Array
     pieces: Pieces
+    #: Why `page` has none of this kind of path; empty where it has.
+    no_page = ""
 
     @property
     def parameter(self) -> str:
@@ -332,6 +335,65 @@ class OnPieces(Tabular):
 
         line = getattr(self, "line", None)  # of a path through the cost plane
         return error_curve_of_scores(self.scores(X), y, line, self.parameter)
+
+    def page(
+        self,
+        file: str | os.PathLike[str],
+        X: Any = None,
+        y: Any = None,
+        *,
+        features: Sequence[int] | None = None,
+        feature_names: Sequence[str] | None = None,
+        title: str | None = None,
+        rates: str = "given samples",
+    ) -> None:
+        """Write the path as a page to play with: one HTML file, which needs no server and no network.
+
+        A slider (or the keyboard) moves along the path. The page shows decision boundary, margins and sets, over two
+        features; multipliers; coefficients; the optimal value with its proved bounds and the duality gap; the events;
+        and, of samples that are given, the rates. Everything is interpolated between the knots of the path, and that
+        is exact, but for the boundary of a kernel, which is drawn from scores on a grid. At an end where a cost is
+        zero the intercept is the limit of those before it. Paths of costs and of quantiles have pages.
+
+        Parameters
+        ----------
+        file : path
+            Ends in ``.html``.
+        X, y : arrays of shape (m, d) and (m,), optional
+            Samples and labels for the rates, best held out; by default there are none.
+        features : pair of int, optional
+            The two features to show, the others at their mean. Default: both of two; of more, the two leading
+            principal directions, through the mean.
+        feature_names : sequence of str, optional
+            Default: those of the frame, or x1, x2, ...
+        title : str, optional
+            Default: what the path prints as.
+        rates : str, optional
+            What the page calls the samples of the rates; default: "given samples".
+
+        Raises
+        ------
+        InputError
+            If this kind of path has no page, there are no two features to show, an argument does not fit, or the file
+            cannot be written.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import paretoclf as pc
+        >>> svm = pc.TwoCSVM([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [1.0, 2.0]], [-1, 1, -1, 1])
+        >>> with TemporaryDirectory() as folder:
+        ...     pc.trace(svm, (0, 0), (1, 1)).page(Path(folder) / "page.html")
+        ...     [file.name for file in Path(folder).iterdir()]
+        ['page.html']
+        """
+        if self.no_page:
+            raise InputError(f"no page for a {type(self).__name__}, {self.no_page}; plot() draws it")
+        from paretoclf.plotting.page import write_page  # only when a page is wanted
+
+        options = {"features": features, "feature_names": feature_names, "title": title, "rates": rates}
+        write_page(self, file, X, y, **options)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the solution and the duality gap; see `paretoclf.plotting.PathDisplay`."""

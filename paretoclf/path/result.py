@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -193,62 +192,6 @@ class Path(OnPieces):
     def _value(self, t: float) -> float:
         """Piecewise quadratic, concave (Bach et al. 2006, section 3)."""
         return 0.0 if self._trivial(t) else super()._value(t)
-
-    def page(
-        self,
-        file: str | os.PathLike[str],
-        X: Any = None,
-        y: Any = None,
-        *,
-        features: Sequence[int] | None = None,
-        feature_names: Sequence[str] | None = None,
-        title: str | None = None,
-        rates: str = "given samples",
-    ) -> None:
-        """Write the path as a page to play with: one HTML file, which needs no server and no network.
-
-        A slider (or the keyboard) moves along the path. The page shows decision boundary, margins and sets, over two
-        features; multipliers; coefficients; the optimal value with its proved bounds and the duality gap; the events;
-        and, of samples that are given, the rates. Everything is interpolated between the knots of the path, and that
-        is exact, but for the boundary of a kernel, which is drawn from scores on a grid. At an end where a cost is
-        zero the intercept is the limit of those before it.
-
-        Parameters
-        ----------
-        file : path
-            Ends in ``.html``.
-        X, y : arrays of shape (m, d) and (m,), optional
-            Samples and labels for the rates, best held out; by default there are none.
-        features : pair of int, optional
-            The two features to show, the others at their mean. Default: both of two; of more, the two leading
-            principal directions, through the mean.
-        feature_names : sequence of str, optional
-            Default: those of the frame, or x1, x2, ...
-        title : str, optional
-            Default: what the path prints as.
-        rates : str, optional
-            What the page calls the samples of the rates; default: "given samples".
-
-        Raises
-        ------
-        InputError
-            If there are no two features to show, an argument does not fit, or the file cannot be written.
-
-        Examples
-        --------
-        >>> from pathlib import Path
-        >>> from tempfile import TemporaryDirectory
-        >>> import paretoclf as pc
-        >>> svm = pc.TwoCSVM([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [1.0, 2.0]], [-1, 1, -1, 1])
-        >>> with TemporaryDirectory() as folder:
-        ...     pc.trace(svm, (0, 0), (1, 1)).page(Path(folder) / "page.html")
-        ...     [file.name for file in Path(folder).iterdir()]
-        ['page.html']
-        """
-        from paretoclf.plotting.page import write_page  # only when a page is wanted
-
-        options = {"features": features, "feature_names": feature_names, "title": title, "rates": rates}
-        write_page(self, file, X, y, **options)
 
     def shadow_prices(self, t: float) -> ShadowPrices:
         """What a unit of either cost adds to the optimal value at t: the weighted slacks of either class.

@@ -95,6 +95,9 @@ def page_data(
 def _intercepts(path: Stored, slopes: Array | None) -> dict[str, Array]:
     """Intercepts at both ends of each piece, of the features as they were given."""
     P = path.pieces
+    if hasattr(path, "bias"):  # of a path of quantiles: the weight of a feature, continuous, with a kernel not stored
+        b = np.array([path.intercept(float(t)) for t in P.t])
+        return {"b0": b[:-1], "b1": b[1:]}
     if slopes is None or path.gram.origin is None:
         return {"b0": P.b0, "b1": P.b1}
     move = slopes @ path.gram.origin

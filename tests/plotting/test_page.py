@@ -47,13 +47,18 @@ class Scripts(HTMLParser):
 
 def problem(gaussians, case):
     X, y = gaussians(n=40, d=3 if case == "directions" else 2)
+    if case.startswith("quantile"):
+        svm = pc.QuantileSVM(X, y, kernel=pc.RBF(1.0) if "kernel" in case else None, bias="bias" in case)
+        return pc.trace(svm, tau=(0.0, 1.0), lam=0.05), *gaussians(n=60, d=2, seed=1)
     far = 1e6 if case == "far" else 0.0
     path = pc.trace(pc.TwoCSVM(X + far, y, kernel=pc.RBF(1.0) if case == "kernel" else None), (0.2, 1.8), (1.8, 0.2))
     Z, z = gaussians(n=60, d=X.shape[1], seed=1)
     return path, Z + far, z
 
 
-@pytest.fixture(params=["plain", "kernel", "directions", "far"])
+@pytest.fixture(
+    params=["plain", "kernel", "directions", "far", "quantile, bias", "quantile, kernel, bias", "quantile, kernel"]
+)
 def made(request, gaussians, tmp_path):
     path, Z, z = problem(gaussians, request.param)
     names = [f"</script>&{j}" for j in range(Z.shape[1])]
@@ -95,7 +100,8 @@ def test_what_is_embedded_is_the_path(made):
         np.testing.assert_allclose(alpha, solution.alpha, atol=1e-12)
         b = between(d["b0"][j], d["b1"][j], share)
         assert b == pytest.approx(solution.classifier.b, rel=1e-9, abs=1e-9)
-        assert between(*d["costs"], t) == pytest.approx(list(solution.costs))
+        if d["parameter"] == "t":
+            assert between(*d["costs"], t) == pytest.approx(list(solution.costs))
         if d["w"] is not None:
             np.testing.assert_allclose(between(d["w"][j], d["w"][j + 1], share), solution.classifier.w, atol=1e-9)
         number = int(np.searchsorted(d["roc"]["t"], t, side="right")) - 1
@@ -207,6 +213,20 @@ def test_wide_margins_of_two_features_are_small_files(gaussians, tmp_path):
     X, y = gaussians(n=200, d=2)
     pc.trace(pc.TwoCSVM(X, y), (0.2, 1.8), (1.8, 0.2)).page(tmp_path / "page.html")
     assert (tmp_path / "page.html").stat().st_size < 500_000
+
+
+def test_kinds_of_path_without_a_page_say_why(gaussians, tmp_path):
+    X, y = gaussians(n=20, d=2)
+    paths = {
+        "NuPath, whose margins": pc.trace(pc.TwoNuSVM(X, y), (0.9, 0.9), (0.5, 0.5)),
+        "MarginPath, along which": pc.trace(
+            pc.BiobjectiveMargin([[0.0, 0], [1, 2]], [-1, 1]), theta=(0.5, 2.0), C_plus=1.0, C_minus=1.0
+        ),
+    }
+    for said, path in paths.items():
+        with pytest.raises(pc.InputError, match=rf"^no page for a {said} .*; plot\(\) draws it$"):
+            path.page(tmp_path / "page.html")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
