@@ -11,7 +11,7 @@ import numpy as np
 
 from paretoclf.checking.estimators import is_estimator
 from paretoclf.checking.verification import Verification, verdict_of, verify
-from paretoclf.checks import check_positive_number
+from paretoclf.checks import check_positive_number, what_it_is
 from paretoclf.datasets.hard_cases import HardCase, hard_cases
 from paretoclf.errors import InputError
 from paretoclf.proof import Certificate
@@ -134,7 +134,8 @@ def verify_solver(
     Raises
     ------
     InputError
-        If solver cannot be called, or tol is not positive. What the solver raises is reported, trial by trial.
+        If solver cannot be called, cases are none, or tol is not positive. What the solver raises is reported, trial by
+        trial.
 
     Examples
     --------
@@ -148,8 +149,13 @@ def verify_solver(
     if not callable(solver):
         raise InputError(f"solver must be a callable, solver(X, y, C_plus, C_minus), got {type(solver).__name__}")
     tol = check_positive_number(tol, "tol")
+    chosen = hard_cases() if cases is None else cases
+    if not isinstance(chosen, Sequence) or not chosen or not all(isinstance(case, HardCase) for case in chosen):
+        raise InputError(
+            f"cases must be some of paretoclf.datasets.hard_cases(), at least one, got {what_it_is(chosen)}"
+        )
     trials: list[Trial] = []
-    for case in hard_cases() if cases is None else cases:
+    for case in chosen:
         if path:
             trials.append(_line(solver, case, tol))
         else:

@@ -88,6 +88,13 @@ POSITIVE = Range(0, closed=False)
 NONNEGATIVE = Range(0)
 
 
+class Named(dict[str, Any]):
+    """Things by name; of a name that is none of them it says which there are."""
+
+    def __missing__(self, name: str) -> Any:
+        raise InputError(f"{name} must be one of {', '.join(self) or 'none: there are no names'}")
+
+
 class Formulation(ABC):
     """A pair of convex programs in named parameters. See the module for what a subclass states.
 
@@ -124,8 +131,11 @@ class Formulation(ABC):
     @cached_property
     def parameters(self) -> Mapping[str, cp.Parameter]:
         """Parameters of both programs, by name."""
-        made = {name: cp.Parameter(nonneg=r.low >= 0, nonpos=r.high <= 0, name=name) for name, r in self.domain.items()}
-        return MappingProxyType(made)
+        made = {
+            name: cp.Parameter(nonneg=r.low >= 0, nonpos=r.high <= 0, name=name)
+            for name, r in checked_domain(self.domain).items()
+        }
+        return MappingProxyType(Named(made))
 
     @property
     def names(self) -> Names:
@@ -278,7 +288,7 @@ class Formulation(ABC):
             parameter.value = values[name]
         judged = self.judge(values, point)
         return Solution(
-            classifier=self.classifier(values, judged.numbers),
+            classifier=self.classifier(values, Named(judged.numbers)),
             evidence=judged,
             source=source,
             status=status,
@@ -317,9 +327,18 @@ class Formulation(ABC):
         return {name: value for name, value in self.__dict__.items() if name not in built and not _of_cvxpy(value)}
 
 
+def checked_domain(domain: Any) -> Mapping[str, Range]:
+    """A domain as it must be; InputError if it is not."""
+    if not isinstance(domain, Mapping) or not all(isinstance(each, Range) for each in domain.values()):
+        raise InputError(
+            f"domain must map names of parameters to their Range, such as paretoclf.POSITIVE, got {domain!r}"
+        )
+    return domain
+
+
 def within(values: Mapping[str, Any], domain: Mapping[str, Range]) -> dict[str, float]:
     """Parameter values as floats, in the order of the domain; InputError if one is missing, unknown or out of range."""
-    names = list(domain)
+    names = list(checked_domain(domain))
     for name in values:
         if name not in names:
             raise InputError(f"{name} must be one of the parameters {', '.join(names)}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, check_positive_number
 from paretoclf.errors import InputError, SolveError
 from paretoclf.evidence import Condition, DualityTable, Judged, judge
 from paretoclf.judges.cone import ConeBounds, ConeProgram, cone_bounds, infeasibility, missed_stationarity
@@ -110,10 +110,13 @@ def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
     >>> print(f"{proof.lower:.6f} {proof.upper:.6f} {proof.duality_table()[0].multiplier:.4f}")
     0.500000 0.500000 1.0000
     """
+    tol = check_positive_number(tol, "tol")
     model = Model.of(problem)
     model.check_parameters()
     if problem.is_mixed_integer():
         raise InputError("problem must be convex, got integer or boolean variables")
+    if not model.variables:
+        raise InputError("problem must have variables, got none")
     if problem.status is None:
         raise InputError("problem must be solved first: call problem.solve()")
     compiled = _compile(model)
@@ -126,6 +129,9 @@ def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
     missing = [name for name, value in numbers.items() if value is None]
     if missing:
         raise InputError(f"problem must hold a solution, got status {problem.status!r} and no value of {missing[0]}")
+    infinite = [name for name, value in numbers.items() if not np.isfinite(value).all()]
+    if infinite:
+        raise InputError(f"problem must hold a solution, got a value of {infinite[0]} that is not finite")
     bounds = cone_bounds(compiled.program, compiled.x, compiled.z)
     judged = judge_problem(model, numbers, compiled, bounds)
     lower, upper = bounds.lower + compiled.offset, bounds.upper + compiled.offset

@@ -147,6 +147,9 @@ def test_a_callable_that_raises_or_returns_nothing_to_judge():
         assert np.isnan(report[0].value_error)
     with pytest.raises(pc.InputError, match=r"solver must be a callable, .* got int"):
         pc.verify_solver(3)
+    for cases in ([], [1], "two points", 5):  # no case at all was passed by every solver
+        with pytest.raises(pc.InputError, match=r"cases must be some of paretoclf\.datasets\.hard_cases\(\)"):
+            pc.verify_solver(conic, cases=cases)
     with pytest.raises(pc.InputError, match=r"tol must be .*positive"):
         pc.verify_solver(conic, tol=0)
 

@@ -193,3 +193,30 @@ def test_every_public_function_that_takes_a_formulation_is_walked():
         called = getattr(pc, name)
         if inspect.isfunction(called) and next(iter(inspect.signature(called).parameters), "") in first:
             assert f"pc.{name}(" in walked, name
+
+
+def written(primal=None, domain=None, **methods):
+    """A formulation as a user may get it wrong."""
+    default = lambda self: cp.Problem(  # noqa: E731
+        cp.Minimize(cp.sum_squares(cp.Variable(2, name="w")) + self.parameters["r"])
+    )
+    made = {"domain": {"r": pc.POSITIVE} if domain is None else domain, "primal": property(primal or default)}
+    return type("Written", (pc.Formulation,), {**made, **methods})()
+
+
+@pytest.mark.parametrize(
+    ("mine", "message"),
+    [
+        (lambda: written(lambda self: cp.Problem(cp.Minimize(self.parameters["C"]))), "^C must be one of r$"),
+        (lambda: written(classifier=lambda self, values, numbers: numbers["beta"]), "^beta must be one of w"),
+        (lambda: written(domain=["r"]), r"domain must map names of parameters to their Range, .* got \['r'\]"),
+        (lambda: written(domain={"r": None}), "domain must map names of parameters to their Range"),
+        (lambda: written(lambda self: 3), r"must be a cvxpy\.Problem that minimises, got 3"),
+    ],
+)
+def test_a_name_that_is_none_is_said(mine, message):
+    """Before: KeyError 'C', KeyError 'beta', and TypeErrors of ours."""
+    with pytest.raises(pc.InputError, match=message):
+        mine().solve(r=1.0)
+    with pytest.raises(pc.InputError, match=message):
+        pc.sweep(mine(), r=1.0)

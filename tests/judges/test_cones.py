@@ -216,6 +216,26 @@ def test_what_cannot_be_certified_is_said_in_one_line():
         ConeProgram(np.zeros((1, 1)), [0.0], [[1.0], [1.0]], [0.0, 0.0], [Cone("zero", 1)])
 
 
+def test_a_solution_that_is_none_is_said_in_one_line():
+    """Before: errors of CVXPY's."""
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= 1])
+    problem.solve(solver="CLARABEL")
+    for tol in (0, -1.0, np.nan, "tight"):
+        with pytest.raises(pc.InputError, match="tol must be a"):
+            pc.certify_problem(problem, tol=tol)
+    x.save_value(np.array([np.nan, 1.0]))
+    with pytest.raises(pc.InputError, match="got a value of x that is not finite"):
+        pc.certify_problem(problem)
+    x.value = None
+    with pytest.raises(pc.InputError, match="got status 'optimal' and no value of x"):
+        pc.certify_problem(problem)
+    empty = cp.Problem(cp.Minimize(0))
+    empty.solve(solver="CLARABEL")
+    with pytest.raises(pc.InputError, match="problem must have variables, got none"):
+        pc.certify_problem(empty)
+
+
 class Fair(pc.SampleFormulation):
     """A hinge with a fairness constraint, and no dual."""
 
