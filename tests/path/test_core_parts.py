@@ -25,6 +25,15 @@ def test_two_sum_and_two_prod_are_exact(a, b):
     assert Fraction(p) + Fraction(e) == Fraction(a) * Fraction(b)
 
 
+def test_a_sum_goes_where_it_was_asked_to_go_or_is_refused():
+    A, x, out = np.ones((2, 3)), np.ones((3, 2)), np.zeros((2, 4))
+    with pytest.raises(TypeError):  # every other column: it would be added to a copy
+        core.add_product(A, x, 0.0 * x, out[:, ::2], np.zeros((2, 2)))
+    sums = np.zeros((2, 2))
+    core.add_product(A, x, 0.0 * x, sums, np.zeros((2, 2)))
+    np.testing.assert_array_equal(sums, 3.0)
+
+
 terms = st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), min_size=1, max_size=30)
 
 

@@ -209,7 +209,7 @@ NB_MODULE(_core, module) {
                 for (size_t j = 0; j < A.shape(1); j++)
                     accumulate(&out_hi(i, 0), &out_lo(i, 0), &hi(j, 0), &lo(j, 0), A(i, j), int(c));
         },
-        "A"_a, "hi"_a, "lo"_a, "out_hi"_a, "out_lo"_a, nb::call_guard<nb::gil_scoped_release>());
+        "A"_a, "hi"_a, "lo"_a, "out_hi"_a.noconvert(), "out_lo"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>());
     tracker<Gram>(module, "KernelTracker")
         .def(
             "__init__",
