@@ -67,7 +67,8 @@ def read_solutions(file: str | os.PathLike[str], n: int, names: Sequence[str] = 
     """
     name = os.fspath(file)
     if not name.endswith((".csv", ".npz")):
-        raise InputError(f"{name}: must end in .csv or .npz, or be a model file of LIBSVM or LIBLINEAR")
+        there = "" if os.path.exists(name) else "; there is no such file"
+        raise InputError(f"{name}: must end in .csv or .npz, or be a model file of LIBSVM or LIBLINEAR{there}")
     places = (*names, _LAMBDA) if tuple(names) == _COSTS else tuple(names)
     known_names = (*places, *_INTERCEPTS, "rho")
     try:

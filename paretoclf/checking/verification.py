@@ -282,13 +282,13 @@ def _asked(
         return *read_model(solutions, X, y, parameters, kernel, sample_weight), None
     else:
         formulation, given = TwoCSVM(X, y, kernel, sample_weight), solutions
-    _no_parameters(parameters)
     names = () if isinstance(formulation, Moments) else tuple(formulation.domain)
     vector = "w" if isinstance(formulation, Moments | MomentFormulation) else "alpha"
     if isinstance(given, TradeoffCurve):
         given = {"w": given.w, "b": given.b}
     if isinstance(given, str | os.PathLike):
         given = read_solutions(given, formulation.gram.n, names)
+    _no_parameters(parameters)  # after the file: one that is torn or not there is no matter of parameters
     _same_data(formulation, given)
     rows = rows_of(given, names, vector)
     return formulation, rows, given if isinstance(given, OnPieces) else None

@@ -210,6 +210,25 @@ def test_what_a_model_file_lacks(train, name, options, message):
         pc.verify(*train, MODELS / f"{name}.model", **options)
 
 
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        (None, "there is no such file"),
+        ("", "empty.model"),
+        ("a,b\n1,2\n", "empty.model"),
+        (bytes(range(256)), "empty.model"),
+    ],
+)
+def test_a_file_that_is_no_model(train, tmp_path, written, message):
+    """Before: "C_plus belongs to a model file only", whatever was wrong with the file."""
+    file = tmp_path / "empty.model"
+    if written is not None:
+        file.write_bytes(written if isinstance(written, bytes) else written.encode())
+    with pytest.raises(pc.InputError, match=message) as caught:
+        pc.verify(*train, file, **COSTS)
+    assert "belongs to a model file only" not in str(caught.value)
+
+
 def test_a_model_file_of_other_data(train, tmp_path):
     X, y = train
     for name in ("c_rbf", "c_lin"):
