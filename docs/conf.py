@@ -1,29 +1,51 @@
 """Sphinx configuration. The build needs no network."""
 
+import inspect
+import operator
 import os
+import re
 import sys
+from functools import cached_property
 from pathlib import Path
+from types import FunctionType, ModuleType
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import numpydoc.docscrape_sphinx
+import sphinx.util.inspect
+from docutils import nodes
+from jinja2.sandbox import SandboxedEnvironment
+from sphinx import addnodes
+from sphinx.util.nodes import make_refnode
+
 import paretoclf
+import paretoclf.plotting
 
 project = "paretoclf"
 author = "The paretoclf developers"
 copyright = author
 version = release = paretoclf.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.mathjax", "numpydoc", "myst_nb"]
-exclude_patterns = ["_build"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "myst_nb",
+    "sphinx_design",
+]
+exclude_patterns = ["_build", "_templates"]
+templates_path = ["_templates"]
 html_theme = "furo"
 html_title = f"paretoclf {release}"
 
-myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
+myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
 
 # The lessons are notebooks kept as text: run at every build, and shown with what they print and draw.
 os.environ.pop("MPLBACKEND", None)  # a kernel then shows its figures
 nb_execution_mode = "force"
+nb_execution_in_temp = True  # what a cell writes is not left in the sources
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120  # seconds a cell, on a busy machine
 nb_output_stderr = "warn"  # a lesson that warns fails the build
@@ -31,10 +53,35 @@ nb_merge_streams = True  # what a cell prints stays in one block
 nb_code_prompt_show = "Show the solution"  # only solutions are folded
 nb_code_prompt_hide = "Hide the solution"
 
+# One page an object, made from docs/api.md and docs/modules.md. Types stand in the signatures, and are links.
+autosummary_generate = True
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # the docstrings say the types
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+ALIASES = ("Array", "Mask", "Index", "State", "Samples", "Rows", "Rng")  # the docstrings say the shapes
+autodoc_type_aliases = {name: name for name in ALIASES}
+sphinx.util.inspect.TypeAliasForwardRef.__repr__ = lambda self: self.name  # else `Array | None` shows its name
+maximum_signature_line_length = 90
 numpydoc_show_class_members = False
+default_role = "py:obj"  # `trace` in a docstring is a link
+
+# numpydoc compiles its template anew for every docstring, which takes a third of the build: once is enough.
+_environments = {}
+numpydoc.docscrape_sphinx.SandboxedEnvironment = lambda loader: _environments.setdefault(
+    "one", SandboxedEnvironment(loader=loader)
+)
+
+nitpicky = True
+suppress_warnings = ["ref.python"]  # two rooms may have protocols of one name
+nitpick_ignore_regex = [
+    ("py:class", "|".join(ALIASES)),
+    ("py:class", r"Axes|Figure|SubFigure|Hulls|Rates|TracedPath|.*\[.*"),  # imported for type checkers only
+    ("py:class", r"(.*\.)?(T|Best|Curve|Number)"),  # type variables
+    ("py:class", r"paretoclf\.(proof\.products\..*|checking\.rows\.Row|.*\._\w+)"),  # of no interest outside
+    ("py:obj", r"paretoclf\.proof"),  # a room, whose modules have the pages
+    # Other people's pages: a link needs their inventories, and the build has no network.
+    ("py:.*", r"(abc|cvxpy|collections|fractions|joblib|matplotlib|np|npt|numpy|os|pathlib|scipy|sklearn|typing)\..*"),
+]
 
 
 def _statements() -> None:
@@ -51,11 +98,67 @@ def _statements() -> None:
 
 _statements()
 
+API = (Path(__file__).parent / "api.md").read_text(encoding="utf-8")
+#: Public names, as one writes them after ``pc.``, and what they are.
+PUBLIC = {name: getattr(paretoclf, name) for name in paretoclf.__all__}
+#: What docs/api.md lists, and so has a page of its own.
+OWN_PAGE = [operator.attrgetter(name)(paretoclf) for name in re.findall(r"^   ([a-z_]*\.?\w+)$", API, re.MULTILINE)]
+
+
+#: Members that have a docstring of their own, where attributes of a dataclass stand in that of their class.
+DOCUMENTED = (FunctionType, classmethod, property, cached_property)
+
+
+def skip_member(app, what, name, obj, skip, options):
+    """Pages of modules leave out what has a page of its own; classes, what others wrote that they inherit."""
+    if what == "module" and any(obj is value for value in OWN_PAGE):
+        return True
+    inner = getattr(obj, "fget", None) or getattr(obj, "func", None) or obj  # of a property, and of a cached one
+    ours = getattr(inner, "__module__", None) or "paretoclf"
+    return True if not ours.startswith("paretoclf") or name.endswith("_request") else None
+
+
+def find(env, target):
+    """The documented object that a short name in a docstring means, if there is exactly one."""
+    objects = env.domains.python_domain.objects
+    if target.startswith("paretoclf."):  # where it is defined, or a room that has it: its page has another name
+        target = target.rpartition(".")[2]
+    if f"paretoclf.{target}" in objects:
+        return f"paretoclf.{target}"
+    ends = {name for name, entry in objects.items() if name.endswith(f".{target}") and not entry.aliased}
+    return ends.pop() if len(ends) == 1 else None
+
+
+def short_names(app, env, node, contnode):
+    """Resolve `Path.at` from anywhere; a word in small letters that is no object is the name of a parameter."""
+    if node.get("refdomain") != "py":
+        return None
+    target = node["reftarget"]
+    found = find(env, target)
+    if found is not None:
+        entry = env.domains.python_domain.objects[found]
+        return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, contnode, found)
+    return contnode if node["reftype"] == "obj" and target.islower() and "." not in target else None
+
+
+def link_literals(app, doctree):
+    """Make ``Path`` or ``trace(...)`` in the text of a page a link."""
+    for node in list(doctree.findall(nodes.literal)):
+        name = node.astext().split("(")[0].removeprefix("pc.")
+        owner, _, member = name.partition(".")
+        value = PUBLIC.get(owner)
+        linked = isinstance(node.parent, nodes.reference | addnodes.pending_xref)
+        if linked or value is None or isinstance(value, ModuleType):
+            continue
+        if member and not isinstance(inspect.getattr_static(value, member, None), DOCUMENTED):
+            continue
+        link = addnodes.pending_xref("", refdomain="py", reftype="obj", reftarget=f"paretoclf.{name}", refwarn=True)
+        link["refdoc"] = app.env.docname
+        node.replace_self(link)
+        link += node
+
 
 def setup(app):
-    """Leave out what scikit-learn writes into every estimator: its text points into its own glossary."""
-
-    def skip(app, what, name, obj, skip, options):
-        return True if name.startswith("set_") and name.endswith("_request") else skip
-
-    app.connect("autodoc-skip-member", skip)
+    app.connect("autodoc-skip-member", skip_member)
+    app.connect("missing-reference", short_names)
+    app.connect("doctree-read", link_literals)

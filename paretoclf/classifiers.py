@@ -73,7 +73,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class LinearRule(Rule):
-    """``f(x) = w . x + b``.
+    """A hyperplane, ``f(x) = <w, x> + b``.
 
     Parameters
     ----------

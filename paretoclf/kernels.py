@@ -38,7 +38,7 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True)
 class Linear:
-    """The linear kernel ``x . z``."""
+    """The linear kernel: the inner product of x and z."""
 
     psd = True
 
@@ -111,7 +111,7 @@ class RBF:
 
 @dataclass(frozen=True)
 class Polynomial:
-    """Polynomial kernel ``(scale * x . z + offset) ** degree`` (scale > 0, offset >= 0, whole degree >= 1)."""
+    """Polynomial kernel ``(scale * <x, z> + offset) ** degree`` (scale > 0, offset >= 0, whole degree >= 1)."""
 
     degree: int = 3
     scale: float = 1.0

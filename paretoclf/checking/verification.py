@@ -208,7 +208,7 @@ def verify(
         - A mapping of arrays, or the name of a CSV or npz file with them: k rows of parameters (k,), ``alpha`` (k, n)
           or ``w`` (k, d), ``b`` (k,).
         - A `Solution`, `Sweep`, `Path` or other exact path, or a `TradeoffCurve`.
-        - A fitted `SVC`, `NuSVC`, `LinearSVC` or `SGDClassifier` of scikit-learn.
+        - A fitted ``SVC``, ``NuSVC``, ``LinearSVC`` or ``SGDClassifier`` of scikit-learn.
         - The name of a model file of LIBSVM or LIBLINEAR; ``C_plus`` and ``C_minus`` (or ``nu``) must then be given, as
           such a file does not say them.
     tol : float

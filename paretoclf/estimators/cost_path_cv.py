@@ -93,7 +93,7 @@ def _runs(mask: Mask) -> tuple[Index, Index]:
 
 
 class CostPathSVCCV(CostPathSVC):
-    """`CostPathSVC` with the best classifier of its line, chosen by cross-validation, as `LassoCV` chooses a penalty.
+    """`CostPathSVC` with the best classifier of its line, chosen by cross-validation, as ``LassoCV`` chooses a penalty.
 
     Held-out labels change at finitely many t, all of which are known: no grid is searched, and no better t is missed.
     The costs at which a support vector machine is trained best are in general not those at which it is used.

@@ -230,7 +230,7 @@ class GaussianTradeoff:
 
         It is ``prior_plus C_plus fnr + (1 - prior_plus) C_minus fpr``. The search covers the outer segments, where the
         optimum can lie, and the two classifiers that give every sample one label. Its lower bound is proved
-        (`OperatingPoint.bound`): within 1e-7 of the sum of the two weights, unless the cost hardly varies along the
+        (``OperatingPoint.bound``): within 1e-7 of the sum of the two weights, unless the cost hardly varies along the
         curve. With Chebyshev bounds this is MEMPM: theta and 1 - theta are the weights of fpr and of fnr.
 
         Parameters

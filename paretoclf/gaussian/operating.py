@@ -16,7 +16,7 @@ from paretoclf.samples import check_samples
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
-    r"""One hyperplane ``w . x + b = 0`` of a trade-off curve, and how it is judged.
+    r"""One hyperplane ``<w, x> + b = 0`` of a trade-off curve, and how it is judged.
 
     Attributes
     ----------

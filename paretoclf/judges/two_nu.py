@@ -28,7 +28,7 @@ from paretoclf.tolerances import AT_BOUND, CERTIFY, OVERESTIMATED, SCORE_ROUNDIN
 
 Interval = tuple[float, float]
 
-#: What `Graded.residuals` are of.
+#: What ``Graded.residuals`` are of.
 CONDITIONS = ("stationarity in w", "balance", "rho", "box", "complementarity")
 
 

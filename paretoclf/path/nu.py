@@ -5,7 +5,7 @@ Hull weights :math:`a=2\alpha/\nu` minimise :math:`\frac12a^\top Qa` with sum 1 
 means. From this corner any other point is reached on a straight line, on which the caps of both classes grow. At fixed
 asymmetry the path follows from its largest nu; there the two class sums move, and the caps stand still.
 
-The hulls grow with s. Where they meet, w = 0: the line is left there (`Line.to_zero`), since below it there is no
+The hulls grow with s. Where they meet, w = 0: the line is left there (``Line.to_zero``), since below it there is no
 classifier.
 """
 

@@ -35,7 +35,7 @@ special.
 **Ties** are steps of length zero. The lowest index goes first, so the exchanges at one t cannot cycle
 (docs/tracker.md).
 
-**Numbers.** In fractions (object arrays) every comparison is exact; what rounding can do to floats is in `FLOATS`.
+**Numbers.** In fractions (object arrays) every comparison is exact; what rounding can do to floats is in ``FLOATS``.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Number = Any  # a float or a Fraction
 
 
 class Rounding(NamedTuple):
-    """What rounding can do, relative to the numbers that are computed with; reasons in `paretoclf.tolerances`."""
+    """What rounding can do, relative to the numbers that are computed with; reasons in ``paretoclf.tolerances``."""
 
     sums: float  # a gradient, against its terms
     rates: float  # rates of multipliers, against the largest

@@ -75,7 +75,7 @@ class BoundaryDisplay(Display):
         features: Sequence[int] | None = None,
         feature_names: Sequence[str] | None = None,
     ) -> Self:
-        """Make the display of a solution: `path.at(t)`, or one of a solver."""
+        """Make the display of a solution: ``path.at(t)``, or one of a solver."""
         rule = getattr(solution, "classifier", None)
         if not isinstance(rule, TrainedRule):
             raise InputError(f"solution must be one of a 2C-SVM, with its samples and caps, got {what_it_is(solution)}")

@@ -33,7 +33,7 @@ class Refined:
     w : array of shape (k, 2, d) or None
         Slopes, where there are features.
     value : array of shape (k, 3)
-        Stored optimal values, as in `Stored`.
+        Stored optimal values, as in ``Stored``.
     """
 
     t: Array

@@ -68,7 +68,7 @@ class CountedErrors(Tabular, Generic[Best]):
         Returns
         -------
         tuple
-            In order: of `Optimum`, intervals of t, for an `ErrorCurve`; of `GridOptimum`, points, for a
+            In order: of ``Optimum``, intervals of t, for an `ErrorCurve`; of `GridOptimum`, points, for a
             `GridErrorCurve`. Equal costs are equal in rational arithmetic. Of equally good errors none is returned
             that has more of one kind and no fewer of the other.
 

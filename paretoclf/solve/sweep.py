@@ -173,7 +173,7 @@ def sweep(
         Tolerance of the conic solver, 1e-12 or 1e-8. The polish makes up for most of the difference.
     polish : bool
         Whether to refine each answer on its active set. A refined answer is kept only where its certificate is down to
-        rounding, or the better one; `Solution.status` says which one was kept, and why.
+        rounding, or the better one; ``Solution.status`` says which one was kept, and why.
     progress : bool, optional
         Progress bar; by default on a terminal only.
     **grid : array of shape (k,), or number

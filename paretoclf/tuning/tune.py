@@ -222,7 +222,7 @@ def tune(
         What is to be small; default: `Minimax`. A function object with the same methods will do.
     method : str
         ``"grid"``, ``"coordinate-descent-2d"``, ``"coordinate-descent-3d"``, ``"balanced"``, ``"bias-shift"``,
-        ``"exact-lines"``, ``"cost-plane"``: see `paretoclf.tuning.tune.METHODS`.
+        ``"exact-lines"``, ``"cost-plane"``: see ``paretoclf.tuning.tune.METHODS``.
     transformer : scikit-learn transformer, optional
         Such as ``StandardScaler()``: fitted once, on all samples that are tuned on (it sees no labels; test parts of
         folds are among them), and not on negatives left out. Bandwidths are in its units.

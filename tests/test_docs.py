@@ -1,0 +1,69 @@
+"""What the pages say that can be checked without building them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import paretoclf as pc
+import paretoclf.plotting
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [page for page in PAGES if not {"_build", "_generated", "generated"} & set(page.parts)]
+PICTURE = re.compile(r"!\[[^\]]*\]\((\S+\.png)\)|^:img-top: (\S+\.png)|<img src=\"(\S+\.png)\"", re.MULTILINE)
+
+
+def listed(page):
+    """Names in the tables of a page of the reference."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return re.findall(r"^   ([a-zA-Z_][\w.]*)$", text, re.MULTILINE)
+
+
+def test_every_public_name_has_a_page_of_its_own():
+    names = listed("api.md")
+    assert len(names) == len(set(names))
+    rooms = {"datasets": pc.datasets, "plotting": paretoclf.plotting}
+    whole = {name for name in pc.__all__ if name != "datasets"}
+    for room, module in rooms.items():
+        whole |= {f"{room}.{name}" for name in vars(module) if callable(getattr(module, name)) and name[0] != "_"}
+    assert set(names) == whole
+
+
+def test_the_pages_of_the_modules_are_of_modules():
+    for name in listed("modules.md"):
+        path = ROOT.joinpath(*name.split("."))
+        assert path.with_suffix(".py").is_file() or (path / "__init__.py").is_file(), name
+
+
+def test_every_picture_is_there_and_has_its_command_beside_it():
+    seen = set()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for found in PICTURE.finditer(text):
+            name = next(filter(None, found.groups()))
+            file = (page.parent / name).resolve()
+            assert file.is_file(), f"{page.name}: {name}"
+            seen.add(file)
+            after = text[found.end() :].split("\n![")[0].split("\n:::{")[0][:600]
+            assert re.search(r"`[^`]*(python examples|paretoclf|chromium|savefig)[^`]*`", after), f"{page.name}: {name}"
+    assert seen == set((ROOT / "docs" / "_static").rglob("*.png")), "pictures that no page shows"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_between_pages_lead_somewhere(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if "://" not in target:
+            assert (page.parent / target).exists() or target.startswith("_generated"), f"{page.name}: {target}"
+
+
+def test_the_readme_comes_to_a_result_on_the_first_screen():
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    first = next(i for i, line in enumerate(lines) if "every point of" in line)
+    assert first < 30
+    table = [line for line in lines if line.startswith("| ") and "`" in line]
+    assert len(table) == 5
+    assert all("](docs/" in line for line in table)
