@@ -16,11 +16,11 @@ from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
 from paretoclf.formulations.quantile_svm import QuantileSVM
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
+from paretoclf.path.cost import Path
 from paretoclf.path.declared import path_problem
-from paretoclf.path.margin_path import MarginPath
-from paretoclf.path.nu_path import NuPath
-from paretoclf.path.quantile_path import QuantilePath
-from paretoclf.path.result import Path
+from paretoclf.path.margins import MarginPath
+from paretoclf.path.nu import NuPath
+from paretoclf.path.quantile import QuantilePath
 from paretoclf.samples import same_samples
 from paretoclf.solve.sweep import Sweep, sweep
 from paretoclf.tables import SHOWN, Tabular, and_more

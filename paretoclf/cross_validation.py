@@ -21,9 +21,8 @@ from paretoclf.empirical.nested import ByValidation, NestedRoc, nested_rocs
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import Precomputed
+from paretoclf.path.cost import CostProblem, Path, trace_costs
 from paretoclf.path.declared import path_problem
-from paretoclf.path.lines import CostProblem, trace_costs
-from paretoclf.path.result import Path
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.error_curve import ErrorCurve
 from paretoclf.roc.error_surface import ErrorSurface

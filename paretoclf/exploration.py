@@ -29,9 +29,8 @@ from paretoclf.cross_validation import Samples, TrainingPart
 from paretoclf.empirical.nested import NestedPoint, NestedRoc, nested_rocs, weights
 from paretoclf.errors import InputError
 from paretoclf.kernels import Precomputed
+from paretoclf.path.cost import CostProblem, Path, trace_costs
 from paretoclf.path.declared import path_problem
-from paretoclf.path.lines import CostProblem, trace_costs
-from paretoclf.path.result import Path
 from paretoclf.path.scores import PathScores
 from paretoclf.roc import Optimum, PathRule, RocCurve, RocMixture, RocPoint, error_curve_of_scores, scores_at
 from paretoclf.roc.of_path import union, upper_envelope

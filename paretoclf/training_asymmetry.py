@@ -42,9 +42,8 @@ from paretoclf.empirical.nested import outer_folds
 from paretoclf.empirical.signed_ranks import signed_rank_greater
 from paretoclf.errors import InputError
 from paretoclf.exploration import best_on_ray, ray_of
+from paretoclf.path.cost import CostProblem, Path, trace_costs
 from paretoclf.path.declared import path_problem
-from paretoclf.path.lines import CostProblem, trace_costs
-from paretoclf.path.result import Path
 from paretoclf.resume import Arrays, finish
 from paretoclf.roc.error_surface import ErrorSurface, checked_asymmetries
 

@@ -55,7 +55,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "path": (*GROUND, "plotting"),
     "agreement": (*GROUND, "solve", "formulations", "path"),
     "checking": (*GROUND, "solve", "formulations", "gaussian", "path", "datasets"),
-    "roc": (*GROUND, "plotting", "path.scores", "path.polygon", "path.declared"),
+    "roc": (*GROUND, "plotting", "path.scores", "path.plane.polygon", "path.declared"),
     "cross_validation": (*GROUND, "solve", "path", "roc", "empirical"),
     "tuning": (*GROUND, "plotting", "path", "roc", "cross_validation"),
     "empirical": (*GROUND, "plotting", "gaussian", "roc", "path.scores"),
@@ -84,7 +84,7 @@ RESERVED: dict[str, tuple[str, ...]] = {
 EXCEPTIONS = {
     ("path/pieces.py", "roc"): "error_curve of every path hands its scores to the room that counts",
     ("solve/sweep.py", "roc"): "error_curve of a sweep hands its scores to the room that counts",
-    ("path/plane.py", "roc"): "CostPlane.error_map hands its scores to the room that counts",
+    ("path/plane/map.py", "roc"): "CostPlane.error_map hands its scores to the room that counts",
 }
 
 
@@ -170,14 +170,14 @@ def test_imports_point_downwards(file):
         ("certificate.py", "import cvxpy as cp"),
         ("certificate.py", "from paretoclf.path import core_tracker"),
         ("costs.py", "def f():\n    from paretoclf import TwoCSVM"),
-        ("path/lines.py", "def f():\n    import cvxpy"),
-        ("path/lines.py", "from ..formulations.two_c_svm import TwoCSVM"),
-        ("path/lines.py", "if TYPE_CHECKING:\n    from paretoclf import formulations"),
-        ("path/result.py", "from paretoclf.roc import ErrorCurve"),
-        ("path/core_tracker.py", "def f():\n    from paretoclf.roc import ErrorCurve"),
-        ("plotting/path.py", "if TYPE_CHECKING:\n    from paretoclf.path.result import Path"),
+        ("path/cost.py", "def f():\n    import cvxpy"),
+        ("path/cost.py", "from ..formulations.two_c_svm import TwoCSVM"),
+        ("path/cost.py", "if TYPE_CHECKING:\n    from paretoclf import formulations"),
+        ("path/cost.py", "from paretoclf.roc import ErrorCurve"),
+        ("path/tracker.py", "def f():\n    from paretoclf.roc import ErrorCurve"),
+        ("plotting/path.py", "if TYPE_CHECKING:\n    from paretoclf.path.cost import Path"),
         ("solve/sweep.py", "from paretoclf.formulations.base import Formulation"),
-        ("solve/sweep.py", "import_module('paretoclf.path.core_tracker')"),
+        ("solve/sweep.py", "import_module('paretoclf.path.tracker')"),
         ("formulations/base.py", "from paretoclf.path.scores import PathScores"),
         ("roc/curve.py", "from paretoclf.path import core_tracker"),
         ("roc/curve.py", "import matplotlib"),
@@ -195,8 +195,8 @@ def test_the_import_test_sees_forbidden_imports(file, source):
         ("roc/curve.py", "from paretoclf.path import scores"),
         ("path/pieces.py", "def f():\n    from paretoclf.roc import ErrorCurve"),
         ("plotting/roc.py", "if TYPE_CHECKING:\n    from matplotlib.axes import Axes"),
-        ("path/lines.py", "from . import engines\nfrom .engines import Tracker\nfrom ..costs import Costs"),
-        ("agreement.py", "from paretoclf.path.result import Path\nfrom paretoclf.formulations.base import Formulation"),
+        ("path/cost.py", "from . import engines\nfrom .engines import Tracker\nfrom ..costs import Costs"),
+        ("agreement.py", "from paretoclf.path.cost import Path\nfrom paretoclf.formulations.base import Formulation"),
     ],
 )
 def test_the_import_test_lets_allowed_imports_pass(file, source):

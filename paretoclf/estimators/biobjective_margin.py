@@ -10,8 +10,7 @@ from paretoclf.checks import check_positive_number
 from paretoclf.errors import InputError
 from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
-from paretoclf.path.margin_path import MarginPath
-from paretoclf.path.margins import trace_margins
+from paretoclf.path.margins import MarginPath, trace_margins
 from paretoclf.solution import Solution
 
 #: Ratios of the two margins that are fitted: beyond, one margin is next to nothing.

@@ -12,8 +12,7 @@ from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
 from paretoclf.estimators.base import CostsAtUse, Problem, weights_of
 from paretoclf.gram import Gram
-from paretoclf.path.lines import trace_costs
-from paretoclf.path.result import Path
+from paretoclf.path.cost import Path, trace_costs
 from paretoclf.roc.of_path import symmetric_t
 from paretoclf.solution import Solution
 

@@ -12,8 +12,7 @@ from paretoclf.checks import Array, Index, check_positive_number
 from paretoclf.errors import InputError
 from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.gram import Gram
-from paretoclf.path.quantile import trace_quantile
-from paretoclf.path.quantile_path import QuantilePath
+from paretoclf.path.quantile import QuantilePath, trace_quantile
 from paretoclf.solution import Solution
 
 

@@ -9,8 +9,7 @@ from paretoclf.errors import InputError
 from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.formulations.base import within
 from paretoclf.formulations.two_nu_svm import BY_CLASSES, TwoNuSVM
-from paretoclf.path.nu import trace_hulls
-from paretoclf.path.nu_path import NuPath
+from paretoclf.path.nu import NuPath, trace_hulls
 from paretoclf.solution import Solution
 
 #: Where the path from the class means goes if these are asked for themselves.

@@ -8,9 +8,9 @@ import numpy as np
 
 from paretoclf.checks import Array, Index
 from paretoclf.errors import InputError
-from paretoclf.path.nu_path import NuPath
+from paretoclf.path.cost import Path
+from paretoclf.path.nu import NuPath
 from paretoclf.path.pieces import OnPieces
-from paretoclf.path.result import Path
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 
 Shape = tuple[int | None, ...]

@@ -92,8 +92,8 @@ class Tracker(Protocol):
 ENGINES: dict[str, Callable[..., Tracker]] = {"textbook": TextbookTracker}
 DEFAULT = "textbook"
 try:
-    from paretoclf.path.core_tracker import CoreTracker
-    from paretoclf.path.core_tracker import add_product as add_product
+    from paretoclf.path.tracker import CoreTracker
+    from paretoclf.path.tracker import add_product as add_product
 
     ENGINES, DEFAULT = {"fast": CoreTracker, **ENGINES}, "fast"
 except ImportError:  # installed without a C++ compiler

@@ -19,14 +19,14 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_from_spec
 from paretoclf.path.consistent import check_pieces, finite, whole
-from paretoclf.path.margin_path import MarginPath
-from paretoclf.path.nu_path import FixedAsymmetry, HullLine, NuPath
+from paretoclf.path.cost import Path
+from paretoclf.path.margins import MarginPath
+from paretoclf.path.nu import FixedAsymmetry, HullLine, NuPath
 from paretoclf.path.pieces import Pieces, check_certificates
-from paretoclf.path.plane import Contact, CostPlane, check_areas, check_proof, check_range
-from paretoclf.path.quantile_path import QuantilePath
-from paretoclf.path.result import Path
+from paretoclf.path.plane.map import Contact, CostPlane, check_areas, check_proof, check_range
+from paretoclf.path.plane.stored import unpack
+from paretoclf.path.quantile import QuantilePath
 from paretoclf.path.storage import take_samples
-from paretoclf.path.stored_regions import unpack
 
 AnyPath = Path | QuantilePath | MarginPath | NuPath
 

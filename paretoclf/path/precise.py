@@ -13,7 +13,7 @@ from paretoclf.exact_sums import product
 from paretoclf.gram import Gram
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import FeatureForm, GramForm, centre
-from paretoclf.path.legs import straight
+from paretoclf.path.journey import straight
 from paretoclf.path.sets import LEFT
 from paretoclf.tolerances import CERTIFY, OFF_CENTRE, STEEP
 

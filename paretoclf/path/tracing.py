@@ -6,15 +6,11 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from paretoclf.errors import InputError
+from paretoclf.path.cost import CostProblem, Path, trace_costs
 from paretoclf.path.declared import path_problem
-from paretoclf.path.lines import CostProblem, trace_costs
-from paretoclf.path.margin_path import MarginPath
-from paretoclf.path.margins import MarginProblem, trace_margins
-from paretoclf.path.nu import NuProblem, trace_hulls, trace_nu
-from paretoclf.path.nu_path import NuPath
-from paretoclf.path.quantile import QuantileProblem, trace_quantile
-from paretoclf.path.quantile_path import QuantilePath
-from paretoclf.path.result import Path
+from paretoclf.path.margins import MarginPath, MarginProblem, trace_margins
+from paretoclf.path.nu import NuPath, NuProblem, trace_hulls, trace_nu
+from paretoclf.path.quantile import QuantilePath, QuantileProblem, trace_quantile
 from paretoclf.progress import logger
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from paretoclf.checks import Array, Index, Mask, check_labels, keep
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
-from paretoclf.path.polygon import borders, centroid
+from paretoclf.path.plane.polygon import borders, centroid
 
 _SAME = 1e-11  # a score below this share of its terms, on a whole line, is zero there: two lines are one
 _BLOCK = 1 << 22  # scores worked on at once

@@ -19,8 +19,8 @@ from joblib import Parallel, delayed
 from paretoclf.checks import Array, Index
 from paretoclf.cross_validation import Rows
 from paretoclf.gram import Gram
-from paretoclf.path.plane import CostPlane, plane
-from paretoclf.path.polygon import borders
+from paretoclf.path.plane.map import CostPlane, plane
+from paretoclf.path.plane.polygon import borders
 from paretoclf.progress import counted
 from paretoclf.tuning.criteria import Criterion
 from paretoclf.tuning.error_arrays import CrossValidation

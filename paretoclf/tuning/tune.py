@@ -18,7 +18,7 @@ from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import RBF, Precomputed, as_kernel
 from paretoclf.nu import to_asymmetry
-from paretoclf.path.lines import trace_costs
+from paretoclf.path.cost import trace_costs
 from paretoclf.path.nu_grid import nu_grid
 from paretoclf.samples import check_samples
 from paretoclf.solution import Solution

@@ -9,10 +9,10 @@ import numpy as np
 import piqp
 import scipy.sparse as sp
 
-from paretoclf.path.core_tracker import CoreTracker
 from paretoclf.path.forms import FeatureForm, GramForm
 from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
+from paretoclf.path.tracker import CoreTracker
 
 FORMS = ("gram", "dense", "sparse")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paretoclf.path.core_tracker import CoreTracker
 from paretoclf.path.forms import GramForm
 from paretoclf.path.sets import LEFT, MARGIN
+from paretoclf.path.tracker import CoreTracker
 from tests.oracles.box_problems import FORMS, Problem, line, ray, trace
 
 TIMES = np.linspace(0.017, 0.983, 11)

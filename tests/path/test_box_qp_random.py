@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from paretoclf.path.core_tracker import CoreTracker
 from paretoclf.path.sets import LEFT, RIGHT
+from paretoclf.path.tracker import CoreTracker
 from tests.oracles.box_problems import FORMS, Problem, line, ray, trace
 
 TIMES = np.linspace(0.017, 0.983, 7)

@@ -14,8 +14,8 @@ from sklearn.svm import NuSVC
 import paretoclf as pc
 from paretoclf.path import nu as nu_module
 from paretoclf.path import nu_grid as nu_grid_module
-from paretoclf.path.core_tracker import CoreTracker
 from paretoclf.path.nu import trace_hulls, trace_nu
+from paretoclf.path.tracker import CoreTracker
 from paretoclf.plotting import NuGridDisplay
 from tests.oracles.box_problems import careful_steps
 from tests.oracles.families import FAMILIES

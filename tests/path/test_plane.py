@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 import paretoclf as pc
-from paretoclf.path.critical import Bases, Sets
-from paretoclf.path.exploration import Exploration
+from paretoclf.path.plane.explore import Exploration
+from paretoclf.path.plane.region import Bases, Sets
 from tests.benchmarks import plane as benchmark
 from tests.oracles.exact import fractions, integer_kernel
 from tests.oracles.exact_enumeration import inverse

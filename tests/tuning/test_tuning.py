@@ -13,7 +13,7 @@ from paretoclf.cross_validation import folds_of
 from paretoclf.errors import BandwidthWarning, InputError
 from paretoclf.gram import Gram
 from paretoclf.nu import to_asymmetry
-from paretoclf.path.plane import plane
+from paretoclf.path.plane.map import plane
 from paretoclf.tuning import smooth
 from paretoclf.tuning.bandwidths import Distances, judge_bandwidths
 from paretoclf.tuning.cost_plane import SamplesCosts, counts_at, plane_errors

@@ -30,7 +30,7 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.gram import Gram
 from paretoclf.path.engines import add_product
-from paretoclf.path.polygon import area, centroid, cut, onto_axes, without_short_edges
+from paretoclf.path.plane.polygon import area, centroid, cut, onto_axes, without_short_edges
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.tolerances import PLANE_PIVOT, PLANE_ROUNDING, PLANE_SLIVER, PLANE_ZERO, REFINED, UNREFINED
 

@@ -22,14 +22,14 @@ from paretoclf.checks import Array, Index, check_one
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.path.critical import Bases, Region, Sets
+from paretoclf.path.cost import CostProblem, trace_costs
 from paretoclf.path.declared import path_problem
-from paretoclf.path.exploration import Exploration
-from paretoclf.path.lines import CostProblem, trace_costs
-from paretoclf.path.polygon import area, borders, rectangle
+from paretoclf.path.plane.explore import Exploration
+from paretoclf.path.plane.polygon import area, borders, rectangle
+from paretoclf.path.plane.region import Bases, Region, Sets
+from paretoclf.path.plane.stored import pack
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write_arrays
-from paretoclf.path.stored_regions import pack
 from paretoclf.progress import logger, shows_progress
 from paretoclf.proof.regions import Corners, RegionsProof, blocks, prove_regions
 from paretoclf.solution import Classifier, Solution, make_solution

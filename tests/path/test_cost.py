@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 import paretoclf as pc
 from paretoclf.errors import InputError
-from paretoclf.path.core_tracker import CoreTracker
+from paretoclf.path.tracker import CoreTracker
 from tests.oracles.box_problems import careful_steps
 
 KERNELS = pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])

@@ -11,7 +11,7 @@ import numpy as np
 from paretoclf.checks import Index
 from paretoclf.errors import InputError
 from paretoclf.path.consistent import finite, whole
-from paretoclf.path.critical import Facet, Region
+from paretoclf.path.plane.region import Facet, Region
 from paretoclf.path.sets import MARGIN, RIGHT
 
 _NO_FACET = (-1, -1)  # an edge on the border of the map

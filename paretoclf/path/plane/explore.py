@@ -14,12 +14,12 @@ from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import DegeneratePathError
 from paretoclf.gram import Gram
-from paretoclf.path.build import Leg, assemble
-from paretoclf.path.critical import Bases, Region, Sets
+from paretoclf.path.cost import Path
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.forms import FeatureForm, GramForm
-from paretoclf.path.polygon import HalfPlane, Point, borders, share_inside
-from paretoclf.path.result import Path
+from paretoclf.path.journey import Leg, assemble
+from paretoclf.path.plane.polygon import HalfPlane, Point, borders, share_inside
+from paretoclf.path.plane.region import Bases, Region, Sets
 from paretoclf.path.segments import Line
 
 _NEARER = (0.5, 0.05, 5e-3, 5e-5, 5e-7)  # shares of the piece across a facet at which its optimum is chosen

@@ -1,0 +1,1 @@
+"""The map of the cost plane: every optimal classifier of a rectangle of costs."""
