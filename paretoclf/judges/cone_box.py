@@ -188,10 +188,10 @@ def _of_objective(curvature: Array, q: Array, ceiling: float, lower: Array, uppe
     """Each term ``c x^2 / 2 + q x`` is at most the ceiling less what the others are at least."""
     bent = curvature > 0
     c = np.where(bent, curvature, 1.0)
-    with np.errstate(invalid="ignore"):
-        line = np.where(q == 0, 0.0, np.where(q > 0, q * lower, q * upper))
     nearest = np.clip(-q / c, lower, upper)
-    least = np.where(bent, 0.5 * c * nearest**2 + q * nearest, line)
+    with np.errstate(invalid="ignore", over="ignore"):  # a term beyond all doubles counts as one without a bound
+        line = np.where(q == 0, 0.0, np.where(q > 0, q * lower, q * upper))
+        least = np.where(bent, 0.5 * c * nearest**2 + q * nearest, line)
     infinite = ~np.isfinite(least)
     if infinite.sum() > 1:
         return lower, upper
