@@ -31,6 +31,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import paretoclf as pc
 from paretoclf.plotting import RocDisplay
+from paretoclf.plotting.base import NEGATIVE, POSITIVE
 from paretoclf.roc import roc_of_path
 
 N_TRAIN, N_FOLDS = 100, 5
@@ -217,8 +218,8 @@ def delta_figure(name: str, found: Study, file: Path) -> None:
         # A point holds from its own Delta down to that of the next one; before the first nobody is called positive.
         steps = np.concatenate([[FAR], delta, [-FAR]])
         for side, values, none, every, color in (
-            ("sensitivity", curve.tpr, 0.0, 1.0, "#0072B2"),
-            ("specificity", 1 - curve.fpr, 1.0, 0.0, "#D55E00"),
+            ("sensitivity", curve.tpr, 0.0, 1.0, POSITIVE),
+            ("specificity", 1 - curve.fpr, 1.0, 0.0, NEGATIVE),
         ):
             rates = np.concatenate([[none], values[finite], [every]])
             ax.plot(steps, rates, drawstyle="steps-post", color=color, linewidth=width, label=f"{side}, {part}")
