@@ -21,7 +21,7 @@ from paretoclf.empirical.nested import ByValidation, NestedRoc, nested_rocs
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.kernels import Precomputed
-from paretoclf.path.cost import CostProblem, Path, trace_costs
+from paretoclf.path.cost import CostProblem, CostSamples, Path, trace_costs
 from paretoclf.path.declared import path_problem
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.error_curve import ErrorCurve
@@ -32,15 +32,6 @@ from paretoclf.samples import check_samples
 from paretoclf.solve.sweep import sweep
 
 Rows = npt.NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class _Problem:
-    """The training part of a fold."""
-
-    gram: Gram
-    y: Array
-    sample_weight: Array
 
 
 def cross_validated_errors(
@@ -416,7 +407,7 @@ class Samples:
             X = fitted.transform(X)
         rank = None if self.rank is None else min(self.rank, train.size)
         gram = Gram(X, self.kernel, rank, free_origin=True)
-        return TrainingPart(_Problem(gram, self.y[train], self.sample_weight[train]), train, self, fitted)
+        return TrainingPart(CostSamples(gram, self.y[train], self.sample_weight[train]), train, self, fitted)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -14,30 +14,22 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from paretoclf.checks import Array, Index, check_positive_number
 from paretoclf.classifiers import Rule
 from paretoclf.errors import InputError
-from paretoclf.gram import Gram
 from paretoclf.kernels import RBF, Kernel
+from paretoclf.path.cost import CostSamples
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What an estimator was given, as the 2C-SVM of paths: labels -1 and +1, positive weights.
+class Problem(CostSamples):
+    """What an estimator was given: the samples whose weight is not 0, as the 2C-SVM of paths.
 
     Attributes
     ----------
-    gram : Gram
-        Kernel values of the samples whose weight is not 0.
-    y, sample_weight : array of shape (n,)
     rows : int array of shape (n,)
         Which samples these are of those that were given.
     labels : array
         Labels -1 and +1 of all that were given.
     """
 
-    path_problem: ClassVar[str] = "costs"
-
-    gram: Gram
-    y: Array = field(repr=False)
-    sample_weight: Array = field(repr=False)
     rows: Index = field(repr=False)
     labels: Array = field(repr=False)
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -67,6 +67,25 @@ class CostProblem(Protocol):
     def sample_weight(self) -> Array:
         """Weights of the samples' costs."""
         ...
+
+
+@dataclass(frozen=True)
+class CostSamples:
+    """A 2C-SVM without a formulation: the samples of a fold, of an estimator, all that a path needs.
+
+    Attributes
+    ----------
+    gram : Gram
+        Kernel values.
+    y, sample_weight : array of shape (n,)
+        Labels -1 and +1; weights of the samples' costs.
+    """
+
+    path_problem: ClassVar[str] = "costs"
+
+    gram: Gram
+    y: Array = field(repr=False)
+    sample_weight: Array = field(repr=False)
 
 
 def trace_costs(

@@ -25,7 +25,7 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.evidence import Deferred, Judged
 from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
-from paretoclf.path.cost import Path, trace_costs
+from paretoclf.path.cost import CostSamples, Path, trace_costs
 from paretoclf.path.pieces import OnPieces, Pieces, prove
 from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
@@ -66,15 +66,6 @@ class MarginProblem(Protocol):
     def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
         """Parameters as floats; raises where the classes must be separable and are not."""
         ...
-
-
-@dataclass(frozen=True)
-class _Problem:
-    """A 2C-SVM."""
-
-    gram: Gram
-    y: Array
-    sample_weight: Array
 
 
 def trace_margins(
@@ -196,7 +187,7 @@ def _slope(gram: Gram, ray: Path) -> Array | None:
 
 def _hard_margin(gram: Gram, y: Array, engine: str | None, max_events: int | None, progress: bool | None) -> Path:
     """The balanced ray up to where no multiplier is at its cap."""
-    svm, plus, minus = _Problem(gram, y, np.ones(y.size)), int((y > 0).sum()), int((y < 0).sum())
+    svm, plus, minus = CostSamples(gram, y, np.ones(y.size)), int((y > 0).sum()), int((y < 0).sum())
     means = y / np.where(y > 0, plus, minus)
     apart = float(means @ gram.matvec(means))  # squared distance of the class means, at least that of the hulls
     total = _FURTHER * 2.0 / max(apart, np.finfo(float).tiny)  # sum of a class's multipliers at the margin: 2 / dist^2

@@ -31,7 +31,7 @@ class Bare(pc.Formulation):
 class Nameless(pc.SampleFormulation):
     """Samples, but nothing is called w."""
 
-    domain = {"r": pc.POSITIVE}  # noqa: RUF012
+    domain = {"r": pc.POSITIVE}  # noqa: RUF012  # what a user writes
 
     @cached_property
     def primal(self):
@@ -51,7 +51,7 @@ class Own(Nameless):
 class Columns(pc.SampleFormulation):
     """A slope that is a column, and an intercept of one entry."""
 
-    domain = {"r": pc.POSITIVE}  # noqa: RUF012
+    domain = {"r": pc.POSITIVE}  # noqa: RUF012  # what a user writes
 
     @cached_property
     def primal(self):
@@ -197,7 +197,7 @@ def test_every_public_function_that_takes_a_formulation_is_walked():
 
 def written(primal=None, domain=None, **methods):
     """A formulation as a user may get it wrong."""
-    default = lambda self: cp.Problem(  # noqa: E731
+    default = lambda self: cp.Problem(  # noqa: E731  # a method in one line
         cp.Minimize(cp.sum_squares(cp.Variable(2, name="w")) + self.parameters["r"])
     )
     made = {"domain": {"r": pc.POSITIVE} if domain is None else domain, "primal": property(primal or default)}
