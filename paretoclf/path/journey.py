@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from paretoclf.checks import Array, Index, Mask
+from paretoclf.checks import Array, Mask
 from paretoclf.path.engines import Tracker
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.segments import Line, Log
@@ -145,39 +145,35 @@ def _rounded(log: Log, legs: list[Leg]) -> tuple[Log, Array]:
     Next to t = 1 few digits are left of 1 - t, and so of the costs that vanish there.
     """
     # The value is continuous in t, and what it begins with is better known than what it ends with.
-    value = np.column_stack([log.value[:, 0], np.append(log.value[1:, 0], log.value[-1:].sum(axis=1)), log.value[:, 2]])
+    value = log.value.copy()
+    value[:-1, 1], value[-1:, 1] = log.value[1:, 0], log.value[-1:].sum(axis=1)
     short = [x for x in legs if abs(x.t_to - x.t_from) <= FEW_DIGITS * np.spacing(max(x.t_to, x.t_from))]
     if not short:
         return log, value
-    a, eta, w = (x.copy() for x in (log.a, log.eta, log.w))
+    a0, a1, eta, w = (x.copy() for x in (log.a0, log.a1, log.eta, log.w))
     for leg in short:
         j, u = slice(leg.first, leg.last), log.t[:, leg.first : leg.last]
         off = ((leg.t(u) - leg.t_from) / (leg.t_to - leg.t_from) - u) / (u[1] - u[0])  # in shares of the segments
         entries = slice(int(log.ptr[leg.first]), int(log.ptr[leg.last]))
-        a[:, entries] += np.repeat(off, np.diff(log.ptr)[j], axis=1) * (log.a[1, entries] - log.a[0, entries])
+        for a, by in zip((a0, a1), off, strict=True):
+            a[entries] += np.repeat(by, np.diff(log.ptr)[j]) * (log.a1[entries] - log.a0[entries])
         for x, as_found in ((eta, log.eta), (w, log.w)):
             x[j] += off.T[:, :, None] * (as_found[j, 1:] - as_found[j, :1])
         start, slope, bend = log.value[j].T
         first, last = (start + f * (slope + f * bend) for f in (off[0], 1.0 + off[1]))
         value[j] = np.stack([first, last, (1.0 + off[1] - off[0]) ** 2 * bend], axis=1)
-    return replace(log, a=a, eta=eta, w=w), value
+    return replace(log, a0=a0, a1=a1, eta=eta, w=w), value
 
 
-def _place(log: Log, value: Array, segments: int, reverse: bool) -> tuple[Index, Index, Array, Array, Array, Array]:
-    """Sizes, members, multipliers, eta, value and w (at both ends) of the segments of a log; backwards if so."""
+def _place(log: Log, value: Array, segments: int, reverse: bool) -> tuple[Any, ...]:
+    """Sizes, members, their multipliers (two arrays), eta, value and w of the segments of a log; backwards if so."""
     ptr, values = log.ptr[: segments + 1], value[:segments]
     sizes, eta, w, last = np.diff(ptr), log.eta[:segments], log.w[:segments], int(ptr[-1])
+    index, a0, a1 = log.index[:last], log.a0[:last], log.a1[:last]
     if not reverse:
-        return sizes, log.index[:last], log.a[:, :last], eta, values, w
+        return sizes, index, a0, a1, eta, values, w
     back = slice(None, None, -1)  # of a segment the members come in another order, which says nothing
-    return (
-        sizes[back],
-        log.index[:last][back],
-        log.a[1::-1, :last][:, back],
-        eta[back, back],
-        values[back][:, [1, 0, 2]],
-        w[back, back],
-    )
+    return sizes[back], index[back], a1[back], a0[back], eta[back, back], values[back][:, [1, 0, 2]], w[back, back]
 
 
 def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean: Array | None, linear: bool) -> Pieces:
@@ -199,12 +195,11 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     s = ahead + behind
     traced = ((*_rounded(other, backward), behind, True), (*_rounded(log, forward), ahead, False))
     parts = [_place(x, values, k, reverse) for x, values, k, reverse in traced if k]
-    size, index, a, eta, value, slopes = (
-        both[0] if len(both) == 1 else np.concatenate(both, axis=1 if x == 2 else 0)
-        for x, both in enumerate(zip(*parts, strict=True))
+    size, index, a0, a1, eta, value, slopes = (
+        both[0] if len(both) == 1 else np.concatenate(both) for both in zip(*parts, strict=True)
     )
     ptr = np.concatenate([[0], np.cumsum(size)])
-    b = np.moveaxis(eta, 2, 0).swapaxes(1, 2) if log.eta.shape[2] else np.zeros((1, 2, s))
+    b = eta.T if log.eta.shape[2] else np.zeros((1, 2, s))
     w = np.concatenate([slopes[:, 0], slopes[-1:, 1]])
     t0, t1 = np.empty((2, s))
     for x, legs, reverse, part in ((other, backward, True, slice(0, behind)), (log, forward, False, slice(behind, s))):
@@ -223,7 +218,8 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     if not keep.all():  # so short that both ends are one number in the parameter of the path
         kept = np.repeat(keep, size)
         changes[0] = np.concatenate([[0], np.cumsum(keep)])[np.minimum(changes[0], s)]
-        t0, t1, index, a, b, value = t0[keep], t1[keep], index[kept], a[:, kept], b[:, :, keep], value[keep]
+        t0, t1, b, value = t0[keep], t1[keep], b[:, :, keep], value[keep]
+        index, a0, a1 = index[kept], a0[kept], a1[kept]
         ptr, w = np.concatenate([[0], np.cumsum(size[keep])]), w[np.append(keep, True)]
     first = changes[0] == 0
     state[changes[1, first]] = changes[2, first]
@@ -240,8 +236,8 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
         t=np.concatenate([t0[:1], t1]),
         ptr=ptr,
         index=index,
-        a0=a[0],
-        a1=a[1],
+        a0=a0,
+        a1=a1,
         b0=b[0, 0],
         b1=b[0, 1],
         value=value,

@@ -358,4 +358,4 @@ def _read(at: Array, log: Log, first: Array, last: Array, out: Array) -> None:
     entry = np.arange(row.size) + np.repeat(log.ptr[segment] - np.append(0, np.cumsum(sizes[:-1])), sizes)
     t0, t1 = log.t[:, segment]
     share = np.clip((u - t0) / (t1 - t0), 0.0, 1.0)[row]
-    out[row, log.index[entry]] = (1.0 - share) * log.a[0, entry] + share * log.a[1, entry]
+    out[row, log.index[entry]] = (1.0 - share) * log.a0[entry] + share * log.a1[entry]

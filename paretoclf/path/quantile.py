@@ -178,9 +178,9 @@ def _move_to_doubles(log: Log, leg: Leg) -> None:
     length = u[1] - u[0]
     share = np.where(length > 0, exact / ((leg.t_from - leg.t_to) * np.where(length > 0, length, 1.0)), 0.0)
     entries = slice(int(log.ptr[leg.first]), int(log.ptr[leg.last]))
-    log.a[:, entries] += np.repeat(share, np.diff(log.ptr[leg.first : leg.last + 1]), axis=1) * (
-        log.a[1, entries] - log.a[0, entries]
-    )
+    change = log.a1[entries] - log.a0[entries]
+    for a, by in zip((log.a0, log.a1), share, strict=True):
+        a[entries] += np.repeat(by, np.diff(log.ptr[leg.first : leg.last + 1])) * change
     if log.w.shape[2]:
         log.w[part] += share.T[:, :, None] * (log.w[part, 1] - log.w[part, 0])[:, None, :]
 

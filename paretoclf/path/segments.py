@@ -41,8 +41,8 @@ class Log:
         Set of each sample at the beginning.
     t : array of shape (2, s)
         Both ends of each segment.
-    ptr, index, a : arrays of shape (s + 1,), (e,) and (2, e)
-        The margin set of segment j is ``index[ptr[j]:ptr[j + 1]]``, with multipliers ``a`` at both ends.
+    ptr, index, a0, a1 : arrays of shape (s + 1,) and (e,)
+        The margin set of segment j is ``index[ptr[j]:ptr[j + 1]]``, with multipliers ``a0`` and ``a1`` at its two ends.
     eta : array of shape (s, 2, m)
     value : array of shape (s, 3)
         The optimal value is ``v0 + v1 f + v2 f**2`` at the share f of the segment.
@@ -56,7 +56,8 @@ class Log:
     t: Array
     ptr: Index
     index: Index
-    a: Array
+    a0: Array
+    a1: Array
     eta: Array
     value: Array
     w: Array
@@ -75,8 +76,8 @@ class Log:
         """
         first = slice(0, int(self.ptr[1]))
         full = self.t[1, 0] * cap[self.index[first]]
-        self.a[1, first] = np.where(np.abs(self.a[1, first] - full) <= 8 * ROUNDING * full, full, self.a[1, first])
-        self.a[0, first] = 0.0
+        self.a1[first] = np.where(np.abs(self.a1[first] - full) <= 8 * ROUNDING * full, full, self.a1[first])
+        self.a0[first] = 0.0
         self.w[0, 0] = 0.0
         self.value[0, 0] = 0.0
 
@@ -95,6 +96,6 @@ def empty_log(like: Log) -> Log:
     none = np.zeros(0, dtype=np.int64)
     s, m, d = 0, like.eta.shape[2], like.w.shape[2]
     return Log(
-        like.state, np.empty((2, s)), np.zeros(1, dtype=np.int64), none, np.empty((2, 0)), np.empty((s, 2, m)),
-        np.empty((s, 3)), np.empty((s, 2, d)), np.zeros((4, 0), dtype=np.int64),
+        like.state, np.empty((2, s)), np.zeros(1, dtype=np.int64), none, np.empty(0), np.empty(0),
+        np.empty((s, 2, m)), np.empty((s, 3)), np.empty((s, 2, d)), np.zeros((4, 0), dtype=np.int64),
     )  # fmt: skip

@@ -144,13 +144,14 @@ class TextbookTracker:
             moved = np.flatnonzero(s.basis != before)
             changes.append(np.stack([np.full(moved.size, k), moved, before[moved], s.basis[moved]]))
             before = s.basis
-        a = [s.a[:, F] for s, F in zip(found, margins, strict=True)]
+        a = np.concatenate([np.zeros((2, 0)), *(s.a[:, F] for s, F in zip(found, margins, strict=True))], axis=1)
         return Log(
             state=self._before.copy(),
             t=np.array([[s.t0 for s in found], [s.t1 for s in found]]).reshape(2, len(found)),
             ptr=np.concatenate([[0], np.cumsum([F.size for F in margins])]).astype(np.int64),
             index=np.concatenate([np.zeros(0, dtype=np.int64), *margins]),
-            a=np.concatenate([np.zeros((2, 0)), *a], axis=1),
+            a0=a[0],
+            a1=a[1],
             eta=np.array([s.eta for s in found]).reshape(len(found), 2, self.m),
             value=np.array([self._value(*s.a) for s in found]).reshape(len(found), 3),
             w=np.array([s.a @ self._Z for s in found]).reshape(len(found), 2, self._Z.shape[1]),

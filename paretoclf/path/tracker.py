@@ -135,7 +135,6 @@ class CoreTracker:
             step cannot be told with confidence.
         """
         limit = 200 * self.n + 10_000 if max_events is None else max_events
-        self._log = None
         while True:
             try:
                 stop = self._core.run(limit, _TURN)
@@ -185,20 +184,20 @@ class CoreTracker:
     # ---- what was found ----
 
     def record_from_here(self, keep: bool = True) -> None:
-        """Begin a new log (or none); what was recorded before belongs to whoever took it."""
+        """Begin a new log, which ends when it is asked for; or none."""
         self._core.record(keep, self.Q.stored_width)
         self._log = None
 
     @property
     def segments(self) -> int:
         """How many segments the log holds."""
-        return int(self._core.segments)
+        return int(self._core.segments) if self._log is None else self._log.segments
 
     @property
     def log(self) -> Log:
         """What was found since the last `record_from_here`."""
         if self._log is None:
-            self._log = Log(**self._core.log)
+            self._log = Log(**self._core.take_log())
         return self._log
 
 

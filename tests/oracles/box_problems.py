@@ -136,7 +136,7 @@ class Traced:
                 state[sample] = new
         a = np.where(state == LEFT, cap, 0.0)
         part = slice(log.ptr[s], log.ptr[s + 1])
-        a[log.index[part]] = (1 - share) * log.a[0, part] + share * log.a[1, part]
+        a[log.index[part]] = (1 - share) * log.a0[part] + share * log.a1[part]
         eta = (1 - share) * log.eta[s, 0] + share * log.eta[s, 1]
         return a, eta, float(log.value[s] @ share ** np.arange(3))
 

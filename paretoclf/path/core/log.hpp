@@ -22,7 +22,7 @@ struct Log {
     std::vector<double> eta, value, w;    // (s, 2, m); (s, 3): v0 + v1 f + v2 f^2 at the share f; (s, 2, width)
     std::vector<Change> changes;
 
-    void clear() {  // the memory is kept for the next line
+    void clear() {
         first.clear(), last.clear(), ptr.assign(1, 0), index.clear(), a_first.clear(), a_last.clear();
         eta.clear(), value.clear(), w.clear(), changes.clear();
     }

@@ -62,31 +62,27 @@ static void check_members(const Tracker<Form> &T, const States &state, const Int
     if (!fits) throw std::invalid_argument("one set per sample, and members of the margin set from 0 to n - 1");
 }
 
+// What was recorded is given away, its memory and all, and recording ends.
 template <class Form>
-static nb::dict log_of(const Tracker<Form> &T) {
-    const Log &log = T.B.log;
-    size_t s = log.first.size(), e = log.index.size(), c = log.changes.size(), m = T.problem.m;
-    auto both = [](const Vector &x, const Vector &y) {
-        Vector out;
-        out.reserve(x.size() + y.size());
-        out.insert(out.end(), x.begin(), x.end()), out.insert(out.end(), y.begin(), y.end());
-        return out;
-    };
-    Vector t = both(log.first, log.last), a = both(log.a_first, log.a_last);
+static nb::dict take_log(Tracker<Form> &T) {
+    Log log = std::exchange(T.B.log, Log());
+    size_t s = log.first.size(), c = log.changes.size(), m = T.problem.m;
+    Vector t = std::move(log.first);
+    t.insert(t.end(), log.last.begin(), log.last.end());
     std::vector<int64_t> changes(4 * c);
     for (size_t j = 0; j < c; j++) {
         const Change &x = log.changes[j];
         changes[j] = x.segment, changes[c + j] = x.sample, changes[2 * c + j] = x.old, changes[3 * c + j] = x.now;
     }
     nb::dict out;
-    out["state"] = array(log.state);
+    out["state"] = array(std::move(log.state));
     out["t"] = array<double>(std::move(t), {2, s});
-    out["ptr"] = array(log.ptr);
-    out["index"] = array(log.index);
-    out["a"] = array<double>(std::move(a), {2, e});
-    out["eta"] = array<double>(log.eta, {s, 2, m});
-    out["value"] = array<double>(log.value, {s, 3});
-    out["w"] = array<double>(log.w, {s, 2, size_t(log.width)});
+    out["ptr"] = array(std::move(log.ptr));
+    out["index"] = array(std::move(log.index));
+    out["a0"] = array(std::move(log.a_first)), out["a1"] = array(std::move(log.a_last));
+    out["eta"] = array<double>(std::move(log.eta), {s, 2, m});
+    out["value"] = array<double>(std::move(log.value), {s, 3});
+    out["w"] = array<double>(std::move(log.w), {s, 2, size_t(log.width)});
     out["changes"] = array<int64_t>(std::move(changes), {4, c});
     return out;
 }
@@ -158,7 +154,7 @@ static nb::class_<Tracker<Form>> tracker(nb::module_ &module, const char *name) 
                 self.B.log.keep = keep, self.B.log.width = width, self.B.log.state = self.B.state;
             },
             "keep"_a, "width"_a)
-        .def_prop_ro("log", &log_of<Form>)
+        .def("take_log", &take_log<Form>)
         .def("save", [](const T &self) { return std::make_unique<Sets>(self.B); })
         .def("load", [](T &self, const Sets &saved) { static_cast<Sets &>(self.B) = saved, self.B.precise.reset(); })
         .def_prop_ro("state", [](const T &self) { return array(self.B.state); })
