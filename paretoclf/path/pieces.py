@@ -429,6 +429,11 @@ def settle_values(path: OnPieces) -> None:
     path.__dict__["proof"] = replace(proof, residuals={**proof.residuals, "value": off})
 
 
+_REMEDY = "Standardise the features, or use a slightly different line."
+_NEAR_ONE = 1e-6  # so many digits less are left of 1 - t, to which costs that vanish at t = 1 are proportional
+_OTHER_WAY = "Trace the line from its other end: what vanishes at t = 0 loses no digits."
+
+
 def check_certificates(path: OnPieces) -> None:
     """DegeneratePathError unless the whole line is proved, with the values that the path stores."""
     failed = path.proof.failures(CERTIFY)
@@ -442,7 +447,7 @@ def check_certificates(path: OnPieces) -> None:
         t=t,
         costs="" if costs is None else str(costs),
         n_margin=int(path.basis(t)[1].size),
-        remedy="Standardise the features, or use a slightly different line.",
+        remedy=_OTHER_WAY if 1.0 - worst.interval[1] < _NEAR_ONE and not path.caps(1.0).all() else _REMEDY,
         parameter=path.parameter,
     )
 

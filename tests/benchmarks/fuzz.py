@@ -72,6 +72,11 @@ def objection(path: Any, whole: Any) -> str:
     if whole is not None:
         Z = np.array([[int(v) for v in row] for row in whole], dtype=object)
         first, last = (fractions(path.caps(t)) for t in (0.0, 1.0))
+        plus = path.y > 0
+        for caps in (first, last):  # costs of 10 and 10/3 are meant to balance, as they do up to their rounding
+            of_plus, of_minus = sum(caps[plus]), sum(caps[~plus])
+            if abs(of_plus - of_minus) <= 1e-12 * (of_plus + of_minus) and of_minus:
+                caps[~plus] *= of_plus / of_minus
         said = objections(path, criss_cross(Z @ Z.T, path.y, first, last - first))
         return said[0] if said else ""
     for t in (0.0, 0.5 * float(path.breakpoints[:2].sum()), 0.5, 0.9):

@@ -171,6 +171,26 @@ def test_identical_samples_need_only_an_intercept():
         np.testing.assert_allclose(path.slope(t), 0.0, atol=1e-12)
 
 
+def test_kernel_values_of_almost_nothing():
+    """Samples that nothing but 1e-42 tells apart, next to the origin: less than is left of terms that cancel."""
+    K = np.eye(8)
+    K[1, 7] = K[7, 1] = 6.65e-42
+    y = np.where(np.isin(np.arange(8), [1, 3, 7]), 1.0, -1.0)
+    path = pc.trace(pc.TwoCSVM(K, y, "precomputed"), (0.0, 0.0), (0.3, 3.0))
+    assert path.proof.passes(1e-12)
+    dual, primal = path.certificate(0.7, exact=True).bounds
+    assert dual <= primal <= (1 + 1e-12) * dual
+
+
+def test_breakpoints_next_to_a_vanishing_end_are_refused_with_a_remedy():
+    """At squared distances of 1e12 the last breakpoints have 1 - t of 1e-13: three digits are left of the costs."""
+    X = [[0.0, 5e5, -5e5], [-1.1e6, 4e5, 1.3e6], [-4e5, -2.2e6, 5e5]]
+    svm = pc.TwoCSVM(X, [-1, 1, -1])
+    with pytest.raises(pc.DegeneratePathError, match="from its other end"):
+        pc.trace(svm, (2.0, 1.0), (0.0, 0.0))
+    assert pc.trace(svm, (0.0, 0.0), (2.0, 1.0)).proof.passes(1e-12)
+
+
 # ---- real data ---------------------------------------------------------------------------------------------------
 
 

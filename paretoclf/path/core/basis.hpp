@@ -84,6 +84,7 @@ struct Problem {
 struct Candidate {
     Vector column, row, u;
     double pivot = 0;
+    int refined = -1;  // the sample, if it is that of `sharp_candidate` on this basis
 };
 
 // What can be saved and come back to. Margin sets are kept such that the bordered system is nonsingular.
@@ -114,7 +115,7 @@ struct Basis : Sets {
     // Take over sets outside the margin set; the margin set is empty then.
     void start(std::vector<int8_t> sets) {
         state = std::move(sets);
-        F.clear(), factor.clear(), precise.reset();
+        F.clear(), factor.clear(), changed();
         std::fill(targets.begin(), targets.end(), 0.0);
         base[0].clear();  // the sums belong to no bases
     }
@@ -142,6 +143,7 @@ struct Basis : Sets {
 
     bool factored() {  // the whole margin set at once
         Vector column(F.size());
+        changed();
         return factor.whole(size(), [&](int i, double *out) {
             Indices before(F.begin(), F.begin() + i + 1);
             problem.Q.column(before, F[i], zero_.data(), out);
@@ -164,8 +166,9 @@ struct Basis : Sets {
     }
 
     const Candidate &candidate(int i) {
-        auto &[column, row, u, pivot] = candidate_;
+        auto &[column, row, u, pivot, refined] = candidate_;
         size_t k = F.size();
+        refined = -1;
         column.resize(k), row.resize(k), u.resize(k);
         problem.Q.column(F, i, zero_.data(), column.data());
         for (size_t j = 0; j < k; j++) row[j] = column[j] + problem.shifted(i, F[j]);
@@ -177,10 +180,13 @@ struct Basis : Sets {
     }
     // The same where the pivot is all cancellation: refined.
     const Candidate &sharp_candidate(int i) {
+        if (candidate_.refined == i) return candidate_;  // the ratio test asked for it, and now the exchange does
         candidate(i);
-        if (candidate_.pivot >= SHARPEN * problem.diagonal(i)) return candidate_;
-        if constexpr (Form::has_features) by_residual_vector(i);
-        else by_residuals(i);
+        if (candidate_.pivot < SHARPEN * problem.diagonal(i)) {
+            if constexpr (Form::has_features) by_residual_vector(i);
+            else by_residuals(i);
+        }
+        candidate_.refined = i;
         return candidate_;
     }
     // Squared pivot below which a sample counts as dependent on the margin set.
@@ -193,7 +199,7 @@ struct Basis : Sets {
     // ---- exchanges of the sets ----
 
     void append(int i, const Vector &row, double pivot) {
-        factor.append(row.data(), pivot), precise.reset();
+        factor.append(row.data(), pivot), changed();
         if (state[i] == LEFT) cap_changes(i, -1.0);
         mark(i, MARGIN);
         F.push_back(i);
@@ -201,7 +207,7 @@ struct Basis : Sets {
     void drop(int r, Set to) {
         int i = F[r];
         targets[i] = 0.0;
-        factor.remove(r), precise.reset();
+        factor.remove(r), changed();
         F.erase(F.begin() + r);
         mark(i, to);
         if (to == LEFT) cap_changes(i, 1.0);
@@ -219,6 +225,7 @@ struct Basis : Sets {
         return true;
     }
     double *zero() { return zero_.data(); }
+    void changed() { precise.reset(), candidate_.refined = -1; }  // the margin set, or its factor
 
   private:
     void mark(int i, Set now) { log.mark(i, Set(state[i]), now), state[i] = now; }
@@ -236,17 +243,14 @@ struct Basis : Sets {
     }
     // A kernel: solve again for what is left, and take the pivot from the refined combination.
     void by_residuals(int i) {
-        auto &[column, row, u, pivot] = candidate_;
+        auto &[column, row, u, pivot, refined] = candidate_;
         size_t k = F.size();
-        Vector left(k), rest(problem.m);
+        Vector left(k), rest(problem.m), own(k * k);
+        for (size_t j = 0; j < k; j++) problem.Q.column(F, F[j], zero_.data(), &own[j * k]);
         for (int pass = 0; pass < 3; pass++) {
             Pair r;
             r.hi = column, r.lo.assign(k, 0.0);
-            Vector q(k);
-            for (size_t j = 0; j < k; j++) {
-                problem.Q.column(F, F[j], zero_.data(), q.data());
-                accumulate(r.hi.data(), r.lo.data(), q.data(), -u[j], 0.0, int(k));
-            }
+            for (size_t j = 0; j < k; j++) accumulate(r.hi.data(), r.lo.data(), &own[j * k], -u[j], 0.0, int(k));
             for (int g = 0; g < problem.m; g++) rest[g] = problem.group[i] == g ? problem.kappa[i] : 0.0;
             for (size_t j = 0; j < k; j++)
                 if (problem.group[F[j]] >= 0) rest[problem.group[F[j]]] -= problem.kappa[F[j]] * u[j];
@@ -265,7 +269,7 @@ struct Basis : Sets {
     // accurate relative to the features, not to their squares.
     void by_residual_vector(int i) {
         if constexpr (Form::has_features) {
-            auto &[column, row, u, pivot] = candidate_;
+            auto &[column, row, u, pivot, refined] = candidate_;
             size_t k = F.size();
             Vector z(problem.Q.features(), 0.0), extra(problem.m, 0.0), r(k);
             problem.Q.add_sample(i, 1.0, z.data());

@@ -156,7 +156,7 @@ static nb::class_<Tracker<Form>> tracker(nb::module_ &module, const char *name) 
             "keep"_a, "width"_a)
         .def("take_log", &take_log<Form>)
         .def("save", [](const T &self) { return std::make_unique<Sets>(self.B); })
-        .def("load", [](T &self, const Sets &saved) { static_cast<Sets &>(self.B) = saved, self.B.precise.reset(); })
+        .def("load", [](T &self, const Sets &saved) { static_cast<Sets &>(self.B) = saved, self.B.changed(); })
         .def_prop_ro("state", [](const T &self) { return array(self.B.state); })
         .def_prop_ro("margin",
                      [](const T &self) { return array(std::vector<int64_t>(self.B.F.begin(), self.B.F.end())); })

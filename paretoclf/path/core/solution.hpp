@@ -116,11 +116,14 @@ class Solution<Form, Twice> {
         value = rounded(x), rate = rounded(dx);
     }
 
-    // How far the solution is from its own sets, beyond rounding, in units of cap and margin.
+    // How far the solution is from its own sets, beyond rounding, in units of cap and margin. Next to t = 0 caps may be
+    // smaller than what twice the precision leaves of p and eta, whose difference the multipliers make up for.
     double violation(const Basis<Form> &B) const {
         double worst = 0.0;
         for (int j = 0; j < B.size(); j++) {
-            double x = a[0].hi[j], top = cap[B.F[j]], out = std::max(-x, x - top);
+            int i = B.F[j];
+            double x = a[0].hi[j], top = cap[i], left = std::abs(B.problem.p[i]) + std::abs(of_each(B, i, 0));
+            double out = std::max(-x, x - top) - LEFT_OF_TERMS * left / B.problem.diagonal(i);
             if (top > 0.0) worst = worse(worst, out / top);
         }
         for (int i = 0; i < B.problem.n; i++) {

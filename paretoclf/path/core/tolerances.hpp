@@ -27,7 +27,9 @@ constexpr double MARGIN_NOISE = 1e-11;
 constexpr double VALUE_ERROR = 1e-10;
 // A recomputed solution outside its sets by more than this is a numerical failure, never a tie.
 constexpr double INFEASIBLE = 1e-6;
-// The same, where shifted targets of the margin set are put back at the beginning of a line.
+// What twice the precision leaves of terms that cancel, relative to them: 1e-32 a sum, and a hundred sums.
+constexpr double LEFT_OF_TERMS = 1e-30;
+// The same as INFEASIBLE, where shifted targets of the margin set are put back at the beginning of a line.
 constexpr double SETTLED = 1e-10;
 // Where a line is left once w = 0, every margin is reached there at once: what is this close to it happens there.
 constexpr double END_TIE = 1e-9;
