@@ -33,20 +33,24 @@ def balanced_units(y: Array, caps: Array) -> Array:
     >>> balanced_units(np.array([1.0, 1.0, -1.0]), np.array([4.0, 1.0, 2.0]))
     array([2., 1., 2.])
     """
-    unit = np.empty_like(caps)
-    for side in (y > 0, y < 0):
-        unit[side] = np.minimum(caps[side], caps[~side].sum(axis=0))
-    return _positive(unit, unit.max(axis=0), caps)
+    positive = y > 0
+    of_positives, of_negatives = caps[positive].sum(axis=0), caps[~positive].sum(axis=0)
+    others = np.where(positive if caps.ndim == 1 else positive[:, None], of_negatives, of_positives)
+    return _positive(np.minimum(caps, others, out=np.empty_like(caps)), caps)
 
 
 def box_units(caps: Array) -> Array:
     """Unit of each multiplier without a balance: its cap, or the largest one where that is 0; caps (n,) or (n, k)."""
-    return _positive(caps, caps.max(axis=0), caps)
+    return _positive(caps, caps)
 
 
-def _positive(unit: Array, most: Array, caps: Array) -> Array:
+def _positive(unit: Array, caps: Array) -> Array:
+    fine = unit > 0
+    if fine.all():
+        return unit
+    most = unit.max(axis=0)
     most = np.where(most > 0, most, np.maximum(caps.max(axis=0), np.finfo(float).tiny))
-    return np.where(unit > 0, unit, most)
+    return np.where(fine, unit, most)
 
 
 def largest_sum(y: Array, caps: Array) -> Array:
