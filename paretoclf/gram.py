@@ -17,7 +17,18 @@ from paretoclf.errors import InputError
 from paretoclf.kernels import Function, Kernel, Linear, Precomputed, as_kernel
 from paretoclf.low_rank import Approximation, Factorised, check_low_rank, pivoted_cholesky
 from paretoclf.memory import BLOCK_ROWS, empty_on_line, require_memory
-from paretoclf.samples import Names, Samples, check_samples, dot, far_origin, moved, names_of, require_scale, squares
+from paretoclf.samples import (
+    Names,
+    Samples,
+    check_samples,
+    dot,
+    far_origin,
+    largest,
+    moved,
+    names_of,
+    require_scale,
+    squares,
+)
 from paretoclf.tolerances import FACTOR_RANK, GRAM_PSD, GRAM_SYMMETRY
 
 
@@ -115,6 +126,11 @@ class Gram:
         if self.origin is not None:
             return self._near
         return self.X if self.linear else None
+
+    @cached_property
+    def reach(self) -> Array:
+        """Largest absolute value of each feature, shape (d,); only where there are `features`."""
+        return largest(self.features)
 
     @cached_property
     def _near(self) -> Samples:

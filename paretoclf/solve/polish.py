@@ -26,7 +26,7 @@ from scipy.linalg import lapack, lstsq
 
 from paretoclf.checks import Array
 from paretoclf.gram import Gram
-from paretoclf.samples import dense, largest
+from paretoclf.samples import dense
 from paretoclf.solution import sides
 from paretoclf.tolerances import POLISH_EXCHANGE, POLISH_MARGIN, POLISH_RANK
 
@@ -122,32 +122,34 @@ def _to_margin_features(
     scores = X @ w + b
     if margin.size == 0:
         return alpha, b, w, scores
-    size = largest(X)
-    size[size == 0] = 1.0
+    size = np.where(gram.reach > 0, gram.reach, 1.0)
     signs, d, m = y[margin], size.size, margin.size
     G = signs[:, None] * dense(X[margin]) / size
     S = np.zeros((d + m + 1, d + m + 1))
-    S[:d, :d] = np.diag(1.0 / size**2)
+    np.fill_diagonal(S[:d, :d], 1.0 / size**2)
     S[:d, d : d + m], S[d : d + m, :d] = -G.T, G
     S[d : d + m, -1], S[-1, d : d + m] = signs, signs
-    correct = _solver(S)
+    correct = _solver(S, singular=m > d + 1)  # more margins than w and b can set
     alpha = alpha.copy()
+    missing = 1.0 - signs * scores[margin]
     for _ in range(REFINEMENTS):
         implied = X.T @ (y * alpha)
-        step = correct(np.concatenate([(implied - w) / size, 1.0 - signs * scores[margin], [-float(y @ alpha)]]))
+        step = correct(np.concatenate([(implied - w) / size, missing, [-float(y @ alpha)]]))
         w = w + step[:d] / size
         alpha[margin] += step[d:-1]
         b += float(step[-1])
         scores = X @ w + b
-        if np.all(np.abs(1.0 - signs * scores[margin]) <= POLISH_MARGIN * (1.0 + np.abs(scores[margin]))):
+        missing = 1.0 - signs * scores[margin]
+        if (np.abs(missing) <= POLISH_MARGIN * (1.0 + np.abs(scores[margin]))).all():
             break
     return alpha, b, w, scores
 
 
-def _solver(S: Array) -> Callable[[Array], Array]:
+def _solver(S: Array, *, singular: bool = False) -> Callable[[Array], Array]:
     """Solver of S x = rhs: LU where S is regular, else least norm."""
-    lu, pivots, info = lapack.dgetrf(S)
-    rcond = lapack.dgecon(lu, np.abs(S).sum(axis=0).max())[0] if info == 0 else 0.0
-    if rcond > POLISH_RANK:
-        return lambda rhs: np.asarray(lapack.dgetrs(lu, pivots, rhs)[0])
+    if not singular:
+        lu, pivots, info = lapack.dgetrf(S)
+        rcond = lapack.dgecon(lu, np.abs(S).sum(axis=0).max())[0] if info == 0 else 0.0
+        if rcond > POLISH_RANK:
+            return lambda rhs: np.asarray(lapack.dgetrs(lu, pivots, rhs)[0])
     return lambda rhs: np.asarray(lstsq(S, rhs, cond=POLISH_RANK, lapack_driver="gelsy")[0])
