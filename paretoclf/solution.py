@@ -202,23 +202,24 @@ class BoxEvidence:
     classifier : Classifier
     alpha_lo : array of shape (n,), optional
         What the classifier's multipliers miss of those that are judged.
+    known : Certificate, optional
+        The certificate, where it was computed together with others.
     """
 
     classifier: Classifier = field(repr=False)
     alpha_lo: Array | None = field(default=None, repr=False)
+    known: Certificate | None = field(default=None, repr=False)
 
     @cached_property
     def certificate(self) -> Certificate:
         """The proof: bounds on the optimal value and KKT residuals."""
+        if self.known is not None:
+            return self.known
         c = self.classifier
-        features = c.gram.features
-        data: dict[str, Any] = {"K": c.gram.matrix} if features is None else {"X": features}
-        W = None if c.slope is None else c.slope[:, None]
-        if self.alpha_lo is not None:
-            both = np.stack([c.alpha, self.alpha_lo])
-            return certify_precisely(c.y, c.caps, both, c.b_at_origin, W=W, note=c.gram.note, **data)
-        caps, alpha, b = c.caps[:, None], c.alpha[:, None], np.array([c.b_at_origin])
-        return certify_many(c.y, caps, alpha, b, W=W, note=c.gram.note, **data)[0]
+        if self.alpha_lo is None:
+            return certify_rules([c])[0]
+        both, W = np.stack([c.alpha, self.alpha_lo]), None if c.slope is None else c.slope[:, None]
+        return certify_precisely(c.y, c.caps, both, c.b_at_origin, W=W, note=c.gram.note, **_data(c.gram))
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -243,11 +244,28 @@ class BoxEvidence:
         )
 
 
+def certify_rules(rules: Sequence[Classifier]) -> list[Certificate]:
+    """Certificates of classifiers of the same samples, all with a slope of their own or none, computed together."""
+    if not rules:
+        return []
+    gram, y = rules[0].gram, rules[0].y
+    caps, alpha = np.stack([rule.caps for rule in rules], axis=1), np.stack([rule.alpha for rule in rules], axis=1)
+    slopes = [rule.slope for rule in rules if rule.slope is not None]
+    W = np.stack(slopes, axis=1) if slopes else None
+    b = np.array([rule.b_at_origin for rule in rules])
+    return certify_many(y, caps, alpha, b, W=W, note=gram.note, **_data(gram))
+
+
+def _data(gram: Gram) -> dict[str, Any]:
+    return {"K": gram.matrix} if gram.features is None else {"X": gram.features}
+
+
 def make_solution(
     classifier: Classifier,
     costs: Any,
     *,
     alpha_lo: Array | None = None,
+    certificate: Certificate | None = None,
     source: str,
     status: str = "optimal",
     timing: Mapping[str, float] | None = None,
@@ -261,12 +279,14 @@ def make_solution(
         Those it was trained for.
     alpha_lo : array of shape (n,), optional
         What its multipliers miss of those that the certificate is for.
+    certificate : Certificate, optional
+        Its certificate, where that is known; by default computed when first asked for.
     source, status, timing
         Passed on.
     """
     return Solution(
         classifier=classifier,
-        evidence=BoxEvidence(classifier, alpha_lo),
+        evidence=BoxEvidence(classifier, alpha_lo, certificate),
         source=source,
         status=status,
         timing=dict(timing or {}),

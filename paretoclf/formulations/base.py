@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -36,7 +36,7 @@ from paretoclf.samples import Names
 from paretoclf.solution import Solution
 from paretoclf.solve.cone_proof import judge_alone
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Accuracy, Form, Model, check_form
+from paretoclf.solve.model import Accuracy, Claim, Form, Model, check_form
 from paretoclf.solve.programs import judge_programs
 from paretoclf.solve.single import DEFAULT_SOLVER, solve_at
 
@@ -295,6 +295,10 @@ class Formulation(ABC):
             timing=dict(timing),
             values=dict(values),
         )
+
+    def complete_many(self, claims: Iterable[Claim]) -> list[Solution]:
+        """Certify many points. Here: one after the other, each as soon as it is there."""
+        return [self.complete(**vars(claim)) for claim in claims]
 
     def statement(self) -> str:
         """Markdown with LaTeX: primal, Lagrangian, dual, KKT conditions, signs, recovery.

@@ -45,7 +45,7 @@ the kernel itself at costs :math:`sC`, with :math:`\alpha/s`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -53,16 +53,16 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array, check_labels, check_weights
-from paretoclf.costs import Costs
+from paretoclf.costs import Costs, per_sample
 from paretoclf.formulations.base import NONNEGATIVE, Formulation
 from paretoclf.formulations.statement import Statement
 from paretoclf.gram import Gram
 from paretoclf.kernels import Kernel
 from paretoclf.samples import Samples, signed
 from paretoclf.solution import Classifier, Solution, make_solution
-from paretoclf.solve.complete import or_vertex
+from paretoclf.solve.complete import or_vertices
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Accuracy, Form, Point
+from paretoclf.solve.model import Accuracy, Claim, Form, Point
 from paretoclf.solve.single import DEFAULT_SOLVER, solve_at
 
 PAGE = Statement(
@@ -194,8 +194,7 @@ class TwoCSVM(Formulation):
 
     def caps(self, C_plus: float, C_minus: float) -> Array:
         """Upper bound of each multiplier, ``sample_weight_i * C_{y_i}``, shape (n,)."""
-        costs = Costs(C_plus, C_minus)
-        return self.sample_weight * np.where(self.y > 0, costs.C_plus, costs.C_minus)
+        return self.sample_weight * per_sample(Costs(C_plus, C_minus), self.y)
 
     def solve(  # type: ignore[override]  # the base takes any parameters
         self,
@@ -246,11 +245,6 @@ class TwoCSVM(Formulation):
             options=solver_options,
         )
 
-    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
-        """Return the two costs as floats; InputError if one is missing, unknown, negative or not finite."""
-        costs = Costs(**super().check_values(values))
-        return {"C_plus": costs.C_plus, "C_minus": costs.C_minus}
-
     def closed_form(self, values: Mapping[str, float]) -> Point | None:
         """Return the solution where a cost is 0: all multipliers 0, b at the finite end of its half-line."""
         return Point(np.zeros(self.gram.n), None) if min(values.values()) == 0 else None
@@ -267,25 +261,29 @@ class TwoCSVM(Formulation):
         w = np.asarray(numbers["w"]) if self.gram.features is not None else None
         return Point(np.asarray(numbers["margin"]), float(numbers["b"]), w)
 
-    def complete(
-        self,
-        values: Mapping[str, float],
-        point: Point,
-        *,
-        polish: bool,
-        source: str,
-        status: str,
-        timing: Mapping[str, float],
-    ) -> Solution:
+    def complete(self, values: Mapping[str, float], point: Point, **how: Any) -> Solution:
         """Certify the point, and polish it on request."""
-        caps = self.caps(**values)
+        return self.complete_many([Claim(values, point, **how)])[0]
+
+    def complete_many(self, claims: Iterable[Claim]) -> list[Solution]:
+        """Certify the points, and polish those that ask for it: after the last was solved, all certificates at once."""
+        claimed = list(claims)
+        solutions = [self._claimed(claim) for claim in claimed]
+        asked = [k for k, claim in enumerate(claimed) if claim.polish and claim.point.b is not None]
+        for k, better in zip(asked, or_vertices([solutions[k] for k in asked]), strict=True):
+            solutions[k] = better
+        return solutions
+
+    def _claimed(self, claim: Claim) -> Solution:
+        """The solution that a claim is, its multipliers put into their box."""
+        costs, point = Costs(**claim.values), claim.point
+        caps = self.sample_weight * per_sample(costs, self.y)
         alpha = np.clip(point.alpha, 0.0, caps)
         if point.b is None:
             classifier = Classifier.best(self.gram, self.y, caps, alpha, point.w)
         else:
             classifier = Classifier(self.gram, self.y, caps, alpha, float(point.b), point.w)
-        conic = make_solution(classifier, Costs(**values), source=source, status=status, timing=timing)
-        return or_vertex(conic) if polish and point.b is not None else conic
+        return make_solution(classifier, costs, source=claim.source, status=claim.status, timing=claim.timing)
 
     def _weights(self) -> tuple[Array, Array]:
         """Weights of each class, 0 in the other."""

@@ -1,32 +1,47 @@
-"""From a solver's point of the 2C-SVM to the vertex next to it, where that is better."""
+"""From a solver's points of the 2C-SVM to the vertices next to them, where those are better."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
-from paretoclf.solution import Classifier, Solution, make_solution
+from paretoclf.proof import Certificate
+from paretoclf.solution import Classifier, Solution, certify_rules, make_solution
 from paretoclf.solve.model import worst
-from paretoclf.solve.polish import polish
+from paretoclf.solve.polish import Polished, polish
 from paretoclf.tolerances import POLISH_MARGIN
 
 
-def or_vertex(conic: Solution) -> Solution:
-    """The better of a solution of the 2C-SVM and the vertex next to it (`paretoclf.solve.polish`).
+def or_vertices(conic: Sequence[Solution]) -> list[Solution]:
+    """The better of each solution of one 2C-SVM and the vertex next to it (`paretoclf.solve.polish`).
 
-    What came of it is added to the status, its seconds to the timing.
+    What came of it is added to the status; the seconds, an equal share of all, to the timing.
     """
-    started, given = time.perf_counter(), conic.classifier
-    assert isinstance(given, Classifier)
-    refined = polish(given.gram, given.y, given.caps, given.alpha, given.b_at_origin)
-    classifier = Classifier.best(given.gram, given.y, given.caps, refined.alpha, refined.w)
-    status = f"{conic.status}, polished"
-    vertex = make_solution(classifier, conic.costs, source=conic.source, status=status)
-    off = worst(vertex.certificate)
+    started = time.perf_counter()
+    given = [_rule(solution) for solution in conic]
+    refined = [polish(rule.gram, rule.y, rule.caps, rule.alpha, rule.b_at_origin) for rule in given]
+    vertices = [
+        Classifier.best(rule.gram, rule.y, rule.caps, vertex.alpha, vertex.w)
+        for rule, vertex in zip(given, refined, strict=True)
+    ]
+    kept = [_better(*each) for each in zip(conic, refined, vertices, certify_rules(vertices), strict=True)]
+    seconds = (time.perf_counter() - started) / max(len(kept), 1)
+    return [replace(solution, timing={**solution.timing, "polish": seconds}) for solution in kept]
+
+
+def _rule(solution: Solution) -> Classifier:
+    assert isinstance(solution.classifier, Classifier)
+    return solution.classifier
+
+
+def _better(conic: Solution, refined: Polished, vertex: Classifier, certificate: Certificate) -> Solution:
+    off = worst(certificate)
     # Where only rounding is left, no interior point is better: its certificate is not asked for.
-    better = off <= POLISH_MARGIN or off <= worst(conic.certificate)
-    seconds = {**conic.timing, "polish": time.perf_counter() - started}
-    if better:
-        return replace(vertex, timing=seconds)
+    if off <= POLISH_MARGIN or off <= worst(conic.certificate):
+        status, timing = f"{conic.status}, polished", conic.timing
+        return make_solution(
+            vertex, conic.costs, certificate=certificate, source=conic.source, status=status, timing=timing
+        )
     reason = "no better than the solver's point" if refined.settled else "the margin set did not settle"
-    return replace(conic, status=f"{conic.status}, not polished: {reason}", timing=seconds)
+    return replace(conic, status=f"{conic.status}, not polished: {reason}")

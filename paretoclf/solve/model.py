@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -92,6 +92,30 @@ class Point:
     w: Array | None = field(default=None, repr=False)
 
 
+@dataclass(frozen=True)
+class Claim:
+    """A point that is said to be optimal, to be certified.
+
+    Attributes
+    ----------
+    values : mapping of str to float
+        Parameters.
+    point : object
+        What the formulation read from a solver's numbers.
+    polish : bool
+        Whether to refine it.
+    source, status, timing
+        Who says so, in which words, after how many seconds by stage.
+    """
+
+    values: Mapping[str, float]
+    point: Any = field(repr=False)
+    polish: bool
+    source: str
+    status: str
+    timing: Mapping[str, float]
+
+
 class Solvable(Protocol):
     """A formulation, as the solving side sees it."""
 
@@ -141,6 +165,10 @@ class Solvable(Protocol):
         timing: Mapping[str, float],
     ) -> Solution:
         """Certify the point, and polish it on request."""
+        ...
+
+    def complete_many(self, claims: Iterable[Claim]) -> list[Solution]:
+        """`complete` for many points: what they have in common is done once."""
         ...
 
 

@@ -14,6 +14,7 @@ from paretoclf.solve.compiled import Compiled, Raw
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import (
     Accuracy,
+    Claim,
     Form,
     Model,
     Solvable,
@@ -106,16 +107,13 @@ class Found:
     status: str
     timing: Mapping[str, float]
 
+    def claim(self, formulation: Solvable, values: Mapping[str, float], polish: bool) -> Claim:
+        """Read the point."""
+        return Claim(values, formulation.read(self.numbers), polish, self.source, self.status, self.timing)
+
     def complete(self, formulation: Solvable, values: Mapping[str, float], polish: bool) -> Solution:
         """Read the point and certify it."""
-        return formulation.complete(
-            values,
-            formulation.read(self.numbers),
-            polish=polish,
-            source=self.source,
-            status=self.status,
-            timing=self.timing,
-        )
+        return formulation.complete(**vars(self.claim(formulation, values, polish)))
 
 
 def through_cvxpy(

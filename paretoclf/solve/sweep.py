@@ -15,7 +15,7 @@ from paretoclf.errors import InputError
 from paretoclf.progress import counted
 from paretoclf.solution import Solution
 from paretoclf.solve.compiled import Compiled, NotUpdatable
-from paretoclf.solve.model import Accuracy, Form, Searched, Solvable, conic_settings, form_of, worst
+from paretoclf.solve.model import Accuracy, Claim, Form, Searched, Solvable, conic_settings, form_of, worst
 from paretoclf.solve.single import found_of, with_clarabel
 from paretoclf.tables import Tabular
 
@@ -217,46 +217,48 @@ def sweep(
         return Sweep(searched, "search", {"solve": time.perf_counter() - started})
     form = form_of(formulation, form)
     conic_settings(accuracy)
-    forms = formulation.needs(form)
-    compiled: dict[Form, Compiled] | None = None
-    build = 0.0
-    solutions = []
-    for values in steps:
+    solver = _Solver(formulation, formulation.needs(form), accuracy)
+    solutions = formulation.complete_many(solver.claim(values, polish) for values in steps)
+    seconds = {stage: sum(s.timing.get(stage, 0.0) for s in solutions) for stage in ("solve", "polish")}
+    return Sweep(tuple(solutions), form, {"build": solver.seconds, **seconds}, solver.setups)
+
+
+class _Solver:
+    """A formulation, compiled at the first point that needs a solver."""
+
+    def __init__(self, formulation: Solvable, forms: tuple[Form, ...], accuracy: Accuracy) -> None:
+        self._formulation, self._forms, self._accuracy = formulation, forms, accuracy
+        self._compiled: dict[Form, Compiled] | None = None
+        self.seconds = 0.0
+
+    @property
+    def setups(self) -> int:
+        """How often a solver was set up."""
+        return sum(problem.setups for problem in (self._compiled or {}).values())
+
+    def claim(self, values: Mapping[str, float], polish: bool) -> Claim:
+        """Return the point at the given parameter values, not certified yet."""
+        formulation, direct = self._formulation, self._formulation.direct
         known = formulation.closed_form(values)
         if known is not None:
-            solutions.append(
-                formulation.complete(
-                    values,
-                    known,
-                    polish=False,
-                    source=formulation.direct,
-                    status=formulation.direct,
-                    timing={"solve": 0.0},
-                )
-            )
-            continue
-        if compiled is None:
+            return Claim(values, known, False, direct, direct, {"solve": 0.0})
+        if self._compiled is None:
             started = time.perf_counter()
-            compiled = _compile(formulation, forms, accuracy, values)
-            build = time.perf_counter() - started
-        if compiled:
-            found = found_of({each: problem.solve(values) for each, problem in compiled.items()})
+            self._compiled = self._compile(values)
+            self.seconds = time.perf_counter() - started
+        if self._compiled:
+            found = found_of({form: problem.solve(values) for form, problem in self._compiled.items()})
         else:
-            found = with_clarabel(formulation, values, forms, accuracy)
-        solutions.append(found.complete(formulation, values, polish))
-    seconds = {stage: sum(s.timing.get(stage, 0.0) for s in solutions) for stage in ("solve", "polish")}
-    setups = sum(problem.setups for problem in (compiled or {}).values())
-    return Sweep(tuple(solutions), form, {"build": build, **seconds}, setups)
+            found = with_clarabel(formulation, values, self._forms, self._accuracy)
+        return found.claim(formulation, values, polish)
 
-
-def _compile(
-    formulation: Solvable, forms: tuple[Form, ...], accuracy: Accuracy, values: Mapping[str, float]
-) -> dict[Form, Compiled]:
-    """Compile each form; nothing where a matrix moves with the parameters, and CVXPY must fill it in every time."""
-    try:
-        return {form: Compiled(formulation.model(form), formulation.parameters, accuracy, values) for form in forms}
-    except NotUpdatable:
-        return {}
+    def _compile(self, values: Mapping[str, float]) -> dict[Form, Compiled]:
+        """Compile each form; nothing where a matrix moves with the parameters, and CVXPY must fill it in each time."""
+        model, parameters = self._formulation.model, self._formulation.parameters
+        try:
+            return {form: Compiled(model(form), parameters, self._accuracy, values) for form in self._forms}
+        except NotUpdatable:
+            return {}
 
 
 def _points(formulation: Solvable | Searched, grid: Mapping[str, Any]) -> list[dict[str, float]]:

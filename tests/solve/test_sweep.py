@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
@@ -101,6 +102,25 @@ def test_zero_costs_need_no_solver(svm):
     assert [s.source for s in result] == ["closed form"] * 3 + ["CLARABEL"]
     assert [s.classifier.b_interval[0] for s in result[:3]] == [-np.inf, -np.inf, 1.0]
     assert (result.values[:3] == 0).all()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kernel", [None, RBF(1.5)], ids=["linear", "rbf"])
+def test_certificates_made_together_are_those_of_each_point(gaussians, form, kernel):
+    """Against `certify`, point by point, from raw arrays; points that need no solver stand among the others."""
+    X, y = gaussians(40, 2, seed=5)
+    svm, caps = TwoCSVM(X, y, kernel), np.array([[0.0, 1.0], [0.3, 0.7], [1.0, 0.0], [0.9, 0.1], [4.0, 5.0]])
+    result = sweep(svm, C_plus=caps[:, 0], C_minus=caps[:, 1], form=form)
+    assert [s.source for s in result] == ["closed form", "CLARABEL", "closed form", "CLARABEL", "CLARABEL"]
+    np.testing.assert_array_equal(result.costs, caps)
+    for solution in result:
+        c, rule = solution.certificate, solution.classifier
+        own = {"X": X, "w": rule.slope} if kernel is None else {"K": svm.gram.matrix}
+        alone = pc.certify(y, rule.caps, rule.alpha, rule.b, **own)
+        np.testing.assert_array_equal(rule.caps, np.where(y > 0, *solution.costs))
+        assert (c.primal_value, c.dual_value) == pytest.approx((alone.primal_value, alone.dual_value), rel=1e-13)
+        assert c.residual == pytest.approx(alone.residual, abs=1e-13)
+        assert c.passes(1e-12)
 
 
 def test_sweep_is_a_sequence_with_arrays(svm):
@@ -276,6 +296,24 @@ class TestPolish:
         assert solution.status == "optimal, not polished: the margin set did not settle"
         assert solution.certificate.gap < 1e-9
         assert "polish" in solution.timing
+
+    def test_one_bad_polish_among_many_is_thrown_away(self, svm, monkeypatch):
+        good = complete.polish
+        costs = np.array([0.5, 1.0, 2.0])
+
+        def sometimes(gram, y, caps, alpha, b):
+            found = good(gram, y, caps, alpha, b)
+            return replace(found, alpha=np.zeros(60), settled=False) if caps.max() == 1.0 else found
+
+        monkeypatch.setattr(complete, "polish", sometimes)
+        result = sweep(svm, C_plus=costs, C_minus=costs)
+        assert [s.status.partition(", ")[2] for s in result] == [
+            "polished",
+            "not polished: the margin set did not settle",
+            "polished",
+        ]
+        assert result[1].certificate.gap < 1e-9
+        assert all(s.certificate.passes() and "polish" in s.timing for s in result)
 
 
 @pytest.mark.parametrize("grid", [{"C_plus": [], "C_minus": []}, {"C_plus": [], "C_minus": 1.0}])
