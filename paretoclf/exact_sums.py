@@ -43,10 +43,13 @@ def product(A: Samples, x: Array) -> Array:
     return np.fromiter((fsum(terms) for terms in _terms(A, x)), dtype=np.float64, count=A.shape[0])
 
 
-def add_product(A: Array, hi: Array, lo: Array, out_hi: Array, out_lo: Array) -> None:
-    """Add ``A @ (hi + lo)`` to ``out_hi + out_lo``, in place, in twice the precision: A (m, k), x (k, c)."""
-    for j in np.flatnonzero(hi.any(axis=1)):
-        p, error, rest = _parts(np.stack([hi[j], lo[j]])[:, None, :], A[:, j, None])
+def add_product(hi: Array, lo: Array, B: Array, out_hi: Array, out_lo: Array) -> None:
+    """Add ``(hi + lo) @ B`` to ``out_hi + out_lo``, in place, in twice the precision.
+
+    Stacks: (r, m, k) by (r, k, n), or by one for all, (1, k, n).
+    """
+    for j in np.flatnonzero(hi.any(axis=(0, 1))):
+        p, error, rest = _parts(np.stack([hi[:, :, j, None], lo[:, :, j, None]]), B[:, None, j])
         s = out_hi + p
         z = s - out_hi
         low = out_lo + ((out_hi - (s - z)) + (p - z)) + (error + rest)

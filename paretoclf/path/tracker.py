@@ -33,9 +33,12 @@ _TURN = 0.05  # seconds between two looks at the keyboard and at the progress ba
 _END, _PAUSE, _LIMIT, _STALL = range(4)
 
 
-def add_product(A: Array, hi: Array, lo: Array, out_hi: Array, out_lo: Array) -> None:
-    """Add ``A @ (hi + lo)`` to ``out_hi + out_lo``, in place, in twice the precision: A (m, k), x (k, c)."""
-    _core.add_product(np.ascontiguousarray(A), hi, lo, out_hi, out_lo)
+def add_product(hi: Array, lo: Array, B: Array, out_hi: Array, out_lo: Array) -> None:
+    """Add ``(hi + lo) @ B`` to ``out_hi + out_lo``, in place, in twice the precision.
+
+    Stacks: (r, m, k) by (r, k, n), or by one for all, (1, k, n).
+    """
+    _core.add_product(hi, lo, B, out_hi, out_lo)
 
 
 class CoreTracker:

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paretoclf import exact_sums
+
 core = pytest.importorskip("paretoclf.path._core", reason="built without a C++ compiler")
 parts = core.parts
 
@@ -26,12 +28,27 @@ def test_two_sum_and_two_prod_are_exact(a, b):
 
 
 def test_a_sum_goes_where_it_was_asked_to_go_or_is_refused():
-    A, x, out = np.ones((2, 3)), np.ones((3, 2)), np.zeros((2, 4))
+    a, B, out, low = np.ones((1, 2, 3)), np.ones((1, 3, 2)), np.zeros((1, 2, 4)), np.zeros((1, 2, 2))
     with pytest.raises(TypeError):  # every other column: it would be added to a copy
-        core.add_product(A, x, 0.0 * x, out[:, ::2], np.zeros((2, 2)))
-    sums = np.zeros((2, 2))
-    core.add_product(A, x, 0.0 * x, sums, np.zeros((2, 2)))
+        core.add_product(a, 0.0 * a, B, out[:, :, ::2], low)
+    with pytest.raises(ValueError, match="shapes must be"):
+        core.add_product(a, 0.0 * a, np.ones((2, 3, 2)), np.zeros((1, 2, 2)), low)
+    sums = np.zeros((1, 2, 2))
+    core.add_product(a, 0.0 * a, B, sums, low)
     np.testing.assert_array_equal(sums, 3.0)
+
+
+@pytest.mark.parametrize("add_product", [core.add_product, exact_sums.add_product], ids=["core", "NumPy"])
+@pytest.mark.parametrize("stacked", [True, False], ids=["each its own", "one for all"])
+def test_products_of_stacks_keep_thirty_digits(add_product, stacked):
+    rng = np.random.default_rng(5)
+    hi, lo = pair(rng, 3, 2, 8)
+    B, out = rng.normal(size=(3 if stacked else 1, 8, 4)), pair(rng, 3, 2, 4)
+    hi[:, 0, 2:], lo[:, 0, 2:] = 0.0, 0.0
+    hi[..., -1], lo[..., -1], B[:, -1] = -hi[..., 0], -lo[..., 0], B[:, 0] * (1 + 1e-15)  # nearly all of a term cancels
+    exact = exactly(out) + exactly((hi, lo)) @ exactly(B)
+    add_product(hi, lo, B, *out)
+    assert near(out, exact, 1e-29)
 
 
 terms = st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), min_size=1, max_size=30)

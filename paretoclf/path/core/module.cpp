@@ -16,7 +16,8 @@ using In = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::
 using In1 = In<double, 1>;
 using In2 = In<double, 2>;
 using Ints = In<int64_t, 1>;
-using Out2 = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using In3 = In<double, 3>;
+using Out3 = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using States = In<int8_t, 1>;
 
 template <class T, class Values>
@@ -193,19 +194,22 @@ NB_MODULE(_core, module) {
     bind_parts(parts);
     nb::exception<Refused>(module, "Refused");
     nb::class_<Sets>(module, "Sets");
-    // out += A x in twice the precision: A (m, k); x and out in two parts, (k, c) and (m, c).
+    // out += (hi + lo) B in twice the precision, for stacks: (r, m, k) by (r, k, n), or by one for all, (1, k, n).
     module.def(
         "add_product",
-        [](In2 A, In2 hi, In2 lo, Out2 out_hi, Out2 out_lo) {
-            size_t c = hi.shape(1);
-            if (hi.shape(0) != A.shape(1) || lo.shape(0) != hi.shape(0) || lo.shape(1) != c || out_hi.shape(0) != A.shape(0) ||
-                out_hi.shape(1) != c || out_lo.shape(0) != A.shape(0) || out_lo.shape(1) != c)
-                throw std::invalid_argument("shapes must be (m, k), (k, c), (k, c), (m, c) and (m, c)");
-            for (size_t i = 0; i < A.shape(0); i++)
-                for (size_t j = 0; j < A.shape(1); j++)
-                    accumulate(&out_hi(i, 0), &out_lo(i, 0), &hi(j, 0), &lo(j, 0), A(i, j), int(c));
+        [](In3 hi, In3 lo, In3 B, Out3 out_hi, Out3 out_lo) {
+            size_t r = hi.shape(0), m = hi.shape(1), k = hi.shape(2), n = B.shape(2);
+            auto fits = [&](const auto &x, size_t width) { return x.shape(0) == r && x.shape(1) == m && x.shape(2) == width; };
+            if (!fits(lo, k) || (B.shape(0) != r && B.shape(0) != 1) || B.shape(1) != k || !fits(out_hi, n) || !fits(out_lo, n))
+                throw std::invalid_argument("shapes must be (r, m, k), (r, m, k), (r or 1, k, n), (r, m, n) and (r, m, n)");
+            for (size_t s = 0; s < r; s++)
+                for (size_t i = 0; i < m; i++)
+                    for (size_t j = 0; j < k; j++)
+                        if (hi(s, i, j) != 0.0)  // as most multipliers are
+                            accumulate(&out_hi(s, i, 0), &out_lo(s, i, 0), &B(B.shape(0) == 1 ? 0 : s, j, 0), hi(s, i, j),
+                                       lo(s, i, j), int(n));
         },
-        "A"_a, "hi"_a, "lo"_a, "out_hi"_a.noconvert(), "out_lo"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>());
+        "hi"_a, "lo"_a, "B"_a, "out_hi"_a.noconvert(), "out_lo"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>());
     tracker<Gram>(module, "KernelTracker")
         .def(
             "__init__",

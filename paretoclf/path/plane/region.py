@@ -36,7 +36,6 @@ from paretoclf.tolerances import PLANE_PIVOT, PLANE_ROUNDING, PLANE_SLIVER, PLAN
 
 _REFINEMENTS = 20
 _EPSILON = float(np.finfo(float).eps)
-_ALL = slice(None)
 _BLOCK = 2**19  # numbers in the conditions of the bases that are solved together
 
 
@@ -133,17 +132,18 @@ class Bases:
     def __init__(self, gram: Gram, y: Array, weight: Array, frame: Array) -> None:
         K, centre = centred(gram)
         self._shift = y * centre
-        self.Q = y[:, None] * K * y
         self._reach = np.sqrt(np.maximum(np.diagonal(K), 0.0))
         self._furthest = float(self._reach.max())
-        F = gram.features
-        # What Q is a product of, and so is exact where Q itself is rounded; or Q.
-        self._signed = None if F is None or sp.issparse(F) else np.ascontiguousarray(y[:, None] * (F - F.mean(axis=0)))
         self.y, self.frame = y, frame
         self.unit = weight[:, None] * np.stack([y > 0, y < 0], axis=1)  # caps per unit of either cost
         # The intercept in a unit that makes margin systems even: a power of two, so nothing is rounded by it.
         self._unit_b = 2.0 ** np.round(np.log2(float(np.diagonal(K).mean()) or 1.0))
-        self._row = self._unit_b * y
+        # Of all samples, the intercept first: every margin system is a part of it.
+        self.system = np.block([[np.zeros((1, 1)), self._unit_b * y], [self._unit_b * y[:, None], y[:, None] * K * y]])
+        # What it is a product of, and so is exact where its entries are rounded; or itself.
+        F = gram.features
+        dense = F is not None and not sp.issparse(F)
+        self._factors = _factors(self._unit_b * y, y[:, None] * (F - F.mean(axis=0))) if dense else [self.system]
         self._targets = 1.0 + np.random.default_rng(0).random(y.size)  # e of the module's docstring
         self._largest = np.array([1.0, *frame.max(axis=0)])
         self._cap = self.unit @ self._largest[1:]
@@ -153,28 +153,29 @@ class Bases:
     def solve(self, bases: Sequence[Sets]) -> Solved:
         """Margin multipliers, intercept and gradient on each basis."""
         F, members = _filled_up([basis.margin for basis in bases])
-        (r, k), n = F.shape, self.y.size
         left = np.stack([basis.sets == LEFT for basis in bases])
-        system, inverse, independent = self._systems(F, members)
-        at_cap = left[:, None] * self.unit.T
-        fixed = (at_cap.reshape(2 * r, n) @ self.Q).reshape(r, 2, n)
-        right = np.zeros((r, 4, k + 1))
-        right[:, 0, 1:], right[:, 3, 1:] = members, self._targets[F] * members
-        right[:, 1:3, 0] = -(at_cap @ self._row)
-        right[:, 1:3, 1:] = -np.take_along_axis(fixed, F[:, None], axis=2) * members[:, None]
+        rows, inside = _in_system(F, members)
+        systems, inverse, independent = self._systems(rows, inside)
+        at_cap = np.zeros((len(bases), 2, self.y.size + 1))
+        at_cap[:, :, 1:] = left[:, None] * self.unit.T
+        fixed = self._fixed(len(bases))
+        fixed[:, 1:3] = (at_cap.reshape(-1, self.y.size + 1) @ self.system).reshape(at_cap.shape)
+        right = -np.take_along_axis(fixed, rows[:, None], axis=2) * inside[:, None]
         x = right @ inverse
-        correction = (right - x @ system) @ inverse
+        correction = (right - x @ systems) @ inverse
         x += correction
-        alpha, b = x[:, :, 1:], x[:, :, 0]
-        g = alpha @ self.Q[F] + b[:, :, None] * self._row
-        g[:, 1:3] += fixed
-        g[:, 0] -= 1.0
-        g[:, 3] -= self._targets
-        rounded = np.flatnonzero(independent & np.logical_not(self._sharp(F, left, alpha, correction)))
-        for j, size in zip(rounded.tolist(), members[rounded].sum(axis=1).tolist(), strict=True):
-            own = F[j, :size], at_cap[j].T, x[j, :, : size + 1].T, inverse[j, : size + 1, : size + 1]
-            independent[j], alpha[j, :, :size], b[j], g[j] = self._in_extended_precision(*own)
-        return Solved(independent, F, members, alpha, b * self._unit_b, g)
+        g = x @ self.system[rows] + fixed
+        rough = np.flatnonzero(independent & ~self._sharp(F, left, x[:, :, 1:], correction))
+        if rough.size:
+            part = rows[rough], inside[rough], at_cap[rough], x[rough], inverse[rough]
+            independent[rough], x[rough], g[rough] = self._in_extended_precision(*part)
+        return Solved(independent, F, members, x[:, :, 1:], x[:, :, 0] * self._unit_b, g[:, :, 1:])
+
+    def _fixed(self, r: int) -> Array:
+        """Gradients of r bases where all multipliers are 0, the intercept's first: the targets, negative."""
+        fixed = np.zeros((r, 4, self.y.size + 1))
+        fixed[:, 0, 1:], fixed[:, 3, 1:] = -1.0, -self._targets
+        return fixed
 
     def _sharp(self, F: Index, left: Mask, alpha: Array, correction: Array) -> Mask:
         """Whether double precision is enough: for the gradient, a sum of terms, and for the multipliers."""
@@ -185,65 +186,59 @@ class Bases:
         return np.asarray(enough & (_EPSILON * self._furthest * terms <= PLANE_ROUNDING))
 
     def _in_extended_precision(
-        self, F: Index, at_cap: Array, x: Array, inverse: Array
-    ) -> tuple[bool, Array, Array, Array]:
-        """The same solution of one basis refined with residuals in double-double, and its gradient summed so.
+        self, rows: Index, inside: Mask, at_cap: Array, x: Array, inverse: Array
+    ) -> tuple[Mask, Array, Array]:
+        """The same solutions refined with residuals in double-double, and their gradients summed so.
 
-        What the multipliers at their caps contribute to the residuals is summed once. And whether it converges: else
-        the margin set is numerically dependent.
+        What the multipliers at their caps contribute to the residuals is summed once. And which converge: else the
+        margin set is numerically dependent.
         """
-        k, n = F.size, self.y.size
-        hi, lo, b, b_lo, last = x[1:].copy(), np.zeros((k, 4)), x[:1].copy(), np.zeros((1, 4)), np.inf
-        row = self._row[None, F]
-        at_caps = np.zeros((n, 4))
+        hi, lo, last = x.copy(), np.zeros(x.shape), np.full(len(x), np.inf)
+        cap, inverse = self._cap[rows[:, 1:] - 1], inverse * inside[:, :, None]
+        fixed = np.stack([self._fixed(len(x)), np.zeros((len(x), 4, self.y.size + 1))])
+        at_caps = np.zeros(fixed.shape[1:])
         at_caps[:, 1:3] = at_cap
-        L = np.flatnonzero(at_cap.any(axis=1))
-        fixed, left = (np.zeros((n, 4)), np.zeros((n, 4))), (np.zeros((1, 4)), np.zeros((1, 4)))
-        fixed[0][:, 0], fixed[0][:, 3] = -1.0, -self._targets
-        self._add_product(L, at_caps[L], np.zeros((L.size, 4)), *fixed)
-        add_product(self._row[None, L], at_caps[L], np.zeros((L.size, 4)), *left)
+        self._add_product(at_caps, np.zeros(at_caps.shape), fixed)
+        going, here = np.arange(len(x)), np.take_along_axis(fixed, rows[None, :, None], axis=3)
         for _ in range(_REFINEMENTS):
-            g, rest = (fixed[0][F], fixed[1][F]), (left[0].copy(), left[1].copy())
-            add_product(row.T, b, b_lo, *g)
-            self._add_product(F, hi, lo, *g, rows=F)
-            add_product(row, hi, lo, *rest)
-            step = -inverse @ np.concatenate([sum(rest), sum(g)])
-            size = float((np.abs(step[1:, :3]) @ self._largest / self._cap[F]).max(initial=0.0))
-            if not size < last:
+            left = np.take(here, going, axis=1)
+            self._add_product(hi[going], lo[going], left, rows[going], rows[going])
+            step = -left.sum(axis=0) @ inverse[going]
+            size = ((self._largest @ np.abs(step[:, :3, 1:])) / cap[going]).max(axis=1, initial=0.0)
+            closer = size < last[going]
+            last[going[closer]] = size[closer]
+            rough = closer & (size > REFINED)
+            going = going[rough]
+            if not going.size:
                 break
-            last = size
-            if size <= REFINED:
-                break
-            hi, lo = _two_sums(hi, lo + step[1:])
-            b, b_lo = _two_sums(b, b_lo + step[:1])
-        add_product(self._row[:, None], b, b_lo, *fixed)
-        self._add_product(F, hi, lo, *fixed)
-        return last <= UNREFINED, hi.T, b[0], (fixed[0] + fixed[1]).T
+            hi[going], lo[going] = _two_sums(hi[going], lo[going] + step[rough])
+        self._add_product(hi, lo, fixed, rows)
+        return last <= UNREFINED, hi, fixed.sum(axis=0)
 
     def _add_product(
-        self, columns: Index, hi: Array, lo: Array, out: Array, out_lo: Array, rows: Index | slice = _ALL
+        self, hi: Array, lo: Array, out: Array, rows: Index | None = None, columns: Index | None = None
     ) -> None:
-        """Add these columns of Q times ``hi + lo`` to ``out + out_lo``, in twice the precision; Q by its factors."""
-        if self._signed is None:
-            add_product(np.ascontiguousarray(self.Q[rows][:, columns]), hi, lo, out, out_lo)
-        else:
-            w, w_lo = np.zeros((self._signed.shape[1], 4)), np.zeros((self._signed.shape[1], 4))
-            add_product(np.ascontiguousarray(self._signed[columns].T), hi, lo, w, w_lo)
-            add_product(np.ascontiguousarray(self._signed[rows]), w, w_lo, out, out_lo)
+        """Add ``(hi + lo) M`` to ``out[0] + out[1]``, in twice the precision; M by its factors.
 
-    def _systems(self, F: Index, members: Mask) -> tuple[Array, Array, Mask]:
+        M is the system of all samples, or, for each basis of its own, those rows and columns of it.
+        """
+        *first, last = self._factors
+        for factor in first:
+            within = np.zeros((2, *hi.shape[:2], factor.shape[1]))
+            add_product(hi, lo, _part(factor, rows, None), *within)
+            (hi, lo), rows = within, None
+        add_product(hi, lo, _part(last, rows, columns), *out)
+
+    def _systems(self, rows: Index, inside: Mask) -> tuple[Array, Array, Mask]:
         """Margin systems (r, k + 1, k + 1), the intercept first, their inverses, and which sets are independent.
 
         A set is not where the squared distance of a sample from the span of the others, the inverse of a diagonal
         element of the inverse, is too small a share of the square of its length. Its inverse is given as 0.
         """
-        r, k = F.shape
-        systems = np.zeros((r, k + 1, k + 1))
-        systems[:, 1:, 1:] = self.Q[F[:, :, None], F[:, None, :]] * (members[:, :, None] & members[:, None, :])
-        systems[:, 0, 1:] = systems[:, 1:, 0] = self._row[F] * members
-        at = np.arange(1, k + 1)  # the diagonal of Q
+        systems = self.system[rows[:, :, None], rows[:, None, :]] * (inside[:, :, None] & inside[:, None, :])
+        at = np.arange(1, rows.shape[1])  # the diagonal of Q
         lengths = systems[:, at, at] + self._unit_b
-        systems[:, at, at] += np.where(members, 0.0, self._unit_b)
+        systems[:, at, at] += np.where(inside[:, 1:], 0.0, self._unit_b)
         inverses = _inverses(systems)
         independent = np.all(np.abs(inverses[:, at, at]) * lengths * PLANE_PIVOT < 1.0, axis=1)
         inverses[~independent] = 0.0
@@ -322,11 +317,11 @@ class Bases:
                 return Sets(sets, F)
             j = int(np.argmax(wrong))
             more = np.append(F, j)
-            if self._systems(*_filled_up([more]))[2][0]:
+            if self._systems(*_in_system(*_filled_up([more])))[2][0]:
                 sets[j], F = MARGIN, more
                 continue
-            inverse = self._systems(*_filled_up([F]))[1][0]
-            u = inverse[1:] @ np.append(self._row[j], self.Q[F, j])
+            rows, inside = _in_system(*_filled_up([F]))
+            u = self._systems(rows, inside)[1][0, 1:] @ self.system[rows[0], j + 1]
             inwards = 1.0 if sets[j] == RIGHT else -1.0
             step, leaving, to = _first_at_bound(F, at @ a[:3], cap[F], -inwards * u)
             if step >= cap[j]:
@@ -353,6 +348,30 @@ def _filled_up(sets: Sequence[Index]) -> tuple[Index, Mask]:
     members = np.arange(F.shape[1]) < np.array([each.size for each in sets])[:, None]
     F[members] = np.concatenate(sets)
     return F, members
+
+
+def _in_system(F: Index, members: Mask) -> tuple[Index, Mask]:
+    """The same as rows of the system of all samples, where the intercept is the first."""
+    return np.insert(F + 1, 0, 0, axis=1), np.insert(members, 0, True, axis=1)
+
+
+def _part(A: Array, rows: Index | None, columns: Index | None) -> Array:
+    """Rows and columns of a matrix, those of each basis (r, k), or all: (r, k, k), or (1, ...) for all bases."""
+    A = A[None] if rows is None else A[rows]
+    return A if columns is None else np.take_along_axis(A, columns[:, None], axis=2)
+
+
+def _factors(row: Array, signed: Array) -> list[Array]:
+    """Two matrices whose product is the system of all samples, whose Q is ``signed @ signed.T``.
+
+    The first makes of an intercept and multipliers the intercept, the balance of the multipliers, and w.
+    """
+    n, d = signed.shape
+    first, last = np.zeros((n + 1, d + 2)), np.zeros((d + 2, n + 1))
+    first[0, 0] = last[1, 0] = 1.0
+    first[1:, 1], last[0, 1:] = row, row
+    first[1:, 2:], last[2:, 1:] = signed, signed.T
+    return [first, last]
 
 
 def _inverses(stack: Array) -> Array:
