@@ -14,7 +14,14 @@ from paretoclf.checks import Array
 
 def product(p: Array, q: Array) -> Array:
     """Coefficients (k, 3) of products of affine functions."""
-    return np.stack([p[:, 0] * q[:, 0], 0.5 * (p[:, 0] * q[:, 1] + p[:, 1] * q[:, 0]), p[:, 1] * q[:, 1]], axis=1)
+    (p0, p1), (q0, q1) = p.T, q.T
+    return np.stack([p0 * q0, 0.5 * (p0 * q1 + p1 * q0), p1 * q1], axis=1)
+
+
+def line(p: Array) -> Array:
+    """Coefficients (k, 3) of affine functions."""
+    start, end = p.T
+    return np.stack([start, 0.5 * (start + end), end], axis=1)
 
 
 def square(p: Array) -> Array:
@@ -29,8 +36,7 @@ def quotient(p: Array, q: Array) -> Array:
 
 def chord(duals: Array) -> Array:
     """Of dual values (k, 3): the optimal value is concave, so nowhere below the chord of its bounds."""
-    start, end = np.maximum(duals[:, 0], 0.0), np.maximum(duals[:, 2], 0.0)
-    return np.stack([start, 0.5 * (start + end), end], axis=1)
+    return line(np.maximum(duals[:, ::2], 0.0))
 
 
 def of_value(value: Array) -> Array:

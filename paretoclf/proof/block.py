@@ -141,15 +141,15 @@ def known(q: Question, group: Group, anchors: Anchors, k: int, cut: Cutter) -> K
     S, a, z = q.stored, int(group.ends[k]), int(group.ends[k + 1])
     M = _moving(q, cut.block(a, z, group.states[k]), a, z)
     C = _columns(q, M, a, z)
-    U, labels, t = M.block.moving, q.y[M.block.moving], C.spread(S.t[a:z], S.t[a + 1 : z + 1])
+    U, labels, t = M.block.moving, q.y[M.block.moving], C.spread(S.t[a : z + 1], S.t[a + 1 : z + 1])
     share = (t - S.t[a]) / (S.t[z] - S.t[a])
     between = np.stack([1.0 - share, share], axis=1)  # of the two anchors
-    coef, rest = C.spread(M.start, M.end), group.alpha[k : k + 2].copy()
+    coef, rest = C.spread(M.knots, M.end), group.alpha[k : k + 2].copy()
     rest[:, U] = 0.0
     sums, balance = coef @ labels + between @ rest.sum(axis=1), coef.sum(axis=1) + between @ (rest @ q.y)
-    w = None if S.w is None else C.spread(S.w[a:z], S.w[a + 1 : z + 1])
+    w = None if S.w is None else C.spread(S.w[a : z + 1], S.w[a + 1 : z + 1])
     scores = q.products.block(anchors, group, k, U, coef, share, (C.first, C.last), w)
-    b, target = _intercepts(q, C, balance, w, a, z), C.spread(*C.rho)
+    b, target = _intercepts(q, C, balance, w, a, z), C.spread(np.append(C.rho[0], C.rho[1, -1]), C.rho[1])
 
     def margins(f: Array, labels: Array) -> Array:
         f += b[:, None]
@@ -168,11 +168,11 @@ def known(q: Question, group: Group, anchors: Anchors, k: int, cut: Cutter) -> K
         _enlarge(size, margin, target, C.first, C.last)
         _enlarge(size, margin_of_others, target, C.first, C.last)
     entries = [
-        (M.block.row, M.sample, M.cap, M.inside, C.at_ends(margin, M.block.row, M.block.column)),
+        (M.block.row, M.sample, M.cap, M.inside, C.at_ends(margin, M.block.row, M.block.place)),
         _unclear_moving(M, C, margin),
         _unclear_others(q, C, margin_of_others, others, at_cap[others], S.t[a : z + 1]),
     ]
-    E = Entries(*(np.concatenate(x, axis=-1) for x in zip(*entries, strict=True)))
+    E = Entries(M.block.ptr, *(np.concatenate(x, axis=-1) for x in zip(*entries, strict=True)))
     return Known(E, M.box, M.outside, C.first, C.last, b, target, sums, balance, scores, C.noise, C.jump, size, slack)
 
 
@@ -183,13 +183,14 @@ def known(q: Question, group: Group, anchors: Anchors, k: int, cut: Cutter) -> K
 class _Moving:
     """Multipliers of the u samples that move in a block of k segments.
 
-    ``caps`` (k + 1, u) and ``start``, ``end`` (k, u), multipliers times labels; of the e that are listed on a segment
+    Times labels: caps at all ends of segments, ``caps`` (k + 1, u); multipliers at the beginnings of segments and at
+    the end of the last, ``knots`` (k + 1, u), and at the ends, ``end`` (k, u). Of the e that are listed on a segment
     ``sample`` (e,), ``cap`` and ``inside`` (2, e), multipliers in their box; ``box``, ``outside`` as in `Known`.
     """
 
     block: Block
     caps: Array
-    start: Array
+    knots: Array
     end: Array
     sample: Index
     cap: Array
@@ -199,15 +200,13 @@ class _Moving:
 
 
 def _moving(q: Question, block: Block, a: int, z: int) -> _Moving:
-    S, labels, t = q.stored, q.y[block.moving], q.stored.t[a : z + 1]
-    caps = np.stack([1.0 - t, t], axis=1) @ q.caps[:, block.moving]
-    signed = caps * labels
-    held = block.at_cap.astype(np.float64)
-    start, end = held * signed[:-1], held * signed[1:]
-    listed = block.row * block.moving.size + block.column  # positions in flat arrays
-    sample = block.moving[block.column]
-    cap = np.stack([caps.ravel()[listed], caps.ravel()[listed + block.moving.size]])
-    stored = np.stack([S.a0[S.ptr[a] : S.ptr[z]], S.a1[S.ptr[a] : S.ptr[z]]])
+    S, U, listed, t = q.stored, block.moving, slice(q.stored.ptr[a], q.stored.ptr[z]), q.stored.t[a : z + 1]
+    caps = np.stack([1.0 - t, t], axis=1) @ (q.caps[:, U] * q.y[U])
+    held, knots = block.at_cap.astype(np.float64), np.empty(caps.shape)
+    end = held * caps[1:]
+    np.multiply(held, caps[:-1], out=knots[:-1])
+    sample, stored = S.index[listed], np.stack([S.a0[listed], S.a1[listed]])
+    cap = np.abs(np.stack([caps.take(block.place), caps.take(block.place + U.size)]))
     inside = np.minimum(np.maximum(stored, 0.0), cap)
     box, outside = np.zeros(z - a), np.zeros((z - a, 2))
     if not q.clip and (inside != stored).any():
@@ -215,9 +214,10 @@ def _moving(q: Question, block: Block, a: int, z: int) -> _Moving:
         unit = np.maximum(np.maximum(cap, _EPS * cap[::-1]), _TINY)  # caps vanish, but t is a double
         np.maximum.at(box, block.row, (off / unit).max(axis=0))
         np.add.at(outside, block.row, off.T)
-    judged = (inside if q.clip else stored) * q.y[sample]
-    start.ravel()[listed], end.ravel()[listed] = judged
-    return _Moving(block, caps, start, end, sample, cap, inside, box, outside)
+    judged = (inside if q.clip else stored) * q.y.take(sample)
+    knots.ravel()[block.place], end.ravel()[block.place] = judged
+    knots[-1] = end[-1]
+    return _Moving(block, caps, knots, end, sample, cap, inside, box, outside)
 
 
 # ---- columns: the points of the line at which scores are computed --------------------------------------------------
@@ -228,35 +228,42 @@ class _Columns:
     """Which columns the beginnings and the ends of k segments are.
 
     The end of a segment and the beginning of the next are one column, unless b jumps there (or multipliers do).
-    ``first``, ``last``, ``noise``, ``jump`` as in `Known`; ``begin`` (k,) is ``first`` as numbers; ``rho`` (2, k) is
-    what margins are compared with at both ends.
+    ``first``, ``last``, ``noise``, ``jump`` as in `Known`; ``added`` (k,) is how many columns before that of its
+    beginning a segment finds more than there are segments; ``rho`` (2, k) is what margins are compared with at both
+    ends.
     """
 
     first: Any
     last: Any
-    begin: Index
+    added: Index
     count: int
     noise: Array
     jump: Array
     rho: Array
 
-    def spread(self, start: Array, end: Array) -> Array:
-        """Numbers at both ends of the segments, (k, ...), in their columns."""
-        out = np.empty((self.count, *start.shape[1:]))
+    def spread(self, knots: Array, end: Array) -> Array:
+        """Numbers at the beginnings of the segments and at the end of the last, and at all ends, in their columns."""
+        if knots.shape[0] == self.count:
+            return knots
+        out = np.empty((self.count, *end.shape[1:]))
         out[self.last] = end
-        out[self.first] = start
+        out[self.first] = knots[:-1]
         return out
 
-    def at_ends(self, margin: Array, row: Index, column: Index) -> Array:
-        """Entries (2, e) of a matrix with a row for each column here: at both ends of segments, of some samples."""
-        flat, at = margin.ravel(), self.begin[row] * margin.shape[1] + column
-        return np.stack([flat[at], flat[at + margin.shape[1]]])
+    def at_ends(self, margin: Array, row: Index, place: Index) -> Array:
+        """Entries (2, e) of a matrix with a row for each column here: at both ends of segments, of some samples.
+
+        ``place`` (e,) is where they would be if there were a row for each segment.
+        """
+        if margin.shape[0] > self.added.size + 1:
+            place = place + margin.shape[1] * self.added[row]
+        return np.stack([margin.take(place), margin.take(place + margin.shape[1])])
 
 
 def _columns(q: Question, M: _Moving, a: int, z: int) -> _Columns:
     S, k = q.stored, z - a
     jump, noise = np.zeros(k), np.zeros(k)
-    jump[:-1] = np.abs(M.end[:-1] - M.start[1:]).sum(axis=1) * (q.products.length2 / q.products.lam)
+    jump[:-1] = np.abs(M.end[:-1] - M.knots[1:-1]).sum(axis=1) * (q.products.length2 / q.products.lam)
     noise[:-1] = np.abs(S.b1[a : z - 1] - S.b0[a + 1 : z])
     if S.w is None:  # otherwise scores are those of the stored slopes, and there is one of these at each breakpoint
         noise += jump
@@ -270,18 +277,20 @@ def _columns(q: Question, M: _Moving, a: int, z: int) -> _Columns:
         two |= jump > q.one_column
     two[-1] = False  # the last end has a column of its own
     noise[two], jump[two] = 0.0, 0.0
-    if not two.any():
-        return _Columns(slice(0, -1), slice(1, None), np.arange(k), k + 1, noise, jump, rho)
-    first = np.arange(k) + np.append(0, np.cumsum(two[:-1]))
-    return _Columns(first, first + 1, first, k + 1 + int(two.sum()), noise, jump, rho)
+    added = np.append(0, np.cumsum(two[:-1]))
+    if added[-1] == 0:
+        return _Columns(slice(0, -1), slice(1, None), added, k + 1, noise, jump, rho)
+    first = np.arange(k) + added
+    return _Columns(first, first + 1, added, k + 1 + int(added[-1]), noise, jump, rho)
 
 
 def _intercepts(q: Question, C: _Columns, balance: Array, w: Array | None, a: int, z: int) -> Array:
+    S = q.stored
     if q.intercept == "none":
         return np.zeros(C.count)
     if q.intercept == "feature" and w is None:
         return np.asarray(balance / q.products.lam)
-    return C.spread(q.stored.b0[a:z], q.stored.b1[a:z])
+    return C.spread(np.append(S.b0[a:z], S.b1[z - 1]), S.b1[a:z])
 
 
 # ---- who might count -----------------------------------------------------------------------------------------------
@@ -312,21 +321,22 @@ def _unclear(C: _Columns, margin: Array, at_cap: Mask) -> Mask:
 
 
 def _unclear_moving(M: _Moving, C: _Columns, margin: Array) -> tuple[Index, Index, Array, Array, Array]:
-    unclear = _unclear(C, margin, M.block.at_cap)
-    unclear[M.block.row, M.block.column] = False  # these are listed
-    row, column = np.nonzero(unclear)
-    cap = np.stack([M.caps[row, column], M.caps[row + 1, column]])
-    alpha = cap * M.block.at_cap[row, column]
-    return row, M.block.moving[column], cap, alpha, C.at_ends(margin, row, column)
+    unclear = _unclear(C, margin, M.block.at_cap).ravel()
+    unclear[M.block.place] = False  # these are listed
+    place, u = np.flatnonzero(unclear), M.block.moving.size
+    row, column = np.divmod(place, u)
+    cap = np.abs(np.stack([M.caps.take(place), M.caps.take(place + u)]))
+    return row, M.block.moving[column], cap, cap * M.block.at_cap.take(place), C.at_ends(margin, row, place)
 
 
 def _unclear_others(
     q: Question, C: _Columns, margin: Array, others: Index, at_cap: Mask, t: Array
 ) -> tuple[Index, Index, Array, Array, Array]:
-    row, column = np.nonzero(_unclear(C, margin, at_cap))
+    place = np.flatnonzero(_unclear(C, margin, at_cap))
+    row, column = np.divmod(place, max(others.size, 1))
     sample, at = others[column], t[row + np.array([[0], [1]])]
     cap = (1.0 - at) * q.caps[0, sample] + at * q.caps[1, sample]
-    return row, sample, cap, cap * at_cap[column], C.at_ends(margin, row, column)
+    return row, sample, cap, cap * at_cap[column], C.at_ends(margin, row, place)
 
 
 def _enlarge(size: Array, margin: Array, target: Array, first: Any, last: Any) -> None:

@@ -16,35 +16,48 @@ class Entries:
 
     Attributes
     ----------
+    ptr : int array of shape (k + 1,)
+        The listed ones of segment j are ``ptr[j]`` to ``ptr[j + 1] - 1``; behind all of these are the others.
     row, sample : int array of shape (e,)
         Segment, from the beginning of the block, and sample.
     caps, alpha, margin : array of shape (2, e)
         At both ends of the segment: cap, multiplier (in its box), ``y_i f_i - target``.
     """
 
+    ptr: Index
     row: Index
     sample: Index
     caps: Array
     alpha: Array
     margin: Array
 
-    def largest(self, values: Array, k: int) -> tuple[Array, Index]:
-        """Largest of some values (e,) on each of k segments, and the sample it belongs to; at least 0."""
-        out, sample = np.zeros(k), np.zeros(k, dtype=np.int64)
-        np.maximum.at(out, self.row, values)
-        most = np.flatnonzero(values >= out[self.row])
+    def largest(self, values: Array) -> tuple[Array, Index]:
+        """Largest of some values (e,) on each of the k segments, and the sample it belongs to; at least 0."""
+        out, sample = self._each(np.maximum, values), np.zeros(self.ptr.size - 1, dtype=np.int64)
+        most = np.flatnonzero(values >= out.take(self.row))
         sample[self.row[most]] = self.sample[most]
         return out, sample
 
-    def at_ends(self, values: Array, k: int) -> Array:
-        """Largest of values (2, e) at both ends of each of k segments, (k, 2); at least 0."""
-        out = np.zeros((k, 2))
-        np.maximum.at(out, self.row, values.T)
+    def at_ends(self, values: Array) -> Array:
+        """Largest of values (2, e) at both ends of each segment, (k, 2); at least 0."""
+        return np.stack([self._each(np.maximum, x) for x in values], axis=1)
+
+    def add(self, *values: Array) -> Array:
+        """Sums of some values (e,) on each segment, a column for each."""
+        return np.stack([self._each(np.add, x) for x in values], axis=1)
+
+    def _each(self, combine: np.ufunc, values: Array) -> Array:
+        """Combine 0 and the values (e,) of each segment."""
+        out, listed = np.zeros(self.ptr.size - 1), self.ptr[-1]
+        some = self._listing
+        out[some] = combine(0.0, combine.reduceat(values[:listed], self.ptr[some]))
+        combine.at(out, self.row[listed:], values[listed:])
         return out
 
-    def add(self, values: Array, k: int) -> Array:
-        """Sums of values (e,) on each of k segments."""
-        return np.asarray(np.bincount(self.row, values, k), dtype=np.float64)
+    @cached_property
+    def _listing(self) -> Index:
+        """Segments on which any sample is listed."""
+        return np.flatnonzero(np.diff(self.ptr))
 
     @cached_property
     def room(self) -> Array:
@@ -52,23 +65,26 @@ class Entries:
         return self.caps - self.alpha
 
 
-def gap_of(E: Entries, k: int) -> Array:
+def gap_of(E: Entries) -> Array:
     """Bernstein coefficients (k, 3) of the theorem's U: sums of ``alpha_i r_i + (c_i - alpha_i) l_i``."""
     right = np.maximum(E.margin, 0.0)
     left, room = right - E.margin, E.room
-    terms = E.alpha * right + room * left
+    start, end = E.alpha * right + room * left
     mixed = E.alpha * right[::-1] + room * left[::-1]
-    return np.stack([E.add(terms[0], k), 0.5 * E.add(mixed[0] + mixed[1], k), E.add(terms[1], k)], axis=1)
+    return E.add(start, 0.5 * (mixed[0] + mixed[1]), end)
 
 
-def complementarity(E: Entries, off: Array, unit: Array, k: int) -> tuple[Array, Index]:
+def complementarity(E: Entries, off: Array, unit: Array) -> tuple[Array, Index]:
     """Largest residual on each of k segments, for margins in their units, and the sample it belongs to.
 
     ``unit`` (2, e) is what the multipliers can reach: a quotient of two affine functions, it is largest at an end.
     """
+    reach = spare = unit
     moves = unit > 0.0
-    load = np.divide(E.alpha, unit, out=np.zeros_like(unit), where=moves)
-    room = np.divide(E.room, unit, out=np.where(E.room > 0.0, np.inf, 0.0), where=moves)
+    if not moves.all():  # what cannot move at all has no load, and, if it has room, all of it
+        reach, spare = (np.where(moves | has, unit, np.inf) for has in (False, E.room > 0.0))
+    with np.errstate(divide="ignore"):
+        load, room = E.alpha / reach, E.room / spare
     above = np.minimum(np.maximum(*load), np.maximum(*off))
     below = np.minimum(np.maximum(*room), -np.minimum(*off))
-    return E.largest(np.maximum(above, below), k)
+    return E.largest(np.maximum(above, below))

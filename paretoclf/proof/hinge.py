@@ -6,7 +6,7 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.proof import bernstein
-from paretoclf.proof.block import Known, Question, blocks, proved
+from paretoclf.proof.block import Question, blocks, proved
 from paretoclf.proof.entries import complementarity, gap_of
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.products import FeatureProducts, KernelProducts
@@ -69,48 +69,49 @@ def prove_quantile(
 def _prove_hinge(q: Question, parameter: str, note: str) -> LineProof:
     S, lam = q.stored, q.products.lam
     m = S.t.size - 1
-    gaps, duals = np.empty((m, 3)), np.empty((m, 3))
-    residuals = {name: np.zeros(m) for name in ("stationarity in w", "box", "balance", "complementarity", "value")}
-    samples = np.zeros(m, dtype=np.int64)
+    names = ("stationarity in w", "box", "balance", "complementarity", "value")
+    residuals, samples = {name: np.zeros(m) for name in names}, np.zeros(m, dtype=np.int64)
+    noise, slack, (contributed, norms) = np.empty(m), np.empty(m), np.empty((2, m, 3))
+    sums, balance, intercepts, distances, outside, near = np.empty((6, m, 2))
     costs, plus, minus = (bernstein.pairs(sums) for sums in _sums(S.t, q.y, q.caps))
-    rounding = np.empty((m, 3))
+    positive = q.y > 0
     for here, K in blocks(q):
-        i, j, E, k = K.first, K.last, K.entries, K.noise.size
-        norm2, cross, apart, distance = K.scores.norm2, K.scores.cross, K.scores.apart, K.scores.distance
+        E, k, scores = K.entries, K.noise.size, K.scores
+        norm2, cross, apart, distance = scores.norm2, scores.cross, scores.apart, scores.distance
         if q.intercept == "feature":
             constant = K.balance / lam
-            norm2, cross = norm2 + lam * constant**2, cross + lam * constant[i] * constant[j]
+            norm2, cross = norm2 + lam * constant**2, cross + lam * constant[K.first] * constant[K.last]
             # A stored intercept is judged against the one that the multipliers imply.
             off = np.abs(K.b - constant)
             apart, distance = np.maximum(apart, off / (1.0 + K.sums / lam)), np.hypot(distance, off)
-        dual = K.sums - 0.5 * norm2
-        duals[here] = np.stack([dual[i], 0.5 * (K.sums[i] + K.sums[j] - cross), dual[j]], axis=1)
-        residuals["stationarity in w"][here] = np.maximum(apart[i], apart[j]) + (0.0 if S.w is None else K.jump)
-        residuals["box"][here] = K.box
         unit = E.caps
         if q.intercept == "free":
             # A multiplier reaches no further than the other class can balance.
             others = np.stack([plus[here], minus[here]]).reshape(-1, 2).T
-            unit = np.minimum(unit, others[:, E.row + k * (q.y[E.sample] > 0)])
-        off = E.margin / (1.0 + np.abs(E.margin + 1.0))
-        most, samples[here] = complementarity(E, off, unit, k)
+            unit = np.minimum(unit, others.take(E.row + k * positive.take(E.sample), axis=1))
+        most, samples[here] = complementarity(E, E.margin / (1.0 + np.abs(E.margin + 1.0)), unit)
         residuals["complementarity"][here] = most + K.noise
-        rounding[here] = _slack_rounding(K, k)
-        gaps[here] = gap_of(E, k) + bernstein.product(costs[here], bernstein.late(K.noise))
-        gaps[here] += 0.5 * lam * bernstein.square(K.both(distance))
-        if not q.clip:
-            gaps[here] += 0.5 * (q.products.length2 / lam) * bernstein.square(K.outside)
-        if q.intercept == "free":
-            balance = np.abs(K.both(K.balance))
-            residuals["balance"][here] = bernstein.quotient(balance, np.minimum(plus[here], minus[here]))
-            # The class with the larger sum is scaled down until the two balance. That costs what its slacks are on
-            # average; all slacks times caps add up to sum alpha - |w|^2 + gap.
-            slack = max(K.slack, -float(E.margin.min(initial=0.0)))
-            sums = bernstein.product(K.both(K.sums), np.ones((k, 2)))
-            hinge = sums - np.stack([norm2[i], cross, norm2[j]], axis=1) + gaps[here]
-            average = np.minimum(2.0 * (hinge / np.maximum(sums, _TINY)).max(axis=1), slack)
-            gaps[here] += average[:, None] * bernstein.product(balance, np.ones((k, 2)))
-            gaps[here] += 0.5 * q.products.length2 * bernstein.square(balance)
+        residuals["stationarity in w"][here] = K.both(apart).max(axis=1) + (0.0 if S.w is None else K.jump)
+        residuals["box"][here], outside[here], noise[here] = K.box, K.outside, K.noise
+        norms[here, 0], norms[here, 1], norms[here, 2] = norm2[K.first], cross, norm2[K.last]
+        sums[here], balance[here], intercepts[here] = K.both(K.sums), K.both(K.balance), K.both(K.b)
+        distances[here], slack[here] = K.both(distance), max(K.slack, -float(E.margin.min(initial=0.0)))
+        contributed[here] = gap_of(E)
+        near[here] = E.add(*(E.room * (np.maximum(*E.margin) <= SLACK_ROUNDING)))
+    sum_alpha = bernstein.line(sums)
+    duals = sum_alpha - 0.5 * norms
+    gaps = contributed + bernstein.product(costs, bernstein.late(noise)) + 0.5 * lam * bernstein.square(distances)
+    if not q.clip:
+        gaps += 0.5 * (q.products.length2 / lam) * bernstein.square(outside)
+    if q.intercept == "free":
+        balance = np.abs(balance)
+        residuals["balance"] = bernstein.quotient(balance, np.minimum(plus, minus))
+        # The class with the larger sum is scaled down until the two balance. That costs what its slacks are on
+        # average; all slacks times caps add up to sum alpha - |w|^2 + gap.
+        average = 2.0 * ((sum_alpha - norms + gaps) / np.maximum(sum_alpha, _TINY)).max(axis=1)
+        gaps += np.minimum(average, slack)[:, None] * bernstein.line(balance)
+        gaps += 0.5 * q.products.length2 * bernstein.square(balance)
+    rounding = _slack_rounding(sums + near, intercepts)
     rounding = np.maximum(rounding, _EPS * rounding.max(axis=1, keepdims=True))  # costs vanish, but t is a double
     sizes = bernstein.chord(duals)
     sizes = np.maximum(sizes, _EPS * sizes.max(axis=1, keepdims=True))
@@ -118,14 +119,10 @@ def _prove_hinge(q: Question, parameter: str, note: str) -> LineProof:
     return LineProof(S.t, gaps, sizes, rounding, duals, residuals, samples, parameter, note)
 
 
-def _slack_rounding(K: Known, k: int) -> Array:
-    """Nowhere above what rounding of slacks makes of the gap: costs of all that are not beyond their margin."""
-    E, sums = K.entries, K.both(K.sums)
-    near = np.maximum(*E.margin) <= SLACK_ROUNDING
-    more = np.stack([E.add(room, k) for room in E.room * near], axis=1)
-    b0, b1 = K.b[K.first], K.b[K.last]
-    size = 1.0 + np.minimum(np.abs(b0), np.abs(b1)) * (b0 * b1 > 0.0)
-    return SLACK_ROUNDING * bernstein.product(sums + more, bernstein.pair(size))
+def _slack_rounding(costs: Array, b: Array) -> Array:
+    """Nowhere above what rounding of slacks makes of the gap: costs (m, 2) of all that are not beyond their margin."""
+    size = 1.0 + np.abs(b).min(axis=1) * (b[:, 0] * b[:, 1] > 0.0)
+    return np.asarray(SLACK_ROUNDING * bernstein.line(costs) * size[:, None])
 
 
 def _sums(t: Array, y: Array, caps: Array) -> list[Array]:

@@ -48,7 +48,7 @@ def _prove_nu(q: Question, total: Array, parameter: str, note: str) -> LineProof
     costs, nu = (bernstein.pairs((1.0 - S.t) * x[0] + S.t * x[1]) for x in (q.caps.sum(axis=1), total))
     largest2 = q.products.largest2
     for here, K in blocks(q):
-        i, j, E, k = K.first, K.last, K.entries, K.noise.size
+        i, j, E = K.first, K.last, K.entries
         norms[here] = np.stack([K.scores.norm2[i], K.scores.cross, K.scores.norm2[j]], axis=1)
         stationarity = np.maximum(K.scores.apart[i], K.scores.apart[j]) + (0.0 if S.w is None else K.jump)
         residuals["stationarity in w"][here] = stationarity
@@ -61,20 +61,20 @@ def _prove_nu(q: Question, total: Array, parameter: str, note: str) -> LineProof
         allowed = (SCORE_ROUNDING * largest2 * nu[here].max(axis=1) * trivial)[E.row]
         off = np.sign(E.margin) * np.maximum(np.abs(E.margin) - allowed, 0.0) / np.maximum(K.size.T[:, E.row], _TINY)
         unit = np.minimum(E.caps, 0.5 * nu[here][E.row].T)
-        most, samples[here] = complementarity(E, off, unit, k)
+        most, samples[here] = complementarity(E, off, unit)
         residuals["complementarity"][here] = most + K.noise / np.maximum(K.size[:, 1], _TINY)
         # Multipliers that are feasible, next to those stored, move w by no more than this.
         moved = reach * (balance + missing + 2.0 * K.outside)
         if not nu[here].all():
             E = _without_slack(E, nu[here])
         gaps[here] = (
-            gap_of(E, k)
+            gap_of(E)
             + bernstein.product(K.both(K.target), missing)
             + bernstein.product(np.abs(K.both(K.b)), balance)
             + bernstein.product(np.sqrt(np.maximum(K.both(K.scores.norm2), 0.0)), moved)
             + 0.5 * bernstein.product(moved, moved)
             + bernstein.product(costs[here], bernstein.late(K.noise))
-            + bernstein.product(K.outside, E.at_ends(np.abs(E.margin), k))
+            + bernstein.product(K.outside, E.at_ends(np.abs(E.margin)))
             + 0.5 * lam * bernstein.square(K.both(K.scores.distance))
         )
     rho = np.maximum(np.stack([S.rho0, S.rho1], axis=1), 0.0)  # rounding below 0 is 0
@@ -91,6 +91,6 @@ def _without_slack(E: Entries, nu: Array) -> Entries:
 
     Slacks cost the more there the smaller nu is, against a value of order nu squared. So rho gives way.
     """
-    give = E.at_ends(np.where((E.alpha < E.caps).any(axis=0), -E.margin, 0.0), nu.shape[0])
+    give = E.at_ends(np.where((E.alpha < E.caps).any(axis=0), -E.margin, 0.0))
     give[nu.all(axis=1)] = 0.0
     return replace(E, margin=E.margin + give[E.row].T)

@@ -191,4 +191,4 @@ def _row_by_row(X: Samples, w: Array) -> Array:
 
 def _rows(a: Array, b: Array) -> Array:
     """Inner products of rows."""
-    return np.asarray(np.einsum("ij,ij->i", a, b))
+    return np.asarray(np.vecdot(a, b))

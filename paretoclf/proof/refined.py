@@ -80,9 +80,10 @@ def prove_refined(
     def at_ends(x: Array) -> Array:
         return np.stack([x[first].ravel(), x[second].ravel()])
 
-    E = Entries(np.repeat(np.arange(k), n), np.tile(np.arange(n), k), at_ends(box), at_ends(inside), at_ends(margin))
+    each = n * np.arange(k + 1), np.repeat(np.arange(k), n), np.tile(np.arange(n), k)
+    E = Entries(*each, at_ends(box), at_ends(inside), at_ends(margin))
     units = np.maximum(balanced_units(y, box.T).T * (box > 0.0), 0.0)
-    most, samples = complementarity(E, at_ends(margin / (1.0 + np.abs(f))), at_ends(units), k)
+    most, samples = complementarity(E, at_ends(margin / (1.0 + np.abs(f))), at_ends(units))
     gone = outside.sum(axis=1).reshape(k, 2)
     missing = np.abs(balance).reshape(k, 2) + gone
     allowed = margin_rounding(f, R.b.reshape(-1, 1)).reshape(k, 2, n)
@@ -90,7 +91,7 @@ def prove_refined(
     lost = (box.reshape(k, 2, n) * (near * allowed.min(axis=1))[:, None]).sum(axis=2)
     rounding = bernstein.product(lost, bernstein.pair(np.ones(k)))
     gaps = (
-        gap_of(E, k)
+        gap_of(E)
         + max(0.0, -float(margin.min())) * bernstein.product(missing, bernstein.pair(np.ones(k)))
         + 0.5 * length2 * bernstein.square(missing + gone)
         + 0.5 * bernstein.square(distance.reshape(k, 2))

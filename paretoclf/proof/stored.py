@@ -80,14 +80,17 @@ class Block:
         These samples.
     at_cap : bool array of shape (k, u)
         Whether they are at their cap on each of the k segments, where they are not listed.
-    row, column : int array of shape (e,)
-        Segment (from 0) and position in ``moving`` of each sample that is listed.
+    ptr : int array of shape (k + 1,)
+        Those that are listed on segment j (from 0) are ``ptr[j]`` to ``ptr[j + 1] - 1``.
+    row, place : int array of shape (e,)
+        Segment of each sample that is listed, and its place in flat arrays of shape (k, u).
     """
 
     moving: Index
     at_cap: Mask
+    ptr: Index
     row: Index
-    column: Index
+    place: Index
 
 
 def groups(stored: Stored, caps: Array, size: int, rows: int, clip: bool) -> Iterator[Group]:
@@ -164,5 +167,6 @@ class Cutter:
         inside = slice(self.until[a], self.until[z - 1])
         np.add.at(steps, (S.changes[0, inside] - a, self.position[S.changes[1, inside]]), self.step[inside])
         at_cap = np.add.accumulate(steps, axis=0, dtype=np.int8).astype(np.bool_)
-        row = np.repeat(np.arange(z - a), np.diff(S.ptr[a : z + 1]))
-        return Block(moving, at_cap, row, self.position[listed[: row.size]])
+        ptr = S.ptr[a : z + 1] - S.ptr[a]
+        row = np.repeat(np.arange(z - a), np.diff(ptr))
+        return Block(moving, at_cap, ptr, row, row * moving.size + self.position.take(listed[: row.size]))
