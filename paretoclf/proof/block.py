@@ -20,7 +20,7 @@ block, and of those that are so near their margin that they might count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ import numpy as np
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.proof.entries import Entries
 from paretoclf.proof.line import LineProof
-from paretoclf.proof.products import Anchors, FeatureProducts, KernelProducts, Scores
+from paretoclf.proof.products import Anchors, FeatureProducts, KernelProducts, Scores, Slopes
 from paretoclf.proof.stored import AT_CAP, Block, Cutter, Group, Stored, groups
 from paretoclf.tolerances import ONE_COLUMN
 
@@ -90,7 +90,7 @@ class Known:
         Columns of the beginnings and of the ends of the segments.
     b, target, sums, balance : array of shape (c,)
         Intercepts; what margins are compared with; sums of the multipliers, and of these times the labels.
-    scores : Scores
+    slopes : Slopes
     noise, jump : array of shape (k,)
         How far scores at the end of a segment may be from those of the column that stands for it: those that are
         judged, and those that the multipliers imply.
@@ -109,7 +109,7 @@ class Known:
     target: Array
     sums: Array
     balance: Array
-    scores: Scores
+    slopes: Slopes
     noise: Array
     jump: Array
     size: Array
@@ -127,24 +127,27 @@ def proved(q: Question, prove: Callable[[Question], LineProof]) -> LineProof:
         return proof if proof.passes() else prove(replace(q, one_column=0.0))
 
 
-def blocks(q: Question) -> Iterator[tuple[slice, Known]]:
-    """Block after block, and its segments."""
+def over_blocks(q: Question, look: Callable[[slice, Known], Mapping[str, Any]]) -> dict[str, Any]:
+    """What is found out about block after block, given its segments and what is known of it: all of it, by name."""
     cut, size = Cutter(q.stored), max(1, _SEGMENTS // (2 if isinstance(q.products, KernelProducts) else 1))
+    found = []
     for group in groups(q.stored, q.caps, size, max(1, _GROUP // q.y.size), q.clip):
         anchors = q.products.anchors(group, q.stored)
         for k in range(group.ends.size - 1):
-            yield slice(int(group.ends[k]), int(group.ends[k + 1])), known(q, group, anchors, k, cut)
+            here = slice(int(group.ends[k]), int(group.ends[k + 1]))
+            found.append(look(here, known(q, group, anchors, k, cut)))
+    return {name: np.concatenate([one[name] for one in found]) for name in found[0]}
 
 
 def known(q: Question, group: Group, anchors: Anchors, k: int, cut: Cutter) -> Known:
     """What is known of block k of a group."""
     S, a, z = q.stored, int(group.ends[k]), int(group.ends[k + 1])
-    M = _moving(q, cut.block(a, z, group.states[k]), a, z)
-    C = _columns(q, M, a, z)
-    U, labels, t = M.block.moving, q.y[M.block.moving], C.spread(S.t[a : z + 1], S.t[a + 1 : z + 1])
+    block = cut.block(a, z, group.states[k])
+    L, C, coef = _multipliers(q, block, a, z)
+    U, labels, t = block.moving, q.y[block.moving], C.spread(S.t[a : z + 1], S.t[a + 1 : z + 1])
     share = (t - S.t[a]) / (S.t[z] - S.t[a])
     between = np.stack([1.0 - share, share], axis=1)  # of the two anchors
-    coef, rest = C.spread(M.knots, M.end), group.alpha[k : k + 2].copy()
+    rest = group.alpha[k : k + 2].copy()
     rest[:, U] = 0.0
     sums, balance = coef @ labels + between @ rest.sum(axis=1), coef.sum(axis=1) + between @ (rest @ q.y)
     w = None if S.w is None else C.spread(S.w[a : z + 1], S.w[a + 1 : z + 1])
@@ -157,8 +160,7 @@ def known(q: Question, group: Group, anchors: Anchors, k: int, cut: Cutter) -> K
         f -= target[:, None]
         return f
 
-    margin = margins(scores.of_moving, labels)
-    at_cap = group.states[k] == AT_CAP
+    margin, at_cap = margins(scores.of_moving, labels), group.states[k] == AT_CAP
     near, slack = _near(q, anchors.scores[k : k + 2], at_cap, b, target, between, scores, float(C.noise.max()))
     near[U] = False
     others = np.flatnonzero(near)
@@ -167,31 +169,27 @@ def known(q: Question, group: Group, anchors: Anchors, k: int, cut: Cutter) -> K
     if q.free_margin:
         _enlarge(size, margin, target, C.first, C.last)
         _enlarge(size, margin_of_others, target, C.first, C.last)
+    held_others = np.broadcast_to(at_cap[others], (z - a, others.size))
     entries = [
-        (M.block.row, M.sample, M.cap, M.inside, C.at_ends(margin, M.block.row, M.block.place)),
-        _unclear_moving(M, C, margin),
-        _unclear_others(q, C, margin_of_others, others, at_cap[others], S.t[a : z + 1]),
+        (block.row, L.sample, L.cap, L.inside, C.at_ends(margin, block.row, block.place)),
+        _unclear(q, C, margin, block.at_cap, U, block.place, S.t[a : z + 1]),
+        _unclear(q, C, margin_of_others, held_others, others, block.place[:0], S.t[a : z + 1]),
     ]
-    E = Entries(M.block.ptr, *(np.concatenate(x, axis=-1) for x in zip(*entries, strict=True)))
-    return Known(E, M.box, M.outside, C.first, C.last, b, target, sums, balance, scores, C.noise, C.jump, size, slack)
+    E = Entries(block.ptr, *(np.concatenate(x, axis=-1) for x in zip(*entries, strict=True)))
+    slopes = scores.slopes
+    return Known(E, L.box, L.outside, C.first, C.last, b, target, sums, balance, slopes, C.noise, C.jump, size, slack)
 
 
 # ---- the samples that move in a block ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Moving:
-    """Multipliers of the u samples that move in a block of k segments.
+class _Listed:
+    """The e multipliers that are listed on a segment of a block.
 
-    Times labels: caps at all ends of segments, ``caps`` (k + 1, u); multipliers at the beginnings of segments and at
-    the end of the last, ``knots`` (k + 1, u), and at the ends, ``end`` (k, u). Of the e that are listed on a segment
     ``sample`` (e,), ``cap`` and ``inside`` (2, e), multipliers in their box; ``box``, ``outside`` as in `Known`.
     """
 
-    block: Block
-    caps: Array
-    knots: Array
-    end: Array
     sample: Index
     cap: Array
     inside: Array
@@ -199,12 +197,10 @@ class _Moving:
     outside: Array
 
 
-def _moving(q: Question, block: Block, a: int, z: int) -> _Moving:
+def _multipliers(q: Question, block: Block, a: int, z: int) -> tuple[_Listed, _Columns, Array]:
+    """Those that are listed in a block, its columns, and multipliers times labels of all that move there, (c, u)."""
     S, U, listed, t = q.stored, block.moving, slice(q.stored.ptr[a], q.stored.ptr[z]), q.stored.t[a : z + 1]
-    caps = np.stack([1.0 - t, t], axis=1) @ (q.caps[:, U] * q.y[U])
-    held, knots = block.at_cap.astype(np.float64), np.empty(caps.shape)
-    end = held * caps[1:]
-    np.multiply(held, caps[:-1], out=knots[:-1])
+    caps = np.stack([1.0 - t, t], axis=1) @ (q.caps[:, U] * q.y[U])  # times labels
     sample, stored = S.index[listed], np.stack([S.a0[listed], S.a1[listed]])
     cap = np.abs(np.stack([caps.take(block.place), caps.take(block.place + U.size)]))
     inside = np.minimum(np.maximum(stored, 0.0), cap)
@@ -214,10 +210,14 @@ def _moving(q: Question, block: Block, a: int, z: int) -> _Moving:
         unit = np.maximum(np.maximum(cap, _EPS * cap[::-1]), _TINY)  # caps vanish, but t is a double
         np.maximum.at(box, block.row, (off / unit).max(axis=0))
         np.add.at(outside, block.row, off.T)
+    held, knots = block.at_cap.astype(np.float64), np.empty(caps.shape)
+    np.multiply(held, caps[:-1], out=knots[:-1])  # at the beginnings of segments, and at the end of the last
+    end = np.multiply(held, caps[1:], out=held)
     judged = (inside if q.clip else stored) * q.y.take(sample)
     knots.ravel()[block.place], end.ravel()[block.place] = judged
     knots[-1] = end[-1]
-    return _Moving(block, caps, knots, end, sample, cap, inside, box, outside)
+    C = _columns(q, knots, end, a, z)
+    return _Listed(sample, cap, inside, box, outside), C, C.spread(knots, end)
 
 
 # ---- columns: the points of the line at which scores are computed --------------------------------------------------
@@ -260,10 +260,10 @@ class _Columns:
         return np.stack([margin.take(place), margin.take(place + margin.shape[1])])
 
 
-def _columns(q: Question, M: _Moving, a: int, z: int) -> _Columns:
+def _columns(q: Question, knots: Array, end: Array, a: int, z: int) -> _Columns:
     S, k = q.stored, z - a
     jump, noise = np.zeros(k), np.zeros(k)
-    jump[:-1] = np.abs(M.end[:-1] - M.knots[1:-1]).sum(axis=1) * (q.products.length2 / q.products.lam)
+    jump[:-1] = np.abs(end[:-1] - knots[1:-1]).sum(axis=1) * (q.products.length2 / q.products.lam)
     noise[:-1] = np.abs(S.b1[a : z - 1] - S.b0[a + 1 : z])
     if S.w is None:  # otherwise scores are those of the stored slopes, and there is one of these at each breakpoint
         noise += jump
@@ -314,29 +314,21 @@ def _near(
     return near, float((away - low).max(initial=0.0))
 
 
-def _unclear(C: _Columns, margin: Array, at_cap: Mask) -> Mask:
-    """Which samples are on the wrong side of their margin at an end of a segment, (k, samples)."""
-    below = margin < 0.0
-    return np.asarray((below[C.first] != at_cap) | (below[C.last] != at_cap))
-
-
-def _unclear_moving(M: _Moving, C: _Columns, margin: Array) -> tuple[Index, Index, Array, Array, Array]:
-    unclear = _unclear(C, margin, M.block.at_cap).ravel()
-    unclear[M.block.place] = False  # these are listed
-    place, u = np.flatnonzero(unclear), M.block.moving.size
-    row, column = np.divmod(place, u)
-    cap = np.abs(np.stack([M.caps.take(place), M.caps.take(place + u)]))
-    return row, M.block.moving[column], cap, cap * M.block.at_cap.take(place), C.at_ends(margin, row, place)
-
-
-def _unclear_others(
-    q: Question, C: _Columns, margin: Array, others: Index, at_cap: Mask, t: Array
+def _unclear(
+    q: Question, C: _Columns, margin: Array, at_cap: Mask, samples: Index, listed: Index, t: Array
 ) -> tuple[Index, Index, Array, Array, Array]:
-    place = np.flatnonzero(_unclear(C, margin, at_cap))
-    row, column = np.divmod(place, max(others.size, 1))
-    sample, at = others[column], t[row + np.array([[0], [1]])]
+    """What `Entries` hold of samples that are on the wrong side of their margin at an end of a segment, unlisted.
+
+    ``at_cap`` (k, samples) says which side is right.
+    """
+    below = margin < 0.0
+    wrong = ((below[C.first] != at_cap) | (below[C.last] != at_cap)).ravel()
+    wrong[listed] = False
+    place = np.flatnonzero(wrong)
+    row, column = np.divmod(place, max(samples.size, 1))
+    sample, at = samples[column], t[row + np.array([[0], [1]])]
     cap = (1.0 - at) * q.caps[0, sample] + at * q.caps[1, sample]
-    return row, sample, cap, cap * at_cap[column], C.at_ends(margin, row, place)
+    return row, sample, cap, cap * at_cap[row, column], C.at_ends(margin, row, place)
 
 
 def _enlarge(size: Array, margin: Array, target: Array, first: Any, last: Any) -> None:

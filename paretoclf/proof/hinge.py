@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.proof import bernstein
-from paretoclf.proof.block import Question, blocks, proved
+from paretoclf.proof.block import Known, Question, over_blocks, proved
 from paretoclf.proof.entries import complementarity, gap_of
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.products import FeatureProducts, KernelProducts
@@ -68,55 +70,64 @@ def prove_quantile(
 
 def _prove_hinge(q: Question, parameter: str, note: str) -> LineProof:
     S, lam = q.stored, q.products.lam
-    m = S.t.size - 1
-    names = ("stationarity in w", "box", "balance", "complementarity", "value")
-    residuals, samples = {name: np.zeros(m) for name in names}, np.zeros(m, dtype=np.int64)
-    noise, slack, (contributed, norms) = np.empty(m), np.empty(m), np.empty((2, m, 3))
-    sums, balance, intercepts, distances, outside, near = np.empty((6, m, 2))
     costs, plus, minus = (bernstein.pairs(sums) for sums in _sums(S.t, q.y, q.caps))
-    positive = q.y > 0
-    for here, K in blocks(q):
-        E, k, scores = K.entries, K.noise.size, K.scores
-        norm2, cross, apart, distance = scores.norm2, scores.cross, scores.apart, scores.distance
-        if q.intercept == "feature":
-            constant = K.balance / lam
-            norm2, cross = norm2 + lam * constant**2, cross + lam * constant[K.first] * constant[K.last]
-            # A stored intercept is judged against the one that the multipliers imply.
-            off = np.abs(K.b - constant)
-            apart, distance = np.maximum(apart, off / (1.0 + K.sums / lam)), np.hypot(distance, off)
-        unit = E.caps
-        if q.intercept == "free":
-            # A multiplier reaches no further than the other class can balance.
-            others = np.stack([plus[here], minus[here]]).reshape(-1, 2).T
-            unit = np.minimum(unit, others.take(E.row + k * positive.take(E.sample), axis=1))
-        most, samples[here] = complementarity(E, E.margin / (1.0 + np.abs(E.margin + 1.0)), unit)
-        residuals["complementarity"][here] = most + K.noise
-        residuals["stationarity in w"][here] = K.both(apart).max(axis=1) + (0.0 if S.w is None else K.jump)
-        residuals["box"][here], outside[here], noise[here] = K.box, K.outside, K.noise
-        norms[here, 0], norms[here, 1], norms[here, 2] = norm2[K.first], cross, norm2[K.last]
-        sums[here], balance[here], intercepts[here] = K.both(K.sums), K.both(K.balance), K.both(K.b)
-        distances[here], slack[here] = K.both(distance), max(K.slack, -float(E.margin.min(initial=0.0)))
-        contributed[here] = gap_of(E)
-        near[here] = E.add(*(E.room * (np.maximum(*E.margin) <= SLACK_ROUNDING)))
-    sum_alpha = bernstein.line(sums)
-    duals = sum_alpha - 0.5 * norms
-    gaps = contributed + bernstein.product(costs, bernstein.late(noise)) + 0.5 * lam * bernstein.square(distances)
+    found = over_blocks(q, lambda here, K: _found(q, K, plus[here], minus[here]))
+    names = ("stationarity in w", "box", "balance", "complementarity")
+    residuals = {name: found.get(name, np.zeros(S.t.size - 1)) for name in names}
+    norms, sums = found["norms"], bernstein.line(found["sums"])
+    duals = sums - 0.5 * norms
+    gaps = found["gap"] + bernstein.product(costs, bernstein.late(found["noise"]))
+    gaps += 0.5 * lam * bernstein.square(found["distance"])
     if not q.clip:
-        gaps += 0.5 * (q.products.length2 / lam) * bernstein.square(outside)
+        gaps += 0.5 * (q.products.length2 / lam) * bernstein.square(found["outside"])
     if q.intercept == "free":
-        balance = np.abs(balance)
+        balance = np.abs(found["balances"])
         residuals["balance"] = bernstein.quotient(balance, np.minimum(plus, minus))
         # The class with the larger sum is scaled down until the two balance. That costs what its slacks are on
         # average; all slacks times caps add up to sum alpha - |w|^2 + gap.
-        average = 2.0 * ((sum_alpha - norms + gaps) / np.maximum(sum_alpha, _TINY)).max(axis=1)
-        gaps += np.minimum(average, slack)[:, None] * bernstein.line(balance)
+        average = 2.0 * ((sums - norms + gaps) / np.maximum(sums, _TINY)).max(axis=1)
+        gaps += np.minimum(average, found["slack"])[:, None] * bernstein.line(balance)
         gaps += 0.5 * q.products.length2 * bernstein.square(balance)
-    rounding = _slack_rounding(sums + near, intercepts)
+    rounding = _slack_rounding(found["sums"] + found["room"], found["b"])
     rounding = np.maximum(rounding, _EPS * rounding.max(axis=1, keepdims=True))  # costs vanish, but t is a double
     sizes = bernstein.chord(duals)
     sizes = np.maximum(sizes, _EPS * sizes.max(axis=1, keepdims=True))
     residuals["value"] = value_residual(np.diff(S.t), S.value, duals, gaps, sizes)
-    return LineProof(S.t, gaps, sizes, rounding, duals, residuals, samples, parameter, note)
+    return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, note)
+
+
+def _found(q: Question, K: Known, plus: Array, minus: Array) -> dict[str, Any]:
+    """What of a block goes into the proof; ``plus`` and ``minus`` (k, 2) are sums of the caps of either class."""
+    E, k, lam, slopes = K.entries, K.noise.size, q.products.lam, K.slopes
+    norm2, cross, apart, distance = slopes.norm2, slopes.cross, slopes.apart, slopes.distance
+    if q.intercept == "feature":
+        constant = K.balance / lam
+        norm2, cross = norm2 + lam * constant**2, cross + lam * constant[K.first] * constant[K.last]
+        # A stored intercept is judged against the one that the multipliers imply.
+        off = np.abs(K.b - constant)
+        apart, distance = np.maximum(apart, off / (1.0 + K.sums / lam)), np.hypot(distance, off)
+    unit = E.caps
+    if q.intercept == "free":
+        # A multiplier reaches no further than the other class can balance.
+        others = np.concatenate([plus, minus]).T
+        unit = np.minimum(unit, others.take(E.row + k * (q.y > 0).take(E.sample), axis=1))
+    most, samples = complementarity(E, E.margin / (1.0 + np.abs(E.margin + 1.0)), unit)
+    return {
+        "stationarity in w": K.both(apart).max(axis=1) + (0.0 if q.stored.w is None else K.jump),
+        "box": K.box,
+        "complementarity": most + K.noise,
+        "samples": samples,
+        "gap": gap_of(E),
+        "noise": K.noise,
+        "distance": K.both(distance),
+        "outside": K.outside,
+        "norms": np.stack([norm2[K.first], cross, norm2[K.last]], axis=1),
+        "sums": K.both(K.sums),
+        "balances": K.both(K.balance),
+        "b": K.both(K.b),
+        "slack": np.full(k, max(K.slack, -float(E.margin.min(initial=0.0)))),
+        "room": E.add(*(E.room * (np.maximum(*E.margin) <= SLACK_ROUNDING))),  # of all that are not beyond their margin
+    }
 
 
 def _slack_rounding(costs: Array, b: Array) -> Array:

@@ -39,15 +39,11 @@ class Anchors:
 
 
 @dataclass(frozen=True)
-class Scores:
-    """What one block needs of the scores, a row for each of its columns (points of the line).
+class Slopes:
+    """What is known of the slopes of a block of k segments, at each of its c columns (points of the line).
 
     Attributes
     ----------
-    of_moving : array of shape (c, u)
-        Scores of the moving samples.
-    deviation : array of shape (c,)
-        ``|v|``, up to a shift of all scores by ``shift`` (c,).
     norm2 : array of shape (c,)
         ``lam |w|^2`` for the w that the multipliers imply.
     cross : array of shape (k,)
@@ -56,18 +52,34 @@ class Scores:
         Residual of stationarity: of the slope that is judged to the one that the multipliers imply.
     distance : array of shape (c,)
         Distance of the two.
-    others : callable
-        Scores (c, k) of k other samples.
     """
 
-    of_moving: Array
-    deviation: Array
-    shift: Array
     norm2: Array
     cross: Array
     apart: Array
     distance: Array
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores in a block, a row for each of its columns.
+
+    Attributes
+    ----------
+    of_moving : array of shape (c, u)
+        Scores of the moving samples.
+    others : callable
+        Scores (c, k) of k other samples.
+    deviation : array of shape (c,)
+        ``|v|``, up to a shift of all scores by ``shift`` (c,).
+    slopes : Slopes
+    """
+
+    of_moving: Array
     others: Callable[[Index], Array]
+    deviation: Array
+    shift: Array
+    slopes: Slopes
 
 
 class KernelProducts:
@@ -121,7 +133,7 @@ class KernelProducts:
             B = self.part(U, W)
             return np.asarray(coef @ B / lam + between @ (at[:, W] - full[:, U] @ B / lam))
 
-        return Scores(scores, deviation, zero, norm2, cross(*ends), zero, zero, others)
+        return Scores(scores, others, deviation, zero, Slopes(norm2, cross(*ends), zero, zero))
 
 
 class FeatureProducts:
@@ -172,16 +184,9 @@ class FeatureProducts:
         def others(W: Index) -> Array:
             return _row_by_row(self.X[W], judged)
 
-        return Scores(
-            _row_by_row(Z, judged),
-            np.sqrt(_rows(v, v)),
-            v @ self.mean,
-            lam * _rows(implied, implied),
-            lam * _rows(implied[ends[0]], implied[ends[1]]),
-            apart,
-            distance,
-            others,
-        )
+        norm2, cross = lam * _rows(implied, implied), lam * _rows(implied[ends[0]], implied[ends[1]])
+        slopes = Slopes(norm2, cross, apart, distance)
+        return Scores(_row_by_row(Z, judged), others, np.sqrt(_rows(v, v)), v @ self.mean, slopes)
 
 
 def _row_by_row(X: Samples, w: Array) -> Array:
