@@ -96,6 +96,14 @@ class Moving {
     Solution<Form, double> S;
     Watch<Form> watch;
 
+    // The rates anew, from nothing but the basis; what is watched stays. False if double is not enough.
+    bool settle(Basis<Form> &B, double t, double t_lo) {
+        if (!S.on_margin(B, t, t_lo)) return false;
+        watch.update_rates(B, S);
+        watch.course(B, S);
+        return true;
+    }
+
     // The watched sample c joins the margin set (`candidate` was computed for it); false if double is not enough.
     bool enter(Basis<Form> &B, int c, const Candidate &with, double total) {
         auto &P = B.problem;

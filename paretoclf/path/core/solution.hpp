@@ -314,30 +314,15 @@ class Solution<Form, double> {
     bool compute(Basis<Form> &B, double t, double t_lo, bool with_spread, int room) {
         auto &P = B.problem;
         int n = P.n, m = P.m, k = B.size(), wanted = with_spread ? 2 + m : 2;
-        right.compute(B, t, t_lo);
         a.resize(k + room), da.resize(k + room), eta.resize(m), deta.resize(m);
         coef_.resize(2 + m, k + room), U.resize(m, k + room), rows.resize(m, k + room);
         w.resize(2 + m, std::max(P.Q.features(), 1)), all.resize(2 + m, n);
+        if (!on_margin(B, t, t_lo)) return false;
         Vector count(m, 0.0);
-        for (int j = 0; j < k; j++) {
-            int i = B.F[j], own = P.group[i];
-            double diagonal = B.factor.at(j, j);
-            if (diagonal * diagonal < FAST_PIVOT * (P.Q.diagonal[i] + P.Q.shift)) return false;
-            Twice fixed = P.Q.of_capped(i, right.at_cap[0]);
-            a[j] = (P.p[i] - fixed.hi) + (B.targets[i] - fixed.lo), da[j] = -P.Q.of_capped(i, right.at_cap[1]).hi;
-            for (int h = 0; h < m; h++) U[h][j] = rows[h][j] = own == h ? P.kappa[i] : 0.0;
-            if (own >= 0) {
-                double scale = P.weight[own] * P.kappa[i];
-                a[j] += scale * rounded(right.e[0][own]), da[j] += scale * rounded(right.e[1][own]);
-                count[own] += 1.0;
-            }
-        }
-        B.factor.solve(a.data()), B.factor.solve(da.data());
-        for (int h = 0; h < m; h++) B.factor.solve(U[h]);
-        schur(k);
+        for (int i : B.F)
+            if (int own = P.group[i]; own >= 0) count[own] += 1.0;
         for (int h = 0; h < m; h++)
             for (int j = 0; j < k; j++) coef_[2 + h][j] = rows[h][j] / count[h];
-        bordered(k, right.e[0], a, eta), bordered(k, right.e[1], da, deta);
         std::copy(a.begin(), a.begin() + k, coef_[0]), std::copy(da.begin(), da.begin() + k, coef_[1]);
         const double *at_cap[2] = {right.at_cap[0].hi.data(), right.at_cap[1].hi.data()};
         P.Q.products(B.F, coef_, wanted, at_cap, w, slots_, all);
@@ -354,6 +339,29 @@ class Solution<Form, double> {
             }
         }
         return inspect(B, k);
+    }
+    // What there is of it on the margin set; false if double precision is not enough.
+    bool on_margin(Basis<Form> &B, double t, double t_lo) {
+        auto &P = B.problem;
+        int m = P.m, k = B.size();
+        right.compute(B, t, t_lo);
+        for (int j = 0; j < k; j++) {
+            int i = B.F[j], own = P.group[i];
+            double diagonal = B.factor.at(j, j);
+            if (diagonal * diagonal < FAST_PIVOT * (P.Q.diagonal[i] + P.Q.shift)) return false;
+            Twice fixed = P.Q.of_capped(i, right.at_cap[0]);
+            a[j] = (P.p[i] - fixed.hi) + (B.targets[i] - fixed.lo), da[j] = -P.Q.of_capped(i, right.at_cap[1]).hi;
+            for (int h = 0; h < m; h++) U[h][j] = rows[h][j] = own == h ? P.kappa[i] : 0.0;
+            if (own >= 0) {
+                double scale = P.weight[own] * P.kappa[i];
+                a[j] += scale * rounded(right.e[0][own]), da[j] += scale * rounded(right.e[1][own]);
+            }
+        }
+        B.factor.solve(a.data()), B.factor.solve(da.data());
+        for (int h = 0; h < m; h++) B.factor.solve(U[h]);
+        schur(k);
+        bordered(k, right.e[0], a, eta), bordered(k, right.e[1], da, deta);
+        return true;
     }
     void schur(int k) {
         S.resize(U.rows());

@@ -239,7 +239,7 @@ class Tracker {
         auto &S = M_.S;
         auto &watch = M_.watch;
         Sizes size;
-        double most = 0.0, fastest = 0.0, best = 0.0, pace = INF, widened = 1.0;
+        double most = 0.0, fastest = 0.0, at_first = 0.0, best = 0.0, pace = INF, widened = 1.0;
         int in_place = 0;
         bool fresh = false, whole = false;
         while (true) {
@@ -260,9 +260,15 @@ class Tracker {
             }
             size.total = std::max(size.total, size.now);
             most = std::max(most, size.now), fastest = std::max(fastest, size.rate), best = std::max(best, std::abs(S.value[0]));
-            if (watch.steps > 0 &&
-                (size.now < SHRUNK * most || size.rate < SHRUNK * fastest || std::abs(S.value[0]) < 0.5 * best)) {
-                fresh = false;  // rounding errors are those of larger numbers before
+            // Where numbers have shrunk rounding errors are those of larger ones before.
+            if (watch.steps == 0) at_first = size.rate;
+            if (size.now < SHRUNK * most || size.rate < SHRUNK * at_first || std::abs(S.value[0]) < 0.5 * best) {
+                fresh = false;
+                continue;
+            }
+            if (size.rate < SHRUNK * fastest) {  // those of the margins are still relative to the beginning of the epoch
+                if (!M_.settle(B, t, t_lo)) return false;
+                fastest = 0.0;
                 continue;
             }
             FastEvent event = first_event(B, S, watch, size, GUESS * pace, (1.0 - t) - t_lo);

@@ -18,10 +18,10 @@ constexpr double MEMORY = 0.3;  // weight of the last epoch, and of the last ste
 template <class Form>
 class Watch {
   public:
-    // Rows of the table, a column each watched sample: margin and rate, now and when the epoch began; what those at
-    // their cap add to the rate; sqrt(Q_ii); side on which the margin is positive (0: in the margin set); sign; and
+    // Rows of the table, a column each watched sample: margin and rate, now and when the epoch began; rate of the
+    // multiplier when it began; what those at their cap add to the rate of the margin; sqrt(Q_ii); side on which the margin is positive (0: in the margin set); sign; and
     // from KAPPA on, for each row of A, kappa of its samples and 0 for the others.
-    enum Row { G, DG, FIRST_G, FIRST_DG, CAP_DG, REACH, SIDE, SIGN, KAPPA };
+    enum Row { G, DG, FIRST_G, FIRST_DG, FIRST_DA, CAP_DG, REACH, SIDE, SIGN, KAPPA };
 
     Table table;
     Indices near, where;  // the sample in a column; the column of a sample (-1: none)
@@ -69,6 +69,8 @@ class Watch {
         for (int c = 0; c < count; c++) fill(B, S, c);
         if (!everything)
             for (int j = 0; j < k; j++) fill(B, S, base + j);
+        for (int j = 0; j < k; j++) table[FIRST_DA][where[B.F[j]]] = S.da[j];
+        first_bend_ = S.value[2];
     }
     int last() const { return everything ? base : base + int(first_.size()); }
     double *block() { return block_.data(); }
@@ -91,6 +93,21 @@ class Watch {
         coef_.resize(std::max(B.size(), 1));
         B.problem.Q.rates(B.F, S.da.data(), coef_.data(), S.w, slots, near, count, table[SIGN], table[CAP_DG], table[DG]);
         for (int h = 0; h < B.problem.m; h++) advance(table[DG], table[KAPPA + h], S.deta[h], count);
+    }
+    // D, and the bend |w'|^2 of the optimal value, from what they are: by how much the rates of multipliers have changed
+    // since the epoch began, times the changes of the rates of margins. (The shares of eta cancel, for A a' = e' always.)
+    void course(const Basis<Form> &B, Solution<Form, double> &S) {
+        double turn = 0.0;
+        auto add = [&](int c, double da, double dg) {
+            double change = da - table[FIRST_DA][c];
+            turn += change * table[FIRST_DG][c], D2 += change * (dg - table[FIRST_DG][c]);
+            VD += change * (table[G][c] - table[FIRST_G][c] - time * table[FIRST_DG][c]);
+        };
+        D2 = VD = 0.0;
+        for (int c = 0; c < count; c++)
+            if (double side = table[SIDE][c]; side != 0.0) add(c, side < 0.0 ? B.line.cap_rate[near[c]] : 0.0, table[DG][c]);
+        for (int j = 0; j < B.size(); j++) add(where[B.F[j]], S.da[j], 0.0);
+        S.value[2] = first_bend_ + 2.0 * turn + D2;
     }
     void leaver(const Basis<Form> &B, int i) {  // of the margin set of the beginning: becomes a watched column
         int c = where[i];
@@ -142,6 +159,7 @@ class Watch {
         table[REACH][c] = P.Q.reach[i], table[SIGN][c] = P.Q.sign[i];
         table[SIDE][c] = B.state[i] == RIGHT ? 1.0 : B.state[i] == LEFT ? -1.0 : 0.0;
         for (int h = 0; h < P.m; h++) table[KAPPA + h][c] = P.group[i] == h ? P.kappa[i] : 0.0;
+        table[FIRST_DA][c] = B.state[i] == LEFT ? B.line.cap_rate[i] : 0.0;
         double slope[2] = {B.line.phi[0].slope.hi, B.line.phi[1].slope.hi};
         table[CAP_DG][c] = P.Q.cap_rate(i, slope, B.sums);
     }
@@ -162,7 +180,7 @@ class Watch {
     Vector coef_, sums_, sizes_;
     double wanted_ = 16.0, t_step_ = 0, w_step_ = 0, centre_step_ = 0;  // steps an epoch; how far t, w and centre go
     double t_budget_ = INF, w_budget_ = INF, centre_budget_ = INF;
-    double since_ = 0, off_ = 0, square_ = 0;
+    double since_ = 0, off_ = 0, square_ = 0, first_bend_ = 0;
 };
 
 }  // namespace core
