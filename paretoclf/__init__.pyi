@@ -4,8 +4,6 @@ from . import datasets as datasets
 from .agreement import Agreement as Agreement
 from .agreement import ValueAgreement as ValueAgreement
 from .agreement import compare as compare
-from .certificate import Certificate as Certificate
-from .certificate import certify as certify
 from .checking.suite import SuiteReport as SuiteReport
 from .checking.suite import verify_solver as verify_solver
 from .checking.verification import Verification as Verification
@@ -81,6 +79,7 @@ from .gaussian.rates import StudentRate as StudentRate
 from .gaussian.tradeoff import gaussian_tradeoff as gaussian_tradeoff
 from .gram import Gram as Gram
 from .gram import nearest_psd as nearest_psd
+from .judges.two_c import certify as certify
 from .kernels import RBF as RBF
 from .kernels import Linear as Linear
 from .kernels import Polynomial as Polynomial
@@ -112,6 +111,7 @@ from .population.likelihood_ratio import likelihood_ratio_curve as likelihood_ra
 from .population.solution import PopulationSolution as PopulationSolution
 from .population.solution import hinge_thresholds as hinge_thresholds
 from .population.solution import population_solution as population_solution
+from .proof import Certificate as Certificate
 from .roc import ErrorCurve as ErrorCurve
 from .roc import ErrorMap as ErrorMap
 from .roc import ErrorSurface as ErrorSurface

@@ -9,14 +9,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.certificate import Certificate, certify_many, certify_precisely
 from paretoclf.checks import Array, Mask, keep
 from paretoclf.classifiers import GramRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
-from paretoclf.evidence import Condition, DualityTable
 from paretoclf.gram import Gram
+from paretoclf.judges.two_c import certify_many, certify_precisely
 from paretoclf.low_rank import Approximation
+from paretoclf.proof import Certificate
+from paretoclf.proof.evidence import Condition, DualityTable
 from paretoclf.tables import Tabular
 from paretoclf.tolerances import FLAT
 from paretoclf.units import balanced_units
@@ -79,7 +80,7 @@ class Classifier(GramRule):
 
 
 class Evidence(Protocol):
-    """What stands behind a solution: `paretoclf.evidence.Judged`, or something that computes the same when asked."""
+    """What stands behind a solution: `paretoclf.proof.evidence.Judged`, or what computes the same when asked."""
 
     @property
     def certificate(self) -> Certificate:

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import paretoclf as pc
-from paretoclf import certificate
-from paretoclf.certificate import certify, certify_many
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
+from paretoclf.judges import two_c
+from paretoclf.judges.two_c import certify, certify_many
 from paretoclf.kernels import RBF, Named, Polynomial, median_bandwidth
 from paretoclf.samples import check_samples, same_samples
 from paretoclf.solve import polish
@@ -220,7 +220,7 @@ class TestCertificate:
         if separate and kind != "kernel":
             data["W"] = rng.normal(size=(50, 7))
         whole = certify_many(y.astype(float), caps, alpha, b, **data)
-        monkeypatch.setattr(certificate, "_WORK", 1)  # one column at a time
+        monkeypatch.setattr(two_c, "_WORK", 1)  # one column at a time
         for one, other in zip(certify_many(y.astype(float), caps, alpha, b, **data), whole, strict=True):
             assert one.worst == other.worst
             assert numbers(one) == pytest.approx(numbers(other), abs=1e-12)

@@ -12,13 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.certificate import certify_many, certify_precisely, sign_hint
 from paretoclf.checking.rows import Row
 from paretoclf.checks import Array, check_number, check_vector
 from paretoclf.classifiers import gram_slope
 from paretoclf.costs import SampleCosts, per_sample
 from paretoclf.errors import InputError
-from paretoclf.evidence import judge
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.on_moments import MomentFormulation, Slope
 from paretoclf.formulations.surrogate_risk import SurrogateRisk
@@ -28,8 +26,10 @@ from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
 from paretoclf.judges.quantile import judge_quantile
 from paretoclf.judges.risk import judge_risk
+from paretoclf.judges.two_c import certify_many, certify_precisely, sign_hint
 from paretoclf.judges.two_nu import grade_two_nu
 from paretoclf.proof import Certificate
+from paretoclf.proof.evidence import judge
 from paretoclf.solution import best_intercepts, point_of
 from paretoclf.solve.programs import evaluate
 from paretoclf.tolerances import ROUNDING

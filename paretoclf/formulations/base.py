@@ -30,8 +30,8 @@ import numpy as np
 from paretoclf.checks import real_number
 from paretoclf.classifiers import LinearRule, NoRule, Rule
 from paretoclf.errors import InputError
-from paretoclf.evidence import Judged
 from paretoclf.formulations.statement import Statement, printed
+from paretoclf.proof.evidence import Judged
 from paretoclf.samples import Names
 from paretoclf.solution import Solution
 from paretoclf.solve.cone_proof import judge_alone

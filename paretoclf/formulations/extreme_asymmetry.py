@@ -52,12 +52,12 @@ import numpy as np
 from paretoclf.checks import Array, what_it_is
 from paretoclf.classifiers import LinearRule, Rule
 from paretoclf.errors import InputError
-from paretoclf.evidence import Judged
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.statement import Statement
 from paretoclf.population.classes import Population
 from paretoclf.population.expansions import tilt
 from paretoclf.population.judges import judge_tilt
+from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, worst

@@ -36,13 +36,13 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import brentq
 
-from paretoclf.evidence import judge
 from paretoclf.formulations.base import Range, within
 from paretoclf.formulations.biased_minimax import BiasedMinimaxProbabilityMachine
 from paretoclf.formulations.on_moments import Slope
 from paretoclf.formulations.statement import Statement
 from paretoclf.gaussian.moments import Distances, Moments
 from paretoclf.gaussian.outer_search import Search, search, weighted_guarantee
+from paretoclf.proof.evidence import judge
 from paretoclf.solution import Solution
 
 PAGE = Statement(

@@ -39,10 +39,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from paretoclf.evidence import Judged
 from paretoclf.formulations.on_moments import Slope
 from paretoclf.formulations.pareto_gaussian import PAGE, ParetoGaussian
 from paretoclf.gaussian.moments import chebyshev
+from paretoclf.proof.evidence import Judged
 
 
 class MinimaxProbabilityMachine(ParetoGaussian):

@@ -11,13 +11,13 @@ import numpy as np
 
 from paretoclf.checks import Array, check_labels
 from paretoclf.classifiers import KernelRule, LinearRule, Rule
-from paretoclf.evidence import Judged
 from paretoclf.formulations.base import Formulation
 from paretoclf.gaussian.estimation import Estimate, check_reg, check_shrinkage, estimates
 from paretoclf.gaussian.family import Family
 from paretoclf.gaussian.moments import Distances, Moments
 from paretoclf.gaussian.span import coefficients
 from paretoclf.gram import Gram
+from paretoclf.proof.evidence import Judged
 from paretoclf.samples import Samples
 from paretoclf.solution import Solution
 from paretoclf.solve.model import Form, worst

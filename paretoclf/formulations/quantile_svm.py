@@ -50,11 +50,11 @@ from paretoclf.checks import Array
 from paretoclf.classifiers import KernelRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
-from paretoclf.evidence import Judged
 from paretoclf.formulations.base import POSITIVE, Range
 from paretoclf.formulations.on_samples import SampleFormulation
 from paretoclf.formulations.statement import Statement
 from paretoclf.judges.quantile import judge_quantile
+from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, worst

@@ -73,13 +73,13 @@ from scipy.special import ndtri
 from paretoclf.checks import Array
 from paretoclf.classifiers import LinearRule, Rule
 from paretoclf.errors import InputError
-from paretoclf.evidence import Judged, judge
 from paretoclf.formulations.base import POSITIVE, Range
 from paretoclf.formulations.on_moments import MomentFormulation, Slope
 from paretoclf.formulations.statement import Statement
 from paretoclf.gaussian.bounds import largest_distance
 from paretoclf.gaussian.judges import classified, judge_largest_spread
 from paretoclf.gaussian.trust_region import TrustRegion, secular
+from paretoclf.proof.evidence import Judged, judge
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form

@@ -51,13 +51,13 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.classifiers import KernelRule, Rule
-from paretoclf.evidence import Judged
 from paretoclf.formulations.base import POSITIVE
 from paretoclf.formulations.newton import minimise_risk
 from paretoclf.formulations.on_samples import SampleFormulation
 from paretoclf.formulations.statement import Statement
 from paretoclf.judges.losses import Loss, loss_of
 from paretoclf.judges.risk import judge_risk
+from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution, best_intercepts, point_of
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, worst

@@ -56,7 +56,6 @@ from paretoclf.checks import Array
 from paretoclf.classifiers import KernelRule, NoRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError, SolveError
-from paretoclf.evidence import Judged
 from paretoclf.formulations.base import Range, within
 from paretoclf.formulations.on_samples import SampleFormulation
 from paretoclf.formulations.reduced_hulls import ReducedHulls, largest_total
@@ -64,6 +63,7 @@ from paretoclf.formulations.statement import Statement
 from paretoclf.judges.meeting import coordinates, largest_cancelling, only_twins_meet, twins
 from paretoclf.judges.two_nu import judge_two_nu
 from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
+from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, worst

@@ -14,7 +14,6 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from paretoclf.checks import Array
-from paretoclf.evidence import Condition, Judged, judge
 from paretoclf.gaussian.bounds import (
     fixed_distance,
     largest_distance,
@@ -24,6 +23,7 @@ from paretoclf.gaussian.bounds import (
     weighted_sum,
 )
 from paretoclf.gaussian.moments import Moments
+from paretoclf.proof.evidence import Condition, Judged, judge
 from paretoclf.tolerances import EQUAL_MEANS
 
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.evidence import Condition, Judged, judge
 from paretoclf.gram import Gram
 from paretoclf.judges.scores import balanced, slope_of
+from paretoclf.proof.evidence import Condition, Judged, judge
 
 
 def judge_margins(

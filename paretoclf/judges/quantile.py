@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.evidence import Condition, Judged, judge
 from paretoclf.gram import Gram
 from paretoclf.judges.scores import Slope, slopes_of
+from paretoclf.proof.evidence import Condition, Judged, judge
 from paretoclf.units import box_units, slack_rounding
 
 

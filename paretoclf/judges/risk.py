@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.evidence import Condition, Judged, judge
 from paretoclf.gram import Gram
 from paretoclf.judges.losses import Loss
 from paretoclf.judges.scores import balanced, slope_of
+from paretoclf.proof.evidence import Condition, Judged, judge
 from paretoclf.units import balanced_units, largest_sum, margin_rounding
 
 

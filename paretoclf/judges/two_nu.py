@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array, Mask
-from paretoclf.evidence import Condition, Judged, judge
 from paretoclf.gram import Gram
 from paretoclf.judges.scores import slopes_of
+from paretoclf.proof.evidence import Condition, Judged, judge
 from paretoclf.tolerances import AT_BOUND, CERTIFY, OVERESTIMATED, SCORE_ROUNDING, UNDECIDED, WHOLE_RANK
 
 Interval = tuple[float, float]

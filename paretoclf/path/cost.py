@@ -20,11 +20,11 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from paretoclf.certificate import PRECISELY, Certificate, certify_many
 from paretoclf.checks import Array, Index, what_it_is
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
+from paretoclf.judges.two_c import PRECISELY, certify_many
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import STORED_SLOPE
 from paretoclf.path.journey import Leg, Walk, assemble, meter, straight, with_chords, with_exact_ends
@@ -35,7 +35,7 @@ from paretoclf.path.scores import PathScores, settle
 from paretoclf.path.segments import Line, Log, empty_log
 from paretoclf.path.sets import LEFT, OUT, RIGHT
 from paretoclf.path.storage import write
-from paretoclf.proof import LineProof, Refined, prove_costs, prove_refined
+from paretoclf.proof import Certificate, LineProof, Refined, prove_costs, prove_refined
 from paretoclf.proof.exact import ExactBounds, exact_bounds
 from paretoclf.samples import same_samples
 from paretoclf.solution import Classifier, Solution, make_solution

@@ -22,7 +22,6 @@ from paretoclf.class_margins import ClassMargins, class_margins
 from paretoclf.classifiers import Rule, gram_scores, gram_slope, linear_or_kernel
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
-from paretoclf.evidence import Deferred, Judged
 from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
 from paretoclf.path.cost import CostSamples, Path, trace_costs
@@ -31,6 +30,7 @@ from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate, LineProof, prove_margins
+from paretoclf.proof.evidence import Deferred, Judged
 from paretoclf.proof.exact import ExactBounds, exact_margin_bounds
 from paretoclf.solution import Solution
 from paretoclf.touching import by_the_nearest

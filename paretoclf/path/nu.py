@@ -24,7 +24,6 @@ from paretoclf.checks import Array, check_number, check_pair
 from paretoclf.classifiers import KernelRule, NoRule, Rule, linear_or_kernel
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
-from paretoclf.evidence import Deferred, Judged
 from paretoclf.gram import Gram
 from paretoclf.judges.meeting import largest_cancelling, only_twins_meet, proved_to_meet, twins
 from paretoclf.judges.two_nu import Graded, grade_two_nu
@@ -38,6 +37,7 @@ from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate, LineProof, prove_nu
+from paretoclf.proof.evidence import Deferred, Judged
 from paretoclf.proof.exact import ExactBounds, exact_nu_bounds
 from paretoclf.samples import squares
 from paretoclf.solution import Solution

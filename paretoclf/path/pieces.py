@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from paretoclf.certificate import Certificate, exactly
 from paretoclf.checks import Array, Index, State, check_one
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
-from paretoclf.proof import LineProof
-from paretoclf.proof.exact import ExactBounds
+from paretoclf.proof import Certificate, LineProof
+from paretoclf.proof.exact import ExactBounds, exactly
 from paretoclf.proof.values import outside, value_residual
 from paretoclf.samples import squares
 from paretoclf.solution import Solution

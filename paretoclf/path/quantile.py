@@ -23,7 +23,6 @@ from paretoclf.checks import Array, Index, check_number, check_pair
 from paretoclf.classifiers import KernelRule, LinearRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
-from paretoclf.evidence import Deferred, Judged
 from paretoclf.gram import Gram
 from paretoclf.judges.quantile import judge_quantile, judge_quantiles
 from paretoclf.path.engines import Tracker, make_tracker
@@ -35,6 +34,7 @@ from paretoclf.path.segments import Log
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate, LineProof, prove_quantile
+from paretoclf.proof.evidence import Deferred, Judged
 from paretoclf.proof.exact import ExactBounds, exact_quantile_bounds
 from paretoclf.solution import Solution
 from paretoclf.tolerances import VALUE_ROUNDING

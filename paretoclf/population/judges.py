@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import entr, logsumexp
 
 from paretoclf.checks import Array
-from paretoclf.evidence import Condition, Judged, judge
 from paretoclf.population.classes import Mixture
+from paretoclf.proof.evidence import Condition, Judged, judge
 
 
 def judge_tilt(mixture: Mixture, point: Array, xi: Array, theta: Array) -> Judged:

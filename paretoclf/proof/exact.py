@@ -9,7 +9,7 @@ into its constraints: clipped to the box, and each class scaled to the sum that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array
+from paretoclf.proof.certificates import Certificate
 from paretoclf.samples import Samples, dense
 
 #: Fractions, in an array of objects.
@@ -31,6 +32,32 @@ class ExactBounds:
 
     dual: Fraction
     primal: Fraction
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class ExactCertificate(Certificate):
+    """A certificate whose two bounds are theorems about the given numbers: computed in rational arithmetic.
+
+    Attributes
+    ----------
+    bounds : pair of Fraction
+        The dual and the primal objective. ``dual_value`` and ``primal_value`` are these, rounded outwards.
+    """
+
+    bounds: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
+
+
+def exactly(certificate: Certificate, found: ExactBounds) -> ExactCertificate:
+    """The same certificate with bounds that are not rounded."""
+    primal, dual = float(found.primal), float(found.dual)
+    if primal < found.primal:
+        primal = float(np.nextafter(primal, np.inf))
+    if dual > found.dual:
+        dual = float(np.nextafter(dual, -np.inf))
+    given = {f.name: getattr(certificate, f.name) for f in fields(certificate)}
+    gap = float((found.primal - found.dual) / Fraction(certificate.scale)) if certificate.scale else 0.0
+    given |= {"primal_value": primal, "dual_value": dual, "gap": gap, "rounding": 0.0}
+    return ExactCertificate(**given, bounds=(found.dual, found.primal))
 
 
 class _Slopes:

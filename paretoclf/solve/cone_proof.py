@@ -12,10 +12,10 @@ import scipy.sparse as sp
 
 from paretoclf.checks import Array, check_positive_number
 from paretoclf.errors import InputError, SolveError
-from paretoclf.evidence import Condition, DualityTable, Judged, judge
 from paretoclf.judges.cone import ConeBounds, ConeProgram, cone_bounds, infeasibility, missed_stationarity
 from paretoclf.judges.cones import Cone, project
 from paretoclf.proof import Certificate
+from paretoclf.proof.evidence import Condition, DualityTable, Judged, judge
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model, conic_settings
 from paretoclf.solve.programs import evaluate

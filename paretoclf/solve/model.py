@@ -8,9 +8,9 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from paretoclf.certificate import Certificate
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
+from paretoclf.proof import Certificate
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.tolerances import SOLVER_FAST, SOLVER_REFERENCE

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.evidence import Condition, Judged, judge
+from paretoclf.proof.evidence import Condition, Judged, judge
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, Model
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from paretoclf.certificate import Certificate
 from paretoclf.checks import Array, real_array, what_it_is
 from paretoclf.errors import InputError
 from paretoclf.progress import counted
+from paretoclf.proof import Certificate
 from paretoclf.solution import Solution
 from paretoclf.solve.compiled import Compiled, NotUpdatable
 from paretoclf.solve.model import Accuracy, Claim, Form, Searched, Solvable, conic_settings, form_of, worst

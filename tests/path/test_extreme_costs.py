@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.certificate import certify
 from paretoclf.judges.losses import loss_of
 from paretoclf.judges.quantile import judge_quantile
 from paretoclf.judges.risk import judge_risk
+from paretoclf.judges.two_c import certify
 from paretoclf.judges.two_nu import judge_two_nu
 from paretoclf.solution import best_intercepts
 from tests.oracles.exact import fractions, integer_kernel

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import paretoclf as pc
-from paretoclf.certificate import certify
+from paretoclf.judges.two_c import certify
 from paretoclf.proof.regions import Corners, prove_regions
 
 SQUARE = (0.05, 2.0)

@@ -17,11 +17,11 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from paretoclf.certificate import Certificate, certify_many
 from paretoclf.checks import Array, Index, check_one
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
+from paretoclf.judges.two_c import certify_many
 from paretoclf.path.cost import CostProblem, trace_costs
 from paretoclf.path.declared import path_problem
 from paretoclf.path.plane.explore import Exploration
@@ -31,6 +31,7 @@ from paretoclf.path.plane.stored import pack
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write_arrays
 from paretoclf.progress import logger, shows_progress
+from paretoclf.proof import Certificate
 from paretoclf.proof.regions import Corners, RegionsProof, blocks, prove_regions
 from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.tolerances import CERTIFY, PLANE_AREA, PLANE_SLIVER

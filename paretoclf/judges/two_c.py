@@ -1,4 +1,4 @@
-r"""The judge: from raw arrays to a proof of optimality. Knows neither CVXPY nor the tracker.
+r"""The judge of the 2C-SVM: from raw arrays to a proof of optimality. Knows neither CVXPY nor the tracker.
 
 For the problem (Bach et al. 2006, section 3; :math:`K_{ij}=k(x_i,x_j)`, caps :math:`c_i\ge 0`)
 
@@ -14,8 +14,7 @@ computed them. The residuals of the KKT conditions say where it goes wrong.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from fractions import Fraction
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +30,8 @@ from paretoclf.checks import (
 )
 from paretoclf.errors import InputError
 from paretoclf.exact_sums import inner, product, total
-from paretoclf.proof import Certificate as Certificate
-from paretoclf.proof.exact import ExactBounds, exact_bounds
+from paretoclf.proof import Certificate
+from paretoclf.proof.exact import exact_bounds, exactly
 from paretoclf.samples import Samples, check_samples, far_origin, largest, moved
 from paretoclf.tolerances import LOOSE
 from paretoclf.units import balanced_units, largest_sum, slack_rounding
@@ -42,19 +41,6 @@ PRECISELY = "For multipliers in twice double precision."
 
 #: Bytes of working arrays that `certify_many` holds at a time.
 _WORK = 2**25
-
-
-@dataclass(frozen=True, repr=False, kw_only=True)
-class ExactCertificate(Certificate):
-    """A certificate whose two bounds are theorems about the given numbers: computed in rational arithmetic.
-
-    Attributes
-    ----------
-    bounds : pair of Fraction
-        The dual and the primal objective. ``dual_value`` and ``primal_value`` are these, rounded outwards.
-    """
-
-    bounds: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
 
 
 def certify(
@@ -176,19 +162,6 @@ def certify(
     f = (samples @ (labels * alpha) if X is None else samples @ w_used) + b
     violation = np.maximum(np.maximum(-xi, 1 - xi - labels * f), 0.0) / (1 + np.abs(f))
     return replace(certificate, primal={"margin": float(violation.max())})
-
-
-def exactly(certificate: Certificate, found: ExactBounds) -> ExactCertificate:
-    """The same certificate with bounds that are not rounded."""
-    primal, dual = float(found.primal), float(found.dual)
-    if primal < found.primal:
-        primal = float(np.nextafter(primal, np.inf))
-    if dual > found.dual:
-        dual = float(np.nextafter(dual, -np.inf))
-    given = {f.name: getattr(certificate, f.name) for f in fields(certificate)}
-    gap = float((found.primal - found.dual) / Fraction(certificate.scale)) if certificate.scale else 0.0
-    given |= {"primal_value": primal, "dual_value": dual, "gap": gap, "rounding": 0.0}
-    return ExactCertificate(**given, bounds=(found.dual, found.primal))
 
 
 def sign_hint(y: Array, alpha: Array) -> str:

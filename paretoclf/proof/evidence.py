@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.proof import Certificate
+from paretoclf.proof.certificates import Certificate
 from paretoclf.tables import SHOWN, Tabular, and_more
 
 
@@ -233,7 +233,7 @@ def judge(
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.evidence import Condition, judge
+    >>> from paretoclf.proof.evidence import Condition, judge
     >>> margin = Condition("margin", slack=np.array([0.0, 1.0]), multiplier=np.array([0.5, 0.0]))
     >>> judge(2.0, 2.0, [margin], {}).certificate
     Certificate(optimal, gap=0.0e+00, residual=0.0e+00)
