@@ -103,7 +103,7 @@ def test_a_statement_abbreviates_long_indices():
     X, y = np.linspace(-1, 1, 569)[:, None], np.where(np.arange(569) % 3 == 0, 1, -1)
 
     class Chosen(pc.SampleFormulation):
-        domain = {"C": pc.POSITIVE}  # noqa: RUF012
+        domain = {"C": pc.POSITIVE}  # noqa: RUF012  # what a user writes
 
         @cached_property
         def primal(self):
@@ -119,7 +119,7 @@ def test_a_statement_abbreviates_long_indices():
 class Distance(pc.Formulation):
     """Distance from the origin to a hyperplane at distance h: a cone, and its dual."""
 
-    domain = {"h": pc.NONNEGATIVE}  # noqa: RUF012
+    domain = {"h": pc.NONNEGATIVE}  # noqa: RUF012  # what a user writes
 
     @cached_property
     def primal(self):
@@ -136,7 +136,7 @@ class Distance(pc.Formulation):
 class Bound(pc.Formulation):
     """Largest eigenvalue, as a semidefinite program without a dual."""
 
-    domain = {"s": pc.Range(-1, 1)}  # noqa: RUF012
+    domain = {"s": pc.Range(-1, 1)}  # noqa: RUF012  # what a user writes
 
     @cached_property
     def primal(self):
@@ -310,7 +310,7 @@ def test_a_formulation_of_ones_own_against_ours(gaussians):
     class Mine(pc.SampleFormulation):
         """The 2C-SVM again."""
 
-        domain = {"C_plus": pc.POSITIVE, "C_minus": pc.POSITIVE}  # noqa: RUF012
+        domain = {"C_plus": pc.POSITIVE, "C_minus": pc.POSITIVE}  # noqa: RUF012  # what a user writes
         mistake = 1.0
 
         @cached_property

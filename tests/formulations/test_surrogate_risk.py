@@ -46,7 +46,10 @@ BY_HAND = {
 @pytest.mark.parametrize("u", [-4.0, -0.3, 0.0, 0.9, 2.5, 6.5])
 def test_losses_and_derivatives(loss, u):
     phi = LOSSES[loss]
-    at = lambda v: float(phi.value(np.array([v]))[0])  # noqa: E731
+
+    def at(v):
+        return float(phi.value(np.array([v]))[0])
+
     assert at(u) == pytest.approx(BY_HAND[loss](u), rel=1e-10, abs=1e-14)
     h = 1e-5
     assert float(phi.slope(np.array([u]))[0]) == pytest.approx((at(u + h) - at(u - h)) / (2 * h), abs=1e-8)
