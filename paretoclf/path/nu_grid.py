@@ -346,16 +346,15 @@ def _read(at: Array, log: Log, first: Array, last: Array, out: Array) -> None:
     """
     u = np.minimum(at, log.t[1, -1])
     segment = np.searchsorted(log.t[1], u)
-    states, state, made = np.empty(out.shape, dtype=np.int8), log.state.copy(), 0
-    for j, until in enumerate(np.searchsorted(log.changes[0], segment, side="right").tolist()):
-        state[log.changes[1, made:until]] = log.changes[3, made:until]  # of repeated samples the last one stands
-        states[j], made = state, until
-    np.multiply(1.0 - u[:, None], first, out=out)
-    out += u[:, None] * last
-    out[states != LEFT] = 0.0
-    sizes = log.ptr[segment + 1] - log.ptr[segment]
+    # Who is at a cap at each parameter: who is at the first, and all that went to a cap or left it by then.
+    (piece, sample, old, new), at_cap = log.changes, np.zeros((u.size + 1, out.shape[1]), dtype=np.int8)
+    at_cap[0] = log.state == LEFT
+    np.add.at(at_cap, (np.searchsorted(segment, piece), sample), (new == LEFT).astype(np.int8) - (old == LEFT))
+    caps = np.stack([1.0 - u, u], axis=1) @ np.stack([first, last])
+    np.multiply(caps, np.add.accumulate(at_cap[:-1], axis=0, dtype=np.int8), out=out)
+    start, sizes = log.ptr[segment], log.ptr[segment + 1] - log.ptr[segment]
     row = np.repeat(np.arange(u.size), sizes)
-    entry = np.arange(row.size) + np.repeat(log.ptr[segment] - np.append(0, np.cumsum(sizes[:-1])), sizes)
+    entry = np.arange(row.size) + np.repeat(start - np.append(0, np.cumsum(sizes[:-1])), sizes)
     t0, t1 = log.t[:, segment]
-    share = np.clip((u - t0) / (t1 - t0), 0.0, 1.0)[row]
-    out[row, log.index[entry]] = (1.0 - share) * log.a0[entry] + share * log.a1[entry]
+    share = np.clip((u - t0) / (t1 - t0), 0.0, 1.0).take(row)
+    out[row, log.index.take(entry)] = (1.0 - share) * log.a0.take(entry) + share * log.a1.take(entry)
