@@ -3,6 +3,8 @@
 An affine function is given by its values (k, 2) at both ends of k segments, ``p0`` and ``p1``. A product of two has the
 coefficients ``p0 q0``, ``(p0 q1 + p1 q0) / 2`` and ``p1 q1``: with s the share of the segment it is ``(1 - s)**2``,
 ``2 s (1 - s)`` and ``s**2`` times these, a mean of the three, so nowhere above the largest.
+
+There are many segments and few coefficients: each coefficient lies in one piece of memory (`columns`).
 """
 
 from __future__ import annotations
@@ -12,16 +14,21 @@ import numpy as np
 from paretoclf.checks import Array
 
 
+def columns(*numbers: Array) -> Array:
+    """Numbers (k,) side by side."""
+    return np.array(numbers).T
+
+
 def product(p: Array, q: Array) -> Array:
     """Coefficients (k, 3) of products of affine functions."""
     (p0, p1), (q0, q1) = p.T, q.T
-    return np.stack([p0 * q0, 0.5 * (p0 * q1 + p1 * q0), p1 * q1], axis=1)
+    return columns(p0 * q0, 0.5 * (p0 * q1 + p1 * q0), p1 * q1)
 
 
 def line(p: Array) -> Array:
     """Coefficients (k, 3) of affine functions."""
     start, end = p.T
-    return np.stack([start, 0.5 * (start + end), end], axis=1)
+    return columns(start, 0.5 * (start + end), end)
 
 
 def square(p: Array) -> Array:
@@ -42,19 +49,19 @@ def chord(duals: Array) -> Array:
 def of_value(value: Array) -> Array:
     """Coefficients of ``(1 - f) s + f e - f (1 - f) c``, given as rows s, e, c."""
     start, end, bend = value.T
-    return np.stack([start, 0.5 * (start + end) - 0.5 * bend, end], axis=1)
+    return columns(start, 0.5 * (start + end) - 0.5 * bend, end)
 
 
 def late(x: Array) -> Array:
     """What is 0 at the beginning of each segment."""
-    return np.stack([np.zeros_like(x), x], axis=1)
+    return columns(np.zeros_like(x), x)
 
 
 def pair(x: Array) -> Array:
     """The same at both ends."""
-    return np.stack([x, x], axis=1)
+    return columns(x, x)
 
 
 def pairs(x: Array) -> Array:
     """Numbers at the ends of m segments, (m + 1,), as (m, 2)."""
-    return np.stack([x[:-1], x[1:]], axis=1)
+    return columns(x[:-1], x[1:])

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array, Index, Mask
+from paretoclf.proof.bernstein import columns
 from paretoclf.proof.entries import Entries
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.products import Anchors, FeatureProducts, KernelProducts, Scores, Slopes
@@ -117,7 +118,7 @@ class Known:
 
     def both(self, x: Array) -> Array:
         """Numbers (c,) of columns at both ends of the segments, (k, 2)."""
-        return np.stack([x[self.first], x[self.last]], axis=1)
+        return columns(x[self.first], x[self.last])
 
 
 def proved(q: Question, prove: Callable[[Question], LineProof]) -> LineProof:
@@ -146,7 +147,7 @@ def known(q: Question, group: Group, anchors: Anchors, k: int, cut: Cutter) -> K
     L, C, coef = _multipliers(q, block, a, z)
     U, labels, t = block.moving, q.y[block.moving], C.spread(S.t[a : z + 1], S.t[a + 1 : z + 1])
     share = (t - S.t[a]) / (S.t[z] - S.t[a])
-    between = np.stack([1.0 - share, share], axis=1)  # of the two anchors
+    between = columns(1.0 - share, share)  # of the two anchors
     rest = group.alpha[k : k + 2].copy()
     rest[:, U] = 0.0
     sums, balance = coef @ labels + between @ rest.sum(axis=1), coef.sum(axis=1) + between @ (rest @ q.y)
@@ -200,9 +201,9 @@ class _Listed:
 def _multipliers(q: Question, block: Block, a: int, z: int) -> tuple[_Listed, _Columns, Array]:
     """Those that are listed in a block, its columns, and multipliers times labels of all that move there, (c, u)."""
     S, U, listed, t = q.stored, block.moving, slice(q.stored.ptr[a], q.stored.ptr[z]), q.stored.t[a : z + 1]
-    caps = np.stack([1.0 - t, t], axis=1) @ (q.caps[:, U] * q.y[U])  # times labels
-    sample, stored = S.index[listed], np.stack([S.a0[listed], S.a1[listed]])
-    cap = np.abs(np.stack([caps.take(block.place), caps.take(block.place + U.size)]))
+    caps = columns(1.0 - t, t) @ (q.caps[:, U] * q.y[U])  # times labels
+    sample, stored = S.index[listed], np.array([S.a0[listed], S.a1[listed]])
+    cap = np.abs([caps.take(block.place), caps.take(block.place + U.size)])
     inside = np.minimum(np.maximum(stored, 0.0), cap)
     box, outside = np.zeros(z - a), np.zeros((z - a, 2))
     if not q.clip and (inside != stored).any():
@@ -257,19 +258,20 @@ class _Columns:
         """
         if margin.shape[0] > self.added.size + 1:
             place = place + margin.shape[1] * self.added[row]
-        return np.stack([margin.take(place), margin.take(place + margin.shape[1])])
+        return np.array([margin.take(place), margin.take(place + margin.shape[1])])
 
 
 def _columns(q: Question, knots: Array, end: Array, a: int, z: int) -> _Columns:
     S, k = q.stored, z - a
     jump, noise = np.zeros(k), np.zeros(k)
-    jump[:-1] = np.abs(end[:-1] - knots[1:-1]).sum(axis=1) * (q.products.length2 / q.products.lam)
+    moved = end[:-1] - knots[1:-1]
+    jump[:-1] = np.abs(moved, out=moved).sum(axis=1) * (q.products.length2 / q.products.lam)
     noise[:-1] = np.abs(S.b1[a : z - 1] - S.b0[a + 1 : z])
     if S.w is None:  # otherwise scores are those of the stored slopes, and there is one of these at each breakpoint
         noise += jump
     rho = np.ones((2, k))
     if q.free_margin:
-        rho = np.maximum(np.stack([S.rho0[a:z], S.rho1[a:z]]), 0.0)  # rounding below 0 is 0
+        rho = np.maximum([S.rho0[a:z], S.rho1[a:z]], 0.0)  # rounding below 0 is 0
     noise[:-1] += np.abs(rho[1, :-1] - rho[0, 1:])
     two = noise > q.one_column * np.append(rho[0, 1:], 0.0)
     two |= rho.min(axis=0) == 0.0  # where all sizes vanish, too

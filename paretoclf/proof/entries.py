@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from paretoclf.checks import Array, Index
+from paretoclf.proof.bernstein import columns
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,11 @@ class Entries:
 
     def at_ends(self, values: Array) -> Array:
         """Largest of values (2, e) at both ends of each segment, (k, 2); at least 0."""
-        return np.stack([self._each(np.maximum, x) for x in values], axis=1)
+        return columns(*(self._each(np.maximum, x) for x in values))
 
     def add(self, *values: Array) -> Array:
         """Sums of some values (e,) on each segment, a column for each."""
-        return np.stack([self._each(np.add, x) for x in values], axis=1)
+        return columns(*(self._each(np.add, x) for x in values))
 
     def _each(self, combine: np.ufunc, values: Array) -> Array:
         """Combine 0 and the values (e,) of each segment."""
@@ -57,7 +58,7 @@ class Entries:
     @cached_property
     def _listing(self) -> Index:
         """Segments on which any sample is listed."""
-        return np.flatnonzero(np.diff(self.ptr))
+        return np.flatnonzero(self.ptr[1:] > self.ptr[:-1])
 
     @cached_property
     def room(self) -> Array:
@@ -69,8 +70,10 @@ def gap_of(E: Entries) -> Array:
     """Bernstein coefficients (k, 3) of the theorem's U: sums of ``alpha_i r_i + (c_i - alpha_i) l_i``."""
     right = np.maximum(E.margin, 0.0)
     left, room = right - E.margin, E.room
-    start, end = E.alpha * right + room * left
-    mixed = E.alpha * right[::-1] + room * left[::-1]
+    (start, end), mixed = E.alpha * right, E.alpha * right[::-1]
+    start += room[0] * left[0]
+    end += room[1] * left[1]
+    mixed += room * left[::-1]
     return E.add(start, 0.5 * (mixed[0] + mixed[1]), end)
 
 

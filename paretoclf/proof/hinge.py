@@ -111,7 +111,9 @@ def _found(q: Question, K: Known, plus: Array, minus: Array) -> dict[str, Any]:
         # A multiplier reaches no further than the other class can balance.
         others = np.concatenate([plus, minus]).T
         unit = np.minimum(unit, others.take(E.row + k * (q.y > 0).take(E.sample), axis=1))
-    most, samples = complementarity(E, E.margin / (1.0 + np.abs(E.margin + 1.0)), unit)
+    size = np.abs(E.margin + 1.0)
+    size += 1.0
+    most, samples = complementarity(E, E.margin / size, unit)
     return {
         "stationarity in w": K.both(apart).max(axis=1) + (0.0 if q.stored.w is None else K.jump),
         "box": K.box,
@@ -121,7 +123,7 @@ def _found(q: Question, K: Known, plus: Array, minus: Array) -> dict[str, Any]:
         "noise": K.noise,
         "distance": K.both(distance),
         "outside": K.outside,
-        "norms": np.stack([norm2[K.first], cross, norm2[K.last]], axis=1),
+        "norms": bernstein.columns(norm2[K.first], cross, norm2[K.last]),
         "sums": K.both(K.sums),
         "balances": K.both(K.balance),
         "b": K.both(K.b),

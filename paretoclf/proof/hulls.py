@@ -45,7 +45,7 @@ def _prove_nu(q: Question, total: Array, parameter: str, note: str) -> LineProof
     found = over_blocks(q, lambda here, K: _found(q, K, costs[here], nu[here]))
     residuals = {name: found[name] for name in ("stationarity in w", "box", "balance", "rho", "complementarity")}
     norms, gaps = found["norms"], found["gaps"]
-    rho = np.maximum(np.stack([S.rho0, S.rho1], axis=1), 0.0)  # rounding below 0 is 0
+    rho = np.maximum(bernstein.columns(S.rho0, S.rho1), 0.0)  # rounding below 0 is 0
     sizes, rounding = bernstein.product(nu, rho), SCORE_ROUNDING * largest2 * bernstein.square(nu)
     sizes = np.where(sizes.min(axis=1, keepdims=True) > 0.0, sizes, 0.5 * (sizes + rounding))  # where rho vanishes
     residuals["value"] = value_residual(
@@ -85,7 +85,7 @@ def _found(q: Question, K: Known, costs: Array, nu: Array) -> dict[str, Any]:
         "complementarity": most + K.noise / np.maximum(K.size[:, 1], _TINY),
         "samples": samples,
         "gaps": gaps,
-        "norms": np.stack([slopes.norm2[K.first], slopes.cross, slopes.norm2[K.last]], axis=1),
+        "norms": bernstein.columns(slopes.norm2[K.first], slopes.cross, slopes.norm2[K.last]),
     }
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index
+from paretoclf.proof.bernstein import columns
 from paretoclf.proof.stored import Group, Stored
 from paretoclf.samples import Samples, dense, largest, squares
 from paretoclf.tolerances import ROUNDING
@@ -106,7 +107,7 @@ class KernelProducts:
         ``coef`` (c, u) are their ``y alpha``, ``share`` (c,) says where between the anchors each column is, and ``w``
         (c, d) are the stored slopes. ``ends`` are the columns of the beginnings and of the ends of the segments.
         """
-        K, lam, between = self.part(U, U), self.lam, np.stack([1.0 - share, share], axis=1)
+        K, lam, between = self.part(U, U), self.lam, columns(1.0 - share, share)
         at, full = anchors.scores[k : k + 2], group.alpha[k : k + 2] * self.y
         mine, inner = full[:, U] @ K / lam, at[:, U]
         rest = inner - mine  # scores of the slope without the moving samples, at the anchors
@@ -131,7 +132,10 @@ class KernelProducts:
 
         def others(W: Index) -> Array:
             B = self.part(U, W)
-            return np.asarray(coef @ B / lam + between @ (at[:, W] - full[:, U] @ B / lam))
+            scores = coef @ B
+            scores /= lam
+            scores += between @ (at[:, W] - full[:, U] @ B / lam)
+            return np.asarray(scores)
 
         return Scores(scores, others, deviation, zero, Slopes(norm2, cross(*ends), zero, zero))
 
@@ -163,7 +167,7 @@ class FeatureProducts:
         assert anchors.implied is not None
         assert anchors.judged is not None
         assert anchors.terms is not None
-        Z, lam, between = self.X[U], self.lam, np.stack([1.0 - share, share], axis=1)
+        Z, lam, between = self.X[U], self.lam, columns(1.0 - share, share)
         inner = (group.alpha[k : k + 2] * self.y)[:, U]
         implied = between @ (anchors.implied[k : k + 2] - inner @ Z / lam)
         implied += coef @ Z / lam

@@ -23,7 +23,7 @@ def value_residual(
     """How far the stored values are outside the proved bounds, relative to them."""
     # What a unit in the last place of t makes of the value: all there is next to the origin. The two ends of a whole
     # path are exact.
-    slope = np.repeat((np.abs(value[:, 1] - value[:, 0]) / length)[:, None], 3, axis=1)
+    slope = bernstein.columns(*[np.abs(value[:, 1] - value[:, 0]) / length] * 3)
     if whole:
         slope[0, 0] = slope[-1, -1] = 0.0
     off = outside(value, duals, gaps) - 4 * _EPS * slope
