@@ -77,7 +77,7 @@ def cut(polygon: Array, half_planes: Array, tol: float) -> tuple[Array, Index]:
 def _cut_each(corners: Array, edges: Index, inside: Array, labels: Index) -> tuple[Array, Index]:
     """Cut off the vertices ``(1, x, z)`` at negative distance; the new edge of each polygon gets its label."""
     (r, k), labels = inside.shape, labels[:, None]
-    following, beyond = np.roll(corners, -1, axis=1), np.roll(inside, -1, axis=1)
+    following, beyond = _following(corners), _following(inside)
     crossed = ((inside > 0.0) & (beyond < 0.0)) | ((inside < 0.0) & (beyond > 0.0))
     share = np.divide(inside, inside - beyond, out=np.zeros((r, k)), where=crossed)[:, :, None]
     kept = (inside >= 0.0) & (corners != following).any(axis=2)
@@ -92,14 +92,19 @@ def _cut_each(corners: Array, edges: Index, inside: Array, labels: Index) -> tup
 def _those(wanted: Mask, polygons: Array, edges: Index) -> tuple[Array, Index]:
     """Of each polygon the wanted vertices, the last one repeated."""
     sizes = np.maximum(wanted.sum(axis=1), 1)[:, None]
-    place = np.minimum(np.arange(sizes.max(initial=1)), sizes - 1)
-    order = np.take_along_axis(np.argsort(~wanted, axis=1, kind="stable"), place, axis=1)
-    return np.take_along_axis(polygons, order[:, :, None], axis=1), np.take_along_axis(edges, order, axis=1)
+    place, each = np.minimum(np.arange(sizes.max(initial=1)), sizes - 1), np.arange(len(wanted))[:, None]
+    order = np.argsort(~wanted, axis=1, kind="stable")[each, place]
+    return polygons[each, order], edges[each, order]
+
+
+def _following(x: Array) -> Array:
+    """For each vertex of each polygon what belongs to the next one: `np.roll`, three times as fast on small arrays."""
+    return np.concatenate([x[:, 1:], x[:, :1]], axis=1)
 
 
 def without_short_edges(polygons: Array, edges: Index, tol: float) -> tuple[Array, Index]:
     """The polygons without edges that are not longer than tol, and what the others lie on; as `cut` has them."""
-    step = np.roll(polygons, -1, axis=1) - polygons
+    step = _following(polygons) - polygons
     return _those(np.hypot(step[:, :, 0], step[:, :, 1]) > tol, polygons, edges)
 
 
@@ -118,7 +123,7 @@ def onto_axes(polygons: Array, edges: Index, tol: float) -> tuple[Array, Index]:
             [0.5, 1. ]]]), array([[-1,  4,  5]]))
     """
     polygons = np.where(np.abs(polygons) <= tol, 0.0, polygons)
-    outer = ((polygons == 0.0) & (np.roll(polygons, -1, axis=1) == 0.0)).any(axis=2)
+    outer = ((polygons == 0.0) & (_following(polygons) == 0.0)).any(axis=2)
     return polygons, np.where(outer, -1, edges)
 
 
