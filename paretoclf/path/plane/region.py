@@ -153,7 +153,7 @@ class Bases:
     def solve(self, bases: Sequence[Sets]) -> Solved:
         """Margin multipliers, intercept and gradient on each basis."""
         F, members = _filled_up([basis.margin for basis in bases])
-        left = np.stack([basis.sets == LEFT for basis in bases])
+        left = np.stack([basis.sets for basis in bases]) == LEFT
         rows, inside = _in_system(F, members)
         systems, inverse, independent = self._systems(rows, inside)
         at_cap = np.zeros((len(bases), 2, self.y.size + 1))
@@ -357,8 +357,9 @@ def _in_system(F: Index, members: Mask) -> tuple[Index, Mask]:
 
 def _part(A: Array, rows: Index | None, columns: Index | None) -> Array:
     """Rows and columns of a matrix, those of each basis (r, k), or all: (r, k, k), or (1, ...) for all bases."""
-    A = A[None] if rows is None else A[rows]
-    return A if columns is None else np.take_along_axis(A, columns[:, None], axis=2)
+    if columns is None:
+        return A[None] if rows is None else A[rows]
+    return A[np.arange(len(A))[None, :, None] if rows is None else rows[:, :, None], columns[:, None, :]]
 
 
 def _factors(row: Array, signed: Array) -> list[Array]:
