@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import dist
 from typing import Any
 
@@ -23,46 +24,67 @@ from paretoclf.path.plane.region import Bases, Region, Sets
 from paretoclf.path.segments import Line
 
 _NEARER = (0.5, 0.05, 5e-3, 5e-5, 5e-7)  # shares of the piece across a facet at which its optimum is chosen
+_WHOLE = (0.0, 1.0)  # shares of an edge
 _MISSED = 50  # times that a region across an edge may touch it at a corner only
 Contact = tuple[int, int, Array, Array]
 
 
 @dataclass(eq=False)
 class _Cell:
-    """A region in plain numbers, and which parts of its edges have been crossed.
+    """A region in plain numbers, and which parts of its edges are still to be crossed.
 
     Attributes
     ----------
-    met : list of list of (start, stop)
-        For each edge, the segments along which a neighbour is known.
+    open : list of list of (first, last)
+        For each edge, the shares of it between which no neighbour is known.
+    shortest : float
+        What is open and no longer than this is not crossed.
     number : int
         Among the regions; -1 for one that is none of them yet.
     """
 
     region: Region
     corners: list[Point]
-    borders: list[HalfPlane]
-    met: list[list[tuple[Point, Point]]]
+    open: list[list[tuple[float, float]]]
+    shortest: float
     number: int = -1
 
     @classmethod
-    def of(cls, region: Region) -> _Cell:
+    def of(cls, region: Region, shortest: float) -> _Cell:
         corners = [(x, z) for x, z in region.polygon.tolist()]
-        return cls(region, corners, borders(region.polygon), [[] for _ in corners])
+        edges = zip(region.facets, corners, corners[1:] + corners[:1], strict=True)
+        whole = [[_WHOLE] if facet and dist(start, stop) > shortest else [] for facet, start, stop in edges]
+        return cls(region, corners, whole, shortest)
+
+    @cached_property
+    def borders(self) -> list[HalfPlane]:
+        return borders(self.region.polygon)
 
     def ends(self, j: int) -> tuple[Point, Point]:
         """Where edge j begins and ends."""
         return self.corners[j], self.corners[(j + 1) % len(self.corners)]
+
+    def edge(self, start: Point, stop: Point, tol: float) -> int | None:
+        """Which edge goes from one point to another, up to tol; None if none does."""
+        for j, corner in enumerate(self.corners):
+            if dist(corner, start) <= tol and dist(self.ends(j)[1], stop) <= tol:
+                return j
+        return None
+
+    def close(self, j: int, first: float, last: float) -> None:
+        """A neighbour is known between these shares of edge j; what is left is not crossed if it is too short."""
+        parts, length = [part for each in self.open[j] for part in _without(each, first, last)], dist(*self.ends(j))
+        self.open[j] = [part for part in parts if (part[1] - part[0]) * length > self.shortest]
 
 
 class Exploration:
     """All regions of a rectangle, found by crossing every edge of every region.
 
     Across an edge one exchange usually leads to the next region. That is tried, for all edges of the regions that were
-    found last together, and what comes out is taken only if
-    its polygon, computed from the optimality conditions, lies on the other side of the edge and touches it. Else (the
-    last multiplier between its bounds reaches one and b jumps, several samples change at once, the margin set would
-    be dependent) the exact tracker follows a line across the edge, and the region is that of its basis behind.
+    found last together, and what comes out is taken only if its polygon, computed from the optimality conditions, has
+    the same edge, the other way round, or else lies on the other side of the edge and touches it. Where it does not
+    (the last multiplier between its bounds reaches one and b jumps, several samples change at once, the margin set
+    would be dependent) the exact tracker follows a line across the edge, and the region is that of its basis behind.
 
     Regions need not share whole edges: where b jumps, either side has its own division. So an edge is crossed until
     regions are known along all of it.
@@ -86,36 +108,29 @@ class Exploration:
 
     def run(self, start: Sets, at: Array, progress: Callable[[float], Any] | None) -> None:
         """Find all regions, from an optimal basis at some interior costs."""
-        first = self._cell(self.bases.chosen(start, at))
+        first = self._cells([self.bases.chosen(start, at)])[0]
         if first is None:
             raise self._refuse("no region around the first point", at, start.margin.size)
-        self._add(first)
-        new = [first]
+        new = [*self._add(first)]
         while new:
-            edges = [(cell, j) for cell in new for j in range(len(cell.met)) if self._open(cell, j)]
+            edges = [(cell, j) for cell in new for j, parts in enumerate(cell.open) if parts]
             guesses = self._exchanged(edges)
             new = [cell for edge, guess in zip(edges, guesses, strict=True) for cell in self._cross_edge(*edge, guess)]
             if progress is not None:
                 progress(sum(cell.region.area for cell in new))
 
-    def _add(self, cell: _Cell) -> None:
-        cell.number = len(self.regions)
-        self._known[cell.region.key] = self._of_basis[cell.region.sets.tobytes()] = cell
-        self.regions.append(cell.region)
+    def _add(self, cell: _Cell) -> Iterator[_Cell]:
+        """Number a region; yields it if it is new."""
+        if cell.number < 0:
+            cell.number = len(self.regions)
+            self._known[cell.region.key] = self._of_basis[cell.region.sets.tobytes()] = cell
+            self.regions.append(cell.region)
+            yield cell
 
-    def _cell(self, basis: Sets) -> _Cell | None:
-        """The region of one basis."""
-        region = self.bases.regions([basis])[0]
-        return None if region is None else _Cell.of(region)
-
-    def _open(self, cell: _Cell, j: int) -> list[tuple[float, float]]:
-        """Shares of edge j of a region along which no neighbour is known."""
-        parts = [(0.0, 1.0)] if cell.region.facets[j] is not None else []
-        start, stop = cell.ends(j)
-        for met in cell.met[j]:
-            first, last = sorted(_share(start, stop, point) for point in met)
-            parts = [part for each in parts for part in _without(each, first, last)]
-        return [part for part in parts if (part[1] - part[0]) * dist(start, stop) > 2 * self._touch]
+    def _cells(self, bases: Sequence[Sets]) -> list[_Cell | None]:
+        """The region of each basis."""
+        found = self.bases.regions(bases)
+        return [None if region is None else _Cell.of(region, 2 * self._touch) for region in found]
 
     def _exchanged(self, edges: list[tuple[_Cell, int]]) -> list[_Cell | None]:
         """Regions that one exchange leads to across each edge: where nothing else happens, the neighbours."""
@@ -126,26 +141,27 @@ class Exploration:
             for name, basis in zip(names, bases, strict=True)
             if basis is not None and name not in self._of_basis
         }
-        found = self.bases.regions(list(unknown.values())) if unknown else []
-        cells = dict(zip(unknown, (None if each is None else _Cell.of(each) for each in found), strict=True))
+        cells = dict(zip(unknown, self._cells(list(unknown.values())), strict=True))
         return [self._of_basis.get(name, cells.get(name)) for name in names]
 
     def _cross_edge(self, cell: _Cell, j: int, guess: _Cell | None) -> Iterator[_Cell]:
         """Find the neighbours along edge j of a region; yields those that are new."""
-        start, stop = cell.ends(j)
-        open_ends, missed = self._open(cell, j), 0
-        while open_ends:
-            first, last = open_ends.pop()
-            if (last - first) * dist(start, stop) <= 2 * self._touch:
-                continue
+        (start, stop), missed = cell.ends(j), 0
+        if guess is not None:
+            guess = self._known.get(guess.region.key, guess)
+            twin = guess.edge(stop, start, self.bases.tol)
+            if twin is not None and cell.open[j] == [_WHOLE]:  # most often
+                yield from self._add(guess)
+                cell.open[j], guess.open[twin] = [], []
+                self.contacts.append((cell.number, guess.number, np.array(start), np.array(stop)))
+        while cell.open[j]:
+            first, last = cell.open[j][-1]
             middle = _between(start, stop, 0.5 * (first + last))
             beyond = guess
             if beyond is None or not self._adjacent(cell, j, middle, beyond):
                 beyond = self._tracked(cell, j, np.array(middle))
             beyond = self._known.get(beyond.region.key, beyond)
-            if beyond.number < 0:
-                self._add(beyond)
-                yield beyond
+            yield from self._add(beyond)
             lo, hi = share_inside(start, stop, beyond.borders, self._touch)
             if not lo < 0.5 * (first + last) < hi:  # touched at a corner, up to rounding: step on all the same
                 lo, hi = 0.55 * first + 0.45 * last, 0.45 * first + 0.55 * last
@@ -155,10 +171,11 @@ class Exploration:
                         "the regions across an edge do not lie along it", middle, cell.region.margin.size
                     )
             lo, hi = max(lo, first), min(hi, last)
-            open_ends += _without((first, last), lo, hi)
             one, other = _between(start, stop, lo), _between(start, stop, hi)
+            cell.close(j, lo, hi)
             for facing in self._facing(beyond, cell.borders[j], middle):
-                beyond.met[facing].append((one, other))
+                begin, end = sorted(_share(*beyond.ends(facing), point) for point in (one, other))
+                beyond.close(facing, begin, end)
             self.contacts.append((cell.number, beyond.number, np.array(one), np.array(other)))
 
     def _facing(self, cell: _Cell, edge: HalfPlane, point: Point) -> list[int]:
@@ -200,7 +217,7 @@ class Exploration:
                 t = begin + share * (float(ends[k + 1]) - begin)
                 basis = Sets(*path.basis(t))
                 try:
-                    found = self._cell(self.bases.chosen(basis, (1 - t) * inside + t * stop))
+                    found = self._cells([self.bases.chosen(basis, (1 - t) * inside + t * stop)])[0]
                 except np.linalg.LinAlgError:
                     continue
                 if found is not None and self._adjacent(cell, j, (x, z), found):
