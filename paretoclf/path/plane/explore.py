@@ -35,8 +35,8 @@ class _Cell:
 
     Attributes
     ----------
-    open : list of list of (first, last)
-        For each edge, the shares of it between which no neighbour is known.
+    open : dict of list of (first, last)
+        For each edge that is not wholly crossed, the shares of it between which no neighbour is known.
     shortest : float
         What is open and no longer than this is not crossed.
     number : int
@@ -45,15 +45,15 @@ class _Cell:
 
     region: Region
     corners: list[Point]
-    open: list[list[tuple[float, float]]]
+    open: dict[int, list[tuple[float, float]]]
     shortest: float
     number: int = -1
 
     @classmethod
     def of(cls, region: Region, shortest: float) -> _Cell:
         corners = [(x, z) for x, z in region.polygon.tolist()]
-        edges = zip(region.facets, corners, corners[1:] + corners[:1], strict=True)
-        whole = [[_WHOLE] if facet and dist(start, stop) > shortest else [] for facet, start, stop in edges]
+        edges = enumerate(zip(region.facets, corners, corners[1:] + corners[:1], strict=True))
+        whole = {j: [_WHOLE] for j, (facet, start, stop) in edges if facet and dist(start, stop) > shortest}
         return cls(region, corners, whole, shortest)
 
     @cached_property
@@ -73,8 +73,11 @@ class _Cell:
 
     def close(self, j: int, first: float, last: float) -> None:
         """A neighbour is known between these shares of edge j; what is left is not crossed if it is too short."""
-        parts, length = [part for each in self.open[j] for part in _without(each, first, last)], dist(*self.ends(j))
-        self.open[j] = [part for part in parts if (part[1] - part[0]) * length > self.shortest]
+        parts, length = self.open.pop(j, []), dist(*self.ends(j))
+        left = [part for each in parts for part in _without(each, first, last)]
+        left = [part for part in left if (part[1] - part[0]) * length > self.shortest]
+        if left:
+            self.open[j] = left
 
 
 class Exploration:
@@ -113,7 +116,7 @@ class Exploration:
             raise self._refuse("no region around the first point", at, start.margin.size)
         new = [*self._add(first)]
         while new:
-            edges = [(cell, j) for cell in new for j, parts in enumerate(cell.open) if parts]
+            edges = [(cell, j) for cell in new for j in cell.open]
             guesses = self._exchanged(edges)
             new = [cell for edge, guess in zip(edges, guesses, strict=True) for cell in self._cross_edge(*edge, guess)]
             if progress is not None:
@@ -150,11 +153,12 @@ class Exploration:
         if guess is not None:
             guess = self._known.get(guess.region.key, guess)
             twin = guess.edge(stop, start, self.bases.tol)
-            if twin is not None and cell.open[j] == [_WHOLE]:  # most often
+            if twin is not None and cell.open.get(j) == [_WHOLE]:  # most often
                 yield from self._add(guess)
-                cell.open[j], guess.open[twin] = [], []
+                cell.close(j, *_WHOLE)
+                guess.close(twin, *_WHOLE)
                 self.contacts.append((cell.number, guess.number, np.array(start), np.array(stop)))
-        while cell.open[j]:
+        while j in cell.open:
             first, last = cell.open[j][-1]
             middle = _between(start, stop, 0.5 * (first + last))
             beyond = guess

@@ -148,6 +148,7 @@ class Bases:
         self._largest = np.array([1.0, *frame.max(axis=0)])
         self._cap = self.unit @ self._largest[1:]
         self._unit_shares = np.insert(self.unit.T, 0, 0.0, axis=0) / self._cap
+        self._facets = [[Facet(i, to) for to in range(3)] for i in range(y.size)]  # many regions share few of them
         self.tol = PLANE_SLIVER * float(np.hypot(*np.ptp(frame, axis=0)))
 
     def solve(self, bases: Sequence[Sets]) -> Solved:
@@ -286,7 +287,7 @@ class Bases:
                 continue
             m, own = counts[c], solved.alpha[j, :3, : basis.margin.size].T.copy()
             across = zip(leaving[c], to[c], edges[c, :m].tolist(), strict=False)
-            facets = tuple(None if e < 0 else Facet(i, beyond) for i, beyond, e in across)
+            facets = tuple(None if e < 0 else self._facets[i][beyond] for i, beyond, e in across)
             yield Region(polygons[c, :m].copy(), facets, *basis, own, b[j], keys[j].tobytes())
 
     def _resting(self, sets: State, g: Array) -> Mask:
