@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import paretoclf as pc
 from paretoclf.path.pieces import Pieces, check_certificates
-from paretoclf.proof import block
+from paretoclf.proof import block, prove_costs
 from paretoclf.proof.exact import exact_nu_bounds, exact_quantile_bounds
 from paretoclf.proof.twice import product
 from paretoclf.tolerances import CERTIFY
@@ -206,6 +206,27 @@ def test_blocks_do_not_matter(kernel, monkeypatch):
             np.testing.assert_allclose(other.residual, caps[0].residual, rtol=1e-6, atol=1e-11)
             np.testing.assert_allclose(other.gaps, caps[0].gaps, rtol=1e-4, atol=1e-12)
             assert other.failures().tolist() == caps[0].failures().tolist()
+
+
+@BY_KERNEL
+def test_a_sample_that_is_listed_nowhere_counts(kernel):
+    """A copy of a sample with the other label, far on the wrong side of its margin, said to need no multiplier."""
+    path = traced(kernel)
+    middle, ends = path.at(0.5).classifier, path.pieces.t
+    i = int(np.argmax(middle.decision_function(path.gram.X)))
+    more = replace(path.pieces, state=np.append(path.pieces.state, 0).astype(np.int8))
+    costs = [path.costs(float(t)) for t in (0.0, 1.0)]
+    y = np.append(path.y, -1.0)
+    caps = np.array([np.where(y > 0, c.C_plus, c.C_minus) for c in costs])
+    X = np.vstack([path.gram.X, path.gram.X[i]])
+    data = {"X": X} if kernel is None else {"K": kernel(X, X)}
+    proof = prove_costs(more, y, caps, **data)
+    score = np.array([path.at(float(t)).classifier.decision_function(X[-1:])[0] for t in ends])
+    slack = ((1.0 - ends) * caps[0, -1] + ends * caps[1, -1]) * np.maximum(0.0, 1.0 + score)
+    np.testing.assert_allclose(proof.gaps[:, 0], slack[:-1], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(proof.gaps[:, 2], slack[1:], rtol=1e-7, atol=1e-9)
+    assert not proof.passes()
+    assert set(proof.samples[slack[:-1] > 1e-3]) == {y.size - 1}
 
 
 def test_groups_of_blocks_do_not_matter(monkeypatch):
