@@ -11,7 +11,7 @@ from paretoclf.proof import bernstein
 from paretoclf.proof.block import Known, Question, over_blocks, proved
 from paretoclf.proof.entries import complementarity, gap_of
 from paretoclf.proof.line import LineProof
-from paretoclf.proof.products import FeatureProducts, KernelProducts
+from paretoclf.proof.products import products_of
 from paretoclf.proof.stored import Stored
 from paretoclf.proof.values import value_residual
 from paretoclf.samples import Samples
@@ -46,8 +46,7 @@ def prove_costs(
     -------
     LineProof
     """
-    products = KernelProducts(K, y) if X is None and K is not None else FeatureProducts(X, y)
-    return proved(Question(stored, y, caps, products), lambda q: _prove_hinge(q, "t", note))
+    return proved(Question(stored, y, caps, products_of(K, X, y, stored)), lambda q: _prove_hinge(q, "t", note))
 
 
 def prove_quantile(
@@ -63,8 +62,7 @@ def prove_quantile(
     bias : bool
         Whether there is a constant feature 1, whose weight b is part of the norm.
     """
-    products = KernelProducts(K, y, lam) if X is None and K is not None else FeatureProducts(X, y, lam)
-    q = Question(stored, y, caps, products, "feature" if bias else "none", clip=False)
+    q = Question(stored, y, caps, products_of(K, X, y, stored, lam), "feature" if bias else "none", clip=False)
     return proved(q, lambda q: _prove_hinge(q, "tau", note))
 
 

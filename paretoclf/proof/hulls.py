@@ -12,7 +12,7 @@ from paretoclf.proof import bernstein
 from paretoclf.proof.block import Known, Question, over_blocks, proved
 from paretoclf.proof.entries import Entries, complementarity, gap_of
 from paretoclf.proof.line import LineProof
-from paretoclf.proof.products import FeatureProducts, KernelProducts
+from paretoclf.proof.products import products_of
 from paretoclf.proof.stored import Stored
 from paretoclf.proof.values import value_residual
 from paretoclf.samples import Samples
@@ -34,8 +34,7 @@ def prove_nu(
     parameter : str
         What t is called.
     """
-    products = KernelProducts(K, y) if X is None and K is not None else FeatureProducts(X, y)
-    q = Question(stored, y, caps, products, clip=False, free_margin=True)
+    q = Question(stored, y, caps, products_of(K, X, y, stored), clip=False, free_margin=True)
     return proved(q, lambda q: _prove_nu(q, total, parameter, note))
 
 

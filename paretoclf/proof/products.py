@@ -18,8 +18,11 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index
 from paretoclf.proof.bernstein import columns
 from paretoclf.proof.stored import Group, Stored
-from paretoclf.samples import Samples, dense, largest, squares
+from paretoclf.samples import Samples, dense, dot, largest, squares
 from paretoclf.tolerances import ROUNDING
+
+#: Points of a line whose slopes are at hand at a time.
+_POINTS = 256
 
 #: Rows of the two ends of each segment.
 Ends = tuple[Any, Any]
@@ -191,6 +194,19 @@ class FeatureProducts:
         norm2, cross = lam * _rows(implied, implied), lam * _rows(implied[ends[0]], implied[ends[1]])
         slopes = Slopes(norm2, cross, apart, distance)
         return Scores(_row_by_row(Z, judged), others, np.sqrt(_rows(v, v)), v @ self.mean, slopes)
+
+
+def products_of(
+    K: Array | None, X: Samples | None, y: Array, stored: Stored, lam: float = 1.0
+) -> KernelProducts | FeatureProducts:
+    """Products with a kernel matrix K or features X, whichever is given.
+
+    Of features so many that the slopes of a few hundred points would be more numbers than the kernel matrix has, and
+    of which no slopes are stored that could be judged, the kernel matrix.
+    """
+    if X is not None and stored.w is None and X.shape[0] ** 2 <= _POINTS * X.shape[1]:
+        K, X = dot(X, X), None
+    return KernelProducts(K, y, lam) if X is None and K is not None else FeatureProducts(X, y, lam)
 
 
 def _row_by_row(X: Samples, w: Array) -> Array:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import paretoclf as pc
 from paretoclf.path.pieces import Pieces, check_certificates
-from paretoclf.proof import block, prove_costs
+from paretoclf.proof import block, products, prove_costs
 from paretoclf.proof.exact import exact_nu_bounds, exact_quantile_bounds
 from paretoclf.proof.twice import product
 from paretoclf.tolerances import CERTIFY
@@ -246,6 +246,29 @@ def test_features_dense_sparse_and_approximated(low_rank):
     assert path.proof.passes(1e-9)
     assert ("approximated" in path.proof.explain()) == (low_rank is not None)
     assert not with_pieces(path, b0=path.pieces.b0 + 1e-6).proof.passes()
+
+
+@pytest.mark.parametrize("fmt", [sp.csr_array, np.asarray], ids=["sparse", "dense"])
+def test_features_more_than_slopes_fit_are_judged_by_their_kernel_matrix(fmt, monkeypatch):
+    """No slope of 3000 features is stored; a piece that is wrong inside is found either way, and by as much."""
+    X, y = data(5)
+    rng = np.random.default_rng(5)
+    wide = np.zeros((y.size, 3000))
+    wide[:, rng.choice(3000, 3, replace=False)] = X
+    wide[np.arange(y.size), rng.integers(3000, size=y.size)] += 0.3
+    path = pc.trace(pc.TwoCSVM(fmt(wide), y), (0.1, 1.9), (1.9, 0.1), certify=False)
+    assert path.pieces.w is None
+    wrong = joined(path, 0.4, 0.5)
+    found = [(path.proof, wrong.proof)]
+    monkeypatch.setattr(products, "_POINTS", 0)  # by slopes
+    path.__dict__.pop("proof"), wrong.__dict__.pop("proof")
+    found.append((path.proof, wrong.proof))
+    for right, other in found:
+        assert right.passes(1e-10)
+        assert not other.passes()
+    (by_kernel, worse_by_kernel), (by_slopes, worse_by_slopes) = found
+    np.testing.assert_allclose(by_kernel.duals, by_slopes.duals, rtol=1e-12)
+    np.testing.assert_allclose(worse_by_kernel.gap, worse_by_slopes.gap, rtol=1e-6, atol=1e-12)
 
 
 def test_costs_per_sample():
