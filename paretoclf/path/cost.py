@@ -446,18 +446,19 @@ class Path(OnPieces):
     def at(self, t: float) -> Solution:
         """Solution at t; its certificate is computed when asked for.
 
-        Where costs times kernel values are so large, or one cost against the other so small, that the rounding of the
-        multipliers shows, the certificate is computed at once; if it fails, the solution is computed to twice double
-        precision, and its numbers have the second half of the multipliers, ``alpha_lo``.
+        Where costs times kernel values are so large, or one cost against the other so small, that rounding shows, the
+        certificate is computed at once, with sums in twice the precision; if it fails, so is the solution. Its numbers
+        have the second half of the multipliers, ``alpha_lo``.
 
         Parameters
         ----------
         t : float
             In [0, 1].
         """
-        w = None if self.pieces.w is None else self.slope(t)
-        stored = self._solution(t, self.alpha(t), self._intercept(t), w)
-        if not self._rounds(t) or stored.certificate.passes():
+        w, alpha = None if self.pieces.w is None else self.slope(t), self.alpha(t)
+        rounds = self._rounds(t)
+        stored = self._solution(t, alpha, self._intercept(t), w, np.zeros_like(alpha) if rounds else None)
+        if not rounds or stored.certificate.passes():
             return stored
         better = self._precise(t)
         return stored if better is None else better[1]

@@ -115,11 +115,18 @@ class ExactPath:
         return float(sum(a) + a @ sums / 2), float(max(sums))
 
     def speed(self, t: Fraction) -> tuple[float, float, float]:
-        """Sums of the rates of the terms of value and scores, and the largest rate of a multiplier."""
-        cell = self._cell(t)
-        rates = abs(cell.rate)
-        sums = abs(self.K) @ rates
-        return float(sum(rates) + cell.alpha(t) @ sums), float(max(sums)), float(max(rates))
+        """Sums of the rates of the terms of value and scores, and the largest rate of a multiplier.
+
+        At an end of a cell the largest of both sides: t is rounded, and what is there may be on either.
+        """
+        beside = [cell for cell in self.cells if any(cell.t0 <= s <= cell.t1 for s in self.near(float(t)))]
+        speeds = []
+        for cell in beside:
+            rates = abs(cell.rate)
+            sums = abs(self.K) @ rates
+            speeds.append((float(sum(rates) + cell.alpha(t) @ sums), float(max(sums)), float(max(rates))))
+        value, scores, alpha = np.max(speeds, axis=0)
+        return float(value), float(scores), float(alpha)
 
     def near(self, t: float) -> list[Fraction]:
         """The parameter t, and ends of cells that cannot be told from it."""

@@ -159,3 +159,16 @@ def test_where_double_precision_is_enough_nothing_changes():
             usual = certify(data.y, caps, wrong, s.classifier.b, X=data.X)
             precise = certify(data.y, caps, wrong, s.classifier.b, X=data.X, alpha_lo=np.zeros(30))
             assert usual.dual_value == pytest.approx(precise.dual_value, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", [5, 9, 10])
+def test_single_certificates_of_steep_paths_hold_in_fractions(seed):
+    """A cubic kernel and costs of a million: scores summed in double are not what the given numbers are."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 4, size=(7, 2)).astype(float), np.array([1.0, 1, 1, 1, -1, -1, -1])
+    path = pc.trace(pc.TwoCSVM(X, y, pc.Polynomial(3)), (1.5e6, 5e5), (0.0, 2e6))
+    for t in (0.1, 0.3, 0.5, 0.7, 0.9):
+        certificate = path.certificate(t)
+        dual, primal = path.certificate(t, exact=True).bounds
+        assert certificate.passes()
+        assert float(primal - dual) <= 1e-8 * float(primal) + certificate.rounding
