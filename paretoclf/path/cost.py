@@ -674,9 +674,10 @@ class Path(OnPieces):
 
     def _exact_bounds(self, t: float) -> ExactBounds:
         solution = self.at(t)
-        low = solution.numbers.get("alpha_lo")
-        w = None if self.gram.features is None or self.pieces.w is None or low is not None else self.slope(t)
-        parts = solution.alpha[None] if low is None else np.stack([solution.alpha, low])
+        low = solution.numbers.get("alpha_lo", np.zeros(0))
+        precise = bool(low.any())  # else what is stored, with its slope
+        w = None if self.gram.features is None or self.pieces.w is None or precise else self.slope(t)
+        parts = np.stack([solution.alpha, low]) if precise else solution.alpha[None]
         return exact_bounds(self.y, self.caps(t), parts, self._rule(solution).b_at_origin, w=w, **self._data)
 
     @cached_property

@@ -161,12 +161,17 @@ def test_where_double_precision_is_enough_nothing_changes():
             assert usual.dual_value == pytest.approx(precise.dual_value, rel=1e-12)
 
 
+@pytest.mark.parametrize("kernel", [pc.Polynomial(3), None], ids=["cubic", "linear"])
 @pytest.mark.parametrize("seed", [5, 9, 10])
-def test_single_certificates_of_steep_paths_hold_in_fractions(seed):
-    """A cubic kernel and costs of a million: scores summed in double are not what the given numbers are."""
+def test_single_certificates_of_steep_paths_hold_in_fractions(seed, kernel):
+    """Scores of cubic kernels at costs of a million, or of features of a million, summed in double are not exact."""
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 4, size=(7, 2)).astype(float), np.array([1.0, 1, 1, 1, -1, -1, -1])
-    path = pc.trace(pc.TwoCSVM(X, y, pc.Polynomial(3)), (1.5e6, 5e5), (0.0, 2e6))
+    if kernel is None:
+        X = 1e6 * (X + 0.1 * rng.normal(size=X.shape))
+    path = pc.trace(
+        pc.TwoCSVM(X, y, kernel), *(((1.5, 0.5), (0.5, 2.0)) if kernel is None else ((1.5e6, 5e5), (0, 2e6)))
+    )
     for t in (0.1, 0.3, 0.5, 0.7, 0.9):
         certificate = path.certificate(t)
         dual, primal = path.certificate(t, exact=True).bounds
