@@ -433,6 +433,11 @@ _NEAR_ONE = 1e-6  # so many digits less are left of 1 - t, to which costs that v
 _OTHER_WAY = "Trace the line from its other end: what vanishes at t = 0 loses no digits."
 
 
+def _vanishes_behind(path: OnPieces, t: float) -> bool:
+    """Whether costs vanish at the end t = 1 of a line, and t is next to it."""
+    return path.parameter == "t" and path.pieces.t[-1] == 1.0 and 1.0 - t < _NEAR_ONE and not path.caps(1.0).all()
+
+
 def check_certificates(path: OnPieces) -> None:
     """DegeneratePathError unless the whole line is proved, with the values that the path stores."""
     failed = path.proof.failures(CERTIFY)
@@ -446,7 +451,7 @@ def check_certificates(path: OnPieces) -> None:
         t=t,
         costs="" if costs is None else str(costs),
         n_margin=int(path.basis(t)[1].size),
-        remedy=_OTHER_WAY if 1.0 - worst.interval[1] < _NEAR_ONE and not path.caps(1.0).all() else _REMEDY,
+        remedy=_OTHER_WAY if _vanishes_behind(path, worst.interval[1]) else _REMEDY,
         parameter=path.parameter,
     )
 

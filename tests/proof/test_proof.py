@@ -170,6 +170,14 @@ def test_a_sample_that_is_wrong_inside_a_segment_only_is_found(kernel):
             assert wrong.proof.samples[j] == i
 
 
+def test_a_wrong_path_that_stops_short_of_one_is_refused():
+    """The message asks for costs at the end of a line of costs only: this path has none at tau = 1."""
+    path = pc.trace(pc.QuantileSVM(*data(3)), tau=(0.2, 1 - 1e-9), lam=0.1, certify=False)
+    wrong = with_pieces(path, a1=0.99 * path.pieces.a1)
+    with pytest.raises(pc.DegeneratePathError, match="Standardise"):
+        check_certificates(wrong)
+
+
 def test_wrong_caps_are_found():
     path = traced(pc.RBF(1.0))
     weight = path.sample_weight.copy()
