@@ -158,6 +158,12 @@ struct Basis : Sets {
         if (definite) precise = std::move(made);
         return definite;
     }
+    double least_pivot() const {  // squared, relative to what is typical of such a sample
+        double least = 1.0;
+        for (int j = 0; j < size(); j++)
+            least = std::min(least, factor.at(j, j) * factor.at(j, j) / (problem.Q.diagonal[F[j]] + problem.Q.shift));
+        return least;
+    }
     void solve(double *x) const {
         if (!precise) return factor.solve(x);
         std::vector<Twice> y(x, x + F.size());

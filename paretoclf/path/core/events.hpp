@@ -39,6 +39,7 @@ FastEvent first_event(const Basis<Form> &B, const Solution<Form, double> &S, con
     double eta = 0.0, deta = 0.0;
     for (int h = 0; h < P.m; h++) eta = std::max(eta, std::abs(S.eta[h])), deta = std::max(deta, std::abs(S.deta[h]));
     double fixed = ROUNDING * (1.0 + eta), dfixed = ROUNDING * deta;
+    double exit_error = FAST_EXIT * S.blur, slope_noise = SLOPE_NOISE * S.blur;
     double total = ROUNDING * size.total, dtotal = ROUNDING * size.rate, within = std::min(guess, horizon);
     while (true) {
         double limit = within;  // nothing that cannot happen before this is looked at
@@ -57,12 +58,12 @@ FastEvent first_event(const Basis<Form> &B, const Solution<Form, double> &S, con
         for (int j = 0; j < k; j++) {
             int i = B.F[j];
             double cap = B.line.cap(i, S.right.cap), rate = B.line.cap_rate[i];
-            double error = FAST_EXIT * (std::min(cap, size.largest) + 0.1 * size.largest);
+            double error = exit_error * (std::min(cap, size.largest) + 0.1 * size.largest);
             if (S.a[j] - error > -S.da[j] * limit && (cap - S.a[j]) - error > (S.da[j] - rate) * limit) continue;
             for (Kind kind : {TO_ZERO, TO_CAP}) {
                 double slack = kind == TO_CAP ? cap - S.a[j] : S.a[j], speed = kind == TO_CAP ? S.da[j] - rate : -S.da[j];
                 if (slack - error > speed * limit) continue;
-                double noise = SLOPE_NOISE * (size.fastest / P.Q.length[i] + std::abs(rate));
+                double noise = slope_noise * (size.fastest / P.Q.length[i] + std::abs(rate));
                 if (speed <= 0.1 * noise) continue;
                 double early = std::max(slack - error, 0.0) / speed;
                 if (speed < 10.0 * noise) {
@@ -73,7 +74,7 @@ FastEvent first_event(const Basis<Form> &B, const Solution<Form, double> &S, con
                 // at once, always. Then either leaves, and the other stays, at its bound.
                 bool together = std::abs(speed - first_speed) <= noise && std::abs(slack - first_slack) <= ROUNDING * cap;
                 if (together && k == 2 && P.m == 1) continue;
-                if (slack <= error && speed * horizon <= FAST_EXIT * cap) continue;  // its rate is rounding: it rests there
+                if (slack <= error && speed * horizon <= exit_error * cap) continue;  // its rate is rounding: it rests there
                 first_slack = slack, first_speed = speed;
                 double dt = -error <= slack && slack <= ROUNDING * cap ? 0.0 : slack / speed;
                 found(j, kind, dt, early, (slack + error) / speed);

@@ -309,6 +309,7 @@ class Solution<Form, double> {
     // Sum of multiplier times sqrt(Q_ii) over the margin set, and |w|: times this and sqrt(Q_ii) a margin may be wrong by
     // rounding.
     double total = 0;
+    double blur = 1;  // how much more than in general rounding errors of multipliers may be, by the least pivot
 
     // From nothing but the basis; false if double precision is not enough.
     bool compute(Basis<Form> &B, double t, double t_lo, bool with_spread, int room) {
@@ -344,11 +345,12 @@ class Solution<Form, double> {
     bool on_margin(Basis<Form> &B, double t, double t_lo) {
         auto &P = B.problem;
         int m = P.m, k = B.size();
+        double least = B.least_pivot();
+        if (least < LEAST_PIVOT) return false;
+        blur = std::max(1.0, FAST_PIVOT / least);
         right.compute(B, t, t_lo);
         for (int j = 0; j < k; j++) {
             int i = B.F[j], own = P.group[i];
-            double diagonal = B.factor.at(j, j);
-            if (diagonal * diagonal < FAST_PIVOT * (P.Q.diagonal[i] + P.Q.shift)) return false;
             Twice fixed = P.Q.of_capped(i, right.at_cap[0]);
             a[j] = (P.p[i] - fixed.hi) + (B.targets[i] - fixed.lo), da[j] = -P.Q.of_capped(i, right.at_cap[1]).hi;
             for (int h = 0; h < m; h++) U[h][j] = rows[h][j] = own == h ? P.kappa[i] : 0.0;

@@ -43,7 +43,8 @@ constexpr double SHARPEN = 1e-4;
 
 // ---- steps in double: beyond any of these a step is taken in twice the precision, and nothing is lost but time ----
 
-constexpr double FAST_PIVOT = 1e-5;   // squared pivots relative to the diagonal
+constexpr double FAST_PIVOT = 1e-5;   // squared pivots of who enters, relative to the diagonal
+constexpr double LEAST_PIVOT = 1e-7;  // of who has entered: rounding errors of multipliers are larger in proportion
 constexpr double FAST_ERROR = 1e-10;  // bound on the rounding error of a margin, absolute
 constexpr double FAST_SHIFT = 1e-9;   // the same, relative to what the typical sample at its cap adds to its own margin
 constexpr double FAST_EXIT = 1e-12;   // rounding error of a multiplier, relative to its cap
