@@ -329,6 +329,22 @@ def test_both_roads_have_the_same_values(drawn):
         assert fast.value(t) == pytest.approx(careful.value(t), rel=1e-10, abs=0)
 
 
+@pytest.mark.parametrize("apart", [1e-4, 1e-3, 1e-2])
+def test_near_copies_on_both_roads(apart):
+    # Two samples next to each other in the margin set: squared pivots down to the square of their distance.
+    data, rng = pc.datasets.make_gaussians(60, rng=0), np.random.default_rng(0)
+    X = np.vstack([data.X, data.X[:20] + apart * rng.normal(size=(20, data.X.shape[1]))])
+    svm = pc.TwoCSVM(X, np.append(data.y, data.y[:20]), pc.RBF(1.0))
+    fast = pc.trace(svm, (0.0, 0.0), (10.0, 10.0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CoreTracker, "doubles", False)
+        careful = pc.trace(svm, (0.0, 0.0), (10.0, 10.0))
+    np.testing.assert_allclose(fast.breakpoints, careful.breakpoints, rtol=0, atol=1e-10)
+    for t in np.linspace(0.05, 1.0, 20):
+        np.testing.assert_allclose(fast.alpha(t), careful.alpha(t), rtol=0, atol=1e-8)
+        assert fast.value(t) == pytest.approx(careful.value(t), rel=1e-13, abs=0)
+
+
 def test_sample_costs_do_not_follow_the_callers_array():
     given = np.ones(4)
     costs = pc.SampleCosts(given)
