@@ -117,22 +117,31 @@ EVERY_PROCESSOR void solve_up(const double *R, int apart, int k, double *x) {
         for (int i = j + 1; i < k; i++) x[j] -= row[i] * x[i];
         x[j] /= row[j];
     }
+    double x0 = 0.0, x1 = 0.0, x2 = 0.0, x3 = 0.0;  // the last four: what was just stored cannot be loaded as a vector yet
     for (j -= 3; j >= 0; j -= 4) {
         const double *RESTRICT r0 = R + int64_t(j) * apart, *RESTRICT r1 = r0 + apart, *RESTRICT r2 = r1 + apart,
                                *RESTRICT r3 = r2 + apart;
-        Lanes v0 = {}, v1 = {}, v2 = {}, v3 = {};
+        double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
         int i = j + 4;
+        if (i + 4 <= k) {
+            s0 = (r0[i] * x0 + r0[i + 1] * x1) + (r0[i + 2] * x2 + r0[i + 3] * x3);
+            s1 = (r1[i] * x0 + r1[i + 1] * x1) + (r1[i + 2] * x2 + r1[i + 3] * x3);
+            s2 = (r2[i] * x0 + r2[i + 1] * x1) + (r2[i + 2] * x2 + r2[i + 3] * x3);
+            s3 = (r3[i] * x0 + r3[i + 1] * x1) + (r3[i + 2] * x2 + r3[i + 3] * x3);
+            i += 4;
+        }
+        Lanes v0 = {}, v1 = {}, v2 = {}, v3 = {};
         for (; i + LANES <= k; i += LANES) {
             Lanes y = AT(x + i);
             v0 += AT(r0 + i) * y, v1 += AT(r1 + i) * y, v2 += AT(r2 + i) * y, v3 += AT(r3 + i) * y;
         }
-        double s0 = SUM(v0), s1 = SUM(v1), s2 = SUM(v2), s3 = SUM(v3);
-        for (; i < k; i++) s0 += r0[i] * x[i], s1 += r1[i] * x[i], s2 += r2[i] * x[i], s3 += r3[i] * x[i];
+        double f0 = SUM(v0), f1 = SUM(v1), f2 = SUM(v2), f3 = SUM(v3);
+        for (; i < k; i++) f0 += r0[i] * x[i], f1 += r1[i] * x[i], f2 += r2[i] * x[i], f3 += r3[i] * x[i];
         double i0 = 1.0 / r0[j], i1 = 1.0 / r1[j + 1], i2 = 1.0 / r2[j + 2], i3 = 1.0 / r3[j + 3];
-        double x3 = (x[j + 3] - s3) * i3;
-        double x2 = ((x[j + 2] - s2) - r2[j + 3] * x3) * i2;
-        double x1 = ((x[j + 1] - s1) - r1[j + 3] * x3 - r1[j + 2] * x2) * i1;
-        double x0 = ((x[j] - s0) - r0[j + 3] * x3 - r0[j + 2] * x2 - r0[j + 1] * x1) * i0;
+        x3 = ((x[j + 3] - f3) - s3) * i3;
+        x2 = (((x[j + 2] - f2) - s2) - r2[j + 3] * x3) * i2;
+        x1 = (((x[j + 1] - f1) - s1) - r1[j + 3] * x3 - r1[j + 2] * x2) * i1;
+        x0 = (((x[j] - f0) - s0) - r0[j + 3] * x3 - r0[j + 2] * x2 - r0[j + 1] * x1) * i0;
         x[j] = x0, x[j + 1] = x1, x[j + 2] = x2, x[j + 3] = x3;
     }
 }
