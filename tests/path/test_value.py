@@ -207,6 +207,24 @@ def test_the_value_of_two_points_at_large_costs_is_that_of_the_hard_margin():
     assert path.value(0.5) == pytest.approx(2.0, rel=1e-14)
 
 
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[2, 3], [0, 3], [2, 2], [1, 1], [1, 2], [3, 0], [3, 3], [2, 3]],  # the last step in twice the precision
+        [[3, 0], [3, 0], [3, 2], [2, 0], [0, 3], [3, 0]],  # in double
+    ],
+    ids=["precise", "double"],
+)
+def test_the_value_of_a_last_piece_on_which_costs_grow_by_1e11_is_that_of_its_bounds_in_fractions(X):
+    """w is at rest on it, and only errors of two equal samples grow: rounding of w' must not be multiplied by t^2."""
+    path = pc.trace(pc.TwoCSVM(X, np.repeat([1, -1], len(X) // 2), pc.Polynomial(2)), (0, 0), (2e12, 2e12))
+    assert path.breakpoints[-2] < 1e-11
+    for t in (1e-3, 0.5, 1.0):
+        dual, primal = path.certificate(t, exact=True).bounds
+        assert float(primal - dual) <= 1e-12 * float(dual)
+        assert path.value(t) == pytest.approx(float(dual), rel=1e-13)
+
+
 @pytest.mark.parametrize("column", [0, 1, 2])
 @pytest.mark.parametrize("off", [1e-6, np.nan])
 def test_a_stored_value_outside_its_bounds_is_an_error(svm, column, off):

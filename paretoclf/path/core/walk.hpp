@@ -185,24 +185,30 @@ class Tracker {
         }
         log.ptr.push_back(int64_t(log.index.size()));
         Vector q, dq;
-        products(full, q, dq);
+        double length = step[1].hi - step[0].hi;
+        products(full, change, length, q, dq);
         double v0 = 0.0, v1 = 0.0, v2 = 0.0;
         for (int i = 0; i < problem.n; i++) {
-            double at = q[i] + step[0].hi * dq[i], slope = (step[1].hi - step[0].hi) * dq[i];
+            double at = q[i] + step[0].hi * dq[i], slope = length * dq[i];
             v0 += full[i] * (problem.p[i] - 0.5 * at), v1 += problem.p[i] * change[i] - full[i] * slope;
             v2 -= 0.5 * change[i] * slope;
         }
         log.value.insert(log.value.end(), {v0, v1, v2});
     }
-    // Q a and its derivative; in twice the precision where rounding would show in the optimal value.
-    void products(const Vector &full, Vector &q, Vector &dq) const {
+    // Q a and its derivative; in twice the precision where rounding would show in the optimal value at an end of the
+    // segment. Out of the origin costs grow by any factor on one: what its beginning bears says nothing about its end.
+    void products(const Vector &full, const Vector &change, double length, Vector &q, Vector &dq) const {
         q = T_.q[0], dq = T_.q[1];
-        double value = 0.0, doubt = 0.0;
+        double value[2] = {0.0, 0.0}, doubt[2] = {0.0, 0.0};
         for (int i = 0; i < problem.n; i++) {
-            value += full[i] * (problem.p[i] - 0.5 * q[i]);
-            if (B.state[i] == LEFT) doubt += full[i] * T_.g_error[0][i];
+            double last = full[i] + change[i];
+            value[0] += full[i] * (problem.p[i] - 0.5 * q[i]);
+            value[1] += last * (problem.p[i] - 0.5 * (q[i] + length * dq[i]));
+            if (B.state[i] != LEFT) continue;
+            doubt[0] += full[i] * T_.g_error[0][i];
+            doubt[1] += last * (T_.g_error[0][i] + length * T_.g_error[1][i]);
         }
-        if (doubt <= VALUE_ERROR * std::abs(value)) return;
+        if (doubt[0] <= VALUE_ERROR * std::abs(value[0]) && doubt[1] <= VALUE_ERROR * std::abs(value[1])) return;
         for (int i = 0; i < problem.n; i++) {
             double eta = T_.of_each(B, i, 0), deta = T_.of_each(B, i, 1);
             if (B.state[i] == LEFT) {
@@ -239,7 +245,7 @@ class Tracker {
         auto &S = M_.S;
         auto &watch = M_.watch;
         Sizes size;
-        double most = 0.0, fastest = 0.0, at_first = 0.0, best = 0.0, pace = INF, widened = 1.0;
+        double most = 0.0, fastest = 0.0, at_first = 0.0, best = 0.0, bent = 0.0, pace = INF, widened = 1.0;
         int in_place = 0;
         bool fresh = false, whole = false;
         while (true) {
@@ -248,7 +254,7 @@ class Tracker {
                 if (std::chrono::steady_clock::now() > deadline_) return paused_ = true, false;
                 if (!S.compute(B, t, t_lo, watch.follows(P.n), EPOCH + 2)) return false;
                 watch.begin(B, S, whole, widened);
-                size.total = S.total, most = fastest = best = 0.0;
+                size.total = S.total, most = fastest = best = bent = 0.0;
                 whole = false, fresh = true;
             }
             int k = B.size();
@@ -260,6 +266,7 @@ class Tracker {
             }
             size.total = std::max(size.total, size.now);
             most = std::max(most, size.now), fastest = std::max(fastest, size.rate), best = std::max(best, std::abs(S.value[0]));
+            bent = std::max(bent, std::abs(S.value[2]));
             // Where numbers have shrunk rounding errors are those of larger ones before.
             if (watch.steps == 0) at_first = size.rate;
             if (size.now < SHRUNK * most || size.rate < SHRUNK * at_first || std::abs(S.value[0]) < 0.5 * best) {
@@ -274,6 +281,12 @@ class Tracker {
             FastEvent event = first_event(B, S, watch, size, GUESS * pace, (1.0 - t) - t_lo);
             double dt = event.dt;
             if (!event.clear || ROUNDING * P.Q.longest * (size.now + dt * size.rate) > FAST_ERROR) return false;
+            // What rounding left of a larger bend is added to the value over the whole of the step, however long.
+            double value = S.value[0] + dt * (S.value[1] - 0.5 * dt * S.value[2]);
+            if (watch.steps > 0 && ROUNDING * bent * dt * dt > VALUE_ERROR * std::abs(value)) {
+                fresh = false;
+                continue;
+            }
             if (B.line.to_zero) {
                 double total = 0.0, speed = 0.0;
                 for (int g = 0; g < P.m; g++) total += S.eta[g], speed += S.deta[g];
@@ -370,7 +383,7 @@ class Tracker {
         for (int i = 0; i < problem.n; i++)
             if (B.state[i] != LEFT) full[i] = 0.0;
         for (int j = 0; j < B.size(); j++) full[B.F[j]] = T_.a[0].at(j);
-        products(full, q, dq);
+        products(full, Vector(problem.n, 0.0), 0.0, q, dq);
         double value = 0.0;
         for (int i = 0; i < problem.n; i++) value += full[i] * (problem.p[i] - 0.5 * q[i]);
         amend([&](int j) { return T_.a[0].at(j); }, [&](int g) { return T_.eta[0].at(g); },
