@@ -23,6 +23,7 @@ _REST = 1e-9  # on the last stage nothing happens: what double precision sees th
 _LEFT = 1e-9  # of multipliers: more than rounding leaves of them, and far less than a wrong basis does
 _TWICE = 1e-25  # of the largest cap: rounding of a multiplier in twice the precision
 _DIGITS = 8  # and nearer to the end than so many units in its last place t has no digits left
+_TINY = float(np.finfo(float).tiny)
 
 
 def straight(problem: Tracker, bases: Array, a: Array, b: Array) -> Line:
@@ -261,7 +262,9 @@ def _free(pieces: Pieces, start: Array, stop: Array) -> Mask:
     for j in np.flatnonzero(some & ~free):
         part, ends = slice(P.ptr[j], P.ptr[j + 1]), P.t[j : j + 2]
         i, largest = P.index[part], max(P.a0[part].max(), P.a1[part].max())
-        for share in (0.0, 0.5, 1.0):
+        most = [float(((1.0 - u) * start[i] + u * stop[i]).max()) for u in ends]
+        # Where caps grow by 1e12 and more, a multiplier that does not is off its bounds where they have just doubled.
+        for share in (0.0, most[0] / max(sum(most), _TINY), 0.5, 1.0):
             at = (1.0 - share) * ends[0] + share * ends[1]
             cap = (1.0 - at) * start[i] + at * stop[i]
             a = (1.0 - share) * P.a0[part] + share * P.a1[part]

@@ -190,3 +190,13 @@ def test_events_nearer_to_an_axis_than_a_billionth_are_found():
     assert path.breakpoints[1] < 1e-9
     for t in (*path.breakpoints[1:-1], *(10.0**-k for k in range(1, 20))):
         assert path.value(t) == pytest.approx(float(exact.value(Fraction(float(t)))), rel=1e-9)
+
+
+def test_a_multiplier_at_rest_while_its_cap_grows_by_1e13_pins_the_intercept_down():
+    """Two equal samples of both classes at their caps C, and two that are separated: 1/12 each, f = 1 and -1 there."""
+    X, y = [[1, 0], [0, 0], [0, 2], [1, 0]], [1, 1, -1, -1]
+    path = pc.trace(pc.TwoCSVM(X, y, pc.Polynomial(2)), (0, 0), (2e12, 2e12))
+    for t in (1e-13, 1e-6, 0.5, 1.0):
+        assert path.intercept(t) == pytest.approx(1.0, rel=1e-14)
+        np.testing.assert_allclose(path.alpha(t), [2e12 * t, 1 / 12, 1 / 12, 2e12 * t], rtol=1e-14)
+        assert path.value(t) == pytest.approx(4e12 * t + 1 / 12, rel=1e-14)
