@@ -11,6 +11,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 import paretoclf as pc
 from paretoclf.errors import InputError
+from paretoclf.path import tracker
 from paretoclf.path.tracker import CoreTracker
 from tests.oracles.box_problems import careful_steps
 
@@ -343,6 +344,19 @@ def test_near_copies_on_both_roads(apart):
     for t in np.linspace(0.05, 1.0, 20):
         np.testing.assert_allclose(fast.alpha(t), careful.alpha(t), rtol=0, atol=1e-8)
         assert fast.value(t) == pytest.approx(careful.value(t), rel=1e-13, abs=0)
+
+
+def test_a_path_is_the_same_however_often_the_core_pauses(monkeypatch):
+    # It looks at the keyboard every 50 ms; on a busy machine that is at other steps each time.
+    data = pc.datasets.make_gaussians(200, rng=0)
+    svm = pc.TwoCSVM(data.X, data.y, pc.RBF(6.0))
+    found = []
+    for turn in (100.0, 0.003, 0.001):
+        monkeypatch.setattr(tracker, "_TURN", turn)
+        found.append(pc.trace(svm, (0.0, 0.0), (1e4, 1e4), certify=False).pieces)
+    for other in found[1:]:
+        for name in ("t", "index", "a0", "a1", "b0", "value"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(found[0], name))
 
 
 def test_sample_costs_do_not_follow_the_callers_array():

@@ -310,6 +310,7 @@ class Solution<Form, double> {
     // rounding.
     double total = 0;
     double blur = 1;  // how much more than in general rounding errors of multipliers may be, by the least pivot
+    double spoilt = 0;  // by so much, where that is small
 
     // From nothing but the basis; false if double precision is not enough.
     bool compute(Basis<Form> &B, double t, double t_lo, bool with_spread, int room) {
@@ -359,6 +360,9 @@ class Solution<Form, double> {
                 a[j] += scale * rounded(right.e[0][own]), da[j] += scale * rounded(right.e[1][own]);
             }
         }
+        spoilt = 0.0;
+        if (least < FAST_PIVOT)
+            for (int j = 0; j < k; j++) spoilt = std::max(spoilt, EPSILON * std::abs(a[j]) / (least * P.Q.shift));
         B.factor.solve(a.data()), B.factor.solve(da.data());
         for (int h = 0; h < m; h++) B.factor.solve(U[h]);
         schur(k);
@@ -426,8 +430,8 @@ class Solution<Form, double> {
         double error = ROUNDING * (size + total * P.Q.longest);
         // Where a cost is small all multipliers are, for they balance, and b is nearly the label of one class: of
         // Q a - p + A' eta only Q a is left, and a must be right relative to that. The other cost makes dear what margins
-        // are wrong by.
-        bool small = terms * P.Q.longest < FAST_SCORES * P.target;
+        // are wrong by. With a small pivot the balance itself is in question.
+        bool small = terms * P.Q.longest < FAST_SCORES * P.target || spoilt * P.Q.longest > FAST_SUMS * terms;
         if (small || (P.target > 0.0 && error * room > FAST_GAP * std::abs(value[0]))) return false;
         return sound && worst <= 0.0 && error <= std::min(FAST_ERROR, FAST_SHIFT * P.Q.shift * largest);
     }

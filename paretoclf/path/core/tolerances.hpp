@@ -5,6 +5,8 @@
 
 namespace core {
 
+constexpr double EPSILON = 2.3e-16;  // of a double
+
 // Error bound of a gradient computed in double, relative to the terms that were summed. Samples whose events cannot be
 // told apart within it are looked at in twice the precision.
 constexpr double ROUNDING = 1e-14;
@@ -45,6 +47,7 @@ constexpr double SHARPEN = 1e-4;
 
 constexpr double FAST_PIVOT = 1e-5;   // squared pivots of who enters, relative to the diagonal
 constexpr double LEAST_PIVOT = 1e-7;  // of who has entered: rounding errors of multipliers are larger in proportion
+constexpr double FAST_SUMS = 1e-9;    // these errors, relative to the sums of multipliers that must balance
 constexpr double FAST_ERROR = 1e-10;  // bound on the rounding error of a margin, absolute
 constexpr double FAST_SHIFT = 1e-9;   // the same, relative to what the typical sample at its cap adds to its own margin
 constexpr double FAST_EXIT = 1e-12;   // rounding error of a multiplier, relative to its cap

@@ -25,7 +25,7 @@ class Tracker {
     void set_line(Line line) {
         B.set_line(std::move(line));
         t = t_lo = ahead = 0.0;
-        count_ = stalled_ = 0;
+        count_ = stalled_ = 0, paused_ = false;
         M_.watch.forget();
     }
     int64_t exchanges() const { return count_; }
@@ -41,6 +41,7 @@ class Tracker {
         deadline_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
                                                            std::chrono::duration<double>(seconds));
         while (count_ <= limit) {
+            if (std::chrono::steady_clock::now() > deadline_) return Stop::PAUSE;
             double before = t;
             int64_t made = 0;
             bool finished = false;
@@ -49,7 +50,6 @@ class Tracker {
             stalled_ = t > before ? 0 : stalled_ + made;
             if (finished) return Stop::END;
             if (count_ > limit) break;
-            if (std::chrono::steady_clock::now() > deadline_) return Stop::PAUSE;
             if (paused_) continue;
             before = t;
             Event event = careful_step();
@@ -139,7 +139,7 @@ class Tracker {
     // What dt misses of the time to an exit, where the rounding of a multiplier would show in the margins.
     double rest_of_exit(const Event &event, double to) const {
         int r = event.who, i = B.F[r];
-        if (event.dt == 0.0 || 2.3e-16 * T_.cap[i] * problem.reach[i] * problem.reach[i] < MARGIN_NOISE) return 0.0;
+        if (event.dt == 0.0 || EPSILON * T_.cap[i] * problem.reach[i] * problem.reach[i] < MARGIN_NOISE) return 0.0;
         Twice slack = -T_.a[0][r] - T_.a[1][r] * Twice(event.dt);
         double rate = T_.a[1].hi[r];
         if (event.kind == TO_CAP) {
@@ -225,18 +225,21 @@ class Tracker {
 
     // Steps in double from t on, at most so many: whether the end of the line is reached.
     bool in_double(int64_t limit, int64_t &made) {
-        paused_ = false;
-        // Where care is needed again and again, this is tried less often.
-        if (!doubles || B.precise || waited_ < std::min((1 << std::min(std::max(idle_ - 1, 0), 5)) - 1, 31)) {
-            waited_++;
-            return false;
+        if (!paused_) {
+            // Where care is needed again and again, this is tried less often.
+            if (!doubles || B.precise || waited_ < std::min((1 << std::min(std::max(idle_ - 1, 0), 5)) - 1, 31)) {
+                waited_++;
+                return false;
+            }
+            stretch_ = {};
         }
+        paused_ = false;
         double here = t, here_lo = t_lo + ahead;
         bool finished = steps(here, here_lo, limit, made);
         if (here > t) t = here, t_lo = here_lo;  // else the solution was looked at ahead of t only
         ahead = 0.0;
-        counts.regular += made;
-        idle_ = made == 0 && !paused_ ? idle_ + 1 : 0, waited_ = 0;
+        counts.regular += made, stretch_.made += made;
+        if (!paused_) idle_ = stretch_.made == 0 ? idle_ + 1 : 0, waited_ = 0;
         return finished;
     }
 
@@ -245,9 +248,11 @@ class Tracker {
         auto &S = M_.S;
         auto &watch = M_.watch;
         Sizes size;
-        double most = 0.0, fastest = 0.0, at_first = 0.0, best = 0.0, bent = 0.0, pace = INF, widened = 1.0;
-        int in_place = 0;
-        bool fresh = false, whole = false;
+        double &pace = stretch_.pace, &widened = stretch_.widened;
+        int &in_place = stretch_.in_place;
+        bool &whole = stretch_.whole;
+        double most = 0.0, fastest = 0.0, at_first = 0.0, best = 0.0, bent = 0.0;
+        bool fresh = false;
         while (true) {
             if (made >= limit) return paused_ = true, false;
             if (!fresh) {
@@ -406,6 +411,12 @@ class Tracker {
     int64_t count_ = 0, stalled_ = 0;
     int idle_ = 0, waited_ = 0;  // attempts in double in vain, and steps in twice the precision since the last
     bool paused_ = false;
+    struct {
+        double pace = INF, widened = 1.0;
+        int in_place = 0;
+        bool whole = false;
+        int64_t made = 0;
+    } stretch_;  // of steps in double: what a pause, which may come at any fresh computation, must not change
     std::chrono::steady_clock::time_point deadline_;
 };
 
