@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def real_array(values: Any, name: str, *, copy: bool = False) -> Array:
 
 def real_number(value: Any) -> float:
     """Return a float; TypeError or ValueError for what is no real number."""
-    if np.iscomplexobj(value):  # of which `float` would drop a part, if it comes from NumPy
+    if not isinstance(value, float | int) and np.iscomplexobj(value):  # of NumPy: `float` would drop a part
         raise TypeError("a complex number")
     return float(value)
 
@@ -176,7 +177,7 @@ def check_positive_number(value: Any, name: str) -> float:
         v = real_number(value)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a positive number, got {value!r}") from None
-    if not np.isfinite(v) or v <= 0:
+    if not 0.0 < v < math.inf:
         raise InputError(f"{name} must be a finite positive number, got {value!r}")
     return v
 

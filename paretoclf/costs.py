@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,7 +46,7 @@ class Costs:
                 value = real_number(given)
             except (TypeError, ValueError):
                 raise InputError(f"{name} must be a nonnegative number, got {given!r}") from None
-            if not np.isfinite(value) or value < 0:
+            if not 0.0 <= value < math.inf:
                 raise InputError(f"{name} must be a finite nonnegative number, got {given!r}")
             object.__setattr__(self, name, value)
 
