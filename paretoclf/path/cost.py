@@ -11,6 +11,7 @@ A path that is there already can be the *hub* of others: they set out from where
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -27,12 +28,12 @@ from paretoclf.gram import Gram
 from paretoclf.judges.two_c import PRECISELY, certify_many
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import STORED_SLOPE
-from paretoclf.path.journey import Leg, Walk, assemble, meter, straight, with_chords, with_exact_ends
+from paretoclf.path.journey import Leg, Walk, assemble, meter, set_chords, set_exact_end, straight
 from paretoclf.path.pieces import OnPieces, Pieces, Shares, prove
 from paretoclf.path.precise import Precise, PreciseSolver, quadratic_of
 from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.scores import PathScores, settle
-from paretoclf.path.segments import Line, Log, empty_log
+from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT, OUT, RIGHT
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate, LineProof, Refined, prove_costs, prove_refined
@@ -160,7 +161,10 @@ class _Tracer:
         self.engine, self.max_events, self.progress = engine, max_events, progress
         self.cap_start, self.cap_stop = (self.weight * per_sample(costs, self.y) for costs in (line.start, line.stop))
         self.out = (self.cap_start == 0.0) & (self.cap_stop == 0.0)
-        self.side = np.stack([self.y > 0, self.y < 0])
+        positive = self.y > 0
+        self.side = np.array([positive, ~positive])
+        #: At both ends the caps of either class, added up.
+        self.sums = (np.array([self.cap_start, self.cap_stop])[:, None] * self.side).sum(axis=2).tolist()
         if isinstance(line.start, Costs):
             self.bases = self.weight * self.side
             self.ends = np.array(tuple(line.start)), np.array(tuple(line.stop))
@@ -168,17 +172,16 @@ class _Tracer:
             self.bases = np.stack([self.cap_start, self.cap_stop])
             self.ends = np.array([1.0, 0.0]), np.array([0.0, 1.0])
         self.per_sample = isinstance(line.start, SampleCosts)
-        self.hub = hub
+        self.hub: Path | None = None
         if hub is not None:
             at_line, at_hub = crossing(line, hub.line)
-            if min(*line.at(at_line), *hub.costs(at_hub)) > 0.0:  # off the axes
-                self.t_line, self.t_hub = at_line, at_hub
-            else:
-                self.hub = None
+            here = hub.costs(at_hub)
+            if min(*line.at(at_line), *here) > 0.0:  # off the axes
+                self.hub, self.t_line, self.t_hub, self.here = hub, at_line, at_hub, np.array(tuple(here))
 
     def run(self) -> Pieces:
         """Trace and join."""
-        if any(not (self.cap_start[side].any() or self.cap_stop[side].any()) for side in self.side):
+        if any(first == last == 0.0 for first, last in zip(*self.sums, strict=True)):
             return self._on_axis()
         largest = float(max(self.cap_start.max(), self.cap_stop.max()))
         form, self.mean = quadratic_of(self.gram, self.y, largest)
@@ -186,17 +189,17 @@ class _Tracer:
         self.problem = make_tracker(self.engine, form, np.ones(n), self.y, np.zeros(n, dtype=np.int64), 1)
         self.walk = Walk(self.problem, self.bases, ~self.out, self.max_events, self.progress)
         start, stop = self.ends
-        at_origin = [not cap.any() for cap in (self.cap_start, self.cap_stop)]
-        on_ray = [self._on_ray(cap) for cap in (self.cap_start, self.cap_stop)]
-        from_origin = all(on_ray) and any(at_origin) and not self.per_sample
+        one_sided = [min(sums) == 0.0 for sums in self.sums]
+        at_origin = [max(sums) == 0.0 for sums in self.sums]
+        from_origin = any(at_origin) and all(_balanced(*sums) for sums in self.sums) and not self.per_sample
         if from_origin:
             up = at_origin[0]
             self._start_ray(self.bases, stop if up else start)
             self.problem.record_from_here()
             leg = self.walk.leg(*((0.0, 1.0) if up else (1.0, 0.0)))
-            self.problem.log.begin_at_zero(self.cap_start + self.cap_stop)
-            log, other = self.problem.log, empty_log(self.problem.log)
-            pieces = self._join(log, [leg], other, []) if up else self._join(other, [], log, [leg])
+            log = self.problem.log
+            log.begin_at_zero(self.cap_start + self.cap_stop)
+            pieces = self._join(log, [leg], log, []) if up else self._join(log, [], log, [leg])
         elif np.array_equal(self.cap_start, self.cap_stop):
             self._reach(0.0)
             self.problem.record_from_here()
@@ -208,14 +211,17 @@ class _Tracer:
             self._reach(t_meet)
             here = self.problem.snapshot()
             self.problem.record_from_here()
-            forward = self.walk.legs(meet, stop, t_meet, 1.0, self._nothing(self.cap_stop)) if t_meet < 1.0 else []
+            forward = self.walk.legs(meet, stop, t_meet, 1.0, one_sided[1]) if t_meet < 1.0 else []
             log = self.problem.log
             self.problem.restore(here)
             self.problem.record_from_here()
-            backward = self.walk.legs(meet, start, t_meet, 0.0, self._nothing(self.cap_start)) if t_meet > 0.0 else []
+            backward = self.walk.legs(meet, start, t_meet, 0.0, one_sided[0]) if t_meet > 0.0 else []
             pieces = self._join(log, forward, self.problem.log, backward)
-        pieces = with_exact_ends(pieces, self.cap_start, self.cap_stop, self.y)
-        return with_chords(pieces, self._caps, from_origin)
+        for end, (plus, minus) in zip((0, -1), self.sums, strict=True):
+            if min(plus, minus) == 0.0:
+                set_exact_end(pieces, end, float(np.sign(plus - minus)))
+        set_chords(pieces, self.cap_start, self.cap_stop, from_origin)
+        return pieces
 
     def _join(self, log: Log, forward: list[Leg], other: Log, backward: list[Leg]) -> Pieces:
         return assemble(log, forward, other, backward, self.mean, self.gram.features is not None)
@@ -228,14 +234,6 @@ class _Tracer:
 
     def _caps(self, t: float) -> Array:
         return np.asarray((1 - t) * self.cap_start + t * self.cap_stop)
-
-    def _on_ray(self, cap: Array) -> bool:
-        plus, minus = (float(cap[side].sum()) for side in self.side)
-        return abs(plus - minus) <= 1e-12 * (plus + minus)
-
-    def _nothing(self, cap: Array) -> bool:
-        """Whether a class has no cost."""
-        return not all(cap[side].any() for side in self.side)
 
     def _meeting(self) -> float:
         """Parameter of the point of the line to start from: interior costs, on the ray if possible."""
@@ -254,8 +252,7 @@ class _Tracer:
         The first event is where the first negative meets its margin, ``t (push_+ + push_-) = 2``.
         """
         push = self.y * self.gram.matvec(self.y * (to @ bases))
-        first = [np.flatnonzero(side & ~self.out) for side in self.side]
-        plus, minus = (members[int(np.argmax(push[members]))] for members in first)
+        plus, minus = (np.argmax(np.where(side & ~self.out, push, -np.inf)) for side in self.side)
         state = np.where(self.out, OUT, LEFT)
         self.problem.start(state, [plus], self._line(bases, np.zeros(2), to))
         speed = float(push[plus] + push[minus])
@@ -270,7 +267,7 @@ class _Tracer:
             return
         bases, to = (self._caps(t) * self.side, np.ones(2)) if self.per_sample else (self.bases, self._phi(t))
         sums = bases.sum(axis=1)
-        balanced = to if self._on_ray(to @ bases) else to.sum() / sums.sum() * sums[::-1]
+        balanced = to if _balanced(*(to * sums).tolist()) else to.sum() / sums.sum() * sums[::-1]
         self._start_ray(bases, balanced)
         self.problem.record_from_here(keep=False)
         self.problem.follow(self.max_events)
@@ -279,7 +276,7 @@ class _Tracer:
             self.problem.follow(self.max_events)
 
     def _reach_from(self, hub: Path, t: float) -> bool:
-        here, to = np.array(tuple(hub.costs(self.t_hub))), self._phi(t)
+        here, to = self.here, self._phi(t)
         state, margin = hub.basis(self.t_hub)
         try:
             if not self.problem.start_on(state, margin, self._line(self.bases, here, to)):
@@ -311,6 +308,11 @@ class _Tracer:
         )
 
 
+def _balanced(plus: float, minus: float) -> bool:
+    """Whether caps that add up to this in either class are those of a point of the ray."""
+    return abs(plus - minus) <= 1e-12 * (plus + minus)
+
+
 # ---- the hub ---------------------------------------------------------------------------------------------------------
 
 
@@ -327,7 +329,7 @@ def check_hub(hub: Path, gram: Gram, y: Array, weight: Array, line: CostLine) ->
 
 
 def _same(a: Any, b: Any) -> bool:
-    return (a is None and b is None) or np.array_equal(a, b)
+    return a is b or np.array_equal(a, b)
 
 
 def crossing(a: CostLine, b: CostLine) -> tuple[float, float]:
@@ -335,7 +337,7 @@ def crossing(a: CostLine, b: CostLine) -> tuple[float, float]:
     (p, q), (r, s) = ((np.array(tuple(x.start)), np.array(tuple(x.stop))) for x in (a, b))
     u, v, w = q - p, s - r, r - p
     det = u[1] * v[0] - u[0] * v[1]
-    if abs(det) > 1e-12 * np.linalg.norm(u) * np.linalg.norm(v):
+    if abs(det) > 1e-12 * math.hypot(*u) * math.hypot(*v):
         x, z = (w[1] * v[0] - w[0] * v[1]) / det, (w[1] * u[0] - w[0] * u[1]) / det
         if 0 <= x <= 1 and 0 <= z <= 1:
             return float(x), float(z)

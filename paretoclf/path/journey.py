@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -28,7 +29,8 @@ _TINY = float(np.finfo(float).tiny)
 
 def straight(problem: Tracker, bases: Array, a: Array, b: Array) -> Line:
     """Line on which only caps move: ``phi`` from a to b, right-hand sides zero."""
-    return Line(bases, a, b, np.zeros(problem.m), np.zeros(problem.m))
+    zero = np.zeros(problem.m)
+    return Line(bases, a, b, zero, zero)
 
 
 def follow_leg(
@@ -147,8 +149,8 @@ def _rounded(log: Log, legs: list[Leg]) -> tuple[Log, Array]:
     """
     # The value is continuous in t, and what it begins with is better known than what it ends with.
     value = log.value.copy()
-    value[:-1, 1], value[-1:, 1] = log.value[1:, 0], log.value[-1:].sum(axis=1)
-    short = [x for x in legs if abs(x.t_to - x.t_from) <= FEW_DIGITS * np.spacing(max(x.t_to, x.t_from))]
+    value[:-1, 1], value[-1, 1] = log.value[1:, 0], log.value[-1].sum()
+    short = [x for x in legs if abs(x.t_to - x.t_from) <= FEW_DIGITS * math.ulp(max(x.t_to, x.t_from))]
     if not short:
         return log, value
     a0, a1, eta, w = (x.copy() for x in (log.a0, log.a1, log.eta, log.w))
@@ -166,15 +168,17 @@ def _rounded(log: Log, legs: list[Leg]) -> tuple[Log, Array]:
     return replace(log, a0=a0, a1=a1, eta=eta, w=w), value
 
 
-def _place(log: Log, value: Array, segments: int, reverse: bool) -> tuple[Any, ...]:
-    """Sizes, members, their multipliers (two arrays), eta, value and w of the segments of a log; backwards if so."""
-    ptr, values = log.ptr[: segments + 1], value[:segments]
-    sizes, eta, w, last = np.diff(ptr), log.eta[:segments], log.w[:segments], int(ptr[-1])
-    index, a0, a1 = log.index[:last], log.a0[:last], log.a1[:last]
+def _in_order(log: Log, legs: list[Leg], reverse: bool) -> tuple[list[Any], list[Any]]:
+    """What a log has, as the path has it: t, ptr and w at ends of segments; index, a0, a1, eta and value of each."""
+    log, value = _rounded(log, legs)
+    t = np.concatenate([legs[0].t(log.t[0, :1]), *(leg.t(log.t[1, leg.first : leg.last]) for leg in legs)])
     if not reverse:
-        return sizes, index, a0, a1, eta, values, w
+        w = np.concatenate([log.w[:, 0], log.w[-1:, 1]])
+        return [t, log.ptr, w], [log.index, log.a0, log.a1, log.eta, value]
     back = slice(None, None, -1)  # of a segment the members come in another order, which says nothing
-    return sizes[back], index[back], a1[back], a0[back], eta[back, back], values[back][:, [1, 0, 2]], w[back, back]
+    w = np.concatenate([log.w[back, 1], log.w[:1, 0]])
+    ends = [t[back], log.ptr[-1] - log.ptr[back], w]
+    return ends, [log.index[back], log.a1[back], log.a0[back], log.eta[back, back], value[back, [1, 0, 2]]]
 
 
 def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean: Array | None, linear: bool) -> Pieces:
@@ -183,7 +187,7 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     Parameters
     ----------
     log, other : Log
-        Both begin at the common point; one may be empty.
+        Both begin at the common point. One without legs is not looked at: it may be the other one once more.
     forward, backward : list of Leg
         In the order in which they were traced.
     mean : array of shape (d,), optional
@@ -191,60 +195,59 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     linear : bool
         Whether w is part of the solution (it is stored if the logs have it).
     """
-    state = log.state.copy()
-    ahead, behind = (x.segments if legs else 0 for x, legs in ((log, forward), (other, backward)))
-    s = ahead + behind
-    traced = ((*_rounded(other, backward), behind, True), (*_rounded(log, forward), ahead, False))
-    parts = [_place(x, values, k, reverse) for x, values, k, reverse in traced if k]
-    size, index, a0, a1, eta, value, slopes = (
-        both[0] if len(both) == 1 else np.concatenate(both) for both in zip(*parts, strict=True)
-    )
-    ptr = np.concatenate([[0], np.cumsum(size)])
-    b = eta.T if log.eta.shape[2] else np.zeros((1, 2, s))
-    w = np.concatenate([slopes[:, 0], slopes[-1:, 1]])
-    t0, t1 = np.empty((2, s))
-    for x, legs, reverse, part in ((other, backward, True, slice(0, behind)), (log, forward, False, slice(behind, s))):
-        if legs:
-            t = np.concatenate([leg.t(x.t[:, leg.first : leg.last]) for leg in legs], axis=1)
-            t0[part], t1[part] = t[::-1, ::-1] if reverse else t
-    changes = log.changes[[0, 1, 3]] + np.array([[behind], [0], [0]])
+    behind = other.segments if backward else 0
+    traced = ((other, backward, True), (log, forward, False))
+    parts = [_in_order(x, legs, reverse) for x, legs, reverse in traced if legs and x.segments]
+    (t, ptr, w), of_each = parts[0]
+    if len(parts) == 2:
+        (t_ahead, ptr_ahead, w_ahead), of_each_ahead = parts[1]
+        joined = ((t, t_ahead), (ptr, ptr[-1] + ptr_ahead), (w, w_ahead))
+        t, ptr, w = (np.concatenate([x[:-1], ahead]) for x, ahead in joined)
+        of_each = [np.concatenate(both) for both in zip(of_each, of_each_ahead, strict=True)]
+    index, a0, a1, eta, value = of_each
+    b = eta.T if eta.shape[2] else np.zeros((1, 2, t.size - 1))
+    state, changed = log.state.copy(), []
     if backward:
         # Walked the other way, a change on entering a segment is undone on leaving it. The last basis may have been
         # reached without recording a segment on it.
-        segment, sample, old, new = other.changes[:, other.changes[0] < behind]
+        segment, sample, old, new = other.changes[:, : np.searchsorted(other.changes[0], behind)]
         state[sample] = new  # of repeated samples the last assignment stands
-        undone = np.stack([behind - segment, sample, old])[:, ::-1]
-        changes = np.concatenate([undone, changes], axis=1) if forward else undone
-    keep = t1 > t0
+        changed.append(np.array([behind - segment, sample, old])[:, ::-1])
+    if forward:
+        segment, sample, _, new = log.changes
+        changed.append(np.array([behind + segment, sample, new]))
+    changes = np.concatenate(changed, axis=1)
+    keep = t[1:] > t[:-1]
     if not keep.all():  # so short that both ends are one number in the parameter of the path
+        size = np.diff(ptr)
         kept = np.repeat(keep, size)
-        changes[0] = np.concatenate([[0], np.cumsum(keep)])[np.minimum(changes[0], s)]
-        t0, t1, b, value = t0[keep], t1[keep], b[:, :, keep], value[keep]
+        changes[0] = np.concatenate([[0], np.cumsum(keep)])[np.minimum(changes[0], keep.size)]
+        t, ptr = np.concatenate([t[:1], t[1:][keep]]), np.concatenate([[0], np.cumsum(size[keep])])
+        b, value, w = b[:, :, keep], value[keep], w[np.append(keep, True)]
         index, a0, a1 = index[kept], a0[kept], a1[kept]
-        ptr, w = np.concatenate([[0], np.cumsum(size[keep])]), w[np.append(keep, True)]
-    first = changes[0] == 0
-    state[changes[1, first]] = changes[2, first]
-    changes = changes[:, ~first & (changes[0] < t0.size)]
+    first, last = np.searchsorted(changes[0], (1, t.size - 1))  # those before are in the state, no piece begins after
+    state[changes[1, :first]] = changes[2, :first]
     state[state > MARGIN] = LEFT  # a cost of zero all along: at its cap, which is zero
     rho = np.zeros((2, 0))
     if b.shape[0] == 2:  # the multipliers are b - rho and -b - rho
         b, rho = 0.5 * (b[:1] - b[1:]), -0.5 * (b[0] + b[1])
+    b0, b1 = b[0]
     stored = w if linear and w.shape[1] else None
     if stored is not None and mean is not None:
         shift = stored @ mean
-        b = b - np.stack([shift[:-1], shift[1:]])
+        b0, b1 = b0 - shift[:-1], b1 - shift[1:]
     return Pieces(
-        t=np.concatenate([t0[:1], t1]),
+        t=t,
         ptr=ptr,
         index=index,
         a0=a0,
         a1=a1,
-        b0=b[0, 0],
-        b1=b[0, 1],
+        b0=b0,
+        b1=b1,
         value=value,
         w=stored,
         state=state,
-        changes=changes,
+        changes=changes[:, first:last],
         rho0=rho[0],
         rho1=rho[1],
     )
@@ -252,65 +255,58 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
 
 def _free(pieces: Pieces, start: Array, stop: Array) -> Mask:
     """Whether a multiplier of a piece is off its bounds; in the middle too, as it may cross from bound to bound."""
-    P = pieces
-    free = np.zeros(P.t.size - 1, dtype=np.bool_)
-    some = np.diff(P.ptr) > 0
-    first, u = P.ptr[:-1][some], 0.5 * (P.t[:-1] + P.t[1:])[some]  # nearly always this one tells
+    P, some = pieces, np.diff(pieces.ptr) > 0
+    if not some.any():
+        return some
+    first, u = np.minimum(P.ptr[:-1], P.index.size - 1), 0.5 * (P.t[:-1] + P.t[1:])  # nearly always this one tells
     i, a = P.index[first], 0.5 * (P.a0[first] + P.a1[first])
     cap = (1.0 - u) * start[i] + u * stop[i]
-    free[some] = np.minimum(a, cap - a) > AT_BOUND * cap
+    free: Mask = some & (np.minimum(a, cap - a) > AT_BOUND * cap)
     for j in np.flatnonzero(some & ~free):
-        part, ends = slice(P.ptr[j], P.ptr[j + 1]), P.t[j : j + 2]
+        part, ends = slice(P.ptr[j], P.ptr[j + 1]), P.t[j : j + 2, None]
         i, largest = P.index[part], max(P.a0[part].max(), P.a1[part].max())
-        most = [float(((1.0 - u) * start[i] + u * stop[i]).max()) for u in ends]
+        most = ((1.0 - ends) * start[i] + ends * stop[i]).max(axis=1)
         # Where caps grow by 1e12 and more, a multiplier that does not is off its bounds where they have just doubled.
-        for share in (0.0, most[0] / max(sum(most), _TINY), 0.5, 1.0):
-            at = (1.0 - share) * ends[0] + share * ends[1]
-            cap = (1.0 - at) * start[i] + at * stop[i]
-            a = (1.0 - share) * P.a0[part] + share * P.a1[part]
-            # A multiplier far below its cap is not at zero if all are.
-            free[j] |= bool((np.minimum(a, cap - a) > AT_BOUND * np.minimum(cap, largest)).any())
+        share = np.array([[0.0], [most[0] / max(most.sum(), _TINY)], [0.5], [1.0]])
+        at = (1.0 - share) * ends[0] + share * ends[1]
+        cap = (1.0 - at) * start[i] + at * stop[i]
+        a = (1.0 - share) * P.a0[part] + share * P.a1[part]
+        # A multiplier far below its cap is not at zero if all are.
+        free[j] = (np.minimum(a, cap - a) > AT_BOUND * np.minimum(cap, largest)).any()
     return free
 
 
-def with_chords(pieces: Pieces, caps: Callable[[float], Array], from_origin: bool) -> Pieces:
-    """Where b is an interval over a range of t, replace the tracker's end of it by the chord over that range.
+def set_chords(pieces: Pieces, start: Array, stop: Array, from_origin: bool) -> None:
+    """Where b is an interval over a range of t, replace the tracker's end of it by the chord over that range, in place.
 
     There the margin set only holds samples at their bounds. The interval's lower end is convex and its upper end
     concave in t, so the chord between its two closing points is optimal all along. Out of the origin of a balanced
-    ray (``from_origin``), where every b in [-1, 1] is a limit, it starts from the middle.
+    ray (``from_origin``), where every b in [-1, 1] is a limit, it starts from the middle. ``start`` and ``stop`` are
+    the caps at the ends of the path.
     """
     P = pieces
-    free = _free(P, caps(0.0), caps(1.0))
+    free = _free(P, start, stop)
     if free.all():
-        return P
-    b0, b1 = P.b0.copy(), P.b1.copy()
-    edge = np.flatnonzero(np.diff(np.concatenate([[True], free, [True]]).astype(int)))
+        return
+    edge = np.flatnonzero(np.diff(free, prepend=True, append=True))
     for first, last in edge.reshape(-1, 2):  # pieces first .. last - 1 have no free multiplier
-        begin = 0.0 if from_origin and not caps(float(P.t[first])).any() else b0[first]
-        end = 0.0 if from_origin and not caps(float(P.t[last])).any() else b1[last - 1]
+        begin = 0.0 if from_origin and first == 0 and not start.any() else P.b0[first]
+        end = 0.0 if from_origin and last == free.size and not stop.any() else P.b1[last - 1]
         share = (P.t[first : last + 1] - P.t[first]) / (P.t[last] - P.t[first])
         knots = begin + share * (end - begin)
-        b0[first:last], b1[first:last] = knots[:-1], knots[1:]
-    return replace(P, b0=b0, b1=b1)
+        P.b0[first:last], P.b1[first:last] = knots[:-1], knots[1:]
 
 
-def with_exact_ends(pieces: Pieces, start: Array, stop: Array, y: Array) -> Pieces:
-    """Where a class has no cost at an end of the path, what is so there is known: it is taken for what it is.
+def set_exact_end(pieces: Pieces, end: int, b: float) -> None:
+    """At an end of the path (0 or -1) where a class has no cost, put what is known in place of what was found.
 
-    No multiplier, w = 0, value 0, and the other class holds b at its label. So what the path says next to the end is
-    accurate relative to the cost that vanishes, and can be judged relative to it. ``start`` and ``stop`` are the caps.
+    No multiplier, w = 0, value 0, and the other class holds the intercept at its label b (0: there is none). So what
+    the path says next to the end is accurate relative to the cost that vanishes, and can be judged relative to it.
     """
     P = pieces
-    for end, caps, names in ((0, start, ("a0", "b0")), (-1, stop, ("a1", "b1"))):
-        if caps[y > 0].any() and caps[y < 0].any():
-            continue
-        a, b, value = (getattr(P, name).copy() for name in (*names, "value"))
-        a[slice(0, int(P.ptr[1])) if end == 0 else slice(int(P.ptr[-2]), None)] = 0.0
-        value[end, -end] = 0.0
-        b[end] = np.sign(y @ caps) or b[end]  # on the balanced ray it is not unique at the origin
-        w = None if P.w is None else P.w.copy()
-        if w is not None:
-            w[end] = 0.0
-        P = replace(P, **dict(zip(names, (a, b), strict=True)), value=value, w=w)
-    return P
+    a, intercepts = (P.a0, P.b0) if end == 0 else (P.a1, P.b1)
+    a[slice(0, P.ptr[1]) if end == 0 else slice(P.ptr[-2], None)] = 0.0
+    P.value[end, -end] = 0.0
+    intercepts[end] = b or intercepts[end]  # on the balanced ray it is not unique at the origin
+    if P.w is not None:
+        P.w[end] = 0.0

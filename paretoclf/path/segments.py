@@ -89,13 +89,3 @@ class OnBasis:
     a: Array
     eta: Array
     w: Array | None
-
-
-def empty_log(like: Log) -> Log:
-    """A log without segments that begins where another one does."""
-    none = np.zeros(0, dtype=np.int64)
-    s, m, d = 0, like.eta.shape[2], like.w.shape[2]
-    return Log(
-        like.state, np.empty((2, s)), np.zeros(1, dtype=np.int64), none, np.empty(0), np.empty(0),
-        np.empty((s, 2, m)), np.empty((s, 3)), np.empty((s, 2, d)), np.zeros((4, 0), dtype=np.int64),
-    )  # fmt: skip
