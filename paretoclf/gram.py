@@ -133,6 +133,18 @@ class Gram:
         return largest(self.features)
 
     @cached_property
+    def mean(self) -> Array:
+        """Mean of dense `features`, shape (d,); of one that is constant its value, unrounded."""
+        F = self.features
+        return np.asarray(np.where((F[0] == F).all(axis=0), F[0], F.mean(axis=0)))
+
+    @cached_property
+    def extents(self) -> tuple[float, float]:
+        """Largest squared length of dense `features`, from their mean and from 0."""
+        F = self.features
+        return float(squares(F - self.mean).max()), float(squares(F).max())
+
+    @cached_property
     def _near(self) -> Samples:
         """The samples as seen from the origin."""
         assert self.origin is not None

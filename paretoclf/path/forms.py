@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array
+from paretoclf.gram import Gram
 from paretoclf.samples import squares
 
 STORED_SLOPE = 512  # a path keeps w up to this length, beyond it recomputes w from the multipliers
@@ -52,11 +53,10 @@ class FeatureForm:
         return int(self.X.shape[1]) if self.X.shape[1] <= STORED_SLOPE else 0
 
 
-def centre(X: Any) -> Array | None:
+def centre(gram: Gram) -> Array | None:
     """Where to measure samples from where the intercept is free: costs no accuracy, and improves the conditioning.
 
     None for sparse samples, which would fill up, and for features too many for w to be stored.
     """
-    if not isinstance(X, np.ndarray) or X.shape[1] > STORED_SLOPE:
-        return None
-    return np.asarray(np.where(np.ptp(X, axis=0) > 0, X.mean(axis=0), X[0]))
+    X = gram.features
+    return gram.mean if isinstance(X, np.ndarray) and X.shape[1] <= STORED_SLOPE else None

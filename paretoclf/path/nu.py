@@ -85,7 +85,7 @@ class Hulls:
             form: GramForm | FeatureForm = GramForm(K, y)
             scores = K @ coef
         else:
-            self.mean = centre(X)
+            self.mean = centre(gram)
             X = X if self.mean is None else X - self.mean
             self.unit = _power(float(np.max(squares(X))))
             X = X / self.unit

@@ -28,9 +28,9 @@ def quadratic_of(gram: Gram, y: Array, largest_cap: float) -> tuple[GramForm | F
     if X is None:
         form = GramForm(gram.matrix, y)
     else:
-        mean = centre(X)
+        mean = centre(gram)
         if mean is not None:
-            apart, far = (float(np.einsum("ij,ij->i", Z, Z).max()) for Z in (X - mean, X))
+            apart, far = gram.extents
             if STEEP * largest_cap * np.sqrt(apart * far) > CERTIFY and far <= OFF_CENTRE * apart:
                 mean = None
         form = FeatureForm(X if mean is None else X - mean, y)
