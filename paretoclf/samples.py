@@ -104,13 +104,19 @@ def middle(X: Samples) -> Array:
     Of each feature a value in the middle of those of some samples: an outlier does not move it. Of sparse samples it is
     0 in all features but those that every sample has.
     """
-    point, columns = np.zeros(X.shape[1]), np.arange(X.shape[1])
-    if sp.issparse(X):
-        full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
-        columns = np.flatnonzero(full & (X.shape[0] > 1))
-    some = dense(X[:: -(-X.shape[0] // _SOME)][:, columns])
-    point[columns] = np.partition(some, len(some) // 2, axis=0)[len(some) // 2]
+    some = X[:: -(-X.shape[0] // _SOME)]
+    if not sp.issparse(X):
+        return _median(some)
+    point, full = np.zeros(X.shape[1]), np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+    columns = np.flatnonzero(full & (X.shape[0] > 1))
+    point[columns] = _median(dense(some[:, columns]))
     return point
+
+
+def _median(values: Array) -> Array:
+    """The upper median of each column, shape (d,)."""
+    half = len(values) // 2
+    return np.asarray(np.partition(values, half, axis=0)[half])
 
 
 _SOME = 64  # samples among which a middle is looked for
@@ -136,7 +142,7 @@ def far_origin(X: Samples) -> Array | None:
     origin = middle(X)
     if not origin.any():
         return None
-    spread = float(np.max(largest(moved(X, origin))))
+    spread = float(abs(moved(X, origin)).max())
     origin[np.abs(origin) <= FAR * spread] = 0.0
     return origin if spread > 0.0 and origin.any() else None
 

@@ -156,8 +156,8 @@ class TwoCSVM(Formulation):
         self.kernel: Kernel = self.gram.kernel
         self.y: Array = check_labels(y, self.gram.n)
         self.sample_weight: Array = check_weights(sample_weight, self.gram.n)
-        self.n_plus = int((self.y > 0).sum())
-        self.n_minus = int((self.y < 0).sum())
+        self.n_plus = int(np.count_nonzero(self.y > 0))
+        self.n_minus = self.y.size - self.n_plus
 
     @cached_property
     def primal(self) -> cp.Problem:
