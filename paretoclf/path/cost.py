@@ -159,19 +159,16 @@ class _Tracer:
     ) -> None:
         self.y, self.weight, self.gram = svm.y, svm.sample_weight, svm.gram
         self.engine, self.max_events, self.progress = engine, max_events, progress
-        self.cap_start, self.cap_stop = (self.weight * per_sample(costs, self.y) for costs in (line.start, line.stop))
-        self.out = (self.cap_start == 0.0) & (self.cap_stop == 0.0)
         positive = self.y > 0
         self.side = np.array([positive, ~positive])
-        #: At both ends the caps of either class, added up.
-        self.sums = (np.array([self.cap_start, self.cap_stop])[:, None] * self.side).sum(axis=2).tolist()
-        if isinstance(line.start, Costs):
-            self.bases = self.weight * self.side
-            self.ends = np.array(tuple(line.start)), np.array(tuple(line.stop))
-        else:
-            self.bases = np.stack([self.cap_start, self.cap_stop])
-            self.ends = np.array([1.0, 0.0]), np.array([0.0, 1.0])
         self.per_sample = isinstance(line.start, SampleCosts)
+        if self.per_sample:
+            self.bases, self.ends = self.weight * np.array([line.start.values, line.stop.values]), np.eye(2)
+        else:
+            self.bases, self.ends = self.weight * self.side, np.array([tuple(line.start), tuple(line.stop)])
+        self.caps = self.ends @ self.bases
+        self.inside = self.caps.any(axis=0)
+        self.sums = (self.caps[:, None] * self.side).sum(axis=2).tolist()  # at both ends, of either class
         self.hub: Path | None = None
         if hub is not None:
             at_line, at_hub = crossing(line, hub.line)
@@ -183,11 +180,10 @@ class _Tracer:
         """Trace and join."""
         if any(first == last == 0.0 for first, last in zip(*self.sums, strict=True)):
             return self._on_axis()
-        largest = float(max(self.cap_start.max(), self.cap_stop.max()))
-        form, self.mean = quadratic_of(self.gram, self.y, largest)
+        form, self.mean = quadratic_of(self.gram, self.y, float(self.caps.max()))
         n = self.y.size
         self.problem = make_tracker(self.engine, form, np.ones(n), self.y, np.zeros(n, dtype=np.int64), 1)
-        self.walk = Walk(self.problem, self.bases, ~self.out, self.max_events, self.progress)
+        self.walk = Walk(self.problem, self.bases, self.inside, self.max_events, self.progress)
         start, stop = self.ends
         one_sided = [min(sums) == 0.0 for sums in self.sums]
         at_origin = [max(sums) == 0.0 for sums in self.sums]
@@ -198,9 +194,9 @@ class _Tracer:
             self.problem.record_from_here()
             leg = self.walk.leg(*((0.0, 1.0) if up else (1.0, 0.0)))
             log = self.problem.log
-            log.begin_at_zero(self.cap_start + self.cap_stop)
+            log.begin_at_zero(self.caps.sum(axis=0))
             pieces = self._join(log, [leg], log, []) if up else self._join(log, [], log, [leg])
-        elif np.array_equal(self.cap_start, self.cap_stop):
+        elif np.array_equal(*self.caps):
             self._reach(0.0)
             self.problem.record_from_here()
             leg = self.walk.leg(0.0, 1.0, self._line(self.bases, start, stop))
@@ -220,7 +216,7 @@ class _Tracer:
         for end, (plus, minus) in zip((0, -1), self.sums, strict=True):
             if min(plus, minus) == 0.0:
                 set_exact_end(pieces, end, float(np.sign(plus - minus)))
-        set_chords(pieces, self.cap_start, self.cap_stop, from_origin)
+        set_chords(pieces, self.caps, from_origin)
         return pieces
 
     def _join(self, log: Log, forward: list[Leg], other: Log, backward: list[Leg]) -> Pieces:
@@ -233,16 +229,17 @@ class _Tracer:
         return np.asarray((1 - t) * start + t * stop)
 
     def _caps(self, t: float) -> Array:
-        return np.asarray((1 - t) * self.cap_start + t * self.cap_stop)
+        start, stop = self.caps
+        return np.asarray((1 - t) * start + t * stop)
 
     def _meeting(self) -> float:
         """Parameter of the point of the line to start from: interior costs, on the ray if possible."""
-        at_a, at_b = float(self.y @ self.cap_start), float(self.y @ self.cap_stop)
+        at_a, at_b = (float(self.y @ cap) for cap in self.caps)
         if at_a * at_b < 0.0:
             return at_a / (at_a - at_b)
-        inner_a, inner_b = ((cap[~self.out] > 0).all() for cap in (self.cap_start, self.cap_stop))
+        inner_a, inner_b = ((cap[self.inside] > 0).all() for cap in self.caps)
         if inner_a and inner_b:
-            share = [abs(at) / cap.sum() for at, cap in ((at_a, self.cap_start), (at_b, self.cap_stop))]
+            share = [abs(at) / cap.sum() for at, cap in zip((at_a, at_b), self.caps, strict=True)]
             return 0.0 if share[0] <= share[1] else 1.0
         return 0.0 if inner_a else 1.0 if inner_b else 0.5
 
@@ -252,8 +249,8 @@ class _Tracer:
         The first event is where the first negative meets its margin, ``t (push_+ + push_-) = 2``.
         """
         push = self.y * self.gram.matvec(self.y * (to @ bases))
-        plus, minus = (np.argmax(np.where(side & ~self.out, push, -np.inf)) for side in self.side)
-        state = np.where(self.out, OUT, LEFT)
+        plus, minus = (np.argmax(np.where(side & self.inside, push, -np.inf)) for side in self.side)
+        state = np.where(self.inside, LEFT, OUT)
         self.problem.start(state, [plus], self._line(bases, np.zeros(2), to))
         speed = float(push[plus] + push[minus])
         self.problem.ahead = min(1.0, 2.0 / speed if speed > 0.0 else 1.0) / 2.0
@@ -290,7 +287,7 @@ class _Tracer:
 
     def _on_axis(self) -> Pieces:
         """One class has no cost all along: no multiplier, w = 0, and the other class decides b."""
-        b = float(np.sign((self.y * (self.cap_start + self.cap_stop)).sum()))
+        b = float(np.sign((self.y * self.caps.sum(axis=0)).sum()))
         empty = np.zeros(0)
         features = self.gram.features
         return Pieces(

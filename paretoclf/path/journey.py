@@ -171,7 +171,8 @@ def _rounded(log: Log, legs: list[Leg]) -> tuple[Log, Array]:
 def _in_order(log: Log, legs: list[Leg], reverse: bool) -> tuple[list[Any], list[Any]]:
     """What a log has, as the path has it: t, ptr and w at ends of segments; index, a0, a1, eta and value of each."""
     log, value = _rounded(log, legs)
-    t = np.concatenate([legs[0].t(log.t[0, :1]), *(leg.t(log.t[1, leg.first : leg.last]) for leg in legs)])
+    u = np.concatenate([log.t[0, :1], log.t[1]])
+    t = np.concatenate([leg.t(u[leg.first + (leg is not legs[0]) : leg.last + 1]) for leg in legs])
     if not reverse:
         w = np.concatenate([log.w[:, 0], log.w[-1:, 1]])
         return [t, log.ptr, w], [log.index, log.a0, log.a1, log.eta, value]
@@ -255,7 +256,7 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
 
 def _free(pieces: Pieces, start: Array, stop: Array) -> Mask:
     """Whether a multiplier of a piece is off its bounds; in the middle too, as it may cross from bound to bound."""
-    P, some = pieces, np.diff(pieces.ptr) > 0
+    P, some = pieces, pieces.ptr[1:] > pieces.ptr[:-1]
     if not some.any():
         return some
     first, u = np.minimum(P.ptr[:-1], P.index.size - 1), 0.5 * (P.t[:-1] + P.t[1:])  # nearly always this one tells
@@ -276,20 +277,21 @@ def _free(pieces: Pieces, start: Array, stop: Array) -> Mask:
     return free
 
 
-def set_chords(pieces: Pieces, start: Array, stop: Array, from_origin: bool) -> None:
+def set_chords(pieces: Pieces, caps: Array, from_origin: bool) -> None:
     """Where b is an interval over a range of t, replace the tracker's end of it by the chord over that range, in place.
 
     There the margin set only holds samples at their bounds. The interval's lower end is convex and its upper end
     concave in t, so the chord between its two closing points is optimal all along. Out of the origin of a balanced
-    ray (``from_origin``), where every b in [-1, 1] is a limit, it starts from the middle. ``start`` and ``stop`` are
-    the caps at the ends of the path.
+    ray (``from_origin``), where every b in [-1, 1] is a limit, it starts from the middle. ``caps`` (2, n) are those at
+    the ends of the path.
     """
-    P = pieces
+    P, (start, stop) = pieces, caps
     free = _free(P, start, stop)
     if free.all():
         return
-    edge = np.flatnonzero(np.diff(free, prepend=True, append=True))
-    for first, last in edge.reshape(-1, 2):  # pieces first .. last - 1 have no free multiplier
+    around = np.concatenate([[True], free, [True]])
+    edges = np.flatnonzero(around[1:] != around[:-1])
+    for first, last in edges.reshape(-1, 2):  # pieces first .. last - 1 have no free multiplier
         begin = 0.0 if from_origin and first == 0 and not start.any() else P.b0[first]
         end = 0.0 if from_origin and last == free.size and not stop.any() else P.b1[last - 1]
         share = (P.t[first : last + 1] - P.t[first]) / (P.t[last] - P.t[first])
