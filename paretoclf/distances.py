@@ -46,13 +46,14 @@ def squared_distances(X: Samples, Z: Samples, unit: float = 1.0, floor: float = 
         a, b, out = squares(A), squares(B), dot(A, B)
         if X is Z and sp.issparse(X):
             out = 0.5 * (out + out.T)
+        most = b.max()
         step = max(1, _NUMBERS * X.shape[0] // (X.nnz + 1 if sp.issparse(X) else X.size))
         for first in range(0, X.shape[0], _ROWS):
-            part = out[first : first + _ROWS]
-            terms = np.add.outer(a[first : first + _ROWS], b)
+            rows = slice(first, first + _ROWS)
+            part, terms = out[rows], np.add.outer(a[rows], b)
             part *= -2.0
             part += terms
-            if terms.max() <= CANCELLED * floor:
+            if a[rows].max() + most <= CANCELLED * floor:
                 continue
             which, other = np.nonzero(~((terms <= CANCELLED * (part + floor)) & (terms < np.inf)))
             for k in range(0, which.size, step):
