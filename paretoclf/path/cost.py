@@ -172,7 +172,7 @@ class _Tracer:
         self.hub: Path | None = None
         if hub is not None:
             at_line, at_hub = crossing(line, hub.line)
-            here = hub.costs(at_hub)
+            here = hub.line.at(at_hub)
             if min(*line.at(at_line), *here) > 0.0:  # off the axes
                 self.hub, self.t_line, self.t_hub, self.here = hub, at_line, at_hub, np.array(tuple(here))
 
