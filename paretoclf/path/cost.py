@@ -331,17 +331,18 @@ def _same(a: Any, b: Any) -> bool:
 
 def crossing(a: CostLine, b: CostLine) -> tuple[float, float]:
     """Parameters on two segments of the cost plane where they cross, or else come closest."""
-    (p, q), (r, s) = ((np.array(tuple(x.start)), np.array(tuple(x.stop))) for x in (a, b))
-    u, v, w = q - p, s - r, r - p
+    p, q, r, s = (tuple(costs) for costs in (a.start, a.stop, b.start, b.stop))
+    u, v, w = ((end[0] - begin[0], end[1] - begin[1]) for begin, end in ((p, q), (r, s), (p, r)))
     det = u[1] * v[0] - u[0] * v[1]
     if abs(det) > 1e-12 * math.hypot(*u) * math.hypot(*v):
         x, z = (w[1] * v[0] - w[0] * v[1]) / det, (w[1] * u[0] - w[0] * u[1]) / det
         if 0 <= x <= 1 and 0 <= z <= 1:
-            return float(x), float(z)
+            return x, z
+    P, U, R, V = (np.array(x) for x in (p, u, r, v))
     pairs = []
     for x in (0.0, 1.0):
-        pairs += [(x, _nearest(p + x * u, r, v)), (_nearest(r + x * v, p, u), x)]
-    return min(pairs, key=lambda xz: float(np.linalg.norm(p + xz[0] * u - r - xz[1] * v)))
+        pairs += [(x, _nearest(P + x * U, R, V)), (_nearest(R + x * V, P, U), x)]
+    return min(pairs, key=lambda xz: float(np.linalg.norm(P + xz[0] * U - R - xz[1] * V)))
 
 
 def _nearest(point: Array, start: Array, direction: Array) -> float:

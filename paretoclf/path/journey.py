@@ -168,18 +168,16 @@ def _rounded(log: Log, legs: list[Leg]) -> tuple[Log, Array]:
     return replace(log, a0=a0, a1=a1, eta=eta, w=w), value
 
 
-def _in_order(log: Log, legs: list[Leg], reverse: bool) -> tuple[list[Any], list[Any]]:
-    """What a log has, as the path has it: t, ptr and w at ends of segments; index, a0, a1, eta and value of each."""
+def _in_order(log: Log, legs: list[Leg], reverse: bool) -> tuple[Any, Any, Any, list[Any]]:
+    """What a log has, as the path has it: t and ptr (k + 1,), w (k, 2, d); index, a0, a1, eta and value."""
     log, value = _rounded(log, legs)
     u = np.concatenate([log.t[0, :1], log.t[1]])
     t = np.concatenate([leg.t(u[leg.first + (leg is not legs[0]) : leg.last + 1]) for leg in legs])
     if not reverse:
-        w = np.concatenate([log.w[:, 0], log.w[-1:, 1]])
-        return [t, log.ptr, w], [log.index, log.a0, log.a1, log.eta, value]
+        return t, log.ptr, log.w, [log.index, log.a0, log.a1, log.eta, value]
     back = slice(None, None, -1)  # of a segment the members come in another order, which says nothing
-    w = np.concatenate([log.w[back, 1], log.w[:1, 0]])
-    ends = [t[back], log.ptr[-1] - log.ptr[back], w]
-    return ends, [log.index[back], log.a1[back], log.a0[back], log.eta[back, back], value[back, [1, 0, 2]]]
+    found = [log.index[back], log.a1[back], log.a0[back], log.eta[back, back], value[back, [1, 0, 2]]]
+    return t[back], log.ptr[-1] - log.ptr[back], log.w[back, back], found
 
 
 def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean: Array | None, linear: bool) -> Pieces:
@@ -199,19 +197,17 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     behind = other.segments if backward else 0
     traced = ((other, backward, True), (log, forward, False))
     parts = [_in_order(x, legs, reverse) for x, legs, reverse in traced if legs and x.segments]
-    (t, ptr, w), of_each = parts[0]
-    if len(parts) == 2:
-        (t_ahead, ptr_ahead, w_ahead), of_each_ahead = parts[1]
-        joined = ((t, t_ahead), (ptr, ptr[-1] + ptr_ahead), (w, w_ahead))
-        t, ptr, w = (np.concatenate([x[:-1], ahead]) for x, ahead in joined)
-        of_each = [np.concatenate(both) for both in zip(of_each, of_each_ahead, strict=True)]
-    index, a0, a1, eta, value = of_each
+    (t, *t_ahead), (ptr, *ptr_ahead), slopes, found = zip(*parts, strict=True)
+    w = np.concatenate([*(x[:, 0] for x in slopes), slopes[-1][-1:, 1]])
+    if t_ahead:
+        t, ptr = np.concatenate([t[:-1], *t_ahead]), np.concatenate([ptr[:-1], ptr[-1] + ptr_ahead[0]])
+    index, a0, a1, eta, value = map(np.concatenate, zip(*found, strict=True)) if t_ahead else found[0]
     b = eta.T if eta.shape[2] else np.zeros((1, 2, t.size - 1))
     state, changed = log.state.copy(), []
     if backward:
         # Walked the other way, a change on entering a segment is undone on leaving it. The last basis may have been
         # reached without recording a segment on it.
-        segment, sample, old, new = other.changes[:, : np.searchsorted(other.changes[0], behind)]
+        segment, sample, old, new = other.changes[:, : other.changes[0].searchsorted(behind)]
         state[sample] = new  # of repeated samples the last assignment stands
         changed.append(np.array([behind - segment, sample, old])[:, ::-1])
     if forward:
@@ -226,7 +222,7 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
         t, ptr = np.concatenate([t[:1], t[1:][keep]]), np.concatenate([[0], np.cumsum(size[keep])])
         b, value, w = b[:, :, keep], value[keep], w[np.append(keep, True)]
         index, a0, a1 = index[kept], a0[kept], a1[kept]
-    first, last = np.searchsorted(changes[0], (1, t.size - 1))  # those before are in the state, no piece begins after
+    first, last = changes[0].searchsorted((1, t.size - 1))  # those before are in the state, no piece begins after
     state[changes[1, :first]] = changes[2, :first]
     state[state > MARGIN] = LEFT  # a cost of zero all along: at its cap, which is zero
     rho = np.zeros((2, 0))
