@@ -39,7 +39,7 @@ def check_samples(
     A frame must have the columns ``names``, if they are given, in this order. With ``copy`` what is returned shares no
     memory with X: an object that keeps samples asks for it.
     """
-    for j, (wanted, given) in enumerate(zip(names or (), names_of(X) or (), strict=False)):
+    for j, (wanted, given) in enumerate(zip(names, names_of(X) or (), strict=False) if names else ()):
         if wanted != given:
             raise InputError(
                 f"{name} must have the columns of training in their order: column {j} must be {wanted!r}, got {given!r}"

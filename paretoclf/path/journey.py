@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,12 +111,13 @@ class Walk:
         return after > max(_LEFT * before, rounding)  # a margin set may be at 0 all along
 
 
-@contextmanager
-def meter(progress: bool | None) -> Iterator[Callable[[float], Any] | None]:
+def meter(progress: bool | None) -> AbstractContextManager[Callable[[float], Any] | None]:
     """Progress bar to update, or None; by default on a terminal."""
-    if not shows_progress(progress):
-        yield None
-        return
+    return _bar() if shows_progress(progress) else nullcontext()
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[float], Any]]:
     layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
     with tqdm(total=1.0, desc="trace", leave=False, bar_format=layout) as bar:
         yield bar.update
