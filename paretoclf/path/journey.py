@@ -172,7 +172,7 @@ def _rounded(log: Log, legs: list[Leg]) -> tuple[Log, Array]:
 def _in_order(log: Log, legs: list[Leg], reverse: bool) -> tuple[Any, Any, Any, list[Any]]:
     """What a log has, as the path has it: t and ptr (k + 1,), w (k, 2, d); index, a0, a1, eta and value."""
     log, value = _rounded(log, legs)
-    u = np.concatenate([log.t[0, :1], log.t[1]])
+    u = np.concatenate([log.t[0, :1], log.t[1]])  # of what lies between two legs the first one says where it is
     t = np.concatenate([leg.t(u[leg.first + (leg is not legs[0]) : leg.last + 1]) for leg in legs])
     if not reverse:
         return t, log.ptr, log.w, [log.index, log.a0, log.a1, log.eta, value]
@@ -187,7 +187,7 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     Parameters
     ----------
     log, other : Log
-        Both begin at the common point. One without legs is not looked at: it may be the other one once more.
+        Both begin at the common point, on one basis. Where one has no legs, it may be the other one once more.
     forward, backward : list of Leg
         In the order in which they were traced.
     mean : array of shape (d,), optional
@@ -198,11 +198,15 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     behind = other.segments if backward else 0
     traced = ((other, backward, True), (log, forward, False))
     parts = [_in_order(x, legs, reverse) for x, legs, reverse in traced if legs and x.segments]
-    (t, *t_ahead), (ptr, *ptr_ahead), slopes, found = zip(*parts, strict=True)
-    w = np.concatenate([*(x[:, 0] for x in slopes), slopes[-1][-1:, 1]])
-    if t_ahead:
-        t, ptr = np.concatenate([t[:-1], *t_ahead]), np.concatenate([ptr[:-1], ptr[-1] + ptr_ahead[0]])
-    index, a0, a1, eta, value = map(np.concatenate, zip(*found, strict=True)) if t_ahead else found[0]
+    t, ptr, slopes, found = parts[0]
+    starts = [slopes[:, 0]]
+    if len(parts) == 2:
+        t_ahead, ptr_ahead, slopes, found_ahead = parts[1]
+        t, ptr = np.concatenate([t[:-1], t_ahead]), np.concatenate([ptr[:-1], ptr[-1] + ptr_ahead])
+        found = [np.concatenate(both) for both in zip(found, found_ahead, strict=True)]
+        starts.append(slopes[:, 0])
+    index, a0, a1, eta, value = found
+    w = np.concatenate([*starts, slopes[-1:, 1]])
     b = eta.T if eta.shape[2] else np.zeros((1, 2, t.size - 1))
     state, changed = log.state.copy(), []
     if backward:
