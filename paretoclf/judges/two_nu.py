@@ -103,12 +103,8 @@ def thresholds(y: Array, scores: Array, nu: float, cap_plus: float, cap_minus: f
     ((3.0, inf), (0.0, 0.0))
     """
     one, caps = scores[:, None], (np.array([cap_plus]), np.array([cap_minus]))
-    return _intervals(_sides(y, one, one, caps), np.array([nu])).at(0)
-
-
-def _intervals(sides: tuple[_Side, _Side], nu: Array) -> Intervals:
-    """`thresholds` for each point."""
-    return Intervals(*(x for side in sides for x in _order_statistics(side.ordered, nu / (2 * side.cap))))
+    plus, minus = _sides(y, np.array([nu]), caps, one, one)
+    return Intervals(*plus.best, *minus.best).at(0)
 
 
 def _order_statistics(ordered: Array, rank: Array) -> tuple[Array, Array]:
@@ -128,6 +124,8 @@ def _order_statistics(ordered: Array, rank: Array) -> tuple[Array, Array]:
 class _Side:
     """One class at k points, a point a row: then rows have one cap each, and sums go along memory.
 
+    What is needed of the order of the scores is kept, and not their sorted copy: blocks of points stay in the cache.
+
     Attributes
     ----------
     sign : float
@@ -135,21 +133,22 @@ class _Side:
     cap : array of shape (k,)
     alpha, scores : array of shape (k, size of the class)
         Multipliers; scores times the label.
-    ordered : array of the same shape
-        Scores in increasing order.
+    best : pair of arrays of shape (k,)
+        Optimal thresholds: from the first array to the second.
     total : array of shape (k,)
         Sums of the multipliers.
-    ends : pair of arrays of shape (k,)
-        The smallest and the largest multiplier.
+    ends, of_scores : pair of arrays of shape (k,)
+        The smallest and the largest multiplier; and score.
     """
 
     sign: float
     cap: Array
     alpha: Array
     scores: Array
-    ordered: Array
+    best: tuple[Array, Array]
     total: Array
     ends: tuple[Array, Array]
+    of_scores: tuple[Array, Array]
 
     def moved(self, total: Array) -> Array:
         """At least the sum of what `feasible` moves the multipliers by."""
@@ -157,29 +156,31 @@ class _Side:
         outside = self.alpha.shape[1] * (np.maximum(-low, 0.0) + np.maximum(high - self.cap, 0.0))
         return np.asarray(2.0 * outside + np.abs(self.total - total))
 
-    def feasible(self, total: Array) -> Array:
-        """Multipliers in their box with the given sums, next to alpha: scaled down, or moved towards the cap.
+    def feasible(self, points: Mask, total: Array) -> Array:
+        """Multipliers of some points in their box with the given sums, next to alpha: scaled down, or moved to the cap.
 
         Upwards those are moved that are off their bounds, where that suffices: at the optimum only these cost nothing.
         """
-        cap, missing = self.cap[:, None], total[:, None]
-        alpha = np.clip(self.alpha, 0.0, cap)
+        cap, total = self.cap[points, None], total[points, None]
+        alpha = np.clip(self.alpha[points], 0.0, cap)
         now = alpha.sum(axis=1, keepdims=True)
-        missing = np.maximum(missing - now, 0.0)
+        missing = np.maximum(total - now, 0.0)
         free = np.where(alpha > 0.0, cap - alpha, 0.0)
         room = np.where(free.sum(axis=1, keepdims=True) >= missing, free, cap - alpha)
         share = np.minimum(1.0, missing / np.maximum(room.sum(axis=1, keepdims=True), np.finfo(float).tiny))
-        down = np.minimum(1.0, total[:, None] / np.where(now > 0, now, 1.0))
+        down = np.minimum(1.0, total / np.where(now > 0, now, 1.0))
         return np.asarray(np.where(missing > 0.0, alpha + room * share, alpha * down))
 
-    def residuals(self, slack: Array, size: Array, unit: Array) -> tuple[Array, Array]:
-        """Largest residuals of box and complementarity, with ``y_i f_i - rho`` and its size; uses up slack.
+    def judged(self, threshold: Array, size: Array, nu: Array) -> tuple[Array, Array, Array]:
+        """What the samples below a threshold cost, and the largest residuals of box and complementarity.
 
-        ``unit`` (k,) is that of the multipliers.
+        ``size`` (k,) is that of the slacks.
 
-        What is below the margin is xi, so that of slack and xi one is 0: where complementarity fails is seen from
+        What is below the threshold is xi, so that of slack and xi one is 0: where complementarity fails is seen from
         their difference.
         """
+        slack, unit = self.scores - threshold[:, None], _unit(self.cap, nu)
+        paid = -self.cap * np.minimum(slack, 0.0).sum(axis=1)
         slack /= size[:, None]
         share = self.alpha / unit[:, None]
         off_zero = np.minimum(slack, share).max(axis=1)
@@ -187,7 +188,7 @@ class _Side:
         off_cap = np.maximum(slack, share, out=share).min(axis=1)
         low, high = self.ends
         box = np.maximum(np.maximum(-low, high - self.cap) / unit, 0.0)
-        return box, np.maximum(np.maximum(off_zero, -off_cap), 0.0)
+        return paid, box, np.maximum(np.maximum(off_zero, -off_cap), 0.0)
 
 
 def _unit(cap: Array, nu: Any) -> Array:
@@ -195,7 +196,7 @@ def _unit(cap: Array, nu: Any) -> Array:
     return np.where(nu > 0, np.minimum(cap, 0.5 * nu), cap)
 
 
-def _sides(y: Array, alpha: Array, scores: Array, caps: tuple[Array, Array]) -> tuple[_Side, _Side]:
+def _sides(y: Array, nu: Array, caps: tuple[Array, Array], alpha: Array, scores: Array) -> tuple[_Side, _Side]:
     """Split (n, k) arrays by class."""
     of_class = []
     for sign, cap in zip((1.0, -1.0), caps, strict=True):
@@ -203,8 +204,10 @@ def _sides(y: Array, alpha: Array, scores: Array, caps: tuple[Array, Array]) -> 
         a, inner = np.take(alpha.T, members, axis=1), np.take(scores.T, members, axis=1)
         if sign < 0:
             np.subtract(0.0, inner, out=inner)
-        ordered, ends = np.sort(inner, axis=1), (a.min(axis=1), a.max(axis=1))
-        of_class.append(_Side(sign, cap, a, inner, ordered, a.sum(axis=1), ends))
+        ordered = np.sort(inner, axis=1)
+        best, of_scores = _order_statistics(ordered, nu / (2 * cap)), (ordered[:, 0].copy(), ordered[:, -1].copy())
+        ends = a.min(axis=1), a.max(axis=1)
+        of_class.append(_Side(sign, cap, a, inner, best, a.sum(axis=1), ends, of_scores))
     return of_class[0], of_class[1]
 
 
@@ -361,21 +364,20 @@ def grade_two_nu(
         terms = np.maximum(nu[zero] * largest, np.finfo(float).tiny)
         apart[zero] = np.max(np.abs(scores[:, zero]), axis=0) / terms
         scores[:, zero], norm2[zero] = 0.0, 0.0
-    sides = _sides(y, alpha, scores, caps)
-    best = _intervals(sides, nu)
+    sides = _sides(y, nu, caps, alpha, scores)
+    best = Intervals(*sides[0].best, *sides[1].best)
     if own is None:
         plus, minus = best.chosen
         own = 0.5 * (minus - plus), np.maximum(0.0, 0.5 * (plus + minus))  # rounding below 0 is 0
     b, rho = own
-    ends = [side.ordered[:, end] + side.sign * b for side in sides for end in (0, -1)]
+    ends = [end + side.sign * b for side in sides for end in side.of_scores]
     size = np.maximum(np.max([*np.abs(ends), rho], axis=0), np.finfo(float).tiny)
-    slack = [side.scores + (side.sign * b - rho)[:, None] for side in sides]
-    paid = -sum(side.cap * np.minimum(x, 0.0).sum(axis=1) for side, x in zip(sides, slack, strict=True))
+    (paid, *of_plus), (paid_minus, *of_minus) = (side.judged(rho - side.sign * b, size, nu) for side in sides)
+    paid += paid_minus
+    box, complementarity = map(np.maximum, of_plus, of_minus)
     total, least = sides[0].total + sides[1].total - nu, np.maximum(nu, np.finfo(float).tiny)
     stationarity = {"stationarity in w": apart, "balance": np.abs(sides[0].total - sides[1].total) / least}
     of_rho = np.max([-rho / size, -total / least, np.minimum(rho / size, total / least), np.zeros(nu.size)], axis=0)
-    of_samples = [side.residuals(x, size, _unit(side.cap, nu)) for side, x in zip(sides, slack, strict=True)]
-    box, complementarity = (np.maximum(*pair) for pair in zip(*of_samples, strict=True))
     residuals = dict(zip(CONDITIONS, (*stationarity.values(), of_rho, box, complementarity), strict=True))
     scale = np.maximum(np.maximum(0.5 * norm2 + paid + nu * rho, rounding), np.finfo(float).tiny)
     # The dual value is that of feasible multipliers next to alpha. Where rounding alone is what they differ by, a bound
@@ -385,9 +387,9 @@ def grade_two_nu(
     lower_norm2 += more
     far = ~(more <= OVERESTIMATED * scale) if W is None else np.ones(nu.size, dtype=np.bool_)
     if far.any():
-        feasible = np.empty((y.size, nu.size))
-        feasible[y > 0], feasible[y < 0] = sides[0].feasible(0.5 * nu).T, sides[1].feasible(0.5 * nu).T
-        lower_norm2[far] = slopes_of(gram, y[:, None] * feasible[:, far]).norm2
+        feasible = np.empty((y.size, np.count_nonzero(far)))
+        feasible[y > 0], feasible[y < 0] = (side.feasible(far, 0.5 * nu).T for side in sides)
+        lower_norm2[far] = slopes_of(gram, y[:, None] * feasible).norm2
     primal, dual = 0.5 * norm2 + paid - nu * rho, -0.5 * lower_norm2
     return Graded(
         primal_value=primal,
