@@ -74,8 +74,8 @@ class Tracker(Protocol):
         """Come back to a basis; `set_line` must follow."""
         ...
 
-    def record_from_here(self, keep: bool = True) -> None:
-        """Begin a new log (or none)."""
+    def record_from_here(self, keep: bool = True, at: Array | None = None) -> None:
+        """Begin a new log (or none); it may leave out segments without any of the parameters `at`, but not the last."""
         ...
 
     @property

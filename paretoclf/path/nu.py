@@ -117,7 +117,7 @@ class Hulls:
         """Go straight to other caps, none smaller; False if the hulls meet on the way."""
         if not self.met and not np.array_equal(caps, self.caps):
             self.problem.set_line(self.line(self.caps, caps))
-            self.problem.record_from_here()
+            self.problem.record_from_here(at=np.ones(1))
             self.problem.follow(self.max_events)
             self.met = self.stopped
         self.caps = caps

@@ -319,9 +319,9 @@ def _line(
         return 0
     snapshot = problem.snapshot()
     line = hulls.line(here, stop)
-    problem.set_line(line)
-    problem.record_from_here()
     t, complete = (going - 1.0) / (stop[moving] - 1.0), True
+    problem.set_line(line)
+    problem.record_from_here(at=t)
     try:
         problem.follow(hulls.max_events)
     except DegeneratePathError:

@@ -121,8 +121,8 @@ class TextbookTracker:
 
     # ---- what was found ----
 
-    def record_from_here(self, keep: bool = True) -> None:
-        """Begin a new log (or none)."""
+    def record_from_here(self, keep: bool = True, at: Array | None = None) -> None:
+        """Begin a new log (or none), of all segments."""
         self._keep, self._before, self._found, self._log = keep, self.state, [], None
 
     @property

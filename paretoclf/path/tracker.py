@@ -186,9 +186,12 @@ class CoreTracker:
 
     # ---- what was found ----
 
-    def record_from_here(self, keep: bool = True) -> None:
-        """Begin a new log, which ends when it is asked for; or none."""
-        self._core.record(keep, self.Q.stored_width)
+    def record_from_here(self, keep: bool = True, at: Array | None = None) -> None:
+        """Begin a new log, which ends when it is asked for; or none.
+
+        Where increasing parameters `at` are given, it holds the segments with one of them, and the last.
+        """
+        self._core.record(keep, self.Q.stored_width, _doubles([] if at is None else at))
         self._log = None
 
     @property

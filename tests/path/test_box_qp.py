@@ -197,6 +197,32 @@ def test_e_moves_at_constant_caps(form, stop, road):
     found.check(np.concatenate([found.ends, TIMES]), solve=[*TIMES[::3], 1.0])
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_log_at_some_parameters_holds_their_segments_and_the_last(form, road):
+    p, bases, begin = hulls(seed=1, apart=1.5)
+    tracker, to = p.tracker(form), line(bases, (1, 1), (4, 5), (1, 1), (1, 1))
+    whole = trace(tracker, p, to, begin)
+    everything, ends = whole.log, whole.ends
+    assert everything.segments > 10
+    before = [np.flatnonzero(everything.changes[0] <= s) for s in range(everything.segments)]
+    for at in ([0.0], [1.0], [0.3, 0.31, 0.8], [ends[3], 0.999 * ends[-2] + 0.001], 0.1 * np.arange(15), [-1.0, 2.0]):
+        tracker.start(*begin, to)
+        tracker.record_from_here(at=np.array(at))
+        tracker.follow()
+        log, t = tracker.log, everything.t
+        hold = [s for s in range(t.shape[1]) if any(t[0, s] <= x <= t[1, s] for x in at) or s == t.shape[1] - 1]
+        np.testing.assert_array_equal(log.t, t[:, hold])
+        np.testing.assert_array_equal(log.state, everything.state)
+        np.testing.assert_array_equal(log.changes[1:], everything.changes[1:])
+        for j, s in enumerate(hold):
+            mine, its = slice(*log.ptr[j : j + 2]), slice(*everything.ptr[s : s + 2])
+            for name in ("index", "a0", "a1"):
+                np.testing.assert_array_equal(getattr(log, name)[mine], getattr(everything, name)[its])
+            for name in ("eta", "value", "w"):
+                np.testing.assert_array_equal(getattr(log, name)[j], getattr(everything, name)[s])
+            np.testing.assert_array_equal(np.flatnonzero(log.changes[0] <= j), before[s])
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_both_roads_between_hulls(seed, monkeypatch):
     p, bases, begin = hulls(seed=seed, rbf=seed % 2 > 0, apart=0.5 * seed)

@@ -1,5 +1,6 @@
 // What a tracker finds out, segment by segment.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct Change {
 struct Log {
     bool keep = false;
     int width = 0;              // of the slopes w that are kept
+    std::vector<double> at;     // increasing; if there are any, only segments with one of these t stay, and the last
     std::vector<int8_t> state;  // sets at the beginning
     std::vector<double> first, last;  // t at either end of a segment
     std::vector<int64_t> ptr{0}, index;
@@ -27,6 +29,20 @@ struct Log {
         eta.clear(), value.clear(), w.clear(), changes.clear();
     }
     int64_t segments() const { return int64_t(first.size()); }
+    void begin_segment(double from, double to) {
+        if (!at.empty() && !first.empty()) {
+            auto next = std::lower_bound(at.begin(), at.end(), first.back());
+            if (next == at.end() || *next > last.back()) drop_segment();
+        }
+        first.push_back(from), last.push_back(to);
+    }
+    void drop_segment() {  // the last one
+        size_t s = first.size();
+        ptr.pop_back();
+        index.resize(ptr.back()), a_first.resize(ptr.back()), a_last.resize(ptr.back());
+        for (auto *x : {&first, &last, &eta, &value, &w}) x->resize(x->size() / s * (s - 1));
+        for (auto x = changes.rbegin(); x != changes.rend() && x->segment == int64_t(s); ++x) x->segment--;
+    }
     void mark(int sample, Set old, Set now) {
         if (keep) changes.push_back({segments(), sample, old, now});
     }

@@ -150,11 +150,12 @@ static nb::class_<Tracker<Form>> tracker(nb::module_ &module, const char *name) 
         .def("caps", [](const T &self, double t) { return array(self.caps(t, 0.0)); }, "t"_a)
         .def(
             "record",
-            [](T &self, bool keep, int width) {
+            [](T &self, bool keep, int width, In1 at) {
                 self.B.log.clear();
-                self.B.log.keep = keep, self.B.log.width = width, self.B.log.state = self.B.state;
+                self.B.log.keep = keep, self.B.log.width = width, self.B.log.at = vector(at);
+                self.B.log.state = self.B.state;
             },
-            "keep"_a, "width"_a)
+            "keep"_a, "width"_a, "at"_a)
         .def("take_log", &take_log<Form>)
         .def("save", [](const T &self) { return std::make_unique<Sets>(self.B); })
         .def("load", [](T &self, const Sets &saved) { static_cast<Sets &>(self.B) = saved, self.B.changed(); })

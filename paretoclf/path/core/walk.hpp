@@ -168,7 +168,7 @@ class Tracker {
         };
         if (!inside(step[0], cap[0])) step[0] = Twice();
         if (!inside(step[1], cap[1])) step[1] += Twice(t_lo);
-        log.first.push_back(from), log.last.push_back(to);
+        log.begin_segment(from, to);
         for (Twice dt : step) {
             for (int g = 0; g < problem.m; g++) log.eta.push_back(rounded(add_product(S.eta[0][g], dt, S.eta[1][g])));
             for (int c = 0; c < log.width; c++) log.w.push_back(rounded(add_product(S.w[0][c], dt, S.w[1][c])));
@@ -359,7 +359,7 @@ class Tracker {
         if (!log.keep) return;
         const auto &S = M_.S;
         double step[2] = {-t_lo, (to - t) - t_lo}, length = step[1] - step[0];
-        log.first.push_back(t), log.last.push_back(to);
+        log.begin_segment(t, to);
         for (double dt : step) {
             for (int g = 0; g < problem.m; g++) log.eta.push_back(S.eta[g] + dt * S.deta[g]);
             for (int c = 0; c < log.width; c++) log.w.push_back(S.w[W][c] + dt * S.w[DW][c]);
