@@ -18,7 +18,7 @@ from paretoclf.memory import require_memory
 from paretoclf.nu import caps_of, equivalent_costs, to_asymmetry
 from paretoclf.path.declared import path_problem
 from paretoclf.path.nu import Hulls, NuProblem
-from paretoclf.path.segments import Log
+from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT
 from paretoclf.progress import counted
 from paretoclf.proof.cells import CellsProof
@@ -228,7 +228,12 @@ def nu_grid(
         _line(hulls, moving, 1.0 / standing[i], 1.0 / going[::-1], *(x[i, ::-1] for x in rows))
         for i in range(standing.size - 1, -1, -1)
     )
-    exchanges = sum(counted(lines, "lines of the grid", standing.size, progress))
+    traced = [line for line in counted(lines, "lines of the grid", standing.size, progress) if line is not None]
+    for (
+        line
+    ) in traced:  # together: after it was on a line, the tracker leaves nothing of what reading takes in the cache
+        line.read()
+    exchanges = sum(line.log.changes.shape[1] for line in traced)
     nu, asymmetry = to_asymmetry(plus[:, None], minus, hulls.n_plus, hulls.n_minus)
     alpha *= (0.5 / hulls.total * nu)[:, :, None]
     found, residuals = _judged(svm.gram, y, nu.ravel(), asymmetry.ravel(), alpha.reshape(-1, y.size), trivial, refused)
@@ -294,10 +299,43 @@ def _grade(gram: Gram, y: Array, nu: Array, asymmetry: Array, alpha: Array, triv
     return grade_two_nu(gram, y, nu, (asymmetry / y.size, (1 - asymmetry) / y.size), alpha, zero=trivial)
 
 
+@dataclass(frozen=True)
+class _Traced:
+    """What was found on a line, and where the weights at increasing parameters go (k, n).
+
+    Beyond the end of the line they are those at its end.
+    """
+
+    at: Array
+    log: Log
+    line: Line
+    weights: Array
+
+    def read(self) -> None:
+        """Fill in the weights, from the segments."""
+        log, weights = self.log, self.weights
+        if log.segments == 0:
+            return
+        u = np.minimum(self.at, log.t[1, -1])
+        segment = np.searchsorted(log.t[1], u)
+        # Who is at a cap at each parameter: who is at the first, and all that went to a cap or left it by then.
+        (piece, sample, old, new), at_cap = log.changes, np.zeros((u.size + 1, weights.shape[1]), dtype=np.int8)
+        at_cap[0] = log.state == LEFT
+        np.add.at(at_cap, (np.searchsorted(segment, piece), sample), (new == LEFT).astype(np.int8) - (old == LEFT))
+        caps = np.stack([1.0 - u, u], axis=1) @ np.stack([self.line.caps(0.0), self.line.caps(1.0)])
+        np.multiply(caps, np.add.accumulate(at_cap[:-1], axis=0, dtype=np.int8), out=weights)
+        start, sizes = log.ptr[segment], log.ptr[segment + 1] - log.ptr[segment]
+        row = np.repeat(np.arange(u.size), sizes)
+        entry = np.arange(row.size) + np.repeat(start - np.append(0, np.cumsum(sizes[:-1])), sizes)
+        t0, t1 = log.t[:, segment]
+        share = np.clip((u - t0) / (t1 - t0), 0.0, 1.0).take(row)
+        weights[row, log.index.take(entry)] = (1.0 - share) * log.a0.take(entry) + share * log.a1.take(entry)
+
+
 def _line(
     hulls: Hulls, moving: int, standing: float, going: Array, weights: Array, trivial: Mask, refused: Mask
-) -> int:
-    """Weights at increasing caps of one class, and where the hulls have met by then; how many exchanges it took.
+) -> _Traced | None:
+    """A line at increasing caps of one class, whose weights are not read yet; and where the hulls have met by then.
 
     The tracker moves to where the caps of that class are 1 and those of the other `standing`, and stays there. Where it
     cannot go on all further points are refused.
@@ -306,17 +344,17 @@ def _line(
     here[moving], stop[moving] = 1.0, max(float(going[-1]), 2.0)
     if hulls.lost:
         refused[:] = True
-        return 0
+        return None
     try:
         apart = hulls.go(here)
     except DegeneratePathError:
         hulls.lost = True
         refused[:] = True
-        return 0
+        return None
     if not apart:
         trivial[:] = True
         weights[:] = hulls.meeting
-        return 0
+        return None
     snapshot = problem.snapshot()
     line = hulls.line(here, stop)
     t, complete = (going - 1.0) / (stop[moving] - 1.0), True
@@ -327,34 +365,10 @@ def _line(
     except DegeneratePathError:
         complete = False
     log, last = problem.log, problem.segments - 1
-    if last >= 0:
-        _read(t, log, line.caps(0.0), line.caps(1.0), weights)
     end = float(log.t[1, last]) if last >= 0 else 0.0
     if complete:
         trivial[:] = t >= end if hulls.stopped else False
     else:
         refused[:] = t >= end
-    exchanges = int(log.changes.shape[1])
     problem.restore(snapshot)
-    return exchanges
-
-
-def _read(at: Array, log: Log, first: Array, last: Array, out: Array) -> None:
-    """Multipliers at increasing parameters of a logged line (those beyond its end: at its end), from its segments.
-
-    The caps go from `first` to `last`.
-    """
-    u = np.minimum(at, log.t[1, -1])
-    segment = np.searchsorted(log.t[1], u)
-    # Who is at a cap at each parameter: who is at the first, and all that went to a cap or left it by then.
-    (piece, sample, old, new), at_cap = log.changes, np.zeros((u.size + 1, out.shape[1]), dtype=np.int8)
-    at_cap[0] = log.state == LEFT
-    np.add.at(at_cap, (np.searchsorted(segment, piece), sample), (new == LEFT).astype(np.int8) - (old == LEFT))
-    caps = np.stack([1.0 - u, u], axis=1) @ np.stack([first, last])
-    np.multiply(caps, np.add.accumulate(at_cap[:-1], axis=0, dtype=np.int8), out=out)
-    start, sizes = log.ptr[segment], log.ptr[segment + 1] - log.ptr[segment]
-    row = np.repeat(np.arange(u.size), sizes)
-    entry = np.arange(row.size) + np.repeat(start - np.append(0, np.cumsum(sizes[:-1])), sizes)
-    t0, t1 = log.t[:, segment]
-    share = np.clip((u - t0) / (t1 - t0), 0.0, 1.0).take(row)
-    out[row, log.index.take(entry)] = (1.0 - share) * log.a0.take(entry) + share * log.a1.take(entry)
+    return _Traced(t, log, line, weights)
