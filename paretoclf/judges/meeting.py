@@ -86,9 +86,9 @@ def proved_to_meet(gram: Gram, y: Array, nu: Array, alpha: Array) -> Mask:
     >>> proved_to_meet(pc.Gram(X), y, np.array([2.0]), alpha), proved_to_meet(pc.Gram(X, pc.RBF(1e9)), y, 2.0, alpha)
     (array([ True]), array([False]))
     """
-    signed = y[:, None] * alpha
     if alpha.shape[1] == 0:
         return np.zeros(0, dtype=np.bool_)
+    signed = y[:, None] * alpha
     if only_twins_meet(gram):
         which = twins(gram)
         left = np.array([np.abs(np.bincount(which, column)).max() for column in signed.T])
