@@ -200,3 +200,14 @@ def test_a_multiplier_at_rest_while_its_cap_grows_by_1e13_pins_the_intercept_dow
         assert path.intercept(t) == pytest.approx(1.0, rel=1e-14)
         np.testing.assert_allclose(path.alpha(t), [2e12 * t, 1 / 12, 1 / 12, 2e12 * t], rtol=1e-14)
         assert path.value(t) == pytest.approx(4e12 * t + 1 / 12, rel=1e-14)
+
+
+@pytest.mark.parametrize("bandwidth", [1000.0, 3000.0, 5000.0])
+def test_multipliers_next_to_an_axis_balance_though_all_samples_are_nearly_one(bandwidth):
+    """Squared pivots of 1e-6: what they make of rounding is more than the sums of multipliers that vanish."""
+    X = [[-0.28, -1.41, 1.37], [-1.06, 0.84, -0.98], [1.34, 0.56, -0.39]]
+    path = pc.trace(pc.TwoCSVM(X, [1, -1, 1], pc.RBF(bandwidth)), (0.0, 2.0), (2.0, 0.0))
+    for t in (*path.breakpoints[1:-1], 1e-6, 0.9998, 1.0 - 1e-9):
+        alpha = path.alpha(float(t))
+        assert abs(alpha @ path.y) <= 1e-9 * alpha.sum()
+        assert path.certificate(float(t)).passes()
