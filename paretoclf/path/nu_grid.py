@@ -229,9 +229,7 @@ def nu_grid(
         for i in range(standing.size - 1, -1, -1)
     )
     traced = [line for line in counted(lines, "lines of the grid", standing.size, progress) if line is not None]
-    for (
-        line
-    ) in traced:  # together: after it was on a line, the tracker leaves nothing of what reading takes in the cache
+    for line in traced:  # only now: right after the tracker nothing of what reading takes is in the cache
         line.read()
     exchanges = sum(line.log.changes.shape[1] for line in traced)
     nu, asymmetry = to_asymmetry(plus[:, None], minus, hulls.n_plus, hulls.n_minus)

@@ -309,8 +309,8 @@ class Solution<Form, double> {
     // Sum of multiplier times sqrt(Q_ii) over the margin set, and |w|: times this and sqrt(Q_ii) a margin may be wrong by
     // rounding.
     double total = 0;
-    double blur = 1;  // how much more than in general rounding errors of multipliers may be, by the least pivot
-    double spoilt = 0;  // by so much, where that is small
+    double blur = 1;    // how much more than in general rounding errors of multipliers may be, by the least pivot
+    double spoilt = 0;  // how wrong a multiplier may be where that pivot is small
 
     // From nothing but the basis; false if double precision is not enough.
     bool compute(Basis<Form> &B, double t, double t_lo, bool with_spread, int room) {

@@ -227,7 +227,7 @@ class Tracker {
     bool in_double(int64_t limit, int64_t &made) {
         if (!paused_) {
             // Where care is needed again and again, this is tried less often.
-            if (!doubles || B.precise || waited_ < std::min((1 << std::min(std::max(idle_ - 1, 0), 5)) - 1, 31)) {
+            if (!doubles || B.precise || waited_ < (1 << std::min(std::max(idle_ - 1, 0), 5)) - 1) {
                 waited_++;
                 return false;
             }
