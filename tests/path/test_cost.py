@@ -395,3 +395,17 @@ def test_a_ray_of_two_equal_classes_needs_no_care(kernel, monkeypatch):
     path = pc.trace(pc.TwoCSVM(data.X, data.y, kernel), (0.0, 0.0), (10.0, 10.0))
     assert path.breakpoints.size > 50
     assert steps == [0]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_where_w_stands_still_at_0_needs_no_care(seed, monkeypatch):
+    # All positives are on their margin there, b = 1, for a third of the line, while multipliers come and go. What rounding
+    # left of the margins of those that entered was all that w was made of, and kept one in six steps from double.
+    steps = careful_steps(monkeypatch)
+    data = pc.datasets.make_gaussians(400, rng=seed, mean_plus=np.full(3, 0.22), mean_minus=np.full(3, -0.22))
+    path = pc.trace(pc.TwoCSVM(data.X, data.y), (0.04, 1.96), (1.96, 0.04))
+    for t in (0.75, 0.9):
+        assert np.abs(path.slope(t)).max() < 1e-11
+        assert path.intercept(t) == pytest.approx(1.0, abs=1e-11)
+    assert path.breakpoints.size > 500
+    assert steps[-1] < 0.02 * path.breakpoints.size

@@ -121,7 +121,7 @@ class Moving {
         for (int h = 0; h < m; h++) rho += step_[h] * dot(x, S.U[h], k), noise += ROUNDING * std::abs(S.eta[h]);
         if (own >= 0) rho -= P.kappa[i] * step_[own];
         // What its margin may be wrong by must not move the multipliers visibly.
-        if (rho <= FAST_PIVOT * P.Q.diagonal[i] || noise * P.Q.diagonal[i] > FAST_SHIFT * rho) return false;
+        if (rho <= FAST_PIVOT * P.Q.diagonal[i] || noise * P.Q.diagonal[i] > FAST_ENTER * rho) return false;
         double rate = watch.table[W::DG][c], delta = -rate / rho;
         direction_.assign(u, u + k);
         for (int h = 0; h < m; h++) {

@@ -309,8 +309,9 @@ class Solution<Form, double> {
     // Sum of multiplier times sqrt(Q_ii) over the margin set, and |w|: times this and sqrt(Q_ii) a margin may be wrong by
     // rounding.
     double total = 0;
-    double blur = 1;    // how much more than in general rounding errors of multipliers may be, by the least pivot
-    double spoilt = 0;  // how wrong a multiplier may be where that pivot is small
+    double blur = 1;     // how much more than in general rounding errors of multipliers may be, by the least pivot
+    double spoilt = 0;   // how wrong a multiplier may be where that pivot is small
+    double outside = 0;  // by how much a multiplier is out of its box, next to its cap or in units of the margin
 
     // From nothing but the basis; false if double precision is not enough.
     bool compute(Basis<Form> &B, double t, double t_lo, bool with_spread, int room) {
@@ -396,6 +397,7 @@ class Solution<Form, double> {
         double *g = all[G], *dg = all[DG];
         double size = 1.0, linear = 0.0, slope = 0.0, dlost = 0.0, lost = 0.0, largest = 0.0, worst = 0.0, room = 0.0, terms = 0.0;
         bool sound = true;
+        outside = 0.0;
         for (int h = 0; h < P.m; h++) {
             size += std::abs(eta[h]);
             linear += eta[h] * right.line_e[h].hi, slope += eta[h] * B.line.e[h].slope.hi;
@@ -407,7 +409,9 @@ class Solution<Form, double> {
             double cap = B.line.cap(i, right.cap);
             total += std::abs(a[j]) * P.Q.reach[i], terms += std::abs(a[j]) * P.Q.reach[i], linear += P.p[i] * a[j];
             largest = std::max(largest, cap), room += cap - a[j];
-            sound &= -1e-9 * cap <= a[j] && a[j] <= (1 + 1e-9) * cap;
+            double out = std::max(-a[j], a[j] - cap);
+            sound &= out <= 1e-9 * cap;
+            if (out > 0.0) outside = std::max(outside, out * std::max(P.Q.reach[i] * P.Q.longest, 1.0 / cap));
         }
         for (int i = 0; i < P.n; i++) {
             int own = P.group[i];

@@ -50,6 +50,9 @@ constexpr double LEAST_PIVOT = 1e-7;  // of who has entered: rounding errors of 
 constexpr double FAST_SUMS = 1e-9;    // these errors, relative to the sums of multipliers that must balance
 constexpr double FAST_ERROR = 1e-10;  // bound on the rounding error of a margin, absolute
 constexpr double FAST_SHIFT = 1e-9;   // the same, relative to what the typical sample at its cap adds to its own margin
+// By how much a multiplier may be wrong, times Q_ii, when its sample enters. Next to its bound it may then be out of its box
+// by as much, and what is stored is not: its own margin moves by this, of the 1e-8 that certificates allow.
+constexpr double FAST_ENTER = 4e-9;
 constexpr double FAST_EXIT = 1e-12;   // rounding error of a multiplier, relative to its cap
 constexpr double FAST_VALUE = 3e-7;   // half the squared distance of two hulls, relative to the largest squared norm
 constexpr double FAST_SCORES = 1e-6;  // least sum of the terms of a score, against the target p: 10 digits are left of it

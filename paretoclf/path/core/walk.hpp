@@ -67,16 +67,13 @@ class Tracker {
         T_.compute(B, at, at_lo);
         return T_;
     }
-    // Put the targets of the margin set where they belong, if its sets allow it (what rounding left of a margin when its
-    // sample entered is too much where caps have vanished); then whether nothing happens on the line any more.
+    // Whether nothing happens on the line any more.
     bool quiet() {
-        Vector shifts = B.targets;
-        std::fill(B.targets.begin(), B.targets.end(), 0.0);
-        T_.compute(B, 0.0, 0.0);
-        if (!(T_.violation(B) <= SETTLED)) {
-            B.targets = shifts;
+        auto holds = [&] {
             T_.compute(B, 0.0, 0.0);
-        }
+            return T_.violation(B) <= SETTLED;
+        };
+        if (!without_shifts(holds)) T_.compute(B, 0.0, 0.0);
         return next(false).kind == NONE;
     }
     Vector caps(double at, double at_lo) const {
@@ -90,6 +87,20 @@ class Tracker {
     static constexpr int PATIENCE = 50;   // steps of length zero before the lowest index goes first
     static constexpr double SHRUNK = 0.01;  // multipliers or rates this much smaller than before are computed afresh
     static constexpr double GUESS = 4.0;    // steps are seldom longer than this times their recent mean
+
+    // Whether a solution holds with the targets of the margin set where they belong; if not, their shifts stay. What
+    // rounding left of a margin when its sample entered is too much where caps have vanished, and where w stands still at
+    // 0 it is all that w is made of.
+    template <class Holds>
+    bool without_shifts(Holds holds) {
+        auto shifted = [](double x) { return x != 0.0; };
+        if (std::none_of(B.targets.begin(), B.targets.end(), shifted)) return false;
+        Vector shifts(B.targets.size(), 0.0);
+        std::swap(B.targets, shifts);
+        if (holds()) return true;
+        std::swap(B.targets, shifts);
+        return false;
+    }
 
     // ---- twice the precision ----
 
@@ -257,7 +268,9 @@ class Tracker {
             if (made >= limit) return paused_ = true, false;
             if (!fresh) {
                 if (std::chrono::steady_clock::now() > deadline_) return paused_ = true, false;
-                if (!S.compute(B, t, t_lo, watch.follows(P.n), EPOCH + 2)) return false;
+                auto holds = [&] { return S.compute(B, t, t_lo, watch.follows(P.n), EPOCH + 2); };
+                auto within = [&] { return holds() && S.outside <= EVENT_BOX; };
+                if (!without_shifts(within) && !holds()) return false;
                 watch.begin(B, S, whole, widened);
                 size.total = S.total, most = fastest = best = bent = 0.0;
                 whole = false, fresh = true;
