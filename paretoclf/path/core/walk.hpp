@@ -254,117 +254,129 @@ class Tracker {
         return finished;
     }
 
+    // What a step in double asks for: to be taken; a solution from nothing but the basis first, or only its rates; or to be
+    // taken in twice the precision.
+    enum Verdict { GO, AFRESH, SETTLE, CARE };
+
     bool steps(double &t, double &t_lo, int64_t limit, int64_t &made) {
-        auto &P = problem;
-        auto &S = M_.S;
-        auto &watch = M_.watch;
-        Sizes size;
-        double &pace = stretch_.pace, &widened = stretch_.widened;
-        int &in_place = stretch_.in_place;
-        bool &whole = stretch_.whole;
-        double most = 0.0, fastest = 0.0, at_first = 0.0, best = 0.0, bent = 0.0;
-        bool fresh = false;
-        while (true) {
+        for (Verdict verdict = AFRESH; verdict != CARE;) {
             if (made >= limit) return paused_ = true, false;
-            if (!fresh) {
+            if (verdict == AFRESH) {
                 if (std::chrono::steady_clock::now() > deadline_) return paused_ = true, false;
-                auto holds = [&] { return S.compute(B, t, t_lo, watch.follows(P.n), EPOCH + 2); };
-                auto within = [&] { return holds() && S.outside <= EVENT_BOX; };
-                if (!without_shifts(within) && !holds()) return false;
-                watch.begin(B, S, whole, widened);
-                size.total = S.total, most = fastest = best = bent = 0.0;
-                whole = false, fresh = true;
+                if (!begin(t, t_lo)) return false;
             }
-            int k = B.size();
-            size.rate = size.now = size.largest = size.fastest = 0.0;
-            for (int j = 0; j < k; j++) {
-                double reach = P.Q.reach[B.F[j]], a = std::abs(S.a[j]), da = std::abs(S.da[j]);
-                size.rate += da * reach, size.now += a * reach;
-                size.largest = std::max(size.largest, a), size.fastest = std::max(size.fastest, da * P.Q.length[B.F[j]]);
-            }
-            size.total = std::max(size.total, size.now);
-            most = std::max(most, size.now), fastest = std::max(fastest, size.rate), best = std::max(best, std::abs(S.value[0]));
-            bent = std::max(bent, std::abs(S.value[2]));
-            // Where numbers have shrunk rounding errors are those of larger ones before.
-            if (watch.steps == 0) at_first = size.rate;
-            if (size.now < SHRUNK * most || size.rate < SHRUNK * at_first || std::abs(S.value[0]) < 0.5 * best) {
-                fresh = false;
-                continue;
-            }
-            if (size.rate < SHRUNK * fastest) {  // those of the margins are still relative to the beginning of the epoch
+            verdict = measured();
+            if (verdict == SETTLE) {
                 if (!M_.settle(B, t, t_lo)) return false;
-                fastest = 0.0;
-                continue;
+                epoch_.fastest = 0.0;
             }
-            FastEvent event = first_event(B, S, watch, size, GUESS * pace, (1.0 - t) - t_lo);
-            double dt = event.dt;
-            if (!event.clear || ROUNDING * P.Q.longest * (size.now + dt * size.rate) > FAST_ERROR) return false;
-            // What rounding left of a larger bend is added to the value over the whole of the step, however long.
-            double value = S.value[0] + dt * (S.value[1] - 0.5 * dt * S.value[2]);
-            if (watch.steps > 0 && ROUNDING * bent * dt * dt > VALUE_ERROR * std::abs(value)) {
-                fresh = false;
-                continue;
-            }
-            if (B.line.to_zero) {
-                double total = 0.0, speed = 0.0;
-                for (int g = 0; g < P.m; g++) total += S.eta[g], speed += S.deta[g];
-                if (ends_at_zero(total, speed, dt)) return false;
-            }
-            if (!watch.holds(B, dt)) {
-                widened = watch.steps == 0 ? 2.0 * widened : 1.0;
-                fresh = false;
-                continue;
-            }
-            widened = 1.0;
-            pace = watch.steps == 0 ? dt : pace + MEMORY * (dt - pace);
-            double to = event.who < 0 ? 1.0 : t + (t_lo + dt);
+            if (verdict != GO) continue;
+            FastEvent event = first_event(B, M_.S, M_.watch, epoch_.size, GUESS * stretch_.pace, (1.0 - t) - t_lo);
             const Candidate *entering = nullptr;
-            bool jumps = false;
-            if (event.who >= 0) {
-                if (event.kind == TO_MARGIN) {
-                    int i = watch.near[event.who];
-                    entering = &B.candidate(i);
-                    if (entering->pivot < FAST_PIVOT * P.diagonal(i)) return false;
-                } else {
-                    jumps = B.alone(event.who);
-                    if (jumps && !watch.everything) {  // who takes over may be any sample
-                        fresh = false, whole = true;
-                        continue;
-                    }
-                }
-                if (dt != 0.0 && to <= t) return false;
-                in_place = dt == 0.0 ? in_place + 1 : 0;
-                if (in_place > PATIENCE) return false;
-            }
-            if (dt > 0.0 || event.who < 0) {
-                keep(t, t_lo, to);
-                if (event.who < 0) {  // what was extrapolated to the end is computed afresh there
-                    t = 1.0, t_lo = 0.0;
-                    if (S.compute(B, t, t_lo, false, 0)) amend();
-                    else amend_carefully();
-                    return true;
-                }
-                t_lo += (t - to) + dt;
-                t = to;
-                for (int b = 0; b < 2; b++) S.right.cap[b] = B.line.phi[b].at(t, t_lo).hi;
-                watch.step(dt);
-                S.step(dt, k);
-            }
-            if (jumps) {
-                if (!M_.jump(B, event.who, event.kind == TO_CAP ? LEFT : RIGHT, size.total)) return false;
-                made++;
-                fresh = false;
-                continue;
-            }
-            if (event.kind == TO_MARGIN) {
-                if (!M_.enter(B, event.who, *entering, size.total)) return false;
-            } else {
-                M_.leave(B, event.who, event.kind == TO_CAP ? LEFT : RIGHT);
-            }
-            made++;
-            if (++watch.steps >= EPOCH) fresh = false;
-            else watch.update_rates(B, S);
+            verdict = judged(event, t, t_lo, entering);
+            if (verdict != GO) continue;
+            if (event.who < 0) return finish(t, t_lo), true;
+            if (event.dt > 0.0) walk(event.dt, t, t_lo);
+            verdict = exchanged(event, entering);
+            if (verdict != CARE) made++;
         }
+        return false;
+    }
+
+    bool begin(double t, double t_lo) {  // an epoch; false if double is not enough
+        auto &S = M_.S;
+        auto holds = [&] { return S.compute(B, t, t_lo, M_.watch.follows(problem.n), EPOCH + 2); };
+        auto within = [&] { return holds() && S.outside <= EVENT_BOX; };
+        if (!without_shifts(within) && !holds()) return false;
+        M_.watch.begin(B, S, stretch_.whole, stretch_.widened);
+        epoch_ = {}, epoch_.size.total = S.total;
+        stretch_.whole = false;
+        return true;
+    }
+
+    // How large numbers are. Where they have shrunk rounding errors are those of larger ones before.
+    Verdict measured() {
+        auto &P = problem;
+        const auto &S = M_.S;
+        Sizes size;  // summed up here, where the compiler sees that nothing else changes it
+        size.total = epoch_.size.total;
+        for (int j = 0; j < B.size(); j++) {
+            double reach = P.Q.reach[B.F[j]], a = std::abs(S.a[j]), da = std::abs(S.da[j]);
+            size.rate += da * reach, size.now += a * reach;
+            size.largest = std::max(size.largest, a), size.fastest = std::max(size.fastest, da * P.Q.length[B.F[j]]);
+        }
+        size.total = std::max(size.total, size.now);
+        auto &[kept, most, fastest, at_first, best, bent] = epoch_;
+        kept = size;
+        most = std::max(most, size.now), fastest = std::max(fastest, size.rate), best = std::max(best, std::abs(S.value[0]));
+        bent = std::max(bent, std::abs(S.value[2]));
+        if (M_.watch.steps == 0) at_first = size.rate;
+        if (size.now < SHRUNK * most || size.rate < SHRUNK * at_first || std::abs(S.value[0]) < 0.5 * best) return AFRESH;
+        // Those of the margins are still relative to the beginning of the epoch.
+        return size.rate < SHRUNK * fastest ? SETTLE : GO;
+    }
+
+    // Whether the step to an event is safe; who enters comes as a candidate.
+    Verdict judged(const FastEvent &event, double t, double t_lo, const Candidate *&entering) {
+        auto &P = problem;
+        const auto &S = M_.S;
+        auto &watch = M_.watch;
+        double dt = event.dt;
+        if (!event.clear || ROUNDING * P.Q.longest * (epoch_.size.now + dt * epoch_.size.rate) > FAST_ERROR) return CARE;
+        // What rounding left of a larger bend is added to the value over the whole of the step, however long.
+        double value = S.value[0] + dt * (S.value[1] - 0.5 * dt * S.value[2]);
+        if (watch.steps > 0 && ROUNDING * epoch_.bent * dt * dt > VALUE_ERROR * std::abs(value)) return AFRESH;
+        if (B.line.to_zero) {
+            double total = 0.0, speed = 0.0;
+            for (int g = 0; g < P.m; g++) total += S.eta[g], speed += S.deta[g];
+            if (ends_at_zero(total, speed, dt)) return CARE;
+        }
+        if (!watch.holds(B, dt)) {
+            stretch_.widened = watch.steps == 0 ? 2.0 * stretch_.widened : 1.0;
+            return AFRESH;
+        }
+        stretch_.widened = 1.0;
+        stretch_.pace = watch.steps == 0 ? dt : stretch_.pace + MEMORY * (dt - stretch_.pace);
+        if (event.who < 0) return GO;
+        if (event.kind == TO_MARGIN) {
+            int i = watch.near[event.who];
+            entering = &B.candidate(i);
+            if (entering->pivot < FAST_PIVOT * P.diagonal(i)) return CARE;
+        } else if (!watch.everything && B.alone(event.who)) {  // who takes over may be any sample
+            stretch_.whole = true;
+            return AFRESH;
+        }
+        if (dt != 0.0 && t + (t_lo + dt) <= t) return CARE;
+        stretch_.in_place = dt == 0.0 ? stretch_.in_place + 1 : 0;
+        return stretch_.in_place > PATIENCE ? CARE : GO;
+    }
+
+    void walk(double dt, double &t, double &t_lo) {
+        double to = t + (t_lo + dt);
+        keep(t, t_lo, to);
+        t_lo += (t - to) + dt;
+        t = to;
+        for (int b = 0; b < 2; b++) M_.S.right.cap[b] = B.line.phi[b].at(t, t_lo).hi;
+        M_.watch.step(dt);
+        M_.S.step(dt, B.size());
+    }
+    void finish(double &t, double &t_lo) {  // what was extrapolated to the end is computed afresh there
+        keep(t, t_lo, 1.0);
+        t = 1.0, t_lo = 0.0;
+        if (M_.S.compute(B, t, t_lo, false, 0)) amend();
+        else amend_carefully();
+    }
+
+    Verdict exchanged(const FastEvent &event, const Candidate *entering) {
+        auto &watch = M_.watch;
+        double total = epoch_.size.total;
+        Set to = event.kind == TO_CAP ? LEFT : RIGHT;
+        if (event.kind != TO_MARGIN && B.alone(event.who)) return M_.jump(B, event.who, to, total) ? AFRESH : CARE;
+        if (event.kind != TO_MARGIN) M_.leave(B, event.who, to);
+        else if (!M_.enter(B, event.who, *entering, total)) return CARE;
+        if (++watch.steps >= EPOCH) return AFRESH;
+        watch.update_rates(B, M_.S);
+        return GO;
     }
 
     void keep(double t, double t_lo, double to) {
@@ -430,6 +442,10 @@ class Tracker {
         bool whole = false;
         int64_t made = 0;
     } stretch_;  // of steps in double: what a pause, which may come at any fresh computation, must not change
+    struct {
+        Sizes size;
+        double most = 0.0, fastest = 0.0, at_first = 0.0, best = 0.0, bent = 0.0;  // of what `measured` looks at
+    } epoch_;  // from one fresh computation to the next
     std::chrono::steady_clock::time_point deadline_;
 };
 
