@@ -399,8 +399,9 @@ def test_a_ray_of_two_equal_classes_needs_no_care(kernel, monkeypatch):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_where_w_stands_still_at_0_needs_no_care(seed, monkeypatch):
-    # All positives are on their margin there, b = 1, for a third of the line, while multipliers come and go. What rounding
-    # left of the margins of those that entered was all that w was made of, and kept one in six steps from double.
+    # All positives are on their margin there, b = 1, for a third of the line, while multipliers come and go. What
+    # rounding left of the margins of those that entered was all that w was made of, and kept one in six steps from
+    # double.
     steps = careful_steps(monkeypatch)
     data = pc.datasets.make_gaussians(400, rng=seed, mean_plus=np.full(3, 0.22), mean_minus=np.full(3, -0.22))
     path = pc.trace(pc.TwoCSVM(data.X, data.y), (0.04, 1.96), (1.96, 0.04))

@@ -254,7 +254,7 @@ class Exploration:
         X = self.gram.features
         if X is None:
             return GramForm(self.gram.matrix, self.y)
-        return FeatureForm(X if sp.issparse(X) else X - X.mean(axis=0), self.y)
+        return FeatureForm(X if sp.issparse(X) else X - self.gram.mean, self.y)
 
     def _refuse(self, cause: str, costs: Array | Point, n_margin: int) -> DegeneratePathError:
         return DegeneratePathError(

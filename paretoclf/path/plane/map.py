@@ -178,7 +178,7 @@ class CostPlane:
     def _offsets(self) -> Array | None:
         """Dense features less their mean: w is the sharper for it, as the multipliers balance."""
         features = self.gram.features
-        return None if features is None or sp.issparse(features) else np.asarray(features - features.mean(axis=0))
+        return None if features is None or sp.issparse(features) else np.asarray(features - self.gram.mean)
 
     def w_map(self, k: int) -> Array:
         """Slope of region k as ``w_map @ (1, C_plus, C_minus)``, shape (d, 3); linear kernel and ``low_rank`` only."""

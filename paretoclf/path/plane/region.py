@@ -143,7 +143,7 @@ class Bases:
         # What it is a product of, and so is exact where its entries are rounded; or itself.
         F = gram.features
         dense = F is not None and not sp.issparse(F)
-        self._factors = _factors(self._unit_b * y, y[:, None] * (F - F.mean(axis=0))) if dense else [self.system]
+        self._factors = _factors(self._unit_b * y, y[:, None] * (F - gram.mean)) if dense else [self.system]
         self._targets = 1.0 + np.random.default_rng(0).random(y.size)  # e of the module's docstring
         self._largest = np.array([1.0, *frame.max(axis=0)])
         self._cap = self.unit @ self._largest[1:]
@@ -401,8 +401,8 @@ def centred(gram: Gram) -> tuple[Array, Array]:
     """
     F = gram.features
     if F is not None and not sp.issparse(F):
-        mean = F.mean(axis=0)
-        return (F - mean) @ (F - mean).T, np.asarray(F - mean) @ mean
+        F = F - gram.mean
+        return F @ F.T, np.asarray(F) @ gram.mean
     K = gram.matrix
     rows = K.mean(axis=0)
     return K - rows - rows[:, None] + rows.mean(), np.asarray(rows - rows.mean())
