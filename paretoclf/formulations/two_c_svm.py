@@ -263,13 +263,17 @@ class TwoCSVM(Formulation):
 
     def complete(self, values: Mapping[str, float], point: Point, **how: Any) -> Solution:
         """Certify the point, and polish it on request."""
-        return self.complete_many([Claim(values, point, **how)])[0]
+        return self._completed([Claim(values, point, **how)])[0]
 
     def complete_many(self, claims: Iterable[Claim]) -> list[Solution]:
         """Certify the points, and polish those that ask for it: after the last was solved, all certificates at once."""
-        claimed = list(claims)
-        solutions = [self._claimed(claim) for claim in claimed]
-        asked = [k for k, claim in enumerate(claimed) if claim.polish and claim.point.b is not None]
+        if type(self).complete is not TwoCSVM.complete:  # a subclass says how, point by point
+            return super().complete_many(claims)
+        return self._completed(list(claims))
+
+    def _completed(self, claims: list[Claim]) -> list[Solution]:
+        solutions = [self._claimed(claim) for claim in claims]
+        asked = [k for k, claim in enumerate(claims) if claim.polish and claim.point.b is not None]
         for k, better in zip(asked, or_vertices([solutions[k] for k in asked]), strict=True):
             solutions[k] = better
         return solutions

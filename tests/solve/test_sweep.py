@@ -123,6 +123,16 @@ def test_certificates_made_together_are_those_of_each_point(gaussians, form, ker
         assert c.passes(1e-12)
 
 
+def test_a_sweep_completes_points_as_a_subclass_says(gaussians):
+    class Signed(TwoCSVM):
+        def complete(self, values, point, **how):
+            return replace(super().complete(values, point, **how), notes=("ours",))
+
+    svm = Signed(*gaussians(30, 2, seed=7))
+    assert svm.solve(1.0, 2.0).notes == ("ours",)
+    assert [solution.notes for solution in sweep(svm, C_plus=[1.0, 0.0], C_minus=[2.0, 1.0])] == [("ours",)] * 2
+
+
 def test_sweep_is_a_sequence_with_arrays(svm):
     result = sweep(svm, C_plus=[0.5, 1.0, 2.0], C_minus=1.0)
     assert len(result) == 3
