@@ -151,6 +151,23 @@ def test_combinations_of_rows(n, k):
     np.testing.assert_array_equal(got.reshape(3, n + 1)[:, n], out[:, n])
 
 
+@pytest.mark.parametrize("n", [1, 63, 64, 200])
+def test_who_may_come_to_its_margin(n):
+    """By the definition: at 0 or at t the margin, less all that may come off it, has another sign than its side's."""
+    rng = np.random.default_rng(n)
+    state, group = rng.integers(0, 4, n), rng.integers(-1, 2, n)
+    side = np.where(state == 0, 1.0, -1.0)
+    g, dg = side * rng.exponential(size=n), rng.normal(size=n)
+    reach, spread = 1 + rng.random(n), rng.exponential(size=n)
+    g[::17], dg[3::17], spread[5::17], spread[6::17] = np.nan, np.nan, np.nan, -1e-17
+    t, way, centre, error, total = 0.5, 0.3, 0.2, 1e-3, 7.0
+    less = way * np.sqrt(np.maximum(spread, 0.0)) + np.where(group >= 0, centre, 0.0) + error * (1 + reach * total)
+    far = (side * g - less > 0.0) & (side * (g + t * dg) - less > 0.0)
+    found = parts.reachable(state, group, np.stack([g, dg, reach, spread]), [t, way, centre, error, total])
+    np.testing.assert_array_equal(found, (state < 2) & ~far)
+    assert n == 1 or 0 < sum(found) < n // 2
+
+
 # ---- the factor --------------------------------------------------------------------------------------------------
 
 

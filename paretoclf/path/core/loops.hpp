@@ -46,4 +46,13 @@ void add_signed(double *out, double scale, const double *sign, const double *row
 int possible(const double *g, const double *dg, const double *reach, const double *side, int n, double fixed,
              double total, double dfixed, double dtotal, double limit, double rounding);
 
+// Which samples outside the margin set may come to their margin (see watch.hpp) within a time t, when w goes a `way` from its
+// course and the centre of their group goes `centre`; margins may be wrong by error (1 + reach total). What is not a number
+// may.
+struct Budget {
+    double t, way, centre, error, total;
+};
+void reachable(const int8_t *state, const int *group, const double *g, const double *dg, const double *reach,
+               const double *spread, int n, Budget within, int8_t *out);
+
 }  // namespace core

@@ -73,6 +73,12 @@ void bind_parts(nb::module_ &module) {
     module.def("add_rows", [](Numbers flat, std::vector<int64_t> start, Matrix a, int n, Out out, int apart) {
         add_rows(flat.data(), start.data(), int(start.size()), a.data(), int(a.shape(1)), int(a.shape(0)), n, out.data(), apart);
     });
+    module.def("reachable", [](std::vector<int8_t> state, std::vector<int> group, Matrix x, std::vector<double> within) {
+        std::vector<int8_t> out(state.size());  // rows of x: g, dg, reach, spread
+        Budget budget{within[0], within[1], within[2], within[3], within[4]};
+        reachable(state.data(), group.data(), &x(0, 0), &x(1, 0), &x(2, 0), &x(3, 0), int(state.size()), budget, out.data());
+        return std::vector<int>(out.begin(), out.end());
+    });
     factor<double>(module, "Factor");
     factor<Twice>(module, "TwiceFactor");
 }

@@ -7,6 +7,8 @@
 // those that leave the margin set meanwhile move that centre. Only samples that this could bring to their margin are
 // watched, within budgets of t, |V| and the centre that are learnt from the epochs before.
 #pragma once
+#include <cstring>
+
 #include "solution.hpp"
 
 namespace core {
@@ -134,20 +136,19 @@ class Watch {
         auto &P = B.problem;
         const double *g = S.all[Solution<Form, double>::G], *dg = S.all[Solution<Form, double>::DG];
         count = 0;
-        if (t_budget_ < INF)
-            for (int i = 0; i < P.n; i++) {
-                where[i] = -1;
-                if (B.state[i] >= MARGIN) continue;
-                double side = B.state[i] == RIGHT ? 1.0 : -1.0, reach = P.Q.reach[i];
-                double slack = side * g[i] + std::min(0.0, side * dg[i]) * t_budget_;
-                slack -= 10 * ROUNDING * (1.0 + reach * S.total);
-                if (P.group[i] >= 0) slack -= centre_budget_;
-                if (slack > 0.0) {
-                    double way = std::max(S.spread[i], 0.0) + 1e-12 * reach * reach;
-                    if (slack * slack > way * w_budget_ * w_budget_) continue;
-                }
-                near[count] = i, where[i] = count++;
+        if (t_budget_ < INF) {
+            marked_.assign(P.n + 8, 0);
+            Budget within{t_budget_, w_budget_, centre_budget_, 10 * ROUNDING, S.total};
+            reachable(B.state.data(), P.group.data(), g, dg, P.Q.reach.data(), S.spread.data(), P.n, within, marked_.data());
+            std::fill(where.begin(), where.end(), -1);
+            for (int from = 0; from < P.n; from += 8) {
+                uint64_t eight;  // most samples are far from their margin
+                std::memcpy(&eight, &marked_[from], 8);
+                if (eight == 0) continue;
+                for (int i = from; i < from + 8; i++)
+                    if (marked_[i]) near[count] = i, where[i] = count++;
             }
+        }
         if (t_budget_ == INF || 10 * count > 9 * P.n)
             for (count = 0; count < P.n; count++) near[count] = where[count] = count;
     }
@@ -175,6 +176,7 @@ class Watch {
         return off;
     }
 
+    std::vector<int8_t> marked_;  // whether a sample is to be watched; and 8 zeros
     Indices first_;  // the margin set when the epoch began
     Lines<double> block_;
     Vector coef_, sums_, sizes_;
