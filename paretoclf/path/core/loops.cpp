@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "log.hpp"
 #include "processors.hpp"
 
 namespace core {
@@ -181,11 +182,11 @@ EVERY_PROCESSOR void reachable(const int8_t *RESTRICT state, const int *RESTRICT
                                int n, Budget within, int8_t *RESTRICT out) {
     auto [t, way, centre, error, total] = within;
     for (int i = 0; i < n; i++) {  // without a branch: it runs in lanes
-        double side = state[i] == 0 ? 1.0 : -1.0, moves = side * dg[i] * t, wide = spread[i] < 0.0 ? 0.0 : spread[i];
+        double side = state[i] == RIGHT ? 1.0 : -1.0, moves = side * dg[i] * t, wide = spread[i] < 0.0 ? 0.0 : spread[i];
         double slack = side * g[i] + (moves > 0.0 ? 0.0 : moves) - error * (1.0 + reach[i] * total);
         slack -= group[i] >= 0 ? centre : 0.0;
         bool away = (slack > 0.0) & (slack * slack > (wide + 1e-12 * reach[i] * reach[i]) * way * way);
-        out[i] = !(away | (state[i] >= 2));
+        out[i] = !(away | (state[i] >= MARGIN));
     }
 }
 

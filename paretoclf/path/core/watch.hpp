@@ -137,7 +137,7 @@ class Watch {
         const double *g = S.all[Solution<Form, double>::G], *dg = S.all[Solution<Form, double>::DG];
         count = 0;
         if (t_budget_ < INF) {
-            marked_.assign(P.n + 8, 0);
+            marked_.resize(P.n + 8);
             Budget within{t_budget_, w_budget_, centre_budget_, 10 * ROUNDING, S.total};
             reachable(B.state.data(), P.group.data(), g, dg, P.Q.reach.data(), S.spread.data(), P.n, within, marked_.data());
             std::fill(where.begin(), where.end(), -1);
@@ -176,7 +176,7 @@ class Watch {
         return off;
     }
 
-    std::vector<int8_t> marked_;  // whether a sample is to be watched; and 8 zeros
+    std::vector<int8_t> marked_;  // whether a sample is to be watched; and 8 zeros, which stay
     Indices first_;  // the margin set when the epoch began
     Lines<double> block_;
     Vector coef_, sums_, sizes_;
