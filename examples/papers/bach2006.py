@@ -17,7 +17,9 @@ folds are stratified, seed 0.
 
 Which class is positive can be told from the printed Table 2 where "one" gives one label to all there: LIVER .192
 costs 16.10 = 2 x 19.2 x 145/345, so the class of 145 is positive; ADULT .947 costs 2.67 = 2 x 5.3 x .252, so incomes
-above 50 000 are negative; IONOSPHERE .933, PIMA .917: good and diabetic are positive.
+above 50 000 are negative; IONOSPHERE .933, PIMA .917: good and diabetic are positive; DERMATOLOGY .991 costs .37 =
+2 x .9 x .20, so the rare class is negative, and of the six diseases lichen planus (71 of 358) fits: class 3 of the
+original labels, ``multiclass/dermatology.csv`` in the folder.
 """
 
 from __future__ import annotations
@@ -82,7 +84,6 @@ GENERATED = ("gaussians", "mixtures", "ringnorm", "twonorm")
 #: The others: name in the data folder, and how to read it.
 STORED: dict[str, tuple[str, dict[str, Any]]] = {
     "breast": ("breast_w", {}),
-    "dermatology": ("dermatology_psoriasis", {}),
     "liver": ("bupa", {"positive": -1}),
     "vehicle": ("vehicle_van_saab", {}),
     "pima": ("pima", {}),
@@ -134,6 +135,8 @@ def samples(row: str, folder: str | None, most: int = 2000) -> tuple[np.ndarray,
     elif row in GENERATED:
         made = {"ringnorm": pc.datasets.make_ringnorm, "twonorm": pc.datasets.make_twonorm}[row](2000, rng=0, d=2)
         X, y = made.X, made.y
+    elif row == "dermatology":
+        X, y = lichen_planus(folder)
     else:
         name, how = STORED.get(row, (row, {}))
         data = pc.datasets.load(name, data_dir=folder, **how)
@@ -142,6 +145,12 @@ def samples(row: str, folder: str | None, most: int = 2000) -> tuple[np.ndarray,
         some = np.sort(np.random.default_rng(0).permutation(len(y))[:most])
         X, y = X[some], y[some]
     return X, y
+
+
+def lichen_planus(folder: str | None) -> tuple[np.ndarray, np.ndarray]:
+    """Dermatology with lichen planus, class 3 of 6, as the negatives."""
+    table = np.loadtxt(Path(folder or "") / "multiclass" / "dermatology.csv", delimiter=",", skiprows=1)
+    return table[:, :-1], np.where(table[:, -1] == 3, -1.0, 1.0)
 
 
 def rows_of(folder: str | None) -> list[str]:
@@ -212,13 +221,17 @@ def table_1(found: dict[str, pc.AsymmetryStudy], fall_back: bool = True) -> list
     return out
 
 
-def table_2(found: dict[str, pc.AsymmetryStudy]) -> list[dict[str, Any]]:
-    """Costs (times 100) at the testing asymmetry where "all" gains most on the first outer fold, ours and printed."""
+def table_2(found: dict[str, pc.AsymmetryStudy], first: int = 1) -> list[dict[str, Any]]:
+    """Costs (times 100) at the testing asymmetry where "all" gains most on the first outer fold, ours and printed.
+
+    The first fold chose the asymmetries, so the paper averages over the others (``first=1``); 0 is over all of them.
+    """
     out = []
     for row, each in found.items():
         at = each.mismatch
         line: dict[str, Any] = {"row": row, "g (test)": f"{at.testing:.4f}"}
-        mean, deviation = 100 * at.costs.mean(axis=1), 100 * at.costs.std(axis=1, ddof=1)
+        judged = 100 * at.costs[:, first:]
+        mean, deviation = judged.mean(axis=1), judged.std(axis=1, ddof=1)
         line |= {name: f"{m:.2f} ± {s:.2f}" for name, m, s in zip(KINDS, mean, deviation, strict=True)}
         line["g (train)"] = f"{at.training:.4f}"
         if row in PRINTED_2:
@@ -259,7 +272,8 @@ TITLES = {
     '"all" wins (printed value)',
     "table_1_always": "The same without the fall-back to one",
     "table_2": "Table 2: 100 x cost where all gains most over one on the first outer fold, mean and deviation over the "
-    "outer folds; the printed int and all with their columns interchanged",
+    "other outer folds, as in the paper; the printed int and all with their columns interchanged",
+    "table_2_all_folds": "The same over all outer folds, the one that chose the asymmetries included",
     "runs": "Totals; how often choices are kept; 100 x mean cost over all testing asymmetries; processor time",
 }
 
@@ -268,7 +282,7 @@ def report(found: dict[str, pc.AsymmetryStudy], refits: dict[str, float], protoc
     """Print the tables; write them as CSV, and as Markdown for docs/bach2006.md, and draw the costs."""
     tables = {
         "table_1": table_1(found), "table_1_always": table_1(found, False), "table_2": table_2(found),
-        "runs": table_of_runs(found, refits),
+        "table_2_all_folds": table_2(found, 0), "runs": table_of_runs(found, refits),
     }  # fmt: skip
     page = [f"Protocol: {protocol}; seed 0. Rows: {', '.join(found)}."]
     for name, table in tables.items():

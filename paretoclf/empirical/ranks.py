@@ -138,7 +138,8 @@ def compare_mean_ranks(ranks: Any, names: Sequence[str], sets: int, level: float
     """Say the same of mean ranks that somebody printed, as if there were no ties."""
     mean = np.array(ranks, dtype=np.float64)
     k = mean.size
-    statistic = 12 * sets / (k * (k + 1)) * (float((mean**2).sum()) - k * (k + 1) ** 2 / 4)
+    # Of deviations: printed ranks are rounded, do not quite add up to k (k + 1) / 2, and squares would magnify that.
+    statistic = 12 * sets / (k * (k + 1)) * float(((mean - (k + 1) / 2) ** 2).sum())
     return _compared(mean, names, sets, statistic, level)
 
 

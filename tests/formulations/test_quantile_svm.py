@@ -170,7 +170,7 @@ def test_the_lemma_on_a_discrete_distribution():
 
 
 def test_at_tau_0_negatives_are_not_labelled_positive():
-    """Erratum eY3: "at tau = 0 all points are labelled +1"; in one dimension, no negative is."""
+    """Erratum eY3: at tau = 0 all points are labelled +1 in the authors' runs; in one dimension, no negative is."""
     X = np.array([[1.0], [2.0], [-1.0], [-2.0]])
     svm = QuantileSVM(X, [1, 1, -1, -1])
     for tau in (0.0, 1.0):

@@ -164,7 +164,7 @@ def test_smoothing_in_two_dimensions_is_not_significant_for_neyman_pearson():
 
 
 def test_which_comparisons_of_section_5_3_of_davenport_are_significant():
-    """Erratum eD14: of six NP comparisons with the balanced nu-SVM one is; of 2D-CD with the nu-SVM (minimax) none."""
+    """Erratum eD14: of 2D-CD with the nu-SVM (minimax) none is; of six NP comparisons with the balanced nu-SVM one."""
     cd = critical_difference(5)
     assert cd == pytest.approx(1.84, abs=0.005)
     assert all(sum(row) == pytest.approx(15, abs=0.021) for rows in METHODS.values() for row in rows)
@@ -188,8 +188,8 @@ def test_a_vanishing_ridge_does_not_make_a_linear_class_consistent():
 
 
 def test_two_events_at_one_kink():
-    """Errata eY6, eY7: events coincide, so the next step is 0, which min over eps > 0 passes over; and a sample that
-    has just left the margin set still has gradient 0."""
+    """Erratum eY7: events coincide, so the next step is 0; and a sample that has just left the margin set still has
+    gradient 0."""
     rng = np.random.default_rng(0)
     X = np.repeat(rng.normal(size=(8, 2)), 2, axis=0)  # every sample twice
     y = np.repeat(np.where(X[::2, 0] + 0.7 * rng.normal(size=8) > 0, 1.0, -1.0), 2)

@@ -126,7 +126,7 @@ def test_table_1():
 
 @needs_data
 def test_bupa_has_six_predictors():
-    """Erratum eC3: besides the label; five are left without the drinks."""
+    """Besides the label; the printed p = 5 is what is left without the drinks."""
     data = pc.datasets.load("bupa", data_dir=os.environ["PARETOCLF_DATA"])
     assert data.d == 6
     assert data.feature_names[-1] == "drinks"

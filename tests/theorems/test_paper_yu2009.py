@@ -1,0 +1,120 @@
+"""Algorithm 1 of Yu et al. (dual path finding) in fractions, as printed: where it ends, and where it would cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+Q = list[list[Fraction]]
+STEPS = 200
+
+
+def solved(matrix: Q, right: Sequence[Fraction]) -> list[Fraction] | None:
+    """Gauss-Jordan; None where the matrix is singular."""
+    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
+    for i in range(len(rows)):
+        pivot = next((k for k in range(i, len(rows)) if rows[k][i]), None)
+        if pivot is None:
+            return None
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [value / rows[i][i] for value in rows[i]]
+        for k in range(len(rows)):
+            if k != i and rows[k][i]:
+                rows[k] = [a - rows[k][i] * b for a, b in zip(rows[k], rows[i], strict=True)]
+    return [row[-1] for row in rows]
+
+
+@dataclass
+class Dual:
+    """``min a'Qa / (2 lam) - sum a`` with ``0 <= a_i <= c_i(tau)``: the dual (8), with the caps of erratum eY8."""
+
+    Q: Q
+    y: list[int]
+    lam: Fraction
+
+    def caps(self, tau: Fraction) -> list[Fraction]:
+        return [2 * ((1 - tau) if label > 0 else tau) / len(self.y) for label in self.y]
+
+    def gradient(self, alpha: list[Fraction]) -> list[Fraction]:
+        return [sum(q * a for q, a in zip(row, alpha, strict=True)) / self.lam - 1 for row in self.Q]
+
+    def is_optimal(self, alpha: list[Fraction], tau: Fraction) -> bool:
+        return all(
+            0 <= a <= c and (g <= 0 or a == 0) and (g >= 0 or a == c)
+            for a, c, g in zip(alpha, self.caps(tau), self.gradient(alpha), strict=True)
+        )
+
+    def start(self, tau: Fraction) -> tuple[list[Fraction], list[str]]:
+        """An optimum by enumeration of all sets."""
+        for sets in product("LRM", repeat=len(self.y)):
+            alpha = [c if s == "L" else Fraction(0) for s, c in zip(sets, self.caps(tau), strict=True)]
+            inside = [i for i, s in enumerate(sets) if s == "M"]
+            right = [-self.lam * self.gradient(alpha)[i] for i in inside]
+            found = solved([[self.Q[i][j] for j in inside] for i in inside], right)
+            for i, value in zip(inside, found or [], strict=found is not None):
+                alpha[i] = value
+            if found is not None and self.is_optimal(alpha, tau):
+                return alpha, list(sets)
+        raise AssertionError("there is an optimum")
+
+
+def dual_path(dual: Dual, tau: Fraction, *, zero_counts: bool) -> list[tuple[Fraction, list[Fraction]]]:
+    """Kinks from tau on: equations (16) to (23); ``zero_counts`` reads ">= 0" in (19) where "> 0" is printed."""
+    n, y = len(dual.y), dual.y
+    alpha, sets = dual.start(tau)
+    kinks = []
+    for _ in range(STEPS):
+        inside = [i for i in range(n) if sets[i] == "M"]
+        from_left = [sum(dual.Q[i][j] * y[j] for j in range(n) if sets[j] == "L") for i in range(n)]
+        found = solved([[dual.Q[i][j] for j in inside] for i in inside], [from_left[i] for i in inside])
+        assert found is not None
+        speed = dict(zip(inside, found, strict=True))
+        gradient, caps = dual.gradient(alpha), dual.caps(tau)
+        events: list[tuple[Fraction, int, str]] = []
+        for i in range(n):
+            if i not in speed:  # (19)
+                rate = sum(dual.Q[i][j] * d for j, d in speed.items()) - from_left[i]
+                step = -n * dual.lam * gradient[i] / (2 * rate) if rate else Fraction(-1)
+                if step > 0 or (zero_counts and step == 0):
+                    events.append((step, i, "M"))
+                continue
+            for bound, rate, to in ((caps[i], speed[i] + y[i], "L"), (Fraction(0), speed[i], "R")):  # (21), (23)
+                if alpha[i] == bound:
+                    leaves = rate > 0 if to == "L" else rate < 0
+                    events += [(Fraction(0), i, to)] * leaves
+                elif rate and n * (bound - alpha[i]) / (2 * rate) > 0:
+                    events.append((n * (bound - alpha[i]) / (2 * rate), i, to))
+        step = min([1 - tau, *(event[0] for event in events)])
+        alpha = [
+            a + 2 * step / n * (speed[i] if i in speed else -y[i] if sets[i] == "L" else 0) for i, a in enumerate(alpha)
+        ]
+        tau += step
+        kinks.append((tau, alpha))
+        if tau == 1:
+            return kinks
+        for when, i, to in events:
+            if when == step:
+                sets[i] = to
+    return kinks
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_strict_inequality_of_19_is_right(seed):
+    """Erratum eY6: with ">= 0" in (19) a sample that has just left the margin set comes back at once, for ever."""
+    rng = np.random.default_rng(seed)
+    y = [1, 1, 1, -1, -1, -1]
+    X = rng.integers(-9, 10, (6, 2)) + np.outer(y, [2, 1])
+    gram = [[Fraction(int(y[i] * y[j] * (X[i] @ X[j]))) for j in range(6)] for i in range(6)]
+    dual = Dual(gram, y, Fraction(1, 2))
+    printed = dual_path(dual, Fraction(1, 7), zero_counts=False)
+    assert printed[-1][0] == 1
+    assert len(printed) < 20
+    assert all(dual.is_optimal(alpha, tau) for tau, alpha in printed)
+    cycling = dual_path(dual, Fraction(1, 7), zero_counts=True)
+    assert len(cycling) == STEPS
+    assert cycling[-1][0] == cycling[-2][0] < 1
