@@ -1,6 +1,7 @@
 """Every public name, once: where it is, for type checkers and for whoever imports it."""
 
 from . import datasets as datasets
+from . import plotting as plotting
 from .agreement import Agreement as Agreement
 from .agreement import ValueAgreement as ValueAgreement
 from .agreement import compare as compare

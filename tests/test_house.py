@@ -287,6 +287,14 @@ def test_importing_the_package_loads_nothing_heavy():
     assert heavy.isdisjoint(loaded)
 
 
+def test_the_rooms_that_are_public_are_there_and_draw_nothing_yet():
+    """`pc.plotting` was there only if something had drawn before."""
+    code = """
+import sys, paretoclf as pc
+print(pc.plotting.BoundaryDisplay.__name__, pc.datasets.load.__name__, "matplotlib" in sys.modules)"""
+    assert fresh(code).split() == ["BoundaryDisplay", "load", "False"]
+
+
 def test_a_path_is_traced_without_cvxpy():
     """It takes two seconds to import, and no part in a path."""
     code = """

@@ -85,6 +85,7 @@ def trace(
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
+    **others: Any,
 ) -> Path | QuantilePath | MarginPath | NuPath:
     """Every optimal classifier along a line of parameters, exactly.
 
@@ -125,6 +126,8 @@ def trace(
         Limit on the number of exchanges per line; by default 200 n + 10 000.
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal.
+    **others
+        Parameters of no exact path: refused, whatever they are.
 
     Returns
     -------
@@ -176,10 +179,10 @@ def trace(
     else:
         follower, names, instead = trace_nu, ("nu", "asymmetry"), ", or with start and stop"
     missing = [name for name in names if given[name] is None]
-    foreign = [name for name in given if given[name] is not None and name not in (*names, *optional)]
+    foreign = [*others, *(name for name in given if given[name] is not None and name not in (*names, *optional))]
     how = f"a {type(svm).__name__}, which is traced with {' and '.join(names)}{instead}"
     if foreign:
-        raise InputError(f"{foreign[0]} must be left out for {how}, got {given[foreign[0]]!r}")
+        raise InputError(f"{foreign[0]} must be left out for {how}, got {(others | given)[foreign[0]]!r}")
     if missing:
         raise InputError(f"{missing[0]} must be given for {how}, got None")
     own = {name: given[name] for name in (*names, *optional)}

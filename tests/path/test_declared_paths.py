@@ -125,3 +125,21 @@ def test_a_curve_of_what_is_no_path_says_what_is_missing():
         pc.roc_of_path(pc.TwoCSVM(X, Y), X, Y)
     with pytest.raises(pc.InputError, match=r"^path must be what trace or sweep returns, got TwoCSVM$"):
         pc.compare(pc.TwoCSVM(X, Y), pc.TwoCSVM(X, Y))
+
+
+MINE = [
+    (lambda X, y: pc.TwoCSVM(X, y), {"start": (0, 0), "stop": (1, 1)}, "start and stop"),
+    (lambda X, y: pc.TwoNuSVM(X, y), {"nu": (0, 1), "asymmetry": 0.5}, "nu and asymmetry, or with start and stop"),
+    (lambda X, y: pc.TwoNuSVM(X, y), {}, "start and stop, or with nu and asymmetry"),
+    (lambda X, y: pc.QuantileSVM(X, y), {"tau": (0, 1), "lam": 1.0}, "tau and lam"),
+    (lambda X, y: pc.BiobjectiveMargin(X, y, soft=False), {"theta": (1, 2)}, "theta"),
+]
+
+
+@pytest.mark.parametrize(("make", "given", "how"), MINE)
+def test_a_name_that_trace_does_not_know_is_bad_input(make, given, how):
+    svm = make([[0.0], [1.0]], [-1, 1])
+    for eps in (0.1, None):
+        wanted = f"^eps must be left out for a {type(svm).__name__}, which is traced with {how}, got {eps}$"
+        with pytest.raises(pc.InputError, match=wanted):
+            pc.trace(svm, **given, eps=eps)
