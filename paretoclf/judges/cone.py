@@ -51,7 +51,7 @@ from scipy.sparse.linalg import splu
 from paretoclf.checks import Array, Mask, check_vector
 from paretoclf.errors import InputError
 from paretoclf.judges.cone_box import implied_box
-from paretoclf.judges.cones import Cone, blocks, contains, interior, project, project_dual
+from paretoclf.judges.cones import Cone, Cones, contains, interior, project, project_dual
 
 _EPS = np.finfo(float).eps
 
@@ -102,7 +102,7 @@ class ConeProgram:
             object.__setattr__(self, name, value)
         object.__setattr__(self, "q", check_vector(self.q, n, "q"))
         object.__setattr__(self, "b", check_vector(self.b, m, "b"))
-        object.__setattr__(self, "cones", tuple(self.cones))
+        object.__setattr__(self, "cones", Cones(self.cones))
         if sum(cone.size for cone in self.cones) != m:
             raise InputError(f"cones must have {m} entries together, got {sum(cone.size for cone in self.cones)}")
 
@@ -292,6 +292,7 @@ def _upper(program: ConeProgram, x: Array) -> tuple[float, Array, int | None]:
     if not defect < 0.5:
         return np.inf, x, 0
     normal, inside = _factor(A.T @ A), interior(cones)
+    solved = np.array([cone.kind == "zero" for cone in cones], dtype=bool)
     blocked: int | None = None
     for depth in _DEPTHS:
         x = _deeper(program, x, depth * (1 + np.abs(b - A @ x).max(initial=0.0)) * inside, normal)
@@ -301,11 +302,9 @@ def _upper(program: ConeProgram, x: Array) -> tuple[float, Array, int | None]:
         miss = float((np.abs(E @ x - b[equations]) + rounded[equations]).max(initial=0.0)) / (1 - defect)
         away = np.abs(right).sum(axis=1) * miss * (1 + 1e-6)
         s, radius = b - A @ x, (abs(A) @ away) * (1 + 1e-6) + rounded
-        wrong = [
-            k for k, (c, at) in enumerate(blocks(cones)) if not (c.kind == "zero" or contains(s[at], radius[at], c))
-        ]
-        blocked = wrong[0] if wrong else None
-        if not wrong:
+        wrong = np.flatnonzero(~(contains(s, radius, cones) | solved))
+        blocked = int(wrong[0]) if wrong.size else None
+        if not wrong.size:
             slope = program.P @ x + program.q
             moved = float(np.abs(slope) @ away + 0.5 * away @ (abs(program.P) @ away))
             terms = float(np.abs(program.q) @ np.abs(x) + np.abs(x) @ (abs(program.P) @ np.abs(x)))

@@ -5,18 +5,19 @@ its upper triangle, column by column, with the entries off the diagonal times :m
 those of matrices. The exponential cone is the closure of :math:`\{(x,y,z):y>0,\ ye^{x/y}\le z\}`, the power cone
 :math:`\{(x,y,z):x^ay^{1-a}\ge|z|,\ x,y\ge0\}`.
 
-Each projection onto a cone K gives that onto its dual by Moreau: :math:`\Pi_{K^*}(v)=v+\Pi_K(-v)`.
+Each projection onto a cone K gives that onto its dual by Moreau: :math:`\Pi_{K^*}(v)=v+\Pi_K(-v)`. Cones of one kind
+and order are treated together, as the rows of an array.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Index, Mask
 from paretoclf.errors import InputError
 
 KINDS = ("zero", "nonnegative", "second-order", "psd", "exponential", "power")
@@ -71,12 +72,58 @@ class Cone:
         return self.order * (self.order + 1) // 2 if self.kind == "psd" else self.order
 
 
+@dataclass(frozen=True)
+class Alike:
+    """Cones of one kind and order: which of the program's, and where their entries stand, a row for each."""
+
+    kind: str
+    order: int
+    which: Index = field(repr=False)
+    rows: Index = field(repr=False)
+    exponent: Array = field(repr=False)
+
+
+class Cones(tuple[Cone, ...]):
+    """The cones of a program in their order, and those that are alike together.
+
+    Examples
+    --------
+    >>> from paretoclf.judges.cones import Cone, Cones
+    >>> [(each.order, each.rows.tolist()) for each in Cones([Cone("zero", 1), *[Cone("second-order", 2)] * 2]).alike]
+    [(1, [[0]]), (2, [[1, 2], [3, 4]])]
+    """
+
+    @cached_property
+    def alike(self) -> tuple[Alike, ...]:
+        """Cones that are alike."""
+        found: dict[tuple[str, int], list[tuple[int, int, float]]] = {}
+        for k, (cone, at) in enumerate(blocks(self)):
+            found.setdefault((cone.kind, cone.order), []).append((k, at.start, cone.exponent))
+        groups = []
+        for (kind, order), members in found.items():
+            which, first, exponent = (np.array(column) for column in zip(*members, strict=True))
+            rows = first[:, None] + np.arange(Cone(kind, order).size)
+            groups.append(Alike(kind, order, which, rows, exponent.astype(float)))
+        return tuple(groups)
+
+    def apply(self, does: Callable[[Array, Alike], Array], v: Array) -> Array:
+        """Apply to the entries of cones that are alike, a row for each, group by group."""
+        out = np.zeros_like(v)
+        for each in self.alike:
+            out[each.rows] = does(v[each.rows], each)
+        return out
+
+
 def blocks(cones: Sequence[Cone]) -> Iterator[tuple[Cone, slice]]:
     """Each cone with its place in the stacked vector."""
     first = 0
     for cone in cones:
         yield cone, slice(first, first + cone.size)
         first += cone.size
+
+
+def _grouped(cones: Sequence[Cone]) -> Cones:
+    return cones if isinstance(cones, Cones) else Cones(cones)
 
 
 def project(v: Array, cones: Sequence[Cone]) -> Array:
@@ -89,237 +136,292 @@ def project(v: Array, cones: Sequence[Cone]) -> Array:
     >>> project(np.array([3.0, -1.0, 0.0, 2.0]), [Cone("nonnegative", 2), Cone("second-order", 2)])
     array([3., 0., 1., 1.])
     """
-    return np.concatenate([_PROJECT[c.kind](v[at], c) for c, at in blocks(cones)] or [np.zeros(0)])
+    return _grouped(cones).apply(lambda V, each: _PROJECT[each.kind](V, each), np.asarray(v, dtype=np.float64))
 
 
 def project_dual(v: Array, cones: Sequence[Cone]) -> Array:
     """Nearest point of the dual cone, moved inside it by `NUDGE`, so that it is in there whatever was rounded."""
-    near = v + project(-v, cones)
-    return np.concatenate([_INWARDS[c.kind](near[at], c) for c, at in blocks(cones)] or [np.zeros(0)])
+    cones = _grouped(cones)
+    return cones.apply(lambda V, each: _INWARDS[each.kind](V, each), v + project(-v, cones))
 
 
 def interior(cones: Sequence[Cone]) -> Array:
     """A point well inside each cone (0 for the zero cone, which has no inside)."""
-    return np.concatenate([_inside(c) for c in cones] or [np.zeros(0)])
+    cones = _grouped(cones)
+    return cones.apply(lambda V, each: V + _inside(each), np.zeros(sum(cone.size for cone in cones)))
 
 
-def contains(v: Array, radius: Array, cone: Cone) -> bool:
-    """Whether every point within ``radius`` of v, entry by entry, is in the cone; never True by rounding alone."""
+def contains(v: Array, radius: Array, cones: Sequence[Cone]) -> Mask:
+    """Of each cone whether all within ``radius`` of v, entry by entry, are in it; never True by rounding alone."""
+    cones = _grouped(cones)
     radius = radius + NUDGE * np.abs(v)
-    low, high = v - radius, v + radius
-    if cone.kind == "zero":
-        return bool((low == 0).all() and (high == 0).all())
-    if cone.kind == "nonnegative":
-        return bool((low >= 0).all())
-    if cone.kind == "second-order":
-        reach = float(np.linalg.norm(np.maximum(np.abs(low[1:]), np.abs(high[1:]))))
-        return bool(low[0] >= reach * (1 + NUDGE * cone.order))
-    if cone.kind == "psd":
-        M = matrix(v, cone.order)
-        rounding = NUDGE * cone.order * float(np.linalg.norm(M))
-        return bool(np.linalg.eigvalsh(M)[0] >= float(np.linalg.norm(radius)) + rounding)
-    if cone.kind == "exponential":
-        if low[1] <= 0:
-            return False
-        with np.errstate(over="ignore"):  # for fixed x the function is convex in y, so the largest is at an end
-            largest = max(y * np.exp(high[0] / y) for y in (low[1], high[1]))
-        return bool(largest * (1 + 100 * NUDGE * (1 + abs(high[0]) / low[1])) <= low[2])
-    if min(low[0], low[1]) <= 0:
-        return False
-    least = low[0] ** cone.exponent * low[1] ** (1 - cone.exponent)
-    return bool(least * (1 - 100 * NUDGE) >= max(abs(low[2]), abs(high[2])))
+    found = np.zeros(len(cones), dtype=bool)
+    for each in cones.alike:
+        found[each.which] = _CONTAINS[each.kind](v[each.rows], radius[each.rows], each)
+    return found
+
+
+def _zero_contains(V: Array, radius: Array, each: Alike) -> Mask:
+    return np.asarray(((V == 0) & (radius == 0)).all(axis=1))
+
+
+def _nonnegative_contains(V: Array, radius: Array, each: Alike) -> Mask:
+    return np.asarray((V - radius >= 0).all(axis=1))
+
+
+def _second_order_contains(V: Array, radius: Array, each: Alike) -> Mask:
+    reach = np.linalg.norm(np.abs(V[:, 1:]) + radius[:, 1:], axis=1)
+    return np.asarray(V[:, 0] - radius[:, 0] >= reach * (1 + NUDGE * each.order))
+
+
+def _psd_contains(V: Array, radius: Array, each: Alike) -> Mask:
+    M = matrix(V, each.order)
+    rounding = NUDGE * each.order * np.linalg.norm(V, axis=1)
+    return np.asarray(np.linalg.eigvalsh(M)[:, 0] >= np.linalg.norm(radius, axis=1) + rounding)
+
+
+def _exponential_contains(V: Array, radius: Array, each: Alike) -> Mask:
+    low, high = V - radius, V + radius
+    inside = low[:, 1] > 0
+    x, y = high[:, 0], np.where(inside[:, None], np.stack([low[:, 1], high[:, 1]], axis=1), 1.0)
+    with np.errstate(over="ignore"):  # for fixed x the function is convex in y, so the largest is at an end
+        largest = (y * np.exp(x[:, None] / y)).max(axis=1)
+        return np.asarray(inside & (largest * (1 + 100 * NUDGE * (1 + np.abs(x) / y[:, 0])) <= low[:, 2]))
+
+
+def _power_contains(V: Array, radius: Array, each: Alike) -> Mask:
+    low = V - radius
+    x, y = np.maximum(low[:, 0], 0.0), np.maximum(low[:, 1], 0.0)
+    least = x**each.exponent * y ** (1 - each.exponent)
+    reach = np.abs(V[:, 2]) + radius[:, 2]
+    return np.asarray((x > 0) & (y > 0) & (least * (1 - 100 * NUDGE) >= reach))
 
 
 def matrix(v: Array, order: int) -> Array:
-    """The symmetric matrix that a vector stands for."""
-    M = np.zeros((order, order))
+    """The symmetric matrix that a vector stands for, or those of the rows of an array."""
+    M = np.zeros((*v.shape[:-1], order, order))
     column, row = np.tril_indices(order)
-    M[row, column] = M[column, row] = np.where(row == column, v, v / np.sqrt(2.0))
+    M[..., row, column] = M[..., column, row] = np.where(row == column, v, v / np.sqrt(2.0))
     return M
 
 
 def vector(M: Array) -> Array:
-    """The vector that stands for a symmetric matrix."""
-    column, row = np.tril_indices(M.shape[0])
-    return np.asarray(np.where(row == column, M[row, column], np.sqrt(2.0) * M[row, column]))
+    """The vector that stands for a symmetric matrix, or a row for each of many."""
+    column, row = np.tril_indices(M.shape[-1])
+    entries = M[..., row, column]
+    return np.asarray(np.where(row == column, entries, np.sqrt(2.0) * entries))
 
 
-def project_zero(v: Array, cone: Cone) -> Array:
+def _project_zero(V: Array, each: Alike) -> Array:
     """Onto {0}."""
-    return np.zeros_like(v)
+    return np.zeros_like(V)
 
 
-def project_nonnegative(v: Array, cone: Cone) -> Array:
+def _project_nonnegative(V: Array, each: Alike) -> Array:
     """Onto vectors without a negative entry."""
-    return np.maximum(v, 0.0)
+    return np.maximum(V, 0.0)
 
 
-def project_second_order(v: Array, cone: Cone) -> Array:
+def _project_second_order(V: Array, each: Alike) -> Array:
     """Onto ``|v[1:]| <= v[0]``."""
-    t, length = float(v[0]), float(np.linalg.norm(v[1:]))
-    if length <= t:
-        return v.copy()
-    if length <= -t:
-        return np.zeros_like(v)
+    t, length = V[:, :1], np.linalg.norm(V[:, 1:], axis=1, keepdims=True)
     half = 0.5 * (t + length)
-    return np.concatenate([[half], (half / length) * v[1:]])
+    near = np.concatenate([half, half / np.where(length > 0, length, 1.0) * V[:, 1:]], axis=1)
+    return np.where(length <= t, V, np.where(length <= -t, 0.0, near))
 
 
-def project_psd(v: Array, cone: Cone) -> Array:
+def _project_psd(V: Array, each: Alike) -> Array:
     """Onto positive semidefinite matrices: negative eigenvalues become 0."""
-    values, vectors = np.linalg.eigh(matrix(v, cone.order))
-    return vector((vectors * np.maximum(values, 0.0)) @ vectors.T)
+    values, vectors = np.linalg.eigh(matrix(V, each.order))
+    return vector((vectors * np.maximum(values, 0.0)[:, None, :]) @ np.swapaxes(vectors, 1, 2))
 
 
-def project_exponential(v: Array, cone: Cone) -> Array:
+def _project_exponential(V: Array, each: Alike) -> Array:
     r"""Onto the exponential cone.
 
     Off the two cones and the quadrant where it is plain, the projection is a multiple of :math:`(\rho,1,e^\rho)` and
     its
-    distance a multiple of :math:`(-1, \rho-1, e^{-\rho})` with the same :math:`\rho`, where the two are orthogonal: one
+    distance a multiple of :math:`(1, 1-\rho, -e^{-\rho})` with the same :math:`\rho`, where the two are orthogonal: one
     equation in one unknown, monotone where both multiples are positive (Friberg 2023, "Projection onto the exponential
     cone: a univariate root-finding problem").
     """
-    r, s, t = (float(a) for a in v)
-    if s > 0 and r / s < 700 and s * math.exp(r / s) <= t:
-        return v.copy()
-    if s == 0 and r <= 0 and t >= 0:
-        return v.copy()
-    if _in_polar_exponential(r, s, t):
-        return np.zeros(3)
-    if r <= 0 and s <= 0:
-        return np.array([r, 0.0, max(t, 0.0)])
-    scale = float(np.max(np.abs(v)))
-    r, s, t = r / scale, s / scale, t / scale
+    r, s, t = V.T
+    positive = s > 0
+    with np.errstate(over="ignore"):
+        ratio = np.divide(r, s, out=np.full_like(r, np.inf), where=positive)
+        needed = s * np.exp(np.minimum(ratio, 700.0))  # of the third entry, where the second is positive
+    inside = (positive & (ratio < 700) & (needed <= t)) | ((s == 0) & (r <= 0) & (t >= 0))
+    polar = ~inside & _in_polar_exponential(r, s, t)
+    flat = ~inside & ~polar & (r <= 0) & (s <= 0)
+    out = np.where(inside[:, None], V, 0.0)
+    out[flat] = np.stack([r, np.zeros_like(r), np.maximum(t, 0.0)], axis=1)[flat]
+    rest = np.flatnonzero(~(inside | polar | flat))
+    if rest.size:
+        out[rest] = _off_exponential(V[rest], needed[rest], (positive & (ratio < 700))[rest])
+    return out
 
-    def multiples(rho: float) -> tuple[float, float]:
+
+def _off_exponential(V: Array, needed: Array, raised: Mask) -> Array:
+    """Nearest points where the one equation decides; ``raised``: points of the cone are above, ``needed`` up."""
+    scale = np.abs(V).max(axis=1)
+    r, s, t = (V / scale[:, None]).T
+
+    def parts(rho: Array) -> tuple[Array, Array, Array]:
         unit = rho * (rho - 1) + 1
-        return ((rho - 1) * r + s) / unit, (r - rho * s) / unit
+        return unit, ((rho - 1) * r + s) / unit, (r - rho * s) / unit
 
-    def excess(rho: float) -> float:
-        up, down = multiples(rho)
-        return up * math.exp(rho) - down * math.exp(-rho) - t
+    def excess(rho: Array) -> tuple[Array, Array]:
+        unit, up, down = parts(rho)
+        high, low, bend = np.exp(rho), np.exp(-rho), 2 * rho - 1
+        slope = high * (up + (r - up * bend) / unit) + low * (down + (s + down * bend) / unit)
+        return up * high - down * low - t, slope
 
     # v = up (rho, 1, e^rho) + down (1, 1 - rho, -e^-rho); both multiples must be positive.
-    low = 1 - s / r if r > 0 else -700.0
-    high = r / s if s > 0 else 700.0
-    low, high = min(max(low, -700.0), 700.0), max(min(high, 700.0), -700.0)
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
-            break
-        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
-    rho = 0.5 * (low + high)
-    up = max(multiples(rho)[0], 0.0)
-    found = scale * up * np.array([rho, 1.0, math.exp(rho)])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        low = np.clip(np.where(r > 0, 1 - s / r, -700.0), -700.0, 700.0)
+        high = np.clip(np.where(s > 0, r / s, 700.0), -700.0, 700.0)
+        rho = _root_between(excess, low, high)
+        _, up, _ = parts(rho)
+        found = (scale * np.maximum(up, 0.0))[:, None] * np.stack([rho, np.ones_like(rho), np.exp(rho)], axis=1)
     # Points of the cone, too, and the better ones where rho is huge.
-    candidates = [found, np.array([min(float(v[0]), 0.0), 0.0, max(float(v[2]), 0.0)])]
-    if v[1] > 0 and v[0] < 700 * v[1]:
-        candidates.append(np.array([v[0], v[1], max(float(v[2]), float(v[1]) * math.exp(v[0] / v[1]))]))
-    return min(candidates, key=lambda point: math.dist(point, v))
+    edge = np.stack([np.minimum(V[:, 0], 0.0), np.zeros_like(rho), np.maximum(V[:, 2], 0.0)], axis=1)
+    above = np.stack([V[:, 0], V[:, 1], np.maximum(V[:, 2], needed)], axis=1)
+    candidates = np.stack([found, edge, np.where(raised[:, None], above, edge)])
+    with np.errstate(over="ignore"):
+        away = np.linalg.norm(candidates - V, axis=2)
+    return np.asarray(candidates[np.argmin(away, axis=0), np.arange(rho.size)])
 
 
-def _in_polar_exponential(r: float, s: float, t: float) -> bool:
+def _root_between(excess: Callable[[Array], tuple[Array, Array]], low: Array, high: Array) -> Array:
+    """Roots of increasing functions between two ends: Newton's steps, and halves where these are no faster."""
+    x = np.clip(0.0, low, high)
+    before = step = high - low
+    done = np.zeros(x.shape, dtype=bool)
+    for _ in range(_BISECTIONS):
+        value, slope = excess(x)
+        low, high = np.where(value < 0, x, low), np.where(value < 0, high, x)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            newton = x - value / slope
+            fast = (newton >= low) & (newton <= high) & (np.abs(2 * value) < np.abs(before * slope))
+        new = np.where(fast, newton, 0.5 * (low + high))
+        new = np.where(done | (value == 0), x, new)
+        before, step = step, np.abs(new - x)
+        done |= step <= np.finfo(float).eps * np.maximum(np.abs(new), 1.0)
+        x = new
+        if done.all():
+            break
+    return np.asarray(x)
+
+
+def _in_polar_exponential(r: Array, s: Array, t: Array) -> Mask:
     """Whether minus the point is in the dual cone, which projects to 0."""
-    if r == 0:
-        return s <= 0 and t <= 0
-    return r > 0 and t < 0 and s / r - 1 + math.log(r) <= math.log(-t)
+    sided = (r > 0) & (t < 0)
+    a, b = np.where(sided, r, 1.0), np.where(sided, -t, 1.0)
+    with np.errstate(over="ignore"):
+        return np.where(r == 0, (s <= 0) & (t <= 0), sided & (s / a - 1 + np.log(a) <= np.log(b)))
 
 
-def project_power(v: Array, cone: Cone) -> Array:
+def _project_power(V: Array, each: Alike) -> Array:
     r"""Onto :math:`x^ay^{1-a}\ge|z|`: one equation in the length of z (Hien 2015, Proposition 2.2)."""
-    a = np.array([cone.exponent, 1 - cone.exponent])
-    xy, z = np.asarray(v[:2], dtype=np.float64), float(v[2])
-    length = abs(z)
-    if (xy >= 0).all() and np.prod(xy**a) >= length:
-        return v.copy()
-    if (xy <= 0).all() and np.prod((-xy / a) ** a) >= length:
-        return np.zeros(3)
-    if length == 0:
-        return np.append(np.maximum(xy, 0.0), 0.0)
-
-    low, high = 0.0, length
+    a = np.stack([each.exponent, 1 - each.exponent], axis=1)
+    xy, z = V[:, :2], V[:, 2]
+    length = np.abs(z)
+    inside = (xy >= 0).all(axis=1) & (np.prod(np.maximum(xy, 0.0) ** a, axis=1) >= length)
+    polar = (xy <= 0).all(axis=1) & (np.prod((np.maximum(-xy, 0.0) / a) ** a, axis=1) >= length)
+    low, high = np.zeros_like(length), length.copy()
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
-        if not low < middle < high:
+        if not ((low < middle) & (middle < high)).any():
             break
-        first, second = (_root(float(u), float(w), middle, length) for u, w in zip(xy, a, strict=True))
-        low, high = (middle, high) if first ** float(a[0]) * second ** float(a[1]) > middle else (low, middle)
+        more = np.prod(_root(xy, a, middle[:, None], length[:, None]) ** a, axis=1) > middle
+        low, high = np.where(more, middle, low), np.where(more, high, middle)
     r = 0.5 * (low + high)
-    return np.array([*(_root(float(u), float(w), r, length) for u, w in zip(xy, a, strict=True)), np.sign(z) * r])
+    near = np.concatenate([_root(xy, a, r[:, None], length[:, None]), (np.sign(z) * r)[:, None]], axis=1)
+    near = np.where((length == 0)[:, None], np.concatenate([np.maximum(xy, 0.0), z[:, None]], axis=1), near)
+    return np.where(inside[:, None], V, np.where(polar[:, None], 0.0, near))
 
 
-def _root(v: float, a: float, r: float, length: float) -> float:
+def _root(v: Array, a: Array, r: Array, length: Array) -> Array:
     """The larger root of ``u^2 - u v - a r (length - r)``, without cancellation for negative v."""
     product = a * r * (length - r)
-    root = math.sqrt(v * v + 4 * product)
-    return 0.5 * (v + root) if v > 0 else 2 * product / max(root - v, 1e-300)
+    root = np.sqrt(v * v + 4 * product)
+    return np.where(v > 0, 0.5 * (v + root), 2 * product / np.maximum(root - v, 1e-300))
 
 
-def _as_it_is(v: Array, cone: Cone) -> Array:
-    return v
+def _as_it_is(V: Array, each: Alike) -> Array:
+    return V
 
 
-def _inwards_second_order(v: Array, cone: Cone) -> Array:
-    v = v.copy()
-    v[0] = max(v[0], float(np.linalg.norm(v[1:])) * (1 + NUDGE * np.sqrt(cone.order)))
-    return v
+def _inwards_second_order(V: Array, each: Alike) -> Array:
+    least = np.linalg.norm(V[:, 1:], axis=1) * (1 + NUDGE * np.sqrt(each.order))
+    return np.concatenate([np.maximum(V[:, 0], least)[:, None], V[:, 1:]], axis=1)
 
 
-def _inwards_psd(v: Array, cone: Cone) -> Array:
-    M = matrix(v, cone.order)
-    return vector(M + NUDGE * cone.order * float(np.linalg.norm(M)) * np.eye(cone.order))
+def _inwards_psd(V: Array, each: Alike) -> Array:
+    shift = NUDGE * each.order * np.linalg.norm(V, axis=1)
+    return vector(matrix(V, each.order) + shift[:, None, None] * np.eye(each.order))
 
 
-def _inwards_exponential(v: Array, cone: Cone) -> Array:
+def _inwards_exponential(V: Array, each: Alike) -> Array:
     # The dual cone: u < 0 and -u e^(v/u - 1) <= w, or u = 0 and v, w >= 0.
-    u, w = min(float(v[0]), 0.0), max(float(v[2]), 0.0)
-    s = float(v[1])
-    if u < 0 and s / u < 700:
-        return np.array([u, s, max(w, -u * float(np.exp(s / u - 1)) * (1 + 100 * NUDGE * (1 + abs(s / u))))])
-    return np.array([0.0, max(s, 0.0), w])
+    u, s, w = np.minimum(V[:, 0], 0.0), V[:, 1], np.maximum(V[:, 2], 0.0)
+    with np.errstate(over="ignore"):
+        ratio = np.divide(s, u, out=np.full_like(s, np.inf), where=u < 0)
+    use = ratio < 700
+    ratio = np.where(use, ratio, 0.0)
+    least = -u * np.exp(ratio - 1) * (1 + 100 * NUDGE * (1 + np.abs(ratio)))
+    columns = np.where(use, u, 0.0), np.where(use, s, np.maximum(s, 0.0)), np.where(use, np.maximum(w, least), w)
+    return np.stack(columns, axis=1)
 
 
-def _inwards_power(v: Array, cone: Cone) -> Array:
+def _inwards_power(V: Array, each: Alike) -> Array:
     # The dual cone: (u / a)^a (v / (1 - a))^(1 - a) >= |w|.
-    a = np.array([cone.exponent, 1 - cone.exponent])
-    xy, size = np.maximum(v[:2], 0.0), abs(float(v[2])) * (1 + 100 * NUDGE)
-    if np.prod((xy / a) ** a) >= size:
-        return np.append(xy, v[2])
-    if (xy == 0).any():
-        xy = xy + 1e-17 * max(float(np.max(xy)), size)
-    other = (xy / a)[::-1] ** a[::-1]
-    needed = a * (size / other) ** (1 / a) * (1 + 100 * NUDGE / a)  # of each, with the other as it is
-    k = int(np.argmin(needed - xy))
-    xy[k] = max(xy[k], needed[k])
-    return np.append(xy, v[2])
+    a = np.stack([each.exponent, 1 - each.exponent], axis=1)
+    xy, size = np.maximum(V[:, :2], 0.0), np.abs(V[:, 2]) * (1 + 100 * NUDGE)
+    enough = np.prod((xy / a) ** a, axis=1) >= size
+    lifted = xy + 1e-17 * np.maximum(xy.max(axis=1), size)[:, None] * (xy == 0).any(axis=1)[:, None]
+    other = ((lifted / a) ** a)[:, ::-1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = a * (size[:, None] / other) ** (1 / a) * (1 + 100 * NUDGE / a)  # of each, with the other as it is
+    short = needed - lifted
+    cheaper = np.argmin(short, axis=1)[:, None] == np.arange(2)
+    grown = np.where(cheaper, np.maximum(lifted, needed), lifted)
+    return np.concatenate([np.where(enough[:, None], xy, grown), V[:, 2:]], axis=1)
 
 
-def _inside(cone: Cone) -> Array:
-    if cone.kind == "zero":
-        return np.zeros(cone.order)
-    if cone.kind == "nonnegative":
-        return np.ones(cone.order)
-    if cone.kind == "second-order":
-        return np.append(np.sqrt(2.0), np.zeros(cone.order - 1))
-    if cone.kind == "psd":
-        return vector(np.eye(cone.order))
-    return np.array([-1.0, 1.0, 1.0]) if cone.kind == "exponential" else np.array([1.0, 1.0, 0.0])
+def _inside(each: Alike) -> Array:
+    if each.kind == "zero":
+        return np.zeros(each.order)
+    if each.kind == "nonnegative":
+        return np.ones(each.order)
+    if each.kind == "second-order":
+        return np.append(np.sqrt(2.0), np.zeros(each.order - 1))
+    if each.kind == "psd":
+        return vector(np.eye(each.order))
+    return np.array([-1.0, 1.0, 1.0]) if each.kind == "exponential" else np.array([1.0, 1.0, 0.0])
 
 
 _PROJECT = {
-    "zero": project_zero,
-    "nonnegative": project_nonnegative,
-    "second-order": project_second_order,
-    "psd": project_psd,
-    "exponential": project_exponential,
-    "power": project_power,
+    "zero": _project_zero,
+    "nonnegative": _project_nonnegative,
+    "second-order": _project_second_order,
+    "psd": _project_psd,
+    "exponential": _project_exponential,
+    "power": _project_power,
 }
 _INWARDS = {
     "zero": _as_it_is,
-    "nonnegative": project_nonnegative,
+    "nonnegative": _project_nonnegative,
     "second-order": _inwards_second_order,
     "psd": _inwards_psd,
     "exponential": _inwards_exponential,
     "power": _inwards_power,
+}
+_CONTAINS = {
+    "zero": _zero_contains,
+    "nonnegative": _nonnegative_contains,
+    "second-order": _second_order_contains,
+    "psd": _psd_contains,
+    "exponential": _exponential_contains,
+    "power": _power_contains,
 }

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import paretoclf as pc
 from paretoclf.judges.cone import ConeProgram, cone_bounds
 from paretoclf.judges.cone_box import implied_box
-from paretoclf.judges.cones import Cone, blocks, contains, interior, matrix, project, project_dual, vector
+from paretoclf.judges.cones import Cone, Cones, blocks, contains, interior, matrix, project, project_dual, vector
 from tests.oracles.cone_programs import trial
 from tests.oracles.formulation_cases import FORMULATIONS
 
@@ -65,14 +65,30 @@ def test_what_is_in_a_cone_whatever_is_rounded(rng):
     for cone, _ in CONES.values():
         inside = interior([cone])
         if cone.kind != "zero":
-            assert contains(inside, np.full(3, 1e-3), cone)
-            assert not contains(inside, np.full(3, 10.0), cone)
-            assert not contains(-inside, np.zeros(3), cone)
+            assert contains(inside, np.full(3, 1e-3), [cone]).all()
+            assert not contains(inside, np.full(3, 10.0), [cone]).any()
+            assert not contains(-inside, np.zeros(3), [cone]).any()
     M = rng.standard_normal((4, 4))
     M = M + M.T
     np.testing.assert_allclose(matrix(vector(M), 4), M, atol=1e-15)
     assert vector(M) @ vector(M) == pytest.approx(np.sum(M * M))
     assert [at for _, at in blocks([Cone("psd", 2), Cone("zero", 1)])] == [slice(0, 3), slice(3, 4)]
+
+
+def test_cones_that_are_alike_are_treated_together(rng):
+    """All at once, as one by one: projections and what is inside for sure, whatever the order of the cones."""
+    kinds = ["exponential", "second-order", "psd", "power", "exponential", "nonnegative", "second-order"]
+    cones = Cones([Cone(kind, 2 if kind == "psd" else 3, float(rng.uniform(0.1, 0.9))) for kind in kinds])
+    assert len(cones.alike) == 5
+    for _ in range(20):
+        v = rng.standard_normal(21) * 10 ** rng.uniform(-2, 2, 21)
+        parts = [(cone, v[at]) for cone, at in blocks(cones)]
+        np.testing.assert_array_equal(project(v, cones), np.concatenate([project(part, [c]) for c, part in parts]))
+        dual = np.concatenate([project_dual(part, [c]) for c, part in parts])
+        np.testing.assert_array_equal(project_dual(v, cones), dual)
+        near, radius = project(v, cones) + 0.1 * interior(cones), 10 ** rng.uniform(-8, 1, 21)
+        one_by_one = [contains(near[at], radius[at], [cone])[0] for cone, at in blocks(cones)]
+        np.testing.assert_array_equal(contains(near, radius, cones), one_by_one)
 
 
 def test_bounds_are_found_through_rows_pairs_systems_and_the_objective():
