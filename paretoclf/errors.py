@@ -25,6 +25,10 @@ class BandwidthWarning(UserWarning):
     """A bandwidth is so small or so large that the kernel matrix says nothing of the samples."""
 
 
+class PositiveClassWarning(UserWarning):
+    """Which of two texts is the positive class was not said: the second in sorted order is."""
+
+
 class DegeneratePathError(ParetoclfError, RuntimeError):
     """The exact tracker refuses to continue rather than return a path it cannot certify.
 

@@ -232,8 +232,10 @@ MOST_PARAMETERS = 8
 MANY_PARAMETERS = {
     "judges.two_c.certify": "raw arrays of whoever asks, in one of several forms",
     "cross_validation.cross_validated_rocs": "a protocol of cross-validation, choice by choice",
+    "estimators.cost_path.CostPathSVC": "parameters of an estimator, by name",
     "estimators.cost_path_cv.CostPathSVCCV": "parameters of an estimator, by name",
     "estimators.neyman_pearson.NeymanPearsonSVC": "parameters of an estimator, by name",
+    "estimators.pareto_gaussian.ParetoGaussianClassifier": "parameters of an estimator, by name",
     "datasets.load.load": "one entry to every data set, each with its own options",
     "empirical.tradeoff.empirical_tradeoff": "a protocol of held-out samples, choice by choice",
     "exploration.explore": "a protocol of exploration, choice by choice",

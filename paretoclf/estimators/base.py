@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -13,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from paretoclf.checks import Array, Index, check_positive_number
 from paretoclf.classifiers import Rule
-from paretoclf.errors import InputError
+from paretoclf.errors import InputError, PositiveClassWarning
 from paretoclf.kernels import RBF, Kernel
 from paretoclf.path.cost import CostSamples
 
@@ -35,19 +36,25 @@ class Problem(CostSamples):
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
-    """A classifier of two classes of any labels; ``classes_[1]`` is the positive one, and it is predicted where f >= 0.
+    """A classifier of two classes of any labels; the positive one is ``pos_label_``, predicted where it is a tie.
+
+    Scores are those of scikit-learn's convention, positive for ``classes_[1]``, whichever class is the positive one.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
-        The two labels, sorted: that of the negatives, that of the positives.
+        The two labels, sorted.
+    pos_label_ : label
+        That of the positives: misses are theirs, false alarms those of the other.
     n_features_in_ : int
     feature_names_in_ : array of str, one for each feature
         If X was a frame.
     """
 
     classes_: Any
-    _used: Any  # the Rule that scores new samples
+    pos_label_: Any
+    _used: Any  # the Rule that scores new samples, above 0 for positives
+    pos_label: Any = None
     kernel: Any = "linear"
     gamma: Any = "scale"
     bandwidth: Any = None
@@ -60,7 +67,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return tags
 
     def _samples_and_labels(self, X: Any, y: Any) -> tuple[Any, Array]:
-        """X as float64, dense or CSR, and labels -1 and +1; sets ``classes_`` and what scikit-learn keeps of X."""
+        """X as float64, dense or CSR, and labels -1 and +1; sets ``classes_``, ``pos_label_`` and what is kept of X."""
         sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
         X, y = validate_data(self, X, y, accept_sparse=sparse, dtype=np.float64, order="C")
         y = column_or_1d(y, warn=True)
@@ -69,7 +76,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             raise InputError(f"Only binary classification is supported. The type of the target is {kind}.")
         self.classes_ = np.unique(y)
         self._require_both(self.classes_)
-        return X, np.where(y == self.classes_[1], 1.0, -1.0)
+        self.pos_label_ = positive_of(self.classes_, self.pos_label)
+        return X, np.where(y == self.pos_label_, 1.0, -1.0)
 
     def _samples(self, X: Any) -> Any:
         """New samples: as many features as in training, of the same names in the same order."""
@@ -80,8 +88,18 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def _kernel(self, X: Any) -> Kernel | Any:
         return kernel_of(self.kernel, self.gamma, self.bandwidth, X)
 
+    @property
+    def _sign(self) -> float:
+        """What makes f a score for ``classes_[1]``."""
+        return 1.0 if self.pos_label_ == self.classes_[1] else -1.0
+
+    def _by_sign(self) -> Any:
+        """Labels of the negatives and of the positives."""
+        return self.classes_[:: int(self._sign)]
+
     def _labels(self, scores: Array) -> Any:
-        return self.classes_[(scores >= 0).astype(int)]
+        """Labels of scores for ``classes_[1]``; a tie is positive."""
+        return self._by_sign()[(self._sign * scores >= 0).astype(int)]
 
     @staticmethod
     def _require_both(classes: Any, whose: str = "y") -> None:
@@ -92,17 +110,17 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def coef_(self) -> Array:
         """Slope, shape (1, d), linear kernel only."""
         try:
-            return np.asarray(self._used.w[None, :])
+            return np.asarray(self._sign * self._used.w[None, :])
         except InputError:
             raise AttributeError(f"coef_ is there for kernel='linear' only, not for kernel={self.kernel!r}") from None
 
     @property
     def intercept_(self) -> Array:
         """Intercept, shape (1,)."""
-        return np.array([self._used.b])
+        return np.array([self._sign * self._used.b])
 
     def decision_function(self, X: Any) -> Array:
-        """Scores f of new samples.
+        """Scores of new samples, positive for ``classes_[1]``.
 
         Parameters
         ----------
@@ -113,7 +131,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         array of shape (m,)
         """
         X = self._samples(X)
-        return np.asarray(self._used.decision_function(X))
+        return np.asarray(self._sign * self._used.decision_function(X))
 
     def predict(self, X: Any) -> Any:
         """Labels of new samples.
@@ -141,7 +159,7 @@ class CostsAtUse(BinaryClassifier):
         raise NotImplementedError
 
     def decision_function(self, X: Any, costs: Any = None) -> Array:
-        """Scores f of new samples.
+        """Scores of new samples, positive for ``classes_[1]``.
 
         Parameters
         ----------
@@ -155,7 +173,7 @@ class CostsAtUse(BinaryClassifier):
         """
         X = self._samples(X)
         rule = self._used if costs is None else self._at(costs)
-        return np.asarray(rule.decision_function(X))
+        return np.asarray(self._sign * rule.decision_function(X))
 
     def predict(self, X: Any, costs: Any = None) -> Any:
         """Labels of new samples.
@@ -188,11 +206,42 @@ def weights_of(estimator: BinaryClassifier, X: Any, y: Array, sample_weight: Any
 
 def class_factors(estimator: BinaryClassifier, y: Array) -> tuple[float, float]:
     """Factors of the costs of the negatives and of the positives that ``class_weight`` stands for."""
-    classes = estimator.classes_
+    classes = estimator._by_sign()
     found = compute_class_weight(estimator.class_weight, classes=classes, y=classes[(y > 0).astype(int)])
     if (found < 0).any():
         raise InputError(f"class_weight must not be negative, got {estimator.class_weight!r}")
     return float(found[0]), float(found[1])
+
+
+def positive_of(classes: Any, given: Any) -> Any:
+    """The label of the positives: the one given, else the second of two sorted ones, which is announced for texts.
+
+    Raises
+    ------
+    InputError
+        If the one given is none of the two.
+
+    Examples
+    --------
+    >>> from paretoclf.estimators.base import positive_of
+    >>> positive_of(["ill", "well"], "ill")
+    'ill'
+    >>> positive_of([0, 1], None)
+    1
+    """
+    first, second = np.asarray(classes).tolist()  # as Python writes them
+    if given is None:
+        if isinstance(second, str):
+            warnings.warn(
+                f"the positive class is {second!r}, the second label in sorted order: costs of a miss and guarantees "
+                f"are about it; say pos_label={first!r} or pos_label={second!r}",
+                PositiveClassWarning,
+                stacklevel=4,
+            )
+        return classes[1]
+    if given not in (first, second):
+        raise InputError(f"pos_label must be one of the two labels, {first!r} or {second!r}, got {given!r}")
+    return classes[0] if given == first else classes[1]
 
 
 def kernel_of(kernel: Any, gamma: Any, bandwidth: Any, X: Any) -> Kernel | Any:

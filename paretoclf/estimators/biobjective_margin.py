@@ -21,7 +21,7 @@ class BiobjectiveMarginClassifier(BinaryClassifier):
     """The classifiers of which no other has a larger margin for both classes; fitted once, at every compromise.
 
     They have one slope; what is chosen is where its hyperplane stands between the classes. The positives are those of
-    the second label in sorted order, ``classes_[1]``.
+    ``pos_label``.
 
     Parameters
     ----------
@@ -33,6 +33,9 @@ class BiobjectiveMarginClassifier(BinaryClassifier):
         That price for positives and for negatives, if soft.
     kernel, gamma, bandwidth
         As for `CostPathSVC`.
+    pos_label : label, optional
+        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
+        are texts.
 
     Attributes
     ----------
@@ -45,6 +48,8 @@ class BiobjectiveMarginClassifier(BinaryClassifier):
     margins_ : (float, float)
         Margins of the positives and of the negatives, in units of the distances; if soft, with the slacks.
     classes_ : array of shape (2,)
+    pos_label_ : label
+        Of the positives.
     coef_ : array of shape (1, d)
         Slope; linear kernel only.
     intercept_ : array of shape (1,)
@@ -71,7 +76,7 @@ class BiobjectiveMarginClassifier(BinaryClassifier):
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["healthy", "ill"], 30)
     >>> X = rng.normal(size=(60, 2)) + np.where(y == "ill", 1.0, -1.0)[:, None]
-    >>> svm = pc.BiobjectiveMarginClassifier(theta=3.0).fit(X, y)
+    >>> svm = pc.BiobjectiveMarginClassifier(theta=3.0, pos_label="ill").fit(X, y)
     >>> plus, minus = svm.margins_
     >>> round(plus / minus, 9)
     3.0
@@ -94,6 +99,7 @@ class BiobjectiveMarginClassifier(BinaryClassifier):
         kernel: Any = "rbf",
         gamma: Any = "scale",
         bandwidth: float | None = None,
+        pos_label: Any = None,
     ) -> None:
         self.theta = theta
         self.soft = soft
@@ -102,6 +108,7 @@ class BiobjectiveMarginClassifier(BinaryClassifier):
         self.kernel = kernel
         self.gamma = gamma
         self.bandwidth = bandwidth
+        self.pos_label = pos_label
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the slope, and every hyperplane with it.

@@ -24,8 +24,8 @@ class CostPathSVC(CostsAtUse):
     """Support vector machine of every pair of costs on a line, fitted once and exactly.
 
     By default the line is that of asymmetry with total ``2 C``, from (0, 2 C) to (2 C, 0): in its middle stands
-    ``SVC(C)``, towards one end misses cost more, towards the other false alarms. The positives are those of the second
-    label in sorted order, ``classes_[1]``, as everywhere in scikit-learn.
+    ``SVC(C)``, towards one end misses cost more, towards the other false alarms. The positives are those
+    of ``pos_label``.
 
     Parameters
     ----------
@@ -46,6 +46,9 @@ class CostPathSVC(CostsAtUse):
         In place of gamma, ``gamma = 1 / (2 bandwidth**2)``.
     class_weight : dict or "balanced", optional
         Factors of the costs of the classes, as for ``SVC``.
+    pos_label : label, optional
+        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
+        are texts.
 
     Attributes
     ----------
@@ -58,6 +61,8 @@ class CostPathSVC(CostsAtUse):
     costs_ : Costs
         The costs there, in units of 1.
     classes_ : array of shape (2,)
+    pos_label_ : label
+        Of the positives.
     coef_ : array of shape (1, d)
         Slope; linear kernel only.
     intercept_ : array of shape (1,)
@@ -87,7 +92,7 @@ class CostPathSVC(CostsAtUse):
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["healthy", "ill"], 30)
     >>> X = rng.normal(size=(60, 2)) + np.where(y == "ill", 1.0, -1.0)[:, None]
-    >>> svm = pc.CostPathSVC().fit(X, y)
+    >>> svm = pc.CostPathSVC(pos_label="ill").fit(X, y)
     >>> svm.costs_
     Costs(C_plus=1.0, C_minus=1.0)
     >>> [int((svm.predict(X, costs=costs) == "ill").sum()) for costs in [(1, 10), (1, 1), (10, 1)]]
@@ -112,6 +117,7 @@ class CostPathSVC(CostsAtUse):
         gamma: Any = "scale",
         bandwidth: float | None = None,
         class_weight: Any = None,
+        pos_label: Any = None,
     ) -> None:
         self.C = C
         self.start = start
@@ -121,6 +127,7 @@ class CostPathSVC(CostsAtUse):
         self.gamma = gamma
         self.bandwidth = bandwidth
         self.class_weight = class_weight
+        self.pos_label = pos_label
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Trace the line.

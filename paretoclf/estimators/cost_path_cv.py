@@ -118,6 +118,9 @@ class CostPathSVCCV(CostPathSVC):
         Factors of the costs of the classes, of those of training and of those that are minimised.
     n_jobs : int, optional
         Processes at work on the folds. The result does not depend on it.
+    pos_label : label, optional
+        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
+        are texts.
 
     Attributes
     ----------
@@ -131,7 +134,7 @@ class CostPathSVCCV(CostPathSVC):
         Held-out errors over the whole line, all folds together.
     scores_ : ScoreCurve or None
         The mean score along the line, if scoring was given.
-    path_, solution_, t_, costs_, classes_, coef_, intercept_, n_features_in_, feature_names_in_
+    path_, solution_, t_, costs_, classes_, pos_label_, coef_, intercept_, n_features_in_, feature_names_in_
         Of the path of all samples, as for `CostPathSVC`.
 
     Raises
@@ -157,10 +160,10 @@ class CostPathSVCCV(CostPathSVC):
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["healthy", "ill"], 30)
     >>> X = rng.normal(size=(60, 2)) + np.where(y == "ill", 1.0, -1.0)[:, None]
-    >>> svm = pc.CostPathSVCCV(costs=(5, 1)).fit(X, y)
+    >>> svm = pc.CostPathSVCCV(costs=(5, 1), pos_label="ill").fit(X, y)
     >>> round(svm.best_costs_.asymmetry, 3), round(svm.best_score_, 3)
     (0.737, -0.167)
-    >>> pc.CostPathSVCCV(scoring="balanced_accuracy").fit(X, y).scores_
+    >>> pc.CostPathSVCCV(scoring="balanced_accuracy", pos_label="ill").fit(X, y).scores_
     ScoreCurve(60 changes, best 0.9333 at t = 0.458568)
     """
 
@@ -184,6 +187,7 @@ class CostPathSVCCV(CostPathSVC):
         bandwidth: float | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
+        pos_label: Any = None,
     ) -> None:
         super().__init__(
             C=C,
@@ -194,6 +198,7 @@ class CostPathSVCCV(CostPathSVC):
             gamma=gamma,
             bandwidth=bandwidth,
             class_weight=class_weight,
+            pos_label=pos_label,
         )
         self.scoring = scoring
         self.cv = cv
@@ -249,9 +254,8 @@ class CostPathSVCCV(CostPathSVC):
         return [(train, test) for train, test in found if test.size]
 
     def _score_curve(self, problem: Problem, surface: ErrorSurface, folds: list[tuple[Rows, Rows]]) -> ScoreCurve:
-        labels = self.classes_[(problem.y > 0).astype(int)]
         tests = [test for _, test in folds]
-        asked = [_Asked(self.scoring, self.classes_, problem.gram.X[test], labels[test]) for test in tests]
+        asked = [_Asked(self, problem.gram.X[test], problem.y[test] > 0) for test in tests]
         try:
             return _of_labels(asked, surface.folds)
         except AttributeError:  # it wants more than labels
@@ -268,9 +272,9 @@ class CostPathSVCCV(CostPathSVC):
 class _Labels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
     """A classifier that has said already what it says: what scorers ask."""
 
-    def __init__(self, classes: Any = None, positive: Any = None) -> None:
+    def __init__(self, classes: Any = None, labels: Any = None) -> None:
         self.classes_ = classes
-        self.positive = positive
+        self.labels = labels
 
     def fit(self, X: Any, y: Any) -> Self:
         """Nothing to do."""
@@ -278,14 +282,14 @@ class _Labels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
     def predict(self, X: Any) -> Any:
         """The labels that were given."""
-        return self.classes_[self.positive.astype(int)]
+        return self.labels
 
 
 class _Scores(_Labels):
-    """The same with scores."""
+    """The same with scores, positive for the second class."""
 
-    def __init__(self, classes: Any = None, scores: Any = None) -> None:
-        super().__init__(classes, None if scores is None else scores >= 0)
+    def __init__(self, classes: Any = None, labels: Any = None, scores: Any = None) -> None:
+        super().__init__(classes, labels)
         self.scores = scores
 
     def decision_function(self, X: Any) -> Array:
@@ -295,20 +299,30 @@ class _Scores(_Labels):
 
 @dataclass(frozen=True)
 class _Asked:
-    """A scorer, and the test part of a fold."""
+    """The scorer of an estimator, and the test part of a fold."""
 
-    scoring: Any
-    classes: Any
+    estimator: CostPathSVCCV
     X: Any
-    y: Any
+    positive: Mask
 
-    def __call__(self, said: _Labels) -> float:
-        """Its score of what is said of that part."""
-        score = float(check_scoring(said, self.scoring)(said, self.X, self.y))
+    def of_labels(self, positive: Mask) -> float:
+        """Score of labels that were said."""
+        return self._score(_Labels(self.estimator.classes_, self._labels(positive)))
+
+    def of_scores(self, f: Array) -> float:
+        """Score of scores f, above 0 for positives."""
+        return self._score(_Scores(self.estimator.classes_, self._labels(f >= 0), self.estimator._sign * f))
+
+    def _labels(self, positive: Mask) -> Any:
+        return self.estimator._by_sign()[positive.astype(int)]
+
+    def _score(self, said: _Labels) -> float:
+        scoring = self.estimator.scoring
+        score = float(check_scoring(said, scoring)(said, self.X, self._labels(self.positive)))
         if not np.isfinite(score):
             raise InputError(
-                f"scoring must give a finite number on each fold, got {score} from {self.scoring!r} on {self.y.size} "
-                f"samples, {np.sum(self.y == self.classes[1])} of them positive"
+                f"scoring must give a finite number on each fold, got {score} from {scoring!r} on "
+                f"{self.positive.size} samples, {np.sum(self.positive)} of them positive"
             )
         return score
 
@@ -319,7 +333,7 @@ def _of_labels(asked: list[_Asked], folds: Sequence[PathScores]) -> ScoreCurve:
     for ask, scores in zip(asked, folds, strict=True):
         t, at, after = labels_of_scores(scores)
         every, place = np.unique(np.concatenate([at, after]), axis=0, return_inverse=True)
-        known = np.array([ask(_Labels(ask.classes, positive)) for positive in every])[place.ravel()]
+        known = np.array([ask.of_labels(positive) for positive in every])[place.ravel()]
         curves.append(ScoreCurve(t, known[: t.size], known[t.size :]))
     t = np.unique(np.concatenate([curve.t for curve in curves]))
     middle = 0.5 * (t[:-1] + t[1:])
@@ -331,5 +345,5 @@ def _of_scores(asked: list[_Asked], folds: Sequence[PathScores]) -> ScoreCurve:
     """The mean score at some t: as many between any two breakpoints, or as few."""
     knots = np.unique(np.concatenate([scores.t for scores in folds]))
     t = np.interp(np.linspace(0, knots.size - 1, SCORED_AT), np.arange(knots.size), knots)
-    each = [[ask(_Scores(ask.classes, f)) for f in scores(t).T] for ask, scores in zip(asked, folds, strict=True)]
+    each = [[ask.of_scores(f) for f in scores(t).T] for ask, scores in zip(asked, folds, strict=True)]
     return ScoreCurve(t, np.mean(each, axis=0))

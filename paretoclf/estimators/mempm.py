@@ -14,7 +14,7 @@ class MEMPMClassifier(BinaryClassifier):
     """Minimum error minimax probability machine: the best weighted sum of the rates that are guaranteed to two classes.
 
     Of each class only mean and covariance count; the guarantee holds for all distributions that have these. The
-    positives are those of the second label in sorted order, ``classes_[1]``.
+    positives are those of ``pos_label``.
 
     Parameters
     ----------
@@ -25,6 +25,9 @@ class MEMPMClassifier(BinaryClassifier):
         As for `ParetoGaussianClassifier`.
     kernel, gamma, bandwidth
         As for `CostPathSVC`, but linear by default.
+    pos_label : label, optional
+        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
+        are texts.
 
     Attributes
     ----------
@@ -34,6 +37,8 @@ class MEMPMClassifier(BinaryClassifier):
     distances_ : Distances
         Of the two means; ``distances_.worst_case`` is the guaranteed true negative and true positive rate.
     classes_ : array of shape (2,)
+    pos_label_ : label
+        Of the positives.
     coef_ : array of shape (1, d)
         Slope; linear kernel only.
     intercept_ : array of shape (1,)
@@ -67,7 +72,7 @@ class MEMPMClassifier(BinaryClassifier):
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["healthy", "ill"], 30)
     >>> X = rng.normal(size=(60, 2)) + np.where(y == "ill", 1.0, -1.0)[:, None]
-    >>> machine = pc.MEMPMClassifier(theta=0.5).fit(X, y)
+    >>> machine = pc.MEMPMClassifier(theta=0.5, pos_label="ill").fit(X, y)
     >>> [round(rate, 2) for rate in machine.distances_.worst_case], machine.solution_.certificate.passes()
     ([0.6..., 0.6...], True)
     """
@@ -84,6 +89,7 @@ class MEMPMClassifier(BinaryClassifier):
         kernel: Any = "linear",
         gamma: Any = "scale",
         bandwidth: float | None = None,
+        pos_label: Any = None,
     ) -> None:
         self.theta = theta
         self.shrinkage = shrinkage
@@ -91,6 +97,7 @@ class MEMPMClassifier(BinaryClassifier):
         self.kernel = kernel
         self.gamma = gamma
         self.bandwidth = bandwidth
+        self.pos_label = pos_label
 
     def fit(self, X: Any, y: Any) -> Self:
         """Estimate the moments and maximise the weighted guarantee.

@@ -19,8 +19,8 @@ from paretoclf.tuning.guarantee import Guarantee, ShiftedRule, guaranteed, order
 class NeymanPearsonSVC(CostPathSVC):
     """`CostPathSVC` whose false positive rate is above alpha with probability at most delta.
 
-    A part of the negatives (the samples of ``classes_[0]``) is left out of the training; the threshold is put just
-    above one of their scores.
+    A part of the negatives (the samples whose label is not ``pos_label``) is left out of the training; the threshold is
+    put just above one of their scores.
 
     Parameters
     ----------
@@ -34,6 +34,9 @@ class NeymanPearsonSVC(CostPathSVC):
         As for `CostPathSVC`: where it is trained. The threshold does not come from the costs.
     random_state : int, RandomState or None
         What draws the negatives to leave out.
+    pos_label : label, optional
+        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
+        are texts.
 
     Attributes
     ----------
@@ -41,7 +44,7 @@ class NeymanPearsonSVC(CostPathSVC):
         What was proved of the classifier that is used.
     left_out_ : int array
         Positions of the negatives that were left out, increasing.
-    path_, solution_, t_, costs_, classes_, coef_, intercept_, n_features_in_, feature_names_in_
+    path_, solution_, t_, costs_, classes_, pos_label_, coef_, intercept_, n_features_in_, feature_names_in_
         As for `CostPathSVC`, but `intercept_` and scores have the shifted threshold, `solution_` has not.
 
     Raises
@@ -68,7 +71,7 @@ class NeymanPearsonSVC(CostPathSVC):
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["healthy", "ill"], [200, 50])
     >>> X = rng.normal(size=(250, 2)) + np.where(y == "ill", 1.0, -1.0)[:, None]
-    >>> svm = pc.NeymanPearsonSVC(alpha=0.05, delta=0.05, random_state=0).fit(X, y)
+    >>> svm = pc.NeymanPearsonSVC(alpha=0.05, delta=0.05, random_state=0, pos_label="ill").fit(X, y)
     >>> print(svm.guarantee_)
     P(false positive rate > 0.05) <= 0.0371 <= 0.05 (rank 99 of 100 left-out negatives)
     """
@@ -90,6 +93,7 @@ class NeymanPearsonSVC(CostPathSVC):
         bandwidth: float | None = None,
         class_weight: Any = None,
         random_state: Any = None,
+        pos_label: Any = None,
     ) -> None:
         super().__init__(
             C=C,
@@ -100,6 +104,7 @@ class NeymanPearsonSVC(CostPathSVC):
             gamma=gamma,
             bandwidth=bandwidth,
             class_weight=class_weight,
+            pos_label=pos_label,
         )
         self.alpha = alpha
         self.delta = delta

@@ -20,8 +20,8 @@ from paretoclf.gaussian.tradeoff import gaussian_tradeoff
 class ParetoGaussianClassifier(CostsAtUse):
     """The best linear classifier of two Gaussian classes with different covariances, for every pair of costs.
 
-    Each class is taken to be Gaussian, with the mean and the covariance of its samples. The positives are those of the
-    second label in sorted order, ``classes_[1]``.
+    Each class is taken to be Gaussian, with the mean and the covariance of its samples. The positives are those of
+    ``pos_label``.
 
     Parameters
     ----------
@@ -40,6 +40,9 @@ class ParetoGaussianClassifier(CostsAtUse):
         Added to their diagonals; positive where all samples of a class are the same.
     kernel, gamma, bandwidth
         As for `CostPathSVC`, but linear by default.
+    pos_label : label, optional
+        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
+        are texts.
 
     Attributes
     ----------
@@ -51,6 +54,8 @@ class ParetoGaussianClassifier(CostsAtUse):
         Those that are set.
     prior_plus_ : float
     classes_ : array of shape (2,)
+    pos_label_ : label
+        Of the positives.
     coef_ : array of shape (1, d)
         Slope; linear kernel only.
     intercept_ : array of shape (1,)
@@ -83,7 +88,7 @@ class ParetoGaussianClassifier(CostsAtUse):
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["healthy", "ill"], 30)
     >>> X = rng.normal(size=(60, 2)) + np.where(y == "ill", 1.0, -1.0)[:, None]
-    >>> gaussian = pc.ParetoGaussianClassifier().fit(X, y)
+    >>> gaussian = pc.ParetoGaussianClassifier(pos_label="ill").fit(X, y)
     >>> gaussian.point_
     OperatingPoint(fpr=0.07..., tpr=0.92..., t=...)
     >>> [int((gaussian.predict(X, costs=costs) == "ill").sum()) for costs in [(1, 10), (1, 1), (10, 1)]]
@@ -106,6 +111,7 @@ class ParetoGaussianClassifier(CostsAtUse):
         kernel: Any = "linear",
         gamma: Any = "scale",
         bandwidth: float | None = None,
+        pos_label: Any = None,
     ) -> None:
         self.costs = costs
         self.lam = lam
@@ -115,6 +121,7 @@ class ParetoGaussianClassifier(CostsAtUse):
         self.kernel = kernel
         self.gamma = gamma
         self.bandwidth = bandwidth
+        self.pos_label = pos_label
 
     def fit(self, X: Any, y: Any) -> Self:
         """Estimate the two Gaussians; their curve is in closed form.

@@ -27,7 +27,7 @@ class QuantileSVC(BinaryClassifier):
     """Quantile support vector machine at every tau, and from them the probability of the positive class.
 
     At tau the machine labels positive what is positive with a probability of at least tau; over all tau that is an
-    estimate of the probability itself. The positives are those of the second label in sorted order, ``classes_[1]``.
+    estimate of the probability itself. The positives are those of ``pos_label``.
 
     Parameters
     ----------
@@ -39,6 +39,9 @@ class QuantileSVC(BinaryClassifier):
         Whether a constant feature 1 is added, whose weight is part of the norm. There is no other intercept.
     kernel, gamma, bandwidth
         As for `CostPathSVC`.
+    pos_label : label, optional
+        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
+        are texts.
 
     Attributes
     ----------
@@ -49,7 +52,7 @@ class QuantileSVC(BinaryClassifier):
     tau_ : float
         The tau that is set.
     lam_ : float
-    classes_, n_features_in_, feature_names_in_
+    classes_, pos_label_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Raises
@@ -78,7 +81,7 @@ class QuantileSVC(BinaryClassifier):
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["healthy", "ill"], 30)
     >>> X = rng.normal(size=(60, 2)) + np.where(y == "ill", 1.0, -1.0)[:, None]
-    >>> svm = pc.QuantileSVC().fit(X, y)
+    >>> svm = pc.QuantileSVC(pos_label="ill").fit(X, y)
     >>> svm.predict_proba([[-1.0, -1.0], [0.0, 0.0], [1.0, 1.0]]).round(2)
     array([[0.95, 0.05],
            [0.64, 0.36],
@@ -99,6 +102,7 @@ class QuantileSVC(BinaryClassifier):
         kernel: Any = "rbf",
         gamma: Any = "scale",
         bandwidth: float | None = None,
+        pos_label: Any = None,
     ) -> None:
         self.C = C
         self.tau = tau
@@ -106,6 +110,7 @@ class QuantileSVC(BinaryClassifier):
         self.kernel = kernel
         self.gamma = gamma
         self.bandwidth = bandwidth
+        self.pos_label = pos_label
 
     def fit(self, X: Any, y: Any) -> Self:
         """Trace the path from tau = 0 to tau = 1.
@@ -158,10 +163,11 @@ class QuantileSVC(BinaryClassifier):
         Returns
         -------
         array of shape (m, 2)
+            In the order of ``classes_``.
         """
         X = self._samples(X)
         positive = self.path_.conditional_probability(X).probability
-        return np.column_stack([1.0 - positive, positive])
+        return np.column_stack([1.0 - positive, positive])[:, :: int(self._sign)]
 
     def crossings(self, X: Any) -> Index:
         """How often the label of each sample changes along the path: at most once where its probability is a tau.

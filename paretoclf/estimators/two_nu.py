@@ -21,7 +21,7 @@ class TwoNuSVC(BinaryClassifier):
 
     Of the positives at most a share ``nu_plus`` misses the margin, and at least that share are support vectors; of the
     negatives ``nu_minus``. In these two, unlike in costs, every value in (0, 1] is one to try, whatever the units of
-    the features. The positives are those of the second label in sorted order, ``classes_[1]``.
+    the features. The positives are those of ``pos_label``.
 
     Parameters
     ----------
@@ -29,6 +29,9 @@ class TwoNuSVC(BinaryClassifier):
         In (0, 1]. At 1 a class is represented by its mean.
     kernel, gamma, bandwidth
         As for `CostPathSVC`.
+    pos_label : label, optional
+        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
+        are texts.
 
     Attributes
     ----------
@@ -37,10 +40,12 @@ class TwoNuSVC(BinaryClassifier):
     solution_ : Solution
         That of the pair, with its certificate.
     rho_ : float
-        Its margin: scores of at least ``rho_`` are right and beyond it.
+        Its margin: positives with scores of at least ``rho_`` for their class are right and beyond it.
     costs_ : Costs
         At which the 2C-SVM has the same classifier, with scores divided by ``rho_``.
     classes_ : array of shape (2,)
+    pos_label_ : label
+        Of the positives.
     coef_ : array of shape (1, d)
         Slope; linear kernel only.
     intercept_ : array of shape (1,)
@@ -66,7 +71,7 @@ class TwoNuSVC(BinaryClassifier):
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["healthy", "ill"], 30)
     >>> X = rng.normal(size=(60, 2)) + np.where(y == "ill", 1.0, -1.0)[:, None]
-    >>> svm = pc.TwoNuSVC(nu_plus=0.1, nu_minus=0.4).fit(X, y)
+    >>> svm = pc.TwoNuSVC(nu_plus=0.1, nu_minus=0.4, pos_label="ill").fit(X, y)
     >>> missed = svm.decision_function(X[y == "ill"]) < svm.rho_ - 1e-12
     >>> int(missed.sum()), svm.solution_.certificate.passes()  # at most 0.1 of 30
     (2, True)
@@ -85,12 +90,14 @@ class TwoNuSVC(BinaryClassifier):
         kernel: Any = "rbf",
         gamma: Any = "scale",
         bandwidth: float | None = None,
+        pos_label: Any = None,
     ) -> None:
         self.nu_plus = nu_plus
         self.nu_minus = nu_minus
         self.kernel = kernel
         self.gamma = gamma
         self.bandwidth = bandwidth
+        self.pos_label = pos_label
 
     def fit(self, X: Any, y: Any) -> Self:
         """Trace the path from the class means to the pair.

@@ -95,8 +95,8 @@ class BoundaryDisplay(Display):
         """
         solution, names = of_estimator(estimator, "solution_")
         made = cls.from_solution(solution, features, names)
-        (intercept,), _ = of_estimator(estimator, "intercept_")
-        if intercept != solution.classifier.b:
+        used, _ = of_estimator(estimator, "_used")
+        if used.b != solution.classifier.b:
             raise InputError("estimator must have the threshold of its solution_: draw that, by from_solution")
         return made
 

@@ -8,6 +8,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import paretoclf as pc
 
+#: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that.
+pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.errors.PositiveClassWarning")
+
 
 @parametrize_with_checks(
     [pc.BiobjectiveMarginClassifier(), pc.BiobjectiveMarginClassifier(kernel="linear", theta=2.0, C_plus=5.0)]

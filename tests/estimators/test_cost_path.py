@@ -12,6 +12,9 @@ import paretoclf as pc
 from paretoclf.estimators.cost_path import position
 from paretoclf.kernels import Polynomial
 
+#: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that.
+pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.errors.PositiveClassWarning")
+
 UNWEIGHTED_SCALE = "gamma='scale' is that of SVC: the variance of X, whatever the weights"
 
 

@@ -9,6 +9,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import paretoclf as pc
 
+#: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that.
+pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.errors.PositiveClassWarning")
+
 
 @pytest.mark.filterwarnings("ignore::paretoclf.SmallSampleWarning")
 @parametrize_with_checks([pc.MEMPMClassifier()])

@@ -17,6 +17,9 @@ from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
 
+#: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that.
+pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.errors.PositiveClassWarning")
+
 # Estimator, and values to search among.
 ALL = [
     (pc.CostPathSVC(costs=(2, 1)), {"gamma": ["scale", 0.1]}),

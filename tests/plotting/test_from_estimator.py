@@ -17,6 +17,9 @@ from paretoclf.plotting import BoundaryDisplay, ErrorCurveDisplay, PathDisplay, 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
+#: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that.
+pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.errors.PositiveClassWarning")
+
 
 @pytest.fixture(autouse=True)
 def close_figures():
