@@ -639,6 +639,12 @@ def report(rows: Sequence[dict[str, Any]], protocol: Protocol, out: Path | None)
         "extras": ("Exact lines and the cost plane against the grid (balanced)", extras_table(rows)),
         "scores": ("Mean test scores", score_table(rows)),
     }
+    some = rank_table(rows, TABLES[3], "minimax", False)
+    print(
+        f"\nPower: of {some.sets} sets, methods of Table 3 differ significantly with probability .8 only if their mean "
+        f"ranks truly differ by {some.detectable_difference(0.8):.2f}, of at most 4 (the paper's 11 sets: "
+        f"{compare_mean_ranks(some.ranks, some.names, 11).detectable_difference(0.8):.2f})."
+    )
     for name, (title, table) in tables.items():
         if table:
             print(f"\n{title}\n{shown(table)}")
@@ -684,6 +690,7 @@ def pages(rows: Sequence[dict[str, Any]], protocol: Protocol) -> str:
         body.append(["p (Iman-Davenport)", *(f"{found[kind].p_iman_davenport:.2g}" for kind in kinds)])
         theirs = {3: "printed 1.10, corrected 1.00", 5: "printed 1.92, corrected 1.84"}[len(methods)]
         body.append(["critical difference", f"{found[kinds[0]].critical_difference:.2f} ({theirs})", "", "", ""])
+        body.append(["found with probability .8", f"{found[kinds[0]].detectable_difference(0.8):.2f}", "", "", ""])
         out.append(lined(["method", *heads], body))
     faster = ", ".join(f"{NAMES[m]} {a:.0f} to {b:.0f}" for m, (a, b) in PRINTED_SPEEDUPS.items())
     for title, table in (

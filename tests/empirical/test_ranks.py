@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import friedmanchisquare
+from scipy.stats import friedmanchisquare, rankdata
 
 import paretoclf as pc
 from paretoclf.empirical import compare_mean_ranks, nemenyi_difference
@@ -104,6 +104,24 @@ def test_the_exception_of_table_3_is_the_balanced_one():
     assert compare_mean_ranks(sums / 11, FIVE, 11).p_friedman == pytest.approx(exact, rel=1e-9)
     assert compare_mean_ranks(TABLE_3_MINIMAX, FIVE, 11).p_friedman == pytest.approx(exact, abs=0.003)
     assert compare_mean_ranks(TABLE_3_MINIMAX_UNBALANCED, FIVE, 11).p_friedman < 1e-3
+
+
+@pytest.mark.parametrize(("k", "sets", "power"), [(3, 8, 0.8), (5, 11, 0.8), (5, 8, 0.5)])
+def test_a_difference_is_found_as_often_as_is_said(k, sets, power):
+    """Simulated: the best method is better by more and more; where its mean rank leads the next by the detectable
+    difference, it is found in about that share of the draws, or more."""
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(1500, sets, k))
+    for shift in np.linspace(0.0, 6.0, 25):
+        ranks = rankdata(noise - shift * (np.arange(k) == 0) + shift * (np.arange(k) == k - 1), axis=2).mean(axis=1)
+        gap = ranks[:, -1] - ranks[:, 0]
+        found = compare_mean_ranks(ranks[0], [str(j) for j in range(k)], sets)
+        if gap.mean() >= found.detectable_difference(power):
+            break
+    assert gap.mean() >= found.detectable_difference(power)
+    assert np.mean(gap >= found.critical_difference) >= power - 0.03
+    with pytest.raises(InputError, match="power must lie strictly between 0 and 1, got 1"):
+        found.detectable_difference(1)
 
 
 def test_one_p_value_of_table_1_is_not_below_a_hundredth():
