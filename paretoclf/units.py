@@ -59,6 +59,16 @@ def largest_sum(y: Array, caps: Array) -> Array:
     return np.asarray(np.where(least > 0, least, np.maximum(caps.sum(axis=0), np.finfo(float).tiny)))
 
 
+def least_scale(y: Array, caps: Array) -> Array:
+    """What gaps are relative to at least: where a class has no costs, and the optimal value is 0, the sum of the caps.
+
+    That is what w = 0 and b = 0 pay. Relative to the value itself any error of an intercept would be all of it.
+    Elsewhere it is the smallest number.
+    """
+    free = np.minimum(caps[y > 0].sum(axis=0), caps[y < 0].sum(axis=0)) == 0.0
+    return np.asarray(np.where(free, largest_sum(y, caps), np.finfo(float).tiny))
+
+
 def margin_rounding(f: Array, b: Any = 0.0) -> Array:
     """Rounding of the margins ``y f - 1``, with f a sum of scores and the intercept b."""
     return np.asarray(SLACK_ROUNDING * (1.0 + np.abs(f) + np.abs(b)))

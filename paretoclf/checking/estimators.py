@@ -85,10 +85,11 @@ def class_costs(estimator: Any, y: Array) -> tuple[float, float]:
 def _kernel_of(estimator: Any, kernel: Any) -> Any:
     """The kernel of an SVC, which one that is given must equal."""
     name, gamma = estimator.kernel, float(getattr(estimator, "_gamma", 0.0))
+    own: Any
     if callable(name):
-        return name
-    if name == "linear":
-        own: Any = Linear()
+        own = as_kernel(name)
+    elif name == "linear":
+        own = Linear()
     elif name == "rbf":
         own = RBF(float(np.sqrt(0.5 / gamma)))
     elif name == "poly":
@@ -97,13 +98,19 @@ def _kernel_of(estimator: Any, kernel: Any) -> Any:
         own = Precomputed()
     else:
         raise InputError(f"kernel {name!r} is not positive semidefinite: nothing can be proved of it")
-    if kernel is not None:
-        given = as_kernel(kernel)
-        if type(given) is not type(own) or not np.allclose(
-            list(vars(given).values()), list(vars(own).values()), rtol=1e-12, atol=0.0
-        ):
-            raise InputError(f"kernel must be that of the model, {own}, or left out, got {given}")
+    check_kernel(kernel, own, 1e-12)
     return own
+
+
+def check_kernel(kernel: Any, own: Any, rtol: float) -> None:
+    """InputError unless a kernel that is given is that of a model, up to the rounding of its parameters."""
+    given = own if kernel is None else as_kernel(kernel)
+    if given == own:
+        return
+    mine, theirs = (list(vars(k).values()) for k in (given, own))
+    numbers = all(isinstance(value, float | int) for value in (*mine, *theirs))
+    if type(given) is not type(own) or not numbers or not np.allclose(mine, theirs, rtol=rtol, atol=0.0):
+        raise InputError(f"kernel must be that of the model, {own}, or left out, got {given}")
 
 
 def _multipliers(estimator: Any, formulation: Any) -> Array:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from paretoclf.judges.two_c import certify_many, certify_precisely, sign_hint
 from paretoclf.judges.two_nu import grade_two_nu
 from paretoclf.proof import Certificate
 from paretoclf.proof.evidence import judge
+from paretoclf.proof.exact import exact_bounds
 from paretoclf.solution import best_intercepts, point_of
 from paretoclf.solve.programs import evaluate
 from paretoclf.tolerances import ROUNDING
@@ -124,22 +126,50 @@ def intercept(gram: Gram, coef: Array, w: Array | None, numbers: Mapping[str, An
 def _costs(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:
     gram, y = formulation.gram, formulation.y
     alpha, w = _multipliers(formulation, numbers)
-    weight = getattr(formulation, "sample_weight", np.ones(gram.n))
-    if isinstance(values.get("costs"), SampleCosts):
-        caps = weight * check_vector(per_sample(values["costs"], y), gram.n, "costs of the samples")
-    else:
-        caps = weight * np.where(y > 0, values["C_plus"], values["C_minus"])
-    if not numbers.keys() & {"b", "b_at_origin"}:
-        scores = gram.matvec(y * alpha) if w is None else np.asarray(gram.features @ w)
-        b = point_of(best_intercepts(y, caps, scores))
-    else:
-        b = intercept(gram, y * alpha, w, numbers)
+    caps = _caps(formulation, values)
+    b = _intercept_of_costs(formulation, caps, alpha, w, numbers)
     data = {"K": gram.matrix} if gram.features is None else {"X": gram.features}
     W, note = None if w is None else w[:, None], " ".join(filter(None, (gram.note, sign_hint(y, alpha))))
     if numbers.get("alpha_lo") is not None:
         parts = np.stack([alpha, check_vector(numbers["alpha_lo"], gram.n, "alpha_lo")])
         return certify_precisely(y, caps, parts, b, W=W, note=note, **data)
     return certify_many(y, caps[:, None], alpha[:, None], np.array([b]), W=W, note=note, **data)[0]
+
+
+def _caps(formulation: Any, values: Mapping[str, Any]) -> Array:
+    """Upper bounds of the multipliers of a 2C-SVM."""
+    y, weight = formulation.y, getattr(formulation, "sample_weight", np.ones(formulation.gram.n))
+    if isinstance(values.get("costs"), SampleCosts):
+        return np.asarray(weight * check_vector(per_sample(values["costs"], y), y.size, "costs of the samples"))
+    return np.asarray(weight * np.where(y > 0, values["C_plus"], values["C_minus"]))
+
+
+def _intercept_of_costs(
+    formulation: Any, caps: Array, alpha: Array, w: Array | None, numbers: Mapping[str, Any]
+) -> float:
+    """The intercept that was given, or the best one for the slope."""
+    gram, y = formulation.gram, formulation.y
+    if numbers.keys() & {"b", "b_at_origin"}:
+        return intercept(gram, y * alpha, w, numbers)
+    scores = gram.matvec(y * alpha) if w is None else np.asarray(gram.features @ w)
+    return point_of(best_intercepts(y, caps, scores))
+
+
+def exact_objective(formulation: Any, row: Row) -> Fraction:
+    """The primal objective of a row of a 2C-SVM with the linear kernel, at its least slacks, without rounding.
+
+    Parameters
+    ----------
+    formulation : TwoCSVM
+    row : Row
+        One that `certificate_of` has judged.
+    """
+    n, values, numbers = formulation.gram.n, row.values, row.numbers
+    alpha, w = _multipliers(formulation, {"alpha": np.zeros(n), **numbers})
+    caps, X = _caps(formulation, values), formulation.gram.features
+    b = _intercept_of_costs(formulation, caps, alpha, w, numbers)
+    parts = [part for name in ("alpha", "alpha_lo") if (part := numbers.get(name)) is not None] or [alpha]
+    return exact_bounds(formulation.y, caps, np.stack(parts), b, X=X, w=w).primal
 
 
 def _nu(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:

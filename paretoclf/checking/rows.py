@@ -125,10 +125,13 @@ def _of_list(given: Any, names: Sequence[str], vector: str) -> list[Row]:
 def _of_arrays(given: Mapping[str, Any], names: Sequence[str], where: str = "") -> list[Row]:
     """Rows of a mapping of arrays; a single one where no array has a row for each."""
     columns = dict(given)
-    if "costs" in columns and set(names) == {"C_plus", "C_minus"}:
+    if columns.get("costs") is not None and set(names) == {"C_plus", "C_minus"}:
         costs = real_array(columns.pop("costs"), f"{where}costs")
         if costs.shape[-1:] != (2,) or costs.ndim > 2:
             raise InputError(f"{where}costs must have shape (k, 2), got {costs.shape}")
+        twice = [name for name in names if columns.get(name) is not None]
+        if twice:
+            raise InputError(f"{where}costs stands for C_plus and C_minus; there must not be {twice[0]} too")
         columns |= {"C_plus": costs[..., 0], "C_minus": costs[..., 1]}
     columns = {name: value for name, value in columns.items() if value is not None}
     arrays = {name: real_array(columns[name], f"{where}{name}") for name in columns if name in (*ARRAYS, *names)}

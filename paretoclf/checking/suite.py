@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from paretoclf.checking.between import stretches
 from paretoclf.checking.estimators import is_estimator
-from paretoclf.checking.verification import Verification, verdict_of, verify
+from paretoclf.checking.judging import certificate_of, exact_objective
+from paretoclf.checking.rows import Row, rows_of
+from paretoclf.checking.verification import read_given, stretches_of, verdict_of
 from paretoclf.checks import check_positive_number, what_it_is
+from paretoclf.costs import CostLine
 from paretoclf.datasets.hard_cases import HardCase, hard_cases
 from paretoclf.errors import InputError
+from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.proof import Certificate
+from paretoclf.proof.exact import ExactBounds, ExactCertificate, exactly
 from paretoclf.solution import Solution
 from paretoclf.tables import Tabular
 from paretoclf.tolerances import CERTIFY
@@ -36,8 +42,8 @@ class Trial:
     end : {"wrong", "failed", "undecided", "loose", "optimal"}
         Failed: it raised an error, or returned nothing that can be judged.
     value_error : float
-        The objective at what was returned less the exact optimal value, relative to that; nan if it failed. For a path
-        the largest of its knots.
+        The objective at what was returned, without rounding, less the exact optimal value, relative to that (where it
+        is 0: to the sum of the costs); nan if it failed. For a path the largest of its knots.
     words : str
         Verdict, or error.
     """
@@ -117,9 +123,10 @@ def verify_solver(
     ----------
     solver : callable
         ``solver(X, y, C_plus, C_minus)`` for the 2C-SVM with the linear kernel, which returns alpha, ``(alpha, b)``, a
-        mapping with ``w`` and ``b`` (or ``alpha``), a fitted estimator, or a `Solution`. With ``path=True``
-        ``solver(X, y, start, stop)`` for a whole line of costs, from one pair to another: the knots of a path that is
-        affine between them, in any form that `verify` takes.
+        mapping with ``w`` and ``b`` (or ``alpha``), a fitted estimator, or a `Solution`: each is judged at the costs
+        that were asked for, whatever it says it is of. With ``path=True`` ``solver(X, y, start, stop)`` for a whole
+        line of costs, from one pair to another: the knots of a path that is affine between them, in any form that
+        `verify` takes, all on that line.
     path : bool
         Whether the solver follows a line. Then it is judged between its knots, too.
     cases : sequence of HardCase, optional
@@ -165,39 +172,70 @@ def verify_solver(
 
 def _point(solver: Callable[..., Any], case: HardCase, t: float, tol: float) -> Trial:
     plus, minus = (float(c) for c in case.line.at(t))
+    asked, problem = {"C_plus": plus, "C_minus": minus}, TwoCSVM(case.X, case.y)
     try:
-        report = _judged(solver(case.X.copy(), case.y.copy(), plus, minus), case, plus, minus, tol)
+        row = _answer(solver(case.X.copy(), case.y.copy(), plus, minus), problem)
+        certificate = _against(case.optimum(t).value, problem, Row(asked, row.numbers))
     except Exception as error:  # whatever a stranger's code raises
-        return Trial(case.name, (plus, minus), "failed", float("nan"), f"{type(error).__name__}: {_line_of(error)}")
-    certificate, error_ = report[0], _off(report[0], case.optimum(t).value)
-    return Trial(case.name, (plus, minus), certificate.verdict(tol), error_, verdict_of(certificate, tol))
+        return _failed(case, (plus, minus), error)
+    words = verdict_of(certificate, tol)
+    if row.values and row.values != asked and not certificate.passes(tol):
+        words += f" (its own costs are {_shown(row.values)})"
+    return Trial(case.name, (plus, minus), certificate.verdict(tol), _off(certificate), words)
 
 
-def _judged(given: Any, case: HardCase, plus: float, minus: float, tol: float) -> Verification:
-    if is_estimator(given) or isinstance(given, Solution):
-        return verify(case.X, case.y, given, tol=tol)
-    if isinstance(given, dict):
-        return verify(case.X, case.y, {**given, "C_plus": plus, "C_minus": minus}, tol=tol)
+def _answer(given: Any, problem: TwoCSVM) -> Row:
+    """What a solver returned, with the costs that it says this is of, if it says any."""
+    if isinstance(given, Solution | Mapping) or is_estimator(given):
+        rows, _ = _of_problem(given, problem)
+        if len(rows) != 1:
+            raise InputError(f"solver must return one solution, got {len(rows)}")
+        return rows[0]
     pair = given if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 1 else (given,)
-    return verify(case.X, case.y, [(plus, minus, *pair)], tol=tol)
+    return replace(rows_of([(0.0, 0.0, *pair)], tuple(problem.domain))[0], values={})
+
+
+def _of_problem(given: Any, problem: TwoCSVM) -> tuple[list[Row], Any]:
+    """Rows of the problem that was asked about, not of another one; and the path of ours that they are of."""
+    made, rows, path = read_given(problem.X, problem.y, given, problem.kernel, None, {})
+    if not isinstance(made, TwoCSVM):
+        raise InputError(f"solver must solve the TwoCSVM it was given, got a {type(made).__name__}")
+    return rows, path
+
+
+def _against(optimum: Fraction, problem: TwoCSVM, row: Row) -> Certificate:
+    """The certificate of a row, whose gap is without rounding: between its objective and the exact optimal value."""
+    found = certificate_of(problem, row)
+    if not np.isfinite(found.primal_value):
+        return found
+    return exactly(found, ExactBounds(optimum, exact_objective(problem, row)))
+
+
+def _off(certificate: Certificate) -> float:
+    """By how much the objective exceeds the optimal value, relative to that, or to the costs where it is 0."""
+    if not isinstance(certificate, ExactCertificate):
+        return float("nan")
+    optimum, mine = certificate.bounds
+    return float((mine - optimum) / (optimum or Fraction(certificate.scale)))
 
 
 def _line(solver: Callable[..., Any], case: HardCase, tol: float) -> Trial:
-    start, stop = _pair(case.line.start), _pair(case.line.stop)
+    start, problem = _pair(case.line.start), TwoCSVM(case.X, case.y)
     try:
-        given = solver(case.X.copy(), case.y.copy(), start, stop)
-        report = verify(case.X, case.y, given, tol=tol, between=True)
+        rows, path = _of_problem(solver(case.X.copy(), case.y.copy(), start, _pair(case.line.stop)), problem)
+        places = [_place(case.line, row) for row in rows]
+        knots = [_against(case.optimum(t).value, problem, row) for (t, _), row in zip(places, rows, strict=True)]
+        between = stretches(problem, rows, tol) if path is None else stretches_of(path)
     except Exception as error:
-        return Trial(case.name, start, "failed", float("nan"), f"{type(error).__name__}: {_line_of(error)}")
-    ends = _pair(report.costs[0]), _pair(report.costs[-1])
-    if ends != (start, stop):
-        return Trial(case.name, start, "wrong", float("nan"), f"the path goes from {ends[0]} to {ends[1]}")
-    bad = report.first_failure()
-    open_ = next((s for s in report.stretches if s.status != "proved"), None)
-    errors = [_off(report[k], case.optimum(t).value) for k, t in ((0, 0), (-1, 1))]
-    off = max(errors, key=abs)
+        return _failed(case, start, error)
+    off = max((_off(c) for c in knots), key=lambda each: (np.isnan(each), abs(each)))
+    wrong = _off_the_line(case.line, rows, places, tol)
+    if wrong:
+        return Trial(case.name, start, ENDS[0], off, wrong)
+    bad = next((k for k, c in enumerate(knots) if not c.passes(tol)), None)
     if bad is not None:
-        return Trial(case.name, start, report[bad].verdict(tol), off, f"knot {bad}: {report.verdict(bad)}")
+        return Trial(case.name, start, knots[bad].verdict(tol), off, f"knot {bad}: {verdict_of(knots[bad], tol)}")
+    open_ = next((s for s in between if s.status != "proved"), None)
     if open_ is not None:
         end = "undecided" if open_.status == "open" else open_.certificate.verdict(tol)
         where = f"between knots {open_.first} and {open_.last}"
@@ -205,16 +243,49 @@ def _line(solver: Callable[..., Any], case: HardCase, tol: float) -> Trial:
     return Trial(case.name, start, "optimal", off, "optimal")
 
 
+def _off_the_line(line: CostLine, rows: Sequence[Row], places: Sequence[tuple[Fraction, float]], tol: float) -> str:
+    """What is wrong with the costs of a path's knots; nothing where it follows the line from end to end.
+
+    The optimal value changes by no more than the share by which costs change: a tolerance for one is one for the other.
+    """
+    for k, (_, apart) in enumerate(places):
+        if apart > tol:
+            return f"knot {k} is off the line: its costs {_shown(rows[k].values)} are off by {apart:.0e}"
+    first, last = (_apart(rows[k].values, end) for k, end in ((0, line.start), (-1, line.stop)))
+    if max(first, last) > tol:
+        return f"the path goes from {_shown(rows[0].values)} to {_shown(rows[-1].values)}"
+    return ""
+
+
+def _place(line: CostLine, row: Row) -> tuple[Fraction, float]:
+    """Where on the line the costs of a row are, and by how much they are off it, relative to themselves."""
+    if "costs" in row.values:
+        raise InputError("solver must return solutions of the costs C_plus and C_minus, got costs of the samples")
+    names, (start, stop) = ("C_plus", "C_minus"), (tuple(map(Fraction, end)) for end in (line.start, line.stop))
+    mine = [Fraction(row.values[name]) for name in names]
+    moving = [(c - a) / (b - a) for c, a, b in zip(mine, start, stop, strict=True) if a != b]
+    at = [min(max(t, Fraction(0)), Fraction(1)) for t in moving] or [Fraction(0)]
+    found = [(t, _apart(row.values, [(1 - t) * a + t * b for a, b in zip(start, stop, strict=True)])) for t in at]
+    return min(found, key=lambda each: each[1])
+
+
+def _apart(values: Mapping[str, Any], asked: Iterable[Any]) -> float:
+    """By how much costs differ from those that are asked for, relative to these."""
+    pairs = [(Fraction(values[name]), Fraction(c)) for name, c in zip(("C_plus", "C_minus"), asked, strict=True)]
+    return max(float(abs(mine / c - 1)) if c else (0.0 if mine == c else np.inf) for mine, c in pairs)
+
+
+def _shown(values: Mapping[str, Any]) -> str:
+    if "costs" in values:
+        return str(values["costs"])
+    return f"({', '.join(f'{values[name]:.6g}' for name in ('C_plus', 'C_minus'))})"
+
+
 def _pair(costs: Any) -> tuple[float, float]:
     return float(costs.C_plus), float(costs.C_minus)
 
 
-def _off(certificate: Certificate, value: Fraction) -> float:
-    if not np.isfinite(certificate.primal_value):
-        return float("nan")
-    difference = Fraction(certificate.primal_value) - value
-    return float(difference / value) if value else float(difference)
-
-
-def _line_of(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
+def _failed(case: HardCase, costs: tuple[float, float], error: Exception) -> Trial:
+    return Trial(
+        case.name, costs, "failed", float("nan"), f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    )

@@ -251,7 +251,7 @@ def verify(
     tol = check_positive_number(tol, "tol")
     if not isinstance(between, bool | np.bool_):
         raise InputError(f"between must be True or False, got {between!r}")
-    formulation, rows, path = _asked(X, y, solutions, kernel, sample_weight, parameters)
+    formulation, rows, path = read_given(X, y, solutions, kernel, sample_weight, parameters)
     certificates = []
     for k, row in enumerate(rows):
         try:
@@ -260,11 +260,11 @@ def verify(
             raise InputError(f"solutions[{k}]: {error}") from None
     found: tuple[Stretch, ...] = ()
     if between:
-        found = _of_path(path) if path is not None else stretches(formulation, rows, tol)
+        found = stretches_of(path) if path is not None else stretches(formulation, rows, tol)
     return Verification(tuple(row.values for row in rows), tuple(certificates), tol, found)
 
 
-def _asked(
+def read_given(
     X: Any, y: Any, solutions: Any, kernel: Any, sample_weight: Any, parameters: Mapping[str, Any]
 ) -> tuple[Any, list[Row], Any]:
     """The problem, the rows to be judged, and the exact path that they are of, if they are."""
@@ -309,9 +309,14 @@ def _same_data(formulation: Any, given: Any) -> None:
         raise InputError(f"X and y must be what the {type(given).__name__} was made for: its samples are others")
     if mine.kernel != theirs.kernel:
         raise InputError(f"kernel must be that of the {type(given).__name__}, {theirs.kernel}, got {mine.kernel}")
+    for name in ("sample_weight", "bias", "soft"):
+        own, its = getattr(formulation, name, None), getattr(rule, name, None)
+        if own is not None and its is not None and not np.array_equal(own, its):
+            got = f", {its}, got {own}" if np.ndim(own) == 0 else ""
+            raise InputError(f"{name} must be that of the {type(given).__name__}{got}")
 
 
-def _of_path(path: Any) -> tuple[Stretch, ...]:
+def stretches_of(path: Any) -> tuple[Stretch, ...]:
     """A path of ours has its proof; its rows are ends and middles of segments."""
     proof = path.proof
     bad = set(proof.failures().tolist())

@@ -34,7 +34,7 @@ from paretoclf.proof import Certificate
 from paretoclf.proof.exact import exact_bounds, exactly
 from paretoclf.samples import Samples, check_samples, far_origin, largest, moved
 from paretoclf.tolerances import LOOSE
-from paretoclf.units import balanced_units, largest_sum, slack_rounding
+from paretoclf.units import balanced_units, largest_sum, least_scale, slack_rounding
 
 #: What a certificate says that was computed with sums rounded once.
 PRECISELY = "For multipliers in twice double precision."
@@ -99,7 +99,8 @@ def certify(
         ``balance``, ``|sum_i y_i alpha_i|`` relative to the largest sum of multipliers that either class can have.
         ``complementarity``, the largest over the samples of ``min(alpha_i / u_i, (y f - 1)+)`` and
         ``min((c_i - alpha_i) / u_i, (1 - y f)+)``, margins in units of ``1 + |f|``: a sample off its margin must sit at
-        the bound that belongs to its side. The gap is relative to the primal value.
+        the bound that belongs to its side. The gap is relative to the primal value; where a class has no costs, so that
+        the optimal value is 0, to the sum of the caps, if that is larger.
 
     Raises
     ------
@@ -271,7 +272,7 @@ def _conclude(y: Array, caps: Array, alpha: Array, b: Array, slopes: _Slopes, no
     f = scores + b
     margin = y[:, None] * f - 1.0
     primal = 0.5 * norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin))
-    unit, both = balanced_units(y, caps), largest_sum(y, caps)
+    unit, both, least = balanced_units(y, caps), largest_sum(y, caps), least_scale(y, caps)
     box = np.maximum(np.maximum(-alpha, alpha - caps), 0.0) / unit
     balance = np.abs(alpha[y > 0].sum(axis=0) - alpha[y < 0].sum(axis=0)) / both
     scaled = margin / (1.0 + np.abs(f))
@@ -283,7 +284,7 @@ def _conclude(y: Array, caps: Array, alpha: Array, b: Array, slopes: _Slopes, no
     result = []
     for j in range(caps.shape[1]):
         i = int(worst[j])
-        scale = max(abs(primal[j]), np.finfo(float).tiny)
+        scale = max(abs(primal[j]), least[j])
         result.append(
             Certificate(
                 primal_value=float(primal[j]),

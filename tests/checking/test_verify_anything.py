@@ -330,6 +330,40 @@ def test_results_of_ours():
         pc.verify(X, y, path, pc.RBF(1.0))
 
 
+def test_a_path_of_ours_is_of_its_weights_and_its_variant():
+    """Before: with between=True its own proof stood for the problem that was asked about."""
+    X, y = FOUR
+    weights = np.linspace(1.0, 2.0, 6)
+    path = pc.trace(pc.TwoCSVM(X, y, sample_weight=weights), (0.2, 1.0), (1.0, 0.2))
+    assert pc.verify(X, y, path, sample_weight=weights, between=True).passes()
+    with pytest.raises(pc.InputError, match="sample_weight must be that of the Path"):
+        pc.verify(X, y, path, between=True)
+    path = pc.trace(pc.QuantileSVM(X, y, bias=True), tau=(0.1, 0.9), lam=0.1)
+    with pytest.raises(pc.InputError, match="bias must be that of the QuantilePath, True, got False"):
+        pc.verify(pc.QuantileSVM(X, y), path)
+
+
+@pytest.mark.parametrize("name", ["C_plus", "C_minus"])
+def test_costs_that_are_given_twice(name):
+    """Before: what stood under one name was dropped."""
+    with pytest.raises(pc.InputError, match=f"costs stands for C_plus and C_minus; there must not be {name} too"):
+        pc.verify(*FOUR, {"costs": [1.0, 1.0], name: 2.0, "alpha": np.zeros(6)})
+
+
+def test_a_callable_kernel_must_be_the_one_that_is_given(train):
+    X, y = train
+
+    def mine(A, B):
+        return A @ B.T
+
+    fit = SVC(kernel=mine, tol=1e-9).fit(X, y)
+    assert pc.verify(X, y, fit, mine, tol=1e-6).passes()
+    assert pc.verify(X, y, SVC(kernel=pc.RBF(1.0), tol=1e-9).fit(X, y), pc.RBF(1.0), tol=1e-6).passes()
+    for other in (pc.RBF(1.0), "linear", lambda A, B: A @ B.T):
+        with pytest.raises(pc.InputError, match="kernel must be that of the model"):
+            pc.verify(X, y, fit, other)
+
+
 def test_the_table_as_a_frame():
     pd = pytest.importorskip("pandas")
     X, y = FOUR

@@ -8,13 +8,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC, NuSVC
 
 import paretoclf as pc
 from paretoclf.cli import main
 from tests.oracles.exact_criss_cross import criss_cross
 
 CASES = {case.name: case for case in pc.datasets.hard_cases()}
+NOT = "wrong"
 QUICK = [CASES[name] for name in ("two points", "jumps of b", "all on one point", "from an axis")]
 
 
@@ -108,8 +109,8 @@ def slope(X, y, C_plus, C_minus):
     return {"w": rule.w, "b": rule.b}
 
 
-def knots(X, y, start, stop):
-    path = pc.trace(pc.TwoCSVM(X, y), start, stop)
+def knots(X, y, start, stop, svm=None):
+    path = pc.trace(svm or pc.TwoCSVM(X, y), start, stop)
     P = path.pieces
     return [
         (*path.costs(t), path.alpha(t), (P.b0, P.b1)[end][j])
@@ -161,6 +162,215 @@ def test_solvers_of_paths():
     assert report[1].words.startswith("between knots 0 and 1: wrong")
     report = pc.verify_solver(short, path=True, cases=QUICK[1:2])
     assert report[0].words.startswith("the path goes from ")
+
+
+# ---- answers to another question ----------------------------------------------------------------------------------
+
+
+def line_of(case):
+    return tuple(case.line.start), tuple(case.line.stop)
+
+
+def tracked(X, y, C_plus, C_minus):
+    return pc.trace(pc.TwoCSVM(X, y), (C_plus, C_minus), (C_plus, C_minus)).at(0.0)
+
+
+def swapped(X, y, C_plus, C_minus):
+    return tracked(X, y, C_minus, C_plus)
+
+
+def always_one(X, y, C_plus, C_minus):
+    return tracked(X, y, 1.0, 1.0)
+
+
+def machine_of_one(X, y, C_plus, C_minus):
+    return SVC(kernel="linear", C=1.0, tol=1e-10, max_iter=10_000).fit(X, y)
+
+
+def of_other_weights(X, y, C_plus, C_minus):
+    """Costs of samples, each three times the one asked for."""
+    costs = pc.SampleCosts(3.0 * np.where(y > 0, C_plus, C_minus))
+    return pc.trace(pc.TwoCSVM(X, y), costs, costs).at(0.0)
+
+
+def numbers_of(solver):
+    """The same answers as bare numbers, which never said what they are for."""
+
+    def bare(X, y, C_plus, C_minus):
+        given = solver(X, y, C_plus, C_minus)
+        if isinstance(given, SVC):
+            alpha = np.zeros(y.size)
+            alpha[given.support_] = y[given.support_] * given.dual_coef_[0]
+            return {"alpha": alpha, "b": given.intercept_[0]}
+        return {"alpha": given.alpha, "b": given.classifier.b}
+
+    return bare
+
+
+def objective(case, t, w, b):
+    """Of a slope and an intercept at t, in fractions."""
+    t, w, b = Fraction(t), [Fraction(v) for v in w], Fraction(b)
+    ends = zip(*line_of(case), strict=True)
+    plus, minus = ((1 - t) * Fraction(u) + t * Fraction(v) for u, v in ends)
+    slacks = [
+        max(Fraction(0), 1 - int(c) * (sum(Fraction(u) * v for u, v in zip(row, w, strict=True)) + b))
+        for row, c in zip(case.X, case.y, strict=True)
+    ]
+    return sum(v * v for v in w) / 2 + sum(
+        (plus if c > 0 else minus) * xi for c, xi in zip(case.y, slacks, strict=True)
+    )
+
+
+@pytest.mark.parametrize("solver", [swapped, always_one, machine_of_one, of_other_weights])
+def test_answers_for_other_costs_are_judged_at_the_costs_asked_for(solver):
+    """Before: 135 of 135 optimal, with values off by up to 61 times the optimum."""
+    report, bare = (pc.verify_solver(each, cases=QUICK) for each in (solver, numbers_of(solver)))
+    assert not report.passes()
+    assert [trial.end for trial in report] == [trial.end for trial in bare]
+    for trial in report:
+        assert trial.end != "optimal" or abs(trial.value_error) <= 1e-8
+    worst = max(report, key=lambda trial: trial.value_error)
+    assert worst.value_error > 0.1
+    assert worst.end == NOT
+    if solver is not of_other_weights:
+        assert "(its own costs are " in worst.words
+
+
+@pytest.mark.parametrize("key", ["costs", "C_plus"])
+def test_a_mapping_cannot_choose_its_costs(key):
+    def solver(X, y, C_plus, C_minus):
+        found = tracked(X, y, C_minus, C_plus)
+        costs = {"costs": (C_minus, C_plus)} if key == "costs" else {"C_plus": C_minus, "C_minus": C_plus}
+        return {"alpha": found.alpha, "b": found.classifier.b, **costs}
+
+    ends = [trial.end for trial in pc.verify_solver(solver, cases=QUICK)]
+    assert ends == [trial.end for trial in pc.verify_solver(numbers_of(swapped), cases=QUICK)]
+
+
+def test_answers_to_another_problem_have_failed():
+    def several(X, y, C_plus, C_minus):
+        return {"alpha": np.stack([tracked(X, y, C_plus, C_minus).alpha, np.ones(y.size)])}
+
+    def curved(X, y, C_plus, C_minus):
+        return SVC(kernel="rbf", class_weight={1: C_plus, -1: C_minus}).fit(X, y)
+
+    def callable_kernel(X, y, C_plus, C_minus):
+        return SVC(kernel=lambda A, B: (1 + A @ B.T) ** 2, class_weight={1: C_plus, -1: C_minus}).fit(X, y)
+
+    def of_nu(X, y, C_plus, C_minus):
+        return NuSVC(kernel="linear", nu=0.2).fit(X, y)
+
+    def without_intercept(X, y, C_plus, C_minus):
+        return LinearSVC(class_weight={1: C_plus, -1: C_minus}).fit(X, y)
+
+    def shifted(X, y, C_plus, C_minus):
+        return tracked(X + 1.0, y, C_plus, C_minus)
+
+    words = {
+        several: "must return one solution, got 2",
+        curved: "kernel must be that of the model",
+        callable_kernel: "kernel must be that of the model",
+        of_nu: "must solve the TwoCSVM it was given, got a TwoNuSVM",
+        without_intercept: "must solve the TwoCSVM it was given, got a ThroughTheOrigin",
+        shifted: "X and y must be what the Solution was made for",
+    }
+    for solver, wanted in words.items():
+        for trial in pc.verify_solver(solver, cases=[CASES["unequal classes"]])[1:3]:
+            assert trial.end == "failed"
+            assert wanted in trial.words
+
+
+def test_values_are_compared_with_the_exact_optimum_whatever_the_certificate_says():
+    """Large features and costs: slacks that double precision calls 0 are all of the objective."""
+    X = np.round(np.random.default_rng(0).normal(size=(6, 2)) * 1e6)
+    costs = pc.Costs(0.5e6, 0.5e6)
+    case = pc.datasets.HardCase("large", "", X, np.sign(X[:, 0]), pc.CostLine(costs, costs))
+    given = {}
+
+    def rounded(X, y, C_plus, C_minus):
+        best = case.optimum(0)
+        given["alpha"], given["b"] = np.array([float(a) for a in best.alpha]), float(best.b)
+        given["w"] = X.T @ (y * given["alpha"])
+        return given
+
+    for trial in pc.verify_solver(rounded, cases=[case])[:1]:
+        best = case.optimum(0).value
+        error = objective(case, 0, given["w"], given["b"]) / best - 1
+        assert error > 1
+        assert trial.value_error == pytest.approx(float(error), rel=1e-12)
+        assert trial.end == NOT
+
+
+def test_where_the_optimum_is_zero_errors_are_relative_to_the_costs():
+    """A positive costs nothing: w = 0, b = -1. Before: "value off by 1e+00" for an intercept of -1 + 8e-11."""
+    case = CASES["from an axis"]
+
+    def solver(b):
+        return lambda X, y, C_plus, C_minus: {"alpha": np.zeros(y.size), "b": b}
+
+    for off, end in ((8e-11, "optimal"), (1e-3, NOT)):
+        trial = pc.verify_solver(solver(-1.0 + off), cases=[case])[0]
+        assert trial.costs[0] == 0.0
+        assert trial.end == end
+        assert trial.value_error == pytest.approx(off, rel=1e-3)  # of three costs of 1, each pays this
+        row = (*trial.costs, np.zeros(case.y.size), -1.0 + off)
+        assert pc.verify(case.X, case.y, [row]).passes() == (end == "optimal")
+
+
+def through(middle):
+    """Exact knots of the two lines from the start to a point and from there to the stop."""
+
+    def solver(X, y, start, stop):
+        svm = pc.TwoCSVM(X, y)
+        return [*knots(X, y, start, middle, svm), *knots(X, y, middle, stop, svm)]
+
+    return solver
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_path_that_is_bent_off_its_line_is_not_that_path(name):
+    """Before: optimal on 9 of 16, as both ends are right."""
+    case = CASES[name]
+    a, b = (np.array(end) for end in line_of(case))
+    on, off = 0.25 * a + 0.75 * b, (0.25 * a + 0.75 * b) * np.array([1.5, 0.75])
+    assert pc.verify_solver(through(tuple(on)), path=True, cases=[case])[0].end == "optimal"
+    trial = pc.verify_solver(through(tuple(off)), path=True, cases=[case])[0]
+    assert trial.end == NOT
+    assert "is off the line" in trial.words
+
+
+def test_a_path_that_returns_beyond_its_end_or_has_costs_of_samples():
+    case = CASES["from an axis"]
+    a, b = (np.array(end) for end in line_of(case))
+    beyond = through(tuple(a + 1.25 * (b - a)))
+    assert pc.verify_solver(beyond, path=True, cases=[case])[0].end == NOT
+
+    def of_samples(X, y, start, stop):
+        ends = (pc.SampleCosts(np.where(y > 0, *end)) for end in (start, stop))
+        return pc.trace(pc.TwoCSVM(X, y), *ends)
+
+    trial = pc.verify_solver(of_samples, path=True, cases=[case])[0]
+    assert trial.end == "failed"
+    assert "solutions of the costs C_plus and C_minus, got costs of the samples" in trial.words
+
+
+def test_the_value_error_of_a_path_is_the_largest_of_all_its_knots():
+    case = QUICK[1]
+
+    def pushed(X, y, start, stop):
+        found = knots(X, y, start, stop)
+        plus, minus, alpha, b = found[2]
+        return [*found[:2], (plus, minus, alpha, b + 0.5), *found[3:]]
+
+    trial = pc.verify_solver(pushed, path=True, cases=[case])[0]
+    plus, minus, alpha, b = knots(case.X, case.y, *line_of(case))[2]
+    t = next(i for i, (u, v) in enumerate(zip(*line_of(case), strict=True)) if u != v)
+    at = (Fraction((plus, minus)[t]) - Fraction(line_of(case)[0][t])) / (
+        Fraction(line_of(case)[1][t]) - Fraction(line_of(case)[0][t])
+    )
+    error = objective(case, at, case.X.T @ (case.y * alpha), b + 0.5) / case.optimum(at).value - 1
+    assert trial.value_error == pytest.approx(float(error), rel=1e-9)
+    assert trial.end == NOT
 
 
 def test_the_report_as_a_frame():
