@@ -4,6 +4,10 @@ from paretoclf.roc.crossings import scores_at as scores_at
 from paretoclf.roc.curve import RocCurve as RocCurve
 from paretoclf.roc.curve import RocMixture as RocMixture
 from paretoclf.roc.curve import RocPoint as RocPoint
+from paretoclf.roc.delong import AreaDifference as AreaDifference
+from paretoclf.roc.delong import AreaInterval as AreaInterval
+from paretoclf.roc.delong import area_difference as area_difference
+from paretoclf.roc.delong import area_interval as area_interval
 from paretoclf.roc.error_curve import ErrorCurve as ErrorCurve
 from paretoclf.roc.error_curve import Optimum as Optimum
 from paretoclf.roc.error_curve import error_curve_of_scores as error_curve_of_scores

@@ -1,0 +1,108 @@
+"""Areas with their intervals, and the paired test, against sums over all pairs in fractions, and by simulation."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.metrics import roc_auc_score
+
+import paretoclf as pc
+from paretoclf.roc import area_difference, area_interval
+
+
+def by_pairs(y, *scores):
+    """Areas and their covariance by the definition: a sum over all pairs of samples."""
+    kernel = [
+        [[Fraction(int(a > b)) + Fraction(int(a == b), 2) for b in f[y < 0]] for a in f[y > 0]]
+        for f in (np.asarray(s) for s in scores)
+    ]
+    m, n = int((y > 0).sum()), int((y < 0).sum())
+    V = [[sum(row) / n for row in table] for table in kernel]
+    W = [[sum(row[j] for row in table) / m for j in range(n)] for table in kernel]
+    area = [sum(v) / m for v in V]
+
+    def covariance(values, r, s):
+        products = ((a - area[r]) * (b - area[s]) for a, b in zip(values[r], values[s], strict=True))
+        return sum(products) / (len(values[r]) - 1)
+
+    both = range(len(scores))
+    return area, [[covariance(V, r, s) / m + covariance(W, r, s) / n for s in both] for r in both]
+
+
+def sample(seed, n=37, ties=True):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.4, 1.0, -1.0)
+    y[:4] = 1, 1, -1, -1
+    first = y + 1.5 * rng.normal(size=n)
+    second = 0.5 * first + 0.5 * y + rng.normal(size=n)
+    return (y, np.round(first), np.round(second)) if ties else (y, first, second)
+
+
+@pytest.mark.parametrize("ties", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_areas_and_errors_are_those_of_the_definition(seed, ties):
+    y, first, second = sample(seed, ties=ties)
+    area, covariance = by_pairs(y, first, second)
+    found = area_interval(y, first)
+    assert found.area == float(area[0]) == pytest.approx(roc_auc_score(y > 0, first))
+    assert found.error == pytest.approx(np.sqrt(float(covariance[0][0])))
+    both = area_difference(y, first, second)
+    assert both.difference == float(area[0] - area[1])
+    error = np.sqrt(float(covariance[0][0] + covariance[1][1] - 2 * covariance[0][1]))
+    assert both.z == pytest.approx(both.difference / error)
+    assert both.p == pytest.approx(2 * norm.sf(abs(both.z)))
+    assert (both.low, both.high) == pytest.approx(
+        (both.difference - 1.959964 * error, both.difference + 1.959964 * error), abs=1e-6
+    )
+
+
+def test_symmetries():
+    y, first, second = sample(7)
+    one, other = area_interval(y, first), area_interval(-y, -np.asarray(first))
+    assert (one.area, one.error) == pytest.approx((other.area, other.error))
+    assert area_interval(y, 3 * first + 1) == one
+    assert area_difference(y, first, second).p == pytest.approx(area_difference(y, second, first).p)
+    equal = area_difference(y, first, 2 * first)
+    assert (equal.difference, equal.z, equal.p, equal.low, equal.high) == (0, 0, 1, 0, 0)
+
+
+def test_the_interval_covers_as_often_as_it_says():
+    """Two normal scores: the area of the population is known. 2000 samples of 40 and 60."""
+    rng = np.random.default_rng(0)
+    truth, y = norm.cdf(1 / np.sqrt(2)), np.repeat([1.0, -1.0], [40, 60])
+    draws = rng.normal(size=(2000, 100)) + (y > 0)
+    found = [area_interval(y, f, level=0.9) for f in draws]
+    covered = np.mean([each.low <= truth <= each.high for each in found])
+    assert covered == pytest.approx(0.9, abs=3 * np.sqrt(0.09 / 2000) + 0.01)
+
+
+def test_the_paired_test_rejects_as_often_as_it_says():
+    rng = np.random.default_rng(1)
+    y = np.repeat([1.0, -1.0], [40, 60])
+    shared = rng.normal(size=(2000, 100)) + (y > 0)
+    first, second = (shared + rng.normal(size=shared.shape) for _ in range(2))  # equally good, correlated
+    rejected = np.mean([area_difference(y, a, b).p < 0.1 for a, b in zip(first, second, strict=True)])
+    assert rejected == pytest.approx(0.1, abs=3 * np.sqrt(0.09 / 2000) + 0.01)
+
+
+def test_perfect_scores_have_an_interval_of_one_point():
+    y = np.repeat([1.0, -1.0], 5)
+    found = area_interval(y, y)
+    assert (found.area, found.low, found.high, found.error) == (1, 1, 1, 0)
+    against = area_difference(y, y, -y)
+    assert (against.difference, against.z, against.p) == (2 / 2, np.inf, 0)
+
+
+def test_bad_input():
+    y = [1, 1, -1, -1]
+    with pytest.raises(pc.InputError, match="y must have at least two positive samples, got 1"):
+        area_interval([1, -1, -1], [1, 2, 3])
+    with pytest.raises(pc.InputError, match="level must lie strictly between 0 and 1, got 95"):
+        area_interval(y, [1, 2, 3, 4], level=95)
+    with pytest.raises(pc.InputError, match="scores"):
+        area_interval(y, [1, 2, 3, np.nan])
+    with pytest.raises(pc.InputError, match="scores"):
+        area_difference(y, [1, 2, 3, 4], [1, 2, 3])
