@@ -70,7 +70,7 @@ def table(cases, tight):
     Where a cost is zero every multiplier must be zero, which no interior point is: such trials stand in a column of
     their own.
     """
-    ends = ("optimal", "loose", "undecided", "wrong", "failed")
+    ends = ("optimal", "undecided", "not optimal", "failed")
     head = ("solver", "options", *ends, "a cost is zero: optimal", "the first of its worst")
     rows = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
     found = {"default": reports(cases, tight=False), **({"tight": reports(cases, tight=True)} if tight else {})}
@@ -79,7 +79,7 @@ def table(cases, tight):
             zero = [t.end == "optimal" for t in report if min(t.costs) == 0]
             trials = [t for t in report if min(t.costs) > 0]
             counts = [sum(t.end == end for t in trials) for end in ends]
-            bad = [t for end in ("wrong", "failed", "undecided", "loose") for t in trials if t.end == end]
+            bad = [t for end in ("not optimal", "failed", "undecided") for t in trials if t.end == end]
             words = f"{bad[0].case}: {bad[0].words[:80]}" if bad else ""
             rows.append(
                 f"| {name} | {options} | {' | '.join(map(str, counts))} | {sum(zero)} of {len(zero)} | {words} |"

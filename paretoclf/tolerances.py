@@ -69,7 +69,12 @@ SLACK_ROUNDING = 2e-15
 #: sum of the slacks is flat there.
 FLAT = 1e-12
 
-#: A solution that is off by no more than this is loose, not wrong: LIBSVM stops at violations of 1e-3.
+#: Residuals and gaps are relative to the terms that they are computed from: so much of them, thousands of units in the
+#: last place, refutes nothing.
+RESIDUAL_ROUNDING = 1e-12
+
+#: Of a solution that is off by no more than this the verdict says to which tolerance it is optimal, not what is wrong:
+#: LIBSVM stops at violations of 1e-3.
 LOOSE = 1e-3
 
 #: A gap that rounding can make is no proof of anything once it is this large: nobody can tell half the value then.
@@ -199,7 +204,8 @@ MARGIN_KEPT = 1e-10
 #: Separation of two classes: a convex weight above this is one. Linear programs are solved to 1e-9 and better.
 WEIGHTED = 1e-9
 
-#: 2nu-SVM: rounding of scores, relative to the largest kernel value times the sum of the multipliers.
+#: Rounding of scores, relative to the largest kernel value times the sum of the multipliers: of the 2nu-SVM, and where
+#: a gap must be certain.
 SCORE_ROUNDING = 1e-14
 
 #: 2nu-SVM: a slope that cancels down to this share of its terms, coordinate by coordinate, is 0 up to the rounding of

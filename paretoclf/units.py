@@ -81,3 +81,33 @@ def slack_rounding(caps: Array, margin: Array, f: Array, b: Any = 0.0) -> Array:
     """
     rounding = margin_rounding(f, b)
     return np.asarray(np.einsum("n...,n...->...", caps, np.where(margin <= rounding, rounding, 0.0)))
+
+
+def certain_gap(y: Array, caps: Array, alpha: Array, margin: Array, rounding: Array, b: Any = 0.0) -> Array:
+    """How much no rounding can make of the duality gap of multipliers alpha and margins ``y f - 1``, shape () or (k,).
+
+    The gap is ``sum_i alpha_i g_i+ + (c_i - alpha_i) g_i-`` with g the margins: no term of it is negative where alpha
+    is in its box, and those of samples that are on the margin up to its rounding count as 0. Where the intercept is
+    not part of the norm there is also ``-b sum_i y_i alpha_i``.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+    caps, alpha, margin, rounding : array of shape (n,) or (n, k)
+        Rounding of the margins.
+    b : float or array of shape (k,)
+        Intercept; 0 where it is part of the norm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.units import certain_gap
+    >>> y, caps, alpha, none = np.array([1.0, -1.0]), np.ones(2), np.full(2, 0.5), np.zeros(2)
+    >>> [float(certain_gap(y, caps, alpha, margin, none)) for margin in (np.zeros(2), -np.ones(2))]
+    [0.0, 1.0]
+    """
+    load, room = np.maximum(alpha, 0.0), np.maximum(caps - alpha, 0.0)
+    sure = load * np.maximum(margin - rounding, 0.0) + room * np.maximum(-margin - rounding, 0.0)
+    outside = np.maximum(-alpha, 0.0) + np.maximum(alpha - caps, 0.0)
+    sure = sure - outside * (np.abs(margin) + rounding)
+    return np.asarray(sure.sum(axis=0) - np.abs(b * np.einsum("n,n...->...", y, alpha)))

@@ -1,7 +1,7 @@
 """A foreign path between its knots: everything affine from one row to the next, proved or refuted for every point.
 
 Each stretch between two rows is handed to the proof of whole lines (`paretoclf.proof`). Where its bound does not close,
-three points inside are judged one by one: one that fails refutes the stretch; otherwise it is cut in two.
+three points inside are judged one by one: one that is not optimal refutes the stretch; otherwise it is cut in two.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _settled(formulation: Any, a: Row, b: Row, k: int, tol: float) -> Stretch:
         for part in (0.5, 0.25, 0.75):
             share = low + part * (high - low)
             found = certificate_of(formulation, _between(a, b, share))
-            if not found.passes(tol):
+            if found.verdict(tol) == "not optimal":
                 return Stretch(k, k + 1, "refuted", found, share)
         return Stretch(k, k + 1, "open", proof.worst)
     return Stretch(k, k + 1, "proved", max(worst, key=lambda c: c.off_by))

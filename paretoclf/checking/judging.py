@@ -1,7 +1,8 @@
 """From one row of a formulation to its certificate, in NumPy: nothing that was given is corrected first.
 
 Where there are no multipliers (a slope and an intercept alone), those of an optimal solution are found by solving the
-formulation. The gap between the objective at the given point and their dual value is by how much the point is off.
+formulation. The gap between the objective at the given point and their dual value is by how much the point can be off,
+and by how much the solution found is better refutes it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from paretoclf.formulations.on_moments import MomentFormulation, Slope
 from paretoclf.formulations.surrogate_risk import SurrogateRisk
 from paretoclf.gaussian.judges import judge_pareto
 from paretoclf.gaussian.moments import Moments
+from paretoclf.gaussian.tradeoff import gaussian_tradeoff
 from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
 from paretoclf.judges.quantile import judge_quantile
@@ -36,7 +38,7 @@ from paretoclf.solution import best_intercepts, point_of
 from paretoclf.solve.programs import evaluate
 from paretoclf.tolerances import ROUNDING
 
-FOUND = "No multipliers were given: those of an optimal solution were found; the gap is how far the value is off."
+FOUND = "No multipliers were given: the bound is of those of a solution that was found."
 
 
 def certificate_of(formulation: Any, row: Row) -> Certificate:
@@ -56,7 +58,7 @@ def certificate_of(formulation: Any, row: Row) -> Certificate:
         If there are no multipliers, and none can be found.
     """
     if isinstance(formulation, Moments):
-        return judge_pareto(formulation, _vector(row, "w", formulation.d), _number(row, "b")).certificate
+        return _pareto(formulation, _vector(row, "w", formulation.d), _number(row, "b"))
     values = row.values if "costs" in row.values else formulation.check_values(row.values)
     if isinstance(formulation, MomentFormulation):
         return _of_slope(formulation, values, row)
@@ -73,12 +75,41 @@ def certificate_of(formulation: Any, row: Row) -> Certificate:
     if "costs" in values:
         raise InputError("alpha must be given where each sample has a cost of its own")
     best = formulation.solve(**values)
-    return by_value(certify(formulation, values, {**row.numbers, "alpha": best.alpha}))
+    return by_value(certify(formulation, values, {**row.numbers, "alpha": best.alpha}), best.certificate)
 
 
-def by_value(certificate: Certificate) -> Certificate:
-    """What is proved of a point without multipliers: feasibility and gap. Other residuals are none of its own."""
+def by_value(certificate: Certificate, best: Certificate) -> Certificate:
+    """What is proved of a point without multipliers: feasibility and gap. Other residuals are none of its own.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        Of the point, with the multipliers of a solution that was found.
+    best : Certificate
+        Of that solution: it refutes what is worse.
+    """
+    return _of_point_alone(against(certificate, best))
+
+
+def _of_point_alone(certificate: Certificate) -> Certificate:
     return replace(certificate, dual={}, slackness={}, note=" ".join(filter(None, (FOUND, certificate.note))))
+
+
+def against(certificate: Certificate, best: Certificate) -> Certificate:
+    """The certificate of a point, told of another feasible point of the same problem."""
+    rounding = certificate.rounding + best.rounding
+    return replace(certificate, shortfall=max(0.0, certificate.primal_value - best.primal_value - rounding))
+
+
+def _pareto(moments: Moments, w: Array, b: float) -> Certificate:
+    """A hyperplane that should be Pareto optimal, against the Pareto-optimal one with the same negatives."""
+    certificate = judge_pareto(moments, w, b).certificate
+    found, mine = gaussian_tradeoff(moments), moments.distances(w, b)
+    best = found._point(found.family.at(found.family.at_u_minus(mine.u_minus)))
+    theirs = moments.distances(best.w, best.b)
+    gain = theirs.u_plus - mine.u_plus - certificate.rounding
+    kept = theirs.u_minus >= mine.u_minus - certificate.rounding
+    return replace(certificate, shortfall=max(0.0, gain) if kept else 0.0)
 
 
 def _check_names(row: Row, formulation: Any) -> None:
@@ -244,14 +275,14 @@ def _of_slope(formulation: MomentFormulation, values: Mapping[str, Any], row: Ro
     if not float(w @ moments.delta) > 0:
         raise InputError("w must point from the negatives' mean to the positives': w . (mu_plus - mu_minus) is not > 0")
     judged = formulation.judge(values, Slope(w, row.numbers.get("tau")))
+    certificate = against(judged.certificate, formulation.solve(**values).certificate)
     if row.numbers.get("b") is None:
-        return judged.certificate
+        return certificate
     given, best = moments.distances(w, _number(row, "b")), judged.numbers
     off = max(abs(given.u_plus - best["u_plus"]), abs(given.u_minus - best["u_minus"]))
-    certificate = judged.certificate
     residual = off / max(1.0, abs(best["u_plus"]), abs(best["u_minus"]))
-    dual = {**certificate.dual, "intercept: the distances of the means": residual}
-    return replace(certificate, dual=dual, worst="")
+    primal = {**certificate.primal, "intercept: the distances of the means": residual}
+    return replace(certificate, primal=primal, worst="")
 
 
 def _of_programs(formulation: Formulation, values: Mapping[str, Any], row: Row) -> Certificate:
@@ -270,8 +301,9 @@ def _of_programs(formulation: Formulation, values: Mapping[str, Any], row: Row) 
     numbers = {name: row.numbers[name] for name in model.variables}
     numbers |= {name: row.numbers[name] if whole else best.numbers[name] for name in model.constraints}
     value, conditions = evaluate(model, numbers)
-    judged = judge(value, best.dual_value, conditions, numbers, scale=max(abs(value), np.finfo(float).tiny))
-    return judged.certificate if whole else by_value(judged.certificate)
+    scale = max(abs(value), np.finfo(float).tiny)
+    judged = judge(value, best.dual_value, conditions, numbers, scale=scale).revised(shortfall=0.0)
+    return judged.certificate if whole else _of_point_alone(judged.certificate)
 
 
 def _of_point(formulation: Formulation, values: Mapping[str, Any], row: Row) -> Certificate:

@@ -26,7 +26,7 @@ from paretoclf.tables import Tabular
 from paretoclf.tolerances import CERTIFY
 
 #: What a trial can end in, the worst first.
-ENDS = ("wrong", "failed", "undecided", "loose", "optimal")
+ENDS = ("not optimal", "failed", "undecided", "optimal")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Trial:
         Name of the hard case.
     costs : (float, float)
         C_plus and C_minus; of a path those of its beginning.
-    end : {"wrong", "failed", "undecided", "loose", "optimal"}
+    end : {"not optimal", "failed", "undecided", "optimal"}
         Failed: it raised an error, or returned nothing that can be judged.
     value_error : float
         The objective at what was returned, without rounding, less the exact optimal value, relative to that (where it
@@ -102,7 +102,7 @@ class SuiteReport(Tabular, Sequence[Trial]):
 
     def __repr__(self) -> str:
         lines = [
-            f"{'case':<26} {' '.join(f'{end:>9}' for end in reversed(ENDS))} {'value off by':>13}  first that is not"
+            f"{'case':<26} {' '.join(f'{end:>11}' for end in reversed(ENDS))} {'value off by':>13}  first that is not"
         ]
         for case in dict.fromkeys(trial.case for trial in self.trials):
             counts, mine = self.counts(case), [trial for trial in self.trials if trial.case == case]
@@ -110,7 +110,7 @@ class SuiteReport(Tabular, Sequence[Trial]):
             bad = [t for end in ENDS[:-1] for t in mine if t.end == end]
             worst = f"{max(errors):.1e}" if errors else "-"
             first = f"  at {tuple(float(f'{c:.3g}') for c in bad[0].costs)}: {bad[0].words}" if bad else ""
-            lines.append(f"{case:<26} {' '.join(f'{counts[end]:>9}' for end in reversed(ENDS))} {worst:>13}{first}")
+            lines.append(f"{case:<26} {' '.join(f'{counts[end]:>11}' for end in reversed(ENDS))} {worst:>13}{first}")
         return "\n".join([*lines, self.summary])
 
 
@@ -237,7 +237,7 @@ def _line(solver: Callable[..., Any], case: HardCase, tol: float) -> Trial:
         return Trial(case.name, start, knots[bad].verdict(tol), off, f"knot {bad}: {verdict_of(knots[bad], tol)}")
     open_ = next((s for s in between if s.status != "proved"), None)
     if open_ is not None:
-        end = "undecided" if open_.status == "open" else open_.certificate.verdict(tol)
+        end = open_.certificate.verdict(tol)
         where = f"between knots {open_.first} and {open_.last}"
         return Trial(case.name, start, end, off, f"{where}: {verdict_of(open_.certificate, tol)}")
     return Trial(case.name, start, "optimal", off, "optimal")

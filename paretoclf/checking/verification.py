@@ -1,4 +1,4 @@
-"""Judging somebody else's solutions: certificates for each, and the first that is wrong."""
+"""Judging somebody else's solutions: certificates for each, and the first that is not proved optimal."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Verification(Tabular):
         return self.first_failure(tol) is None and all(stretch.status == "proved" for stretch in self.stretches)
 
     def first_failure(self, tol: float | None = None) -> int | None:
-        """Index of the first solution that is not optimal to tol, or None."""
+        """Index of the first solution that is not proved optimal to tol, or None."""
         tol = self.tol if tol is None else tol
         return next((k for k, c in enumerate(self.certificates) if not c.passes(tol)), None)
 
@@ -97,7 +97,7 @@ class Verification(Tabular):
         return ", ".join([*(f"{count} {name}" for name, count in counts.items() if count), optimal])
 
     def verdict(self, k: int) -> str:
-        """The verdict on solution k: of a loose one by how much, of a wrong one which condition and which sample."""
+        """The verdict on solution k, and why: by how much it is off, or which condition, and which sample."""
         return verdict_of(self.certificates[k], self.tol)
 
     def _title(self) -> str:
@@ -154,7 +154,9 @@ class Verification(Tabular):
 
 
 def verdict_of(certificate: Certificate, tol: float) -> str:
-    """A verdict in three steps: optimal; loose, by how much; wrong, which condition and which sample.
+    """A verdict in three steps, the last two with their reason: optimal, not optimal, undecided.
+
+    What is nearly optimal is said to be so: to which tolerance it is. Else it is the worst condition and its sample.
 
     Examples
     --------
@@ -163,20 +165,40 @@ def verdict_of(certificate: Certificate, tol: float) -> str:
     >>> from paretoclf.checking.verification import verdict_of
     >>> X = np.array([[-1.0], [1.0]])
     >>> verdict_of(pc.certify([-1, 1], [1.0, 1.0], [0.4, 0.4], 0.0, X=X), 1e-8)
-    'wrong: a sample off its margin is not at its bound (by 1e-01), sample 0'
+    'not optimal: a sample off its margin is not at its bound (by 1e-01), sample 0'
+    >>> verdict_of(pc.certify([-1, 1], [1.0, 1.0], [0.49999, 0.49999], 0.0, X=X), 1e-8)
+    'not optimal to 1e-08: optimal to 5e-05'
     """
-    name = certificate.verdict(tol)
-    if name in ("optimal", "undecided"):
-        return name
-    value = f"value off by {abs(certificate.gap):.0e}"
+    verdict = certificate.verdict(tol)
+    if verdict == "optimal":
+        return verdict
+    if certificate.off_by <= LOOSE:
+        return f"{verdict} to {tol:.0e}: optimal to {rounded_up(certificate.off_by)}"
     failing = {text: size for text, size in certificate.checks.items() if not size <= tol}
-    if name == "loose":
-        return f"loose: {value}" + (f", conditions by {certificate.residual:.0e}" if failing else "")
-    if max(failing.values(), default=0.0) <= LOOSE:  # what is wrong is the value
-        return f"wrong: {value}" + (f", {certificate.where}" if certificate.where else "")
-    text = max(failing, key=lambda each: np.inf if np.isnan(failing[each]) else failing[each])
-    place = "" if text.startswith(_WITHOUT_SAMPLE) or not certificate.where else f", {certificate.where}"
-    return f"wrong: {text} (by {failing[text]:.0e}){place}"
+    place = f", {certificate.where}" if certificate.where else ""
+    if not max(failing.values(), default=0.0) <= LOOSE:
+        text = max(failing, key=lambda each: np.inf if np.isnan(failing[each]) else failing[each])
+        where = "" if text.startswith(_WITHOUT_SAMPLE) else place
+        return f"{verdict}: {text} (by {failing[text]:.0e}){where}"
+    if verdict == "undecided":
+        return f"{verdict}: {certificate.missing()}"
+    return f"{verdict}: value off by {abs(certificate.gap):.0e}{place}"
+
+
+def rounded_up(size: float) -> str:
+    """One digit, not below the number.
+
+    Examples
+    --------
+    >>> from paretoclf.checking.verification import rounded_up
+    >>> rounded_up(3.1e-7), rounded_up(3e-7), rounded_up(0.0)
+    ('4e-07', '3e-07', '0e+00')
+    """
+    if size <= 0:
+        return f"{0.0:.0e}"
+    power = int(np.floor(np.log10(size)))
+    digit = int(np.ceil(size / 10.0**power - 1e-9))
+    return f"{digit * 10.0**power:.0e}"
 
 
 def verify(
@@ -241,8 +263,8 @@ def verify(
     >>> import paretoclf as pc
     >>> X, y = np.array([[-1.0], [1.0]]), [-1, 1]
     >>> report = pc.verify(X, y, [(1, 1, [0.5, 0.5]), (1, 1, [0.4, 0.4]), (1, 1, [0.49999, 0.49999])])
-    >>> report.first_failure(), report.classes["wrong"], report.summary
-    (1, (1,), '1 wrong, 1 loose, 1 of 3 optimal to 1e-08')
+    >>> report.first_failure(), report.classes["not optimal"], report.summary
+    (1, (1, 2), '2 not optimal, 1 of 3 optimal to 1e-08')
     >>> pc.verify(X, y, {"w": [1.0], "b": 0.0, "C_plus": 1.0, "C_minus": 1.0}).passes()
     True
     >>> pc.verify(pc.TwoNuSVM(X, y), [(0.5, 0.5, [0.25, 0.25], 0.0)]).passes()

@@ -94,12 +94,13 @@ examples:
 
 VERIFY = """\
 Judge solutions that another solver computed: a certificate (duality gap, KKT residuals) for every row of FILE, and the
-first row that is wrong, and how. FILE is a CSV file with the columns C_plus, C_minus (or lambda), b (or alpha0; or
-none), and one column per sample with its multiplier (or columns w1, w2, ...); an npz file with the arrays costs (or
-lambda), alpha (or w) and b; or a model file of LIBSVM or LIBLINEAR. With lambda the multipliers lie in [0, 1] and
+first row that is not proved optimal, and why. FILE is a CSV file with the columns C_plus, C_minus (or lambda), b (or
+alpha0; or none), and one column per sample with its multiplier (or columns w1, w2, ...); an npz file with the arrays
+costs (or lambda), alpha (or w) and b; or a model file of LIBSVM or LIBLINEAR. With lambda multipliers lie in [0, 1] and
 f = (sum_i y_i alpha_i k(x_i, x)) / lambda + b; alpha0 is lambda b. With --between the rows are the knots of a path.
 With --suite a Python function is judged on problems whose exact optima are known.
-The exit status is 0 if everything is optimal to --tol, 1 if something is not, 2 if the input cannot be read."""
+The exit status is 0 if everything is proved optimal to --tol, 1 if something is proved not to be, 2 if the input cannot
+be read, 3 if nothing is refuted but something is undecided."""
 
 VERIFY_EXAMPLES = """\
 examples:
@@ -156,7 +157,8 @@ def build_parser(version: str) -> Parser:
     parser = Parser(
         prog="paretoclf",
         description="Exact cost paths, ROC curves and certificates for cost-asymmetric classifiers.",
-        epilog="exit status: 0 success, 1 the computation stopped with an error or verify found one, 2 bad input",
+        epilog="exit status: 0 success, 1 the computation stopped with an error or verify found one, 2 bad input, "
+        "3 verify could not decide",
     )
     parser.add_argument("--version", action="version", version=f"paretoclf {version}")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""``paretoclf verify``: certificates for the solutions of another solver, and the first that is wrong."""
+"""``paretoclf verify``: certificates for the solutions of another solver, and the first that is not proved optimal."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from paretoclf.formulations.on_samples import SampleFormulation
 from paretoclf.formulations.registry import formulation
 from paretoclf.kernels import kernel_spec
 
+#: Exit status where something is not proved, and nothing refuted.
+UNDECIDED = 3
+
 
 def run_verify(args: argparse.Namespace) -> int:
-    """Run the subcommand; return its exit status: 0 if every row is optimal, 1 if one is not."""
+    """Run the subcommand; return its exit status: 0 if every row is optimal, 1 if one is not, 3 if none is known."""
     if not (np.isfinite(args.tol) and args.tol > 0):
         raise InputError(f"--tol must be a finite positive number, got {args.tol:g}")
     if args.suite is not None:
@@ -38,7 +41,7 @@ def run_verify(args: argparse.Namespace) -> int:
         "tolerance": args.tol,
         "optimal": sum(bool(row["optimal"]) for row in rows),
         "verdicts": {name: len(members) for name, members in report.classes.items()},
-        "first_wrong": None if first is None else rows[first],
+        "first_failure": None if first is None else rows[first],
         "rows": rows,
         "between": [
             {
@@ -52,7 +55,8 @@ def run_verify(args: argparse.Namespace) -> int:
         ],
     }
     print(to_json(result) if args.json else report)
-    return 0 if report.passes() else 1
+    refuted = report.classes["not optimal"] or any(stretch.status == "refuted" for stretch in report.stretches)
+    return 0 if report.passes() else 1 if refuted else UNDECIDED
 
 
 def _report(args: argparse.Namespace, data: pc.datasets.Dataset, kernel: Any) -> pc.Verification:
@@ -78,7 +82,8 @@ def _run_suite(args: argparse.Namespace) -> int:
         print(to_json({"version": pc.__version__, "solver": args.suite, "counts": report.counts(), "trials": trials}))
     else:
         print(report)
-    return 0 if report.passes() else 1
+    counts = report.counts()
+    return 0 if report.passes() else 1 if counts["not optimal"] or counts["failed"] else UNDECIDED
 
 
 def _solver(where: str) -> Any:

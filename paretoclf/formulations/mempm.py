@@ -209,7 +209,7 @@ class MEMPM:
                 "stationarity": self._residual(theta, solution) if inside else 0.0,
             },
             scale=1.0,
-        )
+        ).revised(shortfall=0.0)
         return replace(
             solution,
             evidence=judged,

@@ -340,7 +340,7 @@ class SProcedure(MomentFormulation):
             {**solution.numbers, **classified(self.moments, a, b, -1 / tau), "tau": tau},
             stationarity={"inner problem": solution.certificate.residual},
             scale=max(abs(u_plus), 1.0),
-        )
+        ).revised(shortfall=0.0)
         return replace(solution, classifier=LinearRule(a, b, names=self.names), evidence=judged)
 
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:

@@ -1,7 +1,8 @@
 r"""The judges of the Gaussian problems: certificate, conditions and classifier of a slope, from the moments alone.
 
 Each takes a slope, scales it into the feasible set, evaluates the primal there and the dual at a feasible dual point
-(`paretoclf.gaussian.bounds`), and measures the KKT conditions. Thresholds follow from the slope: with
+that it makes of the slope (`paretoclf.gaussian.bounds`; so an open gap refutes nothing), and measures the KKT
+conditions. Thresholds follow from the slope: with
 :math:`(\Sigma_++t\Sigma_-)a=k\delta`, :math:`a\cdot\delta=1` the two classes stand at
 :math:`u_+=\sqrt{a^\top\Sigma_+a}/k` and :math:`u_-=t\sqrt{a^\top\Sigma_-a}/k`.
 """
@@ -63,7 +64,7 @@ def judge_weighted_sum(moments: Moments, a: Array, lam: float) -> Judged:
         ],
         {**numbers, "z": z, "h_plus": h_plus, "h_minus": h_minus, "s_plus": plus, "s_minus": minus},
         stationarity={"stationarity": _distance(moments, combined - z * moments.delta) / (z * moments.white.length)},
-    )
+    ).revised(shortfall=0.0)
 
 
 def judge_squared_sum(moments: Moments, a: Array, t: float) -> Judged:
@@ -80,7 +81,7 @@ def judge_squared_sum(moments: Moments, a: Array, t: float) -> Judged:
         [_normalisation(moments, a, 2 * nu)],
         {**classified(moments, a, b, t), "nu": nu, "h_plus": plus, "h_minus": minus},
         stationarity={"stationarity": _distance(moments, combined - nu * moments.delta) / (nu * moments.white.length)},
-    )
+    ).revised(shortfall=0.0)
 
 
 def judge_fixed_distance(moments: Moments, a: Array, u_plus: float) -> Judged:
@@ -100,7 +101,7 @@ def judge_fixed_distance(moments: Moments, a: Array, u_plus: float) -> Judged:
         {**classified(moments, a, b, t), "h": h, "v": v, "s_plus": plus},
         stationarity={"stationarity": missed / moments.white.length},
         scale=farthest,
-    )
+    ).revised(shortfall=0.0)
 
 
 def judge_largest_spread(moments: Moments, a: Array, tau: float, zeta: float) -> Judged:
@@ -132,7 +133,7 @@ def judge_largest_spread(moments: Moments, a: Array, tau: float, zeta: float) ->
         ],
         {**classified(moments, a, b, t), "tau": tau, "mu": mu, "pareto": pareto},
         stationarity={"stationarity": float(np.linalg.norm(missed)) / scale},
-    )
+    ).revised(shortfall=0.0)
 
 
 def judge_pareto(moments: Moments, w: Array, b: float) -> Judged:
@@ -165,7 +166,7 @@ def judge_pareto(moments: Moments, w: Array, b: float) -> Judged:
     t = (at.u_minus / minus) / (at.u_plus / plus) if at.u_plus else np.inf
     numbers = classified(moments, w, b, t)
     rounding *= 1 + minus / plus
-    return judge(-at.u_plus, -bound, [], numbers, scale=max(at.u_plus, 1.0), rounding=rounding)
+    return judge(-at.u_plus, -bound, [], numbers, scale=max(at.u_plus, 1.0), rounding=rounding).revised(shortfall=0.0)
 
 
 def largest_distances(moments: Moments) -> tuple[float, float]:

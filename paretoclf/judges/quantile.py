@@ -14,7 +14,8 @@ from paretoclf.checks import Array
 from paretoclf.gram import Gram
 from paretoclf.judges.scores import Slope, slopes_of
 from paretoclf.proof.evidence import Condition, Judged, judge
-from paretoclf.units import box_units, slack_rounding
+from paretoclf.tolerances import SCORE_ROUNDING
+from paretoclf.units import box_units, certain_gap, margin_rounding, slack_rounding
 
 
 def judge_quantile(
@@ -81,6 +82,7 @@ def _judge(gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, slopes: 
     primal = 0.5 * lam * (slope.norm2 + constant**2) + float(caps @ xi)
     dual = float(feasible.sum()) - 0.5 * lam * (lower.norm2 + lower_constant**2)
     size, unit = 1.0 + np.abs(f), box_units(caps)
+    blur = margin_rounding(f, constant) + SCORE_ROUNDING * float(np.max(gram.diagonal()) * np.abs(coef).sum())
     conditions = (
         Condition("margin", y * f - 1.0 + xi, alpha, slack_unit=size, multiplier_unit=unit),
         Condition("slack", xi, caps - alpha, slack_unit=size, multiplier_unit=unit),
@@ -93,4 +95,4 @@ def _judge(gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, slopes: 
         stationarity=stationarity,
         rounding=float(slack_rounding(caps, y * f - 1.0, f, constant)),
         note=gram.note,
-    )
+    ).revised(certain=float(certain_gap(y, caps, alpha, y * f - 1.0, blur)))

@@ -15,7 +15,8 @@ from paretoclf.gram import Gram
 from paretoclf.judges.losses import Loss
 from paretoclf.judges.scores import balanced, slope_of
 from paretoclf.proof.evidence import Condition, Judged, judge
-from paretoclf.units import balanced_units, largest_sum, margin_rounding
+from paretoclf.tolerances import SCORE_ROUNDING
+from paretoclf.units import balanced_units, certain_gap, largest_sum, margin_rounding
 
 
 def judge_risk(
@@ -68,6 +69,7 @@ def judge_risk(
     dual = -float(costs @ loss.conjugate(feasible / costs)) - 0.5 * ridge * lower.norm2
     size, bounded = 1.0 + np.abs(u), np.isfinite(loss.low)
     conditions: tuple[Condition, ...]
+    certain: float | None = None
     numbers: dict[str, Any] = {"alpha": alpha, "b": b, "u": u}
     stationarity = {
         "stationarity in w": slope.apart,
@@ -77,6 +79,9 @@ def judge_risk(
     if loss.name == "hinge":
         xi, unit = loss.value(u), balanced_units(y, costs)
         numbers["xi"] = xi
+        terms = float(np.max(gram.diagonal()) * np.abs(alpha).sum()) / ridge
+        blur_of_scores = margin_rounding(u, b) + SCORE_ROUNDING * terms
+        certain = float(certain_gap(y, costs, alpha, u - 1.0, blur_of_scores, b))
         conditions = (
             Condition("margin", u - 1.0 + xi, alpha, slack_unit=size, multiplier_unit=unit),
             Condition("slack", xi, costs - alpha, slack_unit=size, multiplier_unit=unit),
@@ -94,7 +99,7 @@ def judge_risk(
         stationarity=stationarity,
         rounding=float(costs @ (steepest * blur)),
         note=gram.note,
-    )
+    ).revised(certain=certain)
 
 
 def _feasible(y: Array, costs: Array, loss: Loss, alpha: Array) -> Array:

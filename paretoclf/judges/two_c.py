@@ -32,9 +32,9 @@ from paretoclf.errors import InputError
 from paretoclf.exact_sums import inner, product, total
 from paretoclf.proof import Certificate
 from paretoclf.proof.exact import exact_bounds, exactly
-from paretoclf.samples import Samples, check_samples, far_origin, largest, moved
-from paretoclf.tolerances import LOOSE
-from paretoclf.units import balanced_units, largest_sum, least_scale, slack_rounding
+from paretoclf.samples import Samples, check_samples, far_origin, largest, moved, squares
+from paretoclf.tolerances import LOOSE, SCORE_ROUNDING
+from paretoclf.units import balanced_units, certain_gap, largest_sum, least_scale, margin_rounding, slack_rounding
 
 #: What a certificate says that was computed with sums rounded once.
 PRECISELY = "For multipliers in twice double precision."
@@ -199,12 +199,16 @@ def certify_many(
 
 
 class _Slopes(NamedTuple):
-    """Scores (n, k) without intercept, squared norms, dual values and residuals of stationarity (k,) of k slopes."""
+    """Scores (n, k) without intercept; squared norms, dual values, residuals of stationarity (k,) of k slopes.
+
+    And what rounding of the scores can be.
+    """
 
     scores: Array
     norm2: Array
     dual: Array
     stationarity: Array
+    rounding: Array
 
 
 def _slopes(
@@ -222,6 +226,7 @@ def _slopes(
         scores = X @ primal_w
         norm2 = np.einsum("dk,dk->k", primal_w, primal_w)
         norm2_dual = np.einsum("dk,dk->k", lower, lower)
+        terms = np.sqrt(np.max(squares(X)) * norm2)
         if reach is not None:
             stationarity = _apart(primal_w, implied, X, alpha, reach)
     else:
@@ -230,8 +235,9 @@ def _slopes(
         scores = of_both[:, :k]
         norm2 = np.einsum("nk,nk->k", both[:, :k], scores)
         norm2_dual = np.einsum("nk,nk->k", both[:, k:], of_both[:, k:])
+        terms = np.max(np.diagonal(K)) * np.abs(alpha).sum(axis=0)
     dual = feasible.sum(axis=0) - 0.5 * norm2_dual
-    return _Slopes(scores, norm2, dual, stationarity)
+    return _Slopes(scores, norm2, dual, stationarity, SCORE_ROUNDING * terms)
 
 
 def certify_precisely(
@@ -261,14 +267,14 @@ def certify_precisely(
         norm2 = inner(coef, scores)
         norm2_dual = inner(y * feasible, product(K, y * feasible))
     dual = total(feasible) - 0.5 * norm2_dual
-    slopes = _Slopes(scores[:, None], np.array([norm2]), np.array([dual]), np.array([stationarity]))
+    slopes = _Slopes(scores[:, None], np.array([norm2]), np.array([dual]), np.array([stationarity]), np.zeros(1))
     note = f"{PRECISELY} {note}".rstrip()
     return _conclude(y, caps[:, None], alpha[0][:, None], np.array([b]), slopes, note)[0]
 
 
 def _conclude(y: Array, caps: Array, alpha: Array, b: Array, slopes: _Slopes, note: str) -> list[Certificate]:
     """Certificates of multipliers (n, k), intercepts (k,) and slopes."""
-    scores, norm2, dual, stationarity = slopes
+    scores, norm2, dual, stationarity, _ = slopes
     f = scores + b
     margin = y[:, None] * f - 1.0
     primal = 0.5 * norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin))
@@ -281,6 +287,7 @@ def _conclude(y: Array, caps: Array, alpha: Array, b: Array, slopes: _Slopes, no
     comp = np.maximum(np.minimum(load, np.maximum(scaled, 0.0)), np.minimum(room, np.maximum(-scaled, 0.0)))
     worst = np.argmax(np.maximum(box, comp), axis=0)
     rounding = slack_rounding(caps, margin, f, b)
+    certain = certain_gap(y, caps, alpha, margin, margin_rounding(f, b) + slopes.rounding, b)
     result = []
     for j in range(caps.shape[1]):
         i = int(worst[j])
@@ -299,6 +306,7 @@ def _conclude(y: Array, caps: Array, alpha: Array, b: Array, slopes: _Slopes, no
                 },
                 slackness={"complementarity": float(comp[:, j].max())},
                 rounding=float(rounding[j]),
+                certain=float(certain[j]),
                 worst=i,
                 worst_side=f"y f - 1 = {margin[i, j]:.3g}, alpha = {alpha[i, j]:.6g}, cap {caps[i, j]:.6g}",
                 note=note,

@@ -112,6 +112,7 @@ class CellsProof:
             dual={name: value for name, value in residuals.items() if name not in _SLACKNESS},
             slackness={name: value for name, value in residuals.items() if name in _SLACKNESS},
             unexplained=float(self.unexplained[j]),
+            shortfall=0.0,  # the bound on the gap is one from above
             difference=float(self.difference[j]),
             worst=largest if self.samples is None else int(self.samples[j]),
             worst_side=f"largest residual: {largest}, {residuals[largest]:.1e}",
@@ -136,7 +137,7 @@ class CellsProof:
 
     def __repr__(self) -> str:
         bad = self.failures().size
-        verdict = f"{bad} NOT optimal" if bad else "optimal"
+        verdict = f"{bad} not proved" if bad else "optimal"
         worst = float(np.max(self.residual, initial=0.0)), float(np.max(self.gap, initial=0.0))
         return (
             f"{type(self).__name__}({len(self)} {self._cell}s, {verdict}, gap={worst[1]:.1e}, residual={worst[0]:.1e})"

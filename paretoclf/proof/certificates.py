@@ -1,4 +1,8 @@
-"""Certificates: how far a pair of points is from optimal, in numbers and in words."""
+"""Certificates: how far a pair of points is from optimal, in numbers and in words.
+
+There are three verdicts. Nothing unproved is called false, and nothing false is called proved: what is neither proved
+nor refuted is undecided, and the certificate says what is missing.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,14 @@ from typing import Any
 import numpy as np
 
 from paretoclf.tables import Tabular
-from paretoclf.tolerances import CERTIFY, LOOSE, UNDECIDED
+from paretoclf.tolerances import CERTIFY, RESIDUAL_ROUNDING, UNDECIDED
 
 #: What `Certificate.verdict` says, the worst first.
-VERDICTS = ("wrong", "undecided", "loose", "optimal")
+VERDICTS = ("not optimal", "undecided", "optimal")
+
+#: Names of conditions that are constraints: one that is violated refutes. Of the others (stationarity, complementary
+#: slackness, a stored value) small gaps leave large residuals.
+_CONSTRAINTS = ("box", "balance")
 
 
 #: What a condition would say if it failed; of others the name has to do.
@@ -47,6 +55,14 @@ class Certificate(Tabular):
         the names that the formulation's statement gives the conditions.
     rounding : float
         What rounding alone can make of ``primal_value - dual_value``.
+    certain : float or None
+        Of a pair: how much of the gap no rounding can make; None for what ``rounding`` leaves of it.
+    shortfall : float or None
+        Where a point is judged against a bound that is not made of its own multipliers: by how much a feasible point in
+        hand is better, in the unit of the values and with rounding taken off; 0 where there is none. None where a
+        pair is judged: then its gap speaks for itself.
+    multipliers : mapping of str to float
+        Residuals of multipliers that came with a point that is judged alone; the verdict is not about them.
     worst : int or str
         Where the largest violation is: a sample, or a condition.
     worst_side : str
@@ -63,6 +79,9 @@ class Certificate(Tabular):
     dual: Mapping[str, float] = field(default_factory=dict)
     slackness: Mapping[str, float] = field(default_factory=dict)
     rounding: float = 0.0
+    certain: float | None = None
+    shortfall: float | None = None
+    multipliers: Mapping[str, float] = field(default_factory=dict)
     worst: Any = ""
     worst_side: str = ""
     note: str = ""
@@ -75,8 +94,7 @@ class Certificate(Tabular):
     @property
     def checks(self) -> dict[str, float]:
         """Every residual, by what it would say if it were large."""
-        failures = {name: FAILURES.get(name, f"the condition '{name}' does not hold") for name in self.conditions}
-        return {failures[name]: value for name, value in self.conditions.items()}
+        return _failures(self.conditions)
 
     @property
     def primal_residual(self) -> float:
@@ -110,8 +128,34 @@ class Certificate(Tabular):
         A gap that rounding makes does not count, unless it is so large that nothing is decided.
         """
         gap = abs(self.gap)
-        size = float(np.max([self.residual, 0.0 if self._rounded and gap <= UNDECIDED else gap]))
+        open_gap = 0.0 if self._rounded and gap <= UNDECIDED else gap
+        size = float(np.max([self.residual, open_gap, self.refuted]))
         return float("inf") if np.isnan(size) else size
+
+    @property
+    def refuted(self) -> float:
+        """Below this tolerance it is refuted: the largest violation of a constraint, or by how much its value is off.
+
+        Of a pair the value of the point, or that of the multipliers, is off by at least half of it: by their own gap,
+        less what rounding can make of it. Of a point alone there is a feasible one that is better by so much.
+        """
+        known = (self._worse, *self._violated.values())
+        return max((float(value) - RESIDUAL_ROUNDING for value in known if value > RESIDUAL_ROUNDING), default=0.0)
+
+    @property
+    def _violated(self) -> dict[str, float]:
+        """Residual of each constraint, of the point and of the multipliers."""
+        both = {**self.primal, **self.dual}
+        return {name: size for name, size in both.items() if _is_constraint(name, name in self.primal)}
+
+    @property
+    def _worse(self) -> float:
+        """By how much the value is off for certain, relative to the scale."""
+        if not self.scale > 0:
+            return 0.0
+        if self.shortfall is not None:
+            return self.shortfall / self.scale
+        return max(self.gap - self.rounding / self.scale, (self.certain or 0.0) / self.scale)
 
     def _closed(self, tol: float) -> bool:
         return abs(self.gap) <= tol or (self._rounded and abs(self.gap) <= UNDECIDED)
@@ -123,34 +167,39 @@ class Certificate(Tabular):
 
     def passes(self, tol: float = CERTIFY) -> bool:
         """Whether every residual is at most tol, and the gap too or what rounding explains of it (never for nan)."""
-        return bool(self.residual <= tol and self._closed(tol))
+        return bool(self.residual <= tol and self._closed(tol) and self.refuted <= tol)
 
     def verdict(self, tol: float = CERTIFY) -> str:
         """Sort into one of the classes of `VERDICTS`.
 
-        ``"optimal"`` to tol; ``"loose"``: off by no more than LOOSE, as solvers leave it that stop early;
-        ``"undecided"``: the conditions hold, but rounding alone can make a gap as large as the value; or ``"wrong"``.
+        ``"optimal"``: proved to tol. ``"not optimal"``: refuted, because a constraint is violated by more than tol, or
+        the value is off by more (`refuted`). ``"undecided"``: neither, and `explain` says what is missing.
         """
         if self.passes(tol):
             return "optimal"
-        if self.off_by <= LOOSE:
-            return "loose"
-        return "undecided" if self.residual <= tol and self._rounded else "wrong"
+        return "not optimal" if self.refuted > tol else "undecided"
 
     def explain(self, tol: float = CERTIFY) -> str:
         """Say in words what was checked and what is worst."""
         lines = [f"{self._bounds(tol)} (relative gap {self.gap:.1e})."]
         failed = {text: value for text, value in self.checks.items() if not value <= tol}
-        if not failed and self._closed(tol):
+        verdict = self.verdict(tol)
+        if verdict == "optimal":
             how = "Optimal" if abs(self.gap) <= tol else "Optimal up to rounding, which makes the gap"
-            lines.append(f"{how}: every KKT residual is at most {self.residual:.1e} (tolerance {tol:.0e}).")
+            what = "every KKT residual" if self.dual or self.slackness else "every violation of a constraint"
+            lines.append(f"{how}: {what} is at most {self.residual:.1e} (tolerance {tol:.0e}).")
         else:
+            said = verdict.capitalize()
             for text, value in sorted(failed.items(), key=lambda kv: -kv[1]):
-                lines.append(f"Not optimal: {text} (by {value:.1e}, tolerance {tol:.0e}).")
-            if not failed and self._rounded:
-                lines.append("Not decidable in double precision: rounding of the margins alone can make this gap.")
-            elif not failed:
-                lines.append(f"Not optimal: {self._open_gap(tol)}.")
+                lines.append(f"{said}: {text} (by {value:.1e}, tolerance {tol:.0e}).")
+            if verdict == "not optimal" and self._worse > tol:
+                lines.append(f"{said}: {self._known_better(tol)}.")
+            elif not self._closed(tol):
+                lines.append(f"{said}: {self.missing()}.")
+        off = {text: value for text, value in _failures(self.multipliers).items() if not value <= tol}
+        if off:
+            text = max(off, key=lambda each: off[each])
+            lines.append(f"The multipliers that came with the point are not optimal: {text} (by {off[text]:.1e}).")
         where = self._where()
         if where:
             lines.append(f"{where[0].upper()}{where[1:]} ({self.worst_side}).")
@@ -159,21 +208,36 @@ class Certificate(Tabular):
         return " ".join(lines)
 
     def _bounds(self, tol: float) -> str:
-        if np.isnan(self.dual_value):
+        if not np.isfinite(self.dual_value):
             return f"The primal value is {self.primal_value:.10g}"
         if self.gap < 0 and not self._closed(tol):
             return f"The primal value is {self.primal_value:.10g}, the dual value {self.dual_value:.10g}"
-        return f"The optimal value lies in [{self.dual_value:.10g}, {self.primal_value:.10g}]"
+        low, high = sorted((self.dual_value, self.primal_value))
+        return f"The optimal value lies in [{low:.10g}, {high:.10g}]"
 
-    def _open_gap(self, tol: float) -> str:
-        if np.isnan(self.gap):
-            return "nothing bounds the optimal value from below"
-        if self.gap < 0:
+    def _known_better(self, tol: float) -> str:
+        """Say why the value is off for certain."""
+        if self.shortfall is None:
             return (
-                "the dual value is above the primal one, although both points are feasible; "
-                "weak duality forbids that, so one of the two programs is wrong"
+                f"the duality gap exceeds the tolerance {tol:.0e} by more than rounding, so that the value of the "
+                f"point or of the multipliers is off by at least {0.5 * self._worse:.1e}"
             )
-        return f"the duality gap exceeds the tolerance {tol:.0e}, although both points are feasible"
+        return f"a feasible point is known that is better by {self._worse:.1e}"
+
+    def missing(self) -> str:
+        """Say why an open gap decides nothing, and how large it is."""
+        if np.isnan(self.gap):
+            return "the gap is not a number"
+        if np.isinf(self.gap):
+            return "nothing bounds the optimal value from below" if self.gap > 0 else "no point is feasible"
+        if self._rounded:
+            return "rounding of the margins alone can make this gap; double precision cannot decide"
+        if self.gap > 0:
+            return f"the duality gap exceeds the tolerance; the value is off by at most {self.gap:.1e}"
+        return (
+            "weak duality forbids that the dual value is better than the primal one; some constraint is violated more "
+            "than its residual shows, or one of the two programs is wrong"
+        )
 
     def _where(self) -> str:
         if self.worst == "":
@@ -191,11 +255,22 @@ class Certificate(Tabular):
                 yield {"condition": name, "of": block, "residual": value}
 
     def __repr__(self) -> str:
-        verdict = {"optimal": "optimal", "undecided": "NOT decidable"}.get(self.verdict(), "NOT optimal")
         where = self._where().replace(":", "")
         tail = f", {where}" if where else ""
-        return f"Certificate({verdict}, gap={self.gap:.1e}, residual={self.residual:.1e}{tail})"
+        return f"Certificate({self.verdict()}, gap={self.gap:.1e}, residual={self.residual:.1e}{tail})"
 
 
 def _largest(residuals: Mapping[str, float]) -> float:
     return float(np.max([0.0, *residuals.values()]))
+
+
+def _failures(residuals: Mapping[str, float]) -> dict[str, float]:
+    """Residuals by what they would say if they were large."""
+    return {FAILURES.get(name, f"the condition '{name}' does not hold"): value for name, value in residuals.items()}
+
+
+def _is_constraint(name: str, of_point: bool) -> bool:
+    """Whether a condition is a constraint of the point or of the multipliers, and no condition on both together."""
+    if of_point:
+        return name != "value"
+    return name in _CONSTRAINTS or name.endswith(": sign") or name.startswith("dual program: ")

@@ -7,7 +7,7 @@ objective there, and lists the conditions that the point must satisfy. Judges kn
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -163,6 +163,10 @@ class Judged:
     certificate: Certificate
     conditions: Sequence[Condition] = field(repr=False)
     numbers: Mapping[str, Any] = field(repr=False)
+
+    def revised(self, **changes: Any) -> Judged:
+        """The same, with other fields of the certificate, such as `certain` or `shortfall`."""
+        return replace(self, certificate=replace(self.certificate, **changes))
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def exactly(certificate: Certificate, found: ExactBounds) -> ExactCertificate:
         dual = float(np.nextafter(dual, -np.inf))
     given = {f.name: getattr(certificate, f.name) for f in fields(certificate)}
     gap = float((found.primal - found.dual) / Fraction(certificate.scale)) if certificate.scale else 0.0
-    given |= {"primal_value": primal, "dual_value": dual, "gap": gap, "rounding": 0.0}
+    given |= {"primal_value": primal, "dual_value": dual, "gap": gap, "rounding": 0.0, "certain": None}
     return ExactCertificate(**given, bounds=(found.dual, found.primal))
 
 

@@ -113,6 +113,7 @@ class LineProof:
             dual={name: residuals[name] for name in residuals if name not in (*_PRIMAL, *_SLACKNESS)},
             slackness={name: residuals[name] for name in residuals if name in _SLACKNESS},
             rounding=float(self.rounding[j].min()),
+            shortfall=0.0,  # the bound on the gap is one from above
             worst=int(self.samples[j]),
             worst_side=f"largest residual: {largest}, {residuals[largest]:.1e}" if largest else "",
             note=self.note,
@@ -161,7 +162,7 @@ class LineProof:
         )
 
     def __repr__(self) -> str:
-        verdict = "optimal" if self.passes() else f"{self.failures().size} NOT optimal"
+        verdict = "optimal" if self.passes() else f"{self.failures().size} not proved"
         worst = float(np.max(self.residual)), float(np.max(self.gap))
         return f"LineProof({len(self)} segments, {verdict}, gap={worst[1]:.1e}, residual={worst[0]:.1e})"
 

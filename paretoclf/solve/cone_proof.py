@@ -21,6 +21,9 @@ from paretoclf.solve.model import Model, conic_settings
 from paretoclf.solve.programs import evaluate
 from paretoclf.tolerances import CERTIFY
 
+#: The gap is relative to the value, but to no less than this share of the terms that the value is a sum of.
+_SMALLEST = 1e-3
+
 
 @dataclass(frozen=True, repr=False)
 class ProblemProof:
@@ -28,13 +31,16 @@ class ProblemProof:
 
     Attributes
     ----------
-    status : {"optimal", "not optimal", "infeasible", "unbounded", "undecided"}
-        What is proved of the problem, and for the first two of the point that its variables hold.
+    status : {"optimal", "not optimal", "undecided", "infeasible", "unbounded"}
+        The verdict on the point that the variables hold, at ``tol`` (see `Certificate.verdict`): it is not optimal only
+        where a feasible point in hand is better, or a constraint is violated. Or what is proved of a problem that has
+        no solution.
     lower, upper : float
         Safe bounds on the optimal value; infinite where nothing is proved.
     certificate : Certificate or None
-        Of the values and multipliers that the problem holds: objective, gap to the lower bound, residual of every
-        constraint by its label, and stationarity of the multipliers by variable. None where it has no solution.
+        Of the values that the problem holds: objective, gap to the lower bound, residual of every constraint by its
+        label. Its ``multipliers`` are the residuals of those that the problem holds, which no verdict is about. None
+        where the problem has no solution.
     conditions : tuple of Condition
         The user's constraints, with their multipliers.
     unabsorbed : mapping of str to float
@@ -44,7 +50,9 @@ class ProblemProof:
         For an infeasible problem: constraints that contradict each other, with the size of their multipliers, the
         largest first.
     words : str
-        The verdict.
+        What `explain` says where there is no certificate.
+    tol : float
+        Tolerance of the verdict.
     """
 
     status: str
@@ -55,17 +63,19 @@ class ProblemProof:
     unabsorbed: Mapping[str, float] = field(default_factory=dict)
     blame: Mapping[str, float] = field(default_factory=dict)
     words: str = ""
+    tol: float = CERTIFY
 
     def duality_table(self) -> DualityTable:
         """Slack, multiplier and product of every constraint of the problem, the largest violation first."""
         return DualityTable.of(self.conditions)
 
-    def explain(self, tol: float = CERTIFY) -> str:
-        """Say in words what is proved."""
-        return self.words if self.certificate is None else self.certificate.explain(tol)
+    def explain(self, tol: float | None = None) -> str:
+        """Say in words what is proved; at another tolerance than that of the verdict, if one is given."""
+        return self.words if self.certificate is None else self.certificate.explain(self.tol if tol is None else tol)
 
     def __repr__(self) -> str:
-        return f"ProblemProof({self.status}, value in [{self.lower:.10g}, {self.upper:.10g}])"
+        at = "" if self.certificate is None else f" to {self.tol:.0e}"
+        return f"ProblemProof({self.status}{at}, value in [{self.lower:.10g}, {self.upper:.10g}])"
 
 
 def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
@@ -136,9 +146,9 @@ def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
     judged = judge_problem(model, numbers, compiled, bounds)
     lower, upper = bounds.lower + compiled.offset, bounds.upper + compiled.offset
     certificate = judged.certificate
-    status = "optimal" if certificate.passes(tol) else "not optimal" if np.isfinite(lower) else "undecided"
     unabsorbed = compiled.by_variable(bounds.unabsorbed)
-    return ProblemProof(status, lower, upper, certificate, tuple(judged.conditions), unabsorbed)
+    status, conditions = certificate.verdict(tol), tuple(judged.conditions)
+    return ProblemProof(status, lower, upper, certificate, conditions, unabsorbed, tol=tol)
 
 
 @dataclass(frozen=True)
@@ -240,37 +250,59 @@ def judge_alone(model: Model, numbers: Mapping[str, Any]) -> Judged:
             raise SolveError(f"CLARABEL calls the compiled program {compiled.status!r}")
     except (InputError, SolveError) as error:
         value, conditions = evaluate(model, numbers)
-        return judge(value, np.nan, conditions, numbers, note=f"No lower bound: {error}")
+        return _of_point(judge(value, -np.inf, conditions, numbers, scale=1.0, note=str(error)), 0.0)
     return judge_problem(model, numbers, compiled, cone_bounds(compiled.program, compiled.x, compiled.z))
 
 
 def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCone, bounds: ConeBounds) -> Judged:
-    """Judge values and multipliers by name against safe bounds."""
+    """Judge the values of a point by name against safe bounds; its multipliers are told apart."""
     value, conditions = evaluate(model, numbers)
-    lower = bounds.lower + compiled.offset
-    note, dual = "", lower
-    if not np.isfinite(lower):
-        dual = np.nan
+    note = ""
+    if not np.isfinite(bounds.lower):
         names = compiled.by_variable(bounds.unabsorbed)
         worst = next(iter(names), "?")
         note = (
-            f"No lower bound: the variable {worst} has no bounds that the constraints imply, and the multipliers miss "
+            f"The variable {worst} has no bounds that the constraints imply, and the multipliers miss "
             f"dual feasibility there by {names.get(worst, np.nan):.1e}. Bound it."
         )
-    return judge(
+    terms = _terms(compiled)
+    rounding = 4 * np.finfo(float).eps * terms.size * float(terms.sum())
+    judged = judge(
         value,
-        dual,
+        bounds.lower + compiled.offset,
         conditions,
         numbers,
         stationarity=_stationarity(compiled, numbers),
-        scale=max(abs(value), 1e-3 * _size(compiled), np.finfo(float).tiny),
+        scale=max(abs(value), _SMALLEST * max(float(terms.max(initial=0.0)), _unit(compiled.program))),
         note=note,
     )
+    return _of_point(judged, max(0.0, value - (bounds.upper + compiled.offset) - rounding))
 
 
-def _size(compiled: CompiledCone) -> float:
-    """Sum of what the dual value is the difference of: an optimal value of 0 is known to its rounding."""
-    return float(np.abs(compiled.program.b * compiled.z).max(initial=0.0))
+def _of_point(judged: Judged, shortfall: float) -> Judged:
+    """The verdict is about the point: what its multipliers miss is told apart."""
+    c = judged.certificate
+    return judged.revised(dual={}, slackness={}, multipliers={**c.dual, **c.slackness}, shortfall=shortfall)
+
+
+def _terms(compiled: CompiledCone) -> Array:
+    """Sizes of what the two values are sums of."""
+    p, x, z = compiled.program, compiled.x, compiled.z
+    return np.asarray(np.abs(np.concatenate([p.q * x, 0.5 * x * (p.P @ x), p.b * z, [compiled.offset]])))
+
+
+def _unit(program: ConeProgram) -> float:
+    """What the objective is in the unit of its own coefficients, where no variable is larger than the data or than 1.
+
+    Where every term of the objective vanishes at the optimum, as that of a norm does at 0, nothing else says how small
+    is small.
+    """
+    coefficients = np.concatenate([np.abs(program.q), np.abs(program.P.diagonal())])
+    coefficients = coefficients[coefficients > 0]
+    rows = np.asarray(abs(program.A).max(axis=1).todense()).ravel()
+    used = (rows > 0) & (program.b != 0)
+    reach = float(np.max(np.abs(program.b[used]) / rows[used], initial=0.0)) if used.any() else 1.0
+    return (float(np.median(coefficients)) if coefficients.size else 1.0) * min(1.0, reach)
 
 
 def _stationarity(compiled: CompiledCone, numbers: Mapping[str, Any]) -> dict[str, float]:

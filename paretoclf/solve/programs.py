@@ -41,7 +41,7 @@ def judge_programs(models: Mapping[Form, Model], found: Mapping[Form, Mapping[st
         numbers,
         stationarity=violations,
         scale=max(abs(primal_value), np.finfo(float).tiny),
-    )
+    ).revised(shortfall=0.0)
 
 
 def evaluate(model: Model, numbers: Mapping[str, Any]) -> tuple[float, list[Condition]]:

@@ -19,18 +19,17 @@ def short(e, b=0.0):
 
 def test_verdicts_are_classes_that_say_by_how_much():
     report = pc.verify(X, Y, [short(0.0), short(0.2), short(1e-5), short(0.1), short(1e-12)])
-    assert report.classes == {"wrong": (1, 3), "undecided": (), "loose": (2,), "optimal": (0, 4)}
-    assert [report.verdict(k) for k in (0, 2)] == ["optimal", "loose: value off by 4e-05, conditions by 1e-05"]
-    assert report.verdict(1) == "wrong: a sample off its margin is not at its bound (by 2e-01), sample 0"
+    assert report.classes == {"not optimal": (1, 2, 3), "undecided": (), "optimal": (0, 4)}
+    assert [report.verdict(k) for k in (0, 2)] == ["optimal", "not optimal to 1e-08: optimal to 4e-05"]
+    assert report.verdict(1) == "not optimal: a sample off its margin is not at its bound (by 2e-01), sample 0"
     assert report[2].off_by == pytest.approx(4e-5, rel=1e-3)  # the gap 2 e, relative to the value 1/2
     assert report.first_failure() == 1
     assert not report.passes()
     lines = repr(report).splitlines()
     assert [line.split("  ")[-1] for line in lines[1:6]] == [report.verdict(k) for k in range(5)]
-    assert lines[6] == "2 wrong, 1 loose, 2 of 5 optimal to 1e-08"
-    assert lines[7].startswith("first wrong: #1: ")
-    assert lines[8].startswith("first loose: #2: ")
-    assert len(lines) == 9
+    assert lines[6] == "3 not optimal, 2 of 5 optimal to 1e-08"
+    assert lines[7].startswith("first not optimal: #1: ")
+    assert len(lines) == 8
 
 
 def test_the_tolerance():
@@ -46,7 +45,7 @@ def test_the_tolerance():
 
 
 @pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])
-def test_libsvm_is_loose_and_its_signed_coefficients_get_a_hint(gaussians, kernel):
+def test_libsvm_is_nearly_optimal_and_its_signed_coefficients_get_a_hint(gaussians, kernel):
     X, y = gaussians(60, 2, seed=2)
     K = pc.Gram(X, kernel).matrix
     fits = {tol: SVC(kernel="precomputed", C=1.0, tol=tol).fit(K, y) for tol in (1e-3, 1e-10)}
@@ -58,7 +57,8 @@ def test_libsvm_is_loose_and_its_signed_coefficients_get_a_hint(gaussians, kerne
 
     rows = [(1.0, 1.0, alpha(fit, signed), fit.intercept_[0]) for fit in fits.values() for signed in (False, True)]
     report = pc.verify(X, y, rows, kernel, tol=1e-6)
-    assert [report.verdict(k).split(":")[0] for k in range(4)] == ["loose", "wrong", "optimal", "wrong"]
+    said = [report.verdict(k).split(":")[0] for k in range(4)]
+    assert said == ["not optimal to 1e-06", "not optimal", "optimal", "not optimal"]
     for k in range(4):
         assert ("These look like y * alpha" in report[k].explain()) == (k % 2 == 1)
     assert "look like y * alpha" in pc.certify(y, np.ones(60), rows[1][2], 0.0, K=K).explain()

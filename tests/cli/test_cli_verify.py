@@ -59,10 +59,10 @@ def test_a_right_path_passes_in_every_form(problem, capsys):
             printed = capsys.readouterr()
             assert printed.err == ""
             assert printed.out.splitlines()[-1] == f"{len(C)} of {len(C)} optimal to 1e-08"
-            assert printed.out.count("NOT") == 0
+            assert printed.out.count("not optimal") == 0
 
 
-def test_the_first_wrong_row_is_named_and_explained(problem, capsys):
+def test_the_first_failure_row_is_named_and_explained(problem, capsys):
     X, y, costs, alpha, b = problem
     wrong = alpha.copy()
     wrong[3, 0] += 0.1
@@ -72,17 +72,17 @@ def test_the_first_wrong_row_is_named_and_explained(problem, capsys):
     lines = capsys.readouterr().out.splitlines()
     expected = pc.verify(X, y, [(*costs[3], wrong[3], b[3])])[0]
     assert [k for k, line in enumerate(lines[1:-2]) if not line.endswith("  optimal")] == [3, 5]
-    assert lines[4].endswith("  wrong: a sample off its margin is not at its bound (by 4e-01), sample 0")
-    assert lines[-2] == f"2 wrong, {len(b) - 2} of {len(b)} optimal to 1e-08"
-    assert lines[-1] == f"first wrong: #3: {expected.explain()}"
+    assert lines[4].endswith("  not optimal: a sample off its margin is not at its bound (by 4e-01), sample 0")
+    assert lines[-2] == f"2 not optimal, {len(b) - 2} of {len(b)} optimal to 1e-08"
+    assert lines[-1] == f"first not optimal: #3: {expected.explain()}"
     assert main(["verify", "wrong.npz", "--data", "samples.npz", "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert [row["row"] for row in report["rows"] if not row["optimal"]] == [3, 5]
-    assert report["verdicts"] == {"wrong": 2, "undecided": 0, "loose": 0, "optimal": len(b) - 2}
-    assert report["first_wrong"]["verdict"] == "wrong"
-    assert report["first_wrong"]["off_by"] == expected.off_by
-    assert report["first_wrong"] == report["rows"][3]
-    assert report["first_wrong"]["gap"] == expected.gap
+    assert report["verdicts"] == {"not optimal": 2, "undecided": 0, "optimal": len(b) - 2}
+    assert report["first_failure"]["verdict"] == "not optimal"
+    assert report["first_failure"]["off_by"] == expected.off_by
+    assert report["first_failure"] == report["rows"][3]
+    assert report["first_failure"]["gap"] == expected.gap
     assert report["data"]["samples"] == N
     assert main(["verify", "wrong.npz", "--data", "samples.npz", "--tol", "10"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == f"{len(b)} of {len(b)} optimal to 10"

@@ -132,12 +132,12 @@ def short(X, y, start, stop):
 def test_solvers_of_points():
     assert pc.verify_solver(conic, cases=QUICK).passes()
     assert pc.verify_solver(slope, cases=QUICK[:1]).passes()
-    counts = pc.verify_solver(libsvm, cases=QUICK[1:2], tol=1e-6).counts()
-    assert counts["optimal"] + counts["loose"] == 9
+    nearly = pc.verify_solver(libsvm, cases=QUICK[1:2], tol=1e-6)
+    assert all(trial.words == "optimal" or ": optimal to " in trial.words for trial in nearly)
     report = pc.verify_solver(wrong, cases=QUICK)
-    assert report.counts()["wrong"] > 10
-    assert report.counts("two points") == {"wrong": 0, "failed": 0, "undecided": 0, "loose": 0, "optimal": 9}
-    assert "wrong: " in repr(report)
+    assert report.counts()["not optimal"] > 10
+    assert report.counts("two points") == {"not optimal": 0, "failed": 0, "undecided": 0, "optimal": 9}
+    assert "not optimal: " in repr(report)
 
 
 def test_a_callable_that_raises_or_returns_nothing_to_judge():
@@ -158,8 +158,8 @@ def test_a_callable_that_raises_or_returns_nothing_to_judge():
 def test_solvers_of_paths():
     assert pc.verify_solver(knots, path=True, cases=QUICK).passes()
     report = pc.verify_solver(two_knots, path=True, cases=QUICK)
-    assert [trial.end for trial in report] == ["wrong"] * 4
-    assert report[1].words.startswith("between knots 0 and 1: wrong")
+    assert [trial.end for trial in report] == ["not optimal"] * 4
+    assert report[1].words.startswith("between knots 0 and 1: not optimal")
     report = pc.verify_solver(short, path=True, cases=QUICK[1:2])
     assert report[0].words.startswith("the path goes from ")
 
@@ -394,7 +394,7 @@ def test_the_suite_from_the_command_line(tmp_path, monkeypatch, capsys):
     assert main(["verify", "--suite", f"{tmp_path / 'mine.py'}:good"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "good: 18 trials at tolerance 1e-08: 18 optimal"
     assert main(["verify", "--suite", f"{tmp_path / 'mine.py'}:lazy", "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["counts"]["wrong"] == 17
+    assert json.loads(capsys.readouterr().out)["counts"]["not optimal"] == 17
     for given, message in (
         ("nowhere.py:solve", "--suite must be a Python file or a module, got nowhere.py: no such file"),
         (f"{tmp_path / 'mine.py'}:best", "there is no function best in"),

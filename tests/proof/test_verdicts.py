@@ -1,0 +1,103 @@
+"""Three verdicts: what is proved, what is refuted, and what is neither; from a certificate's numbers alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from paretoclf.proof import VERDICTS, Certificate
+from paretoclf.proof.evidence import Condition, judge
+
+PAIR = Certificate(primal_value=1.0, dual_value=1.0, gap=0.0, scale=1.0, primal={"margin": 0.0}, dual={"box": 0.0})
+POINT = replace(PAIR, dual={}, shortfall=0.0)
+
+
+def opened(certificate, gap, **more):
+    return replace(certificate, dual_value=certificate.primal_value - gap, gap=gap, **more)
+
+
+def test_there_are_three():
+    assert VERDICTS == ("not optimal", "undecided", "optimal")
+    assert PAIR.verdict() == POINT.verdict() == "optimal"
+
+
+@pytest.mark.parametrize("gap", [2e-8, 1e-3, 0.5, 100.0])
+def test_the_gap_of_a_pair_refutes_it_and_a_bound_of_ours_refutes_nothing(gap):
+    assert opened(PAIR, gap).verdict(1e-8) == "not optimal"
+    assert opened(POINT, gap).verdict(1e-8) == "undecided"
+    assert f"off by at most {gap:.1e}" in opened(POINT, gap).explain(1e-8)
+    assert opened(POINT, gap, shortfall=gap / 2).verdict(gap / 4) == "not optimal"  # a better point in hand
+    assert opened(POINT, gap, shortfall=gap / 2).verdict(gap * 0.75) == "undecided"
+    assert "a feasible point is known that is better by" in opened(POINT, gap, shortfall=gap / 2).explain(gap / 4)
+    assert opened(POINT, gap, shortfall=gap / 2).verdict(2 * gap) == "optimal"
+
+
+def test_a_gap_that_rounding_may_make_refutes_nothing():
+    assert opened(PAIR, 0.3, rounding=0.4).verdict() == "undecided"
+    assert opened(PAIR, 0.3, rounding=0.25).verdict(0.04) == "not optimal"
+    assert opened(PAIR, 0.3, rounding=0.25).verdict(0.06) == "undecided"
+    assert opened(PAIR, 0.3, rounding=0.4, certain=0.1).verdict(0.04) == "not optimal"
+
+
+@pytest.mark.parametrize("base", [PAIR, POINT], ids=["pair", "point"])
+def test_a_violated_constraint_refutes_and_other_residuals_do_not(base):
+    assert replace(base, primal={"margin": 1e-3}).verdict() == "not optimal"
+    for name in ("box", "balance", "slack: sign", "dual program: cap"):
+        assert replace(base, dual={name: 1e-3}).verdict() == "not optimal"
+    for name in ("stationarity in w", "gradient"):
+        assert replace(base, dual={name: 1e-3}).verdict() == "undecided"
+    assert replace(base, slackness={"complementarity": 1e-3}).verdict() == "undecided"
+    assert replace(base, primal={"value": 1e-3}).verdict() == "undecided"
+    assert replace(base, primal={"margin": 1e-3}).verdict(1e-3) == "optimal"
+
+
+@pytest.mark.parametrize("field", ["gap", "primal", "dual", "slackness"])
+@pytest.mark.parametrize("base", [PAIR, POINT], ids=["pair", "point"])
+def test_nan_decides_nothing(field, base):
+    nan = float("nan")
+    broken = replace(base, **{field: nan if field == "gap" else {"margin": nan}})
+    for tol in (1e-8, 1.0, np.inf):
+        assert broken.verdict(tol) == "undecided"
+        assert broken.explain(tol)
+    assert "Certificate(undecided, " in repr(broken)
+
+
+def test_values_in_the_wrong_order_refute_no_point():
+    for base in (PAIR, POINT):
+        assert opened(base, -0.5).verdict() == "undecided"
+        assert "weak duality forbids" in opened(base, -0.5).explain()
+
+
+def test_without_a_bound_only_a_better_point_refutes():
+    blind = opened(POINT, np.inf)
+    assert blind.verdict() == "undecided"
+    assert "nothing bounds the optimal value" in blind.explain()
+    assert replace(blind, shortfall=0.1).verdict() == "not optimal"
+
+
+def test_multipliers_of_a_point_are_told_apart():
+    told = replace(POINT, multipliers={"stationarity in x": 0.1})
+    assert told.verdict() == "optimal"
+    assert "multipliers that came with the point are not optimal: the condition 'stationarity in x'" in told.explain()
+    assert "multipliers that came" not in told.explain(0.2)
+
+
+def test_verdicts_of_tolerances_are_ordered():
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        size = 10.0 ** rng.uniform(-12, 1, 6)
+        made = opened(PAIR, size[0], rounding=size[1], shortfall=None if rng.random() < 0.5 else size[0] * rng.random())
+        made = replace(made, primal={"margin": size[2]}, dual={"box": size[3]}, slackness={"complementarity": size[4]})
+        said = [VERDICTS.index(made.verdict(tol)) for tol in 10.0 ** np.arange(-13, 3)]
+        assert said == sorted(said)
+        assert made.verdict(made.off_by) == "optimal"
+        assert made.refuted <= made.off_by
+
+
+def test_a_judge_that_is_told_of_a_better_point():
+    margin = Condition("margin", slack=np.zeros(1), multiplier=np.ones(1))
+    assert judge(2.0, 1.0, [margin], {}).certificate.verdict() == "not optimal"
+    assert judge(2.0, 1.0, [margin], {}).revised(shortfall=0.0).certificate.verdict() == "undecided"
+    assert judge(2.0, 1.0, [margin], {}).revised(shortfall=0.5).certificate.verdict() == "not optimal"
