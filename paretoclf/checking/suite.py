@@ -208,7 +208,9 @@ def _against(optimum: Fraction, problem: TwoCSVM, row: Row) -> Certificate:
     found = certificate_of(problem, row)
     if not np.isfinite(found.primal_value):
         return found
-    return exactly(found, ExactBounds(optimum, exact_objective(problem, row)))
+    certificate = exactly(found, ExactBounds(optimum, exact_objective(problem, row)))
+    # Against the optimum itself an open gap refutes, whoever the multipliers are from; so does their own gap.
+    return replace(certificate, shortfall=None, certain=found.certain)
 
 
 def _off(certificate: Certificate) -> float:

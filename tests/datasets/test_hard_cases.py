@@ -15,7 +15,7 @@ from paretoclf.cli import main
 from tests.oracles.exact_criss_cross import criss_cross
 
 CASES = {case.name: case for case in pc.datasets.hard_cases()}
-NOT = "wrong"
+NOT = "not optimal"
 QUICK = [CASES[name] for name in ("two points", "jumps of b", "all on one point", "from an axis")]
 
 
