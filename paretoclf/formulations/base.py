@@ -34,7 +34,7 @@ from paretoclf.formulations.statement import Statement, printed
 from paretoclf.proof.evidence import Judged
 from paretoclf.samples import Names
 from paretoclf.solution import Solution
-from paretoclf.solve.cone_proof import judge_alone
+from paretoclf.solve.cone_proof import judge_alone, judge_nothing
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Accuracy, Claim, Form, Model, check_form
 from paretoclf.solve.programs import judge_programs
@@ -177,6 +177,12 @@ class Formulation(ABC):
             raise InputError(f"form must be 'primal': no dual was written for {type(self).__name__}")
         return ("primal",) if self.dual is None else ("primal", "dual")
 
+    @property
+    def has_judge(self) -> bool:
+        """Whether it completes its solutions in its own way, not by comparing programs."""
+        steps = ("read", "judge", "complete", "complete_many")
+        return any(getattr(type(self), step) is not getattr(Formulation, step) for step in steps)
+
     def solve(
         self,
         *args: Any,
@@ -284,16 +290,26 @@ class Formulation(ABC):
         timing: Mapping[str, float],
     ) -> Solution:
         """Certify the point."""
+        self._set(values)
+        return self._solution(self.judge(values, point), Claim(values, point, polish, source, status, timing))
+
+    def uncertified(self, claim: Claim) -> Solution:
+        """Take a point of the primal as it is: its certificate says that nothing is proved."""
+        self._set(claim.values)
+        return self._solution(judge_nothing(self.primal_model, claim.point["primal"]), claim)
+
+    def _set(self, values: Mapping[str, float]) -> None:
         for name, parameter in self.parameters.items():
             parameter.value = values[name]
-        judged = self.judge(values, point)
+
+    def _solution(self, judged: Judged, claim: Claim) -> Solution:
         return Solution(
-            classifier=self.classifier(values, Named(judged.numbers)),
+            classifier=self.classifier(claim.values, Named(judged.numbers)),
             evidence=judged,
-            source=source,
-            status=status,
-            timing=dict(timing),
-            values=dict(values),
+            source=claim.source,
+            status=claim.status,
+            timing=dict(claim.timing),
+            values=dict(claim.values),
         )
 
     def complete_many(self, claims: Iterable[Claim]) -> list[Solution]:

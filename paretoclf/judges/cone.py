@@ -58,6 +58,12 @@ _EPS = np.finfo(float).eps
 #: Alternating projections end after so many rounds, or when a round gains less than a tenth.
 _ROUNDS = 30
 
+#: Stationarity to so much is that of a solver's best: multipliers that are chosen need not be better.
+_STATIONARY = 1e-12
+
+#: Rounds after which a choice of multipliers must have gained a tenth.
+_STALLED = 10
+
 #: Rounds in which a point is moved into its cones, for each depth.
 _INWARDS = 60
 
@@ -109,6 +115,10 @@ class ConeProgram:
     def value(self, x: Array) -> float:
         """The objective."""
         return float(0.5 * x @ (self.P @ x) + self.q @ x)
+
+    def moved(self, q: Any, b: Any) -> ConeProgram:
+        """The program with other vectors."""
+        return ConeProgram(self.P, q, self.A, b, self.cones)
 
 
 @dataclass(frozen=True)
@@ -217,11 +227,15 @@ def missed_stationarity(program: ConeProgram, x: Array, z: Array, given: Mask) -
     gradient = program.P @ x + program.q
     normal = _factor(system.T @ system)
     best = np.full(x.size + 1, np.inf)
+    history: list[float] = []
     for _ in range(4 * _ROUNDS):
         r = np.append(gradient + program.A.T @ z, slack @ z)
         terms = np.append(1 + np.abs(gradient) + abs(program.A).T @ np.abs(z), 1 + np.abs(program.q) @ np.abs(x))
         if np.abs(r / terms).max() < best.max():
             best = np.abs(r / terms)
+        history.append(float(best.max()))
+        if history[-1] <= _STATIONARY or (len(history) > 2 * _STALLED and history[-1] > 0.9 * history[-_STALLED]):
+            break
         z = np.where(chosen, project_dual(z - system @ normal(r), cones), z)
     return best
 

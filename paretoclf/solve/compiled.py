@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,8 +28,9 @@ import scipy.sparse as sp
 
 from paretoclf.checks import Array
 from paretoclf.errors import SolveError
+from paretoclf.solve.cone_proof import CompiledCone
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Accuracy, Model, conic_settings, what_to_do
+from paretoclf.solve.model import Accuracy, Model, Numbers, conic_settings, what_to_do
 from paretoclf.tolerances import SETUP_DRIFT
 
 #: Columns up to which an affine map is multiplied as an array: for a few parameters that takes a third of the time.
@@ -46,7 +48,7 @@ class NotUpdatable(SolveError):
 class Raw:
     """What the solver claims at one parameter value: numbers by name of variable or constraint."""
 
-    numbers: Mapping[str, Any]
+    numbers: Numbers
     status: str
     iterations: int
     seconds: float
@@ -99,11 +101,13 @@ class Compiled:
         columns = [(p, tensors.param_id_to_col[p.id]) for p in model.problem.parameters()]
         self._given = [(names[p.id], column) for p, column in columns if p.id in names]
         self._following = [(p, column) for p, column in columns if p.id not in names]
-        q_map, b_map = _affine_maps(tensors)
+        q_map, b_map, self._offset_map = _affine_maps(tensors)
         self._q, self._A, self._b = data["c"], sp.csc_array(data["A"]), data["b"]
         P = data["P"] if "P" in data else sp.csc_array((self._q.size, self._q.size))
         self._P = sp.csc_array(sp.triu(P))
         self._dims = data["dims"]
+        self._origin: Any = model, (data, chain, inverse)
+        self._cone: CompiledCone | None = None
         self._places = _places(model, chain, inverse, self._q.size, self._b.size)
         moves = {"q": q_map, "b": b_map}
         self.moving: tuple[str, ...] = tuple(key for key, tensor in moves.items() if tensor[:, :-1].nnz)
@@ -118,6 +122,14 @@ class Compiled:
 
     def data(self, values: Mapping[str, float]) -> tuple[Array, Array]:
         """Return the vectors q and b at the given parameter values."""
+        return self._at(self._theta(values))
+
+    def _at(self, theta: Array) -> tuple[Array, Array]:
+        q = self._q_map @ theta if "q" in self.moving else self._q
+        return np.asarray(q), np.asarray(self._b_map @ theta if "b" in self.moving else self._b)
+
+    def _theta(self, values: Mapping[str, float]) -> Array:
+        """What the affine maps are maps of: the parameters, those that follow from them, and 1."""
         theta = np.zeros(self._q_map.shape[1])
         theta[-1] = 1.0
         for name, column in self._given:
@@ -127,8 +139,7 @@ class Compiled:
                 for parameter, column in self._following:
                     entries = np.ravel(parameter.value, order="F")
                     theta[column : column + entries.size] = entries
-        q = self._q_map @ theta if "q" in self.moving else self._q
-        return np.asarray(q), np.asarray(self._b_map @ theta if "b" in self.moving else self._b)
+        return theta
 
     def solve(self, values: Mapping[str, float]) -> Raw:
         """Solve at the given parameter values.
@@ -139,7 +150,8 @@ class Compiled:
             If Clarabel returns no usable point, freshly set up.
         """
         started = time.perf_counter()
-        q, b = self.data(values)
+        theta = self._theta(values)
+        q, b = self._at(theta)
         fresh = not self._update(q, b)
         solution: Any = None if fresh else self._solver.solve()
         # A claim other than "Solved" may be the fault of the scaling: try again from scratch, then in the other unit.
@@ -156,8 +168,19 @@ class Compiled:
             )
         objective, length = self._units
         x, z = length * np.asarray(solution.x), objective / length * np.asarray(solution.z)
-        numbers = {name: (x, z)[which][index] for name, (which, index) in self._places.items()}
+        numbers = Numbers({name: (x, z)[which][index] for name, (which, index) in self._places.items()})
+        if self._origin is not None and self._settings == conic_settings("reference"):
+            numbers.cone = partial(self._proved, (q, b, float(self._offset_map @ theta)), solution, self._units)
         return Raw(numbers, CLAIMS[status], int(solution.iterations), time.perf_counter() - started, fresh)
+
+    def _proved(self, there: tuple[Array, Array, float], solution: Any, units: tuple[float, float]) -> CompiledCone:
+        """The cone program with the vectors of a point, and the solver's numbers there.
+
+        It is moved from one point to the next: what a proof works out of the matrices serves the next one, too.
+        """
+        objective, length = units
+        self._cone = (self._cone or CompiledCone.of(*self._origin)).moved(*there)
+        return self._cone.solved(solution, (length, objective / length))
 
     def _set_up(self, q: Array, b: Array, units: tuple[float, float]) -> None:
         from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import dims_to_solver_cones
@@ -228,7 +251,8 @@ class Compiled:
             raise SolveError(f"the compiled maps do not reproduce the data of cvxpy {cp.__version__}; use solve()")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_solver": None}  # it cannot be pickled; the next solve sets up a new one
+        # Neither can be pickled: the next solve sets up a new solver, and a proof compiles again.
+        return {**self.__dict__, "_solver": None, "_origin": None, "_cone": None}
 
 
 def _problem_data(
@@ -257,8 +281,8 @@ def moved(parameters: Mapping[str, cp.Parameter], values: Mapping[str, float]) -
             parameter.save_value(before[name])
 
 
-def _affine_maps(tensors: Any) -> tuple[Any, Any]:
-    """Sparse maps from (theta, 1) to q and to b, after a proof that A and P do not move."""
+def _affine_maps(tensors: Any) -> tuple[Any, Any, Array]:
+    """Maps from (theta, 1) to q, to b and to the objective's constant, after a proof that A and P do not move."""
     n, m = tensors.x.size, tensors.constr_size
     A = sp.csc_array(tensors.A)
     P = sp.csc_array((1, A.shape[1])) if tensors.P is None else sp.csc_array(tensors.P)
@@ -267,7 +291,8 @@ def _affine_maps(tensors: Any) -> tuple[Any, Any]:
             "the matrices of this model depend on its parameters, so it cannot be updated in place; "
             "use the other form, or solve() at each value"
         )
-    return sp.csr_array(sp.csc_array(tensors.q)[:n]), sp.csr_array(A[m * n :])
+    q = sp.csr_array(sp.csc_array(tensors.q))
+    return q[:n], sp.csr_array(A[m * n :]), q[[n]].toarray().ravel()
 
 
 def _places(model: Model, chain: Any, inverse: Any, n: int, m: int) -> dict[str, tuple[int, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +17,7 @@ from paretoclf.judges.cones import Cone, project
 from paretoclf.proof import Certificate
 from paretoclf.proof.evidence import Condition, DualityTable, Judged, judge
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Model, conic_settings
+from paretoclf.solve.model import Model, Numbers, conic_settings
 from paretoclf.solve.programs import evaluate
 from paretoclf.tolerances import CERTIFY
 
@@ -163,6 +163,40 @@ class CompiledCone:
     columns: Mapping[str, slice]
     rows: Mapping[str, Array]
 
+    @classmethod
+    def of(cls, model: Model, compiled: tuple[Any, Any, Any]) -> CompiledCone:
+        """What CVXPY compiled (data, chain, inverse data), not solved yet."""
+        data, chain, inverse = compiled
+        n, m = data["c"].size, data["b"].size
+        program = ConeProgram(data.get("P", sp.csc_array((n, n))), data["c"], data["A"], data["b"], _cones(data))
+        starts = data["param_prob"].var_id_to_col
+        # Symmetric variables are fewer numbers than entries: a block ends where the next begins.
+        ends = dict(zip(sorted(starts.values()), [*sorted(starts.values())[1:], n], strict=True))
+        columns = {
+            name: slice(starts[v.id], ends[starts[v.id]]) for name, v in model.variables.items() if v.id in starts
+        }
+        offset, rows = float(inverse[-1][cp.settings.OFFSET]), _rows(model, chain, inverse, n, m)
+        return cls(program, np.zeros(n), np.zeros(m), "not solved", offset, columns, rows)
+
+    def solved(self, raw: Any, unit: tuple[float, float] = (1.0, 1.0)) -> CompiledCone:
+        """With the numbers that Clarabel returned, in units of x and of z.
+
+        Raises
+        ------
+        SolveError
+            If they are none.
+        """
+        from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import CLARABEL
+
+        x, z = unit[0] * np.asarray(raw.x), unit[1] * np.asarray(raw.z)
+        if not (np.isfinite(x).all() and np.isfinite(z).all()):
+            raise SolveError(f"CLARABEL returned {raw.status!s} and no numbers: try rescaled data")
+        return replace(self, x=x, z=z, status=CLARABEL.STATUS_MAP.get(str(raw.status), cp.SOLVER_ERROR))
+
+    def moved(self, q: Array, b: Array, offset: float) -> CompiledCone:
+        """The program with other vectors; what was worked out of its matrices is kept."""
+        return replace(self, program=self.program.moved(q, b), offset=offset)
+
     def variable(self, j: int) -> str:
         """Name of the variable that column j belongs to."""
         for name, at in self.columns.items():
@@ -191,27 +225,8 @@ def _compile(model: Model) -> CompiledCone:
         data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts={})
     except cp.SolverError as error:
         raise InputError(f"problem must compile to a cone program: {error}") from None
-    program = ConeProgram(
-        data.get("P", sp.csc_array((data["c"].size, data["c"].size))), data["c"], data["A"], data["b"], _cones(data)
-    )
     raw = chain.solver.solve_via_data(data, False, False, conic_settings("reference"))
-    x, z = np.asarray(raw.x), np.asarray(raw.z)
-    status = chain.solver.STATUS_MAP.get(str(raw.status), cp.SOLVER_ERROR)
-    if not (np.isfinite(x).all() and np.isfinite(z).all()):
-        raise SolveError(f"CLARABEL returned {raw.status!s} and no numbers: try rescaled data")
-    starts = data["param_prob"].var_id_to_col
-    # Symmetric variables are fewer numbers than entries: a block ends where the next begins.
-    ends = dict(zip(sorted(starts.values()), [*sorted(starts.values())[1:], x.size], strict=True))
-    columns = {name: slice(starts[v.id], ends[starts[v.id]]) for name, v in model.variables.items() if v.id in starts}
-    return CompiledCone(
-        program,
-        x,
-        z,
-        status,
-        float(inverse[-1][cp.settings.OFFSET]),
-        columns,
-        _rows(model, chain, inverse, x.size, z.size),
-    )
+    return CompiledCone.of(model, (data, chain, inverse)).solved(raw)
 
 
 def _cones(data: Mapping[str, Any]) -> list[Cone]:
@@ -243,15 +258,26 @@ def _rows(model: Model, chain: Any, inverse: Any, n: int, m: int) -> dict[str, A
 
 
 def judge_alone(model: Model, numbers: Mapping[str, Any]) -> Judged:
-    """Judge values and multipliers of a program that has no dual of its own; its parameters must have their values."""
+    """Judge values and multipliers of a program that has no dual of its own; its parameters must have their values.
+
+    Where they come with the cone program that they are the solution of, its raw point serves; else it is solved anew.
+    """
+    known = numbers.cone if isinstance(numbers, Numbers) else None
+    numbers = dict(numbers)
     try:
-        compiled = _compile(model)
+        compiled = _compile(model) if known is None else known()
         if compiled.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
             raise SolveError(f"CLARABEL calls the compiled program {compiled.status!r}")
     except (InputError, SolveError) as error:
         value, conditions = evaluate(model, numbers)
         return _of_point(judge(value, -np.inf, conditions, numbers, scale=1.0, note=str(error)), 0.0)
     return judge_problem(model, numbers, compiled, cone_bounds(compiled.program, compiled.x, compiled.z))
+
+
+def judge_nothing(model: Model, numbers: Mapping[str, Any]) -> Judged:
+    """Value and conditions of a point, and no bound."""
+    value, conditions = evaluate(model, numbers)
+    return judge(value, -np.inf, conditions, dict(numbers), note="No lower bound: certify=False.")
 
 
 def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCone, bounds: ConeBounds) -> Judged:

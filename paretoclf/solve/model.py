@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -92,6 +92,18 @@ class Point:
     w: Array | None = field(default=None, repr=False)
 
 
+class Numbers(dict[str, Any]):
+    """Numbers by name, as read from a cone program.
+
+    Attributes
+    ----------
+    cone : callable or None
+        Returns that program, with the solver's raw point of it (`CompiledCone`): for who proves the numbers.
+    """
+
+    cone: Callable[[], Any] | None = None
+
+
 @dataclass(frozen=True)
 class Claim:
     """A point that is said to be optimal, to be certified.
@@ -165,6 +177,15 @@ class Solvable(Protocol):
         timing: Mapping[str, float],
     ) -> Solution:
         """Certify the point, and polish it on request."""
+        ...
+
+    @property
+    def has_judge(self) -> bool:
+        """Whether it completes its solutions in its own way."""
+        ...
+
+    def uncertified(self, claim: Claim) -> Solution:
+        """Take a point of the primal as it is."""
         ...
 
     def complete_many(self, claims: Iterable[Claim]) -> list[Solution]:

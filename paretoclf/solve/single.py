@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from paretoclf.errors import InputError, SolveError
 from paretoclf.solution import Solution
 from paretoclf.solve.compiled import Compiled, Raw
+from paretoclf.solve.cone_proof import CompiledCone
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import (
     Accuracy,
     Claim,
     Form,
     Model,
+    Numbers,
     Solvable,
     conic_settings,
     form_of,
@@ -137,18 +139,19 @@ def through_cvxpy(
     for form, model in models.items():
         model.check_parameters(form)
     built = time.perf_counter()
-    found: dict[Form, dict[str, Any]] = {}
+    found: dict[Form, Numbers] = {}
     for form, model in models.items():
         try:
             with warnings.catch_warnings():
                 # The claim stands in `status`; the certificate says how accurate the point is.
                 warnings.filterwarnings("ignore", message="Solution may be inaccurate", category=UserWarning)
-                model.problem.solve(solver=solver, **(settings or {}))
+                cone = _solve(model, solver, settings or {})
         except cp.SolverError as error:
             raise SolveError(
                 f"{solver} failed on the {form} at {numbers}: {error}. Try another solver or form"
             ) from None
         found[form] = _numbers(model, solver, form, numbers)
+        found[form].cone = cone
     return Found(
         found,
         solver,
@@ -204,9 +207,22 @@ def _claims(statuses: list[str]) -> str:
     return statuses[0] if len(set(statuses)) == 1 else " and ".join(statuses)
 
 
-def _numbers(model: Model, solver: str, form: str, values: Mapping[str, float]) -> dict[str, Any]:
-    numbers = {name: variable.value for name, variable in model.variables.items()}
-    numbers |= {name: constraint.dual_value for name, constraint in model.constraints.items()}
+def _solve(model: Model, solver: str, settings: Mapping[str, Any]) -> Callable[[], CompiledCone] | None:
+    """``cvxpy.Problem.solve``; at the reference accuracy what was solved is kept, too, for who proves it."""
+    options = conic_settings("reference")
+    if solver != DEFAULT_SOLVER or settings != {**options, "warm_start": False}:
+        model.problem.solve(solver=solver, **settings)
+        return None
+    compiled = model.problem.get_problem_data(solver, solver_opts=options)
+    data, chain, inverse = compiled
+    raw = chain.solve_via_data(model.problem, data, warm_start=False, verbose=False, solver_opts=options)
+    model.problem.unpack_results(raw, chain, inverse)
+    return lambda: CompiledCone.of(model, compiled).solved(raw)
+
+
+def _numbers(model: Model, solver: str, form: str, values: Mapping[str, float]) -> Numbers:
+    numbers = Numbers({name: variable.value for name, variable in model.variables.items()})
+    numbers.update({name: constraint.dual_value for name, constraint in model.constraints.items()})
     missing = [name for name, value in numbers.items() if value is None]
     if missing:
         raise SolveError(

@@ -34,7 +34,7 @@ class Sweep(Tabular, Sequence[Solution]):
     form : str
         Which problem the solver saw, ``"dual"`` or ``"primal"``, or ``"search"`` where it saw many.
     timing : mapping
-        Seconds: ``build`` (once), ``solve`` and ``polish`` (all values together).
+        Seconds: ``build`` (once), ``solve``, ``polish`` and ``proof`` (all values together).
     setups : int
         How often the solver had to be set up from scratch.
     """
@@ -157,6 +157,7 @@ def sweep(
     form: Form | None = None,
     accuracy: Accuracy = "reference",
     polish: bool = True,
+    certify: bool = True,
     progress: bool | None = None,
     **grid: Any,
 ) -> Sweep:
@@ -174,6 +175,10 @@ def sweep(
     polish : bool
         Whether to refine each answer on its active set. A refined answer is kept only where its certificate is down to
         rounding, or the better one; ``Solution.status`` says which one was kept, and why.
+    certify : bool
+        Whether to prove each answer. Without, a formulation that is proved by its dual, or by the cone program that
+        CVXPY compiles, has its primal solved and no more: its certificates say that there is no bound. One that
+        completes its solutions in its own way (`TwoCSVM` and others) is certified all the same.
     progress : bool, optional
         Progress bar; by default on a terminal only.
     **grid : array of shape (k,), or number
@@ -217,10 +222,17 @@ def sweep(
         return Sweep(searched, "search", {"solve": time.perf_counter() - started})
     form = form_of(formulation, form)
     conic_settings(accuracy)
-    solver = _Solver(formulation, formulation.needs(form), accuracy)
-    solutions = formulation.complete_many(solver.claim(values, polish) for values in steps)
+    bare = not certify and not formulation.has_judge
+    solver = _Solver(formulation, ("primal",) if bare else formulation.needs(form), accuracy)
+    claims = (solver.claim(values, polish) for values in steps)
+    started = time.perf_counter()
+    solutions = [formulation.uncertified(claim) for claim in claims] if bare else formulation.complete_many(claims)
+    for solution in solutions:
+        _ = solution.certificate  # some are computed when first asked for
     seconds = {stage: sum(s.timing.get(stage, 0.0) for s in solutions) for stage in ("solve", "polish")}
-    return Sweep(tuple(solutions), form, {"build": solver.seconds, **seconds}, solver.setups)
+    timing = {"build": solver.seconds, **seconds}
+    timing["proof"] = max(0.0, time.perf_counter() - started - sum(timing.values()))
+    return Sweep(tuple(solutions), "primal" if bare else form, timing, solver.setups)
 
 
 class _Solver:

@@ -2,16 +2,20 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from functools import cached_property
+from typing import ClassVar
 
 import cvxpy as cp
 import numpy as np
 import pytest
+from cvxpy.reductions.solvers.conic_solvers import clarabel_conif
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 import paretoclf as pc
 from paretoclf.errors import InputError, SolveError
+from paretoclf.formulations.base import POSITIVE, Formulation
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.kernels import RBF
 from paretoclf.solution import sides
@@ -146,7 +150,7 @@ def test_sweep_is_a_sequence_with_arrays(svm):
     assert result.alpha.shape == (3, 60)
     assert len(result.certificates) == 3
     assert result.worst == max(max(c.residual, abs(c.gap)) for c in result.certificates)
-    assert set(result.timing) == {"build", "solve", "polish"}
+    assert set(result.timing) == {"build", "solve", "polish", "proof"}
     assert "3 solutions of the dual, 3 certified" in repr(result)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(result)).values, result.values)
 
@@ -185,6 +189,73 @@ def test_bad_input(svm, arguments, words):
         sweep(svm, **arguments)
     for word in words:
         assert word in str(error.value)
+
+
+class OwnHinge(Formulation):
+    """A user's, without a dual; the mean hinge is written so that the objective has a constant that moves."""
+
+    domain: ClassVar = {"C": POSITIVE}
+
+    def __init__(self, X, y):
+        self.X, self.y = X, y
+
+    @cached_property
+    def primal(self):
+        n, d = self.X.shape
+        w, b, xi = cp.Variable(d, name="w"), cp.Variable(name="b"), cp.Variable(n, name="xi", nonneg=True)
+        margin = ((self.y[:, None] * self.X) @ w + self.y * b >= 1 - xi).set_label("margin")
+        C = self.parameters["C"]
+        return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + C * cp.sum(xi) - 3 * C), [margin])
+
+
+class TestProofs:
+    """What a sweep of a user's formulation proves, and what that takes."""
+
+    grid = (0.1, 0.4, 2.0)
+
+    @pytest.fixture
+    def own(self, gaussians):
+        return OwnHinge(*gaussians(40, 3, seed=5))
+
+    def test_are_those_of_solves_one_by_one(self, own):
+        for one in sweep(own, C=self.grid):
+            alone = own.solve(C=one.values["C"])
+            assert one.certificate.passes()
+            assert alone.certificate.passes()
+            bound = one.certificate.dual_value
+            # the optimal value by CVXPY itself, with the constant
+            assert bound <= own.primal.value + 1e-7
+            assert bound == pytest.approx(alone.certificate.dual_value, abs=1e-8)
+
+    def test_nothing_is_solved_twice(self, own, monkeypatch):
+        """Before: the compiled program was compiled and solved once more at every value, to be proved."""
+        solved = []
+        honest = clarabel_conif.CLARABEL.solve_via_data
+        monkeypatch.setattr(
+            clarabel_conif.CLARABEL,
+            "solve_via_data",
+            lambda *args, **kwargs: solved.append(1) or honest(*args, **kwargs),
+        )
+        assert all(certificate.passes() for certificate in sweep(own, C=self.grid).certificates)
+        assert not solved
+
+    def test_their_seconds_count(self, own, svm):
+        found = sweep(own, C=self.grid)
+        assert set(found.timing) == {"build", "solve", "polish", "proof"}
+        assert found.timing["proof"] > 0
+        assert set(sweep(svm, C_plus=[0.1, 0.2], C_minus=1.0).timing) == set(found.timing)
+
+    def test_can_be_left_out(self, own, svm):
+        proved, bare = sweep(own, C=self.grid), sweep(own, C=self.grid, certify=False)
+        np.testing.assert_allclose(bare.values, proved.values, rtol=1e-9)
+        np.testing.assert_allclose([s.classifier.w for s in bare], [s.classifier.w for s in proved], atol=1e-6)
+        assert "0 certified" in repr(bare)
+        for solution in bare:
+            assert not solution.certificate.passes(1e3)
+            assert solution.dual_value == -np.inf
+            assert "certify=False" in solution.certificate.explain()
+        # One with a judge of its own is certified all the same.
+        assert sweep(svm, C_plus=[0.1], C_minus=1.0, certify=False)[0].certificate.passes()
 
 
 class TestCompiled:
