@@ -269,15 +269,18 @@ def judge_alone(model: Model, numbers: Mapping[str, Any]) -> Judged:
         if compiled.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
             raise SolveError(f"CLARABEL calls the compiled program {compiled.status!r}")
     except (InputError, SolveError) as error:
-        value, conditions = evaluate(model, numbers)
-        return _of_point(judge(value, -np.inf, conditions, numbers, scale=1.0, note=str(error)), 0.0)
+        return _unproved(model, numbers, str(error))
     return judge_problem(model, numbers, compiled, cone_bounds(compiled.program, compiled.x, compiled.z))
 
 
 def judge_nothing(model: Model, numbers: Mapping[str, Any]) -> Judged:
     """Value and conditions of a point, and no bound."""
+    return _unproved(model, dict(numbers), "No bound was asked for: certify=False.")
+
+
+def _unproved(model: Model, numbers: Mapping[str, Any], why: str) -> Judged:
     value, conditions = evaluate(model, numbers)
-    return judge(value, -np.inf, conditions, dict(numbers), note="No lower bound: certify=False.")
+    return _of_point(judge(value, -np.inf, conditions, numbers, scale=1.0, note=why), 0.0)
 
 
 def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCone, bounds: ConeBounds) -> Judged:

@@ -253,6 +253,7 @@ class TestProofs:
         for solution in bare:
             assert not solution.certificate.passes(1e3)
             assert solution.dual_value == -np.inf
+            assert solution.certificate.verdict() == "undecided"
             assert "certify=False" in solution.certificate.explain()
         # One with a judge of its own is certified all the same.
         assert sweep(svm, C_plus=[0.1], C_minus=1.0, certify=False)[0].certificate.passes()
