@@ -1,7 +1,8 @@
-"""Algorithm 1 of Yu et al. (dual path finding) in fractions, as printed: where it ends, and where it would cycle."""
+"""Algorithm 1 of Yu et al. (dual path finding) in fractions, as printed; and Table 1 with what it says of kinks."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,6 +10,8 @@ from itertools import product
 
 import numpy as np
 import pytest
+
+from examples.papers import yu_quantile as paper
 
 Q = list[list[Fraction]]
 STEPS = 200
@@ -118,3 +121,28 @@ def test_the_strict_inequality_of_19_is_right(seed):
     cycling = dual_path(dual, Fraction(1, 7), zero_counts=True)
     assert len(cycling) == STEPS
     assert cycling[-1][0] == cycling[-2][0] < 1
+
+
+def test_table_1_without_a_folder(capsys):
+    """The rule of the paper: of 1e-6, ..., 1e-1 the lam with the largest validation accuracy at tau = 1/2."""
+    data = paper.split("wdbc")
+    (row,) = paper.table_1([data])
+    assert "by the rule" in capsys.readouterr().out
+    svm = paper.pc.QuantileSVM(data.X[0], data.y[0], bias=True)
+    accuracy = [
+        np.mean(svm.solve(tau=0.5, lam=lam).classifier.predict(data.X[1]) == data.y[1])
+        for lam in 10.0 ** np.arange(-6, 0)
+    ]
+    assert row["lam"] == pytest.approx(10.0 ** (-6 + int(np.argmax(accuracy))))
+    assert 0 < row["share"] < 1
+
+
+@pytest.mark.skipif("PARETOCLF_DATA" not in os.environ, reason="needs the data folder")
+def test_table_1_of_the_paper():
+    """On pima the rule chooses 1e-1 with our rows, the paper prints 1e-3; kinks stay below n log n on all."""
+    rows = paper.table_1([paper.split(name, os.environ["PARETOCLF_DATA"]) for name in paper.PAPER])
+    assert [(row["data"], row["lam"]) for row in rows[:2]] == [("pima", pytest.approx(0.1)), ("pima", 1e-3)]
+    assert max(row["share"] for row in rows) < 0.6
+    assert paper.split("pima", os.environ["PARETOCLF_DATA"]).zeros == pytest.approx(
+        paper.PRINTED_1["pima"][2], abs=0.01
+    )
