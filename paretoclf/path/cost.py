@@ -415,13 +415,15 @@ class Path(OnPieces):
 
     def alpha(self, t: float) -> Array:
         """Multipliers at t, shape (n,), in O(n)."""
-        j, share = self._locate(t)
         caps = self.caps(t)
-        if self._trivial(t):
-            return np.zeros_like(caps)
-        alpha = np.where(self._state(j) == LEFT, caps, 0.0)
+        return np.zeros_like(caps) if self._trivial(t) else np.clip(self._stored(t), 0.0, caps)
+
+    def _stored(self, t: float) -> Array:
+        """Multipliers as they are stored, by rounding outside their box: what is judged."""
+        j, share = self._locate(t)
+        alpha = np.where(self._state(j) == LEFT, self.caps(t), 0.0)
         index, a = self._margin(j, share)
-        alpha[index] = np.clip(a, 0.0, caps[index])
+        alpha[index] = a
         return alpha
 
     def _intercept(self, t: float) -> float:
@@ -480,7 +482,7 @@ class Path(OnPieces):
     def _stores(self, t: float, solution: Solution) -> bool:
         """Whether what is stored at t is a precise solution but for rounding."""
         largest, b = float(self.caps(t).max()), self._intercept(t)
-        off = float(np.abs(self.alpha(t) - solution.alpha).max())
+        off = float(np.abs(self._stored(t) - solution.alpha).max())
         low, high = self._rule(solution).interval_at_origin
         room = max(ROUNDED, STEEP * largest * float(self.gram.diagonal().max())) * (1.0 + abs(b))
         near = off <= ROUNDED * float(solution.alpha.max()) + AT_BOUND * largest
@@ -630,7 +632,7 @@ class Path(OnPieces):
     def _refined(self, pieces: Pieces, which: Index, margin: float) -> Refined | None:
         """Solutions at both ends of pieces, to twice double precision, or at this distance from them."""
         t = np.stack([pieces.t[which], pieces.t[which + 1]], axis=1)
-        inner = np.stack([t[:, 0] + margin, t[:, 1] - margin], axis=1)
+        inner = t + margin * np.where(t == pieces.t[[0, -1]], 0.0, [1.0, -1.0])  # the two ends of a path are exact
         trivial = np.array([[self._trivial(float(u)) for u in ends] for ends in t])
         short = np.diff(inner, axis=1)[:, 0] <= 0.0  # a few doubles, all next to breakpoints
         inner[short] = t[short].mean(axis=1, keepdims=True)

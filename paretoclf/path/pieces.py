@@ -424,7 +424,8 @@ def settle_values(path: OnPieces) -> None:
     # Of the whole proof only this depends on the stored values.
     bounds = (proof.duals[which], proof.gaps[which], proof.sizes[which])
     off = off.copy()
-    off[which] = value_residual(np.diff(proof.t)[which], value[which], *bounds, whole=False)
+    t = np.stack([proof.t[which], proof.t[which + 1]], axis=1)
+    off[which] = value_residual(t, value[which], *bounds, (proof.t[0], proof.t[-1]))
     path.__dict__["proof"] = replace(proof, residuals={**proof.residuals, "value": off})
 
 

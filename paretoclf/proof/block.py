@@ -59,8 +59,6 @@ class Question:
         Kernel matrix or features, with the weight of the squared norm.
     intercept : "free", "none" or "feature"
         The last: the weight of a constant feature 1, part of the norm.
-    clip : bool
-        Whether stored multipliers that leave their box stand for the nearest ones in it.
     free_margin : bool
         Whether margins are compared with the stored rho, instead of 1.
     one_column : float
@@ -72,7 +70,6 @@ class Question:
     caps: Array
     products: KernelProducts | FeatureProducts
     intercept: str = "free"
-    clip: bool = True
     free_margin: bool = False
     one_column: float = ONE_COLUMN
 
@@ -85,8 +82,10 @@ class Known:
     ----------
     entries : Entries
         All that contributes to residuals and gap.
-    box, outside : array of shape (k,), (k, 2)
-        How far multipliers leave their box as they are stored: the largest, relative to the cap, and sums at both ends.
+    off : array of shape (2, l)
+        How far the l multipliers that are listed leave their box as they are stored, at both ends.
+    outside : array of shape (k, 2)
+        Their sums on each segment.
     first, last : slices or int arrays
         Columns of the beginnings and of the ends of the segments.
     b, target, sums, balance : array of shape (c,)
@@ -102,7 +101,7 @@ class Known:
     """
 
     entries: Entries
-    box: Array
+    off: Array
     outside: Array
     first: Any
     last: Any
@@ -120,6 +119,15 @@ class Known:
         """Numbers (c,) of columns at both ends of the segments, (k, 2)."""
         return columns(x[self.first], x[self.last])
 
+    def box(self, unit: Array) -> Array:
+        """How far multipliers leave their box on each segment, at most, in units (2, e) of their own; shape (k,)."""
+        out, off = np.zeros(self.entries.ptr.size - 1), self.off
+        if off.any():
+            own = unit[:, : off.shape[1]]
+            own = np.maximum(np.maximum(own, _EPS * own[::-1]), _TINY)  # caps vanish, but t is a double
+            np.maximum.at(out, self.entries.row[: off.shape[1]], (off / own).max(axis=0))
+        return out
+
 
 def proved(q: Question, prove: Callable[[Question], LineProof]) -> LineProof:
     """Ask for a proof; where it fails, with each end of each segment looked at by itself."""
@@ -132,7 +140,7 @@ def over_blocks(q: Question, look: Callable[[slice, Known], Mapping[str, Any]]) 
     """What is found out about block after block, given its segments and what is known of it: all of it, by name."""
     cut, size = Cutter(q.stored), max(1, _SEGMENTS // (2 if isinstance(q.products, KernelProducts) else 1))
     found = []
-    for group in groups(q.stored, q.caps, size, max(1, _GROUP // q.y.size), q.clip):
+    for group in groups(q.stored, q.caps, size, max(1, _GROUP // q.y.size)):
         anchors = q.products.anchors(group, q.stored)
         for k in range(group.ends.size - 1):
             here = slice(int(group.ends[k]), int(group.ends[k + 1]))
@@ -178,7 +186,7 @@ def known(q: Question, group: Group, anchors: Anchors, k: int, cut: Cutter) -> K
     ]
     E = Entries(block.ptr, *(np.concatenate(x, axis=-1) for x in zip(*entries, strict=True)))
     slopes = scores.slopes
-    return Known(E, L.box, L.outside, C.first, C.last, b, target, sums, balance, slopes, C.noise, C.jump, size, slack)
+    return Known(E, L.off, L.outside, C.first, C.last, b, target, sums, balance, slopes, C.noise, C.jump, size, slack)
 
 
 # ---- the samples that move in a block ------------------------------------------------------------------------------
@@ -188,13 +196,13 @@ def known(q: Question, group: Group, anchors: Anchors, k: int, cut: Cutter) -> K
 class _Listed:
     """The e multipliers that are listed on a segment of a block.
 
-    ``sample`` (e,), ``cap`` and ``inside`` (2, e), multipliers in their box; ``box``, ``outside`` as in `Known`.
+    ``sample`` (e,), ``cap`` and ``inside`` (2, e), multipliers in their box; ``off``, ``outside`` as in `Known`.
     """
 
     sample: Index
     cap: Array
     inside: Array
-    box: Array
+    off: Array
     outside: Array
 
 
@@ -205,20 +213,17 @@ def _multipliers(q: Question, block: Block, a: int, z: int) -> tuple[_Listed, _C
     sample, stored = S.index[listed], np.array([S.a0[listed], S.a1[listed]])
     cap = np.abs([caps.take(block.place), caps.take(block.place + U.size)])
     inside = np.minimum(np.maximum(stored, 0.0), cap)
-    box, outside = np.zeros(z - a), np.zeros((z - a, 2))
-    if not q.clip and (inside != stored).any():
-        off = np.abs(stored - inside)
-        unit = np.maximum(np.maximum(cap, _EPS * cap[::-1]), _TINY)  # caps vanish, but t is a double
-        np.maximum.at(box, block.row, (off / unit).max(axis=0))
+    off, outside = np.abs(stored - inside), np.zeros((z - a, 2))
+    if off.any():
         np.add.at(outside, block.row, off.T)
     held, knots = block.at_cap.astype(np.float64), np.empty(caps.shape)
     np.multiply(held, caps[:-1], out=knots[:-1])  # at the beginnings of segments, and at the end of the last
     end = np.multiply(held, caps[1:], out=held)
-    judged = (inside if q.clip else stored) * q.y.take(sample)
+    judged = stored * q.y.take(sample)
     knots.ravel()[block.place], end.ravel()[block.place] = judged
     knots[-1] = end[-1]
     C = _columns(q, knots, end, a, z)
-    return _Listed(sample, cap, inside, box, outside), C, C.spread(knots, end)
+    return _Listed(sample, cap, inside, off, outside), C, C.spread(knots, end)
 
 
 # ---- columns: the points of the line at which scores are computed --------------------------------------------------

@@ -25,8 +25,6 @@ def prove_costs(
 ) -> LineProof:
     """Prove a line of the 2C-SVM.
 
-    Multipliers outside their box stand for the nearest ones in it.
-
     Parameters
     ----------
     stored : Stored
@@ -62,7 +60,7 @@ def prove_quantile(
     bias : bool
         Whether there is a constant feature 1, whose weight b is part of the norm.
     """
-    q = Question(stored, y, caps, products_of(K, X, y, stored, lam), "feature" if bias else "none", clip=False)
+    q = Question(stored, y, caps, products_of(K, X, y, stored, lam), "feature" if bias else "none")
     return proved(q, lambda q: _prove_hinge(q, "tau", note))
 
 
@@ -76,21 +74,27 @@ def _prove_hinge(q: Question, parameter: str, note: str) -> LineProof:
     duals = sums - 0.5 * norms
     gaps = found["gap"] + bernstein.product(costs, bernstein.late(found["noise"]))
     gaps += 0.5 * lam * bernstein.square(found["distance"])
-    if not q.clip:
-        gaps += 0.5 * (q.products.length2 / lam) * bernstein.square(found["outside"])
+    moved = found["outside"]  # how far from the stored multipliers feasible ones are, in sum
     if q.intercept == "free":
         balance = np.abs(found["balances"])
         residuals["balance"] = bernstein.quotient(balance, np.minimum(plus, minus))
+        missing = balance + moved
+        moved = moved + missing
         # The class with the larger sum is scaled down until the two balance. That costs what its slacks are on
         # average; all slacks times caps add up to sum alpha - |w|^2 + gap.
         average = 2.0 * ((sums - norms + gaps) / np.maximum(sums, _TINY)).max(axis=1)
-        gaps += np.minimum(average, found["slack"])[:, None] * bernstein.line(balance)
-        gaps += 0.5 * q.products.length2 * bernstein.square(balance)
+        gaps += np.minimum(average, found["slack"])[:, None] * bernstein.line(missing)
+    gaps += 0.5 * (q.products.length2 / lam) * bernstein.square(moved)
     rounding = _slack_rounding(found["sums"] + found["room"], found["b"])
     rounding = np.maximum(rounding, _EPS * rounding.max(axis=1, keepdims=True))  # costs vanish, but t is a double
     sizes = bernstein.chord(duals)
     sizes = np.maximum(sizes, _EPS * sizes.max(axis=1, keepdims=True))
-    residuals["value"] = value_residual(np.diff(S.t), S.value, duals, gaps, sizes)
+    slips = bernstein.product(found["outside"], found["off"])  # from the dual value there to that of feasible ones
+    slips += 0.5 * (q.products.length2 / lam) * bernstein.square(found["outside"])
+    duals = duals - slips
+    residuals["value"] = value_residual(
+        bernstein.pairs(S.t), S.value, duals, gaps + 2.0 * slips, sizes, (S.t[0], S.t[-1])
+    )
     return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, note)
 
 
@@ -114,13 +118,14 @@ def _found(q: Question, K: Known, plus: Array, minus: Array) -> dict[str, Any]:
     most, samples = complementarity(E, E.margin / size, unit)
     return {
         "stationarity in w": K.both(apart).max(axis=1) + (0.0 if q.stored.w is None else K.jump),
-        "box": K.box,
+        "box": K.box(unit),
         "complementarity": most + K.noise,
         "samples": samples,
         "gap": gap_of(E),
         "noise": K.noise,
         "distance": K.both(distance),
         "outside": K.outside,
+        "off": E.at_ends(np.abs(E.margin)) if K.outside.any() else np.zeros((k, 2)),
         "norms": bernstein.columns(norm2[K.first], cross, norm2[K.last]),
         "sums": K.both(K.sums),
         "balances": K.both(K.balance),

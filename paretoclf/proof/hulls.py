@@ -34,7 +34,7 @@ def prove_nu(
     parameter : str
         What t is called.
     """
-    q = Question(stored, y, caps, products_of(K, X, y, stored), clip=False, free_margin=True)
+    q = Question(stored, y, caps, products_of(K, X, y, stored), free_margin=True)
     return proved(q, lambda q: _prove_nu(q, total, parameter, note))
 
 
@@ -47,10 +47,9 @@ def _prove_nu(q: Question, total: Array, parameter: str, note: str) -> LineProof
     rho = np.maximum(bernstein.columns(S.rho0, S.rho1), 0.0)  # rounding below 0 is 0
     sizes, rounding = bernstein.product(nu, rho), SCORE_ROUNDING * largest2 * bernstein.square(nu)
     sizes = np.where(sizes.min(axis=1, keepdims=True) > 0.0, sizes, 0.5 * (sizes + rounding))  # where rho vanishes
-    residuals["value"] = value_residual(
-        np.diff(S.t), S.value, -0.5 * norms, gaps + rounding, 0.5 * np.maximum(norms, 0)
-    )
-    return LineProof(S.t, gaps, sizes, rounding, -0.5 * norms, residuals, found["samples"], parameter, note)
+    duals, bounds = -0.5 * norms, (gaps + rounding, 0.5 * np.maximum(norms, 0))
+    residuals["value"] = value_residual(bernstein.pairs(S.t), S.value, duals, *bounds, (S.t[0], S.t[-1]))
+    return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, note)
 
 
 def _found(q: Question, K: Known, costs: Array, nu: Array) -> dict[str, Any]:
@@ -61,7 +60,8 @@ def _found(q: Question, K: Known, costs: Array, nu: Array) -> dict[str, Any]:
     trivial = K.both(K.target).min(axis=1) == 0.0
     allowed = (SCORE_ROUNDING * q.products.largest2 * nu.max(axis=1) * trivial)[E.row]
     off = np.sign(E.margin) * np.maximum(np.abs(E.margin) - allowed, 0.0) / np.maximum(K.size.T[:, E.row], _TINY)
-    most, samples = complementarity(E, off, np.minimum(E.caps, 0.5 * nu[E.row].T))
+    unit = np.minimum(E.caps, 0.5 * nu[E.row].T)
+    most, samples = complementarity(E, off, unit)
     # Multipliers that are feasible, next to those stored, move w by no more than this.
     moved = reach * (balance + missing + 2.0 * K.outside)
     if not nu.all():
@@ -80,7 +80,7 @@ def _found(q: Question, K: Known, costs: Array, nu: Array) -> dict[str, Any]:
         "stationarity in w": K.both(slopes.apart).max(axis=1) + (0.0 if q.stored.w is None else K.jump),
         "balance": bernstein.quotient(balance, nu),
         "rho": bernstein.quotient(missing, nu),
-        "box": K.box,
+        "box": K.box(unit),
         "complementarity": most + K.noise / np.maximum(K.size[:, 1], _TINY),
         "samples": samples,
         "gaps": gaps,

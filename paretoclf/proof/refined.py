@@ -104,6 +104,6 @@ def prove_refined(
         "box": (outside / np.maximum(box, _TINY)).max(axis=1, initial=0.0).reshape(k, 2).max(axis=1),
         "balance": (np.abs(balance) / largest_sum(y, box.T)).reshape(k, 2).max(axis=1),
         "complementarity": most,
-        "value": value_residual(np.maximum(np.diff(R.t)[:, 0], _EPS), R.value, duals, gaps, sizes, whole=False),
+        "value": value_residual(R.t, R.value, duals, gaps, sizes, (0.0, 1.0)),
     }
     return LineProof(np.append(R.t[:, 0], R.t[-1:, 1]), gaps, sizes, rounding, duals, residuals, samples, "t", note)

@@ -93,7 +93,7 @@ class Block:
     place: Index
 
 
-def groups(stored: Stored, caps: Array, size: int, rows: int, clip: bool) -> Iterator[Group]:
+def groups(stored: Stored, caps: Array, size: int, rows: int) -> Iterator[Group]:
     """Cut the segments into equal blocks of about `size`, and these into groups of at most `rows` blocks.
 
     Parameters
@@ -102,8 +102,6 @@ def groups(stored: Stored, caps: Array, size: int, rows: int, clip: bool) -> Ite
     caps : array of shape (2, n)
         Caps at t = 0 and at t = 1.
     size, rows : int
-    clip : bool
-        Whether multipliers that leave their box are to be put back on its border.
     """
     m, n = stored.t.size - 1, caps.shape[1]
     blocks = max(1, round(m / size))
@@ -128,7 +126,7 @@ def groups(stored: Stored, caps: Array, size: int, rows: int, clip: bool) -> Ite
                 states[k][sample[late]] = new[late]
             np.multiply(cap[k], states[k] == AT_CAP, out=alpha[k])
             index = stored.index[part]
-            alpha[k, index] = np.clip(listed[part], 0.0, cap[k, index]) if clip else listed[part]
+            alpha[k, index] = listed[part]
         yield Group(ends, states[:-1], alpha)
 
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.proof import bernstein
-from paretoclf.tolerances import ROUNDING
 
 _EPS = float(np.finfo(float).eps)
 
@@ -17,17 +16,16 @@ def outside(value: Array, duals: Array, gaps: Array) -> Array:
     return np.asarray(np.maximum(duals - stored, stored - duals - gaps))
 
 
-def value_residual(
-    length: Array, value: Array, duals: Array, gaps: Array, sizes: Array, *, whole: bool = True
-) -> Array:
-    """How far the stored values are outside the proved bounds, relative to them."""
-    # What a unit in the last place of t makes of the value: all there is next to the origin. The two ends of a whole
-    # path are exact.
-    slope = bernstein.columns(*[np.abs(value[:, 1] - value[:, 0]) / length] * 3)
-    if whole:
-        slope[0, 0] = slope[-1, -1] = 0.0
-    off = outside(value, duals, gaps) - 4 * _EPS * slope
-    # Where the value vanishes at an end, it is a difference of the stored numbers, and these are what is accurate.
-    most = sizes.max(axis=1, keepdims=True)
-    unit = np.where(sizes.min(axis=1, keepdims=True) > ROUNDING * most, sizes, 0.25 * most)
-    return np.asarray((np.maximum(off, 0.0) / np.maximum(unit, 1e-300)).max(axis=1))
+def value_residual(t: Array, value: Array, duals: Array, gaps: Array, sizes: Array, ends: tuple[float, float]) -> Array:
+    """How far the stored values of segments from t[:, 0] to t[:, 1] are outside the proved bounds, relative to them.
+
+    Breakpoints are rounded: units in the last place of t are allowed for, at the rate at which the *proved* values
+    grow. The two ``ends`` of a path are exact.
+    """
+    length = np.maximum(t[:, 1] - t[:, 0], _EPS)
+    at_start, at_end = (
+        4 * _EPS * np.abs(duals[:, 2] - duals[:, 0]) / length * (x != end) for x, end in zip(t.T, ends, strict=True)
+    )
+    allowed = bernstein.columns(at_start, 0.5 * (at_start + at_end), at_end)
+    off = outside(value, duals, gaps) - allowed
+    return np.asarray((np.maximum(off, 0.0) / np.maximum(sizes, 1e-300)).max(axis=1))

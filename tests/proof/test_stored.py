@@ -1,0 +1,106 @@
+"""What is stored is what is judged: as it stands in the file, and by allowances that it has no part in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import paretoclf as pc
+
+KERNELS = {"linear": None, "rbf": pc.RBF(1.0)}
+BY_KERNEL = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+
+
+def data(seed=1, n=40, shift=0.5):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < 0.4 * n, 1.0, -1.0)
+    return rng.normal(size=(n, 2)) + shift * y[:, None], y
+
+
+def with_pieces(path, **changed):
+    return replace(path, pieces=replace(path.pieces, **changed))
+
+
+def altered(array, at, by):
+    out = np.array(array, dtype=float)
+    out[at] += by
+    return out
+
+
+# ---- multipliers outside their box -----------------------------------------------------------------------------------
+
+
+@BY_KERNEL
+def test_a_multiplier_that_begins_far_outside_its_box_is_seen(kernel):
+    """Put back on the border of the box it would be right at both ends, and wrong everywhere between them."""
+    path = pc.trace(pc.TwoCSVM(*data(), kernel), (0.2, 1.0), (1.0, 0.2))
+    P = path.pieces
+    entering = np.flatnonzero((P.a0 <= 1e-12) & (P.a1 > 1e-3))
+    assert entering.size
+    j = int(np.searchsorted(P.ptr, entering[0], side="right")) - 1
+    wrong = with_pieces(path, a0=altered(P.a0, entering[0], -1e3))
+    share = np.abs(wrong.alpha(float(P.t[j] + 0.5 * (P.t[j + 1] - P.t[j]))) - path.alpha(float(P.t[j : j + 2].mean())))
+    assert share.max() > 1e-4
+    assert wrong.proof.failures().tolist() == [j]
+    assert wrong.proof.residuals["box"][j] > 1.0
+
+
+def test_the_same_where_multipliers_are_judged_in_two_doubles():
+    X, y = data(n=14)
+    path = pc.trace(pc.TwoCSVM(1e4 * X, np.roll(y, 2)), (0.2, 1.0), (1.0, 0.3))
+    assert "twice double precision" in path.proof.explain()
+    P = path.pieces
+    for entry in np.flatnonzero((P.a0 <= 1e-12 * P.a1) & (P.a1 > 0.0)):
+        wrong = with_pieces(path, a0=altered(P.a0, entry, -1e3))
+        assert not wrong.proof.passes()
+
+
+def test_a_foreign_path_whose_knots_leave_the_box_is_not_proved_between_them():
+    X, y = data()
+    path = pc.trace(pc.TwoCSVM(X, y, pc.RBF(1.0)), (0.2, 1.0), (1.0, 0.2))
+    knots = [(*vars(path.costs(t)).values(), path.alpha(t), path.intercept(t)) for t in path.breakpoints.tolist()]
+    a0 = path.pieces.a0
+    entering = int(np.flatnonzero((a0 <= 1e-12) & (path.pieces.a1 > 1e-3))[0])
+    j = int(np.searchsorted(path.pieces.ptr, entering, side="right")) - 1
+    knots[j][2][path.pieces.index[entering]] -= 1e3
+    stretch = pc.verify(X, y, knots, pc.RBF(1.0), between=True).stretches[j]
+    assert stretch.status != "proved"
+
+
+# ---- optimal values --------------------------------------------------------------------------------------------------
+
+
+def test_the_value_at_an_end_of_a_path_that_grows_by_a_factor_of_1e12():
+    """Two samples in one place: w = 0, every multiplier the smaller cost, and twice that is the value."""
+    svm = pc.TwoCSVM([[0.0], [0.0]], [1, -1], pc.RBF(1.0))
+    path = pc.trace(svm, (1e-3, 1e3), (1e9, 1e9))
+    assert path.value(0.0) == pytest.approx(2e-3, rel=1e-12)
+    assert path.value(1.0) == pytest.approx(2e9, rel=1e-12)
+    wrong = with_pieces(path, value=altered(path.pieces.value, (0, 0), 9.3e-8))
+    assert not wrong.proof.passes()
+    assert wrong.proof.residuals["value"][0] > 1e-5
+
+
+def test_a_claimed_value_buys_itself_no_allowance():
+    """On a piece of a few units in the last place of t any value used to pass: its own size over so short a piece."""
+    path = pc.trace(pc.TwoCSVM(*data()), (0.2, 1.0), (1.0, 0.2))
+    P, j = path.pieces, 20
+    listed = slice(int(P.ptr[j]), int(P.ptr[j + 1]))
+    more = {  # a piece as short as there is, on which everything is what the next one begins with
+        "t": np.insert(P.t, j + 1, np.nextafter(P.t[j], 1.0)),
+        "ptr": np.concatenate([P.ptr[: j + 1], P.ptr[j:] + (P.ptr[j + 1] - P.ptr[j])]),
+        "index": np.insert(P.index, listed.start, P.index[listed]),
+        "a0": np.insert(P.a0, listed.start, P.a0[listed]),
+        "a1": np.insert(P.a1, listed.start, P.a0[listed]),
+        "b0": np.insert(P.b0, j, P.b0[j]),
+        "b1": np.insert(P.b1, j, P.b0[j]),
+        "value": np.insert(P.value, j, [P.value[j, 0], P.value[j, 0], 0.0], axis=0),
+        "w": np.insert(P.w, j, P.w[j], axis=0),
+        "changes": P.changes + (P.changes[0] > j) * np.array([[1], [0], [0]]),
+    }
+    longer = with_pieces(path, **more)
+    assert longer.proof.passes(), longer.proof.explain()
+    wrong = with_pieces(longer, value=altered(longer.pieces.value, (j, 1), 1e3))
+    assert wrong.proof.failures().tolist() == [j]
