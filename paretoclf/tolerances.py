@@ -137,6 +137,10 @@ PLANE_PIVOT = 1e-12
 #: Map: the areas of the regions must add up to that of the rectangle within this share of it.
 PLANE_AREA = 1e-9
 
+#: Map: two regions touch along a segment that is this close to the borders of both, relative to the rectangle's
+#: diagonal: ten times what a neighbour is looked for within, and gaps up to twice that are passed over.
+PLANE_TOUCH = 1e-8
+
 #: Clarabel's tolerances for `accuracy="fast"` and `accuracy="reference"`.
 SOLVER_FAST = 1e-8
 SOLVER_REFERENCE = 1e-12

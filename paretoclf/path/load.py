@@ -23,7 +23,8 @@ from paretoclf.path.cost import Path
 from paretoclf.path.margins import MarginPath
 from paretoclf.path.nu import FixedAsymmetry, HullLine, NuPath
 from paretoclf.path.pieces import Pieces, check_certificates
-from paretoclf.path.plane.map import Contact, CostPlane, check_areas, check_proof, check_range
+from paretoclf.path.plane.edges import Contact
+from paretoclf.path.plane.map import CostPlane, check_areas, check_proof, check_range
 from paretoclf.path.plane.stored import unpack
 from paretoclf.path.quantile import QuantilePath
 from paretoclf.path.storage import take_samples

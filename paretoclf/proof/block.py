@@ -276,7 +276,7 @@ def _columns(q: Question, knots: Array, end: Array, a: int, z: int) -> _Columns:
         noise += jump
     rho = np.ones((2, k))
     if q.free_margin:
-        rho = np.maximum([S.rho0[a:z], S.rho1[a:z]], 0.0)  # rounding below 0 is 0
+        rho = np.maximum([S.rho0[a:z], S.rho1[a:z]], 0.0)  # what is below counts as a residual
     noise[:-1] += np.abs(rho[1, :-1] - rho[0, 1:])
     two = noise > q.one_column * np.append(rho[0, 1:], 0.0)
     two |= rho.min(axis=0) == 0.0  # where all sizes vanish, too
@@ -293,10 +293,8 @@ def _columns(q: Question, knots: Array, end: Array, a: int, z: int) -> _Columns:
 
 def _intercepts(q: Question, C: _Columns, balance: Array, w: Array | None, a: int, z: int) -> Array:
     S = q.stored
-    if q.intercept == "none":
-        return np.zeros(C.count)
-    if q.intercept == "feature" and w is None:
-        return np.asarray(balance / q.products.lam)
+    if q.intercept != "free" and w is None:  # nothing is read off those that are stored
+        return np.asarray(balance / q.products.lam if q.intercept == "feature" else np.zeros(C.count))
     return C.spread(np.append(S.b0[a:z], S.b1[z - 1]), S.b1[a:z])
 
 

@@ -30,6 +30,7 @@ FAILURES = {
     "balance": "the two classes' multipliers do not balance",
     "rho": "the sum of the multipliers is not the one that rho goes with",
     "margin": "a margin constraint is violated",
+    "one solution": "multipliers or slopes differ from one end to the other",
     "stationarity in xi": "a slack is not the one that its multiplier implies",
     "complementarity": "a sample off its margin is not at its bound",
     "value": "the stored value is not the optimal one",

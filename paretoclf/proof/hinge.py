@@ -102,10 +102,10 @@ def _found(q: Question, K: Known, plus: Array, minus: Array) -> dict[str, Any]:
     """What of a block goes into the proof; ``plus`` and ``minus`` (k, 2) are sums of the caps of either class."""
     E, k, lam, slopes = K.entries, K.noise.size, q.products.lam, K.slopes
     norm2, cross, apart, distance = slopes.norm2, slopes.cross, slopes.apart, slopes.distance
-    if q.intercept == "feature":
-        constant = K.balance / lam
+    if q.intercept != "free":
+        constant = K.balance / lam if q.intercept == "feature" else np.zeros_like(K.b)
         norm2, cross = norm2 + lam * constant**2, cross + lam * constant[K.first] * constant[K.last]
-        # A stored intercept is judged against the one that the multipliers imply.
+        # A stored intercept is judged against the one that the multipliers imply; without a feature 1 it is 0.
         off = np.abs(K.b - constant)
         apart, distance = np.maximum(apart, off / (1.0 + K.sums / lam)), np.hypot(distance, off)
     unit = E.caps

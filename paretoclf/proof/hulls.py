@@ -44,7 +44,10 @@ def _prove_nu(q: Question, total: Array, parameter: str, note: str) -> LineProof
     found = over_blocks(q, lambda here, K: _found(q, K, costs[here], nu[here]))
     residuals = {name: found[name] for name in ("stationarity in w", "box", "balance", "rho", "complementarity")}
     norms, gaps = found["norms"], found["gaps"]
-    rho = np.maximum(bernstein.columns(S.rho0, S.rho1), 0.0)  # rounding below 0 is 0
+    stored = bernstein.columns(S.rho0, S.rho1)
+    rho = np.maximum(stored, 0.0)
+    below = (rho - stored).max(axis=1)  # by rounding, at most, of what rho grows to
+    residuals["rho"] = residuals["rho"] + below / np.maximum(rho.max(axis=1), _TINY)
     sizes, rounding = bernstein.product(nu, rho), SCORE_ROUNDING * largest2 * bernstein.square(nu)
     sizes = np.where(sizes.min(axis=1, keepdims=True) > 0.0, sizes, 0.5 * (sizes + rounding))  # where rho vanishes
     duals, bounds = -0.5 * norms, (gaps + rounding, 0.5 * np.maximum(norms, 0))

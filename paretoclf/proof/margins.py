@@ -14,7 +14,7 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.proof.line import LineProof
-from paretoclf.proof.stored import Stored
+from paretoclf.proof.stored import AT_CAP, Stored
 from paretoclf.samples import Samples, largest
 
 _TINY = float(np.finfo(float).tiny)
@@ -48,13 +48,14 @@ def prove_margins(
     least = min(up, down)
     feasible = u * np.where(y > 0, least / max(up, _TINY), least / max(down, _TINY))
     w = None if stored.w is None else stored.w[0]
-    scores, norm2, apart = _slope(0.5 * y * u, w, K, X)
+    scores, norm2, apart = _slope(0.5 * y * given, w, K, X)
     dual = 2.0 * least - _slope(0.5 * y * feasible, None, K, X)[1]
     t = stored.t
     f = scores + np.array([[stored.b0[0]], [stored.b1[0]]])  # a row for each end
     target = np.where(y > 0, 2.0 * t[:, None], 2.0 * (1.0 - t[:, None]))
     same = (f[0] * f[1] > 0.0) * np.abs(f)  # affine, where it counts
-    residuals = {"stationarity in w": apart, "balance": abs(float(y @ u)) / max(up + down, _TINY)}
+    residuals = {"stationarity in w": apart, "balance": abs(float(y @ given)) / max(up + down, _TINY)}
+    residuals["one solution"] = _moves(stored)
     slack = y * f - target
     if costs is None:
         distance = float(np.min(scores[y > 0]) - np.max(scores[y < 0]))
@@ -71,7 +72,7 @@ def prove_margins(
     lam = np.where(y > 0, given, given / theta[:, None])
     loads = lam / np.maximum(lam.max(axis=1, keepdims=True), _TINY)
     residuals["margin"] = float(np.maximum(-scaled, 0.0).max())
-    residuals["box"] = float(np.maximum(-loads, 0.0).max())
+    residuals["box"] = float(np.maximum(-loads, 0.0).max()) if not (stored.state == AT_CAP).any() else np.inf
     meeting = np.minimum(loads.max(axis=0), scaled.max(axis=0))
     residuals["complementarity"] = float(np.maximum(meeting, 0.0).max())
     start, end, bend = stored.value[0]
@@ -81,6 +82,12 @@ def prove_margins(
     sample = np.array([int(np.argmax(np.maximum(meeting, -scaled.min(axis=0))))])
     each = {name: np.array([value]) for name, value in residuals.items()}
     return LineProof(t, gaps, sizes, np.zeros((1, 3)), np.full((1, 3), dual), each, sample, "share", note)
+
+
+def _moves(stored: Stored) -> float:
+    """How far the multipliers and slopes that are stored for the two ends are apart; they are to be the same."""
+    pairs = [(stored.a0, stored.a1)] + ([] if stored.w is None else [(stored.w[0], stored.w[1])])
+    return max(float(np.abs(a - z).max(initial=0.0) / max(np.abs(a).max(initial=0.0), _TINY)) for a, z in pairs)
 
 
 def _slope(coef: Array, w: Array | None, K: Array | None, X: Samples | None) -> tuple[Array, float, float]:

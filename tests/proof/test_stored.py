@@ -104,3 +104,46 @@ def test_a_claimed_value_buys_itself_no_allowance():
     assert longer.proof.passes(), longer.proof.explain()
     wrong = with_pieces(longer, value=altered(longer.pieces.value, (j, 1), 1e3))
     assert wrong.proof.failures().tolist() == [j]
+
+
+# ---- numbers that answers are read off -------------------------------------------------------------------------------
+
+
+def test_a_margin_of_hulls_that_begins_far_below_0_is_seen():
+    path = pc.trace(pc.TwoNuSVM(*data()), nu=(0, None), asymmetry=0.4)
+    assert path.pieces.rho0[0] == 0.0
+    wrong = with_pieces(path, rho0=altered(path.pieces.rho0, 0, -1.0))
+    t = float(path.pieces.t[:2].mean())
+    assert path.rho(t) > 0.0 == wrong.rho(t)
+    assert wrong.proof.failures().tolist() == [0]
+
+
+@BY_KERNEL
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_quantile_path_whose_scores_are_shifted_is_not_proved(kernel, bias):
+    """Also where there is no constant feature: what is stored for its weight is part of the scores."""
+    X, y = data()
+    path = pc.trace(pc.QuantileSVM(X, y, kernel=kernel, bias=bias), tau=(0, 1), lam=0.05)
+    shifted = with_pieces(path, b0=path.pieces.b0 + 1.0, b1=path.pieces.b1 + 1.0)
+    moved = np.abs(shifted.scores(X)(0.5) - path.scores(X)(0.5)).max()
+    assert shifted.proof.passes() == (moved == 0.0)
+    assert (moved == 0.0) == (kernel is not None)  # with a kernel it is read off the multipliers
+
+
+@BY_KERNEL
+@pytest.mark.parametrize("soft", [True, False])
+def test_both_ends_of_a_margin_path_are_judged(kernel, soft):
+    X, y = data()
+    costs = {"C_plus": 1.0, "C_minus": 2.0} if soft else {}
+    svm = pc.BiobjectiveMargin(X + 4 * y[:, None], y, kernel=kernel, soft=soft)
+    path = pc.trace(svm, theta=(0.1, 10), **costs)
+    P = path.pieces
+    for name in ("a0", "a1"):
+        assert not with_pieces(path, **{name: altered(getattr(P, name), 0, 1e-3)}).proof.passes(), name
+        assert not with_pieces(path, **{name: altered(getattr(P, name), 0, -1e3)}).proof.passes(), name
+    for row in range(0 if P.w is None else 2):
+        assert not with_pieces(path, w=altered(P.w, (row, 0), 1e-3)).proof.passes(), row
+    for name in ("b0", "b1"):
+        assert not with_pieces(path, **{name: altered(getattr(P, name), 0, 1e-3)}).proof.passes(), name
+    for column in range(3):
+        assert not with_pieces(path, value=altered(P.value, (0, column), 1e-3)).proof.passes(), column

@@ -24,6 +24,7 @@ from paretoclf.gram import Gram
 from paretoclf.judges.two_c import certify_many
 from paretoclf.path.cost import CostProblem, trace_costs
 from paretoclf.path.declared import path_problem
+from paretoclf.path.plane.edges import Contact, contradiction, wrong_facet
 from paretoclf.path.plane.explore import Exploration
 from paretoclf.path.plane.polygon import area, borders, rectangle
 from paretoclf.path.plane.region import Bases, Region, Sets
@@ -42,16 +43,6 @@ if TYPE_CHECKING:
 #: Where in the rectangle the first region is looked for: in no special position on lines such as the ray.
 _FIRST = (0.6180339887, 0.4142135624)
 _BLOCK = 4096  # certificates computed at a time
-
-
-@dataclass(frozen=True)
-class Contact:
-    """Two regions share the segment from start to stop of their borders; going there, the first is to the left."""
-
-    first: int
-    second: int
-    start: Array
-    stop: Array
 
 
 @dataclass(frozen=True)
@@ -407,11 +398,17 @@ def check_areas(found: CostPlane) -> None:
 
 
 def check_proof(found: CostPlane) -> None:
-    """DegeneratePathError unless every region is proved."""
+    """DegeneratePathError unless every region is proved, and what is stored of the edges is so."""
     failed = found.proof.failures(CERTIFY)
     if failed.size:
         region, why = found.regions[failed[0]], found.proof[failed[0]].explain()
         raise _refuse(f"a region is not proved ({why})", region, region.centroid)
+    frame = rectangle(found.C_plus, found.C_minus)
+    wrong = contradiction(found.regions, found.contacts, frame) or wrong_facet(
+        found.regions, frame, found.gram, found.y, found.unit_caps
+    )
+    if wrong is not None:
+        raise _refuse(wrong.cause, found.regions[wrong.region], wrong.costs)
 
 
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"

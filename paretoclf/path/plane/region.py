@@ -72,6 +72,8 @@ class Region:
         Multipliers of the margin set: ``alpha_map @ (1, C_plus, C_minus)``.
     b_map : array of shape (3,)
         Intercept: ``b_map @ (1, C_plus, C_minus)``.
+    key : bytes
+        What the exploration knows it by; empty in a map that was read from a file.
     """
 
     polygon: Array
@@ -80,7 +82,7 @@ class Region:
     margin: Index
     alpha_map: Array = field(repr=False)
     b_map: Array = field(repr=False)
-    key: bytes = field(repr=False)
+    key: bytes = field(default=b"", repr=False)
 
     @property
     def area(self) -> float:

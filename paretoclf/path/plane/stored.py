@@ -34,7 +34,6 @@ def pack(regions: Sequence[Region]) -> dict[str, Any]:
         "margin": np.concatenate([r.margin for r in regions]),
         "alpha_map": np.concatenate([r.alpha_map for r in regions]),
         "b_map": np.stack([r.b_map for r in regions]),
-        "key": np.stack([np.frombuffer(r.key, dtype=r.sets.dtype) for r in regions]),
     }
 
 
@@ -53,13 +52,13 @@ def unpack(stored: Mapping[str, Any], n: int) -> tuple[Region, ...]:
         if not np.array_equal(np.sort(margin[part]), np.flatnonzero(sets[k] == MARGIN)):
             raise InputError(f"the margin set of region {k} is not that of its sets")
     finite(stored["b_map"], "b_map", (r, 3))
-    whole(stored["key"], "key", (r, n), -128, 128)
-    whole(stored["facets"], "facets", (None, 2), -1, max(n, 3))
+    for column, stop in zip(whole(stored["facets"], "facets", (None, 2), -1, max(n, 3)).T, (n, 3), strict=True):
+        whole(column, "facets", (None,), -1, stop)
     facets = [None if sample < 0 else Facet(int(sample), int(to)) for sample, to in stored["facets"]]
     return tuple(
         Region(
             stored["polygon"][edges], tuple(facets[edges]), stored["sets"][k], stored["margin"][part],
-            stored["alpha_map"][part], stored["b_map"][k], stored["key"][k].tobytes(),
+            stored["alpha_map"][part], stored["b_map"][k],
         )
         for k, (edges, part) in enumerate(zip(corners, sizes, strict=True))
     )  # fmt: skip
