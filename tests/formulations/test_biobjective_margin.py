@@ -1,4 +1,4 @@
-"""The biobjective margin problem: Lemma 4, Theorem 5, Corollary 6, Theorem 7 of Carrizosa & Martin-Barragan (2006)."""
+"""The biobjective margin problem: Lemmas 3, 4, Theorems 5, 7, Corollary 6 of Carrizosa & Martin-Barragan (2006)."""
 
 from __future__ import annotations
 
@@ -97,6 +97,25 @@ def test_theorem_5_and_corollary_6_nothing_dominates_the_pareto_set(seed):
     for scale in (0.1, 10.0):  # mu > 0 changes nothing
         theta = pareto.theta(pareto.b + 0.3)
         assert margins(X, y, scale * w1, scale * (pareto.b + 0.3)) == pytest.approx(pareto.margins(theta), rel=1e-6)
+
+
+def test_lemma_3_the_largest_smaller_margin_is_weakly_efficient():
+    """Of 4000 random hyperplanes none has a larger min(rho_plus, theta rho_minus) than that of theta, nor both margins
+    larger; and that of theta is the one of its own ratio of margins."""
+    X, y = separable(3)
+    pareto = BiobjectiveMargin(X, y, soft=False).pareto_set()
+    rng = np.random.default_rng(3)
+    w1 = pareto.classifier(1.0).w
+    others = []
+    for w in np.vstack([rng.normal(size=(2000, 3)), w1 + 0.1 * np.linalg.norm(w1) * rng.normal(size=(2000, 3))]):
+        others.append(margins(X, y, w, rng.normal(scale=np.linalg.norm(w))))
+    plus, minus = np.array(others).T
+    for theta in (0.1, 1.0, 4.0):
+        mine = pareto.classifier(theta)
+        own = margins(X, y, mine.w, mine.b)
+        assert own[0] == pytest.approx(theta * own[1])
+        assert np.minimum(plus, theta * minus).max() <= min(own[0], theta * own[1]) + 1e-9
+        assert not ((plus > own[0] + 1e-9) & (minus > own[1] + 1e-9)).any()
 
 
 def test_the_proof_of_corollary_6_as_printed():

@@ -106,6 +106,26 @@ def dual_path(dual: Dual, tau: Fraction, *, zero_counts: bool) -> list[tuple[Fra
     return kinks
 
 
+@pytest.mark.parametrize("tau", [Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(4, 5), Fraction(1)])
+def test_lemma_2_1_no_rule_has_a_smaller_risk(tau):
+    """All 32 rules of five atoms, in fractions; a false positive costs tau, a false negative 1 - tau (eY1)."""
+    atoms = [
+        (Fraction(1, 5), eta) for eta in (Fraction(0), Fraction(1, 4), Fraction(1, 3), Fraction(2, 3), Fraction(1))
+    ]
+
+    def risk(rule: Sequence[bool]) -> Fraction:
+        return sum(
+            (
+                m * (tau * (1 - eta) if positive else (1 - tau) * eta)
+                for (m, eta), positive in zip(atoms, rule, strict=True)
+            ),
+            Fraction(0),
+        )
+
+    bayes = risk([eta >= tau for _, eta in atoms])
+    assert bayes == min(risk(rule) for rule in product([False, True], repeat=5))
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_the_strict_inequality_of_19_is_right(seed):
     """Erratum eY6: with ">= 0" in (19) a sample that has just left the margin set comes back at once, for ever."""
