@@ -372,10 +372,10 @@ def page() -> str:
         "# Five papers, item by item",
         "",
         f"{len(shown)} tables and figures, of which {whole} are whole; {len(stated) - algorithms} numbered "
-        f"statements and {algorithms} algorithms, each with its test. Commands stand in `examples/papers/`; `FOLDER` holds the "
-        "data sets by name (without `--data` scripts take built-in or generated samples). Seconds are those of one processor, "
-        "roughly. A test is run by `python -m pytest -q` and its name; what was wrong in print is in the "
-        "[errata](errata.md).",
+        f"statements and {algorithms} algorithms, each with its test. Commands stand in `examples/papers/`; `FOLDER` "
+        "holds the data sets by name (without `--data` scripts take built-in or generated samples). Seconds are those "
+        "of one processor, roughly. A test is run by `python -m pytest -q` and its name; what was wrong in print is in "
+        "the [errata](errata.md).",
     ]
     for paper in SHOWN:
         lines += ["", f"## {paper}", "", "| | Command | s | Printed | Here | Differs | |", "| --- " * 7 + "|"]
