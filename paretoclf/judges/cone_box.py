@@ -10,102 +10,35 @@ these determine :math:`x`, then :math:`x=A^+(b-s)`. Every bound is moved outward
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.checks import Array
 from paretoclf.judges.cones import Cone, blocks
+from paretoclf.judges.half_spaces import HalfSpaces
+
+if TYPE_CHECKING:
+    from paretoclf.judges.cone_program import ConeProgram
 
 #: Bounds are moved outwards by this share of the terms they are made of.
 OUTWARDS = 1e-9
 
-#: Coefficients of a combination of rows that cancel down to this share of their terms are 0.
-_CANCELLED = 1e-13
-
 #: Rounds of propagation. Bounds that are still moving after so many move by little, or for ever.
 _ROUNDS = 40
-
-#: Rows with more entries are not added up in pairs.
-_LONGEST = 64
 
 #: Rows and variables up to which systems of several rows are solved, and the curvature of a quadratic is computed.
 _DENSE = 1500
 
 
-def half_spaces(A: Any, b: Array, cones: Sequence[Cone]) -> tuple[Any, Array]:
-    """Sparse G and h with ``G x <= h`` wherever ``b - A x`` is in the cones."""
-    rows: list[list[tuple[int, float]]] = []
-    for cone, at in blocks(cones):
-        rows += [[(at.start + k, weight) for k, weight in row] for row in _tangents(cone)]
-    entries = [(i, k, weight) for i, row in enumerate(rows) for k, weight in row]
-    i, k, weight = (np.array(column) for column in zip(*entries, strict=True)) if entries else (np.zeros(0, int),) * 3
-    T = sp.csr_array((weight.astype(float), (i, k)), shape=(len(rows), b.size))
-    G, terms = sp.csr_array(T @ A), sp.csr_array(abs(T) @ abs(A))
-    noise = abs(G) - _CANCELLED * terms
-    return _with_sums(sp.csr_array(G.multiply(sp.csr_array(noise > 0))), T @ b)
-
-
-def _with_sums(G: Any, h: Array) -> tuple[Any, Array]:
-    """Rows, and those sums of two in which all but one variable cancel: ``t >= w`` and ``t >= -w`` make ``t >= 0``."""
-    mates: dict[tuple[Any, ...], list[tuple[int, int, float]]] = {}
-    for i in range(h.size):
-        at = slice(G.indptr[i], G.indptr[i + 1])
-        row = [(int(j), float(v)) for j, v in zip(G.indices[at], G.data[at], strict=True) if v]
-        if 2 <= len(row) <= _LONGEST:
-            for k, (j, v) in enumerate(row):
-                mates.setdefault((j, *sorted(row[:k] + row[k + 1 :])), []).append((i, j, v))
-    sums = []
-    for key, these in mates.items():
-        opposite = (key[0], *((j, -v) for j, v in key[1:]))
-        i, j, v = these[0]
-        for k, _, other in mates.get(opposite, [])[:1]:
-            if i < k and v + other:
-                sums.append((j, v + other, h[i] + h[k] + OUTWARDS * (abs(h[i]) + abs(h[k]))))
-    columns = [s[0] for s in sums], [s[1] for s in sums]
-    extra = sp.csr_array((columns[1], (np.arange(len(sums)), columns[0])), shape=(len(sums), G.shape[1]))
-    return sp.coo_array(sp.vstack([G, extra])), np.append(h, [s[2] for s in sums])
-
-
-def _tangents(cone: Cone) -> list[list[tuple[int, float]]]:
-    """Combinations of the entries of a cone that are nonnegative in it."""
-    n = cone.order
-    if cone.kind == "zero":
-        return [[(k, sign)] for k in range(n) for sign in (1.0, -1.0)]
-    if cone.kind == "nonnegative":
-        return [[(k, 1.0)] for k in range(n)]
-    if cone.kind == "second-order":
-        return [[(0, 1.0)]] + [[(0, 1.0), (k, sign)] for k in range(1, n) for sign in (1.0, -1.0)]
-    if cone.kind == "psd":
-        diagonal = [k * (k + 3) // 2 for k in range(n)]
-        pairs = [(i, j) for j in range(n) for i in range(j)]
-        mixed = [
-            [(diagonal[i], 1.0), (diagonal[j], 1.0), (j * (j + 1) // 2 + i, sign * np.sqrt(2.0))]
-            for i, j in pairs
-            for sign in (1.0, -1.0)
-        ]
-        return [[(k, 1.0)] for k in diagonal] + mixed
-    if cone.kind == "exponential":
-        tangents = [[(2, 1.0), (0, -np.exp(c)), (1, -(1 - c) * np.exp(c))] for c in (-4.0, -2.0, -1.0, 0.0, 1.0, 2.0)]
-        return [[(1, 1.0)], [(2, 1.0)], *tangents]
-    a = cone.exponent
-    return [[(0, 1.0)], [(1, 1.0)], *([(0, a), (1, 1 - a), (2, sign)] for sign in (1.0, -1.0))]
-
-
-def implied_box(
-    P: Any, q: Array, A: Any, b: Array, cones: Sequence[Cone], ceiling: float = np.inf
-) -> tuple[Array, Array]:
+def implied_box(program: ConeProgram, ceiling: float = np.inf) -> tuple[Array, Array]:
     r"""Lower and upper bounds of every x with ``b - A x`` in the cones and objective at most the ceiling.
 
     Parameters
     ----------
-    P, A : sparse matrices of shape (n, n) and (m, n)
-        Quadratic of the objective, positive semidefinite; and the rows.
-    q, b : arrays of shape (n,) and (m,)
-        Linear part of the objective; right-hand sides.
-    cones : sequence of Cone
-        Of the rows.
+    program : ConeProgram
+        The constraints and the objective.
     ceiling : float
         Of ``x'Px/2 + q'x``.
 
@@ -116,43 +49,33 @@ def implied_box(
 
     Examples
     --------
-    >>> import numpy as np, scipy.sparse as sp
+    >>> import numpy as np
+    >>> from paretoclf.judges.cone import ConeProgram
     >>> from paretoclf.judges.cone_box import implied_box
     >>> from paretoclf.judges.cones import Cone
-    >>> rows = sp.csr_array([[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]])
-    >>> box = implied_box(sp.csr_array((2, 2)), np.zeros(2), rows, np.array([0.0, 0, 3]), [Cone("nonnegative", 3)])
-    >>> box[1].round(6)
+    >>> rows = [[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]]
+    >>> program = ConeProgram(np.zeros((2, 2)), np.zeros(2), rows, [0.0, 0, 3], [Cone("nonnegative", 3)])
+    >>> implied_box(program)[1].round(6)
     array([3., 3.])
     """
-    G, h = half_spaces(A, b, cones)
-    n = q.size
+    A, b, q, cones, rows = program.A, program.b, program.q, program.cones, program.half_spaces
+    h, n = rows.at(b), q.size
     lower, upper = np.full(n, -np.inf), np.full(n, np.inf)
-    curvature = curvatures(P)
+    curvature = program.curvature
     for _ in range(_ROUNDS):
         before = lower, upper
-        lower, upper = _of_rows(G, h, lower, upper)
+        lower, upper = _of_rows(rows, h, lower, upper)
         if np.isfinite(ceiling):
             lower, upper = _of_objective(curvature, q, ceiling, lower, upper)
+        if (lower > upper).any():
+            break
         if (np.isfinite(lower) & np.isfinite(upper)).all() or _stalled(before, (lower, upper)):
             solved = _of_systems(A, b, cones, lower, upper)
-            if (lower > upper).any() or _stalled((lower, upper), solved):
+            if (solved[0] > solved[1]).any() or _stalled((lower, upper), solved):
+                lower, upper = solved
                 break
             lower, upper = solved
     return lower, upper
-
-
-def curvatures(P: Any) -> Array:
-    """A diagonal D with P - D positive semidefinite: that of P where it has no other, else its smallest eigenvalue."""
-    diagonal = P.diagonal()
-    off = abs(P - sp.diags_array(diagonal))
-    if off.nnz == 0 or off.max() == 0:
-        return np.asarray(diagonal)
-    used = np.flatnonzero(diagonal)
-    found = np.zeros(diagonal.size)
-    if used.size <= _DENSE:
-        values = np.linalg.eigvalsh(sp.csr_array(P)[used][:, used].toarray())
-        found[used] = max(0.0, values[0] - OUTWARDS * values[-1])
-    return found
 
 
 def _stalled(before: tuple[Array, Array], after: tuple[Array, Array]) -> bool:
@@ -166,15 +89,18 @@ def _stalled(before: tuple[Array, Array], after: tuple[Array, Array]) -> bool:
     return True
 
 
-def _of_rows(G: Any, h: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
-    i, j, value = G.row, G.col, G.data
-    least = value * np.where(value > 0, lower[j], upper[j])
-    infinite = ~np.isfinite(least)
-    finite = np.where(infinite, 0.0, least)
+def _of_rows(rows: HalfSpaces, h: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
+    """What the bounds of the others in a row leave to each."""
+    i, j, value = rows.row, rows.column, rows.value
+    with np.errstate(invalid="ignore"):
+        around = np.where(rows.spread > 0, rows.spread * np.maximum(np.abs(lower[j]), np.abs(upper[j])), 0.0)
+        least = np.where(value == 0, 0.0, value * np.where(value > 0, lower[j], upper[j]))
+    infinite = ~np.isfinite(least) | ((value == 0) & ~np.isfinite(around))
+    finite = np.where(infinite, 0.0, np.where(value == 0, -around, least))
     total = np.bincount(i, finite, h.size)
     terms = np.bincount(i, np.abs(finite), h.size) + np.abs(h)
     missing = np.bincount(i, infinite, h.size)
-    use = missing[i] - infinite == 0  # the others are all bounded
+    use = (missing[i] - infinite == 0) & (value != 0)  # the others are all bounded
     i, j, value = i[use], j[use], value[use]
     bound = (h[i] - (total[i] - finite[use])) / value
     bound = bound + np.sign(value) * OUTWARDS * terms[i] / np.abs(value)
@@ -186,12 +112,14 @@ def _of_rows(G: Any, h: Array, lower: Array, upper: Array) -> tuple[Array, Array
 
 def _of_objective(curvature: Array, q: Array, ceiling: float, lower: Array, upper: Array) -> tuple[Array, Array]:
     """Each term ``c x^2 / 2 + q x`` is at most the ceiling less what the others are at least."""
-    bent = curvature > 0
+    bent, hollow = curvature > 0, curvature < 0
     c = np.where(bent, curvature, 1.0)
     nearest = np.clip(-q / c, lower, upper)
     with np.errstate(invalid="ignore", over="ignore"):  # a term beyond all doubles counts as one without a bound
         line = np.where(q == 0, 0.0, np.where(q > 0, q * lower, q * upper))
         least = np.where(bent, 0.5 * c * nearest**2 + q * nearest, line)
+        ends = [0.5 * curvature * edge**2 + q * edge for edge in (lower, upper)]
+        least = np.where(hollow, np.minimum(*np.where(np.isfinite(ends), ends, -np.inf)), least)
     infinite = ~np.isfinite(least)
     if infinite.sum() > 1:
         return lower, upper
@@ -200,8 +128,8 @@ def _of_objective(curvature: Array, q: Array, ceiling: float, lower: Array, uppe
     room = np.where(infinite | (infinite.sum() == 0), room, np.inf)
     with np.errstate(invalid="ignore", divide="ignore"):
         reach = np.sqrt(np.maximum((q / c) ** 2 + 2 * room / c, 0.0)) * (1 + OUTWARDS)
-        high = np.where(bent, -q / c + reach, np.where(q > 0, room / np.where(q > 0, q, 1.0), np.inf))
-        low = np.where(bent, -q / c - reach, np.where(q < 0, room / np.where(q < 0, q, -1.0), -np.inf))
+        high = np.where(bent, -q / c + reach, np.where((q > 0) & ~hollow, room / np.where(q > 0, q, 1.0), np.inf))
+        low = np.where(bent, -q / c - reach, np.where((q < 0) & ~hollow, room / np.where(q < 0, q, -1.0), -np.inf))
     return np.maximum(lower, low), np.minimum(upper, high)
 
 

@@ -8,7 +8,6 @@ from functools import cached_property
 import cvxpy as cp
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import paretoclf as pc
 from paretoclf.judges.cone import ConeProgram, cone_bounds
@@ -92,15 +91,15 @@ def test_cones_that_are_alike_are_treated_together(rng):
 
 
 def test_bounds_are_found_through_rows_pairs_systems_and_the_objective():
-    program = sp.csr_array((3, 3)), np.array([0.0, 0.0, 1.0])
+    P, q = np.zeros((3, 3)), np.array([0.0, 0.0, 1.0])
     # |x_0| <= x_2 by two rows, x_2 at most the ceiling; nothing bounds x_1.
     A = -np.array([[1.0, 0, 1], [-1, 0, 1]])
-    lower, upper = implied_box(*program, sp.csr_array(A), np.zeros(2), [Cone("nonnegative", 2)], 5.0)
+    lower, upper = implied_box(ConeProgram(P, q, A, np.zeros(2), [Cone("nonnegative", 2)]), 5.0)
     np.testing.assert_allclose(lower, [-5, -np.inf, 0], atol=1e-6)
     np.testing.assert_allclose(upper, [5, np.inf, 5], atol=1e-6)
     # x_0 + x_1 and x_0 - x_1 are bounded, so both are.
     A, b = np.array([[0.0, 0, 0], [1, 1, 0], [0, 0, 0], [1, -1, 0]]), np.array([1.0, 0, 1, 0])
-    lower, upper = implied_box(*program, sp.csr_array(A), b, [Cone("second-order", 2)] * 2)
+    lower, upper = implied_box(ConeProgram(P, q, A, b, [Cone("second-order", 2)] * 2))
     assert (np.abs(lower[:2]) < 2.1).all()
     assert (np.abs(upper[:2]) < 2.1).all()
     assert np.isinf(upper[2])

@@ -1,0 +1,106 @@
+"""A cone program as raw arrays, with what is worked out of them once: half-spaces, and the proof that it is convex."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+
+from paretoclf.checks import Array, check_vector
+from paretoclf.errors import InputError
+from paretoclf.judges.cones import Cone, Cones
+from paretoclf.judges.definite import least_curvature
+from paretoclf.judges.half_spaces import HalfSpaces, half_spaces
+
+
+@dataclass(frozen=True)
+class ConeProgram:
+    """``min x'Px/2 + q'x`` subject to ``b - A x`` in the cones.
+
+    Parameters
+    ----------
+    P, A : arrays or sparse matrices of shape (n, n) and (m, n)
+        P symmetric. That it is positive semidefinite is not assumed but proved, as far as it is.
+    q, b : arrays of shape (n,) and (m,)
+        Costs and right-hand sides.
+    cones : sequence of Cone
+        Of the m rows, from the first.
+
+    Raises
+    ------
+    InputError
+        If shapes do not fit, or a number is not finite.
+    """
+
+    P: Any = field(repr=False)
+    q: Array = field(repr=False)
+    A: Any = field(repr=False)
+    b: Array = field(repr=False)
+    cones: Sequence[Cone] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        n, m = np.size(self.q), np.size(self.b)
+        for name, shape in (("P", (n, n)), ("A", (m, n))):
+            value = sp.csr_array(getattr(self, name), dtype=np.float64)
+            if value.shape != shape or not np.isfinite(value.data).all():
+                raise InputError(f"{name} must be finite and of shape {shape}, got shape {value.shape}")
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "q", check_vector(self.q, n, "q"))
+        object.__setattr__(self, "b", check_vector(self.b, m, "b"))
+        object.__setattr__(self, "cones", Cones(self.cones))
+        if sum(cone.size for cone in self.cones) != m:
+            raise InputError(f"cones must have {m} entries together, got {sum(cone.size for cone in self.cones)}")
+
+    def value(self, x: Array) -> float:
+        """The objective."""
+        return float(0.5 * x @ (self.P @ x) + self.q @ x)
+
+    def moved(self, q: Any, b: Any) -> ConeProgram:
+        """The program with other vectors; what was worked out of the matrices is kept."""
+        other = ConeProgram(self.P, q, self.A, b, self.cones)
+        for name in ("half_spaces", "curvature", "diagonal", "column_length"):
+            if name in self.__dict__:
+                other.__dict__[name] = self.__dict__[name]
+        return other
+
+    @cached_property
+    def grouped(self) -> Cones:
+        """The cones, with those that are alike together."""
+        return Cones(self.cones)
+
+    @cached_property
+    def half_spaces(self) -> HalfSpaces:
+        """What contains the points that the constraints allow, whatever b is."""
+        return half_spaces(self.A, self.cones)
+
+    @cached_property
+    def curvature(self) -> Array:
+        """The diagonal of a proved D with P - D positive semidefinite."""
+        return least_curvature(self.P)
+
+    @cached_property
+    def diagonal(self) -> bool:
+        """Whether P has no entries off its diagonal."""
+        return bool((self.P - sp.diags_array(self.P.diagonal())).nnz == 0)
+
+    @property
+    def indefinite(self) -> float:
+        """By how much P is not proved positive semidefinite: 0 where it is."""
+        return max(0.0, -float(self.curvature.min(initial=0.0)))
+
+    @cached_property
+    def column_length(self) -> Array:
+        """Number of terms in each entry of ``Px + q + A'z``, and some more."""
+        return np.asarray(np.diff(sp.csc_array(self.A).indptr) + np.diff(sp.csc_array(self.P).indptr) + 3)
+
+
+def factor(N: Any) -> Any:
+    """Solve with a positive semidefinite matrix, regularised at its rounding; projections repeat, so that is enough."""
+    diagonal = N.diagonal()
+    shift = 1e-13 * float(np.max(diagonal, initial=0.0)) + np.finfo(float).tiny
+    return splu(sp.csc_array(N + sp.diags_array(np.full(diagonal.size, shift)))).solve
