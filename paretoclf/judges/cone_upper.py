@@ -89,7 +89,7 @@ def _judged(program: ConeProgram, near: Enclosed, rows: Index) -> Above:
     )
     terms = float(np.abs(program.q) @ np.abs(x) + np.abs(x) @ size)
     rounding = 4 * (x.size + long.max(initial=0)) * _EPS * terms
-    return Above(program.value(x) + moved * (1 + 1e-6) + rounding, x, None)
+    return Above(float(program.value(x) + moved * (1 + 1e-6) + rounding), x, None)
 
 
 def _on_faces(program: ConeProgram, x: Array, zero: Index, plain: Index) -> Iterator[Above]:
