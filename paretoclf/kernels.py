@@ -266,11 +266,15 @@ def kernel_spec(kernel: Kernel) -> dict[str, Any]:
 def kernel_from_spec(spec: dict[str, Any], function: Any = None) -> Kernel:
     """Invert `kernel_spec`; a user's own function cannot be stored and must be given again."""
     known: dict[str, Any] = {c.__name__: c for c in (Linear, RBF, Polynomial, Named, Precomputed)}
-    parameters = dict(spec)
-    name = parameters.pop("kernel")
-    if name == "Function":
-        if function is None:
-            raise InputError("kernel must be given: the file was saved with a user's own kernel function")
-        return as_kernel(function)
-    kernel: Kernel = known[name](**parameters)
-    return kernel
+    match spec:
+        case {"kernel": "Function"}:
+            if function is None:
+                raise InputError("kernel must be given: the file was saved with a user's own kernel function")
+            return as_kernel(function)
+        case {"kernel": str(name), **parameters} if name in known:
+            try:
+                kernel: Kernel = known[name](**parameters)
+            except TypeError as error:
+                raise InputError(f"kernel {name} must have its own parameters, got {parameters} ({error})") from None
+            return as_kernel(kernel.name) if isinstance(kernel, Named) else kernel
+    raise InputError(f"kernel must be one of {', '.join(known)} with its parameters, or Function, got {spec!r}")

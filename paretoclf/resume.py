@@ -1,22 +1,22 @@
 """Long work in pieces: each finished piece is a file, and what is a file is not done again.
 
-A file appears complete or not at all: it is written to a temporary name in its folder, and then renamed. So whoever
-kills a run loses the pieces that were being worked on, and nothing else.
+Each file says of what task it is: the fingerprint of what was called, with all that it was given. A file of another
+task is refused; a damaged one is computed again.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from paretoclf.errors import InputError
-from paretoclf.progress import counted
+from paretoclf.files import DamagedFileError, read_arrays, save_arrays
+from paretoclf.fingerprints import fingerprint
+from paretoclf.progress import counted, logger
 
 T = TypeVar("T")
 
@@ -29,72 +29,54 @@ class Form(Protocol[T]):
         """End of the name, such as ``.npz``."""
         ...
 
-    def write(self, file: Path, piece: T) -> None:
-        """Write a piece to a file of this name."""
+    def write(self, file: Path, piece: T, problem: str) -> None:
+        """Write a piece to a file, complete or not at all, with the fingerprint of what it is of."""
         ...
 
-    def read(self, file: Path) -> T:
-        """Read it."""
+    def read(self, file: Path, problem: str) -> T:
+        """Read it; InputError if it is of something else, DamagedFileError if it cannot be read."""
         ...
-
-
-@contextmanager
-def replacing(file: Path) -> Iterator[Path]:
-    """Give a temporary name beside a file, which is renamed to it at the end, and removed after an error.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from paretoclf.resume import replacing
-    >>> with TemporaryDirectory() as folder:
-    ...     with replacing(Path(folder) / "table.csv") as temporary:
-    ...         _ = temporary.write_text("a,b")
-    ...     [file.name for file in Path(folder).iterdir()]
-    ['table.csv']
-    """
-    # The suffix stays the last: writers of pictures and arrays go by it.
-    temporary = file.with_name(f".{file.stem}.{os.getpid()}.tmp{file.suffix}")
-    try:
-        yield temporary
-        os.replace(temporary, file)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
 class Arrays:
-    """Pieces that are arrays by name, and of what problem: a `Form`.
+    """Pieces that are arrays by name: a `Form`.
 
     Parameters
     ----------
-    problem : str
-        Whatever the pieces depend on; a file of another problem is refused.
+    shapes : mapping from str to tuple of int, optional
+        Which arrays a piece has, and their shapes; numbers. Default: any.
+    argument : str
+        Who was given the files, for messages.
     """
 
-    problem: str
+    shapes: Mapping[str, tuple[int, ...]] | None = field(default=None)
+    argument: str = "state"
     suffix: str = ".npz"
 
-    def write(self, file: Path, piece: Mapping[str, Any]) -> None:
+    def write(self, file: Path, piece: Mapping[str, Any], problem: str) -> None:
         """Write them."""
-        np.savez(file, problem=np.array(self.problem), **piece)
+        save_arrays(file, {"problem": np.array(problem), **piece})
 
-    def read(self, file: Path) -> dict[str, Any]:
+    def read(self, file: Path, problem: str) -> dict[str, Any]:
         """Read them.
 
         Raises
         ------
         InputError
             If the file is none of ours, or of another problem.
+        DamagedFileError
+            If it is no npz file, or no longer one.
         """
-        try:
-            with np.load(file, allow_pickle=False) as stored:
-                found = {name: stored[name] for name in stored.files}
-            problem = str(found.pop("problem"))
-        except (OSError, ValueError, KeyError, EOFError) as error:
-            raise InputError(f"state must hold files of this run, got {file} ({error})") from None
-        if problem != self.problem:
-            raise InputError(f"state must be of the same samples, folds and options; {file} is of others")
+        wrong = f"{self.argument} must hold files of this run, and this is none"
+        found = read_arrays(file, wrong, ["problem"])
+        if str(found.pop("problem")) != problem:
+            raise InputError(f"{self.argument} must be of the same samples, folds and options; {file} is of others")
+        shapes = {name: array.shape for name, array in found.items()}
+        if self.shapes is not None and (
+            shapes != self.shapes or any(array.dtype.kind not in "biuf" for array in found.values())
+        ):
+            raise InputError(f"{file}: {wrong} (it has {shapes}, not {dict(self.shapes)})")
         return found
 
 
@@ -114,7 +96,7 @@ def finish(
     tasks : mapping from str to callable
         By name, which becomes that of a file.
     state : Path or None
-        Folder of the files; made if there is none. None: nothing is kept.
+        Folder of the files; made if there is none. A file that is there must be of its task. None: nothing is kept.
     form : Form
         How they are written and read.
     n_jobs : int, optional
@@ -123,6 +105,11 @@ def finish(
         Whether to show how much is done, and the time that is left; by default on a terminal.
     desc : str
         What the pieces are.
+
+    Raises
+    ------
+    InputError
+        If a file is of another task, or a task has no fingerprint (`paretoclf.fingerprints.fingerprint`).
 
     Examples
     --------
@@ -135,8 +122,8 @@ def finish(
     ...     return {"square": x * x}
     >>> tasks = {f"of-{x}": partial(square, x) for x in (2, 3)}
     >>> with TemporaryDirectory() as folder:
-    ...     _ = finish({"of-2": tasks["of-2"]}, Path(folder), Arrays("squares"))
-    ...     found = finish(tasks, Path(folder), Arrays("squares"))
+    ...     _ = finish({"of-2": tasks["of-2"]}, Path(folder), Arrays())
+    ...     found = finish(tasks, Path(folder), Arrays())
     squaring 2
     squaring 3
     >>> [int(piece["square"]) for piece in found.values()]
@@ -144,21 +131,27 @@ def finish(
     """
     from joblib import Parallel, delayed  # not for whoever only writes a file
 
-    files = {name: None if state is None else state / f"{name}{form.suffix}" for name in tasks}
+    files, problems, found = dict[str, Path](), dict[str, str](), dict[str, T]()
     if state is not None:
         state.mkdir(parents=True, exist_ok=True)
-    found = {name: form.read(file) for name, file in files.items() if file is not None and file.exists()}
+        files = {name: state / f"{name}{form.suffix}" for name in tasks}
+        problems = {name: fingerprint(task) for name, task in tasks.items()}
+    for name, file in files.items():
+        if file.exists():
+            try:
+                found[name] = form.read(file, problems[name])
+            except DamagedFileError as error:
+                logger.warning("%s; it is computed again", error)
     todo = [name for name in tasks if name not in found]
-    work = (delayed(_one)(name, tasks[name], files[name], form) for name in todo)
+    work = (delayed(_one)(name, tasks[name], files.get(name), problems.get(name, ""), form) for name in todo)
     made = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work)
     for name, piece in counted(made, desc, len(tasks), progress, done=len(found)):
         found[name] = piece
     return {name: found[name] for name in tasks}
 
 
-def _one(name: str, task: Callable[[], T], file: Path | None, form: Form[T]) -> tuple[str, T]:
+def _one(name: str, task: Callable[[], T], file: Path | None, problem: str, form: Form[T]) -> tuple[str, T]:
     piece = task()
     if file is not None:
-        with replacing(file) as temporary:
-            form.write(temporary, piece)
+        form.write(file, piece, problem)
     return name, piece

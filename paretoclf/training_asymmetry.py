@@ -25,7 +25,6 @@ asymmetry among all testing ones, with all shifts.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -221,7 +220,8 @@ def asymmetry_study(
             )
     judge = _Judge(samples, g, candidates, isinstance(totals, str), int(inner), level)
     tasks = {f"{name}-{k:02d}": partial(judge, *part) for k, part in enumerate(parts)}
-    folder, form = None if state is None else Folder(state), Arrays(judge.fingerprint(parts))
+    folder, rows = None if state is None else Folder(state), (len(KINDS), g.size)
+    form = Arrays({"total": (), "seconds": (2,), **dict.fromkeys(("training", "shifts", "p", "costs"), rows)})
     found = list(finish(tasks, folder, form, n_jobs=n_jobs, progress=progress, desc=name).values())
 
     def stacked(key: str) -> Array:
@@ -237,6 +237,7 @@ def asymmetry_study(
         f"{name}-mismatch-{k:02d}": partial(judge.again, train, test, float(fold["total"]), at, chosen)
         for k, ((train, test, _), fold) in enumerate(zip(parts, found, strict=True))
     }
+    form = Arrays({"costs": (len(KINDS),)})
     costs = [each["costs"] for each in finish(again, folder, form, n_jobs=n_jobs, progress=False).values()]
     return AsymmetryStudy(
         g, level, stacked("total"), stacked("training"), stacked("shifts"), p, raw,
@@ -298,25 +299,6 @@ class _Judge:
         outer = self._outer(train, test, self._line(total))
         g = np.repeat(self.asymmetries[at], len(KINDS))
         return {"costs": outer.costs(g, self._at(chosen[0]), chosen[1])[:, 0]}
-
-    def fingerprint(self, parts: Sequence[tuple[Index, Index, int]]) -> str:
-        """Of everything that the files depend on."""
-        code, X = hashlib.sha256(), self.samples.X
-        for array in (X.toarray() if hasattr(X, "toarray") else X, self.samples.y, self.samples.sample_weight):
-            code.update(np.ascontiguousarray(array).tobytes())
-        for train, test, seed in parts:
-            code.update(np.concatenate([train, test, [seed]]).astype(np.int64).tobytes())
-        code.update(self.asymmetries.tobytes())
-        options = (
-            self.samples.kernel,
-            self.samples.rank,
-            self.samples.transformer,
-            self.totals,
-            self.inner,
-            self.level,
-        )
-        code.update(repr(options).split(" at 0x")[0].encode())
-        return code.hexdigest()
 
     def _line(self, total: float) -> CostLine:
         ends = self.asymmetries.min(), self.asymmetries.max()

@@ -41,7 +41,7 @@ GROUND = (
         "touching",
         "nu",
     ),
-    *("proof", "classifiers", "solution", "judges", "units", "resume"),
+    *("proof", "classifiers", "solution", "judges", "units", "files", "fingerprints", "resume"),
 )
 EVERYTHING = ("",)
 

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 import paretoclf as pc
+from paretoclf import training_asymmetry
 from paretoclf.training_asymmetry import KINDS
 
 TOTALS = (0.01, 0.1, 1.0)
@@ -209,8 +210,8 @@ def test_the_state_of_another_run_is_refused(tmp_path, study):
     run(state=tmp_path)
     with pytest.raises(pc.InputError, match="state must be of the same samples, folds and options"):
         run(state=tmp_path, totals=[1.0])
-    (tmp_path / "fold-01.npz").write_bytes(b"torn")
-    with pytest.raises(pc.InputError, match="state must hold files of this run"):
+    np.savez(tmp_path / "fold-01.npz", X=np.eye(2))  # somebody's, and not damaged
+    with pytest.raises(pc.InputError, match=r"fold-01\.npz: there is no array 'problem'"):
         run(state=tmp_path)
 
 
@@ -241,3 +242,75 @@ def test_a_class_of_many_copies_and_hardly_any_positives_are_no_obstacle():
     study = pc.asymmetry_study(pc.TwoCSVM(X, y), [0.1, 0.5, 0.9], folds=2, inner=2, progress=False)
     assert np.isfinite(study.raw_costs).all()
     assert (study.raw_costs <= 2.0).all()
+
+
+def scaled(X):
+    return 1e-3 * X
+
+
+OPTIONS = {
+    "totals": ({"totals": "ray"}, {"totals": training_asymmetry.RAY}),
+    "inner": ({}, {"inner": 4}),
+    "level": ({}, {"level": 0.1}),
+    "transformer": (
+        {"transformer": FunctionTransformer(lambda X: X)}, {"transformer": FunctionTransformer(lambda X: 1e-3 * X)},
+    ),
+    "after a transformer": (
+        {"transformer": FunctionTransformer(scaled), "inner": 4}, {"transformer": FunctionTransformer(scaled)},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", OPTIONS)
+def test_a_resumed_study_forgets_no_option(what, tmp_path):
+    one, two = OPTIONS[what]
+    run(state=tmp_path, **one)
+    run(state=tmp_path, **one)
+    with pytest.raises(pc.InputError, match="state must be of the same samples, folds and options"):
+        run(state=tmp_path, **two)
+
+
+def test_a_kernel_of_ones_own_is_an_option(tmp_path):
+    X, y = samples()
+
+    def study(width):
+        svm = pc.TwoCSVM(X, y, lambda U, V: width * U @ V.T)
+        return pc.asymmetry_study(svm, [0.3, 0.6], folds=3, inner=3, totals=[1.0], state=tmp_path)
+
+    study(1.0)
+    study(1.0)
+    with pytest.raises(pc.InputError, match="state must be of the same"):
+        study(2.0)
+
+
+def test_a_transformer_that_cannot_be_told_from_another_one_is_refused(tmp_path):
+    with open(__file__, encoding="utf-8") as stream:
+        odd = FunctionTransformer(lambda X: X if stream else -X)
+        with pytest.raises(pc.InputError, match="TextIOWrapper cannot be told from another one"):
+            run(state=tmp_path, transformer=odd)
+        assert run(transformer=odd).totals.size == FOLDS  # without files it does
+
+
+def test_a_damaged_piece_is_computed_again(tmp_path, study, caplog):
+    run(state=tmp_path)
+    pieces = {file: file.read_bytes() for file in sorted(tmp_path.iterdir())}
+    rng = np.random.default_rng(0)
+    for whole, content in pieces.items():
+        torn = bytearray(content)
+        torn[rng.integers(len(torn) // 2)] ^= 255
+        whole.write_bytes([b"torn", b"", content[: len(content) // 2], bytes(torn)][rng.integers(4)])
+    again = run(state=tmp_path)
+    assert np.array_equal(again.raw_costs, study.raw_costs)
+    assert "it is computed again" in caplog.text
+    assert sorted(tmp_path.iterdir()) == sorted(pieces)
+
+
+def test_pieces_of_other_shapes_are_refused_by_name(tmp_path):
+    run(state=tmp_path)
+    file = tmp_path / "fold-00.npz"
+    with np.load(file) as arrays:
+        known = dict(arrays)
+    for change in ({"costs": known["costs"][:1]}, {"p": known["p"].astype(str)}, {"more": np.ones(1)}):
+        np.savez(file, **{**known, **change})
+        with pytest.raises(pc.InputError, match=r"fold-00\.npz: state must hold files of this run"):
+            run(state=tmp_path)

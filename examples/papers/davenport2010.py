@@ -40,9 +40,10 @@ from sklearn.svm import NuSVC
 import paretoclf as pc
 from paretoclf.cross_validation import folds_of
 from paretoclf.empirical import compare_mean_ranks
+from paretoclf.files import read_arrays, reading, replacing
 from paretoclf.nu import to_asymmetry
 from paretoclf.plotting import RankDisplay
-from paretoclf.resume import finish, replacing
+from paretoclf.resume import finish
 from paretoclf.tuning import choose, coordinate_descent, grid_search, smooth
 from paretoclf.tuning.cost_plane import plane_errors
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, Samples2Nu
@@ -139,8 +140,7 @@ def realisation(name: str, number: int, unbalanced: bool, folder: str | None, pr
         if number < len(data.splits):
             train, test = data.splits[number]
         else:
-            with np.load(file) as arrays:
-                n_train = int(arrays["n_train"])
+            n_train = int(read_arrays(file, "not a data set", ["n_train"], [])["n_train"])
             order = np.random.default_rng(number).permutation(y.size)
             train, test = order[:n_train], order[n_train:]
         train = train[: protocol.n_train]
@@ -408,13 +408,14 @@ def descent_seconds(cross: CrossValidation) -> float:
 def run(protocol: Protocol, folder: str | None, state: Path | None) -> list[dict[str, Any]]:
     """Rows of all realisations; with a state folder each has a file, and is not done again where that is there."""
     tasks: dict[str, Any] = {}
+    each = replace(protocol, sets=(), realisations=1, extras=())  # what one realisation depends on
     for i in range(protocol.realisations):
         for name in protocol.sets:
             for kind in ("balanced", "unbalanced"):
-                tasks[f"{name}-{i:03d}-{kind}"] = partial(one, study, name, i, kind == "unbalanced", folder, protocol)
+                tasks[f"{name}-{i:03d}-{kind}"] = partial(one, study, name, i, kind == "unbalanced", folder, each)
         for name in protocol.extras:
             if i < 3 and name in protocol.sets:
-                tasks[f"{name}-{i:03d}-extras"] = partial(one, extras, name, i, False, folder, protocol)
+                tasks[f"{name}-{i:03d}-extras"] = partial(one, extras, name, i, False, folder, each)
     found = finish(tasks, state, Rows(), desc="realisations")
     return [row for rows in found.values() for row in rows] if state is None else read(state)
 
@@ -429,18 +430,22 @@ class Rows:
 
     suffix = ".csv"
 
-    def write(self, file: Path, piece: Sequence[dict[str, Any]]) -> None:
-        """Write them, with all columns that occur."""
-        columns = list(dict.fromkeys(name for each in piece for name in each))
-        with file.open("w", newline="", encoding="utf-8") as stream:
+    def write(self, file: Path, piece: Sequence[dict[str, Any]], problem: str = "") -> None:
+        """Write them, with all columns that occur, and of what they are."""
+        rows = [{**each, "problem": problem} for each in piece] if problem else piece
+        columns = list(dict.fromkeys(name for each in rows for name in each))
+        with replacing(file) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.DictWriter(stream, columns, restval="")
             writer.writeheader()
-            writer.writerows(piece)
+            writer.writerows(rows)
 
-    def read(self, file: Path) -> list[dict[str, Any]]:
+    def read(self, file: Path, problem: str = "") -> list[dict[str, Any]]:
         """Read them; numbers as numbers."""
-        with file.open(newline="", encoding="utf-8") as stream:
-            return [{name: number(value) for name, value in each.items()} for each in csv.DictReader(stream)]
+        with reading(file, "no rows of this study"), file.open(newline="", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
+            if problem and {each.pop("problem", "") for each in rows} != {problem}:
+                raise pc.InputError("it is of other data or options, or of another version")
+            return [{name: number(value) for name, value in each.items() if name != "problem"} for each in rows]
 
 
 def read(state: Path) -> list[dict[str, Any]]:
@@ -649,8 +654,7 @@ def report(rows: Sequence[dict[str, Any]], protocol: Protocol, out: Path | None)
         if table:
             print(f"\n{title}\n{shown(table)}")
             if out is not None:
-                with replacing(out / f"{name}.csv") as temporary:
-                    Rows().write(temporary, table)
+                Rows().write(out / f"{name}.csv", table)
     if out is None:
         return
     (out / "tables.md").write_text(pages(rows, protocol), encoding="utf-8")

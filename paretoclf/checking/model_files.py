@@ -16,6 +16,7 @@ from paretoclf.checking.estimators import check_kernel, nu_row, through_the_orig
 from paretoclf.checking.rows import Row
 from paretoclf.checks import Array, check_labels, check_number, check_weights
 from paretoclf.errors import InputError
+from paretoclf.files import reading
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
@@ -65,16 +66,15 @@ def read_model(
     name = os.fspath(file)
     labels = check_labels(y)
     weight = check_weights(sample_weight, labels.size)
-    with open(name, encoding="utf-8") as stream:
-        lines = iter(stream.read().splitlines())
-    try:
-        head, end = _head(lines)
-        read = _svm if "svm_type" in head else _linear
-        return read(name, head, lines if end else iter(()), X, labels, parameters, kernel, weight)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
-    except (ValueError, KeyError, IndexError) as error:
-        raise InputError(f"{name}: cannot be read as a model ({error})") from None
+    with reading(name, "cannot be read as a model"):
+        with open(name, encoding="utf-8") as stream:
+            lines = iter(stream.read().splitlines())
+        try:
+            head, end = _head(lines)
+            read = _svm if "svm_type" in head else _linear
+            return read(name, head, lines if end else iter(()), X, labels, parameters, kernel, weight)
+        except InputError as error:  # of an argument that does not fit the model
+            raise InputError(f"{name}: {error}") from None
 
 
 def _head(lines: Iterator[str]) -> tuple[dict[str, list[str]], bool]:

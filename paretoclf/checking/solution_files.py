@@ -18,7 +18,6 @@ from __future__ import annotations
 import csv
 import os
 import re
-import zipfile
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,10 +25,12 @@ import numpy as np
 
 from paretoclf.checks import Array, check_vector
 from paretoclf.errors import InputError
+from paretoclf.files import read_arrays, reading
 
 _LAMBDA = "lambda"
 _INTERCEPTS = ("b", "alpha0")
 _COSTS = ("C_plus", "C_minus")
+_WRONG = "cannot be read"
 
 
 def read_solutions(file: str | os.PathLike[str], n: int, names: Sequence[str] = _COSTS) -> dict[str, Array]:
@@ -71,15 +72,9 @@ def read_solutions(file: str | os.PathLike[str], n: int, names: Sequence[str] = 
         raise InputError(f"{name}: must end in .csv or .npz, or be a model file of LIBSVM or LIBLINEAR{there}")
     places = (*names, _LAMBDA) if tuple(names) == _COSTS else tuple(names)
     known_names = (*places, *_INTERCEPTS, "rho")
-    try:
-        read = _read_csv if name.endswith(".csv") else _read_npz
+    read = _read_csv if name.endswith(".csv") else _read_npz
+    with reading(name, _WRONG):
         columns, vectors, what = read(name, n, known_names)
-    except FileNotFoundError:
-        raise InputError(f"file not found: {name}") from None
-    except InputError:
-        raise
-    except (OSError, ValueError, EOFError, TypeError, csv.Error, zipfile.BadZipFile) as error:
-        raise InputError(f"{name}: cannot be read ({error})") from None
     if vectors.ndim != 2 or (what == "alpha" and vectors.shape[1] != n) or not len(vectors):
         wanted = f" and {n} columns" if what == "alpha" else ""
         raise InputError(f"{name}: {what} must have one row per solution{wanted}, got shape {vectors.shape}")
@@ -143,8 +138,7 @@ def _read_csv(name: str, n: int, known: Sequence[str]) -> tuple[dict[str, Array]
 
 
 def _read_npz(name: str, n: int, known: Sequence[str]) -> tuple[dict[str, Any], Array, str]:
-    with open(name, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-        stored = {key: arrays[key] for key in arrays}
+    stored = read_arrays(name, _WRONG)
     what = "w" if "w" in stored and "alpha" not in stored else "alpha"
     if what not in stored:
         raise InputError(f"{name}: there is no array 'alpha'; arrays: {', '.join(stored)}")

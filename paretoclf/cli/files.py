@@ -10,11 +10,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from paretoclf.errors import InputError
+from paretoclf.files import claimed, remove_leftovers, replacing
 
 
 @contextmanager
@@ -31,21 +32,29 @@ def staged(out: Path) -> Iterator[Path]:
     InputError
         If out is not a folder or cannot be written to.
     """
-    place = _place(out)
+    place, name = _place(out), out.name or "out"
+    with ExitStack() as stack:
+        with _writing(out):
+            remove_leftovers(place, f".{name}.", ".tmp")
+            make = claimed(lambda: Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".tmp", dir=place)))
+            folder = stack.enter_context(make)
+        try:
+            yield folder
+            with _writing(out):
+                out.mkdir(parents=True, exist_ok=True)
+                for file in sorted(folder.iterdir()):
+                    with replacing(out / file.name) as temporary:  # as the permissions and links there want it
+                        shutil.copyfile(file, temporary)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _writing(out: Path) -> Iterator[None]:
     try:
-        folder = Path(tempfile.mkdtemp(prefix=f".{out.name or 'out'}.", suffix=".tmp", dir=place))
+        yield
     except OSError as error:
         raise InputError(f"--out {out}: cannot be written to ({error.strerror})") from None
-    try:
-        yield folder
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            for file in sorted(folder.iterdir()):
-                os.replace(file, out / file.name)
-        except OSError as error:
-            raise InputError(f"--out {out}: cannot be written to ({error.strerror})") from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _place(out: Path) -> Path:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import zipfile
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import paretoclf as pc
 from paretoclf.checks import Array
@@ -18,7 +16,7 @@ from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import to_json
 from paretoclf.empirical.nested import AlongPath, nested_rocs
 from paretoclf.errors import InputError
-from paretoclf.resume import replacing
+from paretoclf.files import replacing
 from paretoclf.roc import roc_of_scores, symmetric_t
 from paretoclf.roc.of_path import Vary
 from paretoclf.samples import dense
@@ -56,15 +54,14 @@ def run_roc(args: argparse.Namespace) -> int:
         "curves": summary(curves, nested),
     }
     if args.out is not None:
-        _draw(roc_figure(curves, nested, f"{data.name}: ROC curves of a path"), Path(args.out))
+        with replacing(Path(args.out)) as temporary:
+            roc_figure(curves, nested, f"{data.name}: ROC curves of a path").savefig(temporary, dpi=150)
         report["files"] = [str(args.out)]
     print(to_json(report) if args.json else _text(report))
     return 0
 
 
 def _load(file: str) -> pc.Path:
-    if Path(file).is_file() and not zipfile.is_zipfile(file):
-        raise InputError(f"{file}: not a saved path (not an npz file, or a damaged one)")
     path = pc.load_path(file)
     if not isinstance(path, pc.Path):
         raise InputError(f"{file}: a {type(path).__name__}, and the ROC curves are those of a Path in costs")
@@ -83,14 +80,6 @@ def _scaled(path: Path, X: Array) -> tuple[Array, bool]:
         return (X - np.array(scaling["mean"], float)) / np.array(scaling["scale"], float), True
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{file}: not a report of paretoclf trace for this path ({error})") from None
-
-
-def _draw(figure: Figure, out: Path) -> None:
-    try:
-        with replacing(out) as temporary:
-            figure.savefig(temporary, dpi=150)
-    except OSError as error:
-        raise InputError(f"--out {out}: cannot be written ({error.strerror})") from None
 
 
 def _text(report: dict[str, Any]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from paretoclf.checks import Index, check_matrix
 from paretoclf.datasets.cells import chosen_columns, read_table, two_classes
 from paretoclf.datasets.dataset import Dataset
 from paretoclf.errors import InputError
+from paretoclf.files import read_arrays, reading
 
 #: What may stand between the cells of a row.
 SEPARATORS = (",", ";", "\t")
@@ -66,22 +66,20 @@ def read_csv(
     """
     if separator is not None and (not isinstance(separator, str) or len(separator) != 1 or separator in '\r\n"'):
         raise InputError(f"separator must be one character, got {separator!r}")
-    try:
-        with open(file, newline="", encoding=encoding) as stream:
-            header = stream.readline()
-            stream.seek(0)
-            reader = csv.reader(stream, delimiter=separator or max(SEPARATORS, key=header.count))
-            table = [(reader.line_num, row) for row in reader if row]
-    except FileNotFoundError:
-        raise InputError(f"file not found: {file}") from None
-    except LookupError:
-        raise InputError(
-            f"encoding must be one that Python knows, such as utf-8 or latin-1, got {encoding!r}"
-        ) from None
-    except UnicodeError as error:
-        raise InputError(f"{file}: cannot be read as a CSV file in {encoding} ({error}); name its encoding") from None
-    except (OSError, csv.Error) as error:
-        raise InputError(f"{file}: cannot be read as a CSV file ({error})") from None
+    with reading(file, "cannot be read as a CSV file"):
+        try:
+            with open(file, newline="", encoding=encoding) as stream:
+                header = stream.readline()
+                stream.seek(0)
+                reader = csv.reader(stream, delimiter=separator or max(SEPARATORS, key=header.count))
+                table = [(reader.line_num, row) for row in reader if row]
+        except LookupError:
+            known = "one that Python knows, such as utf-8 or latin-1"
+            raise InputError(f"encoding must be {known}, got {encoding!r}") from None
+        except UnicodeError as error:
+            raise InputError(
+                f"{file}: cannot be read as a CSV file in {encoding} ({error}); name its encoding"
+            ) from None
     if not table:
         raise InputError(f"{file}: the file is empty")
     names = [name.strip() for name in table[0][1]]
@@ -104,19 +102,8 @@ def read_npz(
     ``splits``. The features are called x1, x2, ... Parameters and errors as in `read_csv`.
     """
     name = "y" if label is None else label
-    try:
-        with open(file, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            missing = [key for key in ("X", name) if key not in arrays]
-            if missing:
-                raise InputError(f"{file}: there is no array {missing[0]!r}; arrays: {', '.join(arrays)}")
-            X, given = arrays["X"], arrays[name]
-            parts = [arrays[key] for key in SPLITS if key in arrays]
-    except FileNotFoundError:
-        raise InputError(f"file not found: {file}") from None
-    except InputError:
-        raise
-    except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile) as error:
-        raise InputError(f"{file}: cannot be read as an npz file ({error})") from None
+    found = read_arrays(file, "cannot be read as an npz file", ("X", name), SPLITS)
+    X, given, parts = found["X"], found[name], [found[key] for key in SPLITS if key in found]
     matrix = check_matrix(X, f"{file}: array 'X'")
     if given.shape != (len(matrix),):
         raise InputError(f"{file}: array {name!r} must have shape ({len(matrix)},), got {given.shape}")
@@ -124,8 +111,8 @@ def read_npz(
     y, plus, minus = two_classes(f"{file}: array {name!r}", labels, positive)
     names = tuple(f"x{j + 1}" for j in range(matrix.shape[1]))
     splits = _splits(file, parts, len(matrix))
-    found = Dataset(file.stem, matrix, y, names, plus, minus, f"read from {file.name}", splits)
-    return found.columns(chosen_columns(f"{file}", names, features, drop))
+    data = Dataset(file.stem, matrix, y, names, plus, minus, f"read from {file.name}", splits)
+    return data.columns(chosen_columns(f"{file}", names, features, drop))
 
 
 def _splits(file: Path, parts: list[Any], n: int) -> tuple[tuple[Index, Index], ...]:

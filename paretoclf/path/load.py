@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
-from zipfile import BadZipFile
-from zlib import error as DamagedError
 
 import numpy as np
 
 from paretoclf.checks import Array, check_labels, check_positive_number, check_weights
 from paretoclf.costs import CostLine, Costs, SampleCosts
 from paretoclf.errors import DegeneratePathError, InputError
+from paretoclf.files import AnyFile, read_arrays, reading
 from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_from_spec
 from paretoclf.path.consistent import check_pieces, finite, whole
@@ -32,7 +30,7 @@ from paretoclf.path.storage import take_samples
 AnyPath = Path | QuantilePath | MarginPath | NuPath
 
 
-def load_path(file: str | os.PathLike[str], kernel: Any = None, *, prove: bool = True) -> AnyPath:
+def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPath:
     """Read a path written by `save` of any path, check it, and prove it again.
 
     Parameters
@@ -67,13 +65,14 @@ def load_path(file: str | os.PathLike[str], kernel: Any = None, *, prove: bool =
     >>> again.value(0.5) == path.value(0.5)
     True
     """
-    with _reading(file, "path"):
-        stored, make_gram = _read(file)
+    with reading(file, _NO_PATH):
+        stored, make_gram = _read(file, _NO_PATH)
         y, seconds = check_labels(stored.pop("y")), _seconds(stored.pop("seconds"))
         make = _take_own(stored, y)
         pieces = Pieces(**{"w": None, **stored})
-    gram = make_gram(kernel)
-    with _reading(file, "path"):
+    with nullcontext() if callable(kernel) else reading(file, _NO_PATH):  # a user's function may raise what it likes
+        gram = make_gram(kernel)
+    with reading(file, _NO_PATH):
         check_labels(y, gram.n)
         path = make(gram=gram, y=y, pieces=pieces, seconds=seconds)
         check_pieces(path)
@@ -83,7 +82,7 @@ def load_path(file: str | os.PathLike[str], kernel: Any = None, *, prove: bool =
     return path
 
 
-def load_plane(file: str | os.PathLike[str], kernel: Any = None, *, prove: bool = True) -> CostPlane:
+def load_plane(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> CostPlane:
     """Read a map of the cost plane written by `CostPlane.save`, check it, and prove it again.
 
     Parameters
@@ -100,8 +99,8 @@ def load_plane(file: str | os.PathLike[str], kernel: Any = None, *, prove: bool 
         If the file does not hold a map, if its arrays are not finite or do not fit each other, or if the map is not
         proved.
     """
-    with _reading(file, "map of the cost plane"):
-        stored, make_gram = _read(file)
+    with reading(file, _NO_PLANE):
+        stored, make_gram = _read(file, _NO_PLANE)
         y = check_labels(stored["y"])
         C_plus, C_minus = (check_range(pair, name) for pair, name in zip(stored["rectangle"], _RANGES, strict=True))
         ends = finite(stored["contact_ends"], "contact_ends", (None, 2, 2))
@@ -109,8 +108,9 @@ def load_plane(file: str | os.PathLike[str], kernel: Any = None, *, prove: bool 
         contacts = tuple(Contact(int(i), int(j), *e) for (i, j), e in zip(pairs, ends, strict=True))
         regions = unpack(stored, y.size)
         weight, seconds = check_weights(stored["sample_weight"], y.size), _seconds(stored["seconds"])
-    gram = make_gram(kernel)
-    with _reading(file, "map of the cost plane"):
+    with nullcontext() if callable(kernel) else reading(file, _NO_PLANE):
+        gram = make_gram(kernel)
+    with reading(file, _NO_PLANE):
         check_labels(y, gram.n)
         found = CostPlane(gram, y, weight, C_plus, C_minus, regions, contacts, seconds)
     with _proving(file, "load_plane" if prove else ""):
@@ -121,6 +121,7 @@ def load_plane(file: str | os.PathLike[str], kernel: Any = None, *, prove: bool 
 
 
 _RANGES = ("C_plus", "C_minus")
+_NO_PATH, _NO_PLANE = "not a saved path", "not a saved map of the cost plane"
 
 
 def _seconds(stored: Any) -> float:
@@ -128,32 +129,19 @@ def _seconds(stored: Any) -> float:
 
 
 @contextmanager
-def _proving(file: str | os.PathLike[str], loader: str) -> Iterator[None]:
+def _proving(file: AnyFile, loader: str) -> Iterator[None]:
     """InputError where a proof fails; with the way around it, if there is one."""
     try:
-        yield
+        with np.errstate(over="ignore", invalid="ignore"):  # stored numbers may be of any size: what follows is judged
+            yield
     except DegeneratePathError as error:
         around = f"; {loader}(..., prove=False) reads it unproved" if loader else ""
         raise InputError(f"{file}: not proved: {error.where}{around}") from None
 
 
-@contextmanager
-def _reading(file: str | os.PathLike[str], what: str) -> Iterator[None]:
-    """InputError for whatever is wrong with a file."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise InputError(f"{file}: no such file") from None
-    except (
-        KeyError, IndexError, ValueError, TypeError, AttributeError, OSError, EOFError, BadZipFile, DamagedError
-    ) as error:  # fmt: skip
-        raise InputError(f"{file}: not a saved {what} ({error})") from None
-
-
-def _read(file: str | os.PathLike[str]) -> tuple[dict[str, Any], Callable[[Any], Gram]]:
+def _read(file: AnyFile, wrong: str) -> tuple[dict[str, Any], Callable[[Any], Gram]]:
     """What a file holds, and how the Gram is made of it, given a user's kernel function."""
-    with open(file, "rb") as stream, np.load(stream) as data:
-        stored = {name: data[name] for name in data.files}
+    stored = read_arrays(file, wrong)
     spec = json.loads(str(stored.pop("kernel")))
     X, pivots = take_samples(stored), stored.pop("pivots", None)
     free_origin = "lam" not in stored  # all but the quantile path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
@@ -13,21 +12,19 @@ import scipy.sparse as sp
 
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
+from paretoclf.files import AnyFile, save_arrays
 from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_spec
 from paretoclf.path.pieces import Pieces
-from paretoclf.resume import replacing
 from paretoclf.samples import Samples
 
 
-def write(
-    file: str | os.PathLike[str], gram: Gram, y: Array, pieces: Pieces, seconds: float, own: Mapping[str, Any]
-) -> None:
+def write(file: AnyFile, gram: Gram, y: Array, pieces: Pieces, seconds: float, own: Mapping[str, Any]) -> None:
     """Write a path to an npz file; ``own`` is what only this kind of path has."""
     write_arrays(file, gram, y, seconds, {**{k: v for k, v in pieces.__dict__.items() if v is not None}, **own})
 
 
-def write_arrays(file: str | os.PathLike[str], gram: Gram, y: Array, seconds: float, arrays: Mapping[str, Any]) -> None:
+def write_arrays(file: AnyFile, gram: Gram, y: Array, seconds: float, arrays: Mapping[str, Any]) -> None:
     """Write samples and arrays to an npz file (to a temporary name first, then renamed).
 
     Parameters
@@ -42,7 +39,7 @@ def write_arrays(file: str | os.PathLike[str], gram: Gram, y: Array, seconds: fl
     Raises
     ------
     InputError
-        If its folder does not exist.
+        If its folder does not exist, or the file cannot be written.
     """
     target = FilePath(file)
     target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
@@ -51,14 +48,8 @@ def write_arrays(file: str | os.PathLike[str], gram: Gram, y: Array, seconds: fl
         stored["pivots"] = gram.pivots
     if not target.parent.is_dir():
         raise InputError(f"file must lie in a folder that there is, got {target}: there is no folder {target.parent}")
-    with replacing(target) as temporary:
-        np.savez_compressed(
-            temporary,
-            y=y,
-            kernel=np.array(json.dumps(kernel_spec(gram.kernel))),
-            seconds=np.array(seconds),
-            **stored,
-        )
+    kernel = np.array(json.dumps(kernel_spec(gram.kernel)))
+    save_arrays(target, {"y": y, "kernel": kernel, "seconds": np.array(seconds), **stored}, compress=True)
 
 
 def _stored(X: Samples) -> dict[str, Any]:

@@ -19,9 +19,9 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
+from paretoclf.files import replacing
 from paretoclf.plotting.protocols import Stored
 from paretoclf.plotting.slices import Slice, points_of
-from paretoclf.resume import replacing
 
 #: Points of the grid along either axis: of an affine score the corners say all.
 _AFFINE, _CURVED = 2, 33
@@ -41,11 +41,8 @@ def write_page(path: Stored, file: str | os.PathLike[str], X: Any = None, y: Any
     # A "</script>" in a name would end the block; "<" within JSON strings may as well be written as an escape.
     text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     template = files("paretoclf.plotting").joinpath("page.html").read_text(encoding="utf-8")
-    try:
-        with replacing(out) as temporary:
-            temporary.write_text(template.replace("__DATA__", text, 1), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error.strerror})") from None
+    with replacing(out) as temporary:
+        temporary.write_text(template.replace("__DATA__", text, 1), encoding="utf-8")
 
 
 def page_data(

@@ -10,11 +10,11 @@ counts are nan, no search chooses the cell, and windows leave it out. How many f
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +25,19 @@ from joblib import Parallel, delayed
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.cross_validation import Rows
 from paretoclf.errors import InputError
+from paretoclf.files import DamagedFileError
+from paretoclf.fingerprints import fingerprint
 from paretoclf.gram import Gram
 from paretoclf.kernels import RBF
 from paretoclf.memory import require_memory
 from paretoclf.path.nu_grid import NuGrid, nu_grid
 from paretoclf.progress import counted
-from paretoclf.resume import replacing
+from paretoclf.resume import Arrays
 
 Counts = npt.NDArray[np.float32]
+
+#: What a file to resume from has of `ErrorArrays`.
+_KEPT = ("false_positives", "false_negatives", "trivial", "refused", "evaluated")
 
 #: Held-out scores that are computed at once.
 _SCORES = 1 << 22
@@ -209,34 +214,26 @@ class CrossValidation:
         """Kernel of the k-th bandwidth."""
         return RBF(float(self.axes["bandwidth"][k])) if self.kernel is None else self.kernel
 
-    def _fingerprint(self) -> str:
-        """Of everything that the counts depend on."""
-        code = hashlib.sha256()
-        parts = [self.X.toarray() if hasattr(self.X, "toarray") else self.X, self.y, *self.axes.values()]
-        for array in [*parts, *(rows for fold in self.folds for rows in fold)]:
-            code.update(np.ascontiguousarray(array).tobytes())
-        code.update(repr((list(self.axes), self.kernel, self.count)).split(" at 0x")[0].encode())
-        return code.hexdigest()
+    @property
+    def _form(self) -> Arrays:
+        """Of the file to resume from."""
+        return Arrays({"seconds": (), **dict.fromkeys(_KEPT, self.arrays.shape)}, "resume")
+
+    @cached_property
+    def _problem(self) -> str:
+        """Fingerprint of everything that the counts depend on."""
+        return fingerprint(self.X, self.y, dict(self.axes), self.kernel, self.folds, self.count)
 
     def _write(self, file: Path) -> None:
-        a = self.arrays
-        with replacing(file) as temporary, temporary.open("wb") as stream:  # a name may end in anything
-            np.savez(
-                stream, problem=np.array(self._fingerprint()), false_positives=a.false_positives,
-                false_negatives=a.false_negatives, trivial=a.trivial, refused=a.refused, evaluated=a.evaluated,
-                seconds=np.array(a.seconds),
-            )  # fmt: skip
+        kept = {name: getattr(self.arrays, name) for name in _KEPT}
+        self._form.write(file, {**kept, "seconds": np.array(self.arrays.seconds)}, self._problem)
 
     def _read(self, file: Path) -> None:
         try:
-            with np.load(file, allow_pickle=False) as kept:
-                stored = {name: kept[name] for name in kept.files}
-            same = str(stored["problem"]) == self._fingerprint()
-        except (OSError, ValueError, KeyError, EOFError) as error:
-            raise InputError(f"resume must be a file of error arrays, got {file} ({error})") from None
-        if not same:
-            raise InputError(f"resume must be a file of the same samples, folds and grid; {file} is of others")
-        for name in ("false_positives", "false_negatives", "trivial", "refused", "evaluated"):
+            stored = self._form.read(file, self._problem)
+        except DamagedFileError as error:  # which is perhaps not ours to overwrite
+            raise InputError(f"{error}: delete it to compute it again, or resume from another one") from None
+        for name in _KEPT:
             getattr(self.arrays, name)[...] = stored[name]
         object.__setattr__(self.arrays, "seconds", float(stored["seconds"]))
 

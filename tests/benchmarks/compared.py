@@ -49,7 +49,8 @@ from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
 import paretoclf as pc
-from paretoclf.resume import Arrays, finish, replacing
+from paretoclf.files import replacing
+from paretoclf.resume import Arrays, finish
 
 #: What a miss and a false alarm cost.
 USES = ((5.0, 1.0), (1.0, 20.0))
@@ -160,7 +161,7 @@ def measure(names: Sequence[str], folder: str | None, state: Path | None, smoke:
         X, y = samples(name, folder, most)
         parts = list(splitter.split(X, y))[: 2 if smoke else None]
         tasks = {f"{name}-{k}": partial(fold, X, y, *part, C) for k, part in enumerate(parts)}
-        made = finish(tasks, state, Arrays(f"compared {C} {WEIGHTS} {most}"), desc=name)
+        made = finish(tasks, state, Arrays(), desc=name)
         for k, piece in enumerate(made.values()):
             for method, costs, seconds in zip(piece["names"], piece["costs"], piece["seconds"], strict=True):
                 for use, each in zip(USES, costs, strict=True):

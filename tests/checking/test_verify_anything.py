@@ -392,7 +392,7 @@ def test_a_frame_without_pandas(monkeypatch):
         ({"C_plus": 1, "C_minus": 1, "w": np.zeros(3)}, r"solutions\[0\]: w must have shape \(2,\), got \(3,\)"),
         ([{"C_plus": 1, "C_minus": 1, "alpha": np.zeros((2, 6))}], r"solutions\[0\] must be one solution"),
         ((1 / 0 for _ in range(2)), "solutions cannot be read: ZeroDivisionError"),
-        ("nowhere.csv", "file not found"),
+        ("nowhere.csv", "no such file"),
         ("nowhere.txt", "must end in .csv or .npz, or be a model file of LIBSVM or LIBLINEAR"),
     ],
 )

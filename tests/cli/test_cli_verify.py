@@ -156,7 +156,7 @@ def test_bad_csv_files(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["verify", "missing.npz", "--data", "samples.npz"], "file not found: missing.npz"),
+        (["verify", "missing.npz", "--data", "samples.npz"], "missing.npz: no such file"),
         (["verify", "path.txt", "--data", "samples.npz"], "must end in .csv or .npz"),
         (["verify", "samples.csv"], "--data"),
         (["verify", "x.npz", "--data", "samples.npz", "--tol", "0"], "--tol must be a finite positive number, got 0"),

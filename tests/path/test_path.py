@@ -402,7 +402,7 @@ def test_a_failed_save_leaves_what_was_there(path, tmp_path, monkeypatch, where)
 
     monkeypatch.setattr(where, fail)
     for name in ("old.npz", "new.npz"):
-        with pytest.raises(OSError, match="disk full"):
+        with pytest.raises(pc.InputError, match=rf"{name}: cannot be written \(disk full\)"):
             path.save(tmp_path / name)
     assert os.listdir(tmp_path) == ["old.npz"]
     assert (tmp_path / "old.npz").read_bytes() == b"old"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import os
 import sys
 from pathlib import Path
@@ -60,8 +61,11 @@ def test_rows_are_those_of_tune(state):
 
 
 def test_what_is_finished_is_not_done_again(state, monkeypatch):
-    monkeypatch.setattr(study, "study", lambda *a: pytest.fail("done again"))
+    monkeypatch.setattr("paretoclf.resume._one", lambda *a: pytest.fail("done again"))
     assert len(study.run(SMALL, None, state)) == len(study.read(state))
+    other = dataclasses.replace(SMALL, bandwidths=SMALL.bandwidths + 1)
+    with pytest.raises(pc.InputError, match=r"\.csv: no rows of this study \(it is of other data or options"):
+        study.run(other, None, state)
 
 
 def test_unbalanced_keeps_a_tenth_of_the_training_negatives_and_one_for_each_fold():

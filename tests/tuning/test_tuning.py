@@ -131,11 +131,30 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):
     assert seen == [6]  # the other bandwidth only
     assert np.array_equal(found.false_positives, everything(validation(X, y)).false_positives)
     assert [p.name for p in tmp_path.iterdir()] == ["errors.npz"]
-    with pytest.raises(InputError, match="resume must be a file of the same samples, folds and grid"):
+    with pytest.raises(InputError, match="resume must be of the same samples, folds and options"):
         validation(X + 1, y, resume=file)
     file.write_bytes(b"not one")
-    with pytest.raises(InputError, match="resume must be a file of error arrays"):
+    with pytest.raises(InputError, match=r"resume must hold files of this run.*delete it to compute it again"):
         validation(X, y, resume=file)
+
+
+def test_a_file_to_resume_from_is_of_one_criterion(tmp_path):
+    X, y = data(30)
+    file = tmp_path / "errors.npz"
+
+    class Weighted(pc.ExpectedCost):
+        """A user's own."""
+
+        __repr__ = object.__repr__
+
+    def tuned(C_plus):
+        options = {"kernel": lambda U, V: U @ V.T, "nu_plus": 3, "folds": 3, "resume": file, "smoothing": "none"}
+        return pc.tune(X, y, Weighted(C_plus, 1.0, 0.5), "bias-shift", **options)
+
+    tuned(1.0)
+    assert tuned(1.0).parameters
+    with pytest.raises(InputError, match="resume must be of the same samples"):
+        tuned(5.0)
 
 
 def test_boxes_cover_a_mask_once():
