@@ -130,7 +130,8 @@ class KernelProducts:
         norm2, zero = cross(slice(None), slice(None)), np.zeros(share.size)
         chord2 = norm2 - 2 * _rows(between, of_ends + between @ part) + _rows(between @ whole, between)
         # A difference of sums that may cancel.
-        terms = float(group.alpha[k : k + 2].sum(axis=1).max() + np.abs(coef).sum(axis=1).max()) ** 2 * self.length2
+        most = group.alpha[k : k + 2].sum(axis=1).max() + np.abs(coef).sum(axis=1).max()
+        terms = float(np.square(most) * self.length2)  # infinite where Python's powers would raise
         deviation = np.sqrt(np.maximum(chord2, 0.0) / lam + ROUNDING * terms / lam**2)
 
         def others(W: Index) -> Array:
