@@ -155,10 +155,13 @@ class Compiled:
         fresh = not self._update(q, b)
         solution: Any = None if fresh else self._solver.solve()
         # A claim other than "Solved" may be the fault of the scaling: try again from scratch, then in the other unit.
+        tried: list[tuple[float, float]] = []
         for always in (False, True):
-            if solution is None or str(solution.status) != "Solved":
+            units = self._units_at(q, b, always=always)
+            if units not in tried and (solution is None or str(solution.status) != "Solved"):
                 fresh = True
-                self._set_up(q, b, self._units_at(q, b, always=always))
+                tried.append(units)
+                self._set_up(q, b, units)
                 solution = self._solver.solve()
         status = str(solution.status)
         if status not in CLAIMS:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 from functools import cached_property
+from types import SimpleNamespace
 from typing import ClassVar
 
 import cvxpy as cp
@@ -295,6 +296,23 @@ class TestCompiled:
         fresh = [compiled.solve({"C_plus": c, "C_minus": 1.0}).fresh for c in (1.0, 3.0, 50.0, 200.0, 300.0, 1.0)]
         assert fresh == [True, False, False, True, False, True]
         assert compiled.setups == 3
+
+    def test_what_was_tried_is_not_tried_again(self, svm, monkeypatch):
+        """Before: a solver that got almost there was set up once more with the same numbers."""
+        tried, honest = [], Compiled._set_up
+
+        def almost(self, q, b, units):
+            honest(self, q, b, units)
+            tried.append(units)
+            found = self._solver.solve()
+            claim = SimpleNamespace(x=found.x, z=found.z, iterations=found.iterations, status="AlmostSolved")
+            self._solver = SimpleNamespace(solve=lambda: claim)
+
+        monkeypatch.setattr(Compiled, "_set_up", almost)
+        for cost in (0.5, 2.0):  # below 1 there is one unit, above 1 there are two
+            raw = Compiled(svm.primal_model, svm.parameters).solve({"C_plus": cost, "C_minus": cost})
+            assert raw.status == "optimal_inaccurate"
+        assert tried == [(0.5, 1.0), (1.0, 1.0), (2.0, 1.0)]
 
     def test_a_moving_matrix_is_refused(self):
         x, p = cp.Variable(2), cp.Parameter(nonneg=True)

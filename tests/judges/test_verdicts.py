@@ -1,0 +1,53 @@
+"""Verdicts of ``certify_problem`` against truths from elsewhere; `tests/benchmarks/verdicts.py` has thousands."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import pytest
+from scipy.optimize import linprog
+
+import paretoclf as pc
+from tests.benchmarks.verdicts import TOL
+from tests.oracles.exact_quadratic import degenerate, optimum
+from tests.oracles.textbook_problems import TEXTBOOK, convex_regression
+
+
+@pytest.mark.parametrize("make", TEXTBOOK, ids=lambda make: make.__name__)
+def test_textbook_problems_are_proved_from_both_sides(make):
+    problem, truth = make()
+    problem.solve(solver="CLARABEL")
+    proof = pc.certify_problem(problem, tol=TOL)
+    rounding = 1e-12 * max(1.0, abs(truth))
+    assert proof.status == "optimal", proof.explain()
+    assert truth - TOL * max(1.0, abs(truth)) <= proof.lower <= truth + rounding
+    assert truth - rounding <= proof.upper <= truth + TOL * max(1.0, abs(truth))
+
+
+def test_convex_regression_is_no_longer_convicted():
+    """Right to nine digits, and called not optimal for a proof that failed."""
+    problem, truth = convex_regression(600)
+    solver = "HIGHS" if "HIGHS" in cp.installed_solvers() else "CLARABEL"
+    problem.solve(solver=solver)
+    assert problem.value == pytest.approx(truth, rel=1e-9)
+    proof = pc.certify_problem(problem, tol=TOL)
+    assert proof.status == "optimal", proof.explain()
+    assert proof.lower <= truth * (1 + 1e-12)
+    assert proof.upper >= truth * (1 - 1e-12)
+
+
+def test_the_exact_oracle_and_highs_agree_on_linear_programs():
+    counts = {"optimal": 0, "infeasible": 0, "unbounded": 0}
+    for seed in range(600):
+        exact = degenerate(seed)
+        if exact.F.shape[0]:
+            continue
+        G, h = (a.astype(float) for a in exact.rows())
+        n = exact.q.size
+        found = linprog(exact.q.astype(float), A_ub=-G, b_ub=-h, bounds=[(None, None)] * n, options={"presolve": False})
+        truth = optimum(exact)
+        counts[truth.status] += 1
+        assert {0: "optimal", 2: "infeasible", 3: "unbounded"}[found.status] == truth.status, seed
+        if truth.status == "optimal":
+            assert found.fun == pytest.approx(float(truth.value), abs=1e-7)
+    assert min(counts.values()) >= 2
+    assert sum(counts.values()) > 200
