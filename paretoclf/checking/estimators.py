@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from paretoclf.checking.labels import signs_of
 from paretoclf.checking.machines import ThroughTheOrigin
 from paretoclf.checking.rows import Row
-from paretoclf.checks import Array, check_labels, check_weights, real_array
+from paretoclf.checks import Array, check_weights, real_array
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
@@ -18,6 +19,7 @@ from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
 from paretoclf.kernels import RBF, Linear, Polynomial, Precomputed, as_kernel
 from paretoclf.samples import dense
+from paretoclf.tolerances import CERTIFY, LOOSE
 
 #: Features of a support vector that differ from those of its sample by more than this share: other data.
 SAME = 1e-12
@@ -36,9 +38,9 @@ def problem_of(
     Parameters
     ----------
     estimator : SVC, NuSVC, LinearSVC or SGDClassifier
-        Fitted on X and labels whose second class, ``classes_[1]``, is the +1 of y.
+        Fitted; or a Pipeline, whose last step is judged on X as that step saw it.
     X, y
-        What it was fitted on.
+        What it was fitted on; y with its classes, or with +1 for the second of them, ``classes_[1]``.
     kernel : optional
         To be checked against the estimator's own; by default that is taken.
     sample_weight : array of shape (n,), optional
@@ -50,25 +52,39 @@ def problem_of(
         If it is another estimator, not fitted, fitted on other data or with another kernel, or solves another problem.
     """
     name = type(estimator).__name__
-    for cls in type(estimator).__mro__:
-        if cls.__name__ in _READERS and cls.__module__.startswith("sklearn."):
-            read = _READERS[cls.__name__]
-            break
-    else:
-        last = {"Pipeline": ": give its last step, and X as that step saw it", "GridSearchCV": ": give best_estimator_"}
-        raise InputError(
-            f"solutions must be one of the estimators {', '.join(_READERS)}, got {name}{last.get(name, '')}"
-        )
+    if _is(estimator, "Pipeline"):
+        return problem_of(estimator[-1], _as_seen(estimator, X), y, kernel, sample_weight)
+    read = next((reader for kind, reader in _READERS.items() if _is(estimator, kind)), None)
+    if read is None:
+        inside = ": give best_estimator_" if hasattr(estimator, "best_estimator_") else ""
+        raise InputError(f"solutions must be one of the estimators {', '.join(_READERS)}, got {name}{inside}")
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         raise InputError(f"{name} must be fitted first: call fit(X, y)")
     if np.size(classes) != 2:
         raise InputError(f"{name} must be fitted on two classes, got {np.size(classes)}")
-    labels = check_labels(y)
-    if set(np.asarray(classes).tolist()) == {-1, 1} and classes[1] != 1:
-        raise InputError(f"{name} must have classes_ (-1, +1), got {classes}")
+    labels = signs_of(y, classes, name)
     weight = check_weights(sample_weight, labels.size)
     return read(estimator, X, labels, kernel, weight)
+
+
+def own_tolerance(estimator: Any) -> float:
+    """At which a fitted estimator stopped by itself, from that of certificates (where it has none) to LOOSE."""
+    tol = getattr(estimator[-1] if _is(estimator, "Pipeline") else estimator, "tol", None)
+    return min(max(float(tol or 0.0), CERTIFY), LOOSE)
+
+
+def _is(estimator: Any, name: str) -> bool:
+    """Whether it is of a class of scikit-learn, or of one that is derived from it."""
+    return any(cls.__name__ == name and cls.__module__.startswith("sklearn.") for cls in type(estimator).__mro__)
+
+
+def _as_seen(pipeline: Any, X: Any) -> Any:
+    """Samples as the last step of a fitted pipeline saw them."""
+    try:
+        return pipeline[:-1].transform(X) if len(pipeline) > 1 else X
+    except Exception as error:  # of whatever steps it has
+        raise InputError(f"X must be what the Pipeline was fitted on: {' '.join(str(error).split())[:200]}") from None
 
 
 def class_costs(estimator: Any, y: Array) -> tuple[float, float]:

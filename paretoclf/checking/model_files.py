@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checking.estimators import check_kernel, nu_row, through_the_origin
+from paretoclf.checking.labels import signs_of
 from paretoclf.checking.rows import Row
-from paretoclf.checks import Array, check_labels, check_number, check_weights
+from paretoclf.checks import Array, check_number, check_weights
 from paretoclf.errors import InputError
 from paretoclf.files import reading
 from paretoclf.formulations.base import Formulation
@@ -48,7 +49,7 @@ def read_model(
     Parameters
     ----------
     file : path
-        As ``svm-train`` or ``liblinear-train`` write it, of two classes, +1 and -1.
+        As ``svm-train`` or ``liblinear-train`` write it, of two classes.
     X, y : arrays of shape (n, d) and (n,)
         What it was trained on; X of shape (n, n), the kernel values, for LIBSVM's precomputed kernel.
     parameters : mapping
@@ -64,13 +65,13 @@ def read_model(
         If the file is no such model, of another kernel, of other data, or a parameter is missing.
     """
     name = os.fspath(file)
-    labels = check_labels(y)
-    weight = check_weights(sample_weight, labels.size)
     with reading(name, "cannot be read as a model"):
         with open(name, encoding="utf-8") as stream:
             lines = iter(stream.read().splitlines())
         try:
             head, end = _head(lines)
+            labels = signs_of(y, _classes(head), "the model")
+            weight = check_weights(sample_weight, labels.size)
             read = _svm if "svm_type" in head else _linear
             return read(name, head, lines if end else iter(()), X, labels, parameters, kernel, weight)
         except InputError as error:  # of an argument that does not fit the model
@@ -88,14 +89,16 @@ def _head(lines: Iterator[str]) -> tuple[dict[str, list[str]], bool]:
     return head, False
 
 
-def _sign(head: Mapping[str, list[str]]) -> float:
-    """+1 where positive scores stand for the label +1; LIBSVM's stand for the label that came first."""
+def _classes(head: Mapping[str, list[str]]) -> list[float]:
+    """The labels of a model: the smaller one, and the larger one, which is positive."""
     if head["nr_class"] != ["2"]:
         raise InputError(f"the model must be of two classes, got {head['nr_class'][0]}")
-    labels = [float(label) for label in head["label"]]
-    if sorted(labels) != [-1.0, 1.0]:
-        raise InputError(f"the labels must be -1 and +1, got {' and '.join(head['label'])}")
-    return labels[0]
+    return sorted(float(label) for label in head["label"])
+
+
+def _sign(head: Mapping[str, list[str]]) -> float:
+    """+1 where positive scores stand for the positive label; LIBSVM's stand for the label that came first."""
+    return 1.0 if float(head["label"][0]) == _classes(head)[1] else -1.0
 
 
 def _needed(parameters: Mapping[str, Any], *names: str) -> dict[str, float]:

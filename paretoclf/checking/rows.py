@@ -116,15 +116,32 @@ def _of_list(given: Any, names: Sequence[str], vector: str) -> list[Row]:
         if size not in (len(names) + 1, len(names) + 2):
             got = f"{size} entries" if size is not None else repr(member)
             raise InputError(f"solutions[{k}] must be {form}, got {got}")
-        intercept = {} if size == len(names) + 1 or member[-1] is None else {"b": member[-1]}
+        intercept = {} if size == len(names) + 1 or member[-1] is None else {"b": one_number(member[-1])}
         values = dict(zip(names, member, strict=False))
         rows.append(Row(values, {vector: member[len(names)], **intercept}))
     return rows
 
 
+def one_number(value: Any) -> Any:
+    """What is in an array of one number, such as scikit-learn's ``intercept_``; anything else as it is."""
+    return value.item() if isinstance(value, np.ndarray) and value.shape == (1,) else value
+
+
+def with_both_costs(given: Mapping[str, Any], names: Sequence[str], where: str = "") -> dict[str, Any]:
+    """Columns by name; one called C stands for both costs, where there are two."""
+    columns = dict(given)
+    if "C" not in columns or set(names) != {"C_plus", "C_minus"}:
+        return columns
+    others = [name for name in ("costs", *names, "lambda") if columns.get(name) is not None]
+    if others:
+        raise InputError(f"{where}C stands for C_plus and C_minus; there must not be {others[0]} too")
+    both = columns.pop("C")
+    return {"C_plus": both, "C_minus": both, **columns}
+
+
 def _of_arrays(given: Mapping[str, Any], names: Sequence[str], where: str = "") -> list[Row]:
     """Rows of a mapping of arrays; a single one where no array has a row for each."""
-    columns = dict(given)
+    columns = with_both_costs(given, names, where)
     if columns.get("costs") is not None and set(names) == {"C_plus", "C_minus"}:
         costs = real_array(columns.pop("costs"), f"{where}costs")
         if costs.shape[-1:] != (2,) or costs.ndim > 2:

@@ -2,15 +2,16 @@ r"""Files of solutions that another solver computed: npz or CSV, with costs or w
 
 Two ways to say where a solution is:
 
-- ``C_plus`` and ``C_minus`` (npz: also ``costs`` of shape (k, 2)): the problem of `TwoCSVM`, multipliers alpha from 0
-  to the cost of the class, :math:`f(x)=\sum_iy_i\alpha_ik(x_i,x)+b`.
+- ``C_plus`` and ``C_minus``, or ``C`` for both (npz: also ``costs`` of shape (k, 2)): the problem of `TwoCSVM`,
+  multipliers alpha from 0 to the cost of the class, :math:`f(x)=\sum_iy_i\alpha_ik(x_i,x)+b`.
 - ``lambda``: :math:`\tfrac\lambda2\|w\|^2+\sum_i\max(0,1-y_if(x_i))` (Hastie, Rosset, Tibshirani & Zhu 2004),
   multipliers from 0 to 1, :math:`f(x)=\tfrac1\lambda\sum_iy_i\alpha_ik(x_i,x)+b`. Both costs are then
   :math:`1/\lambda`, and so is the factor of the multipliers. In place of b there may be ``alpha0`` =
   :math:`\lambda b`, as R's svmpath writes it.
 
 The intercept may be left out. An npz file has ``alpha`` of shape (k, n), a CSV file a header and n further columns, in
-the order of the samples, whatever they are called.
+the order of the samples, whatever they are called. A CSV file of numbers only has no header: its columns are the
+parameters (or one cost for both), the n multipliers, and the intercept, if there is one more.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from paretoclf.checking.rows import with_both_costs
 from paretoclf.checks import Array, check_vector
 from paretoclf.errors import InputError
 from paretoclf.files import read_arrays, reading
@@ -70,11 +72,14 @@ def read_solutions(file: str | os.PathLike[str], n: int, names: Sequence[str] = 
     if not name.endswith((".csv", ".npz")):
         there = "" if os.path.exists(name) else "; there is no such file"
         raise InputError(f"{name}: must end in .csv or .npz, or be a model file of LIBSVM or LIBLINEAR{there}")
-    places = (*names, _LAMBDA) if tuple(names) == _COSTS else tuple(names)
+    places = (*names, "C", _LAMBDA) if tuple(names) == _COSTS else tuple(names)
     known_names = (*places, *_INTERCEPTS, "rho")
-    read = _read_csv if name.endswith(".csv") else _read_npz
     with reading(name, _WRONG):
-        columns, vectors, what = read(name, n, known_names)
+        if name.endswith(".csv"):
+            columns, vectors, what = _read_csv(name, n, names, known_names)
+        else:
+            columns, vectors, what = _read_npz(name, n, known_names)
+        columns = with_both_costs(columns, names, f"{name}: ")
     if vectors.ndim != 2 or (what == "alpha" and vectors.shape[1] != n) or not len(vectors):
         wanted = f" and {n} columns" if what == "alpha" else ""
         raise InputError(f"{name}: {what} must have one row per solution{wanted}, got shape {vectors.shape}")
@@ -108,13 +113,18 @@ def _parameters(
     return {**out, what: vectors / lam[:, None] if what == "alpha" else vectors}
 
 
-def _read_csv(name: str, n: int, known: Sequence[str]) -> tuple[dict[str, Array], Array, str]:
+def _read_csv(name: str, n: int, names: Sequence[str], known: Sequence[str]) -> tuple[dict[str, Array], Array, str]:
     with open(name, newline="", encoding="utf-8-sig") as stream:
         reader = csv.reader(stream)
         table = [(reader.line_num, row) for row in reader if row]
     if not table:
         raise InputError(f"{name}: the file is empty")
     header = [cell.strip() for cell in table[0][1]]
+    if all(map(_is_number, header)):
+        header = _positions(name, len(header), n, names)
+        table.insert(0, (0, header))
+    if {*_COSTS, _LAMBDA} & set(header):
+        known = [key for key in known if key != "C"]  # then it is a sample that is called so
     named = [j for j, cell in enumerate(header) if cell in known]
     if len({header[j] for j in named}) < len(named):
         raise InputError(f"{name}: a column name occurs twice in {', '.join(header[j] for j in named)}")
@@ -135,6 +145,28 @@ def _read_csv(name: str, n: int, known: Sequence[str]) -> tuple[dict[str, Array]
             raise InputError(f"{name}: row {number}: {error}") from None
     values = np.array(rows, dtype=np.float64).reshape(len(rows), len(header))
     return {header[j]: values[:, j] for j in named}, np.delete(values, named, axis=1), what
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _positions(name: str, width: int, n: int, names: Sequence[str]) -> list[str]:
+    """What the columns of a file without header are: as in a row (*parameters, alpha[, b])."""
+    alpha, costs = [f"alpha{i + 1}" for i in range(n)], tuple(names) == _COSTS
+    layouts = [[*names, *alpha], [*names, *alpha, "b"], *([["C", *alpha]] if costs else [])]
+    for layout in layouts:
+        if len(layout) == width:
+            return layout
+    one = ", or one cost and the multipliers" if costs else ""
+    raise InputError(
+        f"{name}: a file without header must have the columns {', '.join(names)}, {n} multipliers and, if given, b"
+        f"{one}, got {width} columns"
+    )
 
 
 def _read_npz(name: str, n: int, known: Sequence[str]) -> tuple[dict[str, Any], Array, str]:

@@ -21,6 +21,7 @@ from paretoclf.errors import InputError
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.proof import Certificate
 from paretoclf.proof.exact import ExactBounds, ExactCertificate, exactly
+from paretoclf.samples import same_samples
 from paretoclf.solution import Solution
 from paretoclf.tables import Tabular
 from paretoclf.tolerances import CERTIFY
@@ -197,10 +198,15 @@ def _answer(given: Any, problem: TwoCSVM) -> Row:
 
 def _of_problem(given: Any, problem: TwoCSVM) -> tuple[list[Row], Any]:
     """Rows of the problem that was asked about, not of another one; and the path of ours that they are of."""
-    made, rows, path = read_given(problem.X, problem.y, given, problem.kernel, None, {})
-    if not isinstance(made, TwoCSVM):
-        raise InputError(f"solver must solve the TwoCSVM it was given, got a {type(made).__name__}")
-    return rows, path
+    found = read_given(problem.X, problem.y, given, problem.kernel, None, {})
+    rows = []
+    for made, row in found.rows:
+        if not isinstance(made, TwoCSVM):
+            raise InputError(f"solver must solve the TwoCSVM it was given, got a {type(made).__name__}")
+        if not same_samples(made.gram.X, problem.gram.X):
+            raise InputError("solver must solve the TwoCSVM it was given, got one of transformed samples")
+        rows.append(row)
+    return rows, found.path
 
 
 def _against(optimum: Fraction, problem: TwoCSVM, row: Row) -> Certificate:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from paretoclf.checking.between import Stretch, stretches
-from paretoclf.checking.estimators import is_estimator, problem_of
+from paretoclf.checking.estimators import is_estimator, own_tolerance, problem_of
 from paretoclf.checking.judging import certificate_of
+from paretoclf.checking.labels import signs_of
 from paretoclf.checking.model_files import is_model_file, read_model
 from paretoclf.checking.rows import Row, rows_of
 from paretoclf.checking.solution_files import read_solutions
-from paretoclf.checks import check_positive_number
+from paretoclf.checks import check_positive_number, what_it_is
 from paretoclf.costs import Costs, SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
@@ -30,6 +31,9 @@ from paretoclf.samples import same_samples
 from paretoclf.solution import Classifier, Solution
 from paretoclf.tables import SHOWN, Tabular, and_more
 from paretoclf.tolerances import CERTIFY, LOOSE
+
+#: What a fitted model that is far from optimal may be instead: it does not keep the weights that `fit` was given.
+WEIGHTED = "or it was fitted with sample_weight: give it"
 
 #: Failing conditions that belong to no one sample begin with these words.
 _WITHOUT_SAMPLE = (
@@ -54,18 +58,26 @@ class Verification(Tabular):
         Largest residual and gap of a solution that counts as optimal.
     stretches : tuple of Stretch
         What is proved between each solution and the next, where that was asked for.
+    hint : str
+        What a solution that is far from optimal may be instead.
     """
 
     values: Sequence[Mapping[str, Any]]
     certificates: Sequence[Certificate]
     tol: float = CERTIFY
     stretches: tuple[Stretch, ...] = ()
+    hint: str = ""
 
     def __len__(self) -> int:
         return len(self.certificates)
 
     def __getitem__(self, k: int) -> Certificate:
         return self.certificates[k]
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """Parameters of any solution: fitted models may be of several problems."""
+        return tuple(dict.fromkeys(name for values in self.values for name in values))
 
     @property
     def costs(self) -> tuple[Costs, ...]:
@@ -98,7 +110,9 @@ class Verification(Tabular):
 
     def verdict(self, k: int) -> str:
         """The verdict on solution k, and why: by how much it is off, or which condition, and which sample."""
-        return verdict_of(self.certificates[k], self.tol)
+        certificate = self.certificates[k]
+        far = self.hint and not certificate.passes(self.tol) and not certificate.off_by <= LOOSE
+        return verdict_of(certificate, self.tol) + (f", {self.hint}" if far else "")
 
     def _title(self) -> str:
         return self.summary
@@ -107,7 +121,7 @@ class Verification(Tabular):
         """Parameters, bounds, gap, residual and verdict of each solution."""
         for values, c in zip(self.values, self.certificates, strict=True):
             yield {
-                **{name: value for name, value in values.items() if not isinstance(value, SampleCosts)},
+                **{name: values.get(name) for name in self._names if not isinstance(values.get(name), SampleCosts)},
                 "lower": c.dual_value,
                 "upper": c.primal_value,
                 "gap": c.gap,
@@ -119,13 +133,13 @@ class Verification(Tabular):
             }
 
     def __repr__(self) -> str:
-        names = [name for name in self.values[0] if name != "costs"]
+        names = [name for name in self._names if name != "costs"]
         head = " ".join([f"{'#':>5}", *(f"{name:>11}" for name in names), f"{'gap':>9} {'residual':>9}  verdict"])
         rows = [
             " ".join(
                 [
                     f"{k:5d}",
-                    *(f"{values[name]:11.5g}" for name in names),
+                    *(f"{values[name]:11.5g}" if name in values else f"{'-':>11}" for name in names),
                     f"{c.gap:9.1e} {c.residual:9.1e}  {self.verdict(k)}",
                 ]
             )
@@ -208,7 +222,7 @@ def verify(
     kernel: Any = None,
     sample_weight: Any = None,
     *,
-    tol: float = CERTIFY,
+    tol: float | None = None,
     between: bool = False,
     **parameters: Any,
 ) -> Verification:
@@ -221,7 +235,8 @@ def verify(
     Parameters
     ----------
     X, y, kernel, sample_weight
-        The problem, as for `TwoCSVM`.
+        The problem, as for `TwoCSVM`; y may have any two labels, of which the larger (the second in sorted order) is
+        positive.
     solutions
         - Rows ``(C_plus, C_minus, alpha)`` or ``(C_plus, C_minus, alpha, b)``, at least one; of another formulation
           its parameters, in the order of its `domain`, then alpha (of moments: w) and b. Or mappings with these names,
@@ -230,11 +245,13 @@ def verify(
         - A mapping of arrays, or the name of a CSV or npz file with them: k rows of parameters (k,), ``alpha`` (k, n)
           or ``w`` (k, d), ``b`` (k,).
         - A `Solution`, `Sweep`, `Path` or other exact path, or a `TradeoffCurve`.
-        - A fitted ``SVC``, ``NuSVC``, ``LinearSVC`` or ``SGDClassifier`` of scikit-learn.
+        - A fitted ``SVC``, ``NuSVC``, ``LinearSVC`` or ``SGDClassifier`` of scikit-learn, or a ``Pipeline`` that ends
+          in one; or a list of them, each judged by the problem that it solves. Its ``classes_[1]`` is positive.
         - The name of a model file of LIBSVM or LIBLINEAR; ``C_plus`` and ``C_minus`` (or ``nu``) must then be given, as
           such a file does not say them.
-    tol : float
-        Largest residual and gap of a solution that counts as optimal.
+    tol : float, optional
+        Largest residual and gap of a solution that counts as optimal. Default: 1e-8; of fitted models the largest
+        ``tol`` of theirs, at which they stopped, but no more than 1e-3.
     between : bool
         Whether the rows are the knots of a path, affine from one to the next, to be proved or refuted between them.
     **parameters
@@ -270,26 +287,51 @@ def verify(
     >>> pc.verify(pc.TwoNuSVM(X, y), [(0.5, 0.5, [0.25, 0.25], 0.0)]).passes()
     True
     """
-    tol = check_positive_number(tol, "tol")
     if not isinstance(between, bool | np.bool_):
         raise InputError(f"between must be True or False, got {between!r}")
-    formulation, rows, path = read_given(X, y, solutions, kernel, sample_weight, parameters)
-    certificates = []
-    for k, row in enumerate(rows):
+    chosen = None if tol is None else check_positive_number(tol, "tol")
+    given = read_given(X, y, solutions, kernel, sample_weight, parameters)
+    tol = given.tol if chosen is None else chosen
+    rows, certificates, first = [], [], None
+    for k, (formulation, row) in enumerate(given.rows):
         try:
             certificates.append(certificate_of(formulation, row))
         except InputError as error:
             raise InputError(f"solutions[{k}]: {error}") from None
+        first = formulation if first is None else first
+        if between and not _one_problem(first, formulation):
+            raise InputError(f"between must be False: solutions[{k}] is of another problem than solutions[0]")
+        rows.append(row)
     found: tuple[Stretch, ...] = ()
     if between:
-        found = stretches_of(path) if path is not None else stretches(formulation, rows, tol)
-    return Verification(tuple(row.values for row in rows), tuple(certificates), tol, found)
+        found = stretches(first, rows, tol) if given.path is None else stretches_of(given.path)
+    return Verification(tuple(row.values for row in rows), tuple(certificates), tol, found, given.hint)
 
 
-def read_given(
-    X: Any, y: Any, solutions: Any, kernel: Any, sample_weight: Any, parameters: Mapping[str, Any]
-) -> tuple[Any, list[Row], Any]:
-    """The problem, the rows to be judged, and the exact path that they are of, if they are."""
+@dataclass(frozen=True)
+class Given:
+    """What is to be judged.
+
+    Attributes
+    ----------
+    rows : iterable of (formulation, Row)
+        Each with its problem. One pass: of many fitted models one kernel matrix is held at a time.
+    path : path of ours, or None
+        Which the rows are of.
+    tol : float
+        Unless another one is asked for.
+    hint : str
+        See `Verification`.
+    """
+
+    rows: Iterable[tuple[Any, Row]]
+    path: Any = None
+    tol: float = CERTIFY
+    hint: str = ""
+
+
+def read_given(X: Any, y: Any, solutions: Any, kernel: Any, sample_weight: Any, parameters: Mapping[str, Any]) -> Given:
+    """Read what `verify` is given: the problem, and what is to be judged."""
     if isinstance(X, GaussianTradeoff):
         X = X.moments
     formulation: Any
@@ -297,13 +339,14 @@ def read_given(
         if not (solutions is None and kernel is None and sample_weight is None):
             raise InputError("verify takes (formulation, solutions) or (X, y, solutions): the formulation has its data")
         formulation, given = X, y
-    elif is_estimator(solutions):
+    elif is_estimator(solutions) or (isinstance(solutions, list | tuple) and any(map(is_estimator, solutions))):
         _no_parameters(parameters)
-        return *problem_of(solutions, X, y, kernel, sample_weight), None
+        return _of_estimators(solutions, X, y, kernel, sample_weight)
     elif isinstance(solutions, str | os.PathLike) and is_model_file(solutions):
-        return *read_model(solutions, X, y, parameters, kernel, sample_weight), None
+        formulation, rows = read_model(solutions, X, y, parameters, kernel, sample_weight)
+        return Given([(formulation, row) for row in rows])
     else:
-        formulation, given = TwoCSVM(X, y, kernel, sample_weight), solutions
+        formulation, given = TwoCSVM(X, signs_of(y), kernel, sample_weight), solutions
     names = () if isinstance(formulation, Moments) else tuple(formulation.domain)
     vector = "w" if isinstance(formulation, Moments | MomentFormulation) else "alpha"
     if isinstance(given, TradeoffCurve):
@@ -313,7 +356,36 @@ def read_given(
     _no_parameters(parameters)  # after the file: one that is torn or not there is no matter of parameters
     _same_data(formulation, given)
     rows = rows_of(given, names, vector)
-    return formulation, rows, given if isinstance(given, OnPieces) else None
+    return Given([(formulation, row) for row in rows], given if isinstance(given, OnPieces) else None)
+
+
+def _of_estimators(solutions: Any, X: Any, y: Any, kernel: Any, sample_weight: Any) -> Given:
+    """One fitted model, or several."""
+    several = isinstance(solutions, list | tuple)
+    models = list(solutions) if several else [solutions]
+    for k, model in enumerate(models):
+        if not is_estimator(model):
+            raise InputError(f"solutions[{k}] must be a fitted estimator like the others, got {what_it_is(model)}")
+
+    def rows() -> Iterator[tuple[Any, Row]]:
+        for k, model in enumerate(models):
+            try:
+                formulation, found = problem_of(model, X, y, kernel, sample_weight)
+            except InputError as error:
+                raise InputError(f"solutions[{k}]: {error}" if several else str(error)) from None
+            yield from ((formulation, row) for row in found)
+
+    return Given(rows(), None, max(map(own_tolerance, models)), WEIGHTED if sample_weight is None else "")
+
+
+def _one_problem(first: Any, other: Any) -> bool:
+    """Whether two fitted models are of one problem, up to its parameters."""
+    if first is other:
+        return True
+    if type(first) is not type(other) or getattr(first, "path_problem", None) is None:
+        return False
+    mine, theirs = first.gram, other.gram
+    return bool(mine.kernel == theirs.kernel and same_samples(mine.X, theirs.X))
 
 
 def _no_parameters(parameters: Mapping[str, Any]) -> None:

@@ -6,13 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_svmlight_file
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
 import paretoclf as pc
+rounded_up = str
 from tests.oracles.formulation_cases import FORMULATIONS
 
 MODELS = Path(__file__).parents[1] / "oracles" / "models"
@@ -56,6 +60,162 @@ def test_svc_of_other_labels_sample_weights_and_precomputed_kernels(train):
     K = pc.RBF(1.0)(X, X)
     assert pc.verify(K, y, SVC(kernel="precomputed", tol=1e-9).fit(K, y), tol=1e-6).passes()
     assert pc.verify(X, y, SVC(kernel=lambda A, B: A @ B.T, tol=1e-9).fit(X, y), tol=1e-6).passes()
+
+
+LABELS = {"0 and 1": (0, 1), "booleans": (False, True), "texts": ("healthy", "sick"), "1 and 2": (1, 2)}
+
+
+@pytest.mark.parametrize("name", LABELS)
+@pytest.mark.parametrize(
+    "machine", [SVC(C=2.0, tol=1e-9), LinearSVC(tol=1e-8, max_iter=10**5), NuSVC(nu=0.4, tol=1e-10)]
+)
+def test_any_two_labels_of_which_the_second_is_positive(train, name, machine):
+    X, y = train
+    named = np.array(LABELS[name])[(y > 0).astype(int)]
+    fit = clone(machine).fit(X, named)
+    report = pc.verify(X, named, fit, tol=1e-5)
+    assert report.passes(), report
+    usual = pc.verify(X, y, clone(machine).fit(X, y), tol=1e-5)
+    assert report[0].primal_value == pytest.approx(usual[0].primal_value, rel=1e-9)
+    assert pc.verify(X, y, fit, tol=1e-5).passes()  # -1 and +1 are understood of any model
+    assert pc.verify(X, list(named), fit, tol=1e-5).passes()
+    solution = pc.TwoCSVM(X, y).solve(1.0, 2.0)
+    assert pc.verify(X, named, [(1.0, 2.0, solution.alpha)]).passes()
+    with pytest.raises(
+        pc.InputError, match=f"y must hold the classes of {type(machine).__name__}, .* or -1 and \\+1, got"
+    ):
+        pc.verify(X, np.where(y > 0, "b", "a"), fit)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([0, 1, 2, 0, 1, 2], r"y must hold two labels, got \{0, 1, 2\}"),
+        (["a"] * 6, "y must contain only the labels -1 and \\+1, got {'a'}"),
+        ([1.0, np.nan, 1.0, 1.0, 1.0, 1.0], "y must hold two labels"),
+        (["a", 1, "a", 1, "a", None], "y must hold labels of one kind"),
+        ([[0, 1]] * 3, "y must be one-dimensional"),
+    ],
+)
+def test_labels_that_are_not_two(y, message):
+    y = np.array(y, dtype=object) if None in np.ravel(np.array(y, dtype=object)) else y
+    with pytest.raises(pc.InputError, match=message):
+        pc.verify(FOUR[0], y, [(1, 1, np.zeros(6))])
+
+
+def test_intercept_and_slope_as_scikit_learn_keeps_them(train):
+    X, y = train
+    fit = SVC(kernel="linear", tol=1e-10).fit(X, y)
+    alpha = np.zeros(y.size)
+    alpha[fit.support_] = y[fit.support_] * fit.dual_coef_[0]
+    rows = [(1.0, 1.0, alpha, fit.intercept_), {"C": 1.0, "alpha": alpha, "b": fit.intercept_}]
+    report = pc.verify(X, y, [*rows, {"C": 1.0, "w": fit.coef_, "b": fit.intercept_}], tol=1e-6)
+    assert report.passes(), report
+    assert report.values[1] == {"C_plus": 1.0, "C_minus": 1.0}
+    with pytest.raises(pc.InputError, match="C stands for C_plus and C_minus; there must not be C_minus too"):
+        pc.verify(X, y, {"C": 1.0, "C_minus": 1.0, "alpha": alpha})
+
+
+def test_a_list_of_fitted_models_has_a_row_for_each(train):
+    X, y = train
+    grid = [(C, gamma) for C in (0.5, 2.0) for gamma in (0.2, 1.0)]
+    fits = [SVC(C=C, gamma=gamma, tol=1e-9).fit(X, y) for C, gamma in grid]
+    report = pc.verify(X, y, fits, tol=1e-6)
+    assert len(report) == 4
+    assert report.passes()
+    assert [values["C_plus"] for values in report.values] == [C for C, _ in grid]
+    for certificate, fit in zip(report, fits, strict=True):
+        assert certificate.primal_value == pytest.approx(pc.verify(X, y, fit)[0].primal_value, rel=1e-12)
+    fits[2] = SVC(C=2.0, gamma=0.2, tol=0.5).fit(X, y)
+    assert pc.verify(X, y, tuple(fits), tol=1e-6).first_failure() == 2
+    mixed = pc.verify(
+        X, y, [fits[0], NuSVC(nu=0.4, tol=1e-10).fit(X, y), LinearSVC(tol=1e-9, max_iter=10**5).fit(X, y)]
+    )
+    lines = repr(mixed).splitlines()
+    assert lines[0].split() == ["#", "C_plus", "C_minus", "nu", "asymmetry", "gap", "residual", "verdict"]
+    assert [row["nu"] for row in mixed.records()] == [None, 0.2, None]
+    with pytest.raises(pc.InputError, match=r"solutions\[1\] must be a fitted estimator like the others, got tuple"):
+        pc.verify(X, y, [fits[0], (1, 1, np.zeros(y.size))])
+    with pytest.raises(pc.InputError, match=r"solutions\[1\]: SVC must be fitted first"):
+        pc.verify(X, y, [fits[0], SVC()])
+
+
+def test_fitted_models_as_knots_of_a_path(train):
+    """The path of the linear SVM is affine in C between two events; refits of one kernel are its knots."""
+    X, y = train
+    t = pc.trace(pc.TwoCSVM(X, y), (0.0, 0.0), (1.0, 1.0)).breakpoints
+    ends = [t[1], 0.5 * (t[1] + t[2]), t[2]]
+    fits = [SVC(kernel="linear", C=C, tol=1e-12).fit(X, y) for C in ends]
+    assert pc.verify(X, y, fits, tol=1e-6, between=True).passes()
+    other = SVC(kernel="rbf", C=ends[0]).fit(X, y)
+    with pytest.raises(pc.InputError, match=r"between must be False: solutions\[2\] is of another problem"):
+        pc.verify(X, y, [*fits[:2], other], between=True)
+
+
+def test_a_pipeline_is_judged_by_its_last_step(train):
+    X, y = train
+    named = np.where(y > 0, "sick", "healthy")
+    pipe = make_pipeline(StandardScaler(), PolynomialFeatures(2), SVC(kernel="linear", tol=1e-9)).fit(X, named)
+    report = pc.verify(X, named, pipe, tol=1e-6)
+    assert report.passes(), report
+    Z = PolynomialFeatures(2).fit_transform((X - X.mean(0)) / X.std(0))
+    assert report[0].primal_value == pytest.approx(pc.TwoCSVM(Z, y).solve(1.0, 1.0).value, rel=1e-6)
+    assert pc.verify(X, y, make_pipeline(pipe[:-1], pipe[-1]), tol=1e-6).passes()
+    assert pc.verify(X, y, make_pipeline(SVC(tol=1e-9)).fit(X, y), tol=1e-6).passes()
+    with pytest.raises(pc.InputError, match="its support vectors are not the rows of X"):
+        pc.verify(Z, y, pipe[-1:].fit(Z, y).fit(2 * Z, y))
+    with pytest.raises(pc.InputError, match="X must be what the Pipeline was fitted on: "):
+        pc.verify(X[:, :1], y, pipe)
+    for last in (SVC(), LogisticRegression()):
+        with pytest.raises(pc.InputError, match=r"must be fitted first|X must be what the Pipeline was fitted on"):
+            pc.verify(X, y, make_pipeline(StandardScaler(), last))
+
+    def scaled(X, y, C_plus, C_minus):
+        return make_pipeline(StandardScaler(), SVC(kernel="linear", class_weight={1: C_plus, -1: C_minus})).fit(X, y)
+
+    trial = pc.verify_solver(scaled, cases=pc.datasets.hard_cases()[2:3])[1]
+    assert trial.end == "failed"
+    assert "got one of transformed samples" in trial.words
+
+
+def test_a_model_fitted_with_weights_that_were_not_given(train):
+    X, y = train
+    weights = np.linspace(0.5, 2.0, y.size)
+    for fit in (SVC(tol=1e-9), make_pipeline(StandardScaler(), SVC(tol=1e-9))):
+        name = "sample_weight" if isinstance(fit, SVC) else "svc__sample_weight"
+        fit.fit(X, y, **{name: weights})
+        report = pc.verify(X, y, fit)
+        assert report.verdict(0).endswith(", or it was fitted with sample_weight: give it")
+        assert report.verdict(0) in repr(report)
+        assert pc.verify(X, y, fit, sample_weight=weights, tol=1e-6).passes()
+        given = pc.verify(X, y, fit, sample_weight=weights[::-1])
+        assert not given.passes()
+        assert "sample_weight" not in given.verdict(0)
+    loose = SVC(tol=1e-3).fit(X, y)
+    assert "sample_weight" not in pc.verify(X, y, loose, tol=1e-12).verdict(0)
+    assert "sample_weight" not in pc.verify(X, y, [(1, 1, np.ones(y.size))]).verdict(0)
+
+
+def test_a_fitted_model_is_judged_at_its_own_tolerance(train):
+    X, y = train
+    fits = [SVC(tol=tol).fit(X, y) for tol in (1e-3, 1e-5, 1e-6)]
+    for fit in fits:
+        report = pc.verify(X, y, fit)
+        assert report.tol == max(fit.tol, 1e-8)
+        assert report.passes(), report
+    loose = pc.verify(X, y, fits[0])
+    assert 1e-8 < loose[0].off_by <= 1e-3
+    assert loose.verdict(0) == f"optimal to {rounded_up(loose[0].off_by)}"
+    assert not pc.verify(X, y, fits[0], tol=1e-8).passes()
+    assert pc.verify(X, y, fits).tol == 1e-3
+    assert pc.verify(X, y, make_pipeline(StandardScaler(), SVC(tol=1e-4)).fit(X, y)).tol == 1e-4
+    assert pc.verify(X, y, [(1, 1, np.zeros(y.size))]).tol == 1e-8
+    assert pc.verify(X, y, SVC(tol=0.5).fit(X, y)).tol == 1e-3  # a value that is off by 5 % is not optimal
+    with pytest.warns(ConvergenceWarning):
+        stopped = SVC(max_iter=3, C=100.0).fit(X, y)
+    assert not pc.verify(X, y, stopped).passes()
+    sgd = SGDClassifier(tol=None, max_iter=5).fit(X, y)
+    assert pc.verify(X, y, sgd).tol == 1e-8
 
 
 @pytest.mark.parametrize("nu", [0.3, 0.6])
@@ -139,7 +299,7 @@ def test_a_machine_of_other_data(train, machine, change, message):
     ("machine", "message"),
     [
         (SVC(kernel="sigmoid"), "kernel 'sigmoid' is not positive semidefinite"),
-        (make_pipeline(StandardScaler(), SVC()), "got Pipeline: give its last step"),
+        (GridSearchCV(SVC(), {"C": [1.0, 2.0]}), "got GridSearchCV: give best_estimator_"),
         (LogisticRegression(), "must be one of the estimators SVC, NuSVC, LinearSVC, SGDClassifier, got LogisticRegr"),
         (LinearSVC(penalty="l1"), "LinearSVC must have penalty='l2', got 'l1'"),
         (SGDClassifier("perceptron"), "must have loss hinge, squared_hinge or log_loss, got 'perceptron'"),
@@ -161,6 +321,19 @@ def test_a_machine_that_was_not_fitted_or_has_another_kernel_or_parameters(train
         pc.verify(X, y, SVC().fit(X, np.arange(24) % 3))
     with pytest.raises(pc.InputError, match="C_plus belongs to a model file only"):
         pc.verify(X, y, SVC().fit(X, y), C_plus=1.0)
+
+
+def test_model_files_of_other_labels(train, tmp_path):
+    X, y = train
+    for name in ("c_rbf", "l2_dual"):
+        text = (MODELS / f"{name}.model").read_text()
+        line = next(line for line in text.splitlines() if line.startswith("label"))
+        named = line.replace("-1", "0")
+        (tmp_path / "named.model").write_text(text.replace(line, named))
+        for labels in (y, (y + 1) / 2):
+            assert pc.verify(X, labels, tmp_path / "named.model", tol=1e-5, **FILES[name]).passes()
+        with pytest.raises(pc.InputError, match=r"y must hold the classes of the model, 0.0 and 1.0, or -1 and \+1"):
+            pc.verify(X, y + 5, tmp_path / "named.model", **FILES[name])
 
 
 # ---- model files -------------------------------------------------------------------------------------------------
