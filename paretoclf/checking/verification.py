@@ -251,7 +251,7 @@ def verify(
           such a file does not say them.
     tol : float, optional
         Largest residual and gap of a solution that counts as optimal. Default: 1e-8; of fitted models the largest
-        ``tol`` of theirs, at which they stopped, but no more than 1e-3.
+        ``tol`` of theirs, at which they stopped, but no more than 1e-3; of a model file 1e-3, where LIBSVM stops.
     between : bool
         Whether the rows are the knots of a path, affine from one to the next, to be proved or refuted between them.
     **parameters
@@ -344,7 +344,7 @@ def read_given(X: Any, y: Any, solutions: Any, kernel: Any, sample_weight: Any, 
         return _of_estimators(solutions, X, y, kernel, sample_weight)
     elif isinstance(solutions, str | os.PathLike) and is_model_file(solutions):
         formulation, rows = read_model(solutions, X, y, parameters, kernel, sample_weight)
-        return Given([(formulation, row) for row in rows])
+        return Given([(formulation, row) for row in rows], None, LOOSE)
     else:
         formulation, given = TwoCSVM(X, signs_of(y), kernel, sample_weight), solutions
     names = () if isinstance(formulation, Moments) else tuple(formulation.domain)

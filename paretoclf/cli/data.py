@@ -25,7 +25,7 @@ def load_data(args: argparse.Namespace) -> Dataset:
     return load(
         args.source, label=args.label, positive=args.positive, data_dir=args.data_dir, n=args.n, rng=args.seed,
         features=features, drop=drop or (), separator=_character(args.separator), encoding=args.encoding,
-        one_hot=one_hot or (),
+        one_hot=one_hot or (), header=False if args.no_header else None,
     )  # fmt: skip
 
 

@@ -94,9 +94,10 @@ examples:
 
 VERIFY = """\
 Judge solutions that another solver computed: a certificate (duality gap, KKT residuals) for every row of FILE, and the
-first row that is not proved optimal, and why. FILE is a CSV file with the columns C_plus, C_minus (or lambda), b (or
-alpha0; or none), and one column per sample with its multiplier (or columns w1, w2, ...); an npz file with the arrays
-costs (or lambda), alpha (or w) and b; or a model file of LIBSVM or LIBLINEAR. With lambda multipliers lie in [0, 1] and
+first row that is not proved optimal, and why. FILE is a CSV file with the columns C_plus, C_minus (or C for both, or
+lambda), b (or alpha0; or none), and one column per sample with its multiplier (or columns w1, w2, ...); or, without a
+header, C_plus, C_minus (or C), the multipliers, and b; an npz file with the arrays costs (or C, or lambda), alpha (or
+w) and b; or a model file of LIBSVM or LIBLINEAR. With lambda multipliers lie in [0, 1] and
 f = (sum_i y_i alpha_i k(x_i, x)) / lambda + b; alpha0 is lambda b. With --between the rows are the knots of a path.
 With --suite a Python function is judged on problems whose exact optima are known.
 The exit status is 0 if everything is proved optimal to --tol, 1 if something is proved not to be, 2 if the input cannot
@@ -107,7 +108,8 @@ examples:
   paretoclf verify path.csv --data patients.csv --label diagnosis --positive M --between
   paretoclf verify path.npz --data samples.npz --kernel rbf --bandwidth 2 --json > report.json
   paretoclf verify path.npz --data gram.npz --kernel precomputed --tol 1e-6
-  paretoclf verify svm.model --data samples.npz --costs 2 1 --tol 1e-3
+  paretoclf verify svm.model --data train.libsvm --costs 2 1
+  paretoclf verify fits.csv --data patients.csv --no-header --label 9 --kernel rbf --gamma 0.1 --standardise
   paretoclf verify nu_path.npz --data samples.npz --formulation TwoNuSVM
   paretoclf verify --suite my_solver.py:solve"""
 
@@ -203,12 +205,7 @@ def _trace(parser: argparse.ArgumentParser) -> None:
     model.add_argument(
         "--total", type=float, default=2.0, metavar="C", help="C_plus + C_minus on the asymmetry line; default: 2"
     )
-    model.add_argument(
-        "--standardize",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="scale features to mean 0 and variance 1 (in held-out figures: of the training part); default: yes",
-    )
+    _standardise(model, "scale features to mean 0 and variance 1 (in held-out figures: of the training part)")
     judging = parser.add_argument_group("held-out curves")
     judging.add_argument(
         "--repeats", type=int, default=3, metavar="R", help="partitions into folds, for the bands; default: 3"
@@ -225,6 +222,16 @@ def _trace(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
     output.add_argument("--html", action="store_true", help="write report.html, too, and page.html to play with")
     output.add_argument("--quiet", action="store_true", help="print nothing, show no progress")
+
+
+def _standardise(group: argparse._ArgumentGroup, text: str, default: bool = True) -> None:
+    group.add_argument(
+        "--standardize",
+        "--standardise",
+        action=argparse.BooleanOptionalAction,
+        default=default,
+        help=f"{text}; default: {'yes' if default else 'no'}",
+    )
 
 
 def _kernel(model: argparse._ArgumentGroup) -> None:
@@ -264,12 +271,7 @@ def _explore(parser: argparse.ArgumentParser) -> None:
     )
     model.add_argument("--prior", type=float, metavar="P", help="share of positives in use; default: that of the data")
     _kernel(model)
-    model.add_argument(
-        "--standardize",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="scale features to mean 0 and variance 1 on each training part; default: yes",
-    )
+    _standardise(model, "scale features to mean 0 and variance 1 on each training part")
     model.add_argument("--repeats", type=int, default=1, metavar="R", help="partitions into outer folds; default: 1")
     _output(parser).add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
 
@@ -279,12 +281,7 @@ def _page(parser: argparse.ArgumentParser) -> None:
     model = parser.add_argument_group("model")
     _kernel(model)
     model.add_argument("--total", type=float, default=2.0, metavar="C", help="C_plus + C_minus; default: 2")
-    model.add_argument(
-        "--standardize",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="scale features to mean 0 and variance 1 on the samples that are traced; default: yes",
-    )
+    _standardise(model, "scale features to mean 0 and variance 1 on the samples that are traced")
     model.add_argument(
         "--held-out",
         type=float,
@@ -311,12 +308,7 @@ def _tradeoff(parser: argparse.ArgumentParser) -> None:
     model.add_argument(
         "--reg", type=float, default=0.0, metavar="R", help="added to the diagonals of both covariances; default: 0"
     )
-    model.add_argument(
-        "--standardize",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="scale features to mean 0 and variance 1 (it matters for --reg only); default: yes",
-    )
+    _standardise(model, "scale features to mean 0 and variance 1 (it matters for --reg only)")
     model.add_argument("--points", type=int, default=201, metavar="K", help="rows of tradeoff.csv; default: 201")
     model.add_argument(
         "--max-fpr", type=float, default=0.05, metavar="P", help="of the Neyman-Pearson point; default: 0.05"
@@ -354,12 +346,7 @@ def _tune(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--bandwidths", type=int, default=12, metavar="K", help="chosen from the data; default: 12")
     how.add_argument("--bandwidth", type=float, nargs="+", metavar="SIGMA", help="these, and none chosen")
     how.add_argument("--folds", type=int, default=5, metavar="K", help="default: 5")
-    how.add_argument(
-        "--standardize",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="scale features to mean 0 and variance 1; default: yes",
-    )
+    _standardise(how, "scale features to mean 0 and variance 1")
     how.add_argument("--jobs", type=int, metavar="N", help="processes; default: one")
     how.add_argument("--resume", metavar="FILE.npz", help="keep error arrays in this file, and go on from it")
     _output(parser).add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
@@ -368,20 +355,24 @@ def _tune(parser: argparse.ArgumentParser) -> None:
 def _verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", nargs="?", metavar="FILE", help="solutions: a .csv, .npz or model file")
     _data(parser, "--data")
-    model = parser.add_argument_group("model", "as in the solver; features are taken as they are")
+    model = parser.add_argument_group("model", "as in the solver")
     kernels = ("linear", "rbf", "poly", "precomputed")
     model.add_argument("--kernel", choices=kernels, help="default: linear, or that of a model file")
     model.add_argument("--bandwidth", type=float, metavar="SIGMA", help="of exp(-|x - z|^2 / (2 SIGMA^2))")
+    model.add_argument("--gamma", type=float, metavar="G", help="of exp(-G |x - z|^2), in place of it; for poly: A")
     model.add_argument("--degree", type=int, metavar="D", help="of (A x.z + B)^D; default: 3")
     model.add_argument("--scale", type=float, metavar="A", help="default: 1")
     model.add_argument("--offset", type=float, metavar="B", help="default: 1")
+    _standardise(model, "scale features to mean 0 and variance 1, as your solver did", default=False)
     model.add_argument("--formulation", metavar="NAME", help="which problem it is; default: TwoCSVM")
     model.add_argument(
         "--costs", nargs=2, type=float, metavar=("C_PLUS", "C_MINUS"), help="of a model file, which does not say them"
     )
     model.add_argument("--nu", type=float, metavar="NU", help="of a model file of a nu-SVC")
     judging = parser.add_argument_group("judging")
-    judging.add_argument("--tol", type=float, default=1e-8, metavar="T", help="largest gap and residual; default: 1e-8")
+    judging.add_argument(
+        "--tol", type=float, metavar="T", help="largest gap and residual; default: 1e-8, of a model file 1e-3"
+    )
     judging.add_argument("--between", action="store_true", help="rows are knots of a path: prove it between them, too")
     judging.add_argument(
         "--suite", metavar="MODULE:FUNCTION", help="judge FUNCTION(X, y, C_plus, C_minus) on hard cases; or FILE.py:..."
@@ -400,13 +391,14 @@ def _formulations(parser: argparse.ArgumentParser) -> None:
 
 def _data(parser: argparse.ArgumentParser, flag: str | None = None) -> None:
     """Options that name a data set: the set itself is positional, or behind a flag."""
-    text = "a built-in name (wdbc, twonorm, ...), a .csv or .npz file"
+    text = "a built-in name (wdbc, twonorm, ...), a .csv, .npz or LIBSVM file"
     if flag is None:
         parser.add_argument("source", metavar="SOURCE", help=text)
     data = parser.add_argument_group("data")
     if flag is not None:
         data.add_argument(flag, dest="source", metavar="SOURCE", help=text)
-    data.add_argument("--label", metavar="COLUMN", help="label column of a file")
+    data.add_argument("--label", metavar="COLUMN", help="label column of a file; its number, without a header")
+    data.add_argument("--no-header", action="store_true", help="a CSV file has none; understood if all is numbers")
     data.add_argument("--positive", metavar="VALUE", help="label value that counts as positive")
     data.add_argument("--features", metavar="COLUMNS", help="use only these features, a comma between two names")
     data.add_argument("--drop", metavar="COLUMNS", help="leave these columns out: names, texts, ...")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
 from paretoclf.cli.data import describe, load_data
@@ -15,6 +17,7 @@ from paretoclf.errors import InputError
 from paretoclf.formulations.on_samples import SampleFormulation
 from paretoclf.formulations.registry import formulation
 from paretoclf.kernels import kernel_spec
+from paretoclf.tolerances import CERTIFY
 
 #: Exit status where something is not proved, and nothing refuted.
 UNDECIDED = 3
@@ -22,7 +25,7 @@ UNDECIDED = 3
 
 def run_verify(args: argparse.Namespace) -> int:
     """Run the subcommand; return its exit status: 0 if every row is optimal, 1 if one is not, 3 if none is known."""
-    if not (np.isfinite(args.tol) and args.tol > 0):
+    if args.tol is not None and not (np.isfinite(args.tol) and args.tol > 0):
         raise InputError(f"--tol must be a finite positive number, got {args.tol:g}")
     if args.suite is not None:
         return _run_suite(args)
@@ -30,6 +33,10 @@ def run_verify(args: argparse.Namespace) -> int:
         raise InputError("FILE and --data must be given, or --suite MODULE:FUNCTION")
     kernel = _kernel(args)
     data = load_data(args)
+    if args.standardize:
+        if kernel == "precomputed":
+            raise InputError("--standardize is about features: --kernel precomputed has none")
+        data = replace(data, X=StandardScaler().fit_transform(data.X))
     report = _report(args, data, kernel)
     rows = [{"row": k, **record} for k, record in enumerate(report.records())]
     first = report.first_failure()
@@ -37,8 +44,9 @@ def run_verify(args: argparse.Namespace) -> int:
         "version": pc.__version__,
         "file": str(args.file),
         "data": describe(data),
+        "scaling": "fitted on these samples" if args.standardize else "none",
         "kernel": "precomputed" if kernel == "precomputed" else kernel and kernel_spec(kernel),
-        "tolerance": args.tol,
+        "tolerance": report.tol,
         "optimal": sum(bool(row["optimal"]) for row in rows),
         "verdicts": {name: len(members) for name, members in report.classes.items()},
         "first_failure": None if first is None else rows[first],
@@ -49,7 +57,7 @@ def run_verify(args: argparse.Namespace) -> int:
                 "to": stretch.last,
                 "status": stretch.status,
                 "share": stretch.share,
-                "explanation": stretch.certificate.explain(args.tol),
+                "explanation": stretch.certificate.explain(report.tol),
             }
             for stretch in report.stretches
         ],
@@ -76,7 +84,7 @@ def _run_suite(args: argparse.Namespace) -> int:
     """Run a solver on the hard cases."""
     if args.file is not None or args.source is not None:
         raise InputError("--suite takes no FILE and no --data: its problems are its own")
-    report = pc.verify_solver(_solver(args.suite), path=args.path, tol=args.tol)
+    report = pc.verify_solver(_solver(args.suite), path=args.path, tol=CERTIFY if args.tol is None else args.tol)
     if args.json:
         trials = [vars(trial) for trial in report]
         print(to_json({"version": pc.__version__, "solver": args.suite, "counts": report.counts(), "trials": trials}))
@@ -98,14 +106,35 @@ def _solver(where: str) -> Any:
 
 
 def _kernel(args: argparse.Namespace) -> Any:
-    for name, owner in (("bandwidth", "rbf"), ("degree", "poly"), ("scale", "poly"), ("offset", "poly")):
-        if getattr(args, name) is not None and args.kernel != owner:
-            raise InputError(f"--{name} belongs to --kernel {owner}, but the kernel is {args.kernel or 'linear'}")
+    for name, owners in _OWNERS.items():
+        if getattr(args, name) is not None and args.kernel not in owners:
+            wanted = " or ".join(owners)
+            raise InputError(f"--{name} belongs to --kernel {wanted}, but the kernel is {args.kernel or 'linear'}")
+    if args.gamma is not None:
+        same = "bandwidth" if args.kernel == "rbf" else "scale"
+        if getattr(args, same) is not None:
+            raise InputError(f"--gamma stands for --{same}: give one of them")
+        if not (np.isfinite(args.gamma) and args.gamma > 0):
+            raise InputError(f"--gamma must be a finite positive number, got {args.gamma:g}")
     if args.kernel == "rbf":
-        if args.bandwidth is None:
-            raise InputError("--bandwidth is required for --kernel rbf: the one that the solver used")
-        return pc.RBF(args.bandwidth)
+        if args.bandwidth is None and args.gamma is None:
+            raise InputError("--bandwidth or --gamma is required for --kernel rbf: the one that the solver used")
+        return pc.RBF(args.bandwidth if args.gamma is None else float(np.sqrt(0.5 / args.gamma)))
     if args.kernel == "poly":
-        given = {name: getattr(args, name) for name in ("degree", "scale", "offset")}
+        given = {
+            "degree": args.degree,
+            "scale": args.scale if args.gamma is None else args.gamma,
+            "offset": args.offset,
+        }
         return pc.Polynomial(**{name: value for name, value in given.items() if value is not None})
     return {None: None, "linear": pc.Linear(), "precomputed": "precomputed"}[args.kernel]
+
+
+#: Which kernels an option belongs to.
+_OWNERS = {
+    "bandwidth": ("rbf",),
+    "gamma": ("rbf", "poly"),
+    "degree": ("poly",),
+    "scale": ("poly",),
+    "offset": ("poly",),
+}

@@ -91,8 +91,6 @@ def _check_header(where: str, names: list[str]) -> None:
             f"{where}: the header must name a label and at least one feature, separated by commas, semicolons or tabs, "
             f"got {names}"
         )
-    if all(_number(name) is not None for name in names):
-        raise InputError(f"{where}: row 1 must be a header of column names, got only numbers")
     for j, name in enumerate(names):
         if not name:
             raise InputError(f"{where}: row 1: column {j + 1} has no name")
@@ -143,7 +141,7 @@ def _cells(
         label = row[column].strip()
         if label.lower() in MISSING:
             raise InputError(f"{where}: row {number}, column {names[column]!r}: the label is missing, got {label!r}")
-        values = [0.0 if j in hot else _number(row[j]) for j in kept]
+        values = [0.0 if j in hot else number_of(row[j]) for j in kept]
         wrong = [j for j, value in zip(kept, values, strict=True) if value is None]
         wrong += [j for j in hot if row[j].strip().lower() in MISSING]
         if wrong:
@@ -167,7 +165,7 @@ def _cells(
     return np.column_stack(columns), tuple(feature_names), labels
 
 
-def _number(cell: str) -> float | None:
+def number_of(cell: str) -> float | None:
     """Return the finite number that a cell holds, or None. Python's digit grouping (1_000) is not one."""
     try:
         value = float(cell)
@@ -192,7 +190,7 @@ def _what_is_wrong(cell: str) -> str:
 
 def two_classes(where: str, labels: list[str], positive: object) -> tuple[Array, str, str]:
     """Labels as -1 and +1, and the texts of the two values."""
-    numbers = [_number(text) for text in labels]
+    numbers = [number_of(text) for text in labels]
     numeric = None not in numbers
     keys: list[str] = [_text(value) for value in numbers if value is not None] if numeric else labels
     counts = Counter(keys)
@@ -206,7 +204,7 @@ def two_classes(where: str, labels: list[str], positive: object) -> tuple[Array,
         plus = "1"
     else:
         text = str(positive).strip()
-        value = _number(text)
+        value = number_of(text)
         plus = _text(value) if numeric and value is not None else text
         if plus not in counts:
             raise InputError(f"{where}: positive must be one of its two values {shown}, got {text!r}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Index, check_matrix
-from paretoclf.datasets.cells import chosen_columns, read_table, two_classes
+from paretoclf.datasets.cells import chosen_columns, number_of, read_table, two_classes
 from paretoclf.datasets.dataset import Dataset
 from paretoclf.errors import InputError
 from paretoclf.files import read_arrays, reading
@@ -32,8 +32,9 @@ def read_csv(
     separator: str | None = None,
     encoding: str = "utf-8-sig",
     one_hot: Sequence[str] = (),
+    header: bool | None = None,
 ) -> Dataset:
-    """Read a CSV file with a header, numeric features and a label column of two values.
+    """Read a CSV file with numeric features and a label column of two values.
 
     Parameters
     ----------
@@ -54,6 +55,9 @@ def read_csv(
     one_hot : sequence of str
         Features that are categories, texts or numbers. Each becomes a feature ``NAME=CATEGORY`` of zeros and ones for
         each of its categories, in sorted order.
+    header : bool, optional
+        Whether the first row has the names of the columns. Default: unless it holds nothing but numbers. Columns
+        without names are called by their numbers, 1, 2, ..., and the label must be given so.
 
     Returns
     -------
@@ -69,9 +73,9 @@ def read_csv(
     with reading(file, "cannot be read as a CSV file"):
         try:
             with open(file, newline="", encoding=encoding) as stream:
-                header = stream.readline()
+                first = stream.readline()
                 stream.seek(0)
-                reader = csv.reader(stream, delimiter=separator or max(SEPARATORS, key=header.count))
+                reader = csv.reader(stream, delimiter=separator or max(SEPARATORS, key=first.count))
                 table = [(reader.line_num, row) for row in reader if row]
         except LookupError:
             known = "one that Python knows, such as utf-8 or latin-1"
@@ -82,9 +86,13 @@ def read_csv(
             ) from None
     if not table:
         raise InputError(f"{file}: the file is empty")
-    names = [name.strip() for name in table[0][1]]
+    names, rows = [name.strip() for name in table[0][1]], table[1:]
+    if header is False or (header is None and all(number_of(name) is not None for name in names)):
+        names, rows = [str(j + 1) for j in range(len(names))], table
+        if label is None:
+            raise InputError(f"{file}: there is no header: label must be the number of its column, 1 to {len(names)}")
     X, y, feature_names, plus, minus = read_table(
-        f"{file}", names, table[1:], label=label, positive=positive, features=features, drop=drop, one_hot=one_hot
+        f"{file}", names, rows, label=label, positive=positive, features=features, drop=drop, one_hot=one_hot
     )
     return Dataset(file.stem, X, y, feature_names, plus, minus, f"read from {file.name}")
 

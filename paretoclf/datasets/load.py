@@ -15,6 +15,7 @@ from paretoclf.datasets.cells import chosen_columns
 from paretoclf.datasets.dataset import Dataset
 from paretoclf.datasets.files import read_csv, read_npz
 from paretoclf.datasets.openml import list_fetched
+from paretoclf.datasets.svmlight import is_svmlight, read_svmlight
 from paretoclf.errors import InputError
 
 #: Names a folder of data files: ``NAME.csv``, ``NAME.npz`` and the benchmark collection ``raetsch/NAME.npz``.
@@ -32,6 +33,7 @@ GENERATORS: dict[str, Callable[[int, Rng], Dataset]] = {
 #: Where in the data folder a name is looked up.
 PLACES = ("{}.csv", "{}.npz", "raetsch/{}.npz")
 
+#: By ending; what has another one may be a file of LIBSVM.
 READERS: dict[str, Callable[..., Dataset]] = {".csv": read_csv, ".npz": read_npz}
 
 
@@ -60,14 +62,16 @@ def load(
     separator: str | None = None,
     encoding: str | None = None,
     one_hot: Sequence[str] = (),
+    header: bool | None = None,
 ) -> Dataset:
     """Load a data set.
 
     Parameters
     ----------
     source : str or Path
-        A built-in name (see `list_datasets`); the path of a .csv or .npz file; or a name that is looked up in the
-        data folder as ``NAME.csv``, ``NAME.npz``, ``raetsch/NAME.npz``.
+        A built-in name (see `list_datasets`); the path of a .csv or .npz file, or of one in the format of SVMlight and
+        LIBSVM, whatever it is called; or a name that is looked up in the data folder as ``NAME.csv``, ``NAME.npz``,
+        ``raetsch/NAME.npz``.
     label : str, optional
         Files only: name of the label column or array. Default for CSV: the one column called label, class, y or
         target; for npz: ``y``.
@@ -84,9 +88,9 @@ def load(
         Names of the features to use, in this order. Default: all.
     drop : sequence of str
         Names of features to leave out; of a CSV file any column, which need not hold numbers then.
-    separator, encoding, one_hot : optional
-        CSV files only: the character between two cells, the encoding of the text, and features that are categories; see
-        `read_csv`.
+    separator, encoding, one_hot, header : optional
+        CSV files only: the character between two cells, the encoding of the text, features that are categories, and
+        whether there is a header; see `read_csv`.
 
     Returns
     -------
@@ -104,14 +108,15 @@ def load(
     Dataset('twonorm': 50 samples, 20 features, 22 of +1 (mean +a), 28 of -1 (mean -a))
     """
     name = str(source)
-    given = {"separator": separator, "encoding": encoding, "one_hot": one_hot if len(one_hot) else None}
+    given = {"separator": separator, "encoding": encoding, "header": header, "one_hot": one_hot or None}
     reading: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     folder = None if data_dir is None else _folder(data_dir)
     if name not in list_datasets() or (folder is not None and _in_folder(name, folder) is not None):
         file = _find(name, data_dir)
-        if file.suffix.lower() == ".npz":
+        reader = READERS.get(file.suffix.lower(), read_svmlight)
+        if reader is not read_csv:
             _csv_only(file, reading)
-        return _some_rows(READERS[file.suffix.lower()](file, label, positive, features, drop, **reading), n, rng)
+        return _some_rows(reader(file, label, positive, features, drop, **reading), n, rng)
     _csv_only(name, reading)
     _no_label(name, label)
     if name in GENERATORS:
@@ -131,8 +136,14 @@ def _find(name: str, data_dir: str | Path | None) -> Path:
         if found is None:
             raise InputError(f"file not found: {' or '.join(str(place) for place in places)}")
         return found
-    if Path(name).is_file():
-        raise InputError(f"{name}: a data file must end in .csv or .npz")
+    others = [place for place in (Path(name), *([] if folder is None else [folder / name])) if place.is_file()]
+    if others:
+        found = next((place for place in others if is_svmlight(place)), None)
+        if found is None:
+            raise InputError(
+                f"{others[0]}: a data file must end in .csv or .npz, or be one of LIBSVM (label index:value ...)"
+            )
+        return found
     known = f"{name!r} is not a built-in data set ({', '.join(list_datasets())})"
     if name in list_fetched():
         known += f", but paretoclf.datasets.fetch({name!r}) has it from OpenML"

@@ -16,7 +16,8 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
 import paretoclf as pc
-rounded_up = str
+
+from paretoclf.checking.verification import rounded_up
 from tests.oracles.formulation_cases import FORMULATIONS
 
 MODELS = Path(__file__).parents[1] / "oracles" / "models"

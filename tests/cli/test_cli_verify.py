@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 
 import paretoclf as pc
 from paretoclf.checking.solution_files import read_solutions
@@ -160,7 +162,7 @@ def test_bad_csv_files(tmp_path, text, message):
         (["verify", "path.txt", "--data", "samples.npz"], "must end in .csv or .npz"),
         (["verify", "samples.csv"], "--data"),
         (["verify", "x.npz", "--data", "samples.npz", "--tol", "0"], "--tol must be a finite positive number, got 0"),
-        (["verify", "x.npz", "--data", "samples.npz", "--kernel", "rbf"], "--bandwidth is required"),
+        (["verify", "x.npz", "--data", "samples.npz", "--kernel", "rbf"], "--bandwidth or --gamma is required"),
         (["verify", "x.npz", "--data", "samples.npz", "--degree", "2"], "--degree belongs to --kernel poly"),
     ],
 )
@@ -176,6 +178,93 @@ def test_a_damaged_npz_file(problem, capsys):
         out.write(b"PK no archive")
     assert main(["verify", "damaged.npz", "--data", "samples.npz"]) == 2
     assert "damaged.npz: cannot be read" in capsys.readouterr().err
+
+
+def test_one_cost_and_no_header(problem, capsys):
+    X, _, costs, alpha, b = problem
+    C = costs[:, 0]
+    write_csv("one.csv", C=C, a=alpha, b=b)
+    np.savez("one.npz", C=C, alpha=alpha, b=b)
+    layouts = {
+        "pair": [costs, alpha],
+        "all": [costs, alpha, b[:, None]],
+        "single": [C[:, None], alpha],
+    }
+    for name, parts in layouts.items():
+        np.savetxt(f"{name}.csv", np.hstack(parts), delimiter=",", fmt="%.17g")
+    with open("samples.csv") as stream:
+        rows = stream.readlines()[1:]
+    with open("bare.csv", "w") as out:
+        out.writelines(rows)
+    for file in ("one.csv", "one.npz", *(f"{name}.csv" for name in layouts)):
+        assert main(["verify", file, "--data", "bare.csv", "--label", "3"]) == 0, file
+        assert main(["verify", file, "--data", "bare.csv", "--label", "3", "--no-header"]) == 0
+    capsys.readouterr()
+    write_csv("named.csv", C_plus=C, C_minus=C, **{f"{'abC'[j % 3]}{j or ''}": alpha[:, j] for j in range(N)})
+    assert main(["verify", "named.csv", "--data", "samples.csv"]) == 0  # samples may be called anything
+    for change, message in (
+        ({"C": C, "costs": costs}, "C stands for C_plus and C_minus; there must not be C_plus too"),
+        ({"C": C, "lambda": C}, "C stands for C_plus and C_minus; there must not be lambda too"),
+    ):
+        np.savez("twice.npz", alpha=alpha, **change)
+        assert main(["verify", "twice.npz", "--data", "samples.npz"]) == 2
+        assert message in capsys.readouterr().err
+    np.savetxt("wide.csv", np.hstack([costs, costs, alpha]), delimiter=",")
+    assert main(["verify", "wide.csv", "--data", "samples.npz"]) == 2
+    assert (
+        f"C_plus, C_minus, {N} multipliers and, if given, b, or one cost and the multipliers, got"
+        in capsys.readouterr().err
+    )
+    assert main(["verify", "one.csv", "--data", "bare.csv"]) == 2
+    assert "label must be the number of its column, 1 to 3" in capsys.readouterr().err
+    assert X.shape == (N, 2)
+
+
+def test_gamma_in_place_of_a_bandwidth_or_a_scale(problem, capsys):
+    X, y, *_ = problem
+    for kernel, options in (
+        (pc.RBF(2.0), ["--kernel", "rbf", "--gamma", "0.125"]),
+        (pc.Polynomial(2, 0.5, 2.0), ["--kernel", "poly", "--degree", "2", "--gamma", ".5", "--offset", "2"]),
+    ):
+        solution = pc.trace(pc.TwoCSVM(X, y, kernel), (1, 1), (1, 2)).at(1.0)
+        np.savez("one.npz", C_plus=[1.0], C_minus=[2.0], alpha=solution.alpha[None], b=[solution.classifier.b])
+        assert main(["verify", "one.npz", "--data", "samples.npz", *options]) == 0
+    capsys.readouterr()
+    for options, message in (
+        (["--kernel", "rbf", "--gamma", "1", "--bandwidth", "1"], "--gamma stands for --bandwidth: give one of them"),
+        (["--kernel", "poly", "--gamma", "1", "--scale", "1"], "--gamma stands for --scale: give one of them"),
+        (["--kernel", "rbf", "--gamma", "0"], "--gamma must be a finite positive number, got 0"),
+        (["--gamma", "1"], "--gamma belongs to --kernel rbf or poly, but the kernel is linear"),
+    ):
+        assert main(["verify", "one.npz", "--data", "samples.npz", *options]) == 2
+        assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--standardise", "--standardize"])
+def test_features_that_the_solver_scaled(problem, option, capsys):
+    X, y, *_ = problem
+    fit = SVC(kernel="linear", tol=1e-10).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+    alpha = np.zeros(N)
+    alpha[fit.support_] = y[fit.support_] * fit.dual_coef_[0]
+    np.savez("scaled.npz", C=[1.0], alpha=alpha[None], b=fit.intercept_)
+    assert main(["verify", "scaled.npz", "--data", "samples.npz", "--tol", "1e-6", option]) == 0
+    assert main(["verify", "scaled.npz", "--data", "samples.npz", "--tol", "1e-6"]) == 1
+    capsys.readouterr()
+    np.savez("gram.npz", X=X @ X.T, y=y)
+    assert main(["verify", "scaled.npz", "--data", "gram.npz", "--kernel", "precomputed", option]) == 2
+    assert "--standardize is about features: --kernel precomputed has none" in capsys.readouterr().err
+
+
+def test_a_model_file_with_the_data_it_was_trained_on(problem, capsys):
+    """The files of LIBSVM as they are, at the tolerance that LIBSVM stops at: exit status 1 means something."""
+    folder = Path(__file__).parents[1] / "oracles" / "models"
+    command = ["verify", str(folder / "c_rbf.model"), "--data", str(folder / "train.libsvm")]
+    assert main([*command, "--costs", "3", "2"]) == 0
+    assert "1 of 1 optimal to 0.001" in capsys.readouterr().out
+    assert main([*command, "--costs", "3", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tolerance"] == 1e-3
+    assert main([*command, "--costs", "3", "3"]) == 1
+    assert main([*command, "--costs", "3", "2", "--tol", "1e-15"]) == 1
 
 
 def test_help(capsys):
@@ -200,7 +289,7 @@ def test_model_files_formulations_and_paths_between_their_knots(problem, capsys)
     solution = pc.TwoCSVM(X, y).solve(1.0, 2.0)
     write_csv("slopes.csv", C_plus=[1.0], C_minus=[2.0], b=[solution.classifier.b], w=solution.classifier.w[None])
     assert main(["verify", "slopes.csv", "--data", "samples.npz"]) == 0
-    folder = __import__("pathlib").Path(__file__).parents[1] / "oracles" / "models"
+    folder = Path(__file__).parents[1] / "oracles" / "models"
     table = [line.split() for line in (folder / "train.libsvm").read_text().splitlines()]
     rows = [{int(k): float(v) for k, v in (pair.split(":") for pair in line[1:])} for line in table]
     np.savez("train.npz", X=[[row.get(j, 0.0) for j in (1, 2)] for row in rows], y=[int(line[0]) for line in table])

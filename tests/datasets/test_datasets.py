@@ -285,7 +285,9 @@ def test_byte_order_mark_blank_lines_quotes_and_windows_line_ends_are_read(write
         ("a,b\n1,0\n2,1\n", {}, "name the label column: no column is called label, class, y, target; columns: a, b"),
         ("y,class\n1,0\n2,1\n", {}, "2 columns are called label, class, y, target; columns: y, class"),
         ("a,label\n1,0\n2,1\n", {"label": "c"}, "there is no column 'c'; columns: a, label"),
-        ("1,2\n1,0\n2,1\n", {}, "row 1 must be a header of column names, got only numbers"),
+        ("1,2\n1,0\n2,1\n", {}, "there is no header: label must be the number of its column, 1 to 2"),
+        ("1,2\n1,0\n2,1\n", {"label": "y"}, "there is no column 'y'; columns: 1, 2"),
+        ("3,a\n1,b\n2,a\n", {"header": False}, "there is no header: label must be the number of its column, 1 to 2"),
         ("a|label\n1|0\n", {}, "separated by commas, semicolons or tabs, got ['a|label']"),
         (",a,label\n1,1,0\n2,2,1\n", {}, "row 1: column 1 has no name"),
         ("a,a,label\n1,1,0\n2,2,1\n", {}, "row 1: there are two columns named 'a'"),
@@ -298,6 +300,76 @@ def test_bad_csv_is_refused_with_file_row_and_column(write, text, arguments, wor
         load(file, **arguments)
     assert str(caught.value).startswith(str(file))
     assert "\n" not in str(caught.value)
+
+
+def test_csv_without_header(write):
+    rows = "0.5,-1,2\n1.5,1,4\n2.5,1,6\n"
+    for arguments in ({}, {"header": False}):
+        data = load(write(rows), label="2", **arguments)
+        assert data.X.tolist() == [[0.5, 2], [1.5, 4], [2.5, 6]]
+        assert data.y.tolist() == [-1, 1, 1]
+        assert data.feature_names == ("1", "3")
+    data = load(write("m,3;ill\nf,4;well\n".replace(",", ";")), label="3", positive="ill", header=False, one_hot=["1"])
+    assert data.feature_names == ("1=f", "1=m", "2")
+    assert data.y.tolist() == [1, -1]
+    assert load(write("1,2\n1,0\n2,1\n"), label="2", header=True).y.tolist() == [-1, 1]  # names that are numbers
+
+
+SPARSE = "# made by hand\n+1 1:0.5 3:2 # a comment\n-1 2:-1e-3\n+1\n"
+
+
+@pytest.mark.parametrize("name", ["data.libsvm", "data.txt", "heart_scale", "a1a.t"])
+def test_files_of_svmlight_by_any_name(tmp_path, name):
+    file = tmp_path / name
+    file.write_text(SPARSE)
+    for data in (load(file), load(name, data_dir=tmp_path)):
+        assert data.X.tolist() == [[0.5, 0, 2], [0, -1e-3, 0], [0, 0, 0]]
+        assert data.y.tolist() == [1, -1, 1]
+        assert data.feature_names == ("x1", "x2", "x3")
+    assert load(file, positive=-1, features=["x2"]).X.tolist() == [[0], [-1e-3], [0]]
+
+
+def test_every_digit_of_a_file_of_svmlight(tmp_path):
+    from sklearn.datasets import dump_svmlight_file
+
+    X, y = np.random.default_rng(0).normal(size=(20, 5)), np.arange(20) % 2
+    dump_svmlight_file(X, y, str(tmp_path / "f.svm"), zero_based=False)
+    data = load(tmp_path / "f.svm")
+    assert np.abs(data.X / X - 1).max() < 1e-15
+    assert np.array_equal(data.y, 2 * y - 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "words"),
+    [
+        ("+1 1:1\n-1 1:x\n", {}, "cannot be read as a file of LIBSVM"),
+        ("+1 1:1\n-1 2:1 1:1\n", {}, "cannot be read as a file of LIBSVM"),
+        ("+1 1:nan\n-1 1:1\n", {}, "must be finite, got nan at row 0, column 0"),
+        ("1 1:1\n2 1:1\n", {}, "say which value is positive; the two are '1' (1), '2' (1)"),
+        ("1 1:1\n1 1:1\n", {}, "must have two values, got 1"),
+        ("+1 1:1\n-1 1:2\n", {"label": "y"}, "label must be left out"),
+        ("+1 1:1\n-1 1:2\n", {"separator": ";"}, "separator: for CSV files only"),
+        ("some words\n", {}, "a data file must end in .csv or .npz, or be one of LIBSVM (label index:value ...)"),
+        ("", {}, "a data file must end in .csv or .npz, or be one of LIBSVM"),
+        ("+1 1:1\n-1 999999999999:1\n", {}, "cannot be read as a file of LIBSVM"),
+    ],
+)
+def test_bad_files_of_svmlight(tmp_path, text, arguments, words):
+    file = tmp_path / "bad.libsvm"
+    file.write_text(text)
+    with pytest.raises(InputError, match=re.escape(words)) as caught:
+        load(file, **arguments)
+    assert str(file) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_dense_samples_that_do_not_fit_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("paretoclf.memory.available_memory", lambda: 2**26)
+    (tmp_path / "wide.svm").write_text("+1 1:1\n-1 10000000:1\n")
+    with pytest.raises(
+        InputError, match=r"wide\.svm: a dense matrix of its samples needs 0\.149 GiB of memory, and 0\.0625 GiB are"
+    ):
+        load(tmp_path / "wide.svm")
 
 
 def test_npz_is_read(tmp_path):

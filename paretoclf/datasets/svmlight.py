@@ -1,0 +1,77 @@
+"""Files of SVMlight, LIBSVM and LIBLINEAR: a label, then ``index:value`` for each feature that is not 0."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from paretoclf.checks import check_matrix
+from paretoclf.datasets.cells import chosen_columns, two_classes
+from paretoclf.datasets.dataset import Dataset
+from paretoclf.errors import InputError
+from paretoclf.memory import require_memory
+
+_NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
+_LINE = re.compile(rf"{_NUMBER}(\s+(qid|\d+):\S+)+\s*(#.*)?$")
+
+
+def is_svmlight(file: Path) -> bool:
+    """Whether the first line of a file, but for comments, is a label and pairs ``index:value``."""
+    try:
+        with open(file, encoding="utf-8") as stream:
+            first = next((line.strip() for line in stream if line.strip() and not line.startswith("#")), "")
+    except (OSError, UnicodeError):
+        return False
+    return _LINE.match(first) is not None
+
+
+def read_svmlight(
+    file: Path,
+    label: str | None = None,
+    positive: object = None,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+) -> Dataset:
+    """Read a file of SVMlight or LIBSVM. The features are called x1, x2, ... by their index.
+
+    Parameters
+    ----------
+    file : Path
+    label : None
+        Such a file has its labels in front.
+    positive, features, drop
+        As in `read_csv`.
+
+    Returns
+    -------
+    Dataset
+        Its samples are dense.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or its dense samples would not fit into memory.
+    """
+    from sklearn.datasets import load_svmlight_file
+
+    if label is not None:
+        raise InputError(f"label must be left out: {file} has its labels in front, got {label!r}")
+    try:
+        sparse, given = load_svmlight_file(str(file))
+    except FileNotFoundError:
+        raise InputError(f"file not found: {file}") from None
+    except (OSError, ValueError, OverflowError) as error:
+        raise InputError(f"{file}: cannot be read as a file of LIBSVM ({error})") from None
+    if 0 in sparse.shape:
+        raise InputError(f"{file}: there are no samples, or no features, got shape {sparse.shape}")
+    require_memory(
+        8 * sparse.shape[0] * sparse.shape[1], f"{file}: a dense matrix of its samples", "take fewer features"
+    )
+    X = check_matrix(sparse.toarray(), f"{file}: features")
+    y, plus, minus = two_classes(f"{file}: the labels", [repr(value) for value in np.ravel(given).tolist()], positive)
+    names = tuple(f"x{j + 1}" for j in range(X.shape[1]))
+    found = Dataset(file.stem, X, y, names, plus, minus, f"read from {file.name}")
+    return found.columns(chosen_columns(f"{file}", names, features, drop))
