@@ -82,8 +82,9 @@ class Verification(Tabular):
     @property
     def costs(self) -> tuple[Costs, ...]:
         """Costs of each solution, for problems in ``C_plus`` and ``C_minus``."""
-        if not all({"C_plus", "C_minus"} <= values.keys() for values in self.values):
-            raise InputError(f"these solutions have no costs but {', '.join(self.values[0]) or 'no parameters'}")
+        for values in self.values:
+            if not {"C_plus", "C_minus"} <= values.keys():
+                raise InputError(f"these solutions have no costs but {', '.join(values) or 'no parameters'}")
         return tuple(Costs(values["C_plus"], values["C_minus"]) for values in self.values)
 
     def passes(self, tol: float | None = None) -> bool:
@@ -171,6 +172,7 @@ def verdict_of(certificate: Certificate, tol: float) -> str:
     """A verdict in three steps, the last two with their reason: optimal, not optimal, undecided.
 
     What is nearly optimal is said to be so: to which tolerance it is. Else it is the worst condition and its sample.
+    What is optimal to a tolerance of more than 1e-8 only is said to be so, too.
 
     Examples
     --------
@@ -181,11 +183,14 @@ def verdict_of(certificate: Certificate, tol: float) -> str:
     >>> verdict_of(pc.certify([-1, 1], [1.0, 1.0], [0.4, 0.4], 0.0, X=X), 1e-8)
     'not optimal: a sample off its margin is not at its bound (by 1e-01), sample 0'
     >>> verdict_of(pc.certify([-1, 1], [1.0, 1.0], [0.49999, 0.49999], 0.0, X=X), 1e-8)
-    'not optimal to 1e-08: optimal to 5e-05'
+    'not optimal to 1e-08: optimal to 4e-05'
+    >>> verdict_of(pc.certify([-1, 1], [1.0, 1.0], [0.49999, 0.49999], 0.0, X=X), 1e-3)
+    'optimal to 4e-05'
     """
     verdict = certificate.verdict(tol)
     if verdict == "optimal":
-        return verdict
+        off_by = certificate.off_by
+        return verdict if off_by <= CERTIFY else f"{verdict} to {rounded_up(off_by)}"
     if certificate.off_by <= LOOSE:
         return f"{verdict} to {tol:.0e}: optimal to {rounded_up(certificate.off_by)}"
     failing = {text: size for text, size in certificate.checks.items() if not size <= tol}
