@@ -23,10 +23,19 @@ def load_data(args: argparse.Namespace) -> Dataset:
         for given in (args.features, args.drop, args.one_hot)
     )
     return load(
-        args.source, label=args.label, positive=args.positive, data_dir=args.data_dir, n=args.n, rng=args.seed,
+        args.source, label=_label(args), positive=args.positive, data_dir=args.data_dir, n=args.n, rng=args.seed,
         features=features, drop=drop or (), separator=_character(args.separator), encoding=args.encoding,
-        one_hot=one_hot or (), header=False if args.no_header else None,
+        one_hot=one_hot or (),
     )  # fmt: skip
+
+
+def _label(args: argparse.Namespace) -> str | int | None:
+    """The label column: by its name, or without a header by its number."""
+    if not args.no_header:
+        return args.label and str(args.label)
+    if args.label is None or not args.label.isdecimal():
+        raise InputError(f"--no-header: --label must be the number of a column, from 1, got {args.label}")
+    return int(args.label)
 
 
 def _character(separator: str | None) -> str | None:

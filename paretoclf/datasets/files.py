@@ -24,7 +24,7 @@ SPLITS = ("train_idx", "test_idx")
 
 def read_csv(
     file: Path,
-    label: str | None = None,
+    label: str | int | None = None,
     positive: object = None,
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
@@ -32,16 +32,19 @@ def read_csv(
     separator: str | None = None,
     encoding: str = "utf-8-sig",
     one_hot: Sequence[str] = (),
-    header: bool | None = None,
 ) -> Dataset:
     """Read a CSV file with numeric features and a label column of two values.
+
+    It has a header, unless its first row is nothing but numbers, or the label is given by the number of its column.
+    Then columns are called by their numbers, 1, 2, ...
 
     Parameters
     ----------
     file : Path
         The file.
-    label : str, optional
-        Name of the label column. Default: the one called label, class, y or target, if there is exactly one.
+    label : str or int, optional
+        Name of the label column. Default: the one called label, class, y or target, if there is exactly one. Without a
+        header its number, from 1.
     positive : optional
         Label value that is +1. Default: 1, for the values {-1, 1} or {0, 1}.
     features : sequence of str, optional
@@ -55,9 +58,6 @@ def read_csv(
     one_hot : sequence of str
         Features that are categories, texts or numbers. Each becomes a feature ``NAME=CATEGORY`` of zeros and ones for
         each of its categories, in sorted order.
-    header : bool, optional
-        Whether the first row has the names of the columns. Default: unless it holds nothing but numbers. Columns
-        without names are called by their numbers, 1, 2, ..., and the label must be given so.
 
     Returns
     -------
@@ -87,10 +87,11 @@ def read_csv(
     if not table:
         raise InputError(f"{file}: the file is empty")
     names, rows = [name.strip() for name in table[0][1]], table[1:]
-    if header is False or (header is None and all(number_of(name) is not None for name in names)):
+    if isinstance(label, int) or all(number_of(name) is not None for name in names):
         names, rows = [str(j + 1) for j in range(len(names))], table
         if label is None:
             raise InputError(f"{file}: there is no header: label must be the number of its column, 1 to {len(names)}")
+        label = str(label)
     X, y, feature_names, plus, minus = read_table(
         f"{file}", names, rows, label=label, positive=positive, features=features, drop=drop, one_hot=one_hot
     )

@@ -52,7 +52,7 @@ def list_datasets() -> tuple[str, ...]:
 def load(
     source: str | Path,
     *,
-    label: str | None = None,
+    label: str | int | None = None,
     positive: object = None,
     data_dir: str | Path | None = None,
     rng: Rng | None = None,
@@ -62,7 +62,6 @@ def load(
     separator: str | None = None,
     encoding: str | None = None,
     one_hot: Sequence[str] = (),
-    header: bool | None = None,
 ) -> Dataset:
     """Load a data set.
 
@@ -88,9 +87,9 @@ def load(
         Names of the features to use, in this order. Default: all.
     drop : sequence of str
         Names of features to leave out; of a CSV file any column, which need not hold numbers then.
-    separator, encoding, one_hot, header : optional
-        CSV files only: the character between two cells, the encoding of the text, features that are categories, and
-        whether there is a header; see `read_csv`.
+    separator, encoding, one_hot : optional
+        CSV files only: the character between two cells, the encoding of the text, and features that are categories; see
+        `read_csv`.
 
     Returns
     -------
@@ -108,7 +107,7 @@ def load(
     Dataset('twonorm': 50 samples, 20 features, 22 of +1 (mean +a), 28 of -1 (mean -a))
     """
     name = str(source)
-    given = {"separator": separator, "encoding": encoding, "header": header, "one_hot": one_hot or None}
+    given = {"separator": separator, "encoding": encoding, "one_hot": one_hot if len(one_hot) else None}
     reading: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     folder = None if data_dir is None else _folder(data_dir)
     if name not in list_datasets() or (folder is not None and _in_folder(name, folder) is not None):
@@ -197,7 +196,7 @@ def _csv_only(source: object, reading: dict[str, Any]) -> None:
         raise InputError(f"{' and '.join(reading)}: for CSV files only, and {source} is none")
 
 
-def _no_label(name: str, label: str | None) -> None:
+def _no_label(name: str, label: str | int | None) -> None:
     if label is not None:
         raise InputError(f"label is for files; {name} is built in and has its own, got {label!r}")
 

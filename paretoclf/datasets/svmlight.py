@@ -30,7 +30,7 @@ def is_svmlight(file: Path) -> bool:
 
 def read_svmlight(
     file: Path,
-    label: str | None = None,
+    label: str | int | None = None,
     positive: object = None,
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),

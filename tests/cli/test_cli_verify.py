@@ -217,6 +217,8 @@ def test_one_cost_and_no_header(problem, capsys):
     )
     assert main(["verify", "one.csv", "--data", "bare.csv"]) == 2
     assert "label must be the number of its column, 1 to 3" in capsys.readouterr().err
+    assert main(["verify", "one.csv", "--data", "bare.csv", "--no-header", "--label", "y"]) == 2
+    assert "--no-header: --label must be the number of a column, from 1, got y" in capsys.readouterr().err
     assert X.shape == (N, 2)
 
 

@@ -287,7 +287,7 @@ def test_byte_order_mark_blank_lines_quotes_and_windows_line_ends_are_read(write
         ("a,label\n1,0\n2,1\n", {"label": "c"}, "there is no column 'c'; columns: a, label"),
         ("1,2\n1,0\n2,1\n", {}, "there is no header: label must be the number of its column, 1 to 2"),
         ("1,2\n1,0\n2,1\n", {"label": "y"}, "there is no column 'y'; columns: 1, 2"),
-        ("3,a\n1,b\n2,a\n", {"header": False}, "there is no header: label must be the number of its column, 1 to 2"),
+        ("3,a\n1,b\n2,a\n", {"label": 3, "positive": "a"}, "there is no column '3'; columns: 1, 2"),
         ("a|label\n1|0\n", {}, "separated by commas, semicolons or tabs, got ['a|label']"),
         (",a,label\n1,1,0\n2,2,1\n", {}, "row 1: column 1 has no name"),
         ("a,a,label\n1,1,0\n2,2,1\n", {}, "row 1: there are two columns named 'a'"),
@@ -303,16 +303,14 @@ def test_bad_csv_is_refused_with_file_row_and_column(write, text, arguments, wor
 
 
 def test_csv_without_header(write):
-    rows = "0.5,-1,2\n1.5,1,4\n2.5,1,6\n"
-    for arguments in ({}, {"header": False}):
-        data = load(write(rows), label="2", **arguments)
+    for label in ("2", 2):
+        data = load(write("0.5,-1,2\n1.5,1,4\n2.5,1,6\n"), label=label)
         assert data.X.tolist() == [[0.5, 2], [1.5, 4], [2.5, 6]]
         assert data.y.tolist() == [-1, 1, 1]
         assert data.feature_names == ("1", "3")
-    data = load(write("m,3;ill\nf,4;well\n".replace(",", ";")), label="3", positive="ill", header=False, one_hot=["1"])
+    data = load(write("m;3;ill\nf;4;well\n"), label=3, positive="ill", one_hot=["1"])
     assert data.feature_names == ("1=f", "1=m", "2")
     assert data.y.tolist() == [1, -1]
-    assert load(write("1,2\n1,0\n2,1\n"), label="2", header=True).y.tolist() == [-1, 1]  # names that are numbers
 
 
 SPARSE = "# made by hand\n+1 1:0.5 3:2 # a comment\n-1 2:-1e-3\n+1\n"
