@@ -12,6 +12,7 @@ from paretoclf.checks import check_matrix
 from paretoclf.datasets.cells import chosen_columns, two_classes
 from paretoclf.datasets.dataset import Dataset
 from paretoclf.errors import InputError
+from paretoclf.files import reading
 from paretoclf.memory import require_memory
 
 _NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
@@ -59,12 +60,8 @@ def read_svmlight(
 
     if label is not None:
         raise InputError(f"label must be left out: {file} has its labels in front, got {label!r}")
-    try:
+    with reading(file, "cannot be read as a file of LIBSVM"):
         sparse, given = load_svmlight_file(str(file))
-    except FileNotFoundError:
-        raise InputError(f"file not found: {file}") from None
-    except (OSError, ValueError, OverflowError) as error:
-        raise InputError(f"{file}: cannot be read as a file of LIBSVM ({error})") from None
     if 0 in sparse.shape:
         raise InputError(f"{file}: there are no samples, or no features, got shape {sparse.shape}")
     require_memory(
