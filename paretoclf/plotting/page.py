@@ -2,13 +2,15 @@
 
 The file holds what the path stores, and a small script that interpolates it: it needs no server, no network and no
 other file. Scores over the plane are a matrix, points of a grid by knots; it is nearly of low rank, and is stored as
-two thin ones.
+two thin ones. Of few samples in the plane it holds the textbook tracker, too (tracker.js), and follows the path anew
+when a sample, a label or a cost is changed.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -16,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, check_labels
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
 from paretoclf.files import replacing
+from paretoclf.kernels import RBF, Linear
 from paretoclf.plotting.protocols import Stored
 from paretoclf.plotting.slices import Slice, points_of
 
@@ -28,6 +31,9 @@ _AFFINE, _CURVED = 2, 33
 #: What is left out of the curved scores over the plane, as a share of the largest: less than a screen shows.
 _UNSEEN = 1e-4
 _DIGITS = 6  # of their shapes
+
+#: Of so many samples in the plane a path is followed anew in the page: a fraction of a second then.
+EDITED = 30
 
 
 def write_page(path: Stored, file: str | os.PathLike[str], X: Any = None, y: Any = None, **options: Any) -> None:
@@ -40,9 +46,12 @@ def write_page(path: Stored, file: str | os.PathLike[str], X: Any = None, y: Any
     data = page_data(path, X, y, **options)
     # A "</script>" in a name would end the block; "<" within JSON strings may as well be written as an escape.
     text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    template = files("paretoclf.plotting").joinpath("page.html").read_text(encoding="utf-8")
+    room = files("paretoclf.plotting")
+    template, tracker = (room.joinpath(name).read_text(encoding="utf-8") for name in ("page.html", "tracker.js"))
+    parts = {"__DATA__": text, "__TRACKER__": tracker if data["edit"] else ""}
+    page = re.sub("|".join(parts), lambda found: parts[found[0]], template)
     with replacing(out) as temporary:
-        temporary.write_text(template.replace("__DATA__", text, 1), encoding="utf-8")
+        temporary.write_text(page, encoding="utf-8")
 
 
 def page_data(
@@ -82,10 +91,13 @@ def page_data(
         "whole": cut.whole,
         "grid": _grid(path, cut, _AFFINE if linear else _CURVED),
         "roc": None,
+        "edit": _edit(path, cut),
     }
     if X is not None:
         errors = path.error_curve(X, y)
         data["roc"] = {"name": rates, "t": errors.t, "fpr": errors.fpr, "fnr": errors.fnr}
+        if data["edit"] is not None:
+            data["edit"]["held"] = {"X": cut.place(X), "y": check_labels(y).astype(int)}
     return {name: _plain(value) for name, value in data.items()}
 
 
@@ -107,6 +119,18 @@ def _costs(path: Stored) -> list[list[float]] | None:
     if not isinstance(line, CostLine) or not isinstance(line.start, Costs) or not isinstance(line.stop, Costs):
         return None
     return [list(line.start), list(line.stop)]
+
+
+def _edit(path: Stored, cut: Slice) -> dict[str, Any] | None:
+    """What the tracker of the page begins with; None where it does not follow such paths."""
+    costs, kernel = _costs(path), path.gram.kernel
+    known = kernel.bandwidth if isinstance(kernel, RBF) else None if isinstance(kernel, Linear) else np.nan
+    plain = np.array_equal(cut.directions, np.eye(2)) and np.ptp(path.caps(0.5)[path.y > 0]) == 0.0
+    small = path.y.size <= EDITED and plain and np.ptp(path.caps(0.5)[path.y < 0]) == 0.0
+    if costs is None or np.min(costs) <= 0.0 or not small or (known is not None and np.isnan(known)):
+        return None
+    X, y = cut.place(path.gram.X), path.y.astype(int)
+    return {"X": X, "y": y, "bandwidth": known, "start": costs[0], "stop": costs[1], "held": None}
 
 
 def _grid(path: Stored, cut: Slice, size: int) -> dict[str, Any]:
