@@ -32,10 +32,9 @@ from paretoclf.judges.risk import judge_risk
 from paretoclf.judges.two_c import certify_many, certify_precisely, sign_hint
 from paretoclf.judges.two_nu import grade_two_nu
 from paretoclf.proof import Certificate
-from paretoclf.proof.evidence import judge
 from paretoclf.proof.exact import exact_bounds
 from paretoclf.solution import best_intercepts, point_of
-from paretoclf.solve.programs import evaluate
+from paretoclf.solve.cone_proof import judge_alone
 from paretoclf.tolerances import ROUNDING
 
 FOUND = "No multipliers were given: the bound is of those of a solution that was found."
@@ -294,16 +293,19 @@ def _of_programs(formulation: Formulation, values: Mapping[str, Any], row: Row) 
     if missing:
         name, own = type(formulation).__name__, ", ".join(model.variables)
         raise InputError(f"{missing[0]} must be given: the variables of {name} are {own}")
-    best = formulation.solve(**values)
     for name, parameter in formulation.parameters.items():
         parameter.value = values[name]
     whole = all(name in row.numbers for name in model.constraints)
-    numbers = {name: row.numbers[name] for name in model.variables}
-    numbers |= {name: row.numbers[name] if whole else best.numbers[name] for name in model.constraints}
-    value, conditions = evaluate(model, numbers)
-    scale = max(abs(value), np.finfo(float).tiny)
-    judged = judge(value, best.dual_value, conditions, numbers, scale=scale).revised(shortfall=0.0)
-    return judged.certificate if whole else _of_point_alone(judged.certificate)
+    numbers = {name: row.numbers[name] for name in (*model.variables, *(model.constraints if whole else ()))}
+    certificate = judge_alone(model, numbers).certificate
+    if not np.isfinite(certificate.dual_value):  # what the compiled program does not bound a dual by hand may
+        lower = formulation.solve(**values).dual_value
+        gap = (certificate.primal_value - lower) / certificate.scale
+        certificate = replace(certificate, dual_value=lower, gap=gap, note="")
+    if not whole:
+        return _of_point_alone(replace(certificate, multipliers={}))
+    theirs = {name: size for name, size in certificate.multipliers.items() if not name.startswith("stationarity")}
+    return replace(certificate, dual=theirs, multipliers={})
 
 
 def _of_point(formulation: Formulation, values: Mapping[str, Any], row: Row) -> Certificate:

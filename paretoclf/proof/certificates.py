@@ -56,6 +56,8 @@ class Certificate(Tabular):
         the names that the formulation's statement gives the conditions.
     rounding : float
         What rounding alone can make of ``primal_value - dual_value``.
+    blur : mapping of str to float
+        What rounding alone can make of residuals of primal feasibility, where that is known.
     certain : float or None
         Of a pair: how much of the gap no rounding can make; None for what ``rounding`` leaves of it.
     shortfall : float or None
@@ -80,6 +82,7 @@ class Certificate(Tabular):
     dual: Mapping[str, float] = field(default_factory=dict)
     slackness: Mapping[str, float] = field(default_factory=dict)
     rounding: float = 0.0
+    blur: Mapping[str, float] = field(default_factory=dict)
     certain: float | None = None
     shortfall: float | None = None
     multipliers: Mapping[str, float] = field(default_factory=dict)
@@ -130,7 +133,7 @@ class Certificate(Tabular):
         """
         gap = abs(self.gap)
         open_gap = 0.0 if self._rounded and gap <= UNDECIDED else gap
-        size = float(np.max([self.residual, open_gap, self.refuted]))
+        size = float(np.max([self.residual, self._primal_at_most, open_gap, self.refuted]))
         return float("inf") if np.isnan(size) else size
 
     @property
@@ -146,8 +149,13 @@ class Certificate(Tabular):
     @property
     def _violated(self) -> dict[str, float]:
         """Residual of each constraint, of the point and of the multipliers."""
-        both = {**self.primal, **self.dual}
+        both = {**{name: size - self.blur.get(name, 0.0) for name, size in self.primal.items()}, **self.dual}
         return {name: size for name, size in both.items() if _is_constraint(name, name in self.primal)}
+
+    @property
+    def _primal_at_most(self) -> float:
+        """What no violation of a primal constraint exceeds, whatever is rounded."""
+        return _largest({name: size + self.blur.get(name, 0.0) for name, size in self.primal.items()})
 
     @property
     def _worse(self) -> float:
@@ -168,7 +176,7 @@ class Certificate(Tabular):
 
     def passes(self, tol: float = CERTIFY) -> bool:
         """Whether every residual is at most tol, and the gap too or what rounding explains of it (never for nan)."""
-        return bool(self.residual <= tol and self._closed(tol) and self.refuted <= tol)
+        return bool(self.residual <= tol and self._primal_at_most <= tol and self._closed(tol) and self.refuted <= tol)
 
     def verdict(self, tol: float = CERTIFY) -> str:
         """Sort into one of the classes of `VERDICTS`.
@@ -195,8 +203,10 @@ class Certificate(Tabular):
                 lines.append(f"{said}: {text} (by {value:.1e}, tolerance {tol:.0e}).")
             if verdict == "not optimal" and self._worse > tol:
                 lines.append(f"{said}: {self._known_better(tol)}.")
-            elif not self._closed(tol):
+            elif verdict == "undecided" and not self._closed(tol):
                 lines.append(f"{said}: {self.missing()}.")
+            if verdict == "undecided" and self.primal_residual <= tol < self._primal_at_most:
+                lines.append(f"{said}: rounding can hide violations of {self._primal_at_most:.1e}.")
         off = {text: value for text, value in _failures(self.multipliers).items() if not value <= tol}
         if off:
             text = max(off, key=lambda each: off[each])
@@ -213,6 +223,9 @@ class Certificate(Tabular):
             return f"The primal value is {self.primal_value:.10g}"
         if self.gap < 0 and not self._closed(tol):
             return f"The primal value is {self.primal_value:.10g}, the dual value {self.dual_value:.10g}"
+        if self.shortfall is not None and (self.gap < 0 or self.primal_residual > 0):  # it is no bound
+            bound = f"no feasible point has a better one than {self.dual_value:.10g}"
+            return f"The value is {self.primal_value:.10g}, and {bound}"
         low, high = sorted((self.dual_value, self.primal_value))
         return f"The optimal value lies in [{low:.10g}, {high:.10g}]"
 
@@ -230,7 +243,7 @@ class Certificate(Tabular):
         if np.isnan(self.gap):
             return "the gap is not a number"
         if np.isinf(self.gap):
-            return "nothing bounds the optimal value from below" if self.gap > 0 else "no point is feasible"
+            return "nothing bounds the optimal value on that side" if self.gap > 0 else "no point is feasible"
         if self._rounded:
             return "rounding of the margins alone can make this gap; double precision cannot decide"
         if self.gap > 0:

@@ -36,6 +36,9 @@ class Condition:
         Sizes against which the two are judged.
     product : array, optional
         Of slack and multiplier; for a cone their inner product.
+    alone : bool
+        Whether there is no multiplier: of what is told of a variable by its attributes, or where the solver gave none.
+        Then it is no row of a duality table.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Condition:
     slack_unit: Any = field(default=1.0, repr=False)
     multiplier_unit: Any = field(default=1.0, repr=False)
     product: Array | None = field(default=None, repr=False)
+    alone: bool = False
 
     @property
     def products(self) -> Array:
@@ -101,6 +105,8 @@ class DualityTable(Tabular, Sequence[DualityRow]):
         """Tabulate conditions."""
         rows = []
         for c in conditions:
+            if c.alone:
+                continue
             violation = np.maximum.reduce([c.infeasibility, c.wrong_sign, c.not_complementary])
             columns = (np.ravel(a) for a in (c.slack, c.multiplier, c.products, violation))
             rows += [
@@ -215,7 +221,7 @@ def judge(
     """Put values and conditions together.
 
     Each condition ``name`` gives the residuals ``name`` (primal), ``name: sign`` (dual) and ``name: slackness``; an
-    equation gives the first only.
+    equation, or what has no multiplier, gives the first only.
 
     Parameters
     ----------
@@ -249,13 +255,14 @@ def judge(
     worst: tuple[float, str, str] = (0.0, "", "")
     for c in conditions:
         parts: list[tuple[dict[str, float], str, Array]] = [(primal, c.name, c.infeasibility)]
-        if not c.equation:
+        if not (c.equation or c.alone):
             parts += [(dual, f"{c.name}: sign", c.wrong_sign), (slackness, f"{c.name}: slackness", c.not_complementary)]
         for kind, name, values in parts:
             kind[name] = float(np.max(values, initial=0.0))
             if not kind[name] <= worst[0]:
                 i = int(np.argmax(values))
-                numbers_there = f"slack {np.ravel(c.slack)[i]:.3g}, multiplier {np.ravel(c.multiplier)[i]:.6g}"
+                numbers_there = f"slack {np.ravel(c.slack)[i]:.3g}"
+                numbers_there += "" if c.alone else f", multiplier {np.ravel(c.multiplier)[i]:.6g}"
                 worst = (kind[name], f"{c.name} {i}", numbers_there)
     certificate = Certificate(
         primal_value=float(primal_value),

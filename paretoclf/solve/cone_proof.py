@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array, check_positive_number
+from paretoclf.checks import Array, Index, check_positive_number
 from paretoclf.errors import InputError, SolveError
 from paretoclf.judges.cone import ConeBounds, ConeProgram, cone_bounds, infeasibility, missed_stationarity
 from paretoclf.judges.cones import Cone, project
@@ -18,11 +18,14 @@ from paretoclf.proof import Certificate
 from paretoclf.proof.evidence import Condition, DualityTable, Judged, judge
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model, Numbers, conic_settings
-from paretoclf.solve.programs import evaluate
+from paretoclf.solve.programs import evaluate, finite, flat, held
 from paretoclf.tolerances import CERTIFY
 
 #: The gap is relative to the value, but to no less than this share of the terms that the value is a sum of.
-_SMALLEST = 1e-3
+_OF_TERMS = 1e-3
+
+#: Nor to less than this share of the objective's own coefficients, where there are no terms to speak of.
+_OF_UNIT = 1e-2
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,15 +86,16 @@ def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
 
     The problem is compiled to a cone program and that is solved once more, to 1e-12, for its multipliers (CVXPY keeps
     only those of the user's constraints). `paretoclf.judges.cone` makes bounds of them, without CVXPY, and has the
-    argument and its
-    assumptions. The values and multipliers that the problem holds are then judged against these bounds, constraint
-    by constraint. What is proved is about the compiled program: a mistake in the model stays one, and one in CVXPY's
+    argument and its assumptions. The values that the problem holds are then judged against these bounds, constraint by
+    constraint; what the attributes of a variable say of it (``PSD=True``) is a constraint, too. Nothing is assigned to
+    the variables. What is proved is about the compiled program: a mistake in the model stays one, and one in CVXPY's
     compiler too, unless the objective at the user's own values gives it away.
 
     Parameters
     ----------
     problem : cvxpy.Problem
-        A convex minimisation that was solved, by whatever solver.
+        A convex problem that was solved, by whatever solver. Of a maximisation bounds and values have the signs that
+        they have for the user; its multipliers those that CVXPY gives them, of minus the objective.
     tol : float
         Tolerance of the verdict.
 
@@ -102,8 +106,8 @@ def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
     Raises
     ------
     InputError
-        If it is no minimisation, not convex, not solved, or has a cone that is not covered (power cones of more than
-        three entries, integers).
+        If it is not convex, not solved, or has a cone that is not covered (power cones of more than three entries,
+        integers).
     SolveError
         If the compiled program cannot be solved.
 
@@ -121,7 +125,9 @@ def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
     0.500000 0.500000 1.0000
     """
     tol = check_positive_number(tol, "tol")
-    model = Model.of(problem)
+    if not isinstance(problem, cp.Problem):
+        raise InputError(f"problem must be a cvxpy.Problem, got {problem!r:.200}")
+    model = Model.of(problem, maximise=True)
     model.check_parameters()
     if problem.is_mixed_integer():
         raise InputError("problem must be convex, got integer or boolean variables")
@@ -131,24 +137,38 @@ def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
         raise InputError("problem must be solved first: call problem.solve()")
     compiled = _compile(model)
     if compiled.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
-        return _infeasible(_contradiction(model))
+        return _in_their_sense(_infeasible(_contradiction(model)), model.sense)
     if compiled.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):
-        return _unbounded(compiled)
-    numbers = {name: variable.value for name, variable in model.variables.items()}
-    numbers |= {name: constraint.dual_value for name, constraint in model.constraints.items()}
-    missing = [name for name, value in numbers.items() if value is None]
-    if missing:
-        raise InputError(f"problem must hold a solution, got status {problem.status!r} and no value of {missing[0]}")
-    infinite = [name for name, value in numbers.items() if not np.isfinite(value).all()]
-    if infinite:
-        raise InputError(f"problem must hold a solution, got a value of {infinite[0]} that is not finite")
+        return _unbounded(compiled, model.sense)
+    numbers = _held(model)
     bounds = cone_bounds(compiled.program, compiled.x, compiled.z)
     judged = judge_problem(model, numbers, compiled, bounds)
     lower, upper = bounds.lower + compiled.offset, bounds.upper + compiled.offset
     certificate = judged.certificate
     unabsorbed = compiled.by_variable(bounds.unabsorbed)
     status, conditions = certificate.verdict(tol), tuple(judged.conditions)
-    return ProblemProof(status, lower, upper, certificate, conditions, unabsorbed, tol=tol)
+    proof = ProblemProof(status, lower, upper, certificate, conditions, unabsorbed, tol=tol)
+    return _in_their_sense(proof, model.sense)
+
+
+def _held(model: Model) -> dict[str, Any]:
+    """Values and multipliers that the problem holds, as they are; multipliers may be missing."""
+    numbers = {name: held(variable) for name, variable in model.variables.items()}
+    missing = [name for name, value in numbers.items() if value is None]
+    if missing:
+        status = model.problem.status
+        raise InputError(f"problem must hold a solution, got status {status!r} and no value of {missing[0]}")
+    multipliers = {name: held(constraint) for name, constraint in model.constraints.items()}
+    numbers |= {name: value for name, value in multipliers.items() if value is not None}
+    infinite = [name for name, value in numbers.items() if not finite(value)]
+    if infinite:
+        raise InputError(f"problem must hold a solution, got a value of {infinite[0]} that is not finite")
+    return numbers
+
+
+def _in_their_sense(proof: ProblemProof, sense: int) -> ProblemProof:
+    """Bounds on the optimal value of a maximisation, where those of minus its objective are known."""
+    return proof if sense > 0 else replace(proof, lower=-proof.upper, upper=-proof.lower)
 
 
 @dataclass(frozen=True)
@@ -160,7 +180,7 @@ class CompiledCone:
     z: Array = field(repr=False)
     status: str
     offset: float
-    columns: Mapping[str, slice]
+    columns: Mapping[str, Index]
     rows: Mapping[str, Array]
 
     @classmethod
@@ -172,9 +192,12 @@ class CompiledCone:
         starts = data["param_prob"].var_id_to_col
         # Symmetric variables are fewer numbers than entries: a block ends where the next begins.
         ends = dict(zip(sorted(starts.values()), [*sorted(starts.values())[1:], n], strict=True))
-        columns = {
-            name: slice(starts[v.id], ends[starts[v.id]]) for name, v in model.variables.items() if v.id in starts
-        }
+        renamed = chain.compose_var_id_map()  # a diagonal variable becomes a vector, a complex one two
+        columns = {}
+        for name, variable in model.variables.items():
+            own = [starts[i] for i in renamed.get(variable.id, [variable.id]) if i in starts]
+            if own:
+                columns[name] = np.concatenate([np.arange(start, ends[start]) for start in own])
         offset, rows = float(inverse[-1][cp.settings.OFFSET]), _rows(model, chain, inverse, n, m)
         return cls(program, np.zeros(n), np.zeros(m), "not solved", offset, columns, rows)
 
@@ -200,7 +223,7 @@ class CompiledCone:
     def variable(self, j: int) -> str:
         """Name of the variable that column j belongs to."""
         for name, at in self.columns.items():
-            if at.start <= j < at.stop:
+            if j in at:
                 return name
         return f"auxiliary {j}"
 
@@ -251,8 +274,8 @@ def _rows(model: Model, chain: Any, inverse: Any, n: int, m: int) -> dict[str, A
     plain = kinds.Equality | kinds.Zero | kinds.Inequality | kinds.NonPos  # multipliers stand number by number
     for name, c in model.constraints.items():
         if isinstance(c, plain) and c.id in duals:
-            at = np.ravel(np.asarray(duals[c.id], dtype=np.float64), order="F")
-            if np.isfinite(at).all() and np.abs(at - at.round()).max(initial=0.0) == 0:
+            at = flat(duals[c.id])
+            if at.size and np.isfinite(at).all() and (at == at.round()).all() and at.min() >= 1:
                 rows[name] = at.astype(int) - 1
     return rows
 
@@ -285,8 +308,8 @@ def _unproved(model: Model, numbers: Mapping[str, Any], why: str) -> Judged:
 
 def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCone, bounds: ConeBounds) -> Judged:
     """Judge the values of a point by name against safe bounds; its multipliers are told apart."""
-    value, conditions = evaluate(model, numbers)
-    note = ""
+    theirs, conditions = evaluate(model, numbers)
+    value, note = model.sense * theirs, ""
     if not np.isfinite(bounds.lower):
         names = compiled.by_variable(bounds.unabsorbed)
         worst = next(iter(names), "?")
@@ -302,8 +325,13 @@ def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCo
         conditions,
         numbers,
         stationarity=_stationarity(compiled, numbers),
-        scale=max(abs(value), _SMALLEST * max(float(terms.max(initial=0.0)), _unit(compiled.program))),
+        scale=max(abs(value), _OF_TERMS * float(terms.max(initial=0.0)), _OF_UNIT * _unit(compiled.program)),
         note=note,
+    )
+    judged = judged.revised(
+        primal_value=theirs,
+        dual_value=model.sense * (bounds.lower + compiled.offset),
+        blur=_blur(compiled, numbers, conditions),
     )
     return _of_point(judged, max(0.0, value - (bounds.upper + compiled.offset) - rounding))
 
@@ -312,6 +340,21 @@ def _of_point(judged: Judged, shortfall: float) -> Judged:
     """The verdict is about the point: what its multipliers miss is told apart."""
     c = judged.certificate
     return judged.revised(dual={}, slackness={}, multipliers={**c.dual, **c.slackness}, shortfall=shortfall)
+
+
+def _blur(compiled: CompiledCone, numbers: Mapping[str, Any], conditions: Sequence[Condition]) -> dict[str, float]:
+    """What rounding can make of the violation of each constraint: of what the terms of its rows are in sum."""
+    program, x = compiled.program, np.abs(compiled.x)
+    for name, at in compiled.columns.items():
+        given = np.abs(flat(numbers[name]))
+        x[at] = np.maximum(x[at], given if given.size == at.size else given.max(initial=0.0))
+    terms = (np.diff(program.A.indptr) + 2) * np.finfo(float).eps * (abs(program.A) @ x + np.abs(program.b))
+    largest, found = float(terms.max(initial=0.0)), {}
+    for c in conditions:
+        rows = compiled.rows.get(c.name)
+        size = 0.0 if c.alone else largest if rows is None else float(terms[rows].max())
+        found[c.name] = size / float(np.min(c.slack_unit))
+    return found
 
 
 def _terms(compiled: CompiledCone) -> Array:
@@ -339,8 +382,9 @@ def _stationarity(compiled: CompiledCone, numbers: Mapping[str, Any]) -> dict[st
     program, z = compiled.program, compiled.z.copy()
     given = np.zeros(z.size, dtype=bool)
     for name, rows in compiled.rows.items():
-        z[rows] = np.ravel(np.asarray(numbers[name], dtype=np.float64), order="F")
-        given[rows] = True
+        if name in numbers and flat(numbers[name]).size == rows.size:
+            z[rows] = flat(numbers[name])
+            given[rows] = True
     missed = missed_stationarity(program, compiled.x, z, given)
     found = {f"stationarity in {name}": float(missed[at].max(initial=0.0)) for name, at in compiled.columns.items()}
     added = np.ones(missed.size, dtype=bool)
@@ -377,8 +421,9 @@ def _infeasible(compiled: CompiledCone) -> ProblemProof:
     return ProblemProof("infeasible", np.inf if np.isinf(reach) else -np.inf, np.inf, blame=share, words=words)
 
 
-def _unbounded(compiled: CompiledCone) -> ProblemProof:
+def _unbounded(compiled: CompiledCone, sense: int) -> ProblemProof:
     """A ray along which the objective falls, and how nearly it stays in the cones; not a proof of feasibility."""
+    side, moves = ("below", "falls") if sense > 0 else ("above", "rises")
     program, d = compiled.program, compiled.x
     fall = -float(program.q @ d)
     if not fall > 0:
@@ -391,7 +436,7 @@ def _unbounded(compiled: CompiledCone) -> ProblemProof:
     if max(off) > CERTIFY:
         return ProblemProof("undecided", -np.inf, np.inf, words="The solver says unbounded, which is not proved.")
     words = (
-        f"Unbounded below if feasible: along a ray in {', '.join(along)} the objective falls by 1 a step, "
+        f"Unbounded {side} if feasible: along a ray in {', '.join(along)} the objective {moves} by 1 a step, "
         f"and the constraints are kept to {max(off):.1e}."
     )
     return ProblemProof("unbounded", -np.inf, np.inf, words=words)

@@ -41,17 +41,20 @@ class Model:
     thin: bool = True
 
     @classmethod
-    def of(cls, problem: cp.Problem, thin: bool = True) -> Model:
+    def of(cls, problem: cp.Problem, thin: bool = True, maximise: bool = False) -> Model:
         """Take the names from the problem: those of its variables, and the labels of its constraints.
 
-        A constraint without a label is called ``constraint k``, by its position.
+        A constraint without a label is called ``constraint k``, by its position. With maximise the problem may be a
+        maximisation, too.
 
         Raises
         ------
         InputError
-            If it is no minimisation, not convex by CVXPY's rules, not DPP, or two things have one name.
+            If it is no minimisation (or what is allowed), not convex by CVXPY's rules, not DPP, or two things have one
+            name.
         """
-        if not isinstance(problem, cp.Problem) or not isinstance(problem.objective, cp.Minimize):
+        allowed = cp.Minimize | cp.Maximize if maximise else cp.Minimize
+        if not isinstance(problem, cp.Problem) or not isinstance(problem.objective, allowed):
             raise InputError(
                 f"a model must be a cvxpy.Problem that minimises, got {problem!r:.200}; minimise minus the objective"
             )
@@ -72,6 +75,11 @@ class Model:
         if twice:
             raise InputError(f"names of variables and labels of constraints must differ, got {twice[0]!r} twice")
         return cls(problem, dict(named), dict(labelled), thin)
+
+    @property
+    def sense(self) -> int:
+        """1 for a minimisation, -1 for a maximisation."""
+        return 1 if isinstance(self.problem.objective, cp.Minimize) else -1
 
     def check_parameters(self, form: str = "model") -> None:
         """InputError if a parameter of the problem has no value: nobody moves it."""

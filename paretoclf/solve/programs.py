@@ -8,10 +8,13 @@ dual value above the primal one. How feasible the points are is measured, constr
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from paretoclf.checks import Array
 from paretoclf.proof.evidence import Condition, Judged, judge
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, Model
@@ -45,49 +48,131 @@ def judge_programs(models: Mapping[Form, Model], found: Mapping[Form, Mapping[st
 
 
 def evaluate(model: Model, numbers: Mapping[str, Any]) -> tuple[float, list[Condition]]:
-    """Objective and conditions at given values of the variables and multipliers."""
+    """Objective and conditions at given values of the variables and multipliers; the variables keep their own values.
+
+    What the attributes of a variable say (``nonneg=True``, ``PSD=True``, ``bounds=``) are conditions, too.
+    """
+    values = {name: _shaped(numbers[name], variable) for name, variable in model.variables.items()}
+    # Copies of the expressions have constants in place of the variables: nothing is assigned.
+    fixed = {id(variable): cp.Constant(values[name]) for name, variable in model.variables.items()}
+    conditions = [_condition(name, c.tree_copy(fixed), numbers.get(name)) for name, c in model.constraints.items()]
     for name, variable in model.variables.items():
-        variable.value = _shaped(numbers[name], variable.shape)
-    conditions = [_condition(name, c, numbers[name]) for name, c in model.constraints.items()]
-    return float(model.problem.objective.expr.value), conditions
+        conditions += _attributes(name, variable, values[name], fixed)
+    return float(np.squeeze(np.real(model.problem.objective.expr.tree_copy(fixed).value))), conditions
 
 
-def _shaped(value: Any, shape: tuple[int, ...]) -> Any:
-    return np.reshape(np.asarray(value, dtype=np.float64), shape, order="F")
+def held(leaf: Any) -> Any:
+    """The value that a variable holds as an array, the multipliers that a constraint holds; None where it has none."""
+    if isinstance(leaf, cp.Constraint):
+        parts = leaf.dual_value if isinstance(leaf.dual_value, list) else [leaf.dual_value]
+        return None if any(part is None for part in parts) else leaf.dual_value
+    value = leaf.value if leaf.sparse_idx is None else leaf.value_sparse
+    return None if value is None else dense(value)
+
+
+def dense(value: Any) -> Any:
+    """A value of CVXPY as an array."""
+    return value.toarray() if sp.issparse(value) else np.asarray(value)
+
+
+def finite(value: Any) -> bool:
+    """Whether every number is; a multiplier of a cone is a list of arrays."""
+    return all(map(finite, value)) if isinstance(value, list | tuple) else bool(np.isfinite(value).all())
+
+
+def flat(multiplier: Any) -> Array:
+    """Multipliers in the order of CVXPY's rows; of complex ones the real parts, then the imaginary ones."""
+    return _parts(np.ravel(dense(multiplier), order="F"))
+
+
+def _shaped(value: Any, variable: Any) -> Any:
+    value = dense(value)
+    value = value.astype(np.complex128 if variable.is_complex() else np.float64)
+    return np.reshape(value, variable.shape, order="F")
+
+
+def _attributes(name: str, variable: Any, V: Any, fixed: Mapping[int, Any]) -> list[Condition]:
+    """What the attributes of a variable say of its value V."""
+    unit, said = 1.0 + float(np.max(np.abs(V), initial=0.0)), variable.attributes
+    kinds: dict[str, list[Any]] = {"bounds": [], "PSD": []}
+    for c in variable.domain:
+        kinds["PSD" if isinstance(c, cp.constraints.PSD) else "bounds"].append(c.tree_copy(fixed))
+    bounds = [-np.ravel(_value(c.expr)) for c in kinds["bounds"]]
+    found = [_told(f"{name}: bounds", np.concatenate(bounds))] if bounds else []
+    found += [_condition(f"{name}: {'NSD' if said['NSD'] else 'PSD'}", c, None) for c in kinds["PSD"]]
+    pattern = np.zeros(V.shape, dtype=bool)
+    if said["sparsity"]:
+        pattern[variable.sparse_idx] = True
+    off = {
+        "symmetric": lambda: V - np.swapaxes(V, -2, -1),
+        "hermitian": lambda: V - np.conj(np.swapaxes(V, -2, -1)),
+        "diag": lambda: V - np.eye(V.shape[-1]) * V,
+        "sparsity": lambda: V[~pattern],
+        "imag": lambda: np.real(V),
+    }
+    mirrored = "hermitian" if variable.is_complex() else "symmetric"
+    wanted = {kind for kind in off if said[kind]} | ({mirrored} if said["PSD"] or said["NSD"] else set())
+    found += [replace(_told(f"{name}: {kind}", _parts(off[kind]())), equation=True) for kind in sorted(wanted)]
+    return [replace(c, slack_unit=unit) for c in found]
+
+
+def _told(name: str, slack: Array) -> Condition:
+    """A condition that has no multiplier."""
+    return Condition(name, slack, np.zeros(slack.size), alone=True)
+
+
+def _value(expression: Any) -> Any:
+    return dense(expression.value)
+
+
+def _parts(value: Any) -> Array:
+    """Numbers in a row; of complex ones the real parts, then the imaginary ones."""
+    value = np.ravel(dense(value))
+    return np.concatenate([value.real, value.imag]) if np.iscomplexobj(value) else np.asarray(value, dtype=np.float64)
 
 
 def _condition(name: str, constraint: Any, multiplier: Any) -> Condition:
     if isinstance(constraint, cp.constraints.SOC):
         return _cone(name, constraint, multiplier)
-    unit = 1.0 + max((float(np.max(np.abs(a.value), initial=0.0)) for a in constraint.args), default=0.0)
+    unit = 1.0 + max((float(np.max(np.abs(_value(a)), initial=0.0)) for a in constraint.args), default=0.0)
+    alone = multiplier is None
+    multiplier = np.zeros(constraint.shape) if alone else multiplier
     if isinstance(constraint, cp.constraints.Zero | cp.constraints.Equality):
-        slack = np.ravel(constraint.expr.value)
-        return Condition(name, slack, np.ravel(multiplier), equation=True, slack_unit=unit)
-    largest = 1.0 + float(np.max(np.abs(np.asarray(multiplier, dtype=np.float64)), initial=0.0))
+        slack = _parts(constraint.expr.value)
+        given = _parts(multiplier)
+        given = given if given.size == slack.size else np.append(given, np.zeros(slack.size - given.size))
+        return Condition(name, slack, given, equation=True, slack_unit=unit, alone=alone)
     if isinstance(constraint, cp.constraints.Inequality | cp.constraints.NonPos):
-        slack = -np.ravel(constraint.expr.value)
-        return Condition(name, slack, np.ravel(multiplier), slack_unit=unit, multiplier_unit=largest)
+        slack = -np.ravel(np.real(_value(constraint.expr)))
+        largest = 1.0 + float(np.max(np.abs(np.real(dense(multiplier))), initial=0.0))
+        given = np.ravel(np.real(dense(multiplier)))
+        return Condition(name, slack, given, slack_unit=unit, multiplier_unit=largest, alone=alone)
     if isinstance(constraint, cp.constraints.PSD):
-        S, Z = np.asarray(constraint.expr.value), np.asarray(multiplier)
-        slack, least = np.linalg.eigvalsh(0.5 * (S + S.T))[:1], np.linalg.eigvalsh(0.5 * (Z + Z.T))[:1]
-        product = np.array([float(np.sum(S * Z))])
+        S, Z = _value(constraint.expr), dense(multiplier)
+        slack, least = (np.linalg.eigvalsh(0.5 * (M + np.conj(np.swapaxes(M, -2, -1)))) for M in (S, Z))
+        product = np.array([float(np.real(np.sum(np.conj(S) * Z)))])
+        largest = 1.0 + float(np.max(np.abs(Z), initial=0.0))
+        ends = np.array([slack.min()]), np.array([least.min()])
         # One number stands for each matrix: its smallest eigenvalue.
-        return Condition(name, slack, least, slack_unit=unit, multiplier_unit=largest, product=product)
+        return Condition(name, *ends, slack_unit=unit, multiplier_unit=largest, product=product, alone=alone)
     violation = np.atleast_1d(np.max(constraint.violation(), initial=0.0))
     return Condition(name, -violation, np.zeros(1), slack_unit=unit)
 
 
 def _cone(name: str, constraint: Any, multiplier: Any) -> Condition:
     """A second-order cone ``|x| <= t``: slack ``t - |x|``; its multiplier (s, z) satisfies ``|z| <= s``."""
-    t, X = np.ravel(constraint.args[0].value), np.asarray(constraint.args[1].value)
+    t, X = np.ravel(_value(constraint.args[0])), _value(constraint.args[1])
     X = X.reshape(t.size, -1) if constraint.axis == 1 else X.reshape(-1, t.size).T
+    slack, unit = t - np.linalg.norm(X, axis=1), 1.0 + np.abs(t)
+    if multiplier is None:
+        return Condition(name, slack, np.zeros(t.size), slack_unit=unit, alone=True)
     s, Z = np.ravel(multiplier[0]), np.asarray(multiplier[1])
     Z = Z.reshape(t.size, -1) if constraint.axis == 1 else Z.reshape(-1, t.size).T
     return Condition(
         name,
-        t - np.linalg.norm(X, axis=1),
+        slack,
         s - np.linalg.norm(Z, axis=1),
-        slack_unit=1.0 + np.abs(t),
+        slack_unit=unit,
         multiplier_unit=1.0 + np.abs(s),
-        product=s * t + np.einsum("ij,ij->i", X, Z),
+        product=s * t + np.real(np.einsum("ij,ij->i", np.conj(X), Z)),
     )

@@ -83,7 +83,8 @@ WORK = {
     "plot": lambda f, s, w: (w.plot(), plot_sweep(w, "r")),
     "compare": lambda f, s, w: pc.compare(w, f).agrees(),
     "verify": lambda f, s, w: pc.verify(f, s).passes() and pc.verify(f, [s]).passes() and pc.verify(f, w).passes(),
-    "certify_problem": lambda f, s, w: pc.certify_problem(f.primal).status == "optimal",
+    # A judged point is not assigned to the model: it holds what it was solved for last.
+    "certify_problem": lambda f, s, w: f.solve(r=1.0) and pc.certify_problem(f.primal).status == "optimal",
 }
 
 #: Calls that need a classifier.

@@ -1,0 +1,318 @@
+"""`certify_problem`: three verdicts on any convex problem, judged as it stands, whatever its variables are."""
+
+from __future__ import annotations
+
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import paretoclf as pc
+
+
+def state(problem):
+    """What the variables hold: the very objects, and their bytes."""
+    values = [v._value for v in problem.variables()]
+    parts = [v.data if hasattr(v, "tocsr") else np.asarray(v) for v in values]
+    return [(id(v), np.asarray(p).tobytes()) for v, p in zip(values, parts, strict=True)]
+
+
+def certified(problem, tol=1e-6):
+    """The proof; and that the problem is what it was."""
+    before = state(problem)
+    proof = pc.certify_problem(problem, tol=tol)
+    assert state(problem) == before
+    return proof
+
+
+def spoil(variable, size, rng):
+    """Add noise to what a variable holds, behind CVXPY's back."""
+    variable.save_value(np.asarray(variable.value) + size * rng.standard_normal(variable.shape))
+
+
+# ---- three verdicts ------------------------------------------------------------------------------------------------
+
+
+def regression(n):
+    """Convex regression; not what any solver finds hard, but its re-solve ends a few digits early."""
+    i = np.arange(1, n + 1)
+    c, x = np.sqrt((i - 1) / (n - 1)) + 0.1 * np.sin(i), cp.Variable(n, name="x")
+    return cp.Problem(cp.Minimize(cp.sum_squares(x - c) / 2), [(cp.diff(x, 2) >= 0).set_label("convex")]), x
+
+
+def test_a_right_answer_is_not_convicted_and_a_wrong_one_not_acquitted():
+    problem, x = regression(120)
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    assert certified(problem, 1e-8).status != "not optimal"
+    assert certified(problem, 1e-6).status == "optimal"
+    rng, right = np.random.default_rng(0), x.value.copy()
+    for size in (1e-3, 1e-6):
+        x.value = right
+        spoil(x, size, rng)
+        proof = certified(problem, 1e-8)
+        assert proof.status == "not optimal"  # second differences of noise are negative somewhere
+        assert "'convex' does not hold" in proof.explain()
+
+
+def test_a_worse_feasible_point_is_refuted_by_a_better_one():
+    x = cp.Variable(3, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum(x) + cp.sum_squares(x)), [(x >= 1).set_label("low")])
+    problem.solve(solver="CLARABEL")
+    x.value = np.array([1.0, 1.0, 1.001])
+    proof = certified(problem)
+    assert proof.status == "not optimal"
+    assert proof.certificate.refuted == pytest.approx(0.003001 / 6.003001, rel=1e-3)
+    assert "a feasible point is known that is better by 5.0e-04" in proof.explain()
+    assert "(tolerance 1e-06)" not in proof.explain(1e-3)
+
+
+def test_a_loose_bound_refutes_nothing(monkeypatch):
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [(x >= 1).set_label("low")])
+    problem.solve(solver="CLARABEL")
+    from paretoclf.solve import cone_proof
+
+    bounds = cone_proof.cone_bounds
+
+    def loose(*given):
+        from dataclasses import replace
+
+        return replace(bounds(*given), lower=1.0)
+
+    monkeypatch.setattr(cone_proof, "cone_bounds", loose)
+    proof = certified(problem)
+    assert proof.status == "undecided"
+    assert "Undecided: the duality gap exceeds the tolerance; the value is off by at most 5.0e-01" in proof.explain()
+    assert repr(proof).startswith("ProblemProof(undecided to 1e-06, value in [1, ")
+
+
+def test_tol_means_tol():
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [(cp.sum(x) >= 1).set_label("mass")])
+    problem.solve(solver="CLARABEL")
+    proof = certified(problem, 1e-6)
+    assert proof.tol == 1e-6
+    assert "1e-06" in proof.explain()
+    assert "1e-08" not in proof.explain()
+    assert "1e-04" in proof.explain(1e-4)
+    assert "optimal to 1e-06" in repr(proof)
+
+
+X, Y = np.random.default_rng(0).standard_normal((2, 8, 16))
+
+
+def zeros():
+    """Problems whose optimal value is 0, and all of whose terms vanish there."""
+    x, w = cp.Variable(3, name="x"), cp.Variable(16, name="w")
+    yield cp.Problem(cp.Minimize(0), [x >= 1])
+    yield cp.Problem(cp.Minimize(cp.norm1(x)))
+    yield cp.Problem(cp.Minimize(cp.norm1(x)), [x <= 1e6])
+    yield cp.Problem(cp.Minimize(cp.sum_squares(X @ w - Y[:, 0]) + 0 * cp.norm1(w)))
+
+
+@pytest.mark.parametrize("k", range(4))
+@pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
+def test_an_optimal_value_of_zero_is_not_refuted(k, solver):
+    problem = list(zeros())[k]
+    problem.solve(solver=solver)
+    assert certified(problem, 1e-6).status != "not optimal"
+    if k < 3:
+        assert certified(problem, 1e-6).status == "optimal"
+
+
+def test_next_to_zero_what_is_wrong_is_refuted():
+    x = cp.Variable(3, name="x")
+    problem = cp.Problem(cp.Minimize(cp.norm1(x)))
+    problem.solve(solver="CLARABEL")
+    for size in (1.0, 1e-3, 1e-6):
+        x.value = np.array([size, 0.0, 0.0])
+        assert certified(problem, 1e-6).status == "not optimal"
+
+
+def test_a_violation_that_rounding_may_make_decides_nothing():
+    """1e12 - 1e12 in the row: nobody knows its value to 1e-6."""
+    x = cp.Variable(2, name="x")
+    row = (1e12 * x[0] - 1e12 * x[1] == 1e-5).set_label("row")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - np.array([1.0, 1 / 3]))), [row])
+    problem.solve(solver="CLARABEL")
+    x.value = np.array([2 / 3, 2 / 3])
+    proof = certified(problem, 1e-6)
+    assert proof.certificate.blur["row"] > 1e-5
+    assert proof.status == "undecided"
+
+
+# ---- Maximize ------------------------------------------------------------------------------------------------------
+
+
+def pair(sense, sign):
+    x = cp.Variable(3, name="x")
+    constraints = [(cp.sum(x) <= 2).set_label("mass"), (x >= 0).set_label("low")]
+    return cp.Problem(sense(sign * (cp.sum_squares(x - np.array([1.0, 2.0, 3.0])) + 5)), constraints), x
+
+
+def test_a_maximisation_is_proved_like_a_minimisation():
+    (least, x), (most, z) = pair(cp.Minimize, 1.0), pair(cp.Maximize, -1.0)
+    for problem in (least, most):
+        problem.solve(solver="CLARABEL")
+    first, second = certified(least), certified(most)
+    assert first.status == second.status == "optimal"
+    assert (second.lower, second.upper) == (-first.upper, -first.lower)
+    assert second.certificate.primal_value == pytest.approx(most.value)
+    assert second.lower - 1e-9 <= most.value <= second.upper + 1e-9
+    assert second.certificate.gap >= -1e-9
+    assert [(r.constraint, r.multiplier >= -1e-9) for r in second.duality_table() if r.slack < 1e-6] != []
+    for variable, problem in ((x, least), (z, most)):
+        variable.value = np.array([0.0, 0.0, 1.9])
+        proof = certified(problem)
+        assert proof.status == "not optimal"
+        assert "a feasible point is known that is better" in proof.explain()
+    assert most.objective.value < second.lower
+
+
+def test_a_maximisation_without_a_bound_or_a_point():
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Maximize(cp.sum(x)), [(x >= 0).set_label("low")])
+    problem.solve(solver="CLARABEL")
+    proof = certified(problem)
+    assert (proof.status, proof.lower, proof.upper) == ("unbounded", -np.inf, np.inf)
+    assert "along a ray in x the objective rises" in proof.explain()
+    problem = cp.Problem(cp.Maximize(cp.sum(x)), [(x >= 0).set_label("low"), (cp.sum(x) <= -1).set_label("high")])
+    problem.solve(solver="CLARABEL")
+    proof = certified(problem)
+    assert (proof.status, proof.lower, proof.upper) == ("infeasible", -np.inf, -np.inf)
+
+
+# ---- the judged point is the held one, and stays -------------------------------------------------------------------
+
+
+def hermitian():
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((3, 3)) + 1j * rng.standard_normal((3, 3))
+    A, Z = A + A.conj().T, cp.Variable((3, 3), hermitian=True, name="Z")
+    psd, trace = (Z >> 0).set_label("psd"), (cp.real(cp.trace(Z)) == 1).set_label("trace")
+    return cp.Problem(cp.Minimize(cp.real(cp.trace(A @ Z))), [psd, trace]), Z, float(np.linalg.eigvalsh(A)[0])
+
+
+def test_a_hermitian_variable_is_judged_whole():
+    problem, Z, value = hermitian()
+    problem.solve(solver="CLARABEL")
+    assert np.abs(Z.value.imag).max() > 0.1
+    proof = certified(problem)
+    assert proof.status == "optimal"
+    assert proof.certificate.primal_value == pytest.approx(value, rel=1e-6)
+    assert proof.certificate.multipliers["stationarity in Z"] < 1e-6
+    assert proof.duality_table().total == pytest.approx(0.0, abs=1e-6)
+    held = Z.value
+    Z.value = held.real + 0j
+    assert certified(problem).status == "not optimal"
+    Z.save_value(held + 1e-3j)  # no longer Hermitian
+    assert certified(problem).certificate.primal["Z: hermitian"] > 1e-4
+
+
+def test_complex_variables():
+    w = cp.Variable(2, complex=True, name="w")
+    equation = (w[0] + 1j * w[1] == 1 + 2j).set_label("equation")
+    problem = cp.Problem(cp.Minimize(cp.norm(w)), [equation, cp.SOC(5, w)])
+    problem.solve(solver="CLARABEL")
+    proof = certified(problem)
+    assert proof.status == "optimal"
+    assert [row.constraint for row in proof.duality_table()] == ["equation"] * 2  # CVXPY has no multiplier of the cone
+    w.value = w.value * (1 + 1e-4j)
+    assert certified(problem).certificate.primal["equation"] == pytest.approx(1e-4 * 5**0.5 / 6**0.5, rel=0.7)
+    assert certified(problem).status == "not optimal"
+    v = cp.Variable(2, imag=True, name="v")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(v - np.array([1 + 1j, 2 - 2j]))))
+    problem.solve(solver="CLARABEL")
+    assert certified(problem).status == "optimal"
+
+
+def with_attributes():
+    """(problem, variable, attribute, what breaks it alone)."""
+    B = np.random.default_rng(2).standard_normal((3, 3))
+    B = B + B.T
+    V = cp.Variable((3, 3), PSD=True, name="V")
+    yield cp.Problem(cp.Maximize(cp.trace(B @ V)), [cp.trace(V) == 1]), V, "PSD", -0.1 * np.eye(3)
+    V = cp.Variable((3, 3), NSD=True, name="V")
+    yield cp.Problem(cp.Maximize(cp.trace(V) - cp.sum_squares(V - B))), V, "NSD", 0.1 * np.eye(3)
+    V = cp.Variable((3, 3), diag=True, name="V")
+    yield cp.Problem(cp.Minimize(cp.sum_squares(V - B)), [cp.trace(V) <= 1]), V, "diag", 0.1 * np.eye(3, k=1)
+    V = cp.Variable((3, 3), symmetric=True, name="V")
+    yield cp.Problem(cp.Minimize(cp.sum_squares(V - np.triu(B)))), V, "symmetric", 0.1 * np.eye(3, k=1)
+    V = cp.Variable((3, 3), nonneg=True, name="V")
+    yield cp.Problem(cp.Minimize(cp.sum_squares(V - B))), V, "bounds", -0.1 * np.ones((3, 3))
+    V = cp.Variable((3, 3), bounds=[-0.5, 0.5], name="V")
+    yield cp.Problem(cp.Minimize(cp.sum_squares(V - B))), V, "bounds", 0.1 * np.ones((3, 3))
+
+
+@pytest.mark.parametrize("k", range(6))
+@pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
+def test_attributes_of_variables_are_constraints(k, solver):
+    problem, variable, attribute, wrong = list(with_attributes())[k]
+    problem.solve(solver=solver)
+    proof = certified(problem, 1e-3)
+    assert proof.status == "optimal", proof.explain()
+    assert f"V: {attribute}" in proof.certificate.primal
+    assert certified(problem, 1e-6).status in ("optimal", "not optimal", "undecided")  # before: ValueError, TypeError
+    variable.save_value(variable.value + wrong)
+    proof = certified(problem, 1e-3)
+    assert proof.status == "not optimal"
+    assert proof.certificate.primal[f"V: {attribute}"] > 1e-3
+    assert f"'V: {attribute}' does not hold" in proof.explain()
+
+
+def test_sparse_variables():
+    S = cp.Variable((3, 3), sparsity=([0, 1], [1, 2]), name="S")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(S - 1)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # CVXPY's own, about reading it
+        problem.solve(solver="CLARABEL")
+        assert pc.certify_problem(problem, tol=1e-6).status == "optimal"
+
+
+def test_values_stay_where_an_error_is_raised():
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= 1])
+    problem.solve(solver="CLARABEL")
+    x.save_value(np.array([1.0, np.inf]))
+    before = state(problem)
+    with pytest.raises(pc.InputError, match="not finite"):
+        pc.certify_problem(problem)
+    assert state(problem) == before
+
+
+def test_a_solution_without_multipliers_is_judged():
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [(x >= 1).set_label("low")])
+    problem.solve(solver="CLARABEL")
+    problem.constraints[0].save_dual_value(None)
+    assert certified(problem).status == "optimal"
+
+
+def test_a_cone_that_is_written_out():
+    """Before: its multipliers are a list, and numpy's error about that."""
+    t, y = cp.Variable(name="t"), cp.Variable(2, name="y")
+    problem = cp.Problem(cp.Minimize(t), [cp.SOC(t, y).set_label("cone"), (y[0] >= 1).set_label("low")])
+    problem.solve(solver="CLARABEL")
+    assert certified(problem).status == "optimal"
+
+
+def test_a_judged_point_is_not_assigned_to_the_formulation():
+    class Ridge(pc.SampleFormulation):
+        domain = {"r": pc.POSITIVE}  # noqa: RUF012
+
+        @property
+        def primal(self):
+            return self.problem
+
+    rng = np.random.default_rng(0)
+    made = Ridge(rng.standard_normal((12, 2)), np.repeat([-1, 1], 6))
+    w = cp.Variable(2, name="w")
+    made.__dict__["problem"] = cp.Problem(
+        cp.Minimize(cp.sum_squares(w) + made.parameters["r"] * cp.sum_squares(made.signed @ w - 1))
+    )
+    solution = made.solve(r=1.0)
+    held = w.value.copy()
+    right, wrong = {"r": 1.0, "w": solution.numbers["w"]}, {"r": 1.0, "w": solution.numbers["w"] + 0.1}
+    assert pc.verify(made, [right, wrong], tol=1e-6).classes == {"not optimal": (1,), "undecided": (), "optimal": (0,)}
+    assert (w.value == held).all()
