@@ -247,7 +247,8 @@ def verify(
           its parameters, in the order of its `domain`, then alpha (of moments: w) and b. Or mappings with these names,
           which may have ``w`` in place of alpha. Multipliers alpha are nonnegative. Where b is missing (or None), the
           best one is used.
-        - A mapping of arrays, or the name of a CSV or npz file with them: k rows of parameters (k,), ``alpha`` (k, n)
+        - A mapping of arrays, or the name of a CSV or npz file with them: k rows of parameters (k,) (``C`` stands for
+          both costs), ``alpha`` (k, n)
           or ``w`` (k, d), ``b`` (k,).
         - A `Solution`, `Sweep`, `Path` or other exact path, or a `TradeoffCurve`.
         - A fitted ``SVC``, ``NuSVC``, ``LinearSVC`` or ``SGDClassifier`` of scikit-learn, or a ``Pipeline`` that ends

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -462,6 +465,32 @@ def test_rows_mappings_slopes_and_faults_of_every_kind_of_problem(name):
     if name not in ("tau", "logistic"):
         moved = {**values, **numbers, "b": b + 0.3}
         assert pc.verify(made, [moved], tol=1e-6).classes["not optimal"] == (0,)
+
+
+class Hinge(pc.SampleFormulation):
+    """The 2C-SVM as somebody's prototype, without a dual."""
+
+    domain = MappingProxyType({"C_plus": pc.NONNEGATIVE, "C_minus": pc.NONNEGATIVE})
+
+    @cached_property
+    def primal(self):
+        w, b, xi = cp.Variable(self.X.shape[1], name="w"), cp.Variable(name="b"), cp.Variable(self.n, name="xi")
+        plus, minus = (cp.sum(xi[side]) for side in (self.y > 0, self.y < 0))
+        loss = self.parameters["C_plus"] * plus + self.parameters["C_minus"] * minus
+        margin = (self.signed @ w + cp.multiply(self.y, b) >= 1 - xi).set_label("margin")
+        return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + loss), [margin, (xi >= 0).set_label("slack")])
+
+
+def test_a_prototype_whose_optimum_is_zero():
+    """Before: the exact optimum was undecided, with a gap of 4e248, as gaps were relative to a value of 0."""
+    X, y = FOUR
+    made = Hinge(X, y)
+    for off, passes in ((0.0, True), (1e-12, True), (1e-2, False)):
+        b = -1.0 + off
+        row = {"C_plus": 0.0, "C_minus": 1.0, "w": np.zeros(2), "b": b, "xi": np.maximum(0.0, 1.0 - made.y * b)}
+        report = pc.verify(made, [row])
+        assert report.passes() == passes, report
+        assert report[0].primal_value == pytest.approx(3 * off, rel=1e-3)
 
 
 def test_hyperplanes_of_two_gaussians():
