@@ -212,6 +212,10 @@ WEIGHTED = 1e-9
 #: a gap must be certain.
 SCORE_ROUNDING = 1e-14
 
+#: 2nu-SVM: margins are measured against the largest score, but against no less than this share of the terms that scores
+#: are sums of: rounding leaves eight digits of so much (SCORE_ROUNDING / CERTIFY).
+SCORE_DIGITS = 1e-6
+
 #: 2nu-SVM: a slope that cancels down to this share of its terms, coordinate by coordinate, is 0 up to the rounding of
 #: the samples. The square of a slope shows half as many digits, and proves nothing.
 MEETING = 1e-13

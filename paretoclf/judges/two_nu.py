@@ -24,7 +24,16 @@ from paretoclf.checks import Array, Mask
 from paretoclf.gram import Gram
 from paretoclf.judges.scores import slopes_of
 from paretoclf.proof.evidence import Condition, Judged, judge
-from paretoclf.tolerances import AT_BOUND, CERTIFY, OVERESTIMATED, SCORE_ROUNDING, UNDECIDED, WHOLE_RANK
+from paretoclf.tolerances import (
+    AT_BOUND,
+    CERTIFY,
+    LOOSE,
+    OVERESTIMATED,
+    SCORE_DIGITS,
+    SCORE_ROUNDING,
+    UNDECIDED,
+    WHOLE_RANK,
+)
 
 Interval = tuple[float, float]
 
@@ -171,16 +180,17 @@ class _Side:
         down = np.minimum(1.0, total / np.where(now > 0, now, 1.0))
         return np.asarray(np.where(missing > 0.0, alpha + room * share, alpha * down))
 
-    def judged(self, threshold: Array, size: Array, nu: Array) -> tuple[Array, Array, Array]:
-        """What the samples below a threshold cost, and the largest residuals of box and complementarity.
+    def paid(self, threshold: Array) -> Array:
+        """What the samples below a threshold cost."""
+        return np.asarray(-self.cap * np.minimum(self.scores - threshold[:, None], 0.0).sum(axis=1))
 
-        ``size`` (k,) is that of the slacks.
+    def residuals(self, threshold: Array, size: Array, nu: Array) -> tuple[Array, Array]:
+        """The largest residuals of box and complementarity; ``size`` (k,) is that of the slacks.
 
         What is below the threshold is xi, so that of slack and xi one is 0: where complementarity fails is seen from
         their difference.
         """
         slack, unit = self.scores - threshold[:, None], _unit(self.cap, nu)
-        paid = -self.cap * np.minimum(slack, 0.0).sum(axis=1)
         slack /= size[:, None]
         share = self.alpha / unit[:, None]
         off_zero = np.minimum(slack, share).max(axis=1)
@@ -188,7 +198,7 @@ class _Side:
         off_cap = np.maximum(slack, share, out=share).min(axis=1)
         low, high = self.ends
         box = np.maximum(np.maximum(-low, high - self.cap) / unit, 0.0)
-        return paid, box, np.maximum(np.maximum(off_zero, -off_cap), 0.0)
+        return box, np.maximum(np.maximum(off_zero, -off_cap), 0.0)
 
 
 def _unit(cap: Array, nu: Any) -> Array:
@@ -370,15 +380,8 @@ def grade_two_nu(
         plus, minus = best.chosen
         own = 0.5 * (minus - plus), np.maximum(0.0, 0.5 * (plus + minus))  # rounding below 0 is 0
     b, rho = own
-    ends = [end + side.sign * b for side in sides for end in side.of_scores]
-    size = np.maximum(np.max([*np.abs(ends), rho], axis=0), np.finfo(float).tiny)
-    (paid, *of_plus), (paid_minus, *of_minus) = (side.judged(rho - side.sign * b, size, nu) for side in sides)
-    paid += paid_minus
-    box, complementarity = map(np.maximum, of_plus, of_minus)
-    total, least = sides[0].total + sides[1].total - nu, np.maximum(nu, np.finfo(float).tiny)
-    stationarity = {"stationarity in w": apart, "balance": np.abs(sides[0].total - sides[1].total) / least}
-    of_rho = np.max([-rho / size, -total / least, np.minimum(rho / size, total / least), np.zeros(nu.size)], axis=0)
-    residuals = dict(zip(CONDITIONS, (*stationarity.values(), of_rho, box, complementarity), strict=True))
+    thresholds = [rho - side.sign * b for side in sides]
+    paid = sum(side.paid(at) for side, at in zip(sides, thresholds, strict=True))
     scale = np.maximum(np.maximum(0.5 * norm2 + paid + nu * rho, rounding), np.finfo(float).tiny)
     # The dual value is that of feasible multipliers next to alpha. Where rounding alone is what they differ by, a bound
     # on it will do.
@@ -391,10 +394,21 @@ def grade_two_nu(
         feasible[y > 0], feasible[y < 0] = (side.feasible(far, 0.5 * nu).T for side in sides)
         lower_norm2[far] = slopes_of(gram, y[:, None] * feasible).norm2
     primal, dual = 0.5 * norm2 + paid - nu * rho, -0.5 * lower_norm2
+    gap = (primal - dual) / scale
+    ends = [end + side.sign * b for side in sides for end in side.of_scores]
+    # Where the gap is small, what rounding of scores does to margins is no error.
+    least = np.where(np.abs(gap) <= LOOSE, SCORE_DIGITS * largest * nu, 0.0)
+    size = np.maximum(np.max([*np.abs(ends), rho, least], axis=0), np.finfo(float).tiny)
+    residuals_of = (side.residuals(at, size, nu) for side, at in zip(sides, thresholds, strict=True))
+    box, complementarity = (np.maximum(*pair) for pair in zip(*residuals_of, strict=True))
+    total, unit = sides[0].total + sides[1].total - nu, np.maximum(nu, np.finfo(float).tiny)
+    stationarity = {"stationarity in w": apart, "balance": np.abs(sides[0].total - sides[1].total) / unit}
+    of_rho = np.max([-rho / size, -total / unit, np.minimum(rho / size, total / unit), np.zeros(nu.size)], axis=0)
+    residuals = dict(zip(CONDITIONS, (*stationarity.values(), of_rho, box, complementarity), strict=True))
     return Graded(
         primal_value=primal,
         dual_value=dual,
-        gap=(primal - dual) / scale,
+        gap=gap,
         residuals=residuals,
         rounding=rounding,
         scale=scale,

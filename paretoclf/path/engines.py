@@ -46,8 +46,11 @@ class Tracker(Protocol):
         """`start` with a basis that a tracker was on; False if that fails."""
         ...
 
-    def set_line(self, line: Line, end_tolerance: float = ...) -> None:
-        """Go on from the current basis along another line, which begins where the solution is."""
+    def set_line(self, line: Line, still: bool = False) -> None:
+        """Go on from the current basis along another line, which begins where the solution is.
+
+        With ``still`` nothing happens on it (`quiet`): what looks like an event is rounding.
+        """
         ...
 
     def follow(self, max_events: int | None = None, progress: Callable[[float], Any] | None = None) -> int:

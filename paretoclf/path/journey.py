@@ -17,10 +17,12 @@ from paretoclf.path.pieces import Pieces
 from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT, MARGIN
 from paretoclf.progress import shows_progress
-from paretoclf.tolerances import AT_BOUND, END_OF_LINE, FEW_DIGITS
+from paretoclf.tolerances import AT_BOUND, FEW_DIGITS
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
-_REST = 1e-9  # on the last stage nothing happens: what double precision sees this near to its end is rounding
+_VANISHING = (
+    1e-6  # of the costs at the other end: next to fewer, what rounding leaves of multipliers is no longer little
+)
 _LEFT = 1e-9  # of multipliers: more than rounding leaves of them, and far less than a wrong basis does
 _TWICE = 1e-25  # of the largest cap: rounding of a multiplier in twice the precision
 _DIGITS = 8  # and nearer to the end than so many units in its last place t has no digits left
@@ -77,18 +79,18 @@ class Walk:
     max_events: int | None = None
     progress: Callable[[float], Any] | None = None
 
-    def leg(self, t_from: float, t_to: float, line: Line | None = None, end: float = END_OF_LINE) -> Leg:
+    def leg(self, t_from: float, t_to: float, line: Line | None = None, still: bool = False) -> Leg:
         """Follow a line (or the one that the tracker is on), which the path has as [t_from, t_to]."""
         if line is not None:
-            self.problem.set_line(line, end)
+            self.problem.set_line(line, still)
         return follow_leg(self.problem, t_from, t_to, self.max_events, self.progress)
 
     def legs(self, a: Array, b: Array, t_from: float, t_to: float, nothing: bool = False) -> list[Leg]:
-        """Follow from a to b; where a cap vanishes at b, in stages until nothing happens any more.
+        """Follow from a to b; where a cap (all but) vanishes at b, in stages until nothing happens any more.
 
         ``nothing``: whether all multipliers vanish at b. On the last basis they do, too.
         """
-        if ((b @ self.bases)[self.inside] > 0.0).all():
+        if not self._vanishes(a, b, _VANISHING):
             return [self.leg(t_from, t_to, straight(self.problem, self.bases, a, b))]
         legs: list[Leg] = []
         here, t = a, t_from
@@ -97,12 +99,18 @@ class Walk:
             self.problem.set_line(rest)
             t_near = t_to + _STAGE * (t - t_to)
             done = self.problem.quiet() and not (nothing and self._something_left())
-            if done or abs(t_near - t_to) < _DIGITS * np.spacing(t_to):
-                return [*legs, self.leg(t, t_to, rest, _REST if done else END_OF_LINE)]
+            last = abs(t_near - t_to) < _DIGITS * np.spacing(t_to) or not self._vanishes(here, b, _STAGE)
+            if done or last:
+                return [*legs, self.leg(t, t_to, rest, done)]
             share = (t_near - t_to) / (t_from - t_to)  # t_near is rounded, and caps must be those that it has
             near = (1 - share) * b + share * a
             legs.append(self.leg(t, t_near, straight(self.problem, self.bases, here, near)))
             here, t = near, t_near
+
+    def _vanishes(self, a: Array, b: Array, share: float) -> bool:
+        """Whether a cap at b is less than this share of what it is at a."""
+        before, after = (np.array([a, b]) @ self.bases)[:, self.inside]
+        return bool((after < share * before).any())
 
     def _something_left(self) -> bool:
         """Whether multipliers would be left at the end of the line, if nothing happened on it."""

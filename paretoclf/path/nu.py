@@ -129,10 +129,10 @@ class Hulls:
         last = self.problem.segments - 1
         return self.problem.weights(float(self.problem.log.t[1, last]) if last >= 0 else 0.0)
 
-    def check_meeting(self) -> None:
-        """DegeneratePathError unless the weights with which the hulls met prove that they do."""
-        total = float(self.meeting.sum())
-        if not proved_to_meet(self.gram, self.y, np.array([total]), self.meeting[:, None])[0]:
+    def check_meeting(self, weights: Array | None = None) -> None:
+        """DegeneratePathError unless some weights prove that the hulls meet; by default those with which they met."""
+        weights = self.meeting if weights is None else weights
+        if not proved_to_meet(self.gram, self.y, np.array([weights.sum()]), weights[:, None])[0]:
             where = "nu_plus = {:.6g}, nu_minus = {:.6g}".format(*(1.0 / self.caps))
             raise _too_close(where, self.problem.index.size)
 
@@ -193,15 +193,18 @@ def _too_close(where: str, n_margin: int) -> DegeneratePathError:
     )
 
 
-def _until_meeting(pieces: Pieces, first: bool, unit: Array) -> tuple[Pieces, bool]:
-    """The path without what lies beyond the hulls' meeting, and whether they meet at its end.
+def _until_meeting(pieces: Pieces, first: bool, unit: Array) -> tuple[Pieces | None, bool]:
+    """The path without what lies beyond the hulls' meeting (none if that is all), and whether they meet at its end.
 
     Where rho is 0 up to rounding (unit, at every t) the tracker may go on along noise: w = 0 there, and no event ends
     it.
     """
     P = pieces
     rho = np.append(P.rho0, P.rho1[-1]) if first else np.append(P.rho0[0], P.rho1)
-    met = np.flatnonzero((rho <= SCORE_ROUNDING * unit) & (unit > 0.0))
+    meets = (rho <= SCORE_ROUNDING * unit) & (unit > 0.0)
+    met = np.flatnonzero(meets)
+    if meets.all():
+        return None, True
     if met.size == 0 or P.rho0.size == 1:
         return P, False
     end = min(int(met[-1]), P.rho0.size - 1) if first else max(int(met[0]), 1)
@@ -237,7 +240,7 @@ def _from_the_meeting(path: NuPath) -> NuPath:
     ends = (path._multipliers(float(t))[index] for t in P.t[[0, 2]])
     a0, a1 = (np.concatenate([a, rest[joined.ptr[1] :]]) for a, rest in zip(ends, (joined.a0, joined.a1), strict=True))
     value, t = joined.value.copy(), joined.t.copy()
-    value[0, 0], t[0] = P.value[0, 0], P.t[0]
+    value[0, [0, 2]], t[0] = (0.0, value[0, 1]), P.t[0]  # w grows from 0 in proportion
     b0, rho0 = (np.concatenate([before[:1], after[1:]]) for before, after in ((P.b0, joined.b0), (P.rho0, joined.rho0)))
     ptr = joined.ptr + (index.size - joined.ptr[1])
     ptr[0] = 0
@@ -338,6 +341,9 @@ def trace_nu(
         hulls.check_meeting()
         raise _all_trivial(hi)
     pieces, beyond = _until_meeting(_scaled(pieces, 0.5 * hi), True, pieces.t * hulls.largest)
+    if pieces is None:
+        hulls.check_meeting(hulls.problem.weights(0.0))
+        raise _all_trivial(hi)
     met = beyond or hulls.stopped
     if met or lo == 0.0:
         pieces = _ends_trivial(pieces, first=True, nothing=not met)
@@ -352,6 +358,10 @@ def trace_nu(
 
 def _all_trivial(hi: float) -> InputError:
     return InputError(f"nu must reach above nu_star: at {hi:.9g} and below every solution is trivial, w = 0")
+
+
+def _both_trivial() -> InputError:
+    return InputError("start or stop must have reduced hulls that do not meet: at both the solution is trivial")
 
 
 def trace_hulls(
@@ -404,8 +414,11 @@ def trace_hulls(
             break
     if pieces is None:
         hulls.check_meeting()
-        raise InputError("start or stop must have reduced hulls that do not meet: at both the solution is trivial")
+        raise _both_trivial()
     pieces, beyond = _until_meeting(pieces, first == 1, np.full(pieces.t.size, 2.0 * hulls.largest))
+    if pieces is None:
+        hulls.check_meeting(hulls.problem.weights(0.0))
+        raise _both_trivial()
     met = beyond or hulls.stopped
     if met:
         pieces = _ends_trivial(pieces, first=first == 1)

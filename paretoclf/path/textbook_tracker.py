@@ -49,11 +49,11 @@ class TextbookTracker:
         self.start(state, margin, line)
         return True
 
-    def set_line(self, line: Line, end_tolerance: float = END_OF_LINE) -> None:
+    def set_line(self, line: Line, still: bool = False) -> None:
         """Go on from the current basis along another line, which begins where the solution is."""
         self.line = line
         c, e = np.stack([line.start, line.stop]) @ line.bases, np.stack([line.e0, line.e_end])
-        self._problem = Problem(self._dense, self._p, self._A, c, e, line.to_zero, end_tolerance)
+        self._problem = Problem(self._dense, self._p, self._A, c, e, line.to_zero, 1.0 if still else END_OF_LINE)
 
     @property
     def index(self) -> Index:

@@ -83,12 +83,16 @@ class CoreTracker:
         self.set_line(line)
         return bool(self._core.take(np.asarray(margin, dtype=np.int64)))
 
-    def set_line(self, line: Line, end_tolerance: float = END_OF_LINE) -> None:
-        """Continue from the current basis along another line that starts where the solution is."""
+    def set_line(self, line: Line, still: bool = False) -> None:
+        """Continue from the current basis along another line that starts where the solution is.
+
+        With ``still`` nothing happens on it (`quiet`): it is one step, in twice the precision.
+        """
         self.line = line
         bases = np.ascontiguousarray(line.bases, dtype=np.float64)
         ends = (_doubles(x) for x in (line.start, line.stop, line.e0, line.e_end))
-        self._core.set_line(bases, *ends, line.to_zero, end_tolerance)
+        self._core.set_line(bases, *ends, line.to_zero, 1.0 if still else END_OF_LINE)
+        self._core.doubles = self.doubles and not still
 
     @property
     def ahead(self) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Index
 from paretoclf.proof import bernstein
 from paretoclf.proof.block import Known, Question, over_blocks, proved
 from paretoclf.proof.entries import Entries, complementarity, gap_of
@@ -16,7 +16,7 @@ from paretoclf.proof.products import products_of
 from paretoclf.proof.stored import Stored
 from paretoclf.proof.values import value_residual
 from paretoclf.samples import Samples
-from paretoclf.tolerances import SCORE_ROUNDING
+from paretoclf.tolerances import LOOSE, SCORE_DIGITS, SCORE_ROUNDING
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -50,6 +50,9 @@ def _prove_nu(q: Question, total: Array, parameter: str, note: str) -> LineProof
     residuals["rho"] = residuals["rho"] + below / np.maximum(rho.max(axis=1), _TINY)
     sizes, rounding = bernstein.product(nu, rho), SCORE_ROUNDING * largest2 * bernstein.square(nu)
     sizes = np.where(sizes.min(axis=1, keepdims=True) > 0.0, sizes, 0.5 * (sizes + rounding))  # where rho vanishes
+    # Where the gap is small, or rho vanishes at an end, what rounding of scores does to margins is no error.
+    small = (gaps <= LOOSE * sizes).all(axis=1) | (rho.min(axis=1) == 0.0)
+    residuals["complementarity"] = np.where(small, found["up to rounding"], found["complementarity"])
     duals, bounds = -0.5 * norms, (gaps + rounding, 0.5 * np.maximum(norms, 0))
     residuals["value"] = value_residual(bernstein.pairs(S.t), S.value, duals, *bounds, (S.t[0], S.t[-1]))
     return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, note)
@@ -59,12 +62,15 @@ def _found(q: Question, K: Known, costs: Array, nu: Array) -> dict[str, Any]:
     """What of a block goes into the proof; ``costs`` and ``nu`` (k, 2) are sums of all caps, and of the multipliers."""
     E, slopes, lam, reach = K.entries, K.slopes, q.products.lam, float(q.products.reach.max(initial=0.0))
     balance, missing = np.abs(K.both(K.balance)), np.abs(K.both(K.sums) - nu)
-    # Where rho vanishes, at one end of the path, margins are the rounding of scores.
-    trivial = K.both(K.target).min(axis=1) == 0.0
-    allowed = (SCORE_ROUNDING * q.products.largest2 * nu.max(axis=1) * trivial)[E.row]
-    off = np.sign(E.margin) * np.maximum(np.abs(E.margin) - allowed, 0.0) / np.maximum(K.size.T[:, E.row], _TINY)
-    unit = np.minimum(E.caps, 0.5 * nu[E.row].T)
-    most, samples = complementarity(E, off, unit)
+    unit, least = np.minimum(E.caps, 0.5 * nu[E.row].T), _least(nu, q.products.largest2)
+
+    def residual(size: Array) -> tuple[Array, Index]:
+        size = np.maximum(size, _TINY)
+        most, samples = complementarity(E, E.margin / size.T[:, E.row], unit)
+        return most + K.noise / size[:, 1], samples
+
+    most, samples = residual(K.size)
+    rounded = residual(_larger(K.size, least))[0] if (K.size < least).any() else most
     # Multipliers that are feasible, next to those stored, move w by no more than this.
     moved = reach * (balance + missing + 2.0 * K.outside)
     if not nu.all():
@@ -84,11 +90,26 @@ def _found(q: Question, K: Known, costs: Array, nu: Array) -> dict[str, Any]:
         "balance": bernstein.quotient(balance, nu),
         "rho": bernstein.quotient(missing, nu),
         "box": K.box(unit),
-        "complementarity": most + K.noise / np.maximum(K.size[:, 1], _TINY),
+        "complementarity": most,
+        "up to rounding": rounded,
         "samples": samples,
         "gaps": gaps,
         "norms": bernstein.columns(slopes.norm2[K.first], slopes.cross, slopes.norm2[K.last]),
     }
+
+
+def _least(nu: Array, largest2: float) -> Array:
+    """So much of the terms that scores are sums of, affine on each segment, that rounding leaves digits of it, (k, 2).
+
+    Next to where the hulls meet, scores are small differences of terms that are not.
+    """
+    return np.asarray(SCORE_DIGITS * largest2 * np.where(nu > 0.0, nu, nu.max(axis=1, keepdims=True)))
+
+
+def _larger(a: Array, b: Array) -> Array:
+    """Affine functions, (k, 2), nowhere above the larger of two."""
+    mine, other = ((x >= y).all(axis=1, keepdims=True) for x, y in ((a, b), (b, a)))
+    return np.where(mine, a, np.where(other, b, 0.5 * (a + b)))
 
 
 def _without_slack(E: Entries, nu: Array) -> Entries:

@@ -211,3 +211,44 @@ def test_multipliers_next_to_an_axis_balance_though_all_samples_are_nearly_one(b
         alpha = path.alpha(float(t))
         assert abs(alpha @ path.y) <= 1e-9 * alpha.sum()
         assert path.certificate(float(t)).passes()
+
+
+@pytest.mark.parametrize("e", [1e-7, 1e-9, 1e-12, 1e-15])
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.0)], ids=["linear", "rbf"])
+def test_lines_between_costs_that_all_but_vanish_balance(e, kernel):
+    """Two equal samples: the multipliers are the smaller cost each, w = 0, and the value is twice that."""
+    path = pc.trace(pc.TwoCSVM([[0.0], [0.0]], [1, -1], kernel), (e, 1 - e), (1 - e, e))
+    for t in (0.0, 0.25, 0.5, 1.0):
+        assert path.value(t) == pytest.approx(2 * min(path.costs(t)), rel=1e-13)
+    np.testing.assert_allclose(path.alpha(0.0), e, rtol=1e-13)
+    np.testing.assert_allclose(path.alpha(1.0), e, rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("seed", "e", "kernel"),
+    [(10, 1e-13, pc.Polynomial(3)), (18, 1e-11, pc.Polynomial(3)), (23, 1e-13, None), (25, 1e-11, pc.Polynomial(3))],
+)
+def test_lines_that_end_next_to_an_axis(seed, e, kernel):
+    """With the cheap class all but free, the others' slacks are what costs: as at half the cost, up to its square."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(40) < 20, 1, -1)
+    X = rng.normal(size=(40, 2)) + 0.6 * y[:, None]
+    svm = pc.TwoCSVM(X, y, kernel)
+    path = pc.trace(svm, (e, 1 - e), (1 - e, e))
+    for t, sign in (
+        (0.0, -1),
+        (1.0, 1),
+    ):  # all of the cheap class at their caps, with slack 2: value 2 e n, first order
+        assert path.value(t) == pytest.approx(2 * e * 20, rel=1e-6)
+        assert path.at(t).classifier.b == pytest.approx(sign, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", [29, 38, 73])
+def test_nothing_happens_on_the_last_stage_to_an_axis_though_doubles_see_an_event(seed):
+    """An ill-conditioned margin set: in double a multiplier reached 0 a few billionths before all do."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(60) < 30, 1, -1)
+    X = rng.normal(size=(60, 2)) + 0.6 * y[:, None]
+    fitted = pc.CostPathSVCCV(cv=3).fit(X, y)
+    near = 1.0 - 2.0**-40
+    assert fitted.path_.value(near) == pytest.approx(2 * 30 * 2.0**-39, rel=1e-6)  # b = 1, slack 2 for each negative

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import numpy as np
@@ -538,3 +539,45 @@ def test_sparse_samples_in_both_classes_are_found():
     assert dense.trivial.any()
     np.testing.assert_array_equal(dense.trivial, sparse.trivial)
     assert not (dense.refused | sparse.refused).any()
+
+
+# ---- next to where the hulls meet ---------------------------------------------------------------------------------
+
+
+def answers(n, seed, digits):
+    """A questionnaire: five answers out of three, most of them 0, standardised and stored with so many digits."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (n, 5)).astype(float)
+    X = np.where(rng.random((n, 5)) < 0.5, 0.0, X)
+    total = X.sum(axis=1)
+    y = np.where(total + 3.0 * rng.normal(size=n) > np.quantile(total, 0.7), 1.0, -1.0)
+    return ((X - X.mean(axis=0)) / X.std(axis=0)).round(digits), y
+
+
+def check_next_to_the_meeting(svm, path):
+    lo, hi = path.breakpoints[[0, -1]]
+    assert path.star.nu == pytest.approx(svm.nu_star(0.5), rel=1e-7)  # a linear program, to its tolerance
+    assert path.star.lower <= path.star.upper * (1 + 1e-9)
+    nu = lo + 0.1 * (hi - lo)
+    assert path.value(nu) == pytest.approx(svm.solve(nu=nu, asymmetry=0.5).value, rel=1e-6, abs=1e-9)
+    assert all(certificate.passes() for certificate in path.certificates())
+
+
+@pytest.mark.parametrize(
+    ("n", "seed", "digits"), [(60, 2, 6), (60, 3, 6), (40, 5, 7), (40, 11, 7), (40, 12, 7), (40, 33, 7)]
+)
+def test_events_that_the_digits_of_the_data_set_apart_next_to_the_meeting(n, seed, digits):
+    """Scores there are small differences of terms that are not: margins are known to rounding of these terms."""
+    svm = pc.TwoNuSVM(*answers(n, seed, digits))
+    check_next_to_the_meeting(svm, whole(svm, 0.5))
+
+
+@pytest.mark.parametrize(("n", "seed"), [(60, 5), (60, 10), (80, 12), (100, 24), (200, 13)])
+def test_splits_of_data_with_few_distinct_rows(n, seed):
+    data = os.environ.get("PARETOCLF_DATA")
+    if not data:
+        pytest.skip("PARETOCLF_DATA is not set")
+    held = np.load(f"{data}/raetsch/breast-cancer.npz")
+    rows = np.random.default_rng(seed).permutation(held["y"].size)[:n]
+    svm = pc.TwoNuSVM(held["X"][rows].astype(float), held["y"][rows].astype(float))
+    check_next_to_the_meeting(svm, whole(svm, 0.5))

@@ -205,7 +205,7 @@ class Solution<Form, Twice> {
         x.assign(k), h.assign(m), w[rate].assign(P.Q.features());
         Vector r(k), re(m);
         double longest = 0.0;
-        for (int i : B.F) longest = std::max(longest, P.Q.reach[i]);
+        for (int i : B.F) longest = std::max(longest, P.reach[i]);
         double floor = 1e-14 * scale * longest, last = INF, terms = floor;
         for (int count = 0; count < PASSES; count++) {
             residual(B, rate, r);
@@ -225,7 +225,7 @@ class Solution<Form, Twice> {
             double size = 0.0;
             for (int j = 0; j < k; j++) {
                 for (int g = 0; g < m; g++) r[j] -= re[g] * U_[g][j];
-                size = worse(size, std::abs(r[j]) * P.Q.reach[B.F[j]]);
+                size = worse(size, std::abs(r[j]) * P.reach[B.F[j]]);
             }
             // The first solution may be all cancellation; from then on the corrections must shrink.
             if (count > 1 && !(size <= std::max(0.5 * last, REFINED * terms))) break;
@@ -233,7 +233,7 @@ class Solution<Form, Twice> {
             terms = floor, last = size;
             for (int j = 0; j < k; j++) {
                 add(x, j, r[j]);
-                terms = std::max(terms, std::abs(x.hi[j]) * P.Q.reach[B.F[j]]);
+                terms = std::max(terms, std::abs(x.hi[j]) * P.reach[B.F[j]]);
             }
             for (int g = 0; g < m; g++) {
                 add(h, g, re[g]);
