@@ -11,6 +11,7 @@ import numpy as np
 
 from paretoclf.checks import Array, check_nonnegative, real_number
 from paretoclf.errors import InputError
+from paretoclf.tolerances import LARGEST_COST
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Costs:
     Raises
     ------
     InputError
-        If a cost is negative, infinite or not a number.
+        If a cost is negative, not a number, or above 1e140, whose square is hardly one.
 
     Examples
     --------
@@ -48,6 +49,7 @@ class Costs:
                 raise InputError(f"{name} must be a nonnegative number, got {given!r}") from None
             if not 0.0 <= value < math.inf:
                 raise InputError(f"{name} must be a finite nonnegative number, got {given!r}")
+            require_scale_of_costs(value, name)
             object.__setattr__(self, name, value)
 
     @property
@@ -84,7 +86,7 @@ class SampleCosts:
     Raises
     ------
     InputError
-        If a cost is negative, infinite or not a number.
+        If a cost is negative, not a number, or above 1e140, whose square is hardly one.
 
     References
     ----------
@@ -104,6 +106,7 @@ class SampleCosts:
         if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "biuf":
             raise InputError(f"costs of the samples must be a vector of real numbers, got {self.values!r}")
         object.__setattr__(self, "values", check_nonnegative(given, given.size, "costs of the samples"))
+        require_scale_of_costs(float(self.values.max()), "costs of the samples")
 
     @property
     def total(self) -> float:
@@ -113,6 +116,12 @@ class SampleCosts:
     def __repr__(self) -> str:
         low, high = self.values.min(initial=np.inf), self.values.max(initial=0.0)
         return f"SampleCosts({self.values.size} samples, {low:g} to {high:g})"
+
+
+def require_scale_of_costs(largest: float, name: str, limit: float = LARGEST_COST) -> None:
+    """InputError if squares of costs would be infinite."""
+    if largest > limit:
+        raise InputError(f"{name} must be at most {limit:g}, got {largest:.3g}; use other units")
 
 
 def per_sample(costs: Costs | SampleCosts, y: Array) -> Array:

@@ -25,6 +25,10 @@ class BandwidthWarning(UserWarning):
     """A bandwidth is so small or so large that the kernel matrix says nothing of the samples."""
 
 
+class HomogeneousWarning(UserWarning):
+    """Probabilities were asked of classifiers whose boundaries all go through 0: they are the same along every ray."""
+
+
 class PositiveClassWarning(UserWarning):
     """Which of two texts is the positive class was not said: the second in sorted order is."""
 

@@ -188,7 +188,7 @@ class Gram:
             return _in_blocks(Linear(), self.features)
         name = type(self.kernel).__name__
         if isinstance(self.kernel, Function):
-            K = _finite(np.ascontiguousarray(self.kernel(self.X, self.X)), name)
+            K = _finite(np.ascontiguousarray(_values(self.kernel, self.X, self.X)), name)
         else:
             K = _in_blocks(self.kernel, self.X)
         require_scale(np.diagonal(K), f"the diagonal of the kernel matrix ({name})", squared=True)
@@ -237,7 +237,9 @@ class Gram:
         For a precomputed kernel X must already be that matrix.
         """
         F = self.features
-        return self.kernel(self.check_new(X), self.X) if F is None else dot(self.cross_features(X), F)
+        if F is not None:
+            return dot(self.cross_features(X), F)
+        return _finite(_values(self.kernel, self.check_new(X), self.X), f"{type(self.kernel).__name__}, new samples")
 
     def cross_features(self, X: Any) -> Samples:
         """New samples as features: as they are (linear kernel), or ``k(x, pivots)`` through the factor of the pivots.
@@ -247,7 +249,8 @@ class Gram:
         new = self.check_new(X)
         if self._factorised is not None:
             G, pivots = self._factorised.G, self._factorised.pivots
-            return np.ascontiguousarray(solve_triangular(G[pivots], self._columns(new, pivots).T, lower=True).T)
+            values = _finite(self._columns(new, pivots), f"{type(self.kernel).__name__}, new samples")
+            return np.ascontiguousarray(solve_triangular(G[pivots], values.T, lower=True).T)
         if self.linear:
             return new if self.origin is None else moved(new, self.origin)
         raise InputError("there are features for the linear kernel and with low_rank only; use cross")
@@ -279,14 +282,16 @@ class Gram:
 
     def _columns(self, X: Samples, index: Any) -> Array:
         """Kernel values of checked samples against some training samples."""
-        return np.asarray(X[:, index] if isinstance(self.kernel, Precomputed) else self.kernel(X, self.X[index]))
+        if isinstance(self.kernel, Precomputed):
+            return np.asarray(X[:, index])
+        return _values(self.kernel, X, self.X[index])
 
     def _kernel_diagonal(self) -> Array:
         """Diagonal of the kernel itself, without its matrix."""
         if isinstance(self.kernel, Precomputed):
             return np.diagonal(self.X).copy()
         blocks = (self.X[first : first + _DIAGONAL_ROWS] for first in range(0, self.n, _DIAGONAL_ROWS))
-        return np.concatenate([np.diagonal(self.kernel(block, block)) for block in blocks])
+        return np.concatenate([np.diagonal(_values(self.kernel, block, block)) for block in blocks])
 
 
 #: Rows of the square blocks from which only the diagonal is kept.
@@ -299,13 +304,18 @@ def _in_blocks(kernel: Kernel, X: Samples) -> Array:
     K = empty_on_line(n, n)
     for first in range(0, n, BLOCK_ROWS):
         rows, part = slice(first, first + BLOCK_ROWS), X[first : first + BLOCK_ROWS]
-        with np.errstate(over="ignore", invalid="ignore"):  # said below
-            K[rows, rows] = kernel(part, part)
-            if first:
-                K[rows, :first] = kernel(part, X[:first])
-                K[:first, rows] = K[rows, :first].T
+        K[rows, rows] = _values(kernel, part, part)
+        if first:
+            K[rows, :first] = _values(kernel, part, X[:first])
+            K[:first, rows] = K[rows, :first].T
         _finite(K[rows, : first + BLOCK_ROWS], type(kernel).__name__, first)
     return K
+
+
+def _values(kernel: Kernel, X: Samples, Z: Samples) -> Array:
+    """Kernel values, without a word of what overflows: that is said where values must be finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(kernel(X, Z))
 
 
 def _finite(K: Array, name: str, first: int = 0) -> Array:

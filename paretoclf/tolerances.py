@@ -14,6 +14,10 @@ CANCELLED = 16.0
 #: over many pairs of samples, times costs, are then numbers.
 LARGEST_SQUARE = 1e280
 
+#: Costs are at most this, and the sum of costs times the largest length is at most the second: its square is a term of
+#: the objective.
+LARGEST_COST, LARGEST_PULL = 1e140, 1e150
+
 #: Features further from 0 than this many spreads of the samples are measured from amid the samples (where the problem
 #: allows it): products of such lose more than twice its digits, 4 of the 16.
 FAR = 100.0

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC
 
+import paretoclf as pc
 from paretoclf.errors import InputError
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.gaussian.moments import Moments
@@ -267,3 +268,31 @@ def test_kernel_values_that_add_up_to_no_number():
         Gram(1e290 * np.eye(2), "precomputed")
     with pytest.raises(InputError, match=r"diagonal of the kernel matrix \(Polynomial\)"):
         _ = Gram([[1e47], [2.0]], Polynomial(3)).matrix
+
+
+def _cube(A, B):
+    return (1.0 + A @ B.T) ** 3
+
+
+@pytest.mark.parametrize("kernel", [pc.Polynomial(2), pc.Polynomial(3), "polynomial", _cube], ids=str)
+@pytest.mark.parametrize("low_rank", [None, 5])
+def test_new_samples_whose_kernel_values_overflow_are_named(kernel, low_rank):
+    """The scores were nan, and every label +1 or -1, without a word."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(12) % 2, 1.0, -1.0)
+    X = rng.normal(0.3 * y[:, None], 1.0, (12, 2))
+    new = np.array([[1.0, 1.0], [1e200, -1e200]])
+    gram = pc.Gram(X, kernel, low_rank)
+    with pytest.raises(pc.InputError, match=r"new samples\) must be finite, got .* at \(1, "):
+        (gram.cross if low_rank is None else gram.cross_features)(new)
+    path = pc.trace(pc.TwoCSVM(X, y, kernel, low_rank=low_rank), (0, 0), (1, 1))
+    for ask in (path.scores, path.at(0.5).classifier.predict, path.at(0.5).classifier.decision_function):
+        with pytest.raises(pc.InputError, match="must be finite"):
+            ask(new)
+
+
+@pytest.mark.parametrize("low_rank", [None, 5])
+@pytest.mark.parametrize("kernel", [pc.Polynomial(2), _cube], ids=["polynomial", "callable"])
+def test_training_samples_whose_kernel_values_overflow_are_refused_without_a_warning(kernel, low_rank):
+    with pytest.raises(pc.InputError, match="finite"):
+        _ = pc.Gram(1e200 * np.eye(6), kernel, low_rank).matrix

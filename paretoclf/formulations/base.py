@@ -29,6 +29,7 @@ import numpy as np
 
 from paretoclf.checks import real_number
 from paretoclf.classifiers import LinearRule, NoRule, Rule
+from paretoclf.costs import require_scale_of_costs
 from paretoclf.errors import InputError
 from paretoclf.formulations.statement import Statement, printed
 from paretoclf.proof.evidence import Judged
@@ -373,6 +374,7 @@ def within(values: Mapping[str, Any], domain: Mapping[str, Range]) -> dict[str, 
             raise InputError(f"{name} must be a number, got {values[name]!r}") from None
         if numbers[name] not in domain[name]:
             raise InputError(f"{name} must be {domain[name]}, got {values[name]!r}")
+        require_scale_of_costs(abs(numbers[name]), f"the size of {name}")
     return numbers
 
 

@@ -28,6 +28,7 @@ from paretoclf.checks import (
     check_semidefinite,
     check_vector,
 )
+from paretoclf.costs import require_scale_of_costs
 from paretoclf.errors import InputError
 from paretoclf.exact_sums import inner, product, total
 from paretoclf.proof import Certificate
@@ -124,6 +125,7 @@ def certify(
     labels = check_labels(y)
     n = labels.shape[0]
     caps = check_nonnegative(caps, n, "caps")
+    require_scale_of_costs(float(caps.max(initial=0.0)), "caps")
     alpha = check_vector(alpha, n, "alpha")
     b = check_number(b, "b")
     if not np.isfinite(b):

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from paretoclf.checks import Array, Index, what_it_is
-from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
+from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample, require_scale_of_costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.two_c import PRECISELY, certify_many
@@ -43,6 +43,7 @@ from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.tolerances import (
     AT_BOUND,
     CERTIFY,
+    LARGEST_PULL,
     ROUNDED,
     ROUNDING,
     STEEP,
@@ -167,6 +168,8 @@ class _Tracer:
         else:
             self.bases, self.ends = self.weight * self.side, np.array([tuple(line.start), tuple(line.stop)])
         self.caps = self.ends @ self.bases
+        pull = float(self.caps.sum(axis=1).max()) * float(np.sqrt(np.max(self.gram.diagonal())))
+        require_scale_of_costs(pull, "the sum of the costs times the largest length of a sample", LARGEST_PULL)
         self.inside = self.caps.any(axis=0)
         self.sums = (self.caps[:, None] * self.side).sum(axis=2).tolist()  # at both ends, of either class
         self.hub: Path | None = None

@@ -20,9 +20,7 @@ from paretoclf.progress import shows_progress
 from paretoclf.tolerances import AT_BOUND, FEW_DIGITS
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
-_VANISHING = (
-    1e-6  # of the costs at the other end: next to fewer, what rounding leaves of multipliers is no longer little
-)
+_VANISHING = 1e-6  # of what costs are at the other end: next to so few, rounding of multipliers is no longer little
 _LEFT = 1e-9  # of multipliers: more than rounding leaves of them, and far less than a wrong basis does
 _TWICE = 1e-25  # of the largest cap: rounding of a multiplier in twice the precision
 _DIGITS = 8  # and nearer to the end than so many units in its last place t has no digits left

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -22,7 +23,7 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index, check_number, check_pair
 from paretoclf.classifiers import KernelRule, LinearRule, Rule
 from paretoclf.costs import Costs
-from paretoclf.errors import InputError
+from paretoclf.errors import HomogeneousWarning, InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.quantile import judge_quantile, judge_quantiles
 from paretoclf.path.engines import Tracker, make_tracker
@@ -36,6 +37,7 @@ from paretoclf.path.storage import write
 from paretoclf.proof import Certificate, LineProof, prove_quantile
 from paretoclf.proof.evidence import Deferred, Judged
 from paretoclf.proof.exact import ExactBounds, exact_quantile_bounds
+from paretoclf.samples import Samples, dense
 from paretoclf.solution import Solution
 from paretoclf.tolerances import VALUE_ROUNDING
 
@@ -204,6 +206,12 @@ def _go_up(problem: Tracker, svm: QuantileProblem, bases: Array, to: Array, max_
     problem.ahead = 0.5 / max(float(push.max()), 1.0)
     problem.record_from_here(keep=False)
     problem.follow(max_events)
+
+
+def _has_constant(X: Samples) -> bool:
+    """Whether a feature is the same number for all samples, and not 0: its weight is an intercept."""
+    low, high = (dense(x).ravel() for x in (X.min(axis=0), X.max(axis=0)))
+    return bool(((low == high) & (low != 0.0)).any())
 
 
 def _in_the_papers_scale(pieces: Pieces, lam: float, bias: bool) -> Pieces:
@@ -402,10 +410,23 @@ class QuantilePath(OnPieces):
         ------
         InputError
             If the path does not go from tau = 0 to tau = 1.
+
+        Warns
+        -----
+        HomogeneousWarning
+            If the kernel is linear and there is no bias: ``f_tau(c x) = c f_tau(x)``, so that all boundaries go through
+            0, and most probabilities are 0 or 1. Not if the samples have a constant feature.
         """
         lo, hi = self.breakpoints[[0, -1]]
         if (lo, hi) != (0.0, 1.0):
             raise InputError(f"tau must go from 0 to 1 for probabilities, got a path from {lo:g} to {hi:g}")
+        if self.gram.linear and not self.bias and not _has_constant(self.gram.X):
+            warnings.warn(
+                "with a linear kernel and bias=False all boundaries go through 0, and most probabilities are 0 or 1: "
+                "use bias=True, or another kernel",
+                HomogeneousWarning,
+                stacklevel=2,
+            )
         new = self.gram.check_new(X)
         rows = max(1, _ENTRIES // self.breakpoints.size)
         parts = [self.scores(new[first : first + rows]).positive() for first in range(0, new.shape[0], rows)]

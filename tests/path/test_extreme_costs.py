@@ -238,7 +238,7 @@ def test_lines_that_end_next_to_an_axis(seed, e, kernel):
     for t, sign in (
         (0.0, -1),
         (1.0, 1),
-    ):  # all of the cheap class at their caps, with slack 2: value 2 e n, first order
+    ):  # the cheap class is at its caps, with slacks of 2
         assert path.value(t) == pytest.approx(2 * e * 20, rel=1e-6)
         assert path.at(t).classifier.b == pytest.approx(sign, rel=1e-6)
 
@@ -252,3 +252,32 @@ def test_nothing_happens_on_the_last_stage_to_an_axis_though_doubles_see_an_even
     fitted = pc.CostPathSVCCV(cv=3).fit(X, y)
     near = 1.0 - 2.0**-40
     assert fitted.path_.value(near) == pytest.approx(2 * 30 * 2.0**-39, rel=1e-6)  # b = 1, slack 2 for each negative
+
+
+HUGE = {
+    "trace": lambda X, y, c: pc.trace(pc.TwoCSVM(X, y), (0, 0), (c, c)),
+    "one cost": lambda X, y, c: pc.trace(pc.TwoCSVM(X, y, pc.RBF(1.0)), (c, c / 2), (c / 2, c)),
+    "costs of samples": lambda X, y, c: pc.trace(pc.TwoCSVM(X, y), *(pc.SampleCosts(v) for v in (y * 0 + c, y * 0))),
+    "solve": lambda X, y, c: pc.TwoCSVM(X, y).solve(C_plus=c, C_minus=c),
+    "sweep": lambda X, y, c: list(pc.sweep(pc.TwoCSVM(X, y), C_plus=[c], C_minus=[c])),
+    "certify": lambda X, y, c: pc.certify(y, y * 0 + c, y * 0 + 1.0, 0.0, X=X),
+    "verify": lambda X, y, c: pc.verify(X, y, [(c, c, y * 0 + c)]),
+    "plane": lambda X, y, c: pc.plane(pc.TwoCSVM(X, y), (1, c), (1, c)),
+    "estimator": lambda X, y, c: pc.CostPathSVC(C=c).fit(X, y),
+}
+
+
+@pytest.mark.parametrize("c", [1e160, 1e300])
+@pytest.mark.parametrize("door", HUGE)
+def test_costs_whose_squares_are_infinite_are_refused_at_every_door(door, c):
+    y = np.where(np.arange(12) % 2, 1.0, -1.0)
+    X = np.random.default_rng(0).normal(0.3 * y[:, None], 1.0, (12, 2))
+    with pytest.raises(pc.InputError, match=r"must be at most 1e\+140|use other units"):
+        HUGE[door](X, y, c)
+
+
+def test_costs_times_lengths_whose_squares_are_infinite_are_refused():
+    y = np.where(np.arange(12) % 2, 1.0, -1.0)
+    X = 1e60 * np.random.default_rng(0).normal(0.3 * y[:, None], 1.0, (12, 2))
+    with pytest.raises(pc.InputError, match=r"^the sum of the costs times the largest length of a sample"):
+        pc.trace(pc.TwoCSVM(X, y), (0, 0), (1e100, 1e100))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
 import paretoclf as pc
+from paretoclf.errors import HomogeneousWarning
 from paretoclf.path.pieces import check_certificates
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.crossings import crossings
@@ -354,6 +355,9 @@ def test_sparse_samples_stay_sparse(width, monkeypatch):
 # ---- probabilities -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings(
+    "ignore::paretoclf.errors.HomogeneousWarning"
+)  # asked of all kernels, with bias and without
 @pytest.mark.parametrize("kind", KINDS)
 def test_probabilities_are_the_share_of_tau_with_a_positive_label(kind):
     X, y = data(11)
@@ -499,3 +503,20 @@ def test_real_data_as_it_is(name):
     svm = pc.QuantileSVM(X, found.y, bias=True)
     path = pc.trace(svm, tau=(0, 1), lam=1e-3)
     assert pc.compare(path, svm, n=6).agrees(1e-8)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_probabilities_of_boundaries_through_0_are_said_to_be_so(sparse):
+    """A linear kernel without bias: f(c x) = c f(x), so that a sample and its half have one probability."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(40) % 2, 1, -1)
+    X = rng.normal(size=(40, 2)) + y[:, None]
+    of = sp.csr_array if sparse else np.asarray
+    path = pc.trace(pc.QuantileSVM(of(X), y), tau=(0, 1), lam=0.1)
+    with pytest.warns(HomogeneousWarning, match=r"use bias=True, or another kernel") as said:
+        whole, half = (path.conditional_probability(of(c * X)).probability for c in (1.0, 0.5))
+    assert said[0].filename == __file__
+    np.testing.assert_array_equal(whole, half)
+    for Z, options in ((np.hstack([X, np.ones((40, 1))]), {}), (X, {"bias": True}), (X, {"kernel": pc.RBF(1.0)})):
+        svm = pc.QuantileSVM(of(Z), y, **options)
+        pc.trace(svm, tau=(0, 1), lam=0.1).conditional_probability(of(Z))
