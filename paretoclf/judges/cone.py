@@ -183,16 +183,19 @@ def missed_stationarity(program: ConeProgram, x: Array, z: Array, given: Mask) -
     mask = sp.diags_array(chosen.astype(float))
     system = sp.csr_array(sp.hstack([mask @ program.A, sp.csr_array(slack[:, None])]))
     gradient = program.P @ x + program.q
+    back = sp.csr_array(program.A.T)
+    sizes, fixed = abs(back), np.append(1 + np.abs(gradient), 1 + np.abs(program.q) @ np.abs(x))
     normal = factor(system.T @ system)
     best = np.full(x.size + 1, np.inf)
     history: list[float] = []
     for _ in range(_ROUNDS):
-        r = np.append(gradient + program.A.T @ z, slack @ z)
-        terms = np.append(1 + np.abs(gradient) + abs(program.A).T @ np.abs(z), 1 + np.abs(program.q) @ np.abs(x))
+        r = np.append(gradient + back @ z, slack @ z)
+        terms = fixed + np.append(sizes @ np.abs(z), 0.0)
         if np.abs(r / terms).max() < best.max():
             best = np.abs(r / terms)
         history.append(float(best.max()))
-        if history[-1] <= _STATIONARY or (len(history) > 2 * _STALLED and history[-1] > 0.9 * history[-_STALLED]):
+        stalled = len(history) > 2 * _STALLED and history[-1] > 0.9 * history[-_STALLED]
+        if history[-1] <= _STATIONARY or stalled or not chosen.any():
             break
         z = np.where(chosen, project_dual(z - system @ normal(r), cones), z)
     return best
