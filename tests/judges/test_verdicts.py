@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 import paretoclf as pc
-from tests.benchmarks.verdicts import TOL
+from tests.benchmarks.verdicts import TOL, trial
 from tests.oracles.exact_quadratic import degenerate, optimum
 from tests.oracles.textbook_problems import TEXTBOOK, convex_regression
 
@@ -33,6 +33,15 @@ def test_convex_regression_is_no_longer_convicted():
     assert proof.status == "optimal", proof.explain()
     assert proof.lower <= truth * (1 + 1e-12)
     assert proof.upper >= truth * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_verdict_on_degenerate_problems_is_false(seed):
+    """Two solvers, errors in the point and in the multipliers, three ways of writing the problem."""
+    rows = trial(seed, ("CLARABEL", "SCS"))
+    assert [row for row in rows if row["fault"]] == []
+    points = [row for row in rows if row["standing"] and not row["answer"].startswith("multipliers")]
+    assert [row for row in points if row["status"] not in ("optimal", "not optimal")] == []
 
 
 def test_the_exact_oracle_and_highs_agree_on_linear_programs():
