@@ -62,7 +62,7 @@ class CoreTracker:
 
     def __init__(self, form: GramForm | FeatureForm, p: Any, kappa: Any, group: Any, m: int) -> None:
         self.Q, self.m, self.n = form, m, len(p)
-        self._core = _core_of(form, _doubles(p), _doubles(kappa), np.asarray(group, dtype=np.int64), m)
+        self._core = _core_of(form, _doubles(p), _doubles(kappa), np.ascontiguousarray(group, dtype=np.int64), m)
         self._core.doubles = self.doubles
         self.line: Line  # set by `set_line`
         self._log: Log | None = None
@@ -71,7 +71,7 @@ class CoreTracker:
 
     def start(self, state: Any, margin: Any, line: Line) -> None:
         """Take over a basis: sets of all indices (LEFT or RIGHT outside margin), and the margin set."""
-        self._core.start(np.asarray(state, dtype=np.int8), np.asarray(margin, dtype=np.int64))
+        self._core.start(*_basis(state, margin))
         self.set_line(line)
         for i in margin:
             if not self._core.enter(int(i)):
@@ -79,9 +79,9 @@ class CoreTracker:
 
     def start_on(self, state: Any, margin: Any, line: Line) -> bool:
         """`start` with a margin set that a tracker was on, factored at once; False if that fails."""
-        self._core.start(np.asarray(state, dtype=np.int8), np.asarray(margin, dtype=np.int64))
+        self._core.start(*_basis(state, margin))
         self.set_line(line)
-        return bool(self._core.take(np.asarray(margin, dtype=np.int64)))
+        return bool(self._core.take(_basis(state, margin)[1]))
 
     def set_line(self, line: Line, still: bool = False) -> None:
         """Continue from the current basis along another line that starts where the solution is.
@@ -209,6 +209,11 @@ class CoreTracker:
         if self._log is None:
             self._log = Log(**self._core.take_log())
         return self._log
+
+
+def _basis(state: Any, margin: Any) -> tuple[State, Index]:
+    """Sets and margin set as the core takes them, which converts no whole numbers."""
+    return np.ascontiguousarray(state, dtype=np.int8), np.ascontiguousarray(margin, dtype=np.int64)
 
 
 def _doubles(x: Any) -> Array:

@@ -5,6 +5,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include <atomic>
+#include <cmath>
+#include <limits>
+
 #include "walk.hpp"
 
 namespace nb = nanobind;
@@ -34,12 +38,49 @@ static nb::object array(std::vector<T> values) {
 static Vector vector(const In1 &x) { return Vector(x.data(), x.data() + x.size()); }
 static Indices indices(const Ints &x) { return Indices(x.data(), x.data() + x.size()); }
 
+static void require(bool fits, const char *what) {
+    if (!fits) throw std::invalid_argument(what);
+}
+template <class Array>
+static bool finite(const Array &x) {
+    return std::all_of(x.data(), x.data() + x.size(), [](double v) { return std::isfinite(v); });
+}
+
+// What Python calls: a tracker that has one user at a time, and goes nowhere before it is on a line.
+template <class Form>
+struct Guarded : Tracker<Form> {
+    using Tracker<Form>::Tracker;
+    bool on_line = false;
+    mutable std::atomic<bool> taken{false};
+};
+
+// The use of a tracker by one call. Calls give the interpreter's lock away, so that another thread may come.
+template <class T>
+class Turn {
+  public:
+    explicit Turn(const T &tracker, bool needs_line = false) : taken_(tracker.taken) {
+        if (taken_.exchange(true)) throw std::runtime_error("the tracker is at work in another thread");
+        if (needs_line && !tracker.on_line) {
+            taken_ = false;
+            throw std::runtime_error("the tracker is on no line yet: set_line must follow start and load");
+        }
+    }
+    Turn(const Turn &) = delete;
+    ~Turn() { taken_ = false; }
+
+  private:
+    std::atomic<bool> &taken_;
+};
+
 template <class Form>
 static Line line_of(const Tracker<Form> &T, const In2 &bases, const In1 &start, const In1 &stop, const In1 &e0, const In1 &e_end,
                     bool to_zero, double end_tolerance) {
     size_t n = T.problem.n, m = T.problem.m;
-    if (bases.shape(0) != 2 || bases.shape(1) != n || start.size() != 2 || stop.size() != 2 || e0.size() != m || e_end.size() != m)
-        throw std::invalid_argument("a line has two bases of n caps, two numbers at either end, and m right-hand sides");
+    require(bases.shape(0) == 2 && bases.shape(1) == n && start.size() == 2 && stop.size() == 2 && e0.size() == m &&
+                e_end.size() == m,
+            "a line has two bases of n caps, two numbers at either end, and m right-hand sides");
+    require(finite(bases) && finite(start) && finite(stop) && finite(e0) && finite(e_end) && std::isfinite(end_tolerance),
+            "the numbers of a line must be finite");
     Line line;
     for (int b = 0; b < 2; b++) {
         line.base[b].assign(bases.data() + b * n, bases.data() + (b + 1) * n);
@@ -57,10 +98,35 @@ static Line line_of(const Tracker<Form> &T, const In2 &bases, const In1 &start, 
 }
 
 template <class Form>
-static void check_members(const Tracker<Form> &T, const States &state, const Ints &margin) {
-    bool fits = int(state.size()) == T.problem.n;
-    for (size_t j = 0; j < margin.size(); j++) fits &= margin(j) >= 0 && margin(j) < T.problem.n;
-    if (!fits) throw std::invalid_argument("one set per sample, and members of the margin set from 0 to n - 1");
+static void check_members(const Tracker<Form> &T, const Ints &margin) {
+    std::vector<bool> seen(T.problem.n, false);
+    for (size_t j = 0; j < margin.size(); j++) {
+        require(margin(j) >= 0 && margin(j) < T.problem.n, "members of the margin set lie between 0 and n - 1");
+        require(!seen[margin(j)], "members of the margin set differ");
+        seen[margin(j)] = true;
+    }
+}
+
+// Sets outside of the margin set; its members are put at 0.
+template <class Form>
+static std::vector<int8_t> sets_of(const Tracker<Form> &T, const States &state, const Ints &margin) {
+    require(int64_t(state.size()) == T.problem.n, "one set per sample");
+    check_members(T, margin);
+    std::vector<int8_t> sets(state.data(), state.data() + state.size());
+    for (size_t j = 0; j < margin.size(); j++) sets[margin(j)] = RIGHT;
+    require(std::all_of(sets.begin(), sets.end(), [](int8_t x) { return x == RIGHT || x == LEFT || x == OUT; }),
+            "sets outside of the margin set are 0, 1 or 3");
+    return sets;
+}
+
+// Whether what was saved is of a tracker of this form and size.
+template <class Form>
+static bool of_this(const Tracker<Form> &T, const Sets &saved) {
+    size_t n = T.problem.n, m = T.problem.m, width = T.problem.Q.width();
+    bool fits = saved.state.size() == n && saved.targets.size() == n && int(saved.F.size()) == saved.factor.size();
+    for (int b = 0; b < 2; b++)  // without bases there are no sums
+        fits &= saved.base[b].empty() || (saved.base[b].size() == n && saved.sums[b].size() == width && saved.fixed[b].size() == m);
+    return fits;
 }
 
 // What was recorded is given away, its memory and all, and recording ends.
@@ -95,48 +161,77 @@ static nb::object rows(const Pair &x) {
 }
 
 template <class Form>
-static nb::class_<Tracker<Form>> tracker(nb::module_ &module, const char *name) {
-    using T = Tracker<Form>;
+static nb::class_<Guarded<Form>> tracker(nb::module_ &module, const char *name) {
+    using T = Guarded<Form>;
     auto released = nb::call_guard<nb::gil_scoped_release>();
     nb::class_<T> kind(module, name);
     kind.def(
             "start",
             [](T &self, States state, Ints margin) {
-                check_members(self, state, margin);
-                std::vector<int8_t> sets(state.data(), state.data() + state.size());
-                for (size_t j = 0; j < margin.size(); j++) sets[margin(j)] = RIGHT;
+                Turn<T> turn(self);
+                std::vector<int8_t> sets = sets_of(self, state, margin);
+                self.on_line = false;
                 self.B.start(std::move(sets));
             },
-            "state"_a, "margin"_a, released)
+            "state"_a.noconvert(), "margin"_a.noconvert(), released)
         .def(
             "set_line",
             [](T &self, In2 bases, In1 start, In1 stop, In1 e0, In1 e_end, bool to_zero, double end_tolerance) {
+                Turn<T> turn(self);
                 self.set_line(line_of(self, bases, start, stop, e0, e_end, to_zero, end_tolerance));
+                self.on_line = true;
             },
             "bases"_a, "start"_a, "stop"_a, "e0"_a, "e_end"_a, "to_zero"_a, "end_tolerance"_a, released)
         .def(
             "enter",
-            [](T &self, int i) {  // false if it depends on the margin set
-                const Candidate &with = self.B.sharp_candidate(i);
-                if (with.pivot <= self.B.negligible(i)) return false;
-                self.B.append(i, Vector(with.row), with.pivot);
+            [](T &self, int64_t i) {  // false if it depends on the margin set
+                Turn<T> turn(self, true);
+                if (i < 0 || i >= self.problem.n) throw std::out_of_range("i lies between 0 and n - 1");
+                require(self.B.state[i] != MARGIN, "who enters the margin set is not in it");
+                const Candidate &with = self.B.sharp_candidate(int(i));
+                if (!(with.pivot > self.B.negligible(int(i)))) return false;
+                self.B.append(int(i), Vector(with.row), with.pivot);
                 return true;
             },
             "i"_a, released)
         .def(
             "take",
-            [](T &self, Ints margin) {  // a whole margin set at once; false if it is dependent
-                self.B.F = indices(margin);
-                for (int i : self.B.F) self.B.state[i] = MARGIN;
-                return self.B.factored();
+            [](T &self, Ints margin) {  // a whole margin set at once; false, and none, if it is dependent
+                Turn<T> turn(self, true);
+                auto &B = self.B;
+                check_members(self, margin);
+                require(B.F.empty(), "a margin set is taken where there is none");
+                for (size_t j = 0; j < margin.size(); j++)
+                    require(B.state[margin(j)] == RIGHT, "members of a margin set that is taken are at 0");
+                B.F = indices(margin);
+                for (int i : B.F) B.state[i] = MARGIN;
+                if (B.factored()) return true;
+                for (int i : B.F) B.state[i] = RIGHT;
+                B.F.clear(), B.factor.clear(), B.changed();
+                return false;
             },
-            "margin"_a, released)
-        .def("run", [](T &self, int64_t limit, double seconds) { return int(self.run(limit, seconds)); }, "limit"_a, "seconds"_a,
-             released)
-        .def("quiet", &T::quiet, released)
+            "margin"_a.noconvert(), released)
+        .def(
+            "run",
+            [](T &self, int64_t limit, double seconds) {
+                Turn<T> turn(self, true);
+                require(seconds >= 0.0, "seconds must be a number from 0 on");
+                constexpr int64_t MOST = std::numeric_limits<int64_t>::max() / 2;
+                return int(self.run(std::min(limit, MOST), std::min(seconds, 1e6)));
+            },
+            "limit"_a, "seconds"_a, released)
+        .def(
+            "quiet",
+            [](T &self) {
+                Turn<T> turn(self, true);
+                return self.quiet();
+            },
+            released)
         .def(
             "solution",
             [](T &self, double t) {
+                Turn<T> turn(self, true);
+                require(std::isfinite(t), "t must be finite");
                 const Solution<Form, Twice> *found;
                 {
                     nb::gil_scoped_release free;
@@ -147,23 +242,59 @@ static nb::class_<Tracker<Form>> tracker(nb::module_ &module, const char *name) 
                 return nb::make_tuple(rows(found->a[0]), rows(found->eta[0]), array(std::move(w)));
             },
             "t"_a)
-        .def("caps", [](const T &self, double t) { return array(self.caps(t, 0.0)); }, "t"_a)
+        .def(
+            "caps",
+            [](const T &self, double t) {
+                Turn<T> turn(self, true);
+                return array(self.caps(t, 0.0));
+            },
+            "t"_a)
         .def(
             "record",
-            [](T &self, bool keep, int width, In1 at) {
+            [](T &self, bool keep, int64_t width, In1 at) {
+                Turn<T> turn(self);
+                require(width == 0 || width == self.problem.Q.features(), "width must be 0, or the number of features");
+                require(finite(at) && std::is_sorted(at.data(), at.data() + at.size()), "at must be finite and increase");
                 self.B.log.clear();
-                self.B.log.keep = keep, self.B.log.width = width, self.B.log.at = vector(at);
+                self.B.log.keep = keep, self.B.log.width = int(width), self.B.log.at = vector(at);
                 self.B.log.state = self.B.state;
             },
             "keep"_a, "width"_a, "at"_a)
-        .def("take_log", &take_log<Form>)
-        .def("save", [](const T &self) { return std::make_unique<Sets>(self.B); })
-        .def("load", [](T &self, const Sets &saved) { static_cast<Sets &>(self.B) = saved, self.B.changed(); })
-        .def_prop_ro("state", [](const T &self) { return array(self.B.state); })
+        .def("take_log",
+             [](T &self) {
+                 Turn<T> turn(self);
+                 return take_log<Form>(self);
+             })
+        .def("save",
+             [](const T &self) {
+                 Turn<T> turn(self);
+                 return std::make_unique<Sets>(self.B);
+             })
+        .def(
+            "load",
+            [](T &self, const Sets &saved) {
+                Turn<T> turn(self);
+                require(of_this(self, saved), "what is loaded must be of a tracker of the same form and size");
+                self.on_line = false;
+                static_cast<Sets &>(self.B) = saved, self.B.changed();
+            },
+            "saved"_a)
+        .def_prop_ro("state",
+                     [](const T &self) {
+                         Turn<T> turn(self);
+                         return array(self.B.state);
+                     })
         .def_prop_ro("margin",
-                     [](const T &self) { return array(std::vector<int64_t>(self.B.F.begin(), self.B.F.end())); })
-        .def_prop_ro("segments", [](const T &self) { return self.B.log.segments(); })
-        .def_prop_ro("exchanges", &T::exchanges)
+                     [](const T &self) {
+                         Turn<T> turn(self);
+                         return array(std::vector<int64_t>(self.B.F.begin(), self.B.F.end()));
+                     })
+        .def_prop_ro("segments",
+                     [](const T &self) {
+                         Turn<T> turn(self);
+                         return self.B.log.segments();
+                     })
+        .def_prop_ro("exchanges", [](const T &self) { return self.exchanges(); })
         .def_prop_ro("counts",
                      [](const T &self) {
                          const Counts &c = self.counts;
@@ -173,19 +304,47 @@ static nb::class_<Tracker<Form>> tracker(nb::module_ &module, const char *name) 
                          return out;
                      })
         .def_prop_ro("drift", [](const T &self) { return self.drift(); })
-        .def_prop_ro("watched", &T::watched)
-        .def_ro("t", &T::t)
-        .def_rw("ahead", &T::ahead)
-        .def_rw("doubles", &T::doubles);
+        .def_prop_ro("watched", [](const T &self) { return self.watched(); })
+        .def_prop_ro("t", [](const T &self) { return self.t; })
+        .def_prop_rw(
+            "ahead", [](const T &self) { return self.ahead; },
+            [](T &self, double t) {
+                Turn<T> turn(self);
+                require(t >= 0.0 && t <= 1.0, "ahead lies between 0 and 1");
+                self.ahead = t;
+            })
+        .def_prop_rw(
+            "doubles", [](const T &self) { return self.doubles; },
+            [](T &self, bool doubles) {
+                Turn<T> turn(self);
+                self.doubles = doubles;
+            });
     return kind;
 }
 
 template <class Form>
-static Problem<Form> problem(Form form, In1 p, In1 kappa, Ints group, int m) {
-    bool fits = p.size() == kappa.size() && p.size() == group.size() && p.size() == form.diagonal.size();
-    for (size_t i = 0; fits && i < group.size(); i++) fits = group(i) >= -1 && group(i) < m;
-    if (!fits) throw std::invalid_argument("one p, kappa and group per sample, with groups from -1 to m - 1");
-    return Problem<Form>(std::move(form), vector(p), vector(kappa), indices(group), m);
+static Problem<Form> problem(Form form, In1 p, In1 kappa, Ints group, int64_t m) {
+    size_t n = form.diagonal.size();
+    require(n > 0, "there must be a sample");
+    require(finite(form.diagonal), "samples must be finite, and so their squares");
+    require(p.size() == n && kappa.size() == n && group.size() == n, "one p, kappa and group per sample");
+    require(finite(p) && finite(kappa), "p and kappa must be finite");
+    require(m >= 0 && m <= int64_t(n), "there are from 0 to n groups");
+    for (size_t i = 0; i < n; i++) require(group(i) >= -1 && group(i) < m, "groups lie between -1 and m - 1");
+    return Problem<Form>(std::move(form), vector(p), vector(kappa), indices(group), int(m));
+}
+static int size_of(size_t size) {
+    require(size <= size_t(std::numeric_limits<int>::max()), "there are at most 2147483647 of a kind");
+    return int(size);
+}
+static Sparse sparse(const Ints &ptr, const In<int32_t, 1> &columns, const In1 &values, int64_t d) {
+    size_t size = columns.size();
+    require(ptr.size() > 0 && ptr(0) == 0 && ptr(ptr.size() - 1) == int64_t(size) && values.size() == size &&
+                std::is_sorted(ptr.data(), ptr.data() + ptr.size()),
+            "ptr must increase from 0 to the number of columns, which is that of values");
+    require(d >= 0 && std::all_of(columns.data(), columns.data() + size, [&](int32_t c) { return c >= 0 && c < d; }),
+            "columns lie between 0 and d - 1");
+    return Sparse(ptr.data(), columns.data(), values.data(), size_of(ptr.size() - 1), size_of(size_t(d)));
 }
 
 void bind_parts(nb::module_ &module);  // parts.cpp
@@ -193,7 +352,7 @@ void bind_parts(nb::module_ &module);  // parts.cpp
 NB_MODULE(_core, module) {
     nb::module_ parts = module.def_submodule("parts", "the parts of the tracker, for tests");
     bind_parts(parts);
-    nb::exception<Refused>(module, "Refused");
+    nb::exception<Refused>(module, "Refused", PyExc_RuntimeError);
     nb::class_<Sets>(module, "Sets");
     // out += (hi + lo) B in twice the precision, for stacks: (r, m, k) by (r, k, n), or by one for all, (1, k, n).
     module.def(
@@ -214,24 +373,27 @@ NB_MODULE(_core, module) {
     tracker<Gram>(module, "KernelTracker")
         .def(
             "__init__",
-            [](Tracker<Gram> *self, In2 K, In1 sign, In1 p, In1 kappa, Ints group, int m) {
-                if (K.shape(0) != sign.size() || K.shape(1) != sign.size()) throw std::invalid_argument("K must be n x n");
-                new (self) Tracker<Gram>(problem(Gram(K.data(), vector(sign)), p, kappa, group, m));
+            [](Guarded<Gram> *self, In2 K, In1 sign, In1 p, In1 kappa, Ints group, int64_t m) {
+                require(K.shape(0) == sign.size() && K.shape(1) == sign.size(), "K must be n x n");
+                require(finite(sign), "sign must be finite");
+                size_of(sign.size());
+                new (self) Guarded<Gram>(problem(Gram(K.data(), vector(sign)), p, kappa, group, m));
             },
-            nb::arg("K").noconvert(), "sign"_a, "p"_a, "kappa"_a, "group"_a, "m"_a, nb::keep_alive<1, 2>());
+            nb::arg("K").noconvert(), "sign"_a, "p"_a, "kappa"_a, "group"_a.noconvert(), "m"_a, nb::keep_alive<1, 2>());
     tracker<Dense>(module, "DenseTracker")
         .def(
             "__init__",
-            [](Tracker<Dense> *self, In2 Z, In1 p, In1 kappa, Ints group, int m) {
-                new (self) Tracker<Dense>(problem(Dense(Z.data(), int(Z.shape(0)), int(Z.shape(1))), p, kappa, group, m));
+            [](Guarded<Dense> *self, In2 Z, In1 p, In1 kappa, Ints group, int64_t m) {
+                Dense form(Z.data(), size_of(Z.shape(0)), size_of(Z.shape(1)));
+                new (self) Guarded<Dense>(problem(std::move(form), p, kappa, group, m));
             },
-            "Z"_a, "p"_a, "kappa"_a, "group"_a, "m"_a);
+            "Z"_a, "p"_a, "kappa"_a, "group"_a.noconvert(), "m"_a);
     tracker<Sparse>(module, "SparseTracker")
         .def(
             "__init__",
-            [](Tracker<Sparse> *self, Ints ptr, In<int32_t, 1> columns, In1 values, int d, In1 p, In1 kappa, Ints group, int m) {
-                new (self) Tracker<Sparse>(
-                    problem(Sparse(ptr.data(), columns.data(), values.data(), int(ptr.size()) - 1, d), p, kappa, group, m));
+            [](Guarded<Sparse> *self, Ints ptr, In<int32_t, 1> columns, In1 values, int64_t d, In1 p, In1 kappa, Ints group,
+               int64_t m) {
+                new (self) Guarded<Sparse>(problem(sparse(ptr, columns, values, d), p, kappa, group, m));
             },
-            "ptr"_a, "columns"_a, "values"_a, "d"_a, "p"_a, "kappa"_a, "group"_a, "m"_a);
+            "ptr"_a.noconvert(), "columns"_a.noconvert(), "values"_a, "d"_a, "p"_a, "kappa"_a, "group"_a.noconvert(), "m"_a);
 }
