@@ -44,6 +44,7 @@ from paretoclf.exploration import best_on_ray, ray_of
 from paretoclf.path.cost import CostProblem, Path, trace_costs
 from paretoclf.path.declared import path_problem
 from paretoclf.resume import Arrays, finish
+from paretoclf.roc.counts import exact_costs, exact_weights
 from paretoclf.roc.error_surface import ErrorSurface, checked_asymmetries
 
 KINDS = ("one", "int", "all")
@@ -89,8 +90,10 @@ class AsymmetryStudy:
         Shifts of their intercepts; infinite where one label is given to all.
     p : array of shape (folds, 3, k)
         p-values of "its costs on the inner folds are below those of one".
-    raw_costs : array of shape (3, k, folds)
-        Costs on the outer folds, whether significant on the inner ones or not.
+    counts : int array of shape (3, k, folds, 2)
+        False positives and false negatives on the outer folds, whether significant on the inner ones or not.
+    sizes : int array of shape (folds,)
+        Samples of the outer folds.
     mismatch : Mismatch
     seconds : array of shape (folds, 2)
         Processor time of each outer fold: for its paths, and to read off all choices and costs.
@@ -102,7 +105,8 @@ class AsymmetryStudy:
     training: Array
     shifts: Array
     p: Array
-    raw_costs: Array
+    counts: Index
+    sizes: Index
     mismatch: Mismatch
     seconds: Array
 
@@ -116,6 +120,12 @@ class AsymmetryStudy:
         """Where a choice is significantly better than "one" on the inner folds, shape (folds, 3, k)."""
         return self.p <= self.level
 
+    @property
+    def raw_costs(self) -> Array:
+        """Costs on the outer folds, whether significant on the inner ones or not, shape (3, k, folds)."""
+        g = self.asymmetries[:, None]
+        return np.asarray(2 * (g * self.counts[..., 1] + (1 - g) * self.counts[..., 0]) / self.sizes)
+
     def costs(self, fall_back: bool = True) -> Array:
         """Costs on the outer folds, shape (3, k, folds); with "one" in place of what is not significantly better."""
         kept = np.moveaxis(self.kept, 0, 2) if fall_back else np.True_
@@ -124,9 +134,12 @@ class AsymmetryStudy:
     def acceptances(self, fall_back: bool = True) -> dict[str, float]:
         """Share of the testing asymmetries at which one classifier costs significantly more than another.
 
-        ``one>all`` means that the costs of "one" are larger: "all" wins.
+        ``one>all`` means that the costs of "one" are larger: "all" wins. Differences of costs are ties where they are
+        equal as fractions.
         """
-        costs = dict(zip(KINDS, self.costs(fall_back), strict=True))
+        kept = np.moveaxis(self.kept, 0, 2)[..., None] if fall_back else np.True_
+        counts, weights = np.where(kept, self.counts, self.counts[0]), exact_weights(self.asymmetries)
+        costs = {kind: exact_costs(weights, each, self.sizes) for kind, each in zip(KINDS, counts, strict=True)}
         return {
             f"{a}>{b}": float((signed_rank_greater(costs[a] - costs[b]) <= self.level).mean()) for a, b in COMPARISONS
         }
@@ -221,15 +234,18 @@ def asymmetry_study(
     judge = _Judge(samples, g, candidates, isinstance(totals, str), int(inner), level)
     tasks = {f"{name}-{k:02d}": partial(judge, *part) for k, part in enumerate(parts)}
     folder, rows = None if state is None else Folder(state), (len(KINDS), g.size)
-    form = Arrays({"total": (), "seconds": (2,), **dict.fromkeys(("training", "shifts", "p", "costs"), rows)})
+    form = Arrays(
+        {"total": (), "seconds": (2,), **dict.fromkeys(("training", "shifts", "p"), rows), "counts": (*rows, 2)}
+    )
     found = list(finish(tasks, folder, form, n_jobs=n_jobs, progress=progress, desc=name).values())
 
     def stacked(key: str) -> Array:
         return np.stack([fold[key] for fold in found])
 
-    raw, p = np.moveaxis(stacked("costs"), 0, 2), stacked("p")
-    gain = np.where(p[0, 2] <= level, raw[0, :, 0] - raw[2, :, 0], 0.0)
-    at = int(np.argmax(gain))
+    counts: Index = np.moveaxis(np.stack([fold["counts"] for fold in found]), 0, 2)
+    p, sizes = stacked("p"), np.array([test.size for _, test, _ in parts])
+    one, _, best = (exact_costs(exact_weights(g), each[:, 0]) for each in counts)
+    at = int(np.argmax(np.where(p[0, 2] <= level, one - best, 0)))
     chosen = np.stack([found[0][key][:, at] for key in ("training", "shifts")])
     lost = p[0, :, at] > level  # fallen back to "one"
     chosen[:, lost] = chosen[:, :1]
@@ -240,7 +256,7 @@ def asymmetry_study(
     form = Arrays({"costs": (len(KINDS),)})
     costs = [each["costs"] for each in finish(again, folder, form, n_jobs=n_jobs, progress=False).values()]
     return AsymmetryStudy(
-        g, level, stacked("total"), stacked("training"), stacked("shifts"), p, raw,
+        g, level, stacked("total"), stacked("training"), stacked("shifts"), p, counts, sizes,
         Mismatch(float(g[at]), float(chosen[0, 2]), np.stack(costs, axis=1)), stacked("seconds"),
     )  # fmt: skip
 
@@ -267,30 +283,32 @@ class _Judge:
             ray = ray_of(labels, weight, (totals[0], totals[-1]))
             along = [part.scores(_path(part, ray), rows) for part, rows in held]
             totals = (ray.at(best_on_ray(along, y, ray, Costs(1.0, 1.0)).t).total,)
-        best, least = None, np.inf
+        best, least, weights = None, None, exact_weights(g)
         for each in totals:
             line = self._line(each)
             surface = ErrorSurface(tuple(part.scores(_path(part, line), rows) for part, rows in held), tuple(y), line)
-            cost = float(_pooled(surface.costs(g, t), surface).mean())
-            if cost < least:
+            cost = exact_costs(weights, surface.counts(t).sum(axis=1)).sum()
+            if least is None or cost < least:
                 best, least = (each, line, surface), cost
         assert best is not None
         total, line, surface = best
         outer = self._outer(train, test, line)
         traced = time.process_time()
         where = {"one": (t, np.zeros(g.size)), "int": (t, surface.best_shifts(g, t)), "all": surface.best(g, t)}
-        inside = {kind: surface.costs(g, *at) for kind, at in where.items()}
+        inside = {kind: surface.counts(*at) for kind, at in where.items()}
+        pooled = {kind: exact_costs(weights, counts.sum(axis=1)) for kind, counts in inside.items()}
         # More freedom that gains nothing is not used: "all" is "int" there.
-        better = _pooled(inside["all"], surface) < _pooled(inside["int"], surface)
+        better = (pooled["all"] < pooled["int"]).astype(bool)
         shifted, best_of_all = where["int"], where["all"]
         where["all"] = np.where(better, best_of_all[0], shifted[0]), np.where(better, best_of_all[1], shifted[1])
-        inside["all"] = np.where(better[:, None], inside["all"], inside["int"])
+        inside["all"] = np.where(better[:, None, None], inside["all"], inside["int"])
+        costs = {kind: exact_costs(weights, counts, surface.sizes) for kind, counts in inside.items()}
         return {
             "total": np.array(total),
             "training": np.stack([self._of(where[kind][0]) for kind in KINDS]),
             "shifts": np.stack([where[kind][1] for kind in KINDS]),
-            "p": np.stack([signed_rank_greater(inside["one"] - inside[kind]) for kind in KINDS]),
-            "costs": np.stack([outer.costs(g, *where[kind])[:, 0] for kind in KINDS]),
+            "p": np.stack([signed_rank_greater(costs["one"] - costs[kind]) for kind in KINDS]),
+            "counts": np.stack([outer.counts(*where[kind])[:, 0] for kind in KINDS]),
             "seconds": np.array([traced - began, time.process_time() - traced]),
         }
 
@@ -327,8 +345,3 @@ def _checked_totals(totals: Any) -> tuple[float, ...]:
     if values.ndim != 1 or values.size == 0 or not ((values > 0) & np.isfinite(values)).all():
         raise InputError(f'totals must be positive numbers, at least one, or "ray", got {totals!r}')
     return tuple(sorted(values.tolist()))
-
-
-def _pooled(costs: Array, surface: ErrorSurface) -> Array:
-    """Mean cost of a sample over all folds, rounded so that equal counts are equal."""
-    return np.asarray(np.round(costs @ surface.sizes / surface.sizes.sum(), 12))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from sklearn.svm import SVC
 
 import paretoclf as pc
 from paretoclf import training_asymmetry
+from paretoclf.empirical import signed_rank_greater
 from paretoclf.training_asymmetry import KINDS
 
 TOTALS = (0.01, 0.1, 1.0)
@@ -146,11 +148,9 @@ def test_one_over_all_means_that_all_costs_less():
     """Six folds in which "all" is always cheaper: a p of 1/64 for one>all, none for all>one."""
     X, y = samples()
     study = pc.asymmetry_study(pc.TwoCSVM(X, y), [0.3, 0.7], folds=6, inner=2, totals=[1.0], progress=False)
-    raw = study.raw_costs.copy()
-    raw[0], raw[1], raw[2] = 0.5, 0.4, 0.3 - 0.01 * np.arange(6)
-    made = pc.AsymmetryStudy(
-        study.asymmetries, 0.05, study.totals, study.training, study.shifts, study.p, raw, study.mismatch, study.seconds
-    )
+    counts = study.counts.copy()
+    counts[0], counts[1], counts[2] = 50, 40, 30 - np.arange(6)[:, None]
+    made = dataclasses.replace(study, counts=counts)
     assert made.acceptances(fall_back=False) == {
         "one>all": 1.0, "all>one": 0.0, "int>all": 1.0, "all>int": 0.0, "one>int": 1.0, "int>one": 0.0
     }  # fmt: skip
@@ -310,7 +310,20 @@ def test_pieces_of_other_shapes_are_refused_by_name(tmp_path):
     file = tmp_path / "fold-00.npz"
     with np.load(file) as arrays:
         known = dict(arrays)
-    for change in ({"costs": known["costs"][:1]}, {"p": known["p"].astype(str)}, {"more": np.ones(1)}):
+    for change in ({"counts": known["counts"][:1]}, {"p": known["p"].astype(str)}, {"more": np.ones(1)}):
         np.savez(file, **{**known, **change})
         with pytest.raises(pc.InputError, match=r"fold-00\.npz: state must hold files of this run"):
             run(state=tmp_path)
+
+
+def test_equal_costs_are_ties_in_the_study(study):
+    """Counts with one difference on folds of one size, at a testing asymmetry at which costs round differently."""
+    folds, g = 6, np.array([0.9555])
+    counts = np.zeros((3, 1, folds, 2), dtype=np.int64)
+    counts[0, 0] = [[1, 7], [3, 5], [0, 4], [2, 9], [6, 3], [4, 2]]
+    counts[2, 0] = counts[0, 0] - [[0, 1], [0, 1], [0, 1], [0, 1], [0, 1], [-1, -1]]
+    made = dataclasses.replace(study, asymmetries=g, counts=counts, sizes=np.full(folds, 20))
+    one, best = made.raw_costs[0], made.raw_costs[2]
+    assert np.unique((one - best)[0, :5]).size > 1  # rounded, they are none
+    p = signed_rank_greater(np.array([[1, 1, 1, 1, 1, -2]]))
+    assert made.acceptances(fall_back=False)["one>all"] == float(p[0] <= made.level)

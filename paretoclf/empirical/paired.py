@@ -8,6 +8,7 @@ does not reject more readily with more splits; the signed-rank test does.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -91,7 +92,14 @@ def paired_areas(
     if areas[0] is None or areas[1] is None:
         option = "nested=True" if nested else "both=True"
         raise InputError(f"{option} needs {kind.replace('_', ' ')}: pass {option} to empirical_tradeoff as well")
-    d = areas[0] - areas[1]
+    # An area is a whole number of halves of a pair of a positive and a negative: equal ones are made equal.
+    pairs = np.array([2 * int(part.positive.sum()) * int((~part.positive).sum()) for part in first.parts], dtype=object)
+    whole = [
+        np.array([round(area * pair) for area, pair in zip(each, pairs, strict=True)], dtype=object) for each in areas
+    ]
+    common = math.lcm(*pairs)
+    exact = (whole[0] - whole[1]) * (common // pairs)
+    d = (exact / common).astype(np.float64)
     held = first.parts[0].test.size
     error = float(np.sqrt((1 / d.size + held / (first.y.size - held)) * d.var(ddof=1)))
     mean, law = float(d.mean()), student(d.size - 1)
@@ -104,6 +112,6 @@ def paired_areas(
         wins=int((d > 0).sum()),
         losses=int((d < 0).sum()),
         p_corrected=p,
-        p_wilcoxon=float(wilcoxon(d).pvalue) if d.any() else 1.0,
+        p_wilcoxon=float(wilcoxon(exact.astype(np.float64)).pvalue) if d.any() else 1.0,
         interval=(mean - half, mean + half),
     )

@@ -10,6 +10,7 @@ differences without ties p is below 5 % where the negative ones have ranks of 10
 
 from __future__ import annotations
 
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,9 @@ def signed_rank_greater(differences: Any) -> Array:
     Parameters
     ----------
     differences : array of shape (n,) or (k, n)
-        One sample, or k of them, of at most 200 differences.
+        One sample, or k of them, of at most 200 differences: floats, or whole numbers and fractions of any size in an
+        array of objects. Ties are what is equal: differences of rounded costs seldom are, so costs of counts are to be
+        compared in whole numbers (`paretoclf.roc.counts.exact_costs`).
 
     Returns
     -------
@@ -43,12 +46,17 @@ def signed_rank_greater(differences: Any) -> Array:
     >>> signed_rank_greater([[1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 0.0, 0.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0, 0.0]])
     array([0.03125, 1.     , 0.75   ])
     """
-    given = real_array(differences, "differences")
-    if given.ndim not in (1, 2) or not 1 <= given.shape[-1] <= 200 or not np.isfinite(given).all():
+    given = np.asarray(differences)
+    if not (given.dtype == object and all(isinstance(x, Rational) for x in given.flat)):
+        given = real_array(differences, "differences")
+    finite = given.dtype == object or bool(np.isfinite(given).all())
+    if given.ndim not in (1, 2) or not 1 <= given.shape[-1] <= 200 or not finite:
         raise InputError(f"differences must be 1 to 200 finite numbers a sample, got an array of shape {given.shape}")
     d = np.atleast_2d(given)
-    sizes = np.where(d == 0, np.inf, np.abs(d))  # zeros rank last, and do not count
-    doubled = np.where(d == 0, 0, np.rint(2 * rankdata(sizes, axis=1))).astype(np.int64)  # whole numbers, ties or not
+    codes = np.stack([np.unique(np.abs(each), return_inverse=True)[1].reshape(-1) for each in d])
+    zero = d == 0
+    sizes = np.where(zero, d.shape[1], codes)  # zeros rank last, and do not count
+    doubled = np.where(zero, 0, np.rint(2 * rankdata(sizes, axis=1))).astype(np.int64)  # whole numbers, ties or not
     k, n = d.shape
     sums = np.arange(n * (n + 1) + 1)
     shares = np.zeros((k, sums.size))

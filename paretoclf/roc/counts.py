@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.costs import Costs
@@ -120,6 +122,66 @@ class CountedErrors(Tabular, Generic[Best]):
     def _optima(self, objective: Objective) -> tuple[Best, ...]:
         """Whatever minimises an objective and is not dominated."""
         raise NotImplementedError
+
+
+#: Whole numbers of any size.
+Exact = npt.NDArray[np.object_]
+
+_DENOMINATOR = 10**6  # a float that is nearest, or next to nearest, to a fraction with no larger one stands for it
+
+
+def exact_weights(asymmetries: Array) -> tuple[Exact, int]:
+    """Whole numbers v and a unit u with g = v / u for each asymmetry g, to compare costs of counts exactly.
+
+    A float that came of a simple fraction, such as 0.1 + 0.2 of 3/10, is taken for that; any other one for what it is.
+
+    Parameters
+    ----------
+    asymmetries : array of shape (q,)
+
+    Returns
+    -------
+    object array of shape (q,), int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.roc.counts import exact_weights
+    >>> exact_weights(np.array([0.9555, 0.1 + 0.2]))
+    (array([1911, 600], dtype=object), 2000)
+    """
+    found = []
+    for g in asymmetries.tolist():
+        near = Fraction(g).limit_denominator(_DENOMINATOR)
+        found.append(near if abs(float(near) - g) <= math.ulp(g) else Fraction(g))
+    unit = math.lcm(*(each.denominator for each in found))
+    return np.array([each.numerator * (unit // each.denominator) for each in found], dtype=object), unit
+
+
+def exact_costs(weights: tuple[Exact, int], counts: Index, sizes: Index | None = None) -> Exact:
+    """Costs of false positives and negatives in whole numbers, of one unit for all: equal where costs are.
+
+    Parameters
+    ----------
+    weights : (object array of shape (q,), int)
+        As of `exact_weights`.
+    counts : int array of shape (q, ..., 2)
+        False positives, false negatives.
+    sizes : int array, optional
+        Of the parts of which the costs are means, along the last axis but one.
+
+    Returns
+    -------
+    object array of shape (q, ...)
+    """
+    v, unit = weights
+    miss = v.reshape(-1, *(1,) * (counts.ndim - 2))
+    whole = counts.astype(object)
+    costs: Exact = miss * whole[..., 1] + (unit - miss) * whole[..., 0]
+    if sizes is None:
+        return costs
+    common = math.lcm(*sizes.tolist())
+    return np.asarray(costs * np.array([common // int(size) for size in sizes], dtype=object))
 
 
 def smallest(fp: Index, fn: Index, objective: Objective) -> tuple[Mask, Fraction]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,6 +20,7 @@ from paretoclf.checks import Array, Index, Mask, check_labels, keep
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.path.plane.polygon import borders, centroid
+from paretoclf.roc.counts import Objective, smallest
 
 _SAME = 1e-11  # a score below this share of its terms, on a whole line, is zero there: two lines are one
 _BLOCK = 1 << 22  # scores worked on at once
@@ -147,16 +149,18 @@ class ErrorMap:
             Of a false negative and of a false positive; the objective is their mean over the samples.
         """
         at = costs if isinstance(costs, Costs) else Costs(*costs)
-        return self._best((self.inside_counts @ np.array([at.C_minus, at.C_plus])) / self.y.size)
+        miss, alarm = Fraction(at.C_plus) / self.y.size, Fraction(at.C_minus) / self.y.size
+        return self._best(lambda fp, fn: fn * miss + fp * alarm)
 
     def minimax(self) -> BestCosts:
         """The costs at which the larger of the two error rates is smallest."""
-        return self._best((self.inside_counts / np.array([self.n_minus, self.n_plus])).max(axis=1))
+        return self._best(lambda fp, fn: max(Fraction(fp, self.n_minus), Fraction(fn, self.n_plus)))
 
-    def _best(self, objective: Array) -> BestCosts:
-        k = int(np.argmin(objective))
+    def _best(self, objective: Objective) -> BestCosts:
+        best, least = smallest(self.inside_counts[:, 0], self.inside_counts[:, 1], objective)
+        k = int(np.argmax(best))  # the first
         fp, fn = self.inside_counts[k]
-        return BestCosts(Costs(*self.inside[k]), int(fp), int(fn), float(objective[k]))
+        return BestCosts(Costs(*self.inside[k]), int(fp), int(fn), float(least))
 
 
 @dataclass

@@ -18,11 +18,11 @@ from paretoclf.checks import Array, Index, Mask, real_array
 from paretoclf.costs import CostLine
 from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
+from paretoclf.roc.counts import exact_weights
 from paretoclf.roc.crossings import BLOCK
 from paretoclf.roc.error_curve import ErrorCurve, error_curve_of_scores
 from paretoclf.roc.hull import upper_hull
 from paretoclf.roc.of_path import checked_folds
-from paretoclf.tolerances import ROC_TIE
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,13 +154,14 @@ class ErrorSurface:
         """
         g = checked_asymmetries(asymmetries)
         at = np.ascontiguousarray(np.broadcast_to(real_array(t, "t"), g.shape))
-        found = np.empty(g.size)
+        found, (miss, unit) = np.empty(g.size), self._weights(g)
+        most = unit * int(self.sizes.sum()) + 1  # more than any cost
         for low, high in self._blocks(g.size):
             some = self._thresholds(at[low:high])
             fn, fp = self.n_plus - some.tp, np.arange(len(some.tp))[:, None] - some.tp
-            cost = g[low:high] * fn + (1 - g[low:high]) * fp
-            cost[~some.apart] = np.inf
-            tied = cost <= cost.min(axis=0) * (1 + ROC_TIE)
+            cost = miss[low:high] * fn + (unit - miss[low:high]) * fp
+            cost[~some.apart] = most
+            tied = cost == cost.min(axis=0)
             size = np.minimum(np.abs(some.shift), np.finfo(float).max)  # the infinite ones of the tied can win, too
             rank = np.argmin(np.where(tied, size, np.inf), axis=0)
             found[low:high] = some.shift[rank, np.arange(high - low)]
@@ -194,8 +195,9 @@ class ErrorSurface:
         most = largest.max(axis=0).astype(np.int64)
         seen = np.flatnonzero(most >= 0)
         fp, tp, _ = upper_hull(seen, most[seen], self.n_minus, self.n_plus)
-        change = np.diff(fp) / (np.diff(fp) + np.diff(tp))
-        vertex = np.searchsorted(change, g)
+        # How many edges of the hull are behind the vertex of each g: those of a slope that pays at these costs.
+        (miss, unit), alarms, hits = self._weights(g), np.diff(fp), np.diff(tp)
+        vertex = (alarms * unit < miss[:, None] * (alarms + hits)).sum(axis=1)
         wished = self._trained_for(g)
         at = np.empty(g.size, dtype=np.intp)
         for j in np.unique(vertex):
@@ -207,6 +209,11 @@ class ErrorSurface:
             some = self._thresholds(grid[at[low:high]])
             shift[low:high] = some.shift[(fp + tp)[vertex[low:high]], np.arange(high - low)]
         return grid[at], shift
+
+    def _weights(self, g: Array) -> tuple[Any, int]:
+        """`exact_weights`; in machine integers where no product of them with counts can be too large."""
+        miss, unit = exact_weights(g)
+        return (miss.astype(np.int64) if unit * 2 * int(self.sizes.sum()) < 2**62 else miss), unit
 
     def _trained_for(self, g: Array) -> Array:
         """Where on the line the asymmetry is g; the middle without a line of one total."""

@@ -345,7 +345,10 @@ def test_paired_tests(gaussians):
     d = good.areas - poor.areas
     assert found.wins + found.losses <= 12
     assert found.mean == pytest.approx(d.mean())
-    assert found.p_wilcoxon == pytest.approx(wilcoxon(d).pvalue)
+    held = good.parts[0].positive
+    pairs = 2 * held.sum() * (~held).sum()  # areas are whole numbers of halves of a pair
+    assert np.abs(pairs * d - np.rint(pairs * d)).max() < 1e-9
+    assert found.p_wilcoxon == pytest.approx(wilcoxon(np.rint(pairs * d)).pvalue)
     # Nadeau & Bengio: the t statistic shrinks by sqrt(1 + R n_test / n_train).
     plain = ttest_1samp(d, 0)
     t = plain.statistic / np.sqrt(1 + 12 * 24 / 56)
@@ -357,6 +360,26 @@ def test_paired_tests(gaussians):
     assert (back.wins, back.losses) == (found.losses, found.wins)
     same = pc.paired_areas(good, good)
     assert (same.p_corrected, same.p_wilcoxon, same.wins) == (1.0, 1.0, 0)
+
+
+@pytest.mark.parametrize("kind", ["areas", "both", "nested"])
+def test_areas_are_whole_numbers_of_halves_of_pairs(gaussians, kind):
+    """So equal differences are ties: rounded, they were ranked by their last bits."""
+    X, y = gaussians(n=90, positives=0.4)
+    options = {"splits": 30, "both": True, "nested": True}
+    first, second = (
+        pc.empirical_tradeoff(X, y, lambda A, b, j=j: Thresholds(np.eye(3)[j]), **options) for j in range(2)
+    )
+    part = first.parts[0].positive
+    pairs = 2 * int(part.sum()) * int((~part).sum())
+    name = {"areas": "areas", "both": "hull_areas", "nested": "nested_areas"}[kind]
+    whole = [pairs * getattr(each, name) for each in (first, second)]
+    assert max(np.abs(each - np.rint(each)).max() for each in whole) < 1e-9
+    found = pc.paired_areas(first, second, **{} if kind == "areas" else {kind: True})
+    d = np.rint(whole[0]) - np.rint(whole[1])
+    assert found.p_wilcoxon == pytest.approx(wilcoxon(d).pvalue, abs=1e-15)
+    assert (found.wins, found.losses) == ((d > 0).sum(), (d < 0).sum())
+    assert np.unique(found.differences).size == np.unique(d).size < d.size
 
 
 def test_the_signed_rank_test_believes_in_splits_and_the_corrected_one_does_not(gaussians):
