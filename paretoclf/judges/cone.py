@@ -43,7 +43,7 @@ J. Numer. Anal. 46 (2007), Theorems 3.1 and 4.1; here for every cone, and with b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,6 +57,7 @@ from paretoclf.judges.cone_program import ConeProgram as ConeProgram
 from paretoclf.judges.cone_program import factor
 from paretoclf.judges.cone_upper import upper_bound
 from paretoclf.judges.cones import project, project_dual
+from paretoclf.tolerances import CERTIFY
 
 _EPS = np.finfo(float).eps
 
@@ -101,7 +102,9 @@ class ConeBounds:
     indefinite: float = 0.0
 
 
-def cone_bounds(program: ConeProgram, x: Any, z: Any, more: Sequence[tuple[Any, Any]] = ()) -> ConeBounds:
+def cone_bounds(
+    program: ConeProgram, x: Any, z: Any, more: Iterable[tuple[Any, Any]] = (), tol: float = CERTIFY
+) -> ConeBounds:
     """Safe bounds on the optimal value, whatever x and z are: the best of all points.
 
     Parameters
@@ -110,8 +113,11 @@ def cone_bounds(program: ConeProgram, x: Any, z: Any, more: Sequence[tuple[Any, 
         The problem.
     x, z : arrays of shape (n,) and (m,)
         What a solver calls a solution, and its multipliers; the better they are, the closer the bounds.
-    more : sequence of pairs of arrays
-        Other such points, looked at where the bounds of those before are apart.
+    more : iterable of pairs of arrays
+        Other such points, asked for one by one as long as the lower bound is away from the upper one, or from the
+        objective where there is none.
+    tol : float
+        By how much it may be, relative to its size.
 
     Returns
     -------
@@ -136,17 +142,23 @@ def cone_bounds(program: ConeProgram, x: Any, z: Any, more: Sequence[tuple[Any, 
     >>> bool(found.upper - found.lower < 1e-11)
     True
     """
-    points = [(check_vector(x, program.q.size, "x"), check_vector(z, program.b.size, "z")) for x, z in [(x, z), *more]]
-    above = upper_bound(program, points[0][0])
-    below = _below(program, *points[0], above.value)
-    for x, z in points[1:]:
-        if close(below.value, above.value):
+    x, z = _checked(program, x, z)
+    above = upper_bound(program, x)
+    below = _below(program, x, z, above.value)
+    goal, others = program.value(x), iter(more)
+    while not close(below.value, above.value if np.isfinite(above.value) else goal, tol):
+        if (point := next(others, None)) is None:
             break
+        x, z = _checked(program, *point)
         above = min(above, upper_bound(program, x), key=lambda found: found.value)
         below = max(below, _below(program, x, z, above.value), key=lambda found: found.rank)
     return ConeBounds(
         below.value, above.value, above.x, below.z, below.residual, below.unabsorbed, above.blocked, program.indefinite
     )
+
+
+def _checked(program: ConeProgram, x: Any, z: Any) -> tuple[Array, Array]:
+    return check_vector(x, program.q.size, "x"), check_vector(z, program.b.size, "z")
 
 
 def _below(program: ConeProgram, x: Array, z: Array, upper: float) -> Below:

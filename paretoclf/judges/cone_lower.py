@@ -67,9 +67,9 @@ def lower_bound(program: ConeProgram, y: Array, z: Array, box: Box, goal: float)
     return best
 
 
-def close(lower: float, upper: float) -> bool:
+def close(lower: float, upper: float, tol: float = 1e-9) -> bool:
     """Whether two bounds need not be brought closer."""
-    return bool(np.isfinite([lower, upper]).all() and upper - lower <= 1e-9 * max(abs(upper), abs(lower), 1e-3))
+    return bool(np.isfinite([lower, upper]).all() and abs(upper - lower) <= tol * max(abs(upper), abs(lower), 1e-3))
 
 
 def _attempts(program: ConeProgram, y: Array, z: Array, box: Box) -> Iterator[Below]:

@@ -29,6 +29,9 @@ _ACTIVE = (1e-9, 1e-7, 1e-5)
 #: How often inequalities that the solution of the active ones violates become active, too.
 _GROWS = 5
 
+#: With more active inequalities a direction into them is tried first.
+_MANY = 300
+
 #: Steps along a direction into the inequalities, relative to 1 + the size of the point.
 _STEPS = (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
 
@@ -101,35 +104,47 @@ def _on_faces(program: ConeProgram, x: Array, zero: Index, plain: Index) -> Iter
     A, b = program.A, program.b
     s = b - A @ x
     terms = np.abs(b) + abs(A) @ np.abs(x) + 1e-3
-    tried: list[Index] = []
+    before: Index | None = None
     for share in _ACTIVE:
         active = plain[s[plain] <= share * terms[plain]]
-        for _ in range(_GROWS):
-            if any(np.array_equal(active, other) for other in tried):
-                break
-            tried.append(active)
-            rows = np.append(zero, active)
-            found, point = _solved(program, x, rows)
-            yield found
-            if np.isfinite(found.value):
-                return
-            missed = plain[(b - A @ point)[plain] <= 0]
-            active = np.union1d(active, missed)
-        direction, pinned = _direction(A, zero, active)
-        rows = np.append(zero, active[pinned])
-        start, weight = settled(A[rows], b[rows], x, np.ones(x.size))
-        system = equations(A[rows], weight)
-        if system is None:
+        if before is not None and np.array_equal(active, before):
             continue
-        for step in _STEPS:
-            moved = start + step * (1 + float(np.abs(x).max(initial=0.0))) * np.where(weight > 0, direction, 0.0)
-            near = system.enclose(b[rows], moved)
-            found = _judged(program, near, rows)
-            yield found
-            if np.isfinite(found.value):
-                return
-            if set(system.dependent) - set(near.left):
-                break  # these equations are not known to hold, wherever one starts
+        before = active
+        ways = [_of_active(program, x, zero, plain, active), _along_direction(program, x, zero, active)]
+        for way in ways if active.size <= _MANY else reversed(ways):
+            for found in way:
+                yield found
+                if np.isfinite(found.value):
+                    return
+
+
+def _of_active(program: ConeProgram, x: Array, zero: Index, plain: Index, active: Index) -> Iterator[Above]:
+    """From the solution of all active ones; what it violates becomes active, too."""
+    for _ in range(_GROWS):
+        found, point = _solved(program, x, np.append(zero, active))
+        yield found
+        missed = plain[(program.b - program.A @ point)[plain] <= 0]
+        grown = np.union1d(active, missed)
+        if grown.size == active.size:
+            return
+        active = grown
+
+
+def _along_direction(program: ConeProgram, x: Array, zero: Index, active: Index) -> Iterator[Above]:
+    """From x moved into those inequalities that are not equations, further and further."""
+    A, b = program.A, program.b
+    direction, pinned = _direction(A, zero, active)
+    rows = np.append(zero, active[pinned])
+    start, weight = settled(A[rows], b[rows], x, np.ones(x.size))
+    system = equations(A[rows], weight)
+    if system is None:
+        return
+    for step in _STEPS:
+        moved = start + step * (1 + float(np.abs(x).max(initial=0.0))) * np.where(weight > 0, direction, 0.0)
+        near = system.enclose(b[rows], moved)
+        yield _judged(program, near, rows)
+        if set(system.dependent) - set(near.left):
+            return  # these equations are not known to hold, wherever one starts
 
 
 def _solved(program: ConeProgram, x: Array, rows: Index) -> tuple[Above, Array]:

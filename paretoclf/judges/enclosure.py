@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
+from scipy.sparse.linalg import splu
 
 from paretoclf.checks import Array, Index
 
@@ -33,6 +34,15 @@ _PIVOTED = 900
 
 #: A pivot below this share of its row is 0.
 _RANK = 1e-10
+
+#: Matrices with a smaller share of entries are factored as sparse ones.
+_SPARSE = 0.1
+
+#: Smallest pivot of a matrix of equations that are independent, of diagonal 1.
+_SINGULAR = 1e-14
+
+#: A right inverse that misses 1 by more is corrected.
+_ROUGH = 1e-6
 
 #: Denominators up to which a coefficient of a dependent equation is tried.
 _DENOMINATOR = 720
@@ -219,20 +229,26 @@ def _peel(M: Any, weight: Array, rows: Index) -> tuple[list[_Peeled], Index]:
 
 
 def _right_inverse(M: Any, weight: Array) -> Array | None:
-    """``W M' (M W M')^-1``, with a Newton step; None where the equations seem to depend on each other."""
+    """``W M' (M W M')^-1``, with a Newton step if need be; None where the equations seem to depend on each other."""
     size = np.sqrt((M.multiply(M) @ weight[:, None]).ravel())
     scaled = sp.csr_array(sp.diags_array(1 / size) @ M @ sp.diags_array(np.sqrt(weight)))
-    gram = (scaled @ scaled.T).toarray()
+    gram, one = sp.csc_array(scaled @ scaled.T), np.eye(size.size)
     try:
-        factor = la.cho_factor(gram, lower=True)
-        smallest = float(np.abs(factor[0].diagonal()).min())
-        if not smallest > 1e-7:
-            return None
-        inverse = la.cho_solve(factor, np.eye(size.size))
-    except la.LinAlgError:
+        if gram.nnz > _SPARSE * size.size**2:
+            factor = la.cho_factor(gram.toarray(), lower=True)
+            pivots, inverse = factor[0].diagonal() ** 2, la.cho_solve(factor, one)
+        else:
+            lu = splu(gram, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+            pivots = lu.U.diagonal()
+            inverse = lu.solve(one) if pivots.min() > _SINGULAR else one
+    except (la.LinAlgError, RuntimeError):
+        return None
+    if not pivots.min() > _SINGULAR:
         return None
     right = scaled.T @ inverse
-    right = 2 * right - right @ (scaled @ right)
+    left = one - scaled @ right
+    if np.abs(left).sum(axis=1).max() > _ROUGH:
+        right = right + right @ left
     return np.asarray(np.sqrt(weight)[:, None] * right / size)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +16,7 @@ from paretoclf.judges.cone import ConeBounds, ConeProgram, cone_bounds, infeasib
 from paretoclf.judges.cones import Cone, project
 from paretoclf.proof import Certificate
 from paretoclf.proof.evidence import Condition, DualityTable, Judged, judge
+from paretoclf.solve.candidates import other_points
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model, Numbers, conic_settings
 from paretoclf.solve.programs import evaluate, finite, flat, held
@@ -141,7 +142,7 @@ def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
     if compiled.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):
         return _unbounded(compiled, model.sense)
     numbers = _held(model)
-    bounds = cone_bounds(compiled.program, compiled.x, compiled.z)
+    bounds = cone_bounds(compiled.program, compiled.x, compiled.z, compiled.others(numbers), 0.1 * tol)
     judged = judge_problem(model, numbers, compiled, bounds)
     lower, upper = bounds.lower + compiled.offset, bounds.upper + compiled.offset
     certificate = judged.certificate
@@ -220,6 +221,11 @@ class CompiledCone:
         """The program with other vectors; what was worked out of its matrices is kept."""
         return replace(self, program=self.program.moved(q, b), offset=offset)
 
+    def others(self, numbers: Mapping[str, Any]) -> Iterator[tuple[Array, Array]]:
+        """Other points for its bounds, the user's own first."""
+        stalled = self.status != cp.OPTIMAL
+        return other_points(self.program, (self.x, self.z), numbers, self.columns, self.rows, stalled)
+
     def variable(self, j: int) -> str:
         """Name of the variable that column j belongs to."""
         for name, at in self.columns.items():
@@ -293,7 +299,8 @@ def judge_alone(model: Model, numbers: Mapping[str, Any]) -> Judged:
             raise SolveError(f"CLARABEL calls the compiled program {compiled.status!r}")
     except (InputError, SolveError) as error:
         return _unproved(model, numbers, str(error))
-    return judge_problem(model, numbers, compiled, cone_bounds(compiled.program, compiled.x, compiled.z))
+    bounds = cone_bounds(compiled.program, compiled.x, compiled.z, compiled.others(numbers))
+    return judge_problem(model, numbers, compiled, bounds)
 
 
 def judge_nothing(model: Model, numbers: Mapping[str, Any]) -> Judged:
