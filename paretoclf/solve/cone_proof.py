@@ -182,7 +182,7 @@ class CompiledCone:
     status: str
     offset: float
     columns: Mapping[str, Index]
-    rows: Mapping[str, Array]
+    rows: Mapping[str, Index]
 
     @classmethod
     def of(cls, model: Model, compiled: tuple[Any, Any, Any]) -> CompiledCone:
@@ -270,7 +270,7 @@ def _cones(data: Mapping[str, Any]) -> list[Cone]:
     return [*plain, *stacked, *[Cone("exponential")] * dims.exp, *powers]
 
 
-def _rows(model: Model, chain: Any, inverse: Any, n: int, m: int) -> dict[str, Array]:
+def _rows(model: Model, chain: Any, inverse: Any, n: int, m: int) -> dict[str, Index]:
     """Where each constraint's multipliers stand: CVXPY's own inverse, applied to 1, ..., m."""
     probe = SimpleNamespace(
         x=np.zeros(n), z=np.arange(1.0, m + 1), status="Solved", obj_val=0.0, solve_time=0.0, iterations=0
