@@ -11,9 +11,10 @@ import numpy as np
 
 from paretoclf.checking.between import stretches
 from paretoclf.checking.estimators import is_estimator
+from paretoclf.checking.given import read_given
 from paretoclf.checking.judging import certificate_of, exact_objective
 from paretoclf.checking.rows import Row, rows_of
-from paretoclf.checking.verification import read_given, stretches_of, verdict_of
+from paretoclf.checking.verification import stretches_of, verdict_of
 from paretoclf.checks import check_positive_number, what_it_is
 from paretoclf.costs import CostLine
 from paretoclf.datasets.hard_cases import HardCase, hard_cases

@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from paretoclf.checking.between import Stretch, stretches
-from paretoclf.checking.estimators import is_estimator, own_tolerance, problem_of
+from paretoclf.checking.given import one_problem, read_given
 from paretoclf.checking.judging import certificate_of
-from paretoclf.checking.labels import signs_of
-from paretoclf.checking.model_files import is_model_file, read_model
-from paretoclf.checking.rows import Row, rows_of
-from paretoclf.checking.solution_files import read_solutions
-from paretoclf.checks import check_positive_number, what_it_is
+from paretoclf.checks import check_positive_number
 from paretoclf.costs import Costs, SampleCosts
 from paretoclf.errors import InputError
-from paretoclf.formulations.base import Formulation
-from paretoclf.formulations.on_moments import MomentFormulation
-from paretoclf.formulations.two_c_svm import TwoCSVM
-from paretoclf.gaussian.closed_form import GaussianTradeoff
-from paretoclf.gaussian.moments import Moments
-from paretoclf.gaussian.operating import TradeoffCurve
-from paretoclf.path.pieces import OnPieces
 from paretoclf.proof import VERDICTS, Certificate
-from paretoclf.samples import same_samples
-from paretoclf.solution import Classifier, Solution
 from paretoclf.tables import SHOWN, Tabular, and_more
 from paretoclf.tolerances import CERTIFY, LOOSE
-
-#: What a fitted model that is far from optimal may be instead: it does not keep the weights that `fit` was given.
-WEIGHTED = "or it was fitted with sample_weight: give it"
 
 #: Failing conditions that belong to no one sample begin with these words.
 _WITHOUT_SAMPLE = (
@@ -305,115 +288,13 @@ def verify(
         except InputError as error:
             raise InputError(f"solutions[{k}]: {error}") from None
         first = formulation if first is None else first
-        if between and not _one_problem(first, formulation):
+        if between and not one_problem(first, formulation):
             raise InputError(f"between must be False: solutions[{k}] is of another problem than solutions[0]")
         rows.append(row)
     found: tuple[Stretch, ...] = ()
     if between:
         found = stretches(first, rows, tol) if given.path is None else stretches_of(given.path)
     return Verification(tuple(row.values for row in rows), tuple(certificates), tol, found, given.hint)
-
-
-@dataclass(frozen=True)
-class Given:
-    """What is to be judged.
-
-    Attributes
-    ----------
-    rows : iterable of (formulation, Row)
-        Each with its problem. One pass: of many fitted models one kernel matrix is held at a time.
-    path : path of ours, or None
-        Which the rows are of.
-    tol : float
-        Unless another one is asked for.
-    hint : str
-        See `Verification`.
-    """
-
-    rows: Iterable[tuple[Any, Row]]
-    path: Any = None
-    tol: float = CERTIFY
-    hint: str = ""
-
-
-def read_given(X: Any, y: Any, solutions: Any, kernel: Any, sample_weight: Any, parameters: Mapping[str, Any]) -> Given:
-    """Read what `verify` is given: the problem, and what is to be judged."""
-    if isinstance(X, GaussianTradeoff):
-        X = X.moments
-    formulation: Any
-    if isinstance(X, Formulation | Moments):
-        if not (solutions is None and kernel is None and sample_weight is None):
-            raise InputError("verify takes (formulation, solutions) or (X, y, solutions): the formulation has its data")
-        formulation, given = X, y
-    elif is_estimator(solutions) or (isinstance(solutions, list | tuple) and any(map(is_estimator, solutions))):
-        _no_parameters(parameters)
-        return _of_estimators(solutions, X, y, kernel, sample_weight)
-    elif isinstance(solutions, str | os.PathLike) and is_model_file(solutions):
-        formulation, rows = read_model(solutions, X, y, parameters, kernel, sample_weight)
-        return Given([(formulation, row) for row in rows], None, LOOSE)
-    else:
-        formulation, given = TwoCSVM(X, signs_of(y), kernel, sample_weight), solutions
-    names = () if isinstance(formulation, Moments) else tuple(formulation.domain)
-    vector = "w" if isinstance(formulation, Moments | MomentFormulation) else "alpha"
-    if isinstance(given, TradeoffCurve):
-        given = {"w": given.w, "b": given.b}
-    if isinstance(given, str | os.PathLike):
-        given = read_solutions(given, formulation.gram.n, names)
-    _no_parameters(parameters)  # after the file: one that is torn or not there is no matter of parameters
-    _same_data(formulation, given)
-    rows = rows_of(given, names, vector)
-    return Given([(formulation, row) for row in rows], given if isinstance(given, OnPieces) else None)
-
-
-def _of_estimators(solutions: Any, X: Any, y: Any, kernel: Any, sample_weight: Any) -> Given:
-    """One fitted model, or several."""
-    several = isinstance(solutions, list | tuple)
-    models = list(solutions) if several else [solutions]
-    for k, model in enumerate(models):
-        if not is_estimator(model):
-            raise InputError(f"solutions[{k}] must be a fitted estimator like the others, got {what_it_is(model)}")
-
-    def rows() -> Iterator[tuple[Any, Row]]:
-        for k, model in enumerate(models):
-            try:
-                formulation, found = problem_of(model, X, y, kernel, sample_weight)
-            except InputError as error:
-                raise InputError(f"solutions[{k}]: {error}" if several else str(error)) from None
-            yield from ((formulation, row) for row in found)
-
-    return Given(rows(), None, max(map(own_tolerance, models)), WEIGHTED if sample_weight is None else "")
-
-
-def _one_problem(first: Any, other: Any) -> bool:
-    """Whether two fitted models are of one problem, up to its parameters."""
-    if first is other:
-        return True
-    if type(first) is not type(other) or getattr(first, "path_problem", None) is None:
-        return False
-    mine, theirs = first.gram, other.gram
-    return bool(mine.kernel == theirs.kernel and same_samples(mine.X, theirs.X))
-
-
-def _no_parameters(parameters: Mapping[str, Any]) -> None:
-    if parameters:
-        raise InputError(f"{next(iter(parameters))} belongs to a model file only: these solutions say it themselves")
-
-
-def _same_data(formulation: Any, given: Any) -> None:
-    """Results of ours know what they were made for."""
-    rule = given.classifier if isinstance(given, Solution) else given
-    if not isinstance(rule, Classifier | OnPieces) or not hasattr(formulation, "gram"):
-        return
-    mine, theirs = formulation.gram, rule.gram
-    if mine.n != theirs.n or not same_samples(mine.X, theirs.X) or not np.array_equal(formulation.y, rule.y):
-        raise InputError(f"X and y must be what the {type(given).__name__} was made for: its samples are others")
-    if mine.kernel != theirs.kernel:
-        raise InputError(f"kernel must be that of the {type(given).__name__}, {theirs.kernel}, got {mine.kernel}")
-    for name in ("sample_weight", "bias", "soft"):
-        own, its = getattr(formulation, name, None), getattr(rule, name, None)
-        if own is not None and its is not None and not np.array_equal(own, its):
-            got = f", {its}, got {own}" if np.ndim(own) == 0 else ""
-            raise InputError(f"{name} must be that of the {type(given).__name__}{got}")
 
 
 def stretches_of(path: Any) -> tuple[Stretch, ...]:
