@@ -210,7 +210,7 @@ class Certificate(Tabular):
         off = {text: value for text, value in _failures(self.multipliers).items() if not value <= tol}
         if off:
             text = max(off, key=lambda each: off[each])
-            lines.append(f"The multipliers that came with the point are not optimal: {text} (by {off[text]:.1e}).")
+            lines.append(f"The multipliers that came with the point do not prove it: {text} (by {off[text]:.1e}).")
         where = self._where()
         if where:
             lines.append(f"{where[0].upper()}{where[1:]} ({self.worst_side}).")

@@ -80,7 +80,7 @@ def test_without_a_bound_only_a_better_point_refutes():
 def test_multipliers_of_a_point_are_told_apart():
     told = replace(POINT, multipliers={"stationarity in x": 0.1})
     assert told.verdict() == "optimal"
-    assert "multipliers that came with the point are not optimal: the condition 'stationarity in x'" in told.explain()
+    assert "multipliers that came with the point do not prove it: the condition 'stationarity in x'" in told.explain()
     assert "multipliers that came" not in told.explain(0.2)
 
 
