@@ -16,6 +16,7 @@ from paretoclf.errors import InputError
 from paretoclf.judges.cones import Cone, Cones
 from paretoclf.judges.definite import least_curvature
 from paretoclf.judges.half_spaces import HalfSpaces, half_spaces
+from paretoclf.tolerances import COVARIANCE_SYMMETRY
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class ConeProgram:
     Parameters
     ----------
     P, A : arrays or sparse matrices of shape (n, n) and (m, n)
-        P symmetric. That it is positive semidefinite is not assumed but proved, as far as it is.
+        P symmetric; where it is so up to rounding, its upper triangle counts. That it is positive semidefinite is not
+        assumed but proved, as far as it is.
     q, b : arrays of shape (n,) and (m,)
         Costs and right-hand sides.
     cones : sequence of Cone
@@ -34,7 +36,7 @@ class ConeProgram:
     Raises
     ------
     InputError
-        If shapes do not fit, or a number is not finite.
+        If shapes do not fit, P is not symmetric, or a number is not finite.
     """
 
     P: Any = field(repr=False)
@@ -50,6 +52,7 @@ class ConeProgram:
             if value.shape != shape or not np.isfinite(value.data).all():
                 raise InputError(f"{name} must be finite and of shape {shape}, got shape {value.shape}")
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "P", _symmetric(self.P))
         object.__setattr__(self, "q", check_vector(self.q, n, "q"))
         object.__setattr__(self, "b", check_vector(self.b, m, "b"))
         object.__setattr__(self, "cones", Cones(self.cones))
@@ -97,6 +100,16 @@ class ConeProgram:
     def column_length(self) -> Array:
         """Number of terms in each entry of ``Px + q + A'z``, and some more."""
         return np.asarray(np.diff(sp.csc_array(self.A).indptr) + np.diff(sp.csc_array(self.P).indptr) + 3)
+
+
+def _symmetric(P: Any) -> Any:
+    """The matrix of the upper triangle, which is what solvers read."""
+    apart = abs(P - P.T)
+    if apart.nnz == 0 or apart.max() == 0:
+        return P
+    if apart.max() > COVARIANCE_SYMMETRY * abs(P).max():
+        raise InputError(f"P must be symmetric, got entries that differ by {apart.max():.1e} from their mirror images")
+    return sp.csr_array(sp.triu(P) + sp.triu(P, 1).T)
 
 
 def factor(N: Any) -> Any:

@@ -168,6 +168,13 @@ def test_what_is_proved_of_a_promise():
     assert (found.lower, found.indefinite) == (-np.inf, 1.0)
 
 
+def test_a_quadratic_that_is_not_symmetric_is_refused_or_read_as_solvers_do():
+    with pytest.raises(pc.InputError, match=r"P must be symmetric, got entries that differ by 1\.0e\+00"):
+        ConeProgram([[1.0, 1], [0, 1]], np.zeros(2), np.zeros((0, 2)), np.zeros(0), [])
+    rounded = ConeProgram([[1.0, 0.1], [np.nextafter(0.1, 1), 1]], np.zeros(2), np.zeros((0, 2)), np.zeros(0), [])
+    assert (rounded.P != rounded.P.T).nnz == 0
+
+
 def test_curvature_is_proved_not_believed():
     rng = np.random.default_rng(5)
     for n in (1, 3, 8, 60):
