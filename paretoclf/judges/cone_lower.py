@@ -178,8 +178,8 @@ def _solved(program: ConeProgram, y: Array, z: Array, box: Box, how: tuple[Mask,
     columns, depth, small = how
     at = np.flatnonzero(columns)
     size = float(np.max(np.abs(z), initial=0.0))
-    plain = np.concatenate([np.full(c.size, c.kind == "nonnegative") for c in program.cones] or [np.zeros(0, bool)])
-    z = np.where(plain.astype(bool) & (z <= small * size), 0.0, z)
+    plain = program.kinds == "nonnegative"
+    z = np.where(plain & (z <= small * size), 0.0, z)
     safe = z  # in the dual cones
     z = z + depth * (1 + size) * np.where(plain, 0.0, interior(program.cones))
     M = sp.hstack([program.P[at], sp.csr_array(program.A.T)[at]]).tocsr()

@@ -66,7 +66,7 @@ class ConeProgram:
     def moved(self, q: Any, b: Any) -> ConeProgram:
         """The program with other vectors; what was worked out of the matrices is kept."""
         other = ConeProgram(self.P, q, self.A, b, self.cones)
-        for name in ("half_spaces", "curvature", "diagonal", "column_length"):
+        for name in ("kinds", "grouped", "half_spaces", "curvature", "diagonal", "column_length"):
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]
         return other
@@ -75,6 +75,11 @@ class ConeProgram:
     def grouped(self) -> Cones:
         """The cones, with those that are alike together."""
         return Cones(self.cones)
+
+    @cached_property
+    def kinds(self) -> Any:
+        """Kind of the cone of each row."""
+        return np.repeat(np.array([c.kind for c in self.cones], dtype="U12"), [c.size for c in self.cones])
 
     @cached_property
     def half_spaces(self) -> HalfSpaces:

@@ -47,7 +47,7 @@ class Above:
 
 def upper_bound(program: ConeProgram, x: Array) -> Above:
     """The best bound of feasible points near x."""
-    kinds = np.concatenate([np.full(c.size, c.kind) for c in program.cones] or [np.zeros(0, "U4")])
+    kinds = program.kinds
     zero, plain = np.flatnonzero(kinds == "zero"), np.flatnonzero(kinds == "nonnegative")
     if zero.size + plain.size == kinds.size:
         found = min(_on_faces(program, x, zero, plain), key=lambda each: each.value)

@@ -68,8 +68,7 @@ def other_points(
 
 def _balanced(program: ConeProgram, x: Array, z: Array, given: Mask) -> Array:
     """Multipliers of equations that are not given are those with which the others come nearest to stationarity."""
-    kinds = np.array([cone.kind == "zero" for cone in program.cones for _ in range(cone.size)], dtype=bool)
-    free = np.flatnonzero(kinds & ~given)
+    free = np.flatnonzero((program.kinds == "zero") & ~given)
     if free.size == 0:
         return z
     z, E = z.copy(), program.A[free]
@@ -145,8 +144,7 @@ _CLARABEL = {
 
 def _linear(program: ConeProgram) -> Iterator[tuple[Array, Array]]:
     """A vertex and its multipliers, by the simplex method of HiGHS, of a linear program."""
-    kinds = np.array([cone.kind for cone in program.cones for _ in range(cone.size)])
-    zero, plain = np.flatnonzero(kinds == "zero"), np.flatnonzero(kinds == "nonnegative")
+    zero, plain = (np.flatnonzero(program.kinds == kind) for kind in ("zero", "nonnegative"))
     if program.P.nnz or zero.size + plain.size < program.b.size or not plain.size:
         return
     equations = {"A_eq": program.A[zero], "b_eq": program.b[zero]} if zero.size else {}
