@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paretoclf.errors import InputError
-from paretoclf.tolerances import GRAM_SYMMETRY, KERNEL_ROUNDING
+from paretoclf.tolerances import GRAM_SYMMETRY, KERNEL_ROUNDING, LARGEST_COST
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
@@ -152,6 +152,12 @@ def check_nonnegative(values: Any, n: int, name: str) -> Array:
     if bad.size:
         raise InputError(f"{name} must be nonnegative, got {v[bad[0]]} at index {int(bad[0])}")
     return v
+
+
+def require_scale_of_costs(largest: float, name: str, limit: float = LARGEST_COST) -> None:
+    """InputError if squares of costs would be infinite."""
+    if largest > limit:
+        raise InputError(f"{name} must be at most {limit:g}, got {largest:.3g}; use other units")
 
 
 def check_number(value: Any, name: str) -> float:

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_nonnegative, real_number
+from paretoclf.checks import Array, check_nonnegative, real_number, require_scale_of_costs
 from paretoclf.errors import InputError
-from paretoclf.tolerances import LARGEST_COST
 
 
 @dataclass(frozen=True)
@@ -116,12 +115,6 @@ class SampleCosts:
     def __repr__(self) -> str:
         low, high = self.values.min(initial=np.inf), self.values.max(initial=0.0)
         return f"SampleCosts({self.values.size} samples, {low:g} to {high:g})"
-
-
-def require_scale_of_costs(largest: float, name: str, limit: float = LARGEST_COST) -> None:
-    """InputError if squares of costs would be infinite."""
-    if largest > limit:
-        raise InputError(f"{name} must be at most {limit:g}, got {largest:.3g}; use other units")
 
 
 def per_sample(costs: Costs | SampleCosts, y: Array) -> Array:

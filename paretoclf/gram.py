@@ -200,6 +200,18 @@ class Gram:
         # Each product in one piece of memory, as those who judge several points want it.
         return np.asarray((v.T @ self.matrix.T).T if F is None else F @ (F.T @ v))
 
+    @cached_property
+    def _rounding(self) -> Array | None:
+        """The kernel's `rounding` of the training samples; None where features are the data."""
+        return None if self.features is not None else self.kernel.rounding(self.X, self.diagonal())
+
+    def value_rounding(self, alpha: Array) -> float:
+        """What rounding of the kernel values can make of ``alpha' K alpha / 2``, for multipliers of any signs.
+
+        A certificate is of the values as rounded. The lower bound for the kernel itself may be lower by as much.
+        """
+        return 0.0 if self._rounding is None else float(0.5 * (self._rounding @ np.abs(alpha)) ** 2)
+
     def rows(self, index: Any) -> Array:
         """Rows of the Gram, shape (len(index), n)."""
         F = self.features

@@ -21,6 +21,7 @@ from paretoclf.distances import squared_distances
 from paretoclf.errors import InputError
 from paretoclf.memory import BLOCK_ROWS, require_memory
 from paretoclf.samples import Samples, check_samples, dot, largest, require_scale
+from paretoclf.tolerances import CANCELLED
 
 
 class Kernel(Protocol):
@@ -35,9 +36,24 @@ class Kernel(Protocol):
         """Kernel values of shape (rows of X, rows of Z)."""
         ...
 
+    def rounding(self, X: Samples, diagonal: Array) -> Array:
+        """Numbers r (n,): the values for i and j are off by no more than ``r_i r_j``; 0 where they are the data.
+
+        Of a function nothing is known: its values are the data.
+        """
+        ...
+
+
+class _Exact:
+    """Kernels whose values are the data, or are never made."""
+
+    def rounding(self, X: Samples, diagonal: Array) -> Array:
+        """Zeros: nothing is rounded."""
+        return np.zeros_like(diagonal)
+
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(_Exact):
     """The linear kernel: the inner product of x and z."""
 
     psd = True
@@ -75,6 +91,13 @@ class RBF:
         values = squared_distances(X, Z, unit=self.bandwidth, floor=1.0)
         values *= -0.5
         return np.exp(values, out=values)
+
+    def rounding(self, X: Samples, diagonal: Array) -> Array:
+        """Of squared distances q: by (d + 6) u times at most CANCELLED (q + 1), and ``exp(-q/2) (q + 1)`` is below 1.3.
+
+        The exponential itself is off by 2 u, u half a unit in the last place.
+        """
+        return np.full(diagonal.size, np.sqrt(_UNIT * (0.65 * CANCELLED * (_terms(X) + 6) + 2)))
 
     @classmethod
     def scale(cls, X: Any) -> RBF:
@@ -132,9 +155,16 @@ class Polynomial:
         values += self.offset
         return np.power(values, self.degree, out=values)
 
+    def rounding(self, X: Samples, diagonal: Array) -> Array:
+        """A product of d terms is off by d u of its absolute ones, u half a unit in the last place; a power p times so.
+
+        By Cauchy and Schwarz the absolute terms are no more than the root of the two values on the diagonal.
+        """
+        return np.asarray(np.sqrt(1.01 * _UNIT * (self.degree * (_terms(X) + 3) + 4) * diagonal))
+
 
 @dataclass(frozen=True)
-class Named:
+class Named(_Exact):
     """A kernel of ``sklearn.metrics.pairwise.pairwise_kernels`` with that function's default parameters."""
 
     name: str
@@ -153,7 +183,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Precomputed:
+class Precomputed(_Exact):
     """The "samples" are rows of kernel values against the training samples already."""
 
     psd = False
@@ -164,7 +194,7 @@ class Precomputed:
 
 
 @dataclass(frozen=True)
-class Function:
+class Function(_Exact):
     """Any callable ``f(X, Z)`` that returns the array of kernel values; sparse samples reach it as CSR arrays."""
 
     function: Callable[[Samples, Samples], Any]
@@ -179,6 +209,14 @@ class Function:
                 f"Z of {Z.shape[0]} rows, got shape {K.shape}"
             )
         return K
+
+
+_UNIT = 0.5 * float(np.finfo(float).eps)
+
+
+def _terms(X: Samples) -> int:
+    """How many terms a product of two samples has, at most."""
+    return int(np.diff(X.indptr).max()) if sp.issparse(X) else int(X.shape[1])
 
 
 def as_kernel(kernel: Any, X: Samples = None) -> Kernel:

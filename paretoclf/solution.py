@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -220,7 +220,8 @@ class BoxEvidence:
         if self.alpha_lo is None:
             return certify_rules([c])[0]
         both, W = np.stack([c.alpha, self.alpha_lo]), None if c.slope is None else c.slope[:, None]
-        return certify_precisely(c.y, c.caps, both, c.b_at_origin, W=W, note=c.gram.note, **_data(c.gram))
+        found = certify_precisely(c.y, c.caps, both, c.b_at_origin, W=W, note=c.gram.note, **_data(c.gram))
+        return replace(found, kernel_rounding=c.gram.value_rounding(c.alpha))
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -254,7 +255,8 @@ def certify_rules(rules: Sequence[Classifier]) -> list[Certificate]:
     slopes = [rule.slope for rule in rules if rule.slope is not None]
     W = np.stack(slopes, axis=1) if slopes else None
     b = np.array([rule.b_at_origin for rule in rules])
-    return certify_many(y, caps, alpha, b, W=W, note=gram.note, **_data(gram))
+    found = certify_many(y, caps, alpha, b, W=W, note=gram.note, **_data(gram))
+    return [replace(each, kernel_rounding=gram.value_rounding(a)) for each, a in zip(found, alpha.T, strict=True)]
 
 
 def _data(gram: Gram) -> dict[str, Any]:

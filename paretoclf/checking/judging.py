@@ -162,8 +162,10 @@ def _costs(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, An
     W, note = None if w is None else w[:, None], " ".join(filter(None, (gram.note, sign_hint(y, alpha))))
     if numbers.get("alpha_lo") is not None:
         parts = np.stack([alpha, check_vector(numbers["alpha_lo"], gram.n, "alpha_lo")])
-        return certify_precisely(y, caps, parts, b, W=W, note=note, **data)
-    return certify_many(y, caps[:, None], alpha[:, None], np.array([b]), W=W, note=note, **data)[0]
+        found = certify_precisely(y, caps, parts, b, W=W, note=note, **data)
+    else:
+        found = certify_many(y, caps[:, None], alpha[:, None], np.array([b]), W=W, note=note, **data)[0]
+    return replace(found, kernel_rounding=gram.value_rounding(alpha))
 
 
 def _caps(formulation: Any, values: Mapping[str, Any]) -> Array:

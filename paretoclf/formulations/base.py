@@ -27,9 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import real_number
+from paretoclf.checks import real_number, require_scale_of_costs
 from paretoclf.classifiers import LinearRule, NoRule, Rule
-from paretoclf.costs import require_scale_of_costs
 from paretoclf.errors import InputError
 from paretoclf.formulations.statement import Statement, printed
 from paretoclf.proof.evidence import Judged

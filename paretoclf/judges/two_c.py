@@ -27,8 +27,8 @@ from paretoclf.checks import (
     check_number,
     check_semidefinite,
     check_vector,
+    require_scale_of_costs,
 )
-from paretoclf.costs import require_scale_of_costs
 from paretoclf.errors import InputError
 from paretoclf.exact_sums import inner, product, total
 from paretoclf.proof import Certificate

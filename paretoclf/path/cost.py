@@ -15,14 +15,14 @@ import math
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, what_it_is
-from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample, require_scale_of_costs
+from paretoclf.checks import Array, Index, require_scale_of_costs, what_it_is
+from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.two_c import PRECISELY, certify_many
@@ -700,7 +700,10 @@ class Path(OnPieces):
                 if better is None:
                     break  # one that fails is enough
                 out[j] = better[1].certificate
-        return out
+        return [
+            replace(each, kernel_rounding=self.gram.value_rounding(self.alpha(float(t))))
+            for each, t in zip(out, points, strict=True)
+        ]
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the path to an npz file (to a temporary name first, then renamed)."""

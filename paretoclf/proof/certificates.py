@@ -56,6 +56,11 @@ class Certificate(Tabular):
         the names that the formulation's statement gives the conditions.
     rounding : float
         What rounding alone can make of ``primal_value - dual_value``.
+    kernel_rounding : float
+        The verdict is about the kernel values as they are rounded. For the kernel itself the dual value may be lower by
+        as much, which `explain` says where it is more than the tolerance. 0 where kernel values are the data (features
+        of a linear kernel, a precomputed matrix, values of a function, of which nothing is known), and for problems
+        other than the 2C-SVM, where it is not known.
     blur : mapping of str to float
         What rounding alone can make of residuals of primal feasibility, where that is known.
     certain : float or None
@@ -82,6 +87,7 @@ class Certificate(Tabular):
     dual: Mapping[str, float] = field(default_factory=dict)
     slackness: Mapping[str, float] = field(default_factory=dict)
     rounding: float = 0.0
+    kernel_rounding: float = 0.0
     blur: Mapping[str, float] = field(default_factory=dict)
     certain: float | None = None
     shortfall: float | None = None
@@ -214,6 +220,11 @@ class Certificate(Tabular):
         where = self._where()
         if where:
             lines.append(f"{where[0].upper()}{where[1:]} ({self.worst_side}).")
+        if self.kernel_rounding > tol * self.scale:
+            lines.append(
+                "All this is of the kernel values as rounded: for the kernel itself the dual value is known to "
+                f"{self.kernel_rounding:.1e} only."
+            )
         if self.note:
             lines.append(self.note)
         return " ".join(lines)

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+from decimal import Decimal, getcontext
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import paretoclf as pc
 from paretoclf import exact_sums, judges
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
@@ -303,3 +306,58 @@ class TestIntercept:
         np.testing.assert_allclose(c.decision_function(X), gram.matrix @ Y + 0.5, rtol=1e-14)
         with pytest.raises(InputError, match="1 columns"):
             c.decision_function(np.ones((2, 3)))
+
+
+# ---- of the kernel values as rounded -------------------------------------------------------------------------------
+
+
+def _exact_polynomial(X, degree):
+    """Values of (1 + x.z)^degree as fractions."""
+    rows = [[Fraction(float(v)) for v in row] for row in X]
+    return [[(1 + sum(u * v for u, v in zip(a, b, strict=True))) ** degree for b in rows] for a in rows]
+
+
+@pytest.mark.parametrize(("degree", "unit", "known"), [(2, 1e3, False), (2, 1.0, True), (3, 1.0, True)])
+def test_a_certificate_says_what_rounding_of_the_kernel_values_can_do(degree, unit, known):
+    """With features around 1e3 products cancel: the bound for the kernel itself is not known to 1e-8."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(12) % 2, 1.0, -1.0)
+    X = unit * (rng.normal(0, 1, (12, 2)) + 0.5 * y[:, None])
+    path = pc.trace(pc.TwoCSVM(X, y, pc.Polynomial(degree)), (0, 0), (1, 1))
+    certificate, coef = path.certificate(0.9), [Fraction(float(v)) for v in path.alpha(0.9) * y]
+    K, rounded = _exact_polynomial(X, degree), path.gram.matrix
+    off = sum(coef[i] * coef[j] * (K[i][j] - Fraction(float(rounded[i, j]))) for i in range(12) for j in range(12))
+    assert abs(off) / 2 <= certificate.kernel_rounding <= 1e3 * max(abs(off) / 2, 1e-16)
+    assert (certificate.kernel_rounding <= 1e-8 * certificate.scale) == known
+    assert ("All this is of the kernel values as rounded" in certificate.explain()) != known
+    assert certificate.passes()  # of the values as rounded
+
+
+@pytest.mark.parametrize("kernel", [None, "precomputed", lambda A, B: (1 + A @ B.T) ** 2])
+def test_kernel_values_that_are_the_data_are_not_rounded(kernel):
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(12) % 2, 1.0, -1.0)
+    X = 1e3 * rng.normal(0, 1, (12, 2))
+    gram = pc.Gram(X @ X.T if kernel == "precomputed" else X, kernel)
+    assert gram.value_rounding(y) == 0.0
+
+
+@pytest.mark.parametrize("kernel", [pc.RBF(0.7), pc.RBF(1e3), pc.Polynomial(3, scale=0.3)], ids=str)
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_entries_of_a_kernel_matrix_are_within_their_stated_rounding(kernel, offset):
+    """Against fractions, and for the exponential 60 digits."""
+    rng = np.random.default_rng(1)
+    X = offset + rng.normal(size=(8, 3))
+    gram = pc.Gram(X, kernel)
+    bound = np.multiply.outer(gram._rounding, gram._rounding)
+    rows = [[Fraction(float(v)) for v in row] for row in X]
+    getcontext().prec = 60
+    for i, j in np.ndindex(8, 8):
+        if isinstance(kernel, pc.RBF):
+            q = sum((u - v) ** 2 for u, v in zip(rows[i], rows[j], strict=True)) / Fraction(kernel.bandwidth) ** 2 / 2
+            true = (-Decimal(q.numerator) / Decimal(q.denominator)).exp()
+        else:
+            inner = sum(u * v for u, v in zip(rows[i], rows[j], strict=True))
+            power = (Fraction(kernel.scale) * inner + Fraction(kernel.offset)) ** kernel.degree
+            true = Decimal(power.numerator) / Decimal(power.denominator)
+        assert abs(true - Decimal(float(gram.matrix[i, j]))) <= Decimal(float(bound[i, j]))
