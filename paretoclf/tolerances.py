@@ -130,10 +130,6 @@ PLANE_SLIVER = 1e-10
 #: bound is on it everywhere: what is exactly so is computed to about 1e-13.
 PLANE_ZERO = 1e-9
 
-#: Map: where the rounding of a margin may be larger than this, or the first refinement moves a multiplier by more
-#: (against its cap), the solution of a basis is refined in double-double.
-PLANE_ROUNDING = 1e-12
-
 #: Map: a sample depends on a margin set when its squared pivot is below this share of its diagonal. Beyond it the
 #: double factor, which refinement in double-double needs, has no digit left to spare.
 PLANE_PIVOT = 1e-12

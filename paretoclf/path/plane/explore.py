@@ -19,7 +19,7 @@ from paretoclf.path.cost import Path
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.forms import FeatureForm, GramForm
 from paretoclf.path.journey import Leg, assemble
-from paretoclf.path.plane.polygon import HalfPlane, Point, borders, share_inside
+from paretoclf.path.plane.polygon import HalfPlane, Point, borders
 from paretoclf.path.plane.region import Bases, Region, Sets
 from paretoclf.path.segments import Line
 
@@ -111,7 +111,10 @@ class Exploration:
 
     def run(self, start: Sets, at: Array, progress: Callable[[float], Any] | None) -> None:
         """Find all regions, from an optimal basis at some interior costs."""
-        first = self._cells([self.bases.chosen(start, at)])[0]
+        try:
+            first = self._cells([self.bases.chosen(start, at)])[0]
+        except np.linalg.LinAlgError as error:
+            raise self._refuse(str(error), at, start.margin.size) from None
         if first is None:
             raise self._refuse("no region around the first point", at, start.margin.size)
         new = [*self._add(first)]
@@ -166,7 +169,9 @@ class Exploration:
                 beyond = self._tracked(cell, j, np.array(middle))
             beyond = self._known.get(beyond.region.key, beyond)
             yield from self._add(beyond)
-            lo, hi = share_inside(start, stop, beyond.borders, self._touch)
+            facing = self._facing(beyond, cell.borders[j])
+            shares = [_share(start, stop, point) for e in facing for point in beyond.ends(e)]
+            lo, hi = max(first, min(shares, default=1.0)), min(last, max(shares, default=0.0))
             if not lo < 0.5 * (first + last) < hi:  # touched at a corner, up to rounding: step on all the same
                 lo, hi = 0.55 * first + 0.45 * last, 0.45 * first + 0.55 * last
                 missed += 1
@@ -174,25 +179,28 @@ class Exploration:
                     raise self._refuse(
                         "the regions across an edge do not lie along it", middle, cell.region.margin.size
                     )
-            lo, hi = max(lo, first), min(hi, last)
             one, other = _between(start, stop, lo), _between(start, stop, hi)
             cell.close(j, lo, hi)
-            for facing in self._facing(beyond, cell.borders[j], middle):
-                begin, end = sorted(_share(*beyond.ends(facing), point) for point in (one, other))
-                beyond.close(facing, begin, end)
+            for e in facing:
+                begin, end = sorted(_share(*beyond.ends(e), point) for point in (one, other))
+                beyond.close(e, begin, end)
             self.contacts.append((cell.number, beyond.number, np.array(one), np.array(other)))
 
-    def _facing(self, cell: _Cell, edge: HalfPlane, point: Point) -> list[int]:
-        """The edges of a region that lie on an edge of another, which holds the point.
+    def _facing(self, cell: _Cell, edge: HalfPlane) -> list[int]:
+        """The edges of a region that lie on an edge of another: more than one where a corner is flat up to rounding.
 
-        More than one where a corner is flat up to rounding; never its far side, however thin a region is.
+        Never its far side, however thin a region is. Edges that lie on each other are told by the distances of their
+        ends from the line, and what they share by projecting ends: where borders meet at a small angle, their
+        intersection moves far when one of them moves by its rounding.
         """
         ours, size = cell.borders, len(cell.borders)
-        facing = [e for e in range(size) if ours[e][1] * edge[1] + ours[e][2] * edge[2] < -0.5]
-        nearest = min(facing, key=lambda e: abs(_distance(ours[e], point)), default=0)
         away = [abs(_distance(edge, corner)) for corner in cell.corners]
-        flat = [e for e in facing if max(away[e], away[(e + 1) % size]) <= 2 * self._touch]
-        return [nearest, *(e for e in flat if e != nearest)]
+        return [
+            e
+            for e in range(size)
+            if ours[e][1] * edge[1] + ours[e][2] * edge[2] < -0.5
+            and max(away[e], away[(e + 1) % size]) <= 2 * self._touch
+        ]
 
     def _adjacent(self, cell: _Cell, j: int, point: Point, other: _Cell) -> bool:
         """Whether a region is on the other side of edge j of the first, and has the point on its border."""

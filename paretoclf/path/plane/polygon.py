@@ -1,4 +1,4 @@
-"""Convex polygons of the cost plane: cut by half-planes, measured, and laid side by side. Pure functions.
+"""Convex polygons of the cost plane: cut by half-planes, and measured. Pure functions.
 
 A polygon is an array (k, 2) of vertices, counterclockwise; edge j goes from vertex j to vertex j + 1. A half-plane is
 a row ``(d, u, v)`` with ``u**2 + v**2 = 1`` and holds the points at which ``d + u x + v y >= 0``, which is then their
@@ -154,28 +154,3 @@ def borders(polygon: Array) -> list[HalfPlane]:
         u, v = (y - y_next) / length, (x_next - x) / length
         out.append((-(u * x + v * y), u, v))
     return out
-
-
-def share_inside(start: Point, stop: Point, half_planes: list[HalfPlane], tol: float) -> tuple[float, float]:
-    """Shares of the segment from start to stop between which it is inside, up to tol; the first is larger if none is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> square = borders(rectangle((0.0, 1.0), (0.0, 1.0)))
-    >>> share_inside((-1.0, 0.5), (3.0, 0.5), square, 0.0)
-    (0.25, 0.5)
-    """
-    (x, y), (dx, dy) = start, (stop[0] - start[0], stop[1] - start[1])
-    first, last = 0.0, 1.0
-    for d, u, v in half_planes:
-        at, rate = d + u * x + v * y, u * dx + v * dy
-        if abs(rate) <= tol:
-            # Relaxed by tol only for those it runs along: the ends that the others set are to be sharp.
-            if max(at, at + rate) < -2 * tol:
-                return 1.0, 0.0
-        elif rate > 0.0:
-            first = max(first, -at / rate)
-        else:
-            last = min(last, -at / rate)
-    return first, last

@@ -32,10 +32,10 @@ from paretoclf.gram import Gram
 from paretoclf.path.engines import add_product
 from paretoclf.path.plane.polygon import area, centroid, cut, onto_axes, without_short_edges
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
-from paretoclf.tolerances import PLANE_PIVOT, PLANE_ROUNDING, PLANE_SLIVER, PLANE_ZERO, REFINED, UNREFINED
+from paretoclf.tolerances import PLANE_PIVOT, PLANE_SLIVER, PLANE_ZERO, REFINED, UNREFINED
 
 _REFINEMENTS = 20
-_EPSILON = float(np.finfo(float).eps)
+_TINY = np.finfo(float).tiny
 _BLOCK = 2**19  # numbers in the conditions of the bases that are solved together
 
 
@@ -115,6 +115,7 @@ class Solved(NamedTuple):
     alpha: Array  # (r, 4, k)
     b: Array  # (r, 4)
     gradient: Array  # (r, 4, n)
+    inverse: Array  # (r, k + 1, k + 1), of the margin systems, the intercept first
 
 
 class Bases:
@@ -132,91 +133,72 @@ class Bases:
     """
 
     def __init__(self, gram: Gram, y: Array, weight: Array, frame: Array) -> None:
-        K, centre = centred(gram)
+        K, rest, centre = centred(gram)
+        F = gram.features
+        dense = F is not None and not sp.issparse(F)
         self._shift = y * centre
-        self._reach = np.sqrt(np.maximum(np.diagonal(K), 0.0))
-        self._furthest = float(self._reach.max())
         self.y, self.frame = y, frame
         self.unit = weight[:, None] * np.stack([y > 0, y < 0], axis=1)  # caps per unit of either cost
         # The intercept in a unit that makes margin systems even: a power of two, so nothing is rounded by it.
-        self._unit_b = 2.0 ** np.round(np.log2(float(np.diagonal(K).mean()) or 1.0))
+        size = float(np.diagonal(K).mean())
+        self._unit_b = 2.0 ** np.round(np.log2(size)) if size > 0.0 else 1.0
         # Of all samples, the intercept first: every margin system is a part of it.
-        self.system = np.block([[np.zeros((1, 1)), self._unit_b * y], [self._unit_b * y[:, None], y[:, None] * K * y]])
-        # What it is a product of, and so is exact where its entries are rounded; or itself.
-        F = gram.features
-        dense = F is not None and not sp.issparse(F)
-        self._factors = _factors(self._unit_b * y, y[:, None] * (F - gram.mean)) if dense else [self.system]
+        row = self._unit_b * y
+        self.system = np.block([[np.zeros((1, 1)), row], [row[:, None], y[:, None] * K * y]])
+        # What it is a sum of, or the product of, and so is exact where its entries are rounded.
+        low = np.pad(y[:, None] * rest * y, (1, 0))
+        self._factors = _factors(row, y[:, None] * (F - gram.mean)) if dense else [np.stack([self.system, low])]
         self._targets = 1.0 + np.random.default_rng(0).random(y.size)  # e of the module's docstring
         self._largest = np.array([1.0, *frame.max(axis=0)])
         self._cap = self.unit @ self._largest[1:]
-        self._unit_shares = np.insert(self.unit.T, 0, 0.0, axis=0) / self._cap
+        self._caps = np.insert(self.unit.T, 0, 0.0, axis=0)
         self._facets = [[Facet(i, to) for to in range(3)] for i in range(y.size)]  # many regions share few of them
         self.tol = PLANE_SLIVER * float(np.hypot(*np.ptp(frame, axis=0)))
 
     def solve(self, bases: Sequence[Sets]) -> Solved:
-        """Margin multipliers, intercept and gradient on each basis."""
+        """Margin multipliers, intercept and gradient on each basis.
+
+        Double precision only inverts the margin systems; what it solves is refined with residuals in double-double, and
+        gradients are summed so: a border where a gradient moves little is as sharp as any other, and none hangs on the
+        order in which products are summed. What the multipliers at their caps contribute is summed once. A margin set
+        for which this does not converge is numerically dependent.
+        """
         F, members = _filled_up([basis.margin for basis in bases])
         left = np.stack([basis.sets for basis in bases]) == LEFT
         rows, inside = _in_system(F, members)
-        systems, inverse, independent = self._systems(rows, inside)
-        at_cap = np.zeros((len(bases), 2, self.y.size + 1))
-        at_cap[:, :, 1:] = left[:, None] * self.unit.T
-        fixed = self._fixed(len(bases))
-        fixed[:, 1:3] = (at_cap.reshape(-1, self.y.size + 1) @ self.system).reshape(at_cap.shape)
-        right = -np.take_along_axis(fixed, rows[:, None], axis=2) * inside[:, None]
-        x = right @ inverse
-        correction = (right - x @ systems) @ inverse
-        x += correction
-        g = x @ self.system[rows] + fixed
-        rough = np.flatnonzero(independent & ~self._sharp(F, left, x[:, :, 1:], correction))
-        if rough.size:
-            part = rows[rough], inside[rough], at_cap[rough], x[rough], inverse[rough]
-            independent[rough], x[rough], g[rough] = self._in_extended_precision(*part)
-        return Solved(independent, F, members, x[:, :, 1:], x[:, :, 0] * self._unit_b, g[:, :, 1:])
+        inverse, independent = self._inverses(rows, inside)
+        fixed = np.zeros((2, len(bases), 4, self.y.size + 1))
+        fixed[0, :, 0, 1:], fixed[0, :, 3, 1:] = -1.0, -self._targets
+        at_cap = np.zeros(fixed.shape[1:])
+        at_cap[:, 1:3, 1:] = left[:, None] * self.unit.T
+        self._add_product(at_cap, np.zeros(at_cap.shape), fixed)
+        hi, lo, converged = self._response(fixed, rows, inverse)
+        self._add_product(hi, lo, fixed, rows)
+        x, g = hi, fixed.sum(axis=0)
+        independent &= converged
+        return Solved(independent, F, members, x[:, :, 1:], x[:, :, 0] * self._unit_b, g[:, :, 1:], inverse)
 
-    def _fixed(self, r: int) -> Array:
-        """Gradients of r bases where all multipliers are 0, the intercept's first: the targets, negative."""
-        fixed = np.zeros((r, 4, self.y.size + 1))
-        fixed[:, 0, 1:], fixed[:, 3, 1:] = -1.0, -self._targets
-        return fixed
-
-    def _sharp(self, F: Index, left: Mask, alpha: Array, correction: Array) -> Mask:
-        """Whether double precision is enough: for the gradient, a sum of terms, and for the multipliers."""
-        terms = np.where(left, self._cap, 0.0) @ self._reach
-        terms += ((self._largest @ np.abs(alpha[:, :3])) * self._reach[F]).sum(axis=1)
-        moved = self._largest @ np.abs(correction[:, :3, 1:])
-        enough = (moved <= PLANE_ROUNDING * self._cap[F]).all(axis=1)
-        return np.asarray(enough & (_EPSILON * self._furthest * terms <= PLANE_ROUNDING))
-
-    def _in_extended_precision(
-        self, rows: Index, inside: Mask, at_cap: Array, x: Array, inverse: Array
-    ) -> tuple[Mask, Array, Array]:
-        """The same solutions refined with residuals in double-double, and their gradients summed so.
-
-        What the multipliers at their caps contribute to the residuals is summed once. And which converge: else the
-        margin set is numerically dependent.
-        """
-        hi, lo, last = x.copy(), np.zeros(x.shape), np.full(len(x), np.inf)
-        cap, inverse = self._cap[rows[:, 1:] - 1], inverse * inside[:, :, None]
-        fixed = np.stack([self._fixed(len(x)), np.zeros((len(x), 4, self.y.size + 1))])
-        at_caps = np.zeros(fixed.shape[1:])
-        at_caps[:, 1:3] = at_cap
-        self._add_product(at_caps, np.zeros(at_caps.shape), fixed)
-        going, here = np.arange(len(x)), np.take_along_axis(fixed, rows[None, :, None], axis=3)
+    def _response(self, fixed: Array, rows: Index, inverse: Array) -> tuple[Array, Array, Mask]:
+        """Intercepts and margin multipliers that make gradients 0 on the margin set, in two parts; which converge."""
+        here = np.take_along_axis(fixed, rows[None, :, None], axis=3)
+        hi, lo = np.zeros(here.shape[1:]), np.zeros(here.shape[1:])
+        going, last = np.arange(len(rows)), np.full(len(rows), np.inf)
         for _ in range(_REFINEMENTS):
-            left = np.take(here, going, axis=1)
-            self._add_product(hi[going], lo[going], left, rows[going], rows[going])
-            step = -left.sum(axis=0) @ inverse[going]
-            size = ((self._largest @ np.abs(step[:, :3, 1:])) / cap[going]).max(axis=1, initial=0.0)
+            residual = np.take(here, going, axis=1)
+            self._add_product(hi[going], lo[going], residual, rows[going], rows[going])
+            step = -residual.sum(axis=0) @ inverse[going]
+            hi[going], lo[going] = _two_sums(hi[going], lo[going] + step)
+            size = self._size(step[:, :, 1:]) / np.maximum(self._size(hi[going, :, 1:]), _TINY)
             closer = size < last[going]
             last[going[closer]] = size[closer]
-            rough = closer & (size > REFINED)
-            going = going[rough]
+            going = going[closer & (size > REFINED)]
             if not going.size:
                 break
-            hi[going], lo[going] = _two_sums(hi[going], lo[going] + step[rough])
-        self._add_product(hi, lo, fixed, rows)
-        return last <= UNREFINED, hi, fixed.sum(axis=0)
+        return hi, lo, last <= UNREFINED
+
+    def _size(self, alpha: Array) -> Array:
+        """The largest multiplier of each basis anywhere on the rectangle."""
+        return np.asarray((self._largest @ np.abs(alpha[:, :3])).max(axis=1, initial=0.0))
 
     def _add_product(
         self, hi: Array, lo: Array, out: Array, rows: Index | None = None, columns: Index | None = None
@@ -227,13 +209,15 @@ class Bases:
         """
         *first, last = self._factors
         for factor in first:
-            within = np.zeros((2, *hi.shape[:2], factor.shape[1]))
-            add_product(hi, lo, _part(factor, rows, None), *within)
+            within = np.zeros((2, *hi.shape[:2], factor.shape[2]))
+            for part in factor:
+                add_product(hi, lo, _part(part, rows, None), *within)
             (hi, lo), rows = within, None
-        add_product(hi, lo, _part(last, rows, columns), *out)
+        for part in last:
+            add_product(hi, lo, _part(part, rows, columns), *out)
 
-    def _systems(self, rows: Index, inside: Mask) -> tuple[Array, Array, Mask]:
-        """Margin systems (r, k + 1, k + 1), the intercept first, their inverses, and which sets are independent.
+    def _inverses(self, rows: Index, inside: Mask) -> tuple[Array, Mask]:
+        """Inverses (r, k + 1, k + 1) of margin systems, the intercept first, and which sets are independent.
 
         A set is not where the squared distance of a sample from the span of the others, the inverse of a diagonal
         element of the inverse, is too small a share of the square of its length. Its inverse is given as 0.
@@ -242,10 +226,10 @@ class Bases:
         at = np.arange(1, rows.shape[1])  # the diagonal of Q
         lengths = systems[:, at, at] + self._unit_b
         systems[:, at, at] += np.where(inside[:, 1:], 0.0, self._unit_b)
-        inverses = _inverses(systems)
-        independent = np.all(np.abs(inverses[:, at, at]) * lengths * PLANE_PIVOT < 1.0, axis=1)
+        inverses, exists = _inverses(systems)
+        independent = exists & np.all(np.abs(inverses[:, at, at]) * lengths * PLANE_PIVOT < 1.0, axis=1)
         inverses[~independent] = 0.0
-        return systems, inverses, independent
+        return inverses * inside[:, :, None] * inside[:, None, :], independent
 
     def regions(self, bases: Sequence[Sets]) -> list[Region | None]:
         """The region of each basis; None if it has no interior, or another optimum is the chosen one."""
@@ -259,9 +243,12 @@ class Bases:
         left, resting = sets == LEFT, self._resting(sets, g)
         sign = 1.0 - 2.0 * left
         possible = solved.independent & ~(resting & (sign * g[:, 3] < 0.0)).any(axis=1)
-        # In columns, and in natural units: a multiplier is measured against its cap, a margin against 1.
-        shares = solved.alpha[:, :3] / self._cap[F][:, None]
-        rest = np.moveaxis(self._unit_shares[:, F], 0, 1) - shares
+        # In columns, and in natural units: a multiplier is measured against its cap, or where that is far away, against
+        # the largest multiplier; a margin against 1.
+        largest = self._size(solved.alpha)[:, None]
+        size = np.where(largest > 0.0, np.minimum(self._cap[F], largest), self._cap[F])[:, None]
+        shares = solved.alpha[:, :3] / size
+        rest = (np.moveaxis(self._caps[:, F], 0, 1) - solved.alpha[:, :3]) / size
         conditions = np.concatenate([shares, rest, sign[:, None] * g[:, :3]], axis=2)
         change = np.hypot(conditions[:, 1], conditions[:, 2])
         fixed = change <= PLANE_ZERO / self._largest[1:].max()  # they hold everywhere or nowhere
@@ -320,18 +307,24 @@ class Bases:
                 return Sets(sets, F)
             j = int(np.argmax(wrong))
             more = np.append(F, j)
-            if self._systems(*_in_system(*_filled_up([more])))[2][0]:
+            if self._inverses(*_in_system(*_filled_up([more])))[1][0]:
                 sets[j], F = MARGIN, more
                 continue
-            rows, inside = _in_system(*_filled_up([F]))
-            u = self._systems(rows, inside)[1][0, 1:] @ self.system[rows[0], j + 1]
-            inwards = 1.0 if sets[j] == RIGHT else -1.0
-            step, leaving, to = _first_at_bound(F, at @ a[:3], cap[F], -inwards * u)
+            rates = self._rates(solved, j, 1.0 if sets[j] == RIGHT else -1.0)
+            step, leaving, to = _first_at_bound(F, at @ a[:3], cap[F], rates)
             if step >= cap[j]:
                 sets[j] = LEFT if sets[j] == RIGHT else RIGHT
                 continue
             sets[F[leaving]], sets[j], F[leaving] = to, MARGIN, j
         raise np.linalg.LinAlgError("no end of exchanges at one point")
+
+    def _rates(self, solved: Solved, j: int, rate: float) -> Array:
+        """How the margin multipliers of one basis move while that of sample j moves at a rate."""
+        rows, moved = np.insert(solved.F + 1, 0, 0, axis=1), np.zeros((1, 4, self.y.size + 1))
+        moved[:, :3, j + 1] = rate
+        fixed = np.zeros((2, *moved.shape))
+        self._add_product(moved, np.zeros(moved.shape), fixed)
+        return self._response(fixed, rows, solved.inverse)[0][0, 0, 1:]
 
     def beyond(self, region: Region, edge: int) -> Sets | None:
         """The basis across an edge where one exchange suffices; None where the last of the margin set leaves."""
@@ -375,18 +368,19 @@ def _factors(row: Array, signed: Array) -> list[Array]:
     first[0, 0] = last[1, 0] = 1.0
     first[1:, 1], last[0, 1:] = row, row
     first[1:, 2:], last[2:, 1:] = signed, signed.T
-    return [first, last]
+    return [first[None], last[None]]
 
 
-def _inverses(stack: Array) -> Array:
-    """Inverses of symmetric matrices (r, k, k); infinite for one that is singular."""
+def _inverses(stack: Array) -> tuple[Array, Mask]:
+    """Inverses of symmetric matrices (r, k, k), 0 for one that is singular; and which are not."""
     try:
-        return np.asarray(np.linalg.inv(stack))
+        return np.asarray(np.linalg.inv(stack)), np.full(stack.shape[0], True)
     except np.linalg.LinAlgError:  # of all, if one is singular
         if stack.shape[0] == 1:
-            return np.full(stack.shape, np.inf)
+            return np.zeros(stack.shape), np.full(1, False)
         half = stack.shape[0] // 2
-        return np.concatenate([_inverses(stack[:half]), _inverses(stack[half:])])
+        (one, first), (other, last) = _inverses(stack[:half]), _inverses(stack[half:])
+        return np.concatenate([one, other]), np.concatenate([first, last])
 
 
 def _two_sums(a: Array, b: Array) -> tuple[Array, Array]:
@@ -396,18 +390,23 @@ def _two_sums(a: Array, b: Array) -> tuple[Array, Array]:
     return s, (a - (s - z)) + (b - z)
 
 
-def centred(gram: Gram) -> tuple[Array, Array]:
-    """Kernel matrix of the samples less their mean in feature space, and the score of the mean for each sample.
+def centred(gram: Gram) -> tuple[Array, Array, Array]:
+    """Kernel matrix of the samples less a point amid them in feature space, and the score of the point for each sample.
 
-    For multipliers that balance, scores for one and for the other differ by ``centre @ (y * alpha)``.
+    For multipliers that balance, scores for one and for the other differ by ``centre @ (y * alpha)``. Of a matrix that
+    is given the differences are rounded; what they are off by is the second array.
     """
     F = gram.features
     if F is not None and not sp.issparse(F):
         F = F - gram.mean
-        return F @ F.T, np.asarray(F) @ gram.mean
+        return F @ F.T, np.zeros((len(F), len(F))), np.asarray(F) @ gram.mean
     K = gram.matrix
     rows = K.mean(axis=0)
-    return K - rows - rows[:, None] + rows.mean(), np.asarray(rows - rows.mean())
+    centre, lost = rows - rows.mean(), np.zeros(K.shape)
+    for shift in (-centre, -centre[:, None], np.full((1, 1), -rows.mean())):
+        K, error = _two_sums(K, shift)
+        lost += error
+    return *_two_sums(K, lost), centre
 
 
 def _first_at_bound(F: Index, a: Array, cap: Array, rate: Array) -> tuple[float, int, int]:
