@@ -97,6 +97,12 @@ def test_tables_and_figures(state, tmp_path, capsys):
     assert min(lines) >= 6
 
 
+def test_a_clock_that_has_not_moved_divides_nothing(state):
+    still = {"exact_seconds": 0.0, "nusvc_seconds": 0.0}
+    for line in study.table_4([{**row, **still} for row in study.read(state)]):
+        assert (line["exact lines s"], line["exact, times faster"]) == (0.0, "")
+
+
 def test_printed_ranks_add_up():
     for (table, _, _), ranks in study.PRINTED.items():
         k = len(study.TABLES[table])
