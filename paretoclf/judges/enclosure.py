@@ -272,7 +272,7 @@ def _left(M: Any, t: Array, u: Array, weight: Array, of: tuple[int, Index, Array
     used = np.flatnonzero(np.abs(share) > 1e-9)
     parts = [(int(rows[j]), Fraction(float(share[j])).limit_denominator(_DENOMINATOR)) for j in used]
     if len(used) == 1:
-        parts = [(parts[0][0], _quotient(M, i, parts[0][0]))]
+        parts = [(parts[0][0], _quotient(M, i, parts[0][0], weight))]
     total: dict[int, Fraction] = {}
     side = Fraction(float(t[i]))
     for j, factor in [(i, Fraction(-1)), *parts]:
@@ -293,8 +293,8 @@ def _row(M: Any, i: int) -> tuple[list[int], list[float]]:
     return M.indices[at].tolist(), M.data[at].tolist()
 
 
-def _quotient(M: Any, i: int, j: int) -> Fraction:
-    """What row i is of row j, by their first entries."""
+def _quotient(M: Any, i: int, j: int, weight: Array) -> Fraction:
+    """What row i is of row j, by their first entries that move."""
     mine, other = (dict(zip(*_row(M, k), strict=True)) for k in (i, j))
-    place = next((p for p, value in other.items() if value and mine.get(p)), None)
+    place = next((p for p, value in other.items() if value and mine.get(p) and weight[p] > 0), None)
     return Fraction(0) if place is None else Fraction(mine[place]) / Fraction(other[place])

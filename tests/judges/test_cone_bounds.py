@@ -153,6 +153,16 @@ def test_bounds_are_on_the_right_side_of_the_truth_in_fractions():
     assert met >= 0.9 * count
 
 
+def test_columns_that_are_multiples_of_each_other_where_multipliers_move():
+    """One constraint is active; that all free variables are stationary then hangs on ratios that are no small ones."""
+    A = [[-2, -2, 4, 1, 0], [2, 2, 2, -1, 2], [-2, -0.3, 0, 3, -4], [-2, -2, 1, 1, -1]]
+    q = [4, 0.6, 0, -6, 8]
+    program = ConeProgram(np.zeros((5, 5)), q, A, np.array([9.0, 9, 1, 9]), [Cone("nonnegative", 4)])
+    found = cone_bounds(program, [0.0, 0, 0, 1 / 3, 0], [0, 0, 2 + 1e-9, 1e-12])
+    assert found.lower == pytest.approx(-2, abs=1e-9)
+    assert found.upper == pytest.approx(-2, abs=1e-9)
+
+
 def test_what_is_proved_of_a_promise():
     """Before: psd_wrap and assume_PSD were believed."""
     x = cp.Variable(2, name="x")
