@@ -137,10 +137,13 @@ def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
     if problem.status is None:
         raise InputError("problem must be solved first: call problem.solve()")
     compiled = _compile(model)
-    if compiled.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
-        return _in_their_sense(_infeasible(_contradiction(model)), model.sense)
-    if compiled.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):
-        return _unbounded(compiled, model.sense)
+    infeasible = compiled.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
+    if infeasible or compiled.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):
+        claim = _infeasible(_contradiction(model)) if infeasible else _unbounded(compiled, model.sense)
+        if claim.status != "undecided" or any(held(variable) is None for variable in model.variables.values()):
+            return _in_their_sense(claim, model.sense) if infeasible else claim
+        # Not proved: what the problem holds may still be. Numbers of such a claim are a ray, and no point.
+        compiled = replace(compiled, x=np.zeros_like(compiled.x), z=np.zeros_like(compiled.z))
     numbers = _held(model)
     bounds = cone_bounds(compiled.program, compiled.x, compiled.z, compiled.others(numbers), 0.1 * tol)
     judged = judge_problem(model, numbers, compiled, bounds)

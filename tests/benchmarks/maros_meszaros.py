@@ -177,9 +177,10 @@ export PARETOCLF_DATA=...
   {SECONDS:g} seconds were over.
 
 `width` is that of the interval, relative to the value (absolute where that is below 1e-3); m counts the bounds of
-variables, as in the published files. 92 of the 138 problems are there: those that a public repository holds
-([qpsolvers/maros_meszaros_qpbenchmark](https://github.com/qpsolvers/maros_meszaros_qpbenchmark)). A published value
-that is outside its proved interval by more than 1e-5 is in bold.
+variables, as in the published files. Of the 138 problems a public repository
+([qpsolvers/maros_meszaros_qpbenchmark](https://github.com/qpsolvers/maros_meszaros_qpbenchmark)) holds 92; {COUNT} of
+these are in the table (`--largest` says how far it goes). A published value that is outside its proved interval by more
+than 1e-5 is in bold.
 
 ```text
 {SUMMARY}
@@ -191,7 +192,7 @@ that is outside its proved interval by more than 1e-5 is in bold.
 
 def page(rows: Sequence[dict[str, Any]], seconds: float) -> str:
     """The page of the documentation."""
-    text = PAGE.replace("{DENSE}", str(DENSE)).replace("{SECONDS:g}", f"{seconds:g}")
+    text = PAGE.replace("{DENSE}", str(DENSE)).replace("{SECONDS:g}", f"{seconds:g}").replace("{COUNT}", str(len(rows)))
     return text.replace("{SUMMARY}", summary(rows)).replace("{TABLE}", table(rows))
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cvxpy as cp
+import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 import paretoclf as pc
+from paretoclf.solve import cone_proof
 from tests.benchmarks.verdicts import TOL, trial
 from tests.oracles.exact_quadratic import degenerate, optimum
 from tests.oracles.textbook_problems import TEXTBOOK, convex_regression
@@ -33,6 +37,25 @@ def test_convex_regression_is_no_longer_convicted():
     assert proof.status == "optimal", proof.explain()
     assert proof.lower <= truth * (1 + 1e-12)
     assert proof.upper >= truth * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("claim", ["infeasible", "unbounded"])
+def test_a_claim_that_is_not_proved_leaves_the_point_to_be_judged(monkeypatch, claim):
+    """Before: Clarabel calls a problem of Maros and Meszaros unbounded, and right answers of others were undecided."""
+    honest = cone_proof._compile
+
+    def claiming(model):
+        found = honest(model)
+        if isinstance(model.problem.objective.expr, cp.Constant):  # asked which constraints contradict each other
+            return found
+        return replace(found, status=claim, x=np.zeros_like(found.x), z=np.zeros_like(found.z))
+
+    monkeypatch.setattr(cone_proof, "_compile", claiming)
+    problem, truth = TEXTBOOK[9]()
+    problem.solve(solver="CLARABEL")
+    proof = pc.certify_problem(problem, tol=TOL)
+    assert proof.status == "optimal", proof.explain()
+    assert proof.lower <= truth <= proof.upper
 
 
 @pytest.mark.parametrize("seed", range(10))
