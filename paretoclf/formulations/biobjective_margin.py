@@ -311,7 +311,7 @@ def _hard_margin(Z: Array, y: Array) -> tuple[Array, float] | None:
         solution = BiobjectiveMargin(Z, y, soft=False).solve(theta=1.0)
     except (SolveError, InseparableError):
         return None
-    return (0.5 * solution.alpha, float(solution.numbers["b"])) if solution.certificate.passes() else None
+    return (0.5 * solution.alpha, float(solution.numbers["b"])) if solution.certificate.holds() else None
 
 
 def _intercept(problem: BoxQP, half: Array) -> float:

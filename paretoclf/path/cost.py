@@ -463,7 +463,7 @@ class Path(OnPieces):
         w, alpha = None if self.pieces.w is None else self.slope(t), self.alpha(t)
         rounds = self._rounds(t)
         stored = self._solution(t, alpha, self._intercept(t), w, np.zeros_like(alpha) if rounds else None)
-        if not rounds or stored.certificate.passes():
+        if not rounds or stored.certificate.holds():
             return stored
         better = self._precise(t)
         return stored if better is None else better[1]
@@ -508,7 +508,7 @@ class Path(OnPieces):
             found = self._solver.solve(self.caps(t), *self._basis(piece))
             if found is not None:
                 solution = self._solution(t, found.alpha[0], found.b, found.w, found.alpha[1])
-                if solution.certificate.passes():
+                if solution.certificate.holds():
                     return found, solution
         return None
 
@@ -695,7 +695,7 @@ class Path(OnPieces):
             W = None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in here], axis=1)
             out += certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, **self._data)
         for j, certificate in enumerate(out):
-            if not certificate.passes():
+            if not certificate.holds():
                 better = self._precise(float(points[j])) if self._rounds(float(points[j])) else None
                 if better is None:
                     break  # one that fails is enough

@@ -57,8 +57,8 @@ class Certificate(Tabular):
     rounding : float
         What rounding alone can make of ``primal_value - dual_value``.
     kernel_rounding : float
-        The verdict is about the kernel values as they are rounded. For the kernel itself the dual value may be lower by
-        as much, which `explain` says where it is more than the tolerance. 0 where kernel values are the data (features
+        Values and residuals are of the kernel values as they are rounded. For the kernel itself the dual value may be
+        lower by as much: where that exceeds the tolerance the verdict is at most undecided. 0 where kernel values are the data (features
         of a linear kernel, a precomputed matrix, values of a function, of which nothing is known), and for problems
         other than the 2C-SVM, where it is not known.
     blur : mapping of str to float
@@ -139,7 +139,8 @@ class Certificate(Tabular):
         """
         gap = abs(self.gap)
         open_gap = 0.0 if self._rounded and gap <= UNDECIDED else gap
-        size = float(np.max([self.residual, self._primal_at_most, open_gap, self.refuted]))
+        unknown = self.kernel_rounding / self.scale if self.kernel_rounding else 0.0
+        size = float(np.max([self.residual, self._primal_at_most, open_gap, self.refuted, unknown]))
         return float("inf") if np.isnan(size) else size
 
     @property
@@ -181,8 +182,19 @@ class Certificate(Tabular):
         return abs(self.gap * self.scale) <= self.rounding
 
     def passes(self, tol: float = CERTIFY) -> bool:
-        """Whether every residual is at most tol, and the gap too or what rounding explains of it (never for nan)."""
+        """Whether every residual is at most tol, and the gap too or what rounding explains of it (never for nan).
+
+        What rounding of the kernel values can make of the dual value must be at most tol as well.
+        """
+        return self.holds(tol) and not self._of_other_values(tol)
+
+    def holds(self, tol: float = CERTIFY) -> bool:
+        """Whether this passes for the kernel values as they are rounded: no better numbers are to be had of these."""
         return bool(self.residual <= tol and self._primal_at_most <= tol and self._closed(tol) and self.refuted <= tol)
+
+    def _of_other_values(self, tol: float) -> bool:
+        """Whether the rounding of the kernel values decides."""
+        return self.kernel_rounding > tol * self.scale
 
     def verdict(self, tol: float = CERTIFY) -> str:
         """Sort into one of the classes of `VERDICTS`.
@@ -192,7 +204,7 @@ class Certificate(Tabular):
         """
         if self.passes(tol):
             return "optimal"
-        return "not optimal" if self.refuted > tol else "undecided"
+        return "not optimal" if self.refuted > tol else "undecided"  # rounding of kernel values refutes nothing
 
     def explain(self, tol: float = CERTIFY) -> str:
         """Say in words what was checked and what is worst."""
@@ -220,7 +232,7 @@ class Certificate(Tabular):
         where = self._where()
         if where:
             lines.append(f"{where[0].upper()}{where[1:]} ({self.worst_side}).")
-        if self.kernel_rounding > tol * self.scale:
+        if self._of_other_values(tol):
             lines.append(
                 "All this is of the kernel values as rounded: for the kernel itself the dual value is known to "
                 f"{self.kernel_rounding:.1e} only."

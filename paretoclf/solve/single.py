@@ -91,7 +91,7 @@ def solve_at(
                 raise failed from None
             return _less_accurate(formulation, numbers, forms).complete(formulation, numbers, polish)
     solution = found.complete(formulation, numbers, polish)
-    if rescue and accuracy == "reference" and not solution.certificate.passes():
+    if rescue and accuracy == "reference" and not solution.certificate.holds():
         try:
             second = _rescaled(formulation, numbers, forms, accuracy).complete(formulation, numbers, polish)
         except SolveError:

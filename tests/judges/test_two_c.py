@@ -330,7 +330,10 @@ def test_a_certificate_says_what_rounding_of_the_kernel_values_can_do(degree, un
     assert abs(off) / 2 <= certificate.kernel_rounding <= 1e3 * max(abs(off) / 2, 1e-16)
     assert (certificate.kernel_rounding <= 1e-8 * certificate.scale) == known
     assert ("All this is of the kernel values as rounded" in certificate.explain()) != known
-    assert certificate.passes()  # of the values as rounded
+    assert certificate.holds()  # of the values as rounded
+    assert certificate.verdict() == ("optimal" if known else "undecided")
+    assert certificate.passes() == known
+    assert certificate.off_by >= certificate.kernel_rounding / certificate.scale
 
 
 @pytest.mark.parametrize("kernel", [None, "precomputed", lambda A, B: (1 + A @ B.T) ** 2])

@@ -175,5 +175,5 @@ def test_single_certificates_of_steep_paths_hold_in_fractions(seed, kernel):
     for t in (0.1, 0.3, 0.5, 0.7, 0.9):
         certificate = path.certificate(t)
         dual, primal = path.certificate(t, exact=True).bounds
-        assert certificate.passes()
+        assert certificate.holds()  # of the kernel values as they are rounded
         assert float(primal - dual) <= 1e-8 * float(primal) + certificate.rounding
