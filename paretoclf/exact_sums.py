@@ -20,7 +20,7 @@ _SPLIT = 134217729.0  # 2**27 + 1: splits a double into two halves whose product
 _BLOCK = 2**18  # products at a time
 
 
-def product(A: Samples, x: Array) -> Array:
+def product(A: Samples, x: Array, more: Array | None = None) -> Array:
     """``A (x[0] + x[1])``, each entry rounded once.
 
     Parameters
@@ -28,6 +28,8 @@ def product(A: Samples, x: Array) -> Array:
     A : array or CSR array of shape (m, k)
     x : array of shape (2, k)
         A vector in two parts.
+    more : array of shape (m, p), optional
+        What else is added to each entry.
 
     Returns
     -------
@@ -40,7 +42,9 @@ def product(A: Samples, x: Array) -> Array:
     >>> product(np.array([[1e16, 1.0, -1e16]]), np.array([[1.0, 0.5, 1.0], [0.0, 1e-20, 0.0]]))
     array([0.5])
     """
-    return np.fromiter((fsum(terms) for terms in _terms(A, x)), dtype=np.float64, count=A.shape[0])
+    others = [[]] * A.shape[0] if more is None else more.tolist()
+    sums = (fsum(terms + other) for terms, other in zip(_terms(A, x), others, strict=True))
+    return np.fromiter(sums, dtype=np.float64, count=A.shape[0])
 
 
 def add_product(hi: Array, lo: Array, B: Array, out_hi: Array, out_lo: Array) -> None:

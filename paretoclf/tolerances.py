@@ -69,6 +69,10 @@ TOGETHER = 0.25
 #: costs near an axis.
 SLACK_ROUNDING = 2e-15
 
+#: Slopes and intercepts are enlarged, by no more than this share, where the rounding of slacks costs more than this
+#: share of the optimal value: both are far below what certificates ask for.
+OUTWARDS = 1e-10
+
 #: Costs of the samples on either side of an intercept that differ by less than this share of them are equal, and the
 #: sum of the slacks is flat there.
 FLAT = 1e-12

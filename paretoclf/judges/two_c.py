@@ -34,7 +34,7 @@ from paretoclf.exact_sums import inner, product, total
 from paretoclf.proof import Certificate
 from paretoclf.proof.exact import exact_bounds, exactly
 from paretoclf.samples import Samples, check_samples, far_origin, largest, moved, squares
-from paretoclf.tolerances import LOOSE, SCORE_ROUNDING
+from paretoclf.tolerances import LOOSE, SCORE_ROUNDING, UNDECIDED
 from paretoclf.units import balanced_units, certain_gap, largest_sum, least_scale, margin_rounding, slack_rounding
 
 #: What a certificate says that was computed with sums rounded once.
@@ -197,6 +197,13 @@ def certify_many(
         at = slice(first, first + width)
         slopes = _slopes(y, caps[:, at], alpha[:, at], K, X, None if W is None else W[:, at], reach)
         found += _conclude(y, caps[:, at], alpha[:, at], b[at], slopes, note)
+    for j, certificate in enumerate(found):
+        # A slack that rounds to 0 shows in no gap. Where that may hide as much as the value, margins are computed in
+        # twice the precision.
+        if certificate.rounding > UNDECIDED * certificate.scale:
+            parts, w = np.stack([alpha[:, j], np.zeros(n)]), None if W is None else W[:, j : j + 1]
+            precise = certify_precisely(y, caps[:, j], parts, float(b[j]), K=K, X=X, W=w, note=note)
+            found[j] = replace(precise, note=note)
     return found
 
 
@@ -253,32 +260,39 @@ def certify_precisely(
     W: Array | None = None,
     note: str = "",
 ) -> Certificate:
-    """`certify_many` for one pair whose multipliers come in two parts, alpha (2, n): sums are rounded once."""
+    """`certify_many` for one pair whose multipliers come in two parts, alpha (2, n): sums are rounded once.
+
+    Margins, too: a slack is computed even where it is nothing but the rounding of w and b.
+    """
+    others = np.column_stack([np.full(y.size, b), -y])
     coef, feasible = y * alpha, _feasible_parts(y, caps, alpha)
     stationarity = 0.0
     if X is not None:
         implied, lower = (product(X.T, v) for v in (coef, y * feasible))
         w = implied if W is None else W[:, 0]
-        scores = product(X, np.stack([w, np.zeros_like(w)]))
+        slope = np.stack([w, np.zeros_like(w)])
+        scores, margin = product(X, slope), y * product(X, slope, others)
         norm2, norm2_dual = float(w @ w), float(lower @ lower)
         if W is not None:
             stationarity = float(_apart(W, implied[:, None], X, alpha[0][:, None], largest(X))[0])
     else:
         assert K is not None
-        scores = product(K, coef)
+        scores, margin = product(K, coef), y * product(K, coef, others)
         norm2 = inner(coef, scores)
         norm2_dual = inner(y * feasible, product(K, y * feasible))
     dual = total(feasible) - 0.5 * norm2_dual
     slopes = _Slopes(scores[:, None], np.array([norm2]), np.array([dual]), np.array([stationarity]), np.zeros(1))
     note = f"{PRECISELY} {note}".rstrip()
-    return _conclude(y, caps[:, None], alpha[0][:, None], np.array([b]), slopes, note)[0]
+    return _conclude(y, caps[:, None], alpha[0][:, None], np.array([b]), slopes, note, margin[:, None])[0]
 
 
-def _conclude(y: Array, caps: Array, alpha: Array, b: Array, slopes: _Slopes, note: str) -> list[Certificate]:
-    """Certificates of multipliers (n, k), intercepts (k,) and slopes."""
+def _conclude(
+    y: Array, caps: Array, alpha: Array, b: Array, slopes: _Slopes, note: str, exact: Array | None = None
+) -> list[Certificate]:
+    """Certificates of multipliers (n, k), intercepts (k,) and slopes; of margins (n, k) that are exact, where given."""
     scores, norm2, dual, stationarity, _ = slopes
     f = scores + b
-    margin = y[:, None] * f - 1.0
+    margin = y[:, None] * f - 1.0 if exact is None else exact
     primal = 0.5 * norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin))
     unit, both, least = balanced_units(y, caps), largest_sum(y, caps), least_scale(y, caps)
     box = np.maximum(np.maximum(-alpha, alpha - caps), 0.0) / unit

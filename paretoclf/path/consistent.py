@@ -9,6 +9,7 @@ import numpy as np
 from paretoclf.checks import Array, Index
 from paretoclf.errors import InputError
 from paretoclf.path.cost import Path
+from paretoclf.path.margins import MarginPath
 from paretoclf.path.nu import NuPath
 from paretoclf.path.pieces import OnPieces
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
@@ -54,6 +55,8 @@ def check_pieces(path: OnPieces) -> None:
     low, high = (0.0, 1.0) if isinstance(path, Path) else (max(t[0], 0.0), min(t[-1], 1.0))
     if (t[0], t[-1]) != (low, high):
         raise InputError(f"t must go from {low:g} to {high:g}, got {t[0]:g} to {t[-1]:g}")
+    if isinstance(path, MarginPath) and not 0.0 < t[0] < t[-1] < 1.0:
+        raise InputError(f"t must lie between 0 and 1, got {t[0]:g} to {t[-1]:g}: at 0 and 1 a margin would vanish")
     index = whole(P.index, "index", (None,), 0, n)
     ptr = whole(P.ptr, "ptr", (k + 1,), 0, index.size + 1)
     if ptr[0] != 0 or ptr[-1] != index.size or not (np.diff(ptr) >= 0).all():

@@ -28,7 +28,7 @@ from paretoclf.gram import Gram
 from paretoclf.judges.two_c import PRECISELY, certify_many
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import STORED_SLOPE
-from paretoclf.path.journey import Leg, Walk, assemble, meter, set_chords, set_exact_end, straight
+from paretoclf.path.journey import Leg, Walk, assemble, meter, scale_outwards, set_chords, set_exact_end, straight
 from paretoclf.path.pieces import OnPieces, Pieces, Shares, prove
 from paretoclf.path.precise import Precise, PreciseSolver, quadratic_of
 from paretoclf.path.prices import ShadowPrices, prices_of
@@ -38,7 +38,7 @@ from paretoclf.path.sets import LEFT, OUT, RIGHT
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate, LineProof, Refined, prove_costs, prove_refined
 from paretoclf.proof.exact import ExactBounds, exact_bounds
-from paretoclf.samples import same_samples
+from paretoclf.samples import same_samples, squares
 from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.tolerances import (
     AT_BOUND,
@@ -220,6 +220,8 @@ class _Tracer:
             if min(plus, minus) == 0.0:
                 set_exact_end(pieces, end, float(np.sign(plus - minus)))
         set_chords(pieces, self.caps, from_origin)
+        if self.gram.features is not None:
+            scale_outwards(pieces, self.gram.features, self.caps)
         return pieces
 
     def _join(self, log: Log, forward: list[Leg], other: Log, backward: list[Leg]) -> Pieces:
@@ -357,6 +359,7 @@ def _nearest(point: Array, start: Array, direction: Array) -> float:
 
 
 _BLOCK = 256  # columns of multipliers expanded at a time
+_TINY = float(np.finfo(float).tiny)
 _NEAR = 4 * float(np.finfo(float).eps)  # from a breakpoint: there the basis before or after it may be the right one
 _BLOCK_REFINED = 32  # segments solved to twice double precision at a time
 
@@ -489,6 +492,18 @@ class Path(OnPieces):
         low, high = self._rule(solution).interval_at_origin
         room = max(ROUNDED, STEEP * largest * float(self.gram.diagonal().max())) * (1.0 + abs(b))
         near = off <= ROUNDED * float(solution.alpha.max()) + AT_BOUND * largest
+        if self.pieces.w is not None:
+            reach, w = np.sqrt(squares(self.gram.features)), self._rule(solution).slope
+            assert w is not None
+            wrong, terms = float(np.linalg.norm(self.slope(t) - w) * reach.max()), float(solution.alpha @ reach)
+            # Slopes are stored for breakpoints before these were rounded.
+            caps, ends = self.caps(t), [self.caps(end) for end in (0.0, 1.0)]
+            moved = (
+                2
+                * _NEAR
+                * float(np.max(np.abs(ends[1] - ends[0]) / np.maximum(caps, _TINY), where=caps > 0.0, initial=0.0))
+            )
+            near = near and wrong <= (room + moved) * (1.0 + terms * float(reach.max()))
         return bool(near and low - room <= b <= high + room)
 
     @property
@@ -680,10 +695,8 @@ class Path(OnPieces):
     def _exact_bounds(self, t: float) -> ExactBounds:
         solution = self.at(t)
         low = solution.numbers.get("alpha_lo", np.zeros(0))
-        precise = bool(low.any())  # else what is stored, with its slope
-        w = None if self.gram.features is None or self.pieces.w is None or precise else self.slope(t)
-        parts = np.stack([solution.alpha, low]) if precise else solution.alpha[None]
-        return exact_bounds(self.y, self.caps(t), parts, self._rule(solution).b_at_origin, w=w, **self._data)
+        parts, rule = np.stack([solution.alpha, low]) if low.any() else solution.alpha[None], self._rule(solution)
+        return exact_bounds(self.y, self.caps(t), parts, rule.b_at_origin, w=rule.slope, **self._data)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

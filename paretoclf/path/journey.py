@@ -17,7 +17,8 @@ from paretoclf.path.pieces import Pieces
 from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT, MARGIN
 from paretoclf.progress import shows_progress
-from paretoclf.tolerances import AT_BOUND, FEW_DIGITS
+from paretoclf.samples import Samples
+from paretoclf.tolerances import AT_BOUND, FEW_DIGITS, OUTWARDS, SLACK_ROUNDING
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
 _VANISHING = 1e-6  # of what costs are at the other end: next to so few, rounding of multipliers is no longer little
@@ -304,6 +305,37 @@ def set_chords(pieces: Pieces, caps: Array, from_origin: bool) -> None:
         share = (P.t[first : last + 1] - P.t[first]) / (P.t[last] - P.t[first])
         knots = begin + share * (end - begin)
         P.b0[first:last], P.b1[first:last] = knots[:-1], knots[1:]
+
+
+def outwards(X: Samples, w: Array, b: Array) -> Array:
+    """By what to multiply slopes (k, d) and intercepts (k,), so that no rounding puts a sample inside its margin."""
+    share = 4 * SLACK_ROUNDING * (2.0 + np.asarray(abs(X) @ np.abs(w).T).max(axis=0) + np.abs(b))
+    return np.asarray(1.0 + np.where(share <= OUTWARDS, share, 0.0))
+
+
+def scale_outwards(pieces: Pieces, X: Samples, caps: Array) -> None:
+    """Enlarge slope and intercept, in place, by what rounding could make of a margin, where that times a cost shows.
+
+    Of w and b as doubles, samples on their margin are on either side of it. Where costs are large against the optimal
+    value (separable classes, costs next to an axis), what such a slack of 1e-16 costs is more than the value. Larger by
+    a share of d, w and b keep every margin, and their objective is larger by no more than a share of 2 d. ``caps`` as
+    in `set_chords`.
+    """
+    P = pieces
+    if P.w is None:
+        return
+    knots = np.column_stack([1.0 - P.t, P.t]) @ caps.sum(axis=1)
+    lowest = np.maximum(P.value[:, :2].min(axis=1), 0.0)
+    shows = 2 * SLACK_ROUNDING * np.maximum(knots[:-1], knots[1:]) > OUTWARDS * lowest
+    which = np.flatnonzero(np.append(shows, False) | np.append(False, shows))
+    if not which.size:
+        return
+    b = np.maximum(np.append(np.abs(P.b0), 0.0), np.append(0.0, np.abs(P.b1)))
+    larger = np.ones(P.t.size)
+    larger[which] = outwards(X, P.w[which], b[which])
+    P.w[:] *= larger[:, None]
+    P.b0[:] *= larger[:-1]
+    P.b1[:] *= larger[1:]
 
 
 def set_exact_end(pieces: Pieces, end: int, b: float) -> None:

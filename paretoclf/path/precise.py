@@ -13,7 +13,7 @@ from paretoclf.exact_sums import product
 from paretoclf.gram import Gram
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import FeatureForm, GramForm, centre
-from paretoclf.path.journey import straight
+from paretoclf.path.journey import outwards, straight
 from paretoclf.path.sets import LEFT
 from paretoclf.tolerances import CERTIFY, OFF_CENTRE, STEEP
 
@@ -50,7 +50,7 @@ class PreciseSolver:
     """Solves for the multipliers on given bases at given caps, in double-double."""
 
     def __init__(self, gram: Gram, y: Array, largest_cap: float) -> None:
-        form, self.mean = quadratic_of(gram, y, largest_cap)
+        (form, self.mean), self.X = quadratic_of(gram, y, largest_cap), gram.features
         self.problem = make_tracker(None, form, np.ones(y.size), y, np.zeros(y.size, dtype=np.int64), 1)
 
     def solve(self, caps: Array, state: State, margin: Index) -> Precise | None:
@@ -72,4 +72,8 @@ class PreciseSolver:
         b = found.eta[:, 0]
         if found.w is not None and self.mean is not None:
             b = np.append(b, -product(found.w[None], np.stack([self.mean, np.zeros_like(self.mean)])))
-        return Precise(alpha, found.w, fsum(b.tolist()))
+        w, intercept = found.w, fsum(b.tolist())
+        if w is not None and self.X is not None:  # of the precise ones doubles are rounded, too
+            larger = float(outwards(self.X, w[None], np.array([intercept]))[0])
+            w, intercept = w * larger, intercept * larger
+        return Precise(alpha, w, intercept)

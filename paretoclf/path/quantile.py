@@ -28,7 +28,7 @@ from paretoclf.gram import Gram
 from paretoclf.judges.quantile import judge_quantile, judge_quantiles
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.forms import FeatureForm, GramForm
-from paretoclf.path.journey import Leg, Walk, assemble, meter, straight
+from paretoclf.path.journey import Leg, Walk, assemble, meter, scale_outwards, straight
 from paretoclf.path.pieces import OnPieces, Pieces, prove
 from paretoclf.path.scores import PathScores
 from paretoclf.path.segments import Log
@@ -158,7 +158,10 @@ def _trace(
     problem.record_from_here()
     backward = walk.legs(costs(middle), costs(lo), middle, lo) if lo < middle else []
     pieces = assemble(log, forward, problem.log, backward, None, svm.gram.features is not None)
-    return _in_the_papers_scale(pieces, lam, svm.bias)
+    pieces = _in_the_papers_scale(pieces, lam, svm.bias)
+    if svm.gram.features is not None:
+        scale_outwards(pieces, svm.gram.features, 2 / n * np.stack([svm.y > 0, svm.y < 0]).astype(np.float64))
+    return pieces
 
 
 @dataclass(frozen=True)

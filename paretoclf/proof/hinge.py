@@ -15,7 +15,7 @@ from paretoclf.proof.products import products_of
 from paretoclf.proof.stored import Stored
 from paretoclf.proof.values import value_residual
 from paretoclf.samples import Samples
-from paretoclf.tolerances import SLACK_ROUNDING
+from paretoclf.tolerances import SLACK_ROUNDING, UNDECIDED
 
 _TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 
@@ -95,6 +95,10 @@ def _prove_hinge(q: Question, parameter: str, note: str) -> LineProof:
     residuals["value"] = value_residual(
         bernstein.pairs(S.t), S.value, duals, gaps + 2.0 * slips, sizes, (S.t[0], S.t[-1])
     )
+    # A slack that rounds to 0 shows in no gap. Where all that rounding may hide is as large as the value, all along, it
+    # is part of the bound, and nothing is decided.
+    hidden = _slack_rounding(found["room"], found["b"])
+    gaps += hidden * (hidden.min(axis=1) > UNDECIDED * sizes.max(axis=1))[:, None]
     return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, note)
 
 

@@ -65,8 +65,11 @@ def prove_refined(
         if R.w is not None:
             terms, wrong = np.asarray(abs(X).T @ np.abs(coef)).T * size, np.abs(slope[0] - implied[0]).T
             apart, distance = (wrong * size / (1.0 + terms)).max(axis=1, initial=0.0), np.sqrt((wrong**2).sum(axis=1))
-    f = ((scores + R.b.reshape(-1)) + rest).T
-    margin = y * f - 1.0
+    b = R.b.reshape(-1)
+    f, part = scores + b, (scores + b) - scores
+    rest = rest + ((scores - (f - part)) + (b - part))  # what f is rounded by (Knuth)
+    f = f.T
+    margin = y * ((f - y) + rest.T)  # a slack is computed, even where it is all rounding
     inside = np.where((high - box) + low > 0.0, box, np.where(high + low < 0.0, 0.0, high))
     outside = np.abs((high - inside) + np.where(inside == high, 0.0, low))
     parts = [np.stack(pair) for pair in zip(high, low, strict=True)]

@@ -26,6 +26,7 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index
 from paretoclf.proof.cells import CellsProof
 from paretoclf.samples import Samples, dense, squares
+from paretoclf.tolerances import UNDECIDED
 from paretoclf.units import balanced_units, largest_sum, margin_rounding
 
 _TINY = float(np.finfo(float).tiny)
@@ -131,68 +132,75 @@ def prove_regions(
         length2 = float(np.max(np.diagonal(K)))
     else:
         length2 = float(np.max(squares(F)))
-    for part in parts:
-        here, (r, m, n) = part.which, part.alpha.shape
-        caps = part.costs @ unit_caps.T
-        units = balanced_units(y, caps.reshape(-1, n).T).T.reshape(caps.shape)
-        # Where a class has no costs no sample has a multiplier, and so it is given out; what is stored is rounding,
-        # of multipliers as large as they are elsewhere on the region.
-        axis = part.costs.min(axis=2) == 0.0
-        judged = np.where(axis[:, :, None], 0.0, part.alpha)
-        units = np.where(axis[:, :, None], units.max(axis=1, keepdims=True), units)
-        sums = np.stack([judged @ (y > 0), judged @ (y < 0)])
-        coef = (y * judged).reshape(-1, n)
-        if F is None:
-            assert K is not None
-            scores = coef @ K
-            norm2 = np.einsum("pn,pn->p", coef, scores).reshape(r, m)
-        else:
-            w = np.asarray(dense(F.T @ coef.T)).T
-            scores = np.asarray(dense(F @ w.T)).T
-            norm2 = np.einsum("pd,pd->p", w, w).reshape(r, m)
-            if mean is not None:
-                scores += (w @ mean)[:, None]
-        f = scores.reshape(caps.shape) + part.b[:, :, None]
-        margin = y * f - 1.0
-        load, room = np.maximum(judged, 0.0), np.maximum(caps - judged, 0.0)
-        right, left = np.maximum(margin, 0.0), np.maximum(-margin, 0.0)
-        outside = np.maximum(np.maximum(part.alpha - caps, -part.alpha), np.abs(part.alpha - judged))
-        balance = np.abs(sums[0] - sums[1])
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not a number is not proved
+        for part in parts:
+            here, (r, m, n) = part.which, part.alpha.shape
+            caps = part.costs @ unit_caps.T
+            units = balanced_units(y, caps.reshape(-1, n).T).T.reshape(caps.shape)
+            # Where a class has no costs no sample has a multiplier, and so it is given out; what is stored is rounding,
+            # of multipliers as large as they are elsewhere on the region.
+            axis = part.costs.min(axis=2) == 0.0
+            judged = np.where(axis[:, :, None], 0.0, part.alpha)
+            units = np.where(axis[:, :, None], units.max(axis=1, keepdims=True), units)
+            sums = np.stack([judged @ (y > 0), judged @ (y < 0)])
+            coef = (y * judged).reshape(-1, n)
+            if F is None:
+                assert K is not None
+                scores = coef @ K
+                norm2 = np.einsum("pn,pn->p", coef, scores).reshape(r, m)
+            else:
+                w = np.asarray(dense(F.T @ coef.T)).T
+                scores = np.asarray(dense(F @ w.T)).T
+                norm2 = np.einsum("pd,pd->p", w, w).reshape(r, m)
+                if mean is not None:
+                    scores += (w @ mean)[:, None]
+            f = scores.reshape(caps.shape) + part.b[:, :, None]
+            margin = y * f - 1.0
+            load, room = np.maximum(judged, 0.0), np.maximum(caps - judged, 0.0)
+            right, left = np.maximum(margin, 0.0), np.maximum(-margin, 0.0)
+            outside = np.maximum(np.maximum(part.alpha - caps, -part.alpha), np.abs(part.alpha - judged))
+            balance = np.abs(sums[0] - sums[1])
 
-        residuals["box"][here] = (outside / units).max(axis=(1, 2))
-        both = largest_sum(y, caps.reshape(-1, n).T).reshape(r, m)
-        residuals["balance"][here] = (balance / both).max(axis=1)
-        size = 1.0 + np.abs(f)
-        wrong = np.maximum(
-            np.minimum((load / units).max(axis=1), (right / size).max(axis=1)),
-            np.minimum((room / units).max(axis=1), (left / size).max(axis=1)),
-        )
-        samples[here] = wrong.argmax(axis=1)
-        residuals["complementarity"][here] = wrong.max(axis=1)
+            residuals["box"][here] = (outside / units).max(axis=(1, 2))
+            both = largest_sum(y, caps.reshape(-1, n).T).reshape(r, m)
+            residuals["balance"][here] = (balance / both).max(axis=1)
+            size = 1.0 + np.abs(f)
+            wrong = np.maximum(
+                np.minimum((load / units).max(axis=1), (right / size).max(axis=1)),
+                np.minimum((room / units).max(axis=1), (left / size).max(axis=1)),
+            )
+            samples[here] = wrong.argmax(axis=1)
+            residuals["complementarity"][here] = wrong.max(axis=1)
 
-        products = load @ right.transpose(0, 2, 1) + room @ left.transpose(0, 2, 1)
-        products = 0.5 * (products + products.transpose(0, 2, 1))
-        # Of a product of multipliers at one vertex and margins at another: caps there times the rounding here.
-        error = margin_rounding(f, part.b[:, :, None])
-        rounding = caps @ np.where(margin <= error, error, 0.0).transpose(0, 2, 1)
-        rounding = 0.5 * (rounding + rounding.transpose(0, 2, 1))
-        # The class with the larger sum is scaled down until the two balance: by this share, which costs no more than
-        # the same share of its slacks.
-        least = sums.min(axis=0)
-        share = np.where(balance > 0.0, balance / np.maximum(least, _TINY), 0.0).max(axis=1)
-        moved = 0.5 * length2 * (balance + outside.sum(axis=2)) ** 2
-        hinge = np.einsum("rmn,rmn->rm", caps, left)
-        extra = share[:, None] * hinge + moved
-        own = np.einsum("rmm->rm", products)
-        low = np.maximum(0.5 * norm2 + hinge - own - extra, 0.0)
-        sizes = 0.5 * (low[:, :, None] + low[:, None, :])
-        explained = products <= rounding
-        # Where rounding explains a product, and the value may vanish, it is relative to the largest of the region.
-        most = sizes.max(axis=(1, 2))
-        relative = products / np.maximum(np.where(explained, most[:, None, None], sizes), _TINY)
-        more = share + (moved / np.maximum(np.where(axis, most[:, None], low), _TINY)).max(axis=1)
-        gap[here] = relative.max(axis=(1, 2)) + more
-        unexplained[here] = np.where(explained, 0.0, relative).max(axis=(1, 2)) + more
-        difference[here] = products.max(axis=(1, 2)) + extra.max(axis=1)
-        centres[here] = part.costs.mean(axis=1)
+            products = load @ right.transpose(0, 2, 1) + room @ left.transpose(0, 2, 1)
+            products = 0.5 * (products + products.transpose(0, 2, 1))
+            # Of a product of multipliers at one vertex and margins at another: caps there times the rounding here.
+            error = margin_rounding(f, part.b[:, :, None])
+            error = np.where(margin <= error, error, 0.0).transpose(0, 2, 1)
+            rounding = caps @ error
+            rounding = 0.5 * (rounding + rounding.transpose(0, 2, 1))
+            # The class with the larger sum is scaled down until the two balance: by this share, which costs no more
+            # than the same share of its slacks.
+            least = sums.min(axis=0)
+            share = np.where(balance > 0.0, balance / np.maximum(least, _TINY), 0.0).max(axis=1)
+            moved = 0.5 * length2 * (balance + outside.sum(axis=2)) ** 2
+            hinge = np.einsum("rmn,rmn->rm", caps, left)
+            extra = share[:, None] * hinge + moved
+            own = np.einsum("rmm->rm", products)
+            low = np.maximum(0.5 * norm2 + hinge - own - extra, 0.0)
+            sizes = 0.5 * (low[:, :, None] + low[:, None, :])
+            explained = products <= rounding
+            # Where rounding explains a product, and the value may vanish, it is relative to the largest of the region.
+            most = sizes.max(axis=(1, 2))
+            relative = products / np.maximum(np.where(explained, most[:, None, None], sizes), _TINY)
+            more = share + (moved / np.maximum(np.where(axis, most[:, None], low), _TINY)).max(axis=1)
+            gap[here] = relative.max(axis=(1, 2)) + more
+            # A slack that rounds to 0 shows in no product: where all that rounding may hide is as large as the value,
+            # nothing is decided.
+            hidden = (room @ error).min(axis=(1, 2)) / np.maximum(most, _TINY)
+            hidden *= hidden > UNDECIDED
+            gap[here] += hidden
+            unexplained[here] = np.where(explained, 0.0, relative).max(axis=(1, 2)) + more + hidden
+            difference[here] = products.max(axis=(1, 2)) + extra.max(axis=1)
+            centres[here] = part.costs.mean(axis=1)
     return RegionsProof(gap, unexplained, difference, residuals, samples, note, centres)

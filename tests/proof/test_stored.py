@@ -147,3 +147,57 @@ def test_both_ends_of_a_margin_path_are_judged(kernel, soft):
         assert not with_pieces(path, **{name: altered(getattr(P, name), 0, 1e-3)}).proof.passes(), name
     for column in range(3):
         assert not with_pieces(path, value=altered(P.value, (0, column), 1e-3)).proof.passes(), column
+
+
+# ---- slacks that round to nothing ------------------------------------------------------------------------------------
+
+
+def separable(seed):
+    """Whole numbers around 1e6 and costs as large: a slack of 1e-16 costs more than the optimal value."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(10, 3)) * 1e6)
+    return X, np.sign(X[:, 0])
+
+
+LARGE = ((0.02e6, 0.98e6), (0.98e6, 0.02e6))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 5, 6, 10, 12])
+def test_slopes_that_are_stored_are_good_in_exact_arithmetic(seed):
+    X, y = separable(seed)
+    path = pc.trace(pc.TwoCSVM(X, y), *LARGE)
+    for t in (0.0, 0.2, 0.5, 0.9, 1.0):
+        default, exact = path.certificate(t), path.certificate(t, exact=True)
+        assert default.verdict() == exact.verdict() == "optimal"
+        assert default.rounding <= 1e-8 * default.scale
+        assert 0.0 <= exact.gap <= 1e-10
+    quantile = pc.trace(pc.QuantileSVM(X, y, bias=True), tau=(0.02, 0.98), lam=1e-7)
+    assert 0.0 <= quantile.certificate(0.5, exact=True).gap <= 1e-10
+
+
+@pytest.mark.parametrize("seed", [0, 6, 8, 18, 20])
+def test_a_gap_that_rounding_may_hide_is_seen(seed):
+    """Of w and b that are not stored so the margins round to 1, and the gap to 0; the exact gap is many times that."""
+    X, y = separable(seed)
+    svm = pc.TwoCSVM(X, y)
+    path = pc.trace(svm, *LARGE)
+    alpha, caps = path.alpha(0.5), path.caps(0.5)
+    b = pc.Classifier.best(svm.gram, y, caps, alpha).b
+    found, exact = (pc.certify(y, caps, alpha, b, X=X, exact=exact) for exact in (False, True))
+    assert exact.gap > 1e-3
+    assert found.verdict() != "optimal"
+    assert found.gap > 0.1
+    with pytest.raises(pc.DegeneratePathError, match="not proved"):  # no slope is stored for a map
+        pc.plane(svm, (0.02e6, 0.98e6), (0.02e6, 0.98e6))
+
+
+def test_margins_in_twice_the_precision_show_what_they_are_rounded_by():
+    """With the second half of the multipliers a slack is computed, and not excused unseen."""
+    X, y = separable(0)
+    path = pc.trace(pc.TwoCSVM(X, y), *LARGE)
+    alpha, caps = path.alpha(0.5), path.caps(0.5)
+    b = float(np.nextafter(path.intercept(0.5), np.inf)) * (1 + 1e-12)
+    found, exact = (
+        pc.certify(y, caps, alpha, b, X=X, alpha_lo=np.zeros_like(alpha), exact=exact) for exact in (False, True)
+    )
+    assert found.gap == pytest.approx(exact.gap, rel=1e-3)

@@ -54,6 +54,8 @@ def unpack(stored: Mapping[str, Any], n: int) -> tuple[Region, ...]:
     finite(stored["b_map"], "b_map", (r, 3))
     for column, stop in zip(whole(stored["facets"], "facets", (None, 2), -1, max(n, 3)).T, (n, 3), strict=True):
         whole(column, "facets", (None,), -1, stop)
+    if ((stored["facets"] < 0).sum(axis=1) == 1).any():
+        raise InputError("facets must be a sample and a set, or twice -1")
     facets = [None if sample < 0 else Facet(int(sample), int(to)) for sample, to in stored["facets"]]
     return tuple(
         Region(
