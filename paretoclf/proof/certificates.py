@@ -58,9 +58,9 @@ class Certificate(Tabular):
         What rounding alone can make of ``primal_value - dual_value``.
     kernel_rounding : float
         Values and residuals are of the kernel values as they are rounded. For the kernel itself the dual value may be
-        lower by as much: where that exceeds the tolerance the verdict is at most undecided. 0 where kernel values are the data (features
-        of a linear kernel, a precomputed matrix, values of a function, of which nothing is known), and for problems
-        other than the 2C-SVM, where it is not known.
+        lower by as much: where that exceeds the tolerance the verdict is at most undecided. 0 where kernel values are
+        the data (features of a linear kernel, a precomputed matrix, values of a function, of which nothing is known),
+        and for problems other than the 2C-SVM, where it is not known.
     blur : mapping of str to float
         What rounding alone can make of residuals of primal feasibility, where that is known.
     certain : float or None
