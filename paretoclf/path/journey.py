@@ -26,6 +26,7 @@ _LEFT = 1e-9  # of multipliers: more than rounding leaves of them, and far less 
 _TWICE = 1e-25  # of the largest cap: rounding of a multiplier in twice the precision
 _DIGITS = 8  # and nearer to the end than so many units in its last place t has no digits left
 _TINY = float(np.finfo(float).tiny)
+_EPS = float(np.finfo(float).eps)
 
 
 def straight(problem: Tracker, bases: Array, a: Array, b: Array) -> Line:
@@ -309,7 +310,9 @@ def set_chords(pieces: Pieces, caps: Array, from_origin: bool) -> None:
 
 def outwards(X: Samples, w: Array, b: Array) -> Array:
     """By what to multiply slopes (k, d) and intercepts (k,), so that no rounding puts a sample inside its margin."""
-    share = 4 * SLACK_ROUNDING * (2.0 + np.asarray(abs(X) @ np.abs(w).T).max(axis=0) + np.abs(b))
+    # Products of d terms, the intercept, rounding of what is stored and of what lies between two knots.
+    terms = _EPS * (X.shape[1] + 8)
+    share = terms * (1.0 + np.asarray(abs(X) @ np.abs(w).T).max(axis=0) + np.abs(b))
     return np.asarray(1.0 + np.where(share <= OUTWARDS, share, 0.0))
 
 
@@ -324,10 +327,9 @@ def scale_outwards(pieces: Pieces, X: Samples, caps: Array) -> None:
     P = pieces
     if P.w is None:
         return
-    knots = np.column_stack([1.0 - P.t, P.t]) @ caps.sum(axis=1)
-    lowest = np.maximum(P.value[:, :2].min(axis=1), 0.0)
-    shows = 2 * SLACK_ROUNDING * np.maximum(knots[:-1], knots[1:]) > OUTWARDS * lowest
-    which = np.flatnonzero(np.append(shows, False) | np.append(False, shows))
+    costs = np.column_stack([1.0 - P.t, P.t]) @ caps.sum(axis=1)
+    values = np.maximum(np.append(P.value[:, 0], P.value[-1, 1]), 0.0)  # concave: costs per value are largest at knots
+    which = np.flatnonzero(2 * SLACK_ROUNDING * costs > OUTWARDS * values)
     if not which.size:
         return
     b = np.maximum(np.append(np.abs(P.b0), 0.0), np.append(0.0, np.abs(P.b1)))

@@ -217,7 +217,9 @@ def trace_case(case: Case, compare: Any) -> dict[str, Any]:
     except Exception as error:  # whatever else happens is a bug, and must not end the run
         return {**row, "status": "wrong", "message": f"{type(error).__name__}: {error}".splitlines()[0]}
     certificates = path.certificates()
-    said = [certificate.explain() for certificate in certificates if not certificate.passes(1e-8)]
+    said = [
+        certificate.explain() for certificate in certificates if not certificate.holds(1e-8)
+    ]  # of the values as rounded
     t = path.breakpoints
     if not (t[0] == 0.0 and t[-1] == 1.0 and (np.diff(t) > 0).all()):
         said.append("the breakpoints are not in order")
