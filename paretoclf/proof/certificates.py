@@ -66,9 +66,10 @@ class Certificate(Tabular):
     certain : float or None
         Of a pair: how much of the gap no rounding can make; None for what ``rounding`` leaves of it.
     shortfall : float or None
-        Where a point is judged against a bound that is not made of its own multipliers: by how much a feasible point in
-        hand is better, in the unit of the values and with rounding taken off; 0 where there is none. None where a
-        pair is judged: then its gap speaks for itself.
+        Where a point is judged against bounds that are not made of its own multipliers: by how much its value is off
+        for certain, in the unit of the values and with rounding taken off, because a feasible point in hand is better,
+        or because no feasible point is as good (then the gap is negative). 0 where neither is so, None where a pair is
+        judged: then its gap speaks for itself.
     multipliers : mapping of str to float
         Residuals of multipliers that came with a point that is judged alone; the verdict is not about them.
     worst : int or str
@@ -148,7 +149,8 @@ class Certificate(Tabular):
         """Below this tolerance it is refuted: the largest violation of a constraint, or by how much its value is off.
 
         Of a pair the value of the point, or that of the multipliers, is off by at least half of it: by their own gap,
-        less what rounding can make of it. Of a point alone there is a feasible one that is better by so much.
+        less what rounding can make of it. Of a point alone there is a feasible one that is better by so much,
+        or none that is nearly as good.
         """
         known = (self._worse, *self._violated.values())
         return max((float(value) - RESIDUAL_ROUNDING for value in known if value > RESIDUAL_ROUNDING), default=0.0)
@@ -220,7 +222,7 @@ class Certificate(Tabular):
             for text, value in sorted(failed.items(), key=lambda kv: -kv[1]):
                 lines.append(f"{said}: {text} (by {value:.1e}, tolerance {tol:.0e}).")
             if verdict == "not optimal" and self._worse > tol:
-                lines.append(f"{said}: {self._known_better(tol)}.")
+                lines.append(f"{said}: {self._off_for_certain(tol)}.")
             elif verdict == "undecided" and not self._closed(tol):
                 lines.append(f"{said}: {self.missing()}.")
             if verdict == "undecided" and self.primal_residual <= tol < self._primal_at_most:
@@ -252,13 +254,15 @@ class Certificate(Tabular):
         low, high = sorted((self.dual_value, self.primal_value))
         return f"The optimal value lies in [{low:.10g}, {high:.10g}]"
 
-    def _known_better(self, tol: float) -> str:
+    def _off_for_certain(self, tol: float) -> str:
         """Say why the value is off for certain."""
         if self.shortfall is None:
             return (
                 f"the duality gap exceeds the tolerance {tol:.0e} by more than rounding, so that the value of the "
                 f"point or of the multipliers is off by at least {0.5 * self._worse:.1e}"
             )
+        if self.gap < 0:
+            return f"the value is better than any feasible point's by {self._worse:.1e}"
         return f"a feasible point is known that is better by {self._worse:.1e}"
 
     def missing(self) -> str:

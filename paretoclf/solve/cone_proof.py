@@ -37,8 +37,8 @@ class ProblemProof:
     ----------
     status : {"optimal", "not optimal", "undecided", "infeasible", "unbounded"}
         The verdict on the point that the variables hold, at ``tol`` (see `Certificate.verdict`): it is not optimal only
-        where a feasible point in hand is better, or a constraint is violated. Or what is proved of a problem that has
-        no solution.
+        where a feasible point in hand is better, a constraint is violated, or the value is better than that of any
+        feasible point. Or what is proved of a problem that has no solution.
     lower, upper : float
         Safe bounds on the optimal value; infinite where nothing is proved.
     certificate : Certificate or None
@@ -328,7 +328,6 @@ def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCo
             f"dual feasibility there by {names.get(worst, np.nan):.1e}. Bound it."
         )
     terms = _terms(compiled)
-    rounding = 4 * np.finfo(float).eps * terms.size * float(terms.sum())
     judged = judge(
         value,
         bounds.lower + compiled.offset,
@@ -343,7 +342,19 @@ def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCo
         dual_value=model.sense * (bounds.lower + compiled.offset),
         blur=_blur(compiled, numbers, conditions),
     )
-    return _of_point(judged, max(0.0, value - (bounds.upper + compiled.offset) - rounding))
+    beyond = max(value - bounds.upper - compiled.offset, bounds.lower + compiled.offset - value)
+    return _of_point(judged, max(0.0, beyond - _rounding(compiled, bounds, numbers)))
+
+
+def _rounding(compiled: CompiledCone, bounds: ConeBounds, numbers: Mapping[str, Any]) -> float:
+    """What rounding alone can make of the value of the point and of the bounds, which are at the solver's.
+
+    Rows of the objective's own terms (of a maximum, of a norm) are rounded, too: each costs its multiplier.
+    """
+    program, terms, x = compiled.program, _terms(compiled), _reach(compiled, numbers)
+    products = float(terms.sum() + np.abs(program.q) @ x + 0.5 * x @ (abs(program.P) @ x))
+    rows = float(np.abs(bounds.z) @ _row_rounding(program, x))
+    return 4 * np.finfo(float).eps * terms.size * products + rows
 
 
 def _of_point(judged: Judged, shortfall: float) -> Judged:
@@ -354,17 +365,28 @@ def _of_point(judged: Judged, shortfall: float) -> Judged:
 
 def _blur(compiled: CompiledCone, numbers: Mapping[str, Any], conditions: Sequence[Condition]) -> dict[str, float]:
     """What rounding can make of the violation of each constraint: of what the terms of its rows are in sum."""
-    program, x = compiled.program, np.abs(compiled.x)
-    for name, at in compiled.columns.items():
-        given = np.abs(flat(numbers[name]))
-        x[at] = np.maximum(x[at], given if given.size == at.size else given.max(initial=0.0))
-    terms = (np.diff(program.A.indptr) + 2) * np.finfo(float).eps * (abs(program.A) @ x + np.abs(program.b))
+    terms = _row_rounding(compiled.program, _reach(compiled, numbers))
     largest, found = float(terms.max(initial=0.0)), {}
     for c in conditions:
         rows = compiled.rows.get(c.name)
         size = 0.0 if c.alone else largest if rows is None else float(terms[rows].max())
         found[c.name] = size / float(np.min(c.slack_unit))
     return found
+
+
+def _row_rounding(program: ConeProgram, x: Array) -> Array:
+    """What rounding can make of each row of ``b - Ax``."""
+    lengths = np.diff(program.A.indptr) + 2
+    return np.asarray(lengths * np.finfo(float).eps * (abs(program.A) @ x + np.abs(program.b)))
+
+
+def _reach(compiled: CompiledCone, numbers: Mapping[str, Any]) -> Array:
+    """How large each entry of x is, of the point that is judged and of the solver's."""
+    x = np.abs(compiled.x)
+    for name, at in compiled.columns.items():
+        given = np.abs(flat(numbers[name]))
+        x[at] = np.maximum(x[at], given if given.size == at.size else given.max(initial=0.0))
+    return x
 
 
 def _terms(compiled: CompiledCone) -> Array:

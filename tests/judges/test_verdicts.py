@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
@@ -83,3 +84,56 @@ def test_the_exact_oracle_and_highs_agree_on_linear_programs():
             assert found.fun == pytest.approx(float(truth.value), abs=1e-7)
     assert min(counts.values()) >= 2
     assert sum(counts.values()) > 200
+
+
+@pytest.mark.parametrize("sense", [cp.Minimize, cp.Maximize])
+def test_a_value_that_is_better_than_possible_is_refuted(sense):
+    """Before: undecided. The constraint is violated by half of the tolerance, the value is off by fifty times it."""
+    x = cp.Variable(name="x")
+    loss = 100 * (x - 1)  # at least 0 where x >= 1
+    problem = cp.Problem(sense(loss if sense is cp.Minimize else -loss), [x >= 1])
+    problem.solve(solver="CLARABEL")
+    assert pc.certify_problem(problem, tol=TOL).status == "optimal"
+    x.save_value(1 - 5e-7)
+    proof = pc.certify_problem(problem, tol=TOL)
+    assert proof.certificate.primal_residual <= TOL
+    assert proof.status == "not optimal"
+    assert "the value is better than any feasible point's by 5.0e-05" in proof.explain()
+    assert "weak duality" not in proof.explain()
+    assert proof.certificate.verdict(4e-5) == "not optimal"
+    assert proof.certificate.verdict(6e-5) == "optimal"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rounding_of_a_value_at_a_far_point_is_not_held_against_it(seed):
+    """Terms of 1e17 that cancel: the value is below 0 by rounding alone, where no value is."""
+    rng = np.random.default_rng(seed)
+    x, P = cp.Variable(2, name="x"), np.array([[1.0, -3.0], [-3.0, 9.0]])
+    problem = cp.Problem(cp.Minimize(cp.quad_form(x, cp.psd_wrap(P))), [x >= -1])
+    problem.solve(solver="CLARABEL")
+    value = 1.0
+    while value >= 0:
+        a = 1e8 * (1 + rng.random())
+        x.save_value(np.array([3 * a, a]))
+        value = problem.objective.value
+    assert 0 <= (Fraction(3 * a) - 3 * Fraction(a)) ** 2 < Fraction(1, 10**12)
+    proof = pc.certify_problem(problem, tol=TOL)
+    assert proof.certificate.shortfall == 0, proof.explain()
+    assert proof.status == "undecided"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nor_is_that_of_a_row_that_the_objective_became(seed):
+    """The same where CVXPY made a constraint of it: the larger of two sums, of which one is rounded."""
+    rng = np.random.default_rng(seed)
+    x, weights = cp.Variable(3, name="x"), np.array([0.1, 0.2, -0.3])
+    problem = cp.Problem(cp.Minimize(cp.maximum(weights @ x, -x[0] - 1)), [weights @ x >= 0, x >= -1])
+    problem.solve(solver="CLARABEL")
+    value = 1.0
+    while value >= 0:
+        x.save_value(1e12 * (1 + rng.random() * np.ones(3)))
+        value = problem.objective.value
+    assert sum(Fraction(w) * Fraction(v) for w, v in zip(weights, x.value, strict=True)) >= 0  # and so is the maximum
+    proof = pc.certify_problem(problem, tol=TOL)
+    assert proof.certificate.shortfall == 0, proof.explain()
+    assert proof.status == "undecided"

@@ -70,6 +70,16 @@ def test_values_in_the_wrong_order_refute_no_point():
         assert "weak duality forbids" in opened(base, -0.5).explain()
 
 
+def test_a_value_that_is_better_than_possible_refutes_a_point():
+    """Weak duality: it is off by what no feasible point reaches, however small the residuals are."""
+    beyond = opened(POINT, -0.5, shortfall=0.5)
+    assert beyond.verdict(0.4) == "not optimal"
+    assert beyond.verdict(0.6) == "optimal"
+    assert "the value is better than any feasible point's by 5.0e-01" in beyond.explain()
+    assert "is known" not in beyond.explain()
+    assert opened(POINT, -0.5, shortfall=0.3).verdict(0.4) == "undecided"
+
+
 def test_without_a_bound_only_a_better_point_refutes():
     blind = opened(POINT, np.inf)
     assert blind.verdict() == "undecided"
