@@ -90,6 +90,8 @@ class ConeBounds:
         Variables without a bound, with their part of the residual, for which there is no lower bound.
     blocked : int or None
         The first block whose slack is not certainly in its cone, for which there is no upper bound.
+    indefinite : float
+        By how much P is not proved positive semidefinite; 0 where it is.
     """
 
     lower: float

@@ -319,14 +319,7 @@ def _unproved(model: Model, numbers: Mapping[str, Any], why: str) -> Judged:
 def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCone, bounds: ConeBounds) -> Judged:
     """Judge the values of a point by name against safe bounds; its multipliers are told apart."""
     theirs, conditions = evaluate(model, numbers)
-    value, note = model.sense * theirs, ""
-    if not np.isfinite(bounds.lower):
-        names = compiled.by_variable(bounds.unabsorbed)
-        worst = next(iter(names), "?")
-        note = (
-            f"The variable {worst} has no bounds that the constraints imply, and the multipliers miss "
-            f"dual feasibility there by {names.get(worst, np.nan):.1e}. Bound it."
-        )
+    value = model.sense * theirs
     terms = _terms(compiled)
     judged = judge(
         value,
@@ -335,7 +328,7 @@ def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCo
         numbers,
         stationarity=_stationarity(compiled, numbers),
         scale=max(abs(value), _OF_TERMS * float(terms.max(initial=0.0)), _OF_UNIT * _unit(compiled.program)),
-        note=note,
+        note=_what_is_missing(compiled, bounds),
     )
     judged = judged.revised(
         primal_value=theirs,
@@ -355,6 +348,19 @@ def _rounding(compiled: CompiledCone, bounds: ConeBounds, numbers: Mapping[str, 
     products = float(terms.sum() + np.abs(program.q) @ x + 0.5 * x @ (abs(program.P) @ x))
     rows = float(np.abs(bounds.z) @ _row_rounding(program, x))
     return 4 * np.finfo(float).eps * terms.size * products + rows
+
+
+def _what_is_missing(compiled: CompiledCone, bounds: ConeBounds) -> str:
+    """Say why there is no lower bound, or why it cannot be close: the matrix, or a variable without bounds."""
+    said = []
+    if bounds.indefinite > 0:
+        said.append(f"P is not proved positive semidefinite, by {bounds.indefinite:.1e}.")
+    if not np.isfinite(bounds.lower):
+        names = compiled.by_variable(bounds.unabsorbed)
+        worst = next(iter(names), "?")
+        missed = f", and the multipliers miss dual feasibility there by {names.get(worst, np.nan):.1e}"
+        said.append(f"The variable {worst} has no bounds that the constraints imply{'' if said else missed}. Bound it.")
+    return " ".join(said)
 
 
 def _of_point(judged: Judged, shortfall: float) -> Judged:

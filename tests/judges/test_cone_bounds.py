@@ -173,6 +173,17 @@ def test_what_is_proved_of_a_promise():
         proof = pc.certify_problem(problem)
         assert proof.status != "optimal"
         assert -0.76 <= proof.lower <= -0.75
+        assert "P is not proved positive semidefinite, by 1.0e+00." in proof.explain()  # P is twice the matrix
+        free = cp.Problem(cp.Minimize(form + x[0]), [x[0] >= -1, x[0] <= 1])  # unbounded below
+        free.solve(solver="CLARABEL")
+        proof = pc.certify_problem(free)
+        assert proof.status != "optimal"
+        assert proof.lower == -np.inf
+        assert "P is not proved positive semidefinite, by 1.0e+00. The variable x has no bounds" in proof.explain()
+        assert "dual feasibility" not in proof.explain()
+    plain = cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= 1])
+    plain.solve(solver="CLARABEL")
+    assert "semidefinite" not in pc.certify_problem(plain).explain()
     program = ConeProgram(np.diag([2.0, -1.0]), [1.0, 0.0], [[-1.0, 0.0]], [1.0], [Cone("nonnegative", 1)])
     found = cone_bounds(program, [-0.5, 0.0], [0.0])
     assert (found.lower, found.indefinite) == (-np.inf, 1.0)
