@@ -146,14 +146,14 @@ def cone_bounds(
     """
     x, z = _checked(program, x, z)
     above = upper_bound(program, x)
-    below = _below(program, x, z, above.value)
+    below = _below(program, x, z, above.value, tol)
     goal, others = program.value(x), iter(more)
     while not close(below.value, above.value if np.isfinite(above.value) else goal, tol):
         if (point := next(others, None)) is None:
             break
         x, z = _checked(program, *point)
         above = min(above, upper_bound(program, x), key=lambda found: found.value)
-        below = max(below, _below(program, x, z, above.value), key=lambda found: found.rank)
+        below = max(below, _below(program, x, z, above.value, tol), key=lambda found: found.rank)
     return ConeBounds(
         below.value, above.value, above.x, below.z, below.residual, below.unabsorbed, above.blocked, program.indefinite
     )
@@ -163,16 +163,16 @@ def _checked(program: ConeProgram, x: Any, z: Any) -> tuple[Array, Array]:
     return check_vector(x, program.q.size, "x"), check_vector(z, program.b.size, "z")
 
 
-def _below(program: ConeProgram, x: Array, z: Array, upper: float) -> Below:
+def _below(program: ConeProgram, x: Array, z: Array, upper: float, tol: float) -> Below:
     """The bound of multipliers, over a box under a proved upper bound, or else under a ceiling that is above it."""
     guess = program.value(x)
     ceiling = upper if np.isfinite(upper) else guess + max(1.0, abs(guess))
     for _ in range(_CEILINGS):
-        found = lower_bound(program, x, z, _box(program, ceiling), upper if np.isfinite(upper) else guess)
+        found = lower_bound(program, x, z, _box(program, ceiling), upper if np.isfinite(upper) else guess, tol)
         if found.value < ceiling or np.isfinite(upper):
             return found
         ceiling = found.value + max(1.0, abs(found.value))
-    return lower_bound(program, x, z, _box(program, np.inf), guess)
+    return lower_bound(program, x, z, _box(program, np.inf), guess, tol)
 
 
 def _box(program: ConeProgram, ceiling: float) -> Box:

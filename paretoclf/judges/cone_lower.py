@@ -56,18 +56,18 @@ class Below:
         return self.value, -float(np.max(np.abs(self.residual), initial=0.0))
 
 
-def lower_bound(program: ConeProgram, y: Array, z: Array, box: Box, goal: float) -> Below:
-    """The best bound that multipliers near z give for points in a box; no more work once it is as good as ``goal``."""
+def lower_bound(program: ConeProgram, y: Array, z: Array, box: Box, goal: float, tol: float = 1e-9) -> Below:
+    """The best bound that multipliers near z give for points in a box; no more work once it is as close to ``goal``."""
     best: Below | None = None
     for found in _attempts(program, y, z, box):
         best = found if best is None else max(best, found, key=lambda each: each.rank)
-        if close(best.value, goal):
+        if close(best.value, goal, tol):
             break
     assert best is not None
     return best
 
 
-def close(lower: float, upper: float, tol: float = 1e-9) -> bool:
+def close(lower: float, upper: float, tol: float) -> bool:
     """Whether two bounds need not be brought closer."""
     return bool(np.isfinite([lower, upper]).all() and abs(upper - lower) <= tol * max(abs(upper), abs(lower), 1e-3))
 

@@ -302,7 +302,8 @@ def judge_alone(model: Model, numbers: Mapping[str, Any]) -> Judged:
             raise SolveError(f"CLARABEL calls the compiled program {compiled.status!r}")
     except (InputError, SolveError) as error:
         return _unproved(model, numbers, str(error))
-    bounds = cone_bounds(compiled.program, compiled.x, compiled.z, compiled.others(numbers))
+    # A tenth of the tolerance is left to the value, which need not be that of the upper bound.
+    bounds = cone_bounds(compiled.program, compiled.x, compiled.z, compiled.others(numbers), 0.9 * CERTIFY)
     return judge_problem(model, numbers, compiled, bounds)
 
 

@@ -14,6 +14,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import paretoclf as pc
+from paretoclf.judges import cone_lower
 from paretoclf.judges.cone import ConeProgram, cone_bounds, infeasibility
 from paretoclf.judges.cone_box import implied_box
 from paretoclf.judges.cones import Cone
@@ -259,3 +260,15 @@ def test_textbook_problems_have_both_bounds(name, rng):
     assert proof.lower == pytest.approx(value, rel=1e-8)
     assert proof.upper == pytest.approx(value, rel=1e-8)
     assert proof.lower <= proof.upper
+
+
+@pytest.mark.parametrize(("tol", "works"), [(1e-3, False), (1e-9, True)])
+def test_a_bound_that_is_as_close_as_asked_is_not_worked_on(monkeypatch, tol, works):
+    """A linear function on the unit disc, from multipliers that are off by 1e-5."""
+    calls, solved = [], cone_lower._solved
+    monkeypatch.setattr(cone_lower, "_solved", lambda *given: calls.append(given) or solved(*given))
+    A = np.vstack([np.zeros(2), -np.eye(2)])
+    program = ConeProgram(np.zeros((2, 2)), [-3.0, -4.0], A, [1.0, 0.0, 0.0], [Cone("second-order", 3)])
+    found = cone_bounds(program, [0.6, 0.8], np.array([5.0, -3.0, -4.0]) * (1 + 1e-5), tol=tol)
+    assert bool(calls) == works
+    assert -5 - 1e-4 <= found.lower <= -5 <= found.upper
