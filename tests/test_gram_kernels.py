@@ -274,7 +274,9 @@ def _cube(A, B):
     return (1.0 + A @ B.T) ** 3
 
 
-@pytest.mark.parametrize("kernel", [pc.Polynomial(2), pc.Polynomial(3), "polynomial", _cube], ids=["square", "cube", "named", "function"])
+@pytest.mark.parametrize(
+    "kernel", [pc.Polynomial(2), pc.Polynomial(3), "polynomial", _cube], ids=["square", "cube", "named", "function"]
+)
 @pytest.mark.parametrize("low_rank", [None, 5])
 def test_new_samples_whose_kernel_values_overflow_are_named(kernel, low_rank):
     """The scores were nan, and every label +1 or -1, without a word."""
