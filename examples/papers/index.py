@@ -375,8 +375,8 @@ def page() -> str:
         "",
         f"{len(shown)} tables and figures, of which {whole} are whole; {len(stated) - algorithms} numbered "
         f"statements and {algorithms} algorithms, each with its test. Commands stand in `examples/papers/`; `FOLDER` "
-        "holds the data sets by name (without `--data` scripts take built-in or generated samples). Seconds are those "
-        "of one processor, roughly. A test is run by `python -m pytest -q` and its name; what was wrong in print is in "
+        "holds the data sets by name (without `--data` scripts take built-in or generated samples). Seconds are "
+        "estimates, not measured. A test is run by `python -m pytest -q` and its name; what was wrong in print is in "
         "the [errata](errata.md).",
     ]
     for paper in SHOWN:
