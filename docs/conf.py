@@ -75,7 +75,7 @@ nitpicky = True
 suppress_warnings = ["ref.python"]  # two rooms may have protocols of one name
 nitpick_ignore_regex = [
     ("py:class", "|".join(ALIASES)),
-    ("py:class", r"Axes|Figure|SubFigure|Hulls|Rates|TracedPath|.*\[.*"),  # imported for type checkers only
+    ("py:class", r"Axes|Figure|SubFigure|.*\[.*"),  # imported for type checkers only
     ("py:class", r"(.*\.)?(T|Best|Curve|Number)"),  # type variables
     ("py:class", r"paretoclf\.(proof\.products\..*|checking\.rows\.Row|.*\._\w+)"),  # of no interest outside
     ("py:obj", r"paretoclf\.proof"),  # a room, whose modules have the pages

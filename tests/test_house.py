@@ -66,7 +66,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *("cross_validation", "empirical", "tuning"),
     ),
     "datasets": EVERYTHING,
-    "plotting": GROUND,  # takes results by protocol, so that they can draw themselves
+    "plotting": GROUND,  # takes whatever has the attributes that it draws: results draw themselves
     "versions": ("__init__", "path.engines"),
     "cli": EVERYTHING,
     "__main__": EVERYTHING,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -15,8 +15,6 @@ from paretoclf.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
-
-Curve = TypeVar("Curve")
 
 #: Okabe and Ito's colours, told apart by colour-blind readers; line styles say the same once more.
 STYLES = (("#0072B2", "--"), ("#D55E00", "-"), ("#009E73", "-."), ("#CC79A7", ":"), ("#56B4E9", (0, (5, 1))))
@@ -88,10 +86,10 @@ class Panels:
 
 
 @dataclass(eq=False)
-class CurvesDisplay(Display, Generic[Curve]):
+class CurvesDisplay(Display):
     """Several curves in one figure, by the names they have in the legend."""
 
-    curves: Mapping[str, Curve]
+    curves: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         if not self.curves:

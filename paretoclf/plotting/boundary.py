@@ -11,7 +11,6 @@ import numpy as np
 from paretoclf.checks import Array, Mask, what_it_is
 from paretoclf.errors import InputError
 from paretoclf.plotting.base import NEGATIVE, POSITIVE, Display, new_axes, of_estimator, plain
-from paretoclf.plotting.protocols import TrainedRule, Trainer
 from paretoclf.plotting.slices import Slice, points_of
 from paretoclf.solution import sides
 from paretoclf.tolerances import SCORE_TIE
@@ -61,7 +60,7 @@ class BoundaryDisplay(Display):
     ('x1', 'x2')
     """
 
-    rule: TrainedRule
+    rule: Any
     features: Sequence[int] | None = None
     feature_names: Sequence[str] | None = None
 
@@ -71,13 +70,13 @@ class BoundaryDisplay(Display):
     @classmethod
     def from_solution(
         cls,
-        solution: Trainer,
+        solution: Any,
         features: Sequence[int] | None = None,
         feature_names: Sequence[str] | None = None,
     ) -> Self:
         """Make the display of a solution: ``path.at(t)``, or one of a solver."""
         rule = getattr(solution, "classifier", None)
-        if not isinstance(rule, TrainedRule):
+        if not hasattr(rule, "caps"):
             raise InputError(f"solution must be one of a 2C-SVM, with its samples and caps, got {what_it_is(solution)}")
         return cls(rule, features, feature_names)
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from paretoclf.errors import InputError
 from paretoclf.plotting.base import STYLES, Display, new_axes
-from paretoclf.plotting.protocols import Empirical
 from paretoclf.plotting.tradeoff import dress
 
 if TYPE_CHECKING:
@@ -49,14 +48,14 @@ class EmpiricalDisplay(Display):
     1
     """
 
-    tradeoffs: Sequence[Empirical]
+    tradeoffs: Sequence[Any]
 
     def __post_init__(self) -> None:
         if not self.tradeoffs:
             raise InputError("tradeoffs must hold at least one, got none")
 
     @classmethod
-    def from_tradeoffs(cls, *tradeoffs: Empirical) -> Self:
+    def from_tradeoffs(cls, *tradeoffs: Any) -> Self:
         """Make the display of one or several."""
         return cls(tradeoffs)
 

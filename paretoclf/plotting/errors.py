@@ -9,7 +9,6 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.plotting.base import LABELS, NEGATIVE, POSITIVE, Display, axis_of, moving, new_axes, of_estimator, spread
-from paretoclf.plotting.protocols import ErrorSteps, GridErrors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,10 +42,10 @@ class ErrorCurveDisplay(Display):
     'asymmetry'
     """
 
-    curve: ErrorSteps
+    curve: Any
 
     @classmethod
-    def from_curve(cls, curve: ErrorSteps) -> Self:
+    def from_curve(cls, curve: Any) -> Self:
         """Make the display of an error curve."""
         return cls(curve)
 
@@ -140,14 +139,14 @@ class GridErrorsDisplay(Display):
     'C_plus'
     """
 
-    curve: GridErrors
+    curve: Any
     parameter: str = ""
 
     def __post_init__(self) -> None:
         self.parameter = moving(self.curve.parameters, self.parameter)
 
     @classmethod
-    def from_curve(cls, curve: GridErrors, parameter: str | None = None) -> Self:
+    def from_curve(cls, curve: Any, parameter: str | None = None) -> Self:
         """Make the display of a grid curve."""
         return cls(curve, parameter or "")
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from paretoclf.plotting.base import STYLES
-from paretoclf.plotting.protocols import Explored
 from paretoclf.plotting.roc import roc_axes
 
 if TYPE_CHECKING:
@@ -41,12 +40,12 @@ class ExplorationDisplay:
     ExplorationDisplay(exploration=Exploration(...))
     """
 
-    exploration: Explored
+    exploration: Any
     ax_: Any = field(init=False, repr=False)
     figure_: Figure | SubFigure = field(init=False, repr=False)
 
     @classmethod
-    def from_exploration(cls, exploration: Explored) -> Self:
+    def from_exploration(cls, exploration: Any) -> Self:
         """Collect what is shown."""
         return cls(exploration)
 

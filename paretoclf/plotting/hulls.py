@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from paretoclf.errors import InputError
 from paretoclf.plotting.base import NEGATIVE, POSITIVE, Display, new_axes
-from paretoclf.plotting.protocols import Hulls
 from paretoclf.samples import dense
 
 if TYPE_CHECKING:
@@ -46,10 +45,10 @@ class HullsDisplay(Display):
     False
     """
 
-    hulls: Hulls
+    hulls: Any
 
     @classmethod
-    def from_hulls(cls, hulls: Hulls) -> Self:
+    def from_hulls(cls, hulls: Any) -> Self:
         """Make the display of two hulls."""
         return cls(hulls)
 
@@ -94,7 +93,7 @@ class HullsDisplay(Display):
         return self._drawn(ax)
 
 
-def plot_hulls(hulls: Hulls, ax: Axes | None = None) -> HullsDisplay:
+def plot_hulls(hulls: Any, ax: Axes | None = None) -> HullsDisplay:
     """Draw two reduced convex hulls; see `HullsDisplay`."""
     return HullsDisplay.from_hulls(hulls).plot(ax)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from paretoclf.plotting.base import STYLES, CurvesDisplay
-from paretoclf.plotting.protocols import Nested, Rates
 from paretoclf.plotting.roc import roc_axes
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class NestedRocDisplay(CurvesDisplay[Nested]):
+class NestedRocDisplay(CurvesDisplay):
     """Nested ROC curves in one picture, each with the band over its repeats.
 
     Parameters
@@ -49,10 +48,10 @@ class NestedRocDisplay(CurvesDisplay[Nested]):
     ['both']
     """
 
-    envelope: Rates | None = None
+    envelope: Any = None
 
     @classmethod
-    def from_nested(cls, *curves: Nested, envelope: Rates | None = None) -> Self:
+    def from_nested(cls, *curves: Any, envelope: Any = None) -> Self:
         """Collect curves, called by what was chosen."""
         return cls({curve.name: curve for curve in curves}, envelope)
 

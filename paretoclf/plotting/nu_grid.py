@@ -9,7 +9,6 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.plotting.base import Display, new_axes
-from paretoclf.plotting.protocols import Grid
 
 
 @dataclass(eq=False)
@@ -41,12 +40,12 @@ class NuGridDisplay(Display):
     (2, 2)
     """
 
-    grid: Grid
+    grid: Any
     values: Array
     label: str = "distance of the reduced hulls"
 
     @classmethod
-    def from_grid(cls, grid: Grid, values: Any = None, label: str | None = None) -> Self:
+    def from_grid(cls, grid: Any, values: Any = None, label: str | None = None) -> Self:
         """Make the display of a grid, coloured by values (p, m), such as an error, or by the distance of the hulls."""
         if values is None:
             return cls(grid, grid.distance)

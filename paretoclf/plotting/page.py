@@ -23,7 +23,6 @@ from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
 from paretoclf.files import replacing
 from paretoclf.kernels import RBF, Linear
-from paretoclf.plotting.protocols import Stored
 from paretoclf.plotting.slices import Slice, points_of
 
 #: Points of the grid along either axis: of an affine score the corners say all.
@@ -36,7 +35,7 @@ _DIGITS = 6  # of their shapes
 EDITED = 30
 
 
-def write_page(path: Stored, file: str | os.PathLike[str], X: Any = None, y: Any = None, **options: Any) -> None:
+def write_page(path: Any, file: str | os.PathLike[str], X: Any = None, y: Any = None, **options: Any) -> None:
     """Write a path as a page; see `Path.page`, which has the options, too."""
     out = Path(file)
     if out.suffix.lower() not in (".html", ".htm"):
@@ -55,7 +54,7 @@ def write_page(path: Stored, file: str | os.PathLike[str], X: Any = None, y: Any
 
 
 def page_data(
-    path: Stored,
+    path: Any,
     X: Any = None,
     y: Any = None,
     *,
@@ -101,7 +100,7 @@ def page_data(
     return {name: _plain(value) for name, value in data.items()}
 
 
-def _intercepts(path: Stored, slopes: Array | None) -> dict[str, Array]:
+def _intercepts(path: Any, slopes: Array | None) -> dict[str, Array]:
     """Intercepts at both ends of each piece, of the features as they were given."""
     P = path.pieces
     if hasattr(path, "bias"):  # of a path of quantiles: the weight of a feature, continuous, with a kernel not stored
@@ -113,7 +112,7 @@ def _intercepts(path: Stored, slopes: Array | None) -> dict[str, Array]:
     return {"b0": P.b0 - move[:-1], "b1": P.b1 - move[1:]}
 
 
-def _costs(path: Stored) -> list[list[float]] | None:
+def _costs(path: Any) -> list[list[float]] | None:
     """C_plus and C_minus at both ends; None where there are none, or other ones for each sample."""
     line = getattr(path, "line", None)
     if not isinstance(line, CostLine) or not isinstance(line.start, Costs) or not isinstance(line.stop, Costs):
@@ -121,7 +120,7 @@ def _costs(path: Stored) -> list[list[float]] | None:
     return [list(line.start), list(line.stop)]
 
 
-def _edit(path: Stored, cut: Slice) -> dict[str, Any] | None:
+def _edit(path: Any, cut: Slice) -> dict[str, Any] | None:
     """What the tracker of the page begins with; None where it does not follow such paths."""
     costs, kernel = _costs(path), path.gram.kernel
     known = kernel.bandwidth if isinstance(kernel, RBF) else None if isinstance(kernel, Linear) else np.nan
@@ -133,7 +132,7 @@ def _edit(path: Stored, cut: Slice) -> dict[str, Any] | None:
     return {"X": X, "y": y, "bandwidth": known, "start": costs[0], "stop": costs[1], "held": None}
 
 
-def _grid(path: Stored, cut: Slice, size: int) -> dict[str, Any]:
+def _grid(path: Any, cut: Slice, size: int) -> dict[str, Any]:
     """Scores over the plane: ``shapes @ start`` at the beginning of each piece, ``shapes @ end`` at its end."""
     first, second = cut.grid(path.gram.X, size)
     scores = path.scores(cut.samples(points_of(first, second)))

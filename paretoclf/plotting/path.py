@@ -24,7 +24,6 @@ from paretoclf.plotting.base import (
     panels,
     plain,
 )
-from paretoclf.plotting.protocols import OfMargins, TracedPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +74,7 @@ class PathDisplay(Panels):
     'mean cost'
     """
 
-    path: TracedPath
+    path: Any
     feature_names: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
@@ -84,7 +83,7 @@ class PathDisplay(Panels):
             raise InputError(f"feature_names must have one name per feature ({width}), got {len(self.feature_names)}")
 
     @classmethod
-    def from_path(cls, path: TracedPath, feature_names: Sequence[str] | None = None) -> Self:
+    def from_path(cls, path: Any, feature_names: Sequence[str] | None = None) -> Self:
         """Make the display of a path."""
         return cls(path, feature_names)
 
@@ -125,7 +124,7 @@ class PathDisplay(Panels):
         """
         upper, lower = panels(ax)
         knots = self.knots()
-        if isinstance(self.path, OfMargins):
+        if hasattr(self.path, "margins"):
             self._margins(upper, self.path, knots)
         elif self.path.gram.linear:
             self._coefficients(upper, knots)
@@ -188,7 +187,7 @@ class PathDisplay(Panels):
         ax.set_ylabel(r"multiplier over its cap, $\alpha_i / c_i$")
         ax.legend(fontsize="x-small", frameon=False, ncols=2, loc="upper center")
 
-    def _margins(self, ax: Axes, path: OfMargins, knots: Array) -> None:
+    def _margins(self, ax: Axes, path: Any, knots: Array) -> None:
         margins = np.array([path.margins(float(share)) for share in knots])
         for k, (name, color, style) in enumerate((("positives", POSITIVE, "-"), ("negatives", NEGATIVE, "--"))):
             ax.plot(knots, margins[:, k], color=color, linestyle=style, linewidth=1.5, label=f"margin of the {name}")
@@ -213,7 +212,7 @@ class PathDisplay(Panels):
 
 
 def plot_paths(
-    paths: Mapping[str, TracedPath], feature_names: Sequence[str] | None = None, figure: Figure | None = None
+    paths: Mapping[str, Any], feature_names: Sequence[str] | None = None, figure: Figure | None = None
 ) -> Figure:
     """Draw several paths side by side, one column each.
 

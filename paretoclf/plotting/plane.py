@@ -10,7 +10,6 @@ import numpy as np
 from paretoclf.checks import Array, check_labels
 from paretoclf.errors import InputError
 from paretoclf.plotting.base import Display, new_axes
-from paretoclf.plotting.protocols import Map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +60,7 @@ class PlaneDisplay(Display):
            [0.5, 0. ]])
     """
 
-    plane: Map
+    plane: Any
     X: Any = None
     y: Any = None
 
@@ -72,7 +71,7 @@ class PlaneDisplay(Display):
             check_labels(self.y, len(self.X))
 
     @classmethod
-    def from_plane(cls, plane: Map, X: Any = None, y: Any = None) -> Self:
+    def from_plane(cls, plane: Any, X: Any = None, y: Any = None) -> Self:
         """Make the display of a map, with held-out samples if there are any."""
         return cls(plane, X, y)
 

@@ -12,7 +12,6 @@ from paretoclf.checks import Array, Mask
 from paretoclf.classifiers import LinearRule
 from paretoclf.errors import InputError
 from paretoclf.plotting.base import NEGATIVE, POSITIVE, STYLES, CurvesDisplay, Display, new_axes
-from paretoclf.plotting.protocols import Classes, Rates, Trained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +48,7 @@ class DensityDisplay(Display):
     DensityDisplay(population=Population(...))
     """
 
-    population: Classes
+    population: Any
 
     def __post_init__(self) -> None:
         if self.population.d != 2:
@@ -105,7 +104,7 @@ class DensityDisplay(Display):
 
 
 @dataclass(eq=False)
-class AsymmetryDisplay(CurvesDisplay[Trained]):
+class AsymmetryDisplay(CurvesDisplay):
     """Testing asymmetry over training asymmetry: where a classifier is optimal, against where it was trained.
 
     Solid where the classifier is ROC-consistent, thin and dotted where it is optimal for no costs.
@@ -138,7 +137,7 @@ class AsymmetryDisplay(CurvesDisplay[Trained]):
     """
 
     @classmethod
-    def from_curves(cls, *curves: Trained, **named: Trained) -> Self:
+    def from_curves(cls, *curves: Any, **named: Any) -> Self:
         """Collect curves; those without a name are called by their loss."""
         return cls({**{f"{curve.loss} loss": curve for curve in curves}, **named})
 
@@ -170,7 +169,7 @@ class AsymmetryDisplay(CurvesDisplay[Trained]):
 
 
 @dataclass(eq=False)
-class PopulationRocDisplay(CurvesDisplay[Rates]):
+class PopulationRocDisplay(CurvesDisplay):
     """ROC curves of a population beside the curve that no classifier can be above.
 
     Curves over the training asymmetry are solid where they are ROC-consistent, thin and dotted elsewhere.
@@ -204,7 +203,7 @@ class PopulationRocDisplay(CurvesDisplay[Rates]):
     PopulationRocDisplay(curves={'square loss': PopulationCurve(...)}, bound=None)
     """
 
-    bound: Rates | None = None
+    bound: Any = None
 
     def __post_init__(self) -> None:
         if self.bound is None:
@@ -213,9 +212,9 @@ class PopulationRocDisplay(CurvesDisplay[Rates]):
     @classmethod
     def from_curves(
         cls,
-        *curves: Trained,
-        bound: Rates | None = None,
-        **named: Rates,
+        *curves: Any,
+        bound: Any = None,
+        **named: Any,
     ) -> Self:
         """Collect curves; those without a name are called by their loss."""
         return cls({**{f"{curve.loss} loss": curve for curve in curves}, **named}, bound)
@@ -248,7 +247,7 @@ class PopulationRocDisplay(CurvesDisplay[Rates]):
             top = max(top, float(np.interp(top, u, v)))
         for j, (name, curve) in enumerate(self.curves.items()):
             color, style = STYLES[j % len(STYLES)]
-            if isinstance(curve, Trained):
+            if hasattr(curve, "consistent"):
                 _two_parts(ax, curve.fpr, curve.tpr, curve.consistent, color, style, name)
                 near = np.max(curve.tpr[curve.fpr <= (corner or 1.0)], initial=0.0)
             else:

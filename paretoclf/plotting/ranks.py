@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from paretoclf.plotting.base import Display, new_axes
-from paretoclf.plotting.protocols import Ranked
 
 
 @dataclass(eq=False)
@@ -36,10 +35,10 @@ class RankDisplay(Display):
     (('a', 'b', 'c'),)
     """
 
-    comparison: Ranked
+    comparison: Any
 
     @classmethod
-    def from_comparison(cls, comparison: Ranked) -> Self:
+    def from_comparison(cls, comparison: Any) -> Self:
         """Make the display of a comparison."""
         return cls(comparison)
 

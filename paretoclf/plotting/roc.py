@@ -9,14 +9,13 @@ import numpy as np
 
 from paretoclf.costs import Costs
 from paretoclf.plotting.base import STYLES, CurvesDisplay, new_axes
-from paretoclf.plotting.protocols import Roc
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @dataclass(eq=False)
-class RocDisplay(CurvesDisplay[Roc]):
+class RocDisplay(CurvesDisplay):
     """ROC curves in one picture; on request each with its upper envelope as a thin line.
 
     What was chosen by the labels that judge it is called optimistic in the legend.
@@ -48,7 +47,7 @@ class RocDisplay(CurvesDisplay[Roc]):
     """
 
     @classmethod
-    def from_curves(cls, *curves: Roc, **named: Roc) -> Self:
+    def from_curves(cls, *curves: Any, **named: Any) -> Self:
         """Collect curves; those without a name are called by what varies along them."""
         return cls({**{f"varying {curve.vary}" if curve.vary else "curve": curve for curve in curves}, **named})
 

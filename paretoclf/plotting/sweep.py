@@ -9,7 +9,6 @@ import numpy as np
 
 from paretoclf.errors import InputError
 from paretoclf.plotting.base import FLOOR, GREY, NAMED, Panels, moving, panels, spread
-from paretoclf.plotting.protocols import Swept
 from paretoclf.tolerances import CERTIFY
 
 
@@ -46,14 +45,14 @@ class SweepDisplay(Panels):
     'C_minus'
     """
 
-    sweep: Swept
+    sweep: Any
     parameter: str = ""
 
     def __post_init__(self) -> None:
         self.parameter = moving(self.sweep.parameters, self.parameter)
 
     @classmethod
-    def from_sweep(cls, sweep: Swept, parameter: str | None = None) -> Self:
+    def from_sweep(cls, sweep: Any, parameter: str | None = None) -> Self:
         """Make the display of a sweep."""
         return cls(sweep, parameter or "")
 
@@ -95,7 +94,7 @@ class SweepDisplay(Panels):
         return self._drawn(upper, lower, title)
 
 
-def plot_sweep(sweep: Swept, parameter: str | None = None, ax: Any = None) -> SweepDisplay:
+def plot_sweep(sweep: Any, parameter: str | None = None, ax: Any = None) -> SweepDisplay:
     """Draw a sweep; see `SweepDisplay`.
 
     Parameters

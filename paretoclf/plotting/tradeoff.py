@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from paretoclf.plotting.base import STYLES, Display, new_axes, of_estimator
-from paretoclf.plotting.protocols import Curve, Tradeoff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,12 +43,12 @@ class TradeoffDisplay(Display):
     TradeoffCurve(201 points, GaussianRate())
     """
 
-    curve: Curve
+    curve: Any
     ends: dict[str, tuple[float, float]] = field(default_factory=dict)
     auc: float | None = None
 
     @classmethod
-    def from_tradeoff(cls, tradeoff: Tradeoff, n: int = 201) -> Self:
+    def from_tradeoff(cls, tradeoff: Any, n: int = 201) -> Self:
         """Make the display of a trade-off: n points of its curve, A and B (C and D of Chebyshev bounds), its area."""
         threshold = tradeoff.rates[0].threshold
         names = {-np.inf: ("A", "B"), 0.0: ("C", "D")}.get(threshold, ())

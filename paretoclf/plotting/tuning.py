@@ -10,7 +10,6 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.plotting.nu_grid import cell_edges
-from paretoclf.plotting.protocols import Tuning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +53,7 @@ class TuningDisplay:
     {'cross-validated': (4, 4), 'smoothed': (4, 4)}
     """
 
-    tuned: Tuning
+    tuned: Any
     panels: dict[str, Array]
     x: tuple[str, Array]
     y: tuple[str, Array]
@@ -62,7 +61,7 @@ class TuningDisplay:
     figure_: Figure | SubFigure = field(init=False, repr=False)
 
     @classmethod
-    def from_tuned(cls, tuned: Tuning, X_test: Any = None, y_test: Any = None) -> Self:
+    def from_tuned(cls, tuned: Any, X_test: Any = None, y_test: Any = None) -> Self:
         """Make the display of a result.
 
         Raises

@@ -11,7 +11,6 @@ from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.plotting.base import LABELS, NEGATIVE, POSITIVE, Panels
 from paretoclf.plotting.path import PathDisplay
-from paretoclf.plotting.protocols import Priced
 
 
 @dataclass(eq=False)
@@ -42,10 +41,10 @@ class ValueDisplay(Panels):
     0.75
     """
 
-    path: Priced
+    path: Any
 
     @classmethod
-    def from_path(cls, path: Priced) -> Self:
+    def from_path(cls, path: Any) -> Self:
         """Make the display of a path."""
         return cls(path)
 
