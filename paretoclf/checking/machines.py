@@ -20,8 +20,7 @@ import numpy as np
 
 from paretoclf.checks import Array, check_weights
 from paretoclf.classifiers import LinearRule, Rule
-from paretoclf.formulations.base import POSITIVE
-from paretoclf.formulations.on_samples import SampleFormulation
+from paretoclf.formulations.base import POSITIVE, SampleFormulation
 from paretoclf.solve.lazily import cp
 
 

@@ -14,7 +14,7 @@ from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import to_json
 from paretoclf.cli.formulations import load_code
 from paretoclf.errors import InputError
-from paretoclf.formulations.on_samples import SampleFormulation
+from paretoclf.formulations.base import SampleFormulation
 from paretoclf.formulations.registry import formulation
 from paretoclf.kernels import kernel_spec
 from paretoclf.tolerances import CERTIFY

@@ -1,383 +1,91 @@
-"""What every formulation has: parameters, a primal and a dual program, and the way back from numbers to a classifier.
-
-A new formulation is a subclass of `Formulation` (or of `SampleFormulation`, which holds samples and labels) with
-
-* ``domain``: its parameters, by name, each with the `Range` it may lie in;
-* ``primal``, a cached property that returns a ``cvxpy.Problem``: a minimisation whose variables have names and whose
-  constraints have labels (``constraint.set_label(...)``), DPP in ``self.parameters``;
-* ``dual``, likewise, written as a minimisation, so that its value is minus that of the primal. It should be derived by
-  hand, without looking at how the primal is written: the certificate compares the two. Without one, the dual of the
-  compiled cone program proves the bounds (`paretoclf.judges.cone`), which does not show a mistake in the primal;
-* ``classifier``, unless the primal has variables called ``w`` and ``b``.
-
-That gives `solve`, `paretoclf.sweep`, certificates, `paretoclf.compare`, figures, `statement` and the command line.
-A formulation with a judge of its own (numpy, in `paretoclf.judges`) overrides `read` and `judge`, and then one form is
-enough.
-"""
+"""Formulations of one data set: samples, labels, a kernel. Of all: `paretoclf.solve.formulation`."""
 
 from __future__ import annotations
 
-import inspect
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
-from paretoclf.checks import real_number, require_scale_of_costs
-from paretoclf.classifiers import LinearRule, NoRule, Rule
-from paretoclf.errors import InputError
-from paretoclf.formulations.statement import Statement, printed
-from paretoclf.proof.evidence import Judged
-from paretoclf.samples import Names
-from paretoclf.solution import Solution
-from paretoclf.solve.cone_proof import judge_alone, judge_nothing
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Accuracy, Claim, Form, Model, check_form
-from paretoclf.solve.programs import judge_programs
-from paretoclf.solve.single import DEFAULT_SOLVER, solve_at
+from paretoclf.checks import Array, check_labels
+from paretoclf.gram import Gram
+from paretoclf.kernels import Kernel
+from paretoclf.samples import Samples, signed
+from paretoclf.solve.formulation import NONNEGATIVE as NONNEGATIVE
+from paretoclf.solve.formulation import POSITIVE as POSITIVE
+from paretoclf.solve.formulation import Formulation as Formulation
+from paretoclf.solve.formulation import Range as Range
+from paretoclf.solve.formulation import within as within
 
 
-@dataclass(frozen=True)
-class Range:
-    """The numbers a parameter may be: an interval whose ends belong to it unless they are infinite or excluded.
+class SampleFormulation(Formulation):
+    """A formulation that is given samples and labels.
 
-    Examples
-    --------
-    >>> from paretoclf.formulations.base import Range
-    >>> print(Range(0, 1, closed=False))
-    strictly between 0 and 1
-    >>> 0.0 in Range(0)
-    True
-    """
-
-    low: float = -np.inf
-    high: float = np.inf
-    closed: bool = True
-    open_low: bool = False
-
-    def __contains__(self, value: float) -> bool:
-        if not np.isfinite(value):
-            return False
-        if self.open_low and not value > self.low:
-            return False
-        return self.low <= value <= self.high if self.closed else self.low < value < self.high
-
-    def __str__(self) -> str:
-        low, high = np.isfinite(self.low), np.isfinite(self.high)
-        if self.low == 0 and not high:
-            return "a finite nonnegative number" if self.closed else "a finite positive number"
-        if low and high and self.open_low:
-            return f"greater than {self.low:g} and at most {self.high:g}"
-        if low and high:
-            return f"{'in' if self.closed else 'strictly between'} " + (
-                f"[{self.low:g}, {self.high:g}]" if self.closed else f"{self.low:g} and {self.high:g}"
-            )
-        if low:
-            return f"{'at least' if self.closed else 'greater than'} {self.low:g}"
-        if high:
-            return f"{'at most' if self.closed else 'less than'} {self.high:g}"
-        return "finite"
-
-
-#: Parameters that may not be 0, and those that may.
-POSITIVE = Range(0, closed=False)
-NONNEGATIVE = Range(0)
-
-
-class Named(dict[str, Any]):
-    """Things by name; of a name that is none of them it says which there are."""
-
-    def __missing__(self, name: str) -> Any:
-        raise InputError(f"{name} must be one of {', '.join(self) or 'none: there are no names'}")
-
-
-class Formulation(ABC):
-    """A pair of convex programs in named parameters. See the module for what a subclass states.
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d), or array of shape (n, n) if kernel is "precomputed"
+        Samples.
+    y : array of shape (n,)
+        Labels -1 and +1, both present.
+    kernel : optional
+        None (linear), ``"rbf"`` (`RBF.scale`), ``"precomputed"``, another scikit-learn kernel name, a callable
+        ``f(X, Z)``, or a kernel object.
 
     Attributes
     ----------
-    domain : mapping of str to Range
-        Parameters and the numbers they may be.
-    default_form : {"dual", "primal"}
-        What the solver sees unless told otherwise.
-    direct : str
-        Who computes a solution that needs no solver.
-    page : Statement or None
-        The mathematics, for `statement`.
-    pages : tuple of Statement
-        All of them, where the class has variants.
-    path_problem : {"costs", "quantile", "margins", "nu"} or None
-        Which problem of `paretoclf.trace` it is: that of `TwoCSVM`, `QuantileSVM`, `BiobjectiveMargin` or `TwoNuSVM`.
-        A subclass with a domain, primal or dual of its own is none until it declares one.
+    X, y, kernel
+        Copies of what was given, checked; a sparse X as a canonical ``scipy.sparse.csr_array``.
+    gram : Gram
+        The kernel values.
+    n, n_plus, n_minus : int
+        Number of samples, and of those of each class.
+
+    Raises
+    ------
+    InputError
+        If an argument is not what it must be; the message names it.
+
+    Examples
+    --------
+    A formulation is a subclass with parameters and a primal; see `paretoclf.solve.formulation`.
+
+    >>> from functools import cached_property
+    >>> import cvxpy as cp
+    >>> import paretoclf as pc
+    >>> class Ridge(pc.SampleFormulation):
+    ...     "Least squares with a ridge."
+    ...
+    ...     domain = {"lam": pc.POSITIVE}
+    ...
+    ...     @cached_property
+    ...     def primal(self):
+    ...         w = cp.Variable(self.X.shape[1], name="w")
+    ...         loss = cp.sum_squares(self.X @ w - self.y)
+    ...         return cp.Problem(cp.Minimize(loss + self.parameters["lam"] * cp.sum_squares(w)))
+    >>> ridge = Ridge([[1.0], [-1.0]], [1, -1])
+    >>> round(float(ridge.solve(lam=2.0).classifier.w[0]), 9)
+    0.5
     """
 
-    domain: Mapping[str, Range] = MappingProxyType({})
-    default_form: Form = "primal"
-    direct: str = "closed form"
-    page: Statement | None = None
-    pages: tuple[Statement, ...] = ()
-    thin: bool = True
-    path_problem: str | None = None
+    #: Whether all samples may be moved without a change of the problem: an intercept is free, and costs nothing.
+    free_origin = False
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "path_problem" not in vars(cls) and not vars(cls).keys().isdisjoint(("domain", "primal", "dual")):
-            cls.path_problem = None  # another problem than its parent's, until it says otherwise
-
-    @cached_property
-    def parameters(self) -> Mapping[str, cp.Parameter]:
-        """Parameters of both programs, by name."""
-        made = {
-            name: cp.Parameter(nonneg=r.low >= 0, nonpos=r.high <= 0, name=name)
-            for name, r in checked_domain(self.domain).items()
-        }
-        return MappingProxyType(Named(made))
+    def __init__(self, X: Any, y: Any, kernel: Any = None) -> None:
+        self.gram: Gram = Gram(X, kernel, free_origin=self.free_origin)
+        self.X: Samples = self.gram.X
+        self.kernel: Kernel = self.gram.kernel
+        self.y: Array = check_labels(y, self.gram.n)
+        self.n: int = self.gram.n
+        self.n_plus = int((self.y > 0).sum())
+        self.n_minus = int((self.y < 0).sum())
 
     @property
-    def names(self) -> Names:
-        """Names of the features, if it was given a frame: classifiers hold new frames to them."""
-        gram = getattr(self, "gram", None)
-        return None if gram is None else gram.names
+    def signed(self) -> Samples:
+        """Rows of the Gram's factor (linear kernel: of X) times their labels, shape (n, k)."""
+        return signed(self.gram.factor, self.y)
 
     @property
-    @abstractmethod
-    def primal(self) -> cp.Problem:
-        """The primal program: a minimisation, DPP in the parameters."""
+    def thin(self) -> bool:  # type: ignore[override]  # computed only when a model is built
+        """Whether simple sparse linear algebra is fastest."""
+        return self.gram.thin
 
-    @property
-    def dual(self) -> cp.Problem:
-        """The dual program, written as a minimisation: its value is minus that of the primal. DPP. None if unknown."""
-        return None
-
-    @cached_property
-    def primal_model(self) -> Model:
-        """The primal, with names for its variables and constraints."""
-        return Model.of(self.primal, self.thin)
-
-    @cached_property
-    def dual_model(self) -> Model:
-        """The dual, with names for its variables and constraints."""
-        if self.dual is None:
-            raise InputError(f"form must be 'primal': no dual was written for {type(self).__name__}")
-        return Model.of(self.dual, self.thin)
-
-    def model(self, form: Form) -> Model:
-        """Return the model of one form, ``"dual"`` or ``"primal"``."""
-        return self.dual_model if check_form(form) == "dual" else self.primal_model
-
-    def needs(self, form: Form) -> tuple[Form, ...]:
-        """Forms that must be solved when one is asked for: without a judge of its own, every form there is."""
-        if type(self).judge is not Formulation.judge:
-            return (form,)
-        if form == "dual" and self.dual is None:
-            raise InputError(f"form must be 'primal': no dual was written for {type(self).__name__}")
-        return ("primal",) if self.dual is None else ("primal", "dual")
-
-    @property
-    def has_judge(self) -> bool:
-        """Whether it completes its solutions in its own way, not by comparing programs."""
-        steps = ("read", "judge", "complete", "complete_many")
-        return any(getattr(type(self), step) is not getattr(Formulation, step) for step in steps)
-
-    def solve(
-        self,
-        *args: Any,
-        form: Form | None = None,
-        accuracy: Accuracy = "reference",
-        polish: bool = True,
-        solver: str = DEFAULT_SOLVER,
-        **given: Any,
-    ) -> Solution:
-        """Solve at one value of the parameters and certify the answer.
-
-        Parameters
-        ----------
-        *args, **given
-            Values of the parameters, by position in `domain` or by name. What is no parameter is passed to
-            ``cvxpy.Problem.solve``.
-        form : {"dual", "primal"}, optional
-            Which program the solver sees; by default `default_form`.
-        accuracy : {"reference", "fast"}
-            Clarabel's tolerance, 1e-12 or 1e-8.
-        polish : bool
-            Whether to refine the answer, for formulations that can.
-        solver : str
-            An installed CVXPY solver.
-
-        Returns
-        -------
-        Solution
-
-        Raises
-        ------
-        InputError
-            If an argument is not what it must be; nothing has been solved then.
-        SolveError
-            If the solver returns no point.
-        """
-        names = list(self.domain)
-        if len(args) > len(names):
-            raise InputError(f"there are {len(names)} parameters ({', '.join(names)}), got {len(args)} numbers")
-        values = dict(zip(names, args, strict=False))
-        twice = sorted(set(values) & set(given))
-        if twice:
-            raise InputError(f"{twice[0]} must be given once, got it by position and by name")
-        values |= {name: given.pop(name) for name in list(given) if name in self.accepted}
-        return solve_at(self, values, form=form, accuracy=accuracy, polish=polish, solver=solver, options=given)
-
-    @property
-    def accepted(self) -> tuple[str, ...]:
-        """Names that `solve` takes for parameters; more than `domain` where there are several ways to give them."""
-        return tuple(self.domain)
-
-    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
-        """Return the parameter values as floats, in the order of `domain`.
-
-        Raises
-        ------
-        InputError
-            If a parameter is missing, unknown, no number or out of its range.
-        """
-        return within(values, self.domain)
-
-    def closed_form(self, values: Mapping[str, float]) -> Any | None:
-        """Return the point where it needs no solver, else None."""
-        return None
-
-    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Any:
-        """Return the point that named variables and multipliers describe, by the form they come from."""
-        return found
-
-    def judge(self, values: Mapping[str, float], point: Any) -> Judged:
-        """Certify a point. Here: the two programs at their own solutions; without a dual, the compiled cone program."""
-        if "dual" not in point:
-            return judge_alone(self.primal_model, point["primal"])
-        forms: tuple[Form, ...] = ("primal", "dual")
-        return judge_programs({form: self.model(form) for form in forms}, point)
-
-    def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
-        """Read the classifier from named numbers. Here: ``w . x + b`` from the variables ``w`` and ``b`` (or no b).
-
-        Where they are none, a `NoRule`: the solution has its value and proof, and who asks for a score is told why
-        there is none.
-        """
-        if "w" not in numbers:
-            own = ", ".join(self.primal_model.variables)
-            return NoRule(
-                f"{type(self).__name__} must name a variable of its primal w (and one b) to have a classifier, or "
-                f"override classifier(values, numbers): its variables are {own}"
-            )
-        w, b = np.squeeze(numbers["w"]), np.squeeze(numbers.get("b", 0.0))
-        if w.ndim > 1 or b.ndim > 0:
-            name, shape = ("w", w.shape) if w.ndim > 1 else ("b", b.shape)
-            return NoRule(
-                f"{type(self).__name__} must override classifier(values, numbers): its {name} has shape {shape}"
-            )
-        return LinearRule(w, float(b), names=self.names)
-
-    def complete(
-        self,
-        values: Mapping[str, float],
-        point: Any,
-        *,
-        polish: bool,
-        source: str,
-        status: str,
-        timing: Mapping[str, float],
-    ) -> Solution:
-        """Certify the point."""
-        self._set(values)
-        return self._solution(self.judge(values, point), Claim(values, point, polish, source, status, timing))
-
-    def uncertified(self, claim: Claim) -> Solution:
-        """Take a point of the primal as it is: its certificate says that nothing is proved."""
-        self._set(claim.values)
-        return self._solution(judge_nothing(self.primal_model, claim.point["primal"]), claim)
-
-    def _set(self, values: Mapping[str, float]) -> None:
-        for name, parameter in self.parameters.items():
-            parameter.value = values[name]
-
-    def _solution(self, judged: Judged, claim: Claim) -> Solution:
-        return Solution(
-            classifier=self.classifier(claim.values, Named(judged.numbers)),
-            evidence=judged,
-            source=claim.source,
-            status=claim.status,
-            timing=dict(claim.timing),
-            values=dict(claim.values),
-        )
-
-    def complete_many(self, claims: Iterable[Claim]) -> list[Solution]:
-        """Certify many points. Here: one after the other, each as soon as it is there."""
-        return [self.complete(**vars(claim)) for claim in claims]
-
-    def statement(self) -> str:
-        """Markdown with LaTeX: primal, Lagrangian, dual, KKT conditions, signs, recovery.
-
-        Without a `page` it has the parameters, and the programs as CVXPY prints them.
-        """
-        if self.page is not None:
-            return self.page.markdown()
-        programs = [
-            f"## {form.capitalize()}\n\n```text\n{printed(self.model(form).problem)}\n```"
-            for form in self.needs("primal")
-        ]
-        return "\n\n".join([self.describe().rstrip(), *programs]) + "\n"
-
-    @classmethod
-    def describe(cls) -> str:
-        """Statement of the class, for which no data are needed."""
-        if cls.page is not None:
-            return "\n".join(page.markdown() for page in cls.pages or (cls.page,))
-        title = inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
-        rows = [f"- `{name}`: {allowed}" for name, allowed in cls.domain.items()]
-        return "\n\n".join([f"# {cls.__name__}", title, "## Parameters", "\n".join(rows)]) + "\n"
-
-    def _repr_markdown_(self) -> str:
-        return self.statement()
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Compiled CVXPY problems hold solvers, which cannot be pickled; all of this is built again when asked for.
-        built = {"parameters", "primal", "dual", "primal_model", "dual_model"}
-        return {name: value for name, value in self.__dict__.items() if name not in built and not _of_cvxpy(value)}
-
-
-def checked_domain(domain: Any) -> Mapping[str, Range]:
-    """A domain as it must be; InputError if it is not."""
-    if not isinstance(domain, Mapping) or not all(isinstance(each, Range) for each in domain.values()):
-        raise InputError(
-            f"domain must map names of parameters to their Range, such as paretoclf.POSITIVE, got {domain!r}"
-        )
-    return domain
-
-
-def within(values: Mapping[str, Any], domain: Mapping[str, Range]) -> dict[str, float]:
-    """Parameter values as floats, in the order of the domain; InputError if one is missing, unknown or out of range."""
-    names = list(checked_domain(domain))
-    for name in values:
-        if name not in names:
-            raise InputError(f"{name} must be one of the parameters {', '.join(names)}")
-    for name in names:
-        if name not in values:
-            raise InputError(f"{name} must be given: the parameters are {', '.join(names)}")
-    numbers = {}
-    for name in names:
-        try:
-            numbers[name] = real_number(values[name])
-        except (TypeError, ValueError):
-            raise InputError(f"{name} must be a number, got {values[name]!r}") from None
-        if numbers[name] not in domain[name]:
-            raise InputError(f"{name} must be {domain[name]}, got {values[name]!r}")
-        require_scale_of_costs(abs(numbers[name]), f"the size of {name}")
-    return numbers
-
-
-def _of_cvxpy(value: Any) -> bool:
-    """Whether a value is a parameter of CVXPY, or holds some: a subclass may keep them as cached properties."""
-    values = value if isinstance(value, tuple) else (value,)
-    return bool(values) and all(isinstance(v, cp.Parameter | cp.Variable | cp.Problem) for v in values)
+    def __repr__(self) -> str:
+        sizes = f"{self.n} samples ({self.n_plus} positive, {self.n_minus} negative)"
+        return f"{type(self).__name__}({sizes}, {self.X.shape[1]} columns, {self.kernel})"

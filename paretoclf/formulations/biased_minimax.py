@@ -48,12 +48,12 @@ from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import NONNEGATIVE
 from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coefficients
-from paretoclf.formulations.statement import Statement
 from paretoclf.gaussian.bounds import fixed_distance
 from paretoclf.gaussian.judges import judge_fixed_distance, largest_distances
 from paretoclf.proof.evidence import Judged
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
+from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
     title="The biased minimax probability machine",

@@ -54,10 +54,8 @@ from paretoclf.class_margins import ClassMargins, class_margins
 from paretoclf.classifiers import KernelRule, Rule, gram_slope
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError, InseparableError, SolveError
-from paretoclf.formulations.base import POSITIVE, Range
-from paretoclf.formulations.on_samples import SampleFormulation
+from paretoclf.formulations.base import POSITIVE, Range, SampleFormulation
 from paretoclf.formulations.separation import Separation, separate
-from paretoclf.formulations.statement import Statement
 from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
 from paretoclf.proof.evidence import Judged
@@ -65,6 +63,7 @@ from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, worst
 from paretoclf.solve.polish_box import BoxQP, polish_box
+from paretoclf.solve.statement import Statement
 from paretoclf.touching import by_the_nearest
 
 _DATA = (

@@ -53,7 +53,6 @@ from paretoclf.checks import Array, what_it_is
 from paretoclf.classifiers import LinearRule, Rule
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
-from paretoclf.formulations.statement import Statement
 from paretoclf.population.classes import Population
 from paretoclf.population.expansions import tilt
 from paretoclf.population.judges import judge_tilt
@@ -61,6 +60,7 @@ from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, worst
+from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
     title="The erf loss at an extreme asymmetry",

@@ -39,11 +39,11 @@ from scipy.optimize import brentq
 from paretoclf.formulations.base import Range, within
 from paretoclf.formulations.biased_minimax import BiasedMinimaxProbabilityMachine
 from paretoclf.formulations.on_moments import Slope
-from paretoclf.formulations.statement import Statement
 from paretoclf.gaussian.moments import Distances, Moments
 from paretoclf.gaussian.outer_search import Search, search, weighted_guarantee
 from paretoclf.proof.evidence import judge
 from paretoclf.solution import Solution
+from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
     title="The minimum error minimax probability machine (MEMPM)",

@@ -129,29 +129,14 @@ class MomentFormulation(Formulation):
             return LinearRule(numbers["w"], numbers["b"], names=self.names)
         return KernelRule(self.gram, numbers["coef"], numbers["b"])
 
-    def complete(
-        self,
-        values: Mapping[str, float],
-        point: Slope,
-        *,
-        polish: bool,
-        source: str,
-        status: str,
-        timing: Mapping[str, float],
-    ) -> Solution:
+    def complete(self, values: Mapping[str, float], point: Slope, *, polish: bool, **how: Any) -> Solution:
         """Certify the point and, on request, the refined one; return the better of the two."""
-
-        def certified(found: Slope, said: str) -> Solution:
-            implied = self._implied(values, found)
-            return super(MomentFormulation, self).complete(
-                values, implied, polish=False, source=source, status=said, timing=timing
-            )
-
-        conic = certified(point, status)
+        conic = super().complete(values, self._implied(values, point), polish=False, **how)
         refined = self.refined(values, point) if polish else None
         if refined is None:
             return conic
-        other = certified(refined, f"{status}, polished")
+        how["status"] += ", polished"
+        other = super().complete(values, self._implied(values, refined), polish=False, **how)
         return other if worst(other.certificate) <= worst(conic.certificate) else conic
 
     def _implied(self, values: Mapping[str, float], point: Slope) -> Slope:

@@ -55,11 +55,11 @@ from typing import Any
 from paretoclf.checks import Array
 from paretoclf.formulations.base import POSITIVE, Range
 from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coefficients
-from paretoclf.formulations.statement import Statement
 from paretoclf.gaussian.judges import judge_weighted_sum
 from paretoclf.proof.evidence import Judged
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
+from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
     title="Pareto-optimal classification of two Gaussian classes",

@@ -41,11 +41,11 @@ from typing import Any
 from paretoclf.checks import Array
 from paretoclf.formulations.base import NONNEGATIVE
 from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coefficients
-from paretoclf.formulations.statement import Statement
 from paretoclf.gaussian.judges import judge_squared_sum
 from paretoclf.proof.evidence import Judged
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
+from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
     title="Pareto-optimal classification of two Gaussian classes, as a quadratic program",

@@ -50,15 +50,14 @@ from paretoclf.checks import Array
 from paretoclf.classifiers import KernelRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
-from paretoclf.formulations.base import POSITIVE, Range
-from paretoclf.formulations.on_samples import SampleFormulation
-from paretoclf.formulations.statement import Statement
+from paretoclf.formulations.base import POSITIVE, Range, SampleFormulation
 from paretoclf.judges.quantile import judge_quantile
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, worst
 from paretoclf.solve.polish_box import BoxQP, polish_box
+from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
     title="The quantile SVM",

@@ -75,7 +75,6 @@ from paretoclf.classifiers import LinearRule, Rule
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import POSITIVE, Range
 from paretoclf.formulations.on_moments import MomentFormulation, Slope
-from paretoclf.formulations.statement import Statement
 from paretoclf.gaussian.bounds import largest_distance
 from paretoclf.gaussian.judges import classified, judge_largest_spread
 from paretoclf.gaussian.trust_region import TrustRegion, secular
@@ -83,6 +82,7 @@ from paretoclf.proof.evidence import Judged, judge
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
+from paretoclf.solve.statement import Statement
 
 #: Rates of the outer segments.
 BELOW_HALF = Range(0, 0.5, closed=False)

@@ -51,10 +51,8 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.classifiers import KernelRule, Rule
-from paretoclf.formulations.base import POSITIVE
+from paretoclf.formulations.base import POSITIVE, SampleFormulation
 from paretoclf.formulations.newton import minimise_risk
-from paretoclf.formulations.on_samples import SampleFormulation
-from paretoclf.formulations.statement import Statement
 from paretoclf.judges.losses import Loss, loss_of
 from paretoclf.judges.risk import judge_risk
 from paretoclf.proof.evidence import Judged
@@ -62,6 +60,7 @@ from paretoclf.solution import Solution, best_intercepts, point_of
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, worst
 from paretoclf.solve.polish import polish as polish_hinge
+from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
     title="Surrogate risks with asymmetric costs",

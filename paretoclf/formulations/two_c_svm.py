@@ -55,15 +55,15 @@ import numpy as np
 from paretoclf.checks import Array, check_labels, check_weights
 from paretoclf.costs import Costs, per_sample
 from paretoclf.formulations.base import NONNEGATIVE, Formulation
-from paretoclf.formulations.statement import Statement
 from paretoclf.gram import Gram
 from paretoclf.kernels import Kernel
 from paretoclf.samples import Samples, signed
 from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.solve.complete import or_vertices
+from paretoclf.solve.formulation import DEFAULT_SOLVER, solve_at
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Accuracy, Claim, Form, Point
-from paretoclf.solve.single import DEFAULT_SOLVER, solve_at
+from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
     title="The 2C-SVM",

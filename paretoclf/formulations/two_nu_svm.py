@@ -56,10 +56,8 @@ from paretoclf.checks import Array
 from paretoclf.classifiers import KernelRule, NoRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError, SolveError
-from paretoclf.formulations.base import Range, within
-from paretoclf.formulations.on_samples import SampleFormulation
+from paretoclf.formulations.base import Range, SampleFormulation, within
 from paretoclf.formulations.reduced_hulls import ReducedHulls, largest_total
-from paretoclf.formulations.statement import Statement
 from paretoclf.judges.meeting import coordinates, largest_cancelling, only_twins_meet, twins
 from paretoclf.judges.two_nu import judge_two_nu
 from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
@@ -68,6 +66,7 @@ from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, worst
 from paretoclf.solve.polish_box import BoxQP, polish_box
+from paretoclf.solve.statement import Statement
 from paretoclf.tolerances import HULLS_MEET, NU_ROUNDING
 
 PAGE = Statement(

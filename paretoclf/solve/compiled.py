@@ -270,7 +270,7 @@ def _problem_data(
 
 @contextmanager
 def moved(parameters: Mapping[str, cp.Parameter], values: Mapping[str, float]) -> Iterator[None]:
-    """Give parameters other values for a while: of their range, as `Solvable.check_values` has seen to.
+    """Give parameters other values for a while: of their range, as `Formulation.check_values` has seen to.
 
     CVXPY would look again, which takes longer than all the rest of moving a compiled problem.
     """

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
 import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.proof import Certificate
-from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.tolerances import SOLVER_FAST, SOLVER_REFERENCE
 
@@ -136,90 +135,7 @@ class Claim:
     timing: Mapping[str, float]
 
 
-class Solvable(Protocol):
-    """A formulation, as the solving side sees it."""
-
-    @property
-    def parameters(self) -> Mapping[str, cp.Parameter]:
-        """The parameters by name."""
-        ...
-
-    @property
-    def default_form(self) -> Form:
-        """What the solver sees unless told otherwise."""
-        ...
-
-    @property
-    def direct(self) -> str:
-        """Who computes a solution that needs no solver."""
-        ...
-
-    def needs(self, form: Form) -> tuple[Form, ...]:
-        """Forms to be solved when one is asked for."""
-        ...
-
-    def model(self, form: Form) -> Model:
-        """Return the named model of one form."""
-        ...
-
-    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
-        """Return parameter values as floats; InputError if one is missing, unknown or out of range."""
-        ...
-
-    def closed_form(self, values: Mapping[str, float]) -> Any | None:
-        """Return the point where it needs no solver, else None."""
-        ...
-
-    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Any:
-        """Return the point that values of named variables and multipliers of named constraints describe, by form."""
-        ...
-
-    def complete(
-        self,
-        values: Mapping[str, float],
-        point: Any,
-        *,
-        polish: bool,
-        source: str,
-        status: str,
-        timing: Mapping[str, float],
-    ) -> Solution:
-        """Certify the point, and polish it on request."""
-        ...
-
-    @property
-    def has_judge(self) -> bool:
-        """Whether it completes its solutions in its own way."""
-        ...
-
-    def uncertified(self, claim: Claim) -> Solution:
-        """Take a point of the primal as it is."""
-        ...
-
-    def complete_many(self, claims: Iterable[Claim]) -> list[Solution]:
-        """`complete` for many points: what they have in common is done once."""
-        ...
-
-
-@runtime_checkable
-class Searched(Protocol):
-    """A problem that is no convex program, but solved by a search over some: nothing to compile."""
-
-    @property
-    def searches(self) -> str:
-        """What is searched over."""
-        ...
-
-    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
-        """Return parameter values as floats; InputError if one is missing, unknown or out of range."""
-        ...
-
-    def solve(self, **given: Any) -> Solution:
-        """Solve at one value of the parameters, with the options of the programs."""
-        ...
-
-
-def form_of(formulation: Solvable, form: Any) -> Form:
+def form_of(formulation: Any, form: Any) -> Form:
     """Return form checked, or the default of the formulation for None."""
     return formulation.default_form if form is None else check_form(form)
 

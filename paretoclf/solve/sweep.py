@@ -15,8 +15,8 @@ from paretoclf.progress import counted
 from paretoclf.proof import Certificate
 from paretoclf.solution import Solution
 from paretoclf.solve.compiled import Compiled, NotUpdatable
-from paretoclf.solve.model import Accuracy, Claim, Form, Searched, Solvable, conic_settings, form_of, worst
-from paretoclf.solve.single import found_of, with_clarabel
+from paretoclf.solve.formulation import Formulation, found_of, with_clarabel
+from paretoclf.solve.model import Accuracy, Claim, Form, conic_settings, form_of, worst
 from paretoclf.tables import Tabular
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Sweep(Tabular, Sequence[Solution]):
 
 
 def sweep(
-    formulation: Solvable | Searched,
+    formulation: Any,
     *,
     form: Form | None = None,
     accuracy: Accuracy = "reference",
@@ -215,7 +215,7 @@ def sweep(
         raise InputError(f"formulation must be a formulation, such as TwoCSVM(X, y), got {what_it_is(formulation)}")
     points = _points(formulation, grid)
     steps = counted(points, "sweep", len(points), progress)
-    if isinstance(formulation, Searched):
+    if hasattr(formulation, "searches"):  # no convex program, but a search over some: nothing to compile
         started = time.perf_counter()
         options: dict[str, Any] = {"accuracy": accuracy, "polish": polish, **({} if form is None else {"form": form})}
         searched = tuple(formulation.solve(**values, **options) for values in steps)
@@ -238,7 +238,7 @@ def sweep(
 class _Solver:
     """A formulation, compiled at the first point that needs a solver."""
 
-    def __init__(self, formulation: Solvable, forms: tuple[Form, ...], accuracy: Accuracy) -> None:
+    def __init__(self, formulation: Formulation, forms: tuple[Form, ...], accuracy: Accuracy) -> None:
         self._formulation, self._forms, self._accuracy = formulation, forms, accuracy
         self._compiled: dict[Form, Compiled] | None = None
         self.seconds = 0.0
@@ -273,7 +273,7 @@ class _Solver:
             return {}
 
 
-def _points(formulation: Solvable | Searched, grid: Mapping[str, Any]) -> list[dict[str, float]]:
+def _points(formulation: Any, grid: Mapping[str, Any]) -> list[dict[str, float]]:
     columns: dict[str, Any] = {}
     for name, given in grid.items():
         column = real_array(given, name)

@@ -38,7 +38,7 @@ class Statement:
 
     Examples
     --------
-    >>> from paretoclf.formulations.statement import Statement
+    >>> from paretoclf.solve.statement import Statement
     >>> page = Statement("Least squares", "A, b.", r"\min_x\|Ax-b\|^2", "", "", {"stationarity": "A^T(Ax-b)=0"}, {}, "")
     >>> print(page.markdown().splitlines()[0])
     # Least squares
@@ -95,7 +95,7 @@ def printed(problem: Any) -> str:
     --------
     >>> import cvxpy as cp
     >>> import numpy as np
-    >>> from paretoclf.formulations.statement import printed
+    >>> from paretoclf.solve.statement import printed
     >>> x = cp.Variable(50, name="x")
     >>> print(printed(cp.Problem(cp.Minimize(np.arange(50.0) @ x), [x[np.arange(50) > 9] >= 1])))
     minimize [ 0.  1.  2. ... 47. 48. 49.] @ x
