@@ -62,7 +62,7 @@ def other_points(
     x = _completed(program, x, given)
     yield x, _balanced(program, x, z, known)
     yield from _linear(program)
-    if stalled and not program.indefinite:
+    if stalled and not program.indefinite and program.b.size:  # SCS takes no problem without rows
         yield from _first_order(program)
 
 

@@ -101,7 +101,7 @@ def answers(problem: cp.Problem, x: cp.Variable, solver: str, rng: Any) -> Itera
         warnings.simplefilter("ignore")
         try:
             problem.solve(solver=solver)
-        except cp.SolverError:
+        except (cp.SolverError, ValueError):  # SCS takes no problem without constraints
             return
     yield "as it is"
     if x.value is None or not np.isfinite(x.value).all():
