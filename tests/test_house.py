@@ -236,6 +236,7 @@ MANY_PARAMETERS = {
     "estimators.cost_path_cv.CostPathSVCCV": "parameters of an estimator, by name",
     "estimators.neyman_pearson.NeymanPearsonSVC": "parameters of an estimator, by name",
     "estimators.pareto_gaussian.ParetoGaussianClassifier": "parameters of an estimator, by name",
+    "datasets.files.read_csv": "the ways in which files are written",
     "datasets.load.load": "one entry to every data set, each with its own options",
     "empirical.tradeoff.empirical_tradeoff": "a protocol of held-out samples, choice by choice",
     "exploration.explore": "a protocol of exploration, choice by choice",

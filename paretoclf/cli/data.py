@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
+import shlex
 
 from paretoclf.datasets import Dataset, load
+from paretoclf.datasets.cells import ColumnsError
 from paretoclf.errors import InputError
 
 
@@ -18,15 +22,30 @@ def load_data(args: argparse.Namespace) -> Dataset:
     """
     if args.seed < 0:
         raise InputError(f"--seed must be at least 0, got {args.seed}")
-    features, drop, one_hot = (
-        [name.strip() for name in given.split(",")] if given else None
-        for given in (args.features, args.drop, args.one_hot)
-    )
-    return load(
-        args.source, label=_label(args), positive=args.positive, data_dir=args.data_dir, n=args.n, rng=args.seed,
-        features=features, drop=drop or (), separator=_character(args.separator), encoding=args.encoding,
-        one_hot=one_hot or (),
-    )  # fmt: skip
+    features, drop, one_hot = (_names(given) for given in (args.features, args.drop, args.one_hot))
+    try:
+        return load(
+            args.source, label=_label(args), positive=args.positive, data_dir=args.data_dir, n=args.n, rng=args.seed,
+            features=features, drop=drop or (), separator=character(args.separator), encoding=args.encoding,
+            one_hot=one_hot or (), missing=args.missing, decimal=args.decimal,
+        )  # fmt: skip
+    except ColumnsError as error:
+        raise InputError(with_flags(error)) from None
+
+
+def with_flags(error: ColumnsError) -> str:
+    """What is wrong with columns, with the options that read them."""
+    flags = []
+    for name, way in error.ways.items():
+        names = io.StringIO()
+        csv.writer(names, lineterminator="").writerow(way)  # a name with a comma is quoted
+        flags += [f"--{name.replace('_', '-')}", shlex.quote(way if isinstance(way, str) else names.getvalue())]
+    return f"{error.found}; ready: {' '.join(flags)}" if flags else error.found
+
+
+def _names(given: str | None) -> list[str] | None:
+    """Names with a comma between two; a name with a comma is quoted."""
+    return [name.strip() for name in next(csv.reader([given], skipinitialspace=True))] if given else None
 
 
 def _label(args: argparse.Namespace) -> str | int | None:
@@ -38,7 +57,7 @@ def _label(args: argparse.Namespace) -> str | int | None:
     return int(args.label)
 
 
-def _character(separator: str | None) -> str | None:
+def character(separator: str | None) -> str | None:
     """Return a tab for its name, which is hard to type in a shell."""
     return "\t" if separator in ("tab", "\\t") else separator
 

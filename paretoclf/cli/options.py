@@ -403,13 +403,22 @@ def _data(parser: argparse.ArgumentParser, flag: str | None = None) -> None:
     data.add_argument("--features", metavar="COLUMNS", help="use only these features, a comma between two names")
     data.add_argument("--drop", metavar="COLUMNS", help="leave these columns out: names, texts, ...")
     data.add_argument(
-        "--one-hot", metavar="COLUMNS", help="features that are categories: one of zeros and ones for each"
+        "--one-hot", metavar="COLUMNS", help="features that are categories: one of zeros and ones for all but the first"
     )
-    data.add_argument("--separator", metavar="CHAR", help="between the cells of a CSV file; default: , ; or tab")
-    data.add_argument("--encoding", metavar="NAME", help="of a CSV file, such as latin-1; default: utf-8")
+    _reading(data)
     data.add_argument("--data-dir", metavar="DIR", help="folder of data files; default: $PARETOCLF_DATA")
     data.add_argument("--n", type=int, metavar="ROWS", help="use this many rows, drawn at random")
     data.add_argument("--seed", type=int, default=0, metavar="S", help="of rows, folds and checks; default: 0")
+
+
+def _reading(data: argparse._ArgumentGroup) -> None:
+    """Options that say how a table is read, of training samples and of new ones."""
+    data.add_argument(
+        "--missing", choices=("drop", "median"), help="leave incomplete rows out, or fill them by the column's median"
+    )
+    data.add_argument("--decimal", choices=(".", ","), help="before the fraction of a number in a CSV file; default: .")
+    data.add_argument("--separator", metavar="CHAR", help="between the cells of a CSV file; default: , ; or tab")
+    data.add_argument("--encoding", metavar="NAME", help="of a CSV file, such as latin-1; default: utf-8")
 
 
 def _output(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Index, Mask
 from paretoclf.errors import InputError
 
 #: Names under which the label is found when none is given.
@@ -17,18 +19,114 @@ LABEL_NAMES = ("label", "class", "y", "target")
 #: What files and frames have where a value is missing, besides nothing at all.
 MISSING = frozenset({"", "?", "na", "nan", "n/a", "null", "none", ".", "<na>", "nat"})
 
+#: What may be done about missing values.
+WAYS = ("drop", "median")
+
+#: A column of texts with more different ones than this is rather names than categories.
+MOST_CATEGORIES = 20
+
+#: Incomplete rows up to this share of all may be left out without much loss.
+FEW_ROWS = 0.1
+
+
+class ColumnsError(InputError):
+    """Columns of a table hold what is no number.
+
+    Attributes
+    ----------
+    found : str
+        All of them, with the first row at fault.
+    ways : dict from str to str or list of str
+        Arguments of `paretoclf.datasets.load` with which the table can be read, those that were given among them; empty
+        where there are none.
+    """
+
+    def __init__(self, found: str, ways: Mapping[str, Any]) -> None:
+        self.found, self.ways = found, dict(ways)
+        ready = ", ".join(f"{name}={value!r}" for name, value in ways.items())
+        super().__init__(f"{found}; ready: {ready}" if ways else found)
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a column of a table becomes features.
+
+    Attributes
+    ----------
+    name : str
+        In the header.
+    categories : tuple of str, optional
+        Those that it may hold, sorted, where it is no column of numbers. Each but the first is a feature of zeros and
+        ones: with the first their sum would be 1 everywhere.
+    fill : float or str, optional
+        What a missing value is replaced by: the median of the numbers, or the most frequent category.
+    """
+
+    name: str
+    categories: tuple[str, ...] | None = None
+    fill: float | str | None = None
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return (self.name,) if self.categories is None else tuple(f"{self.name}={c}" for c in self.categories[1:])
+
+
+@dataclass(frozen=True)
+class Table:
+    """What was read of a table.
+
+    Attributes
+    ----------
+    X : array of shape (n, d)
+    y : array of shape (n,)
+    recipe : tuple of Column
+        Where the features come from.
+    positive, negative : str
+        What +1 and -1 stand for.
+    """
+
+    X: Array
+    y: Array
+    recipe: tuple[Column, ...]
+    positive: str
+    negative: str
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """One for each column of X."""
+        return tuple(name for column in self.recipe for name in column.features)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a table is read for, and how; all as in `paretoclf.datasets.load`.
+
+    Attributes
+    ----------
+    label, positive, features, drop, one_hot, missing
+    decimal : str, optional
+        None where numbers are no texts that a person wrote, so that commas are never meant.
+    """
+
+    label: str | None = None
+    positive: object = None
+    features: Sequence[str] | None = None
+    drop: Sequence[str] = ()
+    one_hot: Sequence[str] = ()
+    missing: str | None = None
+    decimal: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.missing is not None and self.missing not in WAYS:
+            raise InputError(f"missing must be {' or '.join(map(repr, WAYS))}, got {self.missing!r}")
+        if self.decimal not in (None, ".", ","):
+            raise InputError(f"decimal must be '.' or ',', got {self.decimal!r}")
+
 
 def read_table(
-    where: str,
-    names: list[str],
-    table: Iterable[tuple[object, Sequence[str]]],
-    *,
-    label: str | None = None,
-    positive: object = None,
-    features: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
-    one_hot: Sequence[str] = (),
-) -> tuple[Array, Array, tuple[str, ...], str, str]:
+    where: str, names: list[str], table: Iterable[tuple[object, Sequence[str]]], wanted: Wanted | None = None
+) -> Table:
     """Read features and labels from texts.
 
     Parameters
@@ -39,25 +137,228 @@ def read_table(
         The header.
     table : iterable of (row name, texts)
         One text for each name.
-    label, positive, features, drop, one_hot
-        As in `paretoclf.datasets.load`.
-
-    Returns
-    -------
-    X, y, feature names, what +1 and what -1 stands for
+    wanted : Wanted, optional
 
     Raises
     ------
     InputError
-        With the row and column at fault.
+        With the rows and columns at fault.
     """
+    wanted = Wanted() if wanted is None else wanted
     _check_header(where, names)
-    column = _label_column(where, names, label)
-    kept = chosen_columns(where, names, features, drop, label=column)
-    hot = _one_hot_columns(where, names, kept, one_hot)
-    X, feature_names, labels = _cells(where, names, column, kept, hot, table)
-    y, plus, minus = two_classes(f"{where}: label column {names[column]!r}", labels, positive)
-    return X, y, feature_names, plus, minus
+    column = _label_column(where, names, wanted.label)
+    kept = chosen_columns(where, names, wanted.features, wanted.drop, label=column)
+    hot = _one_hot_columns(where, names, kept, wanted.one_hot)
+    rows, texts = _texts(where, names, table)
+    read = [_Read(names[j], texts[j], j in hot, wanted.decimal) for j in kept]
+    labels = _Read(names[column], texts[column], True, None)
+    if wanted.missing == "drop":
+        whole = np.flatnonzero(~np.logical_or.reduce([each.absent for each in (*read, labels)]))
+        if not whole.size:
+            raise InputError(f"{where}: no row is complete: missing='drop' leaves nothing")
+        read, labels = [each.rows(whole) for each in read], labels.rows(whole)
+        rows = [rows[i] for i in whole]
+    found = _wrong(rows, read, wanted.missing is None) + _first(rows, labels, labels.absent, "label")
+    if found:
+        raise ColumnsError(f"{where}: {'; '.join(found)}", _ways(read, labels, wanted))
+    recipe = tuple(each.column() for each in read)
+    X = np.column_stack([each.features(column) for each, column in zip(read, recipe, strict=True)])
+    if not X.shape[1]:
+        raise InputError(f"{where}: no feature is left: each column of categories holds one only")
+    y, plus, minus = two_classes(f"{where}: label column {names[column]!r}", list(labels.texts), wanted.positive)
+    return Table(X, y, recipe, plus, minus)
+
+
+def read_samples(
+    where: str,
+    names: list[str],
+    table: Iterable[tuple[object, Sequence[str]]],
+    recipe: Sequence[Column],
+    *,
+    missing: str | None = None,
+    decimal: str | None = None,
+) -> tuple[Array, list[object]]:
+    """Read new samples by the recipe of those that a classifier was trained on.
+
+    Parameters
+    ----------
+    where, names, table
+        As for `read_table`; columns that the recipe does not name are passed over.
+    recipe : sequence of Column
+        Of the training samples.
+    missing : {"drop", "median"}, optional
+        Leave incomplete rows out, or take what the recipe has: medians of the training samples.
+    decimal : str, optional
+        What stands before a fraction.
+
+    Returns
+    -------
+    X, names of the rows
+
+    Raises
+    ------
+    InputError
+        With the rows and columns at fault.
+    """
+    Wanted(missing=missing, decimal=decimal)  # refuses what is no way
+    _check_header(where, names)
+    gone = [column.name for column in recipe if column.name not in names]
+    if gone:
+        raise InputError(f"{where}: there is no column {', '.join(map(repr, gone))}; columns: {', '.join(names)}")
+    rows, texts = _texts(where, names, table)
+    read = [_Read(c.name, texts[names.index(c.name)], c.categories is not None, decimal) for c in recipe]
+    if missing == "drop":
+        whole = np.flatnonzero(~np.logical_or.reduce([each.absent for each in read]))
+        read, rows = [each.rows(whole) for each in read], [rows[i] for i in whole]
+    known = {column.name: column.categories for column in recipe if column.categories is not None}
+    found = _wrong(rows, read, missing is None, known)
+    if found:
+        only_missing = not _wrong(rows, read, False, known)
+        raise ColumnsError(f"{where}: {'; '.join(found)}", {"missing": "median"} if only_missing else {})
+    return np.column_stack([each.features(column) for each, column in zip(read, recipe, strict=True)]), rows
+
+
+class _Read:
+    """The cells of a column, and what they say: numbers, or categories."""
+
+    def __init__(self, name: str, texts: Sequence[str], hot: bool, decimal: str | None) -> None:
+        self.name, self.hot, self.decimal = name, hot, decimal
+        self.texts = texts
+        self.values: Array = np.zeros(len(texts))
+        self.absent: Mask = np.zeros(len(texts), dtype=bool)
+        self.wrong: Mask = np.zeros(len(texts), dtype=bool)
+        if hot:
+            self.texts = [text.strip() for text in texts]
+            self.absent = np.array([text.lower() in MISSING for text in self.texts], dtype=bool)
+            return
+        try:
+            if decimal == "," or "_" in "".join(texts):
+                raise ValueError
+            self.values = np.array(list(map(float, texts)))  # nothing but numbers, as a rule
+        except ValueError:
+            self.texts = [text.strip() for text in texts]
+            known = [number_of(text, decimal) for text in self.texts]
+            self.values = np.array([np.nan if value is None else value for value in known])
+        bad = np.flatnonzero(~np.isfinite(self.values))
+        self.absent[bad] = [self.texts[i].strip().lower() in MISSING for i in bad.tolist()]
+        self.wrong[bad] = ~self.absent[bad]
+
+    @property
+    def present(self) -> list[str]:
+        """Cells that are not missing."""
+        return [text for text, absent in zip(self.texts, self.absent, strict=True) if not absent]
+
+    def rows(self, which: Index) -> _Read:
+        """Some of the cells."""
+        part = object.__new__(_Read)
+        part.__dict__ = self.__dict__ | {
+            "texts": [self.texts[i] for i in which.tolist()],
+            **{name: getattr(self, name)[which] for name in ("values", "absent", "wrong")},
+        }
+        return part
+
+    def column(self) -> Column:
+        """How it becomes features."""
+        if not self.hot:
+            return Column(self.name, None, float(np.median(self.values[~self.absent])))
+        counts = Counter(self.present)
+        categories = tuple(sorted(counts))
+        return Column(self.name, categories, max(categories, key=counts.__getitem__))
+
+    def features(self, column: Column) -> Array:
+        """Its features, shape (n, k), missing values filled."""
+        if column.categories is None:
+            return np.where(self.absent, np.float64(column.fill or 0.0), self.values)[:, None]
+        filled = [column.fill if absent else text for text, absent in zip(self.texts, self.absent, strict=True)]
+        return np.array([[float(text == c) for c in column.categories[1:]] for text in filled]).reshape(
+            len(filled), len(column.categories) - 1
+        )
+
+
+def _texts(
+    where: str, names: list[str], table: Iterable[tuple[object, Sequence[str]]]
+) -> tuple[list[object], list[tuple[str, ...]]]:
+    """Names of the rows, and the cells of each column."""
+    rows, cells = [], []
+    for number, row in table:
+        if len(row) != len(names):
+            raise InputError(f"{where}: row {number} must have {len(names)} cells like the header, got {len(row)}")
+        rows.append(number)
+        cells.append(row)
+    if not rows:
+        raise InputError(f"{where}: there is a header but no row of data")
+    return rows, list(zip(*cells, strict=True))
+
+
+def _wrong(
+    rows: Sequence[object], read: Sequence[_Read], whole: bool, known: Mapping[str, Sequence[str]] | None = None
+) -> list[str]:
+    """What is wrong with each column, in words.
+
+    Parameters
+    ----------
+    rows : sequence
+        Their names.
+    read : sequence of _Read
+    whole : bool
+        Whether no value may be missing.
+    known : dict from str to sequence of str, optional
+        Categories that a column may hold, of samples that a classifier was not trained on.
+    """
+    found = []
+    for each in read:
+        categories = (known or {}).get(each.name)
+        bad = each.wrong if categories is None else ~each.absent & ~np.isin(each.texts, categories)
+        refused = whole or (known is None and each.absent.all())  # there is nothing to fill with
+        found += _first(rows, each, bad | (each.absent & refused), "value", categories)
+    return found
+
+
+def _first(
+    rows: Sequence[object], each: _Read, bad: Mask, what: str, categories: Sequence[str] | None = None
+) -> list[str]:
+    """The first bad cell of a column, in words, and how many there are; nothing if there is none."""
+    if not bad.any():
+        return []
+    i = int(np.argmax(bad))
+    text = each.texts[i].strip()
+    if each.absent[i]:
+        is_wrong = f"the {what} is missing"
+    elif categories is not None:
+        is_wrong = f"the value must be one of {', '.join(map(repr, categories))}"
+    elif text.lower().lstrip("+-") in ("inf", "infinity"):
+        is_wrong = "the value must be finite"
+    else:
+        is_wrong = f"the value must be a number{' with a decimal comma' if each.decimal == ',' else ''}"
+    more = int(bad.sum()) - 1
+    rest = f" (and {more} row{'s' if more > 1 else ''} more)" if more else ""
+    return [f"row {rows[i]}, column {each.name!r}: {is_wrong}, got {text!r}{rest}"]
+
+
+def _ways(read: Sequence[_Read], labels: _Read, wanted: Wanted) -> dict[str, Any]:
+    """Arguments with which the columns can be read: those given, and what they lack. Empty if no feature were left."""
+    one_hot, drop, decimal = list(wanted.one_hot), list(wanted.drop), wanted.decimal
+    texts = [each for each in read if each.wrong.any()]
+    commas = [each for each in texts if all(number_of(text, ",") is not None for text in each.present)]
+    if decimal == "." and commas and not any("." in text for each in read if not each.hot for text in each.present):
+        decimal, texts = ",", [each for each in texts if each not in commas]
+    for each in texts:
+        different = len(set(each.present))
+        few = different <= MOST_CATEGORIES and different < len(each.present)
+        (one_hot if few and 2 * each.wrong.sum() > len(each.present) else drop).append(each.name)
+    drop += [each.name for each in read if each.absent.all()]
+    one_hot = [name for name in one_hot if name not in drop]
+    left = [each for each in read if each.name not in drop]
+    if not left:
+        return {}
+    absent = np.logical_or.reduce([each.absent for each in left])
+    missing = wanted.missing
+    if labels.absent.any() or (missing is None and 0 < absent.mean() <= FEW_ROWS):
+        missing = "drop"
+    elif missing is None and absent.any():
+        missing = "median"
+    ways = {"one_hot": one_hot, "drop": drop, "missing": missing, "decimal": decimal}
+    return {name: way for name, way in ways.items() if way and way != "."}
 
 
 def chosen_columns(
@@ -125,48 +426,10 @@ def _listed(names: list[str], kept: list[int]) -> str:
     return ", ".join(names[j] for j in kept)
 
 
-def _cells(
-    where: str,
-    names: list[str],
-    column: int,
-    kept: list[int],
-    hot: list[int],
-    table: Iterable[tuple[object, Sequence[str]]],
-) -> tuple[Array, tuple[str, ...], list[str]]:
-    """Features as numbers, with their names, and labels as text."""
-    rows, categories, labels = [], [], []
-    for number, row in table:
-        if len(row) != len(names):
-            raise InputError(f"{where}: row {number} must have {len(names)} cells like the header, got {len(row)}")
-        label = row[column].strip()
-        if label.lower() in MISSING:
-            raise InputError(f"{where}: row {number}, column {names[column]!r}: the label is missing, got {label!r}")
-        values = [0.0 if j in hot else number_of(row[j]) for j in kept]
-        wrong = [j for j, value in zip(kept, values, strict=True) if value is None]
-        wrong += [j for j in hot if row[j].strip().lower() in MISSING]
-        if wrong:
-            raise InputError(f"{where}: row {number}, column {names[wrong[0]]!r}: {_what_is_wrong(row[wrong[0]])}")
-        labels.append(label)
-        categories.append([row[j].strip() for j in hot])
-        rows.append(values)
-    if not rows:
-        raise InputError(f"{where}: there is a header but no row of data")
-    X = np.array(rows, dtype=np.float64)
-    columns, feature_names = [], []
-    for k, j in enumerate(kept):
-        if j not in hot:
-            columns.append(X[:, k])
-            feature_names.append(names[j])
-            continue
-        texts = np.array([row[hot.index(j)] for row in categories])
-        for category in np.unique(texts).tolist():
-            columns.append((texts == category).astype(np.float64))
-            feature_names.append(f"{names[j]}={category}")
-    return np.column_stack(columns), tuple(feature_names), labels
-
-
-def number_of(cell: str) -> float | None:
-    """Return the finite number that a cell holds, or None. Python's digit grouping (1_000) is not one."""
+def number_of(cell: str, decimal: str | None = None) -> float | None:
+    """Return the finite number that a cell holds, or None. Digits are not grouped (1_000; 1.000,0)."""
+    if decimal == ",":
+        cell = "_" if "." in cell else cell.replace(",", ".")
     try:
         value = float(cell)
     except ValueError:
@@ -177,15 +440,6 @@ def number_of(cell: str) -> float | None:
 def _text(value: float) -> str:
     """Return one text for 1, +1 and 1.0."""
     return str(int(value)) if value.is_integer() else repr(value)
-
-
-def _what_is_wrong(cell: str) -> str:
-    text = cell.strip()
-    if text.lower() in MISSING:
-        return f"the value is missing, got {text!r}; drop or fill such rows first"
-    if text.lower().lstrip("+-") in ("inf", "infinity"):
-        return f"the value must be finite, got {text!r}"
-    return f"the value must be a number, got {text!r}; a column of categories is given as one_hot, or dropped"
 
 
 def two_classes(where: str, labels: list[str], positive: object) -> tuple[Array, str, str]:

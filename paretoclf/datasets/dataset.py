@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paretoclf.checks import Array, Index, check_labels, check_matrix
-from paretoclf.datasets.cells import read_table
+from paretoclf.datasets.cells import Column, Wanted, read_table
 from paretoclf.errors import InputError
 from paretoclf.tables import frame, html_table
 
@@ -36,6 +36,8 @@ class Dataset:
     splits : tuple of pairs (train, test)
         Row numbers of the splits that a file gives, such as those of a benchmark collection; empty where there are
         none. They are those of all rows, and a choice of rows has none.
+    recipe : tuple of Column
+        How the columns of a table became these features; empty where they come from none.
 
     Raises
     ------
@@ -57,6 +59,7 @@ class Dataset:
     negative: str
     notes: str = ""
     splits: tuple[tuple[Index, Index], ...] = field(default=(), repr=False)
+    recipe: tuple[Column, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "feature_names", tuple(self.feature_names))
@@ -108,6 +111,7 @@ class Dataset:
         features: Sequence[str] | None = None,
         drop: Sequence[str] = (),
         one_hot: Sequence[str] = (),
+        missing: str | None = None,
     ) -> Dataset:
         """Make a data set of a frame of pandas or polars: numeric features, and a label column of two values.
 
@@ -125,7 +129,9 @@ class Dataset:
             Names of the columns to use, or to leave out. Default: all but the label.
         one_hot : sequence of str
             Features that are categories. Each becomes a feature ``NAME=CATEGORY`` of zeros and ones for each of its
-            categories, in sorted order.
+            categories but the first, in sorted order: with that one their sum would be 1 everywhere.
+        missing : {"drop", "median"}, optional
+            Leave incomplete rows out, or replace what is missing, as in `paretoclf.datasets.load`.
 
         Returns
         -------
@@ -142,9 +148,9 @@ class Dataset:
         >>> frame = pd.DataFrame({"age": [30, 50, 40], "sex": ["f", "m", "f"], "ill": ["no", "yes", "no"]})
         >>> data = Dataset.from_frame(frame, label="ill", positive="yes", one_hot=["sex"])
         >>> data.feature_names
-        ('age', 'sex=f', 'sex=m')
+        ('age', 'sex=m')
         >>> data.to_frame().iloc[1].to_dict()
-        {'age': 50.0, 'sex=f': 0.0, 'sex=m': 1.0, 'label': 'yes'}
+        {'age': 50.0, 'sex=m': 1.0, 'label': 'yes'}
         """
         if not (hasattr(frame, "columns") and hasattr(frame, "__getitem__") and getattr(frame, "ndim", 2) == 2):
             raise InputError(f"frame must be a DataFrame of pandas or polars, got {type(frame).__name__}")
@@ -154,10 +160,10 @@ class Dataset:
         columns = [map(str, frame[column].to_list()) for column in frame.columns]
         rows = zip(*columns, strict=True)
         table = zip(getattr(frame, "index", range(len(frame))), rows, strict=True)
-        X, y, feature_names, plus, minus = read_table(
-            name, names, table, label=label, positive=positive, features=features, drop=drop, one_hot=one_hot
+        read = read_table(name, names, table, Wanted(label, positive, features, drop, one_hot, missing))
+        return cls(
+            name, read.X, read.y, read.feature_names, read.positive, read.negative, "from a frame", recipe=read.recipe
         )
-        return cls(name, X, y, feature_names, plus, minus, "from a frame")
 
     def to_frame(self, label: str = "label") -> Any:
         """Return features and labels, in the words of `positive` and `negative`, as a frame of pandas.
@@ -203,7 +209,7 @@ class Dataset:
     def columns(self, which: Sequence[int]) -> Dataset:
         """Return the same samples with the features at the given positions."""
         kept = list(which)
-        return replace(self, X=self.X[:, kept], feature_names=tuple(self.feature_names[j] for j in kept))
+        return replace(self, X=self.X[:, kept], feature_names=tuple(self.feature_names[j] for j in kept), recipe=())
 
     def _class_name(self, label: float) -> str:
         return f"{self.positive!r} (+1)" if label > 0 else f"{self.negative!r} (-1)"

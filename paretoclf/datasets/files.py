@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from paretoclf.checks import Index, check_matrix
-from paretoclf.datasets.cells import chosen_columns, number_of, read_table, two_classes
+from paretoclf.datasets.cells import Wanted, chosen_columns, number_of, read_table, two_classes
 from paretoclf.datasets.dataset import Dataset
 from paretoclf.errors import InputError
 from paretoclf.files import read_arrays, reading
 
 #: What may stand between the cells of a row.
 SEPARATORS = (",", ";", "\t")
+
+#: What pandas reads, by ending.
+FRAMES = {
+    **{".parquet": "read_parquet", ".feather": "read_feather", ".dta": "read_stata"},
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "read_excel"),
+}
 
 #: Arrays of row numbers: the training and the test parts of splits.
 SPLITS = ("train_idx", "test_idx")
@@ -27,11 +34,13 @@ def read_csv(
     label: str | int | None = None,
     positive: object = None,
     features: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
     *,
+    drop: Sequence[str] = (),
     separator: str | None = None,
-    encoding: str = "utf-8-sig",
+    encoding: str | None = None,
     one_hot: Sequence[str] = (),
+    missing: str | None = None,
+    decimal: str = ".",
 ) -> Dataset:
     """Read a CSV file with numeric features and a label column of two values.
 
@@ -53,11 +62,17 @@ def read_csv(
         Names of columns to leave out.
     separator : str, optional
         The character between two cells. Default: comma, semicolon or tab, what the header has most of.
-    encoding : str
+    encoding : str, optional
         Of the text, as in `open`; default UTF-8, with or without a mark at its beginning.
     one_hot : sequence of str
         Features that are categories, texts or numbers. Each becomes a feature ``NAME=CATEGORY`` of zeros and ones for
-        each of its categories, in sorted order.
+        each of its categories but the first, in sorted order: with that one their sum would be 1 everywhere.
+    missing : {"drop", "median"}, optional
+        What becomes of rows in which a feature that is used (or, with "drop", the label) is missing: an empty cell,
+        ``NA``, ``?``, ... They are left out; or filled by the median of the column, a category by the most frequent
+        one. Default: an error that names them.
+    decimal : {".", ","}
+        What stands before the fraction of a number.
 
     Returns
     -------
@@ -68,8 +83,27 @@ def read_csv(
     InputError
         With the file, row and column at fault.
     """
+    names, rows = csv_rows(file, separator, encoding)
+    if isinstance(label, int) or all(number_of(name) is not None for name in names):
+        names, rows = [str(j + 1) for j in range(len(names))], [(1, names), *rows]
+        if label is None:
+            raise InputError(f"{file}: there is no header: label must be the number of its column, 1 to {len(names)}")
+        label = str(label)
+    wanted = Wanted(label, positive, features, drop, one_hot, missing, decimal)
+    read = read_table(f"{file}", names, rows, wanted)
+    notes = f"read from {file.name}"
+    return Dataset(
+        file.stem, read.X, read.y, read.feature_names, read.positive, read.negative, notes, recipe=read.recipe
+    )
+
+
+def csv_rows(
+    file: Path, separator: str | None = None, encoding: str | None = None
+) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the first row of a CSV file, and the others with their numbers; parameters as in `read_csv`."""
     if separator is not None and (not isinstance(separator, str) or len(separator) != 1 or separator in '\r\n"'):
         raise InputError(f"separator must be one character, got {separator!r}")
+    encoding = "utf-8-sig" if encoding is None else encoding
     with reading(file, "cannot be read as a CSV file"):
         try:
             with open(file, newline="", encoding=encoding) as stream:
@@ -86,16 +120,35 @@ def read_csv(
             ) from None
     if not table:
         raise InputError(f"{file}: the file is empty")
-    names, rows = [name.strip() for name in table[0][1]], table[1:]
-    if isinstance(label, int) or all(number_of(name) is not None for name in names):
-        names, rows = [str(j + 1) for j in range(len(names))], table
-        if label is None:
-            raise InputError(f"{file}: there is no header: label must be the number of its column, 1 to {len(names)}")
-        label = str(label)
-    X, y, feature_names, plus, minus = read_table(
-        f"{file}", names, rows, label=label, positive=positive, features=features, drop=drop, one_hot=one_hot
-    )
-    return Dataset(file.stem, X, y, feature_names, plus, minus, f"read from {file.name}")
+    return [name.strip() for name in table[0][1]], table[1:]
+
+
+def read_frame(
+    file: Path,
+    label: str | None = None,
+    positive: object = None,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    *,
+    one_hot: Sequence[str] = (),
+    missing: str | None = None,
+) -> Dataset:
+    """Read a table of Excel, Parquet, Stata, ... with pandas, where that is installed.
+
+    Parameters and errors as in `read_csv`.
+    """
+    try:
+        import pandas as pd
+
+        with reading(file, "cannot be read by pandas"):
+            frame = getattr(pd, FRAMES[file.suffix.lower()])(file)
+    except ImportError as error:  # pandas, or what it needs for this kind of file
+        raise InputError(f"{file}: needs pandas: pip install 'paretoclf[pandas]' ({error})") from None
+    data = Dataset.from_frame(
+        frame, label=label, positive=positive, name=f"{file}", features=features, drop=drop, one_hot=one_hot,
+        missing=missing,
+    )  # fmt: skip
+    return replace(data, name=file.stem, notes=f"read from {file.name}")
 
 
 def read_npz(

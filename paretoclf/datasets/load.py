@@ -13,7 +13,7 @@ from paretoclf.checks import Rng, check_rng
 from paretoclf.datasets import generators
 from paretoclf.datasets.cells import chosen_columns
 from paretoclf.datasets.dataset import Dataset
-from paretoclf.datasets.files import read_csv, read_npz
+from paretoclf.datasets.files import FRAMES, read_csv, read_frame, read_npz
 from paretoclf.datasets.openml import list_fetched
 from paretoclf.datasets.svmlight import is_svmlight, read_svmlight
 from paretoclf.errors import InputError
@@ -34,7 +34,13 @@ GENERATORS: dict[str, Callable[[int, Rng], Dataset]] = {
 PLACES = ("{}.csv", "{}.npz", "raetsch/{}.npz")
 
 #: By ending; what has another one may be a file of LIBSVM.
-READERS: dict[str, Callable[..., Dataset]] = {".csv": read_csv, ".npz": read_npz}
+READERS: dict[str, Callable[..., Dataset]] = {
+    **{".csv": read_csv, ".tsv": read_csv, ".npz": read_npz},
+    **dict.fromkeys(FRAMES, read_frame),
+}
+
+#: What a reader takes that not all do.
+OWN = {read_csv: ("separator", "encoding", "one_hot", "missing", "decimal"), read_frame: ("one_hot", "missing")}
 
 
 def list_datasets() -> tuple[str, ...]:
@@ -62,14 +68,17 @@ def load(
     separator: str | None = None,
     encoding: str | None = None,
     one_hot: Sequence[str] = (),
+    missing: str | None = None,
+    decimal: str | None = None,
 ) -> Dataset:
     """Load a data set.
 
     Parameters
     ----------
     source : str or Path
-        A built-in name (see `list_datasets`); the path of a .csv or .npz file, or of one in the format of SVMlight and
-        LIBSVM, whatever it is called; or a name that is looked up in the data folder as ``NAME.csv``, ``NAME.npz``,
+        A built-in name (see `list_datasets`); the path of a .csv, .tsv or .npz file, of one that pandas reads, where it
+        is installed (.xlsx, .xls, .ods, .parquet, .feather, .dta), or of one in the format of SVMlight and LIBSVM,
+        whatever it is called; or a name that is looked up in the data folder as ``NAME.csv``, ``NAME.npz``,
         ``raetsch/NAME.npz``.
     label : str, optional
         Files only: name of the label column or array. Default for CSV: the one column called label, class, y or
@@ -87,9 +96,15 @@ def load(
         Names of the features to use, in this order. Default: all.
     drop : sequence of str
         Names of features to leave out; of a CSV file any column, which need not hold numbers then.
-    separator, encoding, one_hot : optional
-        CSV files only: the character between two cells, the encoding of the text, and features that are categories; see
+    separator, encoding, decimal : str, optional
+        CSV files only: the character between two cells, the encoding of the text, the character before a fraction; see
         `read_csv`.
+    one_hot : sequence of str
+        Tables only: features that are categories; each becomes a feature of zeros and ones for each category but the
+        first, in sorted order.
+    missing : {"drop", "median"}, optional
+        Tables only: leave out rows in which something is missing, or fill it by the column's median, a category by the
+        most frequent one. The median is that of all rows that are read, held-out ones, too, but not of labels.
 
     Returns
     -------
@@ -107,16 +122,18 @@ def load(
     Dataset('twonorm': 50 samples, 20 features, 22 of +1 (mean +a), 28 of -1 (mean -a))
     """
     name = str(source)
-    given = {"separator": separator, "encoding": encoding, "one_hot": one_hot if len(one_hot) else None}
+    given = {
+        **{"separator": separator, "encoding": encoding, "missing": missing, "decimal": decimal},
+        "one_hot": one_hot if len(one_hot) else None,
+    }
     reading: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     folder = None if data_dir is None else _folder(data_dir)
     if name not in list_datasets() or (folder is not None and _in_folder(name, folder) is not None):
         file = _find(name, data_dir)
         reader = READERS.get(file.suffix.lower(), read_svmlight)
-        if reader is not read_csv:
-            _csv_only(file, reading)
-        return _some_rows(reader(file, label, positive, features, drop, **reading), n, rng)
-    _csv_only(name, reading)
+        _tables_only(file, {name: way for name, way in reading.items() if name not in OWN.get(reader, ())})
+        return _some_rows(reader(file, label, positive, features, drop=drop, **reading), n, rng)
+    _tables_only(name, reading)
     _no_label(name, label)
     if name in GENERATORS:
         data = GENERATORS[name](400 if n is None else n, 0 if rng is None else rng)
@@ -140,7 +157,8 @@ def _find(name: str, data_dir: str | Path | None) -> Path:
         found = next((place for place in others if is_svmlight(place)), None)
         if found is None:
             raise InputError(
-                f"{others[0]}: a data file must end in .csv or .npz, or be one of LIBSVM (label index:value ...)"
+                f"{others[0]}: a data file must end in {', '.join(READERS)}, "
+                "or be one of LIBSVM (label index:value ...)"
             )
         return found
     known = f"{name!r} is not a built-in data set ({', '.join(list_datasets())})"
@@ -191,9 +209,10 @@ def _oriented(data: Dataset, positive: object) -> Dataset:
     return data.swapped()
 
 
-def _csv_only(source: object, reading: dict[str, Any]) -> None:
+def _tables_only(source: object, reading: dict[str, Any]) -> None:
     if reading:
-        raise InputError(f"{' and '.join(reading)}: for CSV files only, and {source} is none")
+        kind = "CSV files" if reading.keys() - set(OWN[read_frame]) else "tables"
+        raise InputError(f"{' and '.join(reading)}: for {kind} only, and {source} is none")
 
 
 def _no_label(name: str, label: str | int | None) -> None:

@@ -309,7 +309,7 @@ def test_csv_without_header(write):
         assert data.y.tolist() == [-1, 1, 1]
         assert data.feature_names == ("1", "3")
     data = load(write("m;3;ill\nf;4;well\n"), label=3, positive="ill", one_hot=["1"])
-    assert data.feature_names == ("1=f", "1=m", "2")
+    assert data.feature_names == ("1=m", "2")
     assert data.y.tolist() == [1, -1]
 
 
@@ -347,8 +347,16 @@ def test_every_digit_of_a_file_of_svmlight(tmp_path):
         ("1 1:1\n1 1:1\n", {}, "must have two values, got 1"),
         ("+1 1:1\n-1 1:2\n", {"label": "y"}, "label must be left out"),
         ("+1 1:1\n-1 1:2\n", {"separator": ";"}, "separator: for CSV files only"),
-        ("some words\n", {}, "a data file must end in .csv or .npz, or be one of LIBSVM (label index:value ...)"),
-        ("", {}, "a data file must end in .csv or .npz, or be one of LIBSVM"),
+        (
+            "some words\n",
+            {},
+            ".dta, .xlsx, .xls, .ods, or be one of LIBSVM (label index:value ...)",
+        ),
+        (
+            "",
+            {},
+            "a data file must end in .csv, .tsv, .npz, .parquet, .feather, ",
+        ),
         ("+1 1:1\n-1 999999999999:1\n", {}, "cannot be read as a file of LIBSVM"),
     ],
 )
@@ -440,7 +448,7 @@ def test_unknown_sources_are_refused(write, tmp_path, monkeypatch):
         load("nothing")
     with pytest.raises(InputError, match="file not found: "):
         load(tmp_path / "nothing.csv")
-    with pytest.raises(InputError, match=r"must end in \.csv or \.npz"):
+    with pytest.raises(InputError, match=r"must end in \.csv, \.tsv, \.npz, "):
         load(tmp_path / "data.txt")
     with pytest.raises(InputError, match="data_dir must be a folder"):
         load("nothing", data_dir=tmp_path / "absent")
