@@ -5,20 +5,15 @@ What has no exact path is cross-validated over a grid: one sweep for each fold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-import numpy as np
-import numpy.typing as npt
-from joblib import Parallel, delayed
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
-
-from paretoclf.checks import Array, Rng, check_labels, check_seed, what_it_is
+from paretoclf.checks import Array, Rng, check_labels, what_it_is
 from paretoclf.costs import CostLine, Costs, SampleCosts
 from paretoclf.empirical.nested import ByValidation, NestedRoc, nested_rocs
 from paretoclf.errors import InputError
+from paretoclf.folds import Features, Part, Rows, folds_of, held_out
 from paretoclf.gram import Gram
 from paretoclf.kernels import Precomputed
 from paretoclf.path.cost import CostProblem, CostSamples, Path, trace_costs
@@ -30,8 +25,6 @@ from paretoclf.roc.grid import GridErrorCurve, grid_errors
 from paretoclf.roc.of_path import Vary, symmetric_t
 from paretoclf.samples import check_samples
 from paretoclf.solve.sweep import sweep
-
-Rows = npt.NDArray[np.intp]
 
 
 def cross_validated_errors(
@@ -130,10 +123,8 @@ def cross_validated_surface(
     array([0.0..., 0.0..., 0.0...])
     """
     path_problem(svm, only="costs")
-    trace = _Tracer(Samples.of(svm, transformer), start, stop)
     parts = folds_of(svm.y, folds, rng)
-    tasks = [delayed(_held_out)(trace, train, test) for train, test in parts]
-    scores: list[PathScores] = Parallel(n_jobs=n_jobs)(tasks)
+    scores = held_out(AlongLine(Samples.of(svm, transformer), start, stop), parts, n_jobs)
     return ErrorSurface(tuple(scores), tuple(svm.y[test] for _, test in parts), _line(start, stop))
 
 
@@ -198,42 +189,24 @@ def cross_validated_sweep(
     if samples.shape[0] != labels.size:
         raise InputError(f"y must have one label per sample ({samples.shape[0]}), got {labels.size}")
     parts = folds_of(labels, folds, rng)
-    tasks = [delayed(_swept)(make, samples, labels, train, test, transformer, grid) for train, test in parts]
-    found: list[tuple[Array, dict[str, Array]]] = Parallel(n_jobs=n_jobs)(tasks)
+    found = held_out(_Sweeper(make, Features(samples, transformer), labels, grid), parts, n_jobs)
     return grid_errors([scores for scores, _ in found], [labels[test] for _, test in parts], found[0][1])
 
 
-def _swept(
-    make: Callable[[Any, Array], Any], X: Any, y: Array, train: Rows, test: Rows, transformer: Any, grid: Any
-) -> tuple[Array, dict[str, Array]]:
-    """Scores of the samples of a fold at the points of a grid, and these points."""
-    new, known = X[test], X[train]
-    if transformer is not None:
-        fitted = clone(transformer).fit(known)
-        new, known = fitted.transform(new), fitted.transform(known)
-    solved = sweep(make(known, y[train]), **{"progress": False, **grid})
-    return solved.scores(new), solved.parameters
+@dataclass(frozen=True)
+class _Sweeper:
+    """Sweeps a formulation of parts of the samples."""
 
+    make: Callable[[Any, Array], Any]
+    features: Features
+    y: Array
+    grid: Mapping[str, Any]
 
-def folds_of(y: Array, folds: Any, rng: Rng) -> list[tuple[Rows, Rows]]:
-    """Training and test rows of each fold; InputError where a class is too small for so many, or a fold is empty."""
-    if isinstance(folds, int | np.integer):
-        smaller = int(min((y > 0).sum(), (y < 0).sum()))
-        if not 2 <= folds <= smaller:
-            raise InputError(
-                f"folds must be at least 2 and at most the size of the smaller class ({smaller}), got {folds}"
-            )
-        splitter = StratifiedKFold(int(folds), shuffle=True, random_state=check_seed(rng))
-        return [(train, test) for train, test in splitter.split(np.zeros((y.size, 1)), y)]
-    parts = [(np.arange(y.size)[train], np.arange(y.size)[test]) for train, test in folds]
-    if not parts:
-        raise InputError("folds must be at least one (train, test), got none")
-    for k, (train, test) in enumerate(parts):
-        if test.size == 0:
-            raise InputError(f"folds[{k}] must have test samples, got none")
-        if np.unique(y[train]).size < 2:
-            raise InputError(f"folds[{k}] must train on both classes, got {train.size} samples of one or none")
-    return parts
+    def __call__(self, train: Rows) -> Callable[[Rows], tuple[Array, dict[str, Array]]]:
+        """Sweep that of some samples; what is returned has scores of others, and the points of the grid."""
+        part = self.features.part(train)
+        solved = sweep(self.make(part.X, self.y[train]), **{"progress": False, **self.grid})
+        return lambda rows: (solved.scores(part.of(rows)), solved.parameters)
 
 
 def cross_validated_roc(svm: CostProblem, start: Any, stop: Any, vary: Vary = "both", **options: Any) -> NestedRoc:
@@ -297,7 +270,7 @@ def cross_validated_rocs(
     inner: int = 5,
     t: float | None = None,
     n_grid: int = 200,
-    rng: int | np.random.Generator = 0,
+    rng: Rng = 0,
     transformer: Any = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -339,7 +312,7 @@ def cross_validated_rocs(
     line = _line(start, stop)
     if t is None and line is not None:
         t = symmetric_t(_OnLine(line))
-    choose = ByValidation(_Tracer(Samples.of(svm, transformer), start, stop), svm.y, tuple(vary), inner, t, n_grid)
+    choose = ByValidation(AlongLine(Samples.of(svm, transformer), start, stop), svm.y, tuple(vary), inner, t, n_grid)
     return nested_rocs(svm.y, choose, folds=folds, repeats=repeats, rng=rng, n_jobs=n_jobs, progress=progress)
 
 
@@ -364,15 +337,15 @@ class TrainingPart:
     """Some samples of a problem: what to trace on, and the scores of other samples along what was traced."""
 
     problem: CostProblem
-    train: Rows
-    samples: Samples = field(repr=False)
-    fitted: Any = field(repr=False)
+    part: Part = field(repr=False)
+
+    def trace(self, start: Any, stop: Any, hub: Path | None = None) -> Path:
+        """The path of the part along a line."""
+        return trace_costs(self.problem, start, stop, hub=hub, progress=False)
 
     def scores(self, path: Path, rows: Rows) -> PathScores:
         """Scores of the samples at some positions along a path of this part."""
-        samples = self.samples
-        Z = samples.X[rows][:, self.train] if isinstance(samples.kernel, Precomputed) else samples.X[rows]
-        return path.scores(Z if self.fitted is None else self.fitted.transform(Z))
+        return path.scores(self.part.of(rows))
 
 
 @dataclass(frozen=True)
@@ -389,30 +362,25 @@ class Samples:
     @classmethod
     def of(cls, svm: CostProblem, transformer: Any) -> Samples:
         """Take them from a 2C-SVM."""
-        if transformer is not None and isinstance(svm.gram.kernel, Precomputed):
-            raise InputError(
-                "transformer must be left out for kernel='precomputed': there are no features to transform"
-            )
         gram = svm.gram
         rank = None if gram.pivots is None else gram.pivots.size
-        return cls(gram.X, svm.y, svm.sample_weight, gram.kernel, rank, transformer)
+        made = cls(gram.X, svm.y, svm.sample_weight, gram.kernel, rank, transformer)
+        made._features()  # which refuse what does not go together
+        return made
 
     def part(self, train: Rows) -> TrainingPart:
         """The problem of the samples at some positions, with a transformer fitted to them."""
-        X = self.X[train]
-        if isinstance(self.kernel, Precomputed):
-            X = X[:, train]
-        fitted = None if self.transformer is None else clone(self.transformer).fit(X)
-        if fitted is not None:
-            X = fitted.transform(X)
-        rank = None if self.rank is None else min(self.rank, train.size)
-        gram = Gram(X, self.kernel, rank, free_origin=True)
-        return TrainingPart(CostSamples(gram, self.y[train], self.sample_weight[train]), train, self, fitted)
+        part = self._features().part(train)
+        gram = Gram(part.X, self.kernel, None if self.rank is None else min(self.rank, train.size), free_origin=True)
+        return TrainingPart(CostSamples(gram, self.y[train], self.sample_weight[train]), part)
+
+    def _features(self) -> Features:
+        return Features(self.X, self.transformer, isinstance(self.kernel, Precomputed))
 
 
 @dataclass(frozen=True)
-class _Tracer:
-    """Traces the line of costs on parts of the samples."""
+class AlongLine:
+    """Traces a line of costs on parts of the samples: a `Trainer`."""
 
     samples: Samples
     start: Any
@@ -421,10 +389,8 @@ class _Tracer:
     def __call__(self, train: Rows) -> Callable[[Rows], PathScores]:
         """Trace on some samples; what is returned scores others."""
         part = self.samples.part(train)
-        ends = (SampleCosts(e.values[train]) if isinstance(e, SampleCosts) else e for e in (self.start, self.stop))
-        path = trace_costs(part.problem, *ends, progress=False)
+        start, stop = (
+            SampleCosts(e.values[train]) if isinstance(e, SampleCosts) else e for e in (self.start, self.stop)
+        )
+        path = part.trace(start, stop)
         return lambda rows: part.scores(path, rows)
-
-
-def _held_out(trace: _Tracer, train: Rows, test: Rows) -> PathScores:
-    return trace(train)(test)

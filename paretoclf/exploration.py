@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.model_selection import StratifiedKFold
 
 from paretoclf.checks import Array, Index, Mask, check_labels, check_pair, real_array
 from paretoclf.classifiers import RandomisedRule, Rule
@@ -28,8 +27,9 @@ from paretoclf.costs import CostLine, Costs
 from paretoclf.cross_validation import Samples, TrainingPart
 from paretoclf.empirical.nested import NestedPoint, NestedRoc, nested_rocs, weights
 from paretoclf.errors import InputError
+from paretoclf.folds import validation_folds
 from paretoclf.kernels import Precomputed
-from paretoclf.path.cost import CostProblem, Path, trace_costs
+from paretoclf.path.cost import CostProblem, Path
 from paretoclf.path.declared import path_problem
 from paretoclf.path.scores import PathScores
 from paretoclf.roc import Optimum, PathRule, RocCurve, RocMixture, RocPoint, error_curve_of_scores, scores_at
@@ -364,7 +364,7 @@ class Explorer:
         ray = whole.ray.line
         share = ray.start.asymmetry
         labels = [self.samples.y[rows] for _, rows in held]
-        scores = [traced.along(traced.ray, rows) for traced, rows in held]
+        scores = [traced.part.scores(traced.ray, rows) for traced, rows in held]
         optimum = best_on_ray(scores, labels, ray, self.costs, self.prior_plus)
         best = ray.at(optimum.t)
         ends = min(ENDS[0], share / 2), max(ENDS[1], (1 + share) / 2)
@@ -372,7 +372,7 @@ class Explorer:
         curves, lines = [], []
         for r in self.multiples:
             start, stop = (Costs.from_asymmetry(end, r * best.total) for end in ends)
-            scores = [traced.along(traced.line(start, stop), rows) for traced, rows in held]
+            scores = [traced.part.scores(traced.line(start, stop), rows) for traced, rows in held]
             curves.append(line_envelope(scores, labels, at_ray, self.n_grid))
             lines.append(whole.line(start, stop))
         envelope, line = combined(curves)
@@ -381,17 +381,10 @@ class Explorer:
 
     def _folds(self, train: Index, seed: int) -> tuple[_Traced, list[tuple[_Traced, Index]]]:
         """A training part as a whole, and its validation folds."""
-        y = self.samples.y[train]
-        ray = ray_of(y, self.samples.sample_weight[train], self.totals)
-        folds = min(self.inner, int((y > 0).sum()), int((y < 0).sum()))
-        if folds < 2:
-            raise InputError(
-                f"validation folds need 2 samples of each class, got {int((y > 0).sum())} positives and "
-                f"{int((y < 0).sum())} negatives in a training part"
-            )
-        splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(y, y)
-        held = [(_Traced.of(self.samples.part(train[rest]), ray), train[fold]) for rest, fold in splits]
-        return _Traced.of(self.samples.part(train), ray), held
+        y, part = self.samples.y, self.samples.part
+        ray = ray_of(y[train], self.samples.sample_weight[train], self.totals)
+        parts = validation_folds(y, train, self.inner, seed)
+        return _Traced.of(part(train), ray), [(_Traced.of(part(rest), ray), fold) for rest, fold in parts]
 
 
 def _checked_validation(svm: CostProblem, X_val: Any, y_val: Any) -> Array:
@@ -450,10 +443,7 @@ class _Traced:
 
     @classmethod
     def of(cls, part: TrainingPart, ray: CostLine) -> _Traced:
-        return cls(part, trace_costs(part.problem, ray.start, ray.stop, progress=False))
+        return cls(part, part.trace(ray.start, ray.stop))
 
     def line(self, start: Costs, stop: Costs) -> Path:
-        return trace_costs(self.part.problem, start, stop, hub=self.ray, progress=False)
-
-    def along(self, path: Path, rows: Index) -> PathScores:
-        return self.part.scores(path, rows)
+        return self.part.trace(start, stop, self.ray)

@@ -36,13 +36,14 @@ import numpy as np
 
 from paretoclf.checks import Array, Index, check_count, real_array
 from paretoclf.costs import CostLine, Costs
-from paretoclf.cross_validation import Samples, TrainingPart, folds_of
-from paretoclf.empirical.nested import outer_folds
+from paretoclf.cross_validation import Samples, TrainingPart
 from paretoclf.empirical.signed_ranks import signed_rank_greater
 from paretoclf.errors import InputError
 from paretoclf.exploration import best_on_ray, ray_of
-from paretoclf.path.cost import CostProblem, Path, trace_costs
+from paretoclf.folds import outer_folds, validation_folds
+from paretoclf.path.cost import CostProblem
 from paretoclf.path.declared import path_problem
+from paretoclf.path.scores import PathScores
 from paretoclf.resume import Arrays, finish
 from paretoclf.roc.counts import exact_costs, exact_weights
 from paretoclf.roc.error_surface import ErrorSurface, checked_asymmetries
@@ -275,18 +276,19 @@ class _Judge:
     def __call__(self, train: Index, test: Index, seed: int) -> dict[str, Any]:
         began, g = time.process_time(), self.asymmetries
         labels, weight = self.samples.y[train], self.samples.sample_weight[train]
-        held = [(self.samples.part(train[rest]), train[fold]) for rest, fold in folds_of(labels, self.inner, seed)]
+        parts = validation_folds(self.samples.y, train, self.inner, seed)
+        held = [(self.samples.part(rest), fold) for rest, fold in parts]
         y = [self.samples.y[rows] for _, rows in held]
         t = self._at(g)
         totals = self.totals
         if self.on_ray:
             ray = ray_of(labels, weight, (totals[0], totals[-1]))
-            along = [part.scores(_path(part, ray), rows) for part, rows in held]
+            along = [_along(part, ray, rows) for part, rows in held]
             totals = (ray.at(best_on_ray(along, y, ray, Costs(1.0, 1.0)).t).total,)
         best, least, weights = None, None, exact_weights(g)
         for each in totals:
             line = self._line(each)
-            surface = ErrorSurface(tuple(part.scores(_path(part, line), rows) for part, rows in held), tuple(y), line)
+            surface = ErrorSurface(tuple(_along(part, line, rows) for part, rows in held), tuple(y), line)
             cost = exact_costs(weights, surface.counts(t).sum(axis=1)).sum()
             if least is None or cost < least:
                 best, least = (each, line, surface), cost
@@ -323,8 +325,7 @@ class _Judge:
         return CostLine(*(Costs.from_asymmetry(float(end), total) for end in ends))
 
     def _outer(self, train: Index, test: Index, line: CostLine) -> ErrorSurface:
-        part = self.samples.part(train)
-        return ErrorSurface((part.scores(_path(part, line), test),), (self.samples.y[test],), line)
+        return ErrorSurface((_along(self.samples.part(train), line, test),), (self.samples.y[test],), line)
 
     def _at(self, asymmetries: Array) -> Array:
         """Where on the line these asymmetries are."""
@@ -336,8 +337,8 @@ class _Judge:
         return np.asarray(low + t * (high - low))
 
 
-def _path(part: TrainingPart, line: CostLine) -> Path:
-    return trace_costs(part.problem, line.start, line.stop, progress=False)
+def _along(part: TrainingPart, line: CostLine, rows: Index) -> PathScores:
+    return part.scores(part.trace(line.start, line.stop), rows)
 
 
 def _checked_totals(totals: Any) -> tuple[float, ...]:

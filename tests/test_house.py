@@ -40,6 +40,7 @@ GROUND = (
         "class_margins",
         "touching",
         "nu",
+        "folds",
     ),
     *("proof", "classifiers", "solution", "judges", "units", "files", "fingerprints", "resume"),
 )
@@ -57,7 +58,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "checking": (*GROUND, "solve", "formulations", "gaussian", "path", "datasets"),
     "roc": (*GROUND, "plotting", "path.scores", "path.plane.polygon", "path.declared"),
     "cross_validation": (*GROUND, "solve", "path", "roc", "empirical"),
-    "tuning": (*GROUND, "plotting", "path", "roc", "cross_validation"),
+    "tuning": (*GROUND, "plotting", "path", "roc"),
     "empirical": (*GROUND, "plotting", "gaussian", "roc", "path.scores"),
     "exploration": (*GROUND, "plotting", "path", "roc", "empirical", "cross_validation"),
     "training_asymmetry": (*GROUND, "path", "roc", "empirical", "cross_validation", "exploration"),

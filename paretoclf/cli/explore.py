@@ -86,7 +86,7 @@ def run_explore(args: argparse.Namespace) -> int:
 
 def points(found: pc.Exploration, data: Dataset) -> list[dict[str, Any]]:
     """One row a vertex of the envelope; slope and intercept, with a linear kernel, in the units of the data."""
-    scaler = found.found.part.fitted
+    scaler = found.found.part.part.fitted
     scale, mean = (np.ones(data.d), np.zeros(data.d)) if scaler is None else (scaler.scale_, scaler.mean_)
     rows = []
     for each in found.points:

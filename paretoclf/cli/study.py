@@ -12,9 +12,10 @@ from sklearn.preprocessing import StandardScaler
 import paretoclf as pc
 from paretoclf.cli.curves import summary
 from paretoclf.cli.data import describe
+from paretoclf.cross_validation import AlongLine, Samples
 from paretoclf.datasets import Dataset
-from paretoclf.empirical.nested import outer_folds
 from paretoclf.errors import InputError
+from paretoclf.folds import outer_folds
 from paretoclf.kernels import Kernel, kernel_spec
 from paretoclf.roc.of_path import Vary
 
@@ -245,9 +246,15 @@ def run_study(data: Dataset, options: Options, *, progress: bool = False, stage:
         stage(f"CVXPY on the {name}")
         agreements[name] = pc.compare(path, svm, n=COMPARED // len(paths), rng=options.seed)
     line = lines[ASYMMETRY_LINE]
-    curves = _held_out(data, options, kernel, line, folds, stage)
+    raw, transformer = pc.TwoCSVM(data.X, data.y, kernel=kernel), StandardScaler() if options.standardize else None
+    curves = _held_out(raw, transformer, options, line, folds, stage)
     stage("held-out choices")
-    nested = _nested(data, options, kernel, line, folds, progress)
+    nested: dict[str, pc.NestedRoc] = {}
+    if min(data.n_plus, data.n_minus) >= 4:  # two of a class in each training part, to be validated on
+        nested = pc.cross_validated_rocs(
+            raw, line.start, line.stop, folds=folds, repeats=options.repeats, t=MIDDLE, rng=options.seed,
+            transformer=transformer, progress=progress,
+        )  # fmt: skip
     return Study(data, options, kernel, scaler, paths, agreements, nested, curves, folds)
 
 
@@ -265,34 +272,13 @@ def stages(data: Dataset) -> tuple[str, ...]:
 
 
 def _held_out(
-    data: Dataset, options: Options, kernel: Kernel, line: pc.CostLine, folds: int, stage: Stage
+    svm: pc.TwoCSVM, scaler: StandardScaler | None, options: Options, line: pc.CostLine, folds: int, stage: Stage
 ) -> dict[str, pc.RocCurve]:
+    """The curves of the first partition into folds."""
+    trained = AlongLine(Samples.of(svm, scaler), line.start, line.stop)
     scores, labels = [], []
-    for k, (train, test, _) in enumerate(outer_folds(data.y, folds, 1, options.seed)[0]):
+    for k, (train, test, _) in enumerate(outer_folds(svm.y, folds, 1, options.seed)[0]):
         stage(f"fold {k + 1} of {folds}")
-        X, Z = data.X[train], data.X[test]
-        if options.standardize:
-            scaler = StandardScaler().fit(X)
-            X, Z = scaler.transform(X), scaler.transform(Z)
-        path = pc.trace(pc.TwoCSVM(X, data.y[train], kernel=kernel), line.start, line.stop, progress=False)
-        scores.append(path.scores(Z))
-        labels.append(data.y[test])
+        scores.append(trained(train)(test))
+        labels.append(svm.y[test])
     return {vary: pc.roc_of_scores(scores, labels, vary, t=MIDDLE) for vary in get_args(Vary)}
-
-
-def _nested(
-    data: Dataset, options: Options, kernel: Kernel, line: pc.CostLine, folds: int, progress: bool
-) -> dict[str, pc.NestedRoc]:
-    if min(data.n_plus, data.n_minus) < 4:  # two of a class in each training part, to be validated on
-        return {}
-    return pc.cross_validated_rocs(
-        pc.TwoCSVM(data.X, data.y, kernel=kernel),
-        line.start,
-        line.stop,
-        folds=folds,
-        repeats=options.repeats,
-        t=MIDDLE,
-        rng=options.seed,
-        transformer=StandardScaler() if options.standardize else None,
-        progress=progress,
-    )

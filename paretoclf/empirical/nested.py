@@ -22,14 +22,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed
-from sklearn.model_selection import StratifiedKFold
 
 from paretoclf.checks import Array, Index, Mask, check_labels
 from paretoclf.costs import Costs
-from paretoclf.errors import InputError
+from paretoclf.folds import Trainer, each, held_out, outer_folds, validation_folds
 from paretoclf.path.scores import PathScores
-from paretoclf.progress import counted
 from paretoclf.roc import RocCurve, RocPoint, scores_at
 from paretoclf.roc.of_path import Vary, upper_envelope
 
@@ -329,10 +326,8 @@ def nested_rocs(
     """
     labels = check_labels(y)
     parts = outer_folds(labels, folds, repeats, rng)
-    tasks = [(train, test, seed) for split in parts for train, test, seed in split]
-    work = (delayed(judged)(choose, labels, train, test, seed) for train, test, seed in tasks)
-    made = Parallel(n_jobs=n_jobs, return_as="generator")(work)
-    found = list(counted(made, "outer folds", len(tasks), progress))
+    tasks = [(choose, labels, *part) for split in parts for part in split]
+    found = each(judged, tasks, "outer folds", n_jobs=n_jobs, progress=progress)
     final = choose(np.arange(labels.size), parts[0][0][2])
     return {
         name: NestedRoc(
@@ -342,35 +337,6 @@ def nested_rocs(
         )
         for name, choice in final.items()
     }
-
-
-def outer_folds(
-    y: Array, folds: int, repeats: int, rng: int | np.random.Generator
-) -> list[list[tuple[Index, Index, int]]]:
-    """For each repeat its (train, test, seed of the validation folds); the first repeat of a whole rng has that seed.
-
-    Raises
-    ------
-    InputError
-        If there are too few samples of a class, or folds or repeats is no whole number that is large enough.
-    """
-    smaller = int(min((y > 0).sum(), (y < 0).sum()))
-    if int(folds) != folds or not 2 <= folds <= smaller:
-        raise InputError(f"folds must be at least 2 and at most the size of the smaller class ({smaller}), got {folds}")
-    if int(repeats) != repeats or repeats < 1:
-        raise InputError(f"repeats must be a whole number >= 1, got {repeats!r}")
-    drawn = np.random.default_rng(rng).integers(2**31, size=(int(repeats), int(folds) + 1)).tolist()
-    if isinstance(rng, int | np.integer):
-        drawn[0][0] = int(rng)
-    return [
-        [
-            (train, test, seed)
-            for (train, test), seed in zip(
-                StratifiedKFold(int(folds), shuffle=True, random_state=first).split(y, y), seeds, strict=True
-            )
-        ]
-        for first, *seeds in drawn
-    ]
 
 
 def weights(envelope: RocCurve) -> Array:
@@ -448,7 +414,7 @@ class ByValidation:
         For "both": thresholds are tried at so many equally spaced t.
     """
 
-    trained: Callable[[Index], Callable[[Index], PathScores]]
+    trained: Trainer[PathScores]
     y: Array
     vary: Sequence[Vary] = ("both",)
     folds: int = 5
@@ -457,17 +423,8 @@ class ByValidation:
 
     def __call__(self, train: Index, seed: int) -> dict[str, ChosenByValidation]:
         """Choose."""
-        y = self.y[train]
-        folds = min(self.folds, int((y > 0).sum()), int((y < 0).sum()))
-        if folds < 2:
-            raise InputError(
-                f"validation folds need 2 samples of each class, got {int((y > 0).sum())} positives and "
-                f"{int((y < 0).sum())} negatives in a training part"
-            )
-        scores, labels = [], []
-        for inner, held in StratifiedKFold(folds, shuffle=True, random_state=seed).split(y, y):
-            scores.append(self.trained(train[inner])(train[held]))
-            labels.append(y[held])
+        parts = validation_folds(self.y, train, self.folds, seed)
+        scores, labels = held_out(self.trained, parts), [self.y[held] for _, held in parts]
         known: Callable[[Index], PathScores] = _Once(self.trained(train))
         return {
             vary: ChosenByValidation(upper_envelope(scores, labels, vary, self.t, self.n_grid), known)

@@ -15,8 +15,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed
-from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from paretoclf.checks import Array, Index, Rng, check_labels, check_rng, check_seed, keep
@@ -25,8 +23,8 @@ from paretoclf.empirical.held_out import HeldOut, held_out
 from paretoclf.empirical.monotone import MonotoneFit, fitted
 from paretoclf.empirical.nested import ByValidation, judged
 from paretoclf.errors import InputError, SmallSampleWarning
+from paretoclf.folds import Features, each
 from paretoclf.path.scores import PathScores
-from paretoclf.progress import counted
 from paretoclf.roc import roc_of_scores
 from paretoclf.samples import check_samples
 
@@ -219,10 +217,9 @@ def empirical_tradeoff(
     labels = check_labels(y, samples.shape[0])
     seed = check_seed(rng)
     pairs = _splits(labels, splits, train_share, seed)
-    choose = ByValidation(_Family(samples, labels, fit, transformer), labels)
-    tasks = (delayed(_one)(choose, train, test, both, seed if nested else None) for train, test in pairs)
-    made = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-    found: list[tuple[HeldOut, float | None, float | None]] = list(counted(made, "splits", len(pairs), progress))
+    choose = ByValidation(_Family(Features(samples, transformer), labels, fit), labels)
+    tasks = [(choose, *pair, both, seed if nested else None) for pair in pairs]
+    found = each(_one, tasks, "splits", n_jobs=n_jobs, progress=progress)
     parts, hulls, chosen = zip(*found, strict=True)
     areas = np.array([part.auc for part in parts])
     extra = np.array(hulls) if both else None, name, np.array(chosen) if nested else None
@@ -250,21 +247,17 @@ def _splits(y: Array, splits: int, train_share: float, seed: int) -> list[tuple[
 class _Family:
     """Trains a family on parts of the samples."""
 
-    X: Any
+    features: Features
     y: Array
     fit: Callable[..., Scored]
-    transformer: Any
 
     def __call__(self, train: Index) -> Callable[[Index], PathScores]:
         """Train; what is returned scores others."""
-        inside = self.X[train]
-        fitted_on = None if self.transformer is None else clone(self.transformer).fit(inside)
-        if fitted_on is not None:
-            inside = fitted_on.transform(inside)
+        part = self.features.part(train)
         with warnings.catch_warnings():
             # It says that promised rates cannot be trusted. Here they are counted.
             warnings.simplefilter("ignore", SmallSampleWarning)
-            family = self.fit(inside, self.y[train])
+            family = self.fit(part.X, self.y[train])
         if not callable(getattr(family, "scores", None)):
             raise InputError(
                 "fit must return an object with a method scores(X), such as gaussian_tradeoff(...).curve() or a path, "
@@ -272,10 +265,9 @@ class _Family:
             )
 
         def scores(rows: Index) -> PathScores:
-            Z = self.X[rows]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SmallSampleWarning)
-                return as_path(family.scores(Z if fitted_on is None else fitted_on.transform(Z)))
+                return as_path(family.scores(part.of(rows)))
 
         return scores
 

@@ -13,10 +13,11 @@ from sklearn.model_selection import check_cv
 
 from paretoclf.checks import Array, Index, Mask, check_pair, keep
 from paretoclf.costs import Costs
-from paretoclf.cross_validation import Rows, cross_validated_surface
+from paretoclf.cross_validation import cross_validated_surface
 from paretoclf.errors import InputError
 from paretoclf.estimators.base import Problem, class_factors
 from paretoclf.estimators.cost_path import CostPathSVC
+from paretoclf.folds import Rows
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.error_curve import ErrorCurve, labels_of_scores
 from paretoclf.roc.error_surface import ErrorSurface

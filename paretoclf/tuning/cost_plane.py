@@ -10,31 +10,19 @@ Maps have tens of thousands of regions for a hundred samples: this is for small 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from paretoclf.checks import Array, Index
-from paretoclf.cross_validation import Rows
+from paretoclf.folds import each
 from paretoclf.gram import Gram
+from paretoclf.path.cost import CostSamples as SamplesCosts
 from paretoclf.path.plane.map import CostPlane, plane
 from paretoclf.path.plane.polygon import borders
-from paretoclf.progress import counted
 from paretoclf.tuning.criteria import Criterion
-from paretoclf.tuning.error_arrays import CrossValidation
+from paretoclf.tuning.error_arrays import CrossValidation, Folds, problems_of
 from paretoclf.tuning.search import Step, choose
-
-
-@dataclass(frozen=True)
-class SamplesCosts:
-    """What paths and maps of the 2C-SVM need of a problem."""
-
-    gram: Gram
-    y: Array
-    sample_weight: Array
-    path_problem = "costs"
 
 
 @dataclass(frozen=True)
@@ -63,9 +51,8 @@ class PlaneErrors:
 def plane_errors(cross: CrossValidation, costs: tuple[float, float]) -> PlaneErrors:
     """Map the square ``costs x costs`` for each bandwidth and fold, and count the errors in its cells."""
     bandwidths = cross.axes["bandwidth"]
-    tasks = [delayed(_points)(cross.X, cross.y, cross.kernel_of(k), cross.folds, costs) for k in range(bandwidths.size)]
-    done = Parallel(n_jobs=cross.n_jobs, return_as="generator")(tasks)
-    found = list(counted(done, "maps", len(tasks), cross.progress))
+    tasks = [(cross.X, cross.y, cross.kernel_of(k), cross.folds, costs) for k in range(bandwidths.size)]
+    found = each(_points, tasks, "maps", n_jobs=cross.n_jobs, progress=cross.progress)
     points = np.concatenate([where for where, _ in found])
     counts = np.concatenate([count for _, count in found])
     owner = np.repeat(bandwidths, [len(where) for where, _ in found])
@@ -74,19 +61,16 @@ def plane_errors(cross: CrossValidation, costs: tuple[float, float]) -> PlaneErr
     )
 
 
-def _points(
-    X: object, y: Array, kernel: object, folds: Sequence[tuple[Rows, Rows]], costs: tuple[float, float]
-) -> tuple[Array, Index]:
+def _points(X: object, y: Array, kernel: object, folds: Folds, costs: tuple[float, float]) -> tuple[Array, Index]:
     """Points (q, 2) in the cells of all folds' maps, and the false positives and false negatives there (q, 2)."""
     gram = Gram(X, kernel, free_origin=True)
     maps, where = [], []
-    for train, test in folds:
-        problem = SamplesCosts(gram.part(train), y[train], np.ones(train.size))
-        found, new = plane(problem, costs, costs, progress=False), gram.part_of_new(train, test)
-        where.append(found.error_map(new, y[test]).inside)
-        maps.append((found, new, y[test]))
+    for problem, new, labels in problems_of(gram, y, folds):
+        found = plane(SamplesCosts(problem.gram, problem.y, np.ones(problem.y.size)), costs, costs, progress=False)
+        where.append(found.error_map(new, labels).inside)
+        maps.append((found, new, labels))
     points = np.concatenate(where)
-    return points, sum((counts_at(*each, points) for each in maps), start=np.zeros((len(points), 2), dtype=np.int64))
+    return points, sum((counts_at(*one, points) for one in maps), start=np.zeros((len(points), 2), dtype=np.int64))
 
 
 def counts_at(found: CostPlane, X: Array, y: Array, points: Array) -> Index:

@@ -23,18 +23,20 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 
 from paretoclf.checks import Array, Index, Mask
-from paretoclf.cross_validation import Rows
 from paretoclf.errors import InputError
 from paretoclf.files import DamagedFileError
 from paretoclf.fingerprints import fingerprint
+from paretoclf.folds import Rows
 from paretoclf.gram import Gram
 from paretoclf.kernels import RBF
 from paretoclf.memory import require_memory
 from paretoclf.path.nu_grid import NuGrid, nu_grid
 from paretoclf.progress import counted
 from paretoclf.resume import Arrays
+from paretoclf.samples import Samples
 
 Counts = npt.NDArray[np.float32]
+Folds = Sequence[tuple[Rows, Rows]]
 
 #: What a file to resume from has of `ErrorArrays`.
 _KEPT = ("false_positives", "false_negatives", "trivial", "refused", "evaluated")
@@ -50,6 +52,12 @@ class Samples2Nu:
     gram: Gram
     y: Array
     path_problem = "nu"
+
+
+def problems_of(gram: Gram, y: Array, folds: Folds) -> Iterator[tuple[Samples2Nu, Samples, Array]]:
+    """The problem of each fold, and the samples that it is tested on, with their labels."""
+    for train, test in folds:
+        yield Samples2Nu(gram.part(train), y[train]), gram.part_of_new(train, test), y[test]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,7 +139,7 @@ class ErrorArrays:
 Totals = tuple[Any, Any, Any, Any]
 
 # Of one bandwidth: (Gram, labels, folds, cells wanted) -> totals.
-Counter = Callable[[Gram, Array, Sequence[tuple[Rows, Rows]], Mask], Totals]
+Counter = Callable[[Gram, Array, Folds, Mask], Totals]
 
 
 @dataclass(eq=False)
@@ -161,7 +169,7 @@ class CrossValidation:
     y: Array
     axes: Mapping[str, Array]
     kernel: Any
-    folds: Sequence[tuple[Rows, Rows]]
+    folds: Folds
     count: Counter
     n_jobs: int | None = None
     progress: bool | None = None
@@ -238,9 +246,7 @@ class CrossValidation:
         object.__setattr__(self.arrays, "seconds", float(stored["seconds"]))
 
 
-def _one(
-    X: Any, y: Array, kernel: Any, folds: Sequence[tuple[Rows, Rows]], count: Counter, cells: Mask, k: int
-) -> tuple[int, Any, float]:
+def _one(X: Any, y: Array, kernel: Any, folds: Folds, count: Counter, cells: Mask, k: int) -> tuple[int, Any, float]:
     began = time.process_time()
     return k, count(Gram(X, kernel, free_origin=True), y, folds, cells), time.process_time() - began
 
@@ -252,11 +258,10 @@ class CountGrid:
     nu_plus: Array
     nu_minus: Array
 
-    def __call__(self, gram: Gram, y: Array, folds: Sequence[tuple[Rows, Rows]], cells: Mask) -> Totals:
+    def __call__(self, gram: Gram, y: Array, folds: Folds, cells: Mask) -> Totals:
         """Count them at the given cells, shape (p, m)."""
         fp, fn, trivial, refused = np.zeros((4, *cells.shape))
-        for train, test in folds:
-            problem, new, labels = Samples2Nu(gram.part(train), y[train]), gram.part_of_new(train, test), y[test]
+        for problem, new, labels in problems_of(gram, y, folds):
             for box in _boxes(cells):
                 grid = nu_grid(problem, self.nu_plus[box[0].ravel()], self.nu_minus[box[1].ravel()], progress=False)
                 counts = count_errors(grid, new, labels)

@@ -16,18 +16,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from paretoclf.checks import Array
-from paretoclf.cross_validation import Rows
 from paretoclf.errors import DegeneratePathError, InputError
+from paretoclf.folds import each
 from paretoclf.gram import Gram
 from paretoclf.path.nu import trace_hulls
 from paretoclf.path.scores import PathScores
-from paretoclf.progress import counted
 from paretoclf.roc.error_curve import error_curve_of_scores
+from paretoclf.samples import Samples
 from paretoclf.tuning.criteria import DECIMALS, Criterion
-from paretoclf.tuning.error_arrays import CrossValidation, Samples2Nu
+from paretoclf.tuning.error_arrays import CrossValidation, Folds, Samples2Nu, problems_of
 from paretoclf.tuning.smoothing import GaussianWindow
 
 
@@ -87,11 +86,9 @@ def line_errors(cross: CrossValidation, lo: float) -> list[list[LineErrors | Non
     """Errors on the line of each bandwidth and each nu_minus, nu_plus from lo to 1; None where there is no path."""
     bandwidths, nu_minus = cross.axes["bandwidth"], cross.axes["nu_minus"]
     tasks = [
-        delayed(_lines)(cross.X, cross.y, cross.kernel_of(k), cross.folds, float(s), nu_minus, lo)
-        for k, s in enumerate(bandwidths)
+        (cross.X, cross.y, cross.kernel_of(k), cross.folds, float(s), nu_minus, lo) for k, s in enumerate(bandwidths)
     ]
-    found = Parallel(n_jobs=cross.n_jobs, return_as="generator")(tasks)
-    return list(counted(found, "bandwidths", len(tasks), cross.progress))
+    return each(_lines, tasks, "bandwidths", n_jobs=cross.n_jobs, progress=cross.progress)
 
 
 def best_on_lines(lines: Sequence[Sequence[LineErrors | None]], criterion: Criterion) -> LineMinimum:
@@ -202,34 +199,26 @@ def _some(known: Sequence[LineErrors]) -> None:
 
 
 def _lines(
-    X: object,
-    y: Array,
-    kernel: object,
-    folds: Sequence[tuple[Rows, Rows]],
-    bandwidth: float,
-    nu_minus: Array,
-    lo: float,
+    X: object, y: Array, kernel: object, folds: Folds, bandwidth: float, nu_minus: Array, lo: float
 ) -> list[LineErrors | None]:
-    gram = Gram(X, kernel, free_origin=True)
-    parts = [(Samples2Nu(gram.part(train), y[train]), gram.part_of_new(train, test)) for train, test in folds]
-    return [_line(parts, y, folds, bandwidth, float(v), lo) for v in nu_minus]
+    parts = list(problems_of(Gram(X, kernel, free_origin=True), y, folds))
+    return [_line(parts, bandwidth, float(v), lo) for v in nu_minus]
 
 
 def _line(
-    parts: Sequence[tuple[Samples2Nu, Array]], y: Array, folds: Sequence[tuple[Rows, Rows]], bandwidth: float,
-    nu_minus: float, lo: float,
-) -> LineErrors | None:  # fmt: skip
+    parts: Sequence[tuple[Samples2Nu, Samples, Array]], bandwidth: float, nu_minus: float, lo: float
+) -> LineErrors | None:
     scores = []
-    for problem, new in parts:
+    for problem, new, _ in parts:
         try:
             path = trace_hulls(problem, (1.0, nu_minus), (lo, nu_minus), certify=False, progress=False)
         except (DegeneratePathError, InputError):  # the path is refused; the hulls meet on the whole line
             return None
         scores.append(path.scores(new))
-    if any(each.t[0] > 0 for each in scores):  # the hulls meet at nu_plus = 1 in a fold
+    if any(one.t[0] > 0 for one in scores):  # the hulls meet at nu_plus = 1 in a fold
         return None
-    last = min(each.t[-1] for each in scores)
-    curve = error_curve_of_scores([_up_to(each, last) for each in scores], [y[test] for _, test in folds])
+    last = min(one.t[-1] for one in scores)
+    curve = error_curve_of_scores([_up_to(one, last) for one in scores], [labels for *_, labels in parts])
     nu_plus = 1.0 / ((1.0 - curve.t) + curve.t / lo)
     return LineErrors(bandwidth, nu_minus, nu_plus[::-1], curve.fpr[::-1], curve.fnr[::-1])
 

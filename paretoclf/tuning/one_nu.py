@@ -11,19 +11,17 @@ the pair :math:`(\nu_+,\nu_-)` does not have (Davenport, Baraniuk & Scott 2010, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from paretoclf.checks import Array, Index, Mask
-from paretoclf.cross_validation import Rows
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.nu import trace_hulls
 from paretoclf.path.scores import PathScores
 from paretoclf.tuning.criteria import Criterion
-from paretoclf.tuning.error_arrays import Samples2Nu, Totals
+from paretoclf.tuning.error_arrays import Folds, Totals, problems_of
 from paretoclf.tuning.search import choose
 
 #: A position on a line this near to a breakpoint is on it.
@@ -45,7 +43,7 @@ class CountBalanced:
 
     nu: Array
 
-    def __call__(self, gram: Gram, y: Array, folds: Sequence[tuple[Rows, Rows]], cells: Mask) -> Totals:
+    def __call__(self, gram: Gram, y: Array, folds: Folds, cells: Mask) -> Totals:
         """Count them at the given cells, shape (k,)."""
         held = held_out_scores(gram, y, folds, self.nu, balanced=True)
         fp = np.count_nonzero(held.scores[held.y < 0] >= 0, axis=0)
@@ -60,7 +58,7 @@ class CountShifted:
     nu: Array
     criterion: Criterion
 
-    def __call__(self, gram: Gram, y: Array, folds: Sequence[tuple[Rows, Rows]], cells: Mask) -> Totals:
+    def __call__(self, gram: Gram, y: Array, folds: Folds, cells: Mask) -> Totals:
         """Count them at the given cells, shape (k,)."""
         held = held_out_scores(gram, y, folds, self.nu, balanced=False)
         fp, fn = np.zeros((2, cells.size), dtype=np.int64)
@@ -111,18 +109,17 @@ class HeldOut:
     refused: Index
 
 
-def held_out_scores(gram: Gram, y: Array, folds: Sequence[tuple[Rows, Rows]], nu: Array, balanced: bool) -> HeldOut:
+def held_out_scores(gram: Gram, y: Array, folds: Folds, nu: Array, balanced: bool) -> HeldOut:
     """Follow the path of each fold, and read it at each nu (increasing)."""
     trivial, refused = np.zeros((2, nu.size), dtype=np.int64)
     last = float(nu[0]) if nu[0] < 1 else 0.5
     t = (1 / nu - 1) / (1 / last - 1)
     parts = []
-    for train, test in folds:
-        parts.append(np.full((test.size, nu.size), np.nan))
-        labels = y[train]
-        start, stop = (classes_of(v, balanced, labels) for v in (1.0, last))
+    for problem, new, labels in problems_of(gram, y, folds):
+        parts.append(np.full((labels.size, nu.size), np.nan))
+        start, stop = (classes_of(v, balanced, problem.y) for v in (1.0, last))
         try:
-            path = trace_hulls(Samples2Nu(gram.part(train), labels), start, stop, certify=False, progress=False)
+            path = trace_hulls(problem, start, stop, certify=False, progress=False)
         except DegeneratePathError:
             refused += 1
             continue
@@ -133,7 +130,7 @@ def held_out_scores(gram: Gram, y: Array, folds: Sequence[tuple[Rows, Rows]], nu
         at = np.array([k for k in reached if path.rho(float(t[k])) > 0], dtype=np.int64)
         trivial += 1
         trivial[at] -= 1
-        parts[-1][:, at] = _middle(path.scores(gram.part_of_new(train, test)), t[at])
+        parts[-1][:, at] = _middle(path.scores(new), t[at])
     return HeldOut(np.concatenate(parts), np.concatenate([y[test] for _, test in folds]), trivial, refused)
 
 

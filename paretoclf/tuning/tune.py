@@ -13,17 +13,17 @@ from sklearn.base import clone
 
 from paretoclf.checks import Array, Mask, Rng, check_labels, check_matrix, check_pair, check_rng
 from paretoclf.classifiers import Rule
-from paretoclf.cross_validation import folds_of
 from paretoclf.errors import InputError
+from paretoclf.folds import folds_of
 from paretoclf.gram import Gram
 from paretoclf.kernels import RBF, Precomputed, as_kernel
 from paretoclf.nu import to_asymmetry
-from paretoclf.path.cost import trace_costs
+from paretoclf.path.cost import CostSamples, trace_costs
 from paretoclf.path.nu_grid import nu_grid
 from paretoclf.samples import check_samples
 from paretoclf.solution import Solution
 from paretoclf.tuning.bandwidths import bandwidth_grid, check_increasing, warn_of_bandwidths
-from paretoclf.tuning.cost_plane import SamplesCosts, plane_errors
+from paretoclf.tuning.cost_plane import plane_errors
 from paretoclf.tuning.criteria import Criterion, Minimax, NeymanPearson, check_share
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, ErrorArrays, Samples2Nu, count_errors
 from paretoclf.tuning.exact_lines import best_on_lines, best_on_smoothed_lines, line_errors
@@ -461,7 +461,7 @@ def _on_planes(cross: CrossValidation, criterion: Criterion, costs: Any) -> dict
     named = {name: float(getattr(errors, name)[k]) for name in ("bandwidth", "C_plus", "C_minus")}
     s = 0 if np.isnan(named["bandwidth"]) else int(np.searchsorted(cross.axes["bandwidth"], named["bandwidth"]))
     gram = Gram(cross.X, cross.kernel_of(s), free_origin=True)
-    problem = SamplesCosts(gram, cross.y, np.ones(cross.y.size))
+    problem = CostSamples(gram, cross.y, np.ones(cross.y.size))
     solution = trace_costs(problem, (0, 0), (named["C_plus"], named["C_minus"]), progress=False).at(1.0)
     return {
         "parameters": {name: value for name, value in named.items() if not np.isnan(value)}, "fpr": step.fpr,
