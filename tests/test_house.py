@@ -42,7 +42,7 @@ GROUND = (
         "nu",
         "folds",
     ),
-    *("proof", "classifiers", "solution", "judges", "units", "files", "fingerprints", "resume"),
+    *("problem", "proof", "classifiers", "solution", "judges", "units", "files", "fingerprints", "resume"),
 )
 EVERYTHING = ("",)
 

@@ -1,0 +1,125 @@
+r"""The one problem behind every path: a convex quadratic program whose linear term and bounds are affine in t.
+
+.. math::
+
+   \min_x\ \tfrac12x^\top Px+q(t)^\top x+\sum_i\varphi_i(v_i,t),\qquad v=(x,Ax),\quad t\in[0,1],\quad P\succeq0 .
+
+An *item* i is a variable or a row; :math:`v_i` is its value. :math:`\varphi_i` is 0 between its two bounds; beyond
+them it is infinite (a hard bound) or grows with a slope (a soft one), so that hinge, pinball and absolute values are
+one item each. A point x is optimal exactly if there are multipliers y, one an item, with
+:math:`Px+q=y_x+A^\top y_r` and every :math:`(v_i,y_i)` on its staircase: while v grows, y falls.
+
+=========  ===  =========================  ===========================================
+label      no.  known                      range
+=========  ===  =========================  ===========================================
+``BELOW``  -2   y is the slope below       v at most the lower bound
+``LOWER``  -1   v is the lower bound       y from 0 to the slope below
+``INSIDE``  0   y = 0                      v between the bounds
+``UPPER``   1   v is the upper bound       y from minus the slope above to 0
+``ABOVE``   2   y is minus the slope above v at least the upper bound
+=========  ===  =========================  ===========================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array, Index, Mask
+
+BELOW, LOWER, INSIDE, UPPER, ABOVE = -2, -1, 0, 1, 2
+
+
+@dataclass(frozen=True)
+class ParametricQP:
+    """A quadratic program along a line; what is affine in t has a row for t = 0 and one for t = 1.
+
+    With arrays of doubles it is solved in doubles, with object arrays of fractions in fractions.
+
+    Attributes
+    ----------
+    P : array of shape (n, n)
+        Symmetric and positive semidefinite.
+    A : array of shape (m, n)
+    q : array of shape (2, n)
+    lower, upper : array of shape (2, n + m)
+        Bounds of the variables, then of the rows; infinite where there is none (then at both ends).
+    below, above : array of shape (2, n + m)
+        By how much the objective grows for each unit of an item beyond its bound; infinite where the bound is hard
+        (then at both ends).
+    constant : array of shape (2,)
+        What is added to the objective.
+    names : tuple of str
+        Of the items, for messages; empty for plain numbers.
+    """
+
+    P: Any = field(repr=False)
+    A: Any = field(repr=False)
+    q: Any = field(repr=False)
+    lower: Any = field(repr=False)
+    upper: Any = field(repr=False)
+    below: Any = field(repr=False)
+    above: Any = field(repr=False)
+    constant: Any = field(default_factory=lambda: np.zeros(2), repr=False)
+    names: tuple[str, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def hard(cls, P: Any, A: Any, q: Any, lower: Any, upper: Any, **more: Any) -> ParametricQP:
+        """A problem whose bounds are all hard."""
+        none = np.full(np.shape(lower), np.inf)
+        return cls(P, A, q, lower, upper, none, none, **more)
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return int(np.shape(self.P)[0])
+
+    @property
+    def items(self) -> int:
+        """Number of variables and rows."""
+        return int(np.shape(self.lower)[1])
+
+    @cached_property
+    def fixed(self) -> Mask:
+        """Items whose two bounds are equal all along the line, shape (items,)."""
+        return np.asarray((self.lower == self.upper).all(axis=0), dtype=np.bool_)
+
+    def name(self, item: int) -> str:
+        """What messages call an item."""
+        if self.names:
+            return self.names[item]
+        return f"variable {item}" if item < self.n else f"row {item - self.n}"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What an engine found of a `ParametricQP`: k segments, on each of which all items are affine in t.
+
+    Attributes
+    ----------
+    t : array of shape (k + 1,)
+        Ends of the segments, increasing from 0; the last is 1 where ``status`` is "end".
+    labels : int array of shape (k, items)
+    v, y : array of shape (k, 2, items)
+        Values and multipliers at both ends of each segment.
+    status : str
+        ``"end"``; ``"infeasible"`` or ``"unbounded"`` for every later t, with the ray; ``"limit"`` where as many
+        exchanges were made as were allowed.
+    ray : array of shape (items,), optional
+        A direction: of values where it is unbounded, of multipliers where it is infeasible.
+    exchanges : int
+    item : int
+        Where it is infeasible since the two bounds of one item cross: that item; else -1.
+    """
+
+    t: Array
+    labels: Index = field(repr=False)
+    v: Any = field(repr=False)
+    y: Any = field(repr=False)
+    status: str
+    ray: Any = field(default=None, repr=False)
+    exchanges: int = 0
+    item: int = -1
