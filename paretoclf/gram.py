@@ -201,16 +201,21 @@ class Gram:
         return np.asarray((v.T @ self.matrix.T).T if F is None else F @ (F.T @ v))
 
     @cached_property
-    def _rounding(self) -> Array | None:
-        """The kernel's `rounding` of the training samples; None where features are the data."""
-        return None if self.features is not None else self.kernel.rounding(self.X, self.diagonal())
+    def rounding(self) -> Array | None:
+        """The kernel's `rounding` of the training samples, shape (n,); None where no value is rounded."""
+        if self.features is not None:
+            return None
+        found = self.kernel.rounding(self.X, self.diagonal())
+        return found if found.any() else None
 
-    def value_rounding(self, alpha: Array) -> float:
+    def value_rounding(self, alpha: Array) -> Any:
         """What rounding of the kernel values can make of ``alpha' K alpha / 2``, for multipliers of any signs.
 
-        A certificate is of the values as rounded. The lower bound for the kernel itself may be lower by as much.
+        A certificate is of the values as rounded. The lower bound for the kernel itself may be lower by as much. For
+        multipliers of shape (n, k) an array of shape (k,).
         """
-        return 0.0 if self._rounding is None else float(0.5 * (self._rounding @ np.abs(alpha)) ** 2)
+        zero = np.zeros(alpha.shape[1:])[()]
+        return zero if self.rounding is None else 0.5 * (self.rounding @ np.abs(alpha)) ** 2
 
     def rows(self, index: Any) -> Array:
         """Rows of the Gram, shape (len(index), n)."""

@@ -153,13 +153,22 @@ class Polynomial:
         values = dot(X, Z)
         values *= self.scale
         values += self.offset
-        return np.power(values, self.degree, out=values)
+        power = values.copy()
+        for bit in f"{int(self.degree):b}"[1:]:  # products are the same on every processor, powers are not
+            power *= power
+            if bit == "1":
+                power *= values
+        return power
 
     def rounding(self, X: Samples, diagonal: Array) -> Array:
         """A product of d terms is off by d u of its absolute ones, u half a unit in the last place; a power p times so.
 
-        By Cauchy and Schwarz the absolute terms are no more than the root of the two values on the diagonal.
+        By Cauchy and Schwarz the absolute terms are no more than the root of the two values on the diagonal. Of whole
+        numbers that fit a double nothing is rounded.
         """
+        given = [X.data if sp.issparse(X) else X, self.scale, self.offset]
+        if all((np.mod(x, 1.0) == 0.0).all() for x in given) and diagonal.max() < _WHOLE:
+            return np.zeros_like(diagonal)
         return np.asarray(np.sqrt(1.01 * _UNIT * (self.degree * (_terms(X) + 3) + 4) * diagonal))
 
 
@@ -212,6 +221,7 @@ class Function(_Exact):
 
 
 _UNIT = 0.5 * float(np.finfo(float).eps)
+_WHOLE = 2.0**53  # whole numbers below it are doubles
 
 
 def _terms(X: Samples) -> int:

@@ -221,7 +221,7 @@ class BoxEvidence:
             return certify_rules([c])[0]
         both, W = np.stack([c.alpha, self.alpha_lo]), None if c.slope is None else c.slope[:, None]
         found = certify_precisely(c.y, c.caps, both, c.b_at_origin, W=W, note=c.gram.note, **_data(c.gram))
-        return replace(found, kernel_rounding=c.gram.value_rounding(c.alpha))
+        return replace(found, kernel_rounding=float(c.gram.value_rounding(c.alpha)))
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -256,7 +256,8 @@ def certify_rules(rules: Sequence[Classifier]) -> list[Certificate]:
     W = np.stack(slopes, axis=1) if slopes else None
     b = np.array([rule.b_at_origin for rule in rules])
     found = certify_many(y, caps, alpha, b, W=W, note=gram.note, **_data(gram))
-    return [replace(each, kernel_rounding=gram.value_rounding(a)) for each, a in zip(found, alpha.T, strict=True)]
+    unknown = gram.value_rounding(alpha)
+    return [replace(each, kernel_rounding=float(value)) for each, value in zip(found, unknown, strict=True)]
 
 
 def _data(gram: Gram) -> dict[str, Any]:

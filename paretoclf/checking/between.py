@@ -133,7 +133,7 @@ def _proofs(formulation: Any, a: Row, b: Row, tol: float) -> Iterator[tuple[floa
         low, high, depth = parts.pop()
         ends = [_between(a, b, s) for s in (low, high)]
         proof = _ENDS[formulation.path_problem](formulation, *ends)
-        if proof.passes(tol) or not depth:
+        if proof.holds(tol) or not depth:
             yield low, high, proof
             continue
         middle = 0.5 * (low + high)
@@ -208,14 +208,18 @@ def _of_costs(formulation: Any, a: Row, b: Row) -> LineProof:
         )
 
     both, note = np.stack([caps(a), caps(b)]), formulation.gram.note
-    return _without_value(prove_costs(_knots(a, b), y, both, note=note, **_data(formulation)))
+    knots = _knots(a, b)
+    proof = prove_costs(knots, y, both, note=note, **_data(formulation))
+    return _without_value(proof.of_kernel(formulation.gram.rounding, knots, both))
 
 
 def _of_nu(formulation: Any, a: Row, b: Row) -> LineProof:
     y = formulation.y
     caps = [np.where(y > 0, r.values["asymmetry"], 1.0 - r.values["asymmetry"]) / y.size for r in (a, b)]
     total = np.array([a.values["nu"], b.values["nu"]])
-    return _without_value(prove_nu(_knots(a, b), y, np.stack(caps), total, **_data(formulation)))
+    knots = _knots(a, b)
+    proof = prove_nu(knots, y, np.stack(caps), total, **_data(formulation))
+    return _without_value(proof.of_kernel(formulation.gram.rounding, knots, np.stack(caps)))
 
 
 def _of_quantile(formulation: Any, a: Row, b: Row) -> LineProof:
@@ -223,9 +227,9 @@ def _of_quantile(formulation: Any, a: Row, b: Row) -> LineProof:
     if b.values["lam"] != lam:
         raise InputError(f"lam must be the same at all knots for between=True, got {lam!r} and {b.values['lam']!r}")
     caps = np.stack([formulation.caps(r.values["tau"]) for r in (a, b)])
-    return _without_value(
-        prove_quantile(_knots(a, b), formulation.y, caps, lam, formulation.bias, **_data(formulation))
-    )
+    knots = _knots(a, b)
+    proof = prove_quantile(knots, formulation.y, caps, lam, formulation.bias, **_data(formulation))
+    return _without_value(proof.of_kernel(formulation.gram.rounding, knots, caps, lam))
 
 
 _ENDS = {"costs": _of_costs, "nu": _of_nu, "quantile": _of_quantile}

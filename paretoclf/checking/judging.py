@@ -165,7 +165,7 @@ def _costs(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, An
         found = certify_precisely(y, caps, parts, b, W=W, note=note, **data)
     else:
         found = certify_many(y, caps[:, None], alpha[:, None], np.array([b]), W=W, note=note, **data)[0]
-    return replace(found, kernel_rounding=gram.value_rounding(alpha))
+    return replace(found, kernel_rounding=float(gram.value_rounding(alpha)))
 
 
 def _caps(formulation: Any, values: Mapping[str, Any]) -> Array:

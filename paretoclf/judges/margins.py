@@ -88,7 +88,8 @@ def judge_margins(
     conditions = (
         Condition("margin", slack, multipliers, slack_unit=size * (target + np.abs(f)), multiplier_unit=unit),
     )
-    return judge(primal, dual, conditions, numbers, stationarity=stationarity, note=gram.note)
+    found = judge(primal, dual, conditions, numbers, stationarity=stationarity, note=gram.note)
+    return found.revised(kernel_rounding=2.0 * float(gram.value_rounding(0.5 * size * feasible)))
 
 
 def _nearest_feasible(y: Array, scores: Array, norm2: float) -> float:

@@ -95,4 +95,7 @@ def _judge(gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, slopes: 
         stationarity=stationarity,
         rounding=float(slack_rounding(caps, y * f - 1.0, f, constant)),
         note=gram.note,
-    ).revised(certain=float(certain_gap(y, caps, alpha, y * f - 1.0, blur)))
+    ).revised(
+        certain=float(certain_gap(y, caps, alpha, y * f - 1.0, blur)),
+        kernel_rounding=lam * float(gram.value_rounding(coef)),
+    )

@@ -99,7 +99,7 @@ def judge_risk(
         stationarity=stationarity,
         rounding=float(costs @ (steepest * blur)),
         note=gram.note,
-    ).revised(certain=certain)
+    ).revised(certain=certain, kernel_rounding=ridge * float(gram.value_rounding(feasible / ridge)))
 
 
 def _feasible(y: Array, costs: Array, loss: Loss, alpha: Array) -> Array:

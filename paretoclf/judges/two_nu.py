@@ -232,7 +232,7 @@ class Graded:
 
     Attributes
     ----------
-    primal_value, dual_value, gap, rounding, scale : array of shape (k,)
+    primal_value, dual_value, gap, rounding, kernel_rounding, scale : array of shape (k,)
         As in a certificate.
     residuals : mapping of str to array of shape (k,)
         Largest residual of each condition.
@@ -247,6 +247,7 @@ class Graded:
     gap: Array
     residuals: Mapping[str, Array]
     rounding: Array
+    kernel_rounding: Array
     scale: Array
     b: Array
     rho: Array
@@ -300,7 +301,7 @@ class Graded:
             scale=float(self.scale[j]),
             rounding=float(self.rounding[j]),
             note=self.note,
-        )
+        ).revised(kernel_rounding=float(self.kernel_rounding[j]))
 
 
 def judge_two_nu(
@@ -411,6 +412,7 @@ def grade_two_nu(
         gap=gap,
         residuals=residuals,
         rounding=rounding,
+        kernel_rounding=np.asarray(gram.value_rounding(alpha)),
         scale=scale,
         b=b,
         rho=rho,

@@ -626,6 +626,7 @@ class Path(OnPieces):
         ends = (self.line.start, self.line.stop)
         caps, pieces = np.stack([self.sample_weight * per_sample(end, self.y) for end in ends]), self.pieces
         proof = prove_costs(pieces, self.y, caps, note=self.gram.note, **self._data)
+        proof = proof.of_kernel(self.gram.rounding, pieces, caps)
         # Breakpoints are rounded: next to one, `at` takes the basis before or after it, whichever is proved there.
         for margin in (0.0, _NEAR):
             failed = proof.failures()
@@ -714,7 +715,7 @@ class Path(OnPieces):
                     break  # one that fails is enough
                 out[j] = better[1].certificate
         return [
-            replace(each, kernel_rounding=self.gram.value_rounding(self.alpha(float(t))))
+            replace(each, kernel_rounding=float(self.gram.value_rounding(self.alpha(float(t)))))
             for each, t in zip(out, points, strict=True)
         ]
 

@@ -401,7 +401,8 @@ class MarginPath(OnPieces):
         """What is proved of every share of the interval."""
         c = self.slack_costs
         costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
-        return prove_margins(self.pieces, self.y, costs, note=self.gram.note, **self._data)
+        options = {"note": self.gram.note, "kernel_rounding": self.gram.rounding, **self._data}
+        return prove_margins(self.pieces, self.y, costs, **options)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

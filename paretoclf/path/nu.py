@@ -736,7 +736,8 @@ class NuPath(OnPieces):
         else:
             caps, total = np.stack([caps_of(self.along.asymmetry, self.y)] * 2), np.array([0.0, 1.0])
         note = self.gram.note
-        return prove_nu(self.pieces, self.y, caps, total, parameter=self.parameter, note=note, **self._data)
+        proof = prove_nu(self.pieces, self.y, caps, total, parameter=self.parameter, note=note, **self._data)
+        return proof.of_kernel(self.gram.rounding, self.pieces, caps)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

@@ -246,6 +246,7 @@ def nu_grid(
     proof = GridProof(
         np.abs(found["gap"][points]), found["unexplained"][points], found["difference"][points],
         {name: x[points] for name, x in residuals.items()}, None, svm.gram.note, at_plus, at_minus,
+        kernel=found["kernel"][points],
     )  # fmt: skip
     seconds = time.perf_counter() - began
     return NuGrid(
@@ -262,7 +263,7 @@ def _judged(
     """
     trivial, refused, which, width = trivial.reshape(-1), refused.reshape(-1), twins(gram), max(1, _BLOCK // y.size)
     shared = np.intersect1d(which[y > 0], which[y < 0]).size > 0  # a sample in both classes: weights cancel there
-    names = ("b", "rho", "value", "gap", "unexplained", "difference")
+    names = ("b", "rho", "value", "gap", "unexplained", "difference", "kernel")
     numbers, residuals = ({name: np.full(nu.size, np.nan) for name in each} for each in (names, CONDITIONS))
     for first in range(0, nu.size, width):
         points = np.arange(first, min(first + width, nu.size))
@@ -277,7 +278,8 @@ def _judged(
             a = alpha[known] if known.size < points.size else alpha[first : first + width]
             graded = _grade(gram, y, nu[known], asymmetry[known], a.T, trivial[known])
             found = (graded.b, graded.rho, graded.primal_value, graded.gap, graded.unexplained)
-            for name, x in zip(names, (*found, np.abs(graded.gap) * graded.scale), strict=True):
+            of_kernel = graded.kernel_rounding / graded.scale
+            for name, x in zip(names, (*found, np.abs(graded.gap) * graded.scale, of_kernel), strict=True):
                 numbers[name][known] = x
             for name, x in graded.residuals.items():
                 residuals[name][known] = x

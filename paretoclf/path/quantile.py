@@ -462,7 +462,8 @@ class QuantilePath(OnPieces):
     def proof(self) -> LineProof:
         """What is proved of every tau of the interval, segment by segment."""
         caps = (2 / self.y.size) * np.stack([self.y > 0, self.y < 0]).astype(np.float64)
-        return prove_quantile(self.pieces, self.y, caps, self.lam, self.bias, note=self.gram.note, **self._data)
+        proof = prove_quantile(self.pieces, self.y, caps, self.lam, self.bias, note=self.gram.note, **self._data)
+        return proof.of_kernel(self.gram.rounding, self.pieces, caps, self.lam)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

@@ -133,7 +133,7 @@ def proved(q: Question, prove: Callable[[Question], LineProof]) -> LineProof:
     """Ask for a proof; where it fails, with each end of each segment looked at by itself."""
     with np.errstate(invalid="ignore", over="ignore"):  # what is not a number is not proved
         proof = prove(q)
-        return proof if proof.passes() else prove(replace(q, one_column=0.0))
+        return proof if proof.holds() else prove(replace(q, one_column=0.0))
 
 
 def over_blocks(q: Question, look: Callable[[slice, Known], Mapping[str, Any]]) -> dict[str, Any]:

@@ -23,6 +23,8 @@ _SLACKNESS = ("complementarity",)
 class CellCertificate(Certificate):
     """What is proved of one cell: the largest gap and residuals. The two values, which differ all over it, are nan.
 
+    ``kernel_rounding`` is relative to the value: ``scale`` is 1.
+
     Attributes
     ----------
     cell : str
@@ -66,6 +68,8 @@ class CellsProof:
         Where complementarity is worst.
     note : str
         What `explain` adds about the problem that was judged.
+    kernel : array of shape (k,), optional
+        What rounding of the kernel values can make of the value, relative to it. None where these are the data.
     """
 
     gap: Array = field(repr=False)
@@ -74,6 +78,7 @@ class CellsProof:
     residuals: Mapping[str, Array] = field(repr=False)
     samples: Index | None = field(default=None, repr=False)
     note: str = ""
+    kernel: Array | None = field(default=None, repr=False, kw_only=True)
 
     #: What a cell is called, and what all of them are.
     _cell, _whole = "cell", "in every cell"
@@ -88,13 +93,21 @@ class CellsProof:
         return np.asarray(np.max(list(self.residuals.values()), axis=0))
 
     def failures(self, tol: float = CERTIFY) -> Index:
-        """Numbers of the cells that are not proved."""
+        """Numbers of the cells that are not proved, of the kernel values as rounded."""
         closed = (self.unexplained <= tol) & (self.gap <= max(tol, UNDECIDED))
         return np.flatnonzero(~((self.residual <= tol) & closed))
 
     def passes(self, tol: float = CERTIFY) -> bool:
         """Whether every cell is proved optimal up to tol (see `Certificate.passes`)."""
+        return self.holds(tol) and self.of_other_values(tol).size == 0
+
+    def holds(self, tol: float = CERTIFY) -> bool:
+        """Whether every cell is proved for the kernel values as they are rounded (see `Certificate.holds`)."""
         return self.failures(tol).size == 0
+
+    def of_other_values(self, tol: float = CERTIFY) -> Index:
+        """Numbers of the cells where the rounding of the kernel values decides."""
+        return np.zeros(0, dtype=np.int64) if self.kernel is None else np.flatnonzero(self.kernel > tol)
 
     def __len__(self) -> int:
         return int(self.gap.size)
@@ -108,7 +121,8 @@ class CellsProof:
             primal_value=float("nan"),
             dual_value=float("nan"),
             gap=float(self.gap[j]),
-            scale=float("nan"),
+            scale=1.0,
+            kernel_rounding=0.0 if self.kernel is None else float(self.kernel[j]),
             dual={name: value for name, value in residuals.items() if name not in _SLACKNESS},
             slackness={name: value for name, value in residuals.items() if name in _SLACKNESS},
             unexplained=float(self.unexplained[j]),
@@ -123,6 +137,7 @@ class CellsProof:
     def worst(self) -> CellCertificate:
         """The cell with the largest residual or gap that rounding does not explain."""
         size = np.maximum(self.residual, self.unexplained)
+        size = size if self.kernel is None else np.maximum(size, self.kernel)
         return self[int(np.argmax(np.where(np.isnan(size), np.inf, size)))]
 
     def explain(self, tol: float = CERTIFY) -> str:
@@ -130,14 +145,16 @@ class CellsProof:
         if len(self) == 0:
             return f"There is no {self._cell} to prove."
         bad = self.failures(tol).size
-        verdict = f"Optimal {self._whole}, {len(self)} {self._cell}s."
+        others = self.of_other_values(tol).size
+        of = f", of the kernel values as rounded; in {others} the kernel's own may decide otherwise" if others else ""
+        verdict = f"Optimal {self._whole}, {len(self)} {self._cell}s{of}."
         if bad:
             verdict = f"{bad} of {len(self)} {self._cell}s are not proved."
         return f"{verdict} Worst: {self.worst.explain(tol)}"
 
     def __repr__(self) -> str:
-        bad = self.failures().size
-        verdict = f"{bad} not proved" if bad else "optimal"
+        bad = np.union1d(self.failures(), self.of_other_values()).size
+        verdict = f"{bad} {'undecided' if self.holds() else 'not proved'}" if bad else "optimal"
         worst = float(np.max(self.residual, initial=0.0)), float(np.max(self.gap, initial=0.0))
         return (
             f"{type(self).__name__}({len(self)} {self._cell}s, {verdict}, gap={worst[1]:.1e}, residual={worst[0]:.1e})"

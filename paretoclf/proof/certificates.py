@@ -59,8 +59,7 @@ class Certificate(Tabular):
     kernel_rounding : float
         Values and residuals are of the kernel values as they are rounded. For the kernel itself the dual value may be
         lower by as much: where that exceeds the tolerance the verdict is at most undecided. 0 where kernel values are
-        the data (features of a linear kernel, a precomputed matrix, values of a function, of which nothing is known),
-        and for problems other than the 2C-SVM, where it is not known.
+        the data (features of a linear kernel, a precomputed matrix, values of a function, of which nothing is known).
     blur : mapping of str to float
         What rounding alone can make of residuals of primal feasibility, where that is known.
     certain : float or None
@@ -140,7 +139,7 @@ class Certificate(Tabular):
         """
         gap = abs(self.gap)
         open_gap = 0.0 if self._rounded and gap <= UNDECIDED else gap
-        unknown = self.kernel_rounding / self.scale if self.kernel_rounding else 0.0
+        unknown = self.kernel_rounding / max(self.scale, float(np.finfo(float).tiny))
         size = float(np.max([self.residual, self._primal_at_most, open_gap, self.refuted, unknown]))
         return float("inf") if np.isnan(size) else size
 
@@ -237,7 +236,7 @@ class Certificate(Tabular):
         if self._of_other_values(tol):
             lines.append(
                 "All this is of the kernel values as rounded: for the kernel itself the dual value is known to "
-                f"{self.kernel_rounding:.1e} only."
+                f"{self.kernel_rounding / max(self.scale, np.finfo(float).tiny):.1e} of its size only."
             )
         if self.note:
             lines.append(self.note)

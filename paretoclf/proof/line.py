@@ -16,6 +16,7 @@ import numpy as np
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.stored import Stored, totals
 from paretoclf.tolerances import CERTIFY, UNDECIDED
 
 _TINY = float(np.finfo(float).tiny)
@@ -49,6 +50,8 @@ class LineProof:
         What t is called.
     note : str
         What `explain` adds about the problem that was judged.
+    kernel_rounding : array of shape (m,), optional
+        As in a certificate: the largest on each segment. None where kernel values are the data.
     """
 
     t: Array = field(repr=False)
@@ -60,6 +63,7 @@ class LineProof:
     samples: Index = field(repr=False)
     parameter: str = "t"
     note: str = ""
+    kernel_rounding: Array | None = field(default=None, repr=False)
 
     @cached_property
     def gap(self) -> Array:
@@ -86,12 +90,45 @@ class LineProof:
         return np.array([(self.gaps <= bound).all(axis=1) for bound in allowed]).any(axis=0).reshape(-1)
 
     def failures(self, tol: float = CERTIFY) -> Index:
-        """Numbers of the segments that are not proved."""
+        """Numbers of the segments that are not proved, of the kernel values as rounded."""
         return np.flatnonzero(~((self.residual <= tol) & self.closed(tol)))
+
+    def holds(self, tol: float = CERTIFY) -> bool:
+        """Whether every t of the line is proved for the kernel values as they are rounded (`Certificate.holds`)."""
+        return self.failures(tol).size == 0
 
     def passes(self, tol: float = CERTIFY) -> bool:
         """Whether every t of the line is proved optimal up to tol (see `Certificate.passes`)."""
-        return self.failures(tol).size == 0
+        return self.holds(tol) and self.of_other_values(tol).size == 0
+
+    def of_other_values(self, tol: float = CERTIFY) -> Index:
+        """Numbers of the segments where the rounding of the kernel values decides."""
+        return np.flatnonzero(self._unknown > tol)
+
+    @property
+    def _unknown(self) -> Array:
+        """Relative to the value, what rounding of the kernel values can make of it, shape (m,)."""
+        if self.kernel_rounding is None:
+            return np.zeros(len(self))
+        return np.asarray(self.kernel_rounding / np.maximum(self.sizes.max(axis=1), _TINY))
+
+    def of_kernel(self, rounding: Array | None, stored: Stored, caps: Array, lam: float = 1.0) -> LineProof:
+        """The same with what rounding of the kernel values can do.
+
+        Parameters
+        ----------
+        rounding : array of shape (n,), optional
+            `Gram.rounding`.
+        stored : Stored
+            What was proved.
+        caps : array of shape (2, n)
+            Caps of the multipliers at t = 0 and t = 1.
+        lam : float
+            The squared norm counts ``|sum_i y_i alpha_i x_i|^2 / (2 lam)``.
+        """
+        if rounding is None:
+            return self
+        return replace(self, kernel_rounding=(0.5 / lam) * totals(stored, caps, rounding).max(axis=1) ** 2)
 
     def __len__(self) -> int:
         return int(self.t.size - 1)
@@ -113,6 +150,7 @@ class LineProof:
             dual={name: residuals[name] for name in residuals if name not in (*_PRIMAL, *_SLACKNESS)},
             slackness={name: residuals[name] for name in residuals if name in _SLACKNESS},
             rounding=float(self.rounding[j].min()),
+            kernel_rounding=0.0 if self.kernel_rounding is None else float(self.kernel_rounding[j]),
             shortfall=0.0,  # the bound on the gap is one from above
             worst=int(self.samples[j]),
             worst_side=f"largest residual: {largest}, {residuals[largest]:.1e}" if largest else "",
@@ -123,7 +161,7 @@ class LineProof:
     def worst(self) -> SegmentCertificate:
         """The segment with the largest residual or gap that rounding does not explain."""
         explained = (self.gaps <= np.minimum(self.rounding, UNDECIDED * self.sizes)).all(axis=1)
-        size = np.maximum(self.residual, np.where(explained, 0.0, self.gap))
+        size = np.maximum(np.maximum(self.residual, self._unknown), np.where(explained, 0.0, self.gap))
         size = np.where(np.isnan(size), np.inf, size)
         return self[int(np.lexsort((self.gap, size))[-1])]
 
@@ -134,8 +172,10 @@ class LineProof:
         if bad.size:
             verdict = f"{bad.size} of {len(self)} segments are not proved."
             return f"{verdict} {self[self.most(bad)].explain(tol)}"
-        verdict = f"Optimal at every {self.parameter} in [{lo:.6g}, {hi:.6g}], on each of {len(self)} segments."
-        return f"{verdict} Worst: {self.worst.explain(tol)}"
+        verdict = f"Optimal at every {self.parameter} in [{lo:.6g}, {hi:.6g}], on each of {len(self)} segments"
+        others = self.of_other_values(tol).size
+        of = f", of the kernel values as rounded; on {others} the kernel's own may decide otherwise" if others else ""
+        return f"{verdict}{of}. Worst: {self.worst.explain(tol)}"
 
     def most(self, among: Index) -> int:
         """Which of some segments has the largest residual or gap."""
@@ -162,7 +202,8 @@ class LineProof:
         )
 
     def __repr__(self) -> str:
-        verdict = "optimal" if self.passes() else f"{self.failures().size} not proved"
+        open_ = np.union1d(self.failures(), self.of_other_values()).size
+        verdict = f"{open_} {'undecided' if self.holds() else 'not proved'}" if open_ else "optimal"
         worst = float(np.max(self.residual)), float(np.max(self.gap))
         return f"LineProof({len(self)} segments, {verdict}, gap={worst[1]:.1e}, residual={worst[0]:.1e})"
 

@@ -22,7 +22,7 @@ _TINY = float(np.finfo(float).tiny)
 
 def prove_margins(
     stored: Stored, y: Array, costs: Array | None = None, *,
-    K: Array | None = None, X: Samples | None = None, note: str = "",
+    K: Array | None = None, X: Samples | None = None, note: str = "", kernel_rounding: Array | None = None,
 ) -> LineProof:  # fmt: skip
     """Prove the solutions of the biobjective margin problem on an interval of the positives' share.
 
@@ -40,6 +40,8 @@ def prove_margins(
         Features.
     note : str
         Passed on.
+    kernel_rounding : array of shape (n,), optional
+        `Gram.rounding`.
     """
     given = np.zeros(y.size)
     given[stored.index] = stored.a0
@@ -81,7 +83,8 @@ def prove_margins(
     gaps, sizes = (primal - dual)[None], np.full((1, 3), max(dual, 0.0))
     sample = np.array([int(np.argmax(np.maximum(meeting, -scaled.min(axis=0))))])
     each = {name: np.array([value]) for name, value in residuals.items()}
-    return LineProof(t, gaps, sizes, np.zeros((1, 3)), np.full((1, 3), dual), each, sample, "share", note)
+    proof = LineProof(t, gaps, sizes, np.zeros((1, 3)), np.full((1, 3), dual), each, sample, "share", note)
+    return proof.of_kernel(kernel_rounding, stored, np.zeros((2, y.size)), 2.0)
 
 
 def _moves(stored: Stored) -> float:

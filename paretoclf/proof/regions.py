@@ -87,7 +87,7 @@ def blocks(sizes: Sequence[int] | Index, n: int) -> Iterator[Index]:
 
 def prove_regions(
     parts: Iterable[Corners], k: int, y: Array, unit_caps: Array, *,
-    K: Array | None = None, X: Samples | None = None, note: str = "",
+    K: Array | None = None, X: Samples | None = None, note: str = "", kernel_rounding: Array | None = None,
 ) -> RegionsProof:  # fmt: skip
     """Prove k regions of the cost plane of a 2C-SVM.
 
@@ -107,6 +107,8 @@ def prove_regions(
         Features, for the linear kernel.
     note : str
         Passed on.
+    kernel_rounding : array of shape (n,), optional
+        `Gram.rounding`.
 
     Examples
     --------
@@ -123,6 +125,7 @@ def prove_regions(
     """
     gap, unexplained, difference = np.full((3, k), np.inf)
     residuals = {name: np.full(k, np.inf) for name in ("box", "balance", "complementarity")}
+    kernel = None if kernel_rounding is None else np.full(k, np.inf)
     samples, centres = np.zeros(k, dtype=np.int64), np.full((k, 2), np.nan)
     # Balanced multipliers do not see where the origin is: w is sharper for features less their mean.
     mean = None if X is None or sp.issparse(X) else X.mean(axis=0)
@@ -195,6 +198,8 @@ def prove_regions(
             relative = products / np.maximum(np.where(explained, most[:, None, None], sizes), _TINY)
             more = share + (moved / np.maximum(np.where(axis, most[:, None], low), _TINY)).max(axis=1)
             gap[here] = relative.max(axis=(1, 2)) + more
+            if kernel is not None and kernel_rounding is not None:
+                kernel[here] = 0.5 * ((judged @ kernel_rounding) ** 2).max(axis=1) / np.maximum(most, _TINY)
             # A slack that rounds to 0 shows in no product: where all that rounding may hide is as large as the value,
             # nothing is decided.
             hidden = (room @ error).min(axis=(1, 2)) / np.maximum(most, _TINY)
@@ -203,4 +208,4 @@ def prove_regions(
             unexplained[here] = np.where(explained, 0.0, relative).max(axis=(1, 2)) + more + hidden
             difference[here] = products.max(axis=(1, 2)) + extra.max(axis=1)
             centres[here] = part.costs.mean(axis=1)
-    return RegionsProof(gap, unexplained, difference, residuals, samples, note, centres)
+    return RegionsProof(gap, unexplained, difference, residuals, samples, note, centres, kernel=kernel)

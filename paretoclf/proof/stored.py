@@ -130,6 +130,22 @@ def groups(stored: Stored, caps: Array, size: int, rows: int) -> Iterator[Group]
         yield Group(ends, states[:-1], alpha)
 
 
+def totals(stored: Stored, caps: Array, weight: Array) -> Array:
+    """Sums of the sizes of all multipliers times weights (n,) >= 0, at both ends of each segment; shape (m, 2)."""
+    m, (piece, sample, _) = stored.t.size - 1, stored.changes
+    steps = np.zeros((m, 2))
+    steps[0] = caps @ (weight * (np.asarray(stored.state) == AT_CAP))
+    cut = Cutter(stored)
+    np.add.at(steps, np.minimum(piece, m - 1), (cut.step * weight[sample])[:, None] * caps[:, sample].T)
+    held = np.maximum(steps.cumsum(axis=0), 0.0)  # at t = 0 and t = 1
+    ends = np.stack([stored.t[:-1], stored.t[1:]], axis=1)
+    out = (1.0 - ends) * held[:, :1] + ends * held[:, 1:]
+    row = np.repeat(np.arange(m), np.diff(stored.ptr))
+    listed = weight[stored.index, None] * np.abs(np.stack([stored.a0, stored.a1], axis=1))
+    np.add.at(out, row, listed)
+    return np.asarray(out)
+
+
 class Cutter:
     """Cuts one block after the other out of stored segments."""
 

@@ -352,7 +352,7 @@ def test_entries_of_a_kernel_matrix_are_within_their_stated_rounding(kernel, off
     rng = np.random.default_rng(1)
     X = offset + rng.normal(size=(8, 3))
     gram = pc.Gram(X, kernel)
-    bound = np.multiply.outer(gram._rounding, gram._rounding)
+    bound = np.multiply.outer(gram.rounding, gram.rounding)
     rows = [[Fraction(float(v)) for v in row] for row in X]
     getcontext().prec = 60
     for i, j in np.ndindex(8, 8):

@@ -91,7 +91,7 @@ def test_features_of_a_million_at_costs_of_one(seed, ends):
 def points():
     """Solutions of a steep path with a kernel, the costs at them, and the path."""
     X, y = steep(0, n=20)
-    path = pc.trace(pc.TwoCSVM(X.astype(float) * 1e-6, y, pc.Polynomial(3)), (1e3, 3e5), (3e5, 1e3))
+    path = pc.trace(pc.TwoCSVM(X.astype(float) * 1e-6, y, pc.Polynomial(3)), (1e4, 3e6), (3e6, 1e4))
     return path, [(path.caps(float(t)), path.at(float(t))) for t in path.certificate_points]
 
 

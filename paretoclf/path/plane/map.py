@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -248,8 +248,8 @@ class CostPlane:
             caps = np.stack([self.caps(*costs[i]) for i in here], axis=1)
             W = None if self._offsets is None else self._offsets.T @ (self.y[:, None] * alpha)
             proofs = certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, **data)
-            for i, proof in zip(here, proofs, strict=True):
-                out[owner[i]].append(proof)
+            for i, proof, unknown in zip(here, proofs, self.gram.value_rounding(alpha), strict=True):
+                out[owner[i]].append(replace(proof, kernel_rounding=float(unknown)))
         return out
 
     @cached_property
@@ -257,7 +257,8 @@ class CostPlane:
         """What is proved of every pair of costs of the rectangle, region by region, from the raw arrays."""
         features = self.gram.features
         data: dict[str, Any] = {"K": self.gram.matrix} if features is None else {"X": features}
-        return prove_regions(self._corners(), len(self.regions), self.y, self.unit_caps, note=self.gram.note, **data)
+        options = {"note": self.gram.note, "kernel_rounding": self.gram.rounding, **data}
+        return prove_regions(self._corners(), len(self.regions), self.y, self.unit_caps, **options)
 
     def _corners(self) -> Iterator[Corners]:
         """Multipliers and intercepts at the vertices, as the maps of the regions have them."""
