@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from paretoclf.checks import Array, Index, Mask, check_labels, check_pair, real_
 from paretoclf.classifiers import RandomisedRule, Rule
 from paretoclf.costs import CostLine, Costs
 from paretoclf.cross_validation import Samples, TrainingPart
-from paretoclf.empirical.nested import NestedPoint, NestedRoc, nested_rocs, weights
+from paretoclf.empirical.nested import NestedPoint, NestedRoc, nested_rocs
 from paretoclf.errors import InputError
 from paretoclf.folds import validation_folds
 from paretoclf.kernels import Precomputed
@@ -33,6 +34,7 @@ from paretoclf.path.cost import CostProblem, Path
 from paretoclf.path.declared import path_problem
 from paretoclf.path.scores import PathScores
 from paretoclf.roc import Optimum, PathRule, RocCurve, RocMixture, RocPoint, error_curve_of_scores, scores_at
+from paretoclf.roc.criteria import as_fraction
 from paretoclf.roc.of_path import union, upper_envelope
 from paretoclf.samples import check_samples
 
@@ -155,9 +157,10 @@ class Exploration:
         """The vertices of the envelope, by increasing fpr."""
         envelope, found = self.envelope, self.found
         assert envelope.t is not None
-        g = np.concatenate([[0.0], weights(envelope), [1.0]])
-        with np.errstate(divide="ignore"):
-            ratios = g / (1.0 - g) * np.divide(1.0 - self.prior_plus, self.prior_plus)
+        alarms, hits = (np.diff(count).tolist() for count in envelope.counts)
+        prior = as_fraction(self.prior_plus)
+        unit = (1 - prior) / prior * Fraction(envelope.n_plus, envelope.n_minus)
+        ratios = [0.0, *(float(unit * p / n) if n else np.inf for p, n in zip(alarms, hits, strict=True)), np.inf]
         return tuple(
             ExploredPoint(
                 RocPoint(
@@ -171,7 +174,7 @@ class Exploration:
                 ),
                 self.multiples[int(found.line[j])],
                 found.lines[int(found.line[j])].costs(float(envelope.t[j])),
-                (float(ratios[j]), float(ratios[j + 1])),
+                (ratios[j], ratios[j + 1]),
             )
             for j in range(len(envelope))
         )

@@ -166,8 +166,7 @@ FEW_DIGITS = 1e10
 #: Path against CVXPY reference: relative difference of objectives that counts as agreement.
 AGREE_OBJECTIVE = 1e-9
 
-#: ROC selection: expected costs closer than this share of the largest possible one are a tie. Two vertices of a hull
-#: differ by whole samples, so costs that differ at all differ by far more than the rounding of a sum of two products.
+#: Curves of a population: expected costs that differ by less are a tie.
 ROC_TIE = 1e-12
 
 #: ROC curves: two scores of a path are a tie where they differ by less than this share of the largest that either

@@ -18,7 +18,7 @@ from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import staged, to_json
 from paretoclf.errors import BandwidthWarning, InputError
 from paretoclf.plotting import TuningDisplay
-from paretoclf.tuning.criteria import Criterion
+from paretoclf.roc.criteria import Criterion
 from paretoclf.tuning.tune import Tuned
 
 

@@ -13,10 +13,11 @@ import numpy.typing as npt
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
+from paretoclf.roc.criteria import Criterion, Key, Minimax, as_fraction, exactly
 from paretoclf.tables import Tabular
 
 #: Of (false positives, false negatives): what is to be small.
-Objective = Callable[[int, int], Fraction]
+Objective = Callable[[int, int], Key]
 
 Best = TypeVar("Best")
 
@@ -57,21 +58,25 @@ class CountedErrors(Tabular, Generic[Best]):
         """False negative rates, shape (k,)."""
         return np.asarray(self.false_negatives / self.n_plus)
 
-    def best(self, costs: Costs | tuple[float, float], prior_plus: float | None = None) -> tuple[Best, ...]:
-        """All with the smallest expected cost ``prior_plus C_plus fnr + (1 - prior_plus) C_minus fpr``.
+    def best(
+        self, criterion: Criterion | Costs | tuple[float, float], prior_plus: float | None = None
+    ) -> tuple[Best, ...]:
+        """All that are best, chosen by the labels that they report.
 
         Parameters
         ----------
-        costs : Costs or (C_plus, C_minus)
-            Costs of a false negative and of a false positive when the classifier is used; not both zero.
+        criterion : Costs, (C_plus, C_minus), Minimax, NeymanPearson, NeymanPearsonScore or ExpectedCost
+            What is to be small. Of costs (of a false negative and of a false positive when the classifier is used; not
+            both zero) it is ``prior_plus C_plus fnr + (1 - prior_plus) C_minus fpr``. A function object with the same
+            methods will do.
         prior_plus : float, optional
-            Probability of a positive where the classifier is used. Default: the share of positives here.
+            Of costs: probability of a positive where the classifier is used. Default: the share of positives here.
 
         Returns
         -------
         tuple
             In order: of ``Optimum``, intervals of t, for an `ErrorCurve`; of `GridOptimum`, points, for a
-            `GridErrorCurve`. Equal costs are equal in rational arithmetic. Of equally good errors none is returned
+            `GridErrorCurve`. What is equal is equal in rational arithmetic. Of equally good errors none is returned
             that has more of one kind and no fewer of the other.
 
         Raises
@@ -79,19 +84,11 @@ class CountedErrors(Tabular, Generic[Best]):
         InputError
             If a cost is negative, both are zero, or the prior is outside [0, 1].
         """
-        at = costs if isinstance(costs, Costs) else Costs(*costs)
-        if prior_plus is not None and not 0 <= prior_plus <= 1:
-            raise InputError(f"prior_plus must lie in [0, 1], got {prior_plus!r}")
-        prior = Fraction(self.n_plus, self.n_plus + self.n_minus) if prior_plus is None else Fraction(prior_plus)
-        miss = prior * Fraction(at.C_plus) / self.n_plus
-        alarm = (1 - prior) * Fraction(at.C_minus) / self.n_minus
-        if miss + alarm == 0:
-            raise InputError(f"costs times priors must not both be zero, got {at} with prior_plus = {float(prior):g}")
-        return self._optima(lambda fp, fn: fn * miss + fp * alarm)
+        return self._optima(objective_of(criterion, prior_plus, self.n_plus, self.n_minus))
 
     def minimax(self) -> tuple[Best, ...]:
         """All with the smallest ``max(fpr, fnr)``; a tuple as of `best`."""
-        return self._optima(lambda fp, fn: max(Fraction(fp, self.n_minus), Fraction(fn, self.n_plus)))
+        return self.best(Minimax())
 
     def neyman_pearson(self, max_fpr: float) -> tuple[Best, ...]:
         """All with the smallest fnr among those with ``fpr <= max_fpr``; a tuple as of `best`.
@@ -111,9 +108,7 @@ class CountedErrors(Tabular, Generic[Best]):
         lowest = self._fewest_false_positives / self.n_minus
         if lowest > max_fpr:
             raise InputError(f"max_fpr must be at least {lowest:g}, the smallest there is, got {max_fpr!r}")
-        return self._optima(
-            lambda fp, fn: Fraction(fn, self.n_plus) if fp / self.n_minus <= max_fpr else Fraction(2)  # 2: not allowed
-        )
+        return self._optima(lambda fp, fn: (fp / self.n_minus > max_fpr, Fraction(fn, self.n_plus)))
 
     @property
     def _fewest_false_positives(self) -> int:
@@ -127,13 +122,9 @@ class CountedErrors(Tabular, Generic[Best]):
 #: Whole numbers of any size.
 Exact = npt.NDArray[np.object_]
 
-_DENOMINATOR = 10**6  # a float that is nearest, or next to nearest, to a fraction with no larger one stands for it
-
 
 def exact_weights(asymmetries: Array) -> tuple[Exact, int]:
-    """Whole numbers v and a unit u with g = v / u for each asymmetry g, to compare costs of counts exactly.
-
-    A float that came of a simple fraction, such as 0.1 + 0.2 of 3/10, is taken for that; any other one for what it is.
+    """Whole numbers v and a unit u with g = v / u for each asymmetry g (`as_fraction`): to compare costs of counts.
 
     Parameters
     ----------
@@ -150,10 +141,7 @@ def exact_weights(asymmetries: Array) -> tuple[Exact, int]:
     >>> exact_weights(np.array([0.9555, 0.1 + 0.2]))
     (array([1911, 600], dtype=object), 2000)
     """
-    found = []
-    for g in asymmetries.tolist():
-        near = Fraction(g).limit_denominator(_DENOMINATOR)
-        found.append(near if abs(float(near) - g) <= math.ulp(g) else Fraction(g))
+    found = [as_fraction(g) for g in asymmetries.tolist()]
     unit = math.lcm(*(each.denominator for each in found))
     return np.array([each.numerator * (unit // each.denominator) for each in found], dtype=object), unit
 
@@ -184,11 +172,32 @@ def exact_costs(weights: tuple[Exact, int], counts: Index, sizes: Index | None =
     return np.asarray(costs * np.array([common // int(size) for size in sizes], dtype=object))
 
 
+def objective_of(
+    criterion: Criterion | Costs | tuple[float, float], prior_plus: float | None, n_plus: int, n_minus: int
+) -> Objective:
+    """A criterion, or the expected cost, as a function of counts; for the parameters see `CountedErrors.best`."""
+    if hasattr(criterion, "score"):
+        if prior_plus is not None:
+            raise InputError(f"prior_plus must be left out for {criterion}: it belongs to costs, got {prior_plus!r}")
+        key = exactly(criterion)
+        return lambda fp, fn: key(Fraction(fp, n_minus), Fraction(fn, n_plus))
+    at = criterion if isinstance(criterion, Costs) else Costs(*criterion)
+    if prior_plus is not None and not 0 <= prior_plus <= 1:
+        raise InputError(f"prior_plus must lie in [0, 1], got {prior_plus!r}")
+    prior = Fraction(n_plus, n_plus + n_minus) if prior_plus is None else as_fraction(float(prior_plus))
+    miss = prior * as_fraction(float(at.C_plus)) / n_plus
+    alarm = (1 - prior) * as_fraction(float(at.C_minus)) / n_minus
+    if miss + alarm == 0:
+        raise InputError(f"costs times priors must not both be zero, got {at} with prior_plus = {float(prior):g}")
+    return lambda fp, fn: (False, fn * miss + fp * alarm)
+
+
 def smallest(fp: Index, fn: Index, objective: Objective) -> tuple[Mask, Fraction]:
-    """Which of many pairs of counts minimise an objective and are not dominated by others that do; and the minimum."""
-    pairs, which = np.unique(np.stack([fp, fn], axis=1), axis=0, return_inverse=True)
-    values = [objective(int(p), int(n)) for p, n in pairs]
-    least = min(values)
-    ties = [j for j, value in enumerate(values) if value == least]
-    chosen = [j for j in ties if not any(k != j and (pairs[k] <= pairs[j]).all() for k in ties)]
-    return np.isin(which.ravel(), chosen), least
+    """Which of many pairs of counts minimise an objective and are not dominated by others; and the minimum."""
+    order = np.lexsort((fn, fp))
+    fewer = np.minimum.accumulate(np.append(np.iinfo(np.int64).max, fn[order]))
+    front = order[fn[order] < fewer[:-1]]  # no pair has as few of both kinds, and no pair stands here twice
+    keys = [objective(p, n) for p, n in zip(fp[front].tolist(), fn[front].tolist(), strict=True)]
+    least = min(keys)
+    chosen = {(fp[j], fn[j]) for j, key in zip(front.tolist(), keys, strict=True) if key == least}
+    return np.any([(fp == p) & (fn == n) for p, n in chosen], axis=0), least[1]

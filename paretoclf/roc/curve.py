@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +19,11 @@ import numpy.typing as npt
 from paretoclf.checks import Array, Mask, check_number, real_array
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
+from paretoclf.roc.counts import Objective, objective_of, smallest
+from paretoclf.roc.criteria import Criterion, Minimax
 from paretoclf.roc.hull import upper_hull
 from paretoclf.tables import Tabular
-from paretoclf.tolerances import RATE_ROUNDING, ROC_TIE
+from paretoclf.tolerances import RATE_ROUNDING
 
 if TYPE_CHECKING:
     from paretoclf.plotting.roc import RocDisplay
@@ -258,41 +261,46 @@ class RocCurve(Tabular):
         """Return `best`: the name that nested curves have for it, too."""
         return self.best(costs, prior_plus)
 
-    def best(self, costs: Costs | tuple[float, float], prior_plus: float | None = None) -> tuple[RocPoint, ...]:
-        """Return the classifiers with the smallest expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``.
+    def best(
+        self, criterion: Criterion | Costs | tuple[float, float], prior_plus: float | None = None
+    ) -> tuple[RocPoint, ...]:
+        """Return the best classifiers: of smallest expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``.
 
-        They are vertices of the hull: one, or both ends of an edge when the lines of equal cost are parallel to it
-        (Bach et al. 2006, section 2.2 and figure 2). Cost and rates are those of the labels that chose them, so they
-        promise too much; `paretoclf.NestedRoc.select` has the rates of the same choice where it was not made.
+        For costs they are vertices of the hull: one, or both ends of an edge when the lines of equal cost are parallel
+        to it (Bach et al. 2006, section 2.2 and figure 2). Cost and rates are those of the labels that chose them, so
+        they promise too much; `paretoclf.NestedRoc.select` has the rates of the same choice where it was not made.
 
         Parameters
         ----------
-        costs : Costs or (C_plus, C_minus)
-            Costs of a false negative and of a false positive when the classifier is used; not both zero.
+        criterion : Costs, (C_plus, C_minus), Minimax, NeymanPearson, NeymanPearsonScore or ExpectedCost
+            Costs of a false negative and of a false positive when the classifier is used, not both zero; or what else
+            is to be small, and then points of the curve or its corners, none of which another one dominates.
         prior_plus : float, optional
-            Probability of a positive where the classifier is used. Default: the share of positives behind the curve.
+            Of costs: probability of a positive where the classifier is used. Default: the share of positives behind
+            the curve.
 
         Returns
         -------
         tuple of RocPoint
-            In the order of increasing fpr.
+            In the order of increasing fpr. What is equal is equal in rational arithmetic.
 
         Raises
         ------
         InputError
             If a cost is negative, both are zero, or the prior is outside [0, 1].
         """
-        at = costs if isinstance(costs, Costs) else Costs(*costs)
-        prior = self.n_plus / (self.n_plus + self.n_minus) if prior_plus is None else float(prior_plus)
-        if not 0 <= prior <= 1:
-            raise InputError(f"prior_plus must lie in [0, 1], got {prior_plus!r}")
-        miss, alarm = prior * at.C_plus, (1 - prior) * at.C_minus
-        if miss + alarm == 0:
-            raise InputError(f"costs times priors must not both be zero, got {at} with prior_plus = {prior:g}")
+        objective = objective_of(criterion, prior_plus, self.n_plus, self.n_minus)
+        if hasattr(criterion, "score"):
+            return self._optima(objective)
         hull = self.hull()
-        expected = miss * (1 - hull.tpr) + alarm * hull.fpr
-        best = np.flatnonzero(expected <= expected.min() + ROC_TIE * (miss + alarm))
-        return tuple(hull._point(int(j), float(expected[j])) for j in best)
+        fp, tp = (count.tolist() for count in hull.counts)
+        costs = [objective(p, self.n_plus - n)[1] for p, n in zip(fp, tp, strict=True)]
+        least = min(costs)
+        return tuple(hull._point(j, float(least)) for j, cost in enumerate(costs) if cost == least)
+
+    def minimax(self) -> tuple[RocPoint, ...]:
+        """Return the classifiers with the smallest ``max(fpr, 1 - tpr)``; a tuple as of `best`."""
+        return self.best(Minimax())
 
     def neyman_pearson(self, max_fpr: float) -> tuple[RocPoint, ...]:
         """Return the classifier with the largest tpr among those with ``fpr <= max_fpr``; a tuple as of `best`.
@@ -311,17 +319,7 @@ class RocCurve(Tabular):
         """
         if not 0 <= max_fpr <= 1:
             raise InputError(f"max_fpr must lie in [0, 1], got {max_fpr!r}")
-        whole = self._with_corners()
-        missed = self.n_plus - whole.counts[1]
-        return whole._first_of(np.where(whole.fpr <= max_fpr, missed, 2 * self.n_plus), self.n_plus)
-
-    def minimax(self) -> tuple[RocPoint, ...]:
-        """Return the classifiers with the smallest ``max(fpr, 1 - tpr)``, compared exactly; a tuple as of `best`."""
-        whole = self._with_corners()
-        fp, tp = whole.counts
-        return whole._first_of(
-            np.maximum(fp * self.n_plus, (self.n_plus - tp) * self.n_minus), self.n_plus * self.n_minus
-        )
+        return self._optima(lambda fp, fn: (fp / self.n_minus > max_fpr, Fraction(fn, self.n_plus)))
 
     def at_rate(
         self, *, tnr: float | None = None, tpr: float | None = None, fpr: float | None = None, fnr: float | None = None
@@ -393,14 +391,14 @@ class RocCurve(Tabular):
             index=np.append(np.arange(len(self)), [-1, -1]),
         )
 
-    def _first_of(self, objective: npt.NDArray[np.int64], unit: int) -> tuple[RocPoint, ...]:
-        """The points that minimise a whole number, none that another of them dominates, each place once."""
-        fp, tp = self.counts
-        ties = np.flatnonzero(objective == objective.min())
-        order = ties[np.lexsort((ties, -tp[ties], fp[ties]))]
-        highest = np.maximum.accumulate(np.append(-1, tp[order]))
-        kept = order[tp[order] > highest[:-1]]
-        return tuple(self._point(int(j), float(objective[j]) / unit) for j in kept)
+    def _optima(self, objective: Objective) -> tuple[RocPoint, ...]:
+        """The points that minimise an objective, none that another of them dominates, each place once."""
+        whole = self._with_corners()
+        fp, tp = whole.counts
+        chosen, least = smallest(fp, self.n_plus - tp, objective)
+        at = np.flatnonzero(chosen)
+        first = np.unique(fp[at], return_index=True)[1]
+        return tuple(whole._point(int(j), float(least)) for j in at[first])
 
     def _take(self, which: Indices) -> RocCurve:
         """Points at the given positions, with their labels."""

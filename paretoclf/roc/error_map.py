@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +19,8 @@ from paretoclf.checks import Array, Index, Mask, check_labels, keep
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.path.plane.polygon import borders, centroid
-from paretoclf.roc.counts import Objective, smallest
+from paretoclf.roc.counts import objective_of, smallest
+from paretoclf.roc.criteria import Criterion, Minimax
 
 _SAME = 1e-11  # a score below this share of its terms, on a whole line, is zero there: two lines are one
 _BLOCK = 1 << 22  # scores worked on at once
@@ -140,27 +140,23 @@ class ErrorMap:
         on = share[:, 0] != share[:, 1]
         return np.stack([self.start[on], self.stop[on]], axis=1)
 
-    def best(self, costs: Costs | tuple[float, float]) -> BestCosts:
-        """The costs to train with, for the costs of errors when the classifier is used.
+    def best(self, criterion: Criterion | Costs | tuple[float, float]) -> BestCosts:
+        """The costs to train with, for the costs of errors when the classifier is used, or for another criterion.
 
         Parameters
         ----------
-        costs : Costs or (C_plus, C_minus)
-            Of a false negative and of a false positive; the objective is their mean over the samples.
+        criterion : Costs, (C_plus, C_minus), Minimax, NeymanPearson, NeymanPearsonScore or ExpectedCost
+            What is to be small; of costs it is their mean over the samples.
         """
-        at = costs if isinstance(costs, Costs) else Costs(*costs)
-        miss, alarm = Fraction(at.C_plus) / self.y.size, Fraction(at.C_minus) / self.y.size
-        return self._best(lambda fp, fn: fn * miss + fp * alarm)
-
-    def minimax(self) -> BestCosts:
-        """The costs at which the larger of the two error rates is smallest."""
-        return self._best(lambda fp, fn: max(Fraction(fp, self.n_minus), Fraction(fn, self.n_plus)))
-
-    def _best(self, objective: Objective) -> BestCosts:
+        objective = objective_of(criterion, None, self.n_plus, self.n_minus)
         best, least = smallest(self.inside_counts[:, 0], self.inside_counts[:, 1], objective)
         k = int(np.argmax(best))  # the first
         fp, fn = self.inside_counts[k]
         return BestCosts(Costs(*self.inside[k]), int(fp), int(fn), float(least))
+
+    def minimax(self) -> BestCosts:
+        """The costs at which the larger of the two error rates is smallest."""
+        return self.best(Minimax())
 
 
 @dataclass

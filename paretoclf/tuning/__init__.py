@@ -1,11 +1,11 @@
 """Tuning for minimax and Neyman-Pearson: cross-validated error rates, smoothed, searched, and guaranteed."""
 
+from paretoclf.roc.criteria import ExpectedCost as ExpectedCost
+from paretoclf.roc.criteria import Minimax as Minimax
+from paretoclf.roc.criteria import NeymanPearson as NeymanPearson
+from paretoclf.roc.criteria import NeymanPearsonScore as NeymanPearsonScore
 from paretoclf.tuning.bandwidths import bandwidth_grid as bandwidth_grid
 from paretoclf.tuning.bandwidths import judge_bandwidths as judge_bandwidths
-from paretoclf.tuning.criteria import ExpectedCost as ExpectedCost
-from paretoclf.tuning.criteria import Minimax as Minimax
-from paretoclf.tuning.criteria import NeymanPearson as NeymanPearson
-from paretoclf.tuning.criteria import NeymanPearsonScore as NeymanPearsonScore
 from paretoclf.tuning.error_arrays import ErrorArrays as ErrorArrays
 from paretoclf.tuning.guarantee import Guarantee as Guarantee
 from paretoclf.tuning.guarantee import ShiftedRule as ShiftedRule

@@ -20,7 +20,7 @@ from paretoclf.gram import Gram
 from paretoclf.path.cost import CostSamples as SamplesCosts
 from paretoclf.path.plane.map import CostPlane, plane
 from paretoclf.path.plane.polygon import borders
-from paretoclf.tuning.criteria import Criterion
+from paretoclf.roc.criteria import Criterion
 from paretoclf.tuning.error_arrays import CrossValidation, Folds, problems_of
 from paretoclf.tuning.search import Step, choose
 

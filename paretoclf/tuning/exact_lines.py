@@ -23,9 +23,9 @@ from paretoclf.folds import each
 from paretoclf.gram import Gram
 from paretoclf.path.nu import trace_hulls
 from paretoclf.path.scores import PathScores
+from paretoclf.roc.criteria import DECIMALS, Criterion
 from paretoclf.roc.error_curve import error_curve_of_scores
 from paretoclf.samples import Samples
-from paretoclf.tuning.criteria import DECIMALS, Criterion
 from paretoclf.tuning.error_arrays import CrossValidation, Folds, Samples2Nu, problems_of
 from paretoclf.tuning.smoothing import GaussianWindow
 

@@ -24,7 +24,7 @@ from scipy.stats import binom
 from paretoclf.checks import Array, check_vector
 from paretoclf.classifiers import Rule
 from paretoclf.errors import InputError
-from paretoclf.tuning.criteria import check_share
+from paretoclf.roc.criteria import check_share
 
 #: How far beyond the score of a left-out negative the threshold lies, relative to the scores: more than their rounding.
 _BEYOND = 1e-10

@@ -20,7 +20,7 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.nu import trace_hulls
 from paretoclf.path.scores import PathScores
-from paretoclf.tuning.criteria import Criterion
+from paretoclf.roc.criteria import Criterion
 from paretoclf.tuning.error_arrays import Folds, Totals, problems_of
 from paretoclf.tuning.search import choose
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from paretoclf.checks import Array, Mask
 from paretoclf.errors import InputError
-from paretoclf.tuning.criteria import DECIMALS, Criterion
+from paretoclf.roc.criteria import DECIMALS, Criterion
 
 Cell = tuple[int, ...]
 

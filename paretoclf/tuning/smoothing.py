@@ -20,7 +20,7 @@ from scipy.ndimage import binary_dilation, correlate1d
 
 from paretoclf.checks import Array, Mask, check_positive_number
 from paretoclf.errors import InputError
-from paretoclf.tuning.criteria import DECIMALS
+from paretoclf.roc.criteria import DECIMALS
 
 
 def _check(dimensions: int, size: int) -> None:

@@ -20,11 +20,11 @@ from paretoclf.kernels import RBF, Precomputed, as_kernel
 from paretoclf.nu import to_asymmetry
 from paretoclf.path.cost import CostSamples, trace_costs
 from paretoclf.path.nu_grid import nu_grid
+from paretoclf.roc.criteria import Criterion, Minimax, NeymanPearson, check_share
 from paretoclf.samples import check_samples
 from paretoclf.solution import Solution
 from paretoclf.tuning.bandwidths import bandwidth_grid, check_increasing, warn_of_bandwidths
 from paretoclf.tuning.cost_plane import plane_errors
-from paretoclf.tuning.criteria import Criterion, Minimax, NeymanPearson, check_share
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, ErrorArrays, Samples2Nu, count_errors
 from paretoclf.tuning.exact_lines import best_on_lines, best_on_smoothed_lines, line_errors
 from paretoclf.tuning.guarantee import Guarantee, ShiftedRule, guaranteed, order_statistic

@@ -408,3 +408,15 @@ def test_the_picture_marks_touches():
     np.testing.assert_array_equal(dots, [[0.5], [1.0]])
     assert display.parameter == "t"
     plt.close("all")
+
+
+def test_best_of_a_criterion_is_what_its_name_finds():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        scores, y = random_scores(rng)
+        curve = pc.error_curve_of_scores(scores, y)
+        assert curve.best(pc.Minimax()) == curve.minimax()
+        assert curve.best(pc.ExpectedCost(3, 1, 0.3)) == curve.best((3, 1), 0.3)
+        allowed = [o for o in curve.best(pc.NeymanPearson(0.4)) if o.fpr <= 0.4]
+        if curve.fpr.min() <= 0.4:
+            assert tuple(allowed) == curve.neyman_pearson(0.4)

@@ -732,3 +732,42 @@ def test_lines_of_equal_cost_touch_the_curve_at_its_best_point():
     u, v = line.get_xydata().T
     assert np.allclose(0.5 * (1 - v) + 0.5 * 2 * u, point.cost)
     assert np.ptp(u) > 0
+
+
+def test_costs_that_differ_by_one_sample_pair_are_no_tie():
+    """1 / (n_plus n_minus) apart, which is less than any tolerance; in fractions they differ."""
+    n_plus, n_minus = 2_000_000, 2_000_003
+    alarms = pow(n_plus, -1, n_minus)  # alarms / n_minus - hits / n_plus = 1 / (n_plus n_minus)
+    hits = (alarms * n_plus - 1) // n_minus
+    assert Fraction(alarms, n_minus) - Fraction(hits, n_plus) == Fraction(1, n_plus * n_minus)
+    curve = RocCurve([0, 0, alarms / n_minus, 1], [0, 0.2, 0.2 + hits / n_plus, 1], n_plus, n_minus)
+    assert [point.index for point in curve.best((1.0, 1.0), 0.5)] == [1]
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_any_criterion_against_every_point(seed):
+    rng = np.random.default_rng(seed)
+    curve = random_curve(rng)
+    n_plus, n_minus = curve.n_plus, curve.n_minus
+    points = {(Fraction(fp, n_minus), 1 - Fraction(tp, n_plus)) for fp, tp in counts_with_corners(curve)}
+    alpha, prior = Fraction(int(rng.integers(1, 6)), 6), Fraction(int(rng.integers(1, 10)), 10)
+    costs = [int(c) for c in rng.integers(1, 10, 2)]
+    for criterion, objective in (
+        (pc.Minimax(), max),
+        (
+            pc.NeymanPearson(float(alpha)) if alpha < 1 else pc.Minimax(),
+            (lambda u, v: v if u <= alpha else 9) if alpha < 1 else max,
+        ),
+        (pc.NeymanPearsonScore(float(alpha * prior)), lambda u, v: max(u - alpha * prior, 0) / (alpha * prior) + v),
+        (pc.ExpectedCost(*costs, float(prior)), lambda u, v: prior * costs[0] * v + (1 - prior) * costs[1] * u),
+    ):
+        least = min(objective(*p) for p in points)
+        ties = {p for p in points if objective(*p) == least}
+        efficient = {p for p in ties if not any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in ties)}
+        found = curve.best(criterion)
+        assert {
+            (Fraction(round(p.fpr * n_minus), n_minus), 1 - Fraction(round(p.tpr * n_plus), n_plus)) for p in found
+        } == efficient
+        assert all(p.cost == float(least) for p in found)
+    with pytest.raises(InputError, match="prior_plus must be left out for Minimax"):
+        curve.best(pc.Minimax(), 0.5)

@@ -1,8 +1,15 @@
-"""What is to be small: minimax, Neyman-Pearson, the Neyman-Pearson score, expected cost. Each of two error rates."""
+"""What is to be small: minimax, Neyman-Pearson, the Neyman-Pearson score, expected cost. Each of two error rates.
+
+Rates are counts over sizes, and weights are fractions, so what is compared is compared in fractions: `exactly`.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,8 +17,20 @@ import numpy as np
 from paretoclf.checks import Array, check_number
 from paretoclf.errors import InputError
 
-#: Decimals to which objectives are compared: more would let rounding break ties.
+#: Decimals of what has no exact value, a smoothed rate or the objective of a user: more would let rounding break ties.
 DECIMALS = 12
+
+#: Whether a classifier is not allowed, and its objective: the smaller the better.
+Key = tuple[bool, Fraction]
+
+_DENOMINATOR = 10**6
+
+
+@lru_cache(maxsize=4096)
+def as_fraction(x: float) -> Fraction:
+    """The fraction of a denominator up to 1e6 that a float came of, such as 0.1 + 0.2 of 3/10; else what it is."""
+    near = Fraction(x).limit_denominator(_DENOMINATOR)
+    return near if abs(float(near) - x) <= math.ulp(x) else Fraction(x)
 
 
 class Criterion(Protocol):
@@ -31,6 +50,18 @@ class Criterion(Protocol):
         ...
 
 
+def exactly(criterion: Any) -> Callable[[Fraction, Fraction], Key]:
+    """The criterion of two rates as fractions: ours in fractions, that of a user in floats, rounded."""
+
+    def rounded(fpr: Fraction, fnr: Fraction) -> Key:
+        a, b = float(fpr), float(fnr)
+        value = float(criterion(a, b))
+        allowed = math.isfinite(value)
+        return not allowed, as_fraction(round(value if allowed else float(criterion.score(a, b)), DECIMALS))
+
+    return getattr(criterion, "exact", rounded)
+
+
 @dataclass(frozen=True)
 class Minimax:
     """The larger of the two error rates; Davenport, Baraniuk & Scott (2010), equation (3).
@@ -47,6 +78,10 @@ class Minimax:
     def __call__(self, fpr: Any, fnr: Any) -> Array:
         """The larger rate."""
         return np.asarray(np.maximum(fpr, fnr))
+
+    def exact(self, fpr: Fraction, fnr: Fraction) -> Key:
+        """The larger of two fractions."""
+        return False, max(fpr, fnr)
 
     def score(self, fpr: Any, fnr: Any) -> Array:
         """The same."""
@@ -83,6 +118,11 @@ class NeymanPearsonScore:
         """The score."""
         return self.score(fpr, fnr)
 
+    def exact(self, fpr: Fraction, fnr: Fraction) -> Key:
+        """The score of two fractions."""
+        alpha = as_fraction(self.alpha)
+        return False, max(fpr - alpha, Fraction(0)) / alpha + fnr
+
     def score(self, fpr: Any, fnr: Any) -> Array:
         """The score."""
         return np.asarray(np.maximum(np.asarray(fpr) - self.alpha, 0.0) / self.alpha + np.asarray(fnr))
@@ -111,6 +151,10 @@ class NeymanPearson(NeymanPearsonScore):
         fpr, fnr = np.asarray(fpr, dtype=np.float64), np.asarray(fnr, dtype=np.float64)
         # Rates as they were counted, up to the rounding of a mean of them.
         return np.where(np.round(fpr, DECIMALS) > self.alpha, np.inf, fnr + 0 * fpr)
+
+    def exact(self, fpr: Fraction, fnr: Fraction) -> Key:
+        """The false negative rate, or the score of what is not allowed: 3 of 30 are not more than 0.1."""
+        return (False, fnr) if float(fpr) <= self.alpha else (True, super().exact(fpr, fnr)[1])
 
 
 @dataclass(frozen=True)
@@ -150,6 +194,11 @@ class ExpectedCost:
         """The expected cost."""
         plus, minus = self.prior_plus * self.C_plus, (1 - self.prior_plus) * self.C_minus
         return np.asarray(plus * np.asarray(fnr) + minus * np.asarray(fpr))
+
+    def exact(self, fpr: Fraction, fnr: Fraction) -> Key:
+        """The expected cost of two fractions."""
+        prior = as_fraction(self.prior_plus)
+        return False, prior * as_fraction(self.C_plus) * fnr + (1 - prior) * as_fraction(self.C_minus) * fpr
 
     def score(self, fpr: Any, fnr: Any) -> Array:
         """The same."""
