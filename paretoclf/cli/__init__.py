@@ -73,6 +73,10 @@ def _run(args: argparse.Namespace) -> int:
         from paretoclf.cli.tune import run_tune
 
         return run_tune(args)
+    if args.command == "predict":
+        from paretoclf.cli.predict import run_predict
+
+        return run_predict(args)
     if args.command == "verify":
         from paretoclf.cli.verify import run_verify
 

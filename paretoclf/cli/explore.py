@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import paretoclf as pc
 from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import staged, to_json
+from paretoclf.cli.model import Model, number
 from paretoclf.cli.study import Options
 from paretoclf.datasets import Dataset
 from paretoclf.errors import InputError
@@ -21,7 +22,7 @@ from paretoclf.kernels import kernel_spec
 from paretoclf.plotting import ExplorationDisplay
 from paretoclf.plotting.base import plain
 
-FILES = ("explore.png", "points.csv", "report.json")
+FILES = ("explore.png", "points.csv", "model.json", "report.json")
 
 
 def run_explore(args: argparse.Namespace) -> int:
@@ -62,6 +63,9 @@ def run_explore(args: argparse.Namespace) -> int:
         "envelope": {"auc": found.envelope.auc, "points": len(rows), "optimistic": True},
         "chosen": {
             "point": chosen.chosen.index,
+            "t": chosen.chosen.t,
+            "shift": number(chosen.chosen.shift),
+            "trained_at": {name: rows[chosen.chosen.index][name] for name in ("C_plus", "C_minus")},
             "fpr": chosen.fpr,
             "tpr": chosen.tpr,
             "cost": chosen.cost,
@@ -70,7 +74,11 @@ def run_explore(args: argparse.Namespace) -> int:
         "points": rows,
         "files": [str(out / name) for name in FILES],
     }
+    rule = found.rule(chosen)
+    assert isinstance(rule, pc.Rule)
+    model = Model.of(data, rule, report["chosen"], found.found.part.part.fitted)
     with staged(out) as folder:
+        model.save(folder / "model.json")
         figure = Figure(figsize=(12.8, 6.6), layout="constrained")  # not one of pyplot: nothing is left open
         display = ExplorationDisplay.from_exploration(found)
         display.plot(figure.subplots(1, 2), title=plain(f"{data.name}: curves, chosen on validation folds"))

@@ -12,9 +12,10 @@ Trace every cost-optimal SVM of a data set along two lines of the cost plane: th
 from zero costs to mean cost 10, and the asymmetry line C_plus + C_minus = TOTAL with the asymmetry
 C_plus / (C_plus + C_minus) from 0.02 to 0.98. Print breakpoints, the worst certificate, the agreement with CVXPY and
 held-out AUCs: of classifiers chosen on validation folds inside the training part, and, for comparison, of the upper
-envelope chosen on the labels that judge it, which is optimistic. The last three lines are what to take away: the cost
-of a sample to expect where the classifier was not chosen, the worst proof, the files: roc.png, path.png, path.npz
-(asymmetry line), ray.npz, report.json, and with --html the report as one page and the path as a page to play with."""
+envelope chosen on the labels that judge it, which is optimistic. The last lines are what to take away: the classifier
+that was chosen for --costs and how to use it, the cost of a sample to expect where it was not chosen, the worst proof,
+the files: roc.png, path.png, path.npz (asymmetry line), ray.npz, model.json (the classifier), report.json, and with
+--html the report as one page and the path as a page to play with."""
 
 TRACE_EXAMPLES = """\
 examples:
@@ -24,6 +25,18 @@ examples:
   paretoclf trace clients.csv --label bought --positive yes --one-hot city,plan --separator ";" --encoding latin-1
   paretoclf trace twonorm --n 200 --seed 1 --kernel poly --degree 2
   paretoclf trace sonar --data-dir data --no-standardize --total 10"""
+
+PREDICT = """\
+Label new samples by the classifier that trace, explore or tune chose: columns are found by their names, categories and
+scaling are those of the training samples. Print a CSV table, or write it to FILE: the row in the file, the score (0 is
+the border), and the label. With --label, the column of the true labels, misses and false alarms are counted."""
+
+PREDICT_EXAMPLES = """\
+examples:
+  paretoclf trace patients2023.csv --label diagnosis --positive M --costs 20 1 --out patients
+  paretoclf predict patients/model.json patients2024.csv > labels.csv
+  paretoclf predict patients/model.json patients2024.csv --label diagnosis --out labels.csv
+  paretoclf predict patients/model.json patients2024.csv --missing median --json"""
 
 ROC = """\
 ROC curves of a saved path on a data set: varying the intercept, the asymmetry, or both. Classifiers are chosen on some
@@ -42,7 +55,8 @@ EXPLORE = """\
 Explore the cost plane for given costs of the two errors (Bach et al. 2006, section 3.2): up the ray the best total
 C_plus + C_minus, then five lines of 1, 10, 1/10, 100 and 1/100 times this total, with every asymmetry and threshold.
 Print what the best classifier can be expected to cost, judged where it was not chosen. Write explore.png, points.csv
-(one row for each classifier of the upper envelope, with the cost ratios it is best for) and report.json."""
+(one row for each classifier of the upper envelope, with the cost ratios it is best for), model.json (what was chosen,
+for `paretoclf predict`) and report.json."""
 
 EXPLORE_EXAMPLES = """\
 examples:
@@ -82,7 +96,7 @@ Choose the parameters of a 2nu-SVM with Gaussian kernels for minimax, Neyman-Pea
 Baraniuk & Scott 2010): cross-validated error rates over (nu_plus, nu_minus, bandwidth), smoothed, searched; the chosen
 classifier is trained and certified. With --delta part of the negatives is left out, and the threshold is set on them so
 that the false positive rate is above ALPHA with probability at most DELTA. Write tuning.png, errors.csv (one row a
-cell) and report.json."""
+cell), model.json (what was chosen, for `paretoclf predict`) and report.json."""
 
 TUNE_EXAMPLES = """\
 examples:
@@ -143,7 +157,7 @@ class Completion(argparse.Action):
             import shtab
         except ImportError:
             raise InputError("--print-completion needs shtab: pip install 'paretoclf[completion]'") from None
-        files = ("SOURCE", "FILE", "FILE.py", "FILE.npz", "FILE.html", "FILE.png", "PATH.npz")
+        files = ("SOURCE", "MODEL", "FILE", "FILE.py", "FILE.npz", "FILE.html", "FILE.png", "PATH.npz")
         kinds = {**dict.fromkeys(files, shtab.FILE), "DIR": shtab.DIRECTORY}
         commands = next(action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction))
         for command in commands.values():
@@ -172,6 +186,7 @@ def build_parser(version: str) -> Parser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     _trace(commands.add_parser("trace", **_texts("all cost-optimal SVMs of a data set", TRACE, TRACE_EXAMPLES)))
+    _predict(commands.add_parser("predict", **_texts("label new samples", PREDICT, PREDICT_EXAMPLES)))
     _roc(commands.add_parser("roc", **_texts("ROC curves of a saved path on a data set", ROC, ROC_EXAMPLES)))
     _explore(commands.add_parser("explore", **_texts("one ROC curve of the cost plane", EXPLORE, EXPLORE_EXAMPLES)))
     _page(commands.add_parser("page", **_texts("a page to play with: a slider along a path", PAGE, PAGE_EXAMPLES)))
@@ -250,6 +265,15 @@ def _width(text: str) -> float | str:
         return text if text == "median" else float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be a number or 'median', got {text!r}") from None
+
+
+def _predict(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="the model.json of trace, explore or tune")
+    parser.add_argument("source", metavar="SOURCE", help="new samples: a .csv file, or what trace takes")
+    data = parser.add_argument_group("data")
+    data.add_argument("--label", metavar="COLUMN", help="the true labels, where they are known")
+    _reading(data)
+    _output(parser).add_argument("--out", metavar="FILE", help="write the table to this file")
 
 
 def _roc(parser: argparse.ArgumentParser) -> None:
@@ -414,7 +438,7 @@ def _data(parser: argparse.ArgumentParser, flag: str | None = None) -> None:
 def _reading(data: argparse._ArgumentGroup) -> None:
     """Options that say how a table is read, of training samples and of new ones."""
     data.add_argument(
-        "--missing", choices=("drop", "median"), help="leave incomplete rows out, or fill them by the column's median"
+        "--missing", choices=("drop", "median"), help="leave incomplete rows out, or fill them by the medians"
     )
     data.add_argument("--decimal", choices=(".", ","), help="before the fraction of a number in a CSV file; default: .")
     data.add_argument("--separator", metavar="CHAR", help="between the cells of a CSV file; default: , ; or tab")

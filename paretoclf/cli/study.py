@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
@@ -12,12 +13,15 @@ from sklearn.preprocessing import StandardScaler
 import paretoclf as pc
 from paretoclf.cli.curves import summary
 from paretoclf.cli.data import describe
+from paretoclf.cli.model import Model, number
 from paretoclf.cross_validation import AlongLine, Samples
 from paretoclf.datasets import Dataset
+from paretoclf.empirical.nested import NestedPoint
 from paretoclf.errors import InputError
 from paretoclf.folds import outer_folds
 from paretoclf.kernels import Kernel, kernel_spec
 from paretoclf.roc.of_path import Vary
+from paretoclf.roc.rules import PathRule
 
 MEAN_COST = 10.0
 ASYMMETRY = (0.02, 0.98)
@@ -142,6 +146,7 @@ class Study:
             "total": self.options.total,
             "lines": {name: self._line(name, path) for name, path in self.paths.items()},
             "cvxpy": {"costs": compared, "worst_relative_difference": max(a.worst for a in self.agreements.values())},
+            "chosen": None if self.chosen is None else self._chosen(*self.chosen),
             "held_out": {
                 "folds": self.folds,
                 "repeats": self.options.repeats,
@@ -150,6 +155,36 @@ class Study:
                 "curves": summary(self.curves, self.nested),
                 "cost": self._cost(),
             },
+        }
+
+    @cached_property
+    def chosen(self) -> tuple[str, NestedPoint] | None:
+        """What to use: threshold, t or both, whichever costs least where it was not chosen; None without such costs."""
+        points = {name: each.select(self.options.costs) for name, each in self.nested.items()}
+        return min(points.items(), key=lambda item: item[1].cost, default=None)
+
+    @property
+    def model(self) -> Model | None:
+        """The chosen classifier, trained on all samples."""
+        if self.chosen is None:
+            return None
+        rule = PathRule.of(self.paths[ASYMMETRY_LINE], self.chosen[1].chosen)
+        return Model.of(self.data, rule, self._chosen(*self.chosen), self.scaler)
+
+    def _chosen(self, name: str, at: NestedPoint) -> dict[str, Any]:
+        point = at.chosen
+        assert point.t is not None
+        trained = self.paths[ASYMMETRY_LINE].costs(point.t)
+        return {
+            "by": name,
+            "t": point.t,
+            "swept": point.swept,
+            "shift": number(point.shift),
+            "trained_at": {"C_plus": trained.C_plus, "C_minus": trained.C_minus},
+            "for": {"C_plus": self.options.costs[0], "C_minus": self.options.costs[1]},
+            "rates": {"fpr": at.fpr, "fnr": at.rates[1]},
+            "cost": at.cost,
+            "where_it_was_chosen": {"fpr": point.fpr, "fnr": point.rates[1], "cost": point.cost},
         }
 
     def _cost(self) -> dict[str, Any]:

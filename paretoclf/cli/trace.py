@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from paretoclf.cli.study import ASYMMETRY_LINE, MEAN_COST, RAY, Options, Study, 
 from paretoclf.plotting import plot_paths
 
 FILES = ("roc.png", "path.png", "path.npz", "ray.npz", "report.json")
+MODEL = "model.json"
 PAGES = ("report.html", "page.html")
 
 
@@ -41,7 +43,8 @@ def run_trace(args: argparse.Namespace) -> int:
             study = run_study(data, options, progress=show, stage=stage)
             stage(names[-1])
             report = study.report()
-            report["files"] = [str(out / name) for name in (*FILES, *(PAGES if args.html else ()))]
+            files = (*FILES, *(() if study.model is None else (MODEL,)), *(PAGES if args.html else ()))
+            report["files"] = [str(out / name) for name in files]
             _write(study, report, folder)
             if args.html:
                 _write_pages(study, report, folder)
@@ -60,6 +63,8 @@ def _write(study: Study, report: dict[str, Any], folder: Path) -> None:
     plot_paths(study.paths, names, figure).savefig(folder / "path.png", dpi=150)
     study.paths[ASYMMETRY_LINE].save(folder / "path.npz")
     study.paths[RAY].save(folder / "ray.npz")
+    if study.model is not None:
+        study.model.save(folder / MODEL)
     (folder / "report.json").write_text(to_json(report) + "\n", encoding="utf-8")
 
 
@@ -109,7 +114,7 @@ def text(report: dict[str, Any]) -> str:
 
 
 def headlines(report: dict[str, Any]) -> list[str]:
-    """Return the three lines that matter: the cost to expect, the worst proof, the files."""
+    """Return the lines that matter: what was chosen, the cost to expect, the worst proof, the files."""
     at, lines = report["held_out"]["cost"], report["lines"]
     chosen = ", ".join(f"{each['cost']:.4f} ({name})" for name, each in at["chosen_elsewhere"].items())
     worst = max(
@@ -117,11 +122,27 @@ def headlines(report: dict[str, Any]) -> list[str]:
     )
     segments = sum(line["segments"] for line in lines.values())
     return [
+        *_chosen(report),
         f"held-out cost  {chosen or 'unknown (too few samples of a class)'} a sample; "
         f"a miss costs {at['C_plus']:g}, a false alarm {at['C_minus']:g}",
         f"worst proof    gap {worst['gap']:.1e}, residual {worst['residual']:.1e} at C_plus {worst['C_plus']:.6g}, "
         f"C_minus {worst['C_minus']:.6g}; every point of {segments} segments is proved",
         f"wrote          {', '.join(report['files'])}",
+    ]
+
+
+def _chosen(report: dict[str, Any]) -> list[str]:
+    """Which classifier to use, and how."""
+    chosen = report["chosen"]
+    if chosen is None:
+        return []
+    trained, rates = chosen["trained_at"], chosen["rates"]
+    model = next(file for file in report["files"] if file.endswith(MODEL))
+    return [
+        f"chosen         by {chosen['by']}: t {chosen['t']:.6g} (C_plus {trained['C_plus']:.6g}, "
+        f"C_minus {trained['C_minus']:.6g}), score shifted by {float(chosen['shift']):.6g}; "
+        f"held-out fpr {rates['fpr']:.4f}, fnr {rates['fnr']:.4f}",
+        f"to use it      paretoclf predict {shlex.quote(model)} NEW.csv",
     ]
 
 

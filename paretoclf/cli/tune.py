@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import paretoclf as pc
 from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import staged, to_json
+from paretoclf.cli.model import Model
 from paretoclf.errors import BandwidthWarning, InputError
 from paretoclf.plotting import TuningDisplay
 from paretoclf.roc.criteria import Criterion
@@ -37,7 +38,7 @@ def run_tune(args: argparse.Namespace) -> int:
         )  # fmt: skip
     scaler = tuned.transformer
     gridded = tuned.arrays is not None
-    names = ("report.json", *(("errors.csv", "tuning.png") if gridded else ()))
+    names = ("report.json", "model.json", *(("errors.csv", "tuning.png") if gridded else ()))
     report: dict[str, Any] = {
         "version": pc.__version__,
         "data": describe(data),
@@ -51,6 +52,8 @@ def run_tune(args: argparse.Namespace) -> int:
         if gridded:
             draw(tuned).savefig(folder / "tuning.png", dpi=150)
             write_cells(folder / "errors.csv", tuned)
+        chosen = {name: report[name] for name in ("criterion", "method", "parameters", "cross_validated")}
+        Model.of(data, tuned.classifier, chosen).save(folder / "model.json")
         (folder / "report.json").write_text(to_json(report) + "\n", encoding="utf-8")
     print(to_json(report) if args.json else text(report))
     return 0

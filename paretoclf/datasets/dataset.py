@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -152,14 +152,7 @@ class Dataset:
         >>> data.to_frame().iloc[1].to_dict()
         {'age': 50.0, 'sex=m': 1.0, 'label': 'yes'}
         """
-        if not (hasattr(frame, "columns") and hasattr(frame, "__getitem__") and getattr(frame, "ndim", 2) == 2):
-            raise InputError(f"frame must be a DataFrame of pandas or polars, got {type(frame).__name__}")
-        names = [str(column).strip() for column in frame.columns]
-        if len(set(names)) < len(names):
-            raise InputError(f"{name}: two columns have one name: {', '.join(sorted(names))}")
-        columns = [map(str, frame[column].to_list()) for column in frame.columns]
-        rows = zip(*columns, strict=True)
-        table = zip(getattr(frame, "index", range(len(frame))), rows, strict=True)
+        names, table = texts_of(name, frame)
         read = read_table(name, names, table, Wanted(label, positive, features, drop, one_hot, missing))
         return cls(
             name, read.X, read.y, read.feature_names, read.positive, read.negative, "from a frame", recipe=read.recipe
@@ -213,3 +206,14 @@ class Dataset:
 
     def _class_name(self, label: float) -> str:
         return f"{self.positive!r} (+1)" if label > 0 else f"{self.negative!r} (-1)"
+
+
+def texts_of(name: str, frame: Any) -> tuple[list[str], Iterator[tuple[Any, tuple[str, ...]]]]:
+    """Return the names of a frame's columns, and its rows, by their index, as texts; name is for errors."""
+    if not (hasattr(frame, "columns") and hasattr(frame, "__getitem__") and getattr(frame, "ndim", 2) == 2):
+        raise InputError(f"frame must be a DataFrame of pandas or polars, got {type(frame).__name__}")
+    names = [str(column).strip() for column in frame.columns]
+    if len(set(names)) < len(names):
+        raise InputError(f"{name}: two columns have one name: {', '.join(sorted(names))}")
+    columns = [map(str, frame[column].to_list()) for column in frame.columns]
+    return names, zip(getattr(frame, "index", range(len(frame))), zip(*columns, strict=True), strict=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from paretoclf.checks import Index, check_matrix
 from paretoclf.datasets.cells import Wanted, chosen_columns, number_of, read_table, two_classes
-from paretoclf.datasets.dataset import Dataset
+from paretoclf.datasets.dataset import Dataset, texts_of
 from paretoclf.errors import InputError
 from paretoclf.files import read_arrays, reading
 
@@ -99,7 +99,7 @@ def read_csv(
 
 def csv_rows(
     file: Path, separator: str | None = None, encoding: str | None = None
-) -> tuple[list[str], list[tuple[int, list[str]]]]:
+) -> tuple[list[str], list[tuple[object, Sequence[str]]]]:
     """Return the first row of a CSV file, and the others with their numbers; parameters as in `read_csv`."""
     if separator is not None and (not isinstance(separator, str) or len(separator) != 1 or separator in '\r\n"'):
         raise InputError(f"separator must be one character, got {separator!r}")
@@ -110,7 +110,7 @@ def csv_rows(
                 first = stream.readline()
                 stream.seek(0)
                 reader = csv.reader(stream, delimiter=separator or max(SEPARATORS, key=first.count))
-                table = [(reader.line_num, row) for row in reader if row]
+                table: list[tuple[object, Sequence[str]]] = [(reader.line_num, row) for row in reader if row]
         except LookupError:
             known = "one that Python knows, such as utf-8 or latin-1"
             raise InputError(f"encoding must be {known}, got {encoding!r}") from None
@@ -137,18 +137,27 @@ def read_frame(
 
     Parameters and errors as in `read_csv`.
     """
+    data = Dataset.from_frame(
+        _frame(file), label=label, positive=positive, name=f"{file}", features=features, drop=drop, one_hot=one_hot,
+        missing=missing,
+    )  # fmt: skip
+    return replace(data, name=file.stem, notes=f"read from {file.name}")
+
+
+def frame_rows(file: Path) -> tuple[list[str], list[tuple[object, Sequence[str]]]]:
+    """Return the names of the columns of a file that pandas reads, and its rows with their numbers."""
+    names, rows = texts_of(f"{file}", _frame(file))
+    return names, list(rows)
+
+
+def _frame(file: Path) -> Any:
     try:
         import pandas as pd
 
         with reading(file, "cannot be read by pandas"):
-            frame = getattr(pd, FRAMES[file.suffix.lower()])(file)
+            return getattr(pd, FRAMES[file.suffix.lower()])(file)
     except ImportError as error:  # pandas, or what it needs for this kind of file
         raise InputError(f"{file}: needs pandas: pip install 'paretoclf[pandas]' ({error})") from None
-    data = Dataset.from_frame(
-        frame, label=label, positive=positive, name=f"{file}", features=features, drop=drop, one_hot=one_hot,
-        missing=missing,
-    )  # fmt: skip
-    return replace(data, name=file.stem, notes=f"read from {file.name}")
 
 
 def read_npz(

@@ -22,7 +22,7 @@ from paretoclf.cli.files import staged, to_json
 from paretoclf.cli.study import lines_of
 from paretoclf.datasets import load
 
-FILES = {"roc.png", "path.png", "path.npz", "ray.npz", "report.json"}
+FILES = {"roc.png", "path.png", "path.npz", "ray.npz", "model.json", "report.json"}
 
 
 def write_csv(file, n=40, seed=0, labels=("no", "yes"), header="a,b,c,outcome", change=None):
@@ -232,7 +232,8 @@ def test_the_smallest_data_and_odd_names(tmp_path, capsys):
     assert "Too few samples of a class" in printed
     assert "held-out cost  unknown (too few samples of a class)" in printed
     assert "chosen elsewhere" not in printed
-    assert names(tmp_path / "out") == FILES
+    assert "to use it" not in printed
+    assert names(tmp_path / "out") == FILES - {"model.json"}
 
 
 def test_progress_is_for_terminals_only(csv, tmp_path, monkeypatch, capsys):

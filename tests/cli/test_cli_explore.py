@@ -22,7 +22,7 @@ def made(tmp_path_factory):
 
 
 def test_the_files_agree_and_the_rows_are_classifiers(made, capsys):
-    assert sorted(file.name for file in made.iterdir()) == ["explore.png", "points.csv", "report.json"]
+    assert sorted(file.name for file in made.iterdir()) == ["explore.png", "model.json", "points.csv", "report.json"]
     report = json.loads((made / "report.json").read_text(encoding="utf-8"))
     with (made / "points.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))

@@ -25,7 +25,7 @@ def test_files_and_report_are_those_of_the_library(tmp_path, capsys):
     out = tmp_path / "out"
     status, printed, said = run(capsys, *SMALL, "--criterion", "np", "--alpha", "0.2", "--out", str(out), "--json")
     assert (status, said) == (0, "")
-    assert {file.name for file in out.iterdir()} == {"tuning.png", "errors.csv", "report.json"}
+    assert {file.name for file in out.iterdir()} == {"tuning.png", "errors.csv", "model.json", "report.json"}
     report = json.loads(printed)
     assert report == json.loads((out / "report.json").read_text())
     data = pc.datasets.load("twonorm", n=80, rng=0)
@@ -55,7 +55,7 @@ def test_text_for_people_with_the_guarantee_and_a_file_to_resume(tmp_path, capsy
 def test_methods_without_a_grid_write_a_report_only(tmp_path, capsys):
     status, printed, _ = run(capsys, *SMALL, "--method", "exact-lines", "--out", str(tmp_path))
     assert status == 0
-    assert [file.name for file in tmp_path.iterdir()] == ["report.json"]
+    assert {file.name for file in tmp_path.iterdir()} == {"model.json", "report.json"}
     assert "nu_plus" in printed
 
 

@@ -1,0 +1,167 @@
+"""A chosen classifier as a file: everything from the columns of a table to a label."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import paretoclf as pc
+from paretoclf.checks import Array, real_array
+from paretoclf.classifiers import GramRule, KernelRule, LinearRule, Rule
+from paretoclf.cli.files import to_json
+from paretoclf.datasets import Dataset
+from paretoclf.datasets.cells import Column
+from paretoclf.errors import InputError
+from paretoclf.files import reading
+from paretoclf.gram import Gram
+from paretoclf.kernels import kernel_from_spec, kernel_spec
+from paretoclf.roc.rules import PathRule
+from paretoclf.samples import dense
+from paretoclf.tuning.guarantee import ShiftedRule
+from paretoclf.tuning.tune import TransformedRule
+
+#: What a file says that it is.
+KIND = "paretoclf model 1"
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A classifier of tables: ``f(x) = rule((x - mean) / scale) + shift``, positive where ``f(x) >= 0``.
+
+    Attributes
+    ----------
+    recipe : tuple of Column
+        How the columns of a table become features.
+    positive, negative : str
+        What the classes are called.
+    mean, scale : array of shape (d,)
+        Of the training samples.
+    rule : Rule
+        Of scaled samples.
+    shift : float
+        Infinite where every sample gets the same label.
+    chosen : dict
+        What it was chosen for, and by what.
+    """
+
+    recipe: tuple[Column, ...]
+    positive: str
+    negative: str
+    mean: Array = field(repr=False)
+    scale: Array = field(repr=False)
+    rule: Rule
+    shift: float
+    chosen: Mapping[str, Any] = field(repr=False)
+
+    @classmethod
+    def of(cls, data: Dataset, rule: Rule, chosen: Mapping[str, Any], scaler: Any = None) -> Model:
+        """The model of a rule that was trained on a data set.
+
+        Parameters
+        ----------
+        data : Dataset
+        rule : Rule
+            Of the linear kernel, or of one with a name: a path's, tuned, shifted.
+        chosen : dict
+        scaler : StandardScaler, optional
+            That the samples went through; that of a tuned rule is known.
+        """
+        base, shift, own = _taken_apart(rule)
+        scaler = own if scaler is None else scaler
+        recipe = data.recipe or tuple(
+            Column(name, None, float(np.median(data.X[:, j]))) for j, name in enumerate(data.feature_names)
+        )
+        mean, scale = (np.zeros(data.d), np.ones(data.d)) if scaler is None else (scaler.mean_, scaler.scale_)
+        if isinstance(base, GramRule) and base.gram.features is None:
+            support = np.flatnonzero(base.coef)
+            gram = Gram(dense(base.gram.X)[support], base.gram.kernel)
+            base = KernelRule(gram, base.coef[support], base.b_at_origin)
+        elif isinstance(base, GramRule):
+            mean = mean if base.gram.origin is None else mean + scale * base.gram.origin
+            base = LinearRule(base.w, base.b_at_origin)
+        return cls(recipe, data.positive, data.negative, mean, scale, base, shift, chosen)
+
+    @classmethod
+    def load(cls, file: str | Path) -> Model:
+        """Read what `save` wrote; InputError if it is no such file."""
+        with reading(file, "not a saved model"):
+            stored = json.loads(Path(file).read_text(encoding="utf-8"))
+            if stored["kind"] != KIND:
+                raise ValueError(f"its kind is {stored['kind']!r}, not {KIND!r}")
+            recipe = tuple(
+                Column(each["name"], None if each["categories"] is None else tuple(each["categories"]), each["fill"])
+                for each in stored["columns"]
+            )
+            d = sum(len(column.features) for column in recipe)
+            mean, scale = (real_array(stored[name], name) for name in ("mean", "scale"))
+            given = stored["rule"]
+            rule: Rule
+            if "w" in given:
+                rule, width = LinearRule(given["w"], given["b"]), len(given["w"])
+            else:
+                gram = Gram(np.array(given["samples"], dtype=float), kernel_from_spec(given["kernel"]))
+                rule, width = KernelRule(gram, np.array(given["coef"], dtype=float), given["b"]), gram.X.shape[1]
+                if gram.n != len(rule.coef):
+                    raise ValueError(f"{gram.n} samples, {len(rule.coef)} coefficients")
+            if not d == mean.size == scale.size == width:
+                raise ValueError(f"{d} features, but {mean.size} means, {scale.size} scales, and a rule of {width}")
+            shift, classes = float(stored["shift"]), (str(stored["positive"]), str(stored["negative"]))
+            return cls(recipe, *classes, mean, scale, rule, shift, stored["chosen"])
+
+    def save(self, file: str | Path) -> None:
+        """Write it as JSON."""
+        rule: dict[str, Any]
+        if isinstance(self.rule, KernelRule):
+            gram = self.rule.gram
+            rule = {"kernel": kernel_spec(gram.kernel), "b": self.rule.b, "coef": self.rule.coef, "samples": gram.X}
+        else:
+            rule = {"b": self.rule.b, "w": self.rule.w}
+        stored = {
+            "kind": KIND,
+            "version": pc.__version__,
+            "chosen": self.chosen,
+            "positive": self.positive,
+            "negative": self.negative,
+            "columns": [asdict(column) for column in self.recipe],
+            "mean": self.mean,
+            "scale": self.scale,
+            "shift": number(self.shift),
+            "rule": rule,
+        }
+        Path(file).write_text(to_json(stored) + "\n", encoding="utf-8")
+
+    def scores(self, X: Any) -> Array:
+        """The f of samples of shape (m, d), in the units of the table."""
+        if np.shape(X)[1:] != self.mean.shape:
+            raise InputError(f"X must have the {self.mean.size} features of the model, got shape {np.shape(X)}")
+        if not len(X):
+            return np.zeros(0)
+        return np.asarray(self.rule.decision_function((X - self.mean) / self.scale) + self.shift)
+
+    def labels(self, scores: Array) -> list[str]:
+        """What is predicted."""
+        return [self.positive if score >= 0 else self.negative for score in scores.tolist()]
+
+
+def number(value: float) -> float | str:
+    """A number as JSON has it: infinite ones are texts."""
+    return value if np.isfinite(value) else str(value)
+
+
+def _taken_apart(rule: Rule) -> tuple[Rule, float, Any]:
+    """Rule of a solver or path, what is added to its scores, and what transforms samples first."""
+    if isinstance(rule, TransformedRule):
+        base, shift, _ = _taken_apart(rule.rule)
+        return base, shift, rule.transformer
+    if isinstance(rule, ShiftedRule):
+        base, shift, transformer = _taken_apart(rule.rule)
+        return base, shift + rule.shift, transformer
+    if isinstance(rule, PathRule):
+        base = rule.path.at(rule.t).classifier  # type: ignore[attr-defined]  # every path has them
+        return base, (PathRule(rule.path, rule.t, rule.swept).b - base.b) + rule.shift, None
+    return rule, 0.0, None

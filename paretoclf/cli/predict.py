@@ -1,0 +1,119 @@
+"""``paretoclf predict``: a saved model on new samples."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.cli.data import character, with_flags
+from paretoclf.cli.files import to_json
+from paretoclf.cli.model import Model
+from paretoclf.datasets import load
+from paretoclf.datasets.cells import ColumnsError, number_of, read_samples
+from paretoclf.datasets.files import FRAMES, csv_rows, frame_rows
+from paretoclf.errors import InputError
+from paretoclf.files import replacing
+
+
+def run_predict(args: argparse.Namespace) -> int:
+    """Run the subcommand; return its exit status."""
+    model = Model.load(args.model)
+    X, rows, truth = _samples(args, model)
+    scores = model.scores(X)
+    labels = model.labels(scores)
+    judged = None if truth is None else _judged(args, model, labels, truth)
+    report: dict[str, Any] = {
+        "model": str(args.model),
+        "samples": len(labels),
+        "predicted": {name: labels.count(name) for name in (model.positive, model.negative)},
+        "judged": judged,
+    }
+    names = ("row", "score", "predicted")
+    table = [dict(zip(names, row, strict=True)) for row in zip(rows, scores.tolist(), labels, strict=True)]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table)
+    if args.out is not None:
+        with replacing(Path(args.out)) as temporary:
+            Path(temporary).write_text(text.getvalue(), encoding="utf-8")
+        report["files"] = [str(args.out)]
+    if args.json:
+        print(to_json({**report, "rows": table}))
+    elif args.out is None:
+        print(text.getvalue(), end="")
+        print(*_lines(report)[1:], sep="\n", end="\n" if judged else "", file=sys.stderr)
+    else:
+        print(*_lines(report), f"wrote          {args.out}", sep="\n")
+    return 0
+
+
+def _samples(args: argparse.Namespace, model: Model) -> tuple[Array, list[Any], list[str] | None]:
+    """New samples, the names of their rows, and their labels where there are some."""
+    file = Path(args.source)
+    ending = file.suffix.lower()
+    if ending not in (".csv", ".tsv", *FRAMES):
+        data = load(args.source, label=args.label, positive=model.positive)
+        truth = np.where(data.y > 0, data.positive, data.negative).tolist()
+        return data.X, list(range(1, data.n + 1)), truth
+    if ending in FRAMES:
+        names, table = frame_rows(file)
+    else:
+        names, table = csv_rows(file, character(args.separator), args.encoding)
+        if all(number_of(name) is not None for name in names):  # no header: columns are called by their numbers
+            names, table = [str(j + 1) for j in range(len(names))], [(1, names), *table]
+    if args.label is not None and args.label not in names:
+        raise InputError(f"{file}: there is no column {args.label!r}; columns: {', '.join(names)}")
+    try:
+        X, rows = read_samples(f"{file}", names, table, model.recipe, missing=args.missing, decimal=args.decimal)
+    except ColumnsError as error:
+        raise InputError(with_flags(error)) from None
+    if args.label is None:
+        return X, rows, None
+    known, column = dict(table), names.index(args.label)
+    return X, rows, [known[row][column].strip() for row in rows]
+
+
+def _judged(args: argparse.Namespace, model: Model, labels: list[str], truth: list[str]) -> dict[str, Any]:
+    """Rates on samples whose labels are known."""
+    classes = (model.positive, model.negative)
+    keys = [next((name for name in classes if _same(name, text)), None) for text in truth]
+    if None in keys:
+        strange = truth[keys.index(None)]
+        raise InputError(f"--label {args.label}: must hold {' or '.join(map(repr, classes))}, got {strange!r}")
+    positive = np.array([key == model.positive for key in keys], dtype=bool)
+    said = np.array([label == model.positive for label in labels], dtype=bool)
+    count = {"positives": int(positive.sum()), "negatives": int((~positive).sum())}
+    misses, alarms = int((positive & ~said).sum()), int((~positive & said).sum())
+    return {
+        **count,
+        "misses": misses,
+        "false_alarms": alarms,
+        "fpr": alarms / count["negatives"] if count["negatives"] else None,
+        "fnr": misses / count["positives"] if count["positives"] else None,
+    }
+
+
+def _same(name: str, text: str) -> bool:
+    """Whether a cell says this label: 1.0 says 1."""
+    values = number_of(name), number_of(text)
+    return name == text if None in values else values[0] == values[1]
+
+
+def _lines(report: dict[str, Any]) -> list[str]:
+    """The report for people."""
+    counts = ", ".join(f"{count} {name}" for name, count in report["predicted"].items())
+    lines = [f"predicted      {report['samples']} samples: {counts}"]
+    if (judged := report["judged"]) is not None:
+        lines.append(
+            f"judged         {judged['misses']} misses of {judged['positives']} positives, "
+            f"{judged['false_alarms']} false alarms of {judged['negatives']} negatives"
+        )
+    return lines
