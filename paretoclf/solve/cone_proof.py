@@ -437,7 +437,8 @@ def _contradiction(model: Model) -> CompiledCone:
     kept = dict(model.constraints)
     for name in list(kept):
         fewer = {other: c for other, c in kept.items() if other != name}
-        if _compile(_feasibility(fewer)).status == cp.INFEASIBLE:
+        rest = _feasibility(fewer)
+        if rest.variables and _compile(rest).status == cp.INFEASIBLE:
             kept = fewer
     return _compile(_feasibility(kept))
 

@@ -316,3 +316,13 @@ def test_a_judged_point_is_not_assigned_to_the_formulation():
     right, wrong = {"r": 1.0, "w": solution.numbers["w"]}, {"r": 1.0, "w": solution.numbers["w"] + 0.1}
     assert pc.verify(made, [right, wrong], tol=1e-6).classes == {"not optimal": (1,), "undecided": (), "optimal": (0,)}
     assert (w.value == held).all()
+
+
+def test_one_constraint_that_contradicts_the_bounds_of_its_variable():
+    """Without it nothing is left to compile: that was a TypeError."""
+    x = cp.Variable(2, name="x", bounds=[np.zeros(2), np.ones(2)])
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [cp.sum(x) >= 3])
+    problem.solve(solver="CLARABEL")
+    proof = pc.certify_problem(problem)
+    assert proof.status == "infeasible"
+    assert "no point" in proof.explain()
