@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+import numpy as np
+
 from paretoclf.checks import Array, Rng, check_labels, what_it_is
 from paretoclf.costs import CostLine, Costs, SampleCosts
 from paretoclf.empirical.nested import ByValidation, NestedRoc, nested_rocs
@@ -137,6 +139,7 @@ def cross_validated_sweep(
     rng: Rng = 0,
     transformer: Any = None,
     n_jobs: int | None = None,
+    extras: Mapping[str, Any] | None = None,
     **grid: Any,
 ) -> GridErrorCurve:
     """Errors of any formulation over a grid: of each fold's sweep on the samples that it was not trained on.
@@ -154,6 +157,9 @@ def cross_validated_sweep(
         Labels -1 and +1, both present.
     folds, rng, transformer, n_jobs
         As for `cross_validated_errors`.
+    extras : dict from str to array of shape (n, ...), optional
+        What else is known of each sample (weights, a protected attribute, ...): make is called with those of the
+        training part, by name, as ``make(X, y, weights=...)``. The transformer does not see them.
     **grid
         Parameters and options of `sweep`, such as ``C=[0.1, 1.0, 10.0]``.
 
@@ -188,8 +194,12 @@ def cross_validated_sweep(
     samples, labels = check_samples(X), check_labels(y)
     if samples.shape[0] != labels.size:
         raise InputError(f"y must have one label per sample ({samples.shape[0]}), got {labels.size}")
+    known = {name: each if hasattr(each, "tocsr") else np.asarray(each) for name, each in (extras or {}).items()}
+    for name, each in known.items():
+        if each.shape[:1] != labels.shape:
+            raise InputError(f"extras: {name} must have one row per sample ({labels.size}), got shape {each.shape}")
     parts = folds_of(labels, folds, rng)
-    found = held_out(_Sweeper(make, Features(samples, transformer), labels, grid), parts, n_jobs)
+    found = held_out(_Sweeper(make, Features(samples, transformer), labels, grid, known), parts, n_jobs)
     return grid_errors([scores for scores, _ in found], [labels[test] for _, test in parts], found[0][1])
 
 
@@ -201,11 +211,13 @@ class _Sweeper:
     features: Features
     y: Array
     grid: Mapping[str, Any]
+    extras: Mapping[str, Any]
 
     def __call__(self, train: Rows) -> Callable[[Rows], tuple[Array, dict[str, Array]]]:
         """Sweep that of some samples; what is returned has scores of others, and the points of the grid."""
         part = self.features.part(train)
-        solved = sweep(self.make(part.X, self.y[train]), **{"progress": False, **self.grid})
+        extras = {name: each[train] for name, each in self.extras.items()}
+        solved = sweep(self.make(part.X, self.y[train], **extras), **{"progress": False, **self.grid})
         return lambda rows: (solved.scores(part.of(rows)), solved.parameters)
 
 

@@ -232,6 +232,7 @@ MOST_PARAMETERS = 8
 # Public function -> why it has more: options by keyword only, each with a default; callers name what they set.
 MANY_PARAMETERS = {
     "judges.two_c.certify": "raw arrays of whoever asks, in one of several forms",
+    "cross_validation.cross_validated_sweep": "a protocol of cross-validation, choice by choice",
     "cross_validation.cross_validated_rocs": "a protocol of cross-validation, choice by choice",
     "estimators.cost_path.CostPathSVC": "parameters of an estimator, by name",
     "estimators.cost_path_cv.CostPathSVCCV": "parameters of an estimator, by name",

@@ -41,7 +41,20 @@ CLAIMS = {"Solved": "optimal", "AlmostSolved": "optimal_inaccurate"}
 
 
 class NotUpdatable(SolveError):
-    """The matrices of a model move with its parameters, so that a solver cannot be moved in place."""
+    """The matrices of a model move with its parameters, so that a solver cannot be moved in place.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The parameters that move them.
+    """
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        super().__init__(
+            f"the matrices of this model depend on its parameters ({', '.join(names)}), so it cannot be updated in "
+            "place; use the other form, or solve() at each value"
+        )
 
 
 @dataclass(frozen=True)
@@ -101,6 +114,12 @@ class Compiled:
         columns = [(p, tensors.param_id_to_col[p.id]) for p in model.problem.parameters()]
         self._given = [(names[p.id], column) for p, column in columns if p.id in names]
         self._following = [(p, column) for p, column in columns if p.id not in names]
+        self._width = tensors.A.shape[1]
+        fixed = _in_matrices(tensors)
+        if fixed.size:
+            theta = self._theta(first)
+            changed = {name: self._theta({**first, name: 0.75 * value or 0.5}) for name, value in first.items()}
+            raise NotUpdatable(tuple(name for name, new in changed.items() if (new[fixed] != theta[fixed]).any()))
         q_map, b_map, self._offset_map = _affine_maps(tensors)
         self._q, self._A, self._b = data["c"], sp.csc_array(data["A"]), data["b"]
         P = data["P"] if "P" in data else sp.csc_array((self._q.size, self._q.size))
@@ -130,7 +149,7 @@ class Compiled:
 
     def _theta(self, values: Mapping[str, float]) -> Array:
         """What the affine maps are maps of: the parameters, those that follow from them, and 1."""
-        theta = np.zeros(self._q_map.shape[1])
+        theta = np.zeros(self._width)
         theta[-1] = 1.0
         for name, column in self._given:
             theta[column] = values[name]
@@ -284,16 +303,17 @@ def moved(parameters: Mapping[str, cp.Parameter], values: Mapping[str, float]) -
             parameter.save_value(before[name])
 
 
+def _in_matrices(tensors: Any) -> Array:
+    """Positions in theta of what A or P depend on."""
+    A = sp.csc_array(tensors.A)[: tensors.constr_size * tensors.x.size, :-1]
+    P = [] if tensors.P is None else [sp.csc_array(tensors.P)[:, :-1]]
+    return np.unique(np.concatenate([np.unique(each.nonzero()[1]) for each in (A, *P)]))
+
+
 def _affine_maps(tensors: Any) -> tuple[Any, Any, Array]:
-    """Maps from (theta, 1) to q, to b and to the objective's constant, after a proof that A and P do not move."""
+    """Maps from (theta, 1) to q, to b and to the objective's constant."""
     n, m = tensors.x.size, tensors.constr_size
     A = sp.csc_array(tensors.A)
-    P = sp.csc_array((1, A.shape[1])) if tensors.P is None else sp.csc_array(tensors.P)
-    if A[: m * n, :-1].nnz or P[:, :-1].nnz:
-        raise NotUpdatable(
-            "the matrices of this model depend on its parameters, so it cannot be updated in place; "
-            "use the other form, or solve() at each value"
-        )
     q = sp.csr_array(sp.csc_array(tensors.q))
     return q[:n], sp.csr_array(A[m * n :]), q[[n]].toarray().ravel()
 

@@ -11,6 +11,7 @@ import numpy as np
 
 _SHOWN = 3  # entries of a long vector at either end
 _VECTOR = re.compile(r"\[([^\[\]]+)\]")
+_SQUARES = "quad_over_lin("
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def _escaped(row: str) -> str:
 
 
 def printed(problem: Any) -> str:
-    """A problem as CVXPY prints it, but for long vectors of numbers or indices: their ends, and how many there are.
+    """A problem as CVXPY prints it, but for squares, and for long vectors: their ends, and how many entries there are.
 
     Examples
     --------
@@ -100,9 +101,32 @@ def printed(problem: Any) -> str:
     >>> print(printed(cp.Problem(cp.Minimize(np.arange(50.0) @ x), [x[np.arange(50) > 9] >= 1])))
     minimize [ 0.  1.  2. ... 47. 48. 49.] @ x
     subject to 1.0 <= x[False, False, False, ..., True, True, True (50 entries)]
+    >>> print(printed(cp.Problem(cp.Minimize(cp.sum_squares(x) / 2))))
+    minimize ||x||^2 / 2.0
     """
     with np.printoptions(threshold=4 * _SHOWN, edgeitems=_SHOWN):
-        return _VECTOR.sub(_abbreviated, str(problem))
+        return _squares(_VECTOR.sub(_abbreviated, str(problem)))
+
+
+def _squares(text: str) -> str:
+    """Write ``||w||^2`` for ``quad_over_lin(w, 1.0, None, False)``, and ``||w||^2 / t`` for that of (w, t)."""
+    before, found, after = text.partition(_SQUARES)
+    if not found:
+        return text
+    depth, commas = 1, []
+    for end, character in enumerate(after):
+        depth += (character in "([") - (character in ")]")
+        if depth == 1 and character == ",":
+            commas.append(end)
+        if depth == 0:
+            break
+    parts = [after[i:j].strip() for i, j in zip([0, *(c + 1 for c in commas)], [*commas, end], strict=True)]
+    rest = _squares(after[end + 1 :])
+    if depth or len(parts) < 2 or any(part not in ("None", "False") for part in parts[2:]):  # squares along an axis
+        return before + found + _squares(after)
+    over = "" if parts[1] in ("1.0", "1") else f" / {parts[1]}" if parts[1].isidentifier() else f" / ({parts[1]})"
+    squares = f"||{_squares(parts[0])}||^2{_squares(over)}"
+    return before + (f"({squares})" if over else squares) + rest
 
 
 def _abbreviated(vector: re.Match[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -37,12 +37,16 @@ class Sweep(Tabular, Sequence[Solution]):
         Seconds: ``build`` (once), ``solve``, ``polish`` and ``proof`` (all values together).
     setups : int
         How often the solver had to be set up from scratch.
+    recompiled : tuple of str
+        Parameters that stand in a matrix of the compiled program. Where there is one, CVXPY fills the matrices in and
+        a solver is set up at every value; all other parameters are moved inside a solver that stays warm.
     """
 
     solutions: tuple[Solution, ...]
     form: str
     timing: Mapping[str, float] = field(default_factory=dict)
     setups: int = 0
+    recompiled: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.solutions)
@@ -58,7 +62,7 @@ class Sweep(Tabular, Sequence[Solution]):
 
     def __getitem__(self, index: int | slice) -> Solution | Sweep:
         if isinstance(index, slice):
-            return Sweep(self.solutions[index], self.form, self.timing, self.setups)
+            return replace(self, solutions=self.solutions[index])
         return self.solutions[index]
 
     @property
@@ -144,10 +148,12 @@ class Sweep(Tabular, Sequence[Solution]):
     def __repr__(self) -> str:
         passed = sum(c.passes() for c in self.certificates)
         seconds = sum(self.timing.values())
+        names = ", ".join(self.recompiled)
         how = "by search" if self.form == "search" else f"of the {self.form}"
         return (
             f"Sweep({len(self)} solutions {how}, {passed} certified, "
-            f"worst residual or gap {self.worst:.1e}, {seconds:.2f} s)"
+            f"worst residual or gap {self.worst:.1e}, {seconds:.2f} s"
+            f"{f'; set up at every value: {names} in a matrix' if names else ''})"
         )
 
 
@@ -159,6 +165,7 @@ def sweep(
     polish: bool = True,
     certify: bool = True,
     progress: bool | None = None,
+    product: bool = False,
     **grid: Any,
 ) -> Sweep:
     """Solve a formulation at many parameter values: compiled once, moved in place, each answer certified.
@@ -181,9 +188,11 @@ def sweep(
         completes its solutions in its own way (`TwoCSVM` and others) is certified all the same.
     progress : bool, optional
         Progress bar; by default on a terminal only.
+    product : bool
+        Whether to solve at every combination of the values, the last parameter changing fastest.
     **grid : array of shape (k,), or number
-        Values of every parameter, for `TwoCSVM` ``C_plus`` and ``C_minus``: all of one length. A single number stands
-        for that many equal ones.
+        Values of every parameter, for `TwoCSVM` ``C_plus`` and ``C_minus``: all of one length, unless every combination
+        is asked for. A single number stands for that many equal ones.
 
     Returns
     -------
@@ -213,7 +222,7 @@ def sweep(
     """
     if isinstance(formulation, type) or not hasattr(formulation, "check_values"):
         raise InputError(f"formulation must be a formulation, such as TwoCSVM(X, y), got {what_it_is(formulation)}")
-    points = _points(formulation, grid)
+    points = _points(formulation, grid, product)
     steps = counted(points, "sweep", len(points), progress)
     if hasattr(formulation, "searches"):  # no convex program, but a search over some: nothing to compile
         started = time.perf_counter()
@@ -232,7 +241,7 @@ def sweep(
     seconds = {stage: sum(s.timing.get(stage, 0.0) for s in solutions) for stage in ("solve", "polish")}
     timing = {"build": solver.seconds, **seconds}
     timing["proof"] = max(0.0, time.perf_counter() - started - sum(timing.values()))
-    return Sweep(tuple(solutions), "primal" if bare else form, timing, solver.setups)
+    return Sweep(tuple(solutions), "primal" if bare else form, timing, solver.setups, solver.recompiled)
 
 
 class _Solver:
@@ -242,6 +251,7 @@ class _Solver:
         self._formulation, self._forms, self._accuracy = formulation, forms, accuracy
         self._compiled: dict[Form, Compiled] | None = None
         self.seconds = 0.0
+        self.recompiled: tuple[str, ...] = ()
 
     @property
     def setups(self) -> int:
@@ -269,11 +279,12 @@ class _Solver:
         model, parameters = self._formulation.model, self._formulation.parameters
         try:
             return {form: Compiled(model(form), parameters, self._accuracy, values) for form in self._forms}
-        except NotUpdatable:
+        except NotUpdatable as error:
+            self.recompiled = error.names
             return {}
 
 
-def _points(formulation: Any, grid: Mapping[str, Any]) -> list[dict[str, float]]:
+def _points(formulation: Any, grid: Mapping[str, Any], product: bool) -> list[dict[str, float]]:
     columns: dict[str, Any] = {}
     for name, given in grid.items():
         column = real_array(given, name)
@@ -282,10 +293,13 @@ def _points(formulation: Any, grid: Mapping[str, Any]) -> list[dict[str, float]]
         if column.size == 0:
             raise InputError(f"{name} must have at least one value, got {given!r}")
         columns[name] = column
+    if product:
+        every = np.meshgrid(*columns.values(), indexing="ij")
+        columns = {name: column.ravel() for name, column in zip(columns, every, strict=True)}
     lengths = {name: column.size for name, column in columns.items() if column.ndim == 1}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise InputError(f"all parameters must have the same length, got {shown}")
+        raise InputError(f"all parameters must have the same length, got {shown}; product=True is every combination")
     count = next(iter(lengths.values()), 1)
     points = []
     for k in range(count):

@@ -14,6 +14,7 @@ import paretoclf as pc
 from paretoclf.errors import InputError
 from paretoclf.formulations.registry import formulation, formulations
 from paretoclf.solve.model import Model
+from paretoclf.solve.statement import printed
 
 
 class SquaredHinge(pc.SampleFormulation):
@@ -114,6 +115,27 @@ def test_a_statement_abbreviates_long_indices():
     said = Chosen(X, y).statement()
     assert "(569 entries)" in said
     assert len(said) < 1500
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        (lambda w, t: cp.sum_squares(w) / 2, "||w||^2 / 2.0"),
+        (lambda w, t: cp.sum_squares(w[:3] + w[2:]) + cp.sum_squares(w), "||w[0:3] + w[2:5]||^2 + ||w||^2"),
+        (lambda w, t: cp.quad_over_lin(w, t), "(||w||^2 / t)"),
+        (lambda w, t: cp.quad_over_lin(w, t + 1), "(||w||^2 / (t + 1.0))"),
+        (lambda w, t: cp.sum_squares(cp.sum_squares(w)), "||||w||^2||^2"),
+        (lambda w, t: cp.sum(cp.sum_squares(cp.reshape(w[:4], (2, 2), "F"), axis=0)), "quad_over_lin("),
+    ],
+)
+def test_squares_are_written_as_such(expression, words):
+    w, t = cp.Variable(5, name="w"), cp.Variable(name="t")
+    assert words in printed(cp.Problem(cp.Minimize(expression(w, t))))
+
+
+def test_a_prototype_states_its_squares(hinge):
+    assert "||w||^2 / 2.0" in hinge.statement()
+    assert "quad_over_lin" not in hinge.statement()
 
 
 class Distance(pc.Formulation):

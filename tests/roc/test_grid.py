@@ -180,6 +180,9 @@ def test_what_is_wrong_is_said(sweep, halves):
         "make must be a class or function": lambda: pc.cross_validated_sweep(Hinge(X, y), X, y, C=1.0),
         "formulation must be a formulation": lambda: pc.cross_validated_sweep(lambda X, y: 3, X, y, C=1.0),
         "y must have one label per sample": lambda: pc.cross_validated_sweep(Hinge, X, y[:-1], C=1.0),
+        "extras: weights must have one row per sample": lambda: pc.cross_validated_sweep(
+            Hinge, X, y, C=1.0, extras={"weights": y[:-1]}
+        ),
         "folds must be at least 2": lambda: pc.cross_validated_sweep(Hinge, X, y, 1, C=1.0),
         "C must be a finite positive number": lambda: pc.cross_validated_sweep(Hinge, X, y, 2, C=[1.0, -1.0]),
         "max_fpr must be at least": lambda: pc.GridErrorCurve({}, one, one, 2, 2).neyman_pearson(0),
@@ -188,3 +191,31 @@ def test_what_is_wrong_is_said(sweep, halves):
     for message, call in wrong.items():
         with pytest.raises(pc.InputError, match=message):
             call()
+
+
+def test_what_is_known_of_each_sample_is_split_with_the_samples():
+    rng = np.random.default_rng(5)
+    y = np.repeat([-1.0, 1.0], 25)
+    X, weights = rng.normal(size=(50, 2)) + 0.5 * y[:, None], rng.integers(1, 4, size=50)
+    seen = []
+
+    def make(X, y, weights, group):
+        seen.append((X, weights, group))
+        return pc.TwoCSVM(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+
+    parts = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    group = np.arange(100).reshape(50, 2)
+    extras = {"weights": weights, "group": group}
+    curve = pc.cross_validated_sweep(make, X, y, parts, extras=extras, C_plus=[0.1, 1.0], C_minus=[1.0, 0.3])
+    errors = np.zeros((2, 2), dtype=int)
+    for (train, test), (given, weighed, grouped) in zip(parts, seen, strict=True):
+        assert np.array_equal(given, X[train])
+        assert np.array_equal(weighed, weights[train])
+        assert np.array_equal(grouped, group[train])
+        for k, (plus, minus) in enumerate([(0.1, 1.0), (1.0, 0.3)]):
+            costs = np.where(y[train] > 0, plus, minus)
+            svc = SVC(kernel="linear", C=1.0, tol=1e-10).fit(X[train], y[train], sample_weight=costs * weights[train])
+            said = svc.decision_function(X[test]) >= 0
+            errors[k] += (said & (y[test] < 0)).sum(), (~said & (y[test] > 0)).sum()
+    assert np.array_equal(curve.false_positives, errors[:, 0])
+    assert np.array_equal(curve.false_negatives, errors[:, 1])

@@ -436,3 +436,37 @@ def test_complex_costs_are_refused():
 def test_verifying_nothing_is_refused():
     with pytest.raises(InputError, match=r"solutions must hold at least one .*, got none"):
         pc.verify([[0.0], [1.0]], [-1, 1], [])
+
+
+class Stretched(OwnHinge):
+    """With a parameter that stands in a matrix, and one that reaches it by way of another."""
+
+    domain: ClassVar = {"C": POSITIVE, "stretch": POSITIVE, "more": POSITIVE}
+
+    @cached_property
+    def primal(self):
+        n, d = self.X.shape
+        w, b, xi = cp.Variable(d, name="w"), cp.Variable(name="b"), cp.Variable(n, name="xi", nonneg=True)
+        p = self.parameters
+        half = cp.CallbackParam(lambda: 0.5 * p["more"].value, nonneg=True)
+        rows = (self.y[:, None] * self.X) @ w
+        margin = (p["stretch"] * rows + half * rows + self.y * b >= 1 - xi).set_label("margin")
+        return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + p["C"] * cp.sum(xi)), [margin])
+
+
+def test_a_sweep_says_which_parameters_stand_in_a_matrix(gaussians, svm):
+    found = sweep(Stretched(*gaussians(20, 2, seed=1)), C=[0.5, 1.0], stretch=1.0, more=[1.0, 2.0])
+    assert found.recompiled == found[:1].recompiled == ("stretch", "more")
+    assert "; set up at every value: stretch, more in a matrix)" in repr(found)
+    inside = sweep(svm, C_plus=[1.0, 2.0], C_minus=1.0)
+    assert inside.recompiled == ()
+    assert "set up" not in repr(inside)
+
+
+def test_every_combination(svm):
+    with pytest.raises(pc.InputError, match="C_plus has 2, C_minus has 3; product=True is every combination"):
+        sweep(svm, C_plus=[1.0, 2.0], C_minus=[1.0, 2.0, 3.0])
+    every = sweep(svm, product=True, C_plus=[1.0, 2.0], C_minus=[1.0, 2.0, 3.0])
+    assert every.costs.tolist() == [[1, 1], [1, 2], [1, 3], [2, 1], [2, 2], [2, 3]]
+    one = sweep(svm, product=True, C_plus=[1.0, 2.0], C_minus=3.0)
+    assert one.costs.tolist() == [[1, 3], [2, 3]]
