@@ -244,7 +244,6 @@ MANY_PARAMETERS = {
     "exploration.explore": "a protocol of exploration, choice by choice",
     "path.tracing.trace": "one entry to four kinds of path, each with its own parameters",
     "training_asymmetry.asymmetry_study": "a protocol of nested folds, choice by choice",
-    "tuning.tune.tune": "a protocol of tuning, choice by choice",
 }
 
 

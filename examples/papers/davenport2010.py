@@ -27,6 +27,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ from paretoclf.files import read_arrays, reading, replacing
 from paretoclf.nu import to_asymmetry
 from paretoclf.plotting import RankDisplay
 from paretoclf.resume import finish
+from paretoclf.roc.criteria import as_fraction, exactly
 from paretoclf.tuning import choose, coordinate_descent, grid_search, smooth
 from paretoclf.tuning.cost_plane import plane_errors
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, Samples2Nu
@@ -469,13 +471,15 @@ def judged(each: dict[str, Any]) -> float:
     return float(CRITERIA[each["criterion"]].score(each["test_fpr"], each["test_fnr"]))
 
 
-def means(rows: Sequence[dict[str, Any]], criterion: str, unbalanced: bool) -> dict[str, dict[str, float]]:
-    """Mean score by set and method, over the realisations that are there."""
-    scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+def means(rows: Sequence[dict[str, Any]], criterion: str, unbalanced: bool) -> dict[str, dict[str, Fraction]]:
+    """Mean score by set and method, over the realisations that are there: of counts, so in fractions."""
+    scores: dict[str, dict[str, list[Fraction]]] = defaultdict(lambda: defaultdict(list))
+    score = exactly(CRITERIA[criterion])
     for each in rows:
         if each["criterion"] == criterion and bool(each["unbalanced"]) == unbalanced and each.get("test_fpr", "") != "":
-            scores[each["set"]][each["method"]].append(judged(each))
-    return {name: {m: float(np.mean(v)) for m, v in methods.items()} for name, methods in scores.items()}
+            rates = (as_fraction(float(each[name])) for name in ("test_fpr", "test_fnr"))
+            scores[each["set"]][each["method"]].append(score(*rates)[1])
+    return {name: {m: sum(v, Fraction(0)) / len(v) for m, v in methods.items()} for name, methods in scores.items()}
 
 
 def rank_table(rows: Sequence[dict[str, Any]], methods: Sequence[str], criterion: str, unbalanced: bool) -> Any:
@@ -516,7 +520,7 @@ def smoothing_table(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         for unbalanced in (False, True):
             ours, scores = rank_table(rows, methods, criterion, unbalanced), means(rows, criterion, unbalanced)
             for k, method in enumerate(methods):
-                mean = np.mean([each[method] for each in scores.values()])
+                mean = np.mean([float(each[method]) for each in scores.values()])
                 out.append(
                     {
                         "criterion": criterion, "data": "unbalanced" if unbalanced else "balanced",
@@ -626,7 +630,7 @@ def score_table(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 )
                 line = {"set": name, "criterion": criterion, "data": "unbalanced" if unbalanced else "balanced"}
                 line |= {"realisations": count}
-                line |= {NAMES[m]: round(v, 4) for m, v in scores.items() if m in NAMES}
+                line |= {NAMES[m]: round(float(v), 4) for m, v in scores.items() if m in NAMES}
                 out.append(line)
     return out
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from scipy.stats import f as f_distribution
 
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
+from paretoclf.roc.criteria import as_fraction
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +124,8 @@ def compare_ranks(scores: Any, names: Sequence[str], level: float = 0.05) -> Ran
     Parameters
     ----------
     scores : array of shape (N, k)
-        Of each method (column) on each data set (row); small is good. Equal scores share their ranks.
+        Of each method (column) on each data set (row); small is good. Equal scores share their ranks: whole numbers and
+        fractions in an array of objects, such as means of counts; floats as the fractions that they stand for.
     names : sequence of k str
     level : float
         Of the critical difference, in (0, 1).
@@ -139,16 +142,19 @@ def compare_ranks(scores: Any, names: Sequence[str], level: float = 0.05) -> Ran
     >>> found.ranks.round(3), round(found.chi_square, 3)
     (array([1.   , 2.333, 2.667]), 4.667)
     """
-    table = np.asarray(scores, dtype=np.float64)
+    given = np.asarray(scores)
+    rational = given.dtype == object and all(isinstance(x, Rational) for x in given.flat)
+    table = given if rational else np.asarray(scores, dtype=np.float64)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 3:
         raise InputError(f"scores must have at least 2 rows (data sets) and 3 columns (methods), got {table.shape}")
     if len(names) != table.shape[1]:
         raise InputError(f"names must have one name per column ({table.shape[1]}), got {len(names)}")
-    if not np.isfinite(table).all():
+    if not (rational or np.isfinite(table).all()):
         raise InputError("scores must be finite: leave out data sets on which a method has none")
     if not 0 < level < 1:
         raise InputError(f"level must lie strictly between 0 and 1, got {level!r}")
-    ranks = rankdata(table, axis=1)
+    exact = table if rational else np.array([[as_fraction(x) for x in row] for row in table.tolist()], dtype=object)
+    ranks = rankdata(np.unique(exact, return_inverse=True)[1].reshape(table.shape), axis=1)
     n, k = table.shape
     # With ties: the variance of the ranks as they are, n k (k + 1) (k - 1) / 12 without.
     spread = float(((ranks - (k + 1) / 2) ** 2).sum())

@@ -27,7 +27,10 @@ from paretoclf.roc.criteria import DECIMALS, Criterion
 from paretoclf.roc.error_curve import error_curve_of_scores
 from paretoclf.samples import Samples
 from paretoclf.tuning.error_arrays import CrossValidation, Folds, Samples2Nu, problems_of
+from paretoclf.tuning.search import fewest, least
 from paretoclf.tuning.smoothing import GaussianWindow
+
+Lines = Sequence[Sequence["LineErrors | None"]]
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ def line_errors(cross: CrossValidation, lo: float) -> list[list[LineErrors | Non
     return each(_lines, tasks, "bandwidths", n_jobs=cross.n_jobs, progress=cross.progress)
 
 
-def best_on_lines(lines: Sequence[Sequence[LineErrors | None]], criterion: Criterion) -> LineMinimum:
+def best_on_lines(lines: Lines, criterion: Criterion) -> LineMinimum:
     """Return the best interval of all lines; ties: the smallest sum of both rates, the longest, the first.
 
     Raises
@@ -100,22 +103,10 @@ def best_on_lines(lines: Sequence[Sequence[LineErrors | None]], criterion: Crite
         If no line has a classifier.
     """
     known = [line for row in lines for line in row if line is not None]
-    _some(known)
-    fpr, fnr = (np.concatenate([getattr(line, name) for line in known]) for name in ("fpr", "fnr"))
-    low, high = (np.concatenate([line.nu_plus[part] for line in known]) for part in (slice(-1), slice(1, None)))
-    owner = np.repeat(np.arange(len(known)), [line.fpr.size for line in known])
-    objective, allowed = _objective(criterion, fpr, fnr)
-    k = int(np.lexsort((low - high, np.round(fpr + fnr, DECIMALS), objective))[0])
-    line = known[owner[k]]
-    return LineMinimum(
-        line.bandwidth, 0.5 * float(low[k] + high[k]), line.nu_minus, float(fpr[k]), float(fnr[k]), float(objective[k]),
-        (float(low[k]), float(high[k])), allowed,
-    )  # fmt: skip
+    return _best([(line, line.nu_plus[:-1], line.nu_plus[1:], line.fpr, line.fnr) for line in known], criterion)
 
 
-def best_on_smoothed_lines(
-    lines: Sequence[Sequence[LineErrors | None]], criterion: Criterion, window: GaussianWindow, step: float
-) -> LineMinimum:
+def best_on_smoothed_lines(lines: Lines, criterion: Criterion, window: GaussianWindow, step: float) -> LineMinimum:
     """Return the best point of all lines with smoothed rates; ties: the smallest sum of both rates, the first.
 
     Parameters
@@ -132,32 +123,37 @@ def best_on_smoothed_lines(
     InputError
         If no line has a classifier.
     """
-    _some([line for row in lines for line in row if line is not None])
     half, reach = 0.5 * window.size * step, window.size // 2
     across = reach if window.dimensions == 3 else 0
-    best: tuple[tuple[bool, float, float], LineMinimum] | None = None
+    points = []
     for s, row in enumerate(lines):
         for j, here in enumerate(row):
             if here is None:
                 continue
             group = [
-                (window.taps[reach + a] * (window.taps[reach + c] if across else 1.0), lines[s + c][j + a])
+                (window.taps[reach + a] * (window.taps[reach + c] if across else 1.0), line)
                 for c in range(-across, across + 1)
                 for a in range(-reach, reach + 1)
-                if 0 <= s + c < len(lines) and 0 <= j + a < len(row) and lines[s + c][j + a] is not None
+                if 0 <= s + c < len(lines) and 0 <= j + a < len(row) and (line := lines[s + c][j + a]) is not None
             ]
-            u, fpr, fnr = _smoothed([(w, line) for w, line in group if line is not None], here, half, criterion)
-            objective, allowed = _objective(criterion, fpr, fnr)
-            k = int(np.lexsort((np.round(fpr + fnr, DECIMALS), objective))[0])
-            point = LineMinimum(
-                here.bandwidth, float(u[k]), here.nu_minus, float(fpr[k]), float(fnr[k]), float(objective[k]),
-                (float(u[k]), float(u[k])), allowed,
-            )  # fmt: skip
-            key = (not allowed, point.objective, round(point.fpr + point.fnr, DECIMALS))
-            if best is None or key < best[0]:
-                best = key, point
-    assert best is not None
-    return best[1]
+            u, fpr, fnr = _smoothed(group, here, half, criterion)
+            points.append((here, u, u, fpr, fnr))
+    return _best(points, criterion)
+
+
+def _best(points: Sequence[tuple[LineErrors, Array, Array, Array, Array]], criterion: Criterion) -> LineMinimum:
+    """The best of intervals of lines, each line with its low and high ends and both rates."""
+    if not points:
+        raise InputError("criterion must be a number on some line, got none: no line has a classifier in every fold")
+    low, high, fpr, fnr = (np.concatenate([each[part] for each in points]) for part in (1, 2, 3, 4))
+    tied, (refused, objective) = least(criterion, fpr, fnr, np.ones(fpr.size, dtype=np.bool_))
+    at = fewest(tied, fpr, fnr)[:, 0]
+    k = int(at[np.argmin(low[at] - high[at])])
+    line = points[int(np.searchsorted(np.cumsum([each[1].size for each in points]), k, side="right"))][0]
+    return LineMinimum(
+        line.bandwidth, 0.5 * float(low[k] + high[k]), line.nu_minus, float(fpr[k]), float(fnr[k]), float(objective),
+        (float(low[k]), float(high[k])), not refused,
+    )  # fmt: skip
 
 
 def _smoothed(
@@ -185,17 +181,6 @@ def _smoothed(
     u = np.sort(np.concatenate(points))
     weight, fpr, fnr = sums(u)
     return u, np.round(fpr / weight, DECIMALS), np.round(fnr / weight, DECIMALS)
-
-
-def _objective(criterion: Criterion, fpr: Array, fnr: Array) -> tuple[Array, bool]:
-    objective = criterion(fpr, fnr)
-    allowed = bool(np.isfinite(objective).any())
-    return np.round(objective if allowed else criterion.score(fpr, fnr), DECIMALS), allowed
-
-
-def _some(known: Sequence[LineErrors]) -> None:
-    if not known:
-        raise InputError("criterion must be a number on some line, got none: no line has a classifier in every fold")
 
 
 def _lines(

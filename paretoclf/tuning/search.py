@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask
+from paretoclf.checks import Array, Index, Mask
 from paretoclf.errors import InputError
-from paretoclf.roc.criteria import DECIMALS, Criterion
+from paretoclf.roc.criteria import Criterion, Key, as_fraction, exactly
 
 Cell = tuple[int, ...]
+
+#: More than rounding can do to a rate, and to a criterion in units of a rate.
+_ROUNDING = 1e-12
 
 # Smoothed false positive and false negative rates; they need be known at the given cells only.
 Look = Callable[[Mask], tuple[Array, Array]]
@@ -60,7 +64,7 @@ def choose(
     among : bool array, optional
         Cells to choose from; default: all.
     current : tuple of int, optional
-        A cell that is left only for a smaller objective.
+        A cell that is left only for a smaller objective. Objectives and sums are compared in fractions.
 
     Raises
     ------
@@ -75,28 +79,50 @@ def choose(
     >>> choose(pc.NeymanPearson(0.1), np.array([0.0, 0.1, 0.2]), np.array([0.5, 0.3, 0.1]))
     Step(cell=(1,), fpr=0.1, fnr=0.3, objective=0.3, allowed=True)
     """
-    candidates = np.ones(fpr.shape, dtype=np.bool_) if among is None else among
-    objective = np.where(candidates, criterion(fpr, fnr), np.nan)
-    allowed = bool(np.isfinite(objective).any())
-    if not allowed:
-        objective = np.where(candidates, criterion.score(fpr, fnr), np.nan)
-    unrounded = objective
-    objective = np.where(np.isnan(objective), np.inf, np.round(objective, DECIMALS))
-    least = float(objective.min(initial=np.inf))
-    if least == np.inf:
+    tied, (refused, objective) = least(
+        criterion, fpr, fnr, np.ones(fpr.shape, dtype=np.bool_) if among is None else among
+    )
+    cell = current
+    if cell is None or not tied[cell]:
+        cells = fewest(tied, fpr, fnr)
+        away = ((len(cells) * cells - cells.sum(axis=0)) ** 2).sum(axis=1)  # from the centroid, in whole numbers
+        cell = tuple(int(k) for k in cells[np.argmin(away)])
+    return Step(cell, float(fpr[cell]), float(fnr[cell]), float(objective), not refused)
+
+
+def least(criterion: Criterion, fpr: Array, fnr: Array, among: Mask) -> tuple[Mask, Key]:
+    """Where the criterion is smallest, and its value there: rates and value as the fractions that they stand for.
+
+    In fractions are compared those that may be smallest, whatever rounding does to floats. Where no cell is allowed it
+    is the smallest score. InputError if the criterion is nan everywhere.
+    """
+    known, key = among & ~np.isnan(criterion.score(fpr, fnr)), exactly(criterion)
+    if not known.any():
         raise InputError(
-            f"criterion must be a number at some cell, got nan at all {int(candidates.sum())}: "
+            f"criterion must be a number at some cell, got nan at all {int(among.sum())}: "
             "there is no classifier at any of them"
         )
-    cell = current
-    if current is None or objective[current] > least:
-        tied = objective == least
-        both = np.round(np.where(tied, fpr + fnr, np.inf), DECIMALS)
-        cells = np.argwhere(both == both.min())
-        away = ((cells - cells.mean(axis=0)) ** 2).sum(axis=1)
-        cell = tuple(int(k) for k in cells[np.argmin(np.round(away, DECIMALS))])
-    assert cell is not None
-    return Step(cell, float(fpr[cell]), float(fnr[cell]), float(unrounded[cell]), allowed)
+    for measure in (criterion, criterion.score):
+        low, high = (
+            np.where(known, measure(*(np.clip(rate + by, 0.0, 1.0) for rate in (fpr, fnr))), np.inf)
+            for by in (-_ROUNDING, _ROUNDING)
+        )
+        near = np.argwhere(np.isfinite(low) & (low <= high.min()))
+        keys = [key(as_fraction(float(fpr[cell])), as_fraction(float(fnr[cell]))) for cell in map(tuple, near)]
+        best = min(keys, default=(True, Fraction(0)))
+        if not best[0]:
+            break
+    tied = np.zeros(fpr.shape, dtype=np.bool_)
+    tied[tuple(near[[k == best for k in keys]].T)] = True
+    return tied, best
+
+
+def fewest(tied: Mask, fpr: Array, fnr: Array) -> Index:
+    """Of some cells those with the smallest sum of both rates, shape (k, dimensions)."""
+    cells = np.argwhere(tied)
+    sums = [as_fraction(float(fpr[cell])) + as_fraction(float(fnr[cell])) for cell in map(tuple, cells)]
+    smallest = min(sums)
+    return np.asarray(cells[[each == smallest for each in sums]])
 
 
 def grid_search(look: Look, shape: Cell, criterion: Criterion) -> tuple[Step, ...]:
@@ -154,4 +180,4 @@ def coordinate_descent(
 
 def nearest(values: Array, target: float) -> int:
     """Index of the value nearest to a target; of two, the first."""
-    return int(np.argmin(np.round(np.abs(values - target), DECIMALS)))
+    return min(range(values.size), key=lambda k: abs(as_fraction(float(values[k])) - as_fraction(target)))

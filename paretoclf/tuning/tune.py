@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from paretoclf.checks import Array, Mask, Rng, check_labels, check_matrix, check_pair, check_rng
 from paretoclf.classifiers import Rule
 from paretoclf.errors import InputError
-from paretoclf.folds import folds_of
+from paretoclf.folds import Features, folds_of
 from paretoclf.gram import Gram
 from paretoclf.kernels import RBF, Precomputed, as_kernel
 from paretoclf.nu import to_asymmetry
@@ -26,7 +25,7 @@ from paretoclf.solution import Solution
 from paretoclf.tuning.bandwidths import bandwidth_grid, check_increasing, warn_of_bandwidths
 from paretoclf.tuning.cost_plane import plane_errors
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, ErrorArrays, Samples2Nu, count_errors
-from paretoclf.tuning.exact_lines import best_on_lines, best_on_smoothed_lines, line_errors
+from paretoclf.tuning.exact_lines import LineMinimum, best_on_lines, best_on_smoothed_lines, line_errors
 from paretoclf.tuning.guarantee import Guarantee, ShiftedRule, guaranteed, order_statistic
 from paretoclf.tuning.one_nu import CountBalanced, CountShifted, best_shift, classes_of, held_out_scores
 from paretoclf.tuning.search import Cell, Look, Step, choose, coordinate_descent, grid_search, nearest
@@ -68,14 +67,12 @@ class TransformedRule(Rule):
         return self.rule.decision_function(self.transformer.transform(X))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Tuned:
-    """What tuning chose, and how.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Chosen:
+    """What a method of `tune` chose.
 
     Attributes
     ----------
-    method : str
-    criterion : Criterion
     parameters : dict
         The chosen ones: ``bandwidth`` (of the Gaussian kernel), ``nu_plus`` and ``nu_minus`` or ``C_plus`` and
         ``C_minus``, and ``shift`` where the intercept was shifted.
@@ -93,14 +90,53 @@ class Tuned:
         That it comes from, with its certificate. Its classifier is the one without shift.
     arrays : ErrorArrays or None
         Errors of all cells that were looked at; None for ``"exact-lines"`` and ``"cost-plane"``.
-    window : GaussianWindow, MedianWindow or None
-        What smoothed them.
     trace : tuple of Step
         Where the search went.
     cell : tuple of int or None
         Indices of the choice in arrays.
     skipped : tuple of tuple of int
         Better cells that have a classifier in every fold but none on all samples.
+    """
+
+    parameters: dict[str, float]
+    fpr: float
+    fnr: float
+    raw_fpr: float
+    raw_fnr: float
+    objective: float
+    allowed: bool
+    classifier: Rule
+    solution: Solution
+    problem: Samples2Nu
+    arrays: ErrorArrays | None = None
+    trace: tuple[Step, ...] = ()
+    cell: Cell | None = None
+    skipped: tuple[Cell, ...] = ()
+
+    @classmethod
+    def of(
+        cls, best: Step | LineMinimum, parameters: Mapping[str, float], solution: Solution, problem: Samples2Nu,
+        raw: tuple[float, float] | None = None, **more: Any,
+    ) -> Chosen:  # fmt: skip
+        """That of a search: with the rates as counted, if they are others, and without parameters that are none."""
+        raw_fpr, raw_fnr = (best.fpr, best.fnr) if raw is None else (float(raw[0]), float(raw[1]))
+        return cls(
+            parameters={name: value for name, value in parameters.items() if not np.isnan(value)},
+            fpr=best.fpr, fnr=best.fnr, raw_fpr=raw_fpr, raw_fnr=raw_fnr, objective=best.objective,
+            allowed=best.allowed, solution=solution, problem=problem, **{"classifier": solution.classifier, **more},
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Tuned(Chosen):
+    """What tuning chose, and how: a `Chosen` with what it was asked for.
+
+    Attributes
+    ----------
+    method : str
+    criterion : Criterion
+    window : GaussianWindow, MedianWindow or None
+        What smoothed the rates.
     guarantee : Guarantee or None
         With ``delta``.
     seconds : float
@@ -111,23 +147,9 @@ class Tuned:
 
     method: str
     criterion: Criterion
-    parameters: dict[str, float]
-    fpr: float
-    fnr: float
-    raw_fpr: float
-    raw_fnr: float
-    objective: float
-    allowed: bool
-    classifier: Rule
-    solution: Solution
-    arrays: ErrorArrays | None
     window: Window | None
-    trace: tuple[Step, ...]
-    cell: Cell | None
-    skipped: tuple[Cell, ...]
     guarantee: Guarantee | None
     seconds: float
-    problem: Samples2Nu = field(repr=False)
     transformer: Any = None
 
     def __repr__(self) -> str:
@@ -188,41 +210,12 @@ class Tuned:
         return TuningDisplay.from_tuned(self, X_test, y_test).plot()
 
 
-def tune(
-    X: Any,
-    y: Any,
-    criterion: Criterion | None = None,
-    method: str = "grid",
-    *,
-    transformer: Any = None,
-    kernel: Any = None,
-    bandwidths: Any = None,
-    nu_plus: Any = 50,
-    nu_minus: Any = None,
-    smoothing: Any = "auto",
-    folds: int | Iterable[tuple[Any, Any]] = 5,
-    delta: float | None = None,
-    left_out: float = 0.5,
-    costs: tuple[float, float] = (0.01, 10.0),
-    rng: Rng = 0,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
-    resume: str | os.PathLike[str] | None = None,
-) -> Tuned:
-    r"""Choose the parameters of a 2nu-SVM by cross-validated error rates, and train it.
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """How to tune: the keyword arguments of `tune`.
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n, d)
-        Samples, in comparable units (the Gaussian kernel sees distances only); or, with ``kernel="precomputed"``,
-        their kernel matrix.
-    y : array of shape (n,)
-        Labels -1 and +1.
-    criterion : Minimax, NeymanPearson, NeymanPearsonScore or ExpectedCost, optional
-        What is to be small; default: `Minimax`. A function object with the same methods will do.
-    method : str
-        ``"grid"``, ``"coordinate-descent-2d"``, ``"coordinate-descent-3d"``, ``"balanced"``, ``"bias-shift"``,
-        ``"exact-lines"``, ``"cost-plane"``: see ``paretoclf.tuning.tune.METHODS``.
     transformer : scikit-learn transformer, optional
         Such as ``StandardScaler()``: fitted once, on all samples that are tuned on (it sees no labels; test parts of
         folds are among them), and not on negatives left out. Bandwidths are in its units.
@@ -253,6 +246,80 @@ def tune(
         Whether to show a progress bar; by default on a terminal.
     resume : str or Path, optional
         File of error arrays, written after each bandwidth: what was computed before is read from it.
+    """
+
+    transformer: Any = None
+    kernel: Any = None
+    bandwidths: Any = None
+    nu_plus: Any = 50
+    nu_minus: Any = None
+    smoothing: Any = "auto"
+    folds: int | Iterable[tuple[Any, Any]] = 5
+    delta: float | None = None
+    left_out: float = 0.5
+    costs: tuple[float, float] = (0.01, 10.0)
+    rng: Rng = 0
+    n_jobs: int | None = None
+    progress: bool | None = None
+    resume: str | os.PathLike[str] | None = None
+
+    def window(self, method: str) -> Window | None:
+        """What smooths."""
+        if isinstance(self.smoothing, str) and self.smoothing == "auto":
+            return None if method == "cost-plane" else GaussianWindow(3)
+        window = as_window(self.smoothing)
+        if method == "cost-plane" and window is not None:
+            raise InputError(f"smoothing must be 'auto' or 'none' for method 'cost-plane', got {self.smoothing!r}")
+        return window
+
+    def negatives(self, y: Array, criterion: Criterion) -> Any:
+        """Rows of the negatives that are left out for the guarantee; none without."""
+        if self.delta is None:
+            return np.zeros(0, dtype=np.intp)
+        if not isinstance(criterion, NeymanPearson):
+            raise InputError(f"delta must be left out for {criterion}: the guarantee is for NeymanPearson(alpha)")
+        check_share(self.delta, "delta")
+        negatives = np.flatnonzero(y < 0)
+        count = round(check_share(self.left_out, "left_out") * negatives.size)
+        order_statistic(count, criterion.alpha, self.delta)  # enough of them?
+        return np.sort(check_rng(self.rng).permutation(negatives)[:count])
+
+    def validation(self, X: Any, y: Array, kernel: Any, method: str, criterion: Criterion) -> CrossValidation:
+        """The grid of a method, and who counts the errors of its cells."""
+        folds = folds_of(y, self.folds, self.rng)
+        axes, plus = {"bandwidth": _bandwidths(X, kernel, self.bandwidths)}, _shares(self.nu_plus, "nu_plus")
+        count: Any
+        if method in ("balanced", "bias-shift"):
+            if self.nu_minus is not None:
+                raise InputError(
+                    f"nu_minus must be left out for method {method!r}, which has one nu, got {self.nu_minus!r}"
+                )
+            axes["nu"], count = plus, CountBalanced(plus) if method == "balanced" else CountShifted(plus, criterion)
+        else:
+            minus = plus if self.nu_minus is None else _shares(self.nu_minus, "nu_minus")
+            axes |= {"nu_plus": plus, "nu_minus": minus}
+            count = CountGrid(plus, minus)
+        return CrossValidation(X, y, axes, kernel, folds, count, self.n_jobs, self.progress, self.resume)
+
+
+def tune(X: Any, y: Any, criterion: Criterion | None = None, method: str = "grid", **options: Any) -> Tuned:
+    r"""Choose the parameters of a 2nu-SVM by cross-validated error rates, and train it.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Samples, in comparable units (the Gaussian kernel sees distances only); or, with ``kernel="precomputed"``,
+        their kernel matrix.
+    y : array of shape (n,)
+        Labels -1 and +1.
+    criterion : Minimax, NeymanPearson, NeymanPearsonScore or ExpectedCost, optional
+        What is to be small; default: `Minimax`. A function object with the same methods will do.
+    method : str
+        ``"grid"``, ``"coordinate-descent-2d"``, ``"coordinate-descent-3d"``, ``"balanced"``, ``"bias-shift"``,
+        ``"exact-lines"``, ``"cost-plane"``: see ``paretoclf.tuning.tune.METHODS``.
+    **options
+        Fields of `paretoclf.tuning.Tuning`: transformer, kernel, bandwidths, nu_plus, nu_minus, smoothing, folds,
+        delta, left_out, costs, rng, n_jobs, progress, resume.
 
     Returns
     -------
@@ -289,58 +356,41 @@ def tune(
     >>> tuned.arrays.cells < tuned.arrays.evaluated.size
     True
     """
-    began = time.perf_counter()
+    began, how = time.perf_counter(), _options(options)
     criterion = Minimax() if criterion is None else _criterion(criterion)
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    one_nu = method in ("balanced", "bias-shift")
-    window = _window(smoothing, method)
-    samples, labels, kernel = _samples(X, y, kernel)
-    left = _left_out(labels, criterion, delta, left_out, rng)
-    everything = samples
-    if left is not None:
-        kept = np.setdiff1d(np.arange(labels.size), left)
-        samples, labels = _rows(samples, kernel, kept, kept), labels[kept]
-    fitted = None
-    if transformer is not None:
-        if isinstance(kernel, Precomputed):
-            raise InputError("transformer must be left out for kernel='precomputed': there are no features")
-        fitted = clone(transformer).fit(samples)
+    window = how.window(method)
+    everything, labels, kernel = _samples(X, y, how.kernel)
+    left = how.negatives(labels, criterion)
+    kept = np.setdiff1d(np.arange(labels.size), left)
+    samples, fitted = _rows(everything, kernel, kept, kept) if left.size else everything, None
+    if how.transformer is not None:
+        fitted = Features(samples, how.transformer, isinstance(kernel, Precomputed)).part(np.arange(kept.size)).fitted
         samples = check_samples(fitted.transform(samples))
-    parts = folds_of(labels, folds, rng)
-    axes: dict[str, Array] = {"bandwidth": _bandwidths(samples, kernel, bandwidths)}
-    plus = _shares(nu_plus, "nu_plus")
-    if one_nu:
-        if nu_minus is not None:
-            raise InputError(f"nu_minus must be left out for method {method!r}, which has one nu, got {nu_minus!r}")
-        axes |= {"nu": plus}
-        count: Any = CountBalanced(plus) if method == "balanced" else CountShifted(plus, criterion)
-    else:
-        minus = plus if nu_minus is None else _shares(nu_minus, "nu_minus")
-        axes |= {"nu_plus": plus, "nu_minus": minus}
-        count = CountGrid(plus, minus)
-    cross = CrossValidation(samples, labels, axes, kernel, parts, count, n_jobs, progress, resume)
+    cross = how.validation(samples, labels[kept], kernel, method, criterion)
     if method == "cost-plane":
-        found = _on_planes(cross, criterion, costs)
+        choice = _on_planes(cross, criterion, how.costs)
     elif method == "exact-lines":
-        found = _on_lines(cross, criterion, window)
+        choice = _on_lines(cross, criterion, window)
     else:
-        found = _on_grid(cross, criterion, window, method)
-    found |= {"method": method, "criterion": criterion, "window": window, "guarantee": None, "transformer": fitted}
-    if fitted is not None:
-        found |= {"classifier": TransformedRule(found["classifier"], fitted)}
-    if left is not None:
-        assert delta is not None
+        choice = _on_grid(cross, criterion, window, method)
+    rule = choice.classifier if fitted is None else TransformedRule(choice.classifier, fitted)
+    guarantee = None
+    if how.delta is not None:
         assert isinstance(criterion, NeymanPearson)
-        rule = guaranteed(found["classifier"], _rows(everything, kernel, left, kept), criterion.alpha, delta)
-        found |= {"classifier": rule, "guarantee": rule.guarantee}
-    return Tuned(**found, seconds=time.perf_counter() - began)
+        rule = guaranteed(rule, _rows(everything, kernel, left, kept), criterion.alpha, how.delta)
+        guarantee = rule.guarantee
+    return Tuned(
+        **{**vars(choice), "classifier": rule}, method=method, criterion=criterion, window=window, guarantee=guarantee,
+        transformer=fitted, seconds=time.perf_counter() - began,
+    )  # fmt: skip
 
 
 # ---- the methods ----------------------------------------------------------------------------------------------------
 
 
-def _on_grid(cross: CrossValidation, criterion: Criterion, window: Window | None, method: str) -> dict[str, Any]:
+def _on_grid(cross: CrossValidation, criterion: Criterion, window: Window | None, method: str) -> Chosen:
     shape = cross.arrays.shape
     look = looker(cross, window)
     if method == "coordinate-descent-3d":
@@ -370,12 +420,11 @@ def _on_grid(cross: CrossValidation, criterion: Criterion, window: Window | None
     if method == "bias-shift":
         shift = shift_of(cross, criterion, best.cell, parameters)
         parameters["shift"], rule = shift, ShiftedRule(rule, shift)
-    return {
-        "parameters": parameters, "fpr": best.fpr, "fnr": best.fnr, "raw_fpr": float(arrays.fpr[best.cell]),
-        "raw_fnr": float(arrays.fnr[best.cell]), "objective": best.objective, "allowed": best.allowed,
-        "classifier": rule, "solution": solution, "arrays": arrays, "trace": steps, "cell": best.cell,
-        "skipped": tuple(skipped), "problem": problem,
-    }  # fmt: skip
+    raw = arrays.fpr[best.cell], arrays.fnr[best.cell]
+    return Chosen.of(
+        best, parameters, solution, problem, raw, classifier=rule, arrays=arrays, trace=steps, cell=best.cell,
+        skipped=tuple(skipped),
+    )  # fmt: skip
 
 
 def looker(cross: CrossValidation, window: Window | None) -> Look:
@@ -424,7 +473,7 @@ def shift_of(cross: CrossValidation, criterion: Criterion, cell: Cell, parameter
     return float(0.5 * to_asymmetry(parameters["nu_plus"], parameters["nu_minus"], *sizes)[0] * shift)
 
 
-def _on_lines(cross: CrossValidation, criterion: Criterion, window: Window | None) -> dict[str, Any]:
+def _on_lines(cross: CrossValidation, criterion: Criterion, window: Window | None) -> Chosen:
     nu_plus = cross.axes["nu_plus"]
     lines = line_errors(cross, float(nu_plus[0]) if nu_plus[0] < 1 else 0.5)
     if window is None:
@@ -444,15 +493,10 @@ def _on_lines(cross: CrossValidation, criterion: Criterion, window: Window | Non
     line = next(each for each in lines[k] if each is not None and each.nu_minus == best.nu_minus)
     j = int(np.clip(np.searchsorted(line.nu_plus, best.nu_plus) - 1, 0, line.fpr.size - 1))
     named = {"bandwidth": best.bandwidth, "nu_plus": best.nu_plus, "nu_minus": best.nu_minus}
-    return {
-        "parameters": {name: value for name, value in named.items() if not np.isnan(value)}, "fpr": best.fpr,
-        "fnr": best.fnr, "raw_fpr": float(line.fpr[j]), "raw_fnr": float(line.fnr[j]), "objective": best.objective,
-        "allowed": best.allowed, "classifier": solution.classifier, "solution": solution, "arrays": None, "trace": (),
-        "cell": None, "skipped": (), "problem": problem,
-    }  # fmt: skip
+    return Chosen.of(best, named, solution, problem, (line.fpr[j], line.fnr[j]))
 
 
-def _on_planes(cross: CrossValidation, criterion: Criterion, costs: Any) -> dict[str, Any]:
+def _on_planes(cross: CrossValidation, criterion: Criterion, costs: Any) -> Chosen:
     lo, hi = check_pair(costs, "costs")
     if not 0 < lo < hi < np.inf:
         raise InputError(f"costs must be a pair with 0 < lo < hi, both finite; got {costs!r}")
@@ -463,15 +507,18 @@ def _on_planes(cross: CrossValidation, criterion: Criterion, costs: Any) -> dict
     gram = Gram(cross.X, cross.kernel_of(s), free_origin=True)
     problem = CostSamples(gram, cross.y, np.ones(cross.y.size))
     solution = trace_costs(problem, (0, 0), (named["C_plus"], named["C_minus"]), progress=False).at(1.0)
-    return {
-        "parameters": {name: value for name, value in named.items() if not np.isnan(value)}, "fpr": step.fpr,
-        "fnr": step.fnr, "raw_fpr": step.fpr, "raw_fnr": step.fnr, "objective": step.objective,
-        "allowed": step.allowed, "classifier": solution.classifier, "solution": solution, "arrays": None, "trace": (),
-        "cell": None, "skipped": (), "problem": Samples2Nu(gram, cross.y),
-    }  # fmt: skip
+    return Chosen.of(step, named, solution, Samples2Nu(gram, cross.y))
 
 
 # ---- arguments ------------------------------------------------------------------------------------------------------
+
+
+def _options(given: Mapping[str, Any]) -> Tuning:
+    known = [each.name for each in fields(Tuning)]
+    for name in given:
+        if name not in known:
+            raise TypeError(f"tune() got an unexpected keyword argument {name!r}: its options are {', '.join(known)}")
+    return Tuning(**given)
 
 
 def _criterion(given: Any) -> Criterion:
@@ -482,15 +529,6 @@ def _criterion(given: Any) -> Criterion:
         )
     criterion: Criterion = given
     return criterion
-
-
-def _window(smoothing: Any, method: str) -> Window | None:
-    if isinstance(smoothing, str) and smoothing == "auto":
-        return None if method == "cost-plane" else GaussianWindow(3)
-    window = as_window(smoothing)
-    if method == "cost-plane" and window is not None:
-        raise InputError(f"smoothing must be 'auto' or 'none' for method 'cost-plane', got {smoothing!r}")
-    return window
 
 
 def _samples(X: Any, y: Any, kernel: Any) -> tuple[Any, Array, Any]:
@@ -507,19 +545,6 @@ def _samples(X: Any, y: Any, kernel: Any) -> tuple[Any, Array, Any]:
 def _rows(X: Any, kernel: Any, rows: Any, among: Any) -> Any:
     """Some samples, or their kernel values with those that are trained on."""
     return X[np.ix_(rows, among)] if isinstance(kernel, Precomputed) else X[rows]
-
-
-def _left_out(y: Array, criterion: Criterion, delta: Any, left_out: Any, rng: Rng) -> Any:
-    """Rows of the negatives that are left out for the guarantee; None without."""
-    if delta is None:
-        return None
-    if not isinstance(criterion, NeymanPearson):
-        raise InputError(f"delta must be left out for {criterion}: the guarantee is for NeymanPearson(alpha)")
-    check_share(delta, "delta")
-    negatives = np.flatnonzero(y < 0)
-    count = round(check_share(left_out, "left_out") * negatives.size)
-    order_statistic(count, criterion.alpha, delta)  # enough of them?
-    return np.sort(check_rng(rng).permutation(negatives)[:count])
 
 
 def _bandwidths(X: Any, kernel: Any, given: Any) -> Array:

@@ -47,6 +47,17 @@ def test_a_table_of_demsar():
     assert not found.different("C4.5", "C4.5+m")  # 1.143
 
 
+def test_means_of_counts_are_ranked_in_fractions():
+    """Equal means whose floats differ share a rank, and means that only fractions tell apart do not."""
+    third = [Fraction(1, 3) + k * Fraction(1, 10**20) for k in (2, 1, 0)]
+    assert pc.compare_ranks([third] * 3, list("abc")).ranks.tolist() == [3, 2, 1]
+    equal = [[0.1 + 0.2, 0.3, 0.9], [0.3, 0.1 + 0.2, 0.9]]
+    assert pc.compare_ranks(equal, list("abc")).ranks.tolist() == [1.5, 1.5, 3]
+    assert pc.compare_ranks([[0.1 + 0.2, 0.3, 0.9]] * 2, list("abc")).ranks.tolist() == [1.5, 1.5, 3]
+    whole = np.array([[3, 1, 2], [3, 1, 2]], dtype=object) * 10**30
+    assert pc.compare_ranks(whole, list("abc")).ranks.tolist() == [3, 1, 2]
+
+
 def test_methods_that_never_differ():
     found = pc.compare_ranks(np.ones((4, 3)), ["a", "b", "c"])
     assert (found.chi_square, found.p_friedman, found.p_iman_davenport) == (0.0, 1.0, 1.0)

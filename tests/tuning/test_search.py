@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -182,6 +183,41 @@ def test_ties_by_the_centroid_of_the_tied_cells_then_by_index():
 def test_rounding_breaks_no_ties():
     a = np.array([0.1 + 0.2, 0.3, 0.3])
     assert choose(pc.Minimax(), a, a).cell == (1,)
+
+
+def test_costs_are_compared_in_fractions():
+    """Counts are whole numbers and weights are fractions: a small unit makes no ties, a large one breaks none."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        n_plus, n_minus = (int(n) for n in rng.integers(2, 60, 2))
+        fp, fn = rng.integers(0, n_minus + 1, (4, 5)), rng.integers(0, n_plus + 1, (4, 5))
+        a, b, p = (int(k) for k in rng.integers(1, 10, 3))
+        weights = Fraction(p * a, 10 * n_plus), Fraction((10 - p) * b, 10 * n_minus)
+        costs = {cell: weights[0] * int(fn[cell]) + weights[1] * int(fp[cell]) for cell in np.ndindex(4, 5)}
+        sums = {cell: Fraction(int(fp[cell]), n_minus) + Fraction(int(fn[cell]), n_plus) for cell in costs}
+        best = min((costs[cell], sums[cell]) for cell in costs)
+        tied = [cell for cell in costs if (costs[cell], sums[cell]) == best]
+        middle = [Fraction(sum(cell[k] for cell in tied), len(tied)) for k in (0, 1)]
+        expected = min(tied, key=lambda cell: sum((cell[k] - middle[k]) ** 2 for k in (0, 1)))
+        for unit in (1e-12, 1.0, 1e9):
+            step = choose(pc.ExpectedCost(a * unit, b * unit, p / 10), fp / n_minus, fn / n_plus)
+            assert step.cell == expected
+            assert step.objective == pytest.approx(unit * float(best[0]), rel=1e-14)
+
+
+def test_a_criterion_with_an_objective_of_its_own_is_not_its_parent():
+    class Squares(pc.Minimax):
+        def __call__(self, fpr, fnr):
+            return np.square(fpr) + np.square(fnr)
+
+        def score(self, fpr, fnr):
+            return self(fpr, fnr)
+
+    assert choose(Squares(), np.array([0.5, 0.4]), np.array([0.0, 0.4])).cell == (0,)
+    assert choose(pc.Minimax(), np.array([0.5, 0.4]), np.array([0.0, 0.4])).cell == (1,)
+    assert choose(Squares(), np.array([0.3, 0.4, 0.5]), np.array([0.4, 0.3, 0.0])).cell == (2,)
+    with pytest.raises(InputError, match="got nan at all 1"):
+        choose(Squares(), np.array([np.nan]), np.array([0.1]))
 
 
 def test_the_current_cell_is_left_for_a_smaller_objective_only():
