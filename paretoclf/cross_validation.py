@@ -59,10 +59,6 @@ def cross_validated_errors(
     n_jobs : int, optional
         Processes at work, as for joblib. The result does not depend on it.
 
-    Returns
-    -------
-    ErrorCurve
-
     Raises
     ------
     InputError
@@ -151,10 +147,8 @@ def cross_validated_sweep(
     make : callable
         ``make(X, y)`` returns the formulation of some samples: a class of your own, or
         ``lambda X, y: paretoclf.TwoCSVM(X, y, "rbf")``.
-    X : array or sparse matrix of shape (n, d)
-        Samples.
-    y : array of shape (n,)
-        Labels -1 and +1, both present.
+    X, y : array or sparse matrix of shape (n, d), array of shape (n,)
+        Samples; labels -1 and +1, both present.
     folds, rng, transformer, n_jobs
         As for `cross_validated_errors`.
     extras : dict from str to array of shape (n, ...), optional
@@ -170,11 +164,9 @@ def cross_validated_sweep(
 
     Raises
     ------
-    InputError
-        If make cannot be called or returns no formulation, a class has fewer samples than there are folds, a fold is
-        empty, or its solutions have no classifier.
-    SolveError
-        If the solver returns no point.
+    InputError, SolveError
+        If make cannot be called or returns no formulation, its solutions have no classifier, or as for
+        `cross_validated_errors` and `sweep`.
 
     Examples
     --------
@@ -245,10 +237,8 @@ def cross_validated_roc(svm: CostProblem, start: Any, stop: Any, vary: Vary = "b
 
     Raises
     ------
-    InputError
-        If a class has too few samples, or an argument is not what it must be.
-    DegeneratePathError
-        If the path of a fold cannot be followed.
+    InputError, DegeneratePathError
+        As for `cross_validated_errors`.
 
     References
     ----------
@@ -295,27 +285,16 @@ def cross_validated_rocs(
         As for `cross_validated_roc`.
     vary : sequence of {"intercept", "asymmetry", "both"}
         What is chosen.
-    folds, repeats : int
-        Outer folds, and how many partitions into such.
-    inner : int
-        Validation folds inside of each training part.
+    folds, repeats, inner : int
+        Outer folds, how many partitions into such, and validation folds inside of each training part.
     t : float, optional
         For "intercept". Default: where the line is closest to asymmetry 1/2, as for `roc_of_path`.
     n_grid : int
         For "both": thresholds are tried at so many equally spaced t.
-    rng : int or numpy.random.Generator
-        Randomness of all folds.
-    transformer : scikit-learn transformer, optional
-        Fitted on each training part, such as ``StandardScaler()``.
-    n_jobs : int, optional
-        Processes at work, as for joblib. The result does not depend on it.
+    rng, transformer, n_jobs
+        As for `cross_validated_errors`; the transformer is fitted on each training part.
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal.
-
-    Returns
-    -------
-    dict from str to NestedRoc
-        By what is chosen.
     """
     for each in vary:
         if each not in get_args(Vary):

@@ -263,31 +263,18 @@ def explore(
         The part of the ray ``C_plus n_plus = C_minus n_minus`` that is followed, as ``C_plus + C_minus``.
     multiples : sequence of float
         Lines of so many times the best total are explored; positive.
-    folds, repeats : int
-        Outer folds, in which the whole procedure is judged, and how many partitions into such.
-    inner : int
-        Validation folds inside of each training part; fewer where it has fewer samples of a class.
+    folds, repeats, inner : int
+        Outer folds, in which the whole procedure is judged, how many partitions into such, and validation folds inside
+        of each training part; fewer where it has fewer samples of a class.
     n_grid : int
         Thresholds are tried at so many equally spaced t of each line, beside the path's own classifiers.
-    rng : int or numpy.random.Generator
-        Randomness of all folds.
-    transformer : scikit-learn transformer, optional
-        Fitted on each training part, such as ``StandardScaler()``. `Exploration.rule` then wants transformed samples.
-    n_jobs : int, optional
-        Processes at work, as for joblib. The result does not depend on it.
-    progress : bool, optional
-        Whether to show a progress bar; by default on a terminal.
-
-    Returns
-    -------
-    Exploration
+    rng, transformer, n_jobs, progress
+        As for `cross_validated_rocs`. With a transformer `Exploration.rule` wants transformed samples.
 
     Raises
     ------
-    InputError
-        If a class has too few samples, or an argument is not what it must be.
-    DegeneratePathError
-        If a path cannot be followed.
+    InputError, DegeneratePathError
+        If a class has too few samples, an argument is not what it must be, or a path cannot be followed.
 
     Notes
     -----

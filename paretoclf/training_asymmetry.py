@@ -176,22 +176,12 @@ def asymmetry_study(
         C_plus + C_minus: one of these, that with which "one" does best on the inner folds; or the best one of the ray.
     level : float
         Level of all tests, strictly between 0 and 1.
-    rng : int or numpy.random.Generator
-        Randomness of all folds.
-    transformer : scikit-learn transformer, optional
-        Fitted on each training part, such as ``StandardScaler()``.
-    n_jobs : int, optional
-        Processes at work, as for joblib. The result does not depend on it.
-    progress : bool, optional
-        Whether to show a progress bar, with the time that is left; by default on a terminal.
+    rng, transformer, n_jobs, progress
+        As for `cross_validated_rocs`.
     state : str or Path, optional
         Folder in which each finished outer fold becomes a file, and from which a run that was stopped goes on.
     name : str
         How these files begin.
-
-    Returns
-    -------
-    AsymmetryStudy
 
     Raises
     ------

@@ -288,16 +288,8 @@ def nested_rocs(
         `ByValidation` is such a function.
     folds, repeats : int
         Outer folds, stratified and shuffled, and how many partitions into such.
-    rng : int or numpy.random.Generator
-        Randomness of all folds.
-    n_jobs : int, optional
-        Processes at work, as for joblib. The result does not depend on it.
-    progress : bool, optional
-        Whether to show a progress bar; by default on a terminal.
-
-    Returns
-    -------
-    dict from str to NestedRoc
+    rng, n_jobs, progress
+        As for `cross_validated_rocs`.
 
     Raises
     ------

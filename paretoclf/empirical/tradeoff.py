@@ -182,10 +182,8 @@ def empirical_tradeoff(
         How many.
     train_share : float in (0, 1)
         Share of each class that is trained on.
-    rng : int or numpy.random.Generator
-        Seed of the splits. Equal seeds give equal splits, whatever the family.
-    transformer : scikit-learn transformer, optional
-        Fitted on each training part and applied to both parts, such as ``StandardScaler()``.
+    rng, transformer, n_jobs, progress
+        As for `cross_validated_rocs`. Equal seeds give equal splits, whatever the family.
     both : bool
         Whether to compute `hull_areas` as well: the area under the upper envelope of all thresholds of all slopes
         (``roc_of_scores(..., vary="both")``). It is chosen on held-out labels, so it flatters, and the more the more
@@ -195,14 +193,6 @@ def empirical_tradeoff(
         on 5 validation folds of the training part. That trains 5 times more.
     name : str
         For the legend.
-    n_jobs : int, optional
-        Processes at work, as for joblib. The result does not depend on it.
-    progress : bool, optional
-        Whether to show a progress bar; by default on a terminal.
-
-    Returns
-    -------
-    EmpiricalTradeoff
 
     Raises
     ------

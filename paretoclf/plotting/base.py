@@ -57,7 +57,18 @@ def spread(column: Array) -> bool:
 
 @dataclass(eq=False)
 class Display:
-    """A figure with one Axes: what it shows is its data, ``plot`` draws it, and where that was is kept."""
+    """A figure with one Axes: what it shows is its data, ``plot`` draws it, and where that was is kept.
+
+    ``plot(ax, title=...)`` draws on these Axes, by default those of a new figure, under this title, and returns the
+    display.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+    """
 
     ax_: Axes = field(init=False, repr=False)
     figure_: Figure | SubFigure = field(init=False, repr=False)
@@ -72,7 +83,17 @@ class Display:
 
 @dataclass(eq=False)
 class Panels:
-    """A figure with two panels, one above the other."""
+    """A figure with two panels, one above the other: a `Display` of two Axes.
+
+    For ``plot`` they are two, or one whose place they take.
+
+    Attributes
+    ----------
+    axes_ : tuple of two matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+        The figure they belong to.
+    """
 
     axes_: tuple[Axes, Axes] = field(init=False, repr=False)
     figure_: Figure | SubFigure = field(init=False, repr=False)

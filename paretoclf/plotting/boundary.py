@@ -38,13 +38,6 @@ class BoundaryDisplay(Display):
     feature_names : sequence of str, optional
         Default: those of the frame, or x1, x2, ...
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
-
     Raises
     ------
     InputError
@@ -106,20 +99,7 @@ class BoundaryDisplay(Display):
         return {"L": left, "M": ~(left | right), "R": right}
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
-        """Draw it, with the legend beside the axes.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; default: a new figure.
-        title : str, optional
-            Title of the axes.
-
-        Returns
-        -------
-        BoundaryDisplay
-            This object, with `ax_` and `figure_`.
-        """
+        """Draw it, with the legend beside the axes."""
         ax = new_axes(ax, 8.2, 5.2)
         X, y = self.rule.gram.X, self.rule.y
         first, second = self.slice.grid(X, _GRID)

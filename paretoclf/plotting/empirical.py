@@ -25,13 +25,6 @@ class EmpiricalDisplay(Display):
     tradeoffs : sequence of EmpiricalTradeoff
         What to show; each by its `name`.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
-
     Raises
     ------
     InputError
@@ -72,21 +65,12 @@ class EmpiricalDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; default: a new figure.
         points : bool
             Whether to show the held-out rates of all splits; more splits at a point make it darker.
         level : float in (0, 1), optional
             Pointwise level of the band; None: no band.
         draws : int
             Bootstrap draws behind the band.
-        title : str, optional
-            Title of the axes.
-
-        Returns
-        -------
-        EmpiricalDisplay
-            This object, with `ax_` and `figure_`.
         """
         from matplotlib.colors import to_rgba
 

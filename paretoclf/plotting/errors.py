@@ -25,13 +25,6 @@ class ErrorCurveDisplay(Display):
     curve : ErrorCurve
         What to show.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
-
     Examples
     --------
     >>> import paretoclf as pc
@@ -67,20 +60,7 @@ class ErrorCurveDisplay(Display):
         return np.array([self.curve.line.at(float(u)).asymmetry for u in t])
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
-        """Draw both rates.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; default: a new figure.
-        title : str, optional
-            Title of the axes.
-
-        Returns
-        -------
-        ErrorCurveDisplay
-            This object, with `ax_` and `figure_`.
-        """
+        """Draw both rates."""
         ax = new_axes(ax, 6.4, 4.0)
         curve, edges = self.curve, self.position(self.curve.t)
         for name, each, at, color, style in (
@@ -117,13 +97,6 @@ class GridErrorsDisplay(Display):
     parameter : str, optional
         Horizontal axis; by default the first parameter that moves.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
-
     Raises
     ------
     InputError
@@ -151,20 +124,7 @@ class GridErrorsDisplay(Display):
         return cls(curve, parameter or "")
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
-        """Draw both rates.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; default: a new figure.
-        title : str, optional
-            Title of the axes.
-
-        Returns
-        -------
-        GridErrorsDisplay
-            This object, with `ax_` and `figure_`.
-        """
+        """Draw both rates."""
         ax = new_axes(ax, 6.4, 4.0)
         at = np.asarray(self.curve.parameters[self.parameter])
         for j, optimum in enumerate(self.curve.minimax()):

@@ -23,13 +23,6 @@ class ExplorationDisplay:
     exploration : Exploration
         What was explored.
 
-    Attributes
-    ----------
-    ax_ : array of two matplotlib Axes
-        Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure they belong to.
-
     Examples
     --------
     >>> import paretoclf as pc
@@ -50,20 +43,7 @@ class ExplorationDisplay:
         return cls(exploration)
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
-        """Draw both.
-
-        Parameters
-        ----------
-        ax : two matplotlib Axes, optional
-            Where to draw; default: a new figure.
-        title : str, optional
-            Title of the curves.
-
-        Returns
-        -------
-        ExplorationDisplay
-            This object, with `ax_` and `figure_`.
-        """
+        """Draw both."""
         if ax is None:
             from matplotlib import pyplot as plt
 

@@ -26,13 +26,6 @@ class HullsDisplay(Display):
     hulls : ReducedHulls
         As `TwoNuSVM.hulls` returns them.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
-
     Examples
     --------
     >>> import numpy as np
@@ -54,16 +47,6 @@ class HullsDisplay(Display):
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw samples, outlines, nearest points and the line between.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        HullsDisplay
-            This object, with `ax_` and `figure_`.
 
         Raises
         ------

@@ -25,13 +25,6 @@ class NestedRocDisplay(CurvesDisplay):
     envelope : RocCurve, optional
         An upper envelope, chosen on the labels that judge it, to be drawn dotted and called optimistic.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
-
     Raises
     ------
     InputError
@@ -60,17 +53,8 @@ class NestedRocDisplay(CurvesDisplay):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; default: a new figure.
         band : bool
             Whether to shade from the smallest to the largest of the repeats.
-        title : str, optional
-            Title of the axes.
-
-        Returns
-        -------
-        NestedRocDisplay
-            This object, with `ax_` and `figure_`.
         """
         ax = roc_axes(ax)
         grid = np.concatenate([np.linspace(0.0, 0.1, 200, endpoint=False), np.linspace(0.1, 1.0, 200)])

@@ -24,13 +24,6 @@ class NuGridDisplay(Display):
     label : str
         What the colour bar says.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        As drawn last.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
-
     Examples
     --------
     >>> import paretoclf as pc
@@ -56,8 +49,6 @@ class NuGridDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; default: a new figure.
         title : str, optional
             Title; default: sizes and exchanges.
         """

@@ -52,13 +52,6 @@ class PathDisplay(Panels):
     feature_names : sequence of str, optional
         Names of the coefficients in the legend; default those of the frame, or x1, x2, ...
 
-    Attributes
-    ----------
-    axes_ : tuple of two matplotlib Axes
-        Coefficients or multipliers, and gap, as drawn last.
-    figure_ : matplotlib Figure
-        The figure they belong to.
-
     Raises
     ------
     InputError
@@ -108,20 +101,7 @@ class PathDisplay(Panels):
         return points
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
-        """Draw the two panels.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or pair of them, optional
-            The two panels, or one Axes whose place they take; default: a new figure.
-        title : str, optional
-            Title above the upper panel.
-
-        Returns
-        -------
-        PathDisplay
-            This object, with `axes_` and `figure_`.
-        """
+        """Draw the two panels."""
         upper, lower = panels(ax)
         knots = self.knots()
         if hasattr(self.path, "margins"):

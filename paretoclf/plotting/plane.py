@@ -37,13 +37,6 @@ class PlaneDisplay(Display):
     y : array of shape (m,), optional
         Their labels.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        As drawn last.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
-
     Raises
     ------
     InputError
@@ -95,15 +88,8 @@ class PlaneDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; default: a new figure.
         title : str, optional
             Title; default: numbers of regions and samples.
-
-        Returns
-        -------
-        PlaneDisplay
-            This object, with `ax_` and `figure_`.
         """
         from matplotlib.collections import PolyCollection
 

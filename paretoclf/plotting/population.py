@@ -26,13 +26,6 @@ class DensityDisplay(Display):
     population : Population
         Two classes of two features.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
-
     Raises
     ------
     InputError
@@ -65,17 +58,8 @@ class DensityDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; default: a new figure.
         classifiers : mapping from str to LinearRule, optional
             Hyperplanes to draw, by their names in the legend.
-        title : str, optional
-            Title of the axes.
-
-        Returns
-        -------
-        DensityDisplay
-            This object, with `ax_` and `figure_`.
         """
         ax = new_axes(ax, 5.6, 5.6)
         both = (self.population.positives, self.population.negatives)
@@ -114,13 +98,6 @@ class AsymmetryDisplay(CurvesDisplay):
     curves : mapping from str to PopulationCurve
         Curves by the names they have in the legend.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
-
     Raises
     ------
     InputError
@@ -142,20 +119,7 @@ class AsymmetryDisplay(CurvesDisplay):
         return cls({**{f"{curve.loss} loss": curve for curve in curves}, **named})
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; default: a new figure.
-        title : str, optional
-            Title of the axes.
-
-        Returns
-        -------
-        AsymmetryDisplay
-            This object, with `ax_` and `figure_`.
-        """
+        """Draw the curves."""
         ax = new_axes(ax, 5.6, 5.6)
         ax.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0, label="testing = training")
         for j, (name, curve) in enumerate(self.curves.items()):
@@ -180,13 +144,6 @@ class PopulationRocDisplay(CurvesDisplay):
         Curves by the names they have in the legend.
     bound : LikelihoodRatioCurve, optional
         The curve of the likelihood ratio.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
 
     Raises
     ------
@@ -224,17 +181,8 @@ class PopulationRocDisplay(CurvesDisplay):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; default: a new figure.
         corner : float, optional
             Show only false positive rates up to this, and the true positive rates that belong to them.
-        title : str, optional
-            Title of the axes.
-
-        Returns
-        -------
-        PopulationRocDisplay
-            This object, with `ax_` and `figure_`.
         """
         ax = new_axes(ax, 5.6, 5.6)
         ax.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0, label="chance")

@@ -19,13 +19,6 @@ class RankDisplay(Display):
     comparison : RankComparison
         What to show.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        As drawn last.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
-
     Examples
     --------
     >>> import paretoclf as pc
@@ -43,14 +36,7 @@ class RankDisplay(Display):
         return cls(comparison)
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
-        """Draw the diagram.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; default: a new figure.
-        title : str, optional
-        """
+        """Draw the diagram."""
         found = self.comparison
         k, order = found.ranks.size, np.argsort(found.ranks, kind="stable")
         groups, half = found.groups, (found.ranks.size + 1) // 2

@@ -25,13 +25,6 @@ class RocDisplay(CurvesDisplay):
     curves : mapping from str to RocCurve
         Curves by the names they have in the legend.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
-
     Raises
     ------
     InputError
@@ -65,8 +58,6 @@ class RocDisplay(CurvesDisplay):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; default: a new figure.
         hull : bool
             Whether to draw the upper envelopes, too: what choosing by these labels would promise.
         costs : Costs or (C_plus, C_minus), optional
@@ -74,15 +65,8 @@ class RocDisplay(CurvesDisplay):
             touches it, with others of larger costs below (Bach et al. 2006, figure 2).
         prior_plus : float, optional
             Probability of a positive for the costs. Default: the share of positives behind the first curve.
-        title : str, optional
-            Title of the axes.
         **line
             Passed on to ``Axes.plot`` for every curve.
-
-        Returns
-        -------
-        RocDisplay
-            This object, with `ax_` and `figure_`.
         """
         ax = roc_axes(ax)
         envelopes = 0

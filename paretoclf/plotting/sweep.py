@@ -23,13 +23,6 @@ class SweepDisplay(Panels):
     parameter : str, optional
         Horizontal axis; by default the first parameter that moves.
 
-    Attributes
-    ----------
-    axes_ : tuple of two matplotlib Axes
-        Coefficients or values, and gaps, as drawn last.
-    figure_ : matplotlib Figure
-        The figure they belong to.
-
     Raises
     ------
     InputError
@@ -57,20 +50,7 @@ class SweepDisplay(Panels):
         return cls(sweep, parameter or "")
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
-        """Draw the two panels.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or pair of them, optional
-            The two panels, or one Axes whose place they take; default: a new figure.
-        title : str, optional
-            Title above the upper panel.
-
-        Returns
-        -------
-        SweepDisplay
-            This object, with `axes_` and `figure_`.
-        """
+        """Draw the two panels."""
         upper, lower = panels(ax)
         column = self.sweep.parameters[self.parameter]
         order = np.argsort(column, kind="stable")
@@ -95,25 +75,5 @@ class SweepDisplay(Panels):
 
 
 def plot_sweep(sweep: Any, parameter: str | None = None, ax: Any = None) -> SweepDisplay:
-    """Draw a sweep; see `SweepDisplay`.
-
-    Parameters
-    ----------
-    sweep : Sweep
-        Of any formulation.
-    parameter : str, optional
-        Horizontal axis; by default the first parameter that moves.
-    ax : matplotlib Axes or pair of them, optional
-        As for `SweepDisplay.plot`.
-
-    Returns
-    -------
-    SweepDisplay
-        With ``axes_`` and ``figure_``.
-
-    Raises
-    ------
-    InputError
-        If the sweep is empty or has no such parameter.
-    """
+    """Draw a sweep; see `SweepDisplay`."""
     return SweepDisplay.from_sweep(sweep, parameter).plot(ax)

@@ -26,13 +26,6 @@ class TradeoffDisplay(Display):
     auc : float, optional
         Area under the curve, for the legend.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn last.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
-
     Examples
     --------
     >>> import numpy as np
@@ -74,23 +67,14 @@ class TradeoffDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; default: a new figure.
         name : str, optional
             Name in the legend, to which the area is appended. Default: how the curve is judged.
         ends : bool
             Whether to mark the ends of the middle segment.
         style : int
             Which of the colours and line styles of the house.
-        title : str, optional
-            Title of the axes.
         **line
             Passed on to ``Axes.plot``.
-
-        Returns
-        -------
-        TradeoffDisplay
-            This object, with `ax_` and `figure_`.
         """
         ax = new_axes(ax, 5.6, 5.6)
         color, linestyle = STYLES[style % len(STYLES)]

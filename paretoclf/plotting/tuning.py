@@ -36,13 +36,6 @@ class TuningDisplay:
     x, y : (str, array)
         Name and values of the horizontal and of the vertical axis.
 
-    Attributes
-    ----------
-    axes_ : list of matplotlib Axes
-        As drawn last.
-    figure_ : matplotlib Figure
-        The figure they belong to.
-
     Examples
     --------
     >>> import paretoclf as pc

@@ -24,13 +24,6 @@ class ValueDisplay(Panels):
     path : Path
         What to show.
 
-    Attributes
-    ----------
-    axes_ : tuple of two matplotlib Axes
-        Value and prices, as drawn last.
-    figure_ : matplotlib Figure
-        The figure they belong to.
-
     Examples
     --------
     >>> import paretoclf as pc
@@ -59,20 +52,7 @@ class ValueDisplay(Panels):
         return PathDisplay(self.path).position(self.times())
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
-        """Draw the two panels.
-
-        Parameters
-        ----------
-        ax : pair of matplotlib Axes, optional
-            The two panels; default: a new figure.
-        title : str, optional
-            Title above the upper panel.
-
-        Returns
-        -------
-        ValueDisplay
-            This object, with `axes_` and `figure_`.
-        """
+        """Draw the two panels."""
         if ax is None:
             from matplotlib import pyplot as plt
 

@@ -22,41 +22,11 @@ Objective = Callable[[int, int], Key]
 Best = TypeVar("Best")
 
 
-class CountedErrors(Tabular, Generic[Best]):
-    """False positives and false negatives of many classifiers. Whatever is best is chosen by the labels it reports.
+class Choosing(Generic[Best]):
+    """What chooses among classifiers by their counts of errors."""
 
-    Attributes
-    ----------
-    false_positives, false_negatives : int array of shape (k,)
-        Counts.
-    n_plus, n_minus : int
-        Samples of each class.
-    """
-
-    false_positives: Index
-    false_negatives: Index
     n_plus: int
     n_minus: int
-
-    def _places(self) -> Iterator[Mapping[str, float]]:
-        """Where each pair of counts is."""
-        raise NotImplementedError
-
-    def _rows(self) -> Iterator[dict[str, Any]]:
-        """One for each pair of counts: where it is, the counts, and the rates."""
-        columns = (self.false_positives, self.false_negatives, self.fpr, self.fnr)
-        for place, *numbers in zip(self._places(), *(column.tolist() for column in columns), strict=True):
-            yield {**place, **dict(zip(("false_positives", "false_negatives", "fpr", "fnr"), numbers, strict=True))}
-
-    @property
-    def fpr(self) -> Array:
-        """False positive rates, shape (k,)."""
-        return np.asarray(self.false_positives / self.n_minus)
-
-    @property
-    def fnr(self) -> Array:
-        """False negative rates, shape (k,)."""
-        return np.asarray(self.false_negatives / self.n_plus)
 
     def best(
         self, criterion: Criterion | Costs | tuple[float, float], prior_plus: float | None = None
@@ -76,8 +46,8 @@ class CountedErrors(Tabular, Generic[Best]):
         -------
         tuple
             In order: of ``Optimum``, intervals of t, for an `ErrorCurve`; of `GridOptimum`, points, for a
-            `GridErrorCurve`. What is equal is equal in rational arithmetic. Of equally good errors none is returned
-            that has more of one kind and no fewer of the other.
+            `GridErrorCurve`; of `RocPoint` for a `RocCurve`. What is equal is equal in rational arithmetic. Of equally
+            good errors none is returned that has more of one kind and no fewer of the other.
 
         Raises
         ------
@@ -112,11 +82,50 @@ class CountedErrors(Tabular, Generic[Best]):
 
     @property
     def _fewest_false_positives(self) -> int:
-        return int(self.false_positives.min())
+        return 0
 
     def _optima(self, objective: Objective) -> tuple[Best, ...]:
         """Whatever minimises an objective and is not dominated."""
         raise NotImplementedError
+
+
+class CountedErrors(Tabular, Choosing[Best]):
+    """False positives and false negatives of many classifiers. Whatever is best is chosen by the labels it reports.
+
+    Attributes
+    ----------
+    false_positives, false_negatives : int array of shape (k,)
+        Counts.
+    n_plus, n_minus : int
+        Samples of each class.
+    """
+
+    false_positives: Index
+    false_negatives: Index
+
+    def _places(self) -> Iterator[Mapping[str, float]]:
+        """Where each pair of counts is."""
+        raise NotImplementedError
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each pair of counts: where it is, the counts, and the rates."""
+        columns = (self.false_positives, self.false_negatives, self.fpr, self.fnr)
+        for place, *numbers in zip(self._places(), *(column.tolist() for column in columns), strict=True):
+            yield {**place, **dict(zip(("false_positives", "false_negatives", "fpr", "fnr"), numbers, strict=True))}
+
+    @property
+    def fpr(self) -> Array:
+        """False positive rates, shape (k,)."""
+        return np.asarray(self.false_positives / self.n_minus)
+
+    @property
+    def fnr(self) -> Array:
+        """False negative rates, shape (k,)."""
+        return np.asarray(self.false_negatives / self.n_plus)
+
+    @property
+    def _fewest_false_positives(self) -> int:
+        return int(self.false_positives.min())
 
 
 #: Whole numbers of any size.

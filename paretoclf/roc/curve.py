@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +18,8 @@ import numpy.typing as npt
 from paretoclf.checks import Array, Mask, check_number, real_array
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
-from paretoclf.roc.counts import Objective, objective_of, smallest
-from paretoclf.roc.criteria import Criterion, Minimax
+from paretoclf.roc.counts import Choosing, Objective, objective_of, smallest
+from paretoclf.roc.criteria import Criterion
 from paretoclf.roc.hull import upper_hull
 from paretoclf.tables import Tabular
 from paretoclf.tolerances import RATE_ROUNDING
@@ -109,7 +108,7 @@ class RocMixture:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RocCurve(Tabular):
+class RocCurve(Tabular, Choosing[RocPoint]):
     """A curve in the ROC plane, and which classifier each of its points is.
 
     Point j is the classifier that predicts +1 where ``f(x) + shift[j] >= 0``, with f the scores at ``t[j]``; at a
@@ -264,25 +263,20 @@ class RocCurve(Tabular):
     def best(
         self, criterion: Criterion | Costs | tuple[float, float], prior_plus: float | None = None
     ) -> tuple[RocPoint, ...]:
-        """Return the best classifiers: of smallest expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``.
+        """All that are best, as of `CountedErrors`: points of the curve or its corners, in the order of increasing fpr.
 
-        For costs they are vertices of the hull: one, or both ends of an edge when the lines of equal cost are parallel
-        to it (Bach et al. 2006, section 2.2 and figure 2). Cost and rates are those of the labels that chose them, so
-        they promise too much; `paretoclf.NestedRoc.select` has the rates of the same choice where it was not made.
+        For costs (expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``) they are vertices of the hull: one,
+        or both ends of an edge when the lines of equal cost are parallel to it (Bach et al. 2006, section 2.2 and
+        figure 2). Cost and rates are those of the labels that chose them, so they promise too much;
+        `paretoclf.NestedRoc.select` has the rates of the same choice where it was not made. A `neyman_pearson` is a
+        single classifier, on the hull or below it; `at_rate` draws between two and may do better.
 
         Parameters
         ----------
         criterion : Costs, (C_plus, C_minus), Minimax, NeymanPearson, NeymanPearsonScore or ExpectedCost
-            Costs of a false negative and of a false positive when the classifier is used, not both zero; or what else
-            is to be small, and then points of the curve or its corners, none of which another one dominates.
+            What is to be small; costs are those when the classifier is used, not both zero.
         prior_plus : float, optional
-            Of costs: probability of a positive where the classifier is used. Default: the share of positives behind
-            the curve.
-
-        Returns
-        -------
-        tuple of RocPoint
-            In the order of increasing fpr. What is equal is equal in rational arithmetic.
+            Of costs: probability of a positive where the classifier is used. Default: the share of positives here.
 
         Raises
         ------
@@ -297,29 +291,6 @@ class RocCurve(Tabular):
         costs = [objective(p, self.n_plus - n)[1] for p, n in zip(fp, tp, strict=True)]
         least = min(costs)
         return tuple(hull._point(j, float(least)) for j, cost in enumerate(costs) if cost == least)
-
-    def minimax(self) -> tuple[RocPoint, ...]:
-        """Return the classifiers with the smallest ``max(fpr, 1 - tpr)``; a tuple as of `best`."""
-        return self.best(Minimax())
-
-    def neyman_pearson(self, max_fpr: float) -> tuple[RocPoint, ...]:
-        """Return the classifier with the largest tpr among those with ``fpr <= max_fpr``; a tuple as of `best`.
-
-        A single classifier, on the hull or below it; `at_rate` draws between two and may do better.
-
-        Parameters
-        ----------
-        max_fpr : float
-            In [0, 1]; compared with the rate as a float, so that 3 of 30 are not more than 0.1.
-
-        Raises
-        ------
-        InputError
-            If max_fpr is outside [0, 1].
-        """
-        if not 0 <= max_fpr <= 1:
-            raise InputError(f"max_fpr must lie in [0, 1], got {max_fpr!r}")
-        return self._optima(lambda fp, fn: (fp / self.n_minus > max_fpr, Fraction(fn, self.n_plus)))
 
     def at_rate(
         self, *, tnr: float | None = None, tpr: float | None = None, fpr: float | None = None, fnr: float | None = None
