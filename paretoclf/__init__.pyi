@@ -125,6 +125,8 @@ from .solve.formulation import NONNEGATIVE as NONNEGATIVE
 from .solve.formulation import POSITIVE as POSITIVE
 from .solve.formulation import Formulation as Formulation
 from .solve.formulation import Range as Range
+from .solve.grading import Grade as Grade
+from .solve.grading import grade as grade
 from .solve.statement import Statement as Statement
 from .solve.sweep import Sweep as Sweep
 from .solve.sweep import sweep as sweep

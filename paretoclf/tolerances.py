@@ -49,6 +49,9 @@ KERNEL_ROUNDING = 1e-15
 #: Certificate threshold for a path point (largest scaled residual and relative duality gap).
 CERTIFY = 1e-8
 
+#: Answers worked out by hand have four digits: of rounding in the fifth three are left.
+HOMEWORK = 1e-3
+
 #: A path whose largest cap times the largest kernel value, times this, exceeds CERTIFY is steep: rounding of a
 #: multiplier (half of 2.2e-16) and sums of tens of them may move margins by as much.
 STEEP = 2e-14

@@ -1,0 +1,237 @@
+"""Homework, graded: 300 planted answers whose truth is known in fractions, and none of them judged wrongly."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from fractions import Fraction as F
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import paretoclf as pc
+
+
+def product(A, x):
+    return [sum((F(a) * v for a, v in zip(row, x, strict=True)), F(0)) for row in A]
+
+
+def dot(a, b):
+    return sum((F(x) * y for x, y in zip(a, b, strict=True)), F(0))
+
+
+def solved(A, b):
+    """The solution of a regular system, in fractions."""
+    n = len(b)
+    rows = [[F(v) for v in row] + [F(v)] for row, v in zip(A, b, strict=True)]
+    for j in range(n):
+        k = next(i for i in range(j, n) if rows[i][j])
+        rows[j], rows[k] = rows[k], [v / rows[k][j] for v in rows[k]] if k == j else rows[j]
+        rows[j] = [v / rows[j][j] for v in rows[j]]
+        rows = [
+            row if i == j else [a - row[j] * c for a, c in zip(row, rows[j], strict=True)] for i, row in enumerate(rows)
+        ]
+    return [row[-1] for row in rows]
+
+
+class Exercise:
+    """Minimise x'Px/2 + c'x over Ax <= b, e'x = d: made around its optimum, all in whole numbers and halves."""
+
+    def __init__(self, seed, quadratic, maximise):
+        rng = np.random.default_rng(seed)
+        n, m = int(rng.integers(2, 4)), 4
+        L = np.tril(rng.integers(-1, 2, size=(n, n)), -1) + np.eye(n, dtype=int)
+        self.P = (L @ L.T if quadratic else np.zeros((n, n), dtype=int)).tolist()
+        self.x = [F(int(v), 2) for v in rng.integers(1, 7, size=n) * rng.choice([-1, 1], size=n)]
+        active = int(rng.integers(1, n)) if quadratic else n - 1
+        self.A = rng.integers(-3, 4, size=(m, n)).tolist()
+        while not all(any(row) for row in self.A):
+            self.A = rng.integers(-3, 4, size=(m, n)).tolist()
+        self.e = [1] * n
+        self.lam = [F(int(v), 2) for v in rng.integers(1, 6, size=active)] + [F(0)] * (m - active)
+        self.nu = F(int(rng.integers(1, 5)) * int(rng.choice([-1, 1])), 2)
+        room = [0] * active + rng.integers(1, 5, size=m - active).tolist()
+        self.b = [v + r for v, r in zip(product(self.A, self.x), room, strict=True)]
+        self.d = sum(self.x)
+        pull = self.residual(self.lam, self.nu, [F(0)] * n)
+        self.c = [-p - q for p, q in zip(pull, product(self.P, self.x), strict=True)]
+        self.best = self.value(self.x)
+        self.quadratic, self.maximise = quadratic, maximise
+
+    def residual(self, lam, nu, c):
+        columns = list(zip(*self.A, strict=True))
+        return [ci + dot(column, lam) + ei * nu for ci, column, ei in zip(c, columns, self.e, strict=True)]
+
+    def value(self, x):
+        return dot(x, product(self.P, x)) / 2 + dot(self.c, x)
+
+    def truth_of(self, x):
+        """What these values are, and whether by a margin that nobody calls rounding."""
+        over = max([0, *(a - b for a, b in zip(product(self.A, x), self.b, strict=True)), abs(sum(x) - self.d)])
+        if over:
+            return "infeasible", over > F(1, 10)
+        lost = self.value(x) - self.best
+        return ("not optimal", lost > F(1, 10) * (1 + abs(self.best))) if lost else ("right", True)
+
+    def multipliers_are_right(self, lam, nu):
+        """Whether the dual function is the optimal value there."""
+        if min(lam) < 0:
+            return False
+        r = self.residual(lam, nu, self.c)
+        if not self.quadratic:
+            return not any(r) and -dot(self.b, lam) - self.d * nu == self.best
+        return -dot(r, solved(self.P, r)) / 2 - dot(self.b, lam) - self.d * nu == self.best
+
+    @property
+    def problem(self):
+        x = cp.Variable(len(self.x), name="x")
+        P, A, b, c = (np.array(each, dtype=float) for each in (self.P, self.A, self.b, self.c))
+        objective = c @ x + (cp.quad_form(x, P) / 2 if self.quadratic else 0)
+        constraints = [(A @ x <= b).set_label("limits"), (cp.sum(x) == float(self.d)).set_label("sum")]
+        return cp.Problem(cp.Maximize(-objective) if self.maximise else cp.Minimize(objective), constraints)
+
+
+def answers(exercise, rng):
+    """Answers of pupils: what they did, values, multipliers."""
+    x, lam, nu = exercise.x, exercise.lam, exercise.nu
+    k = int(rng.choice(np.flatnonzero([bool(v) for v in lam])))
+
+    def changed(v, how):
+        return [how(each) if i == k else each for i, each in enumerate(v)]
+
+    yield "right", x, lam, nu
+    yield "sign of x", [-v for v in x], lam, nu
+    yield "factor of x", [2 * v for v in x], lam, nu
+    for _ in range(50):  # a feasible point, if one of these is
+        v = [F(int(each), 2) for each in rng.integers(-3, 4, size=len(x))]
+        inside = [a + b - sum(v) / len(x) for a, b in zip(x, v, strict=True)]
+        if exercise.truth_of(inside)[0] == "not optimal":
+            yield "inside", inside, lam, nu
+            break
+    step = solved([[F(i == j) * 2 + (i + j == 1) for j in range(len(x))] for i in range(len(x))], exercise.A[k])
+    yield "beyond a limit", [v + s for v, s in zip(x, step, strict=True)], lam, nu
+    yield "sign of a multiplier", x, changed(lam, lambda v: -v), nu
+    yield "sign of the equation's", x, lam, -nu
+    yield "factor of a multiplier", x, changed(lam, lambda v: 2 * v), nu
+    yield "half of the equation's", x, lam, nu / 2
+    yield "one too many", x, [*lam[:-1], lam[-1] + 1], nu
+    yield "both", [2 * v for v in x], changed(lam, lambda v: v / 2), nu
+    yield "forgotten", x, [F(0)] * len(lam), nu
+
+
+def test_300_planted_answers_without_a_wrong_verdict():
+    rng = np.random.default_rng(0)
+    seen, done, wrong = Counter(), 0, []
+    seed = 0
+    while done < 300:
+        exercise = Exercise(seed, quadratic=seed % 3 != 0, maximise=seed % 2 == 1)
+        problem = exercise.problem
+        seed += 1
+        for what, x, lam, nu in answers(exercise, rng):
+            truth, clear = exercise.truth_of(x)
+            proves = exercise.multipliers_are_right(lam, nu)
+            if not clear:
+                continue
+            if truth == "right" and not proves:
+                truth = "wrong multipliers"
+            said = pc.grade(problem, {"x": np.array(x, float)}, {"limits": np.array(lam, float), "sum": float(nu)})
+            seen[truth] += 1
+            done += 1
+            right = {"right": True, "wrong multipliers": True}.get(truth, False)
+            if (said.verdict, said.values, said.multipliers) != (truth, right, proves):
+                wrong.append((seed, what, truth, proves, said))
+            assert re.fullmatch(r"[^\n]+\.", said.sentence)
+    assert not wrong
+    assert min(seen[truth] for truth in ("right", "infeasible", "not optimal", "wrong multipliers")) >= 20, seen
+
+
+def exercise():
+    x = cp.Variable(2, name="x")
+    low = (x[0] >= 0.7).set_label("low")
+    return cp.Problem(cp.Minimize(cp.sum_squares(x)), [(cp.sum(x) == 1).set_label("mass"), low])
+
+
+RIGHT = "Right: the values are optimal (value 0.58008), and"
+TOO = "; the multipliers are right."
+WRONG = "Wrong multipliers: the values are optimal, but"
+
+
+@pytest.mark.parametrize(
+    ("x", "duals", "sentence"),
+    [
+        ([0.7, 0.3], None, "Right: the values are optimal (value 0.58)."),
+        ([0.7001, 0.2999], [-0.6001, 0.8001], "RIGHT the multipliers prove it."),
+        ([0.7, 0.3], [0.6, 0.8], "WRONG the multiplier of mass has the opposite sign of the solver's."),
+        ([0.7, 0.3], [-0.6, 0.4], "WRONG the multiplier of low is half the solver's."),
+        ([0.7, 0.3], [-1.2, 1.6], "WRONG the multiplier of mass and low is twice the solver's."),
+        ([0.7, 0.3], [-0.6, 0.5], "WRONG the Lagrangian is not stationary at the optimum."),
+        ([1.4, 0.6], [-0.6, 0.8], "Infeasible: mass is violated by 1 (x is twice the solver's)" + TOO),
+        ([0.5, 0.5], None, "Infeasible: low is violated by 0.2."),
+        ([1, 0], [-0.6, 0.8], "Not optimal: the value is 1, and 0.58 is possible; the multipliers are right."),
+        ([1, 0], [-0.6, -0.8], "Not optimal: the value is 1, and 0.58 is possible."),
+    ],
+)  # fmt: skip
+def test_the_sentence(x, duals, sentence):
+    said = pc.grade(exercise(), {"x": x}, None if duals is None else dict(zip(("mass", "low"), duals, strict=True)))
+    assert str(said) == said.sentence == sentence.replace("RIGHT", RIGHT).replace("WRONG", WRONG)
+
+
+def test_the_problem_is_left_as_it_was():
+    problem = exercise()
+    x, mass = problem.variables()[0], problem.constraints[0]
+    pc.grade(problem, {"x": [1, 0]}, {"mass": 0, "low": 0})
+    assert (problem.status, problem.value, x.value, mass.dual_value) == (None, None, None, None)
+    problem.solve("CLARABEL")
+    before = problem.value, x.value.tolist(), float(mass.dual_value)
+    pc.grade(problem, {"x": [1, 0]}, {"mass": 0, "low": 0})
+    assert (problem.value, x.value.tolist(), float(mass.dual_value)) == before
+
+
+def test_where_optima_or_multipliers_are_many_each_is_right():
+    x = cp.Variable(2, name="x", nonneg=True)
+    twice = [(cp.sum(x) >= 1).set_label("a"), (2 * cp.sum(x) >= 2).set_label("b")]
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), twice)
+    for share in (0.0, 0.25, 1.0):
+        said = pc.grade(problem, {"x": [share, 1 - share]}, {"a": share, "b": 0.5 - 0.5 * share})
+        assert said.verdict == "right"
+    assert pc.grade(problem, {"x": [0, 1]}, {"a": 1, "b": 0.5}).verdict == "wrong multipliers"
+    assert pc.grade(problem, {"x": [-1, 2]}).verdict == "infeasible"  # what attributes say, too
+
+
+def test_cones_and_maxima():
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Maximize(3 * x[0] + 4 * x[1]), [(cp.norm(x) <= 1).set_label("disc")])
+    assert pc.grade(problem, {"x": [0.6, 0.8]}, {"disc": 5}).verdict == "right"
+    assert pc.grade(problem, {"x": [0.6, 0.8]}, {"disc": 10}).verdict == "wrong multipliers"
+    assert pc.grade(problem, {"x": [0.8, 0.6]}, {"disc": 5}).verdict == "not optimal"
+    corner = cp.Problem(cp.Minimize(cp.norm1(x)), [(x[0] + 2 * x[1] == 2).set_label("line")])
+    for nu, verdict in ((-0.5, "right"), (0.5, "wrong multipliers"), (-0.25, "wrong multipliers")):
+        assert pc.grade(corner, {"x": [0, 1]}, {"line": nu}).verdict == verdict
+    Z = cp.Variable((2, 2), name="Z", symmetric=True)
+    least = cp.Problem(cp.Minimize(cp.trace(Z)), [(Z >> np.eye(2)).set_label("above")])
+    assert pc.grade(least, {"Z": np.eye(2)}, {"above": np.eye(2)}).verdict == "right"
+    assert pc.grade(least, {"Z": np.eye(2)}, {"above": 2 * np.eye(2)}).verdict == "wrong multipliers"
+    assert pc.grade(least, {"Z": np.eye(2)}, {"above": -np.eye(2)}).verdict == "wrong multipliers"
+    cone = cp.Problem(cp.Maximize(3 * x[0] + 4 * x[1]), [cp.SOC(cp.Constant(1), x).set_label("disc")])
+    held = cone.solve("CLARABEL") and cone.constraints[0].dual_value
+    assert pc.grade(cone, {"x": [0.6, 0.8]}, {"disc": held}).verdict == "right"
+    assert pc.grade(cone, {"x": [0.6, 0.8]}, {"disc": [2 * part for part in held]}).verdict == "wrong multipliers"
+
+
+def test_what_cannot_be_graded():
+    x = cp.Variable(2, name="x")
+    never = cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1, cp.sum(x) <= 1])
+    said = pc.grade(never, {"x": [1, 0]})
+    assert (said.verdict, said.values) == ("undecided", None)
+    assert said.sentence == "Undecided: the problem itself is infeasible."
+    for values, duals, words in (
+        ({}, None, "values must have all variables, x: x is missing"),
+        ({"x": [1, 0], "z": 1}, None, "values must have all variables, x: z is none"),
+        ([1, 0], None, "values must be a dict by the names of the variables, got [1, 0]"),
+        ({"x": [1, 0, 2]}, None, "x must be finite numbers of shape (2,), got [1, 0, 2]"),
+        ({"x": [1, "a"]}, None, "x must be numbers, got [1, 'a']"),
+        ({"x": [1, 0]}, {"mass": 1}, "duals must have all constraints, mass, low: low is missing"),
+    ):
+        with pytest.raises(pc.InputError, match=re.escape(words)):
+            pc.grade(exercise(), values, duals)
