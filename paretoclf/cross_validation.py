@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import numpy as np
@@ -302,7 +303,7 @@ def cross_validated_rocs(
     path_problem(svm, only="costs")
     line = _line(start, stop)
     if t is None and line is not None:
-        t = symmetric_t(_OnLine(line))
+        t = symmetric_t(SimpleNamespace(costs=line.at))
     choose = ByValidation(AlongLine(Samples.of(svm, transformer), start, stop), svm.y, tuple(vary), inner, t, n_grid)
     return nested_rocs(svm.y, choose, folds=folds, repeats=repeats, rng=rng, n_jobs=n_jobs, progress=progress)
 
@@ -311,16 +312,6 @@ def _line(start: Any, stop: Any) -> CostLine | None:
     if isinstance(start, SampleCosts) or isinstance(stop, SampleCosts):
         return None
     return CostLine(Costs(*start), Costs(*stop))
-
-
-@dataclass(frozen=True)
-class _OnLine:
-    """What `symmetric_t` needs of a path, before there is one."""
-
-    line: CostLine
-
-    def costs(self, t: float) -> Any:
-        return self.line.at(t)
 
 
 @dataclass(frozen=True)
@@ -371,7 +362,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class AlongLine:
-    """Traces a line of costs on parts of the samples: a `Trainer`."""
+    """Traces a line of costs on parts of the samples."""
 
     samples: Samples
     start: Any

@@ -71,7 +71,7 @@ class ExploredPoint:
 
 @dataclass(frozen=True, eq=False)
 class Explored:
-    """What was found with one training part: a `Choice`.
+    """What was found with one training part.
 
     Attributes
     ----------
@@ -329,7 +329,7 @@ def explore(
 
 @dataclass(frozen=True)
 class Explorer:
-    """The procedure as a `Chooser`, for `nested_rocs`; the parameters are those of `explore`.
+    """The procedure, for `nested_rocs`; the parameters are those of `explore`.
 
     With a validation set the samples are those of training and then those of validation: `first` is the position of the
     first of these, and `trained` is what was traced on the others.

@@ -162,6 +162,6 @@ def _taken_apart(rule: Rule) -> tuple[Rule, float, Any]:
         base, shift, transformer = _taken_apart(rule.rule)
         return base, shift + rule.shift, transformer
     if isinstance(rule, PathRule):
-        base = rule.path.at(rule.t).classifier  # type: ignore[attr-defined]  # every path has them
+        base = rule.path.at(rule.t).classifier
         return base, (PathRule(rule.path, rule.t, rule.swept).b - base.b) + rule.shift, None
     return rule, 0.0, None

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,25 +34,10 @@ if TYPE_CHECKING:
     from paretoclf.plotting.nested import NestedRocDisplay
 
 
-class Choice(Protocol):
-    """Which classifier for which costs, chosen inside a training part."""
-
-    @property
-    def envelope(self) -> RocCurve:
-        """Upper hull of the rates that the choice was made by: on the validation folds."""
-        ...
-
-    def positive(self, rows: Index) -> Mask:
-        """Which samples each vertex of the envelope labels +1, shape (len(rows), vertices); not those trained on."""
-        ...
-
-
-class Chooser(Protocol):
-    """One or several ways to choose. They see the training part only."""
-
-    def __call__(self, train: Index, seed: int) -> Mapping[str, Choice]:
-        """Choose, by name, with the samples at the positions `train`; the seed is that of the validation folds."""
-        ...
+#: Chooses in a training part, given its positions and the seed of its validation folds. A choice, by its name, has an
+#: ``envelope``, the upper hull of the rates that it was made by, and ``positive(rows)``: which samples (not of those
+#: trained on) each vertex labels +1, shape (len(rows), vertices).
+Chooser = Callable[[Index, int], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +103,7 @@ class NestedRoc:
     ----------
     repeats : tuple of tuples of OuterFold
         For each repeat (another partition into folds), its outer folds.
-    final : Choice
+    final : choice
         The choice made with all samples in the same way: which classifier to use.
     name : str
         What was chosen.
@@ -137,7 +122,7 @@ class NestedRoc:
     """
 
     repeats: tuple[tuple[OuterFold, ...], ...]
-    final: Choice
+    final: Any
     name: str = ""
 
     def __repr__(self) -> str:
@@ -282,8 +267,8 @@ def nested_rocs(
     ----------
     y : array of shape (n,)
         Labels -1 and +1.
-    choose : Chooser
-        ``choose(train, seed)`` returns, by name, one `Choice` or several that share their training: the envelope of
+    choose : callable
+        ``choose(train, seed)`` returns, by name, one choice or several that share their training: the envelope of
         validation rates inside the training part, and the labels that its vertices give to other samples.
         `ByValidation` is such a function.
     folds, repeats : int
@@ -384,7 +369,7 @@ _COUNTS = ("false_positives", "true_positives")
 
 @dataclass(frozen=True)
 class ByValidation:
-    """Choose t and threshold of a family of classifiers by validation folds of the training part: a `Chooser`.
+    """Choose t and threshold of a family of classifiers by validation folds of the training part.
 
     The scores of the validation folds are pooled at equal t; the upper hull over all t and thresholds is the choice.
     The family is then trained on the whole training part, and each vertex keeps its t and its threshold.
@@ -439,7 +424,7 @@ class _Once:
 
 @dataclass(frozen=True, eq=False)
 class ChosenByValidation:
-    """A `Choice` of `ByValidation`: the envelope, and the scores of other samples along the family."""
+    """A choice of `ByValidation`: the envelope, and the scores of other samples along the family."""
 
     envelope: RocCurve
     scores: Callable[[Index], PathScores] = field(repr=False)
@@ -452,7 +437,7 @@ class ChosenByValidation:
 
 @dataclass(frozen=True)
 class AlongPath:
-    """Choose t and threshold along one path by the labels of some samples, for others: a `Chooser` without training.
+    """Choose t and threshold along one path by the labels of some samples, for others, without training.
 
     Parameters
     ----------

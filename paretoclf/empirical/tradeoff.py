@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedShuffleSplit
@@ -30,13 +30,6 @@ from paretoclf.samples import check_samples
 
 if TYPE_CHECKING:
     from paretoclf.plotting.empirical import EmpiricalDisplay
-
-
-class Scored(Protocol):
-    """What is needed of a family of classifiers: a `Path`, a `TradeoffCurve`, or anything with this method."""
-
-    def scores(self, X: Any) -> PathScores | Array:
-        """Scores of the m rows of X: along a path, or of k classifiers in their order, shape (k, m); + is >= 0."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,7 +147,7 @@ class EmpiricalTradeoff:
 def empirical_tradeoff(
     X: Any,
     y: Any,
-    fit: Callable[[Any, Array], Scored],
+    fit: Callable[[Any, Array], Any],
     *,
     splits: int = 100,
     train_share: float = 0.7,
@@ -239,7 +232,7 @@ class _Family:
 
     features: Features
     y: Array
-    fit: Callable[..., Scored]
+    fit: Callable[..., Any]
 
     def __call__(self, train: Index) -> Callable[[Index], PathScores]:
         """Train; what is returned scores others."""

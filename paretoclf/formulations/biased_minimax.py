@@ -51,6 +51,7 @@ from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coe
 from paretoclf.gaussian.bounds import fixed_distance
 from paretoclf.gaussian.judges import judge_fixed_distance, largest_distances
 from paretoclf.proof.evidence import Judged
+from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
 from paretoclf.solve.statement import Statement
@@ -169,6 +170,6 @@ class BiasedMinimaxProbabilityMachine(MomentFormulation):
         u_minus = -fixed_distance(self.moments, a, values["u_plus"]).primal_value
         return u_minus * plus / (values["u_plus"] * minus) if values["u_plus"] > 0 else np.inf
 
-    def refined(self, values: Mapping[str, float], point: Slope) -> Slope | None:
+    def refined(self, values: Mapping[str, float], point: Slope, solution: Solution) -> Slope | None:
         """Return the member of the family with this u_plus."""
         return Slope(self.family.slopes(self.family.of_u_plus(values["u_plus"]).y)) if values["u_plus"] > 0 else None

@@ -61,7 +61,7 @@ from paretoclf.judges.margins import judge_margins
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form, worst
+from paretoclf.solve.model import Form
 from paretoclf.solve.polish_box import BoxQP, polish_box
 from paretoclf.solve.statement import Statement
 from paretoclf.touching import by_the_nearest
@@ -268,11 +268,8 @@ class BiobjectiveMargin(SampleFormulation):
         size = np.where(self.y > 0, 1.0, values["theta"])
         return KernelRule(self.gram, 0.5 * self.y * size * numbers["alpha"], float(numbers["b"]))
 
-    def complete(self, values: Mapping[str, float], point: Any, **how: Any) -> Solution:
-        """Certify the point, and polish it on request."""
-        solution = super().complete(values, point, **how)
-        if not how["polish"]:
-            return solution
+    def refined(self, values: Mapping[str, float], point: Any, solution: Solution) -> dict[str, Any]:
+        """Refine the multipliers on their active set."""
         # In units of half a multiplier, times |y_theta|: the problem of theta = 1, with other targets.
         theta, y = values["theta"], self.y
         size = np.where(y > 0, 1.0, theta)
@@ -281,9 +278,7 @@ class BiobjectiveMargin(SampleFormulation):
         problem = BoxQP(self.gram, y, caps, target, y[None, :], np.zeros(1), diagonal=diagonal)
         half = polish_box(problem, 0.5 * size * solution.alpha, np.array([solution.numbers["b"]]))
         b = _intercept(problem, half)
-        refined = {"alpha": 2 * half / size, "b": b, "w": None}
-        how["status"] = f"{how['status']}, polished"
-        return min(super().complete(values, refined, **how), solution, key=lambda s: worst(s.certificate))
+        return {"alpha": 2 * half / size, "b": b, "w": None}
 
     def pareto_set(self, **costs: float) -> ParetoSet:
         """Solve at theta = 1 and describe all Pareto-optimal classifiers.

@@ -59,7 +59,7 @@ from paretoclf.population.judges import judge_tilt
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form, worst
+from paretoclf.solve.model import Form
 from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
@@ -197,15 +197,10 @@ class ExtremeAsymmetry(Formulation):
         w = -np.asarray(numbers["theta"]) * (1.0 if self.end == 0 else -1.0)
         return LinearRule(w, -float(w @ self.point))
 
-    def complete(self, values: Mapping[str, float], point: _Point, *, polish: bool, **how: Any) -> Solution:
-        """Certify the point and, on request, the one that Newton's method finds; return the better of the two."""
-        solution = super().complete(values, point, polish=False, **how)
-        if not polish:
-            return solution
+    def refined(self, values: Mapping[str, float], point: _Point, solution: Solution) -> _Point:
+        """Return what Newton's method finds."""
         found = tilt(self.mixture, self.point)
-        how["status"] = f"{how['status']}, polished"
-        refined = super().complete(values, _Point(found.xi, -found.a), polish=False, **how)
-        return min(refined, solution, key=lambda s: worst(s.certificate))
+        return _Point(found.xi, -found.a)
 
     def __repr__(self) -> str:
         return f"ExtremeAsymmetry({self.mixture!r}, asymmetry -> {self.end})"

@@ -20,7 +20,7 @@ from paretoclf.gram import Gram
 from paretoclf.proof.evidence import Judged
 from paretoclf.samples import Samples
 from paretoclf.solution import Solution
-from paretoclf.solve.model import Form, worst
+from paretoclf.solve.model import Form
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +115,6 @@ class MomentFormulation(Formulation):
         r"""Return the t with :math:`(\Sigma_++t\Sigma_-)a\propto\delta` at an optimal slope."""
         raise NotImplementedError
 
-    def refined(self, values: Mapping[str, float], point: Slope) -> Slope | None:
-        """Return the point that the closed form holds near a solver's, or None where there is nothing to refine."""
-        return None
-
     def distances(self, solution: Solution) -> Distances:
         """Distances of the two means from the hyperplane of a solution, and with them its rates."""
         return Distances(solution.numbers["u_minus"], solution.numbers["u_plus"])
@@ -129,15 +125,9 @@ class MomentFormulation(Formulation):
             return LinearRule(numbers["w"], numbers["b"], names=self.names)
         return KernelRule(self.gram, numbers["coef"], numbers["b"])
 
-    def complete(self, values: Mapping[str, float], point: Slope, *, polish: bool, **how: Any) -> Solution:
-        """Certify the point and, on request, the refined one; return the better of the two."""
-        conic = super().complete(values, self._implied(values, point), polish=False, **how)
-        refined = self.refined(values, point) if polish else None
-        if refined is None:
-            return conic
-        how["status"] += ", polished"
-        other = super().complete(values, self._implied(values, refined), polish=False, **how)
-        return other if worst(other.certificate) <= worst(conic.certificate) else conic
+    def certified(self, values: Mapping[str, float], point: Slope, **how: Any) -> Solution:
+        """Certify the point: with a kernel, the slope that its coefficients imply."""
+        return super().certified(values, self._implied(values, point), **how)
 
     def _implied(self, values: Mapping[str, float], point: Slope) -> Slope:
         """With a kernel: coefficients, and the slope that they imply. That one is judged."""

@@ -57,6 +57,7 @@ from paretoclf.formulations.base import POSITIVE, Range
 from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coefficients
 from paretoclf.gaussian.judges import judge_weighted_sum
 from paretoclf.proof.evidence import Judged
+from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
 from paretoclf.solve.statement import Statement
@@ -189,6 +190,6 @@ class ParetoGaussian(MomentFormulation):
         plus, minus = self.moments.spread(a)
         return self.lam(values) * plus / minus
 
-    def refined(self, values: Mapping[str, float], point: Slope) -> Slope:
+    def refined(self, values: Mapping[str, float], point: Slope, solution: Solution) -> Slope:
         """Return the member of the family with this weight: one equation in log t."""
         return Slope(self.family.slopes(self.family.of_weight(self.lam(values)).y))

@@ -43,6 +43,7 @@ from paretoclf.formulations.base import NONNEGATIVE
 from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coefficients
 from paretoclf.gaussian.judges import judge_squared_sum
 from paretoclf.proof.evidence import Judged
+from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
 from paretoclf.solve.statement import Statement
@@ -129,6 +130,6 @@ class ParetoGaussianQP(MomentFormulation):
         """Return t."""
         return values["t"]
 
-    def refined(self, values: Mapping[str, float], point: Slope) -> Slope:
+    def refined(self, values: Mapping[str, float], point: Slope, solution: Solution) -> Slope:
         """Return the closed form."""
         return Slope(self.family.slopes(self.family.of_ratio(values["t"]).y))

@@ -55,7 +55,7 @@ from paretoclf.judges.quantile import judge_quantile
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form, worst
+from paretoclf.solve.model import Form
 from paretoclf.solve.polish_box import BoxQP, polish_box
 from paretoclf.solve.statement import Statement
 
@@ -200,18 +200,17 @@ class QuantileSVM(SampleFormulation):
         """Read the classifier from the multipliers."""
         return KernelRule(self.gram, self.y * numbers["alpha"] / values["lam"], float(numbers["b"]))
 
+    def refined(self, values: Mapping[str, float], point: Any, solution: Solution) -> dict[str, Any]:
+        """Refine the multipliers on their active set."""
+        lam, none = values["lam"], np.zeros((0, self.n))
+        caps = self.caps(values["tau"]) / lam
+        problem = BoxQP(self.gram, self.y, caps, np.ones(self.n), none, np.zeros(0), float(self.bias))
+        beta = polish_box(problem, solution.alpha / lam, np.zeros(0))
+        return {"beta": beta, "b": np.nan if self.bias else None, "w": None}
+
     def complete(self, values: Mapping[str, float], point: Any, **how: Any) -> Solution:
         """Certify the point, polish it on request, and name the costs of the equivalent 2C-SVM."""
-        solution = super().complete(values, point, **how)
-        if how["polish"]:
-            lam, none = values["lam"], np.zeros((0, self.n))
-            caps = self.caps(values["tau"]) / lam
-            problem = BoxQP(self.gram, self.y, caps, np.ones(self.n), none, np.zeros(0), float(self.bias))
-            beta = polish_box(problem, solution.alpha / lam, np.zeros(0))
-            refined = {"beta": beta, "b": np.nan if self.bias else None, "w": None}
-            how["status"] = f"{how['status']}, polished"
-            solution = min(super().complete(values, refined, **how), solution, key=lambda s: worst(s.certificate))
-        return replace(solution, costs=self.costs(**values))
+        return replace(super().complete(values, point, **how), costs=self.costs(**values))
 
 
 def minimiser(eta: float, tau: float) -> tuple[float, float]:

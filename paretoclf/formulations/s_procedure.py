@@ -244,7 +244,7 @@ class SProcedure(MomentFormulation):
         """Certify a slope and its tau."""
         return judge_largest_spread(self.moments, point.a, point.tau or 0.0, values["zeta"])
 
-    def refined(self, values: Mapping[str, float], point: Slope) -> Slope:
+    def refined(self, values: Mapping[str, float], point: Slope, solution: Solution) -> Slope:
         """Solve the secular equation."""
         best = secular(self.region, values["zeta"])
         return Slope(self.region.slope(best.v), best.tau)

@@ -58,7 +58,7 @@ from paretoclf.judges.risk import judge_risk
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution, best_intercepts, point_of
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form, worst
+from paretoclf.solve.model import Form
 from paretoclf.solve.polish import polish as polish_hinge
 from paretoclf.solve.statement import Statement
 
@@ -225,15 +225,11 @@ class SurrogateRisk(SampleFormulation):
         """Read the classifier from multipliers and intercept."""
         return KernelRule(self.gram, self.y * numbers["alpha"] / values["ridge"], float(numbers["b"]))
 
-    def complete(self, values: Mapping[str, float], point: Any, *, polish: bool, **how: Any) -> Solution:
-        """Certify the point; polish the logistic loss (Newton) and the hinge (its active set), where better."""
-        solution = super().complete(values, point, polish=polish, **how)
-        if not polish or self.loss.name not in ("logistic", "hinge"):
-            return solution
-        how["status"] = f"{how['status']}, polished"
-        better = self._newton(values) if self.loss.name == "logistic" else self._vertex(values, point)
-        refined = super().complete(values, better, polish=False, **how)
-        return min(refined, solution, key=lambda s: worst(s.certificate))
+    def refined(self, values: Mapping[str, float], point: Any, solution: Solution) -> dict[str, Any] | None:
+        """Refine the logistic loss by Newton's method, the hinge on its active set."""
+        if self.loss.name == "logistic":
+            return self._newton(values)
+        return self._vertex(values, point) if self.loss.name == "hinge" else None
 
     def _weighed(self, loss: Callable[[Any], Any]) -> Any:
         """Losses of the two classes, each times its cost."""

@@ -64,7 +64,7 @@ from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_cla
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form, worst
+from paretoclf.solve.model import Form
 from paretoclf.solve.polish_box import BoxQP, polish_box
 from paretoclf.solve.statement import Statement
 from paretoclf.tolerances import HULLS_MEET, NU_ROUNDING
@@ -291,14 +291,14 @@ class TwoNuSVM(SampleFormulation):
         best = numbers["thresholds"]
         return KernelRule(self.gram, self.y * numbers["alpha"], best.b, None if best.unique else best.b_interval)
 
-    def complete(self, values: Mapping[str, float], point: Any, **how: Any) -> Solution:
+    def complete(self, values: Mapping[str, float], point: Any, *, polish: bool, **how: Any) -> Solution:
         """Certify the point; report a trivial solution, intervals, and the costs of the equivalent 2C-SVM."""
-        solution = super().complete(values, point, **how)
+        solution = self.certified(values, point, **how)
         nu, asymmetry = self._pair(values)
         if self._hulls_may_meet(solution, nu) and self._is_trivial(nu, asymmetry):
             return self._trivial(values, how, nu, asymmetry)
-        if how["polish"] and solution.numbers["rho"] > 0:
-            solution = self._polished(solution, values, how)
+        if polish and solution.numbers["rho"] > 0:
+            solution = self.better(solution, values, self.refined(values, point, solution), **how)
         rho, best = solution.numbers["rho"], solution.numbers["thresholds"]
         notes: tuple[str, ...] = ()
         if not best.unique:
@@ -335,17 +335,14 @@ class TwoNuSVM(SampleFormulation):
         largest = float(np.max(self.gram.diagonal()))
         return 8 * max(0.0, -solution.dual_value) <= (HULLS_MEET * nu) ** 2 * largest
 
-    def _polished(self, solution: Solution, values: Mapping[str, float], how: Mapping[str, Any]) -> Solution:
-        """Return the better of a solution and the vertex next to it."""
+    def refined(self, values: Mapping[str, float], point: Any, solution: Solution) -> dict[str, Any]:
+        """Return the vertex next to a solution."""
         nu, plus, minus = self._numbers(values)
         caps, numbers = np.where(self.y > 0, plus, minus), solution.numbers
         rows, sums = np.vstack([self.y, -np.ones(self.n)]), np.array([0.0, -nu])
         problem = BoxQP(self.gram, self.y, caps, np.zeros(self.n), rows, sums)
         alpha = polish_box(problem, numbers["alpha"], np.array([numbers["b"], numbers["rho"]]))
-        refined = super().complete(
-            values, {"alpha": alpha, "w": None}, **{**how, "status": f"{how['status']}, polished"}
-        )
-        return min(refined, solution, key=lambda s: worst(s.certificate))
+        return {"alpha": alpha, "w": None}
 
     def _trivial(self, values: Mapping[str, float], how: Mapping[str, Any], nu: float, asymmetry: float) -> Solution:
         top, alpha = self._largest_total(asymmetry)

@@ -9,9 +9,8 @@ and the best costs are found by comparing whole numbers, not on a grid.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -25,44 +24,6 @@ from paretoclf.roc.criteria import Criterion, Minimax
 _SAME = 1e-11  # a score below this share of its terms, on a whole line, is zero there: two lines are one
 _BLOCK = 1 << 22  # scores worked on at once
 _JUMP = 1e-9  # intercepts of two regions that differ by less on their common edge are rounded apart
-
-
-class ScoredRegion(Protocol):
-    """What is needed of a region of a map."""
-
-    polygon: Array
-    b_map: Array
-
-
-class ScoredContact(Protocol):
-    """What is needed of two regions that touch; from start to stop, the first is to the left."""
-
-    first: int
-    second: int
-    start: Array
-    stop: Array
-
-
-class ScoredPlane(Protocol):
-    """What is needed of a map of the cost plane."""
-
-    @property
-    def regions(self) -> Sequence[Any]:
-        """Its regions."""
-        ...
-
-    @property
-    def contacts(self) -> Sequence[Any]:
-        """Which of them touch, and where."""
-        ...
-
-    def region_at(self, C_plus: float, C_minus: float) -> int:
-        """Number of the region at these costs."""
-        ...
-
-    def each_score_map(self, X: Any, which: Any = None) -> Iterator[Array]:
-        """Scores of m samples in one region after another, each (m, 3) by ``(1, C_plus, C_minus)``."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -109,7 +70,7 @@ class ErrorMap:
     ((0, 0), (0, 1))
     """
 
-    plane: ScoredPlane
+    plane: Any
     X: Any
     y: Array
     start: Array
@@ -170,7 +131,7 @@ class _Found:
     inside_counts: list[Index] = field(default_factory=list)
 
 
-def error_map(plane: ScoredPlane, X: Any, y: Any) -> ErrorMap:
+def error_map(plane: Any, X: Any, y: Any) -> ErrorMap:
     """Errors of a map of the cost plane on (held-out) samples.
 
     Parameters
@@ -286,7 +247,7 @@ def _half_way(points: Array, directions: Array, lines: Array, passed: Mask) -> A
     return np.asarray(points + 0.5 * hit[:, None] * directions)
 
 
-def _on_edge(plane: ScoredPlane, X: Any, contact: ScoredContact, y: Array, found: _Found) -> None:
+def _on_edge(plane: Any, X: Any, contact: Any, y: Array, found: _Found) -> None:
     """Borders on the common edge of two regions where the intercept jumps from one to the other."""
     regions = [plane.regions[k] for k in (contact.first, contact.second)]
     middle = np.array([1.0, *(0.5 * (contact.start + contact.stop))])

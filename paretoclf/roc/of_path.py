@@ -7,9 +7,9 @@ the same shift of the intercept are added.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -25,20 +25,6 @@ from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.grid import grid_errors
 
 Vary = Literal["intercept", "asymmetry", "both"]
-
-
-class OnLine(Protocol):
-    """What has costs at each t."""
-
-    def costs(self, t: float) -> Any:
-        """Costs at t; None where there are none."""
-
-
-class ScoredPath(OnLine, Protocol):
-    """What is needed of a path."""
-
-    def scores(self, X: Any) -> PathScores:
-        """Scores of the rows of X along the path."""
 
 
 def roc_curve_of_scores(y: Any, scores: Any) -> RocCurve:
@@ -77,24 +63,8 @@ def roc_curve_of_scores(y: Any, scores: Any) -> RocCurve:
     return RocCurve(fpr, tpr, n_plus, len(labels) - n_plus, "intercept", shift=-np.asarray(threshold))
 
 
-@runtime_checkable
-class ScoredSweep(Protocol):
-    """What is needed of a `Sweep`."""
-
-    @property
-    def solutions(self) -> Sequence[Any]:
-        """The solutions."""
-
-    @property
-    def parameters(self) -> Mapping[str, Array]:
-        """Values of each parameter."""
-
-    def scores(self, X: Any) -> Array:
-        """Scores of the rows of X, shape (k, m)."""
-
-
 def roc_of_path(
-    path: ScoredPath | ScoredSweep,
+    path: Any,
     X: Any,
     y: Any,
     vary: Vary = "intercept",
@@ -145,7 +115,7 @@ def roc_of_path(
     >>> roc_of_path(Line(), X, y, vary="asymmetry")
     RocCurve(asymmetry: 5 points, 2 positives, 2 negatives, AUC 0.7500, upper envelope 0.8750 (optimistic))
     """
-    if isinstance(path, ScoredSweep):
+    if hasattr(path, "solutions") and not isinstance(path, type):
         return _of_sweep(path, X, y, _checked(vary), t)
     if isinstance(path, type) or not (hasattr(path, "scores") and hasattr(path, "costs")):
         if hasattr(path, "path_problem"):
@@ -165,7 +135,7 @@ def _checked(vary: Any) -> Vary:
     return vary  # type: ignore[no-any-return]
 
 
-def _of_sweep(sweep: ScoredSweep, X: Any, y: Any, vary: Vary, t: float | None) -> RocCurve:
+def _of_sweep(sweep: Any, X: Any, y: Any, vary: Vary, t: float | None) -> RocCurve:
     """Grid curve: the solutions as they are, the thresholds of one, or the hull of all thresholds of all."""
     scores = sweep.scores(X)
     if vary == "asymmetry":
@@ -176,7 +146,7 @@ def _of_sweep(sweep: ScoredSweep, X: Any, y: Any, vary: Vary, t: float | None) -
     return curves[0] if vary == "intercept" else replace(union(curves).hull(), vary="both on a grid", index=None)
 
 
-def _position(sweep: ScoredSweep, t: float | None) -> int:
+def _position(sweep: Any, t: float | None) -> int:
     """Position t of a sweep, checked; by default that of the asymmetry nearest to 1/2."""
     last = len(sweep.solutions) - 1
     if t is not None:
@@ -275,7 +245,7 @@ def upper_envelope(
     return replace(hull, shift=np.concatenate([[-np.inf], hull.shift[1:-1], [np.inf]]))
 
 
-def symmetric_t(path: OnLine, lo: float = 0.0, hi: float = 1.0) -> float:
+def symmetric_t(path: Any, lo: float = 0.0, hi: float = 1.0) -> float:
     """Where between two of its parameters a path is closest to asymmetry 1/2.
 
     Costs are affine in t, so ``C_plus - C_minus`` is too: its zero if it has one in [lo, hi] (exactly; asymmetry 1/2);

@@ -4,29 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from paretoclf.checks import Array, what_it_is
 from paretoclf.classifiers import Rule
 from paretoclf.errors import InputError
-from paretoclf.path.scores import PathScores
 from paretoclf.roc.crossings import scores_at
 from paretoclf.roc.curve import RocPoint
-
-
-class Traced(Protocol):
-    """What is needed of a path."""
-
-    def scores(self, X: Any) -> PathScores:
-        """Scores of the rows of X along the path."""
-
-    def slope(self, t: float) -> Array:
-        """The slope w at t."""
-
-    def intercept(self, t: float) -> float:
-        """The intercept at t."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +41,13 @@ class PathRule(Rule):
     array([-1.,  1.,  1.,  1.])
     """
 
-    path: Traced = field(repr=False)
+    path: Any = field(repr=False)
     t: float
     swept: float = 1.0
     shift: float = 0.0
 
     @classmethod
-    def of(cls, path: Traced, point: RocPoint) -> PathRule:
+    def of(cls, path: Any, point: RocPoint) -> PathRule:
         """Return the classifier that a point of a curve of this path is."""
         if not hasattr(path, "intercept"):
             raise InputError(
@@ -76,12 +62,12 @@ class PathRule(Rule):
         """Intercept."""
         after = self.path.intercept(self.t)
         before = after if self.swept == 1 else self.path.intercept(math.nextafter(self.t, -math.inf))
-        return (1.0 - self.swept) * before + self.swept * after + self.shift
+        return float((1.0 - self.swept) * before + self.swept * after + self.shift)
 
     @property
     def w(self) -> Array:
         """Slope in the features, shape (d,), linear kernel only."""
-        return self.path.slope(self.t)
+        return np.asarray(self.path.slope(self.t))
 
     def decision_function(self, X: Any) -> Array:
         """Scores f of shape (m,)."""

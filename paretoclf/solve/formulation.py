@@ -297,10 +297,27 @@ class Formulation(ABC):
             )
         return LinearRule(w, float(b), names=self.names)
 
+    def refined(self, values: Mapping[str, float], point: Any, solution: Solution) -> Any | None:
+        """Return a better point near a solver's and its solution, or None where there is nothing to refine: here."""
+        return None
+
     def complete(self, values: Mapping[str, float], point: Any, *, polish: bool, **how: Any) -> Solution:
-        """Certify the point, and polish it on request: how are the other fields of a `Claim`."""
+        """Certify the point and, on request, the refined one; return the better. `how`: other fields of a `Claim`."""
+        solution = self.certified(values, point, **how)
+        refined = self.refined(values, point, solution) if polish else None
+        return solution if refined is None else self.better(solution, values, refined, **how)
+
+    def certified(self, values: Mapping[str, float], point: Any, **how: Any) -> Solution:
+        """Certify the point."""
         self._set(values)
-        return self._solution(self.judge(values, point), Claim(values, point, polish, **how))
+        return self._solution(self.judge(values, point), Claim(values, point, False, **how))
+
+    def better(
+        self, solution: Solution, values: Mapping[str, float], refined: Any, *, status: str, **how: Any
+    ) -> Solution:
+        """Return the better of a solution and a refined point, certified."""
+        other = self.certified(values, refined, status=f"{status}, polished", **how)
+        return min(other, solution, key=lambda s: worst(s.certificate))
 
     def uncertified(self, claim: Claim) -> Solution:
         """Take a point of the primal as it is: its certificate says that nothing is proved."""
