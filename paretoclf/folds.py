@@ -43,13 +43,7 @@ def folds_of(y: Array, folds: Any, rng: Rng) -> list[tuple[Rows, Rows]]:
 
 
 def outer_folds(y: Array, folds: int, repeats: int, rng: Rng) -> list[list[tuple[Rows, Rows, int]]]:
-    """For each repeat its (train, test, seed of the validation folds); the first repeat of a whole rng has that seed.
-
-    Raises
-    ------
-    InputError
-        If there are too few samples of a class, or folds or repeats is no whole number that is large enough.
-    """
+    """For each repeat its (train, test, seed of the validation folds); the first repeat has the seed that is given."""
     count = _checked(y, folds)
     if int(repeats) != repeats or repeats < 1:
         raise InputError(f"repeats must be a whole number >= 1, got {repeats!r}")

@@ -13,17 +13,9 @@ from paretoclf.errors import InputError, ParetoclfError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
+    """Run the command line with these arguments, by default those of the process, and return its exit status.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments without the program's name; default: those of the process.
-
-    Returns
-    -------
-    int
-        Exit status: 0 for success, 1 if the computation stopped with an error or ``verify`` found one, 2 for bad input.
+    0 for success, 1 if the computation stopped with an error or ``verify`` found one, 2 for bad input.
 
     Examples
     --------

@@ -22,13 +22,8 @@ SHADE = "#fdf3dc"
 def roc_figure(curves: Mapping[str, RocCurve], nested: Mapping[str, NestedRoc], title: str) -> Figure:
     """Draw nested curves with their bands and the upper envelope beside them; the upper left corner enlarged.
 
-    Parameters
-    ----------
-    curves : mapping from str to RocCurve
-        Curves on the labels that judge them, by what varies. The upper envelope is drawn; without nested ones, all.
-    nested : mapping from str to NestedRoc
-        Curves chosen elsewhere, by what was chosen.
-    title : str
+    Nested ones are by what was chosen, curves on the labels that judge them by what varies; without nested ones all of
+    these are drawn.
     """
     figure = Figure(figsize=(6.4, 6.4), layout="constrained")  # not one of pyplot: nothing is left open
     ax = figure.subplots()

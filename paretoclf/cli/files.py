@@ -20,18 +20,7 @@ from paretoclf.files import claimed, remove_leftovers, replacing
 
 @contextmanager
 def staged(out: Path) -> Iterator[Path]:
-    """Give a temporary folder whose files move to out at the end, and vanish after an error.
-
-    Parameters
-    ----------
-    out : Path
-        Folder for the files; made (with its parents) only at the end.
-
-    Raises
-    ------
-    InputError
-        If out is not a folder or cannot be written to.
-    """
+    """Give a temporary folder whose files move to out, made only then, at the end, and vanish after an error."""
     place, name = _place(out), out.name or "out"
     with ExitStack() as stack:
         with _writing(out):
@@ -105,18 +94,7 @@ figcaption {{ color: #555; }}
 
 
 def html_page(title: str, headlines: Sequence[str], pictures: Mapping[str, Path], numbers: str, link: str) -> str:
-    """Return a report as one page, which holds its pictures.
-
-    Parameters
-    ----------
-    title, numbers : str
-    headlines : sequence of str
-        The lines that matter.
-    pictures : mapping from str to Path
-        PNG files by their captions.
-    link : str
-        Another page beside it.
-    """
+    """Return a report as one page: headlines, pictures (PNG files by their captions), numbers, a link to another."""
     figures = [
         f'<figure><img alt="{html.escape(caption)}" src="data:image/png;base64,'
         f'{base64.b64encode(file.read_bytes()).decode()}"><figcaption>{html.escape(caption)}</figcaption></figure>'

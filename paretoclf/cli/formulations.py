@@ -54,15 +54,7 @@ def _table(listed: list[dict[str, Any]]) -> str:
 
 
 def load_code(origin: str, option: str) -> Any:
-    """Run a Python file, or import a module, for what it defines; errors name the option.
-
-    Parameters
-    ----------
-    origin : str
-        A file that ends in .py, or the name of a module.
-    option : str
-        Which option asked for it.
-    """
+    """Run a Python file (.py), or import a module, for what it defines; errors name the option that asked for it."""
     path = Path(origin)
     try:
         if path.suffix == ".py":

@@ -38,29 +38,11 @@ Stage = Callable[[str], object]
 
 @dataclass(frozen=True)
 class Options:
-    """What a study needs besides the data.
+    """What a study needs besides the data; InputError if an option is out of range or belongs to another kernel.
 
-    Parameters
-    ----------
-    kernel : {"linear", "rbf", "poly"}
-    bandwidth : float or "median", optional
-        Of the rbf kernel: a number, or the median distance between two samples (after scaling); default `RBF.scale`,
-        which is what ``kernel="rbf"`` is everywhere.
-    degree : int, optional
-        Of the poly kernel ``(x . z / d + 1) ** degree``; default 3.
-    total : float
-        ``C_plus + C_minus`` on the asymmetry line.
-    standardize : bool
-    seed : int
-    repeats : int
-        Partitions into folds.
-    costs : (C_plus, C_minus)
-        Of a false negative and a false positive where the classifier is used.
-
-    Raises
-    ------
-    InputError
-        If an option is out of range or belongs to another kernel.
+    Kernels are linear, rbf (bandwidth: a number, or "median", the median distance of two samples after scaling; default
+    `RBF.scale`) and poly, ``(x . z / d + 1) ** degree`` (default 3). ``total`` is ``C_plus + C_minus`` on the asymmetry
+    line, ``repeats`` counts partitions into folds, ``costs`` are those of use.
     """
 
     kernel: str = "linear"
@@ -102,25 +84,11 @@ class Options:
 
 @dataclass(frozen=True)
 class Study:
-    """Everything that ``paretoclf trace`` found.
+    """Everything that ``paretoclf trace`` found: paths and agreements with CVXPY by the name of their line, curves.
 
-    Attributes
-    ----------
-    data : Dataset
-    options : Options
-    kernel : Kernel
-    scaler : StandardScaler or None
-        Of the whole data set.
-    paths : dict from str to Path
-        By the name of their line.
-    agreements : dict from str to Agreement
-        With CVXPY, by the name of the line.
-    nested : dict from str to NestedRoc
-        Held-out curves by what was chosen: on validation folds inside of the training parts. Empty where a class
-        has too few samples.
-    curves : dict from str to RocCurve
-        Curves of the first partition by what varies, on the labels that judge them.
-    folds : int
+    ``nested`` are held-out curves by what was chosen, on validation folds inside of the training parts (none where a
+    class has too few samples), ``curves`` those of the first partition, on the labels that judge them; the scaler is
+    that of the whole data set.
     """
 
     data: Dataset
@@ -244,24 +212,7 @@ def lines_of(data: Dataset, total: float) -> dict[str, pc.CostLine]:
 
 
 def run_study(data: Dataset, options: Options, *, progress: bool = False, stage: Stage = lambda _: None) -> Study:
-    """Trace both lines, check them, and cross-validate the ROC curves.
-
-    Parameters
-    ----------
-    data : Dataset
-    options : Options
-    progress : bool
-        Whether the tracer shows its progress.
-    stage : callable
-        Told the name of each stage as it begins.
-
-    Raises
-    ------
-    InputError
-        If a class is too small to hold samples out.
-    DegeneratePathError
-        If a path cannot be continued.
-    """
+    """Trace both lines, check them, and cross-validate the ROC curves; ``stage`` is told each stage as it begins."""
     folds = min(FOLDS, data.n_plus, data.n_minus)
     if folds < 2:
         raise InputError(

@@ -83,21 +83,7 @@ class Replicates:
 
 
 def bootstrap(parts: Sequence[HeldOut], y: Array, draws: int, rng: np.random.Generator, tnr: Array) -> Replicates:
-    """Monotone fits to bootstrap draws of the samples.
-
-    Parameters
-    ----------
-    parts : sequence of HeldOut
-        One for each split.
-    y : array of shape (n,)
-        Labels of all samples.
-    draws : int
-        How many draws.
-    rng : numpy.random.Generator
-        Randomness.
-    tnr : array of shape (g,)
-        Where the fits are evaluated.
-    """
+    """Monotone fits to bootstrap draws of the samples, at some true negative rates, of the parts of all splits."""
     values, areas = np.empty((draws, tnr.size)), np.empty(draws)
     for low in range(0, draws, _BLOCK):
         width = min(_BLOCK, draws - low)

@@ -45,14 +45,8 @@ class HeldOut:
     def rates(self, weight: Array | None = None) -> tuple[Array, Array]:
         """True negative and true positive rates of the states, from "all negative" to "all positive".
 
-        Parameters
-        ----------
-        weight : array of shape (m,) or (m, r), optional
-            Weights of the held-out samples, such as the counts of r bootstrap draws. Both classes must have some.
-
-        Returns
-        -------
-        tnr, tpr : array of shape (states + up to 2,) or (states + up to 2, r)
+        The held-out samples may have weights (m,) or (m, r), such as the counts of r bootstrap draws; both classes must
+        have some.
         """
         w = np.ones(self.test.size) if weight is None else weight
         step = np.where(self.up[:, None], 1.0, -1.0) * w.reshape(self.test.size, -1)[self.sample]
@@ -81,16 +75,7 @@ class HeldOut:
 
 
 def held_out(scores: PathScores, y: Array, test: Index) -> HeldOut:
-    """States of held-out samples along a path.
-
-    Parameters
-    ----------
-    scores : PathScores
-        Their scores.
-    y : array of shape (m,)
-        Their labels.
-    test : int array of shape (m,)
-        Their positions in the data.
+    """States of held-out samples along a path, from their scores, their labels and their positions in the data.
 
     Examples
     --------

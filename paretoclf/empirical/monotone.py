@@ -72,10 +72,6 @@ def monotone_fit(x: Any, y: Any, weight: Any = None) -> MonotoneFit:
     weight : array of shape (p,), optional
         Nonnegative weights, not all zero. Default: all 1.
 
-    Returns
-    -------
-    MonotoneFit
-
     Raises
     ------
     InputError

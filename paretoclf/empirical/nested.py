@@ -203,10 +203,6 @@ class NestedRoc:
         prior_plus : float, optional
             Probability of a positive where the classifier is used. Default: the share of positives here.
 
-        Returns
-        -------
-        NestedPoint
-
         Raises
         ------
         InputError

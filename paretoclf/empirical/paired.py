@@ -65,10 +65,6 @@ def paired_areas(
     nested : bool
         Compare `nested_areas`: the same choices, made on validation folds.
 
-    Returns
-    -------
-    PairedAreas
-
     Raises
     ------
     InputError

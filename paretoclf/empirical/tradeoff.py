@@ -122,10 +122,6 @@ class EmpiricalTradeoff:
         rng : int or numpy.random.Generator
             Seed.
 
-        Returns
-        -------
-        Band
-
         Raises
         ------
         InputError

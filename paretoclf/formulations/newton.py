@@ -19,30 +19,9 @@ LAST = 4
 
 
 def minimise_risk(F: Samples, y: Array, costs: Array, ridge: float, loss: Loss) -> tuple[Array, float]:
-    r"""Minimise :math:`\frac r2\|w\|^2+\sum_ic_i\phi(y_i(w\cdot x_i+b))` over w and b.
+    r"""Minimise :math:`\frac r2\|w\|^2+\sum_ic_i\phi(y_i(w\cdot x_i+b))` over w, shape (d,), and b.
 
-    Parameters
-    ----------
-    F : array or sparse matrix of shape (n, d)
-        Samples.
-    y : array of shape (n,)
-        Labels, both present.
-    costs : array of shape (n,)
-        Positive weights.
-    ridge : float
-        Positive.
-    loss : Loss
-        Smooth and strictly convex.
-
-    Returns
-    -------
-    w : array of shape (d,)
-    b : float
-
-    Raises
-    ------
-    SolveError
-        If the gradient does not vanish.
+    Costs and ridge are positive, the loss is smooth and strictly convex. SolveError if the gradient does not vanish.
 
     Examples
     --------

@@ -77,15 +77,7 @@ class ReducedHulls:
         return np.asarray(self.gram.features.T @ np.where(self.y == sign, self.weights, 0.0))
 
     def outline(self, sign: int, directions: int = 360) -> Array:
-        """Corners of a reduced hull of samples in the plane, in order, shape (k, 2).
-
-        Parameters
-        ----------
-        sign : {1, -1}
-            Class.
-        directions : int
-            Directions in which the farthest point is taken.
-        """
+        """Corners of a reduced hull of samples in the plane, in order, shape (k, 2): farthest in so many directions."""
         X = self.gram.features
         if X is None or X.shape[1] != 2:
             raise InputError("an outline exists for the linear kernel and two features only")
@@ -115,23 +107,11 @@ def farthest(X: Array, nu: float, direction: Array) -> Array:
 
 
 def largest_total(F: Samples, y: Array, caps: Array) -> tuple[float, Array]:
-    r"""Solve the linear program whose value is :math:`\nu_*`: up to there the hulls meet.
+    r"""Solve the linear program whose value is :math:`\nu_*`, up to where the hulls meet; return value and multipliers.
 
     .. math::
 
        \max_\alpha1^\top\alpha\quad\text{s.t.}\quad\sum_i\alpha_iy_ix_i=0,\quad y^\top\alpha=0,\quad0\le\alpha\le c.
-
-    Parameters
-    ----------
-    F : array or sparse matrix of shape (n, d)
-        Samples.
-    y, caps : array of shape (n,)
-        Labels and caps.
-
-    Returns
-    -------
-    total : float
-    alpha : array of shape (n,)
     """
     F = moved(F, middle(F))  # the equations hold wherever the origin is, and the solver's tolerance is relative to F
     reach = largest(F)

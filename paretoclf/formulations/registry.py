@@ -64,13 +64,7 @@ def listed() -> dict[str, Any]:
 
 
 def formulation(name: str) -> Any:
-    """Return the formulation of this name, in any case, or the search over some.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
+    """Return the formulation of this name, in any case, or the search over some; InputError if there is none."""
     known = listed()
     for each, cls in known.items():
         if each.lower() == name.lower():

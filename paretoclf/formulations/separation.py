@@ -45,13 +45,6 @@ def separate(F: Samples, y: Array) -> Separation:
 
     At t = 0 its multipliers are convex weights, up to a factor 2, of a point in both convex hulls.
 
-    Parameters
-    ----------
-    F : array or sparse matrix of shape (n, d)
-        Samples.
-    y : array of shape (n,)
-        Labels, both present.
-
     Examples
     --------
     >>> import numpy as np

@@ -224,10 +224,6 @@ class TwoCSVM(Formulation):
         **solver_options
             Passed to ``cvxpy.Problem.solve``.
 
-        Returns
-        -------
-        Solution
-
         Raises
         ------
         InputError

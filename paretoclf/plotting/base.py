@@ -36,13 +36,7 @@ LABELS = {
 
 
 def moving(columns: Mapping[str, Array], parameter: str) -> str:
-    """The parameter of a sweep to draw over: the one asked for, or the first that moves.
-
-    Raises
-    ------
-    InputError
-        If there is none, or not this one.
-    """
+    """The parameter of a sweep to draw over: the one asked for, or the first that moves."""
     if not columns:
         raise InputError("sweep must hold at least one solution, got none")
     if parameter and parameter not in columns:

@@ -204,10 +204,6 @@ def plot_paths(
         As for `PathDisplay`.
     figure : matplotlib Figure, optional
         Where to draw; default: a new one.
-
-    Returns
-    -------
-    Figure
     """
     if not paths:
         raise InputError("paths must hold at least one path, got none")

@@ -19,16 +19,8 @@ from paretoclf.samples import dense
 class Slice:
     """The points ``origin + a directions[0] + b directions[1]`` of the space of features.
 
-    Parameters
-    ----------
-    origin : array of shape (d,)
-        Where a = b = 0.
-    directions : array of shape (2, d)
-        Orthonormal.
-    names : pair of str
-        Names of the two axes.
-    whole : bool
-        Whether there is nothing outside the plane: two features.
+    The directions, shape (2, d), are orthonormal, and the two axes have names; it is whole where there is nothing
+    outside the plane: two features.
     """
 
     origin: Array
@@ -38,13 +30,7 @@ class Slice:
 
     @classmethod
     def through(cls, gram: Gram, features: Sequence[int] | None, names: Sequence[str] | None) -> Self:
-        """Through two features of samples, the others at their mean, or by default through the leading directions.
-
-        Raises
-        ------
-        InputError
-            If there are no two features, or features or names are not those of the samples.
-        """
+        """Through two features of samples, the others at their mean, or by default through the leading directions."""
         X = dense(gram.X)
         d = X.shape[1]
         if d < 2 or isinstance(gram.kernel, Precomputed):

@@ -90,15 +90,7 @@ class Choosing(Generic[Best]):
 
 
 class CountedErrors(Tabular, Choosing[Best]):
-    """False positives and false negatives of many classifiers. Whatever is best is chosen by the labels it reports.
-
-    Attributes
-    ----------
-    false_positives, false_negatives : int array of shape (k,)
-        Counts.
-    n_plus, n_minus : int
-        Samples of each class.
-    """
+    """False positives and false negatives of k classifiers. What is best is chosen by the labels that it reports."""
 
     false_positives: Index
     false_negatives: Index
@@ -135,14 +127,6 @@ Exact = npt.NDArray[np.object_]
 def exact_weights(asymmetries: Array) -> tuple[Exact, int]:
     """Whole numbers v and a unit u with g = v / u for each asymmetry g (`as_fraction`): to compare costs of counts.
 
-    Parameters
-    ----------
-    asymmetries : array of shape (q,)
-
-    Returns
-    -------
-    object array of shape (q,), int
-
     Examples
     --------
     >>> import numpy as np
@@ -158,18 +142,8 @@ def exact_weights(asymmetries: Array) -> tuple[Exact, int]:
 def exact_costs(weights: tuple[Exact, int], counts: Index, sizes: Index | None = None) -> Exact:
     """Costs of false positives and negatives in whole numbers, of one unit for all: equal where costs are.
 
-    Parameters
-    ----------
-    weights : (object array of shape (q,), int)
-        As of `exact_weights`.
-    counts : int array of shape (q, ..., 2)
-        False positives, false negatives.
-    sizes : int array, optional
-        Of the parts of which the costs are means, along the last axis but one.
-
-    Returns
-    -------
-    object array of shape (q, ...)
+    Of weights (q,), as of `exact_weights`, and counts (q, ..., 2); where costs are means over parts, the last axis but
+    one has these, with their sizes. Shape (q, ...).
     """
     v, unit = weights
     miss = v.reshape(-1, *(1,) * (counts.ndim - 2))

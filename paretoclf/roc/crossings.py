@@ -49,17 +49,8 @@ class Crossings:
 def crossings(scores: PathScores) -> Crossings:
     """All sign changes of the scores: labels are +1 where the score is >= 0, on the open stretches between changes.
 
-    A score that only touches zero does not change its label. A score that stays at zero is labelled +1.
-
-    Parameters
-    ----------
-    scores : PathScores
-        Scores of m samples on k pieces.
-
-    Returns
-    -------
-    Crossings
-        At most one change for each sample, piece and jump, and one for each end of a piece.
+    A score that only touches zero does not change its label. A score that stays at zero is labelled +1. There is at
+    most one change for each sample, piece and jump, and one for each end of a piece.
 
     Examples
     --------

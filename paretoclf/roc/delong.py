@@ -100,18 +100,10 @@ def area_interval(y: Any, scores: Any, level: float = 0.95) -> AreaInterval:
     level : float
         Probability of the interval, strictly between 0 and 1.
 
-    Returns
-    -------
-    AreaInterval
-
     Raises
     ------
     InputError
         If a class has fewer than two samples, a score is not finite, or level is out of range.
-
-    References
-    ----------
-    DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44.
 
     Examples
     --------
@@ -137,18 +129,10 @@ def area_difference(y: Any, first: Any, second: Any, level: float = 0.95) -> Are
     level : float
         Probability of the interval, strictly between 0 and 1.
 
-    Returns
-    -------
-    AreaDifference
-
     Raises
     ------
     InputError
         As for `area_interval`.
-
-    References
-    ----------
-    DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44.
 
     Examples
     --------

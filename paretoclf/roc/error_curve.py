@@ -221,10 +221,6 @@ def error_curve_of_scores(
     parameter : str
         What t is, if it is not the position on a line.
 
-    Returns
-    -------
-    ErrorCurve
-
     Raises
     ------
     InputError
@@ -266,19 +262,8 @@ def error_curve_of_scores(
 def labels_of_scores(scores: PathScores) -> tuple[Array, Mask, Mask]:
     """Which samples are labelled +1, as exact step functions of t: what `error_curve_of_scores` counts.
 
-    Parameters
-    ----------
-    scores : PathScores
-        Scores of m samples.
-
-    Returns
-    -------
-    t : array of shape (k + 1,)
-        Every t at which a label changes, and the two ends; increasing.
-    at : bool array of shape (k + 1, m)
-        Whether each sample is labelled +1 at ``t[j]`` itself.
-    after : bool array of shape (k, m)
-        On the open stretches ``(t[j], t[j + 1])``.
+    Every t at which a label changes, with the two ends, shape (k + 1,); the labels at these t themselves, shape (k + 1,
+    m), and on the open stretches between, shape (k, m).
 
     Examples
     --------

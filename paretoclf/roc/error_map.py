@@ -132,21 +132,7 @@ class _Found:
 
 
 def error_map(plane: Any, X: Any, y: Any) -> ErrorMap:
-    """Errors of a map of the cost plane on (held-out) samples.
-
-    Parameters
-    ----------
-    plane : CostPlane
-    X : array of shape (m, d)
-        As for `Classifier.decision_function`.
-    y : array of shape (m,)
-        Labels -1 and +1, both present.
-
-    Raises
-    ------
-    InputError
-        If the labels do not fit the samples.
-    """
+    """Errors of a map of the cost plane on (held-out) samples, with labels of both classes that fit them."""
     labels = check_labels(y)
     found = _Found()
     for region, scores in zip(plane.regions, plane.each_score_map(X), strict=True):

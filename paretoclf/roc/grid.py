@@ -149,23 +149,8 @@ class GridErrorCurve(CountedErrors[GridOptimum]):
 def grid_errors(scores: Sequence[Any], y: Sequence[Any], parameters: Mapping[str, Array]) -> GridErrorCurve:
     """Errors at the points of a sweep, or of the sweeps of several folds over one grid, whose counts are added.
 
-    Parameters
-    ----------
-    scores : sequence of arrays of shape (k, m)
-        Scores of the m held-out samples of each fold at the k points.
-    y : sequence of arrays of shape (m,)
-        Their labels -1 and +1. Both classes must occur, not in each fold.
-    parameters : mapping of str to array of shape (k,)
-        The points.
-
-    Returns
-    -------
-    GridErrorCurve
-
-    Raises
-    ------
-    InputError
-        If the labels do not fit the scores, or a class has no sample.
+    Of each fold scores (k, m) and labels (m,); both classes must occur, not in each fold. InputError if they do not
+    fit.
     """
     folds = [real_array(each, "scores") for each in scores]
     labels = check_labels(np.concatenate([np.ravel(each) for each in y]), sum(each.shape[1] for each in folds))

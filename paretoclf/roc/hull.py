@@ -11,22 +11,9 @@ Whole = npt.NDArray[np.int64]
 def upper_hull(fp: Whole, tp: Whole, n_minus: int, n_plus: int) -> tuple[Whole, Whole, npt.NDArray[np.intp]]:
     """Vertices of the upper hull of the points (fp, tp), with (0, 0) and (n_minus, n_plus), by increasing fp.
 
-    Andrew's monotone chain on one point (the highest) for each fp. Coordinates are whole numbers and the cross
-    products Python's, so collinear points are recognised, and dropped, exactly.
-
-    Parameters
-    ----------
-    fp, tp : int array of shape (p,)
-        False and true positives.
-    n_minus, n_plus : int
-        Coordinates of the upper right corner.
-
-    Returns
-    -------
-    fp, tp : int array of shape (h,)
-        The vertices.
-    index : int array of shape (h,)
-        Positions among the points, the first of several equal ones; -1 for a corner that is none of them.
+    Andrew's monotone chain on one point (the highest) for each fp. Coordinates are whole numbers and the cross products
+    Python's, so collinear points are recognised, and dropped, exactly. Last their positions among the points, the first
+    of several equal ones; -1 for a corner that is none of them.
 
     Examples
     --------

@@ -91,10 +91,6 @@ def roc_of_path(
     n_grid : int
         Size of the grid for ``vary="both"`` of a path.
 
-    Returns
-    -------
-    RocCurve
-
     Raises
     ------
     InputError

@@ -161,13 +161,7 @@ class Compiled:
         return theta
 
     def solve(self, values: Mapping[str, float]) -> Raw:
-        """Solve at the given parameter values.
-
-        Raises
-        ------
-        SolveError
-            If Clarabel returns no usable point, freshly set up.
-        """
+        """Solve at the given parameter values; SolveError if Clarabel returns no usable point, freshly set up."""
         started = time.perf_counter()
         theta = self._theta(values)
         q, b = self._at(theta)

@@ -226,10 +226,6 @@ class Formulation(ABC):
         solver : str
             An installed CVXPY solver.
 
-        Returns
-        -------
-        Solution
-
         Raises
         ------
         InputError

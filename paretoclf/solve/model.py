@@ -44,13 +44,8 @@ class Model:
         """Take the names from the problem: those of its variables, and the labels of its constraints.
 
         A constraint without a label is called ``constraint k``, by its position. With maximise the problem may be a
-        maximisation, too.
-
-        Raises
-        ------
-        InputError
-            If it is no minimisation (or what is allowed), not convex by CVXPY's rules, not DPP, or two things have one
-            name.
+        maximisation, too. InputError says what it is not: a minimisation, convex by CVXPY's rules, DPP, of different
+        names.
         """
         allowed = cp.Minimize | cp.Maximize if maximise else cp.Minimize
         if not isinstance(problem, cp.Problem) or not isinstance(problem.objective, allowed):
@@ -100,13 +95,7 @@ class Point:
 
 
 class Numbers(dict[str, Any]):
-    """Numbers by name, as read from a cone program.
-
-    Attributes
-    ----------
-    cone : callable or None
-        Returns that program, with the solver's raw point of it (`CompiledCone`): for who proves the numbers.
-    """
+    """Numbers by name, as read from a cone program; ``cone`` returns that, solved, for who proves the numbers."""
 
     cone: Callable[[], Any] | None = None
 

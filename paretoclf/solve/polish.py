@@ -50,21 +50,9 @@ class Polished:
 
 
 def polish(gram: Gram, y: Array, caps: Array, alpha: Array, b: float) -> Polished:
-    """Refine (alpha, b) on its active set. All caps must be positive.
+    """Refine a nearly optimal (alpha, b) on its active set. All caps must be positive.
 
-    Parameters
-    ----------
-    gram, y, caps
-        The problem.
-    alpha : array of shape (n,)
-        A nearly optimal point.
-    b : float
-        Its intercept.
-
-    Returns
-    -------
-    Polished
-        ``settled`` is False where no choice of the three sets was consistent; the point is then only the last try.
+    It is not ``settled`` where no choice of the three sets was consistent; the point is then only the last try.
     """
     alpha = np.clip(alpha, 0.0, caps)
     left, right = sides(y, caps, alpha, gram.matvec(y * alpha) + b)

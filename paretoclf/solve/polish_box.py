@@ -74,21 +74,9 @@ class BoxQP:
 
 
 def polish_box(problem: BoxQP, alpha: Array, eta: Array) -> Array:
-    """Refine multipliers on their active set.
+    """Refine nearly optimal multipliers, and those of the equations, on their active set.
 
-    Parameters
-    ----------
-    problem : BoxQP
-        What is solved.
-    alpha : array of shape (n,)
-        A nearly optimal point.
-    eta : array of shape (k,)
-        Multipliers of its equations.
-
-    Returns
-    -------
-    array of shape (n,)
-        Multipliers in their box; those that were given, where no choice of the sets was consistent.
+    They are those that were given where no choice of the sets was consistent.
 
     Examples
     --------

@@ -21,15 +21,7 @@ from paretoclf.solve.model import Form, Model
 
 
 def judge_programs(models: Mapping[Form, Model], found: Mapping[Form, Mapping[str, Any]]) -> Judged:
-    """Judge the points of the primal and of the dual program.
-
-    Parameters
-    ----------
-    models : mapping from form to Model
-        The programs; their parameters must have the values that the points belong to.
-    found : mapping from form to numbers
-        Variables and multipliers by name.
-    """
+    """Judge the points of the primal and of the dual program, whose parameters have the values that these belong to."""
     primal_value, conditions = evaluate(models["primal"], found["primal"])
     minus, constraints = evaluate(models["dual"], found["dual"])
     dual_value = -minus

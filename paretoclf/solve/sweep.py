@@ -194,10 +194,6 @@ def sweep(
         Values of every parameter, for `TwoCSVM` ``C_plus`` and ``C_minus``: all of one length, unless every combination
         is asked for. A single number stands for that many equal ones.
 
-    Returns
-    -------
-    Sweep
-
     Raises
     ------
     InputError

@@ -62,14 +62,7 @@ class Distances:
 
 @dataclass(frozen=True)
 class JudgedBandwidths:
-    """Bandwidths, and which of them make an identity or a constant of the Gram.
-
-    Attributes
-    ----------
-    values : array of shape (s,)
-    identity, constant : bool array of shape (s,)
-    distances : Distances
-    """
+    """Bandwidths, shape (s,), and which of them make an identity or a constant of the Gram."""
 
     values: Array
     identity: Mask

@@ -27,14 +27,7 @@ from paretoclf.tuning.search import Step, choose
 
 @dataclass(frozen=True)
 class PlaneErrors:
-    """Errors of all folds at points of the cost plane.
-
-    Attributes
-    ----------
-    bandwidth, C_plus, C_minus : array of shape (q,)
-    fpr, fnr : array of shape (q,)
-        Pooled over the folds.
-    """
+    """Errors of all folds, pooled, at q points of the cost plane, and their bandwidths."""
 
     bandwidth: Array
     C_plus: Array

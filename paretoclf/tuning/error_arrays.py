@@ -146,23 +146,9 @@ Counter = Callable[[Gram, Array, Folds, Mask], Totals]
 class CrossValidation:
     """Error counts that are computed where they are asked for, and kept. The only object here that changes.
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-        Samples, or a kernel matrix.
-    y : array of shape (n,)
-    axes : mapping from str to array
-        As for `ErrorArrays`.
-    kernel : kernel or None
-        None: RBF of each bandwidth.
-    folds : sequence of (train, test)
-    count : Counter
-        How the cells of one bandwidth are counted.
-    n_jobs : int, optional
-        Processes, each with one bandwidth at a time.
-    progress : bool, optional
-    resume : str or Path, optional
-        A file that has what was computed before, if there is one; it is written anew after every bandwidth.
+    The samples X may be a kernel matrix; without a kernel there is an RBF of each bandwidth of the axes (as for
+    `ErrorArrays`), and ``count`` counts the cells of one. The file to resume from is written anew after every
+    bandwidth.
     """
 
     X: Any

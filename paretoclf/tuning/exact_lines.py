@@ -35,16 +35,10 @@ Lines = Sequence[Sequence["LineErrors | None"]]
 
 @dataclass(frozen=True)
 class LineErrors:
-    """Cross-validated errors on one line, exactly.
+    """Cross-validated errors on the line of a bandwidth and a nu_minus, exactly.
 
-    Attributes
-    ----------
-    bandwidth, nu_minus : float
-        Which line.
-    nu_plus : array of shape (k + 1,)
-        Increasing: where a count changes, and the ends.
-    fpr, fnr : array of shape (k,)
-        Rates on the open intervals between.
+    ``nu_plus``, shape (k + 1,), increases: where a count changes, and the ends; both rates, shape (k,), are those on
+    the open intervals between.
     """
 
     bandwidth: float
@@ -62,17 +56,10 @@ class LineErrors:
 
 @dataclass(frozen=True)
 class LineMinimum:
-    """Where the criterion is smallest.
+    """Where the criterion is smallest: rates and objective there, smoothed if they were.
 
-    Attributes
-    ----------
-    bandwidth, nu_plus, nu_minus : float
-    fpr, fnr, objective : float
-        There; smoothed, if they were.
-    interval : (float, float)
-        All nu_plus with these rates; both ends the same where they are smoothed.
-    allowed : bool
-        Whether the criterion is finite there; if not, objective is its score.
+    The interval has all nu_plus with these rates; both ends are the same where they are smoothed. Where nothing is
+    allowed the objective is the score.
     """
 
     bandwidth: float
@@ -95,13 +82,7 @@ def line_errors(cross: CrossValidation, lo: float) -> list[list[LineErrors | Non
 
 
 def best_on_lines(lines: Lines, criterion: Criterion) -> LineMinimum:
-    """Return the best interval of all lines; ties: the smallest sum of both rates, the longest, the first.
-
-    Raises
-    ------
-    InputError
-        If no line has a classifier.
-    """
+    """Return the best interval of all lines; ties: the smallest sum of both rates, the longest, the first."""
     known = [line for row in lines for line in row if line is not None]
     return _best([(line, line.nu_plus[:-1], line.nu_plus[1:], line.fpr, line.fnr) for line in known], criterion)
 
@@ -109,19 +90,8 @@ def best_on_lines(lines: Lines, criterion: Criterion) -> LineMinimum:
 def best_on_smoothed_lines(lines: Lines, criterion: Criterion, window: GaussianWindow, step: float) -> LineMinimum:
     """Return the best point of all lines with smoothed rates; ties: the smallest sum of both rates, the first.
 
-    Parameters
-    ----------
-    lines : LineErrors or None for each bandwidth, for each nu_minus
-    criterion : Criterion
-    window : GaussianWindow
-        Its taps across lines (and bandwidths, with three dimensions); along a line the mean within ``size / 2`` steps.
-    step : float
-        Step of the grid in nu_plus.
-
-    Raises
-    ------
-    InputError
-        If no line has a classifier.
+    The taps of the window go across lines (and bandwidths, with three dimensions); along a line it is the mean within
+    ``size / 2`` steps of the grid in nu_plus.
     """
     half, reach = 0.5 * window.size * step, window.size // 2
     across = reach if window.dimensions == 3 else 0

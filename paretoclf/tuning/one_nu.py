@@ -92,15 +92,9 @@ def best_shift(scores: Array, y: Array, criterion: Criterion) -> tuple[float, in
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Held-out scores of all folds, one after the other.
+    """Held-out scores of all folds, one after the other, at k values of nu, shape (m, k); nan without a classifier.
 
-    Attributes
-    ----------
-    scores : array of shape (m, k)
-        At each nu; nan where the fold has no classifier.
-    y : array of shape (m,)
-    trivial, refused : int array of shape (k,)
-        Folds that have none.
+    ``trivial`` and ``refused`` count the folds that have none.
     """
 
     scores: Array

@@ -45,14 +45,7 @@ METHODS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class TransformedRule(Rule):
-    """A rule of transformed samples.
-
-    Parameters
-    ----------
-    rule : Rule
-    transformer : scikit-learn transformer
-        Fitted.
-    """
+    """A rule of what a fitted transformer makes of the samples."""
 
     rule: Rule
     transformer: Any
@@ -320,10 +313,6 @@ def tune(X: Any, y: Any, criterion: Criterion | None = None, method: str = "grid
     **options
         Fields of `paretoclf.tuning.Tuning`: transformer, kernel, bandwidths, nu_plus, nu_minus, smoothing, folds,
         delta, left_out, costs, rng, n_jobs, progress, resume.
-
-    Returns
-    -------
-    Tuned
 
     Raises
     ------
