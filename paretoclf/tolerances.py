@@ -291,3 +291,18 @@ HULL_ROUNDING = 1e-12
 
 #: Variances along a slope that differ by less than this share of them are equal: each is a sum of a few products.
 SAME_VARIANCE = 1e-12
+
+#: Compiled programs: two entries that differ by no more than this share of them are one number that was rounded in two
+#: ways (0.1 + 0.2 and 0.15 + 0.15), not one that a parameter moves.
+SAME_NUMBER = 1e-15
+
+#: Compiled programs: two rows whose coefficients are multiples of each other up to this share are parallel:
+#: ``0.3 * r`` and ``-0.7 * r`` are rounded entry by entry.
+PARALLEL = 1e-13
+
+#: Compiled programs: data at a third point of the line that are off by more than this share are not affine in t.
+AFFINE = 1e-12
+
+#: Compiled programs: a variable is substituted by its equation where its coefficient is at least this share of the
+#: largest in the row: three digits are the most that may be lost.
+SUBSTITUTED = 1e-3

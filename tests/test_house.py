@@ -42,7 +42,7 @@ GROUND = (
         "nu",
         "folds",
     ),
-    *("problem", "proof", "classifiers", "solution", "judges", "units", "files", "fingerprints", "resume"),
+    *("problem", "reduction", "proof", "classifiers", "solution", "judges", "units", "files", "fingerprints", "resume"),
 )
 EVERYTHING = ("",)
 

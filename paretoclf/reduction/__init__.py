@@ -1,0 +1,1 @@
+"""From the program that CVXPY compiles to the few items that an engine follows, and back: NumPy only."""

@@ -1,0 +1,179 @@
+r"""A compiled quadratic or linear program along a line of parameters.
+
+.. math::
+
+   \min_x\ \tfrac12x^\top Px+q(t)^\top x\quad\text{s.t. } b(t)-Ax=0\text{ in the first rows},\ b(t)-Ax\ge0
+   \text{ in the others},
+
+with q and b affine in t from 0 to 1. Its multipliers z have the signs of Clarabel: :math:`Px+q+A^\top z=0`, and z is
+nonnegative on inequalities. It is data: what belongs to which name of the user stands in index arrays, so that a path
+is read, stored and drawn without CVXPY.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.checks import Array, Index
+from paretoclf.problem import ParametricQP
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Where the entries of a variable, or of its multipliers, stand in a vector; a factor of 0 is an entry 0."""
+
+    shape: tuple[int, ...]
+    place: Index
+    factor: Array
+
+    def of(self, vector: Array) -> Any:
+        """The entries in their shape."""
+        return (self.factor * vector[self.place]).reshape(self.shape)
+
+    def entry(self, k: int) -> str:
+        """How entry k is indexed, such as ``[2, 3]``; nothing where there is one entry only."""
+        return f"[{', '.join(str(int(i)) for i in np.unravel_index(k, self.shape))}]" if self.shape else ""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Column j of the user's program is ``x_j + s(t) a'x``: a parameter stood in two rows of it, and is in b now."""
+
+    column: int
+    places: Index
+    values: Array
+    scale: Array
+
+    def at(self, x: Array, t: float) -> float:
+        """What is added to x_j."""
+        return float(between(self.scale, t) * (self.values @ x[self.places]))
+
+
+@dataclass(frozen=True)
+class ProgramLine:
+    """A compiled program along a line; what is affine in t has a row for t = 0 and one for t = 1.
+
+    Attributes
+    ----------
+    P : sparse array of shape (n, n)
+    A : sparse array of shape (m, n)
+    q, b : arrays of shape (2, n), (2, m)
+    constant : array of shape (2,)
+        What is added to the objective.
+    equations : int
+        How many of the first rows are equations.
+    sense : int
+        -1 where the user maximises: the program minimises minus that.
+    variables, multipliers : mapping of str to Reading
+        The user's variables in x, and the multipliers of the user's constraints in z.
+    moved : tuple of Moved
+        Columns that were shifted.
+    """
+
+    P: Any = field(repr=False)
+    A: Any = field(repr=False)
+    q: Array = field(repr=False)
+    b: Array = field(repr=False)
+    constant: Array = field(repr=False)
+    equations: int
+    sense: int
+    variables: Mapping[str, Reading] = field(repr=False)
+    multipliers: Mapping[str, Reading] = field(repr=False)
+    moved: tuple[Moved, ...] = field(default=(), repr=False)
+
+    @property
+    def n(self) -> int:
+        """Number of columns."""
+        return int(self.q.shape[1])
+
+    @property
+    def m(self) -> int:
+        """Number of rows."""
+        return int(self.b.shape[1])
+
+    def value(self, x: Array, t: float) -> float:
+        """The user's objective at a point."""
+        return float(self.sense * (0.5 * x @ (self.P @ x) + between(self.q, t) @ x + between(self.constant, t)))
+
+    def rate(self, x: Array, z: Array) -> float:
+        """By how much the user's optimal value grows with t at an optimal pair (the envelope theorem)."""
+        change = [ends[1] - ends[0] for ends in (self.q, self.b, self.constant)]
+        return float(self.sense * (change[0] @ x - change[1] @ z + change[2]))
+
+    def values(self, x: Array, t: float) -> dict[str, Any]:
+        """The user's variables at a point."""
+        own = x.copy()
+        for each in self.moved:
+            own[each.column] += each.at(x, t)
+        return {name: reading.of(own) for name, reading in self.variables.items()}
+
+    def duals(self, z: Array) -> dict[str, Any]:
+        """The multipliers of the user's constraints."""
+        return {name: reading.of(z) for name, reading in self.multipliers.items()}
+
+    def as_problem(self) -> ParametricQP:
+        """The whole program with every row an item: what a path is proved on."""
+        none = np.full((2, self.n), np.inf)
+        low = self.b.copy()
+        low[:, self.equations :] = -np.inf
+        names = tuple(self.column_name(j) for j in range(self.n)) + tuple(self.row_name(i) for i in range(self.m))
+        return ParametricQP.hard(
+            self.P.toarray(),
+            self.A.toarray(),
+            self.q,
+            np.hstack([-none, low]),
+            np.hstack([none, self.b]),
+            constant=self.constant,
+            names=names,
+        )
+
+    def column_name(self, j: int) -> str:
+        """The user's name of a column, such as ``w[3]``; what CVXPY added has a number."""
+        return self._columns.get(j, f"auxiliary variable {j}")
+
+    def row_name(self, i: int) -> str:
+        """The user's name of a row, such as ``budget`` or ``cap[2]``; what CVXPY added has a number."""
+        return self._rows.get(i, f"auxiliary row {i}")
+
+    def label(self, i: int) -> str:
+        """The constraint that a row belongs to; empty where CVXPY added it."""
+        return self._labels.get(i, "")
+
+    @cached_property
+    def _columns(self) -> dict[int, str]:
+        return _named(self.variables)
+
+    @cached_property
+    def _rows(self) -> dict[int, str]:
+        return _named(self.multipliers)
+
+    @cached_property
+    def _labels(self) -> dict[int, str]:
+        return {int(i): name for name, reading in self.multipliers.items() for i in reading.place[reading.factor != 0]}
+
+
+def between(ends: Any, t: float) -> Any:
+    """What is ``ends[0]`` at t = 0 and ``ends[1]`` at t = 1."""
+    return (1.0 - t) * ends[0] + t * ends[1]
+
+
+def _named(readings: Mapping[str, Reading]) -> dict[int, str]:
+    """Name of each place; where several entries are one, that of the first."""
+    found: dict[int, str] = {}
+    for name, reading in readings.items():
+        for k, (place, factor) in enumerate(zip(reading.place, reading.factor, strict=True)):
+            if factor:
+                found.setdefault(int(place), name + reading.entry(k))
+    return found
+
+
+def symmetric(P: Any) -> Any:
+    """A symmetric sparse array from one whose lower triangle may be missing."""
+    upper = sp.csc_array(sp.triu(P))
+    return sp.csc_array(upper + sp.triu(upper, 1).T)

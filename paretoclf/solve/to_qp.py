@@ -1,0 +1,349 @@
+"""From a ``cvxpy.Problem`` and a line of its parameters to the quadratic or linear program that CVXPY compiles.
+
+The problem is compiled once. Under CVXPY's rules for parameters (DPP) q and b are affine in them; they are read at both
+ends of the line, and a third point is compared, since a ``cvxpy.CallbackParam`` may be any function. Whatever is not a
+quadratic or linear program with fixed matrices is refused by name before anything is traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.checks import Array, real_array, what_it_is
+from paretoclf.errors import InputError
+from paretoclf.reduction.moving import standing_rows
+from paretoclf.reduction.program import ProgramLine, Reading, between, symmetric
+from paretoclf.solve.lazily import cp
+from paretoclf.solve.model import Model
+from paretoclf.solve.programs import dense
+from paretoclf.tolerances import AFFINE, SAME_NUMBER
+
+#: Where the third point lies: no simple fraction, so that no symmetry hides a bend.
+_THIRD = 0.61803398875
+
+Values = dict[Any, Array]
+
+
+def program_line(problem: cp.Problem, start: Mapping[Any, Any], stop: Mapping[Any, Any]) -> ProgramLine:
+    """Compile a problem once, and read how its program moves on a line of its parameters.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        DPP, and a quadratic or linear program. What it holds is left as it was.
+    start, stop : mapping of cvxpy.Parameter to number or array
+        The ends of the line. Parameters that are not among them keep the values that they have.
+
+    Raises
+    ------
+    InputError
+        If it is something else, or the line moves nothing.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> from paretoclf.solve.to_qp import program_line
+    >>> x, level = cp.Variable(2, name="x"), cp.Parameter(name="level")
+    >>> problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [(cp.sum(x) >= level).set_label("mass")])
+    >>> line = program_line(problem, {level: 1}, {level: 3})
+    >>> line.b.ravel().tolist(), line.row_name(0)
+    ([-1.0, -3.0], 'mass')
+    """
+    model = _model_of(problem)
+    first, last = _ends(problem, start, stop)
+    _check_cones(model)
+    (data, chain, inverse), other, third = (
+        _compiled(model, first, t=0.0),
+        _compiled(model, last, t=1.0)[0],
+        _compiled(model, {p: between((first[p], last[p]), _THIRD) for p in first}, t=_THIRD)[0],
+    )
+    _check_dims(data["dims"])
+    n, m = data["c"].size, data["b"].size
+    multipliers = _readings(model.constraints, lambda z: _inverted(chain, inverse, np.zeros(n), z).dual_vars, m)
+    P, A = ([sp.csc_array(_matrix(each, key, n, m)) for each in (data, other, third)] for key in "PA")
+    q, b, constant = (np.stack([_vector(each, key) for each in (data, other)]) for key in ("c", "b", "offset"))
+    line = ProgramLine(
+        symmetric(P[0]),
+        A[0],
+        q,
+        b,
+        constant[:, 0],
+        int(data["dims"].zero),
+        model.sense,
+        _variables(model, data["param_prob"], chain, inverse),
+        multipliers,
+    )
+    _check_finite(line, P, A)
+    for key, ends in (("c", q), ("b", b), ("offset", constant)):
+        _check_affine(between(ends, _THIRD), _vector(third, key), ends, first)
+    if any(_differs(P[0], each) for each in P[1:]):
+        raise InputError(_in_matrix(problem, data["param_prob"], first, last, "P"))
+    moved, q, moving = standing_rows(P[0], (A[0], A[1]), q)
+    bent = _differs(between((A[0], A[1]), _THIRD), A[2])
+    if moving.size or (moved and bent):
+        raise InputError(_in_matrix(problem, data["param_prob"], first, last, "A"))
+    if not moved and (q[0] == q[1]).all() and (b[0] == b[1]).all() and constant[0] == constant[1]:
+        raise InputError("start and stop must differ in a parameter that the problem depends on: nothing moves")
+    return ProgramLine(**{**vars(line), "q": q, "moved": moved})
+
+
+def _model_of(problem: Any) -> Model:
+    """The problem with names; InputError if it is none that has a path for reasons that need no compiling."""
+    if not isinstance(problem, cp.Problem):
+        raise InputError(f"problem must be a cvxpy.Problem, got {what_it_is(problem)}")
+    model = Model.of(problem, maximise=True)
+    for name, variable in model.variables.items():
+        if variable.attributes["integer"] or variable.attributes["boolean"]:
+            raise InputError(f"problem must be convex, got the integer or boolean variable {name}")
+        if variable.is_complex():
+            raise InputError(f"problem must be real, got the complex variable {name}: write its two parts")
+    if not model.variables:
+        raise InputError("problem must have variables, got none")
+    return model
+
+
+def _ends(problem: Any, start: Any, stop: Any) -> tuple[Values, Values]:
+    """Both ends as arrays, checked against what the parameters may be."""
+    for name, given in (("start", start), ("stop", stop)):
+        if not isinstance(given, Mapping) or not given:
+            raise InputError(f"{name} must map parameters of the problem to values, got {given!r:.100}")
+        for p in given:
+            if not isinstance(p, cp.Parameter) or isinstance(p, cp.CallbackParam):
+                raise InputError(f"{name} must have parameters of the problem for keys, got {p!r:.100}")
+    alone = [p.name() for p in {**start, **stop} if (p in start) != (p in stop)]
+    if alone:
+        raise InputError(f"start and stop must have the same parameters, got {alone[0]} in one of them only")
+    own = problem.parameters()
+    follows = any(isinstance(p, cp.CallbackParam) for p in own)  # of anything: its function is not looked into
+    strange = [p.name() for p in start if not follows and all(p is not each for each in own)]
+    if strange:
+        raise InputError(
+            f"start must have parameters of the problem for keys, got {strange[0]}: it has "
+            f"{', '.join(p.name() for p in own) or 'none'}"
+        )
+    unset = [p.name() for p in own if p not in start and not isinstance(p, cp.CallbackParam) and p.value is None]
+    if unset:
+        raise InputError(f"parameter {unset[0]} must be in start and stop, or have a value that it keeps")
+    return _checked(start, "start"), _checked(stop, "stop")
+
+
+def _checked(given: Mapping[Any, Any], end: str) -> Values:
+    """Values of the parameters' shapes, finite, and of the signs that the parameters promise."""
+    values = {}
+    for p, value in given.items():
+        name = f"{end}[{p.name()}]"
+        array = real_array(dense(value), name)
+        if array.shape != p.shape and array.size != 1:
+            raise InputError(f"{name} must have shape {p.shape}, got {array.shape}")
+        if not np.isfinite(array).all():
+            raise InputError(f"{name} must be finite, got {float(array[~np.isfinite(array)][0])}")
+        array = np.broadcast_to(array.reshape(p.shape if array.shape == p.shape else ()), p.shape).copy()
+        if not np.array_equal(dense(p.project(array)), array):
+            allowed = ", ".join(kind for kind, on in p.attributes.items() if on is True) or "within its bounds"
+            raise InputError(f"{name} must be {allowed}, as the parameter promises, got {value!r:.100}")
+        values[p] = array
+    return values
+
+
+def _compiled(model: Model, values: Values, t: float) -> tuple[dict[str, Any], Any, Any]:
+    """CVXPY's data for Clarabel at these values; the parameters keep their own."""
+    before = {p: p.value for p in values}
+    try:
+        for p, value in values.items():
+            p.save_value(value)
+        for p in model.problem.parameters():
+            if isinstance(p, cp.CallbackParam) and not np.isfinite(dense(p.value)).all():
+                raise InputError(
+                    f"parameter {p.name()} must be finite along the line, got {p.value!r:.60} at t = {t:g}"
+                )
+        data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts={})
+    except cp.SolverError as error:
+        raise InputError(f"problem must compile to a quadratic or linear program: {error}") from None
+    finally:
+        for p, value in before.items():
+            p.save_value(value)
+    return {**data, "offset": np.array([float(inverse[-1][cp.settings.OFFSET])])}, chain, inverse
+
+
+def _check_cones(model: Model) -> None:
+    """InputError that names what is neither quadratic nor piecewise linear."""
+    parts = [("the objective", model.problem.objective.expr, "is_qpwa")]
+    for name, c in model.constraints.items():
+        where = name if name.startswith("constraint ") else f"constraint {name}"
+        if not isinstance(c, cp.constraints.Equality | cp.constraints.Zero | cp.constraints.Inequality):
+            raise InputError(_cone_said(where, f"a cone of the kind {type(c).__name__}"))
+        equation = isinstance(c, cp.constraints.Equality | cp.constraints.Zero)
+        parts.append((where, c.expr, "is_affine" if equation else "is_pwl"))
+    for name, variable in model.variables.items():
+        if variable.attributes["PSD"] or variable.attributes["NSD"]:
+            raise InputError(_cone_said(f"variable {name}", "semidefinite"))
+    for name, expression, test in parts:
+        if not getattr(expression, test)():
+            atom = _culprit(expression, test)
+            raise InputError(_cone_said(name, f"{type(atom).__name__} ({_short(atom)})"))
+
+
+def _short(expression: Any) -> str:
+    """An expression in one line of a message; numbers of large arrays are left out."""
+    text = " ".join(str(expression).split())
+    return text if len(text) <= 80 else f"{text[:50]} ... {text[-25:]}"
+
+
+def _cone_said(where: str, what: str) -> str:
+    return (
+        f"problem must be a quadratic or linear program, got {what} in {where}: that needs a cone, and the path is no "
+        "sequence of straight lines. Use sweep, or solve at each value"
+    )
+
+
+def _culprit(expression: Any, test: str) -> Any:
+    """The innermost atom that is not what it should be although its arguments are."""
+    for argument in expression.args:
+        if not getattr(argument, test)():
+            return _culprit(argument, test)
+    return expression
+
+
+def _check_dims(dims: Any) -> None:
+    """No cone may be left whatever the expressions said."""
+    left = [kind for kind in ("soc", "psd", "exp", "p3d", "pnd") if getattr(dims, kind, None)]
+    if left:
+        raise InputError(_cone_said("what CVXPY compiles", f"cones of the kind {', '.join(left)}"))
+
+
+def _inverted(chain: Any, inverse: Any, x: Array, z: Array) -> Any:
+    """CVXPY's own way back from a solver's vectors."""
+    return chain.invert(SimpleNamespace(x=x, z=z, status="Solved", obj_val=0.0, solve_time=0.0, iterations=0), inverse)
+
+
+def _variables(model: Model, tensors: Any, chain: Any, inverse: Any) -> dict[str, Reading]:
+    """Where the entries of each variable stand in x."""
+    n, m = tensors.x.size, tensors.constr_size
+    told = _readings(model.variables, lambda x: _inverted(chain, inverse, x, np.zeros(m)).primal_vars, n)
+    renamed, found = chain.compose_var_id_map(), {}
+    for name, variable in model.variables.items():
+        own = [tensors.var_id_to_col[i] for i in renamed.get(variable.id, [variable.id]) if i in tensors.var_id_to_col]
+        if not any(variable.attributes[kind] for kind in ("diag", "symmetric", "sparsity")) and len(own) == 1:
+            # CVXPY's way back moves values into the bounds of the variable; it stands there column by column.
+            place = own[0] + np.arange(variable.size).reshape(variable.shape, order="F").ravel()
+            found[name] = Reading(tuple(variable.shape), place, np.ones(variable.size))
+        elif name in told:
+            found[name] = told[name]
+        else:
+            raise InputError(f"variable {name} must stand entry by entry in the program that CVXPY compiles")
+    return found
+
+
+def _readings(leaves: Mapping[str, Any], back: Any, size: int) -> dict[str, Reading]:
+    """Where their entries stand in a vector: CVXPY's way back, applied to 1, ..., size; only what is so read."""
+    probe = np.random.default_rng(0).normal(size=size)
+    numbered, tried = (back(v) or {} for v in (np.arange(1.0, size + 1), probe))
+    found = {}
+    for name, leaf in leaves.items():
+        if leaf.id in numbered:
+            at, there = (np.asarray(dense(each[leaf.id]), dtype=np.float64) for each in (numbered, tried))
+            place = np.maximum(np.abs(at).round().astype(np.int64).ravel() - 1, 0)
+            reading = Reading(tuple(leaf.shape), place, np.sign(at).ravel())
+            if at.size == leaf.size and np.array_equal(reading.of(probe).ravel(), there.ravel()):
+                found[name] = reading
+    return found
+
+
+def _matrix(data: Mapping[str, Any], key: str, n: int, m: int) -> Any:
+    return data[key] if key in data else sp.csc_array((n if key == "P" else m, n))
+
+
+def _vector(data: Mapping[str, Any], key: str) -> Array:
+    return np.array(data[key], dtype=np.float64)
+
+
+def _check_finite(line: ProgramLine, P: list[Any], A: list[Any]) -> None:
+    """InputError that names what holds a nan or an infinite number."""
+    for i in np.flatnonzero(~np.isfinite(line.b).all(axis=0)).tolist():
+        raise InputError(f"{line.row_name(i)} must be finite, got {line.b[:, i].tolist()}: leave it out")
+    for i, j in (
+        np.argwhere(~np.isfinite(each.toarray()))[0].tolist() for each in A if not np.isfinite(each.data).all()
+    ):
+        raise InputError(
+            f"{line.row_name(i)} must have finite coefficients, got one of {line.column_name(j)} that is not"
+        )
+    data = (line.q, line.constant, *(each.data for each in P))
+    if not all(np.isfinite(each).all() for each in data):
+        raise InputError("the objective must have finite coefficients, got one that is not")
+
+
+def _differs(A: Any, B: Any) -> bool:
+    """Whether two sparse matrices differ by more than the rounding of their entries."""
+    apart, size = abs(A - B), SAME_NUMBER * (abs(A) + abs(B))
+    return bool((apart - size).max() > 0.0) if apart.nnz else False
+
+
+def _check_affine(guess: Array, found: Array, ends: Array, moved: Values) -> None:
+    """InputError if the data at the third point are not between those of the ends."""
+    room = AFFINE * (np.abs(ends).max(initial=0.0) + np.finfo(float).tiny)
+    if np.abs(guess - found).max(initial=0.0) > room:
+        names = ", ".join(p.name() for p in moved)
+        raise InputError(
+            f"the data of the problem must be affine along the line, got a bend between the ends of {names}: a "
+            "CallbackParam is no affine function of them. Make it a cvxpy.Parameter, and trace in that"
+        )
+
+
+def _in_matrix(problem: Any, tensors: Any, first: Values, last: Values, which: str) -> str:
+    """What to say of a parameter that stands in P or in A: which one, in which terms, and what would do."""
+    culprits = _movers(problem, tensors, first, last, which)
+    names = {p.name() for p in culprits}
+    terms = list(_terms_with(problem, names))
+    shown = "; ".join(f"{_short(term)}, in {where}" for where, term in terms[:2]) or "what CVXPY compiles"
+    many = ", ".join(sorted(names)) or "a parameter"
+    if which == "P":
+        remedy = (
+            f"where {many} multiplies the whole quadratic, divide the objective by it: its inverse then multiplies the "
+            "linear terms, and is a Parameter to trace in"
+        )
+    else:
+        remedy = (
+            f"where {many} multiplies a whole constraint or one side of it, divide by it, so that its inverse stands "
+            "alone on the other side, and trace in that; in a dual it may stand in the objective"
+        )
+    kind = "multiplies a quadratic term" if which == "P" else "multiplies a variable of a constraint, or of a maximum"
+    return f"parameter {many} must not move the matrix {which}, but {kind}: {shown}. Else the path bends; {remedy}"
+
+
+def _movers(problem: Any, tensors: Any, first: Values, last: Values, which: str) -> list[Any]:
+    """The parameters that differ at both ends and stand in a matrix."""
+    tensor = (
+        sp.csc_array(tensors.P) if which == "P" else sp.csc_array(tensors.A)[: tensors.constr_size * tensors.x.size]
+    )
+    used = np.unique(tensor.nonzero()[1])
+    found = []
+    for p in problem.parameters():
+        column = tensors.param_id_to_col[p.id]
+        still = p in first and np.array_equal(first[p], last[p])
+        moves = not still and (p in first or isinstance(p, cp.CallbackParam))
+        if moves and np.isin(np.arange(column, column + p.size), used).any():
+            found.append(p)
+    return found
+
+
+def _terms_with(problem: Any, names: set[str]) -> Iterator[tuple[str, Any]]:
+    """Terms of the objective, then constraints, that hold one of these parameters."""
+    for term in _summands(problem.objective.expr):
+        if names & {p.name() for p in term.parameters()}:
+            yield "the objective", term
+    for k, c in enumerate(problem.constraints):
+        if names & {p.name() for p in c.parameters()}:
+            yield (f"constraint {c.label}" if c.label else f"constraint {k}"), c
+
+
+def _summands(expression: Any) -> Iterator[Any]:
+    if type(expression).__name__ in ("AddExpression", "NegExpression"):
+        for argument in expression.args:
+            yield from _summands(argument)
+    else:
+        yield expression

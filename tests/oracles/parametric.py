@@ -1,0 +1,53 @@
+"""A `ParametricQP` at one t, solved by Clarabel with every soft bound written out: knows nothing of paths."""
+
+from __future__ import annotations
+
+import clarabel
+import numpy as np
+import scipy.sparse as sp
+
+
+def solve_at(problem, t):
+    """Optimal value, values v and multipliers y of all items; None for the three where there is no optimum."""
+    q, lower, upper, below, above, constant = (
+        _between(ends, t)
+        for ends in (problem.q, problem.lower, problem.upper, problem.below, problem.above, problem.constant)
+    )
+    n, N = problem.n, problem.items
+    items = sp.vstack([sp.eye_array(n), sp.csc_array(np.atleast_2d(problem.A).reshape(N - n, n))]).tocsr()
+    low, up = np.flatnonzero(np.isfinite(lower)), np.flatnonzero(np.isfinite(upper))
+    soft_low, soft_up = low[np.isfinite(below[low])], up[np.isfinite(above[up])]
+    k = soft_low.size + soft_up.size
+
+    def slack(rows, soft, offset):
+        """Which slack variable relaxes which row."""
+        at = np.searchsorted(rows, soft)
+        return sp.csr_array((-np.ones(soft.size), (at, offset + np.arange(soft.size))), shape=(rows.size, k))
+
+    A = sp.vstack(
+        [
+            sp.hstack([-items[low], slack(low, soft_low, 0)]),
+            sp.hstack([items[up], slack(up, soft_up, soft_low.size)]),
+            sp.hstack([sp.csr_array((k, n)), -sp.eye_array(k)]),
+        ]
+    )
+    b = np.concatenate([-lower[low], upper[up], np.zeros(k)])
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    P = sp.block_diag([sp.csc_array(problem.P), sp.csc_array((k, k))])
+    cost = np.concatenate([q, below[soft_low], above[soft_up]])
+    cones = [clarabel.NonnegativeConeT(b.size)]
+    found = clarabel.DefaultSolver(sp.csc_array(sp.triu(P)), cost, sp.csc_array(A), b, cones, settings).solve()
+    if str(found.status) not in ("Solved", "AlmostSolved"):
+        return None, None, None
+    x, z = np.array(found.x)[:n], np.array(found.z)
+    y = np.zeros(N)
+    y[low] += z[: low.size]
+    y[up] -= z[low.size : low.size + up.size]
+    return found.obj_val + float(constant), items @ x, y
+
+
+def _between(ends, t):
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(ends[0]), (1 - t) * ends[0] + t * ends[1], ends[0])

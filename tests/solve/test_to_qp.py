@@ -1,0 +1,153 @@
+"""From CVXPY to a program along a line: values against CVXPY's own, and what is refused by name."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from paretoclf.errors import InputError
+from paretoclf.solve.to_qp import program_line
+from tests.oracles.lines import FAMILIES, solved
+from tests.oracles.parametric import solve_at
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_values_and_points_are_those_of_cvxpy(family):
+    problem, start, stop = FAMILIES[family]()
+    line = program_line(problem, start, stop)
+    for t in np.random.default_rng(0).random(2):
+        value, v, _ = solve_at(line.as_problem(), t)
+        x = v[: line.n]
+        theirs = solved(problem, start, stop, t)
+        assert line.sense * value == pytest.approx(theirs, rel=1e-8, abs=1e-8)
+        assert line.value(x, t) == pytest.approx(theirs, rel=1e-8, abs=1e-8)
+        for name, own in line.values(x, t).items():  # optima need not be unique: theirs are replaced by ours
+            next(v for v in problem.variables() if v.name() == name).save_value(own)
+        assert problem.objective.value == pytest.approx(theirs, rel=1e-7, abs=1e-7)
+        assert max((float(np.max(c.violation())) for c in problem.constraints), default=0.0) < 1e-7
+
+
+def test_multipliers_have_cvxpys_signs_and_shapes():
+    for maximise in (False, True):
+        x, level = cp.Variable((2, 2), name="x"), cp.Parameter(name="level")
+        rows = [
+            (cp.sum(x) == level).set_label("mass"),
+            (x >= np.array([[0.0, 0.1], [0.2, 0.9]])).set_label("least"),
+            (x[0] <= 0.3).set_label("most"),
+        ]
+        sense, sign = (cp.Maximize, -1) if maximise else (cp.Minimize, 1)
+        problem = cp.Problem(sense(sign * cp.sum_squares(x - 0.1 * np.arange(4.0).reshape(2, 2))), rows)
+        line = program_line(problem, {level: 1.0}, {level: 2.0})
+        _, _, y = solve_at(line.as_problem(), 0.5)
+        assert solved(problem, {level: 1.0}, {level: 2.0}, 0.5) is not None
+        duals = line.duals(-y[line.n :])
+        assert list(duals) == ["mass", "least", "most"]
+        for row in rows:
+            assert np.shape(duals[row.label]) == np.shape(row.dual_value)
+            np.testing.assert_allclose(duals[row.label], row.dual_value, atol=1e-7)
+        assert {line.row_name(i) for i in range(line.m)} >= {"mass", "least[1, 0]", "most[1]"}
+
+
+def test_attributes_of_variables_are_read_back():
+    S = cp.Variable((3, 3), symmetric=True, name="S")
+    D, e = cp.Variable((2, 2), diag=True, name="D"), cp.Variable(2, nonpos=True, name="e")
+    f, th = cp.Variable(2, bounds=[-1, 0.5], name="f"), cp.Parameter(name="th")
+    target = np.arange(9.0).reshape(3, 3)
+    loss = cp.sum_squares(S - th * target) + cp.sum_squares(D - th) + cp.sum_squares(e - th) + cp.sum_squares(f - th)
+    line = program_line(cp.Problem(cp.Minimize(loss)), {th: 1.0}, {th: 3.0})
+    _, v, _ = solve_at(line.as_problem(), 0.5)
+    found = line.values(v[: line.n], 0.5)
+    np.testing.assert_allclose(found["S"], target + target.T, atol=1e-6)
+    np.testing.assert_allclose(found["D"], 2 * np.eye(2), atol=1e-6)
+    np.testing.assert_allclose(found["e"], 0, atol=1e-6)
+    np.testing.assert_allclose(found["f"], 0.5, atol=1e-6)
+
+
+def test_a_parameter_in_two_rows_of_a_maximum_is_taken_up_by_its_column():
+    problem, start, stop = FAMILIES["quantile, maximum"]()
+    line = program_line(problem, start, stop)
+    assert len(line.moved) == 30  # one a sample
+    # Written by hand, the column is the user's own, and is read back with what was taken up.
+    w, tau, s = cp.Variable(name="w"), cp.Parameter(nonneg=True), cp.Variable(3, name="s")
+    r = np.array([1.0, 2.0, 4.0]) - w
+    own = cp.Problem(cp.Minimize(cp.sum(s)), [s >= tau * r, s >= (tau - 1) * r])
+    line = program_line(own, {tau: 0.2}, {tau: 0.8})
+    _, v, _ = solve_at(line.as_problem(), 0.9)
+    theirs = solved(own, {tau: 0.2}, {tau: 0.8}, 0.9)
+    found = line.values(v[: line.n], 0.9)
+    assert found["s"].sum() == pytest.approx(theirs, abs=1e-8)
+    np.testing.assert_allclose(found["s"], s.value, atol=1e-6)
+
+
+def test_rounding_is_no_movement():
+    """(p + q) * f with p + q = 0.3 at both ends, rounded in two ways."""
+    x, p, q, th = cp.Variable(2), *(cp.Parameter(nonneg=True) for _ in range(3))
+    problem = cp.Problem(cp.Minimize((p + q) * cp.sum_squares(x) + th * cp.sum(x)), [cp.abs(x) <= 1])
+    assert program_line(problem, {p: 0.1, q: 0.2, th: 0.0}, {p: 0.15, q: 0.15, th: 1.0}).n >= 2
+
+
+def test_the_problem_is_left_as_it_was():
+    problem, start, stop = FAMILIES["lasso"]()
+    lam = next(iter(start))
+    lam.value = 0.25
+    value = solved(problem, {lam: 0.25}, {lam: 0.25}, 0.0)
+    before = problem.variables()[0].value.copy()
+    program_line(problem, start, stop)
+    assert lam.value == 0.25
+    assert problem.value == value
+    np.testing.assert_array_equal(problem.variables()[0].value, before)
+
+
+W, TH, UNSET = cp.Variable(2, name="w"), cp.Parameter(name="th"), cp.Parameter(name="unset")
+LAM, MU = (cp.Parameter(nonneg=True, name=name) for name in ("lam", "mu"))
+SQUARES = cp.sum_squares(W - 1)
+L1 = SQUARES + LAM * cp.norm1(W)
+ONE, TILT = ({LAM: 1.0}, {LAM: 2.0}), ({TH: 1.0}, {TH: 2.0})
+Z, C, S = cp.Variable(2, integer=True, name="z"), cp.Variable(2, complex=True, name="c"), cp.Variable((2, 2), PSD=True)
+BENT = cp.CallbackParam(lambda: LAM.value**2, nonneg=True)
+
+
+def problem(objective, constraints=(), sense=cp.Minimize):
+    return cp.Problem(sense(objective), list(constraints))
+
+
+def cap(constraint):
+    return [constraint.set_label("cap")]
+
+
+REFUSED = {
+    "not convex": (problem(-SQUARES), ONE, "DCP.*objective"),
+    "not DPP": (problem(SQUARES + LAM * MU * cp.norm1(W)), ONE, "DPP.*objective"),
+    "not DPP in a constraint": (problem(L1, cap(LAM * MU * W <= 1)), ONE, "DPP.*cap"),
+    "integers": (problem(cp.norm1(Z) * LAM), ONE, "integer or boolean variable z"),
+    "complex": (problem(L1 + cp.norm1(cp.real(C))), ONE, "complex variable c"),
+    "cone in the objective": (problem(L1 + cp.norm(W, 2)), ONE, r"\(.*w, 2\).*the objective.*cone"),
+    "cone of an atom": (problem(L1, cap(cp.exp(W[0]) <= 2)), ONE, r"exp \(exp\(w\[0\]\)\) in constraint cap"),
+    "square in a constraint": (problem(L1, cap(SQUARES <= 2)), ONE, "quad_over_lin .* constraint cap"),
+    "cone as a constraint": (problem(L1, [cp.SOC(1.0, W)]), ONE, "cone of the kind SOC in constraint 0"),
+    "semidefinite": (problem(LAM * cp.trace(S)), ONE, "semidefinite in variable var"),
+    "in P": (problem(LAM * SQUARES + cp.norm1(W)), ONE, r"parameter lam .* matrix P.*in the objective.*divide"),
+    "in A": (problem(SQUARES, cap(TH * W[0] <= 1)), TILT, r"parameter th .* matrix A.*constraint cap.*divide"),
+    "in one row of a maximum": (problem(SQUARES + cp.pos(W[0] - TH * W[1])), TILT, "parameter th .* matrix A"),
+    "nothing moves": (problem(L1), ({LAM: 1.0}, {LAM: 1.0}), "nothing moves"),
+    "sign": (problem(L1), ({LAM: 1.0}, {LAM: -1.0}), r"stop\[lam\] must be nonneg.*-1"),
+    "nan": (problem(L1), ({LAM: np.nan}, {LAM: 1.0}), r"start\[lam\] must be finite, got nan"),
+    "infinite": (problem(L1), ({LAM: 1.0}, {LAM: np.inf}), r"stop\[lam\] must be finite, got inf"),
+    "infinite data": (problem(L1, cap(np.array([1, np.inf]) >= W)), ONE, r"cap\[1\] must be finite"),
+    "shape": (problem(L1), ({LAM: [1.0, 2.0]}, {LAM: 1.0}), r"start\[lam\] must have shape \(\)"),
+    "no number": (problem(L1), ({LAM: "much"}, {LAM: 1.0}), r"start\[lam\] must be numeric"),
+    "no mapping": (problem(L1), (1.0, 2.0), "start must map parameters"),
+    "empty": (problem(L1), ({}, {}), "start must map parameters"),
+    "no parameter": (problem(L1), ({"lam": 1.0}, {"lam": 2.0}), "start must have parameters .* got 'lam'"),
+    "stranger": (problem(L1), TILT, "got th: it has lam"),
+    "one end only": (problem(L1 + MU), ({LAM: 1.0, MU: 1.0}, {LAM: 2.0}), "same parameters, got mu"),
+    "without a value": (problem(L1 + UNSET), ONE, "parameter unset must be in start and stop"),
+    "no problem": (L1, ONE, "problem must be a cvxpy.Problem"),
+    "bend": (problem(SQUARES + BENT * cp.norm1(W)), ONE, "affine .* lam"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_refused_by_name(why):
+    given, ends, message = REFUSED[why]
+    with pytest.raises(InputError, match=message):
+        program_line(given, *ends)
