@@ -8,7 +8,10 @@ import scipy.sparse as sp
 
 
 def solve_at(problem, t):
-    """Optimal value, values v and multipliers y of all items; None for the three where there is no optimum."""
+    """Optimal value, values v and multipliers y of all items; None for the three where there is no optimum.
+
+    Where the solver gives up, the value is nan: nothing is known.
+    """
     q, lower, upper, below, above, constant = (
         _between(ends, t)
         for ends in (problem.q, problem.lower, problem.upper, problem.below, problem.above, problem.constant)
@@ -39,13 +42,14 @@ def solve_at(problem, t):
     cost = np.concatenate([q, below[soft_low], above[soft_up]])
     cones = [clarabel.NonnegativeConeT(b.size)]
     found = clarabel.DefaultSolver(sp.csc_array(sp.triu(P)), cost, sp.csc_array(A), b, cones, settings).solve()
-    if str(found.status) not in ("Solved", "AlmostSolved"):
+    if str(found.status) in ("PrimalInfeasible", "DualInfeasible"):
         return None, None, None
     x, z = np.array(found.x)[:n], np.array(found.z)
     y = np.zeros(N)
     y[low] += z[: low.size]
     y[up] -= z[low.size : low.size + up.size]
-    return found.obj_val + float(constant), items @ x, y
+    value = found.obj_val + float(constant) if str(found.status) == "Solved" else float("nan")
+    return value, items @ x, y
 
 
 def _between(ends, t):

@@ -1,0 +1,161 @@
+"""The reduction of compiled programs: how small they become, and that every value and multiplier comes back."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from paretoclf.errors import InputError
+from paretoclf.reduction.epigraphs import Piece, envelope
+from paretoclf.reduction.presolve import reduce
+from paretoclf.solve.to_qp import program_line
+from tests.oracles import lines
+from tests.oracles.lines import FAMILIES, solved
+from tests.oracles.parametric import solve_at
+from tests.oracles.random_lines import random_line
+
+
+def kkt(line, x, z, t):
+    """The largest violation of the KKT conditions of the compiled program, relative to its terms."""
+    q, b = ((1 - t) * ends[0] + t * ends[1] for ends in (line.q, line.b))
+    Ax, Px, Az = line.A @ x, line.P @ x, line.A.T @ z
+    slack, e = b - Ax, line.equations
+    unit = 1 + np.abs(b).max(initial=0) + np.abs(Ax).max(initial=0)
+    price = 1 + np.abs(q).max() + np.abs(Px).max() + np.abs(Az).max()
+    return max(
+        np.abs(slack[:e]).max(initial=0) / unit,
+        -slack[e:].min(initial=0) / unit,
+        -z[e:].min(initial=0) / price,
+        np.abs(Px + q + Az).max() / price,
+        np.abs(slack * z).max(initial=0) / (unit * price),
+    )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_points_of_the_reduced_problem_are_points_of_the_compiled_one(family):
+    problem, start, stop = FAMILIES[family]()
+    line = program_line(problem, start, stop)
+    reduced = reduce(line)
+    assert reduced.problem.items <= line.n + line.m
+    for t in (0.0, 0.31, 0.77):
+        _, v, y = solve_at(reduced.problem, t)
+        x, z = reduced.back(v, y, t)
+        assert kkt(line, x, z, t) < 1e-10
+        theirs = solved(problem, start, stop, t)
+        assert line.value(x, t) == pytest.approx(theirs, rel=1e-8, abs=1e-8)
+
+
+#: Family -> items before and after, for the shapes in the study (40 x 8 and 200 x 100, 60 samples).
+SIZES = {
+    "lasso": (lambda: lines.lasso(40, 8), 112, 8),
+    "large lasso": (lambda: lines.lasso(200, 100), 800, 100),
+    "elastic net": (lambda: lines.lasso(40, 8, ridge=1.0), 112, 8),
+    "svm": (lambda: lines.svm(60, 5), 186, 66),
+    "svm with slacks": (lambda: lines.svm(60, 5, slacks=True), 186, 66),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes_are_those_of_the_study(name):
+    make, before, after = SIZES[name]
+    line = program_line(*make())
+    assert line.n + line.m == before
+    assert reduce(line).problem.items == after
+
+
+#: Number of items that a family is reduced to: one a sample or difference, and one a variable.
+LEFT = {
+    **dict.fromkeys(["svm, pos", "svm, slacks"], 34),
+    **dict.fromkeys(["lasso", "elastic net"], 6),
+    **dict.fromkeys(["fused lasso", "total variation", "isotonic"], 47),
+    "trend filtering": 46,
+    **dict.fromkeys(["least absolute deviations", "pinball, data moved", "Huber", "Huber and l1", "tube"], 34),
+    "five pieces": 64,
+    **dict.fromkeys(["quantile, maximum", "quantile, abs", "quantile, parts", "quantile, slacks"], 34),
+    **dict.fromkeys(["SVR, cost", "SVR, width", "SVR, maximum"], 34),
+    "nonnegative lasso": 4,
+    "Dantzig selector": 8,
+    "kinks that cost nothing": 24,
+}
+
+
+@pytest.mark.parametrize("family", LEFT)
+def test_every_kink_is_one_item(family):
+    assert reduce(program_line(*FAMILIES[family]())).problem.items == LEFT[family]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_problems(seed):
+    """Also where there is no solution: the reduced problem has one exactly if the compiled one does."""
+    line, reduced = line_and_reduced(seed)
+    for t in (0.0, 0.4, 1.0):
+        value, _, _ = solve_at(line.as_problem(), t)
+        ours, v, y = solve_at(reduced.problem, t)
+        if np.isnan([value or 0.0, ours or 0.0]).any():
+            continue  # the solver gave up
+        assert (value is None) == (ours is None)
+        if value is not None:
+            x, z = reduced.back(v, y, t)
+            assert kkt(line, x, z, t) < 1e-7
+            assert line.sense * line.value(x, t) == pytest.approx(value, rel=1e-6, abs=1e-6)
+
+
+def line_and_reduced(seed):
+    """A random line and its reduction, of the first seed from this on that is not refused."""
+    while True:
+        try:
+            line = program_line(*random_line(seed))
+            return line, reduce(line)
+        except InputError:
+            seed += 1000
+
+
+def test_only_pieces_that_are_the_largest_somewhere_are_left():
+    def piece(slope, *offset):
+        return Piece(slope, np.array(offset))
+
+    still = envelope([piece(1.0, 0.0, 0.0), piece(-1.0, 0.0, 0.0), piece(0.0, 1.0, 1.0), piece(1.0, 2.0, 0.5)])
+    assert [p.slope for p in still] == [-1.0, 1.0]  # 0 is nowhere above |v|, nor is v - 2
+    assert len(envelope([piece(-1.0, 0.0, 0.0), piece(0.0, -1.0, -2.0), piece(1.0, 0.0, 0.0)])) == 3
+    assert envelope([piece(-1.0, 0.0, 0.0), piece(0.0, -1.0, 1.0), piece(1.0, 0.0, 0.0)]) is None  # at one end only
+    assert envelope([piece(1.0, 0.0, 1.0), piece(1.0, 1.0, 0.0)]) is None  # which is larger changes
+
+
+def test_what_escapes_stays_a_row():
+    """A parameter in a shared row, rows in several directions, a maximum inside another: kept, and right."""
+    assert reduce(program_line(*FAMILIES["lasso by budget"]())).problem.items == 17
+    assert reduce(program_line(*FAMILIES["Chebyshev"]())).problem.items == 65
+
+
+BOX, TH = cp.Variable(2, name="x"), cp.Parameter(name="th")
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            [(BOX <= TH).set_label("cap"), (BOX >= 1).set_label("least")],
+            r"bounds of variable x\[0\] cross: at least 1 and",
+        ),
+        ([cp.sum(BOX) <= TH, cp.sum(BOX) >= 1], r"bounds of x\[0\] \+ x\[1\] cross.*constraint 0 and constraint 1"),
+        ([(TH >= 1).set_label("open"), BOX >= 0], "where open cannot hold: it says 0 <= -1"),
+    ],
+)
+def test_bounds_that_cross_at_the_start_are_refused(rows, message):
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(BOX)), rows)
+    with pytest.raises(InputError, match=message):
+        reduce(program_line(problem, {TH: 0.0}, {TH: 2.0}))
+    assert reduce(program_line(problem, {TH: 2.0}, {TH: 0.0})).problem.items >= 2  # later: the path ends there
+
+
+def test_bounds_that_cross_by_rounding_are_equal():
+    rows = [BOX[0] <= 0.3 + 0 * TH, BOX[0] >= 0.1 + 0.2, BOX[1] == TH]
+    line = program_line(cp.Problem(cp.Minimize(cp.sum(BOX)), rows), {TH: 0.0}, {TH: 1.0})
+    assert reduce(line).problem.items == 0  # both fixed
+
+
+def test_items_have_the_users_names():
+    problem = reduce(program_line(*FAMILIES["svm, slacks"]())).problem
+    assert problem.names[:5] == ("w[0]", "w[1]", "w[2]", "b", "margin[0]")
+    assert reduce(program_line(*FAMILIES["fused lasso"]())).problem.names[-1] == "u[22] - u[23]"
+    assert reduce(program_line(*FAMILIES["svm, pos"]())).problem.names[-1] == "term of w, b, number 29"
+    assert reduce(program_line(*FAMILIES["frontier, target"]())).problem.names[-2:] == ("budget", "constraint 3")
