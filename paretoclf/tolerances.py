@@ -137,6 +137,10 @@ PLANE_SLIVER = 1e-10
 #: bound is on it everywhere: what is exactly so is computed to about 1e-13.
 PLANE_ZERO = 1e-9
 
+#: Map: ... of margins a smaller share, where rounding of kernel values is no direction: solutions are refined to
+#: REFINED, and tiny features under a kernel have directions of 1e-11 of the longest.
+PLANE_REST = 1e-6
+
 #: Map: a sample depends on a margin set when its squared pivot is below this share of its diagonal. Beyond it the
 #: double factor, which refinement in double-double needs, has no digit left to spare.
 PLANE_PIVOT = 1e-12

@@ -220,11 +220,9 @@ class Exploration:
         crossing = float(np.hypot(*(point - inside)) / np.hypot(*(stop - inside)))
         ends = path.pieces.t
         size = self._touch / float(np.hypot(*(stop - inside)))
-        edge, (x, z) = np.array(cell.borders[j]), point.tolist()
-        for k in np.flatnonzero(ends[1:] > crossing + size):
+        x, z = point.tolist()
+        for k in np.flatnonzero(ends[1:] > crossing + size):  # slivers are passed over, and what is not adjacent
             begin = max(float(ends[k]), crossing)
-            if abs(edge @ np.array([1.0, *((1 - begin) * inside + begin * stop)])) > self._touch:
-                break  # slivers are passed over, however many, but no more than the tolerance of two neighbours
             for share in _NEARER:
                 t = begin + share * (float(ends[k + 1]) - begin)
                 basis = Sets(*path.basis(t))
@@ -261,7 +259,7 @@ class Exploration:
     def _quadratic(self) -> GramForm | FeatureForm:
         X = self.gram.features
         if X is None:
-            return GramForm(self.gram.matrix, self.y)
+            return GramForm(self.bases.kernel, self.y)
         return FeatureForm(X if sp.issparse(X) else X - self.gram.mean, self.y)
 
     def _refuse(self, cause: str, costs: Array | Point, n_margin: int) -> DegeneratePathError:

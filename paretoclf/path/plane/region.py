@@ -30,9 +30,20 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.gram import Gram
 from paretoclf.path.engines import add_product
+from paretoclf.path.plane.centred import centred, definite, two_sums
 from paretoclf.path.plane.polygon import area, centroid, cut, onto_axes, without_short_edges
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
-from paretoclf.tolerances import PLANE_PIVOT, PLANE_SLIVER, PLANE_ZERO, REFINED, UNREFINED
+from paretoclf.tolerances import (
+    CERTIFY,
+    DEPENDENT_GRAM,
+    PLANE_PIVOT,
+    PLANE_REST,
+    PLANE_SLIVER,
+    PLANE_ZERO,
+    REFINED,
+    STEEP,
+    UNREFINED,
+)
 
 _REFINEMENTS = 20
 _TINY = np.finfo(float).tiny
@@ -139,6 +150,16 @@ class Bases:
         self._shift = y * centre
         self.y, self.frame = y, frame
         self.unit = weight[:, None] * np.stack([y > 0, y < 0], axis=1)  # caps per unit of either cost
+        # How far from 1 a margin must be somewhere on the rectangle. It moves by multipliers times kernel values, which
+        # may be far less than 1; it is known to many digits of that, where no rounded value pretends to be a direction.
+        self.kernel = K if F is not None else gram.matrix
+        caps = self.unit @ frame.max(axis=0)
+        moves, share = 2.0 * min(float(caps[y > 0].sum()), float(caps[y < 0].sum())), 1.0
+        if F is None and STEEP * caps.max() * gram.diagonal().max() <= CERTIFY:
+            K, rest = definite(gram.matrix, DEPENDENT_GRAM * float(np.abs(gram.matrix).max())) or (K, rest)
+            self.kernel, share = K, PLANE_REST
+        moves *= float(np.diagonal(K).max())
+        self._zero_margin = PLANE_ZERO * min(1.0, share * moves or 1.0)
         # The intercept in a unit that makes margin systems even: a power of two, so nothing is rounded by it.
         size = float(np.diagonal(K).mean())
         self._unit_b = 2.0 ** np.round(np.log2(size)) if size > 0.0 else 1.0
@@ -187,7 +208,7 @@ class Bases:
             residual = np.take(here, going, axis=1)
             self._add_product(hi[going], lo[going], residual, rows[going], rows[going])
             step = -residual.sum(axis=0) @ inverse[going]
-            hi[going], lo[going] = _two_sums(hi[going], lo[going] + step)
+            hi[going], lo[going] = two_sums(hi[going], lo[going] + step)
             size = self._size(step[:, :, 1:]) / np.maximum(self._size(hi[going, :, 1:]), _TINY)
             closer = size < last[going]
             last[going[closer]] = size[closer]
@@ -249,7 +270,8 @@ class Bases:
         size = np.where(largest > 0.0, np.minimum(self._cap[F], largest), self._cap[F])[:, None]
         shares = solved.alpha[:, :3] / size
         rest = (np.moveaxis(self._caps[:, F], 0, 1) - solved.alpha[:, :3]) / size
-        conditions = np.concatenate([shares, rest, sign[:, None] * g[:, :3]], axis=2)
+        unit = self._zero_margin / PLANE_ZERO
+        conditions = np.concatenate([shares, rest, sign[:, None] * g[:, :3] / unit], axis=2)
         change = np.hypot(conditions[:, 1], conditions[:, 2])
         fixed = change <= PLANE_ZERO / self._largest[1:].max()  # they hold everywhere or nowhere
         none = np.concatenate([~solved.members, ~solved.members, resting | (sets == MARGIN)], axis=1)
@@ -281,7 +303,7 @@ class Bases:
 
     def _resting(self, sets: State, g: Array) -> Mask:
         """Samples outside the margin set that are on their margin whatever the costs."""
-        return np.asarray((sets != MARGIN) & (self._largest @ np.abs(g[..., :3, :]) <= PLANE_ZERO))
+        return np.asarray((sets != MARGIN) & (self._largest @ np.abs(g[..., :3, :]) <= self._zero_margin))
 
     def chosen(self, basis: Sets, costs: Array) -> Sets:
         """From an optimal basis at some costs to that of the chosen optimum there.
@@ -381,32 +403,6 @@ def _inverses(stack: Array) -> tuple[Array, Mask]:
         half = stack.shape[0] // 2
         (one, first), (other, last) = _inverses(stack[:half]), _inverses(stack[half:])
         return np.concatenate([one, other]), np.concatenate([first, last])
-
-
-def _two_sums(a: Array, b: Array) -> tuple[Array, Array]:
-    """Sums and their rounding errors (Knuth)."""
-    s = a + b
-    z = s - a
-    return s, (a - (s - z)) + (b - z)
-
-
-def centred(gram: Gram) -> tuple[Array, Array, Array]:
-    """Kernel matrix of the samples less a point amid them in feature space, and the score of the point for each sample.
-
-    For multipliers that balance, scores for one and for the other differ by ``centre @ (y * alpha)``. Of a matrix that
-    is given the differences are rounded; what they are off by is the second array.
-    """
-    F = gram.features
-    if F is not None and not sp.issparse(F):
-        F = F - gram.mean
-        return F @ F.T, np.zeros((len(F), len(F))), np.asarray(F) @ gram.mean
-    K = gram.matrix
-    rows = K.mean(axis=0)
-    centre, lost = rows - rows.mean(), np.zeros(K.shape)
-    for shift in (-centre, -centre[:, None], np.full((1, 1), -rows.mean())):
-        K, error = _two_sums(K, shift)
-        lost += error
-    return *_two_sums(K, lost), centre
 
 
 def _first_at_bound(F: Index, a: Array, cap: Array, rate: Array) -> tuple[float, int, int]:
