@@ -41,15 +41,20 @@ def write_arrays(file: AnyFile, gram: Gram, y: Array, seconds: float, arrays: Ma
     InputError
         If its folder does not exist, or the file cannot be written.
     """
-    target = FilePath(file)
-    target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
     stored: dict[str, Any] = {**_stored(gram.X), **arrays}
     if gram.pivots is not None:
         stored["pivots"] = gram.pivots
+    kernel = np.array(json.dumps(kernel_spec(gram.kernel)))
+    write_file(file, {"y": y, "kernel": kernel, "seconds": np.array(seconds), **stored})
+
+
+def write_file(file: AnyFile, arrays: Mapping[str, Any]) -> None:
+    """Write arrays to an npz file; ``.npz`` is added where it is missing, and its folder must be there."""
+    target = FilePath(file)
+    target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
     if not target.parent.is_dir():
         raise InputError(f"file must lie in a folder that there is, got {target}: there is no folder {target.parent}")
-    kernel = np.array(json.dumps(kernel_spec(gram.kernel)))
-    save_arrays(target, {"y": y, "kernel": kernel, "seconds": np.array(seconds), **stored}, compress=True)
+    save_arrays(target, arrays, compress=True)
 
 
 def _stored(X: Samples) -> dict[str, Any]:

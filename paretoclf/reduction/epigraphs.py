@@ -24,7 +24,6 @@ from itertools import pairwise
 import numpy as np
 
 from paretoclf.checks import Array, Index, Mask
-from paretoclf.reduction.program import between
 from paretoclf.tolerances import PARALLEL
 
 
@@ -55,17 +54,17 @@ class Kinked:
         """By how much the slope of the cost grows there."""
         return [self.cost * (b.slope - a.slope) for a, b in pairwise(self.pieces)]
 
-    def spread(self, slope: float, t: float, z: Array) -> None:
-        """Add to z the multipliers of its rows where the cost has this slope in v."""
-        cost, pieces = float(between(self.cost, t)), self.pieces
-        if cost <= 0.0:
-            return
-        share = [1.0]  # of the weight that lies on this piece or beyond
+    def spread(self, slope: Array, cost: Array, z: Array) -> None:
+        """Add to z (k, m) the multipliers of its rows at k points, where the cost has these slopes (k,) in v."""
+        pieces = self.pieces
+        per_unit = slope / np.where(cost > 0.0, cost, 1.0)
+        share = [np.ones_like(slope)]  # of the weight that lies on this piece or beyond
         for left, right in pairwise(pieces):
-            share.append(min(max((slope / cost - left.slope) / (right.slope - left.slope), 0.0), 1.0))
-        for piece, here, beyond in zip(pieces, share, [*share[1:], 0.0], strict=True):
+            share.append(np.clip((per_unit - left.slope) / (right.slope - left.slope), 0.0, 1.0))
+        for piece, here, beyond in zip(pieces, share, [*share[1:], np.zeros_like(slope)], strict=True):
+            weight = np.maximum(cost, 0.0) * (here - beyond)
             for row, factor in piece.rows.items():
-                z[row] += cost * (here - beyond) * factor
+                z[:, row] += weight * factor
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,9 @@ search, no tolerance: each step is undone in the reverse order. What comes back 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ from paretoclf.errors import InputError
 from paretoclf.memory import require_memory
 from paretoclf.problem import ParametricQP
 from paretoclf.reduction.epigraphs import Epigraph, Kinked, epigraphs
-from paretoclf.reduction.program import ProgramLine, between
+from paretoclf.reduction.program import ProgramLine, at_each
 from paretoclf.tolerances import PARALLEL, SAME_NUMBER, SUBSTITUTED
 
 
@@ -104,56 +106,101 @@ class Reduced:
     eliminated: tuple[Epigraph, ...] = field(repr=False)
     bounds: tuple[tuple[int, int, float, str], ...] = field(repr=False)
 
-    def back(self, v: Array, y: Array, t: float) -> tuple[Array, Array]:
-        """Values x (n,) and multipliers z (m,) of the compiled program from values and multipliers of the items."""
+    def back(self, v: Array, y: Array, t: Array) -> tuple[Array, Array]:
+        """Values x (k, n) and multipliers z (k, m) of the compiled program at k points.
+
+        Parameters
+        ----------
+        v, y : arrays of shape (k, items)
+            Values and multipliers of the items.
+        t : array of shape (k,)
+        """
         line = self.program
-        q, b = between(line.q, t), between(line.b, t)
-        x, z, A = np.zeros(line.n), np.zeros(line.m), self._rows
-        x[self.columns] = v[: self.columns.size]
-        for j, value in self.fixed:
-            x[j] = between(value, t)
+        x = self._columns(v, at_each(line.b, t), {j: at_each(value, t) for j, value in self.fixed})
+        z = self._prices(y)
+        for each in self.carried:
+            cost = at_each(each.cost.cost, t)
+            each.cost.spread(self._slope(each, cost, y), cost, z)
+        return x, self._completed(z, (line.P @ x.T).T + at_each(line.q, t))
+
+    def ray_of_values(self, v: Array) -> Array:
+        """The direction of x that a direction of the items' values is: the same with data of 0."""
+        none = np.zeros((1, self.program.m))
+        return np.asarray(self._columns(v[None], none, {j: np.zeros(1) for j, _ in self.fixed})[0])
+
+    def ray_of_multipliers(self, y: Array) -> Array:
+        """The direction of z that a direction of the items' multipliers is; costs with kinks have no part in it."""
+        return np.asarray(self._completed(self._prices(y[None]), np.zeros((1, self.program.n)))[0])
+
+    def ray_of_crossing(self, item: int) -> Array:
+        """The multipliers of the contradiction that the two bounds of one item are: one unit of each."""
+        z = np.zeros((1, self.program.m))
+        if item >= self.columns.size:
+            for i, factor, _ in self.items[int(self.kept[item - self.columns.size])].rows:
+                z[:, i] = 1.0 / abs(factor)
+            return np.asarray(self._completed(z, np.zeros((1, self.program.n)))[0])
+        for i, j, a, _ in self.bounds:
+            if j == self.columns[item]:
+                z[:, i] = 1.0 / abs(a)
+        return np.asarray(z[0])
+
+    @cached_property
+    def _number(self) -> dict[tuple[str, int], int]:
+        """Where variables (by column) and rows (by number among the items) stand among the items of the problem."""
+        of = {("variable", int(j)): k for k, j in enumerate(self.columns)}
+        return of | {("row", int(r)): self.columns.size + k for k, r in enumerate(self.kept)}
+
+    def _columns(self, v: Array, b: Array, fixed: Mapping[int, Array]) -> Array:
+        """All columns, in the reverse order in which they went."""
+        x, A = np.zeros((v.shape[0], self.program.n)), sp.csr_array(self.program.A)
+        x[:, self.columns] = v[:, : self.columns.size]
+        for j, value in fixed.items():
+            x[:, j] = value
         for each in reversed(self.substituted):
-            x[each.columns] = (b[each.rows] - A[each.rows] @ x) / each.factors
+            x[:, each.columns] = (b[:, each.rows] - (A[each.rows] @ x.T).T) / each.factors
         low = {j: (i, a) for i, j, a, side in self.bounds if side == "lower"}
         for i, slacks in self.slacks:
+            row = A[[i]].toarray()[0]
             for j in slacks:
-                row, a = low[j]
-                x[j] = b[row] / a
-            missing = b[i] - float((A[[i]] @ x)[0])
+                k, a = low[j]
+                x[:, j] = b[:, k] / a
+            missing = b[:, i] - x @ row
             for j in slacks:
-                if missing * A[i, j] > 0:
-                    x[j] += missing / A[i, j]
-                    break
+                x[:, j] += np.maximum(missing / row[j], 0.0)
         for epigraph in reversed(self.eliminated):
-            x[epigraph.column] = 0.0
-            x[epigraph.column] = float(((A[epigraph.rows] @ x - b[epigraph.rows]) / epigraph.factors).max())
-        self._multipliers(y, t, z)
-        slope = line.P @ x + q
-        for each in self.substituted:
-            z[each.rows] = -(slope[each.columns] + (line.A.T @ z)[each.columns]) / each.factors
-        left = slope + line.A.T @ z
-        for i, j, a, side in self.bounds:
-            z[i] = -left[j] / a if side == "both" else max(-left[j] / a, 0.0)
-        return x, z
+            x[:, epigraph.column] = 0.0
+            rows = (A[epigraph.rows] @ x.T).T - b[:, epigraph.rows]
+            x[:, epigraph.column] = (rows / epigraph.factors).max(axis=1)
+        return x
 
-    @property
-    def _rows(self) -> Any:
-        return sp.csr_array(self.program.A)
-
-    def _multipliers(self, y: Array, t: float, z: Array) -> None:
-        """Those of the rows that items stand for, and of the rows of epigraph variables."""
-        of = {("variable", int(j)): k for k, j in enumerate(self.columns)}
-        of |= {("row", int(r)): self.columns.size + k for k, r in enumerate(self.kept)}
+    def _prices(self, y: Array) -> Array:
+        """Multipliers of the rows that items stand for."""
+        z = np.zeros((y.shape[0], self.program.m))
         for r in self.kept.tolist():
-            own = y[of["row", r]]
+            own = y[:, self._number["row", r]]
             for i, factor, side in self.items[r].rows:
-                z[i] = -own / factor if side == "both" else max(-own / factor, 0.0)
-        for each in self.carried:
-            slope = float(between(each.cost.cost, t)) * each.base
-            for kind, k, side in each.on:
-                own = y[of[kind, k]]
-                slope -= own if side == "both" else max(own, 0.0) if side == "lower" else min(own, 0.0)
-            each.cost.spread(slope, t, z)
+                z[:, i] = -own / factor if side == "both" else np.maximum(-own / factor, 0.0)
+        return z
+
+    def _slope(self, carried: Carried, cost: Array, y: Array) -> Array:
+        """The slope of a cost with kinks where its items have these multipliers."""
+        slope = cost * carried.base
+        for kind, k, side in carried.on:
+            own = y[:, self._number[kind, k]]
+            slope -= {"both": own, "lower": np.maximum(own, 0.0), "upper": np.minimum(own, 0.0)}[side]
+        return np.asarray(slope)
+
+    def _completed(self, z: Array, slope: Array) -> Array:
+        """With the multipliers that stationarity leaves: of equations that went with a variable, then of bounds."""
+        A = self.program.A.T
+        for each in self.substituted:
+            left = slope + (A @ z.T).T
+            z[:, each.rows] = -left[:, each.columns] / each.factors
+        left = slope + (A @ z.T).T
+        for i, j, a, side in self.bounds:
+            own = -left[:, j] / a
+            z[:, i] = own if side == "both" else np.maximum(own, 0.0)
+        return z
 
 
 def reduce(line: ProgramLine) -> Reduced:

@@ -163,6 +163,12 @@ def between(ends: Any, t: float) -> Any:
     return (1.0 - t) * ends[0] + t * ends[1]
 
 
+def at_each(ends: Array, t: Array) -> Array:
+    """What is affine in t, (2, ...), at k values of t: shape (k, ...)."""
+    share = t.reshape(-1, *[1] * (ends.ndim - 1))
+    return np.asarray((1.0 - share) * ends[0] + share * ends[1])
+
+
 def _named(readings: Mapping[str, Reading]) -> dict[int, str]:
     """Name of each place; where several entries are one, that of the first."""
     found: dict[int, str] = {}

@@ -19,7 +19,7 @@ from paretoclf.errors import InputError
 from paretoclf.reduction.moving import standing_rows
 from paretoclf.reduction.program import ProgramLine, Reading, between, symmetric
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Model
+from paretoclf.solve.model import Model, conic_settings
 from paretoclf.solve.programs import dense
 from paretoclf.tolerances import AFFINE, SAME_NUMBER
 
@@ -92,6 +92,43 @@ def program_line(problem: cp.Problem, start: Mapping[Any, Any], stop: Mapping[An
     return ProgramLine(**{**vars(line), "q": q, "moved": moved})
 
 
+class Source:
+    """A problem and a line of its parameters: its program, and the way back into it.
+
+    Attributes
+    ----------
+    line : ProgramLine
+    ends : pair of mappings
+        The parameters at both ends, by name.
+    """
+
+    def __init__(self, problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any]) -> None:
+        self.line = program_line(problem, start, stop)
+        self.problem, self._ends = problem, _ends(problem, start, stop)
+        self.ends = tuple({p.name(): value for p, value in end.items()} for end in self._ends)
+
+    def move(self, t: float) -> None:
+        """Give the parameters the values that they have at t."""
+        for p in self._ends[0]:
+            p.save_value(between((self._ends[0][p], self._ends[1][p]), t))
+
+    def assign(self, point: Any) -> None:
+        """Write a point of a path into the problem, as a solver's."""
+        from cvxpy.reductions.solution import Solution
+
+        self.move(point.t)
+        model = Model.of(self.problem, maximise=True)
+        primal = {v.id: point.variables[name] for name, v in model.variables.items()}
+        dual = {c.id: point.duals[name] for name, c in model.constraints.items() if name in point.duals}
+        self.problem.unpack(Solution(cp.OPTIMAL, point.value, primal, dual, {}))
+
+    def solve(self, t: float) -> float:
+        """The optimal value at t, by Clarabel at its reference accuracy; nan where it finds none."""
+        self.move(t)
+        self.problem.solve(solver="CLARABEL", warm_start=False, **conic_settings("reference"))
+        return float(self.problem.value) if self.problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE) else float("nan")
+
+
 def _model_of(problem: Any) -> Model:
     """The problem with names; InputError if it is none that has a path for reasons that need no compiling."""
     if not isinstance(problem, cp.Problem):
@@ -118,6 +155,9 @@ def _ends(problem: Any, start: Any, stop: Any) -> tuple[Values, Values]:
     alone = [p.name() for p in {**start, **stop} if (p in start) != (p in stop)]
     if alone:
         raise InputError(f"start and stop must have the same parameters, got {alone[0]} in one of them only")
+    names = [p.name() for p in start]
+    if len(set(names)) < len(names):
+        raise InputError(f"parameters must have different names, got {max(names, key=names.count)} twice")
     own = problem.parameters()
     follows = any(isinstance(p, cp.CallbackParam) for p in own)  # of anything: its function is not looked into
     strange = [p.name() for p in start if not follows and all(p is not each for each in own)]

@@ -1,0 +1,111 @@
+r"""What is proved of a path of a compiled program: every t, by two points a segment.
+
+On a segment x and z are affine in t, as are q and b. Feasibility, signs and stationarity :math:`Px+q+A^\top z=0` are
+then largest at an end; the products :math:`(b-Ax)_iz_i`, whose sum is the duality gap, are quadratic and nowhere above
+the largest of their Bernstein coefficients. Where P is positive semidefinite, which is proved apart, a feasible x whose
+gradient is :math:`-A^\top z` is no further above the optimal value than that gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.judges.definite import least_curvature
+from paretoclf.reduction.program import ProgramLine, at_each
+from paretoclf.tolerances import CERTIFY
+
+
+@dataclass(frozen=True, repr=False)
+class CompiledProof:
+    """Bounds that hold at every t of each segment, on the program as CVXPY compiled it.
+
+    Attributes
+    ----------
+    t : array of shape (k + 1,)
+        Ends of the segments.
+    residuals : mapping of str to array of shape (k,)
+        ``"rows"``: equations and inequalities, against the largest of their terms; ``"signs"`` of multipliers and
+        ``"stationarity"``, against the largest term of the gradient.
+    gap : array of shape (k,)
+        The duality gap, relative to the optimal value (to no less than a thousandth of the terms it is a sum of).
+    indefinite : float
+        By how much P is not proved positive semidefinite, relative to its largest entry.
+    """
+
+    t: Array = field(repr=False)
+    residuals: Mapping[str, Array]
+    gap: Array
+    indefinite: float = 0.0
+
+    @cached_property
+    def worst(self) -> float:
+        """The largest of all: residuals, gap, and what P lacks."""
+        numbers = [*self.residuals.values(), self.gap, np.array([self.indefinite])]
+        largest = float(np.max(np.concatenate(numbers)))
+        return largest if np.isfinite(largest) else float("inf")
+
+    def passes(self, tol: float = CERTIFY) -> bool:
+        """Whether every residual and gap is at most tol."""
+        return self.worst <= tol
+
+    def explain(self, tol: float = CERTIFY) -> str:
+        """Say in words what is proved, and where it is worst."""
+        named = {**self.residuals, "duality gap": self.gap}
+        name = max(named, key=lambda key: float(named[key].max(initial=0.0)))
+        j = int(np.argmax(named[name])) if self.gap.size else 0
+        where = f", on [{self.t[j]:.6g}, {self.t[j + 1]:.6g}]" if self.gap.size else ""
+        said = f"{name}, {float(named[name].max(initial=0.0)):.1e}{where}"
+        if self.indefinite > tol:
+            return f"Not proved: P is not proved positive semidefinite, by {self.indefinite:.1e}. Largest: {said}"
+        if not self.passes(tol):
+            return f"Not proved to {tol:.0e} on all of {self.gap.size} segments. Largest: {said}"
+        return (
+            f"Optimal at every t in [{self.t[0]:.6g}, {self.t[-1]:.6g}], to {tol:.0e}, on each of {self.gap.size} "
+            f"segments of the compiled program. Largest: {said}"
+        )
+
+    def __repr__(self) -> str:
+        verdict = "optimal" if self.passes() else "not proved"
+        residual = max((float(each.max(initial=0.0)) for each in self.residuals.values()), default=0.0)
+        gap = float(self.gap.max(initial=0.0))
+        return f"CompiledProof({self.gap.size} segments, {verdict}, gap={gap:.1e}, residual={residual:.1e})"
+
+
+def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof:
+    """Judge points x (k, 2, n) and multipliers z (k, 2, m) at both ends of k segments, which are between t (k + 1,)."""
+    k, e = x.shape[0], line.equations
+    X, Z = x.reshape(2 * k, -1), z.reshape(2 * k, -1)
+    times = np.stack([t[:-1], t[1:]], axis=1).ravel()
+    q, b = at_each(line.q, times), at_each(line.b, times)
+
+    def largest_of(*parts: Array) -> Array:
+        """The largest entry at each point."""
+        return np.asarray(np.max([np.abs(part).max(axis=1, initial=0.0) for part in parts], axis=0))
+
+    def by(M: Any, points: Array) -> Array:
+        return np.asarray((M @ points.T).T)
+
+    PX, slack, size = by(line.P, X), b - by(line.A, X), [abs(line.P), abs(line.A)]
+    rows = largest_of(b, by(size[1], np.abs(X)))
+    terms = largest_of(q, by(size[0], np.abs(X)), by(size[1].T, np.abs(Z)))
+    found = {
+        "rows": largest_of(slack[:, :e], np.minimum(slack[:, e:], 0.0)) / np.where(rows > 0, rows, 1.0),
+        "signs": largest_of(np.minimum(Z[:, e:], 0.0)) / np.where(terms > 0, terms, 1.0),
+        "stationarity": largest_of(PX + q + by(line.A.T, Z)) / np.where(terms > 0, terms, 1.0),
+    }
+    residuals = {name: number.reshape(k, 2).max(axis=1) for name, number in found.items()}
+    value = (0.5 * X * PX + q * X).sum(axis=1) + at_each(line.constant, times)
+    unit = np.maximum(np.abs(value), 1e-3 * (0.5 * np.abs(X * PX) + np.abs(q * X)).sum(axis=1))
+    s, p = slack.reshape(k, 2, -1), z
+    middle = 0.5 * np.abs(s[:, 0] * p[:, 1] + s[:, 1] * p[:, 0]).sum(axis=1)
+    products = np.maximum(np.abs(s * p).sum(axis=2).max(axis=1), middle)
+    gap = products / np.maximum(unit.reshape(k, 2).max(axis=1), np.finfo(float).tiny)
+    largest = float(abs(line.P).max()) if line.P.nnz else 0.0
+    lacking = max(0.0, -float(least_curvature(line.P).min(initial=0.0)))
+    return CompiledProof(t, residuals, gap, lacking / largest if largest else 0.0)

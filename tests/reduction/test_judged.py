@@ -1,0 +1,96 @@
+"""What is proved of a path of a compiled program, on one whose path is known in closed form; and programs in files."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from paretoclf.errors import InputError
+from paretoclf.reduction.judged import judge_line
+from paretoclf.reduction.presolve import reduce
+from paretoclf.reduction.stored import packed, unpacked
+from paretoclf.solve.to_qp import program_line
+from tests.oracles.lines import FAMILIES
+
+
+@pytest.fixture
+def soft_threshold():
+    """``min (w - 3)**2 / 2 + 4 t |w|``: w = 3 - 4 t as far as t = 3/4, then 0."""
+    w, lam = cp.Variable(name="w"), cp.Parameter(nonneg=True)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(w - 3) / 2 + lam * cp.abs(w)))
+    reduced = reduce(program_line(problem, {lam: 0.0}, {lam: 4.0}))
+    t, knots = np.array([0.0, 0.75, 1.0]), np.array([0.0, 0.75, 0.75, 1.0])
+    v, y = np.array([[3.0, 0.0, 0.0, 0.0], [0.0, -3.0, -3.0, -3.0]])[:, :, None]
+    x, z = (each.reshape(2, 2, -1) for each in reduced.back(v, y, knots))
+    return reduced.program, t, x, z
+
+
+def test_the_known_path_is_proved(soft_threshold):
+    line, t, x, z = soft_threshold
+    assert [line.values(x[0, end], t[end])["w"] for end in (0, 1)] == [3.0, 0.0]
+    proof = judge_line(line, t, x, z)
+    assert proof.worst < 1e-15
+    assert proof.passes(1e-14)
+    assert proof.explain().startswith("Optimal at every t in [0, 1]")
+    assert line.rate(x[0, 0], z[0, 0]) == pytest.approx(12.0)  # d/dt of 4 t |w| at w = 3
+    assert line.rate(x[1, 1], z[1, 1]) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("where", ["x", "z", "t"])
+def test_another_path_is_not(soft_threshold, where):
+    line, t, x, z = (np.array(each) if isinstance(each, np.ndarray) else each for each in soft_threshold)
+    if where == "t":
+        t[1] = 0.7  # right at both ends of the line, and of no segment
+    else:
+        (x if where == "x" else z)[0, 1] += 1e-4
+    proof = judge_line(line, t, x, z)
+    assert proof.worst > 1e-6
+    assert proof.explain().startswith("Not proved")
+    assert repr(proof).startswith("CompiledProof(2 segments, not proved")
+
+
+def test_a_bend_between_two_right_ends_is_seen(soft_threshold):
+    """One segment from 0 to 1, optimal at both ends, and nowhere between them."""
+    line, _, x, z = soft_threshold
+    ends = np.array([[x[0, 0], x[1, 1]]]), np.array([[z[0, 0], z[1, 1]]])
+    proof = judge_line(line, np.array([0.0, 1.0]), *ends)
+    assert max(each.max() for each in proof.residuals.values()) < 1e-15
+    assert proof.gap.max() > 0.1
+
+
+def test_what_is_not_a_number_is_not_proved(soft_threshold):
+    line, t, x, z = soft_threshold
+    x = x.copy()
+    x[0, 0, 0] = np.nan
+    assert not judge_line(line, t, x, z).passes(1e3)
+
+
+def test_an_objective_that_is_not_convex_is_not_proved():
+    x, th = cp.Variable(2, name="x"), cp.Parameter()
+    concave = cp.quad_form(x, cp.psd_wrap(np.array([[1.0, 2.0], [2.0, 1.0]])))
+    line = program_line(cp.Problem(cp.Minimize(concave + th * cp.sum(x))), {th: 0.0}, {th: 1.0})
+    proof = judge_line(line, np.array([0.0, 1.0]), np.zeros((1, 2, line.n)), np.zeros((1, 2, line.m)))
+    assert proof.indefinite > 0.1
+    assert "semidefinite" in proof.explain()
+
+
+@pytest.mark.parametrize("family", ["svm, slacks", "quantile, maximum", "frontier, maximise", "transport, costs"])
+def test_programs_come_back_from_arrays(family):
+    line = program_line(*FAMILIES[family]())
+    again = unpacked(packed(line))
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=line.n), rng.normal(size=line.m)
+    assert again.value(x, 0.3) == line.value(x, 0.3)
+    assert again.rate(x, z) == line.rate(x, z)
+    for mine, theirs in ((again.values(x, 0.3), line.values(x, 0.3)), (again.duals(z), line.duals(z))):
+        assert list(mine) == list(theirs)
+        for name, value in theirs.items():
+            np.testing.assert_array_equal(mine[name], value)
+    assert [again.row_name(i) for i in range(line.m)] == [line.row_name(i) for i in range(line.m)]
+
+
+@pytest.mark.parametrize("key", ["program_q", "program_variables_place", "program_signs", "program_A_indices"])
+def test_programs_that_do_not_fit_are_refused(key):
+    arrays = packed(program_line(*FAMILIES["quantile, maximum"]()))
+    arrays[key] = arrays[key] + (np.nan if key == "program_q" else 1000)
+    with pytest.raises((InputError, ValueError)):
+        unpacked(arrays)
