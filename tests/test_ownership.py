@@ -134,6 +134,7 @@ MADE_BY_US = {
     "ErrorArrays",
     "Expansion",
     "Exploration",
+    "Grade",
     "InterceptCurve",
     "LikelihoodRatioCurve",
     "NestedRoc",

@@ -85,6 +85,9 @@ WORK = {
     "verify": lambda f, s, w: pc.verify(f, s).passes() and pc.verify(f, [s]).passes() and pc.verify(f, w).passes(),
     # A judged point is not assigned to the model: it holds what it was solved for last.
     "certify_problem": lambda f, s, w: f.solve(r=1.0) and pc.certify_problem(f.primal).status == "optimal",
+    "grade": lambda f, s, w: (
+        f.solve(r=1.0) and pc.grade(f.primal, {each.name(): each.value for each in f.primal.variables()}).values
+    ),
 }
 
 #: Calls that need a classifier.

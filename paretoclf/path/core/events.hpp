@@ -136,9 +136,13 @@ struct Event {
 template <class Form>
 Event first_exit(const Basis<Form> &B, const Solution<Form, Twice> &S, double horizon, bool cautious) {
     Event best;
-    double merit = -INF, best_error = 0.0, size = 0.0;
+    double merit = -INF, best_error = 0.0, size = 0.0, moved = 0.0;
     auto reach = [&](int i) { return std::max(B.problem.reach[i], 1e-300); };
     for (int j = 0; j < B.size(); j++) size = std::max(size, std::abs(S.a[1].hi[j]) * reach(B.F[j]));
+    // Where multipliers at their caps balance each other, all that is left of the rates of the margin set is rounding.
+    for (int i = 0; i < B.problem.n; i++)
+        if (B.state[i] == LEFT) moved += std::abs(B.line.cap_rate[i]) * reach(i);
+    size = std::max(size, STILL / SLOPE_NOISE * moved);
     for (int j = 0; j < B.size(); j++) {
         int i = B.F[j];
         double a = S.a[0].hi[j], da = S.a[1].hi[j], cap = S.cap[i], rate = B.line.cap_rate[i];

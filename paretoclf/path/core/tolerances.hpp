@@ -23,6 +23,8 @@ constexpr double UNREFINED = 1e-9;
 constexpr double SLOPE_ZERO = 1e-17;
 // Slopes of multipliers below this share of the terms they are a difference of are rounding, not movement.
 constexpr double SLOPE_NOISE = 1e-10;
+// Slopes of multipliers below this share of those of all samples at their caps (both times sqrt(Q_ii)) are none.
+constexpr double STILL = 1e-24;
 // Where the rounding of a multiplier moves margins by more, the time of its exit is computed to twice the precision.
 constexpr double MARGIN_NOISE = 1e-11;
 // What rounding of the margins may make of a stored optimal value.
