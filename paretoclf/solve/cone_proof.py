@@ -139,6 +139,7 @@ def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
     compiled = _compile(model)
     infeasible = compiled.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
     if infeasible or compiled.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):
+        infeasible = infeasible or _without_points(model)  # with a ray besides, a solver may say either
         claim = _infeasible(_contradiction(model)) if infeasible else _unbounded(compiled, model.sense)
         if claim.status != "undecided" or any(held(variable) is None for variable in model.variables.values()):
             return _in_their_sense(claim, model.sense) if infeasible else claim
@@ -441,6 +442,12 @@ def _contradiction(model: Model) -> CompiledCone:
         if rest.variables and _compile(rest).status == cp.INFEASIBLE:
             kept = fewer
     return _compile(_feasibility(kept))
+
+
+def _without_points(model: Model) -> bool:
+    """Whether the solver finds no point at all, whatever the objective."""
+    alone = _feasibility(model.constraints)
+    return bool(alone.variables) and _compile(alone).status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
 
 
 def _feasibility(constraints: Mapping[str, Any]) -> Model:

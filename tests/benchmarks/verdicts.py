@@ -143,7 +143,7 @@ def trial(seed: int, solvers: Sequence[str] = SOLVERS) -> list[dict[str, Any]]:
             if truth.status == "optimal" and held is not None and np.isfinite(held).all():
                 row["standing"] = standing(exact, truth, held)
             row["fault"] = _fault(row, truth, sign)
-            if held is not None and not np.array_equal(held, x.value):
+            if held is not None and not np.array_equal(held, x.value, equal_nan=True):
                 row["fault"] = "the user's values were changed"
             rows.append(row)
     return rows

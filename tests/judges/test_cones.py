@@ -207,6 +207,18 @@ def test_infeasible_problems_name_the_constraints_that_contradict_each_other():
     assert "low" in proof.explain()
 
 
+@pytest.mark.parametrize("sense", [cp.Minimize, cp.Maximize])
+def test_no_point_is_said_though_there_is_a_ray(sense):
+    """Before: called unbounded, as the solver did, of a problem without any point (seeds 3069 and 5257 of verdicts.py)."""
+    x = cp.Variable(2, name="x")
+    fall = x[0] if sense is cp.Minimize else -x[0]
+    problem = cp.Problem(sense(fall), [(np.zeros((1, 2)) @ x >= 1).set_label("empty"), x[1] >= 0])
+    problem.solve("CLARABEL")
+    proof = pc.certify_problem(problem)
+    assert proof.status == "infeasible"
+    assert list(proof.blame) == ["empty"]
+
+
 def test_unbounded_problems_have_a_ray():
     x = cp.Variable(2, name="x")
     problem = cp.Problem(cp.Minimize(cp.sum(x)), [(x <= 2).set_label("high")])
