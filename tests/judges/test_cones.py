@@ -209,7 +209,7 @@ def test_infeasible_problems_name_the_constraints_that_contradict_each_other():
 
 @pytest.mark.parametrize("sense", [cp.Minimize, cp.Maximize])
 def test_no_point_is_said_though_there_is_a_ray(sense):
-    """Before: called unbounded, as the solver did, of a problem without any point (seeds 3069 and 5257 of verdicts.py)."""
+    """Before: called unbounded, as the solver did, of a problem without any point (seed 3069 of verdicts.py)."""
     x = cp.Variable(2, name="x")
     fall = x[0] if sense is cp.Minimize else -x[0]
     problem = cp.Problem(sense(fall), [(np.zeros((1, 2)) @ x >= 1).set_label("empty"), x[1] >= 0])

@@ -311,16 +311,18 @@ def test_a_dependent_margin_set_is_no_start():
 
 @pytest.mark.parametrize("seed", [None, 40, 157])
 def test_a_margin_set_whose_rate_is_only_rounding_rests(seed, road):
-    """At caps alike the margin set of one sample stands still at 0: before, two samples took each other's place for ever.
+    """A lone margin sample stands still at 0: before, two samples took each other's place for ever.
 
     Seeds are of changes in the last digits, since all hangs on how the rounding of that rate comes out.
     """
     X = np.array(
-        [1.5, -0.2, 1.2, -1.1, 1.1, 1.3, 1.4, -1.8, -0.5, 0.0, 0.5, 1.0, 0.0, -1.0, 1.0, -1.1]
-        + [-1.9, -1.9, 0.7, 0.1, 0.1, -1.1, 0.1, 1.9, -1.6, -0.2, -1.2, -1.5, 1.9, -0.9, 0.6, -0.0]
-    ).reshape(16, 2)
+        [
+            [1.5, 1.2, 1.1, 1.4, -0.5, 0.5, 0.0, 1.0, -1.9, 0.7, 0.1, 0.1, -1.6, -1.2, 1.9, 0.6],
+            [-0.2, -1.1, 1.3, -1.8, 0.0, 1.0, -1.0, -1.1, -1.9, 0.1, -1.1, 1.9, -0.2, -1.5, -0.9, -0.0],
+        ]
+    ).T
     if seed is not None:
-        X = X * (1 + 2.2e-16 * np.random.default_rng(seed).integers(-2, 3, X.shape))
+        X = np.ascontiguousarray(X * (1 + 2.2e-16 * np.random.default_rng(seed).integers(-2, 3, X.shape)))
     sign = np.array([-1, -1, 1, -1, 1, -1, -1, -1, -1, 1, -1, -1, -1, -1, -1, 1.0])
     kappa = np.array([1, 1, -1, 1, 1, 1, -1, 1, -1, 1, 1, 1, 1, -1, 1, 1.0])
     group = np.array([-1, -1, -1, -1, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, -1, 0])
