@@ -18,13 +18,16 @@ With that the relative gap is nowhere above the largest of :math:`(G_{vu}+G_{uv}
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index
+from paretoclf.exact_sums import inner
 from paretoclf.proof.cells import CellsProof
+from paretoclf.proof.twice import product
 from paretoclf.samples import Samples, dense, squares
 from paretoclf.tolerances import UNDECIDED
 from paretoclf.units import balanced_units, largest_sum, margin_rounding
@@ -49,12 +52,15 @@ class Corners:
         Multipliers there.
     b : array of shape (r, m)
         Intercepts there.
+    low : array of shape (r, m, n), optional
+        What the multipliers miss: scores are then summed in twice the precision.
     """
 
     which: Index
     costs: Array
     alpha: Array
     b: Array
+    low: Array | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,6 +80,21 @@ class RegionsProof(CellsProof):
     def _where(self, j: int) -> str:
         """Which region it is, in words."""
         return "On region {}, around C_plus = {:.6g} and C_minus = {:.6g}".format(j, *self.centres[j])
+
+    def with_region(self, j: int, proof: RegionsProof) -> RegionsProof:
+        """The same with another proof, of one region, in the place of what was found of region j."""
+
+        def new(mine: Any, one: Any) -> Any:
+            out = mine.copy()
+            out[j] = one[0]
+            return out
+
+        arrays = ("gap", "unexplained", "difference", "samples", "centres", "kernel")
+        changed: dict[str, Any] = {
+            name: new(getattr(self, name), getattr(proof, name)) for name in arrays if getattr(self, name) is not None
+        }
+        residuals = {name: new(each, proof.residuals[name]) for name, each in self.residuals.items()}
+        return replace(self, residuals=residuals, note=proof.note, **changed)
 
 
 def blocks(sizes: Sequence[int] | Index, n: int) -> Iterator[Index]:
@@ -147,18 +168,21 @@ def prove_regions(
             units = np.where(axis[:, :, None], units.max(axis=1, keepdims=True), units)
             sums = np.stack([judged @ (y > 0), judged @ (y < 0)])
             coef = (y * judged).reshape(-1, n)
-            if F is None:
-                assert K is not None
-                scores = coef @ K
-                norm2 = np.einsum("pn,pn->p", coef, scores).reshape(r, m)
+            if part.low is not None:
+                f, margin, norm2 = _precise(y, coef, (y * part.low).reshape(-1, n), part.b, K, X)
             else:
-                w = np.asarray(dense(F.T @ coef.T)).T
-                scores = np.asarray(dense(F @ w.T)).T
-                norm2 = np.einsum("pd,pd->p", w, w).reshape(r, m)
-                if mean is not None:
-                    scores += (w @ mean)[:, None]
-            f = scores.reshape(caps.shape) + part.b[:, :, None]
-            margin = y * f - 1.0
+                if F is None:
+                    assert K is not None
+                    scores = coef @ K
+                    norm2 = np.einsum("pn,pn->p", coef, scores).reshape(r, m)
+                else:
+                    w = np.asarray(dense(F.T @ coef.T)).T
+                    scores = np.asarray(dense(F @ w.T)).T
+                    norm2 = np.einsum("pd,pd->p", w, w).reshape(r, m)
+                    if mean is not None:
+                        scores += (w @ mean)[:, None]
+                f = scores.reshape(caps.shape) + part.b[:, :, None]
+                margin = y * f - 1.0
             load, room = np.maximum(judged, 0.0), np.maximum(caps - judged, 0.0)
             right, left = np.maximum(margin, 0.0), np.maximum(-margin, 0.0)
             outside = np.maximum(np.maximum(part.alpha - caps, -part.alpha), np.abs(part.alpha - judged))
@@ -209,3 +233,20 @@ def prove_regions(
             difference[here] = products.max(axis=(1, 2)) + extra.max(axis=1)
             centres[here] = part.costs.mean(axis=1)
     return RegionsProof(gap, unexplained, difference, residuals, samples, note, centres, kernel=kernel)
+
+
+def _precise(
+    y: Array, coef: Array, low: Array, b: Array, K: Array | None, X: Samples | None
+) -> tuple[Array, Array, Array]:
+    """Scores, margins and squared norms of coefficients (p, n) in two parts, with sums in twice the precision."""
+    if X is None:
+        assert K is not None
+        scores, rest = product(K, coef.T, low.T)
+    else:
+        scores, rest = product(X, *product(X.T if not sp.issparse(X) else sp.csr_array(X.T), coef.T, low.T))
+    at = b.reshape(-1)
+    f, part = scores + at, (scores + at) - scores
+    rest = rest + ((scores - (f - part)) + (at - part))  # what f is rounded by (Knuth)
+    margin = y * ((f.T - y) + rest.T)
+    norm2 = np.array([inner(np.stack(pair), v) for *pair, v in zip(coef, low, scores.T, strict=True)])
+    return f.T.reshape(*b.shape, -1), margin.reshape(*b.shape, -1), norm2.reshape(b.shape)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import paretoclf as pc
 from paretoclf.path.plane.centred import definite
+from paretoclf.proof.regions import _precise
 from tests.benchmarks import planes as benchmark
-from tests.oracles.exact import fractions
+from tests.oracles.exact import fractions, integer_kernel
+from tests.oracles.exact_criss_cross import criss_cross
 from tests.path.test_plane import objections
 
 
@@ -89,6 +93,62 @@ def test_a_map_is_of_a_kernel_although_its_values_are_rounded(kernel):
 def test_a_kernel_matrix_of_full_rank_stays_as_it_is():
     X = np.random.default_rng(2).normal(size=(10, 2))
     assert definite(pc.Gram(X, pc.RBF(1.0)).matrix, 2e-15) is None
+
+
+LARGE = [(19, 1, None, 1e3, 1000.0), (13, 2, None, 1e3, 1000.0), (14, 2, pc.Polynomial(2), 1e2, 10.0)]
+
+
+def large(n, d, kernel, size, top, seed=0):
+    rng = np.random.default_rng([seed, n])
+    y = labelled(rng, n)
+    svm = pc.TwoCSVM(np.round(size * (rng.normal(size=(n, d)) + 0.5 * y[:, None])), y, kernel)
+    return svm, pc.plane(svm, (0.05 * top, top), (0.05 * top, top))
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("case", LARGE, ids=["line", "plane", "polynomial"])
+def test_costs_times_kernel_values_of_1e9(case, seed):
+    """Multipliers to 16 digits move margins by 1e-7: no region was proved."""
+    svm, found = large(*case, seed)
+    assert found.proof.holds()
+    K = integer_kernel(svm.X, 1 if svm.gram.linear else 2)
+    for costs in np.random.default_rng(seed).uniform(0.05 * case[-1], case[-1], (2, 2)):
+        caps = found.caps(*costs)
+        exact = float(criss_cross(K, svm.y, caps, np.zeros_like(caps)).value(0))
+        assert found.at(*costs).value == pytest.approx(exact, rel=1e-8)
+        assert found.at(*costs).certificate.holds()
+    for proofs in found.certificates():  # at the vertices, where either region may be right
+        assert all(proof.holds() for proof in proofs)
+
+
+@pytest.mark.parametrize("case", LARGE, ids=["line", "plane", "polynomial"])
+def test_what_a_region_stores_is_the_precise_solution_but_for_rounding(case):
+    _, found = large(*case)
+    assert "twice double precision" in found.proof.note
+    for k, region in enumerate(found.regions):
+        largest = max(1.0, float(np.abs(region.alpha_map).max()))
+        for wrong in (
+            replace(region, alpha_map=region.alpha_map + 1e-4 * largest),
+            replace(region, b_map=region.b_map + np.array([1e-2, 0.0, 0.0])),
+            replace(region, polygon=(other := found.regions[k - 1]).polygon, facets=other.facets),
+        ):
+            regions = (*found.regions[:k], wrong, *found.regions[k + 1 :])
+            assert k in replace(found, regions=regions).proof.failures()
+
+
+def test_proofs_sum_multipliers_in_two_parts_against_fractions():
+    rng = np.random.default_rng(0)
+    X, y = 1e3 * rng.normal(size=(7, 2)), np.array([1.0, 1, 1, -1, -1, -1, -1])
+    alpha, low, b = rng.uniform(1, 1e3, (3, 7)), 1e-14 * rng.normal(size=(3, 7)), rng.normal(size=(1, 3))
+    for data in ({"X": X, "K": None}, {"X": None, "K": X @ X.T}):
+        f, margin, norm2 = _precise(y, y * alpha, y * low, b, **data)
+        Q = fractions(X) @ fractions(X).T if data["K"] is None else fractions(data["K"])
+        coef = fractions(y * alpha) + fractions(y * low)
+        scores = coef @ Q
+        exact = fractions(y) * (scores + fractions(b[0])[:, None]) - 1
+        assert margin[0] == pytest.approx(exact.astype(float), rel=1e-13, abs=1e-13)
+        assert f[0] == pytest.approx((fractions(y) * (exact + 1)).astype(float), rel=1e-15)
+        assert norm2[0] == pytest.approx([float(v) for v in (coef * scores).sum(axis=1)], rel=1e-14)
 
 
 def test_the_benchmark_runs(capsys):

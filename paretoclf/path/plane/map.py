@@ -21,12 +21,13 @@ from paretoclf.checks import Array, Index, check_one
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.judges.two_c import certify_many
+from paretoclf.judges.two_c import PRECISELY, certify_many
 from paretoclf.path.cost import CostProblem, trace_costs
 from paretoclf.path.declared import path_problem
 from paretoclf.path.plane.edges import Contact, contradiction, wrong_facet
 from paretoclf.path.plane.explore import Exploration
 from paretoclf.path.plane.polygon import area, borders, rectangle
+from paretoclf.path.plane.precisely import PreciseRegions
 from paretoclf.path.plane.region import Bases, Region, Sets
 from paretoclf.path.plane.stored import pack
 from paretoclf.path.sets import LEFT
@@ -120,16 +121,16 @@ class CostPlane:
         for name, value, (lo, hi) in (("C_plus", x, self.C_plus), ("C_minus", y, self.C_minus)):
             if not lo <= value <= hi:
                 raise InputError(f"{name} must lie in [{lo:g}, {hi:g}], the range of this map; got {value!r}")
+        return int(self._regions_near(np.array([x, y]))[0])
+
+    def _regions_near(self, at: Array, by: float = 0.0) -> Index:
+        """Numbers of the region that costs lie in, deepest, and of those from which they are no further than this."""
         boxes, planes = self._lookup
         slack = 100 * PLANE_SLIVER * float(np.hypot(self.C_plus[1], self.C_minus[1]))
-        near = np.flatnonzero(
-            (boxes[:, 0] <= x + slack)
-            & (boxes[:, 1] <= y + slack)
-            & (boxes[:, 2] >= x - slack)
-            & (boxes[:, 3] >= y - slack)
-        )
-        depth = (planes[near] @ np.array([1.0, x, y])).min(axis=1)
-        return int(near[np.argmax(depth)])
+        near = np.flatnonzero(((boxes[:, :2] <= at + slack) & (boxes[:, 2:] >= at - slack)).all(axis=1))
+        depth = (planes[near] @ np.array([1.0, *at])).min(axis=1)
+        order = np.argsort(-depth, kind="stable")
+        return np.asarray(near[order][: max(1, int((depth >= -by).sum()))])
 
     def caps(self, C_plus: float, C_minus: float) -> Array:
         """Upper bounds of the multipliers, shape (n,)."""
@@ -159,11 +160,28 @@ class CostPlane:
         C_plus, C_minus : float
             In the rectangle.
         """
-        region = self.region_at(C_plus, C_minus)
-        alpha, b = self._in(region, float(C_plus), float(C_minus))
-        caps, costs = self.caps(C_plus, C_minus), Costs(C_plus, C_minus)
+        region, at = self.region_at(C_plus, C_minus), np.array([float(C_plus), float(C_minus)])
+        alpha, b = self._in(region, *at.tolist())
         w = None if self._offsets is None else self._offsets.T @ (self.y * alpha)
-        return make_solution(Classifier(self.gram, self.y, caps, alpha, b, w), costs, source="plane")
+        rounds = self._precise.steep and at.min() > 0.0
+        stored = self._solution(at, alpha, b, w, np.zeros_like(alpha) if rounds else None)
+        if rounds and not stored.certificate.holds():
+            for k in self._regions_near(at, self._precise.near).tolist():
+                found = self._precise.solve(self.regions[k], at)
+                better = None if found is None else self._solution(at, found.alpha[0], found.b, found.w, found.alpha[1])
+                if better is not None and better.certificate.holds():
+                    return better
+        return stored
+
+    def _solution(self, at: Array, alpha: Array, b: float, w: Array | None, low: Array | None) -> Solution:
+        costs = Costs(*at.tolist())
+        rule = Classifier(self.gram, self.y, self.caps(*costs), alpha, b, w)
+        return make_solution(rule, costs, alpha_lo=low, source="plane")
+
+    @cached_property
+    def _precise(self) -> PreciseRegions:
+        largest = np.array([self.C_plus[1], self.C_minus[1]])
+        return PreciseRegions(self.gram, self.y, self.unit_caps, largest)
 
     @cached_property
     def _offsets(self) -> Array | None:
@@ -248,6 +266,8 @@ class CostPlane:
             caps = np.stack([self.caps(*costs[i]) for i in here], axis=1)
             W = None if self._offsets is None else self._offsets.T @ (self.y[:, None] * alpha)
             proofs = certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, **data)
+            if self._precise.steep:
+                proofs = [p if p.holds() else self.at(*costs[i]).certificate for i, p in zip(here, proofs, strict=True)]
             for i, proof, unknown in zip(here, proofs, self.gram.value_rounding(alpha), strict=True):
                 out[owner[i]].append(replace(proof, kernel_rounding=float(unknown)))
         return out
@@ -258,7 +278,12 @@ class CostPlane:
         features = self.gram.features
         data: dict[str, Any] = {"K": self.gram.matrix} if features is None else {"X": features}
         options = {"note": self.gram.note, "kernel_rounding": self.gram.rounding, **data}
-        return prove_regions(self._corners(), len(self.regions), self.y, self.unit_caps, **options)
+        proof = prove_regions(self._corners(), len(self.regions), self.y, self.unit_caps, **options)
+        failed = proof.failures() if self._precise.steep else np.zeros(0, dtype=np.int64)
+        options["note"] = f"{PRECISELY} {self.gram.note}".rstrip()
+        for j, part in self._precise.corners([self.regions[k] for k in failed]):
+            proof = proof.with_region(int(failed[j]), prove_regions([part], 1, self.y, self.unit_caps, **options))
+        return proof
 
     def _corners(self) -> Iterator[Corners]:
         """Multipliers and intercepts at the vertices, as the maps of the regions have them."""
