@@ -77,7 +77,10 @@ nitpick_ignore_regex = [
     ("py:class", "|".join(ALIASES)),
     ("py:class", r"Axes|Figure|SubFigure|.*\[.*"),  # imported for type checkers only
     ("py:class", r"(.*\.)?(T|Best|Curve|Number)"),  # type variables
-    ("py:class", r"paretoclf\.(proof\.products\..*|checking\.rows\.Row|.*\._\w+)"),  # of no interest outside
+    (
+        "py:class",
+        r"paretoclf\.(proof\.products\..*|checking\.rows\.Row|solve\.compiled\.Raw|datasets\.cells\.Column|.*\._\w+)",
+    ),  # of no interest outside
     ("py:obj", r"paretoclf\.proof"),  # a room, whose modules have the pages
     # Other people's pages: a link needs their inventories, and the build has no network.
     ("py:.*", r"(abc|cvxpy|collections|fractions|joblib|matplotlib|np|npt|numpy|os|pathlib|scipy|sklearn|typing)\..*"),

@@ -158,7 +158,7 @@ def exact_costs(weights: tuple[Exact, int], counts: Index, sizes: Index | None =
 def objective_of(
     criterion: Criterion | Costs | tuple[float, float], prior_plus: float | None, n_plus: int, n_minus: int
 ) -> Objective:
-    """A criterion, or the expected cost, as a function of counts; for the parameters see `CountedErrors.best`."""
+    """A criterion, or the expected cost, as a function of counts; for the parameters see ``CountedErrors.best``."""
     if hasattr(criterion, "score"):
         if prior_plus is not None:
             raise InputError(f"prior_plus must be left out for {criterion}: it belongs to costs, got {prior_plus!r}")

@@ -19,6 +19,7 @@ from paretoclf.tuning.search import grid_search as grid_search
 from paretoclf.tuning.smoothing import GaussianWindow as GaussianWindow
 from paretoclf.tuning.smoothing import MedianWindow as MedianWindow
 from paretoclf.tuning.smoothing import smooth as smooth
+from paretoclf.tuning.tune import Chosen as Chosen
 from paretoclf.tuning.tune import Tuned as Tuned
 from paretoclf.tuning.tune import Tuning as Tuning
 from paretoclf.tuning.tune import tune as tune

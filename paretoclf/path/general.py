@@ -1,0 +1,432 @@
+r"""The exact path of any `ParametricQP`: one algorithm, in doubles or, on arrays of fractions, in fractions.
+
+With :math:`H=\begin{pmatrix}P&A^\top\\A&0\end{pmatrix}`, u = (x, -y of rows) and w = Hu + (q, 0) = (y of variables, v
+of rows), every item is known in one of two ways: at an even label its multiplier, at an odd one its value. A *basis* B
+holds the variables with even and the rows with odd labels: outside B u is known, in B w is, and one solution with
+:math:`H_{BB}` gives the rest, affine in t. All is read from T, the *principal pivot transform* of H on B. From a point
+on, the first item to leave its piece of the staircase moves to the next one; the basis changes by that item, or, where
+the pivot :math:`T_{ii}` is 0, by it and the first that blocks the way; and where nothing blocks, the way is a *ray*:
+there is no optimum at any later t.
+
+In doubles every number has a bound on its rounding error; what is below it counts as zero, solutions are refined, and
+one that leaves its sets by more is refused. Nothing found is trusted: `paretoclf.reduction.judged` proves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array, Index, Mask
+from paretoclf.errors import DegeneratePathError
+from paretoclf.path.journey import meter
+from paretoclf.problem import ABOVE, BELOW, INSIDE, LOWER, UPPER, ParametricQP, Trace
+
+#: Relative changes of the data of this size cannot be told from rounding.
+_ROUNDING = 1e-14
+#: What happens later than this is taken to happen at the end.
+_LAST = 1e-11
+#: Exchanges between two factors made afresh.
+_FRESH = 60
+#: A solution that misses its sets by more than this, beyond its error bound, is refused.
+_OUTSIDE = 1e-6
+#: What an item violates at the end by no more than this, relative to its kind, needs no repair that does not exist.
+_REST = 1e-10
+
+
+def follow(
+    problem: ParametricQP, labels: Index | None = None, max_events: int | None = None, progress: bool | None = None
+) -> Trace:
+    """Follow a problem from t = 0 to t = 1, or to where it has no optimum any more.
+
+    Parameters
+    ----------
+    problem : ParametricQP
+    labels : int array of shape (items,), optional
+        A guess of where the items are at t = 0; a wrong one costs time only.
+    max_events : int, optional
+        Exchanges after which to stop, with status "limit"; by default 200 items + 10 000.
+    progress : bool, optional
+        Whether to show a bar; by default on a terminal.
+
+    Raises
+    ------
+    DegeneratePathError
+        If rounding errors leave open how it goes on.
+    """
+    limit = 200 * problem.items + 10_000 if max_events is None else max_events
+    data = _Data.of(problem)
+    begin = _first_labels(data) if labels is None else np.asarray(labels, dtype=np.int64)
+    shifted = _shifted(data, begin)
+    first = _Walk(shifted, begin)
+    found = first.follow(200 * problem.items + 10_000, keep=False)
+    if found.status != "end":
+        return replace(found, t=np.zeros(1), exchanges=first.exchanges)
+    walk = _Walk(data, first.labels)
+    with meter(progress) as report:
+        return walk.follow(limit, report=report)
+
+
+@dataclass(frozen=True)
+class _Data:
+    """A problem with zeros in place of infinite bounds and slopes, and masks that say where they are."""
+
+    problem: ParametricQP
+    q: Any
+    low: Any
+    up: Any
+    below: Any
+    above: Any
+    has_low: Mask
+    has_up: Mask
+    soft_low: Mask
+    soft_up: Mask
+    fixed: Mask
+
+    @classmethod
+    def of(cls, problem: ParametricQP) -> _Data:
+        ends = problem.lower, problem.upper, problem.below, problem.above
+        finite = [np.asarray(np.abs(each[0]) < np.inf, dtype=np.bool_) for each in ends]
+        zero = 0 * problem.q.ravel()[:1].sum() if problem.n else 0.0
+        numbers = [np.where(has, each, zero) for has, each in zip(finite, ends, strict=True)]
+        low, up, below, above = numbers
+        soft_low, soft_up = finite[2] & finite[0], finite[3] & finite[1]
+        fixed = finite[0] & finite[1] & problem.fixed
+        return cls(problem, problem.q, low, up, below, above, finite[0], finite[1], soft_low, soft_up, fixed)
+
+    @property
+    def exact(self) -> bool:
+        return bool(self.problem.P.dtype == object)
+
+    @property
+    def free(self) -> Mask:
+        return ~self.has_low & ~self.has_up
+
+
+def _along(ends: Any, t: Any) -> Any:
+    """Value at t, and rate."""
+    return np.stack([(1 - t) * ends[0] + t * ends[1], ends[1] - ends[0]])
+
+
+def _first_labels(data: _Data) -> Index:
+    """No item in the basis: variables at a bound (those without one wait at 0), rows between theirs."""
+    at_bound = np.where(data.has_low | ~data.has_up, LOWER, UPPER)
+    return np.where(np.arange(data.fixed.size) < data.problem.n, at_bound, INSIDE).astype(np.int64)
+
+
+def _shifted(data: _Data, labels: Index) -> _Data:
+    """The line to the data at t = 0 from data for which the labels are optimal: what is violated is shifted.
+
+    Shifts are drawn at random (always the same), so that this line has few ties of its own.
+    """
+    n, N = data.problem.n, labels.size
+    q, low, up, below, above = (each[[0, 0]].copy() for each in (data.q, data.low, data.up, data.below, data.above))
+    v, y = (
+        each[0] for each in _Walk(replace(data, q=q, low=low, up=up, below=below, above=above), labels).solve(0)[:2]
+    )
+    by = np.random.default_rng(0).integers(8, 64, N)
+    unit = np.array([type(q[0, 0])(int(k)) / 16 for k in by], dtype=q.dtype) if data.exact and n else by / 16.0
+    unit = np.where(data.fixed, 0 * unit, unit)
+    inside = labels == INSIDE
+    low[0] = np.where(inside & data.has_low & ((v < low[0]) | data.fixed), v - unit, low[0])
+    up[0] = np.where(inside & data.has_up & ((v > up[0]) | data.fixed), v + unit, up[0])
+    low[0] = np.where((labels == BELOW) & (v > low[0]), v, low[0])
+    up[0] = np.where((labels == ABOVE) & (v < up[0]), v, up[0])
+    kink = data.fixed & (labels == LOWER)
+    most = np.where(labels == LOWER, np.where(data.soft_low, below[0], np.maximum(y, unit)), 0 * y)
+    least = np.where((labels == UPPER) | kink, np.where(data.soft_up, -above[0], np.minimum(y, -unit)), 0 * y)
+    most = np.where(kink & ~data.soft_low, np.maximum(y, 0 * y), most)
+    least = np.where(kink & ~data.soft_up, np.minimum(y, 0 * y), least)
+    hard = (labels % 2 != 0) & ~data.fixed & ~data.free
+    wrong = hard & np.where(labels == LOWER, y < 0, y > 0)
+    sign = np.where(labels == LOWER, 1, -1)
+    pushed = np.where(wrong, np.where(sign > 0, np.minimum(unit, most), np.maximum(-unit, least)), y)
+    wanted = np.where(labels % 2 == 0, y, np.where(data.free, 0 * y, np.minimum(np.maximum(pushed, least), most)))
+    add = wanted - y
+    q[0] = q[0] + add[:n] + (add[n:].dot(data.problem.A) if n < N else 0)
+    return replace(data, q=q, low=low, up=up, below=below, above=above)
+
+
+class _Walk:
+    """From event to event along a line."""
+
+    def __init__(self, data: _Data, labels: Index) -> None:
+        self.data, self.labels = data, np.array(labels)
+        problem = data.problem
+        n, N = problem.n, self.labels.size
+        self.n, self.zero = n, problem.P.ravel()[:1].sum() * 0 if n else 0.0
+        self.variable = np.arange(N) < n
+        self.H = np.full((N, N), self.zero, dtype=problem.P.dtype)
+        self.H[:n, :n], self.H[:n, n:], self.H[n:, :n] = problem.P, problem.A.T, problem.A
+        self.size = abs(self.H)
+        self.exchanges = self.since = self.standing = 0
+        self.patience = 200 + 2 * N  # steps of length zero before the lowest index goes first
+        self.resting = np.zeros(N, dtype=bool)
+        self.t: Any = self.zero
+        if not data.exact:
+            padded = np.hstack([abs(data.q), np.zeros((2, N - n))])
+            sides = sum(abs(each).sum(axis=0) for each in (data.low, data.up, data.below, data.above))
+            self.terms = padded.sum(axis=0) + sides
+        self.factor()
+
+    # ---- the transform ----
+
+    @property
+    def basis(self) -> Mask:
+        return np.asarray((self.labels % 2 == 0) == self.variable)
+
+    def factor(self) -> None:
+        """T afresh: by an inverse in doubles, by pivots in fractions."""
+        self.since, B = 0, np.flatnonzero(self.basis)
+        R, H = np.flatnonzero(~self.basis), self.H
+        self.T = H.copy()
+        if self.data.exact:
+            left = B.tolist()
+            while left:
+                i = next((i for i in left if self.T[i, i] != 0), left[0])
+                pair = [i] if self.T[i, i] != 0 else [i, next(j for j in left if self.T[i, j] != 0)]
+                self.pivot(pair)
+                left = [j for j in left if j not in pair]
+        elif B.size:
+            try:
+                inverse = np.linalg.inv(H[np.ix_(B, B)])
+            except np.linalg.LinAlgError:
+                raise self.refused("the basis is singular") from None
+            inverse, rows = (inverse + inverse.T) / 2, H[np.ix_(R, B)]
+            X = rows @ inverse
+            self.T[np.ix_(B, B)], self.T[np.ix_(R, B)], self.T[np.ix_(B, R)] = inverse, X, -X.T
+            self.T[np.ix_(R, R)] = H[np.ix_(R, R)] - X @ rows.T
+
+    def pivot(self, items: list[int]) -> None:
+        """One item or two change their roles."""
+        T = self.T
+        self.resting[:] = False
+        block = T[np.ix_(items, items)]
+        if len(items) == 1:
+            inverse = 1 / block
+        else:
+            (a, b), (c, d) = block
+            inverse = np.array([[d, -b], [-c, a]], dtype=T.dtype) / (a * d - b * c)
+        left, rows = T[:, items].dot(inverse), T[items, :].copy()
+        some, columns = np.flatnonzero((left != 0).any(axis=1)), np.flatnonzero((rows != 0).any(axis=0))
+        T[np.ix_(some, columns)] -= left[some].dot(rows[:, columns])
+        T[:, items], T[items, :] = left, -inverse.dot(rows)
+        T[np.ix_(items, items)] = inverse
+        self.since += 1
+
+    # ---- the solution on a basis ----
+
+    def solve(self, t: Any) -> tuple[Any, Any]:
+        """Values and multipliers of all items at t, and their rates, shape (2, items) each; their errors are kept."""
+        data, basis, labels, variable = self.data, self.basis, self.labels, self.variable
+        self.now = tuple(_along(each, t) for each in (data.low, data.up, data.below, data.above))
+        low, up, below, above = self.now
+        q = _along(data.q, t)
+        h = np.hstack([q, np.full((2, labels.size - self.n), self.zero, dtype=self.H.dtype)])
+        bound = np.where(labels >= UPPER, up, low)
+        level = np.where(labels == BELOW, below, np.where(labels == ABOVE, -above, 0 * below))
+        known = np.where(basis, np.where(variable, level - h, bound), np.where(variable, bound, -level))
+        u = np.where(basis, known.dot(self.T.T), known)
+        if not data.exact:
+            for _ in range(2):
+                missed = np.where(basis, known - u @ self.H, 0.0)
+                u = u + np.where(basis, missed @ self.T.T, 0.0)
+            if not np.isfinite(u).all():
+                raise self.refused("the solution is not finite")
+            now = self.error(u[0], abs(h[0]) + abs(known[0]) + abs(bound[0]))
+            self.errors = np.stack([now, self.error(u[1], self.terms)])
+        w = u.dot(self.H) + h
+        odd = labels % 2 != 0
+        return np.where(odd, bound, np.where(variable, u, w)), np.where(odd, np.where(variable, w, -u), level)
+
+    def error(self, u: Array, more: Any) -> Array:
+        """What rounding can do to each item."""
+        basis, each = self.basis, _ROUNDING * (abs(u) @ self.size + more)
+        moved = np.where(basis, abs(self.T) @ np.where(basis, each, 0.0), 0.0)
+        return np.asarray(np.where(basis, moved, self.size @ moved + each))
+
+    def slacks(self, labels: Index, v: Any, y: Any, row: int) -> tuple[Any, Mask]:
+        """How far the two ends of each item's piece are (row 1: the rates of that), and whether there are such."""
+        data, (low, up, below, above) = self.data, (each[row] for each in self.now)
+        fixed, free, nothing = data.fixed, data.free, 0 * v
+        pieces = [labels == k for k in (BELOW, LOWER, INSIDE, UPPER, ABOVE)]
+        left = np.select(pieces, [nothing, below - y, v - low, -y, v - up], nothing)
+        right = np.select(pieces, [low - v, np.where(fixed, y + above, y), up - v, y + above, nothing], nothing)
+        left = np.where(free & (labels == LOWER), -y, left)
+        none = np.zeros(labels.size, dtype=bool)
+        has_left = np.select(pieces, [none, data.soft_low | free, data.has_low, ~fixed, data.has_up], False)
+        has_right = np.select(
+            pieces, [data.has_low, np.where(fixed, data.soft_up, True), data.has_up, data.soft_up, none], False
+        )
+        return np.stack([left, right]), np.stack([has_left, has_right]).astype(np.bool_)
+
+    def beyond(self, i: int, label: int, side: int) -> int:
+        """The piece next to one of item i: on the left (side 0) or on the right."""
+        if label == LOWER and self.data.free[i]:
+            return INSIDE
+        if self.data.fixed[i]:
+            return (ABOVE if side else BELOW) if label == LOWER else LOWER
+        return label + (1 if side else -1)
+
+    # ---- events ----
+
+    def event(self, v: Any, y: Any) -> tuple[Any, int, int]:
+        """When the first item leaves its piece, which (-1: none), and on which side (2: its bounds cross)."""
+        t, data, one = self.t, self.data, 1 + self.zero
+        slack, asked = self.slacks(self.labels, v[0], y[0], 0)
+        speed, asked = -self.slacks(self.labels, v[1], y[1], 1)[0], asked & ~self.resting
+        noise = 0 * speed[0]
+        if not data.exact:
+            error, noise = self.errors
+            outside = np.where(asked, -slack - error - _OUTSIDE * (1 + abs(v[0]) + abs(y[0])), -np.inf)
+            if outside.max(initial=-np.inf) > 0:
+                raise self.refused(f"the solution left its sets by {-slack[asked].min():.1e}")
+            slack = np.where(slack <= error, 0.0, slack)
+        self.speed = speed
+        when = one if data.exact or t > 1 - _LAST else 1 - _LAST
+        found: tuple[Any, int, int] = (one, -1, 0)
+        sides, items = np.nonzero(asked & (speed > noise))
+        times = [t + max(slack[k, i], self.zero) / speed[k, i] for k, i in zip(sides, items, strict=True)]
+        near = [j for j, time in enumerate(times) if time < when]
+        if near:
+            first = min(times[j] for j in near)
+            if data.exact or self.standing >= self.patience:
+                j = min((j for j in near if times[j] == first), key=lambda j: int(items[j]))
+            else:
+                tied = [j for j in near if times[j] <= first + 1e-14]
+                j = max(tied, key=lambda j: float(speed[sides[j], items[j]] / (noise[items[j]] + 1e-300)))
+            when, found = times[j], (times[j], int(items[j]), int(sides[j]))
+        low, up = self.now[:2]
+        for i in np.flatnonzero(data.has_low & data.has_up & ~data.fixed & (up[1] < low[1])):
+            crossing = t + max(up[0, i] - low[0, i], self.zero) / (low[1, i] - up[1, i])
+            if crossing < when:
+                when, found = crossing, (crossing, int(i), 2)
+        return found
+
+    def exchange(self, i: int, side: int, v: Any, y: Any) -> tuple[str, Any] | None:
+        """Take item i into its next piece, at a fixed t; a status and a ray where there is no way."""
+        data, labels = self.data, self.labels
+        released, to = bool(labels[i] % 2), self.beyond(i, int(labels[i]), side)
+        forward = (1 if side else -1) if released else (-1 if side else 1)  # the sign of its dv, or of its dy
+        while True:
+            du, dw, pivots, noise = self.response(i, forward if released or self.variable[i] else -forward)
+            if pivots is not None:
+                break
+            if self.since == 0:
+                pivots = False
+                break
+            self.factor()
+        if pivots:
+            self.pivot([i])
+            labels[i] = to
+            return None
+        dv, dy = np.where(self.variable, du, dw), np.where(self.variable, dw, -du)
+        move = dv if released else -dy
+        slack, has = self.slacks(labels, v[0], y[0], 0)
+        steps: list[tuple[Any, Any, int, int]] = []
+        for j in np.flatnonzero((labels % 2 == (0 if released else 1)) & (abs(move) > noise)).tolist():
+            end = 1 if move[j] > 0 else 0
+            if j != i and has[end, j]:
+                room = slack[end, j] if data.exact or slack[end, j] > self.errors[0, j] else self.zero
+                steps.append(
+                    (max(room, self.zero) / abs(move[j]), abs(move[j]), j, self.beyond(j, int(labels[j]), end))
+                )
+        after = labels.copy()
+        after[i] = to
+        slack, has = self.slacks(after, v[0], y[0], 0)
+        if has[side, i] and not data.free[i]:
+            steps.append((max(slack[side, i], self.zero), 1 + self.zero, i, self.beyond(i, to, side)))
+        if not steps:
+            return ("unbounded", dv) if released else ("infeasible", dy)
+        least = min(step[0] for step in steps)
+        if data.exact or self.standing >= self.patience:
+            _, _, j, end_label = min(steps, key=lambda step: (step[0], step[2]))
+        else:
+            _, _, j, end_label = max(
+                (s for s in steps if s[0] <= least + 1e-13 * (1 + least)), key=lambda s: float(s[1])
+            )
+        if j != i:
+            self.pivot([i, j])
+            labels[i] = to
+        labels[j] = end_label
+        return None
+
+    def response(self, i: int, unit: int) -> tuple[Any, Any, bool | None, Any]:
+        """How u and w move with item i, whether its pivot is not 0 (None: unclear), and what is rounding."""
+        basis, P = self.basis, self.data.problem.P
+        column = self.T[:, i] * unit
+        u, w = np.where(basis, column, self.zero), np.where(basis, self.zero, column)
+        (w if basis[i] else u)[i] = unit + self.zero
+        if self.data.exact:
+            return u, w, bool(self.T[i, i] != 0), self.zero * w
+        for _ in range(2):
+            missed = np.where(basis, w - self.H @ u, 0.0)
+            u = u + np.where(basis, self.T @ missed, 0.0)
+        w = np.where(basis, w, self.H @ u)
+        x, noise = u[: self.n], self.error(u, 0.0)
+        size, wrong = self.size[: self.n, : self.n], noise[: self.n]
+        energy = x @ P @ x  # the pivot, by terms that do not cancel
+        if energy <= 3 * _ROUNDING * (abs(x) @ size @ abs(x)) + 1e-2 * (wrong @ size @ wrong):
+            return u, w, False, noise
+        return u, w, True if abs(abs(self.T[i, i]) - energy) <= 1e-3 * energy else None, noise
+
+    # ---- the walk ----
+
+    def follow(self, limit: int, keep: bool = True, report: Callable[[float], Any] | None = None) -> Trace:
+        """Go on to the end, or to where there is none."""
+        times, found, status, ray, crossed = [self.t], [], "end", None, -1
+        while True:
+            if not self.data.exact and self.since >= _FRESH:
+                self.factor()
+            v, y = self.solve(self.t)
+            when, i, side = self.event(v, y)
+            step = when - self.t
+            v_end, y_end = v[0] + step * v[1], y[0] + step * y[1]
+            if keep and step > 0:
+                times.append(when)
+                found.append((self.labels.copy(), np.stack([v[0], v_end]), np.stack([y[0], y_end])))
+            self.standing = self.standing + 1 if step == 0 else 0
+            if self.standing > 20 * self.patience:
+                raise self.refused("no progress after very many exchanges at one point")
+            self.t = when
+            if report is not None:
+                report(float(when))
+            if i < 0:
+                break
+            if side == 2:
+                status, crossed = "infeasible", i
+                break
+            if self.exchanges >= limit:
+                status = "limit"
+                break
+            self.now = tuple(np.stack([each[0] + step * each[1], each[1]]) for each in self.now)
+            stopped = self.exchange(i, side, (v_end, v[1]), (y_end, y[1]))
+            self.exchanges += 1
+            if stopped is None:
+                continue
+            kind = y_end if self.labels[i] % 2 else v_end
+            if not self.data.exact and self.speed[side, i] * (1 - when) <= _REST * (1 + abs(kind).max()):
+                self.resting[i] = True  # to the end it is violated by no more than rounding
+                continue
+            status, ray = stopped
+            break
+        items, k = self.labels.size, len(found)
+        labels = np.array([each[0] for each in found], dtype=np.int64).reshape(k, items)
+        values, multipliers = (
+            np.array([each[part] for each in found], dtype=self.H.dtype).reshape(k, 2, items) for part in (1, 2)
+        )
+        ends = np.array(times, dtype=self.H.dtype)
+        return Trace(ends, labels, values, multipliers, status, ray, self.exchanges, crossed)
+
+    def refused(self, why: str) -> DegeneratePathError:
+        """Rounding errors leave open how it goes on."""
+        return DegeneratePathError(
+            why,
+            t=float(self.t),
+            costs="",
+            n_margin=int(self.basis.sum()),
+            remedy="Rescale the data, or use a slightly different line.",
+        )

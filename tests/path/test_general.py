@@ -1,0 +1,106 @@
+"""The engine for any parametric program: exactly in fractions, and in doubles against another solver."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from paretoclf.path.general import follow
+from paretoclf.problem import LOWER, UPPER, ParametricQP
+from tests.oracles.parametric import solve_at
+from tests.oracles.random_programs import fractions, off, program, refuted
+
+SHARES = (Fraction(0), Fraction(1, 3), Fraction(1))
+
+
+def along(problem, found, shares):
+    """The largest violation of the optimality conditions at some points of every segment."""
+    worst = 0
+    for k in range(len(found.labels)):
+        for share in shares:
+            t, v, y = ((1 - share) * ends[0] + share * ends[1] for ends in (found.t[k : k + 2], found.v[k], found.y[k]))
+            worst = max(worst, off(problem, t, v, y))
+    return worst
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_fractions_are_exactly_optimal_and_rays_are_rays(block):
+    seen = Counter()
+    for seed in range(40 * block, 40 * (block + 1)):
+        if (raw := program(seed)) is None:
+            continue
+        problem = ParametricQP(*map(fractions, raw))
+        found = follow(problem, progress=False)
+        assert along(problem, found, SHARES) == 0, seed
+        assert (np.diff(found.t) > 0).all()
+        if found.status != "end" and found.t.size > 1:
+            assert refuted(problem, found), seed
+        elif found.status == "end":
+            assert found.t[-1] == 1
+        seen[found.status] += 1
+    assert min(seen[status] for status in ("end", "infeasible", "unbounded")) > 0
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_doubles_against_another_solver(block):
+    solved = 0
+    for seed in range(1000 + 40 * block, 1040 + 40 * block):
+        if (raw := program(seed)) is None:
+            continue
+        scale = 1.0 if seed % 2 else 10.0 ** np.random.default_rng(seed).uniform(-1, 1)  # degenerate up to rounding
+        P, A, q, *sides = (np.asarray(each, dtype=float) for each in raw)
+        problem = ParametricQP(scale * P, A, scale * q, *sides[:2], *(scale * each for each in sides[2:]))
+        found = follow(problem, progress=False)
+        assert along(problem, found, (0.0, 0.4, 1.0)) <= 1e-9 * scale + 1e-9, seed
+        for t in (0.31, 0.77):
+            value, _, _ = solve_at(problem, t)
+            k = int(np.searchsorted(found.t, t)) - 1
+            if value is None:
+                assert t >= found.t[-1] - 1e-9, seed
+            elif np.isfinite(value) and t < found.t[-1]:
+                share = (t - found.t[k]) / (found.t[k + 1] - found.t[k])
+                v = (1 - share) * found.v[k, 0] + share * found.v[k, 1]
+                assert objective(problem, t, v) == pytest.approx(value, rel=1e-7, abs=1e-7), seed
+                solved += 1
+    assert solved > 20
+
+
+def objective(problem, t, v):
+    """The value of a point, slopes of what is beyond soft bounds included."""
+    x, total = v[: problem.n], 0.0
+    q = (1 - t) * problem.q[0] + t * problem.q[1]
+    for side, slope, sign in ((problem.lower, problem.below, -1), (problem.upper, problem.above, 1)):
+        for i in np.flatnonzero(np.isfinite(side[0]) & np.isfinite(slope[0])):
+            bound, price = ((1 - t) * each[0, i] + t * each[1, i] for each in (side, slope))
+            total += price * max(sign * (v[i] - bound), 0.0)
+    return 0.5 * x @ problem.P @ x + q @ x + total
+
+
+def test_a_lasso_is_the_soft_threshold():
+    """min |x - c|^2 / 2 + lam |x|_1: each coefficient by hand, and a breakpoint where it vanishes."""
+    c, lam = np.array([3.0, -1.0, 0.5]), np.array([0.0, 4.0])
+    slope = np.repeat(lam[:, None], 3, axis=1)
+    none = np.zeros((2, 3))
+    found = follow(
+        ParametricQP(np.eye(3), np.zeros((0, 3)), np.stack([-c, -c]), none, none, slope, slope), progress=False
+    )
+    np.testing.assert_allclose(found.t, [0, 0.125, 0.25, 0.75, 1], atol=1e-14)
+    for k in range(4):
+        for end in (0, 1):
+            expected = np.sign(c) * np.maximum(np.abs(c) - 4.0 * found.t[k + end], 0.0)
+            np.testing.assert_allclose(found.v[k, end], expected, atol=1e-14)
+
+
+def test_a_limit_returns_what_was_traced_and_any_guess_leads_to_the_same_values():
+    problem = ParametricQP(*(np.asarray(each, dtype=float) for each in program(14)))
+    whole = follow(problem, progress=False)
+    assert follow(problem, max_events=0, progress=False).status in ("limit", whole.status)
+    guess = np.where(np.isfinite(problem.upper[0]) & (np.arange(problem.items) < problem.n), UPPER, 0)
+    guess = np.where((guess == 0) & (np.arange(problem.items) < problem.n), LOWER, guess)
+    other = follow(problem, labels=guess, progress=False)
+    assert other.status == whole.status
+    assert other.t[-1] == pytest.approx(whole.t[-1])
+    assert objective(problem, 0.0, other.v[0, 0]) == pytest.approx(objective(problem, 0.0, whole.v[0, 0]))
