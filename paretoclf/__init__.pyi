@@ -87,6 +87,7 @@ from .path.nu import NuPath as NuPath
 from .path.nu import NuStar as NuStar
 from .path.nu_grid import NuGrid as NuGrid
 from .path.nu_grid import nu_grid as nu_grid
+from .path.of_problem import ProblemPath as ProblemPath
 from .path.plane.map import CostPlane as CostPlane
 from .path.plane.map import plane as plane
 from .path.prices import ShadowPrices as ShadowPrices

@@ -101,7 +101,8 @@ class Trace:
     Attributes
     ----------
     t : array of shape (k + 1,)
-        Ends of the segments, increasing from 0; the last is 1 where ``status`` is "end".
+        Ends of the segments, increasing from 0; the last is 1 where ``status`` is "end". Twice 0 where there is one
+        optimum at the start, and none beyond.
     labels : int array of shape (k, items)
     v, y : array of shape (k, 2, items)
         Values and multipliers at both ends of each segment.

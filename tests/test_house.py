@@ -83,6 +83,7 @@ RESERVED: dict[str, tuple[str, ...]] = {
 
 # (file, what) -> why. Only inside a function, or for type checkers.
 EXCEPTIONS = {
+    ("path/tracing.py", "solve"): "trace takes a cvxpy.Problem, too, and only then imports CVXPY",
     ("path/pieces.py", "roc"): "error_curve of every path hands its scores to the room that counts",
     ("solve/sweep.py", "roc"): "error_curve of a sweep hands its scores to the room that counts",
     ("path/plane/map.py", "roc"): "CostPlane.error_map hands its scores to the room that counts",

@@ -139,6 +139,7 @@ MADE_BY_US = {
     "LikelihoodRatioCurve",
     "NestedRoc",
     "PopulationSolution",
+    "ProblemPath",
     "RankComparison",
     "Tuned",
 }

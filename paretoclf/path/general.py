@@ -413,6 +413,8 @@ class _Walk:
                 continue
             status, ray = stopped
             break
+        if keep and not found:  # it ends where it starts: that point is all there is
+            times, found = [self.t, self.t], [(self.labels.copy(), np.stack([v[0], v[0]]), np.stack([y[0], y[0]]))]
         items, k = self.labels.size, len(found)
         labels = np.array([each[0] for each in found], dtype=np.int64).reshape(k, items)
         values, multipliers = (

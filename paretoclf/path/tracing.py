@@ -2,16 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, overload
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, overload
 
 from paretoclf.errors import InputError
 from paretoclf.path.cost import CostProblem, Path, trace_costs
 from paretoclf.path.declared import path_problem
 from paretoclf.path.margins import MarginPath, MarginProblem, trace_margins
 from paretoclf.path.nu import NuPath, NuProblem, trace_hulls, trace_nu
+from paretoclf.path.of_problem import ProblemPath, trace_problem
 from paretoclf.path.quantile import QuantilePath, QuantileProblem, trace_quantile
 from paretoclf.progress import logger
+
+
+class Program(Protocol):
+    """What a ``cvxpy.Problem`` is known by."""
+
+    @property
+    def objective(self) -> Any:
+        """What is minimised or maximised."""
+        ...
+
+    @property
+    def constraints(self) -> Any:
+        """A list."""
+        ...
+
+
+class Parametric(Protocol):
+    """What a formulation is known by."""
+
+    @property
+    def domain(self) -> Mapping[str, Any]:
+        """Its parameters, with their ranges."""
+        ...
+
+
+@overload
+def trace(
+    svm: Program,
+    start: Mapping[Any, Any],
+    stop: Mapping[Any, Any],
+    *,
+    certify: bool = True,
+    max_events: int | None = None,
+    progress: bool | None = None,
+) -> ProblemPath: ...
 
 
 @overload
@@ -68,6 +104,17 @@ def trace(
 ) -> MarginPath: ...
 
 
+@overload
+def trace(
+    svm: Parametric,
+    *,
+    certify: bool = True,
+    max_events: int | None = None,
+    progress: bool | None = None,
+    **others: Any,
+) -> ProblemPath: ...
+
+
 def trace(
     svm: Any,
     start: Any = None,
@@ -86,20 +133,23 @@ def trace(
     max_events: int | None = None,
     progress: bool | None = None,
     **others: Any,
-) -> Path | QuantilePath | MarginPath | NuPath:
-    """Every optimal classifier along a line of parameters, exactly.
+) -> Path | QuantilePath | MarginPath | NuPath | ProblemPath:
+    """Every optimal classifier, or every optimum of a quadratic or linear program, along a line of parameters, exactly.
 
     Parameters
     ----------
-    svm : TwoCSVM, QuantileSVM, BiobjectiveMargin or TwoNuSVM
-        The problem; only its samples, labels and weights are used, no solver. A formulation of your own that is one of
-        these problems says so by its ``path_problem``; any other has no exact path.
+    svm : TwoCSVM, QuantileSVM, BiobjectiveMargin, TwoNuSVM, or any formulation, or a cvxpy.Problem
+        The problem. Of the first four only samples, labels and weights are used, no solver; a formulation of your own
+        that is one of these problems says so by its ``path_problem``. Any other formulation has an exact path where its
+        primal or dual is a quadratic or linear program in what moves, with fixed matrices; so has a ``cvxpy.Problem``.
     start, stop : Costs or pair (C_plus, C_minus), or SampleCosts
         For `TwoCSVM`: the ends of a segment of the cost plane, anywhere in the closed quadrant, the origin and the
         axes included; or one cost per sample. If one of the two is a SampleCosts, the costs of each sample move
         linearly from one to the other.
         For `TwoNuSVM`: pairs (nu_plus, nu_minus) within (0, 1], on the line between which their inverses move linearly.
         The path ends where the reduced hulls meet.
+        For a ``cvxpy.Problem``: mappings of its parameters to their values at both ends, between which they move
+        linearly and together; parameters that are left out keep their values.
     tau : pair (lo, hi)
         For `QuantileSVM`: an interval within [0, 1], ends included.
     lam : float
@@ -117,27 +167,30 @@ def trace(
         For `TwoCSVM`: a path of the same problem to set out from, instead of the origin of the balanced ray: where the
         two lines cross or come closest. Saves the way up the ray; the result is the same.
     engine : "fast" or "textbook", optional
-        The tracker: the fast one by default, or that of `paretoclf.path.textbook`, which is there to be read, solves
-        every step afresh, and knows no remedy where the margin system is ill-conditioned.
+        For the first four. The tracker: the fast one, or that of `paretoclf.path.textbook`, which is there to
+        be read, solves every step afresh, and knows no remedy where the margin system is ill-conditioned.
     certify : bool
         Whether to prove the whole line, for every t on it, and refuse a path that fails (the default); the proof can
         also be asked for later, as ``path.proof``.
     max_events : int, optional
-        Limit on the number of exchanges per line; by default 200 n + 10 000.
+        Limit on the number of exchanges per line; by default 200 n + 10 000. The path of a program that reaches it has
+        status "limit" and ends there; other paths are refused.
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal.
     **others
-        Parameters of no exact path: refused, whatever they are.
+        For a formulation of another problem: all of its parameters, by name, each a number or a pair (from, to). They
+        may have the names above. Else: parameters of no exact path, which are refused, whatever they are.
 
     Returns
     -------
-    Path, QuantilePath, MarginPath or NuPath
+    Path, QuantilePath, MarginPath, NuPath or ProblemPath
 
     Raises
     ------
     InputError
         If svm is no formulation or has no exact path; if a parameter is missing, does not belong to the formulation, or
-        is out of its range; or hub belongs to another problem.
+        is out of its range; or hub belongs to another problem. Of a program: if it is not DPP, has integers or cones, a
+        parameter moves a matrix, nothing moves, or there is no optimum at the start.
     DegeneratePathError
         If the path cannot be continued, or fails its certificate. No doubtful path is returned.
 
@@ -160,9 +213,25 @@ def trace(
     QuantilePath(tau 0 to 1, lam=0.1, 4 samples, 5 kinks, margin sets of up to 2)
     >>> round(pc.trace(pc.TwoNuSVM(X, y), nu=(0, None), asymmetry=0.5).star.nu, 9)
     0.333333333
+
+    A lasso of two coefficients, which vanish where the weight is 3 and 1:
+
+    >>> import cvxpy as cp
+    >>> w, lam = cp.Variable(2, name="w"), cp.Parameter(nonneg=True, name="lam")
+    >>> lasso = cp.Problem(cp.Minimize(cp.sum_squares(w - [3, -1]) / 2 + lam * cp.norm1(w)))
+    >>> path = pc.trace(lasso, start={lam: 4}, stop={lam: 0})
+    >>> path
+    ProblemPath(lam 4 to 0, 4 breakpoints, 6 columns and 6 rows)
+    >>> path.breakpoints.tolist(), path.at(lam=2).variables["w"].tolist(), path.proof.passes(1e-12)
+    ([0.0, 0.25, 0.75, 1.0], [1.0, 0.0], True)
     """
     given = {"start": start, "stop": stop, "hub": hub, "tau": tau, "lam": lam, "theta": theta}
     given |= {"C_plus": C_plus, "C_minus": C_minus, "nu": nu, "asymmetry": asymmetry}
+    how: dict[str, Any] = {"certify": certify, "max_events": max_events, "progress": progress}
+    if _of_cvxpy(svm) or _by_its_own_names(svm, given | others):
+        program = _trace_program(svm, given | {"engine": engine}, others, how)
+        logger.info("traced in %.2f s: %r", sum(program.seconds.values()), program)
+        return program
     problem = path_problem(svm)
     follower: Callable[..., Any]
     names: tuple[str, ...] = ("start", "stop")
@@ -180,14 +249,46 @@ def trace(
         follower, names, instead = trace_nu, ("nu", "asymmetry"), ", or with start and stop"
     missing = [name for name in names if given[name] is None]
     foreign = [*others, *(name for name in given if given[name] is not None and name not in (*names, *optional))]
-    how = f"a {type(svm).__name__}, which is traced with {' and '.join(names)}{instead}"
+    called = f"a {type(svm).__name__}, which is traced with {' and '.join(names)}{instead}"
     if foreign:
-        raise InputError(f"{foreign[0]} must be left out for {how}, got {(others | given)[foreign[0]]!r}")
+        raise InputError(f"{foreign[0]} must be left out for {called}, got {(others | given)[foreign[0]]!r}")
     if missing:
-        raise InputError(f"{missing[0]} must be given for {how}, got None")
+        raise InputError(f"{missing[0]} must be given for {called}, got None")
     own = {name: given[name] for name in (*names, *optional)}
-    path: Path | QuantilePath | MarginPath | NuPath = follower(
-        svm, **own, engine=engine, certify=certify, max_events=max_events, progress=progress
-    )
+    path: Path | QuantilePath | MarginPath | NuPath = follower(svm, **own, engine=engine, **how)
     logger.info("traced in %.2f s: %r", path.seconds, path)
     return path
+
+
+def _of_cvxpy(problem: Any) -> bool:
+    """Whether it is a cvxpy.Problem; nothing is imported for that."""
+    own = (("cvxpy.problems.problem", "Problem"),)
+    return not isinstance(problem, type) and any((c.__module__, c.__name__) in own for c in type(problem).mro())
+
+
+def _by_its_own_names(svm: Any, given: Mapping[str, Any]) -> bool:
+    """Whether a formulation is traced in its own parameters: it declares no path, or these are not that one's."""
+    if isinstance(svm, type) or not all(hasattr(type(svm), name) for name in ("path_problem", "primal_model")):
+        return False
+    if svm.path_problem is None:
+        return True
+    names = {name for name, value in given.items() if value is not None}
+    return svm.path_problem == "costs" and names == set(svm.domain)
+
+
+def _trace_program(svm: Any, given: dict[str, Any], others: dict[str, Any], how: dict[str, Any]) -> ProblemPath:
+    """The path of a cvxpy.Problem, or of a formulation by the names of its parameters."""
+    named = {name: value for name, value in given.items() if value is not None} | others
+    if not _of_cvxpy(svm):
+        from paretoclf.solve.of_formulation import source_of  # CVXPY, which other paths do without
+
+        return trace_problem(source_of(svm, named), **how)
+    from paretoclf.solve.to_qp import Source
+
+    foreign = [name for name in named if name not in ("start", "stop")]
+    if foreign:
+        raise InputError(
+            f"{foreign[0]} must be left out for a cvxpy.Problem, which is traced with start and stop, got "
+            f"{named[foreign[0]]!r:.100}"
+        )
+    return trace_problem(Source(svm, given["start"], given["stop"]), **how)

@@ -109,3 +109,50 @@ def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof
     largest = float(abs(line.P).max()) if line.P.nnz else 0.0
     lacking = max(0.0, -float(least_curvature(line.P).min(initial=0.0)))
     return CompiledProof(t, residuals, gap, lacking / largest if largest else 0.0)
+
+
+@dataclass(frozen=True, repr=False)
+class RayProof:
+    r"""Why there is no optimum at the end of a line, on the program as CVXPY compiled it.
+
+    Attributes
+    ----------
+    residual : float
+        By how much the ray is none, relative to the largest of its terms: of multipliers z, that :math:`A^\top z=0`
+        and their signs; of a direction x, that :math:`Px=0` and that no row is left along it.
+    gain : float
+        What it gains there, relative to the sum of its terms, positive: :math:`-b^\top z`, or :math:`-q^\top x`.
+    """
+
+    residual: float
+    gain: float
+
+    def passes(self, tol: float = CERTIFY) -> bool:
+        """Whether it gains something, and more than by what it misses."""
+        return bool(self.residual <= tol and self.gain > self.residual)
+
+    def __repr__(self) -> str:
+        verdict = "proved" if self.passes() else "not proved"
+        return f"RayProof({verdict}, gain={self.gain:.1e}, residual={self.residual:.1e})"
+
+
+def judge_ray(line: ProgramLine, status: str, ray: Array, t: float = 1.0) -> RayProof:
+    """Judge a ray at one t: multipliers where a program is infeasible, a direction of x where it is unbounded."""
+    e, largest = line.equations, max(float(np.abs(ray).max(initial=0.0)), np.finfo(float).tiny)
+    r = ray / largest
+
+    def share(wrong: list[Array], terms: Array) -> float:
+        size = float(terms.max(initial=0.0))
+        return max(float(np.abs(each).max(initial=0.0)) for each in wrong) / size if size else 0.0
+
+    if status == "infeasible":
+        cost, terms = at_each(line.b, np.array([t]))[0], abs(line.A).T @ np.abs(r)
+        residual = max(share([line.A.T @ r], terms), float(-np.minimum(r[e:], 0.0).min(initial=0.0)))
+    else:
+        cost, rows = at_each(line.q, np.array([t]))[0], line.A @ r
+        residual = max(
+            share([line.P @ r], abs(line.P) @ np.abs(r)),
+            share([rows[:e], np.maximum(rows[e:], 0.0)], abs(line.A) @ np.abs(r)),
+        )
+    size = float(np.abs(cost) @ np.abs(r))
+    return RayProof(residual, -float(cost @ r) / size if size else 0.0)

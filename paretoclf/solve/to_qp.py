@@ -7,6 +7,7 @@ quadratic or linear program with fixed matrices is refused by name before anythi
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -100,12 +101,23 @@ class Source:
     line : ProgramLine
     ends : pair of mappings
         The parameters at both ends, by name.
+    seconds : float
+        Time that compiling took.
+    sign : int
+        -1 where the value that is meant is minus that of the problem: of a dual that is written as a minimisation.
     """
 
+    sign = 1
+
     def __init__(self, problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any]) -> None:
+        began = time.perf_counter()
         self.line = program_line(problem, start, stop)
+        self.seconds = time.perf_counter() - began
         self.problem, self._ends = problem, _ends(problem, start, stop)
-        self.ends = tuple({p.name(): value for p, value in end.items()} for end in self._ends)
+        self.ends = self._named(0), self._named(1)
+
+    def _named(self, end: int) -> Mapping[str, Array]:
+        return {p.name(): value for p, value in self._ends[end].items()}
 
     def move(self, t: float) -> None:
         """Give the parameters the values that they have at t."""
@@ -126,7 +138,11 @@ class Source:
         """The optimal value at t, by Clarabel at its reference accuracy; nan where it finds none."""
         self.move(t)
         self.problem.solve(solver="CLARABEL", warm_start=False, **conic_settings("reference"))
-        return float(self.problem.value) if self.problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE) else float("nan")
+        return (
+            self.sign * float(self.problem.value)
+            if self.problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
+            else float("nan")
+        )
 
 
 def _model_of(problem: Any) -> Model:

