@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from paretoclf.checks import Array
+from paretoclf.problem import ABOVE, BELOW, INSIDE, LOWER, UPPER
 from paretoclf.reduction.judged import RayProof
+from paretoclf.tables import SHOWN, Tabular, and_more
+from paretoclf.tolerances import AGREE_OBJECTIVE
+
+#: Where an item is, in words: of one whose two bounds are one (the kink of an absolute value), and of any other.
+_KINK = {BELOW: "below its kink", LOWER: "at its kink", INSIDE: "free", UPPER: "at its kink", ABOVE: "above its kink"}
+_BOUNDS = {
+    BELOW: "beyond its lower bound",
+    LOWER: "at its lower bound",
+    INSIDE: "free",
+    UPPER: "at its upper bound",
+    ABOVE: "beyond its upper bound",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,6 +49,156 @@ class ProblemPoint:
         lines += [f"  {name} = {shown(value)}" for name, value in self.variables.items()]
         lines += [f"  dual of {name} = {shown(value)}" for name, value in self.duals.items()]
         return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Event:
+    """What changes at a breakpoint.
+
+    Attributes
+    ----------
+    t : float
+    changes : tuple of (name, before, after)
+        Variables, constraints and terms of the objective by their names, and where they were and are: ``"free"``,
+        ``"at its lower bound"``, ``"at its kink"``.
+    """
+
+    t: float
+    changes: tuple[tuple[str, str, str], ...]
+
+    def __str__(self) -> str:
+        said = "; ".join(f"{name} {before} -> {after}" for name, before, after in self.changes)
+        return f"t = {self.t:.6g}: {said}"
+
+
+def events_of(t: Array, labels: Any, items: Sequence[str], kinks: Any) -> tuple[Event, ...]:
+    """What changes between each two segments."""
+    found = []
+    for j in range(1, len(labels)):
+        changed = np.flatnonzero(labels[j] != labels[j - 1])
+        words = [
+            (items[i], *((_KINK if kinks[i] else _BOUNDS)[int(labels[k][i])] for k in (j - 1, j)))
+            for i in changed.tolist()
+        ]
+        found.append(Event(float(t[j]), tuple((name, before, after) for name, before, after in words)))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Slope:
+    """Rates on one side of a point.
+
+    Attributes
+    ----------
+    value : float
+        Rate of the optimal value at the point itself; between breakpoints it is affine, of a linear program constant.
+    variables, duals : mapping of str to number or array
+        Rates of variables and multipliers; they hold as far as ``until``.
+    until : float
+        The breakpoint at which this side ends.
+    """
+
+    value: float
+    variables: Mapping[str, Any] = field(repr=False)
+    duals: Mapping[str, Any] = field(repr=False)
+    until: float
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Rates of an optimum on both sides of a point; None on a side on which there is no path.
+
+    Attributes
+    ----------
+    t : float
+    left, right : Slope or None
+    """
+
+    t: float
+    left: Slope | None
+    right: Slope | None
+
+
+@dataclass(frozen=True, repr=False)
+class PriceAlong:
+    """The multiplier of a constraint all along a path: what a unit of its right hand side is worth.
+
+    For each unit that is added to the right of ``<=`` or ``==``, or taken from the right of ``>=``, the optimal value
+    improves at that rate: that of a minimisation falls, that of a maximisation grows.
+
+    Attributes
+    ----------
+    constraint : str
+    t : array of shape (2 k,)
+        Both ends of each segment; the price is affine between the two.
+    price : array of shape (2 k, ...)
+        The price there, in the shape of the constraint.
+    """
+
+    constraint: str
+    t: Array
+    price: Array
+
+    def __call__(self, t: float) -> Any:
+        """The price at t; at a breakpoint where it jumps, that to the right."""
+        j = 2 * min(max(int(np.searchsorted(self.t[::2], t, side="right")) - 1, 0), self.t.size // 2 - 1)
+        a, b = self.t[j : j + 2]
+        share = (t - a) / (b - a) if b > a else 0.0
+        found = (1.0 - share) * self.price[j] + share * self.price[j + 1]
+        return float(found) if np.ndim(found) == 0 else found
+
+    def __repr__(self) -> str:
+        low, high = (float(each(self.price)) for each in (np.min, np.max))
+        return (
+            f"PriceAlong({self.constraint}: {low:.6g} to {high:.6g}, t {self.t[0]:g} to {self.t[-1]:g}, "
+            f"{self.t.size // 2} segments)"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class SolverComparison(Tabular):
+    """A path beside a solver, at some t; prints as a table.
+
+    Attributes
+    ----------
+    t, path, solver : arrays of shape (n,)
+        Optimal values of both; nan where the solver found none.
+    """
+
+    t: Array
+    path: Array
+    solver: Array
+
+    @property
+    def difference(self) -> Array:
+        """``(path - solver) / max(|solver|, tiny)``."""
+        return (self.path - self.solver) / np.maximum(np.abs(self.solver), np.finfo(float).tiny)
+
+    @property
+    def worst(self) -> float:
+        """The largest relative difference; nan where the solver found no optimum somewhere."""
+        return float(np.abs(self.difference).max(initial=0.0))
+
+    def agrees(self, tol: float = AGREE_OBJECTIVE) -> bool:
+        """Whether every difference is at most tol."""
+        return bool(self.worst <= tol)
+
+    def __repr__(self) -> str:
+        head = f"{'t':>10} {'path':>17} {'solver':>17} {'difference':>10}"
+        rows = [
+            f"{row['t']:10.6f} {row['path']:17.10g} {row['solver']:17.10g} {row['difference']:10.1e}"
+            for row in self.records()[:SHOWN]
+        ]
+        more = [and_more(self.t.size - SHOWN)] if self.t.size > SHOWN else []
+        return "\n".join([head, *rows, *more, self._title()])
+
+    def _title(self) -> str:
+        return f"worst relative difference over {self.t.size} points: {self.worst:.1e}"
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for k in range(self.t.size):
+            row = {name: float(getattr(self, name)[k]) for name in ("t", "path", "solver")}
+            yield {**row, "difference": float(self.difference[k])}
 
 
 @dataclass(frozen=True)

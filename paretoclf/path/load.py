@@ -20,6 +20,8 @@ from paretoclf.path.consistent import check_pieces, finite, whole
 from paretoclf.path.cost import Path
 from paretoclf.path.margins import MarginPath
 from paretoclf.path.nu import FixedAsymmetry, HullLine, NuPath
+from paretoclf.path.of_problem import ProblemPath, check_program_proof
+from paretoclf.path.of_problem_stored import fields_of
 from paretoclf.path.pieces import Pieces, check_certificates
 from paretoclf.path.plane.edges import Contact
 from paretoclf.path.plane.map import CostPlane, check_areas, check_proof, check_range
@@ -27,7 +29,8 @@ from paretoclf.path.plane.stored import unpack
 from paretoclf.path.quantile import QuantilePath
 from paretoclf.path.storage import take_samples
 
-AnyPath = Path | QuantilePath | MarginPath | NuPath
+_OnSamples = Path | QuantilePath | MarginPath | NuPath
+AnyPath = _OnSamples | ProblemPath
 
 
 def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPath:
@@ -44,7 +47,7 @@ def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPa
 
     Returns
     -------
-    Path, QuantilePath, MarginPath or NuPath
+    Path, QuantilePath, MarginPath, NuPath or ProblemPath
         Whichever was saved.
 
     Raises
@@ -66,7 +69,11 @@ def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPa
     True
     """
     with reading(file, _NO_PATH):
-        stored, make_gram = _read(file, _NO_PATH)
+        arrays = read_arrays(file, _NO_PATH)
+    if "of_problem" in arrays:
+        return _of_problem(file, arrays, prove)
+    with reading(file, _NO_PATH):
+        stored, make_gram = _taken(arrays)
         y, seconds = check_labels(stored.pop("y")), _seconds(stored.pop("seconds"))
         make = _take_own(stored, y)
         pieces = Pieces(**{"w": None, **stored})
@@ -100,7 +107,7 @@ def load_plane(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> Cost
         proved.
     """
     with reading(file, _NO_PLANE):
-        stored, make_gram = _read(file, _NO_PLANE)
+        stored, make_gram = _taken(read_arrays(file, _NO_PLANE))
         y = check_labels(stored["y"])
         C_plus, C_minus = (check_range(pair, name) for pair, name in zip(stored["rectangle"], _RANGES, strict=True))
         ends = finite(stored["contact_ends"], "contact_ends", (None, 2, 2))
@@ -139,16 +146,25 @@ def _proving(file: AnyFile, loader: str) -> Iterator[None]:
         raise InputError(f"{file}: not proved: {error.where}{around}") from None
 
 
-def _read(file: AnyFile, wrong: str) -> tuple[dict[str, Any], Callable[[Any], Gram]]:
+def _taken(stored: dict[str, Any]) -> tuple[dict[str, Any], Callable[[Any], Gram]]:
     """What a file holds, and how the Gram is made of it, given a user's kernel function."""
-    stored = read_arrays(file, wrong)
     spec = json.loads(str(stored.pop("kernel")))
     X, pivots = take_samples(stored), stored.pop("pivots", None)
     free_origin = "lam" not in stored  # all but the quantile path
     return stored, lambda kernel: Gram(X, kernel_from_spec(spec, kernel), low_rank=pivots, free_origin=free_origin)
 
 
-def _take_own(stored: dict[str, Any], y: Array) -> Callable[..., AnyPath]:
+def _of_problem(file: AnyFile, arrays: dict[str, Any], prove: bool) -> ProblemPath:
+    """A path of a program: no samples, and no kernel."""
+    with reading(file, _NO_PATH), np.errstate(over="ignore", invalid="ignore"):
+        path = ProblemPath(**fields_of(arrays))
+    if prove:
+        with _proving(file, "load_path"):
+            check_program_proof(path)
+    return path
+
+
+def _take_own(stored: dict[str, Any], y: Array) -> Callable[..., _OnSamples]:
     """What kind of path this is, with what only this kind has."""
     if "lam" in stored:
         lam = check_positive_number(stored.pop("lam"), "lam")

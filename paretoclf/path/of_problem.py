@@ -15,11 +15,24 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.checks import Array, real_number
+from paretoclf.checks import Array, Rng, check_count, check_rng, real_number
 from paretoclf.errors import DegeneratePathError, InputError
+from paretoclf.files import AnyFile
 from paretoclf.memory import require_memory
-from paretoclf.path.along import Beyond, ProblemPoint, moves
+from paretoclf.path.along import (
+    Beyond,
+    Event,
+    PriceAlong,
+    ProblemPoint,
+    Slope,
+    Slopes,
+    SolverComparison,
+    events_of,
+    moves,
+)
 from paretoclf.path.general import follow
+from paretoclf.path.of_problem_stored import arrays_of
+from paretoclf.path.storage import write_file
 from paretoclf.problem import Trace
 from paretoclf.reduction.judged import CompiledProof, judge_line, judge_ray
 from paretoclf.reduction.presolve import Reduced, reduce
@@ -33,6 +46,14 @@ class Source(Protocol):
     line: ProgramLine
     ends: tuple[Mapping[str, Array], Mapping[str, Array]]
     seconds: float
+
+    def assign(self, point: Any) -> None:
+        """Write a point into the problem."""
+        ...
+
+    def solve(self, t: float) -> float:
+        """The optimal value at t, by a solver."""
+        ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,6 +74,8 @@ class ProblemPath:
         Where each item of the reduced program is on each segment; see `paretoclf.problem`.
     items : tuple of str
         Names of the items.
+    kinks : bool array of shape (items,)
+        Items whose two bounds are one that may be left at a price: kinks of absolute values.
     status : str
         ``"end"``; ``"infeasible"`` or ``"unbounded"`` for every later t, see `beyond`; ``"limit"`` where ``max_events``
         ended it.
@@ -79,6 +102,7 @@ class ProblemPath:
     z: Array
     labels: Any
     items: tuple[str, ...]
+    kinks: Any
     status: str
     ray: Any = None
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -98,6 +122,11 @@ class ProblemPath:
     def beyond(self) -> Beyond | None:
         """Why there is no optimum after the end, with the ray and who has a part in it; None where it is not so."""
         return None if self.ray is None else _beyond(self.program, self.status, self.ray, float(self.t[-1]))
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """What changes at each breakpoint between the ends, in the user's names."""
+        return events_of(self.t, self.labels, self.items, self.kinks)
 
     def parameters(self, t: float) -> dict[str, Any]:
         """The parameters that move, at t."""
@@ -122,6 +151,108 @@ class ProblemPath:
         """The optimal value; where as for `at`."""
         t = self._where(t, parameter)
         return self.program.value(self._between(t)[0], t)
+
+    def assign(self, t: float | None = None, /, **parameter: float) -> None:
+        """Write the optimum into the problem, as a solver's: its ``x.value``, ``dual_value`` and ``value`` are set.
+
+        The parameters that move get their values there, too. Where as for `at`.
+        """
+        self._with_source("assign").assign(self.at(t, **parameter))
+
+    def slopes(self, t: float | None = None, /, *, per: str | None = None, **parameter: float) -> Slopes:
+        """Right and left derivatives of the value, of every variable and of every dual, and how far they hold.
+
+        Parameters
+        ----------
+        t, **parameter
+            Where, as for `at`.
+        per : str, optional
+            A parameter, a number that moves, for a unit of which rates (and ``until``) are given; by default for t.
+        """
+        t = self._where(t, parameter)
+        first, last = self._range(per) if per is not None else (0.0, 1.0)
+        right = int(np.searchsorted(self.t, t, side="right")) - 1
+        left = int(np.searchsorted(self.t, t, side="left")) - 1
+
+        def rates(j: int, until: float) -> Slope | None:
+            if not 0 <= j < len(self.labels) or self.t[j + 1] <= self.t[j]:
+                return None
+            length, line = float(self.t[j + 1] - self.t[j]) * (last - first), self.program
+            x, z = self._between(t, j)
+            dz = line.duals((self.z[j, 1] - self.z[j, 0]) / length)
+            ends = line.values(self.x[j, 0], self.t[j]), line.values(self.x[j, 1], self.t[j + 1])
+            dx = {name: _plain((ends[1][name] - ends[0][name]) / length) for name in ends[0]}
+            duals = {name: _plain(each) for name, each in dz.items()}
+            return Slope(line.rate(x, z) / (last - first), dx, duals, float(between((first, last), until)))
+
+        sides = rates(left, self.t[max(left, 0)]), rates(right, self.t[min(right + 1, self.t.size - 1)])
+        return Slopes(float(between((first, last), t)), *sides)
+
+    def along(self, name: str) -> tuple[Array, Array]:
+        """A variable, or the multiplier of a constraint, at both ends of each segment: t (2 k,), values (2 k, ...)."""
+        line = self.program
+        t = np.stack([self.t[:-1], self.t[1:]], axis=1).ravel()
+        if name in line.variables:
+            points = self.x.reshape(t.size, -1)
+            return t, np.array([line.values(x, at)[name] for x, at in zip(points, t, strict=True)])
+        if name in line.multipliers:
+            return t, np.array([line.multipliers[name].of(z) for z in self.z.reshape(t.size, -1)])
+        known = ", ".join([*line.variables, *line.multipliers])
+        raise InputError(f"name must be that of a variable or constraint, one of {known}, got {name!r:.100}")
+
+    def shadow_price(self, constraint: Any) -> PriceAlong:
+        """The multiplier of a constraint as a function of t.
+
+        Parameters
+        ----------
+        constraint : str or cvxpy constraint
+            Its label (or ``"constraint k"``), or the constraint itself.
+        """
+        name = constraint if isinstance(constraint, str) else self._called(constraint)
+        if name not in self.program.multipliers:
+            known = ", ".join(self.program.multipliers) or "none"
+            raise InputError(f"constraint must be one whose multiplier is known, one of {known}, got {name!r:.100}")
+        return PriceAlong(name, *self.along(name))
+
+    def _called(self, constraint: Any) -> str:
+        """The name of a constraint of the problem."""
+        rows = self._with_source("shadow_price of a constraint itself").problem.constraints
+        for k, row in enumerate(rows):
+            if row is constraint:
+                return str(row.label or f"constraint {k}")
+        raise InputError(f"constraint must be a label, or a constraint of the problem, got {constraint!r:.100}")
+
+    def compare(self, n: int = 20, rng: Rng = 0) -> SolverComparison:
+        """Optimal values of the path and of Clarabel at its reference accuracy, at n random t of the path.
+
+        Its parameters have other values after that.
+        """
+        n, source = check_count(n, "n", 1), self._with_source("compare")
+        t = np.sort(check_rng(rng).uniform(0.0, self.t[-1], n))
+        return SolverComparison(t, *(np.array([value(float(at)) for at in t]) for value in (self.value, source.solve)))
+
+    def _with_source(self, what: str) -> Any:
+        if self.source is None:
+            raise InputError(f"{what} needs the problem, which a file does not hold: trace it again")
+        return self.source
+
+    def save(self, file: AnyFile) -> None:
+        """Write the path to an npz file, for `paretoclf.load_path`; the problem itself is not part of it."""
+        write_file(file, arrays_of(self))
+
+    def plot(self, what: str = "variables", names: Any = None, ax: Any = None) -> Any:
+        """Draw variables, duals or the value along the path; see `paretoclf.plotting.ProblemPathDisplay`."""
+        from paretoclf.plotting.problem import ProblemPathDisplay  # matplotlib only when a picture is wanted
+
+        return ProblemPathDisplay.from_path(self, what, names).plot(ax=ax)
+
+    def _range(self, name: str) -> tuple[float, float]:
+        """Both ends of a parameter that is a number and moves."""
+        ranges = {key: (float(a), float(b)) for key, (a, b) in moves(self.ends).items() if np.ndim(a) == 0}
+        if name not in ranges:
+            known = ", ".join(ranges) or "none"
+            raise InputError(f"per must be a parameter that is a number and moves, one of {known}, got {name!r:.100}")
+        return ranges[name]
 
     def _where(self, t: Any, parameter: Mapping[str, Any]) -> float:
         """The t that is meant, within the path."""
@@ -150,9 +281,10 @@ class ProblemPath:
             return "max_events was reached"
         return self.status + (f" beyond ({', '.join(self.beyond.blame)})" if self.beyond else "")
 
-    def _between(self, t: float) -> tuple[Array, Array]:
-        """Columns and multipliers at t."""
-        j = min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), self.x.shape[0] - 1)
+    def _between(self, t: float, j: int | None = None) -> tuple[Array, Array]:
+        """Columns and multipliers at t, on segment j or that to its right."""
+        if j is None:
+            j = min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), self.x.shape[0] - 1)
         length = self.t[j + 1] - self.t[j]
         share = (t - self.t[j]) / length if length > 0 else 0.0
         return between(self.x[j], share), between(self.z[j], share)
@@ -197,15 +329,16 @@ def trace_problem(
     x, z = _back(reduced, found)
     seconds = {"compile": source.seconds, "reduce": reducing, "trace": tracing}
     labels = np.asarray(found.labels, dtype=np.int8)
-    path = ProblemPath(
-        source.line, source.ends, found.t, x, z, labels, reduced.problem.names, found.status, ray, seconds, source
-    )
+    problem = reduced.problem
+    kinks = np.asarray(problem.fixed & np.isfinite(problem.below[0]) & np.isfinite(problem.above[0]))
+    how = (found.status, ray, seconds, source)
+    path = ProblemPath(source.line, source.ends, found.t, x, z, labels, problem.names, kinks, *how)
     if certify:
-        check_proof(path)
+        check_program_proof(path)
     return path
 
 
-def check_proof(path: ProblemPath) -> None:
+def check_program_proof(path: ProblemPath) -> None:
     """DegeneratePathError unless every t is proved, and the ray where it ends early."""
     if not path.proof.passes():
         raise _refused(path.proof.explain(), float(path.t[int(np.argmax(path.proof.gap))]))

@@ -15,6 +15,7 @@ from paretoclf.plotting.plane import PlaneDisplay as PlaneDisplay
 from paretoclf.plotting.population import AsymmetryDisplay as AsymmetryDisplay
 from paretoclf.plotting.population import DensityDisplay as DensityDisplay
 from paretoclf.plotting.population import PopulationRocDisplay as PopulationRocDisplay
+from paretoclf.plotting.problem import ProblemPathDisplay as ProblemPathDisplay
 from paretoclf.plotting.ranks import RankDisplay as RankDisplay
 from paretoclf.plotting.roc import RocDisplay as RocDisplay
 from paretoclf.plotting.sweep import SweepDisplay as SweepDisplay

@@ -132,7 +132,7 @@ class Source:
         model = Model.of(self.problem, maximise=True)
         primal = {v.id: point.variables[name] for name, v in model.variables.items()}
         dual = {c.id: point.duals[name] for name, c in model.constraints.items() if name in point.duals}
-        self.problem.unpack(Solution(cp.OPTIMAL, point.value, primal, dual, {}))
+        self.problem.unpack(Solution(cp.OPTIMAL, self.sign * point.value, primal, dual, {}))
 
     def solve(self, t: float) -> float:
         """The optimal value at t, by Clarabel at its reference accuracy; nan where it finds none."""

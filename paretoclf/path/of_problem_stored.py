@@ -1,0 +1,68 @@
+"""The path of a program as arrays of an npz file, and back; the problem itself is not among them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from paretoclf.errors import InputError
+from paretoclf.path.consistent import finite, whole
+from paretoclf.problem import ABOVE, BELOW
+from paretoclf.reduction.stored import packed, unpacked
+
+
+def arrays_of(path: Any) -> dict[str, Any]:
+    """What is stored of a `ProblemPath`."""
+    names = ("t", "x", "z", "labels", "kinks")
+    arrays = {**packed(path.program), **{name: getattr(path, name) for name in names}}
+    if path.ray is not None:
+        arrays["ray"] = path.ray
+    for k, end in enumerate(path.ends):
+        arrays |= {f"end_{k}_{i}": value for i, value in enumerate(end.values())}
+    told = {"items": path.items, "status": path.status, "parameters": [*path.ends[0]], "seconds": dict(path.seconds)}
+    return {**arrays, "of_problem": np.array(json.dumps(told))}
+
+
+def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """What a `ProblemPath` is made of; InputError, or what NumPy raises, where arrays do not fit each other."""
+    program, told = unpacked(stored), json.loads(str(stored["of_problem"]))
+    t = finite(stored["t"], "t", (None,))
+    k, items = t.size - 1, tuple(str(name) for name in told["items"])
+    x, z = (finite(stored[key], key, (k, 2, size)) for key, size in (("x", program.n), ("z", program.m)))
+    labels = whole(stored["labels"], "labels", (k, len(items)), BELOW, ABOVE + 1)
+    status, ray = told["status"], None
+    if status in ("infeasible", "unbounded"):
+        ray = finite(stored["ray"], "ray", (program.m if status == "infeasible" else program.n,))
+    elif status not in ("end", "limit"):
+        raise InputError(f"status must be end, limit, infeasible or unbounded, got {status!r:.100}")
+    at_once = status != "end" and t.tolist() == [0.0, 0.0]
+    if k < 1 or t[0] != 0.0 or t[-1] > 1.0 or not (at_once or (np.diff(t) > 0.0).all()):
+        raise InputError("t must hold increasing ends of segments, from 0 to at most 1")
+    if status == "end" and t[-1] != 1.0:
+        raise InputError(f"t must go to 1 where the status is 'end', got {t[-1]!r}")
+    ends = tuple(
+        {str(name): _any_shape(stored[f"end_{end}_{i}"], str(name)) for i, name in enumerate(told["parameters"])}
+        for end in (0, 1)
+    )
+    if any(first.shape != ends[1][name].shape for name, first in ends[0].items()):
+        raise InputError("parameters must have the same shape at both ends")
+    return {
+        "program": program,
+        "ends": ends,
+        "t": t,
+        "x": x,
+        "z": z,
+        "labels": labels.astype(np.int8),
+        "items": items,
+        "kinks": np.asarray(stored["kinks"], dtype=np.bool_).reshape(len(items)),
+        "status": status,
+        "ray": ray,
+        "seconds": {str(name): float(value) for name, value in told["seconds"].items()},
+    }
+
+
+def _any_shape(given: Any, name: str) -> Any:
+    return finite(given, name, np.shape(given))

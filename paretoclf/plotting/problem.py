@@ -1,0 +1,117 @@
+"""The picture of the path of a program: variables, duals, or the optimal value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.errors import InputError
+from paretoclf.plotting.base import GREY, NAMED, Display, new_axes, plain
+
+#: Points between two breakpoints at which the value, a parabola there, is evaluated.
+_BETWEEN = 9
+
+
+@dataclass(eq=False)
+class ProblemPathDisplay(Display):
+    """Variables, duals or the optimal value of a `ProblemPath`, over the parameter that moves, or over t if several do.
+
+    Entries that move most have a name in the legend. Where an optimum is not unique it may jump at a breakpoint.
+
+    Parameters
+    ----------
+    path : ProblemPath
+        What to show.
+    what : {"variables", "duals", "value"}
+    names : sequence of str, optional
+        Which variables or constraints; by default all.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> import paretoclf as pc
+    >>> from paretoclf.plotting import ProblemPathDisplay
+    >>> w, lam = cp.Variable(2, name="w"), cp.Parameter(nonneg=True, name="lam")
+    >>> lasso = cp.Problem(cp.Minimize(cp.sum_squares(w - [3, -1]) / 2 + lam * cp.norm1(w)))
+    >>> display = ProblemPathDisplay.from_path(pc.trace(lasso, {lam: 4}, {lam: 0}))
+    >>> [name for name, _, _ in display.curves()]  # display.plot() draws them
+    ['w[0]', 'w[1]']
+    """
+
+    path: Any
+    what: str = "variables"
+    names: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.what not in ("variables", "duals", "value"):
+            raise InputError(f"what must be 'variables', 'duals' or 'value', got {self.what!r:.100}")
+        for name in self.names or ():
+            if name not in self._known:
+                raise InputError(f"names must be among {', '.join(self._known) or 'none'}, got {name!r:.100}")
+
+    @classmethod
+    def from_path(cls, path: Any, what: str = "variables", names: Sequence[str] | None = None) -> Self:
+        """Make the display of a path."""
+        return cls(path, what, names)
+
+    @property
+    def _known(self) -> tuple[str, ...]:
+        program = self.path.program
+        return {"variables": tuple(program.variables), "duals": tuple(program.multipliers)}.get(self.what, ())
+
+    @property
+    def parameter(self) -> str:
+        """What the horizontal axis shows: the one parameter that moves, if it is a number, else ``"t"``."""
+        moving = self.path.parameters(0.0)
+        return next(iter(moving)) if len(moving) == 1 and np.ndim(next(iter(moving.values()))) == 0 else "t"
+
+    def position(self, t: Array) -> Array:
+        """Horizontal positions."""
+        if self.parameter == "t":
+            return t
+        first, last = (self.path.ends[k][self.parameter] for k in (0, 1))
+        return np.asarray((1.0 - t) * first + t * last)
+
+    def curves(self) -> list[tuple[str, Array, Array]]:
+        """Name, t and values of each curve; of variables and duals those that move most first."""
+        if self.what == "value":
+            t = np.unique(np.concatenate([np.linspace(a, b, _BETWEEN) for a, b in zip(*self._ends(), strict=True)]))
+            return [("value", t, np.array([self.path.value(float(at)) for at in t]))]
+        found = []
+        for name in self.names or self._known:
+            t, values = self.path.along(name)
+            entries = values.reshape(t.size, -1)
+            shape = values.shape[1:]
+            for k in range(entries.shape[1]):
+                index = f"[{', '.join(str(int(i)) for i in np.unravel_index(k, shape))}]" if shape else ""
+                found.append((f"{name}{index}", t, entries[:, k]))
+        return sorted(found, key=lambda curve: -float(np.ptp(curve[2])))
+
+    def _ends(self) -> tuple[Array, Array]:
+        return self.path.t[:-1], self.path.t[1:]
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
+        """Draw it."""
+        ax = new_axes(ax, 6.4, 4.2)
+        curves = self.curves()
+        for k, (name, t, values) in enumerate(curves):
+            named = k < len(NAMED)
+            label = plain(name) if named else (f"{len(curves) - k} smaller ones" if k == len(NAMED) else None)
+            style = (
+                {"color": NAMED[k], "linewidth": 1.5, "zorder": 2}
+                if named
+                else {"color": GREY, "linewidth": 0.8, "zorder": 1}
+            )
+            ax.plot(self.position(t), values, label=label, **style)
+        for t in self.path.breakpoints[1:-1]:
+            ax.axvline(float(self.position(t)), color="0.93", linewidth=0.6, zorder=0)
+        ax.set_xlabel("path parameter $t$" if self.parameter == "t" else plain(self.parameter))
+        ax.set_ylabel({"variables": "variables", "duals": "multipliers", "value": "optimal value"}[self.what])
+        ax.spines[["top", "right"]].set_visible(False)
+        if self.what != "value" and curves:
+            ax.legend(fontsize="x-small", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        return self._drawn(ax, title)
