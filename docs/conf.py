@@ -7,7 +7,7 @@ import re
 import sys
 from functools import cached_property
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -102,10 +102,13 @@ def _statements() -> None:
 _statements()
 
 API = (Path(__file__).parent / "api.md").read_text(encoding="utf-8")
-#: Public names, as one writes them after ``pc.``, and what they are.
-PUBLIC = {name: getattr(paretoclf, name) for name in paretoclf.__all__}
-#: What docs/api.md lists, and so has a page of its own.
-OWN_PAGE = [operator.attrgetter(name)(paretoclf) for name in re.findall(r"^   ([a-z_]*\.?\w+)$", API, re.MULTILINE)]
+#: What docs/api.md lists, and so has a page of its own: name, as one writes it after ``pc.``, and what it is.
+OWN_PAGE = {
+    name: operator.attrgetter(name)(paretoclf) for name in re.findall(r"^   ([a-z_]*\.?\w+)$", API, re.MULTILINE)
+}
+#: The last word of a name, which is how a text speaks of it -> the name. Data sets and figures are named in full.
+SHORT = {name.rpartition(".")[2]: name for name in OWN_PAGE if not name.startswith(("datasets.", "plotting."))}
+ROOMS = {name.rpartition(".")[0] for name in SHORT.values()} - {""}
 
 
 #: Members that have a docstring of their own, where attributes of a dataclass stand in that of their class.
@@ -114,7 +117,7 @@ DOCUMENTED = (FunctionType, classmethod, property, cached_property)
 
 def skip_member(app, what, name, obj, skip, options):
     """Pages of modules leave out what has a page of its own; classes, what others wrote that they inherit."""
-    if what == "module" and any(obj is value for value in OWN_PAGE):
+    if what == "module" and any(obj is value for value in OWN_PAGE.values()):
         return True
     inner = getattr(obj, "fget", None) or getattr(obj, "func", None) or obj  # of a property, and of a cached one
     ours = getattr(inner, "__module__", None) or "paretoclf"
@@ -148,11 +151,12 @@ def link_literals(app, doctree):
     """Make ``Path`` or ``trace(...)`` in the text of a page a link."""
     for node in list(doctree.findall(nodes.literal)):
         name = node.astext().split("(")[0].removeprefix("pc.")
-        owner, _, member = name.partition(".")
-        value = PUBLIC.get(owner)
+        room, _, rest = name.partition(".")
+        owner, _, member = (rest if room in ROOMS else name).partition(".")
         linked = isinstance(node.parent, nodes.reference | addnodes.pending_xref)
-        if linked or value is None or isinstance(value, ModuleType):
+        if linked or owner not in SHORT:
             continue
+        name, value = f"{SHORT[owner]}.{member}".rstrip("."), OWN_PAGE[SHORT[owner]]
         if member and not isinstance(inspect.getattr_static(value, member, None), DOCUMENTED):
             continue
         link = addnodes.pending_xref("", refdomain="py", reftype="obj", reftarget=f"paretoclf.{name}", refwarn=True)

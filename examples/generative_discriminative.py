@@ -96,7 +96,7 @@ def line(name: str, data_dir: str | None, splits: int, kernel: bool, n_jobs: int
     cells = [f"{name:<11}{len(X):>5}{X.shape[1]:>4}"]
     for both in (False, True):
         means = [float(np.mean(each.hull_areas if both else each.areas)) for each in (ours, theirs)]
-        pair = pc.paired_areas(ours, theirs, both=both)
+        pair = pc.empirical.paired_areas(ours, theirs, both=both)
         cells.append(
             f"{means[0]:>9.4f}{means[1]:>8.4f}{pair.mean:>+9.4f}{pair.wins:>5}/{pair.losses:<4}"
             f"{pair.p_corrected:>7.3f} ({pair.p_wilcoxon:.0e})"

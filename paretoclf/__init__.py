@@ -2,10 +2,10 @@
 
 import logging
 
-import lazy_loader
+from paretoclf.moved import MOVED as _MOVED
+from paretoclf.names import attach as _attach
 
-# The public names stand in __init__.pyi, each is imported when first used: CVXPY and the tracker take seconds.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _attach(__name__, __file__, _MOVED)
 __version__ = "0.1.0"
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent unless the user asks

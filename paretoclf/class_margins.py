@@ -59,7 +59,7 @@ def object_margins(
 
     Examples
     --------
-    >>> from paretoclf import object_margins
+    >>> from paretoclf.formulations import object_margins
     >>> X, y = [[0.0, 0.0], [3.0, 4.0]], [-1, 1]
     >>> object_margins(X, y, w=[3.0, 4.0], b=-5.0)
     array([1., 4.])

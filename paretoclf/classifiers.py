@@ -56,7 +56,7 @@ class Rule:
 
         Examples
         --------
-        >>> from paretoclf import LinearRule
+        >>> from paretoclf.results import LinearRule
         >>> rule = LinearRule([1.0], 0.0)
         >>> rule.predict([[0.0], [0.0], [0.0], [-1.0]])
         array([ 1.,  1.,  1., -1.])
@@ -139,7 +139,7 @@ class RandomisedRule:
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf import LinearRule, RandomisedRule
+    >>> from paretoclf.results import LinearRule, RandomisedRule
     >>> rule = RandomisedRule(LinearRule([1.0], -2.0), LinearRule([1.0], 2.0), share=0.25)
     >>> float((rule.predict(np.zeros((1000, 1)), rng=0) > 0).mean())  # only the second says +1 here
     0.231

@@ -133,7 +133,8 @@ class CostLine:
 
     Examples
     --------
-    >>> from paretoclf import CostLine, Costs
+    >>> from paretoclf import Costs
+    >>> from paretoclf.results import CostLine
     >>> CostLine(Costs(0, 0), Costs(2, 4)).at(0.25)
     Costs(C_plus=0.5, C_minus=1.0)
     """

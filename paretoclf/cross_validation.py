@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any, get_args
+from typing import Any, get_args, overload
 
 import numpy as np
 
@@ -214,7 +214,60 @@ class _Sweeper:
         return lambda rows: (solved.scores(part.of(rows)), solved.parameters)
 
 
-def cross_validated_roc(svm: CostProblem, start: Any, stop: Any, vary: Vary = "both", **options: Any) -> NestedRoc:
+@overload
+def cross_validated_roc(
+    svm: CostProblem,
+    start: Any,
+    stop: Any,
+    vary: Vary = "both",
+    *,
+    folds: int = 5,
+    repeats: int = 5,
+    inner: int = 5,
+    t: float | None = None,
+    n_grid: int = 200,
+    rng: Rng = 0,
+    transformer: Any = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> NestedRoc: ...
+
+
+@overload
+def cross_validated_roc(
+    svm: CostProblem,
+    start: Any,
+    stop: Any,
+    vary: Sequence[Vary],
+    *,
+    folds: int = 5,
+    repeats: int = 5,
+    inner: int = 5,
+    t: float | None = None,
+    n_grid: int = 200,
+    rng: Rng = 0,
+    transformer: Any = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> dict[str, NestedRoc]: ...
+
+
+def cross_validated_roc(
+    svm: CostProblem,
+    start: Any,
+    stop: Any,
+    vary: Vary | Sequence[Vary] = "both",
+    *,
+    folds: int = 5,
+    repeats: int = 5,
+    inner: int = 5,
+    t: float | None = None,
+    n_grid: int = 200,
+    rng: Rng = 0,
+    transformer: Any = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> NestedRoc | dict[str, NestedRoc]:
     """ROC curve along a line of costs, with t and threshold chosen on validation folds and judged on outer ones.
 
     `roc_of_path` with ``vary="both"`` chooses slopes and thresholds by the labels it then reports; so does every hull
@@ -226,15 +279,23 @@ def cross_validated_roc(svm: CostProblem, start: Any, stop: Any, vary: Vary = "b
         The whole problem, as for `cross_validated_errors`.
     start, stop : Costs, pair (C_plus, C_minus), or SampleCosts
         The line, as for `trace`.
-    vary : {"both", "asymmetry", "intercept"}
-        What is chosen: t and the threshold; t alone; the threshold at t alone.
-    **options
-        As for `cross_validated_rocs`.
+    vary : {"both", "asymmetry", "intercept"}, or several of them
+        What is chosen: t and the threshold; t alone; the threshold at t alone. Several go along the same paths.
+    folds, repeats, inner : int
+        Outer folds, how many partitions into such, and validation folds inside of each training part.
+    t : float, optional
+        For "intercept". Default: where the line is closest to asymmetry 1/2, as for `roc_of_path`.
+    n_grid : int
+        For "both": thresholds are tried at so many equally spaced t.
+    rng, transformer, n_jobs
+        As for `cross_validated_errors`; the transformer is fitted on each training part.
+    progress : bool, optional
+        Whether to show a progress bar; by default on a terminal.
 
     Returns
     -------
-    NestedRoc
-        Its `select` has rates and costs judged on the outer folds, and the t and shift to use.
+    NestedRoc, or dict from str to NestedRoc
+        Its `select` has rates and costs judged on the outer folds, and the t and shift to use. One for each of several.
 
     Raises
     ------
@@ -259,53 +320,17 @@ def cross_validated_roc(svm: CostProblem, start: Any, stop: Any, vary: Vary = "b
     >>> point.chosen.cost < point.cost  # where it was chosen it looks better than it is
     True
     """
-    return cross_validated_rocs(svm, start, stop, (vary,), **options)[vary]
-
-
-def cross_validated_rocs(
-    svm: CostProblem,
-    start: Any,
-    stop: Any,
-    vary: Sequence[Vary] = ("intercept", "asymmetry", "both"),
-    *,
-    folds: int = 5,
-    repeats: int = 5,
-    inner: int = 5,
-    t: float | None = None,
-    n_grid: int = 200,
-    rng: Rng = 0,
-    transformer: Any = None,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
-) -> dict[str, NestedRoc]:
-    """Nested ROC curves of several ways to choose, from the same paths: see `cross_validated_roc`.
-
-    Parameters
-    ----------
-    svm, start, stop
-        As for `cross_validated_roc`.
-    vary : sequence of {"intercept", "asymmetry", "both"}
-        What is chosen.
-    folds, repeats, inner : int
-        Outer folds, how many partitions into such, and validation folds inside of each training part.
-    t : float, optional
-        For "intercept". Default: where the line is closest to asymmetry 1/2, as for `roc_of_path`.
-    n_grid : int
-        For "both": thresholds are tried at so many equally spaced t.
-    rng, transformer, n_jobs
-        As for `cross_validated_errors`; the transformer is fitted on each training part.
-    progress : bool, optional
-        Whether to show a progress bar; by default on a terminal.
-    """
-    for each in vary:
+    several = (vary,) if isinstance(vary, str) else tuple(vary)
+    for each in several:
         if each not in get_args(Vary):
             raise InputError(f'vary must be "intercept", "asymmetry" or "both", got {each!r}')
     path_problem(svm, only="costs")
     line = _line(start, stop)
     if t is None and line is not None:
         t = symmetric_t(SimpleNamespace(costs=line.at))
-    choose = ByValidation(AlongLine(Samples.of(svm, transformer), start, stop), svm.y, tuple(vary), inner, t, n_grid)
-    return nested_rocs(svm.y, choose, folds=folds, repeats=repeats, rng=rng, n_jobs=n_jobs, progress=progress)
+    choose = ByValidation(AlongLine(Samples.of(svm, transformer), start, stop), svm.y, several, inner, t, n_grid)
+    found = nested_rocs(svm.y, choose, folds=folds, repeats=repeats, rng=rng, n_jobs=n_jobs, progress=progress)
+    return found[vary] if isinstance(vary, str) else found
 
 
 def _line(start: Any, stop: Any) -> CostLine | None:

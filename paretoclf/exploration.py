@@ -33,7 +33,7 @@ from paretoclf.kernels import Precomputed
 from paretoclf.path.cost import CostProblem, Path
 from paretoclf.path.declared import path_problem
 from paretoclf.path.scores import PathScores
-from paretoclf.roc import Optimum, PathRule, RocCurve, RocMixture, RocPoint, error_curve_of_scores, scores_at
+from paretoclf.roc import ErrorCurve, Optimum, PathRule, RocCurve, RocMixture, RocPoint, scores_at
 from paretoclf.roc.criteria import as_fraction
 from paretoclf.roc.of_path import union, upper_envelope
 from paretoclf.samples import check_samples
@@ -269,7 +269,7 @@ def explore(
     n_grid : int
         Thresholds are tried at so many equally spaced t of each line, beside the path's own classifiers.
     rng, transformer, n_jobs, progress
-        As for `cross_validated_rocs`. With a transformer `Exploration.rule` wants transformed samples.
+        As for `cross_validated_roc`. With a transformer `Exploration.rule` wants transformed samples.
 
     Raises
     ------
@@ -405,7 +405,7 @@ def best_on_ray(
     scores: Sequence[PathScores], y: Sequence[Array], ray: CostLine, costs: Costs, prior_plus: float | None = None
 ) -> Optimum:
     """Stretch of a ray with the smallest cost on validation folds; of several that of the smallest total."""
-    return error_curve_of_scores(scores, y, ray).best(costs, prior_plus)[0]
+    return ErrorCurve.of_scores(scores, y, ray).best(costs, prior_plus)[0]
 
 
 def line_envelope(scores: Sequence[PathScores], y: Sequence[Array], t: float, n_grid: int) -> RocCurve:

@@ -177,7 +177,7 @@ def asymmetry_study(
     level : float
         Level of all tests, strictly between 0 and 1.
     rng, transformer, n_jobs, progress
-        As for `cross_validated_rocs`.
+        As for `cross_validated_roc`.
     state : str or Path, optional
         Folder in which each finished outer fold becomes a file, and from which a run that was stopped goes on.
     name : str

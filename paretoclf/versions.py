@@ -8,10 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import paretoclf
 
-DEPENDENCIES = (
-    *("numpy", "scipy", "cvxpy", "clarabel", "scikit-learn", "joblib", "matplotlib", "tqdm"),
-    "lazy-loader",
-)
+DEPENDENCIES = (*("numpy", "scipy", "cvxpy", "clarabel", "scikit-learn", "joblib", "matplotlib", "tqdm"),)
 
 
 def versions() -> dict[str, str]:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 import paretoclf as pc
 from paretoclf.classifiers import KernelRule
+from paretoclf.formulations import object_margins
 
 COSTS = pc.Costs(0.7, 2.5)
 TIGHT = {"solver": "CLARABEL", "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
@@ -50,7 +51,7 @@ def test_cvxpy_finds_the_nearest_point_of_the_plane(soft):
     X, y = data(0, 0.3)
     rng = np.random.default_rng(0)
     w, b, xi = rng.normal(size=3), 0.4, rng.uniform(0, 2, size=y.size)
-    mine = pc.object_margins(X, y, w, b, **({"xi": xi, "slack_costs": COSTS} if soft else {}))
+    mine = object_margins(X, y, w, b, **({"xi": xi, "slack_costs": COSTS} if soft else {}))
     root = np.sqrt(np.where(y > 0, *COSTS))
     points = np.hstack([X, np.diag(y / root)]) if soft else X
     slope = np.concatenate([w, root * xi]) if soft else w
@@ -64,14 +65,14 @@ def test_cvxpy_finds_the_nearest_point_of_the_plane(soft):
 def test_scale_sparsity_and_labels_change_nothing():
     X, y = data(1)
     w, b = np.array([1.0, 2.0, 0.5]), 0.1
-    mine = pc.object_margins(X, y, w, b)
+    mine = object_margins(X, y, w, b)
     for mu in (1e-200, 1e-3, 1e200):  # equation (9)
-        np.testing.assert_allclose(pc.object_margins(X, y, mu * w, mu * b), mine, rtol=1e-13)
-    np.testing.assert_allclose(pc.object_margins(sp.csr_array(X), y.astype(int), w, b), mine, rtol=1e-13)
-    np.testing.assert_allclose(pc.object_margins(X, -y, -w, -b), mine, rtol=1e-13)
+        np.testing.assert_allclose(object_margins(X, y, mu * w, mu * b), mine, rtol=1e-13)
+    np.testing.assert_allclose(object_margins(sp.csr_array(X), y.astype(int), w, b), mine, rtol=1e-13)
+    np.testing.assert_allclose(object_margins(X, -y, -w, -b), mine, rtol=1e-13)
     # Zero slacks are none; a slope of zero with slacks has margins, though it is no hyperplane.
-    np.testing.assert_allclose(pc.object_margins(X, y, w, b, xi=0 * y, slack_costs=(1, 2)), mine, rtol=1e-13)
-    flat = pc.object_margins(X, y, 0 * w, 0.0, xi=np.ones(y.size), slack_costs=(1.0, 1.0))
+    np.testing.assert_allclose(object_margins(X, y, w, b, xi=0 * y, slack_costs=(1, 2)), mine, rtol=1e-13)
+    flat = object_margins(X, y, 0 * w, 0.0, xi=np.ones(y.size), slack_costs=(1.0, 1.0))
     np.testing.assert_allclose(flat, 1 / np.sqrt(y.size), rtol=1e-13)
 
 
@@ -203,10 +204,16 @@ def test_bad_input():
         (lambda: hard.hyperplane(w, "far"), "b must be a number"),
         (lambda: hard.hyperplane(w, 0.0, xi), "xi must be left out"),
         (lambda: soft.hyperplane(w, 0.0, xi[:4]), r"xi must have shape \(20,\)"),
-        (lambda: pc.object_margins(X, y, w, 0.0, xi=xi), "xi and slack_costs must be given together"),
-        (lambda: pc.object_margins(X, y, w, 0.0, slack_costs=COSTS), "xi and slack_costs must be given together"),
-        (lambda: pc.object_margins(X, y, w, 0.0, xi=xi, slack_costs=(0, 1)), "slack_costs must both be positive"),
-        (lambda: pc.object_margins(X, np.abs(y), w, 0.0), "y"),
+        (lambda: object_margins(X, y, w, 0.0, xi=xi), "xi and slack_costs must be given together"),
+        (
+            lambda: object_margins(X, y, w, 0.0, slack_costs=COSTS),
+            "xi and slack_costs must be given together",
+        ),
+        (
+            lambda: object_margins(X, y, w, 0.0, xi=xi, slack_costs=(0, 1)),
+            "slack_costs must both be positive",
+        ),
+        (lambda: object_margins(X, np.abs(y), w, 0.0), "y"),
     ):
         with pytest.raises(pc.InputError, match=message):
             ask()
@@ -221,7 +228,7 @@ def test_bad_input():
 def test_points_on_the_plane_at_random():
     X = np.append(np.zeros(4000), [1e-300, -1e-300])[:, None]
     kernel = pc.Gram(np.array([[1.0], [-1.0]]))
-    for rule in (pc.LinearRule([1.0], 0.0), KernelRule(kernel, np.array([0.5, -0.5]), 0.0)):
+    for rule in (pc.results.LinearRule([1.0], 0.0), KernelRule(kernel, np.array([0.5, -0.5]), 0.0)):
         assert (rule.predict(X)[:-1] == 1).all()
         labels = rule.predict(X, rng=0)
         assert list(labels[-2:]) == [1, -1]

@@ -136,7 +136,7 @@ def test_the_classifiers_are_those_of_all_samples(found):
     assert np.array_equal(found.rule(point.point).decision_function(X), f)
     assert isinstance(found.rule(found.select()), pc.roc.PathRule)
     mixture = found.envelope.at_rate(fpr=0.5 * (found.envelope.fpr[2] + found.envelope.fpr[3]))
-    assert isinstance(found.rule(mixture), pc.RandomisedRule)
+    assert isinstance(found.rule(mixture), pc.results.RandomisedRule)
     assert found.rule(found.envelope.at_rate(fpr=point.point.fpr)) == found.rule(point)
     with pytest.raises(InputError, match="chosen must be a vertex of this envelope"):
         found.rule(replace(point.point, index=-1))

@@ -58,7 +58,7 @@ def test_the_path_moves_with_the_samples(offset, kind, sparse, tmp_path):
     assert there.proof.passes()
     np.testing.assert_allclose(there.breakpoints, here.breakpoints, rtol=1e-9, atol=1e-12)
     there.save(tmp_path / "far.npz")
-    again = pc.load_path(tmp_path / "far.npz")
+    again = pc.load(tmp_path / "far.npz")
     new = far[:7]
     for t in np.linspace(here.breakpoints[0], here.breakpoints[-1], 5)[1:-1]:
         scores = here.at(t).classifier.decision_function(near)

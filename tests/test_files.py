@@ -47,14 +47,14 @@ def _sparse():
 
 #: Kind of file -> (how one is made, how it is read).
 KINDS = {
-    "path": (lambda file: pc.trace(pc.TwoCSVM(*_data()), (0.2, 1), (1, 0.5)).save(file), pc.load_path),
-    "kernel path": (lambda file: pc.trace(pc.TwoCSVM(*_data(), pc.RBF(1.0)), (1, 2), (2, 1)).save(file), pc.load_path),
-    "sparse path": (lambda file: pc.trace(pc.TwoCSVM(*_sparse()), (1, 2), (2, 1)).save(file), pc.load_path),
-    "nu path": (lambda file: pc.trace(pc.TwoNuSVM(*_data()), nu=(0, None), asymmetry=0.4).save(file), pc.load_path),
+    "path": (lambda file: pc.trace(pc.TwoCSVM(*_data()), (0.2, 1), (1, 0.5)).save(file), pc.load),
+    "kernel path": (lambda file: pc.trace(pc.TwoCSVM(*_data(), pc.RBF(1.0)), (1, 2), (2, 1)).save(file), pc.load),
+    "sparse path": (lambda file: pc.trace(pc.TwoCSVM(*_sparse()), (1, 2), (2, 1)).save(file), pc.load),
+    "nu path": (lambda file: pc.trace(pc.TwoNuSVM(*_data()), nu=(0, None), asymmetry=0.4).save(file), pc.load),
     "quantile path": (
-        lambda file: pc.trace(pc.QuantileSVM(*_data()), tau=(0.2, 0.8), lam=0.05).save(file), pc.load_path,
+        lambda file: pc.trace(pc.QuantileSVM(*_data()), tau=(0.2, 0.8), lam=0.05).save(file), pc.load,
     ),
-    "map": (lambda file: pc.plane(pc.TwoCSVM(*_data()), (0.5, 1), (0.5, 1)).save(file), pc.load_plane),
+    "map": (lambda file: pc.plane(pc.TwoCSVM(*_data()), (0.5, 1), (0.5, 1)).save(file), pc.load),
     "data": (lambda file: np.savez(file, X=_data()[0], y=_data()[1]), read_npz),
     "piece": (
         lambda file: Arrays().write(file, {"costs": np.arange(3.0), "seconds": np.array(1.0)}, "this"),
@@ -178,7 +178,7 @@ def test_archives_that_are_none_of_numpys(files, tmp_path):
         "pickle": b"\x80\x04N.",
     }.items():
         file.write_bytes(torn)
-        got = refused(pc.load_path, file)
+        got = refused(pc.load, file)
         assert got is None or what == "a name in no alphabet"
     with pytest.raises(pc.InputError, match="no such file"):
         read_arrays(tmp_path / "nowhere.npz", "no")

@@ -15,6 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import paretoclf as pc
 from paretoclf.fingerprints import fingerprint
+from paretoclf.tuning import ExpectedCost, Minimax, NeymanPearson
 
 WIDTH = 1.0
 
@@ -79,8 +80,8 @@ DIFFERENT = [
     lambda: len, lambda: [].append, lambda: "a".join, lambda: "b".join,
     lambda: Weighted(1), lambda: Weighted(2), lambda: Other(1), lambda: Weighted(1).__call__, lambda: Weighted,
     lambda: Settings(1.0), lambda: Settings(1.0, "x"), lambda: Settings(1.0, Weighted(1)), lambda: Slots(1),
-    lambda: Slots(2), lambda: pc.RBF(1.0), lambda: pc.RBF(2.0), lambda: pc.Minimax(), lambda: pc.NeymanPearson(0.1),
-    lambda: pc.ExpectedCost(1.0, 2.0, 0.5), lambda: pc.ExpectedCost(1.0, 3.0, 0.5), lambda: circle(1),
+    lambda: Slots(2), lambda: pc.RBF(1.0), lambda: pc.RBF(2.0), lambda: Minimax(), lambda: NeymanPearson(0.1),
+    lambda: ExpectedCost(1.0, 2.0, 0.5), lambda: ExpectedCost(1.0, 3.0, 0.5), lambda: circle(1),
     lambda: circle(2), lambda: StandardScaler(), lambda: StandardScaler(with_mean=False),
     lambda: FunctionTransformer(np.log), lambda: FunctionTransformer(np.exp), lambda: FunctionTransformer(maker(3.0)),
     lambda: make_pipeline(FunctionTransformer(maker(1.0)), StandardScaler()),

@@ -24,6 +24,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 GROUND = (
     *(
+        "names",
         "errors",
         "tolerances",
         "memory",
@@ -68,6 +69,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "datasets": EVERYTHING,
     "plotting": GROUND,  # takes whatever has the attributes that it draws: results draw themselves
+    "rates": ("gaussian",),
+    "results": ("names",),
+    "moved": EVERYTHING,  # old names of whatever it was
     "versions": ("__init__", "path.engines"),
     "cli": EVERYTHING,
     "__main__": EVERYTHING,
@@ -234,7 +238,7 @@ MOST_PARAMETERS = 8
 MANY_PARAMETERS = {
     "judges.two_c.certify": "raw arrays of whoever asks, in one of several forms",
     "cross_validation.cross_validated_sweep": "a protocol of cross-validation, choice by choice",
-    "cross_validation.cross_validated_rocs": "a protocol of cross-validation, choice by choice",
+    "cross_validation.cross_validated_roc": "a protocol of cross-validation, choice by choice",
     "estimators.cost_path.CostPathSVC": "parameters of an estimator, by name",
     "estimators.cost_path_cv.CostPathSVCCV": "parameters of an estimator, by name",
     "estimators.neyman_pearson.NeymanPearsonSVC": "parameters of an estimator, by name",
@@ -316,7 +320,7 @@ import importlib, pkgutil, paretoclf as pc
 for module in pkgutil.walk_packages(pc.__path__, "paretoclf."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
-for name in ("TwoCSVM", "trace", "load_path", "sweep", "compare", "verify", "roc_of_path", "RocCurve", "certify"):
+for name in ("TwoCSVM", "trace", "load", "sweep", "compare", "verify", "roc_of_path", "RocCurve", "certify"):
     for _ in range(2):
         assert callable(getattr(pc, name)), name
 assert callable(pc.datasets.load)

@@ -88,7 +88,7 @@ class Centroids:
         self.w = X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)
 
     def scores(self, Z):
-        return pc.PathScores(np.array([0.0, 1.0]), (Z @ self.w)[:, None] - 4, (Z @ self.w)[:, None] + 4)
+        return pc.results.PathScores(np.array([0.0, 1.0]), (Z @ self.w)[:, None] - 4, (Z @ self.w)[:, None] + 4)
 
 
 DRAWING = {
@@ -123,10 +123,10 @@ def test_rng_is_a_seed_or_a_generator_everywhere(name):
         (lambda svm, ray: pc.compare(ray, svm, n="three"), r"^n must be a positive whole number, got 'three'$"),
         (lambda svm, ray: pc.compare(swept(svm)[:0], svm), r"^path must have at least one solution, got an empty part"),
         (
-            lambda svm, ray: pc.roc_of_scores(X, Y),
-            r"^scores must be PathScores, .* got an array of shape \(2,\); for the",
+            lambda svm, ray: pc.roc.roc_of_scores(X, Y),
+            r"^scores must have shape \(40,\), got \(40, 2\)",
         ),
-        (lambda svm, ray: pc.error_curve_of_scores(X, Y), r"^scores must be PathScores, "),
+        (lambda svm, ray: pc.roc.ErrorCurve.of_scores(X, Y), r"^scores must be PathScores, "),
         (
             lambda svm, ray: pc.trace(svm, (1, 1), (2, 1), hub=svm),
             r"^hub must be a Path, as trace returns it, got TwoCSVM$",

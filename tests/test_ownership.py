@@ -12,7 +12,10 @@ import scipy.sparse as sp
 
 import paretoclf as pc
 from paretoclf.path.scores import PathScores
+from paretoclf.population import Mixture
+from paretoclf.results import Classifier, LinearRule, OperatingPoint, ShadowPrices, Statement, TradeoffCurve
 from paretoclf.roc import RocCurve
+from tests.oracles.public import classes
 
 RNG = np.random.default_rng(5)
 N, D = 24, 3
@@ -23,7 +26,7 @@ GRAM = pc.Gram(X)
 SVM = pc.TwoCSVM(X, Y)
 LINE = {"start": (0.1, 0.1), "stop": (1.0, 0.5)}
 PLANE = pc.plane(pc.TwoCSVM(X[6:14], Y[6:14]), (0.1, 1), (0.1, 1))
-RATES = (pc.GaussianRate(), pc.GaussianRate())
+RATES = (pc.rates.GaussianRate(), pc.rates.GaussianRate())
 MU, SIGMA = np.array([1.0, 0.0]), np.array([[2.0, 0.5], [0.5, 1.0]])
 MOMENTS = {"mu_plus": MU, "Sigma_plus": SIGMA, "mu_minus": -MU, "Sigma_minus": 2 * SIGMA}
 STEPS, SCORES = np.array([0.0, 0.5, 1.0]), RNG.normal(size=(5, 2))
@@ -33,10 +36,10 @@ SAMPLES = {"X": X, "y": Y}
 SPARSE = {"X": sp.csr_array(X), "y": Y}
 MOMENT_CLASSES = (
     pc.ParetoGaussian,
-    pc.ParetoGaussianQP,
+    pc.formulations.ParetoGaussianQP,
     pc.SProcedure,
     pc.MinimaxProbabilityMachine,
-    pc.BiasedMinimaxProbabilityMachine,
+    pc.formulations.BiasedMinimaxProbabilityMachine,
     pc.MEMPM,
 )
 SAMPLE_CLASSES = (pc.TwoCSVM, pc.TwoNuSVM, pc.QuantileSVM, pc.BiobjectiveMargin, pc.SurrogateRisk)
@@ -57,39 +60,39 @@ CASES = [
     (pc.Moments.from_samples, SAMPLES),
     (pc.gaussian_tradeoff, {"data": X, "y": Y}),
     (pc.gaussian_tradeoff, {"data": X, "y": Y, "kernel": pc.RBF(2.0), "reg": 0.1}),
-    (pc.OperatingPoint, {"w": MU, "b": 0.0, "t": 1.0, "u_minus": 1.0, "u_plus": 1.0, "rates": RATES}),
-    (pc.TradeoffCurve, {"w": SIGMA, "b": MU, "t": MU, "u_minus": MU, "u_plus": MU, "rates": RATES}),
-    (pc.LinearRule, {"slope": MU, "b": 0.0}),
-    (pc.Classifier, {"gram": GRAM, "y": Y, "caps": np.ones(N), "alpha": np.ones(N), "b_at_origin": 0.0, "slope": X[0]}),
+    (OperatingPoint, {"w": MU, "b": 0.0, "t": 1.0, "u_minus": 1.0, "u_plus": 1.0, "rates": RATES}),
+    (TradeoffCurve, {"w": SIGMA, "b": MU, "t": MU, "u_minus": MU, "u_plus": MU, "rates": RATES}),
+    (LinearRule, {"slope": MU, "b": 0.0}),
+    (Classifier, {"gram": GRAM, "y": Y, "caps": np.ones(N), "alpha": np.ones(N), "b_at_origin": 0.0, "slope": X[0]}),
     (pc.SampleCosts, {"values": np.ones(N)}),
     (PathScores, {"t": STEPS, "start": SCORES, "end": SCORES}),
     (RocCurve, {
         "fpr": np.array([0.0, 1.0]), "tpr": np.array([0.0, 1.0]), "n_plus": 1, "n_minus": 1, "shift": MU, "t": MU,
         "swept": MU, "index": COUNTS,
     }),
-    (pc.ErrorCurve, {
+    (pc.roc.ErrorCurve, {
         "t": STEPS, "false_positives": COUNTS, "false_negatives": COUNTS, "false_positives_at": np.array([0, 1, 0]),
         "false_negatives_at": np.array([0, 1, 0]), "n_plus": 2, "n_minus": 2,
     }),
-    (pc.GridErrorCurve, {
+    (pc.roc.GridErrorCurve, {
         "parameters": {"C": STEPS[:2].copy()}, "false_positives": COUNTS, "false_negatives": COUNTS, "n_plus": 2,
         "n_minus": 2,
     }),
-    (pc.ErrorSurface, {
+    (pc.roc.ErrorSurface, {
         "folds": [PathScores(STEPS, SCORES, SCORES)], "y": [np.array([1.0, -1.0, 1.0, 1.0, -1.0])],
     }),
-    (pc.MonotoneFit, {"x": MU, "y": MU, "residual": 0.0}),
-    (pc.monotone_fit, {"x": np.array([0.2, 0.5]), "y": np.array([0.4, 0.1]), "weight": np.ones(2)}),
-    (pc.EmpiricalTradeoff, {"parts": (), "y": Y, "areas": MU, "hull_areas": MU}),
-    (pc.ShadowPrices, {"C_plus": 1.0, "C_minus": 1.0, "ends": ((1.0, 1.0), (1.0, 1.0)), "samples": Y}),
-    (pc.Statement, {
+    (pc.empirical.MonotoneFit, {"x": MU, "y": MU, "residual": 0.0}),
+    (pc.empirical.monotone_fit, {"x": np.array([0.2, 0.5]), "y": np.array([0.4, 0.1]), "weight": np.ones(2)}),
+    (pc.empirical.EmpiricalTradeoff, {"parts": (), "y": Y, "areas": MU, "hull_areas": MU}),
+    (ShadowPrices, {"C_plus": 1.0, "C_minus": 1.0, "ends": ((1.0, 1.0), (1.0, 1.0)), "samples": Y}),
+    (Statement, {
         "title": "", "data": "", "primal": "", "lagrangian": "", "dual": "", "kkt": {"a": "b"}, "signs": {"a": "b"},
         "recovery": "", "remarks": ["c"],
     }),
     (pc.datasets.Dataset, {
         "name": "", "X": X, "y": Y, "feature_names": ["a", "b", "c"], "positive": "1", "negative": "-1",
     }),
-    (pc.Mixture, {"means": np.stack([MU, -MU]), "covariances": np.stack([SIGMA, SIGMA]), "weights": np.full(2, 0.5)}),
+    (Mixture, {"means": np.stack([MU, -MU]), "covariances": np.stack([SIGMA, SIGMA]), "weights": np.full(2, 0.5)}),
     # Functions that return objects which remember what they were given.
     (lambda **given: pc.trace(pc.TwoCSVM(**given), **LINE), {**SAMPLES, "sample_weight": np.ones(N)}),
     (
@@ -142,6 +145,8 @@ MADE_BY_US = {
     "ProblemPath",
     "RankComparison",
     "Tuned",
+    *("AreaDifference", "AreaInterval", "GridOptimum", "NestedPoint", "Optimum", "RocMixture", "RocPoint", "PathRule"),
+    *("AlongPath", "Band", "ByValidation", "Chosen", "PairedAreas", "ShiftedRule", "Step", "Tuning"),
 }
 
 
@@ -202,8 +207,7 @@ def test_what_an_estimator_was_fitted_to_stays_the_callers(estimator):
 
 
 def test_every_public_class_has_a_case():
-    public = {name for name in dir(pc) if isinstance(getattr(pc, name), type)} - {"Any"}
-    public -= {name for name in public if issubclass(getattr(pc, name), BaseException)}
+    public = {name for name, cls in classes().items() if not issubclass(cls, BaseException)}
     tried = {
         getattr(make, "__self__", make).__name__
         for make, _ in CASES

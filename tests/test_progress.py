@@ -44,7 +44,7 @@ def work(X, y):
         ),
         "explore": (lambda: pc.explore(svm, (1.0, 1.0), folds=2, inner=2, n_grid=5), "outer folds: 2 of 2"),
         "tune": (
-            lambda: pc.tune(X, y, pc.Minimax(), bandwidths=[1.0, 2.0], nu_plus=shares, folds=2),
+            lambda: pc.tune(X, y, pc.tuning.Minimax(), bandwidths=[1.0, 2.0], nu_plus=shares, folds=2),
             "bandwidths: 2 of 2",
         ),
         "asymmetry_study": (

@@ -248,7 +248,7 @@ def test_memory_grows_with_the_stored_numbers_only():
         svm.gram.rows([0, 1])
         svm.gram.diagonal()
         svm.gram.cross_features(X)
-        classifier = pc.Classifier.best(svm.gram, svm.y, caps[:, 0], alpha[:, 0])
+        classifier = pc.results.Classifier.best(svm.gram, svm.y, caps[:, 0], alpha[:, 0])
         solution = pc.solution.make_solution(classifier, pc.Costs(1, 1), source="test")
         assert solution.classifier.w.shape == (d,)
         solution.classifier.predict(X)

@@ -48,6 +48,7 @@ import paretoclf as pc
 from examples.papers import bach2006_population, bach2006_roc
 from examples.papers.bach2006_population import BIMODAL, PAIRS
 from paretoclf.files import replacing
+from paretoclf.results import AsymmetryStudy
 from paretoclf.resume import Arrays, finish
 from paretoclf.training_asymmetry import KINDS, TOTALS
 
@@ -164,7 +165,7 @@ def rows_of(folder: str | None) -> list[str]:
 # ---- the experiment -------------------------------------------------------------------------------------------------
 
 
-def study(row: str, folder: str | None, protocol: Protocol, state: Path | None, **options: Any) -> pc.AsymmetryStudy:
+def study(row: str, folder: str | None, protocol: Protocol, state: Path | None, **options: Any) -> AsymmetryStudy:
     """The experiment on one row."""
     X, y = samples(row, folder, protocol.samples)
     return pc.asymmetry_study(
@@ -188,9 +189,7 @@ def refit(X: np.ndarray, y: np.ndarray, total: float, times: int) -> dict[str, n
     return {"seconds": np.array((time.process_time() - began) / 5 * times)}
 
 
-def refit_seconds(
-    row: str, folder: str | None, protocol: Protocol, found: pc.AsymmetryStudy, state: Path | None
-) -> float:
+def refit_seconds(row: str, folder: str | None, protocol: Protocol, found: AsymmetryStudy, state: Path | None) -> float:
     """What it would take to fit "one" at every asymmetry, in every inner fold and outer fold: estimated from 5 fits."""
     X, y = samples(row, folder, protocol.samples)
     fits = protocol.asymmetries * (protocol.inner + 1) * protocol.folds
@@ -209,7 +208,7 @@ def finished(row: str, state: Path, protocol: Protocol) -> bool:
 # ---- tables ---------------------------------------------------------------------------------------------------------
 
 
-def table_1(found: dict[str, pc.AsymmetryStudy], fall_back: bool = True) -> list[dict[str, Any]]:
+def table_1(found: dict[str, AsymmetryStudy], fall_back: bool = True) -> list[dict[str, Any]]:
     """Percentages of the testing asymmetries where the first costs significantly more than the second."""
     out = []
     for row, each in found.items():
@@ -222,7 +221,7 @@ def table_1(found: dict[str, pc.AsymmetryStudy], fall_back: bool = True) -> list
     return out
 
 
-def table_2(found: dict[str, pc.AsymmetryStudy], first: int = 1) -> list[dict[str, Any]]:
+def table_2(found: dict[str, AsymmetryStudy], first: int = 1) -> list[dict[str, Any]]:
     """Costs (times 100) at the testing asymmetry where "all" gains most on the first outer fold, ours and printed.
 
     The first fold chose the asymmetries, so the paper averages over the others (``first=1``); 0 is over all of them.
@@ -246,7 +245,7 @@ def table_2(found: dict[str, pc.AsymmetryStudy], first: int = 1) -> list[dict[st
     return out
 
 
-def table_of_runs(found: dict[str, pc.AsymmetryStudy], refits: dict[str, float]) -> list[dict[str, Any]]:
+def table_of_runs(found: dict[str, AsymmetryStudy], refits: dict[str, float]) -> list[dict[str, Any]]:
     """Totals, how often a choice is kept, mean costs over all asymmetries, and time."""
     out = []
     for row, each in found.items():
@@ -287,7 +286,7 @@ SMALL = (
 )
 
 
-def report(found: dict[str, pc.AsymmetryStudy], refits: dict[str, float], protocol: Protocol, out: Path | None) -> None:
+def report(found: dict[str, AsymmetryStudy], refits: dict[str, float], protocol: Protocol, out: Path | None) -> None:
     """Print the tables; write them as CSV, and as Markdown for docs/bach2006.md, and draw the costs."""
     tables = {
         "table_1": table_1(found), "table_1_always": table_1(found, False), "table_2": table_2(found),
@@ -318,7 +317,7 @@ def marked(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in (head, ["---"] * len(head), *body))
 
 
-def draw(found: dict[str, pc.AsymmetryStudy], file: Path) -> None:
+def draw(found: dict[str, AsymmetryStudy], file: Path) -> None:
     """Costs over the testing asymmetry, against that of the better constant label."""
     columns = min(4, len(found))
     lines = -(-len(found) // columns)
@@ -350,7 +349,7 @@ def draw(found: dict[str, pc.AsymmetryStudy], file: Path) -> None:
 
 def experiment(
     rows: Sequence[str], folder: str | None, protocol: Protocol, state: Path | None, **options: Any
-) -> tuple[dict[str, pc.AsymmetryStudy], dict[str, float]]:
+) -> tuple[dict[str, AsymmetryStudy], dict[str, float]]:
     """All rows, one after the other, and the time that refitting would take."""
     found, refits = {}, {}
     for row in rows:

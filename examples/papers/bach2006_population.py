@@ -25,8 +25,18 @@ from scipy.special import expit
 
 import paretoclf as pc
 from paretoclf.plotting import AsymmetryDisplay, DensityDisplay, PopulationRocDisplay
+from paretoclf.population import (
+    Mixture,
+    Population,
+    hinge_thresholds,
+    intercept_curve,
+    likelihood_ratio_curve,
+    population_curve,
+    population_expansion,
+    population_solution,
+)
 
-ORIGIN = pc.Mixture([0.0, 0.0], np.eye(2))
+ORIGIN = Mixture([0.0, 0.0], np.eye(2))
 
 #: Mean and covariance of the positives, by A; from top to bottom as in the paper.
 POSITIVES = {
@@ -35,10 +45,10 @@ POSITIVES = {
     3.0: ([0.5, 0.0], [[4.0, 1.0], [1.0, 1.0]]),
     -0.96: ([1.0, 0.0], [[25 / 49, 0.3], [0.3, 1.0]]),
 }
-PAIRS = {A: pc.Population(pc.Mixture(*given), ORIGIN) for A, given in POSITIVES.items()}
+PAIRS = {A: Population(Mixture(*given), ORIGIN) for A, given in POSITIVES.items()}
 
 #: A = 0, and B < 0 with the square loss.
-ON_THE_BORDER = pc.Population(pc.Mixture([1.0, 0.0], [[1.0, 2.0], [2.0, 5.0]]), ORIGIN)
+ON_THE_BORDER = Population(Mixture([1.0, 0.0], [[1.0, 2.0], [2.0, 5.0]]), ORIGIN)
 
 #: One shape, two mixings of scales: Gaussian, and one sample in five from a population twelve times as wide.
 SHAPE = {
@@ -49,13 +59,13 @@ MIXINGS = {"Gaussian": ([1.0], [1.0]), "heavy tails": ([0.3, 12.0], [0.8, 0.2])}
 
 #: Weights, means and scales of the components of bimodal classes.
 BIMODAL = (
-    pc.Population(
-        pc.Mixture([[0.0, 0.0], [4.0, 3.0]], [np.eye(2), 0.5 * np.eye(2)], [0.6, 0.4]),
-        pc.Mixture([[2.0, -1.0], [-3.0, 1.0]], [0.5 * np.eye(2), np.eye(2)], [0.4, 0.6]),
+    Population(
+        Mixture([[0.0, 0.0], [4.0, 3.0]], [np.eye(2), 0.5 * np.eye(2)], [0.6, 0.4]),
+        Mixture([[2.0, -1.0], [-3.0, 1.0]], [0.5 * np.eye(2), np.eye(2)], [0.4, 0.6]),
     ),
-    pc.Population(
-        pc.Mixture([[-1.0, 3.0], [1.0, 0.0]], [np.eye(2), np.eye(2)]),
-        pc.Mixture([[-3.0, 0.0], [3.0, -1.0]], [np.eye(2), 0.5 * np.eye(2)], [0.7, 0.3]),
+    Population(
+        Mixture([[-1.0, 3.0], [1.0, 0.0]], [np.eye(2), np.eye(2)]),
+        Mixture([[-3.0, 0.0], [3.0, -1.0]], [np.eye(2), 0.5 * np.eye(2)], [0.7, 0.3]),
     ),
 )
 
@@ -66,14 +76,12 @@ def figure_4(out: Path | None) -> dict[str, float]:
     """Bottom of Figure 4: the hinge loss on bimodal densities, over the intercept, the asymmetry, and both."""
     numbers, figure, axes = {}, *plt.subplots(2, 2, figsize=(9.2, 9.4), layout="constrained")
     for row, population in enumerate(BIMODAL):
-        curve = pc.population_curve(population, "hinge", np.linspace(0.02, 0.98, 97))
-        moved = pc.intercept_curve(population, pc.population_solution(population, 0.5, "hinge").w)
+        curve = population_curve(population, "hinge", np.linspace(0.02, 0.98, 97))
+        moved = intercept_curve(population, population_solution(population, 0.5, "hinge").w)
         u, v = curve.both()
         DensityDisplay(population).plot(axes[row, 0], title=f"densities {row + 1}")
         ax = axes[row, 1]
-        PopulationRocDisplay({}, pc.likelihood_ratio_curve(population, 301)).plot(
-            ax, title="Figure 4, bottom: hinge loss"
-        )
+        PopulationRocDisplay({}, likelihood_ratio_curve(population, 301)).plot(ax, title="Figure 4, bottom: hinge loss")
         ax.plot(moved.fpr, moved.tpr, ":", color="#CC79A7", linewidth=1.8, label="varying the intercept")
         ax.plot(curve.fpr, curve.tpr, "-", color="#D55E00", linewidth=1.6, label="varying the asymmetry")
         ax.plot(u, v, "--", color="#009E73", linewidth=1.6, label="varying both")
@@ -95,7 +103,7 @@ def figures_5_and_6(out: Path | None) -> dict[str, float]:
     numbers, figure, axes = {}, *plt.subplots(2, 2, figsize=(9.6, 8.6), layout="constrained")
     for row, (number, A, corner, farthest) in enumerate(((5, -6.0, 0.1, 0.6), (6, 0.12, 0.02, 0.6))):
         population = PAIRS[A]
-        curve = pc.population_curve(population, "square", np.linspace(0.02, 0.98, 193))
+        curve = population_curve(population, "square", np.linspace(0.02, 0.98, 193))
         AsymmetryDisplay.from_curves(curve).plot(axes[row, 0], title=f"Figure {number}: A = {A:g}")
         axes[row, 0].set(xlim=(0, farthest), ylim=(-0.02, 1.02), aspect="auto")
         PopulationRocDisplay.from_curves(curve).plot(axes[row, 1], corner=corner, title="ROC curve near (0, 0)")
@@ -104,7 +112,7 @@ def figures_5_and_6(out: Path | None) -> dict[str, float]:
         numbers |= {
             f"Figure {number}: smallest ROC-consistent training asymmetry": float(first),
             f"Figure {number}: training asymmetries below the diagonal up to": float(below.max(initial=0.0)),
-            f"Figure {number}: testing asymmetry at training asymmetry 0.05": pc.population_solution(
+            f"Figure {number}: testing asymmetry at training asymmetry 0.05": population_solution(
                 population, 0.05
             ).testing_asymmetry,
         }
@@ -116,16 +124,16 @@ def figure_7_or_8(number: int, loss: str, out: Path | None) -> dict[str, float]:
     """Four pairs of densities, and the testing asymmetry over the training asymmetry."""
     numbers, figure, axes = {}, *plt.subplots(4, 2, figsize=(8.2, 15.0), layout="constrained")
     for row, (A, population) in enumerate(PAIRS.items()):
-        expansion = pc.population_expansion(population, loss)
-        curve = pc.population_curve(population, loss, ODDS)
-        half = pc.population_solution(population, 0.5, loss).classifier
+        expansion = population_expansion(population, loss)
+        curve = population_curve(population, loss, ODDS)
+        half = population_solution(population, 0.5, loss).classifier
         DensityDisplay(population).plot(axes[row, 0], classifiers={"asymmetry 0.5": half}, title=f"A = {A:g}")
         AsymmetryDisplay.from_curves(curve).plot(axes[row, 1], title=f"Figure {number}, {loss} loss")
         near = curve.consistent & (curve.asymmetries > 0.02) & (curve.asymmetries < 0.98)
         numbers |= {
             f"A = {A:g}: computed": expansion.A,
-            f"A = {A:g}: at the other end": pc.population_expansion(population, loss, end=1).A,
-            f"A = {A:g}: testing asymmetry at training asymmetry 0.1": pc.population_solution(
+            f"A = {A:g}: at the other end": population_expansion(population, loss, end=1).A,
+            f"A = {A:g}: testing asymmetry at training asymmetry 0.1": population_solution(
                 population, 0.1, loss
             ).testing_asymmetry,
             f"A = {A:g}: ROC-consistent from": float(curve.asymmetries[curve.consistent].min()),
@@ -144,29 +152,27 @@ def figure_7_or_8(number: int, loss: str, out: Path | None) -> dict[str, float]:
 def beyond(out: Path | None) -> dict[str, float]:
     """The regime A = 0, all five losses, and the distance of the means."""
     figure, axes = plt.subplots(1, 3, figsize=(14.4, 4.9), layout="constrained")
-    losses = [pc.population_curve(PAIRS[0.12], loss, ODDS[::3]) for loss in ("square", "erf", "hinge", "logistic")]
-    losses.append(pc.population_curve(PAIRS[0.12], "probit", ODDS[::6]))
+    losses = [population_curve(PAIRS[0.12], loss, ODDS[::3]) for loss in ("square", "erf", "hinge", "logistic")]
+    losses.append(population_curve(PAIRS[0.12], "probit", ODDS[::6]))
     AsymmetryDisplay.from_curves(*losses).plot(axes[0], title="five losses, A = 0.12")
-    border = {loss: pc.population_curve(ON_THE_BORDER, loss, ODDS) for loss in ("square", "erf")}
+    border = {loss: population_curve(ON_THE_BORDER, loss, ODDS) for loss in ("square", "erf")}
     AsymmetryDisplay({f"{loss} loss": curve for loss, curve in border.items()}).plot(axes[1], title="A = 0")
     near = PAIRS[-0.96]
     moved = {
-        f"means {factor:g} apart": pc.population_curve(near.moved(factor), "square", ODDS) for factor in (0.5, 1, 2, 4)
+        f"means {factor:g} apart": population_curve(near.moved(factor), "square", ODDS) for factor in (0.5, 1, 2, 4)
     }
     AsymmetryDisplay(moved).plot(axes[2], title="distance of the means, square loss")
     _save(figure, out, "bach_beyond.png")
-    low, high = expit(pc.hinge_thresholds(PAIRS[0.12]))
+    low, high = expit(hinge_thresholds(PAIRS[0.12]))
     return {
-        "A = 0, square loss: B": pc.population_expansion(ON_THE_BORDER, "square").B,
-        "A = 0, erf loss: B": pc.population_expansion(ON_THE_BORDER, "erf").B,
-        "A = 0, square loss: testing asymmetry at 0.02": pc.population_solution(ON_THE_BORDER, 0.02).testing_asymmetry,
-        "A = 0, erf loss: testing asymmetry at 0.02": pc.population_solution(
-            ON_THE_BORDER, 0.02, "erf"
-        ).testing_asymmetry,
+        "A = 0, square loss: B": population_expansion(ON_THE_BORDER, "square").B,
+        "A = 0, erf loss: B": population_expansion(ON_THE_BORDER, "erf").B,
+        "A = 0, square loss: testing asymmetry at 0.02": population_solution(ON_THE_BORDER, 0.02).testing_asymmetry,
+        "A = 0, erf loss: testing asymmetry at 0.02": population_solution(ON_THE_BORDER, 0.02, "erf").testing_asymmetry,
         "hinge, A = 0.12: slope 0 up to training asymmetry": float(low),
         "hinge, A = 0.12: slope 0 from training asymmetry": float(high),
-        "A at twice the distance": pc.population_expansion(near.moved(2.0)).A,
-        "A divided by four": pc.population_expansion(near).A / 4,
+        "A at twice the distance": population_expansion(near.moved(2.0)).A,
+        "A divided by four": population_expansion(near).A / 4,
     }
 
 
@@ -175,13 +181,13 @@ def scale_mixtures(out: Path | None) -> dict[str, float]:
     numbers: dict[str, float] = {}
     figure, axes = plt.subplots(1, 2, figsize=(10.4, 5.4), layout="constrained")
     made = {
-        name: pc.Population(*(pc.Mixture.of_scales(*given, scales, shares) for given in SHAPE.values()))
+        name: Population(*(Mixture.of_scales(*given, scales, shares) for given in SHAPE.values()))
         for name, (scales, shares) in MIXINGS.items()
     }
     points = pc.gaussian_tradeoff(made["Gaussian"].moments).curve(200)
     draws, y = 100_000, np.repeat([1.0, -1.0], 100_000)
     for ax, (name, population) in zip(axes, made.items(), strict=True):
-        bound = pc.likelihood_ratio_curve(population, 301)
+        bound = likelihood_ratio_curve(population, 301)
         PopulationRocDisplay({}, bound).plot(ax, title=name)
         fpr, fnr = population.rates(points.w, points.b)
         tpr = 1 - fnr

@@ -114,7 +114,7 @@ def figure_4(out: Path | None) -> dict[str, float]:
             labels.append(y[test])
             others.append(density_based(X[train], y[train], X[test], y[test]))
         curves = {
-            f"varying {vary}": pc.roc_of_scores(scores, labels, vary, 0.5, 100)
+            f"varying {vary}": pc.roc.roc_of_scores(scores, labels, vary, 0.5, 100)
             for vary in ("intercept", "asymmetry", "both")
         }
         RocDisplay(curves).plot(axes[row, 1], title="Figure 4, top: 10 random splits")

@@ -73,7 +73,7 @@ class Study:
 
     C: float
     accuracy: dict[float, float]
-    path: pc.MarginPath
+    path: pc.results.MarginPath
     train: pc.RocCurve
     test: pc.RocCurve
 
@@ -97,7 +97,7 @@ def data_sets(folder: str | None) -> Iterator[tuple[str, pc.datasets.Dataset]]:
             yield name, pc.datasets.load(name, n=n, rng=0)
 
 
-def margin_path(X: Any, y: Any, C: float, certify: bool = True) -> pc.MarginPath:
+def margin_path(X: Any, y: Any, C: float, certify: bool = True) -> pc.results.MarginPath:
     """The Pareto set of problem (29)."""
     return pc.trace(pc.BiobjectiveMargin(X, y), theta=THETA, C_plus=C, C_minus=C, certify=certify, progress=False)
 

@@ -46,7 +46,17 @@ from paretoclf.nu import to_asymmetry
 from paretoclf.plotting import RankDisplay
 from paretoclf.resume import finish
 from paretoclf.roc.criteria import as_fraction, exactly
-from paretoclf.tuning import choose, coordinate_descent, grid_search, smooth
+from paretoclf.tuning import (
+    GaussianWindow,
+    MedianWindow,
+    Minimax,
+    NeymanPearson,
+    bandwidth_grid,
+    choose,
+    coordinate_descent,
+    grid_search,
+    smooth,
+)
 from paretoclf.tuning.cost_plane import plane_errors
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, Samples2Nu
 from paretoclf.tuning.exact_lines import best_on_lines, best_on_smoothed_lines, line_errors
@@ -55,13 +65,13 @@ from paretoclf.tuning.smoothing import as_window, needed
 from paretoclf.tuning.tune import centre, descent_2d, fit, looker, shift_of
 
 ALPHA, DELTA, FOLDS = 0.1, 0.1, 5
-CRITERIA = {"minimax": pc.Minimax(), "np": pc.NeymanPearson(ALPHA)}
+CRITERIA = {"minimax": Minimax(), "np": NeymanPearson(ALPHA)}
 WINDOWS = {
     "none": None,
     "2d": as_window("2d"),
     "3d": as_window("3d"),
-    "5 taps": pc.GaussianWindow(3, 5, 2.0),
-    "median": pc.MedianWindow(3),
+    "5 taps": GaussianWindow(3, 5, 2.0),
+    "median": MedianWindow(3),
 }
 SMOOTHINGS = ["none", "2d", "3d"]
 DESCENTS = ["cd2 none", "cd3 none", "cd2 2d", "cd2 3d", "cd3 3d"]
@@ -187,9 +197,7 @@ def study(data: Realisation, protocol: Protocol) -> list[dict[str, Any]]:
     """Everything on one realisation: one row a criterion and method."""
     nu = np.arange(1, protocol.points + 1) / protocol.points
     wide = protocol.papers_bandwidths
-    bandwidths = (
-        np.geomspace(1e-4, 1e4, protocol.bandwidths) if wide else pc.bandwidth_grid(data.X, protocol.bandwidths)
-    )
+    bandwidths = np.geomspace(1e-4, 1e4, protocol.bandwidths) if wide else bandwidth_grid(data.X, protocol.bandwidths)
     folds = folds_of(data.y, FOLDS, data.number)
     axes = {"bandwidth": bandwidths, "nu_plus": nu, "nu_minus": nu}
     cross = CrossValidation(data.X, data.y, axes, None, folds, CountGrid(nu, nu), progress=False)
@@ -311,7 +319,7 @@ def extras(data: Realisation, protocol: Protocol) -> list[dict[str, Any]]:
     """All nu_plus on exact lines; and on 40 of the samples these, the grid, and the map of the cost plane."""
     nu = np.arange(1, protocol.points + 1) / protocol.points
     common = {"set": data.name, "realisation": data.number, "unbalanced": int(data.unbalanced)}
-    bandwidths = pc.bandwidth_grid(data.X, protocol.bandwidths)
+    bandwidths = bandwidth_grid(data.X, protocol.bandwidths)
     folds = folds_of(data.y, FOLDS, data.number)
     axes = {"bandwidth": bandwidths, "nu_plus": nu, "nu_minus": nu}
     cross = CrossValidation(data.X, data.y, axes, None, folds, CountGrid(nu, nu), progress=False)
@@ -341,7 +349,7 @@ def on_few(data: Realisation, protocol: Protocol, trained: Trained) -> list[dict
     few = np.concatenate([np.flatnonzero(data.y == sign)[:20] for sign in (1, -1)])
     X, y = data.X[few], data.y[few]
     nu = np.arange(1, protocol.points + 1) / protocol.points
-    axes = {"bandwidth": pc.bandwidth_grid(X, 3), "nu_plus": nu, "nu_minus": nu}
+    axes = {"bandwidth": bandwidth_grid(X, 3), "nu_plus": nu, "nu_minus": nu}
     cross = CrossValidation(X, y, axes, None, folds_of(y, FOLDS, data.number), CountGrid(nu, nu), progress=False)
     arrays = cross.evaluate(np.ones(cross.arrays.shape, dtype=bool))
     lines, errors = line_errors(cross, float(nu[0])), plane_errors(cross, (0.02, 5.0))
@@ -486,7 +494,7 @@ def rank_table(rows: Sequence[dict[str, Any]], methods: Sequence[str], criterion
     """Comparison of methods over the sets that are there."""
     found = means(rows, criterion, unbalanced)
     table = [[found[name][m] for m in methods] for name in sorted(found)]
-    return pc.compare_ranks(table, [NAMES[m] for m in methods])
+    return pc.empirical.compare_ranks(table, [NAMES[m] for m in methods])
 
 
 def tables_1_to_3(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

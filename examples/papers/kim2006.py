@@ -92,7 +92,7 @@ def figure_1(out: Path | None) -> dict[str, float]:
     return numbers
 
 
-def from_draws(curve: pc.TradeoffCurve) -> float:
+def from_draws(curve: pc.results.TradeoffCurve) -> float:
     """Largest difference between the rates of a curve and the shares of draws on the right side."""
     rng = np.random.default_rng(0)
     scores = [curve.scores(rng.multivariate_normal(m, S, size=DRAWS)) for m, S in zip(MEANS, COVARIANCES, strict=True)]
@@ -106,7 +106,7 @@ def from_draws(curve: pc.TradeoffCurve) -> float:
 def figure_2(out: Path | None) -> dict[str, float]:
     """The optimal trade-off curve of Chebyshev bounds, from C to D, under the Gaussian one; returns what is printed."""
     gaussian = pc.gaussian_tradeoff(pc.Moments.from_covariances(*classes()))
-    bounds = gaussian.judged_by(pc.ChebyshevRate())
+    bounds = gaussian.judged_by(pc.rates.ChebyshevRate())
     mpm = pc.MinimaxProbabilityMachine.from_moments(*classes()).solve(polish=False)
     numbers = {
         "C tpr": bounds.A.tpr,
@@ -131,7 +131,7 @@ def figure_2(out: Path | None) -> dict[str, float]:
     return numbers
 
 
-def from_atoms(curve: pc.TradeoffCurve) -> float:
+def from_atoms(curve: pc.results.TradeoffCurve) -> float:
     """Largest difference between the bounds and the rates of the distributions with two atoms that attain them.
 
     The atom on the hyperplane counts as an error. Both distributions have the means and, along the slope, the variances
@@ -212,7 +212,7 @@ def figure_3(data_dir: str | None, out: Path | None, splits: int, n_jobs: int | 
     )
     print(f"  linear, covariances shrunken (Ledoit-Wolf), standardised: area {shrunk.area:.4f}")
     if splits > 1:
-        pair = pc.paired_areas(found["Gaussian kernel"], found["linear"])
+        pair = pc.empirical.paired_areas(found["Gaussian kernel"], found["linear"])
         print(
             f"  kernel minus linear: {pair.mean:.4f} (95 %: {pair.interval[0]:.4f} to {pair.interval[1]:.4f}, "
             f"corrected p = {pair.p_corrected:.2g}), larger in {pair.wins} of {splits} splits"

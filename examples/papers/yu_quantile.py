@@ -155,7 +155,7 @@ def figure_1(out: Path | None) -> None:
 # ---- Figure 2 ------------------------------------------------------------------------------------------------------
 
 
-def figure_2(results: Sequence[tuple[Split, pc.QuantilePath]], out: Path | None) -> None:
+def figure_2(results: Sequence[tuple[Split, pc.results.QuantilePath]], out: Path | None) -> None:
     """Test accuracy, true positive and true negative rate against tau."""
     taus = np.linspace(0, 1, 2001)
     curves = {}
@@ -227,7 +227,7 @@ def seconds(task: Callable[[float], Any], taus: Sequence[float]) -> float:
     return float(np.mean(means))
 
 
-def excess(X: Any, y: Any, lam: float, path: pc.QuantilePath) -> tuple[float, float]:
+def excess(X: Any, y: Any, lam: float, path: pc.results.QuantilePath) -> tuple[float, float]:
     """By how much LIBLINEAR and L-BFGS-B miss the optimal value, relatively, at the worst of the nine tau."""
     found = []
     for tau in TAUS:
@@ -246,7 +246,7 @@ def table_2_row(X: Any, y: Any, lam: float) -> dict[str, float]:
     """Seconds to recover a solution (multipliers, w, b), of two fits, to trace, and with the proof; and the kinks."""
     svm = pc.QuantileSVM(X, y, bias=True)
 
-    def trace(_: float, certify: bool = False) -> pc.QuantilePath:
+    def trace(_: float, certify: bool = False) -> pc.results.QuantilePath:
         return pc.trace(svm, tau=(0, 1), lam=lam, certify=certify, progress=False)
 
     path = trace(0.0)  # libraries are loaded on first use

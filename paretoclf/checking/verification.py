@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from paretoclf.checks import check_positive_number
 from paretoclf.costs import Costs, SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.proof import VERDICTS, Certificate
+from paretoclf.solve.cone_proof import ProblemProof, certify_problem, is_problem
 from paretoclf.tables import SHOWN, Tabular, and_more
 from paretoclf.tolerances import CERTIFY, LOOSE
 
@@ -203,6 +204,11 @@ def rounded_up(size: float) -> str:
     return f"{digit * 10.0**power:.0e}"
 
 
+@overload
+def verify(problem: Any, /, *, tol: float | None = None) -> ProblemProof: ...
+
+
+@overload
 def verify(
     X: Any,
     y: Any,
@@ -213,12 +219,27 @@ def verify(
     tol: float | None = None,
     between: bool = False,
     **parameters: Any,
-) -> Verification:
+) -> Verification: ...
+
+
+def verify(
+    X: Any,
+    y: Any = None,
+    solutions: Any = None,
+    kernel: Any = None,
+    sample_weight: Any = None,
+    *,
+    tol: float | None = None,
+    between: bool = False,
+    **parameters: Any,
+) -> Verification | ProblemProof:
     """Certify solutions that somebody else computed, whatever they are in.
 
     ``verify(X, y, solutions)`` judges solutions of the 2C-SVM, or of the problem that a fitted machine solves;
     ``verify(formulation, solutions)`` those of any formulation, or of ``Moments`` (hyperplanes that should be Pareto
-    optimal for two Gaussian classes).
+    optimal for two Gaussian classes); ``verify(problem)`` what a solved ``cvxpy.Problem`` holds, whatever it is about.
+    No dual is needed for that: its cone program is solved once more, and safe bounds on the optimal value are computed
+    from the raw arrays (`paretoclf.judges.cone` has the argument and its assumptions).
 
     Parameters
     ----------
@@ -248,15 +269,17 @@ def verify(
 
     Returns
     -------
-    Verification
+    Verification, or ProblemProof of a ``cvxpy.Problem``
 
     Raises
     ------
     InputError
         If there is no solution, or one has the wrong form, naming its index; tol is not positive; a machine was fitted
-        on other data or with another kernel, or its file does not say its parameters.
+        on other data or with another kernel, or its file does not say its parameters; or if a ``cvxpy.Problem`` is not
+        convex, not solved, or has a cone that is not covered.
     SolveError
-        If a slope is given without multipliers, and none that prove its value can be found.
+        If a slope is given without multipliers, and none that prove its value can be found; or if a compiled program
+        cannot be solved.
 
     Notes
     -----
@@ -275,7 +298,18 @@ def verify(
     True
     >>> pc.verify(pc.TwoNuSVM(X, y), [(0.5, 0.5, [0.25, 0.25], 0.0)]).passes()
     True
+    >>> import cvxpy as cp
+    >>> x = cp.Variable(2, name="x")
+    >>> problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [(cp.sum(x) >= 1).set_label("mass")])
+    >>> value = problem.solve("CLARABEL")
+    >>> pc.verify(problem, tol=1e-6).status
+    'optimal'
     """
+    if is_problem(X):
+        others = (y, solutions, kernel, sample_weight, between or None, parameters or None)
+        if any(each is not None for each in others):
+            raise InputError("verify(problem, tol=...) judges what a cvxpy.Problem holds, and takes nothing else")
+        return certify_problem(X, CERTIFY if tol is None else tol)
     if not isinstance(between, bool | np.bool_):
         raise InputError(f"between must be True or False, got {between!r}")
     chosen = None if tol is None else check_positive_number(tol, "tol")

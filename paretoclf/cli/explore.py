@@ -75,7 +75,7 @@ def run_explore(args: argparse.Namespace) -> int:
         "files": [str(out / name) for name in FILES],
     }
     rule = found.rule(chosen)
-    assert isinstance(rule, pc.Rule)
+    assert isinstance(rule, pc.results.Rule)
     model = Model.of(data, rule, report["chosen"], found.found.part.part.fitted)
     with staged(out) as folder:
         model.save(folder / "model.json")
@@ -92,7 +92,7 @@ def run_explore(args: argparse.Namespace) -> int:
     return 0
 
 
-def points(found: pc.Exploration, data: Dataset) -> list[dict[str, Any]]:
+def points(found: pc.results.Exploration, data: Dataset) -> list[dict[str, Any]]:
     """One row a vertex of the envelope; slope and intercept, with a linear kernel, in the units of the data."""
     scaler = found.found.part.part.fitted
     scale, mean = (np.ones(data.d), np.zeros(data.d)) if scaler is None else (scaler.scale_, scaler.mean_)
@@ -111,7 +111,7 @@ def points(found: pc.Exploration, data: Dataset) -> list[dict[str, Any]]:
         }
         if found.found.ray.gram.features is not None:
             rule = found.rule(each)
-            assert isinstance(rule, pc.Rule)
+            assert isinstance(rule, pc.results.Rule)
             w = rule.w / scale
             row["b"] = float(rule.b - w @ mean)
             row |= {f"w_{name}": float(value) for name, value in zip(data.feature_names, w, strict=True)}

@@ -17,6 +17,7 @@ from paretoclf.cli.files import to_json
 from paretoclf.empirical.nested import AlongPath, nested_rocs
 from paretoclf.errors import InputError
 from paretoclf.files import replacing
+from paretoclf.path.load import load_path
 from paretoclf.roc import roc_of_scores, symmetric_t
 from paretoclf.roc.of_path import Vary
 from paretoclf.samples import dense
@@ -62,7 +63,7 @@ def run_roc(args: argparse.Namespace) -> int:
 
 
 def _load(file: str) -> pc.Path:
-    path = pc.load_path(file)
+    path = load_path(file)
     if not isinstance(path, pc.Path):
         raise InputError(f"{file}: a {type(path).__name__}, and the ROC curves are those of a Path in costs")
     return path

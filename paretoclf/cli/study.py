@@ -20,6 +20,7 @@ from paretoclf.empirical.nested import NestedPoint
 from paretoclf.errors import InputError
 from paretoclf.folds import outer_folds
 from paretoclf.kernels import Kernel, kernel_spec
+from paretoclf.results import Agreement, CostLine
 from paretoclf.roc.of_path import Vary
 from paretoclf.roc.rules import PathRule
 
@@ -96,8 +97,8 @@ class Study:
     kernel: Kernel
     scaler: StandardScaler | None
     paths: dict[str, pc.Path]
-    agreements: dict[str, pc.Agreement]
-    nested: dict[str, pc.NestedRoc]
+    agreements: dict[str, Agreement]
+    nested: dict[str, pc.empirical.NestedRoc]
     curves: dict[str, pc.RocCurve]
     folds: int
 
@@ -202,12 +203,12 @@ class Study:
         }
 
 
-def lines_of(data: Dataset, total: float) -> dict[str, pc.CostLine]:
+def lines_of(data: Dataset, total: float) -> dict[str, CostLine]:
     """Return the two lines of the cost plane, by name."""
     top = pc.Costs(0.5 * MEAN_COST * data.n / data.n_plus, 0.5 * MEAN_COST * data.n / data.n_minus)
     return {
-        RAY: pc.CostLine(pc.Costs(0.0, 0.0), top),
-        ASYMMETRY_LINE: pc.CostLine(*(pc.Costs.from_asymmetry(g, total) for g in ASYMMETRY)),
+        RAY: CostLine(pc.Costs(0.0, 0.0), top),
+        ASYMMETRY_LINE: CostLine(*(pc.Costs.from_asymmetry(g, total) for g in ASYMMETRY)),
     }
 
 
@@ -235,11 +236,11 @@ def run_study(data: Dataset, options: Options, *, progress: bool = False, stage:
     raw, transformer = pc.TwoCSVM(data.X, data.y, kernel=kernel), StandardScaler() if options.standardize else None
     curves = _held_out(raw, transformer, options, line, folds, stage)
     stage("held-out choices")
-    nested: dict[str, pc.NestedRoc] = {}
+    nested: dict[str, pc.empirical.NestedRoc] = {}
     if min(data.n_plus, data.n_minus) >= 4:  # two of a class in each training part, to be validated on
-        nested = pc.cross_validated_rocs(
-            raw, line.start, line.stop, folds=folds, repeats=options.repeats, t=MIDDLE, rng=options.seed,
-            transformer=transformer, progress=progress,
+        nested = pc.cross_validated_roc(
+            raw, line.start, line.stop, get_args(Vary), folds=folds, repeats=options.repeats, t=MIDDLE,
+            rng=options.seed, transformer=transformer, progress=progress,
         )  # fmt: skip
     return Study(data, options, kernel, scaler, paths, agreements, nested, curves, folds)
 
@@ -258,7 +259,12 @@ def stages(data: Dataset) -> tuple[str, ...]:
 
 
 def _held_out(
-    svm: pc.TwoCSVM, scaler: StandardScaler | None, options: Options, line: pc.CostLine, folds: int, stage: Stage
+    svm: pc.TwoCSVM,
+    scaler: StandardScaler | None,
+    options: Options,
+    line: CostLine,
+    folds: int,
+    stage: Stage,
 ) -> dict[str, pc.RocCurve]:
     """The curves of the first partition into folds."""
     trained = AlongLine(Samples.of(svm, scaler), line.start, line.stop)
@@ -267,4 +273,4 @@ def _held_out(
         stage(f"fold {k + 1} of {folds}")
         scores.append(trained(train)(test))
         labels.append(svm.y[test])
-    return {vary: pc.roc_of_scores(scores, labels, vary, t=MIDDLE) for vary in get_args(Vary)}
+    return {vary: pc.roc.roc_of_scores(scores, labels, vary, t=MIDDLE) for vary in get_args(Vary)}

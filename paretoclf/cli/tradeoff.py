@@ -65,21 +65,21 @@ def run_tradeoff(args: argparse.Namespace) -> int:
     return 0
 
 
-def chosen_rates(args: argparse.Namespace) -> dict[str, pc.Rate]:
+def chosen_rates(args: argparse.Namespace) -> dict[str, pc.rates.Rate]:
     """Rates by the names they were asked for by."""
     if args.delta is not None and "kl" not in args.rates:
         raise InputError("--delta goes with --rates kl")
     if args.df is not None and "student" not in args.rates:
         raise InputError("--df goes with --rates student")
     delta, df = 0.1 if args.delta is None else args.delta, 3.0 if args.df is None else args.df
-    made: dict[str, pc.Rate] = {}
+    made: dict[str, pc.rates.Rate] = {}
     for name in args.rates:
         if name == "kl":
-            made[name] = pc.KLRate(delta)
+            made[name] = pc.rates.KLRate(delta)
         elif name == "student":
-            made[name] = pc.StudentRate(df)
+            made[name] = pc.rates.StudentRate(df)
         else:
-            made[name] = {"gaussian": pc.GaussianRate(), "chebyshev": pc.ChebyshevRate()}[name]
+            made[name] = {"gaussian": pc.rates.GaussianRate(), "chebyshev": pc.rates.ChebyshevRate()}[name]
     return made
 
 
@@ -119,7 +119,7 @@ def draw(tradeoffs: Mapping[str, GaussianTradeoff], name: str) -> Figure:
 
 
 def write_points(
-    file: Path, curve: TradeoffCurve, rates: Mapping[str, pc.Rate], X: Array, data: Dataset, scaler: Any
+    file: Path, curve: TradeoffCurve, rates: Mapping[str, pc.rates.Rate], X: Array, data: Dataset, scaler: Any
 ) -> None:
     """Write one row a classifier: its rates, and slope and intercept in the units of the data that were given."""
     positive = curve.scores(X) >= 0

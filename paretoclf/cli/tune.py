@@ -66,10 +66,10 @@ def chosen_criterion(args: argparse.Namespace) -> Criterion:
     if (args.costs is not None) != (args.criterion == "cost"):
         raise InputError("--costs C_PLUS C_MINUS PRIOR goes with --criterion cost, which needs it")
     if args.criterion == "np":
-        return pc.NeymanPearson(args.alpha)
+        return pc.tuning.NeymanPearson(args.alpha)
     if args.criterion == "np-score":
-        return pc.NeymanPearsonScore(args.alpha)
-    return pc.ExpectedCost(*args.costs) if args.criterion == "cost" else pc.Minimax()
+        return pc.tuning.NeymanPearsonScore(args.alpha)
+    return pc.tuning.ExpectedCost(*args.costs) if args.criterion == "cost" else pc.tuning.Minimax()
 
 
 def summary(tuned: Tuned) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def run_verify(args: argparse.Namespace) -> int:
     return 0 if report.passes() else 1 if refuted else UNDECIDED
 
 
-def _report(args: argparse.Namespace, data: pc.datasets.Dataset, kernel: Any) -> pc.Verification:
+def _report(args: argparse.Namespace, data: pc.datasets.Dataset, kernel: Any) -> pc.results.Verification:
     """Judge a file of rows, or a model file."""
     missing = {"C_plus": args.costs and args.costs[0], "C_minus": args.costs and args.costs[1], "nu": args.nu}
     parameters = {name: value for name, value in missing.items() if value is not None}

@@ -270,7 +270,7 @@ def nested_rocs(
     folds, repeats : int
         Outer folds, stratified and shuffled, and how many partitions into such.
     rng, n_jobs, progress
-        As for `cross_validated_rocs`.
+        As for `cross_validated_roc`.
 
     Raises
     ------
@@ -287,11 +287,11 @@ def nested_rocs(
 
     >>> import numpy as np
     >>> from paretoclf.empirical import nested_rocs
-    >>> from paretoclf.roc import roc_curve_of_scores
+    >>> from paretoclf.roc import roc_of_scores
     >>> score, y = np.arange(40.0), np.where(np.arange(40) % 20 < 5, -1, 1)
     >>> class Threshold:
     ...     def __init__(self, train):
-    ...         self.envelope = roc_curve_of_scores(y[train], score[train]).hull()
+    ...         self.envelope = roc_of_scores(score[train], y[train]).hull()
     ...     def positive(self, rows):
     ...         return score[rows, None] + self.envelope.shift >= 0
     >>> nested_rocs(y, lambda train, seed: {"threshold": Threshold(train)}, folds=5, repeats=2)

@@ -78,7 +78,7 @@ class RankComparison:
         Examples
         --------
         >>> import paretoclf as pc
-        >>> found = pc.compare_ranks([[1, 2, 3], [2, 1, 3], [1, 3, 2], [1, 2, 3]] * 2, ["a", "b", "c"])
+        >>> found = pc.empirical.compare_ranks([[1, 2, 3], [2, 1, 3], [1, 3, 2], [1, 2, 3]] * 2, ["a", "b", "c"])
         >>> round(found.critical_difference, 2), round(found.detectable_difference(), 2)
         (1.17, 1.59)
         """
@@ -138,7 +138,7 @@ def compare_ranks(scores: Any, names: Sequence[str], level: float = 0.05) -> Ran
     Examples
     --------
     >>> import paretoclf as pc
-    >>> found = pc.compare_ranks([[0.1, 0.2, 0.4], [0.1, 0.3, 0.2], [0.2, 0.3, 0.5]], ["a", "b", "c"])
+    >>> found = pc.empirical.compare_ranks([[0.1, 0.2, 0.4], [0.1, 0.3, 0.2], [0.2, 0.3, 0.5]], ["a", "b", "c"])
     >>> found.ranks.round(3), round(found.chi_square, 3)
     (array([1.   , 2.333, 2.667]), 4.667)
     """

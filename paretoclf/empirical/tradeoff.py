@@ -172,7 +172,7 @@ def empirical_tradeoff(
     train_share : float in (0, 1)
         Share of each class that is trained on.
     rng, transformer, n_jobs, progress
-        As for `cross_validated_rocs`. Equal seeds give equal splits, whatever the family.
+        As for `cross_validated_roc`. Equal seeds give equal splits, whatever the family.
     both : bool
         Whether to compute `hull_areas` as well: the area under the upper envelope of all thresholds of all slopes
         (``roc_of_scores(..., vary="both")``). It is chosen on held-out labels, so it flatters, and the more the more

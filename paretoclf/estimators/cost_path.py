@@ -225,7 +225,8 @@ def position(line: CostLine, costs: Any) -> float:
 
     Examples
     --------
-    >>> from paretoclf import CostLine, Costs
+    >>> from paretoclf import Costs
+    >>> from paretoclf.results import CostLine
     >>> from paretoclf.estimators.cost_path import position
     >>> position(CostLine(Costs(0, 2), Costs(2, 0)), (3, 1))
     0.75

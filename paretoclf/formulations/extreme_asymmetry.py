@@ -131,8 +131,9 @@ class ExtremeAsymmetry(Formulation):
     --------
     >>> import numpy as np
     >>> import paretoclf as pc
-    >>> negatives = pc.Mixture([[-1.0, 0.0], [0.0, -2.0]], [np.eye(2), np.diag([2.0, 0.5])], [0.3, 0.7])
-    >>> limit = pc.ExtremeAsymmetry(pc.Population(pc.Mixture([1.0, 0.0], np.eye(2)), negatives)).solve()
+    >>> from paretoclf.population import Mixture, Population
+    >>> negatives = Mixture([[-1.0, 0.0], [0.0, -2.0]], [np.eye(2), np.diag([2.0, 0.5])], [0.3, 0.7])
+    >>> limit = pc.formulations.ExtremeAsymmetry(Population(Mixture([1.0, 0.0], np.eye(2)), negatives)).solve()
     >>> limit.numbers["xi"].round(8), limit.numbers["theta"].round(6)
     (array([0.54816927, 0.45183073]), array([-1.066357, -1.167394]))
     >>> limit.certificate.passes(1e-12)

@@ -33,28 +33,27 @@ _OnSamples = Path | QuantilePath | MarginPath | NuPath
 AnyPath = _OnSamples | ProblemPath
 
 
-def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPath:
-    """Read a path written by `save` of any path, check it, and prove it again.
+def load(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> Any:
+    """Read what `save` of a path or of a map of the cost plane wrote, check it, and prove it again.
 
     Parameters
     ----------
     file : path
     kernel : callable, optional
-        Needed only for a path that was traced with a user's own kernel function.
+        Needed only for what was computed with a user's own kernel function.
     prove : bool
-        Whether to compute the certificates and hold the stored values against them, as `trace` does. Without it a
-        consistent file is believed; a path that was traced with ``certify=False`` may need that.
+        Whether to compute the certificates and hold the stored values against them, as `trace` and `plane` do. Without
+        it a consistent file is believed; a path that was traced with ``certify=False`` may need that.
 
     Returns
     -------
-    Path, QuantilePath, MarginPath, NuPath or ProblemPath
+    Path, QuantilePath, MarginPath, NuPath, ProblemPath or CostPlane
         Whichever was saved.
 
     Raises
     ------
     InputError
-        If the file does not hold a path, if its arrays are not finite or do not fit each other, or if the path is not
-        proved.
+        If the file holds neither, if its arrays are not finite or do not fit each other, or if it is not proved.
 
     Examples
     --------
@@ -64,10 +63,16 @@ def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPa
     >>> path = pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), (0, 0), (1, 1))
     >>> with TemporaryDirectory() as folder:
     ...     path.save(Path(folder) / "path.npz")
-    ...     again = pc.load_path(Path(folder) / "path.npz")
+    ...     again = pc.load(Path(folder) / "path.npz")
     >>> again.value(0.5) == path.value(0.5)
     True
     """
+    kind = load_plane if read_arrays(file, _NEITHER, others=["rectangle"]) else load_path
+    return kind(file, kernel, prove=prove)
+
+
+def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPath:
+    """As `load`, for a path and nothing else."""
     with reading(file, _NO_PATH):
         arrays = read_arrays(file, _NO_PATH)
     if "of_problem" in arrays:
@@ -84,28 +89,13 @@ def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPa
         path = make(gram=gram, y=y, pieces=pieces, seconds=seconds)
         check_pieces(path)
     if prove:
-        with _proving(file, "load_path"):
+        with _proving(file, True):
             check_certificates(path)
     return path
 
 
 def load_plane(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> CostPlane:
-    """Read a map of the cost plane written by `CostPlane.save`, check it, and prove it again.
-
-    Parameters
-    ----------
-    file : path
-    kernel : callable, optional
-        Needed only for a map that was made with a user's own kernel function.
-    prove : bool
-        Whether to compute the certificates at all vertices, as `plane` does. Without it a consistent file is believed.
-
-    Raises
-    ------
-    InputError
-        If the file does not hold a map, if its arrays are not finite or do not fit each other, or if the map is not
-        proved.
-    """
+    """As `load`, for a map of the cost plane and nothing else."""
     with reading(file, _NO_PLANE):
         stored, make_gram = _taken(read_arrays(file, _NO_PLANE))
         y = check_labels(stored["y"])
@@ -120,7 +110,7 @@ def load_plane(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> Cost
     with reading(file, _NO_PLANE):
         check_labels(y, gram.n)
         found = CostPlane(gram, y, weight, C_plus, C_minus, regions, contacts, seconds)
-    with _proving(file, "load_plane" if prove else ""):
+    with _proving(file, prove):
         check_areas(found)
         if prove:
             check_proof(found)
@@ -129,6 +119,7 @@ def load_plane(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> Cost
 
 _RANGES = ("C_plus", "C_minus")
 _NO_PATH, _NO_PLANE = "not a saved path", "not a saved map of the cost plane"
+_NEITHER = "not a saved path or map"
 
 
 def _seconds(stored: Any) -> float:
@@ -136,13 +127,13 @@ def _seconds(stored: Any) -> float:
 
 
 @contextmanager
-def _proving(file: AnyFile, loader: str) -> Iterator[None]:
+def _proving(file: AnyFile, avoidable: bool) -> Iterator[None]:
     """InputError where a proof fails; with the way around it, if there is one."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # stored numbers may be of any size: what follows is judged
             yield
     except DegeneratePathError as error:
-        around = f"; {loader}(..., prove=False) reads it unproved" if loader else ""
+        around = "; load(..., prove=False) reads it unproved" if avoidable else ""
         raise InputError(f"{file}: not proved: {error.where}{around}") from None
 
 
@@ -159,7 +150,7 @@ def _of_problem(file: AnyFile, arrays: dict[str, Any], prove: bool) -> ProblemPa
     with reading(file, _NO_PATH), np.errstate(over="ignore", invalid="ignore"):
         path = ProblemPath(**fields_of(arrays))
     if prove:
-        with _proving(file, "load_path"):
+        with _proving(file, True):
             check_program_proof(path)
     return path
 

@@ -409,6 +409,6 @@ class MarginPath(OnPieces):
         return [self.judged(float(share)).certificate for share in self.certificate_points]
 
     def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the path to an npz file (to a temporary name first, then renamed); `load_path` reads it."""
+        """Write the path to an npz file (to a temporary name first, then renamed); `load` reads it."""
         own = {"slack_costs": np.array([] if self.slack_costs is None else tuple(self.slack_costs))}
         write(file, self.gram, self.y, self.pieces, self.seconds, own)

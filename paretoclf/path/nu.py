@@ -748,7 +748,7 @@ class NuPath(OnPieces):
         return out
 
     def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the path to an npz file (to a temporary name first, then renamed); `load_path` reads it."""
+        """Write the path to an npz file (to a temporary name first, then renamed); `load` reads it."""
         line = self.along
         own: dict[str, Any] = (
             {"asymmetry": np.array(line.asymmetry)}

@@ -237,7 +237,7 @@ class ProblemPath:
         return self.source
 
     def save(self, file: AnyFile) -> None:
-        """Write the path to an npz file, for `paretoclf.load_path`; the problem itself is not part of it."""
+        """Write the path to an npz file, for `paretoclf.load`; the problem itself is not part of it."""
         write_file(file, arrays_of(self))
 
     def plot(self, what: str = "variables", names: Any = None, ax: Any = None) -> Any:

@@ -330,10 +330,10 @@ class OnPieces(Tabular):
         >>> pc.trace(svm, start=(0.4, 1.6), stop=(1.6, 0.4)).error_curve([[0.5], [2.5]], [-1, 1]).minimax()
         (Optimum(t in [0.277778, 0.722222), fpr 0, fnr 0, objective 0),)
         """
-        from paretoclf.roc.error_curve import error_curve_of_scores  # a room above
+        from paretoclf.roc.error_curve import ErrorCurve  # a room above
 
         line = getattr(self, "line", None)  # of a path through the cost plane
-        return error_curve_of_scores(self.scores(X), y, line, self.parameter)
+        return ErrorCurve.of_scores(self.scores(X), y, line, self.parameter)
 
     def page(
         self,

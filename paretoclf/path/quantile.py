@@ -477,6 +477,6 @@ class QuantilePath(OnPieces):
         return out
 
     def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the path to an npz file (to a temporary name first, then renamed); `load_path` reads it."""
+        """Write the path to an npz file (to a temporary name first, then renamed); `load` reads it."""
         own = {"lam": np.array(self.lam), "bias": np.array(self.bias)}
         write(file, self.gram, self.y, self.pieces, self.seconds, own)

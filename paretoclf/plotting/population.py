@@ -34,9 +34,9 @@ class DensityDisplay(Display):
     Examples
     --------
     >>> import numpy as np
-    >>> import paretoclf as pc
+    >>> from paretoclf.population import Mixture, Population
     >>> from paretoclf.plotting import DensityDisplay
-    >>> pair = pc.Population(pc.Mixture([1.0, 0.0], np.eye(2)), pc.Mixture([-1.0, 0.0], np.eye(2)))
+    >>> pair = Population(Mixture([1.0, 0.0], np.eye(2)), Mixture([-1.0, 0.0], np.eye(2)))
     >>> DensityDisplay(pair)  # .plot() draws it
     DensityDisplay(population=Population(...))
     """
@@ -106,10 +106,10 @@ class AsymmetryDisplay(CurvesDisplay):
     Examples
     --------
     >>> import numpy as np
-    >>> import paretoclf as pc
+    >>> from paretoclf.population import Mixture, Population, population_curve
     >>> from paretoclf.plotting import AsymmetryDisplay
-    >>> pair = pc.Population(pc.Mixture([1.0], [[4.0]]), pc.Mixture([-1.0], [[1.0]]))
-    >>> AsymmetryDisplay.from_curves(pc.population_curve(pair, "square"))  # .plot() draws it
+    >>> pair = Population(Mixture([1.0], [[4.0]]), Mixture([-1.0], [[1.0]]))
+    >>> AsymmetryDisplay.from_curves(population_curve(pair, "square"))  # .plot() draws it
     AsymmetryDisplay(curves={'square loss': PopulationCurve(...)})
     """
 
@@ -153,10 +153,10 @@ class PopulationRocDisplay(CurvesDisplay):
     Examples
     --------
     >>> import numpy as np
-    >>> import paretoclf as pc
+    >>> from paretoclf.population import Mixture, Population, population_curve
     >>> from paretoclf.plotting import PopulationRocDisplay
-    >>> pair = pc.Population(pc.Mixture([1.0], [[4.0]]), pc.Mixture([-1.0], [[1.0]]))
-    >>> PopulationRocDisplay.from_curves(pc.population_curve(pair, "square"))  # .plot() draws it
+    >>> pair = Population(Mixture([1.0], [[4.0]]), Mixture([-1.0], [[1.0]]))
+    >>> PopulationRocDisplay.from_curves(population_curve(pair, "square"))  # .plot() draws it
     PopulationRocDisplay(curves={'square loss': PopulationCurve(...)}, bound=None)
     """
 

@@ -23,7 +23,7 @@ class RankDisplay(Display):
     --------
     >>> import paretoclf as pc
     >>> from paretoclf.plotting import RankDisplay
-    >>> found = pc.compare_ranks([[0.1, 0.2, 0.4], [0.1, 0.3, 0.2], [0.2, 0.3, 0.5]], ["a", "b", "c"])
+    >>> found = pc.empirical.compare_ranks([[0.1, 0.2, 0.4], [0.1, 0.3, 0.2], [0.2, 0.3, 0.5]], ["a", "b", "c"])
     >>> RankDisplay.from_comparison(found).comparison.groups  # .plot() draws it
     (('a', 'b', 'c'),)
     """

@@ -33,8 +33,8 @@ class RocDisplay(CurvesDisplay):
     Examples
     --------
     >>> from paretoclf.plotting import RocDisplay
-    >>> from paretoclf.roc import roc_curve_of_scores
-    >>> display = RocDisplay.from_curves(scores=roc_curve_of_scores([-1, 1, -1, 1], [0.1, 0.4, 0.4, 0.8]))
+    >>> from paretoclf.roc import roc_of_scores
+    >>> display = RocDisplay.from_curves(scores=roc_of_scores([0.1, 0.4, 0.4, 0.8], [-1, 1, -1, 1]))
     >>> display  # display.plot() draws it
     RocDisplay(curves={'scores': RocCurve(intercept: 4 points, ...)})
     """

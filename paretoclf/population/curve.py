@@ -208,9 +208,9 @@ def population_curve(population: Population, loss: str = "square", asymmetries: 
     Examples
     --------
     >>> import numpy as np
-    >>> import paretoclf as pc
-    >>> pair = pc.Population(pc.Mixture([1.0, 0.0], np.eye(2)), pc.Mixture([-1.0, 0.0], np.diag([4.0, 1.0])))
-    >>> curve = pc.population_curve(pair, "square", [0.1, 0.2, 0.25, 0.3, 0.4, 0.5])
+    >>> from paretoclf.population import Mixture, Population, population_curve
+    >>> pair = Population(Mixture([1.0, 0.0], np.eye(2)), Mixture([-1.0, 0.0], np.diag([4.0, 1.0])))
+    >>> curve = population_curve(pair, "square", [0.1, 0.2, 0.25, 0.3, 0.4, 0.5])
     >>> curve.testing_asymmetries.round(3)
     array([1.   , 0.379, 0.22 , 0.206, 0.285, 0.421])
     >>> curve.consistent
@@ -253,9 +253,9 @@ def intercept_curve(population: Population, w: Any, n: int = 401) -> InterceptCu
     Examples
     --------
     >>> import numpy as np
-    >>> import paretoclf as pc
-    >>> pair = pc.Population(pc.Mixture([1.0], [[1.0]]), pc.Mixture([-1.0], [[1.0]]))
-    >>> pc.intercept_curve(pair, [1.0])
+    >>> from paretoclf.population import Mixture, Population, intercept_curve
+    >>> pair = Population(Mixture([1.0], [[1.0]]), Mixture([-1.0], [[1.0]]))
+    >>> intercept_curve(pair, [1.0])
     InterceptCurve(401 intercepts, area 0.921350)
     """
     slope = real_array(w, "w", copy=True)

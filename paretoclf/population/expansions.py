@@ -233,11 +233,11 @@ def population_expansion(population: Population, loss: str = "square", end: int 
     Examples
     --------
     >>> import numpy as np
-    >>> import paretoclf as pc
-    >>> pair = pc.Population(pc.Mixture([0.5, 0.0], np.diag([4.0, 1.0])), pc.Mixture([0.0, 0.0], np.eye(2)))
-    >>> pc.population_expansion(pair, "square")
+    >>> from paretoclf.population import Mixture, Population, population_expansion
+    >>> pair = Population(Mixture([0.5, 0.0], np.diag([4.0, 1.0])), Mixture([0.0, 0.0], np.eye(2)))
+    >>> population_expansion(pair, "square")
     Expansion(square, asymmetry -> 0, A=3, B=2.5625)
-    >>> pc.population_expansion(pair, "erf").regime
+    >>> population_expansion(pair, "erf").regime
     'A > 0: the testing asymmetry tends to 0, faster than any power of the training asymmetry'
     """
     if loss not in EXPANDED:

@@ -223,10 +223,10 @@ def likelihood_ratio_curve(
     Equal covariances: the rule is linear, and the area is known.
 
     >>> import numpy as np
-    >>> import paretoclf as pc
+    >>> from paretoclf.population import Mixture, Population, likelihood_ratio_curve
     >>> from scipy.special import ndtr
-    >>> pair = pc.Population(pc.Mixture([1.0, 0.0], np.eye(2)), pc.Mixture([-1.0, 0.0], np.eye(2)))
-    >>> curve = pc.likelihood_ratio_curve(pair, n=401)
+    >>> pair = Population(Mixture([1.0, 0.0], np.eye(2)), Mixture([-1.0, 0.0], np.eye(2)))
+    >>> curve = likelihood_ratio_curve(pair, n=401)
     >>> round(curve.auc, 4), round(float(ndtr(np.sqrt(2.0))), 4)
     (0.9213, 0.9214)
     """

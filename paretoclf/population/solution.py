@@ -170,9 +170,9 @@ def population_solution(population: Population, asymmetry: float, loss: str = "s
     Examples
     --------
     >>> import numpy as np
-    >>> import paretoclf as pc
-    >>> pair = pc.Population(pc.Mixture([1.0, 0.0], np.eye(2)), pc.Mixture([-1.0, 0.0], 2 * np.eye(2)))
-    >>> at = pc.population_solution(pair, 0.5, loss="erf")
+    >>> from paretoclf.population import Mixture, Population, population_solution
+    >>> pair = Population(Mixture([1.0, 0.0], np.eye(2)), Mixture([-1.0, 0.0], 2 * np.eye(2)))
+    >>> at = population_solution(pair, 0.5, loss="erf")
     >>> at.w.round(6) + 0.0, round(at.b, 6)
     (array([0.792487, 0.      ]), -0.064494)
     """

@@ -10,12 +10,10 @@ from paretoclf.roc.delong import area_difference as area_difference
 from paretoclf.roc.delong import area_interval as area_interval
 from paretoclf.roc.error_curve import ErrorCurve as ErrorCurve
 from paretoclf.roc.error_curve import Optimum as Optimum
-from paretoclf.roc.error_curve import error_curve_of_scores as error_curve_of_scores
 from paretoclf.roc.error_map import ErrorMap as ErrorMap
 from paretoclf.roc.error_surface import ErrorSurface as ErrorSurface
 from paretoclf.roc.grid import GridErrorCurve as GridErrorCurve
 from paretoclf.roc.grid import GridOptimum as GridOptimum
-from paretoclf.roc.of_path import roc_curve_of_scores as roc_curve_of_scores
 from paretoclf.roc.of_path import roc_of_path as roc_of_path
 from paretoclf.roc.of_path import roc_of_scores as roc_of_scores
 from paretoclf.roc.of_path import symmetric_t as symmetric_t

@@ -74,7 +74,7 @@ class Minimax:
     Examples
     --------
     >>> import paretoclf as pc
-    >>> float(pc.Minimax()(0.1, 0.3))
+    >>> float(pc.tuning.Minimax()(0.1, 0.3))
     0.3
     """
 
@@ -105,7 +105,7 @@ class NeymanPearsonScore:
     Examples
     --------
     >>> import paretoclf as pc
-    >>> pc.NeymanPearsonScore(0.1)([0.1, 0.2], [0.3, 0.0])
+    >>> pc.tuning.NeymanPearsonScore(0.1)([0.1, 0.2], [0.3, 0.0])
     array([0.3, 1. ])
     """
 
@@ -147,7 +147,7 @@ class NeymanPearson(NeymanPearsonScore):
     Examples
     --------
     >>> import paretoclf as pc
-    >>> pc.NeymanPearson(0.1)([0.1, 0.2], [0.3, 0.0])
+    >>> pc.tuning.NeymanPearson(0.1)([0.1, 0.2], [0.3, 0.0])
     array([0.3, inf])
     """
 
@@ -176,7 +176,7 @@ class ExpectedCost:
     Examples
     --------
     >>> import paretoclf as pc
-    >>> round(float(pc.ExpectedCost(C_plus=10, C_minus=1, prior_plus=0.1)(0.2, 0.1)), 12)
+    >>> round(float(pc.tuning.ExpectedCost(C_plus=10, C_minus=1, prior_plus=0.1)(0.2, 0.1)), 12)
     0.28
     """
 

@@ -115,9 +115,9 @@ class ErrorCurve(CountedErrors[Optimum]):
     --------
     >>> import numpy as np
     >>> from paretoclf.path.scores import PathScores
-    >>> from paretoclf.roc import error_curve_of_scores
+    >>> from paretoclf.roc import ErrorCurve
     >>> scores = PathScores(np.array([0.0, 1.0]), np.array([[-2.0], [-1.0]]), np.array([[2.0], [3.0]]))
-    >>> curve = error_curve_of_scores(scores, [-1, 1])
+    >>> curve = ErrorCurve.of_scores(scores, [-1, 1])
     >>> curve.t
     array([0.  , 0.25, 0.5 , 1.  ])
     >>> curve.fpr, curve.fnr
@@ -141,6 +141,61 @@ class ErrorCurve(CountedErrors[Optimum]):
             if count < 1:
                 raise InputError(f"{name} must be at least 1, got {count!r}")
         keep(self, "t", "false_positives", "false_negatives", "false_positives_at", "false_negatives_at")
+
+    @classmethod
+    def of_scores(
+        cls, scores: PathScores | Sequence[PathScores], y: Any, line: CostLine | None = None, parameter: str = "t"
+    ) -> ErrorCurve:
+        """Errors of a path, or of the paths of several folds on one line, whose counts are added.
+
+        Parameters
+        ----------
+        scores : PathScores or sequence of PathScores
+            Scores of one set of samples, or one for each fold.
+        y : array of shape (m,), or a sequence of them
+            Labels -1 and +1, one vector for each PathScores. Both classes must occur, not in each fold.
+        line : CostLine, optional
+            Where in the cost plane; for the picture.
+        parameter : str
+            What t is, if it is not the position on a line.
+
+        Raises
+        ------
+        InputError
+            If the labels do not fit the scores.
+
+        Examples
+        --------
+        A negative that touches 0 is a false positive there, and nowhere else.
+
+        >>> import numpy as np
+        >>> from paretoclf.path.scores import PathScores
+        >>> from paretoclf.roc import ErrorCurve
+        >>> start, end = np.array([[-1.0, 0.0], [1, 1]]), np.array([[0.0, -1.0], [1, 1]])
+        >>> touch = PathScores(np.array([0.0, 0.5, 1.0]), start, end)
+        >>> curve = ErrorCurve.of_scores(touch, [-1, 1])
+        >>> curve.t, curve.false_positives, curve.false_positives_at
+        (array([0. , 0.5, 1. ]), array([0, 0]), array([0, 1, 0]))
+        """
+        folds, labels = checked_folds(scores, y)
+        begin = np.zeros(2, dtype=np.int64)
+        events = []
+        for fold, label in zip(folds, labels, strict=True):
+            first = just_after(fold.start[:, 0], fold.end[:, 0])
+            begin += _errors(first, label)
+            events.append(_steps(fold, label))
+        t, at, after = (np.concatenate(parts) for parts in zip(*events, strict=True))
+        knots, place = np.unique(np.concatenate([folds[0].t[[0, -1]], t]), return_inverse=True)
+        sums = np.zeros((2, knots.size, 2), dtype=np.int64)  # what the counts change by, on a knot and after it
+        np.add.at(sums[0], place[2:], at)
+        np.add.at(sums[1], place[2:], after)
+        stretches = begin + np.cumsum(sums[1, :-1], axis=0)
+        points = np.concatenate([begin[None], stretches]) + sums[0]
+        n_plus = int(sum(np.count_nonzero(label > 0) for label in labels))
+        n_minus = sum(label.size for label in labels) - n_plus
+        return cls(
+            knots, stretches[:, 0], stretches[:, 1], points[:, 0], points[:, 1], n_plus, n_minus, line, parameter
+        )
 
     def __repr__(self) -> str:
         best = self.minimax()[0]
@@ -205,62 +260,8 @@ class ErrorCurve(CountedErrors[Optimum]):
         return ErrorCurveDisplay.from_curve(self).plot(ax=ax)
 
 
-def error_curve_of_scores(
-    scores: PathScores | Sequence[PathScores], y: Any, line: CostLine | None = None, parameter: str = "t"
-) -> ErrorCurve:
-    """Errors of a path, or of the paths of several folds on one line, whose counts are added.
-
-    Parameters
-    ----------
-    scores : PathScores or sequence of PathScores
-        Scores of one set of samples, or one for each fold.
-    y : array of shape (m,), or a sequence of them
-        Labels -1 and +1, one vector for each PathScores. Both classes must occur, not in each fold.
-    line : CostLine, optional
-        Where in the cost plane; for the picture.
-    parameter : str
-        What t is, if it is not the position on a line.
-
-    Raises
-    ------
-    InputError
-        If the labels do not fit the scores.
-
-    Examples
-    --------
-    A negative that touches 0 is a false positive there, and nowhere else.
-
-    >>> import numpy as np
-    >>> from paretoclf.path.scores import PathScores
-    >>> from paretoclf.roc import error_curve_of_scores
-    >>> touch = PathScores(np.array([0.0, 0.5, 1.0]), np.array([[-1.0, 0.0], [1, 1]]), np.array([[0.0, -1.0], [1, 1]]))
-    >>> curve = error_curve_of_scores(touch, [-1, 1])
-    >>> curve.t, curve.false_positives, curve.false_positives_at
-    (array([0. , 0.5, 1. ]), array([0, 0]), array([0, 1, 0]))
-    """
-    folds, labels = checked_folds(scores, y)
-    begin = np.zeros(2, dtype=np.int64)
-    events = []
-    for fold, label in zip(folds, labels, strict=True):
-        first = just_after(fold.start[:, 0], fold.end[:, 0])
-        begin += _errors(first, label)
-        events.append(_steps(fold, label))
-    t, at, after = (np.concatenate(parts) for parts in zip(*events, strict=True))
-    knots, place = np.unique(np.concatenate([folds[0].t[[0, -1]], t]), return_inverse=True)
-    sums = np.zeros((2, knots.size, 2), dtype=np.int64)  # what the counts change by, on a knot and after it
-    np.add.at(sums[0], place[2:], at)
-    np.add.at(sums[1], place[2:], after)
-    stretches = begin + np.cumsum(sums[1, :-1], axis=0)
-    points = np.concatenate([begin[None], stretches]) + sums[0]
-    n_plus = int(sum(np.count_nonzero(label > 0) for label in labels))
-    n_minus = sum(label.size for label in labels) - n_plus
-    return ErrorCurve(
-        knots, stretches[:, 0], stretches[:, 1], points[:, 0], points[:, 1], n_plus, n_minus, line, parameter
-    )
-
-
 def labels_of_scores(scores: PathScores) -> tuple[Array, Mask, Mask]:
-    """Which samples are labelled +1, as exact step functions of t: what `error_curve_of_scores` counts.
+    """Which samples are labelled +1, as exact step functions of t: what `ErrorCurve.of_scores` counts.
 
     Every t at which a label changes, with the two ends, shape (k + 1,); the labels at these t themselves, shape (k + 1,
     m), and on the open stretches between, shape (k, m).

@@ -20,7 +20,7 @@ from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.counts import exact_weights
 from paretoclf.roc.crossings import BLOCK
-from paretoclf.roc.error_curve import ErrorCurve, error_curve_of_scores
+from paretoclf.roc.error_curve import ErrorCurve
 from paretoclf.roc.hull import upper_hull
 from paretoclf.roc.of_path import checked_folds
 
@@ -93,7 +93,7 @@ class ErrorSurface:
         moved = (
             [PathScores(fold.t, fold.start + shift, fold.end + shift) for fold in self.folds] if shift else self.folds
         )
-        return error_curve_of_scores(list(moved), list(self.y), self.line)
+        return ErrorCurve.of_scores(list(moved), list(self.y), self.line)
 
     def counts(self, t: Any, shift: Any = 0.0) -> Index:
         """False positives and false negatives of each fold.

@@ -27,35 +27,8 @@ from paretoclf.roc.grid import grid_errors
 Vary = Literal["intercept", "asymmetry", "both"]
 
 
-def roc_curve_of_scores(y: Any, scores: Any) -> RocCurve:
-    """ROC curve of one scored sample, varying only the intercept: every threshold, ties as one step.
-
-    Ties are equal numbers: nothing is known of where these came from. `roc_of_path` knows, and takes scores that differ
-    by rounding alone for ties.
-
-    Parameters
-    ----------
-    y : array of shape (m,)
-        Labels -1 and +1, both present.
-    scores : array of shape (m,)
-        Scores; larger is more positive.
-
-    Returns
-    -------
-    RocCurve
-        Point j predicts +1 where ``scores + shift[j] >= 0``.
-
-    Raises
-    ------
-    InputError
-        If the labels or scores are not as above.
-
-    Examples
-    --------
-    >>> from paretoclf.roc import roc_curve_of_scores
-    >>> roc_curve_of_scores([-1, 1, -1, 1], [0.1, 0.4, 0.4, 0.8]).tpr
-    array([0. , 0.5, 1. , 1. ])
-    """
+def _every_threshold(scores: Any, y: Any) -> RocCurve:
+    """ROC curve of one scored sample: every threshold, ties as one step."""
     labels = check_labels(y)
     values = check_vector(scores, len(labels), "scores")
     fpr, tpr, threshold = roc_curve(labels, values, pos_label=1, drop_intermediate=False)
@@ -118,7 +91,7 @@ def roc_of_path(
             path_problem(path)  # which may have no path at all
         raise InputError(
             f"path must be what paretoclf.trace or paretoclf.sweep returns, got {what_it_is(path)}; for the scores of "
-            "one classifier use roc_curve_of_scores"
+            "one classifier use roc_of_scores"
         )
     scores = path.scores(X)
     lo, hi = float(scores.t[0]), float(scores.t[-1])
@@ -137,7 +110,7 @@ def _of_sweep(sweep: Any, X: Any, y: Any, vary: Vary, t: float | None) -> RocCur
     if vary == "asymmetry":
         return grid_errors([scores], [y], sweep.parameters).roc()
     chosen = [_position(sweep, t)] if vary == "intercept" else range(len(scores))
-    curves = [roc_curve_of_scores(y, scores[k]) for k in chosen]
+    curves = [_every_threshold(scores[k], y) for k in chosen]
     curves = [replace(curve, t=np.full(len(curve), float(k))) for k, curve in zip(chosen, curves, strict=True)]
     return curves[0] if vary == "intercept" else replace(union(curves).hull(), vary="both on a grid", index=None)
 
@@ -157,18 +130,21 @@ def _position(sweep: Any, t: float | None) -> int:
 
 
 def roc_of_scores(
-    scores: PathScores | Sequence[PathScores],
+    scores: Any,
     y: Any,
     vary: Vary = "intercept",
     t: float | None = None,
     n_grid: int = 1000,
 ) -> RocCurve:
-    """ROC curve from scores along a path, or along the paths of several folds on the same line of the cost plane.
+    """ROC curve of the scores of one classifier, or of those along a path, or along the paths of several folds.
+
+    Ties of one classifier are equal numbers: nothing is known of where these came from. `roc_of_path` knows, and takes
+    scores that differ by rounding alone for ties.
 
     Parameters
     ----------
-    scores : PathScores or sequence of PathScores
-        Scores of one set of samples, or one for each fold.
+    scores : array of shape (m,), PathScores or sequence of PathScores
+        Scores of one set of samples, larger ones more positive; along paths of folds, on one line, one for each fold.
     y : array of shape (m,), or a sequence of them
         Labels -1 and +1, one vector for each PathScores. Both classes must occur, not in each fold.
     vary : {"intercept", "asymmetry", "both"}
@@ -178,14 +154,15 @@ def roc_of_scores(
         at all breakpoints and at n_grid equally spaced t, with the other two curves (that of the intercept if t is
         given), so that it contains them.
     t : float, optional
-        Path parameter for "intercept", where it is required.
+        Path parameter for "intercept", where it is required. One classifier has none, and nothing else to vary.
     n_grid : int
         Size of the grid for "both".
 
     Returns
     -------
     RocCurve
-        With `t`, `swept` and `shift` of each point.
+        With `t`, `swept` and `shift` of each point; of one classifier point j predicts +1 where
+        ``scores + shift[j] >= 0``.
 
     Raises
     ------
@@ -202,12 +179,21 @@ def roc_of_scores(
     >>> import numpy as np
     >>> from paretoclf.path.scores import PathScores
     >>> from paretoclf.roc import roc_of_scores
+    >>> roc_of_scores([0.1, 0.4, 0.4, 0.8], [-1, 1, -1, 1]).tpr
+    array([0. , 0.5, 1. , 1. ])
     >>> fold = PathScores(np.array([0.0, 1.0]), np.array([[-2.0], [-1.0]]), np.array([[1.0], [2.0]]))
     >>> roc_of_scores([fold, fold], [[-1, 1], [-1, 1]], vary="asymmetry").t
     array([0.16..., 0.5  , 0.83...])
     """
-    folds, labels = checked_folds(scores, y)
     _checked(vary)
+    if not _along_paths(scores):
+        if vary != "intercept" or t is not None:
+            raise InputError(
+                f'scores must be PathScores for vary="{vary}" and a t, as path.scores(X) returns them, '
+                f"got {what_it_is(scores)}"
+            )
+        return _every_threshold(scores, y)
+    folds, labels = checked_folds(scores, y)
     if t is None and vary == "intercept":
         raise InputError('t is required for vary="intercept": the path parameter in [0, 1] of the slope')
     if n_grid < 0:
@@ -220,6 +206,13 @@ def roc_of_scores(
     parts = [_asymmetry(folds, labels), _thresholds(folds, np.concatenate(labels), *_positions(folds, n_grid))]
     whole = union(parts if t is None else [_intercept(folds, labels, t), *parts])
     return replace(whole.hull(), index=None)
+
+
+def _along_paths(scores: Any) -> bool:
+    """Whether these are scores along paths, not of one classifier."""
+    return isinstance(scores, PathScores) or (
+        isinstance(scores, Sequence) and (not scores or any(isinstance(fold, PathScores) for fold in scores))
+    )
 
 
 def upper_envelope(
@@ -251,7 +244,8 @@ def symmetric_t(path: Any, lo: float = 0.0, hi: float = 1.0) -> float:
 
     Examples
     --------
-    >>> from paretoclf import Costs, CostLine
+    >>> from paretoclf import Costs
+    >>> from paretoclf.results import CostLine
     >>> from paretoclf.roc import symmetric_t
     >>> class Line:
     ...     def costs(self, t):
@@ -282,7 +276,7 @@ def checked_folds(scores: PathScores | Sequence[PathScores], y: Any) -> tuple[li
     if wrong:
         raise InputError(
             f"scores must be PathScores, as path.scores(X) returns them, got {what_it_is(wrong[0])}; for the scores of "
-            "one classifier use roc_curve_of_scores"
+            "one classifier use roc_of_scores"
         )
     if len(folds) == 0 or len(folds) != len(given):
         raise InputError(f"y must have one vector of labels per PathScores ({len(folds)}), got {len(given)}")
@@ -304,7 +298,7 @@ def _intercept(folds: list[PathScores], labels: list[Array], t: float) -> RocCur
     last = np.flatnonzero(_apart(pooled[order], _rounding(folds)[order]))  # of each group of ties, the lowest score
     tied = np.empty_like(pooled)
     tied[order] = np.repeat(pooled[order][last], np.diff(last, prepend=-1))
-    curve = roc_curve_of_scores(np.concatenate(labels), tied)
+    curve = _every_threshold(tied, np.concatenate(labels))
     return replace(curve, t=np.full(len(curve), float(t)))
 
 

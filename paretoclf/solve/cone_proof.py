@@ -31,7 +31,7 @@ _OF_UNIT = 1e-2
 
 @dataclass(frozen=True, repr=False)
 class ProblemProof:
-    """What `certify_problem` found.
+    """What `verify` found of a ``cvxpy.Problem``.
 
     Attributes
     ----------
@@ -82,6 +82,11 @@ class ProblemProof:
         return f"ProblemProof({self.status}{at}, value in [{self.lower:.10g}, {self.upper:.10g}])"
 
 
+def is_problem(given: Any) -> bool:
+    """Whether this is a ``cvxpy.Problem``."""
+    return isinstance(given, cp.Problem)
+
+
 def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
     """Certify what a solved ``cvxpy.Problem`` holds, with safe bounds on its optimal value. No dual is needed.
 
@@ -115,18 +120,18 @@ def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
     Examples
     --------
     >>> import cvxpy as cp
-    >>> import paretoclf as pc
+    >>> from paretoclf.solve.cone_proof import certify_problem
     >>> x = cp.Variable(2, name="x")
     >>> problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [(cp.sum(x) >= 1).set_label("mass")])
     >>> value = problem.solve("CLARABEL")
-    >>> proof = pc.certify_problem(problem, tol=1e-6)
+    >>> proof = certify_problem(problem, tol=1e-6)
     >>> proof.status
     'optimal'
     >>> print(f"{proof.lower:.6f} {proof.upper:.6f} {proof.duality_table()[0].multiplier:.4f}")
     0.500000 0.500000 1.0000
     """
     tol = check_positive_number(tol, "tol")
-    if not isinstance(problem, cp.Problem):
+    if not is_problem(problem):
         raise InputError(f"problem must be a cvxpy.Problem, got {problem!r:.200}")
     model = Model.of(problem, maximise=True)
     model.check_parameters()

@@ -131,7 +131,7 @@ def bandwidth_grid(X: Any, count: int = 12) -> Array:
     --------
     >>> import numpy as np
     >>> import paretoclf as pc
-    >>> pc.bandwidth_grid(np.random.default_rng(0).normal(size=(100, 3)), 3).round(3)
+    >>> pc.tuning.bandwidth_grid(np.random.default_rng(0).normal(size=(100, 3)), 3).round(3)
     array([0.437, 1.401, 4.498])
     """
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:

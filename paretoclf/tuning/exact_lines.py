@@ -24,7 +24,7 @@ from paretoclf.gram import Gram
 from paretoclf.path.nu import trace_hulls
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.criteria import DECIMALS, Criterion
-from paretoclf.roc.error_curve import error_curve_of_scores
+from paretoclf.roc.error_curve import ErrorCurve
 from paretoclf.samples import Samples
 from paretoclf.tuning.error_arrays import CrossValidation, Folds, Samples2Nu, problems_of
 from paretoclf.tuning.search import fewest, least
@@ -173,7 +173,7 @@ def _line(
     if any(one.t[0] > 0 for one in scores):  # the hulls meet at nu_plus = 1 in a fold
         return None
     last = min(one.t[-1] for one in scores)
-    curve = error_curve_of_scores([_up_to(one, last) for one in scores], [labels for *_, labels in parts])
+    curve = ErrorCurve.of_scores([_up_to(one, last) for one in scores], [labels for *_, labels in parts])
     nu_plus = 1.0 / ((1.0 - curve.t) + curve.t / lo)
     return LineErrors(bandwidth, nu_minus, nu_plus[::-1], curve.fpr[::-1], curve.fnr[::-1])
 

@@ -99,7 +99,7 @@ def negatives_needed(alpha: float, delta: float) -> int:
     Examples
     --------
     >>> import paretoclf as pc
-    >>> pc.negatives_needed(alpha=0.05, delta=0.05)
+    >>> pc.tuning.negatives_needed(alpha=0.05, delta=0.05)
     59
     """
     alpha, delta = check_share(alpha, "alpha"), check_share(delta, "delta")
@@ -175,7 +175,7 @@ def guaranteed(rule: Any, X_negatives: Any, alpha: float, delta: float) -> Shift
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([-1.0, 1.0], 30)
     >>> path = pc.trace(pc.TwoCSVM(rng.normal(size=(60, 2)) + y[:, None], y), (0, 0), (1, 1))
-    >>> rule = pc.guaranteed(path.at(0.5).classifier, rng.normal(size=(100, 2)) - 1, alpha=0.1, delta=0.05)
+    >>> rule = pc.tuning.guaranteed(path.at(0.5).classifier, rng.normal(size=(100, 2)) - 1, alpha=0.1, delta=0.05)
     >>> print(rule.guarantee)
     P(false positive rate > 0.1) <= 0.0237 <= 0.05 (rank 96 of 100 left-out negatives)
     """

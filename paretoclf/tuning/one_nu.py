@@ -77,7 +77,7 @@ def best_shift(scores: Array, y: Array, criterion: Criterion) -> tuple[float, in
     >>> import numpy as np
     >>> import paretoclf as pc
     >>> from paretoclf.tuning.one_nu import best_shift
-    >>> best_shift(np.array([1.0, 2.0, 4.0]), np.array([-1.0, -1.0, 1.0]), pc.Minimax())
+    >>> best_shift(np.array([1.0, 2.0, 4.0]), np.array([-1.0, -1.0, 1.0]), pc.tuning.Minimax())
     (-3.0, 0, 0)
     """
     values = np.unique(scores)

@@ -76,7 +76,7 @@ def choose(
     >>> import numpy as np
     >>> import paretoclf as pc
     >>> from paretoclf.tuning import choose
-    >>> choose(pc.NeymanPearson(0.1), np.array([0.0, 0.1, 0.2]), np.array([0.5, 0.3, 0.1]))
+    >>> choose(pc.tuning.NeymanPearson(0.1), np.array([0.0, 0.1, 0.2]), np.array([0.5, 0.3, 0.1]))
     Step(cell=(1,), fpr=0.1, fnr=0.3, objective=0.3, allowed=True)
     """
     tied, (refused, objective) = least(
@@ -162,7 +162,7 @@ def coordinate_descent(
     >>> import paretoclf as pc
     >>> from paretoclf.tuning import coordinate_descent
     >>> fpr = np.array([[5, 4, 3], [4, 3, 2], [3, 2, 1]]) / 10
-    >>> steps = coordinate_descent(lambda cells: (fpr, fpr), (3, 3), pc.Minimax(), (0, 0), (0, 1))
+    >>> steps = coordinate_descent(lambda cells: (fpr, fpr), (3, 3), pc.tuning.Minimax(), (0, 0), (0, 1))
     >>> [step.cell for step in steps]
     [(0, 2), (2, 2), (2, 2)]
     """

@@ -46,7 +46,7 @@ class GaussianWindow:
     Examples
     --------
     >>> import paretoclf as pc
-    >>> pc.GaussianWindow().taps.round(6)
+    >>> pc.tuning.GaussianWindow().taps.round(6)
     array([0.274069, 0.451863, 0.274069])
     """
 

@@ -339,7 +339,7 @@ def tune(X: Any, y: Any, criterion: Criterion | None = None, method: str = "grid
     --------
     >>> import paretoclf as pc
     >>> data = pc.datasets.load("twonorm", n=80)
-    >>> tuned = pc.tune(data.X, data.y, pc.NeymanPearson(0.1), "coordinate-descent-3d", bandwidths=4, nu_plus=10)
+    >>> tuned = pc.tune(data.X, data.y, pc.tuning.NeymanPearson(0.1), "coordinate-descent-3d", bandwidths=4, nu_plus=10)
     >>> tuned.allowed, tuned.solution.certificate.passes(1e-9)
     (True, True)
     >>> tuned.arrays.cells < tuned.arrays.evaluated.size

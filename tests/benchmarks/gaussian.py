@@ -64,7 +64,7 @@ def row(d: int, condition: float, repeats: int) -> dict[str, float]:
     """Measure one size."""
     m = classes(d, condition)
 
-    def curve() -> pc.TradeoffCurve:
+    def curve() -> pc.results.TradeoffCurve:
         fresh = pc.Moments(m.mu_plus, m.root_plus, m.mu_minus, m.root_minus)  # nothing decomposed yet
         return pc.gaussian_tradeoff(fresh).curve(1000)
 

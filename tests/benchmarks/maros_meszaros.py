@@ -114,7 +114,7 @@ def one(file: Path) -> Iterator[dict[str, Any]]:
         solved = time.perf_counter() - began
         value = float(problem.value)
         try:
-            proof = pc.certify_problem(problem, tol=TOL)
+            proof = pc.verify(problem, tol=TOL)
         except pc.ParetoclfError as error:
             yield {"solver": solver, "status": "undecided", "value": value, "why": str(error)}
             continue

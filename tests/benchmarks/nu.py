@@ -55,7 +55,7 @@ def value(svm: pc.TwoNuSVM, model: NuSVC, nu: float) -> float:
     return float(-0.5 * alpha @ svm.gram.matrix @ alpha)
 
 
-def libsvm_at(svm: pc.TwoNuSVM, grid: pc.NuGrid, points: range, tol: float) -> tuple[float, list[float]]:
+def libsvm_at(svm: pc.TwoNuSVM, grid: pc.results.NuGrid, points: range, tol: float) -> tuple[float, list[float]]:
     """Seconds of fits at some points of the grid, and by how much each value misses the certified one."""
     seconds, misses = 0.0, []
     for k in points:

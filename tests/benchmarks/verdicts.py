@@ -134,7 +134,7 @@ def trial(seed: int, solvers: Sequence[str] = SOLVERS) -> list[dict[str, Any]]:
             held = None if x.value is None else x.value.copy()
             row = {"seed": seed, "solver": solver, "answer": answer, "truth": truth.status, "standing": ""}
             try:
-                proof = pc.certify_problem(problem, tol=TOL)
+                proof = pc.verify(problem, tol=TOL)
                 row |= {"status": proof.status, "lower": proof.lower, "upper": proof.upper}
             except pc.ParetoclfError as error:
                 row |= {"status": "refused", "why": str(error)}
@@ -255,7 +255,7 @@ def whole_problems(sizes: Sequence[int]) -> list[dict[str, Any]]:
                 row["status"] = "no answer"
                 continue
             solved = time.perf_counter()
-            proof = pc.certify_problem(problem, tol=TOL)
+            proof = pc.verify(problem, tol=TOL)
             row |= {"off": problem.value - truth, "status": proof.status, "lower": proof.lower, "upper": proof.upper}
             row |= {"solve": solved - began, "proof": time.perf_counter() - solved}
             near = abs(row["off"]) <= TOL * max(abs(truth), 1e-3)

@@ -79,7 +79,7 @@ def traced(name, X, y, kernel=None):
     try:
         return svm, pc.trace(svm, **how)
     except pc.InputError as refused:
-        if isinstance(refused, pc.InseparableError) or "trivial" in str(refused):
+        if isinstance(refused, pc.errors.InseparableError) or "trivial" in str(refused):
             return svm, None
         raise
 
@@ -264,7 +264,7 @@ def test_every_path_has_roc_curves_pictures_and_a_file(name, kernel, tmp_path):
     path.error_curve(Z, truth).plot().figure_.canvas.draw()
     mpl.pyplot.close("all")
     path.save(tmp_path / "path.npz")
-    again = pc.load_path(tmp_path / "path.npz")
+    again = pc.load(tmp_path / "path.npz")
     assert type(again) is type(path)
     np.testing.assert_array_equal(again.alpha(hi), path.alpha(hi))
     assert pc.compare(again, svm, n=3).agrees(AGREE)

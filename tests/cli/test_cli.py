@@ -132,7 +132,7 @@ def test_report_agrees_with_the_saved_paths(wdbc):
     assert report["data"]["negative"] == {"label": "benign", "samples": data.n_minus}
     scaler = StandardScaler().fit(data.X)
     for name, file in (("asymmetry line", "path.npz"), ("ray", "ray.npz")):
-        path, line = pc.load_path(out / file), report["lines"][name]
+        path, line = pc.load(out / file), report["lines"][name]
         np.testing.assert_allclose(path.gram.X, scaler.transform(data.X), atol=1e-12)
         assert line["breakpoints"] == path.breakpoints.size
         assert line["segments"] == len(path.proof)
@@ -202,7 +202,7 @@ def test_kernels(csv, tmp_path, capsys, kernel, expected, printed):
     assert (report["scaling"] is None) == ("--no-standardize" in kernel)
     assert max(line["worst_gap"] for line in report["lines"].values()) <= 1e-9
     if kernel[-1] in ("rbf", "median"):
-        gram = pc.load_path(out / "path.npz").gram
+        gram = pc.load(out / "path.npz").gram
         meant = pc.RBF.median(gram.X) if kernel[-1] == "median" else pc.Gram(gram.X, "rbf").kernel
         assert gram.kernel == pc.RBF(report["kernel"]["bandwidth"]) == meant  # what Python means by the name
 
@@ -336,7 +336,7 @@ def fail_with(error):
     ("error", "status", "words"),
     [
         (pc.DegeneratePathError("stuck", t=0.5, costs="1, 1", n_margin=2, remedy="Scale."), 1, "stuck, at t = 0.5"),
-        (pc.SolveError("no\npoint"), 1, "no point"),
+        (pc.errors.SolveError("no\npoint"), 1, "no point"),
         (OSError(28, "No space left on device", "out/x"), 2, "out/x: No space left on device"),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
@@ -383,7 +383,7 @@ def test_roc_of_a_saved_path(wdbc, tmp_path, capsys):
     assert names(tmp_path) == {"roc.png"}
     assert found["scaled_as_in_training"]
     assert not found["training_samples"]
-    data, path = load("wdbc"), pc.load_path(out / "path.npz")
+    data, path = load("wdbc"), pc.load(out / "path.npz")
     X = (data.X - np.array(report["scaling"]["mean"])) / np.array(report["scaling"]["scale"])
     scores = path.at(0.5).classifier.decision_function(X)
     curves = found["curves"]

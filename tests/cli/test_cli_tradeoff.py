@@ -30,10 +30,10 @@ def test_files_and_report_are_those_of_the_library(tmp_path, capsys):
     data = pc.datasets.load("wdbc")
     tradeoff = pc.gaussian_tradeoff(StandardScaler().fit_transform(data.X), data.y)
     kinds = {
-        "gaussian": pc.GaussianRate(),
-        "chebyshev": pc.ChebyshevRate(),
-        "kl": pc.KLRate(0.1),
-        "student": pc.StudentRate(3.0),
+        "gaussian": pc.rates.GaussianRate(),
+        "chebyshev": pc.rates.ChebyshevRate(),
+        "kl": pc.rates.KLRate(0.1),
+        "student": pc.rates.StudentRate(3.0),
     }
     assert list(report["curves"]) == list(kinds)
     for name, rate in kinds.items():

@@ -30,7 +30,7 @@ def test_files_and_report_are_those_of_the_library(tmp_path, capsys):
     assert report == json.loads((out / "report.json").read_text())
     data = pc.datasets.load("twonorm", n=80, rng=0)
     how = {"bandwidths": 3, "nu_plus": 5, "folds": 3}
-    tuned = pc.tune(data.X, data.y, pc.NeymanPearson(0.2), transformer=StandardScaler(), **how)
+    tuned = pc.tune(data.X, data.y, pc.tuning.NeymanPearson(0.2), transformer=StandardScaler(), **how)
     assert report["parameters"] == tuned.parameters
     assert (report["cross_validated"]["fpr"], report["smoothed"]["fnr"]) == (tuned.raw_fpr, tuned.fnr)
     assert report["cells"]["evaluated"] == 75

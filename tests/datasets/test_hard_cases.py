@@ -284,7 +284,7 @@ def test_values_are_compared_with_the_exact_optimum_whatever_the_certificate_say
     """Large features and costs: slacks that double precision calls 0 are all of the objective."""
     X = np.round(np.random.default_rng(0).normal(size=(6, 2)) * 1e6)
     costs = pc.Costs(0.5e6, 0.5e6)
-    case = pc.datasets.HardCase("large", "", X, np.sign(X[:, 0]), pc.CostLine(costs, costs))
+    case = pc.datasets.HardCase("large", "", X, np.sign(X[:, 0]), pc.results.CostLine(costs, costs))
     given = {}
 
     def rounded(X, y, C_plus, C_minus):

@@ -55,7 +55,7 @@ def test_the_fit_is_that_of_the_constrained_program(seed, size, places):
     x = rng.integers(0, places + 1, size) / places
     y = np.clip(1 - x + rng.normal(scale=0.3, size=size), 0, 1)
     weight = rng.uniform(0.2, 2.0, size)
-    fit = pc.monotone_fit(x, y, weight)
+    fit = pc.empirical.monotone_fit(x, y, weight)
     values, objective = fit_by_qp(x, y, weight)
     np.testing.assert_allclose(fit(x), values, atol=2e-6)
     assert fit.residual == pytest.approx(objective, abs=1e-9)
@@ -68,21 +68,21 @@ def test_reflection_at_the_diagonal_is_not_a_symmetry_but_the_half_turn_is(seed)
     """(x, y) -> (1 - x, 1 - y) keeps the order and the squares, so it turns the fit with the points."""
     rng = np.random.default_rng(seed)
     x, y = rng.integers(0, 6, 12) / 5, rng.random(12)
-    fit, turned = pc.monotone_fit(x, y), pc.monotone_fit(1 - x, 1 - y)
+    fit, turned = pc.empirical.monotone_fit(x, y), pc.empirical.monotone_fit(1 - x, 1 - y)
     np.testing.assert_allclose(turned(1 - x), 1 - fit(x), atol=1e-12)
     assert turned.area == pytest.approx(1 - fit.area, abs=1e-12)
 
 
 def test_points_of_a_curve_are_their_own_fit_and_weights_count():
     x = np.linspace(0.1, 0.9, 9)
-    fit = pc.monotone_fit(x, 1 - x**2)
+    fit = pc.empirical.monotone_fit(x, 1 - x**2)
     np.testing.assert_allclose(fit.y, 1 - x**2)
     assert fit.residual == 0
     assert fit(0.0) == fit.y[0]  # constant beyond the data
     fine = np.linspace(0, 1, 200_001)
     assert fit.area == pytest.approx(np.trapezoid(fit(fine), fine), abs=1e-9)
-    twice = pc.monotone_fit([0.1, 0.1, 0.5], [0.4, 0.4, 0.9])
-    weighted = pc.monotone_fit([0.1, 0.3, 0.5], [0.4, 0.7, 0.9], [2, 0, 1])
+    twice = pc.empirical.monotone_fit([0.1, 0.1, 0.5], [0.4, 0.4, 0.9])
+    weighted = pc.empirical.monotone_fit([0.1, 0.3, 0.5], [0.4, 0.7, 0.9], [2, 0, 1])
     np.testing.assert_allclose(weighted.y, twice.y)
     assert weighted.x.tolist() == [0.1, 0.5]  # a weight of 0 is no point
 
@@ -101,7 +101,7 @@ def test_points_of_a_curve_are_their_own_fit_and_weights_count():
 )
 def test_bad_points_are_refused(arguments, message):
     with pytest.raises(pc.InputError, match=message):
-        pc.monotone_fit(*arguments)
+        pc.empirical.monotone_fit(*arguments)
 
 
 # Rates along a path.
@@ -185,7 +185,7 @@ def test_points_are_the_counts_of_each_split(gaussians):
         tpr += [np.mean(s[y[test] > 0] >= level) for level in levels]
     np.testing.assert_allclose(found.points[0], tnr, atol=1e-12)
     np.testing.assert_allclose(found.points[1], tpr, atol=1e-12)
-    np.testing.assert_allclose(found.fit.y, pc.monotone_fit(tnr, tpr).y, atol=1e-12)
+    np.testing.assert_allclose(found.fit.y, pc.empirical.monotone_fit(tnr, tpr).y, atol=1e-12)
     assert found.area == found.fit.area
     assert (found.hull_areas >= found.areas - 1e-12).all()
 
@@ -341,7 +341,7 @@ def test_paired_tests(gaussians):
     X, y = gaussians(n=80)
     good = pc.empirical_tradeoff(X, y, centroids, splits=12)
     poor = pc.empirical_tradeoff(X, y, lambda A, b: Thresholds(np.eye(3)[0]), splits=12)
-    found = pc.paired_areas(good, poor)
+    found = pc.empirical.paired_areas(good, poor)
     d = good.areas - poor.areas
     assert found.wins + found.losses <= 12
     assert found.mean == pytest.approx(d.mean())
@@ -355,10 +355,10 @@ def test_paired_tests(gaussians):
     assert found.p_corrected == pytest.approx(2 * student.sf(abs(t), 11), rel=1e-9)
     assert found.p_corrected > plain.pvalue
     assert (found.interval[0] > 0) == (found.p_corrected < 0.05 and found.mean > 0)
-    back = pc.paired_areas(poor, good)
+    back = pc.empirical.paired_areas(poor, good)
     assert back.p_corrected == pytest.approx(found.p_corrected)
     assert (back.wins, back.losses) == (found.losses, found.wins)
-    same = pc.paired_areas(good, good)
+    same = pc.empirical.paired_areas(good, good)
     assert (same.p_corrected, same.p_wilcoxon, same.wins) == (1.0, 1.0, 0)
 
 
@@ -375,7 +375,7 @@ def test_areas_are_whole_numbers_of_halves_of_pairs(gaussians, kind):
     name = {"areas": "areas", "both": "hull_areas", "nested": "nested_areas"}[kind]
     whole = [pairs * getattr(each, name) for each in (first, second)]
     assert max(np.abs(each - np.rint(each)).max() for each in whole) < 1e-9
-    found = pc.paired_areas(first, second, **{} if kind == "areas" else {kind: True})
+    found = pc.empirical.paired_areas(first, second, **{} if kind == "areas" else {kind: True})
     d = np.rint(whole[0]) - np.rint(whole[1])
     assert found.p_wilcoxon == pytest.approx(wilcoxon(d).pvalue, abs=1e-15)
     assert (found.wins, found.losses) == ((d > 0).sum(), (d < 0).sum())
@@ -388,7 +388,7 @@ def test_the_signed_rank_test_believes_in_splits_and_the_corrected_one_does_not(
     first, second = (
         pc.empirical_tradeoff(X, y, lambda A, b, j=j: Thresholds(np.eye(2)[j]), splits=200) for j in range(2)
     )
-    found = pc.paired_areas(first, second)
+    found = pc.empirical.paired_areas(first, second)
     assert found.p_wilcoxon < 0.01
     assert found.p_corrected > 0.05
 
@@ -401,14 +401,14 @@ def test_pairs_that_are_none_are_refused(gaussians):
         (pc.empirical_tradeoff(X, y, centroids, splits=3), "same splits"),
     ):
         with pytest.raises(pc.InputError, match=message):
-            pc.paired_areas(one, other)
+            pc.empirical.paired_areas(one, other)
     with pytest.raises(pc.InputError, match="both=True needs hull areas"):
-        pc.paired_areas(one, one, both=True)
+        pc.empirical.paired_areas(one, one, both=True)
     with pytest.raises(pc.InputError, match="nested=True needs nested areas"):
-        pc.paired_areas(one, one, nested=True)
+        pc.empirical.paired_areas(one, one, nested=True)
     single = pc.empirical_tradeoff(X, y, centroids, splits=1)
     with pytest.raises(pc.InputError, match="at least 2 splits"):
-        pc.paired_areas(single, single)
+        pc.empirical.paired_areas(single, single)
 
 
 def test_nested_areas_do_not_flatter_and_envelopes_do():
@@ -423,9 +423,9 @@ def test_nested_areas_do_not_flatter_and_envelopes_do():
         nested.append(found.nested_areas.mean())
     assert np.mean(envelopes) > 0.6
     assert abs(np.mean(nested) - 0.5) < 0.07
-    assert pc.paired_areas(found, found, nested=True).mean == 0.0
+    assert pc.empirical.paired_areas(found, found, nested=True).mean == 0.0
     with pytest.raises(pc.InputError, match="must not both be True"):
-        pc.paired_areas(found, found, both=True, nested=True)
+        pc.empirical.paired_areas(found, found, both=True, nested=True)
 
 
 def test_the_svm_path_is_a_family(gaussians):
@@ -455,7 +455,7 @@ def test_on_ionosphere_the_kernel_is_far_superior():
         pc.empirical_tradeoff(X, data.y, lambda A, b, o=o: pc.gaussian_tradeoff(A, b, **o).curve(60), splits=10)
         for o in ({"shrinkage": "ledoit-wolf"}, {"kernel": pc.RBF(2.0), "reg": 1e-3})
     )
-    found = pc.paired_areas(kernel, linear)
+    found = pc.empirical.paired_areas(kernel, linear)
     assert found.wins == 10
     assert 1 - kernel.area < 0.5 * (1 - linear.area)
     assert found.p_corrected < 0.05

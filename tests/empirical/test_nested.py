@@ -10,9 +10,10 @@ import paretoclf as pc
 from paretoclf.empirical import AlongPath, ByValidation, nested_rocs
 from paretoclf.empirical.nested import outer_folds
 from paretoclf.plotting import NestedRocDisplay
-from paretoclf.roc import RocCurve, roc_curve_of_scores
+from paretoclf.roc import RocCurve, roc_of_scores
 
 LINE = (0.04, 1.96), (1.96, 0.04)
+ALL = ("intercept", "asymmetry", "both")
 
 
 def two_classes(n=60, d=3, shift=0.8, seed=0):
@@ -26,7 +27,7 @@ class Threshold:
 
     def __init__(self, score, y, train):
         self.score, self.train = score, train
-        self.envelope = roc_curve_of_scores(y[train], score[train]).hull()
+        self.envelope = roc_of_scores(score[train], y[train]).hull()
 
     def positive(self, rows):
         assert not set(rows) & set(self.train) or len(self.train) == len(self.score)
@@ -152,7 +153,7 @@ def test_one_label_for_all_where_that_is_best_whatever_the_path_does():
     # Next to the ends of the line w = 0 and one b for all: a threshold found there would be rounding elsewhere.
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(60, 2)), np.where(np.arange(60) < 15, 1, -1)
-    found = pc.cross_validated_rocs(pc.TwoCSVM(X, y), (0.004, 1.996), (1.996, 0.004), repeats=2)
+    found = pc.cross_validated_roc(pc.TwoCSVM(X, y), (0.004, 1.996), (1.996, 0.004), ALL, repeats=2)
     for nested in found.values():
         for fold in (fold for folds in nested.repeats for fold in folds):
             assert (fold.false_positives[0], fold.true_positives[0]) == (0, 0)
@@ -189,7 +190,7 @@ def test_randomness_is_that_of_rng_and_nothing_else():
 
 def test_curves_that_share_their_paths_are_those_made_alone():
     X, y = two_classes(n=40)
-    together = pc.cross_validated_rocs(pc.TwoCSVM(X, y), *LINE, repeats=1)
+    together = pc.cross_validated_roc(pc.TwoCSVM(X, y), *LINE, ALL, repeats=1)
     assert list(together) == ["intercept", "asymmetry", "both"]
     for vary, nested in together.items():
         alone = pc.cross_validated_roc(pc.TwoCSVM(X, y), *LINE, vary, repeats=1)

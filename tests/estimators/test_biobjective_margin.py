@@ -46,7 +46,7 @@ def test_hard_margins_are_the_distances_of_the_nearest_samples(gaussians):
 
 def test_classes_that_overlap_have_no_hard_margin(gaussians):
     X, y = gaussians()
-    with pytest.raises(pc.InseparableError, match="soft=True has a solution"):
+    with pytest.raises(pc.errors.InseparableError, match="soft=True has a solution"):
         pc.BiobjectiveMarginClassifier(soft=False, kernel="linear").fit(X, y)
     both, labels = np.array([[0.0], [0.0], [1.0]]), [0, 1, 1]
     svm = pc.BiobjectiveMarginClassifier().fit(both, labels)

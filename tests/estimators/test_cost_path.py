@@ -66,7 +66,7 @@ def test_costs_of_one_call_leave_those_that_are_set(gaussians):
 
 
 def test_only_the_ratio_of_costs_counts_where_it_changes_along_the_line():
-    line = pc.CostLine(pc.Costs(1.0, 4.0), pc.Costs(5.0, 2.0))
+    line = pc.results.CostLine(pc.Costs(1.0, 4.0), pc.Costs(5.0, 2.0))
     for t in (0.0, 0.1, 1 / 3, 1.0):
         here = line.at(t)
         for unit in (1e-6, 1.0, 300.0):
@@ -74,9 +74,9 @@ def test_only_the_ratio_of_costs_counts_where_it_changes_along_the_line():
 
 
 def test_on_a_ray_costs_are_a_point_of_it():
-    ray = pc.CostLine(pc.Costs(0.0, 0.0), pc.Costs(2.0, 1.0))
+    ray = pc.results.CostLine(pc.Costs(0.0, 0.0), pc.Costs(2.0, 1.0))
     assert position(ray, (1.0, 0.5)) == 0.5
-    assert position(pc.CostLine(ray.stop, ray.start), (2.0, 1.0)) == 0.0
+    assert position(pc.results.CostLine(ray.stop, ray.start), (2.0, 1.0)) == 0.0
     with pytest.raises(pc.InputError, match="costs must have a total from 0 to 3"):
         position(ray, (4.0, 2.0))
     with pytest.raises(pc.InputError, match=r"costs must have an asymmetry .* from 0.666667 to 0.666667"):
@@ -89,7 +89,7 @@ def test_on_a_ray_costs_are_a_point_of_it():
 )
 def test_costs_that_the_line_does_not_have(costs, message):
     with pytest.raises(pc.InputError, match=message):
-        position(pc.CostLine(pc.Costs(0.0, 2.0), pc.Costs(1.0, 1.0)), costs)
+        position(pc.results.CostLine(pc.Costs(0.0, 2.0), pc.Costs(1.0, 1.0)), costs)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import paretoclf as pc
 pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.errors.PositiveClassWarning")
 
 
-@pytest.mark.filterwarnings("ignore::paretoclf.SmallSampleWarning")
+@pytest.mark.filterwarnings("ignore::paretoclf.errors.SmallSampleWarning")
 @parametrize_with_checks([pc.MEMPMClassifier()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -76,6 +76,6 @@ def test_one_sample_of_a_class_needs_a_ridge():
     X, y = np.array([[0.0], [1.0], [5.0]]), [0, 0, 1]
     with pytest.raises(pc.InputError, match="reg must be positive"):
         pc.MEMPMClassifier().fit(X, y)
-    with pytest.warns(pc.SmallSampleWarning):
+    with pytest.warns(pc.errors.SmallSampleWarning):
         svm = pc.MEMPMClassifier(reg=0.1).fit(X, y)
     assert svm.predict(X).tolist() == y

@@ -16,7 +16,7 @@ import paretoclf as pc
 pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.errors.PositiveClassWarning")
 
 
-@pytest.mark.filterwarnings("ignore::paretoclf.SmallSampleWarning")
+@pytest.mark.filterwarnings("ignore::paretoclf.errors.SmallSampleWarning")
 @parametrize_with_checks(
     [
         pc.ParetoGaussianClassifier(),
@@ -92,7 +92,7 @@ def test_degenerate_classes():
     one = np.array([[0.0, 1.0], [3.0, 2.0]])
     with pytest.raises(pc.InputError, match="reg must be positive"):
         pc.ParetoGaussianClassifier().fit(one, [0, 1])
-    with pytest.warns(pc.SmallSampleWarning):
+    with pytest.warns(pc.errors.SmallSampleWarning):
         svm = pc.ParetoGaussianClassifier(reg=1.0).fit(one, [0, 1])
     assert svm.predict(one).tolist() == [0, 1]
     with pytest.raises(pc.InputError, match="must differ"):

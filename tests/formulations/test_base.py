@@ -85,7 +85,7 @@ def test_what_is_wrong_with_a_formulation_is_said(how):
     """Before: "although the problem has a solution", KeyError 122, and errors of CVXPY's."""
     mine, message = WRONG[how]
     values = dict.fromkeys(mine.domain, 1.0)
-    with pytest.raises((pc.InputError, pc.SolveError), match=message) as caught:
+    with pytest.raises((pc.InputError, pc.errors.SolveError), match=message) as caught:
         mine.solve(**values)
     with pytest.raises(type(caught.value), match=message):
         pc.sweep(mine, progress=False, **values)
@@ -167,7 +167,7 @@ class Bound(pc.Formulation):
         return cp.Problem(cp.Minimize(t), [(t * np.eye(2) - matrix >> 0).set_label("psd")])
 
     def classifier(self, values, numbers):
-        return pc.LinearRule([1.0, 0.0], float(numbers["t"]))
+        return pc.results.LinearRule([1.0, 0.0], float(numbers["t"]))
 
 
 @pytest.fixture

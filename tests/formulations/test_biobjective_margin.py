@@ -256,7 +256,7 @@ def test_separability_wherever_the_origin_is_and_however_close_the_classes(X, y,
     if separable:
         assert margin.check_values({"theta": 1.0}) == {"theta": 1.0}
     else:
-        with pytest.raises(pc.InseparableError):
+        with pytest.raises(pc.errors.InseparableError):
             margin.solve(theta=1.0)
 
 

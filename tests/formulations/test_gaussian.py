@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import paretoclf as pc
+from paretoclf.formulations import BiasedMinimaxProbabilityMachine, ParetoGaussianQP
 from paretoclf.solve.compiled import Compiled
 from tests.oracles.gaussian_pairs import FIXTURE, FIXTURE_POINTS, Pencil, random_pair
 
@@ -20,9 +21,9 @@ PROBLEMS = {"d": st.integers(1, 8), "seed": st.integers(0, 99), "form": st.sampl
 #: Formulation, parameters (a function of the formulation), the name of a constraint of the primal and of the dual.
 CASES = {
     "socp": (pc.ParetoGaussian, lambda f: {"lam": 1.7}),
-    "qp": (pc.ParetoGaussianQP, lambda f: {"t": 0.8}),
+    "qp": (ParetoGaussianQP, lambda f: {"t": 0.8}),
     "mpm": (pc.MinimaxProbabilityMachine, lambda f: {}),
-    "biased": (pc.BiasedMinimaxProbabilityMachine, lambda f: {"u_plus": 0.4 * f.ends[1]}),
+    "biased": (BiasedMinimaxProbabilityMachine, lambda f: {"u_plus": 0.4 * f.ends[1]}),
 }
 
 
@@ -49,7 +50,7 @@ def test_pareto_gaussian_against_the_generalised_eigenproblem(d, seed, form, log
 @given(**PROBLEMS, log_t=st.floats(-3, 3))
 def test_the_qp_has_a_closed_form(d, seed, form, log_t):
     pair, t = random_pair(d, seed), 10.0**log_t
-    solution = pc.ParetoGaussianQP.from_moments(*pair).solve(t, form=form)
+    solution = ParetoGaussianQP.from_moments(*pair).solve(t, form=form)
     assert solution.certificate.passes(1e-10)
     delta, M = pair[0] - pair[2], pair[1] + t * pair[3]
     a = np.linalg.solve(M, delta)
@@ -60,7 +61,7 @@ def test_the_qp_has_a_closed_form(d, seed, form, log_t):
 @given(**PROBLEMS, log_t=st.floats(-2, 2))
 def test_the_qp_and_the_cone_program_have_one_solution(d, seed, form, log_t):
     pair, t = random_pair(d, seed), 10.0**log_t
-    qp = pc.ParetoGaussianQP.from_moments(*pair).solve(t, form=form)
+    qp = ParetoGaussianQP.from_moments(*pair).solve(t, form=form)
     w = qp.classifier.w
     lam = t * np.sqrt(w @ pair[3] @ w) / np.sqrt(w @ pair[1] @ w)
     cone = pc.ParetoGaussian.from_moments(*pair).solve(lam, form=form)
@@ -72,7 +73,7 @@ def test_the_qp_and_the_cone_program_have_one_solution(d, seed, form, log_t):
 @given(**PROBLEMS, share=st.floats(0.01, 0.97))
 def test_the_biased_machine_against_the_generalised_eigenproblem(d, seed, form, share):
     pair = random_pair(d, seed)
-    machine = pc.BiasedMinimaxProbabilityMachine.from_moments(*pair)
+    machine = BiasedMinimaxProbabilityMachine.from_moments(*pair)
     u_plus = share * machine.ends[1]
     solution = machine.solve(u_plus, form=form)
     assert solution.certificate.passes(1e-9)
@@ -292,14 +293,14 @@ def test_extreme_weights_reach_the_ends_of_the_segment(form, lam):
 def test_t_zero_puts_the_mean_of_the_negatives_on_the_hyperplane():
     pair = random_pair(4, seed=6)
     for form in FORMS:
-        solution = pc.ParetoGaussianQP.from_moments(*pair).solve(0.0, form=form)
+        solution = ParetoGaussianQP.from_moments(*pair).solve(0.0, form=form)
         assert solution.certificate.passes(1e-9)
         assert solution.classifier.decision_function(pair[2][None])[0] == pytest.approx(0, abs=1e-9)
 
 
 def test_no_distance_asked_of_the_positives_has_a_closed_form():
     pair = random_pair(4, seed=6)
-    machine = pc.BiasedMinimaxProbabilityMachine.from_moments(*pair)
+    machine = BiasedMinimaxProbabilityMachine.from_moments(*pair)
     solution = machine.solve(0.0)
     delta = pair[0] - pair[2]
     assert -solution.value == pytest.approx(np.sqrt(delta @ np.linalg.solve(pair[3], delta)), rel=1e-10)
@@ -309,7 +310,7 @@ def test_no_distance_asked_of_the_positives_has_a_closed_form():
 
 
 def test_the_best_distance_is_convex_and_decreasing():
-    machine = pc.BiasedMinimaxProbabilityMachine.from_moments(*random_pair(4, seed=9))
+    machine = BiasedMinimaxProbabilityMachine.from_moments(*random_pair(4, seed=9))
     q = np.linspace(0, 0.999 * machine.ends[1], 25)
     u = np.array([-machine.solve(x).value for x in q])
     assert (np.diff(u) < 0).all()
@@ -319,8 +320,8 @@ def test_the_best_distance_is_convex_and_decreasing():
 def test_two_values_of_the_curve_are_the_same_two_problems():
     """u_minus at u_plus, and u_plus at that u_minus with the classes exchanged."""
     pair = random_pair(4, seed=9)
-    there = pc.BiasedMinimaxProbabilityMachine.from_moments(*pair)
-    back = pc.BiasedMinimaxProbabilityMachine.from_moments(*pair[2:], *pair[:2])
+    there = BiasedMinimaxProbabilityMachine.from_moments(*pair)
+    back = BiasedMinimaxProbabilityMachine.from_moments(*pair[2:], *pair[:2])
     u_plus = 0.3 * there.ends[1]
     assert -back.solve(-there.solve(u_plus).value).value == pytest.approx(u_plus, rel=1e-8)
 
@@ -359,9 +360,15 @@ BAD = [
     (lambda: pc.ParetoGaussian.from_moments(*FIXTURE).solve(0.0), "lam must be a finite positive number, got 0.0"),
     (lambda: pc.ParetoGaussian.from_moments(*FIXTURE).solve(lam=-1), "lam must be a finite positive number, got -1"),
     (lambda: pc.ParetoGaussian.from_moments(*FIXTURE).solve(np.inf), "lam must be a finite positive number"),
-    (lambda: pc.ParetoGaussianQP.from_moments(*FIXTURE).solve(t=-0.1), "t must be a finite nonnegative number"),
+    (
+        lambda: ParetoGaussianQP.from_moments(*FIXTURE).solve(t=-0.1),
+        "t must be a finite nonnegative number",
+    ),
     (lambda: pc.MinimaxProbabilityMachine.from_moments(*FIXTURE).solve(1.0), "there are 0 parameters"),
-    (lambda: pc.BiasedMinimaxProbabilityMachine.from_moments(*FIXTURE).solve(9.0), "u_plus must be below r1 = 1.118"),
+    (
+        lambda: BiasedMinimaxProbabilityMachine.from_moments(*FIXTURE).solve(9.0),
+        "u_plus must be below r1 = 1.118",
+    ),
     (lambda: pc.ParetoGaussian([[0.0], [1.0]], [1, -1], reg=-1.0), "reg must be nonnegative"),
     (lambda: pc.ParetoGaussian([[0.0], [1.0]], [1, -1]), "reg must be positive"),
     (lambda: pc.ParetoGaussian([[0.0], [0.0], [1.0], [1.0]], [1, -1, 1, -1], reg=1.0), "must differ"),

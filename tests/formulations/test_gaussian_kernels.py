@@ -93,9 +93,9 @@ def test_the_coefficients_solve_problem_13(gaussians, kernel, reg):
 
 MACHINES = {
     "socp": (pc.ParetoGaussian, {"lam": 2.0}),
-    "qp": (pc.ParetoGaussianQP, {"t": 0.5}),
+    "qp": (pc.formulations.ParetoGaussianQP, {"t": 0.5}),
     "mpm": (pc.MinimaxProbabilityMachine, {}),
-    "biased": (pc.BiasedMinimaxProbabilityMachine, {"u_plus": 0.4}),
+    "biased": (pc.formulations.BiasedMinimaxProbabilityMachine, {"u_plus": 0.4}),
     "mempm": (pc.MEMPM, {"theta": 0.5}),
 }
 

@@ -14,6 +14,7 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.plotting import BoundaryDisplay, plot_sweep
+from tests.oracles.public import everything
 
 
 class Bare(pc.Formulation):
@@ -45,7 +46,7 @@ class Own(Nameless):
     """The same, and it says what its classifier is."""
 
     def classifier(self, values, numbers):
-        return pc.LinearRule(numbers["v"], numbers["c"])
+        return pc.results.LinearRule(numbers["v"], numbers["c"])
 
 
 class Columns(pc.SampleFormulation):
@@ -84,7 +85,7 @@ WORK = {
     "compare": lambda f, s, w: pc.compare(w, f).agrees(),
     "verify": lambda f, s, w: pc.verify(f, s).passes() and pc.verify(f, [s]).passes() and pc.verify(f, w).passes(),
     # A judged point is not assigned to the model: it holds what it was solved for last.
-    "certify_problem": lambda f, s, w: f.solve(r=1.0) and pc.certify_problem(f.primal).status == "optimal",
+    "certify_problem": lambda f, s, w: f.solve(r=1.0) and pc.verify(f.primal).status == "optimal",
     "trace": lambda f, s, w: pc.trace(f, r=(1.0, 3.0)).value(r=2.0) == pytest.approx(w.values[1], rel=1e-9),
     "grade": lambda f, s, w: (
         f.solve(r=1.0) and pc.grade(f.primal, {each.name(): each.value for each in f.primal.variables()}).values
@@ -121,7 +122,6 @@ REFUSED = {
     "verify by multipliers": ("must be given", lambda f, s, w: pc.verify(f, [(1.0, np.zeros(20), 0.0)])),
     "verify no solution": ("solutions must be", lambda f, s, w: pc.verify(X, y, f)),
     "verify_solver": ("solver must be a callable", lambda f, s, w: pc.verify_solver(f)),
-    "certify_problem": (r"must be a cvxpy\.Problem", lambda f, s, w: pc.certify_problem(f)),
     "trace as a 2C-SVM": ("start must be left out: ", lambda f, s, w: pc.trace(f, (0.1, 1.9), (1.9, 0.1))),
     "compare as a path": ("svm must have the parameters", lambda f, s, w: pc.compare(w, pc.TwoCSVM(X, y))),
     "plane": ("no exact path for", lambda f, s, w: pc.plane(f, (0.1, 1.0), (0.1, 1.0))),
@@ -129,7 +129,6 @@ REFUSED = {
     "cross_validated_errors": ("use sweep", lambda f, s, w: pc.cross_validated_errors(f, (0.1, 1), (1, 0.1))),
     "cross_validated_surface": ("use sweep", lambda f, s, w: pc.cross_validated_surface(f, (0.1, 1), (1, 0.1))),
     "cross_validated_roc": ("use sweep", lambda f, s, w: pc.cross_validated_roc(f, (0.1, 1), (1, 0.1))),
-    "cross_validated_rocs": ("use sweep", lambda f, s, w: pc.cross_validated_rocs(f, (0.1, 1), (1, 0.1))),
     "explore": ("no exact path for", lambda f, s, w: pc.explore(f, (1.0, 1.0))),
     "asymmetry_study": ("no exact path for", lambda f, s, w: pc.asymmetry_study(f)),
     "roc_of_path": ("no exact path for", lambda f, s, w: pc.roc_of_path(f, X, y)),
@@ -194,8 +193,9 @@ def test_every_public_function_that_takes_a_formulation_is_walked():
     walked = " ".join(inspect.getsource(call) for call in WORK.values())
     walked += " ".join(inspect.getsource(call) for _, call in REFUSED.values())
     walked += " ".join(inspect.getsource(call) for call in SCORES.values()) + inspect.getsource(solved)
-    for name in pc.__all__:
-        called = getattr(pc, name)
+    for name, called in everything().items():
+        if name == "roc.symmetric_t":  # of any object with costs
+            continue
         if inspect.isfunction(called) and next(iter(inspect.signature(called).parameters), "") in first:
             assert f"pc.{name}(" in walked, name
 

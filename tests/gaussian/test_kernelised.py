@@ -169,7 +169,7 @@ def test_a_curve_is_a_family_for_held_out_rates():
 def test_the_whole_family_has_one_type():
     tradeoff, X, _ = made(pc.RBF(1.2), 0.05)
     assert isinstance(tradeoff, KernelTradeoff)
-    robust = tradeoff.judged_by(pc.ChebyshevRate())
+    robust = tradeoff.judged_by(pc.rates.ChebyshevRate())
     assert isinstance(robust, KernelTradeoff)
     assert "24 samples, RBF(bandwidth=1.2)" in repr(robust)
     constant = tradeoff.best((1.0, 0.0))

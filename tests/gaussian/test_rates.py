@@ -29,14 +29,14 @@ def uniform(scale):
 
 def all_rates():
     return {
-        "gaussian": pc.GaussianRate(),
-        "chebyshev": pc.ChebyshevRate(),
-        "kl": pc.KLRate(0.2),
-        "kl, large": pc.KLRate(1.0),
-        "student": pc.StudentRate(3.0),
-        "cauchy": pc.StudentRate(1.0),
-        "laplace": pc.ScaleMixtureRate(lambda v: np.exp(-v)),
-        "uniform": pc.ScaleMixtureRate(uniform, (0.5, 3.0)),
+        "gaussian": pc.rates.GaussianRate(),
+        "chebyshev": pc.rates.ChebyshevRate(),
+        "kl": pc.rates.KLRate(0.2),
+        "kl, large": pc.rates.KLRate(1.0),
+        "student": pc.rates.StudentRate(3.0),
+        "cauchy": pc.rates.StudentRate(1.0),
+        "laplace": pc.rates.ScaleMixtureRate(lambda v: np.exp(-v)),
+        "uniform": pc.rates.ScaleMixtureRate(uniform, (0.5, 3.0)),
     }
 
 
@@ -73,20 +73,20 @@ def test_the_inverse(rate):
 
 
 def test_closed_forms():
-    cauchy, laplace = pc.StudentRate(1.0), all_rates()["laplace"]
+    cauchy, laplace = pc.rates.StudentRate(1.0), all_rates()["laplace"]
     np.testing.assert_allclose(cauchy.correct(U), 0.5 + np.arctan(U) / np.pi, atol=1e-14)
     exact = np.where(U >= 0, 1 - 0.5 * np.exp(-np.sqrt(2) * U), 0.5 * np.exp(np.sqrt(2) * U))
     np.testing.assert_allclose(laplace.correct(U), exact, atol=1e-12)
-    np.testing.assert_allclose(pc.KLRate(0.0).correct(U), ndtr(U), atol=1e-16)
-    np.testing.assert_allclose(pc.ChebyshevRate().correct([-1.0, 0.0, 2.0]), [0.0, 0.0, 0.8])
+    np.testing.assert_allclose(pc.rates.KLRate(0.0).correct(U), ndtr(U), atol=1e-16)
+    np.testing.assert_allclose(pc.rates.ChebyshevRate().correct([-1.0, 0.0, 2.0]), [0.0, 0.0, 0.8])
 
 
 @pytest.mark.parametrize("df", [1.0, 2.5, 7.0])
 def test_student_is_the_mixture_over_an_inverse_gamma(df):
     """The quadrature of Lemma 1 against the closed form."""
-    mixture = pc.ScaleMixtureRate(lambda v: stats.invgamma.pdf(v, df / 2, scale=df / 2))
-    np.testing.assert_allclose(mixture.correct(U), pc.StudentRate(df).correct(U), atol=1e-11)
-    np.testing.assert_allclose(mixture.slope(U), pc.StudentRate(df).slope(U), atol=1e-11)
+    mixture = pc.rates.ScaleMixtureRate(lambda v: stats.invgamma.pdf(v, df / 2, scale=df / 2))
+    np.testing.assert_allclose(mixture.correct(U), pc.rates.StudentRate(df).correct(U), atol=1e-11)
+    np.testing.assert_allclose(mixture.slope(U), pc.rates.StudentRate(df).slope(U), atol=1e-11)
 
 
 # ---- scale mixtures: Lemma 1, Proposition 1, Corollary 1 -------------------------------------------------------------
@@ -189,7 +189,7 @@ def test_two_atoms_attain_the_chebyshev_bound(u):
     scores = atoms @ w + b
     assert scores[0] == pytest.approx(0.0, abs=1e-9)
     assert scores[1] > 0
-    assert 1 - mass == pytest.approx(float(pc.ChebyshevRate().correct(u)), rel=1e-14)
+    assert 1 - mass == pytest.approx(float(pc.rates.ChebyshevRate().correct(u)), rel=1e-14)
 
 
 def test_no_distribution_with_these_moments_does_worse_than_the_chebyshev_bound():
@@ -199,13 +199,13 @@ def test_no_distribution_with_these_moments_does_worse_than_the_chebyshev_bound(
         p = cp.Variable(x.size, nonneg=True)
         constraints = [cp.sum(p) == 1, x @ p == 0, x**2 @ p == 1]
         program = cp.Problem(cp.Minimize((x > -u + 1e-9).astype(float) @ p), constraints)
-        assert program.solve(solver="HIGHS") == pytest.approx(float(pc.ChebyshevRate().correct(u)), abs=1e-5)
+        assert program.solve(solver="HIGHS") == pytest.approx(float(pc.rates.ChebyshevRate().correct(u)), abs=1e-5)
 
 
 def test_proposition_2_optimal_for_the_bounds_exactly_where_both_rates_are_above_one_half():
     found = pc.gaussian_tradeoff(random_moments(4, seed=2, condition=20.0))
     curve = found.curve(301)
-    bounds = curve.judged_by(pc.ChebyshevRate())
+    bounds = curve.judged_by(pc.rates.ChebyshevRate())
     np.testing.assert_array_equal(bounds.pareto, (curve.tnr > 0.5) & (curve.tpr > 0.5))
     assert 50 < bounds.pareto.sum() < 250
     # Optimal: no point of the family, and no random hyperplane, is better in both; elsewhere some point is.
@@ -215,12 +215,12 @@ def test_proposition_2_optimal_for_the_bounds_exactly_where_both_rates_are_above
     for j in range(1, len(bounds) - 1):  # what is better than the first and the last point is not drawn
         better = (rates >= rates[j]).all(axis=1) & (rates > rates[j] + 1e-12).any(axis=1)
         assert better.any() != bounds.pareto[j]
-    inside = found.curve(50, rates=pc.ChebyshevRate())
+    inside = found.curve(50, rates=pc.rates.ChebyshevRate())
     assert inside.pareto.all()
 
 
 def test_figure_2_its_points_C_and_D_and_the_segments_beyond_them():
-    found = pc.gaussian_tradeoff(pc.Moments.from_covariances(*FIXTURE), rates=pc.ChebyshevRate())
+    found = pc.gaussian_tradeoff(pc.Moments.from_covariances(*FIXTURE), rates=pc.rates.ChebyshevRate())
     r1, r2 = found.r1, found.r2
     assert (found.A.tnr, found.A.tpr) == pytest.approx((0.0, r1**2 / (1 + r1**2)), abs=1e-14)
     assert (found.B.tnr, found.B.tpr) == pytest.approx((r2**2 / (1 + r2**2), 0.0), abs=1e-14)
@@ -237,7 +237,7 @@ def test_the_minimax_probability_machine_is_a_point_of_the_chebyshev_curve(d):
     pair = random_pair(d, seed=d, condition=30.0)
     machine = pc.MinimaxProbabilityMachine.from_moments(*pair)
     solution = machine.solve(polish=False)
-    at = pc.gaussian_tradeoff(machine.moments, rates=pc.ChebyshevRate()).minimax()
+    at = pc.gaussian_tradeoff(machine.moments, rates=pc.rates.ChebyshevRate()).minimax()
     assert at.tnr == pytest.approx(at.tpr, abs=1e-13)
     assert at.tnr == pytest.approx(solution.numbers["guarantee"], abs=1e-8)
     w = solution.classifier.w / np.linalg.norm(solution.classifier.w)
@@ -252,7 +252,7 @@ def test_mempm_is_a_point_of_the_chebyshev_curve(theta, seed):
     pair = (mu_plus + 3.0, S_plus, mu_minus, S_minus)
     machine = pc.MEMPM.from_moments(*pair)
     solution = machine.solve(theta, polish=False)
-    at = pc.gaussian_tradeoff(machine.moments, rates=pc.ChebyshevRate()).best((1 - theta, theta), prior_plus=0.5)
+    at = pc.gaussian_tradeoff(machine.moments, rates=pc.rates.ChebyshevRate()).best((1 - theta, theta), prior_plus=0.5)
     assert 1 - 2 * at.cost == pytest.approx(-solution.value, abs=1e-8)
     assert 1 - 2 * at.bound >= -solution.value - 1e-9
     u = machine.distances(solution)
@@ -270,7 +270,7 @@ def test_lemma_2_a_tilted_density_is_in_the_ball_and_attains_the_rate(delta, u):
     No member of the ball does worse: of all densities with the same mass on the errors' side this one is nearest, and
     a larger mass is farther away.
     """
-    rate = pc.KLRate(delta)
+    rate = pc.rates.KLRate(delta)
     kept, q = float(rate.correct(u)), float(ndtr(-u))
     assert kept > 0
     factor = {True: (1 - kept) / q, False: kept / (1 - q)}
@@ -300,7 +300,7 @@ def test_lemma_2_in_the_papers_words(delta):
         return -found.fun
 
     for u in (0.5, 1.0, 2.0):
-        error = float(pc.KLRate(delta).error(u))
+        error = float(pc.rates.KLRate(delta).error(u))
         assert f(error) == pytest.approx(ndtr(-u), abs=1e-7)
     # It reaches exp(-delta) only: beyond, where the rate is 0, the paper's inverse has no value.
     assert f(1.0) == pytest.approx(np.exp(-delta), abs=1e-6)
@@ -309,7 +309,7 @@ def test_lemma_2_in_the_papers_words(delta):
 def test_lemma_2_by_draws_weighted_with_the_tilt():
     """In three dimensions: Gaussian draws, weighted by the worst density, have the rate that the point states."""
     m = random_moments(3, seed=4, condition=10.0)
-    at = pc.gaussian_tradeoff(m, rates=pc.KLRate(0.1)).minimax()
+    at = pc.gaussian_tradeoff(m, rates=pc.rates.KLRate(0.1)).minimax()
     rng = np.random.default_rng(0)
     scores = (m.mu_plus + rng.normal(size=(400_000, 3)) @ m.root_plus) @ at.w + at.b
     wrong, q = scores < 0, ndtr(-at.u_plus)
@@ -325,7 +325,7 @@ def test_corollary_2_corrected_only_the_part_beyond_the_thresholds_is_optimal(de
     mu_plus, S_plus, mu_minus, S_minus = random_pair(4, seed=2, condition=20.0)
     found = pc.gaussian_tradeoff(pc.Moments.from_covariances(mu_plus + 4.0, S_plus, mu_minus, S_minus))
     curve = found.curve(401)
-    worst = curve.judged_by(pc.KLRate(delta))
+    worst = curve.judged_by(pc.rates.KLRate(delta))
     threshold = ndtri(1 - np.exp(-delta))
     np.testing.assert_array_equal(worst.pareto, (curve.u_minus > threshold) & (curve.u_plus > threshold))
     middle = (curve.u_minus > 0) & (curve.u_plus > 0)
@@ -343,7 +343,7 @@ def test_corollary_2_corrected_only_the_part_beyond_the_thresholds_is_optimal(de
 
 
 def test_no_hyperplane_is_worth_anything_in_a_ball_that_is_too_large():
-    found = pc.gaussian_tradeoff(pc.Moments.from_covariances(*FIXTURE), rates=pc.KLRate(3.0))
+    found = pc.gaussian_tradeoff(pc.Moments.from_covariances(*FIXTURE), rates=pc.rates.KLRate(3.0))
     for call in (found.curve, found.minimax, lambda: found.auc):
         with pytest.raises(pc.InputError, match="no hyperplane has a positive worst-case rate for both classes"):
             call()
@@ -356,7 +356,7 @@ def test_no_hyperplane_is_worth_anything_in_a_ball_that_is_too_large():
 
 def test_the_area_is_the_integral_of_the_rates(rate):
     found = pc.gaussian_tradeoff(random_moments(4, seed=3, condition=50.0), rates=rate)
-    if isinstance(rate, pc.ScaleMixtureRate):
+    if isinstance(rate, pc.rates.ScaleMixtureRate):
         curve = found.curve(2001)
         assert found.auc == pytest.approx(np.trapezoid(curve.tpr, curve.tnr), abs=2e-6)
         return
@@ -374,7 +374,7 @@ def test_the_area_is_the_integral_of_the_rates(rate):
 
 def test_classes_judged_differently():
     """Gaussian positives, negatives known by their moments only."""
-    rates = (pc.GaussianRate(), pc.ChebyshevRate())
+    rates = (pc.rates.GaussianRate(), pc.rates.ChebyshevRate())
     found = pc.gaussian_tradeoff(pc.Moments.from_covariances(*FIXTURE), rates=rates)
     at = found.minimax()
     assert at.tnr == pytest.approx(at.tpr, abs=1e-10)
@@ -387,15 +387,15 @@ def test_classes_judged_differently():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: pc.KLRate(-0.1), "delta must be a finite nonnegative number, got -0.1"),
-        (lambda: pc.KLRate(np.inf), "delta must be a finite nonnegative number, got inf"),
-        (lambda: pc.KLRate("near"), "delta must be a nonnegative number, got 'near'"),
-        (lambda: pc.StudentRate(0), "df must be a finite positive number, got 0"),
-        (lambda: pc.StudentRate(-2.0), "df must be a finite positive number, got -2.0"),
-        (lambda: pc.StudentRate(np.nan), "df must be a finite positive number, got nan"),
-        (lambda: pc.ScaleMixtureRate(lambda v: 0.931 * np.exp(-v)), "density must integrate to 1 .* got 0.931"),
-        (lambda: pc.ScaleMixtureRate(lambda v: np.exp(-v), (2.0, 1.0)), "support must be an interval"),
-        (lambda: pc.ScaleMixtureRate(lambda v: np.exp(-v), 3.0), "support must be a pair"),
+        (lambda: pc.rates.KLRate(-0.1), "delta must be a finite nonnegative number, got -0.1"),
+        (lambda: pc.rates.KLRate(np.inf), "delta must be a finite nonnegative number, got inf"),
+        (lambda: pc.rates.KLRate("near"), "delta must be a nonnegative number, got 'near'"),
+        (lambda: pc.rates.StudentRate(0), "df must be a finite positive number, got 0"),
+        (lambda: pc.rates.StudentRate(-2.0), "df must be a finite positive number, got -2.0"),
+        (lambda: pc.rates.StudentRate(np.nan), "df must be a finite positive number, got nan"),
+        (lambda: pc.rates.ScaleMixtureRate(lambda v: 0.931 * np.exp(-v)), "density must integrate to 1 .* got 0.931"),
+        (lambda: pc.rates.ScaleMixtureRate(lambda v: np.exp(-v), (2.0, 1.0)), "support must be an interval"),
+        (lambda: pc.rates.ScaleMixtureRate(lambda v: np.exp(-v), 3.0), "support must be a pair"),
     ],
 )
 def test_bad_rates(call, said):

@@ -13,6 +13,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import ndtr, ndtri
 
 import paretoclf as pc
+from paretoclf.rates import ChebyshevRate, GaussianRate, KLRate, StudentRate
 from tests.oracles.gaussian_pairs import FIXTURE, FIXTURE_POINTS, Pencil, random_moments, random_pair
 
 ACCURATE = {"solver": "CLARABEL", "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
@@ -278,7 +279,11 @@ ODD = {
 
 
 @pytest.mark.parametrize("name", list(ODD))
-@pytest.mark.parametrize("rate", [pc.GaussianRate(), pc.ChebyshevRate(), pc.KLRate(0.2), pc.StudentRate(0.1)], ids=repr)
+@pytest.mark.parametrize(
+    "rate",
+    [GaussianRate(), ChebyshevRate(), KLRate(0.2), StudentRate(0.1)],
+    ids=repr,
+)
 def test_odd_classes(name, rate):
     """Whatever the classes: finite classifiers with proofs, an area, and the cheapest of them."""
     found = pc.gaussian_tradeoff(pc.Moments.from_covariances(*ODD[name]), rates=rate)
@@ -415,7 +420,7 @@ def test_what_objects_say():
         (lambda f: f.at_rate(fpr=float("nan")), "fpr must lie strictly between 0 and 1, got nan"),
         (lambda f: f.at_rate(fpr="few"), "fpr must be a number, got 'few'"),
         (
-            lambda f: f.judged_by(pc.StudentRate(0.01)).at_rate(fpr=1e-3),
+            lambda f: f.judged_by(StudentRate(0.01)).at_rate(fpr=1e-3),
             "fpr = 0.001 asks for a mean .* standard deviations from the hyperplane",
         ),
         (lambda f: f.neyman_pearson(1.5), "max_fpr must lie strictly between 0 and 1, got 1.5"),

@@ -21,7 +21,7 @@ def state(problem):
 def certified(problem, tol=1e-6):
     """The proof; and that the problem is what it was."""
     before = state(problem)
-    proof = pc.certify_problem(problem, tol=tol)
+    proof = pc.verify(problem, tol=tol)
     assert state(problem) == before
     return proof
 
@@ -267,7 +267,7 @@ def test_sparse_variables():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # CVXPY's own, about reading it
         problem.solve(solver="CLARABEL")
-        assert pc.certify_problem(problem, tol=1e-6).status == "optimal"
+        assert pc.verify(problem, tol=1e-6).status == "optimal"
 
 
 def test_values_stay_where_an_error_is_raised():
@@ -277,7 +277,7 @@ def test_values_stay_where_an_error_is_raised():
     x.save_value(np.array([1.0, np.inf]))
     before = state(problem)
     with pytest.raises(pc.InputError, match="not finite"):
-        pc.certify_problem(problem)
+        pc.verify(problem)
     assert state(problem) == before
 
 
@@ -323,6 +323,6 @@ def test_one_constraint_that_contradicts_the_bounds_of_its_variable():
     x = cp.Variable(2, name="x", bounds=[np.zeros(2), np.ones(2)])
     problem = cp.Problem(cp.Minimize(cp.sum(x)), [cp.sum(x) >= 3])
     problem.solve(solver="CLARABEL")
-    proof = pc.certify_problem(problem)
+    proof = pc.verify(problem)
     assert proof.status == "infeasible"
     assert "no point" in proof.explain()

@@ -171,20 +171,20 @@ def test_what_is_proved_of_a_promise():
     for form in (cp.quad_form(x, cp.psd_wrap(hollow)), cp.quad_form(x, hollow, assume_PSD=True)):
         problem = cp.Problem(cp.Minimize(form + x[0]), [x >= -1, x <= 1])
         problem.solve(solver="CLARABEL")
-        proof = pc.certify_problem(problem)
+        proof = pc.verify(problem)
         assert proof.status != "optimal"
         assert -0.76 <= proof.lower <= -0.75
         assert "P is not proved positive semidefinite, by 1.0e+00." in proof.explain()  # P is twice the matrix
         free = cp.Problem(cp.Minimize(form + x[0]), [x[0] >= -1, x[0] <= 1])  # unbounded below
         free.solve(solver="CLARABEL")
-        proof = pc.certify_problem(free)
+        proof = pc.verify(free)
         assert proof.status != "optimal"
         assert proof.lower == -np.inf
         assert "P is not proved positive semidefinite, by 1.0e+00. The variable x has no bounds" in proof.explain()
         assert "dual feasibility" not in proof.explain()
     plain = cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= 1])
     plain.solve(solver="CLARABEL")
-    assert "semidefinite" not in pc.certify_problem(plain).explain()
+    assert "semidefinite" not in pc.verify(plain).explain()
     program = ConeProgram(np.diag([2.0, -1.0]), [1.0, 0.0], [[-1.0, 0.0]], [1.0], [Cone("nonnegative", 1)])
     found = cone_bounds(program, [-0.5, 0.0], [0.0])
     assert (found.lower, found.indefinite) == (-np.inf, 1.0)
@@ -256,7 +256,7 @@ def test_textbook_problems_have_both_bounds(name, rng):
     cost, constraints = textbook(rng)[name]
     problem = cp.Problem(cp.Minimize(cost), constraints)
     value = problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
-    proof = pc.certify_problem(problem)
+    proof = pc.verify(problem)
     assert proof.lower == pytest.approx(value, rel=1e-8)
     assert proof.upper == pytest.approx(value, rel=1e-8)
     assert proof.lower <= proof.upper

@@ -166,7 +166,7 @@ def problems(X, y):
 def test_bounds_of_whole_problems_close(samples, name):
     problem = problems(*samples)[name]
     value = problem.solve(solver="CLARABEL")
-    proof = pc.certify_problem(problem, tol=1e-5)
+    proof = pc.verify(problem, tol=1e-5)
     assert proof.status == "optimal", proof.explain(1e-5)
     assert 0 <= proof.upper - proof.lower <= 1e-7 * max(1, abs(value))
     assert proof.lower - 1e-5 <= value <= proof.upper + 1e-5 * (1 + abs(value))
@@ -177,10 +177,10 @@ def test_bounds_of_whole_problems_close(samples, name):
 def test_wrong_multipliers_are_seen(samples, wrong):
     problem = problems(*samples)["fair"]
     problem.solve(**TIGHT)
-    assert pc.certify_problem(problem, tol=1e-7).status == "optimal"
+    assert pc.verify(problem, tol=1e-7).status == "optimal"
     margin = problem.constraints[0]
     margin.save_dual_value(wrong(np.array(margin.dual_value)))
-    proof = pc.certify_problem(problem, tol=1e-4)
+    proof = pc.verify(problem, tol=1e-4)
     assert proof.status == "optimal"  # the point is
     assert max(proof.certificate.multipliers.values()) > 1e-4
     assert "multipliers that came with the point do not prove it" in proof.explain()
@@ -191,7 +191,7 @@ def test_a_wrong_point_is_off_its_lower_bound(samples):
     problem.solve(**TIGHT)
     xi = next(v for v in problem.variables() if v.name() == "xi")
     xi.value = xi.value + 0.1
-    proof = pc.certify_problem(problem)
+    proof = pc.verify(problem)
     assert proof.status == "not optimal"
     assert proof.certificate.gap > 1e-2
 
@@ -201,7 +201,7 @@ def test_infeasible_problems_name_the_constraints_that_contradict_each_other():
     low, mass, high = (x >= 2).set_label("low"), (cp.sum(x) <= 1).set_label("mass"), (x <= 10).set_label("high")
     problem = cp.Problem(cp.Minimize(cp.sum(x)), [low, mass, high])
     problem.solve(solver="CLARABEL")
-    proof = pc.certify_problem(problem)
+    proof = pc.verify(problem)
     assert proof.status == "infeasible"
     assert set(proof.blame) == {"low", "mass"}  # either alone, with or without "high", has points
     assert "low" in proof.explain()
@@ -214,7 +214,7 @@ def test_no_point_is_said_though_there_is_a_ray(sense):
     fall = x[0] if sense is cp.Minimize else -x[0]
     problem = cp.Problem(sense(fall), [(np.zeros((1, 2)) @ x >= 1).set_label("empty"), x[1] >= 0])
     problem.solve("CLARABEL")
-    proof = pc.certify_problem(problem)
+    proof = pc.verify(problem)
     assert proof.status == "infeasible"
     assert list(proof.blame) == ["empty"]
 
@@ -223,7 +223,7 @@ def test_unbounded_problems_have_a_ray():
     x = cp.Variable(2, name="x")
     problem = cp.Problem(cp.Minimize(cp.sum(x)), [(x <= 2).set_label("high")])
     problem.solve(solver="CLARABEL")
-    proof = pc.certify_problem(problem)
+    proof = pc.verify(problem)
     assert proof.status == "unbounded"
     assert re.search(r"along a ray in x the objective falls", proof.explain())
 
@@ -231,13 +231,13 @@ def test_unbounded_problems_have_a_ray():
 def test_what_cannot_be_certified_is_said_in_one_line():
     x = cp.Variable(2, name="x")
     with pytest.raises(pc.InputError, match=r"problem must be solved first: call problem\.solve"):
-        pc.certify_problem(cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= 1]))
+        pc.verify(cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= 1]))
     with pytest.raises(pc.InputError, match="must be convex by CVXPY's rules"):
-        pc.certify_problem(cp.Problem(cp.Minimize(-cp.sum_squares(x)), [x >= 1]))
+        pc.verify(cp.Problem(cp.Minimize(-cp.sum_squares(x)), [x >= 1]))
     with pytest.raises(pc.InputError, match="got integer or boolean variables"):
-        pc.certify_problem(cp.Problem(cp.Minimize(cp.sum(cp.Variable(2, integer=True)))))
+        pc.verify(cp.Problem(cp.Minimize(cp.sum(cp.Variable(2, integer=True)))))
     with pytest.raises(pc.InputError, match=r"problem must be a cvxpy\.Problem, got 'x'"):
-        pc.certify_problem("x")
+        pc.verify("x")
     with pytest.raises(pc.InputError, match="kind must be one of"):
         Cone("elliptic")
     with pytest.raises(pc.InputError, match="cones must have 2 entries together, got 1"):
@@ -251,17 +251,17 @@ def test_a_solution_that_is_none_is_said_in_one_line():
     problem.solve(solver="CLARABEL")
     for tol in (0, -1.0, np.nan, "tight"):
         with pytest.raises(pc.InputError, match="tol must be a"):
-            pc.certify_problem(problem, tol=tol)
+            pc.verify(problem, tol=tol)
     x.save_value(np.array([np.nan, 1.0]))
     with pytest.raises(pc.InputError, match="got a value of x that is not finite"):
-        pc.certify_problem(problem)
+        pc.verify(problem)
     x.value = None
     with pytest.raises(pc.InputError, match="got status 'optimal' and no value of x"):
-        pc.certify_problem(problem)
+        pc.verify(problem)
     empty = cp.Problem(cp.Minimize(0))
     empty.solve(solver="CLARABEL")
     with pytest.raises(pc.InputError, match="problem must have variables, got none"):
-        pc.certify_problem(empty)
+        pc.verify(empty)
 
 
 class Fair(pc.SampleFormulation):
@@ -295,7 +295,7 @@ def test_the_formulations_of_the_package_against_their_own_judges(case):
     for name, parameter in made.parameters.items():
         parameter.value = made.check_values(values)[name]
     made.primal.solve(solver="CLARABEL")
-    proof = pc.certify_problem(made.primal, tol=1e-5)
+    proof = pc.verify(made.primal, tol=1e-5)
     unit = case.scale(made.check_values(values)) * getattr(made, "unit", 1.0)
     size = 1e-7 * max(abs(solution.value), 1e-3)
     assert unit * proof.lower <= solution.value + size

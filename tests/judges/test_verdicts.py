@@ -21,7 +21,7 @@ from tests.oracles.textbook_problems import TEXTBOOK, convex_regression
 def test_textbook_problems_are_proved_from_both_sides(make):
     problem, truth = make()
     problem.solve(solver="CLARABEL")
-    proof = pc.certify_problem(problem, tol=TOL)
+    proof = pc.verify(problem, tol=TOL)
     rounding = 1e-12 * max(1.0, abs(truth))
     assert proof.status == "optimal", proof.explain()
     assert truth - TOL * max(1.0, abs(truth)) <= proof.lower <= truth + rounding
@@ -34,7 +34,7 @@ def test_convex_regression_is_no_longer_convicted():
     solver = "HIGHS" if "HIGHS" in cp.installed_solvers() else "CLARABEL"
     problem.solve(solver=solver)
     assert problem.value == pytest.approx(truth, rel=1e-9)
-    proof = pc.certify_problem(problem, tol=TOL)
+    proof = pc.verify(problem, tol=TOL)
     assert proof.status == "optimal", proof.explain()
     assert proof.lower <= truth * (1 + 1e-12)
     assert proof.upper >= truth * (1 - 1e-12)
@@ -54,7 +54,7 @@ def test_a_claim_that_is_not_proved_leaves_the_point_to_be_judged(monkeypatch, c
     monkeypatch.setattr(cone_proof, "_compile", claiming)
     problem, truth = TEXTBOOK[9]()
     problem.solve(solver="CLARABEL")
-    proof = pc.certify_problem(problem, tol=TOL)
+    proof = pc.verify(problem, tol=TOL)
     assert proof.status == "optimal", proof.explain()
     assert proof.lower <= truth <= proof.upper
 
@@ -93,9 +93,9 @@ def test_a_value_that_is_better_than_possible_is_refuted(sense):
     loss = 100 * (x - 1)  # at least 0 where x >= 1
     problem = cp.Problem(sense(loss if sense is cp.Minimize else -loss), [x >= 1])
     problem.solve(solver="CLARABEL")
-    assert pc.certify_problem(problem, tol=TOL).status == "optimal"
+    assert pc.verify(problem, tol=TOL).status == "optimal"
     x.save_value(1 - 5e-7)
-    proof = pc.certify_problem(problem, tol=TOL)
+    proof = pc.verify(problem, tol=TOL)
     assert proof.certificate.primal_residual <= TOL
     assert proof.status == "not optimal"
     assert "the value is better than any feasible point's by 5.0e-05" in proof.explain()
@@ -117,7 +117,7 @@ def test_rounding_of_a_value_at_a_far_point_is_not_held_against_it(seed):
         x.save_value(np.array([3 * a, a]))
         value = problem.objective.value
     assert 0 <= (Fraction(3 * a) - 3 * Fraction(a)) ** 2 < Fraction(1, 10**12)
-    proof = pc.certify_problem(problem, tol=TOL)
+    proof = pc.verify(problem, tol=TOL)
     assert proof.certificate.shortfall == 0, proof.explain()
     assert proof.status == "undecided"
 
@@ -134,6 +134,6 @@ def test_nor_is_that_of_a_row_that_the_objective_became(seed):
         x.save_value(1e12 * (1 + rng.random() * np.ones(3)))
         value = problem.objective.value
     assert sum(Fraction(w) * Fraction(v) for w, v in zip(weights, x.value, strict=True)) >= 0  # and so is the maximum
-    proof = pc.certify_problem(problem, tol=TOL)
+    proof = pc.verify(problem, tol=TOL)
     assert proof.certificate.shortfall == 0, proof.explain()
     assert proof.status == "undecided"

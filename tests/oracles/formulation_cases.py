@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 import paretoclf as pc
+from paretoclf.formulations import BiasedMinimaxProbabilityMachine, ExtremeAsymmetry, ParetoGaussianQP
+from paretoclf.population import Mixture, Population
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,8 @@ def population(rng, d=3):
         roots = rng.normal(size=(3, d, d))
         covariances = [R @ R.T / d + 0.3 * np.eye(d) for R in roots]
         weights = rng.dirichlet(np.full(3, 5.0))
-        classes.append(pc.Mixture(rng.normal(size=(3, d)) + shift, covariances, weights))
-    return pc.Population(*classes, prior_plus=0.3)
+        classes.append(Mixture(rng.normal(size=(3, d)) + shift, covariances, weights))
+    return Population(*classes, prior_plus=0.3)
 
 
 KERNELS = {"linear": None, "rbf": pc.RBF(1.5)}
@@ -149,10 +151,15 @@ def gaussian_cases():
         reg = 0.0 if kernel is None else 0.1
         for cls, values, signs, wrong in (
             (pc.ParetoGaussian, ({"lam": 0.6}, {"lam": 3.0}), (*cone, *balls), {"lam": 0.0}),
-            (pc.ParetoGaussianQP, ({"t": 0.6}, {"t": 3.0}), (("primal", "normalisation"), ("dual", "nu")), {}),
+            (
+                ParetoGaussianQP,
+                ({"t": 0.6}, {"t": 3.0}),
+                (("primal", "normalisation"), ("dual", "nu")),
+                {},
+            ),
             (pc.MinimaxProbabilityMachine, ({},), (*cone, *balls), {}),
             (
-                pc.BiasedMinimaxProbabilityMachine,
+                BiasedMinimaxProbabilityMachine,
                 ({"u_plus": 0.3}, {"u_plus": 0.6}),
                 (("primal", "unit deviation of the negatives"), ("dual", "ball of the positives"), ("dual", "size")),
                 {"u_plus": 99.0},
@@ -170,7 +177,7 @@ def gaussian_cases():
     for end in (0, 1):
         yield Case(
             "ExtremeAsymmetry",
-            lambda rng, end=end: pc.ExtremeAsymmetry(population(rng), end),
+            lambda rng, end=end: ExtremeAsymmetry(population(rng), end),
             ({},),
             (("primal", "xi"),),
             bad=bad({}),

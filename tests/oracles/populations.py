@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import multivariate_normal
 
-import paretoclf as pc
+from paretoclf.population import Mixture, Population
 
 PHI = {
     "square": lambda u: 0.5 * (u - 1) ** 2,
@@ -19,28 +19,24 @@ PHI = {
 
 def pair(prior_plus=0.4):
     """Two Gaussians with A = 0 at 0 and A > 0 at 1."""
-    return pc.Population(
-        pc.Mixture([1.4, 0.0], [[2.0, 0.5], [0.5, 1.0]]), pc.Mixture([-1.0, 0.0], 2 * np.eye(2)), prior_plus
-    )
+    return Population(Mixture([1.4, 0.0], [[2.0, 0.5], [0.5, 1.0]]), Mixture([-1.0, 0.0], 2 * np.eye(2)), prior_plus)
 
 
 def mixtures(prior_plus=0.3):
     """Three components against two, no symmetry."""
-    positives = pc.Mixture(
+    positives = Mixture(
         [[1.0, 1.0], [1.5, 0.0], [0.0, -1.0]],
         [0.8 * np.eye(2), np.diag([2.5, 0.5]), [[1.0, 0.5], [0.5, 2.0]]],
         [0.3, 0.5, 0.2],
     )
-    negatives = pc.Mixture([[-1.0, 0.0], [0.0, -2.0]], [np.eye(2), np.diag([2.0, 0.5])], [0.3, 0.7])
-    return pc.Population(positives, negatives, prior_plus)
+    negatives = Mixture([[-1.0, 0.0], [0.0, -2.0]], [np.eye(2), np.diag([2.0, 0.5])], [0.3, 0.7])
+    return Population(positives, negatives, prior_plus)
 
 
 def with_regime(A, prior_plus=0.5):
     """Two Gaussians with a given A at 0: the negatives are N(0, I), the positives stand at (1, 0)."""
     variance = 1.0 / (1.0 - A)
-    return pc.Population(
-        pc.Mixture([1.0, 0.0], [[variance, 0.0], [0.0, 1.5]]), pc.Mixture([0.0, 0.0], np.eye(2)), prior_plus
-    )
+    return Population(Mixture([1.0, 0.0], [[variance, 0.0], [0.0, 1.5]]), Mixture([0.0, 0.0], np.eye(2)), prior_plus)
 
 
 class Grid:

@@ -200,7 +200,7 @@ def test_save_and_load_costs_per_sample(gaussians, tmp_path, n):
     rng = np.random.default_rng(n)
     path = pc.trace(pc.TwoCSVM(X, y), *(pc.SampleCosts(rng.uniform(0.5, 2, n)) for _ in range(2)))
     path.save(tmp_path / "path")
-    again = pc.load_path(tmp_path / "path.npz")
+    again = pc.load(tmp_path / "path.npz")
     assert repr(again) == repr(path)
     for t in (0.0, *TIMES, 1.0):
         assert isinstance(again.costs(t), pc.SampleCosts)
@@ -263,7 +263,7 @@ def test_save_and_load_keeps_every_view(gaussians, tmp_path, kind):
     svm = pc.TwoCSVM(X, y, kernel, low_rank=12 if "low" in kind else None)
     path = pc.trace(svm, (0.1, 1), (1, 0.2))
     path.save(tmp_path / "path")
-    again = pc.load_path(tmp_path / "path.npz")
+    again = pc.load(tmp_path / "path.npz")
     assert repr(again) == repr(path)
     assert again.events == path.events
     assert sp.issparse(again.gram.X) == sp.issparse(svm.X)

@@ -65,10 +65,10 @@ def put(value, where=0):
 
 @pytest.mark.parametrize("name", PATHS)
 def test_what_was_saved_loads_and_is_proved(files, name):
-    again = pc.load_path(files / f"{name}.npz")
+    again = pc.load(files / f"{name}.npz")
     assert again.worst_certificate.passes()
     assert again.value_errors().max() <= 1e-8
-    assert repr(pc.load_path(files / f"{name}.npz", prove=False)) == repr(again)
+    assert repr(pc.load(files / f"{name}.npz", prove=False)) == repr(again)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -81,7 +81,7 @@ def test_an_array_that_is_not_finite(files, name, bad, tmp_path):
         file = damaged(files, name, tmp_path, **{key: put(bad, -1)})
         for prove in (True, False):
             with pytest.raises(pc.InputError, match=r"finite|increas|from 0 to 1|labels|weight"):
-                pc.load_path(file, prove=prove)
+                pc.load(file, prove=prove)
 
 
 SHAPES = {
@@ -107,7 +107,7 @@ SHAPES = {
 def test_an_array_of_the_wrong_shape_or_range(files, key, tmp_path):
     change, message = SHAPES[key]
     with pytest.raises(pc.InputError, match=rf"damaged\.npz: not a saved path \(.*{message}"):
-        pc.load_path(damaged(files, "linear", tmp_path, **{key: change}), prove=False)
+        pc.load(damaged(files, "linear", tmp_path, **{key: change}), prove=False)
 
 
 def test_sets_that_do_not_fit_each_other(files, tmp_path):
@@ -116,9 +116,9 @@ def test_sets_that_do_not_fit_each_other(files, tmp_path):
         return state
 
     with pytest.raises(pc.InputError, match="margin set of piece 0 is not that of its sets"):
-        pc.load_path(damaged(files, "linear", tmp_path, state=moved), prove=False)
+        pc.load(damaged(files, "linear", tmp_path, state=moved), prove=False)
     with pytest.raises(pc.InputError, match="not a saved path"):
-        pc.load_path(damaged(files, "linear", tmp_path, ptr=None))
+        pc.load(damaged(files, "linear", tmp_path, ptr=None))
 
 
 def test_indices_of_sparse_samples(tmp_path):
@@ -129,7 +129,7 @@ def test_indices_of_sparse_samples(tmp_path):
     for key in ("X_indices", "X_indptr"):
         file = damaged(tmp_path, "sparse", tmp_path, **{key: lambda a: a + 1})
         with pytest.raises(pc.InputError, match="not a saved path"):
-            pc.load_path(file)
+            pc.load(file)
 
 
 CONSISTENT = {
@@ -148,29 +148,29 @@ def test_a_consistent_file_that_is_not_optimal(files, name, what, tmp_path):
     if (name, what) in {("quantile", "an intercept")}:
         pytest.skip("its intercept is stored with w, as the last of the slopes' constant feature")
     file = damaged(files, name, tmp_path, **CONSISTENT[what])
-    with pytest.raises(pc.InputError, match=r"damaged\.npz: not proved: .*load_path\(\.\.\., prove=False\)"):
-        pc.load_path(file)
-    assert pc.load_path(file, prove=False).worst_certificate is not None
+    with pytest.raises(pc.InputError, match=r"damaged\.npz: not proved: .*load\(\.\.\., prove=False\)"):
+        pc.load(file)
+    assert pc.load(file, prove=False).worst_certificate is not None
 
 
 def test_the_worst_certificate_is_the_one_that_is_not_a_number(files):
-    path = pc.load_path(files / "linear.npz", prove=False)
+    path = pc.load(files / "linear.npz", prove=False)
     path.pieces.w[1] = np.nan
     assert not path.worst_certificate.passes()
     assert path.worst_certificate.off_by == np.inf
-    path = pc.load_path(files / "linear.npz", prove=False)
+    path = pc.load(files / "linear.npz", prove=False)
     path.pieces.b0[0] += 1e-3
     assert not path.worst_certificate.passes()
 
 
 def test_maps(files, tmp_path):
-    good = pc.load_plane(files / "map.npz")
+    good = pc.load(files / "map.npz")
     assert all(proof.passes() for proofs in good.certificates() for proof in proofs)
     with np.load(files / "map.npz") as data:
         keys = [key for key in data.files if data[key].dtype.kind == "f" and data[key].size]
     for key in keys:
         with pytest.raises(pc.InputError, match=r"finite|pair|labels"):
-            pc.load_plane(damaged(files, "map", tmp_path, **{key: put(np.nan, -1)}), prove=False)
+            pc.load(damaged(files, "map", tmp_path, **{key: put(np.nan, -1)}), prove=False)
     for key, change, message in (
         ("margin", lambda a: a + 100, "margin must lie between"),
         ("sets", lambda a: np.zeros_like(a), "margin set of region"),
@@ -180,16 +180,16 @@ def test_maps(files, tmp_path):
         ("rectangle", lambda a: a[:, ::-1], "lo < hi"),
     ):
         with pytest.raises(pc.InputError, match=rf"not a saved map of the cost plane \(.*({message})"):
-            pc.load_plane(damaged(files, "map", tmp_path, **{key: change}), prove=False)
+            pc.load(damaged(files, "map", tmp_path, **{key: change}), prove=False)
     for key, factor in (("polygon", 0.5), ("polygon", 3.0), ("rectangle", 2.0)):
         file = damaged(files, "map", tmp_path, **{key: lambda a, by=factor: by * a})
         with pytest.raises(pc.InputError, match=r"not proved: (the regions miss|a region leaves)"):
-            pc.load_plane(file, prove=False)
+            pc.load(file, prove=False)
     for key, change in (("b_map", lambda a: a + 1e-3), ("alpha_map", lambda a: 0.9 * a)):
         file = damaged(files, "map", tmp_path, **{key: change})
         with pytest.raises(pc.InputError, match=r"not proved: a region is not proved"):
-            pc.load_plane(file)
-        assert len(pc.load_plane(file, prove=False).regions) == len(good.regions)
+            pc.load(file)
+        assert len(pc.load(file, prove=False).regions) == len(good.regions)
 
 
 def test_multipliers_that_are_not_finite(tmp_path):

@@ -208,8 +208,8 @@ def test_it_is_saved_and_loaded(kind, soft, tmp_path):
     svm = problem(*data(8), kind, soft)
     path = traced(svm)
     path.save(tmp_path / "path")
-    again = pc.load_path(tmp_path / "path.npz")
-    assert isinstance(again, pc.MarginPath)
+    again = pc.load(tmp_path / "path.npz")
+    assert isinstance(again, pc.results.MarginPath)
     assert repr(again) == repr(path)
     np.testing.assert_array_equal(again.alpha(0.3), path.alpha(0.3))
     assert again.worst_certificate.passes(1e-10)
@@ -310,7 +310,7 @@ def test_degenerate_data(name, kind):
 def test_inseparable_data(name, kind):
     X, y = inseparable()[name]
     if kind != "rbf":
-        with pytest.raises(pc.InseparableError, match="cannot be separated"):
+        with pytest.raises(pc.errors.InseparableError, match="cannot be separated"):
             traced(problem(X, y, kind))
     svm = problem(X, y, kind, soft=True)
     path = traced(svm)
@@ -352,7 +352,7 @@ def test_real_data(name):
     if name in ("wdbc", "sonar"):  # a hyperplane separates them
         cases.append((None, False))
     else:
-        with pytest.raises(pc.InseparableError):
+        with pytest.raises(pc.errors.InseparableError):
             traced(problem(X, y))
     for kernel, soft in cases:
         svm = pc.BiobjectiveMargin(X, y, kernel, soft=soft)

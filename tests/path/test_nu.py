@@ -459,7 +459,7 @@ def test_hulls_of_distinct_samples_and_an_rbf_kernel_never_meet(bandwidth):
 def test_where_a_rank_is_not_plain_nothing_is_called_trivial():
     X, y = noise(60, 2)
     svm = pc.TwoNuSVM(pc.RBF(4.0)(X, X), y, kernel="precomputed")
-    with pytest.raises(pc.SolveError, match=r"^nu_star cannot be told: the kernel matrix has no plain rank"):
+    with pytest.raises(pc.errors.SolveError, match=r"^nu_star cannot be told: the kernel matrix has no plain rank"):
         svm.nu_star(0.5)
     assert not pc.nu_grid(svm, [0.02, 0.1, 0.5], [0.02, 0.1, 0.5]).trivial.any()
 

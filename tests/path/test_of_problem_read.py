@@ -151,7 +151,7 @@ STORED["infeasible"] = lambda: (
 def test_a_saved_path_comes_back_without_the_problem(name, tmp_path):
     path = pc.trace(*STORED[name]())
     path.save(tmp_path / "path")
-    again = pc.load_path(tmp_path / "path.npz")
+    again = pc.load(tmp_path / "path.npz")
     assert repr(again) == repr(path)
     assert again.events == path.events
     assert again.proof.worst == path.proof.worst
@@ -187,7 +187,7 @@ def test_damaged_files_are_refused(key, change, message, tmp_path):
         arrays = {name: data[name] for name in data.files}
     np.savez(tmp_path / "damaged.npz", **{**arrays, key: change(arrays[key])})
     with pytest.raises(pc.InputError, match=message):
-        pc.load_path(tmp_path / "damaged.npz")
+        pc.load(tmp_path / "damaged.npz")
 
 
 def test_pictures_show_what_is_there(lasso):

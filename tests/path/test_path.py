@@ -379,7 +379,7 @@ def test_save_and_load(gaussians, tmp_path, kernel):
     path = pc.trace(pc.TwoCSVM(X, y, kernel, sample_weight=np.linspace(1, 2, 20)), (0.1, 1), (1, 0.2))
     path.save(tmp_path / "path")
     assert [f.name for f in tmp_path.iterdir()] == ["path.npz"]
-    again = pc.load_path(tmp_path / "path.npz")
+    again = pc.load(tmp_path / "path.npz")
     assert repr(again) == repr(path)
     assert again.line == path.line
     assert again.events == path.events
@@ -438,7 +438,7 @@ def test_load_of_something_else(tmp_path, kind):
     file = tmp_path / "thing.npz"
     _not_a_path(kind, file)
     with pytest.raises(pc.InputError, match=r"thing\.npz: (not a saved path|no such file)"):
-        pc.load_path(file)
+        pc.load(file)
 
 
 # ---- many points in one walk --------------------------------------------------------------------------------------

@@ -555,7 +555,7 @@ def test_a_map_is_saved_and_loaded(kind, tmp_path):
         svm = pc.TwoCSVM([[1.0], [-1.0]], [1, -1])
     found = pc.plane(svm, square, square)
     found.save(tmp_path / "map")
-    again = pc.load_plane(tmp_path / "map.npz")
+    again = pc.load(tmp_path / "map.npz")
     assert repr(again) == repr(found)
     assert again.seconds == found.seconds
     assert objections(svm, again) == []
@@ -576,17 +576,17 @@ def test_a_file_that_is_no_map_is_refused(tmp_path):
     pc.trace(svm, (0, 0), (1, 1)).save(tmp_path / "path.npz")
     pc.plane(svm, (0.5, 1), (0.5, 1)).save(tmp_path / "map.npz")
     with pytest.raises(pc.InputError, match="not a saved map"):
-        pc.load_plane(tmp_path / "path.npz")
+        pc.load(tmp_path / "path.npz")
     with pytest.raises(pc.InputError, match="not a saved path"):
-        pc.load_path(tmp_path / "map.npz")
+        pc.load(tmp_path / "map.npz")
     with pytest.raises(pc.InputError, match="no such file"):
-        pc.load_plane(tmp_path / "nothing.npz")
+        pc.load(tmp_path / "nothing.npz")
     with np.load(tmp_path / "map.npz") as whole:
         part = {name: whole[name] for name in whole.files}
     for name, cut_off in (("polygon", 5), ("facets", 5), ("sets", 1), ("alpha_map", 0), ("contact_ends", 0)):
         np.savez(tmp_path / "cut.npz", **{**part, name: part[name][:cut_off]})
         with pytest.raises(pc.InputError, match="not a saved map"):
-            pc.load_plane(tmp_path / "cut.npz")
+            pc.load(tmp_path / "cut.npz")
 
 
 @pytest.mark.parametrize("wrong", [(1, 1), (2, 1), (-1, 1), (0, np.inf), (0, np.nan), 3, (1, 2, 3), "ab"])

@@ -445,8 +445,8 @@ def test_a_path_is_saved_and_loaded(kind, tmp_path):
     svm = problem(X, y, kind)
     path = pc.trace(svm, tau=(0.1, 1), lam=0.02)
     path.save(tmp_path / "path")
-    again = pc.load_path(tmp_path / "path.npz")
-    assert isinstance(again, pc.QuantilePath)
+    again = pc.load(tmp_path / "path.npz")
+    assert isinstance(again, pc.results.QuantilePath)
     assert repr(again) == repr(path)
     assert (again.seconds, again.bias) == (path.seconds, True)
     for tau in (0.1, 0.4, 1.0):

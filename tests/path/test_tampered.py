@@ -73,7 +73,7 @@ def test_what_is_accepted_has_the_right_answers(kind, tmp_path):
     refused = 0
     for _ in range(CHANGES):
         stored, what = changed(arrays, rng)
-        found = loaded(stored, tmp_path, pc.load_path)
+        found = loaded(stored, tmp_path, pc.load)
         if found is None:
             refused += 1
             continue
@@ -129,7 +129,7 @@ def test_what_is_accepted_of_a_map_has_the_right_answers(tmp_path):
     right, refused = found.error_map(new, labels), 0
     for _ in range(CHANGES):
         stored, what = changed(arrays, rng)
-        again = loaded(stored, tmp_path, pc.load_plane)
+        again = loaded(stored, tmp_path, pc.load)
         if again is None:
             refused += 1
             continue

@@ -397,7 +397,7 @@ def test_a_hub_and_a_map_of_the_fast_engine_serve_the_textbook(gaussians):
 def test_its_paths_are_saved_and_read_like_any_other(gaussians, tmp_path):
     path = pc.trace(pc.TwoCSVM(*gaussians(n=20)), (0, 0), (1, 1), engine="textbook")
     path.save(tmp_path / "path.npz")
-    again = pc.load_path(tmp_path / "path.npz")
+    again = pc.load(tmp_path / "path.npz")
     np.testing.assert_array_equal(again.breakpoints, path.breakpoints)
     assert again.worst_certificate.passes(1e-10)
 

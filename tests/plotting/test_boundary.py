@@ -9,7 +9,7 @@ import pytest
 import paretoclf as pc
 from paretoclf.cli.curves import CORNER, roc_figure
 from paretoclf.plotting import BoundaryDisplay
-from paretoclf.roc import roc_curve_of_scores
+from paretoclf.roc import roc_of_scores
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -128,7 +128,7 @@ def test_what_has_no_plane_is_refused(gaussians):
 
 def test_the_enlarged_corner_is_shaded_and_no_line_leads_to_it():
     y = np.repeat([1.0, -1.0], 50)
-    figure = roc_figure({"intercept": roc_curve_of_scores(y, 3 * y + np.linspace(-3.2, 3.2, 100))}, {}, "corner")
+    figure = roc_figure({"intercept": roc_of_scores(3 * y + np.linspace(-3.2, 3.2, 100), y)}, {}, "corner")
     (ax,) = figure.axes
     (inset,) = ax.child_axes
     assert "shaded" in inset.get_title()

@@ -8,6 +8,14 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.plotting import AsymmetryDisplay, DensityDisplay, PopulationRocDisplay
+from paretoclf.population import (
+    Mixture,
+    Population,
+    intercept_curve,
+    likelihood_ratio_curve,
+    population_curve,
+    population_solution,
+)
 from tests.oracles.populations import mixtures, with_regime
 
 mpl.use("Agg")
@@ -29,8 +37,8 @@ def line(ax, label):
 
 
 def test_asymmetries_are_solid_where_consistent_and_dotted_elsewhere():
-    curve = pc.population_curve(with_regime(-1.0), "square")
-    display = AsymmetryDisplay.from_curves(curve, other=pc.population_curve(with_regime(0.5), "square"))
+    curve = population_curve(with_regime(-1.0), "square")
+    display = AsymmetryDisplay.from_curves(curve, other=population_curve(with_regime(0.5), "square"))
     assert list(display.curves) == ["square loss", "other"]
     ax = display.plot(title="regimes").ax_
     assert legend_texts(ax) == ["testing = training", "square loss", "other"]
@@ -47,9 +55,9 @@ def test_asymmetries_are_solid_where_consistent_and_dotted_elsewhere():
 
 def test_roc_curves_with_their_bound_and_the_chance_line():
     population = with_regime(0.5)
-    curve = pc.population_curve(population, "square")
-    moved = pc.intercept_curve(population, curve.w[70])
-    bound = pc.likelihood_ratio_curve(population, 51)
+    curve = population_curve(population, "square")
+    moved = intercept_curve(population, curve.w[70])
+    bound = likelihood_ratio_curve(population, 51)
     display = PopulationRocDisplay.from_curves(curve, intercept=moved, bound=bound)
     ax = display.plot(title="all").ax_
     assert legend_texts(ax) == ["chance", "likelihood ratio", "square loss", "intercept"]
@@ -64,7 +72,7 @@ def test_roc_curves_with_their_bound_and_the_chance_line():
 
 def test_contours_hold_the_shares_they_say():
     population = mixtures()
-    rule = pc.population_solution(population, 0.5).classifier
+    rule = population_solution(population, 0.5).classifier
     display = DensityDisplay(population).plot(classifiers={"square": rule}, title="classes")
     ax = display.ax_
     assert legend_texts(ax) == ["positives", "negatives", "square"]
@@ -75,12 +83,12 @@ def test_contours_hold_the_shares_they_say():
         density = np.exp(mixture.log_density(X))
         shares = [np.mean(density >= level) for level in drawn.levels]
         assert shares == pytest.approx([0.95, 0.8, 0.4], abs=0.02)
-    flat = pc.LinearRule([1.0, 0.0], -0.5)  # a vertical line
+    flat = pc.results.LinearRule([1.0, 0.0], -0.5)  # a vertical line
     DensityDisplay(population).plot(classifiers={"upright": flat}).figure_.canvas.draw()
 
 
 def test_bad_input_is_named():
-    line = pc.Population(pc.Mixture([1.0], [[1.0]]), pc.Mixture([0.0], [[1.0]]))
+    line = Population(Mixture([1.0], [[1.0]]), Mixture([0.0], [[1.0]]))
     with pytest.raises(pc.InputError, match="population must have two features to be drawn, got 1"):
         DensityDisplay(line)
     for display in (AsymmetryDisplay, PopulationRocDisplay):

@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 import paretoclf as pc
+from paretoclf.population import Mixture, Population, population_expansion, population_solution
 from paretoclf.population.expansions import log_tail, tilt
 from paretoclf.population.solution import solution_at
 from tests.oracles.populations import mixtures, pair, slope, with_regime
@@ -18,7 +19,7 @@ CONSTANT = 0.08
 
 def open_bracket():
     """A = 0 at 0, B < 0 with the square loss."""
-    return pc.Population(pc.Mixture([1.0, 0.0], [[1.0, 2.0], [2.0, 5.0]]), pc.Mixture([0.0, 0.0], np.eye(2)), 0.4)
+    return Population(Mixture([1.0, 0.0], [[1.0, 2.0], [2.0, 5.0]]), Mixture([0.0, 0.0], np.eye(2)), 0.4)
 
 
 CASES = [(make, end) for make in (pair, mixtures, open_bracket) for end in (0, 1)]
@@ -27,7 +28,7 @@ cases = pytest.mark.parametrize(("make", "end"), CASES, ids=lambda v: getattr(v,
 
 def remainders(population, loss, end, log_rhos):
     """Remainders of w, b and the log slope, first order and second, at given weights; and the small parameter."""
-    expansion = pc.population_expansion(population, loss, end)
+    expansion = population_expansion(population, loss, end)
     sign, prior = (1 if end == 0 else -1), population.log_prior_odds
     rows, small = [], []
     for log_rho in log_rhos:
@@ -67,7 +68,7 @@ def test_erf_loss_orders_of_the_remainders(make, end):
 def test_propositions_2_and_4_in_the_logarithm_of_the_asymmetry():
     """As printed (and corrected) in L = log(1 / gamma): relative remainders of the order log(L) / L."""
     population = mixtures(prior_plus=0.5)
-    expansion = pc.population_expansion(population, "erf")
+    expansion = population_expansion(population, "erf")
     L = np.array([1e3, 1e4, 1e5, 1e6])
     ratios = []
     for each in L:
@@ -81,7 +82,7 @@ def test_propositions_2_and_4_in_the_logarithm_of_the_asymmetry():
 def test_the_limit_of_b_w():
     """b w tends to theta, with a remainder of the order 1 / b^2 (Proposition 2's proof)."""
     population = mixtures()
-    expansion = pc.population_expansion(population, "erf")
+    expansion = population_expansion(population, "erf")
     b, missed = [], []
     for T in (20, 60, 180, 540):
         at = solution_at(population, log_tail(T) - population.log_prior_odds, "erf")
@@ -96,7 +97,7 @@ def test_the_limit_of_b_w():
 
 def test_A_zero_square_loss_has_the_bracket_of_two_gaussians():
     for population in (open_bracket(), pair()):
-        expansion = pc.population_expansion(population)
+        expansion = population_expansion(population)
         moments = population.moments
         a, D = expansion.a, moments.Sigma_plus - moments.Sigma_minus
         V = a @ moments.Sigma_minus @ a
@@ -105,23 +106,23 @@ def test_A_zero_square_loss_has_the_bracket_of_two_gaussians():
         expected = 0.5 * (1 - np.sum(np.linalg.solve(root, D @ a) ** 2) / (2 * V**2))
         assert expansion.A == 0
         assert pytest.approx(expected, rel=1e-12) == expansion.B
-    assert pytest.approx(-0.5) == pc.population_expansion(open_bracket()).B
+    assert pytest.approx(-0.5) == population_expansion(open_bracket()).B
 
 
 def test_A_zero_equal_covariances():
     """B = 1/2: the testing asymmetry falls like exp(-p_minus / (2 p_plus gamma)), though the best rule is linear."""
-    population = pc.Population(pc.Mixture([1.0, 0.5], np.eye(2)), pc.Mixture([0.0, 0.0], np.eye(2)))
-    expansion = pc.population_expansion(population)
+    population = Population(Mixture([1.0, 0.5], np.eye(2)), Mixture([0.0, 0.0], np.eye(2)))
+    expansion = population_expansion(population)
     assert (0, pytest.approx(0.5)) == (expansion.A, expansion.B)
     gammas = np.array([1e-3, 3e-4, 1e-4])
-    slopes = np.array([pc.population_solution(population, g).log_slope for g in gammas])
+    slopes = np.array([population_solution(population, g).log_slope for g in gammas])
     assert slopes * gammas == pytest.approx(0.5, rel=5e-3)
 
 
 def test_A_zero_erf_loss_is_a_power_of_the_asymmetry():
     """Two Gaussians: B = 1 whatever their shapes, so beta is about gamma^2."""
     for population in (open_bracket(), pair()):
-        expansion = pc.population_expansion(population, "erf")
+        expansion = population_expansion(population, "erf")
         assert (0, pytest.approx(1)) == (expansion.A, expansion.B)
     population = open_bracket()
     L = np.array([1e3, 1e4, 1e5])
@@ -132,12 +133,10 @@ def test_A_zero_erf_loss_is_a_power_of_the_asymmetry():
 
 def test_the_two_losses_may_disagree_where_A_is_zero():
     population = open_bracket()
-    assert pc.population_expansion(population, "square").regime.startswith(
+    assert population_expansion(population, "square").regime.startswith(
         "A = 0, B < 0: the testing asymmetry tends to 1"
     )
-    assert pc.population_expansion(population, "erf").regime.startswith(
-        "A = 0, B > 0: the testing asymmetry tends to 0"
-    )
+    assert population_expansion(population, "erf").regime.startswith("A = 0, B > 0: the testing asymmetry tends to 0")
     square = solution_at(population, np.log(1e-2), "square")
     erf = solution_at(population, np.log(1e-12), "erf")
     assert square.testing_asymmetry > 1 - 1e-6
@@ -151,7 +150,7 @@ def test_the_two_losses_may_disagree_where_A_is_zero():
 def test_regimes_of_A(loss):
     for A in (0.12, -6.0, 0.9, -0.96):
         population = with_regime(A)
-        expansion = pc.population_expansion(population, loss)
+        expansion = population_expansion(population, loss)
         assert pytest.approx(A, rel=1e-12) == expansion.A
         at = solution_at(population, -12.0 if loss == "square" else -300.0, loss)
         assert at.testing_asymmetry == (0 if A > 0 else 1)
@@ -167,19 +166,19 @@ def test_the_distance_of_the_means_weakens_the_effect():
         far = near.moved(factor)
         assert far.moments.delta == pytest.approx(factor * near.moments.delta)
         for loss in ("square", "erf"):
-            ratio = pc.population_expansion(far, loss).A / pc.population_expansion(near, loss).A
+            ratio = population_expansion(far, loss).A / population_expansion(near, loss).A
             assert ratio == pytest.approx(factor**-2)
     # And at a given training asymmetry the testing one comes nearer to it.
-    found = [pc.population_solution(near.moved(f), 0.2).testing_asymmetry for f in (0.5, 1.0, 2.0)]
+    found = [population_solution(near.moved(f), 0.2).testing_asymmetry for f in (0.5, 1.0, 2.0)]
     assert found[0] > found[1] > found[2] > 0.05
     assert found[0] > 0.9
 
 
 def test_the_component_with_the_largest_variance_dominates():
     population = mixtures()
-    a = pc.population_expansion(population).a
+    a = population_expansion(population).a
     variances = [np.einsum("a,iab,b->i", a, m.covariances, a) for m in (population.negatives, population.positives)]
-    assert pytest.approx(1 / variances[0].max() - 1 / variances[1].max()) == pc.population_expansion(population).A
+    assert pytest.approx(1 / variances[0].max() - 1 / variances[1].max()) == population_expansion(population).A
 
 
 # ---- The convex problem of appendix A --------------------------------------------------------------------------------
@@ -227,7 +226,7 @@ def test_the_value_is_the_rate_of_large_deviations():
 
 def test_the_logistic_loss_has_the_same_limiting_direction():
     population = mixtures()
-    a = pc.population_expansion(population, "erf").a
+    a = population_expansion(population, "erf").a
     at = solution_at(population, -200.0, "logistic")
     assert at.w == pytest.approx(a, rel=1e-9)
 
@@ -235,8 +234,8 @@ def test_the_logistic_loss_has_the_same_limiting_direction():
 @pytest.mark.parametrize("end", [0, 1])
 def test_the_formulation_agrees_and_proves(end):
     population = mixtures()
-    expansion = pc.population_expansion(population, "erf", end)
-    limit = pc.ExtremeAsymmetry(population, end)
+    expansion = population_expansion(population, "erf", end)
+    limit = pc.formulations.ExtremeAsymmetry(population, end)
     for form in ("primal", "dual"):
         solution = limit.solve(form=form, polish=False)
         assert solution.value == pytest.approx(expansion.value, abs=1e-8)
@@ -269,13 +268,13 @@ def test_wrong_weights_are_not_certified():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: pc.population_expansion(pair(), "hinge"), "loss must be one of square, erf, got 'hinge'"),
-        (lambda: pc.population_expansion(pair(), "erf", 2), "end must be 0 or 1, got 2"),
-        (lambda: pc.ExtremeAsymmetry(pair(), -1), "end must be 0 or 1, got -1"),
-        (lambda: pc.ExtremeAsymmetry("pair"), "population must be a Population, got str"),
-        (lambda: pc.population_expansion(pair()).classifier(-5.0, order=3), "order must be 1 or 2, got 3"),
+        (lambda: population_expansion(pair(), "hinge"), "loss must be one of square, erf, got 'hinge'"),
+        (lambda: population_expansion(pair(), "erf", 2), "end must be 0 or 1, got 2"),
+        (lambda: pc.formulations.ExtremeAsymmetry(pair(), -1), "end must be 0 or 1, got -1"),
+        (lambda: pc.formulations.ExtremeAsymmetry("pair"), "population must be a Population, got str"),
+        (lambda: population_expansion(pair()).classifier(-5.0, order=3), "order must be 1 or 2, got 3"),
         (
-            lambda: pc.ExtremeAsymmetry(pc.Population(pc.Mixture([0.0], [[1.0]]), pc.Mixture([0.0], [[2.0]]))),
+            lambda: pc.formulations.ExtremeAsymmetry(Population(Mixture([0.0], [[1.0]]), Mixture([0.0], [[2.0]]))),
             "mu_plus and mu_minus must differ",
         ),
     ],

@@ -7,6 +7,14 @@ import pytest
 from scipy.stats import norm
 
 import paretoclf as pc
+from paretoclf.population import (
+    Mixture,
+    Population,
+    intercept_curve,
+    likelihood_ratio_curve,
+    population_curve,
+    population_solution,
+)
 from paretoclf.population.likelihood_ratio import _Gaussians
 from tests.oracles.populations import mixtures, pair
 
@@ -17,11 +25,11 @@ def random_gaussians(d, seed):
     rng = np.random.default_rng(seed)
     roots = rng.normal(size=(2, d, d))
     covariances = [R @ R.T + 0.3 * np.eye(d) for R in roots]
-    return pc.Population(pc.Mixture(rng.normal(size=d), covariances[0]), pc.Mixture(np.zeros(d), covariances[1]), 0.4)
+    return Population(Mixture(rng.normal(size=d), covariances[0]), Mixture(np.zeros(d), covariances[1]), 0.4)
 
 
 def test_equal_covariances_are_the_linear_rule_in_any_tail():
-    population = pc.Population(pc.Mixture([1.0, 0.0], np.eye(2)), pc.Mixture([-1.0, 0.0], np.eye(2)))
+    population = Population(Mixture([1.0, 0.0], np.eye(2)), Mixture([-1.0, 0.0], np.eye(2)))
     exact = _Gaussians.of(population)
     for c in (-60.0, -5.0, 0.0, 2.0, 30.0, 200.0):
         fpr, tpr = exact.shares(c)
@@ -32,7 +40,7 @@ def test_equal_covariances_are_the_linear_rule_in_any_tail():
 def test_one_feature_is_two_half_lines():
     # N(m, 4) against N(0, 1): the ratio is a parabola, and its rates are differences of distribution functions.
     m = 0.7
-    exact = _Gaussians.of(pc.Population(pc.Mixture([m], [[4.0]]), pc.Mixture([0.0], [[1.0]])))
+    exact = _Gaussians.of(Population(Mixture([m], [[4.0]]), Mixture([0.0], [[1.0]])))
     for c in (-0.7, -0.5, 0.0, 3.0, 40.0):
         # x^2 / 2 - (x - m)^2 / 8 - log 2 >= c
         roots = np.roots([3 / 8, m / 4, -(m**2) / 8 - np.log(2) - c])
@@ -45,7 +53,7 @@ def test_one_feature_is_two_half_lines():
 @pytest.mark.parametrize(("d", "seed"), [(2, 0), (3, 1), (5, 2), (5, 3)])
 def test_rates_are_shares_of_draws(d, seed):
     population = random_gaussians(d, seed)
-    curve = pc.likelihood_ratio_curve(population, 25)
+    curve = likelihood_ratio_curve(population, 25)
     n = 200_000
     for mixture, rates in ((population.positives, curve.tpr), (population.negatives, curve.fpr)):
         ratio = population.log_ratio(mixture.draw(n, 9))
@@ -64,23 +72,23 @@ def test_the_slope_of_the_curve_is_the_ratio():
 @pytest.mark.parametrize("make", [pair, mixtures])
 def test_no_linear_curve_is_above_it(make):
     population = make()
-    bound = pc.likelihood_ratio_curve(population, 801)
+    bound = likelihood_ratio_curve(population, 801)
     room = 4 * bound.error + 2e-5  # chords of the curve lie below it
     for loss in LOSSES:
-        curve = pc.population_curve(population, loss, np.linspace(0.04, 0.96, 13))
+        curve = population_curve(population, loss, np.linspace(0.04, 0.96, 13))
         assert np.all(curve.tpr <= bound.tpr_at(curve.fpr) + room)
     best = pc.gaussian_tradeoff(population.moments) if population.gaussian else None
     if best is not None:
         points = best.curve(50)
         assert np.all(points.tpr <= bound.tpr_at(points.fpr) + room)
-    assert bound.auc > pc.intercept_curve(population, pc.population_solution(population, 0.5).w).auc
+    assert bound.auc > intercept_curve(population, population_solution(population, 0.5).w).auc
 
 
 def test_draws_agree_with_the_exact_curve():
     population = pair()
-    twice = pc.Mixture([[-1.0, 0.0]] * 2, [2 * np.eye(2)] * 2, [0.5, 0.5])  # the same class, as a mixture
-    drawn = pc.likelihood_ratio_curve(pc.Population(population.positives, twice, 0.4), 101)
-    exact = pc.likelihood_ratio_curve(population, 401)
+    twice = Mixture([[-1.0, 0.0]] * 2, [2 * np.eye(2)] * 2, [0.5, 0.5])  # the same class, as a mixture
+    drawn = likelihood_ratio_curve(Population(population.positives, twice, 0.4), 101)
+    exact = likelihood_ratio_curve(population, 401)
     assert drawn.error > exact.error == 0
     assert np.abs(drawn.tpr - exact.tpr_at(drawn.fpr)).max() < 5 * drawn.error
     assert drawn.auc == pytest.approx(exact.auc, abs=3 * drawn.error)
@@ -91,13 +99,13 @@ def test_draws_agree_with_the_exact_curve():
 
 def test_bayes_rule():
     population = mixtures()
-    rule = pc.likelihood_ratio_curve(population, 11, draws=2000).best(0.7)
+    rule = likelihood_ratio_curve(population, 11, draws=2000).best(0.7)
     X, y = population.draw(50_000, 2)
     cost = np.where(y > 0, 0.7, 0.3)
     bayes = np.mean(cost * (rule.predict(X) != y))
     assert rule.b == -rule.threshold
     for loss in LOSSES:
-        linear = pc.population_curve(population, loss, np.linspace(0.3, 0.9, 7)).best(0.7).classifier
+        linear = population_curve(population, loss, np.linspace(0.3, 0.9, 7)).best(0.7).classifier
         assert bayes < np.mean(cost * (linear.predict(X) != y))
 
 
@@ -106,8 +114,8 @@ def test_scale_mixtures_share_their_linear_pareto_set_but_not_their_likelihood_r
     mu, plus, minus = np.array([1.5, 0.5]), np.array([[1.0, 0.3], [0.3, 0.6]]), np.array([[0.5, -0.2], [-0.2, 1.0]])
 
     def population(scales, weights):
-        return pc.Population(
-            pc.Mixture.of_scales(mu, plus, scales, weights), pc.Mixture.of_scales(np.zeros(2), minus, scales, weights)
+        return Population(
+            Mixture.of_scales(mu, plus, scales, weights), Mixture.of_scales(np.zeros(2), minus, scales, weights)
         )
 
     gaussian, heavy = population([1.0], [1.0]), population([0.3, 12.0], [0.8, 0.2])
@@ -119,7 +127,7 @@ def test_scale_mixtures_share_their_linear_pareto_set_but_not_their_likelihood_r
         for each in (gaussian, heavy):
             level, best = each.negatives.share(at.w, at.b), each.positives.share(at.w, at.b)
             for w in rng.normal(size=(60, 2)):
-                curve = pc.intercept_curve(each, w, 4001)
+                curve = intercept_curve(each, w, 4001)
                 assert np.interp(level, curve.fpr, curve.tpr) <= best + 1e-6
     # The likelihood ratio of the one is not the best test of the other.
     X = np.concatenate([heavy.positives.draw(100_000, 1), heavy.negatives.draw(100_000, 2)])
@@ -129,7 +137,7 @@ def test_scale_mixtures_share_their_linear_pareto_set_but_not_their_likelihood_r
         tpr = [np.mean(r[y > 0] >= np.quantile(r[y < 0], 1 - fpr)) for r in (own, foreign)]
         assert tpr[0] > tpr[1] + 0.02
     # And the linear rules are worse than both of their own likelihood ratios.
-    bound = pc.likelihood_ratio_curve(heavy, 401)
+    bound = likelihood_ratio_curve(heavy, 401)
     points = tradeoff.curve(40)
     fpr, tpr = heavy.negatives.share(points.w, points.b), heavy.positives.share(points.w, points.b)
     assert np.all(tpr <= bound.tpr_at(fpr) + 5 * bound.error)
@@ -146,4 +154,4 @@ def test_scale_mixtures_share_their_linear_pareto_set_but_not_their_likelihood_r
 )
 def test_bad_input_is_named(arguments, said):
     with pytest.raises(pc.InputError, match=said):
-        pc.likelihood_ratio_curve(mixtures(), **arguments)
+        likelihood_ratio_curve(mixtures(), **arguments)

@@ -9,6 +9,15 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 import paretoclf as pc
+from paretoclf.population import (
+    Mixture,
+    Population,
+    hinge_thresholds,
+    intercept_curve,
+    likelihood_ratio_curve,
+    population_curve,
+    population_solution,
+)
 from paretoclf.population.losses import LOSSES, expected
 from paretoclf.population.quadrature import integrate
 from paretoclf.population.solution import solution_at
@@ -22,7 +31,7 @@ def test_moments_of_a_mixture_are_those_of_its_draws():
     X = mixture.draw(200_000, 1)
     assert np.abs(X.mean(axis=0) - mixture.mean).max() < 0.02
     assert np.abs(np.cov(X.T) - mixture.covariance).max() < 0.03
-    one = pc.Mixture([1.0, 2.0], np.eye(2))
+    one = Mixture([1.0, 2.0], np.eye(2))
     assert (one.k, one.d) == (1, 2)
     assert one.covariance == pytest.approx(np.eye(2))
 
@@ -104,7 +113,7 @@ def test_the_minimiser_is_that_of_a_grid(make, loss):
     population = make()
     grid = Grid(population)
     for asymmetry in (0.3, 0.6):
-        found = pc.population_solution(population, asymmetry, loss)
+        found = population_solution(population, asymmetry, loss)
         theta, h = np.append(found.w, found.b), 1e-2 if loss == "hinge" else 1e-4
 
         def risk(theta, asymmetry=asymmetry):
@@ -121,7 +130,7 @@ def test_the_minimiser_is_that_of_a_grid(make, loss):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_optimality_conditions_hold_on_draws(loss):
     population, asymmetry = mixtures(), 0.35
-    found = pc.population_solution(population, asymmetry, loss)
+    found = population_solution(population, asymmetry, loss)
     X, y = population.draw(400_000, 5)
     u, h = y * (X @ found.w + found.b), 1e-5
     slopes = (PHI[loss](u + h) - PHI[loss](u - h)) / (2 * h)
@@ -134,8 +143,8 @@ def test_the_optimality_conditions_hold_on_draws(loss):
 def test_testing_asymmetries_are_slopes_of_the_curve(loss):
     population = mixtures()
     for asymmetry in (0.4, 0.5, 0.62):
-        at = pc.population_solution(population, asymmetry, loss)
-        low, high = (pc.population_solution(population, asymmetry + e, loss) for e in (-1e-5, 1e-5))
+        at = population_solution(population, asymmetry, loss)
+        low, high = (population_solution(population, asymmetry + e, loss) for e in (-1e-5, 1e-5))
         slope = (high.tpr - low.tpr) / (high.fpr - low.fpr)
         beta = 1 / (1 + 0.3 / 0.7 * slope)
         assert at.testing_asymmetry == pytest.approx(beta, rel=1e-5)
@@ -150,8 +159,8 @@ def test_the_derivative_of_the_solution(loss):
 
 
 def test_the_fixture_of_the_erf_loss():
-    population = pc.Population(pc.Mixture([1.0, 0.0], np.eye(2)), pc.Mixture([-1.0, 0.0], 2 * np.eye(2)))
-    found = pc.population_solution(population, 0.5, "erf")
+    population = Population(Mixture([1.0, 0.0], np.eye(2)), Mixture([-1.0, 0.0], 2 * np.eye(2)))
+    found = population_solution(population, 0.5, "erf")
     assert found.w == pytest.approx([0.79248687, 0], abs=1e-8)
     assert found.b == pytest.approx(-0.0644944, abs=1e-7)
 
@@ -162,10 +171,10 @@ def test_units_and_origin_of_the_features_do_not_matter(loss):
     T, shift = np.array([[1e3, 2e2], [0.0, 1e-3]]), np.array([1e6, -5.0])
 
     def moved(m):
-        return pc.Mixture(m.means @ T.T + shift, [T @ S @ T.T for S in m.covariances], m.weights)
+        return Mixture(m.means @ T.T + shift, [T @ S @ T.T for S in m.covariances], m.weights)
 
-    other = pc.Population(moved(population.positives), moved(population.negatives), population.prior_plus)
-    here, there = (pc.population_solution(p, 0.35, loss) for p in (population, other))
+    other = Population(moved(population.positives), moved(population.negatives), population.prior_plus)
+    here, there = (population_solution(p, 0.35, loss) for p in (population, other))
     assert T.T @ there.w == pytest.approx(here.w, rel=1e-6, abs=1e-8)
     assert there.tpr == pytest.approx(here.tpr, abs=1e-7)
     assert there.testing_asymmetry == pytest.approx(here.testing_asymmetry, rel=1e-6)
@@ -174,8 +183,8 @@ def test_units_and_origin_of_the_features_do_not_matter(loss):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_exchanging_the_classes_mirrors_everything(loss):
     population = mixtures()
-    here = pc.population_solution(population, 0.7, loss)
-    there = pc.population_solution(population.swapped(), 0.3, loss)
+    here = population_solution(population, 0.7, loss)
+    there = population_solution(population.swapped(), 0.3, loss)
     assert there.w == pytest.approx(-here.w, rel=1e-8)
     assert there.b == pytest.approx(-here.b, rel=1e-8)
     assert there.testing_asymmetry == pytest.approx(1 - here.testing_asymmetry, rel=1e-7)
@@ -183,10 +192,10 @@ def test_exchanging_the_classes_mirrors_everything(loss):
 
 
 def test_classes_without_any_overlap_are_refused():
-    far = pc.Population(pc.Mixture([60.0], [[1.0]]), pc.Mixture([0.0], [[2.0]]))
-    with pytest.raises(pc.SolveError, match="so far apart that the risk is too small for a double"):
-        pc.population_solution(far, 0.5, "erf")
-    assert pc.population_solution(far, 0.5, "square").tpr == 1.0
+    far = Population(Mixture([60.0], [[1.0]]), Mixture([0.0], [[2.0]]))
+    with pytest.raises(pc.errors.SolveError, match="so far apart that the risk is too small for a double"):
+        population_solution(far, 0.5, "erf")
+    assert population_solution(far, 0.5, "square").tpr == 1.0
 
 
 def test_square_loss_is_least_squares():
@@ -195,7 +204,7 @@ def test_square_loss_is_least_squares():
     weights = np.where(y > 0, 0.2, 0.8)
     Z = np.column_stack([X, np.ones(y.size)])
     fitted = np.linalg.solve((Z.T * weights) @ Z, (Z.T * weights) @ y)
-    found = pc.population_solution(population, 0.2)
+    found = population_solution(population, 0.2)
     assert [*found.w, found.b] == pytest.approx(fitted, abs=6e-3)
 
 
@@ -204,7 +213,7 @@ def test_square_loss_is_least_squares():
 
 def test_the_threshold_of_the_hinge_for_a_gaussian():
     population = pair()
-    low, _ = pc.hinge_thresholds(population)
+    low, _ = hinge_thresholds(population)
     D = np.sqrt(population.moments.delta @ np.linalg.solve(population.moments.Sigma_minus, population.moments.delta))
     t = brentq(lambda t: norm.pdf(t) / norm.sf(t) - D, -20, 20, xtol=1e-14)
     assert low + population.log_prior_odds == pytest.approx(np.log(norm.sf(t)), abs=1e-10)
@@ -215,7 +224,7 @@ def test_below_the_threshold_no_slope_lowers_the_risk_of_the_hinge(
     make,
 ):
     population = make()
-    for end, threshold in zip((-1, 1), pc.hinge_thresholds(population), strict=True):
+    for end, threshold in zip((-1, 1), hinge_thresholds(population), strict=True):
         inside, outside = (solution_at(population, threshold + end * e, "hinge") for e in (-0.05, 0.05))
         assert not outside.w.any()
         assert outside.b == end
@@ -225,7 +234,7 @@ def test_below_the_threshold_no_slope_lowers_the_risk_of_the_hinge(
         rng = np.random.default_rng(0)
         for at, better in ((inside, True), (outside, False)):
             gamma = at.asymmetry
-            trivial = pc.population_solution(population, gamma, "hinge").risk if not better else None
+            trivial = population_solution(population, gamma, "hinge").risk if not better else None
             constant = 2 * min(gamma * population.prior_plus, (1 - gamma) * (1 - population.prior_plus))
             if better:
                 assert at.risk < constant
@@ -252,7 +261,7 @@ def mean_hinge(mixture, w, b):
 
 
 def test_hull_and_consistency():
-    curve = pc.population_curve(with_regime(-1.0), "square")
+    curve = population_curve(with_regime(-1.0), "square")
     u, v = curve.hull
     assert np.all(np.diff(np.diff(v) / np.diff(u)) < 0)
     assert np.all(np.interp(curve.fpr, u, v) >= curve.tpr - 1e-12)
@@ -266,7 +275,7 @@ def test_hull_and_consistency():
 
 
 def test_the_best_training_asymmetry_is_less_extreme_than_the_testing_one():
-    curve = pc.population_curve(with_regime(0.5), "square")
+    curve = population_curve(with_regime(0.5), "square")
     X, y = curve.population.draw(100_000, 2)
     for beta in (0.02, 0.05):
         best, costs = curve.best(beta), curve.expected_costs(beta)
@@ -275,7 +284,7 @@ def test_the_best_training_asymmetry_is_less_extreme_than_the_testing_one():
         wrong = best.classifier.predict(X) != y
         assert costs.min() == pytest.approx(np.mean(np.where(y > 0, beta, 1 - beta) * wrong), abs=1e-3)
     # A < 0: at such testing asymmetries calling everything negative costs least, and all who do so are equally good.
-    curve = pc.population_curve(with_regime(-1.0), "square")
+    curve = population_curve(with_regime(-1.0), "square")
     costs = curve.expected_costs(0.02)
     assert costs.min() == pytest.approx(0.02 * 0.5, rel=1e-12)
     assert curve.best(0.02).tpr < 1e-9
@@ -283,8 +292,8 @@ def test_the_best_training_asymmetry_is_less_extreme_than_the_testing_one():
 
 
 def test_at_moderate_asymmetries_the_mismatch_can_be_inverted():
-    population = pc.Population(pc.Mixture([1.0, 0.0], np.eye(2)), pc.Mixture([-1.0, 0.0], np.diag([4.0, 1.0])))
-    curve = pc.population_curve(population, "square", np.linspace(0.3, 0.9, 121))
+    population = Population(Mixture([1.0, 0.0], np.eye(2)), Mixture([-1.0, 0.0], np.diag([4.0, 1.0])))
+    curve = population_curve(population, "square", np.linspace(0.3, 0.9, 121))
     where = curve.asymmetries[curve.inverted]
     assert 0 < where.size < 121
     assert 0.2 < where.min() <= where.max() < 0.95
@@ -297,7 +306,7 @@ def test_at_moderate_asymmetries_the_mismatch_can_be_inverted():
 
 def test_varying_both_contains_varying_either():
     population = mixtures()
-    curve = pc.population_curve(population, "hinge", np.linspace(0.2, 0.9, 15))
+    curve = population_curve(population, "hinge", np.linspace(0.2, 0.9, 15))
     u, v = curve.both()
     assert (u[0], v[0], u[-1], v[-1]) == (0, 0, 1, 1)
     assert np.all(np.diff(np.diff(v) / np.diff(u)) < 0)
@@ -305,18 +314,18 @@ def test_varying_both_contains_varying_either():
     area = np.trapezoid(v, u)
     assert area >= curve.auc - 1e-12
     for w in curve.w[2:12:3]:
-        moved = pc.intercept_curve(population, w)
+        moved = intercept_curve(population, w)
         assert np.all(np.interp(moved.fpr, u, v) >= moved.tpr - 1e-12)
         assert area >= np.trapezoid(moved.tpr, moved.fpr)
     # Nothing was invented: no classifier of the family is below the bound of all of them.
-    bound = pc.likelihood_ratio_curve(population, 801)
+    bound = likelihood_ratio_curve(population, 801)
     assert np.all(v <= bound.tpr_at(u) + 5 * bound.error)
 
 
 def test_the_intercept_curve_and_its_area():
     population = mixtures()
-    w = pc.population_solution(population, 0.5).w
-    curve = pc.intercept_curve(population, w)
+    w = population_solution(population, 0.5).w
+    curve = intercept_curve(population, w)
     plus, minus = population.positives.draw(300_000, 1) @ w, population.negatives.draw(300_000, 2) @ w
     assert curve.auc == pytest.approx(np.mean(plus > minus), abs=3e-3)
     assert curve.auc == pytest.approx(np.trapezoid(curve.tpr, curve.fpr), abs=2e-4)
@@ -332,45 +341,45 @@ def test_the_intercept_curve_and_its_area():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: pc.Mixture([0.0, 0.0], [[1.0, 1.0], [1.0, 1.0]]), "covariances must be positive definite"),
-        (lambda: pc.Mixture([[0.0], [1.0]], [[[1.0]], [[0.0]]]), r"covariances\[1\] must be positive definite"),
-        (lambda: pc.Mixture([0.0, 0.0], [[1.0, 0.5], [0.4, 1.0]]), "covariances must be symmetric"),
+        (lambda: Mixture([0.0, 0.0], [[1.0, 1.0], [1.0, 1.0]]), "covariances must be positive definite"),
+        (lambda: Mixture([[0.0], [1.0]], [[[1.0]], [[0.0]]]), r"covariances\[1\] must be positive definite"),
+        (lambda: Mixture([0.0, 0.0], [[1.0, 0.5], [0.4, 1.0]]), "covariances must be symmetric"),
         (
-            lambda: pc.Mixture([[0.0], [1.0]], [[[1.0]]]),
+            lambda: Mixture([[0.0], [1.0]], [[[1.0]]]),
             r"covariances must be as many as means \(2, at least one\), got 1",
         ),
-        (lambda: pc.Mixture([[0.0], [1.0, 2.0]], [[[1.0]], np.eye(2)]), r"means\[1\] must have shape \(1,\)"),
-        (lambda: pc.Mixture([0.0, np.nan], np.eye(2)), "means must be finite"),
+        (lambda: Mixture([[0.0], [1.0, 2.0]], [[[1.0]], np.eye(2)]), r"means\[1\] must have shape \(1,\)"),
+        (lambda: Mixture([0.0, np.nan], np.eye(2)), "means must be finite"),
         (
-            lambda: pc.Mixture([[0.0], [1.0]], [[[1.0]], [[1.0]]], [0.5, 0.6]),
+            lambda: Mixture([[0.0], [1.0]], [[[1.0]], [[1.0]]], [0.5, 0.6]),
             "weights must be positive and add up to 1",
         ),
         (
-            lambda: pc.Mixture([[0.0], [1.0]], [[[1.0]], [[1.0]]], [1.0, 0.0]),
+            lambda: Mixture([[0.0], [1.0]], [[[1.0]], [[1.0]]], [1.0, 0.0]),
             "weights must be positive and add up to 1",
         ),
-        (lambda: pc.Mixture.of_scales([0.0], [[1.0]], [1.0, -2.0]), r"scales\[1\] must be a finite positive number"),
+        (lambda: Mixture.of_scales([0.0], [[1.0]], [1.0, -2.0]), r"scales\[1\] must be a finite positive number"),
         (
-            lambda: pc.Population(pc.Mixture([0.0], [[1.0]]), pc.Mixture([0.0, 0.0], np.eye(2))),
+            lambda: Population(Mixture([0.0], [[1.0]]), Mixture([0.0, 0.0], np.eye(2))),
             r"negatives must have as many features as positives \(1\), got 2",
         ),
-        (lambda: pc.Population([0.0], pc.Mixture([0.0], [[1.0]])), "positives must be a Mixture, got list"),
+        (lambda: Population([0.0], Mixture([0.0], [[1.0]])), "positives must be a Mixture, got list"),
         (lambda: pair(prior_plus=1.0), "prior_plus must lie strictly between 0 and 1, got 1.0"),
-        (lambda: pc.population_solution(pair(), 0.0), "asymmetry must lie strictly between 0 and 1, got 0.0"),
-        (lambda: pc.population_solution(pair(), 1.5), "asymmetry must lie strictly between 0 and 1, got 1.5"),
-        (lambda: pc.population_solution(pair(), float("nan")), "asymmetry must lie strictly between 0 and 1, got nan"),
-        (lambda: pc.population_solution(pair(), "half"), "asymmetry must be a number, got 'half'"),
+        (lambda: population_solution(pair(), 0.0), "asymmetry must lie strictly between 0 and 1, got 0.0"),
+        (lambda: population_solution(pair(), 1.5), "asymmetry must lie strictly between 0 and 1, got 1.5"),
+        (lambda: population_solution(pair(), float("nan")), "asymmetry must lie strictly between 0 and 1, got nan"),
+        (lambda: population_solution(pair(), "half"), "asymmetry must be a number, got 'half'"),
         (
-            lambda: pc.population_solution(pair(), 0.5, "ramp"),
+            lambda: population_solution(pair(), 0.5, "ramp"),
             "loss must be one of square, erf, hinge, logistic, probit",
         ),
-        (lambda: pc.population_curve(pair(), "erf", [0.2, 1.0]), r"asymmetries\[1\] must lie strictly between 0 and 1"),
-        (lambda: pc.population_curve(pair(), "erf", [0.4, 0.2]), "asymmetries must increase"),
-        (lambda: pc.population_curve(pair(), "erf", []), "asymmetries must be a non-empty vector"),
-        (lambda: pc.intercept_curve(pair(), [0.0, 0.0]), "w must be a finite vector of 2 numbers, not all 0"),
-        (lambda: pc.population_curve(pair()).best(0.0), "testing_asymmetry must lie strictly between 0 and 1"),
+        (lambda: population_curve(pair(), "erf", [0.2, 1.0]), r"asymmetries\[1\] must lie strictly between 0 and 1"),
+        (lambda: population_curve(pair(), "erf", [0.4, 0.2]), "asymmetries must increase"),
+        (lambda: population_curve(pair(), "erf", []), "asymmetries must be a non-empty vector"),
+        (lambda: intercept_curve(pair(), [0.0, 0.0]), "w must be a finite vector of 2 numbers, not all 0"),
+        (lambda: population_curve(pair()).best(0.0), "testing_asymmetry must lie strictly between 0 and 1"),
         (
-            lambda: pc.population_solution(pc.Population(pc.Mixture([0.0], [[1.0]]), pc.Mixture([0.0], [[4.0]])), 0.5),
+            lambda: population_solution(Population(Mixture([0.0], [[1.0]]), Mixture([0.0], [[4.0]])), 0.5),
             "mu_plus and mu_minus must differ",
         ),
         (lambda: pair().moved(0.0), "factor must be a finite positive number"),

@@ -41,7 +41,7 @@ def off_by(path, t, X, weight):
     """By how much the term of the norm differs for the kernel itself, exactly."""
     rows = [[Fraction(float(v)) for v in row] for row in X]
     alpha, y, rounded = path.at(t).numbers["alpha"], path.y, path.gram.matrix
-    if isinstance(path, pc.MarginPath):  # of the paper's scaled labels
+    if isinstance(path, pc.results.MarginPath):  # of the paper's scaled labels
         alpha = alpha * np.where(y > 0, 1.0, path.theta(t))
     a = [Fraction(float(v)) for v in alpha * y]
     off = sum(

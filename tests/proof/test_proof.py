@@ -143,7 +143,7 @@ def test_planted_errors_are_found_where_they_are(kernel, size):
                 continue
             unit = {"multiplier at the beginning": np.abs(path.pieces.a1).max()}
             for name, wrong, _ in planted(path, j, size * min(1.0, *unit.values())):
-                if name == "b" and type(path) is pc.QuantilePath and (path.pieces.w is None or not path.bias):
+                if name == "b" and type(path) is pc.results.QuantilePath and (path.pieces.w is None or not path.bias):
                     continue  # there it is what the multipliers imply, or 0
                 failed = wrong.proof.failures(0.01 * CERTIFY)
                 assert set(failed.tolist()) & {j - 1, j, j + 1}, (type(path).__name__, name, j)
@@ -290,7 +290,7 @@ def test_costs_per_sample():
 def test_a_saved_path_is_proved(tmp_path):
     path = traced(pc.RBF(1.0))
     path.save(tmp_path / "path.npz")
-    assert pc.load_path(tmp_path / "path.npz").proof.passes(1e-9)
+    assert pc.load(tmp_path / "path.npz").proof.passes(1e-9)
 
 
 # ---- exact rational arithmetic ---------------------------------------------------------------------------------------

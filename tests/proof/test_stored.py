@@ -182,7 +182,7 @@ def test_a_gap_that_rounding_may_hide_is_seen(seed):
     svm = pc.TwoCSVM(X, y)
     path = pc.trace(svm, *LARGE)
     alpha, caps = path.alpha(0.5), path.caps(0.5)
-    b = pc.Classifier.best(svm.gram, y, caps, alpha).b
+    b = pc.results.Classifier.best(svm.gram, y, caps, alpha).b
     found, exact = (pc.certify(y, caps, alpha, b, X=X, exact=exact) for exact in (False, True))
     assert exact.gap > 1e-3
     assert found.verdict() != "optimal"

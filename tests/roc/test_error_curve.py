@@ -113,7 +113,7 @@ def best_runs(runs, objective):
 @pytest.mark.parametrize("seed", range(200))
 def test_steps_and_optima_against_rationals(seed):
     scores, y = random_scores(np.random.default_rng(seed))
-    curve, runs = pc.error_curve_of_scores(scores, y), exact_cells(scores, y)
+    curve, runs = pc.roc.ErrorCurve.of_scores(scores, y), exact_cells(scores, y)
     got = runs_of(curve)
     assert [(g[0], g[2], g[4]) for g in got] == [(e[0], e[2], e[4]) for e in runs]
     np.testing.assert_allclose([g[1::2] for g in got], [[float(v) for v in e[1::2]] for e in runs], atol=1e-15)
@@ -140,12 +140,12 @@ def test_steps_and_optima_against_rationals(seed):
 def test_folds_are_added_and_blocks_do_not_matter(monkeypatch):
     rng = np.random.default_rng(1)
     folds, labels = zip(*(random_scores(rng) for _ in range(3)), strict=True)
-    pooled = pc.error_curve_of_scores(folds, labels)
-    each = [pc.error_curve_of_scores(f, y) for f, y in zip(folds, labels, strict=True)]
+    pooled = pc.roc.ErrorCurve.of_scores(folds, labels)
+    each = [pc.roc.ErrorCurve.of_scores(f, y) for f, y in zip(folds, labels, strict=True)]
     for t in [*np.linspace(0, 1, 101), *pooled.t]:
         assert pooled.counts(t) == tuple(np.sum([c.counts(t) for c in each], axis=0))
     monkeypatch.setattr("paretoclf.roc.error_curve.BLOCK", 5)
-    again = pc.error_curve_of_scores(folds, labels)
+    again = pc.roc.ErrorCurve.of_scores(folds, labels)
     for name in ("t", "false_positives", "false_negatives", "false_positives_at", "false_negatives_at"):
         np.testing.assert_array_equal(getattr(again, name), getattr(pooled, name))
 
@@ -154,7 +154,7 @@ def test_a_zero_that_is_rounded_onto_the_end_of_its_piece_leaves_the_label_there
     tiny, t = 1e-20, np.array([0.0, 0.5, 1.0])
     start = np.array([[1.0, -tiny], [-2.0, 1.0], [-1.0, -tiny], [1.0, 1.0], [1.0, 1.0]])
     end = np.array([[-tiny, -1.0], [-1.0, -tiny], [-tiny, 1.0], [1.0, 1.0], [1.0, 1.0]])
-    curve = pc.error_curve_of_scores(PathScores(t, start, end), [-1, -1, -1, -1, 1])
+    curve = pc.roc.ErrorCurve.of_scores(PathScores(t, start, end), [-1, -1, -1, -1, 1])
     np.testing.assert_array_equal(curve.t, t)
     np.testing.assert_array_equal(curve.false_positives, [2, 3])
     np.testing.assert_array_equal(curve.false_positives_at, (np.c_[start, end[:, -1]][:4] >= 0).sum(axis=0))
@@ -288,11 +288,11 @@ def test_five_points_by_hand():
 def test_three_of_thirty_are_not_more_than_a_tenth():
     scores = PathScores(np.array([0.0, 1.0]), np.r_[np.ones(3), -np.ones(28)][:, None], np.full((31, 1), -1.0))
     y = np.r_[-np.ones(30), 1.0]
-    assert pc.error_curve_of_scores(scores, y).neyman_pearson(0.1)[0].false_positives == 0
+    assert pc.roc.ErrorCurve.of_scores(scores, y).neyman_pearson(0.1)[0].false_positives == 0
     always = PathScores(scores.t, scores.start, scores.start)
-    assert pc.error_curve_of_scores(always, y).neyman_pearson(0.1)[0].false_positives == 3
+    assert pc.roc.ErrorCurve.of_scores(always, y).neyman_pearson(0.1)[0].false_positives == 3
     with pytest.raises(pc.InputError, match=r"max_fpr must be at least 0\.1, the smallest there is, got 0\.09"):
-        pc.error_curve_of_scores(always, y).neyman_pearson(0.09)
+        pc.roc.ErrorCurve.of_scores(always, y).neyman_pearson(0.09)
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_three_of_thirty_are_not_more_than_a_tenth():
 def test_bad_arguments(call, message):
     scores, y = random_scores(np.random.default_rng(0))
     with pytest.raises(pc.InputError, match=message):
-        call(pc.error_curve_of_scores(scores, y))
+        call(pc.roc.ErrorCurve.of_scores(scores, y))
 
 
 def test_both_classes_must_be_held_out(gaussians):
@@ -403,7 +403,7 @@ def test_the_picture_shows_the_steps(gaussians):
 
 def test_the_picture_marks_touches():
     touch = PathScores(np.array([0.0, 0.5, 1.0]), np.array([[-1.0, 0.0], [1, 1]]), np.array([[0.0, -1.0], [1, 1]]))
-    display = pc.error_curve_of_scores(touch, [-1, 1]).plot()
+    display = pc.roc.ErrorCurve.of_scores(touch, [-1, 1]).plot()
     dots = display.ax_.lines[0].get_data()
     np.testing.assert_array_equal(dots, [[0.5], [1.0]])
     assert display.parameter == "t"
@@ -414,9 +414,9 @@ def test_best_of_a_criterion_is_what_its_name_finds():
     rng = np.random.default_rng(5)
     for _ in range(20):
         scores, y = random_scores(rng)
-        curve = pc.error_curve_of_scores(scores, y)
-        assert curve.best(pc.Minimax()) == curve.minimax()
-        assert curve.best(pc.ExpectedCost(3, 1, 0.3)) == curve.best((3, 1), 0.3)
-        allowed = [o for o in curve.best(pc.NeymanPearson(0.4)) if o.fpr <= 0.4]
+        curve = pc.roc.ErrorCurve.of_scores(scores, y)
+        assert curve.best(pc.tuning.Minimax()) == curve.minimax()
+        assert curve.best(pc.tuning.ExpectedCost(3, 1, 0.3)) == curve.best((3, 1), 0.3)
+        allowed = [o for o in curve.best(pc.tuning.NeymanPearson(0.4)) if o.fpr <= 0.4]
         if curve.fpr.min() <= 0.4:
             assert tuple(allowed) == curve.neyman_pearson(0.4)

@@ -9,7 +9,7 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.path.scores import PathScores
-from paretoclf.roc import ErrorSurface, error_curve_of_scores
+from paretoclf.roc import ErrorCurve, ErrorSurface
 
 G = np.array([0.003, 0.2, 0.5, 0.61, 0.997])
 
@@ -89,7 +89,7 @@ def test_the_curve_at_a_shift_has_the_counts_of_the_surface(shift):
     for t in np.random.default_rng(0).random(20):
         assert curve.counts(t) == tuple(surface.counts(t, shift).sum(axis=0))
     if shift == 0:
-        same = error_curve_of_scores(folds, labels)
+        same = ErrorCurve.of_scores(folds, labels)
         assert np.array_equal(same.t, curve.t)
         assert np.array_equal(same.false_positives, curve.false_positives)
 
@@ -105,7 +105,7 @@ def test_a_shift_is_zero_where_nothing_is_gained_by_one():
 
 def test_of_equally_good_t_the_one_trained_for_the_costs_is_taken():
     y = np.array([-1.0, 1.0])
-    line = pc.CostLine(pc.Costs(0.0, 2.0), pc.Costs(2.0, 0.0))
+    line = pc.results.CostLine(pc.Costs(0.0, 2.0), pc.Costs(2.0, 0.0))
     flat = PathScores(np.array([0.0, 1.0]), y[:, None], y[:, None])
     at, _ = ErrorSurface([flat], [y], line).best(G, np.linspace(0, 1, 1001))
     assert at == pytest.approx(G)

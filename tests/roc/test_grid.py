@@ -70,7 +70,7 @@ def test_the_best_points_are_those_of_brute_force(sweep, halves):
 
 def test_equally_good_points_are_all_named_and_dominated_ones_are_not():
     """Misses alone cost, and there are none at points 1, 2 and 3; point 2 has more false alarms."""
-    curve = pc.GridErrorCurve({"C": np.arange(4.0)}, np.array([0, 1, 2, 1]), np.array([1, 0, 0, 0]), 4, 4)
+    curve = pc.roc.GridErrorCurve({"C": np.arange(4.0)}, np.array([0, 1, 2, 1]), np.array([1, 0, 0, 0]), 4, 4)
     assert [best.index for best in curve.best((1.0, 0.0))] == [1, 3]
     assert curve.best((1.0, 0.0))[0].objective == Fraction(0)
 
@@ -185,8 +185,8 @@ def test_what_is_wrong_is_said(sweep, halves):
         ),
         "folds must be at least 2": lambda: pc.cross_validated_sweep(Hinge, X, y, 1, C=1.0),
         "C must be a finite positive number": lambda: pc.cross_validated_sweep(Hinge, X, y, 2, C=[1.0, -1.0]),
-        "max_fpr must be at least": lambda: pc.GridErrorCurve({}, one, one, 2, 2).neyman_pearson(0),
-        "a grid curve must have at least one point": lambda: pc.GridErrorCurve({}, one[:0], one[:0], 2, 2),
+        "max_fpr must be at least": lambda: pc.roc.GridErrorCurve({}, one, one, 2, 2).neyman_pearson(0),
+        "a grid curve must have at least one point": lambda: pc.roc.GridErrorCurve({}, one[:0], one[:0], 2, 2),
     }  # fmt: skip
     for message, call in wrong.items():
         with pytest.raises(pc.InputError, match=message):

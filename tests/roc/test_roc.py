@@ -16,9 +16,10 @@ from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
 from paretoclf.plotting import RocDisplay
-from paretoclf.roc import PathRule, RocCurve, roc_curve_of_scores, roc_of_path, roc_of_scores, scores_at, symmetric_t
+from paretoclf.roc import PathRule, RocCurve, roc_of_path, roc_of_scores, scores_at, symmetric_t
 from paretoclf.roc import of_path as of_path_module
 from paretoclf.roc.crossings import crossings
+from paretoclf.tuning import ExpectedCost, Minimax, NeymanPearson, NeymanPearsonScore
 
 
 def path_scores(knots, start, end):
@@ -96,7 +97,7 @@ def test_intercept_curve_agrees_with_scikit_learn(ties):
     y = random_labels(rng, 200)
     scores = rng.normal(size=200) + y
     scores = np.round(scores) if ties else scores
-    curve = roc_curve_of_scores(y, scores)
+    curve = roc_of_scores(scores, y)
     assert curve.auc == pytest.approx(roc_auc_score(y, scores), abs=1e-14)
     assert len(curve) == len(np.unique(scores)) + 1  # every threshold, and none that splits a tie
     for j in range(len(curve)):
@@ -104,7 +105,7 @@ def test_intercept_curve_agrees_with_scikit_learn(ties):
 
 
 def test_intercept_curve_of_constant_scores_is_the_chance_line():
-    curve = roc_curve_of_scores([1, -1, -1], [0.5, 0.5, 0.5])
+    curve = roc_of_scores([0.5, 0.5, 0.5], [1, -1, -1])
     assert curve.fpr.tolist() == [0, 1]
     assert curve.auc == 0.5
 
@@ -421,7 +422,7 @@ def test_with_one_slope_all_three_curves_agree(vary):
     rng = np.random.default_rng(1)
     y = random_labels(rng, 60)
     X = (np.clip(rng.normal(size=60) + y, -3.9, 3.9))[:, None]
-    expected = roc_curve_of_scores(y, X[:, 0])
+    expected = roc_of_scores(X[:, 0], y)
     curve = roc_of_path(Line(), X, y, vary)
     assert curve.vary == vary
     if vary == "both":
@@ -519,7 +520,7 @@ def pyplot():
 
 
 def test_plots_show_every_curve(pyplot):
-    curve = roc_curve_of_scores([-1, 1, -1, 1], [0.1, 0.4, 0.4, 0.8])
+    curve = roc_of_scores([0.1, 0.4, 0.4, 0.8], [-1, 1, -1, 1])
     alone = curve.plot(name="alone", color="k")
     assert isinstance(alone, RocDisplay)
     ax = alone.ax_
@@ -599,7 +600,7 @@ def test_no_interval_of_t_lies_between_equal_samples():
     exact = PathScores(distinct.t, distinct.start[which], distinct.end[which])
     ulps = 1 + 2.2e-16 * rng.integers(-4, 5, (2, *exact.start.shape))
     rounded = PathScores(exact.t, exact.start * ulps[0], exact.end * ulps[1])
-    found, expected = (pc.error_curve_of_scores(each, labels) for each in (rounded, exact))
+    found, expected = (pc.roc.ErrorCurve.of_scores(each, labels) for each in (rounded, exact))
     assert len(found.t) == len(expected.t)
     assert found.minimax()[0].objective == expected.minimax()[0].objective
 
@@ -713,15 +714,15 @@ def test_a_point_of_every_curve_of_a_path_is_a_classifier_with_its_rates():
 def test_a_mixture_that_is_called_has_the_rates_it_promises():
     score = np.arange(20000) % 40
     y = np.where(score + np.arange(20000) % 7 > 22, 1, -1)
-    curve = roc_curve_of_scores(y, score)
+    curve = roc_of_scores(score, y)
     mixture = curve.at_rate(fpr=0.05)
-    one, other = (pc.LinearRule([1.0], p.shift) for p in (mixture.first, mixture.second))
-    labels = pc.RandomisedRule(one, other, mixture.share).predict(score[:, None].astype(float), rng=0)
+    one, other = (pc.results.LinearRule([1.0], p.shift) for p in (mixture.first, mixture.second))
+    labels = pc.results.RandomisedRule(one, other, mixture.share).predict(score[:, None].astype(float), rng=0)
     found = np.mean(labels[y < 0] > 0), np.mean(labels[y > 0] > 0)
     assert 0 < mixture.share < 1
     assert found == pytest.approx((mixture.fpr, mixture.tpr), abs=0.01)
     with pytest.raises(InputError, match="share must lie in"):
-        pc.RandomisedRule(one, other, 1.5)
+        pc.results.RandomisedRule(one, other, 1.5)
 
 
 def test_lines_of_equal_cost_touch_the_curve_at_its_best_point():
@@ -753,13 +754,16 @@ def test_any_criterion_against_every_point(seed):
     alpha, prior = Fraction(int(rng.integers(1, 6)), 6), Fraction(int(rng.integers(1, 10)), 10)
     costs = [int(c) for c in rng.integers(1, 10, 2)]
     for criterion, objective in (
-        (pc.Minimax(), max),
+        (Minimax(), max),
         (
-            pc.NeymanPearson(float(alpha)) if alpha < 1 else pc.Minimax(),
+            NeymanPearson(float(alpha)) if alpha < 1 else Minimax(),
             (lambda u, v: v if u <= alpha else 9) if alpha < 1 else max,
         ),
-        (pc.NeymanPearsonScore(float(alpha * prior)), lambda u, v: max(u - alpha * prior, 0) / (alpha * prior) + v),
-        (pc.ExpectedCost(*costs, float(prior)), lambda u, v: prior * costs[0] * v + (1 - prior) * costs[1] * u),
+        (
+            NeymanPearsonScore(float(alpha * prior)),
+            lambda u, v: max(u - alpha * prior, 0) / (alpha * prior) + v,
+        ),
+        (ExpectedCost(*costs, float(prior)), lambda u, v: prior * costs[0] * v + (1 - prior) * costs[1] * u),
     ):
         least = min(objective(*p) for p in points)
         ties = {p for p in points if objective(*p) == least}
@@ -770,4 +774,4 @@ def test_any_criterion_against_every_point(seed):
         } == efficient
         assert all(p.cost == float(least) for p in found)
     with pytest.raises(InputError, match="prior_plus must be left out for Minimax"):
-        curve.best(pc.Minimax(), 0.5)
+        curve.best(Minimax(), 0.5)

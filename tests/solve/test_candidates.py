@@ -77,6 +77,6 @@ def test_the_bounds_of_a_problem_on_which_the_solve_stalls():
     x = cp.Variable(n, name="x")
     problem = cp.Problem(cp.Minimize(cp.sum_squares(x - c) / 2), [cp.diff(x, 2) >= 0])
     value = problem.solve(solver="HIGHS")
-    proof = pc.certify_problem(problem, tol=1e-6)
+    proof = pc.verify(problem, tol=1e-6)
     assert proof.lower == pytest.approx(value, rel=1e-7)
     assert proof.upper == pytest.approx(value, rel=1e-7)

@@ -13,6 +13,7 @@ from scipy.stats import studentized_range
 import paretoclf as pc
 from examples.papers.bach2006 import PRINTED_2
 from examples.papers.bach2006_population import PAIRS
+from paretoclf.population import population_solution
 
 ROOT = Path(__file__).resolve().parents[2]
 ERRATA = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
@@ -60,7 +61,7 @@ def test_the_asymmetry_weighs_false_negatives():
 def test_a_score_of_zero_has_two_costs_in_section_2():
     """Erratum eB12: as {f >= 0} a negative on the hyperplane is an error, by the 0-1 loss of -f it costs nothing."""
     X, y = np.array([[0.0], [1.0], [-1.0]]), np.array([-1.0, 1.0, -1.0])
-    rule = pc.LinearRule([1.0], 0.0)
+    rule = pc.results.LinearRule([1.0], 0.0)
     f = rule.decision_function(X)
     by_probability = np.sum(f[y < 0] >= 0)
     by_loss = np.sum(-f[y < 0] < 0)  # phi_{0-1}(u) = 1 for u < 0, at u = -f
@@ -77,7 +78,7 @@ def test_the_expansion_of_section_4_2_is_that_of_proposition_3(A):
     """
     population = PAIRS[A]
     gamma = np.array([1e-2, 1e-3, 1e-4])
-    found = np.array([pc.population_solution(population, g).log_slope for g in gamma])
+    found = np.array([population_solution(population, g).log_slope for g in gamma])
     assert np.polyfit(np.log(gamma), np.log(np.abs(found)), 1)[0] == pytest.approx(-2, abs=0.05)
     assert 8 * gamma[-1] ** 2 * found[-1] == pytest.approx(A, rel=1e-2)
     X, y = population.draw(40, rng=0)

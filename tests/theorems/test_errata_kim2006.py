@@ -27,7 +27,7 @@ def test_eK1_the_zero_one_loss_is_one_for_negative_arguments():
 
     The cheapest classifier is that for the loss that is 1 for z < 0; with the printed one moved thresholds are cheaper.
     """
-    best = pc.GaussianTradeoff(moments()).best((1.0, 1.0), 0.5)
+    best = pc.results.GaussianTradeoff(moments()).best((1.0, 1.0), 0.5)
     a, b = best.classifier.w, -best.classifier.b  # decide for + where a . x > b
     plus, minus = ndtr((PAIR[0] @ a - b) / np.sqrt(a @ PAIR[1] @ a)), ndtr((b - PAIR[2] @ a) / np.sqrt(a @ PAIR[3] @ a))
 
@@ -148,7 +148,7 @@ def test_eK6_the_worst_case_rate_is_flat_up_to_a_threshold(radius):
     threshold = ndtri(1 - np.exp(-radius))
     assert kappa(threshold - 0.05, radius) == 0.0 == kappa(threshold - 0.5, radius)
     assert kappa(threshold + 0.05, radius) > 0.0
-    rate = pc.KLRate(radius)
+    rate = pc.rates.KLRate(radius)
     assert rate.threshold == pytest.approx(threshold, abs=1e-12)
     for u in (threshold - 0.05, threshold + 0.05, 1.0, 2.0):
         assert rate.correct(u) == pytest.approx(kappa(u, radius), abs=1e-9)
@@ -297,7 +297,7 @@ def test_eK15_the_divergence_is_relative_entropy_with_a_plus():
     """Section 5.2 names it negative relative entropy; on the border of the ball it is delta > 0, with a plus."""
     for delta in (0.05, 0.5):
         for u in (0.8, 1.5, 2.5):
-            worst, error = float(pc.KLRate(delta).error(u)), float(ndtr(-u))
+            worst, error = float(pc.rates.KLRate(delta).error(u)), float(ndtr(-u))
             entropy = rel_entr(worst, error) + rel_entr(1 - worst, 1 - error)
             inside = worst < 1.0
             assert inside == (np.exp(-delta) > error)

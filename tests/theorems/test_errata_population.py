@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-import paretoclf as pc
+from paretoclf.population import Mixture, Population, population_expansion, population_solution
 from paretoclf.population.expansions import tilt
 from paretoclf.population.solution import solution_at
 from tests.oracles.populations import mixtures, pair, slope, with_regime
@@ -17,7 +17,7 @@ GAMMAS = np.array([3e-4, 1e-4, 3e-5])
 def test_eB1_the_intercept_of_proposition_1_lacks_an_inverse_covariance():
     population = mixtures(prior_plus=0.5)
     moments = population.moments
-    b = np.array([pc.population_solution(population, g).b for g in GAMMAS])
+    b = np.array([population_solution(population, g).b for g in GAMMAS])
     printed = -1 + GAMMAS * (2 - 2 * moments.mu_minus @ moments.delta)
     corrected = -1 + GAMMAS * (2 - 2 * moments.mu_minus @ np.linalg.solve(moments.Sigma_minus, moments.delta))
     assert slope(GAMMAS, b - printed) == pytest.approx(1, abs=0.02)
@@ -26,8 +26,8 @@ def test_eB1_the_intercept_of_proposition_1_lacks_an_inverse_covariance():
 
 def two_widths():
     """A narrow and a wide component in the positives: maximum and minimum have opposite signs."""
-    positives = pc.Mixture([[1.0, 0.0], [1.0, 0.0]], [0.3 * np.eye(2), 3.0 * np.eye(2)], [0.6, 0.4])
-    return pc.Population(positives, pc.Mixture([0.0, 0.0], np.eye(2)))
+    positives = Mixture([[1.0, 0.0], [1.0, 0.0]], [0.3 * np.eye(2), 3.0 * np.eye(2)], [0.6, 0.4])
+    return Population(positives, Mixture([0.0, 0.0], np.eye(2)))
 
 
 def test_eB2_the_smallest_exponent_dominates_not_the_largest():
@@ -36,14 +36,14 @@ def test_eB2_the_smallest_exponent_dominates_not_the_largest():
     exponents = [1 / np.einsum("a,iab,b->i", a, m.covariances, a) for m in (population.negatives, population.positives)]
     printed, corrected = exponents[0].max() - exponents[1].max(), exponents[0].min() - exponents[1].min()
     assert printed < 0 < corrected
-    limit = [8 * g**2 * pc.population_solution(population, g).log_slope for g in (1e-3, 1e-4)]
+    limit = [8 * g**2 * population_solution(population, g).log_slope for g in (1e-3, 1e-4)]
     assert limit[1] == pytest.approx(corrected, rel=1e-3)
     assert np.sign(limit[1]) != np.sign(printed)
 
 
 def test_eB3_proposition_4_has_the_square_of_the_logarithm():
     population = with_regime(-0.96)
-    A = pc.population_expansion(population, "erf").A
+    A = population_expansion(population, "erf").A
     L = np.array([1e3, 1e4, 1e5])
     found = np.array([solution_at(population, -each, "erf").log_slope for each in L])
     assert np.abs(found / (2 * A * L**2) - 1)[-1] < 1e-3
@@ -64,7 +64,7 @@ def test_eB5_the_second_variance_of_the_last_display_is_that_of_the_positives():
     a = population.moments.delta
     minus, plus = (float(a @ m.covariances[0] @ a) for m in (population.negatives, population.positives))
     printed, corrected = 1 / minus - 1 / minus, 1 / minus - 1 / plus
-    limit = 8 * 1e-8 * pc.population_solution(population, 1e-4).log_slope
+    limit = 8 * 1e-8 * population_solution(population, 1e-4).log_slope
     assert limit == pytest.approx(corrected, rel=1e-3)
     assert printed == 0
 
@@ -76,7 +76,7 @@ def test_eB6_the_derivatives_of_the_rates_divide_by_the_root_of_the_variance():
     # t_u = -1 / (c sqrt(V)) and its derivative by c, from the expansion; and from two solutions.
     t = [
         (s.w @ population.negatives.mean + s.b) / np.sqrt(s.w @ population.moments.Sigma_minus @ s.w)
-        for s in (pc.population_solution(population, gamma * (1 + e)) for e in (-1e-4, 1e-4))
+        for s in (population_solution(population, gamma * (1 + e)) for e in (-1e-4, 1e-4))
     ]
     exact = (t[1] - t[0]) / (2e-4 * c)
     assert exact == pytest.approx(1 / (c**2 * V**0.5), rel=0.05)

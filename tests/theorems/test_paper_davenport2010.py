@@ -42,7 +42,7 @@ def test_every_method_has_a_row_in_every_realisation(state):
 def test_rows_are_those_of_tune(state):
     rows = study.read(state)
     data = study.realisation("waveform", 0, False, None, SMALL)
-    same = {"bandwidths": pc.bandwidth_grid(data.X, 3), "nu_plus": 5, "rng": 0}
+    same = {"bandwidths": pc.tuning.bandwidth_grid(data.X, 3), "nu_plus": 5, "rng": 0}
     for method, row in (
         ("grid", "grid 3d"), ("coordinate-descent-2d", "cd2 3d"), ("coordinate-descent-3d", "cd3 3d"),
         ("balanced", "balanced 3d"), ("bias-shift", "bias-shift 3d"),

@@ -22,7 +22,7 @@ def violation(m, k, alpha):
 
 @pytest.mark.parametrize(("alpha", "delta"), [(0.05, 0.05), (0.1, 0.05), (0.1, 0.1), (0.01, 0.2), (0.3, 0.01)])
 def test_the_rank_is_the_smallest_whose_bound_holds(alpha, delta):
-    needed = pc.negatives_needed(alpha, delta)
+    needed = pc.tuning.negatives_needed(alpha, delta)
     assert violation(needed, needed, alpha) <= delta < violation(needed - 1, needed - 1, alpha)
     for m in (needed, needed + 1, needed + 17, 3 * needed):
         k, bound = order_statistic(m, alpha, delta)
@@ -32,9 +32,9 @@ def test_the_rank_is_the_smallest_whose_bound_holds(alpha, delta):
 
 def test_numbers_of_the_paper():
     """Tong, Feng & Li (2018): 59 negatives at alpha = delta = 0.05."""
-    assert pc.negatives_needed(0.05, 0.05) == 59
-    assert pc.negatives_needed(0.1, 0.05) == 29
-    assert pc.negatives_needed(0.5, 0.5) == 1
+    assert pc.tuning.negatives_needed(0.05, 0.05) == 59
+    assert pc.tuning.negatives_needed(0.1, 0.05) == 29
+    assert pc.tuning.negatives_needed(0.5, 0.5) == 1
     assert order_statistic(1, 0.5, 0.5) == (1, 0.5)
 
 
@@ -43,7 +43,7 @@ def test_too_few_negatives_are_told_how_many_are_needed():
         order_statistic(58, 0.05, 0.05)
     X, y = np.arange(40.0)[:, None], np.repeat([-1, 1], 20)
     with pytest.raises(InputError, match="needs at least 59 left-out negatives, got 10"):
-        pc.tune(X, y, pc.NeymanPearson(0.05), delta=0.05)
+        pc.tune(X, y, pc.tuning.NeymanPearson(0.05), delta=0.05)
 
 
 @pytest.mark.parametrize(("m", "alpha", "delta"), [(59, 0.05, 0.05), (200, 0.1, 0.1), (45, 0.2, 0.05)])
@@ -66,7 +66,7 @@ def test_a_rule_of_a_path_violates_within_its_band():
     for _ in range(300):
         X = rng.normal(size=(30, 2)) + 0.5 * y[:, None]
         solution = pc.trace(pc.TwoCSVM(X, y), (0, 0), (1, 1), certify=False).at(0.7)
-        rule = pc.guaranteed(solution.classifier, rng.normal(size=(m, 2)) - 0.5, alpha, delta)
+        rule = pc.tuning.guaranteed(solution.classifier, rng.normal(size=(m, 2)) - 0.5, alpha, delta)
         violations += norm.cdf((rule.b - 0.5 * rule.w.sum()) / np.linalg.norm(rule.w)) > alpha
     low, high = binom.ppf([0.001, 0.999], 300, rule.guarantee.bound)
     assert low <= violations <= high
@@ -85,11 +85,11 @@ def test_ties_make_it_more_careful():
 
 def test_exactly_the_scores_above_the_rank_are_positive():
     scores = np.random.default_rng(3).normal(size=(100, 1))
-    rule = pc.guaranteed(pc.LinearRule([1.0], 0.0), scores, 0.1, 0.05)
+    rule = pc.tuning.guaranteed(pc.results.LinearRule([1.0], 0.0), scores, 0.1, 0.05)
     assert (rule.predict(scores) > 0).sum() == 100 - rule.guarantee.rank
 
 
 @pytest.mark.parametrize(("alpha", "delta"), [(0, 0.1), (0.1, 1), (1.2, 0.1), (0.1, -1)])
 def test_levels_outside_the_open_interval(alpha, delta):
     with pytest.raises(InputError, match=r"(alpha|delta) must lie strictly"):
-        pc.negatives_needed(alpha, delta)
+        pc.tuning.negatives_needed(alpha, delta)

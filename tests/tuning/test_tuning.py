@@ -14,7 +14,7 @@ from paretoclf.errors import BandwidthWarning, InputError
 from paretoclf.gram import Gram
 from paretoclf.nu import to_asymmetry
 from paretoclf.path.plane.map import plane
-from paretoclf.tuning import smooth
+from paretoclf.tuning import ExpectedCost, GaussianWindow, MedianWindow, Minimax, NeymanPearson, bandwidth_grid, smooth
 from paretoclf.tuning.bandwidths import Distances, judge_bandwidths
 from paretoclf.tuning.cost_plane import SamplesCosts, counts_at, plane_errors
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, _boxes
@@ -142,7 +142,7 @@ def test_a_file_to_resume_from_is_of_one_criterion(tmp_path):
     X, y = data(30)
     file = tmp_path / "errors.npz"
 
-    class Weighted(pc.ExpectedCost):
+    class Weighted(ExpectedCost):
         """A user's own."""
 
         __repr__ = object.__repr__
@@ -209,7 +209,7 @@ def test_most_bandwidths_of_the_paper_are_useless_and_named():
 
 def test_bandwidths_chosen_from_the_data_need_no_warning():
     for X in (data(80)[0], data(80, d=20)[0], 1e5 + data(80)[0], np.round(data(80)[0])):
-        judged = judge_bandwidths(X, pc.bandwidth_grid(X))
+        judged = judge_bandwidths(X, bandwidth_grid(X))
         assert str(judged) == ""
         assert judged.useful.size == 12
 
@@ -217,7 +217,7 @@ def test_bandwidths_chosen_from_the_data_need_no_warning():
 def test_distances_are_those_of_different_points():
     assert Distances.of(np.repeat([[0.0], [3.0], [4.0]], 50, axis=0)).nearest == 1.0
     with pytest.raises(InputError, match="at least two different samples"):
-        pc.bandwidth_grid(np.ones((5, 2)))
+        bandwidth_grid(np.ones((5, 2)))
 
 
 # ---- one nu ---------------------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def test_at_whole_numbers_of_margin_errors_a_line_uses_the_middle_as_the_grid_do
 
 def test_the_best_shift_against_all_thresholds():
     rng = np.random.default_rng(0)
-    for criterion in (pc.Minimax(), pc.NeymanPearson(0.2), pc.ExpectedCost(1, 3, 0.5)):
+    for criterion in (Minimax(), NeymanPearson(0.2), ExpectedCost(1, 3, 0.5)):
         for _ in range(20):
             y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
             scores = np.round(rng.normal(size=30) + y, 1)  # with ties
@@ -297,7 +297,7 @@ def test_the_minimum_over_lines_is_no_larger_than_that_of_any_grid_on_them():
     cross = validation(X, y, np.arange(10, 51) / 50 - 0.003, MINUS)
     lines = line_errors(cross, 0.19)
     arrays = everything(cross)
-    for criterion in (pc.Minimax(), pc.NeymanPearson(0.15), pc.ExpectedCost(1, 2, 0.5)):
+    for criterion in (Minimax(), NeymanPearson(0.15), ExpectedCost(1, 2, 0.5)):
         best = best_on_lines(lines, criterion)
         assert best.objective <= np.nanmin(criterion(arrays.fpr, arrays.fnr)) + 1e-12
         line = next(
@@ -317,9 +317,9 @@ def test_smoothed_lines_against_quadrature_and_a_dense_search():
 
     lines = [[line(v, s) for v in (0.3, 0.6, 0.9)] for s in (1.0, 2.0)]
     lines[1][1] = None
-    window, step = pc.GaussianWindow(3), 0.08
+    window, step = GaussianWindow(3), 0.08
     dense = np.linspace(0.1, 1.0, 20001)
-    for criterion in (pc.Minimax(), pc.NeymanPearson(0.4), pc.ExpectedCost(1, 2, 0.4)):
+    for criterion in (Minimax(), NeymanPearson(0.4), ExpectedCost(1, 2, 0.4)):
         best = best_on_smoothed_lines(lines, criterion, window, step)
         least, at_best = np.inf, None
         for s in range(2):
@@ -366,7 +366,7 @@ def test_one_fold_on_the_cost_plane_is_its_exact_minimum():
     axes = {"bandwidth": np.array([np.nan]), "nu_plus": PLUS, "nu_minus": MINUS}
     cross = CrossValidation(X, y, axes, pc.Linear(), [(train, test)], CountGrid(PLUS, MINUS))
     errors = plane_errors(cross, (0.1, 2.0))
-    k, step = errors.best(pc.Minimax())
+    k, step = errors.best(Minimax())
     found = plane(SamplesCosts(Gram(X[train]), y[train], np.ones(train.size)), (0.1, 2.0), (0.1, 2.0), progress=False)
     assert step.objective == found.error_map(X[test], y[test]).minimax().objective
     tuned = pc.tune(X, y, method="cost-plane", kernel="linear", folds=[(train, test)], costs=(0.1, 2.0))
@@ -377,7 +377,7 @@ def test_one_fold_on_the_cost_plane_is_its_exact_minimum():
 # ---- tune -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("criterion", [pc.Minimax(), pc.NeymanPearson(0.2)])
+@pytest.mark.parametrize("criterion", [Minimax(), NeymanPearson(0.2)])
 @pytest.mark.parametrize("smoothing", ["none", "2d", "3d"])
 def test_every_search_takes_the_best_of_what_it_looked_at(criterion, smoothing):
     X, y = data(50)
@@ -398,13 +398,13 @@ def test_every_search_takes_the_best_of_what_it_looked_at(criterion, smoothing):
 
 def test_the_guarantee_uses_negatives_that_nothing_else_saw():
     X, y = data(200)
-    tuned = pc.tune(X, y, pc.NeymanPearson(0.1), bandwidths=2, nu_plus=4, folds=3, delta=0.1, rng=5)
+    tuned = pc.tune(X, y, NeymanPearson(0.1), bandwidths=2, nu_plus=4, folds=3, delta=0.1, rng=5)
     assert tuned.guarantee.negatives == 60
     assert tuned.arrays.n_minus == 60
     left = np.sort(np.random.default_rng(5).permutation(np.flatnonzero(y < 0))[:60])
     assert (tuned.predict(X[left]) > 0).sum() == 60 - tuned.guarantee.rank
     kept = np.setdiff1d(np.arange(200), left)
-    without = pc.tune(X[kept], y[kept], pc.NeymanPearson(0.1), bandwidths=2, nu_plus=4, folds=3, rng=5)
+    without = pc.tune(X[kept], y[kept], NeymanPearson(0.1), bandwidths=2, nu_plus=4, folds=3, rng=5)
     assert without.parameters == tuned.parameters
 
 
@@ -412,11 +412,11 @@ def test_a_transformer_is_fitted_on_what_is_tuned_on_and_on_nothing_left_out():
     X, y = data(120)
     X = 5 * X + 3
     how = {"bandwidths": 2, "nu_plus": 4, "folds": 3, "rng": 1}
-    tuned = pc.tune(X, y, pc.NeymanPearson(0.2), transformer=StandardScaler(), delta=0.2, **how)
+    tuned = pc.tune(X, y, NeymanPearson(0.2), transformer=StandardScaler(), delta=0.2, **how)
     left = np.sort(np.random.default_rng(1).permutation(np.flatnonzero(y < 0))[:36])
     kept = np.setdiff1d(np.arange(120), left)
     assert np.allclose(tuned.transformer.mean_, X[kept].mean(axis=0))
-    same = pc.tune(StandardScaler().fit_transform(X[kept]), y[kept], pc.NeymanPearson(0.2), **how)
+    same = pc.tune(StandardScaler().fit_transform(X[kept]), y[kept], NeymanPearson(0.2), **how)
     assert same.parameters == tuned.parameters
     scores = same.classifier.decision_function(tuned.transformer.transform(X)) - tuned.guarantee.threshold
     assert np.allclose(tuned.classifier.decision_function(X), scores)
@@ -448,7 +448,7 @@ def test_what_is_drawn():
 
 def test_smoothing_other_widths_and_medians_is_a_word_away():
     X, y = data(40)
-    for window in (pc.GaussianWindow(3, 5, 2.0), pc.MedianWindow(2)):
+    for window in (GaussianWindow(3, 5, 2.0), MedianWindow(2)):
         tuned = pc.tune(X, y, bandwidths=2, nu_plus=4, folds=2, smoothing=window)
         assert np.array_equal(tuned.smoothed[0], smooth(tuned.arrays.fpr, window))
 
@@ -457,7 +457,7 @@ def test_smoothing_other_widths_and_medians_is_a_word_away():
     ("how", "words"),
     [
         ({"method": "random"}, "method must be one of grid, coordinate-descent-2d"),
-        ({"criterion": pc.Minimax}, "criterion must be Minimax"),
+        ({"criterion": Minimax}, "criterion must be Minimax"),
         ({"criterion": "minimax"}, "criterion must be Minimax"),
         ({"nu_plus": []}, "nu_plus must be one or more numbers"),
         ({"nu_plus": [0.5, 0.2]}, "nu_plus must be increasing"),
@@ -476,11 +476,14 @@ def test_smoothing_other_widths_and_medians_is_a_word_away():
         ({"smoothing": "4d"}, "smoothing must be 'none', '2d', '3d'"),
         ({"method": "cost-plane", "smoothing": "3d"}, "smoothing must be 'auto' or 'none' for method 'cost-plane'"),
         ({"method": "cost-plane", "costs": (2, 1)}, "costs must be a pair with 0 < lo < hi"),
-        ({"method": "exact-lines", "smoothing": pc.MedianWindow()}, "smoothing must be 'none' or a GaussianWindow"),
+        (
+            {"method": "exact-lines", "smoothing": MedianWindow()},
+            "smoothing must be 'none' or a GaussianWindow",
+        ),
         ({"method": "balanced", "nu_minus": 5}, "nu_minus must be left out for method 'balanced'"),
         ({"delta": 0.1}, "delta must be left out for Minimax"),
-        ({"criterion": pc.NeymanPearson(0.1), "delta": 1.0}, "delta must lie strictly between 0 and 1"),
-        ({"criterion": pc.NeymanPearson(0.5), "delta": 0.5, "left_out": 1.5}, "left_out must lie strictly"),
+        ({"criterion": NeymanPearson(0.1), "delta": 1.0}, "delta must lie strictly between 0 and 1"),
+        ({"criterion": NeymanPearson(0.5), "delta": 0.5, "left_out": 1.5}, "left_out must lie strictly"),
         ({"y": np.ones(20)}, "y must contain both classes"),
         ({"X": np.full((20, 1), np.nan)}, "X must be finite"),
     ],
@@ -492,7 +495,7 @@ def test_bad_input(how, words):
         pc.tune(options.pop("X", X), options.pop("y", y), **options)
 
 
-@pytest.mark.parametrize("criterion", [pc.Minimax(), pc.NeymanPearson(0.2)])
+@pytest.mark.parametrize("criterion", [Minimax(), NeymanPearson(0.2)])
 def test_counts_at_shifted_intercepts_are_best_at_every_cell(criterion):
     X, y = data(40)
     nu = np.array([0.41, 0.83])

@@ -321,7 +321,7 @@ class CostPlane:
         return error_map(self, X, y)
 
     def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the map to an npz file (to a temporary name first, then renamed); `load_plane` reads it."""
+        """Write the map to an npz file (to a temporary name first, then renamed); `load` reads it."""
         contacts = {
             "contacts": np.array([(each.first, each.second) for each in self.contacts], dtype=np.int64).reshape(-1, 2),
             "contact_ends": np.array([(each.start, each.stop) for each in self.contacts]).reshape(-1, 2, 2),
