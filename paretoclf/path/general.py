@@ -3,10 +3,10 @@ r"""The exact path of any `ParametricQP`: one algorithm, in doubles or, on array
 With :math:`H=\begin{pmatrix}P&A^\top\\A&0\end{pmatrix}`, u = (x, -y of rows) and w = Hu + (q, 0) = (y of variables, v
 of rows), every item is known in one of two ways: at an even label its multiplier, at an odd one its value. A *basis* B
 holds the variables with even and the rows with odd labels: outside B u is known, in B w is, and one solution with
-:math:`H_{BB}` gives the rest, affine in t. All is read from T, the *principal pivot transform* of H on B. From a point
-on, the first item to leave its piece of the staircase moves to the next one; the basis changes by that item, or, where
-the pivot :math:`T_{ii}` is 0, by it and the first that blocks the way; and where nothing blocks, the way is a *ray*:
-there is no optimum at any later t.
+:math:`H_{BB}` gives the rest, affine in t. All is read from T, the *principal pivot transform* of H on B, of which the
+part in B is kept. From a point on, the first item to leave its piece of the staircase moves to the next one; the basis
+changes by that item, or, where the pivot :math:`T_{ii}` is 0, by it and the first that blocks the way; where nothing
+blocks, the way is a *ray*: there is no optimum at any later t.
 
 In doubles every number has a bound on its rounding error; what is below it counts as zero, solutions are refined, and
 one that leaves its sets by more is refused. Nothing found is trusted: `paretoclf.reduction.judged` proves it.
@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.errors import DegeneratePathError
@@ -29,6 +30,8 @@ from paretoclf.problem import ABOVE, BELOW, INSIDE, LOWER, UPPER, ParametricQP, 
 _ROUNDING = 1e-14
 #: What happens later than this is taken to happen at the end.
 _LAST = 1e-11
+#: Matrices of fewer entries are dense.
+_DENSE = 20_000
 #: Exchanges between two factors made afresh.
 _FRESH = 60
 #: A solution that misses its sets by more than this, beyond its error bound, is refused.
@@ -106,6 +109,41 @@ class _Data:
         return ~self.has_low & ~self.has_up
 
 
+@dataclass(frozen=True)
+class _Symmetric:
+    """The matrix H of P and A, by its blocks; sparse where that is less work."""
+
+    P: Any
+    A: Any
+
+    @classmethod
+    def of(cls, P: Any, A: Any) -> _Symmetric:
+        """Of dense blocks."""
+        if (
+            P.dtype == object
+            or P.size + A.size < _DENSE
+            or np.count_nonzero(P) + np.count_nonzero(A) > 0.1 * (P.size + A.size)
+        ):
+            return cls(P, A)
+        return cls(sp.csr_array(P), sp.csr_array(A))
+
+    def times(self, u: Any) -> Any:
+        """H u, for a vector or for rows."""
+        n = self.P.shape[0]
+        x, r = u[..., :n], u[..., n:]
+        if not self.A.shape[0]:
+            return x @ self.P
+        return np.concatenate([x @ self.P + r @ self.A, x @ self.A.T], axis=-1)
+
+    def block(self, B: Index) -> Any:
+        """Rows and columns B, which increase, dense."""
+        n = self.P.shape[0]
+        V, R = B[: np.searchsorted(B, n)], B[np.searchsorted(B, n) :] - n
+        P, A = self.P[V][:, V], self.A[R][:, V]
+        P, A = (each.toarray() if sp.issparse(each) else each for each in (P, A))
+        return np.block([[P, A.T], [A, np.zeros((R.size, R.size))]])
+
+
 def _along(ends: Any, t: Any) -> Any:
     """Value at t, and rate."""
     return np.stack([(1 - t) * ends[0] + t * ends[1], ends[1] - ends[0]])
@@ -159,9 +197,9 @@ class _Walk:
         n, N = problem.n, self.labels.size
         self.n, self.zero = n, problem.P.ravel()[:1].sum() * 0 if n else 0.0
         self.variable = np.arange(N) < n
-        self.H = np.full((N, N), self.zero, dtype=problem.P.dtype)
-        self.H[:n, :n], self.H[:n, n:], self.H[n:, :n] = problem.P, problem.A.T, problem.A
-        self.size = abs(self.H)
+        self.kind = problem.P.dtype
+        self.H = _Symmetric.of(problem.P, problem.A)
+        self.size = _Symmetric.of(abs(problem.P), abs(problem.A))
         self.exchanges = self.since = self.standing = 0
         self.patience = 200 + 2 * N  # steps of length zero before the lowest index goes first
         self.resting = np.zeros(N, dtype=bool)
@@ -179,42 +217,59 @@ class _Walk:
         return np.asarray((self.labels % 2 == 0) == self.variable)
 
     def factor(self) -> None:
-        """T afresh: by an inverse in doubles, by pivots in fractions."""
-        self.since, B = 0, np.flatnonzero(self.basis)
-        R, H = np.flatnonzero(~self.basis), self.H
-        self.T = H.copy()
+        """T on the basis afresh: by an inverse in doubles, by pivots in fractions."""
+        B = np.flatnonzero(self.basis)
+        self.members, self.K = B[:0], np.zeros((0, 0), dtype=self.kind)
         if self.data.exact:
             left = B.tolist()
             while left:
-                i = next((i for i in left if self.T[i, i] != 0), left[0])
-                pair = [i] if self.T[i, i] != 0 else [i, next(j for j in left if self.T[i, j] != 0)]
+                columns = ((i, self.column(i)) for i in left)
+                first, own = next(((i, T) for i, T in columns if T[i] != 0), (left[0], None))
+                if own is None:
+                    own = self.column(first)
+                pair = [first] if own[first] != 0 else [first, next(j for j in left if own[j] != 0)]
                 self.pivot(pair)
                 left = [j for j in left if j not in pair]
         elif B.size:
             try:
-                inverse = np.linalg.inv(H[np.ix_(B, B)])
+                inverse = np.linalg.inv(self.H.block(B))
             except np.linalg.LinAlgError:
                 raise self.refused("the basis is singular") from None
-            inverse, rows = (inverse + inverse.T) / 2, H[np.ix_(R, B)]
-            X = rows @ inverse
-            self.T[np.ix_(B, B)], self.T[np.ix_(R, B)], self.T[np.ix_(B, R)] = inverse, X, -X.T
-            self.T[np.ix_(R, R)] = H[np.ix_(R, R)] - X @ rows.T
+            self.members, self.K = B, (inverse + inverse.T) / 2
+        self.since = 0
+
+    def column(self, i: int) -> Any:
+        """Column i of T: how u in the basis and w outside move with what is known of item i."""
+        B, u = self.members, np.full(self.labels.size, self.zero, dtype=self.kind)
+        where = np.flatnonzero(i == B)
+        if where.size:
+            u[B] = self.K[:, where[0]]
+        else:
+            u[i] = 1 + self.zero
+            u[B] = -self.K.dot(self.H.times(u)[B])
+        w = self.H.times(u)
+        w[B] = u[B]
+        return w
 
     def pivot(self, items: list[int]) -> None:
         """One item or two change their roles."""
-        T = self.T
         self.resting[:] = False
-        block = T[np.ix_(items, items)]
+        B, T = self.members, np.stack([self.column(i) for i in items], axis=1)
+        block = T[items]
         if len(items) == 1:
             inverse = 1 / block
         else:
             (a, b), (c, d) = block
-            inverse = np.array([[d, -b], [-c, a]], dtype=T.dtype) / (a * d - b * c)
-        left, rows = T[:, items].dot(inverse), T[items, :].copy()
-        some, columns = np.flatnonzero((left != 0).any(axis=1)), np.flatnonzero((rows != 0).any(axis=0))
-        T[np.ix_(some, columns)] -= left[some].dot(rows[:, columns])
-        T[:, items], T[items, :] = left, -inverse.dot(rows)
-        T[np.ix_(items, items)] = inverse
+            inverse = np.array([[d, -b], [-c, a]], dtype=self.kind) / (a * d - b * c)
+        leaving = np.array([i in B for i in items])
+        kept, entering = np.flatnonzero(~np.isin(B, items)), np.flatnonzero(~leaving)
+        k, left = kept.size, T[B[kept]].dot(inverse)
+        K = np.empty((k + entering.size,) * 2, dtype=self.kind)
+        # Of T, rows are columns within the basis and within the rest, and minus columns between the two.
+        K[:k, :k] = self.K[np.ix_(kept, kept)] - left.dot(np.where(leaving, T[B[kept]], -T[B[kept]]).T)
+        K[:k, k:], K[k:, :k] = left[:, entering], left[:, entering].T
+        K[k:, k:] = inverse[np.ix_(entering, entering)]
+        self.members, self.K = np.concatenate([B[kept], np.array(items)[entering]]), K
         self.since += 1
 
     # ---- the solution on a basis ----
@@ -225,43 +280,40 @@ class _Walk:
         self.now = tuple(_along(each, t) for each in (data.low, data.up, data.below, data.above))
         low, up, below, above = self.now
         q = _along(data.q, t)
-        h = np.hstack([q, np.full((2, labels.size - self.n), self.zero, dtype=self.H.dtype)])
+        h = np.hstack([q, np.full((2, labels.size - self.n), self.zero, dtype=self.kind)])
         bound = np.where(labels >= UPPER, up, low)
         level = np.where(labels == BELOW, below, np.where(labels == ABOVE, -above, 0 * below))
         known = np.where(basis, np.where(variable, level - h, bound), np.where(variable, bound, -level))
-        u = np.where(basis, known.dot(self.T.T), known)
+        B, u = self.members, np.where(basis, 0 * known, known)
+        for _ in range(1 if data.exact else 3):
+            u[:, B] += (known[:, B] - self.H.times(u)[:, B]).dot(self.K.T)
         if not data.exact:
-            for _ in range(2):
-                missed = np.where(basis, known - u @ self.H, 0.0)
-                u = u + np.where(basis, missed @ self.T.T, 0.0)
             if not np.isfinite(u).all():
                 raise self.refused("the solution is not finite")
             now = self.error(u[0], abs(h[0]) + abs(known[0]) + abs(bound[0]))
             self.errors = np.stack([now, self.error(u[1], self.terms)])
-        w = u.dot(self.H) + h
+        w = self.H.times(u) + h
         odd = labels % 2 != 0
         return np.where(odd, bound, np.where(variable, u, w)), np.where(odd, np.where(variable, w, -u), level)
 
     def error(self, u: Array, more: Any) -> Array:
         """What rounding can do to each item."""
-        basis, each = self.basis, _ROUNDING * (abs(u) @ self.size + more)
-        moved = np.where(basis, abs(self.T) @ np.where(basis, each, 0.0), 0.0)
-        return np.asarray(np.where(basis, moved, self.size @ moved + each))
+        B, each = self.members, _ROUNDING * (self.size.times(abs(u)) + more)
+        moved = np.zeros(u.size)
+        moved[B] = abs(self.K) @ each[B]
+        return np.asarray(np.where(self.basis, moved, self.size.times(moved) + each))
 
     def slacks(self, labels: Index, v: Any, y: Any, row: int) -> tuple[Any, Mask]:
         """How far the two ends of each item's piece are (row 1: the rates of that), and whether there are such."""
         data, (low, up, below, above) = self.data, (each[row] for each in self.now)
         fixed, free, nothing = data.fixed, data.free, 0 * v
-        pieces = [labels == k for k in (BELOW, LOWER, INSIDE, UPPER, ABOVE)]
-        left = np.select(pieces, [nothing, below - y, v - low, -y, v - up], nothing)
-        right = np.select(pieces, [low - v, np.where(fixed, y + above, y), up - v, y + above, nothing], nothing)
+        piece, none = labels - BELOW, np.zeros(labels.size, dtype=bool)
+        left = np.choose(piece, [nothing, below - y, v - low, -y, v - up])
+        right = np.choose(piece, [low - v, np.where(fixed, y + above, y), up - v, y + above, nothing])
         left = np.where(free & (labels == LOWER), -y, left)
-        none = np.zeros(labels.size, dtype=bool)
-        has_left = np.select(pieces, [none, data.soft_low | free, data.has_low, ~fixed, data.has_up], False)
-        has_right = np.select(
-            pieces, [data.has_low, np.where(fixed, data.soft_up, True), data.has_up, data.soft_up, none], False
-        )
-        return np.stack([left, right]), np.stack([has_left, has_right]).astype(np.bool_)
+        has_left = np.choose(piece, [none, data.soft_low | free, data.has_low, ~fixed, data.has_up])
+        has_right = np.choose(piece, [data.has_low, ~fixed | data.soft_up, data.has_up, data.soft_up, none])
+        return np.stack([left, right]), np.stack([has_left, has_right])
 
     def beyond(self, i: int, label: int, side: int) -> int:
         """The piece next to one of item i: on the left (side 0) or on the right."""
@@ -289,8 +341,8 @@ class _Walk:
         when = one if data.exact or t > 1 - _LAST else 1 - _LAST
         found: tuple[Any, int, int] = (one, -1, 0)
         sides, items = np.nonzero(asked & (speed > noise))
-        times = [t + max(slack[k, i], self.zero) / speed[k, i] for k, i in zip(sides, items, strict=True)]
-        near = [j for j, time in enumerate(times) if time < when]
+        times = t + np.maximum(slack[sides, items], self.zero) / speed[sides, items]
+        near = np.flatnonzero(times < when).tolist()
         if near:
             first = min(times[j] for j in near)
             if data.exact or self.standing >= self.patience:
@@ -356,22 +408,20 @@ class _Walk:
 
     def response(self, i: int, unit: int) -> tuple[Any, Any, bool | None, Any]:
         """How u and w move with item i, whether its pivot is not 0 (None: unclear), and what is rounding."""
-        basis, P = self.basis, self.data.problem.P
-        column = self.T[:, i] * unit
-        u, w = np.where(basis, column, self.zero), np.where(basis, self.zero, column)
+        basis, B, T = self.basis, self.members, self.column(i)
+        u, w = np.where(basis, T * unit, self.zero), np.where(basis, self.zero, T * unit)
         (w if basis[i] else u)[i] = unit + self.zero
         if self.data.exact:
-            return u, w, bool(self.T[i, i] != 0), self.zero * w
+            return u, w, bool(T[i] != 0), self.zero * w
         for _ in range(2):
-            missed = np.where(basis, w - self.H @ u, 0.0)
-            u = u + np.where(basis, self.T @ missed, 0.0)
-        w = np.where(basis, w, self.H @ u)
+            u[B] += self.K @ (w - self.H.times(u))[B]
+        w = np.where(basis, w, self.H.times(u))
         x, noise = u[: self.n], self.error(u, 0.0)
-        size, wrong = self.size[: self.n, : self.n], noise[: self.n]
-        energy = x @ P @ x  # the pivot, by terms that do not cancel
-        if energy <= 3 * _ROUNDING * (abs(x) @ size @ abs(x)) + 1e-2 * (wrong @ size @ wrong):
+        wrong = noise[: self.n]
+        energy = x @ self.H.P @ x  # the pivot, by terms that do not cancel
+        if energy <= 3 * _ROUNDING * (abs(x) @ self.size.P @ abs(x)) + 1e-2 * (wrong @ self.size.P @ wrong):
             return u, w, False, noise
-        return u, w, True if abs(abs(self.T[i, i]) - energy) <= 1e-3 * energy else None, noise
+        return u, w, True if abs(abs(T[i]) - energy) <= 1e-3 * energy else None, noise
 
     # ---- the walk ----
 
@@ -418,9 +468,9 @@ class _Walk:
         items, k = self.labels.size, len(found)
         labels = np.array([each[0] for each in found], dtype=np.int64).reshape(k, items)
         values, multipliers = (
-            np.array([each[part] for each in found], dtype=self.H.dtype).reshape(k, 2, items) for part in (1, 2)
+            np.array([each[part] for each in found], dtype=self.kind).reshape(k, 2, items) for part in (1, 2)
         )
-        ends = np.array(times, dtype=self.H.dtype)
+        ends = np.array(times, dtype=self.kind)
         return Trace(ends, labels, values, multipliers, status, ray, self.exchanges, crossed)
 
     def refused(self, why: str) -> DegeneratePathError:
