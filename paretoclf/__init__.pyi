@@ -19,6 +19,7 @@ from .cross_validation import cross_validated_errors as cross_validated_errors
 from .cross_validation import cross_validated_roc as cross_validated_roc
 from .cross_validation import cross_validated_surface as cross_validated_surface
 from .cross_validation import cross_validated_sweep as cross_validated_sweep
+from .deletion.one_out import leave_one_out as leave_one_out
 from .empirical import empirical_tradeoff as empirical_tradeoff
 from .errors import DegeneratePathError as DegeneratePathError
 from .errors import InputError as InputError

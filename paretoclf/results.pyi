@@ -9,6 +9,8 @@ from .classifiers import LinearRule as LinearRule
 from .classifiers import RandomisedRule as RandomisedRule
 from .classifiers import Rule as Rule
 from .costs import CostLine as CostLine
+from .deletion.one_out import LeaveOneOut as LeaveOneOut
+from .deletion.proofs import Proofs as Proofs
 from .exploration import Exploration as Exploration
 from .gaussian.closed_form import GaussianTradeoff as GaussianTradeoff
 from .gaussian.moments import Distances as Distances

@@ -58,6 +58,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "agreement": (*GROUND, "solve", "formulations", "path"),
     "checking": (*GROUND, "solve", "formulations", "gaussian", "path", "datasets"),
     "roc": (*GROUND, "plotting", "path.scores", "path.plane.polygon", "path.declared"),
+    "deletion": (*GROUND, "path", "roc"),
     "cross_validation": (*GROUND, "solve", "path", "roc", "empirical"),
     "tuning": (*GROUND, "plotting", "path", "roc"),
     "empirical": (*GROUND, "plotting", "gaussian", "roc", "path.scores"),

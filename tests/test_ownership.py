@@ -139,6 +139,8 @@ MADE_BY_US = {
     "Exploration",
     "Grade",
     "InterceptCurve",
+    "LeaveOneOut",
+    "Proofs",
     "LikelihoodRatioCurve",
     "NestedRoc",
     "PopulationSolution",

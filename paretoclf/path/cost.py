@@ -129,13 +129,16 @@ def _costs(given: Any, name: str) -> Costs:
         raise InputError(f"{name}: {error}") from None
 
 
+def costs_of(given: Any, name: str, y: Array) -> Costs | SampleCosts:
+    """Costs of these samples, checked."""
+    costs = given if isinstance(given, SampleCosts) else _costs(given, name)
+    if isinstance(costs, SampleCosts) and costs.values.size != y.size:
+        raise InputError(f"{name} must give {y.size} samples their costs, got {costs.values.size}")
+    return costs
+
+
 def _line_of_costs(start: Any, stop: Any, y: Array) -> CostLine:
-    ends = []
-    for given, name in ((start, "start"), (stop, "stop")):
-        costs = given if isinstance(given, SampleCosts) else _costs(given, name)
-        if isinstance(costs, SampleCosts) and costs.values.size != y.size:
-            raise InputError(f"{name} must give {y.size} samples their costs, got {costs.values.size}")
-        ends.append(costs)
+    ends = [costs_of(given, name, y) for given, name in ((start, "start"), (stop, "stop"))]
     if any(isinstance(costs, SampleCosts) for costs in ends):
         ends = [SampleCosts(per_sample(costs, y)) for costs in ends]
     return CostLine(*ends)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from paretoclf.checks import Array, Index
+from paretoclf.checks import Array, Index, State
 from paretoclf.errors import InputError, SlowTrackerWarning
 from paretoclf.path.forms import FeatureForm, GramForm
 from paretoclf.path.segments import Line, Log, OnBasis
@@ -31,6 +31,11 @@ class Tracker(Protocol):
     @property
     def line(self) -> Line:
         """The line it is on."""
+        ...
+
+    @property
+    def state(self) -> State:
+        """Set of each index."""
         ...
 
     @property

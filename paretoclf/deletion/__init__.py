@@ -1,0 +1,1 @@
+"""What the optimum would be if samples were not there, or cost something else: ends of lines that leave from it."""

@@ -1,0 +1,241 @@
+"""Lines of costs that leave from one known solution, and the optima at their ends, each with its certificate.
+
+A sample that is left out is one whose cost goes to 0. Where its multiplier is 0 nothing else moves; else the tracker
+follows its line from the basis that is known, which takes a few exchanges where a new fit starts from nothing. An end
+that its certificate does not prove is traced anew, from the origin of the balanced ray.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array, Index, Mask
+from paretoclf.costs import SampleCosts
+from paretoclf.errors import DegeneratePathError
+from paretoclf.judges.two_c import certify_many
+from paretoclf.path.cost import CostSamples, Path, trace_costs
+from paretoclf.path.engines import Tracker, make_tracker
+from paretoclf.path.journey import Walk, straight
+from paretoclf.path.precise import quadratic_of
+from paretoclf.path.segments import OnBasis
+from paretoclf.path.sets import LEFT
+from paretoclf.proof import Certificate
+from paretoclf.samples import Samples
+from paretoclf.solution import intercept_interval, point_of
+from paretoclf.tolerances import AT_BOUND
+
+_NUMBERS = 2**24  # in the multipliers and slopes of the lines that are worked through together
+
+
+@dataclass(frozen=True)
+class Move:
+    """A line: some samples, and the caps that they go to."""
+
+    samples: Index
+    caps: Array
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Optima at the ends of k lines.
+
+    Attributes
+    ----------
+    caps, alpha : arrays of shape (n, k)
+    w : array of shape (d, k), optional
+        Where there are features.
+    b, low, high : arrays of shape (k,)
+        The intercept, the middle of all optimal ones, and the ends of their interval; of features as the Gram measures
+        them.
+    certificates : list of Certificate
+    """
+
+    caps: Array = field(repr=False)
+    alpha: Array = field(repr=False)
+    w: Array | None = field(repr=False)
+    b: Array
+    low: Array
+    high: Array
+    certificates: list[Certificate] = field(repr=False)
+
+
+class Departures:
+    """A point of a path, to leave from.
+
+    Parameters
+    ----------
+    path : Path
+    t : float
+        Where on it.
+    engine, max_events
+        As for `trace`.
+    """
+
+    def __init__(self, path: Path, t: float, *, engine: str | None = None, max_events: int | None = None) -> None:
+        self.path, self.gram, self.y = path, path.gram, path.y
+        self.engine, self.max_events = engine, max_events
+        self.caps, self.alpha = path.caps(t), path.alpha(t)
+        self.state, self.margin = path.basis(t)
+
+    @cached_property
+    def here(self) -> Ends:
+        """The optimum that lines leave from."""
+        return next(self.ends([Move(np.zeros(0, dtype=np.int64), np.zeros(0))]))
+
+    def scores(self, ends: Ends, k: int, samples: Any) -> Array:
+        """Scores of training samples at one end, without intercept."""
+        if ends.w is not None:
+            return np.asarray(self._features[samples] @ ends.w[:, k])
+        return np.asarray(self.gram.rows(samples) @ (self.y * ends.alpha[:, k]))
+
+    def sizes(self, ends: Ends, k: int, samples: Any) -> Array:
+        """What rounding of these scores is relative to: the sum of the terms, the intercept, and the margin's 1."""
+        if ends.w is not None:
+            terms = np.asarray(abs(self._features[samples]) @ np.abs(ends.w[:, k]))
+        else:
+            terms = np.abs(self.gram.rows(samples)) @ ends.alpha[:, k]
+        return np.asarray(1.0 + abs(ends.b[k]) + terms)
+
+    def ends(self, moves: Sequence[Move]) -> Iterator[Ends]:
+        """The optima at the ends of lines, in their order, many at a time."""
+        n, d = self.y.size, 0 if self._features is None else self._features.shape[1]
+        width = max(1, _NUMBERS // (2 * n + d))
+        for first in range(0, len(moves), width):
+            yield self._block(moves[first : first + width])
+
+    @property
+    def _features(self) -> Samples:
+        return self.gram.features
+
+    def _block(self, moves: Sequence[Move]) -> Ends:
+        k, n = len(moves), self.y.size
+        caps, alpha, b = np.repeat(self.caps[:, None], k, axis=1), np.zeros((n, k)), np.zeros(k)
+        w = None if self._features is None else np.zeros((self._features.shape[1], k))
+        anew = np.zeros(k, dtype=np.bool_)
+        for j, move in enumerate(moves):
+            caps[move.samples, j] = move.caps
+            found = self._follow(move, caps[:, j]) if self._two_sided(caps[:, j]) else None
+            if found is None:
+                anew[j] = True
+                continue
+            alpha[:, j], b[j], slope = found
+            if w is not None:
+                w[:, j] = slope
+        ends = self._judged(Ends(caps, alpha, w, b, b.copy(), b.copy(), []))
+        for j in range(k):
+            if anew[j] or not ends.certificates[j].holds():
+                alpha[:, j], b[j], slope, ends.certificates[j] = self._anew(caps[:, j])
+                if w is not None:
+                    w[:, j] = slope
+                self._settle(ends, j)
+        return ends
+
+    def _two_sided(self, caps: Array) -> bool:
+        """Whether both classes have costs, at both ends of a line."""
+        ends = (self.caps, caps)
+        return all(bool(end[self.y > 0].any() and end[self.y < 0].any()) for end in ends)
+
+    # ---- along a line --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _tracker(self) -> tuple[Tracker, Array | None, Any] | None:
+        """The tracker on the basis that lines leave from, the point that its samples are centred at, and that basis."""
+        form, mean = quadratic_of(self.gram, self.y, float(self.caps.max()))
+        n = self.y.size
+        problem = make_tracker(self.engine, form, np.ones(n), self.y, np.zeros(n, dtype=np.int64), 1)
+        try:
+            here = np.array([1.0, 0.0])
+            line = straight(problem, np.stack([self.caps, np.zeros(n)]), here, here)
+            if not problem.start_on(self.state, self.margin, line):
+                return None
+        except DegeneratePathError:
+            return None
+        problem.record_from_here(keep=False)
+        return problem, mean, problem.snapshot()
+
+    def _follow(self, move: Move, caps: Array) -> tuple[Array, float, Array | None] | None:
+        """Multipliers, intercept and slope at the end of a line; None where it cannot be followed."""
+        if self._tracker is None:
+            return None
+        problem, mean, here = self._tracker
+        moving = np.zeros(self.y.size, dtype=np.bool_)
+        moving[move.samples] = True
+        first, last = (np.where(moving, end, 0.0) for end in (self.caps, caps))
+        still = np.where(moving, 0.0, self.caps)
+        problem.restore(here)
+        try:
+            if move.samples.size == 1:  # that alone moves in proportion: its cap is exact all along
+                unit = np.stack([still, moving.astype(float)])
+                start, stop = (np.array([1.0, float(end[move.samples[0]])]) for end in (first, last))
+                problem.set_line(straight(problem, unit, start, stop))
+                problem.record_from_here(keep=False)
+                problem.follow(self.max_events)
+            else:
+                bases = np.stack([still + first, still + last])
+                walk = Walk(problem, bases, np.asarray(bases.any(axis=0)), self.max_events)
+                problem.record_from_here(keep=False)
+                walk.legs(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 0.0, 1.0)
+            return self._read(problem, problem.solution(1.0), mean, caps)
+        except DegeneratePathError:
+            return None
+
+    def _read(
+        self, problem: Tracker, found: OnBasis, mean: Array | None, caps: Array
+    ) -> tuple[Array, float, Array | None]:
+        alpha = np.where(problem.state == LEFT, caps, 0.0)
+        alpha[problem.index] = found.a[0]
+        b = float(found.eta[:, 0].sum())
+        if found.w is not None and mean is not None:
+            b -= float(found.w @ mean)
+        return np.clip(alpha, 0.0, caps), b, found.w
+
+    def _anew(self, caps: Array) -> tuple[Array, float, Array | None, Certificate]:
+        """The optimum at these caps, by a path of its own."""
+        costs = SampleCosts(caps)
+        samples = CostSamples(self.gram, self.y, np.ones(self.y.size))
+        how: dict[str, Any] = {"engine": self.engine, "max_events": self.max_events, "progress": False}
+        solution = trace_costs(samples, costs, costs, **how).at(0.0)
+        rule: Any = solution.classifier
+        slope = rule.slope
+        if slope is None and self._features is not None:
+            slope = np.asarray(self._features.T @ (self.y * solution.alpha))
+        return solution.alpha, rule.b_at_origin, slope, solution.certificate
+
+    # ---- what is known of the ends -------------------------------------------------------------------------------
+
+    def _judged(self, ends: Ends) -> Ends:
+        """With the middles of the intervals of all optimal intercepts, and certificates."""
+        for k in np.flatnonzero(~free(ends.alpha, ends.caps)):
+            scores = self.scores(ends, int(k), slice(None))
+            ends.low[k], ends.high[k] = self.interval_of(ends.caps[:, k], ends.alpha[:, k], scores)
+            ends.b[k] = point_of((ends.low[k], ends.high[k]))
+        data = {"K": self.gram.matrix} if ends.w is None else {"X": self._features, "W": ends.w}
+        found = certify_many(self.y, ends.caps, ends.alpha, ends.b, note=self.gram.note, **data)
+        unknown = self.gram.value_rounding(ends.alpha)
+        proved = [replace(each, kernel_rounding=float(value)) for each, value in zip(found, unknown, strict=True)]
+        return replace(ends, certificates=proved)
+
+    def _settle(self, ends: Ends, k: int) -> None:
+        """The same for one end that was traced anew, whose own intercept and certificate stay if they are better."""
+        one = slice(k, k + 1)
+        b, low, high = (ends.b[one].copy() for _ in range(3))
+        slope = None if ends.w is None else ends.w[:, one]
+        judged = self._judged(Ends(ends.caps[:, one], ends.alpha[:, one], slope, b, low, high, []))
+        ends.low[k], ends.high[k] = judged.low[0], judged.high[0]
+        if judged.certificates[0].holds():
+            ends.b[k], ends.certificates[k] = judged.b[0], judged.certificates[0]
+
+    def interval_of(self, caps: Array, alpha: Array, scores: Array) -> tuple[float, float]:
+        """All optimal intercepts at these caps, for optimal multipliers and the scores that they give."""
+        return intercept_interval(self.y, caps, alpha, scores)
+
+
+def free(alpha: Array, caps: Array) -> Mask:
+    """Whether some multiplier is off both of its bounds, of each column: then there is one optimal intercept."""
+    least = AT_BOUND * np.minimum(caps, alpha.max(axis=0, initial=0.0))
+    return np.asarray(((alpha > least) & (caps - alpha > least)).any(axis=0))

@@ -1,0 +1,194 @@
+"""Leave one out: the exact score of every sample under the optimum of all others, from one solution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array, Index, Mask, keep
+from paretoclf.costs import Costs, SampleCosts
+from paretoclf.deletion.departures import Departures, Move, free
+from paretoclf.deletion.proofs import Proofs
+from paretoclf.path.cost import CostProblem, costs_of, trace_costs
+from paretoclf.path.declared import path_problem
+from paretoclf.roc.curve import RocCurve
+from paretoclf.roc.of_path import roc_of_scores
+from paretoclf.solution import point_of
+from paretoclf.tables import Tabular
+from paretoclf.tolerances import SLACK_ROUNDING
+
+
+@dataclass(frozen=True, repr=False)
+class LeaveOneOut(Tabular):
+    """Every sample scored by the optimum of all others.
+
+    Attributes
+    ----------
+    costs : Costs or SampleCosts
+    y : array of shape (n,)
+    scores : array of shape (n,)
+        With the middle of all intercepts that are optimal without the sample (of a half-line its end). Where the sample
+        was the only one of its class with a cost, the rule of the other class: -1 or +1.
+    intervals : array of shape (n, 2)
+        The scores with the least and the largest of these intercepts: equal where there is one.
+    own : array of shape (n,)
+        The scores when all are there, in the same sense.
+    moved : int array of shape (k,)
+        The samples without which the slope is another: those with a multiplier.
+    proof : Proofs
+        One certificate for each of these, and that of all for the others.
+    """
+
+    costs: Any
+    y: Array = field(repr=False)
+    scores: Array = field(repr=False)
+    intervals: Array = field(repr=False)
+    own: Array = field(repr=False)
+    moved: Index = field(repr=False)
+    proof: Proofs = field(repr=False)
+
+    def __post_init__(self) -> None:
+        keep(self, "y", "scores", "intervals", "own", "moved")
+
+    def __repr__(self) -> str:
+        fp, fn = self.counts
+        plus = int(np.count_nonzero(self.y > 0))
+        return (
+            f"LeaveOneOut({fn} of {plus} positives and {fp} of {self.y.size - plus} negatives wrong, "
+            f"{self.moved.size} of {self.y.size} samples traced)"
+        )
+
+    @property
+    def wrong(self) -> Mask:
+        """Which samples get the other label from the optimum of all others; +1 is predicted where the score is >= 0."""
+        return np.asarray((self.scores >= 0) != (self.y > 0))
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Numbers of false positives and of false negatives."""
+        return int(np.count_nonzero(self.wrong & (self.y < 0))), int(np.count_nonzero(self.wrong & (self.y > 0)))
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """``(false positive rate, false negative rate)``."""
+        fp, fn = self.counts
+        return fp / int(np.count_nonzero(self.y < 0)), fn / int(np.count_nonzero(self.y > 0))
+
+    @property
+    def flipped(self) -> Index:
+        """The samples whose label depends on whether they are there themselves."""
+        return np.flatnonzero((self.scores >= 0) != (self.own >= 0))
+
+    def roc(self) -> RocCurve:
+        """ROC curve of the scores, varying the intercept."""
+        return roc_of_scores(self.scores, self.y)
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        moved = np.isin(np.arange(self.y.size), self.moved)
+        for i in range(self.y.size):
+            one = {"sample": i, "label": float(self.y[i]), "own": float(self.own[i]), "without": float(self.scores[i])}
+            yield one | {"moved": bool(moved[i]), "wrong": bool(self.wrong[i])}
+
+
+def leave_one_out(
+    svm: CostProblem, costs: Any, *, engine: str | None = None, max_events: int | None = None
+) -> LeaveOneOut:
+    """Score every sample by the optimum of all others, exactly: each is the end of a line on which its cost goes to 0.
+
+    Where a sample has no multiplier the optimum of all is that of the others. For the rest the solution is followed
+    from the one of all, which takes a few exchanges a sample, and nothing is solved anew.
+
+    Parameters
+    ----------
+    svm : TwoCSVM
+        Samples, labels, weights and kernel; a kernel's bandwidth, low-rank features and scaling are taken as they are.
+    costs : Costs, pair (C_plus, C_minus), or SampleCosts
+        The point of the cost plane.
+    engine, max_events
+        As for `trace`.
+
+    Returns
+    -------
+    LeaveOneOut
+        ``scores`` of shape (n,), ``rates``, ``roc()``, and ``proof``.
+
+    Raises
+    ------
+    InputError
+        If svm is no 2C-SVM or costs are none of its.
+    DegeneratePathError
+        If the solution of all, or one without a sample, cannot be found and proved. No doubtful score is returned.
+
+    References
+    ----------
+    Cauwenberghs & Poggio (2001), "Incremental and decremental support vector machine learning", NIPS 13, which has one
+    step of such a line; Hastie et al. (2004), JMLR 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+    >>> out = pc.leave_one_out(svm, (1.0, 1.0))
+    >>> out
+    LeaveOneOut(2 of 2 positives and 2 of 2 negatives wrong, 4 of 4 samples traced)
+    >>> out.rates, out.proof.passes()
+    ((1.0, 1.0), True)
+    """
+    path_problem(svm, only="costs")
+    point = costs_of(costs, "costs", svm.y)
+    whole = trace_costs(svm, point, point, engine=engine, max_events=max_events, progress=False)
+    return _at(Departures(whole, 0.0, engine=engine, max_events=max_events), point)
+
+
+def _at(leaving: Departures, costs: Costs | SampleCosts) -> LeaveOneOut:
+    """Leave one out at the point that a departure is made for."""
+    y, here = leaving.y, leaving.here
+    slopes = leaving.scores(here, 0, slice(None))
+    intercepts = _others(leaving, slopes)
+    moved = np.flatnonzero(here.alpha[:, 0] > 0.0)
+    sizes = leaving.sizes(here, 0, slice(None))
+    own = _settled(slopes + here.b[0], sizes)
+    without, certificates, done = slopes.copy(), [here.certificates[0]], 0
+    for ends in leaving.ends([Move(moved[k : k + 1], np.zeros(1)) for k in range(moved.size)]):
+        for k in range(ends.b.size):
+            i = moved[done + k]
+            without[i], sizes[i] = leaving.scores(ends, k, [i])[0], leaving.sizes(ends, k, [i])[0]
+            intercepts[i] = ends.b[k], ends.low[k], ends.high[k]
+        certificates += ends.certificates
+        done += ends.b.size
+    middle, low, high = intercepts.T
+    return LeaveOneOut(
+        costs,
+        y,
+        _settled(without + middle, sizes),
+        np.stack([without + low, without + high], axis=1),
+        own,
+        moved,
+        Proofs(tuple(certificates), np.concatenate([[-1], moved])),
+    )
+
+
+def _settled(scores: Array, sizes: Array) -> Array:
+    """Scores; those that are nothing but rounding are 0, and so predicted +1."""
+    return np.where(np.abs(scores) <= SLACK_ROUNDING * sizes, 0.0, scores)
+
+
+def _others(leaving: Departures, slopes: Array) -> Array:
+    """What remains of the optimal intercepts without each sample of multiplier 0: middle, least, largest; (n, 3)."""
+    here, y = leaving.here, leaving.y
+    alpha, caps = here.alpha[:, 0], here.caps[:, 0]
+    out = np.repeat([[here.b[0], here.low[0], here.high[0]]], y.size, axis=0)
+    if free(here.alpha, here.caps)[0]:
+        return out
+    # Such a sample may be the one that bounds the interval: a positive from below, a negative from above.
+    F, near = y - slopes, SLACK_ROUNDING * leaving.sizes(here, 0, slice(None))
+    ends = np.where(y > 0, here.low[0] - near <= F, here.high[0] + near >= F)
+    for i in np.flatnonzero(ends & (alpha == 0.0) & (caps > 0.0)):
+        without = np.where(np.arange(y.size) == i, 0.0, caps)
+        out[i, 1:] = leaving.interval_of(without, alpha, slopes)
+        out[i, 0] = point_of((float(out[i, 1]), float(out[i, 2])))
+    return out
