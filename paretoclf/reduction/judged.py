@@ -30,8 +30,9 @@ class CompiledProof:
     t : array of shape (k + 1,)
         Ends of the segments.
     residuals : mapping of str to array of shape (k,)
-        ``"rows"``: equations and inequalities, against the largest of their terms; ``"signs"`` of multipliers and
-        ``"stationarity"``, against the largest term of the gradient.
+        ``"rows"``: equations and inequalities, each against the largest that its terms can be (its right hand side, and
+        its coefficients times the largest column); ``"stationarity"``: each entry of the gradient, likewise;
+        ``"signs"`` of multipliers, against the largest term of the gradient.
     gap : array of shape (k,)
         The duality gap, relative to the optimal value (to no less than a thousandth of the terms it is a sum of).
     indefinite : float
@@ -91,13 +92,15 @@ def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof
     def by(M: Any, points: Array) -> Array:
         return np.asarray((M @ points.T).T)
 
-    PX, slack, size = by(line.P, X), b - by(line.A, X), [abs(line.P), abs(line.A)]
-    rows = largest_of(b, by(size[1], np.abs(X)))
-    terms = largest_of(q, by(size[0], np.abs(X)), by(size[1].T, np.abs(Z)))
+    PX, slack = by(line.P, X), b - by(line.A, X)
+    wide, tall = (largest_of(each)[:, None] for each in (X, Z))
+    row_sums, column_sums, sums = (np.asarray(abs(M).sum(axis=1)).ravel() for M in (line.A, line.A.T, line.P))
+    rows = np.abs(b) + wide * row_sums
+    terms = np.abs(q) + wide * sums + tall * column_sums
     found = {
-        "rows": largest_of(slack[:, :e], np.minimum(slack[:, e:], 0.0)) / np.where(rows > 0, rows, 1.0),
-        "signs": largest_of(np.minimum(Z[:, e:], 0.0)) / np.where(terms > 0, terms, 1.0),
-        "stationarity": largest_of(PX + q + by(line.A.T, Z)) / np.where(terms > 0, terms, 1.0),
+        "rows": largest_of(_share(np.hstack([slack[:, :e], np.minimum(slack[:, e:], 0.0)]), rows)),
+        "signs": largest_of(_share(np.minimum(Z[:, e:], 0.0), largest_of(terms)[:, None])),
+        "stationarity": largest_of(_share(PX + q + by(line.A.T, Z), terms)),
     }
     residuals = {name: number.reshape(k, 2).max(axis=1) for name, number in found.items()}
     value = (0.5 * X * PX + q * X).sum(axis=1) + at_each(line.constant, times)
@@ -109,6 +112,11 @@ def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof
     largest = float(abs(line.P).max()) if line.P.nnz else 0.0
     lacking = max(0.0, -float(least_curvature(line.P).min(initial=0.0)))
     return CompiledProof(t, residuals, gap, lacking / largest if largest else 0.0)
+
+
+def _share(wrong: Array, size: Array) -> Array:
+    """What is wrong, relative to its size; what has none is as wrong as it is."""
+    return np.asarray(wrong / np.where(size > 0, size, 1.0))
 
 
 @dataclass(frozen=True, repr=False)

@@ -172,7 +172,7 @@ def loaded(file: Path) -> ProgramLine:
     P, A = sp.csc_array(given["P"]), sp.csr_array(given["A"])
     q, low, high = (given[name].ravel().astype(float) for name in ("q", "l", "u"))
     same = np.flatnonzero(low == high)
-    above, below = (np.flatnonzero((low != high) & finite) for finite in (high < 1e20, low > -1e20))
+    above, below = (np.flatnonzero((low != high) & finite) for finite in (high < 1e19, low > -1e19))
     rows = sp.csc_array(sp.vstack([A[same], A[above], -A[below]]))
     b = np.concatenate([low[same], high[above], -low[below]])
     names = [{key: Reading((n,), np.arange(n), np.ones(n))} for key, n in (("x", q.size), ("rows", b.size))]

@@ -57,6 +57,19 @@ def test_a_bend_between_two_right_ends_is_seen(soft_threshold):
     assert proof.gap.max() > 0.1
 
 
+def test_a_row_is_measured_by_its_own_terms():
+    """A bound of 1e20 on another variable let this one be missed by 1e3: both were held against the largest term."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter()
+    problem = cp.Problem(cp.Minimize(th * x[0] + x[1]), [x[0] >= 1000, x[1] >= -1, x[1] <= 1e20, x[0] <= 5000])
+    line = program_line(problem, {th: 0.0}, {th: 1.0})
+    point = np.broadcast_to(np.array([0.0, -1.0]), (1, 2, 2)).copy()
+    z = np.zeros((1, 2, line.m))
+    z[:, :, 1] = 1.0
+    proof = judge_line(line, np.array([0.0, 1.0]), point, z)
+    assert proof.residuals["rows"][0] > 0.4
+    assert not proof.passes()
+
+
 def test_what_is_not_a_number_is_not_proved(soft_threshold):
     line, t, x, z = soft_threshold
     x = x.copy()
