@@ -1,8 +1,8 @@
 """Fifteen families of problems, each a few lines of CVXPY and one exact path, beside what is used for it today.
 
 Run ``python examples/paths_of_any_problem.py`` (half a minute); ``--out FOLDER`` draws the pictures of the gallery,
-``--only`` takes one family. Each path is proved at every t, and compared with Clarabel at 5 random t; where scikit-learn
-or SciPy solve the same problem at one point, with theirs.
+``--only`` takes one family. Each path is proved at every t, and compared with Clarabel at 5 random t; where
+scikit-learn or SciPy solve the same problem at one point, with theirs.
 """
 
 from __future__ import annotations
@@ -177,12 +177,12 @@ def control():
 
 
 def transport():
-    """A transport problem while one town needs more and more: its shadow prices. Beside it: HiGHS at five points."""
+    """A transport problem while a town needs more and more: its prices. Beside it: HiGHS at five points."""
     cost = np.array([[4.0, 2, 7], [3, 6, 1], [5, 5, 3]])
     T, moved = cp.Variable((3, 3), nonneg=True, name="T"), cp.Parameter(name="moved")
-    into = np.array([2.0, 7, 5]) + moved * np.array([1.0, 0, 0])
+    into = np.array([1.0, 6, 4]) + moved * np.array([1.0, 0, 0])
     rows = [
-        (cp.sum(T, axis=1) <= [5, 6, 8]).set_label("supply"),
+        (cp.sum(T, axis=1) <= [7, 7, 6]).set_label("supply"),
         (cp.sum(T, axis=0) == into).set_label("demand"),
     ]
 
@@ -190,13 +190,13 @@ def transport():
         out, sums = np.kron(np.eye(3), np.ones(3)), np.kron(np.ones(3), np.eye(3))
 
         def value(m):
-            demand = [2 + m, 7, 5]
-            return linprog(cost.ravel(), A_ub=out, b_ub=[5, 6, 8], A_eq=sums, b_eq=demand).fun
+            demand = [1 + m, 6, 4]
+            return linprog(cost.ravel(), A_ub=out, b_ub=[7, 7, 6], A_eq=sums, b_eq=demand).fun
 
-        return max(abs(path.value(moved=m) / value(m) - 1) for m in np.linspace(0, 5, 5))
+        return max(abs(path.value(moved=m) / value(m) - 1) for m in np.linspace(0, 9, 5))
 
     problem = cp.Problem(cp.Minimize(cp.sum(cp.multiply(cost, T))), rows)
-    return Family(problem, {moved: 0.0}, {moved: 5.0}, beside, ("duals", None))
+    return Family(problem, {moved: 0.0}, {moved: 10.0}, beside, ("duals", None))
 
 
 def flow():
@@ -255,8 +255,8 @@ def main(argv: list[str] | None = None) -> None:
         if args.out is not None:
             args.out.mkdir(parents=True, exist_ok=True)
             display = path.plot(*family.show)
-            display.figure_.set_size_inches(5.0, 3.2)
-            display.figure_.savefig(args.out / f"path_{name}.png", dpi=80)
+            display.figure_.set_size_inches(5.0, 3.0)
+            display.figure_.savefig(args.out / f"path_{name}.png", dpi=72)
 
 
 if __name__ == "__main__":

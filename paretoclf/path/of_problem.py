@@ -37,7 +37,7 @@ from paretoclf.problem import Trace
 from paretoclf.reduction.judged import CompiledProof, judge_line, judge_ray
 from paretoclf.reduction.presolve import Reduced, reduce
 from paretoclf.reduction.program import ProgramLine, between
-from paretoclf.tolerances import CERTIFY
+from paretoclf.tolerances import AFFINE, CERTIFY
 
 
 class Source(Protocol):
@@ -268,11 +268,11 @@ class ProblemPath:
         except (TypeError, ValueError):
             raise InputError(f"{name} must be a number, got {number!r:.100}") from None
         at, last = (number - first) / (stop - first), float(self.t[-1])
-        if not 0.0 <= at <= last:
+        if not -AFFINE <= at <= last + AFFINE:  # an end, up to rounding, is one
             why = "" if self.status == "end" else f", where the path ends: {self._ending}"
             end = float(between((first, stop), last))
             raise InputError(f"{name} must lie between {first:g} and {end:.10g}{why}, got {number!r}")
-        return at
+        return float(np.clip(at, 0.0, last))
 
     @property
     def _ending(self) -> str:

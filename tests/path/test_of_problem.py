@@ -207,6 +207,13 @@ def test_max_events_returns_what_was_traced():
         part.at(1.0)
 
 
+def test_an_end_up_to_rounding_is_an_end():
+    x, th = cp.Variable(name="x"), cp.Parameter(name="th")
+    path = pc.trace(cp.Problem(cp.Minimize(x), [x >= th, x <= 9]), {th: 0.0}, {th: 10.0})
+    assert path.at(th=9.0).value == pytest.approx(9.0)
+    assert path.at(0.9 + 1e-14).t <= path.breakpoints[-1]
+
+
 BAD = {
     "foreign": (lambda p: pc.trace(p, {TH: 0}, {TH: 1}, tau=0.5), "tau must be left out for a cvxpy.Problem"),
     "engine": (lambda p: pc.trace(p, {TH: 0}, {TH: 1}, engine="fast"), "engine must be left out for a cvxpy.Problem"),
