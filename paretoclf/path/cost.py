@@ -16,7 +16,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -26,6 +26,7 @@ from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.two_c import PRECISELY, certify_many
+from paretoclf.path.certificate_file import path_problem, save_certificate
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import STORED_SLOPE
 from paretoclf.path.journey import Leg, Walk, assemble, meter, scale_outwards, set_chords, set_exact_end, straight
@@ -626,6 +627,14 @@ class Path(OnPieces):
     @cached_property
     def proof(self) -> LineProof:
         """What is proved of every t in [0, 1], segment by segment."""
+        return replace(self._proved(), writer=partial(save_certificate, self._certificate_problem, self._labels))
+
+    def _certificate_problem(self) -> dict[str, Any]:
+        """What a certificate file of this path is about."""
+        caps = [self.caps(float(end)).tolist() for end in (0.0, 1.0)]
+        return path_problem(self.gram, self.y, {"kind": "2C-SVM", "caps": caps})
+
+    def _proved(self) -> LineProof:
         ends = (self.line.start, self.line.stop)
         caps, pieces = np.stack([self.sample_weight * per_sample(end, self.y) for end in ends]), self.pieces
         proof = prove_costs(pieces, self.y, caps, note=self.gram.note, **self._data)

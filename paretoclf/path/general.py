@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -61,20 +62,19 @@ def follow(
         If rounding errors leave open how it goes on.
     """
     limit = 200 * problem.items + 10_000 if max_events is None else max_events
-    data = _Data.of(problem)
-    begin = _first_labels(data) if labels is None else np.asarray(labels, dtype=np.int64)
-    shifted = _shifted(data, begin)
-    first = _Walk(shifted, begin)
+    data = Data.of(problem)
+    begin = first_labels(data) if labels is None else np.asarray(labels, dtype=np.int64)
+    first = Walk(shifted(data, begin), begin)
     found = first.follow(200 * problem.items + 10_000, keep=False)
     if found.status != "end":
         return replace(found, t=np.zeros(1), exchanges=first.exchanges)
-    walk = _Walk(data, first.labels)
+    walk = Walk(data, first.labels)
     with meter(progress) as report:
         return walk.follow(limit, report=report)
 
 
 @dataclass(frozen=True)
-class _Data:
+class Data:
     """A problem with zeros in place of infinite bounds and slopes, and masks that say where they are."""
 
     problem: ParametricQP
@@ -90,7 +90,8 @@ class _Data:
     fixed: Mask
 
     @classmethod
-    def of(cls, problem: ParametricQP) -> _Data:
+    def of(cls, problem: ParametricQP) -> Data:
+        """Those of a problem."""
         ends = problem.lower, problem.upper, problem.below, problem.above
         finite = [np.asarray(np.abs(each[0]) < np.inf, dtype=np.bool_) for each in ends]
         zero = 0 * problem.q.ravel()[:1].sum() if problem.n else 0.0
@@ -102,10 +103,12 @@ class _Data:
 
     @property
     def exact(self) -> bool:
+        """Whether the numbers are fractions."""
         return bool(self.problem.P.dtype == object)
 
     @property
     def free(self) -> Mask:
+        """Items without bounds."""
         return ~self.has_low & ~self.has_up
 
 
@@ -149,24 +152,23 @@ def _along(ends: Any, t: Any) -> Any:
     return np.stack([(1 - t) * ends[0] + t * ends[1], ends[1] - ends[0]])
 
 
-def _first_labels(data: _Data) -> Index:
+def first_labels(data: Data) -> Index:
     """No item in the basis: variables at a bound (those without one wait at 0), rows between theirs."""
     at_bound = np.where(data.has_low | ~data.has_up, LOWER, UPPER)
     return np.where(np.arange(data.fixed.size) < data.problem.n, at_bound, INSIDE).astype(np.int64)
 
 
-def _shifted(data: _Data, labels: Index) -> _Data:
+def shifted(data: Data, labels: Index, walk: type[Walk] | None = None) -> Data:
     """The line to the data at t = 0 from data for which the labels are optimal: what is violated is shifted.
 
     Shifts are drawn at random (always the same), so that this line has few ties of its own.
     """
     n, N = data.problem.n, labels.size
     q, low, up, below, above = (each[[0, 0]].copy() for each in (data.q, data.low, data.up, data.below, data.above))
-    v, y = (
-        each[0] for each in _Walk(replace(data, q=q, low=low, up=up, below=below, above=above), labels).solve(0)[:2]
-    )
+    still = replace(data, q=q, low=low, up=up, below=below, above=above)
+    v, y = (each[0] for each in (walk or Walk)(still, labels).solve(0))
     by = np.random.default_rng(0).integers(8, 64, N)
-    unit = np.array([type(q[0, 0])(int(k)) / 16 for k in by], dtype=q.dtype) if data.exact and n else by / 16.0
+    unit = np.array([Fraction(int(k), 16) for k in by], dtype=object) if data.exact else by / 16.0
     unit = np.where(data.fixed, 0 * unit, unit)
     inside = labels == INSIDE
     low[0] = np.where(inside & data.has_low & ((v < low[0]) | data.fixed), v - unit, low[0])
@@ -188,10 +190,10 @@ def _shifted(data: _Data, labels: Index) -> _Data:
     return replace(data, q=q, low=low, up=up, below=below, above=above)
 
 
-class _Walk:
+class Walk:
     """From event to event along a line."""
 
-    def __init__(self, data: _Data, labels: Index) -> None:
+    def __init__(self, data: Data, labels: Index) -> None:
         self.data, self.labels = data, np.array(labels)
         problem = data.problem
         n, N = problem.n, self.labels.size
@@ -214,6 +216,7 @@ class _Walk:
 
     @property
     def basis(self) -> Mask:
+        """Items whose multiplier (variables) or value (rows) is known."""
         return np.asarray((self.labels % 2 == 0) == self.variable)
 
     def factor(self) -> None:

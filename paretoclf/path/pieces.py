@@ -16,6 +16,7 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
+from paretoclf.problem import INSIDE, LOWER, UPPER
 from paretoclf.proof import Certificate, LineProof
 from paretoclf.proof.exact import ExactBounds, exactly
 from paretoclf.proof.values import outside, value_residual
@@ -253,6 +254,12 @@ class OnPieces(Tabular):
 
     def _basis(self, j: int) -> tuple[State, Index]:
         return self._state(j), self.pieces.index[self.pieces.ptr[j] : self.pieces.ptr[j + 1]]
+
+    def _labels(self) -> Iterator[Index]:
+        """Labels of the multipliers on each piece, as `paretoclf.problem` has them, and of one equation."""
+        of = np.array([LOWER, UPPER, INSIDE, LOWER])
+        for j in range(self.pieces.t.size - 1):
+            yield np.append(of[self._state(j)], LOWER)
 
     def _margin(self, j: int, share: Shares) -> tuple[Index, Array]:
         P, part = self.pieces, slice(self.pieces.ptr[j], self.pieces.ptr[j + 1])

@@ -7,7 +7,8 @@ bound it between the ends, too (docs/duality.md has the theorem).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array, Index, Mask
+from paretoclf.errors import InputError
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.stored import Stored, totals
 from paretoclf.tolerances import CERTIFY, UNDECIDED
@@ -52,6 +54,8 @@ class LineProof:
         What `explain` adds about the problem that was judged.
     kernel_rounding : array of shape (m,), optional
         As in a certificate: the largest on each segment. None where kernel values are the data.
+    writer : callable, optional
+        Writes the certificate file of what was proved.
     """
 
     t: Array = field(repr=False)
@@ -64,6 +68,40 @@ class LineProof:
     parameter: str = "t"
     note: str = ""
     kernel_rounding: Array | None = field(default=None, repr=False)
+    writer: Callable[..., None] | None = field(default=None, repr=False, compare=False)
+
+    def save(self, file: str | os.PathLike[str], level: str = "exact", progress: bool | None = None) -> None:
+        """Write a certificate file, which anybody can check without this library: ``python check.py FILE``.
+
+        Parameters
+        ----------
+        file : path
+            Such as ``"wdbc.proof.json.gz"``; compressed if its name ends in ``.gz``.
+        level : str
+            ``"exact"``: optimal without any rounding, for the numbers of the problem as the fractions that they are.
+        progress : bool, optional
+            Whether to show a bar; by default on a terminal.
+
+        Raises
+        ------
+        InputError
+            If no such certificate can be written: the message says why. There is no file then.
+
+        Examples
+        --------
+        >>> import subprocess, sys, tempfile
+        >>> import paretoclf as pc
+        >>> from paretoclf.proof import check
+        >>> path = pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), start=(0, 0), stop=(1, 1))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path.proof.save(f"{folder}/four.proof.json.gz")
+        ...     command = [sys.executable, check.__file__, f"{folder}/four.proof.json.gz"]
+        ...     print(subprocess.run(command, capture_output=True, text=True).stdout[:46])
+        PROVED without rounding: for every t in [0, 1]
+        """
+        if self.writer is None:
+            raise InputError("no certificate file can be written of this proof: it does not belong to a path")
+        self.writer(file, level=level, progress=progress)
 
     @cached_property
     def gap(self) -> Array:

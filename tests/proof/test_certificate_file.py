@@ -1,0 +1,392 @@
+"""Certificate files: written, checked alone, checked by a second checker, and broken in every way we can think of."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import csv
+import gzip
+import hashlib
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paretoclf as pc
+from paretoclf.proof import check
+from tests.oracles.second_checker import objection
+
+RNG = np.random.default_rng(33)
+X = RNG.normal(size=(24, 2))
+Y = np.where(np.arange(24) < 9, 1.0, -1.0)
+LINE = {"start": (0.25, 0.75), "stop": (1.5, 0.5)}
+
+
+def traced(X=X, y=Y, kernel=None, line=LINE, **options):
+    return pc.trace(pc.TwoCSVM(X, y, kernel, **options), **line)
+
+
+def saved(path, folder, name="a.proof.json.gz"):
+    path.proof.save(folder / name)
+    return folder / name
+
+
+def content_of(file):
+    return json.loads(gzip.decompress(file.read_bytes()))
+
+
+def verdict(content):
+    """What the checker says of a content, its hash renewed; empty where all is proved."""
+    try:
+        check.check(content["problem"], content["segments"])
+    except ArithmeticError as error:
+        return str(error)
+    except Exception as error:
+        return f"cannot be read: {error!r}"
+    return ""
+
+
+def alone(folder, *arguments):
+    """The checker run as a file of its own, without the package."""
+    script = folder / "alone.py"
+    script.write_bytes(Path(check.__file__).read_bytes())
+    command = [sys.executable, "-I", "-S", str(script), *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory):
+    return content_of(saved(traced(), tmp_path_factory.mktemp("linear")))
+
+
+# ---- what is written is proved ---------------------------------------------------------------------------------------
+
+
+def test_the_checker_is_short_and_needs_the_standard_library_only():
+    text = Path(check.__file__).read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 180
+    assert max(map(len, text.splitlines())) <= 120
+    names = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module)
+    assert names <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("kernel", [None, pc.RBF(0.5), pc.Polynomial(2)], ids=["linear", "rbf", "polynomial"])
+def test_a_path_is_proved_by_the_checker_alone_and_by_the_second_one(kernel, tmp_path):
+    path = traced(kernel=kernel)
+    file = saved(path, tmp_path)
+    result = alone(tmp_path, file)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("PROVED without rounding: for every t in [0, 1]")
+    assert objection(file) == ""
+    content = content_of(file)
+    found = [-v for v in check.check(content["problem"], content["segments"])]
+    np.testing.assert_allclose(found, path.value([0.0, 1.0]), rtol=1e-8)  # 2^-39 on the diagonal, for one kernel
+    assert content["sha256"] in result.stdout
+
+
+def test_the_number_of_segments_is_that_of_the_path_in_doubles():
+    path = traced()
+    problem, guide = path._certificate_problem(), path._labels()
+    from paretoclf.path.certificate_file import certificate
+
+    assert len(certificate(problem, guide)["segments"]) == path.breakpoints.size - 1
+
+
+def degenerate(kind, rng):
+    """Data on which paths usually break."""
+    n = 12
+    X = rng.integers(-2, 3, (n, 2)).astype(float)
+    y = np.where(rng.permutation(n) < 5, 1.0, -1.0)
+    line = {"start": (0.5, 0.25), "stop": (0.25, 2.0)}
+    if kind == "duplicates":
+        X[6:] = X[:6]
+        y[6:] = y[:6]
+    elif kind == "opposite labels":
+        X[6:] = X[:6]
+        y[6:] = -y[:6]
+    elif kind == "one sample a class":
+        X, y = np.array([[0.0, 1.0], [1.0, 5.0 + rng.integers(3)]]), np.array([1.0, -1.0])
+    elif kind == "one positive":
+        y[:] = -1.0
+        y[3] = 1.0
+    elif kind == "all in one point":
+        X[:] = 1.0
+    elif kind == "from nothing":
+        line = {"start": (0.0, 0.0), "stop": (1.0, 1.0)}
+    elif kind == "axis to axis":
+        line = {"start": (0.0, 1.0), "stop": (1.0, 0.0)}
+    elif kind == "on an axis":
+        line = {"start": (0.0, 1.0), "stop": (0.0, 2.0)}
+    elif kind == "one point":
+        line = {"start": (1.0, 0.5), "stop": (1.0, 0.5)}
+    elif kind == "balanced":
+        y = np.tile([1.0, -1.0], n // 2)
+        line = {"start": (0.1, 0.1), "stop": (0.9, 0.9)}
+    elif kind == "thirds":
+        X = X / 3
+        line = {"start": (1 / 3, 0.7), "stop": (7 / 3, 0.1)}
+    elif kind == "collinear":
+        X[:, 1] = 0.1 * X[:, 0]
+    return X, y, line
+
+
+KINDS = (
+    *("ties", "duplicates", "opposite labels", "one sample a class", "one positive", "all in one point"),
+    *("from nothing", "axis to axis", "on an axis", "one point", "balanced", "thirds", "collinear"),
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_degenerate_data_have_exact_certificates_which_both_checkers_accept(kind, tmp_path):
+    for seed in range(4):
+        X, y, line = degenerate(kind, np.random.default_rng(seed))
+        file = saved(traced(X, y, line=line), tmp_path, f"{seed}.json.gz")
+        assert alone(tmp_path, file).returncode == 0, (kind, seed)
+        assert objection(file) == "", (kind, seed)
+
+
+def test_sample_weights_are_part_of_the_problem(tmp_path):
+    weight = np.where(np.arange(24) % 5 == 0, 0.25, 1.0 + np.arange(24) % 3)
+    file = saved(traced(sample_weight=weight), tmp_path)
+    caps = content_of(file)["problem"]["caps"]
+    np.testing.assert_array_equal(caps[0], weight * np.where(Y > 0, 0.25, 0.75))
+    assert alone(tmp_path, file).returncode == 0
+    assert objection(file) == ""
+
+
+def test_a_matrix_that_is_not_semidefinite_as_stored_has_its_diagonal_raised_and_says_so(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.where(rng.random(40) < 0.4, 1.0, -1.0)
+    path = traced(X, y, pc.RBF(3.0), {"start": (0.5, 0.5), "stop": (2.0, 1.0)})
+    content = content_of(saved(path, tmp_path))
+    add = set(content["problem"]["diagonal"])
+    assert len(add) == 1
+    assert np.frexp(add.pop())[0] == 0.5
+    assert "is added to the diagonal" in alone(tmp_path, tmp_path / "a.proof.json.gz").stdout
+    without = copy.deepcopy(content)
+    del without["problem"]["diagonal"]
+    assert "semidefinite" in verdict(without)
+
+
+def test_an_indefinite_matrix_is_refused_by_the_checker():
+    problem = {"kind": "2C-SVM", "y": [1, -1], "K": [[1], [2, 1]], "caps": [[1, 1], [2, 2]]}
+    assert "semidefinite" in verdict({"problem": problem, "segments": ["iil"]})
+
+
+def test_two_samples_by_hand():
+    """At -1 and 1 with costs from 0 to 1: both at their cap until w = 1, which is at t = 1/2."""
+    problem = {"kind": "2C-SVM", "y": [1, -1], "X": [[1], [-1]], "caps": [[0, 0], [1, 1]]}
+    assert verdict({"problem": problem, "segments": ["uil", [[0, "i"], [1, "i"]]]}) == ""
+    assert check.check(problem, ["uil", [[0, "i"]]]) == [0, Fraction(-1, 2)]
+    assert "at once" in verdict({"problem": problem, "segments": ["iil"]}) or verdict(
+        {"problem": problem, "segments": ["iil"]}
+    )
+
+
+# ---- and nothing else is ---------------------------------------------------------------------------------------------
+
+
+def mutations(content, rng, count):
+    """Copies with one thing changed each, and what was changed."""
+    for _ in range(count):
+        new, problem = copy.deepcopy(content), content["problem"]
+        what = rng.choice(["letter", "change", "drop", "swap", "label", "digit", "cap", "double"])
+        if what == "letter":
+            i = int(rng.integers(len(new["segments"][0])))
+            first = new["segments"][0]
+            other = rng.choice([c for c in "bliua" if c != first[i]])
+            new["segments"][0] = first[:i] + str(other) + first[i + 1 :]
+        elif what in ("change", "drop", "double"):
+            k = int(rng.integers(1, len(new["segments"])))
+            if what == "drop":
+                del new["segments"][k]
+            elif what == "double":
+                new["segments"].insert(k, new["segments"][k])
+            else:
+                item = new["segments"][k][0]
+                item[int(rng.integers(2))] = (
+                    int(rng.integers(len(problem["y"]))) if rng.random() < 0.5 else str(rng.choice(list("bliua")))
+                )
+                if new == content:
+                    continue
+        elif what == "swap":
+            k = int(rng.integers(1, len(new["segments"]) - 1))
+            new["segments"][k], new["segments"][k + 1] = new["segments"][k + 1], new["segments"][k]
+        elif what == "label":
+            i = int(rng.integers(len(problem["y"])))
+            new["problem"]["y"][i] *= -1
+        elif what == "digit":
+            i, j = int(rng.integers(len(problem["X"]))), int(rng.integers(2))
+            new["problem"]["X"][i][j] = float(np.nextafter(problem["X"][i][j], np.inf))
+        else:
+            end, i = int(rng.integers(2)), int(rng.integers(len(problem["y"])))
+            new["problem"]["caps"][end][i] = float(np.nextafter(problem["caps"][end][i], np.inf))
+        yield str(what), new
+
+
+def test_the_hash_notices_every_change_of_the_problem(content, tmp_path):
+    for what, new in mutations(content, np.random.default_rng(1), 60):
+        if new["problem"] != content["problem"]:
+            (tmp_path / "new.json").write_text(json.dumps(new))
+            with pytest.raises(ArithmeticError, match="hash"):
+                check.main(str(tmp_path / "new.json"))
+        else:
+            assert what not in ("label", "digit", "cap")
+
+
+def test_what_passes_after_a_change_with_the_hash_renewed_is_true_of_the_changed_problem(content, tmp_path):
+    """Two checkers that share nothing agree on every mutation: those that pass are certificates of what they state."""
+    proved = 0
+    for number, (what, new) in enumerate(mutations(content, np.random.default_rng(2), 120)):
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps(new))
+        found = verdict(new)
+        if not set(new["segments"][0]) <= set("lui") or "cannot be read" in found:
+            assert found
+            continue
+        try:
+            second = objection(file)
+        except (IndexError, TypeError):
+            second = "no item"
+        assert bool(found) == bool(second), (what, found, second)
+        proved += not found
+        if not found:  # letters say another thing only where the problem is another one, or where they are ties
+            assert what in ("digit", "cap", "label", "letter", "change", "swap", "drop")
+    assert proved > 0
+
+
+def test_a_message_names_segment_item_and_condition(content):
+    new = copy.deepcopy(content)
+    letters = new["segments"][0]
+    i = letters.index("l")
+    new["segments"][0] = letters[:i] + "u" + letters[i + 1 :]
+    said = verdict(new)
+    assert said.startswith("segment 0, from t = 0.0: item ")
+    assert "violates what" in said
+
+
+FIELDS = ("format", "level", "problem", "sha256", "segments")
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("value", [None, 0, "", [], {}, "x", [[[]]], True], ids=repr)
+def test_no_field_can_be_replaced(content, field, value, tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps({**content, field: value}))
+    result = alone(tmp_path, "a.json")
+    assert result.returncode == 1
+    assert result.stderr.startswith("NOT PROVED: ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("field", ["kind", "y", "X", "caps"])
+@pytest.mark.parametrize("value", [None, [], "program", [1.5], [[True]], [["1e9"]], [["nan"]], [[2**70]]], ids=repr)
+def test_no_field_of_the_problem_can_be_replaced(content, field, value):
+    assert verdict({**content, "problem": {**content["problem"], field: value}})
+
+
+def test_files_that_are_damaged_or_bombs_are_refused_in_one_line(content, tmp_path):
+    text = json.dumps(content)
+    bad = {
+        "truncated.json": text[: len(text) // 2].encode(),
+        "empty.json": b"",
+        "nested.json": b"[" * 100_000,
+        "nan.json": text.replace(str(content["problem"]["X"][0][0]), "NaN").encode(),
+        "infinite.json": text.replace(str(content["problem"]["X"][0][0]), "1e999").encode(),
+        "digits.json": text.replace(str(content["problem"]["X"][0][0]), "9" * 10_000).encode(),
+        "damaged.json.gz": gzip.compress(text.encode())[:-20],
+        "no_gzip.json.gz": text.encode(),
+        "zeros.json.gz": gzip.compress(bytes(1 << 22)),
+        "binary.json": bytes(range(256)),
+    }
+    for name, raw in bad.items():
+        (tmp_path / name).write_bytes(raw)
+        result = alone(tmp_path, name)
+        assert result.returncode == 1, name
+        assert len(result.stderr.splitlines()) == 1, (name, result.stderr)
+    assert alone(tmp_path, "there_is_no_such_file").returncode == 1
+    assert alone(tmp_path).returncode == 1
+
+
+# ---- the reader's own data -------------------------------------------------------------------------------------------
+
+
+def table(file, X, labels, header=False):
+    with file.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        if header:
+            writer.writerow([*(f"x{k}" for k in range(X.shape[1])), "label"])
+        writer.writerows([*map(repr, map(float, row)), label] for row, label in zip(X, labels, strict=True))
+    return file
+
+
+def test_the_data_are_compared_with_the_readers_own(tmp_path):
+    file = saved(traced(), tmp_path)
+    words = np.where(Y > 0, "malignant", "benign")
+    assert alone(tmp_path, file, "--data", table(tmp_path / "own.csv", X, words, header=True)).returncode == 0
+    other = X.copy()
+    other[3, 1] = np.nextafter(other[3, 1], 9.0)
+    result = alone(tmp_path, file, "--data", table(tmp_path / "other.csv", other, words))
+    assert result.returncode == 1
+    assert "about other data" in result.stderr
+    words[2] = "benign"
+    result = alone(tmp_path, file, "--data", table(tmp_path / "labels.csv", X, words))
+    assert "labels differ" in result.stderr
+    assert alone(tmp_path, file, "--data", table(tmp_path / "short.csv", X[:-1], words[:-1])).returncode == 1
+
+
+def test_standardised_data_are_compared_with_what_they_were(tmp_path):
+    raw = 100.0 + 7.0 * X
+    Z = (raw - raw.mean(axis=0)) / raw.std(axis=0)
+    file = saved(traced(Z), tmp_path)
+    own = table(tmp_path / "own.csv", raw, Y)
+    assert alone(tmp_path, file, "--standardised", own).returncode == 0
+    assert alone(tmp_path, file, "--data", own).returncode == 1
+    raw[5, 0] *= 1 + 1e-9
+    assert alone(tmp_path, file, "--standardised", table(tmp_path / "other.csv", raw, Y)).returncode == 1
+
+
+def test_kernel_values_are_compared_too(tmp_path):
+    K = pc.RBF(0.5)(X, X)
+    file = saved(traced(K, Y, "precomputed"), tmp_path)
+    assert alone(tmp_path, file, "--data", table(tmp_path / "own.csv", K, Y)).returncode == 0
+    K[7, 2] += 1e-15
+    assert alone(tmp_path, file, "--data", table(tmp_path / "other.csv", K, Y)).returncode == 1
+
+
+# ---- the writer ------------------------------------------------------------------------------------------------------
+
+
+def test_files_are_the_same_whenever_they_are_written(tmp_path):
+    path = traced()
+    a, b = saved(path, tmp_path, "a.json.gz"), saved(path, tmp_path, "b.json.gz")
+    assert hashlib.sha256(a.read_bytes()).digest() == hashlib.sha256(b.read_bytes()).digest()
+
+
+def test_no_file_is_left_where_there_is_no_certificate(tmp_path):
+    path = traced()
+    with pytest.raises(pc.InputError, match="level must be"):
+        path.proof.save(tmp_path / "a.json", level="about")
+    with pytest.raises(pc.InputError, match="no folder"):
+        path.proof.save(tmp_path / "nowhere" / "a.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_guide_that_is_wrong_costs_time_only(content):
+    from paretoclf.path.certificate_file import certificate
+
+    path, rng = traced(), np.random.default_rng(0)
+    right = list(path._labels())
+    wrong = [np.append(rng.integers(-1, 2, Y.size), -1) for _ in range(5)]
+    for guide in ([], wrong, right[::-1], right[::3]):
+        found = certificate(content["problem"], guide)
+        assert verdict(found) == ""
