@@ -10,8 +10,10 @@ from pathlib import Path
 from types import FunctionType
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import numpydoc.docscrape_sphinx
+import pages
 import sphinx.util.inspect
 from docutils import nodes
 from jinja2.sandbox import SandboxedEnvironment
@@ -26,15 +28,23 @@ author = "The paretoclf developers"
 copyright = author
 version = release = paretoclf.__version__
 
+#: The one page to build, as `how_to/roc`: its links to others lead nowhere then.
+ALONE = os.environ.get("PAGE", "")
+
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "pages",
     "numpydoc",
     "myst_nb",
     "sphinx_design",
 ]
 exclude_patterns = ["_build", "_templates"]
+if ALONE:
+    root_doc, include_patterns = ALONE, [f"{ALONE}.md"]
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+html_math_renderer = "mathml"  # of pages.py: browsers draw formulas themselves, without a network
 templates_path = ["_templates"]
 html_theme = "furo"
 html_title = f"paretoclf {release}"
@@ -44,7 +54,12 @@ myst_heading_anchors = 3
 
 # The lessons are notebooks kept as text: run at every build, and shown with what they print and draw.
 os.environ.pop("MPLBACKEND", None)  # a kernel then shows its figures
-nb_execution_mode = "force"
+# What a page printed is kept for as long as neither its cells nor the package change.
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(
+    Path(__file__).parent / "_build" / "executed" / pages.of_sources(Path(paretoclf.__file__).parent)
+)
+nb_render_markdown_format = "myst"  # formulas and tables that a cell shows are those of a page
 nb_execution_in_temp = True  # what a cell writes is not left in the sources
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120  # seconds a cell, on a busy machine
@@ -53,8 +68,8 @@ nb_merge_streams = True  # what a cell prints stays in one block
 nb_code_prompt_show = "Show the solution"  # only solutions are folded
 nb_code_prompt_hide = "Hide the solution"
 
-# One page an object, made from docs/api.md and docs/modules.md. Types stand in the signatures, and are links.
-autosummary_generate = True
+# One page an object, made from reference/api.md and reference/modules.md. Types stand in the signatures, as links.
+autosummary_generate = not ALONE
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
@@ -71,8 +86,11 @@ numpydoc.docscrape_sphinx.SandboxedEnvironment = lambda loader: _environments.se
     "one", SandboxedEnvironment(loader=loader)
 )
 
-nitpicky = True
-suppress_warnings = ["ref.python"]  # two rooms may have protocols of one name
+nitpicky = not ALONE
+suppress_warnings = [
+    *(["ref", "toc", "myst"] if ALONE else []),
+    "ref.python",
+]  # two rooms may have protocols of one name
 nitpick_ignore_regex = [
     ("py:class", "|".join(ALIASES)),
     ("py:class", r"Axes|Figure|SubFigure|.*\[.*"),  # imported for type checkers only
@@ -91,7 +109,7 @@ def _statements() -> None:
     """Write the statement of every formulation to a page of its own."""
     from paretoclf.formulations.registry import OURS, formulations
 
-    folder = Path(__file__).parent / "_generated"
+    folder = Path(__file__).parent / "reference" / "_generated"
     folder.mkdir(exist_ok=True)
     for name, cls in formulations().items():
         if name in OURS:
@@ -101,8 +119,8 @@ def _statements() -> None:
 
 _statements()
 
-API = (Path(__file__).parent / "api.md").read_text(encoding="utf-8")
-#: What docs/api.md lists, and so has a page of its own: name, as one writes it after ``pc.``, and what it is.
+API = (Path(__file__).parent / "reference" / "api.md").read_text(encoding="utf-8")
+#: What reference/api.md lists, and so has a page of its own: name, as one writes it after ``pc.``, and what it is.
 OWN_PAGE = {
     name: operator.attrgetter(name)(paretoclf) for name in re.findall(r"^   ([a-z_]*\.?\w+)$", API, re.MULTILINE)
 }

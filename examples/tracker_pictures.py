@@ -1,4 +1,6 @@
-"""The pictures of docs/tracker.md: sets along a path, a jump of b, and a tie. Run it as it is; it takes seconds.
+"""The pictures of docs/explanation/tracker.md: sets along a path, a jump of b, a tie.
+
+Run it as it is; it takes seconds.
 
 Everything is computed in fractions by the textbook tracker (`paretoclf.path.textbook`), and drawn in floats.
 """

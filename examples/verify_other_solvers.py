@@ -1,9 +1,9 @@
 """Six solvers on the hard cases: each is called as a user would, and judged by the certificate alone.
 
-Run it with ``python examples/verify_other_solvers.py --all`` for the table of docs/verify_your_solver.md; without
-``--all`` it takes two cases and default options. The solvers that CVXPY knows get the textbook primal, with explicit
-slacks and the labels folded into the samples; what they say of the multipliers of the margins and of the intercept is
-judged.
+Run it with ``python examples/verify_other_solvers.py --all`` for the table of docs/how_to/verify_your_solver.md;
+without ``--all`` it takes two cases and default options. The solvers that CVXPY knows get the textbook primal, with
+explicit slacks and the labels folded into the samples; what they say of the multipliers of the margins and of the
+intercept is judged.
 """
 
 from __future__ import annotations

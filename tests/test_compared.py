@@ -1,4 +1,4 @@
-"""docs/compared.md: its tables are those of the numbers beside it, and what it says of others is so."""
+"""docs/reference/compared.md: its tables are those of the numbers beside it, and what it says of others is so."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 def test_the_tables_of_the_page_are_those_of_its_numbers():
-    text = (DOCS / "compared.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "compared.md").read_text(encoding="utf-8")
     made = compared.tables(compared.read(DOCS / "_static" / "compared" / "costs.csv"))
     assert compared.page_with(text, made) == text
 

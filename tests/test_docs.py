@@ -17,7 +17,7 @@ PICTURE = re.compile(r"!\[[^\]]*\]\((\S+\.png)\)|^:img-top: (\S+\.png)|<img src=
 
 def listed(page):
     """Names in the tables of a page of the reference."""
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / page).read_text(encoding="utf-8")
     return re.findall(r"^   ([a-zA-Z_][\w.]*)$", text, re.MULTILINE)
 
 

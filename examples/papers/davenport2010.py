@@ -2,7 +2,7 @@
 
 Run it with ``python examples/papers/davenport2010.py`` (minutes): 3 sets, 3 realisations, a grid of 12 x 12 x 8. With
 ``--data FOLDER`` (or the environment variable PARETOCLF_DATA) that holds raetsch/thyroid.npz and so on, these are three
-sets of the paper; without, samples of the generators. ``--full`` is the protocol of docs/tuning.md: 8 sets, 10
+sets of the paper; without, samples of the generators. ``--full`` is the protocol of docs/how_to/tuning.md: 8 sets, 10
 realisations, 25 x 25 x 12, hours; it keeps every finished realisation in ``--state FOLDER``, goes on where it was
 stopped, and ``--tables`` makes the tables of those that are there. ``--paper`` is the paper's own: 11 sets, 100
 realisations, 50 x 50 x 50, weeks.
@@ -43,7 +43,6 @@ from paretoclf.cross_validation import folds_of
 from paretoclf.empirical import compare_mean_ranks
 from paretoclf.files import read_arrays, reading, replacing
 from paretoclf.nu import to_asymmetry
-from paretoclf.plotting import RankDisplay
 from paretoclf.resume import finish
 from paretoclf.roc.criteria import as_fraction, exactly
 from paretoclf.tuning import (
@@ -670,20 +669,12 @@ def report(rows: Sequence[dict[str, Any]], protocol: Protocol, out: Path | None)
     if out is None:
         return
     (out / "tables.md").write_text(pages(rows, protocol), encoding="utf-8")
-    for table, methods in TABLES.items():
-        figure, axes = plt.subplots(2, 2, figsize=(13, 1.4 + 1.05 * len(methods)), layout="constrained")
-        for j, criterion in enumerate(CRITERIA):
-            for i, unbalanced in enumerate((False, True)):
-                title = f"{criterion}, {'unbalanced' if unbalanced else 'balanced'}"
-                found = rank_table(rows, methods, criterion, unbalanced)
-                RankDisplay.from_comparison(found).plot(axes[i, j], title=title)
-        figure.savefig(out / f"davenport_table_{table}.png", dpi=110)
     draw_figure_2(figure_2(rows), out / "davenport_figure_2.png")
     plt.close("all")
 
 
 def pages(rows: Sequence[dict[str, Any]], protocol: Protocol) -> str:
-    """All tables in Markdown, for docs/tuning.md: mean ranks beside the printed ones (in brackets)."""
+    """All tables in Markdown, for docs/how_to/tuning.md: mean ranks beside the printed ones (in brackets)."""
     done = {(r["set"], r["realisation"], r["unbalanced"]) for r in rows if r["method"] == "grid 3d"}
     counts = sorted({(name, sum(each[0] == name for each in done) / 2) for name, _, _ in done})
     spent = sum(r["exact_seconds"] for r in rows if r["method"] == "grid 3d" and r["criterion"] == "np")

@@ -6,7 +6,8 @@ data stay the same. Here the *samples* are drawn again (each class with replacem
 are held out.
 
 What this leaves out: the classifiers are not trained again on the samples drawn. Where the training part is small
-against the number of features the band is too narrow for that reason; docs/empirical_tradeoff.md has its coverage.
+against the number of features the band is too narrow for that reason; docs/how_to/empirical_tradeoff.md has its
+coverage.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ not in error rates.
 
 **References.** Carrizosa & Martin-Barragan, European Journal of Operational Research (2006): problem
 :math:`(P_\theta)`, Lemma 4, Theorem 5, Corollary 6 (hard); problems (26), (27), (31) and Theorem 7 (soft). Printed slip
-in the proof of Corollary 6: see docs/errata.md.
+in the proof of Corollary 6: see docs/reference/errata.md.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ that of the 2C-SVM at :math:`C=1/(\rho n)`, :math:`C_+=\gamma C`, :math:`C_-=(1-
 :math:`\nu_\pm=1` included). Then the whole interval is reported, and its middle is used; of a half-line its finite end.
 
 **Reference.** Davenport, Baraniuk & Scott, TPAMI 32 (2010), section 2: problems :math:`(P_{2\nu})`, :math:`(D_{2\nu})`,
-Propositions 1-3, Theorems 1-3 (the :math:`\nu,\gamma` formula of our copy corrected: docs/errata.md).
+Propositions 1-3, Theorems 1-3 (the :math:`\nu,\gamma` formula of our copy corrected: docs/reference/errata.md).
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ special.
 4. The same, but it is the last of its group: eta jumps, at fixed t, until another of the group reaches its margin.
 
 **Ties** are steps of length zero. The lowest index goes first, so the exchanges at one t cannot cycle
-(docs/tracker.md).
+(docs/explanation/tracker.md).
 
 **Numbers.** In fractions (object arrays) every comparison is exact; what rounding can do to floats is in ``FLOATS``.
 """

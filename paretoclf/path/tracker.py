@@ -9,8 +9,8 @@ every index in at most one row of A, with coefficient :math:`\kappa_i\neq0`. Gra
 :math:`a_i=c_i`, :math:`g_i=0` between.
 
 The state is a *basis*: a margin set F whose bordered system is nonsingular and which has a member in every row of A,
-and the bound at which each other index sits. On a basis the solution is affine in t. docs/tracker.md explains the
-algorithm on the textbook tracker; this is the face of the same in C++ (``core/``), in two precisions.
+and the bound at which each other index sits. On a basis the solution is affine in t. docs/explanation/tracker.md
+explains the algorithm on the textbook tracker; this is the face of the same in C++ (``core/``), in two precisions.
 """
 
 from __future__ import annotations

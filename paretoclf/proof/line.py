@@ -2,7 +2,7 @@ r"""The proof of a whole line: what is known of *every* parameter t, segment by 
 
 On a segment multipliers, caps, intercept and scores are affine in t, so every residual that a certificate measures is
 largest at an end, and the duality gap is a sum of products of two affine functions. Its three Bernstein coefficients
-bound it between the ends, too (docs/duality.md has the theorem).
+bound it between the ends, too (docs/explanation/duality.md has the theorem).
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ affine in the costs :math:`C=\sum_v\lambda_vv`. So
   v and margins at u;
 * the optimal value is concave in the costs, so nowhere below :math:`\sum_v\lambda_vS_v`, S its lower bounds there.
 
-With that the relative gap is nowhere above the largest of :math:`(G_{vu}+G_{uv})/(S_v+S_u)` (docs/duality.md).
+With that the relative gap is nowhere above the largest of :math:`(G_{vu}+G_{uv})/(S_v+S_u)`
+(docs/explanation/duality.md).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Run ``python tests/benchmarks/compared.py --state FOLDER`` (ten minutes; ``--smoke`` for seconds): it keeps every
 finished outer fold in FOLDER and goes on where it was stopped. PARETOCLF_DATA names the folder of the data sets;
-without, wdbc only. ``--out docs/_static/compared`` writes what was found as CSV, and ``--page docs/compared.md`` the
-tables into that page, from the CSV beside it.
+without, wdbc only. ``--out docs/_static/compared`` writes what was found as CSV, and ``--page
+docs/reference/compared.md`` the tables into that page, from the CSV beside it.
 
 A miss costs 5 and a false alarm 1, or 1 and 20. Each method is given the training part of an outer fold, standardised,
 and what it says of the test part is charged. Outer folds: 5, stratified; inner folds: 5, stratified, the same for all.

@@ -133,7 +133,7 @@ def test_the_end_where_eta_adds_up_to_zero():
 
 
 def test_the_page_prints_what_it_says(capsys):
-    page = (Path(__file__).resolve().parents[2] / "docs" / "tracker.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "explanation" / "tracker.md").read_text(encoding="utf-8")
     code, printed = re.search(r"```python\n(.*?)```\n+```text\n(.*?)```", page, re.DOTALL).groups()
     exec(code, {})
     assert capsys.readouterr().out == printed

@@ -1,4 +1,4 @@
-"""docs/errata.md: every command in it exists; and those errata that belong to no one formulation's tests."""
+"""docs/reference/errata.md: every command in it exists; and those errata that belong to no one formulation's tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from examples.papers.bach2006_population import PAIRS
 from paretoclf.population import population_solution
 
 ROOT = Path(__file__).resolve().parents[2]
-ERRATA = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+ERRATA = (ROOT / "docs" / "reference" / "errata.md").read_text(encoding="utf-8")
 ROWS = [line for line in ERRATA.splitlines() if re.match(r"\| e[A-Z]\d+ ", line)]
 
 
@@ -93,7 +93,7 @@ def test_volume_5_of_jmlr_is_that_of_2004():
     own_volume, own_year, cited_volume, printed_year = 7, 2006, 5, 2005
     corrected = own_year - (own_volume - cited_volume)
     assert corrected == 2004 != printed_year
-    files = [*(ROOT / "paretoclf").rglob("*.py"), *(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    files = [*(ROOT / "paretoclf").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
     cited = [
         years
         for file in files

@@ -1,0 +1,81 @@
+"""What our pages need of Sphinx: formulas as MathML, old addresses, one page alone, and when a page is run again."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from docutils.nodes import SkipNode
+from docutils.utils.math.latex2mathml import tex2mathml
+
+#: Where pages stood before they were sorted by purpose: folder -> their names.
+MOVED = {
+    "tutorials": "tutorial trace play",
+    "how_to": "install add_a_formulation verify_your_solver roc tuning estimators kernels scale plane quantile nu "
+    "tradeoff empirical_tradeoff gaussian carrizosa",
+    "reference": "questions api modules formulations benchmarks compared maros_meszaros gallery reproduced errata "
+    "bach2006 support",
+    "explanation": "duality tracker asymmetry limits",
+}
+MOVED_FOLDERS = {
+    "lessons": "tutorials/lessons",
+    "decisions": "explanation/decisions",
+    "generated": "reference/generated",
+    "_generated": "reference/_generated",
+}
+REDIRECT = """<!doctype html><meta charset="utf-8"><title>Moved</title>
+<link rel="canonical" href="{0}"><meta http-equiv="refresh" content="0; url={0}">
+<script>location.replace("{0}" + location.hash)</script><a href="{0}">This page has moved.</a>
+"""
+
+
+def mathml(tex: str, block: bool) -> str:
+    """A formula as MathML, which every browser draws; docutils knows LaTeX but for a few words."""
+    tex = re.sub(r"\\[bB]igg?(?![a-zA-Z])", "", tex)
+    tex = re.sub(r"\\tag\*?\{([^}]*)\}", r"\\qquad(\1)", tex)
+    tex = re.sub(r"\\(begin|end)\{(?:align|gather|equation)\*?\}", r"\\\1{aligned}", tex)
+    tex = re.sub(r"\\([tdc]?frac)\s*(\d)\s*(\d)", r"\\\1{\2}{\3}", tex).replace(r"\dots", r"\ldots")
+    return tex2mathml(tex.strip(), as_block=block)
+
+
+def _inline(translator, node):
+    translator.body.append(mathml(node.astext(), block=False))
+    raise SkipNode
+
+
+def _block(translator, node):
+    translator.body.append(f'<div class="formula">{mathml(node.astext(), block=True)}</div>')
+    raise SkipNode
+
+
+def of_sources(package: Path) -> str:
+    """A name for the sources of a package: another where one of them has changed."""
+    known = hashlib.sha256()
+    for file in sorted(package.rglob("*")):
+        if file.suffix in (".py", ".hpp", ".cpp", ".html", ".js"):
+            known.update(file.read_bytes())
+    return known.hexdigest()[:16]
+
+
+def redirects(app, exception):
+    """Leave a page at each old address that leads to the new one, with what stands behind the #."""
+    if exception or app.builder.format != "html" or list(app.config.include_patterns) != ["**"]:
+        return
+    out = Path(app.outdir)
+    old = {f"{name}.html": f"{room}/{name}.html" for room, names in MOVED.items() for name in names.split()}
+    for before, now in MOVED_FOLDERS.items():
+        for page in (out / now).rglob("*.html"):
+            name = page.relative_to(out / now).as_posix()
+            old[f"{before}/{name}"] = f"{now}/{name}"
+    for before, now in old.items():
+        (out / before).parent.mkdir(parents=True, exist_ok=True)
+        (out / before).write_text(REDIRECT.format(os.path.relpath(now, Path(before).parent)), encoding="utf-8")
+
+
+def setup(app):
+    """Register the formulas and the old addresses."""
+    app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
+    app.connect("build-finished", redirects)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
