@@ -33,7 +33,7 @@ class Family:
     problem: cp.Problem
     start: dict[Any, Any]
     stop: dict[Any, Any]
-    beside: Callable[[pc.ProblemPath], float] | None = None
+    beside: Callable[[pc.results.ProblemPath], float] | None = None
     show: tuple[str, list[str] | None] = ("variables", None)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from paretoclf.checking.between import Stretch, stretches
 from paretoclf.checking.given import one_problem, read_given
 from paretoclf.checking.judging import certificate_of
-from paretoclf.checks import check_positive_number
+from paretoclf.checks import check_positive_number, what_it_is
 from paretoclf.costs import Costs, SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.proof import VERDICTS, Certificate
@@ -310,6 +310,11 @@ def verify(
         if any(each is not None for each in others):
             raise InputError("verify(problem, tol=...) judges what a cvxpy.Problem holds, and takes nothing else")
         return certify_problem(X, CERTIFY if tol is None else tol)
+    if y is None and solutions is None:
+        raise InputError(
+            f"problem must be a cvxpy.Problem, got {what_it_is(X)}; other solutions are given with what they solve, as "
+            "verify(formulation, solutions) or verify(X, y, solutions)"
+        )
     if not isinstance(between, bool | np.bool_):
         raise InputError(f"between must be True or False, got {between!r}")
     chosen = None if tol is None else check_positive_number(tol, "tol")

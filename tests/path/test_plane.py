@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import paretoclf as pc
+from paretoclf.path.load import load_path, load_plane
 from paretoclf.path.plane.explore import Exploration
 from paretoclf.path.plane.region import Bases, Sets
 from tests.benchmarks import plane as benchmark
@@ -576,9 +577,9 @@ def test_a_file_that_is_no_map_is_refused(tmp_path):
     pc.trace(svm, (0, 0), (1, 1)).save(tmp_path / "path.npz")
     pc.plane(svm, (0.5, 1), (0.5, 1)).save(tmp_path / "map.npz")
     with pytest.raises(pc.InputError, match="not a saved map"):
-        pc.load(tmp_path / "path.npz")
+        load_plane(tmp_path / "path.npz")
     with pytest.raises(pc.InputError, match="not a saved path"):
-        pc.load(tmp_path / "map.npz")
+        load_path(tmp_path / "map.npz")
     with pytest.raises(pc.InputError, match="no such file"):
         pc.load(tmp_path / "nothing.npz")
     with np.load(tmp_path / "map.npz") as whole:
