@@ -195,7 +195,7 @@ class GramRule(Rule):
     @property
     def w(self) -> Array:
         """Slope in the features, shape (d,): of the samples (linear kernel), or those that ``low_rank`` made."""
-        return gram_slope(self.gram, self.coef) if self.slope is None else self.slope
+        return self.gram.quadratic.slope(self.coef) if self.slope is None else self.slope
 
     @property
     def b(self) -> float:  # type: ignore[override]  # computed, where the base has a number
@@ -287,15 +287,6 @@ def linear_or_kernel(gram: Gram, coef: Array, slope: Array | None, b: float, int
     return LinearRule(slope, b, interval, gram.names)
 
 
-def gram_slope(gram: Gram, coef: Array) -> Array:
-    """Slope ``sum_i coef_i x_i`` in the features of a Gram, shape (d,); InputError where it has none."""
-    if gram.features is None:
-        raise InputError("w exists for the linear kernel and with low_rank only; use decision_function")
-    return np.asarray(gram.features.T @ coef)
-
-
 def gram_scores(gram: Gram, coef: Array, slope: Array | None, b: float, X: Any) -> Array:
     """Scores ``sum_i coef_i k(x_i, x) + b`` of new samples; by w (``slope``, where known) if there are features."""
-    if gram.features is not None:
-        return np.asarray(gram.cross_features(X) @ (gram_slope(gram, coef) if slope is None else slope) + b)
-    return np.asarray(gram.cross(X) @ coef + b)
+    return np.asarray((gram.scores(X, coef) if slope is None else gram.mapped(X) @ slope) + b)

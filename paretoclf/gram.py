@@ -14,20 +14,19 @@ from scipy.linalg import lapack, solve_triangular
 
 from paretoclf.checks import Array, Index, check_matrix
 from paretoclf.errors import InputError
-from paretoclf.kernels import Function, Kernel, Linear, Precomputed, as_kernel
+from paretoclf.kernels import RBF, Function, Kernel, Linear, Precomputed, as_kernel
 from paretoclf.low_rank import Approximation, Factorised, check_low_rank, pivoted_cholesky
 from paretoclf.memory import BLOCK_ROWS, empty_on_line, require_memory
+from paretoclf.quadratic import Features, Matrix, Quadratic
 from paretoclf.samples import (
     Names,
     Samples,
     check_samples,
     dot,
     far_origin,
-    largest,
     moved,
     names_of,
     require_scale,
-    squares,
 )
 from paretoclf.tolerances import FACTOR_RANK, GRAM_PSD, GRAM_SYMMETRY
 
@@ -128,23 +127,6 @@ class Gram:
         return self.X if self.linear else None
 
     @cached_property
-    def reach(self) -> Array:
-        """Largest absolute value of each feature, shape (d,); only where there are `features`."""
-        return largest(self.features)
-
-    @cached_property
-    def mean(self) -> Array:
-        """Mean of dense `features`, shape (d,); of one that is constant its value, unrounded."""
-        F = self.features
-        return np.asarray(np.where((F[0] == F).all(axis=0), F[0], F.mean(axis=0)))
-
-    @cached_property
-    def extents(self) -> tuple[float, float]:
-        """Largest squared length of dense `features`, from their mean and from 0."""
-        F = self.features
-        return float(squares(F - self.mean).max()), float(squares(F).max())
-
-    @cached_property
     def _near(self) -> Samples:
         """The samples as seen from the origin."""
         assert self.origin is not None
@@ -176,7 +158,8 @@ class Gram:
     @cached_property
     def matrix(self) -> Array:
         """The whole kernel matrix, shape (n, n); InputError where there is no memory for it."""
-        if isinstance(self.kernel, Precomputed) and self.features is None:
+        F = self.features
+        if isinstance(self.kernel, Precomputed) and F is None:
             return np.asarray(self.X)
         # Blocks of rows come on top; and where semidefiniteness is tested, the copy that LAPACK takes apart.
         require_memory(
@@ -184,8 +167,8 @@ class Gram:
             f"the kernel matrix of {self.n} samples",
             "use low_rank=, the linear kernel (without asking for its matrix) or fewer samples",
         )
-        if self.features is not None:
-            return _in_blocks(Linear(), self.features)
+        if F is not None:
+            return _in_blocks(Linear(), F)
         name = type(self.kernel).__name__
         if isinstance(self.kernel, Function):
             K = _finite(np.ascontiguousarray(_values(self.kernel, self.X, self.X)), name)
@@ -194,16 +177,19 @@ class Gram:
         require_scale(np.diagonal(K), f"the diagonal of the kernel matrix ({name})", squared=True)
         return K
 
+    @cached_property
+    def quadratic(self) -> Quadratic:
+        """The Gram as an operator: through its features, or the kernel matrix where there is only that."""
+        return Matrix(self.matrix) if self.features is None else Features(self.features)
+
     def matvec(self, v: Array) -> Array:
         """Gram times v; v has shape (n,) or (n, k)."""
-        F = self.features
-        # Each product in one piece of memory, as those who judge several points want it.
-        return np.asarray((v.T @ self.matrix.T).T if F is None else F @ (F.T @ v))
+        return self.quadratic.times(v)
 
     @cached_property
     def rounding(self) -> Array | None:
         """The kernel's `rounding` of the training samples, shape (n,); None where no value is rounded."""
-        if self.features is not None:
+        if self.quadratic.width:  # products of features are rounded where they are summed
             return None
         found = self.kernel.rounding(self.X, self.diagonal())
         return found if found.any() else None
@@ -219,44 +205,55 @@ class Gram:
 
     def rows(self, index: Any) -> Array:
         """Rows of the Gram, shape (len(index), n)."""
-        F = self.features
-        return np.asarray(self.matrix[index]) if F is None else dot(F[index], F)
+        return self.quadratic.rows(index)
 
     def block(self, index: Any) -> Array:
         """Gram of some of the samples, shape (len(index), len(index))."""
-        F = self.features
-        return np.asarray(self.matrix[np.ix_(index, index)]) if F is None else dot(F[index], F[index])
+        return self.quadratic.block(index)
 
     def diagonal(self) -> Array:
         """Diagonal of the Gram, shape (n,)."""
-        F = self.features
-        return np.diagonal(self.matrix).copy() if F is None else squares(F)
+        return self.quadratic.diagonal()
 
     def part(self, index: Any) -> Gram:
         """Gram of some of the samples, of the values that are known here: of the features, or precomputed.
 
         New samples of it are features, or kernel values against its samples: what `part_of_new` has.
         """
-        if self.features is not None:
-            return Gram(self.features[index])
-        out: Gram = object.__new__(Gram)  # a part of what is positive semidefinite need not be tested
-        out.kernel, out.X, out._factorised, out.origin, out.names = Precomputed(), self.block(index), None, None, None
-        out.n = out.X.shape[0]
+        return Gram.of(self.quadratic.part(index))
+
+    @classmethod
+    def of(cls, quadratic: Quadratic) -> Gram:
+        """The Gram of a quadratic that is known to be positive semidefinite: features, or a precomputed kernel."""
+        ((name, values),) = quadratic.raw.items()
+        if name == "X":
+            return cls(values)
+        out: Gram = object.__new__(cls)  # not tested once more
+        out.kernel, out.X, out._factorised, out.origin, out.names = Precomputed(), values, None, None, None
+        out.n = quadratic.n
         return out
 
     def part_of_new(self, index: Any, rows: Any) -> Samples:
         """Samples of this Gram (rows) as new samples of one of its parts (index)."""
-        return self.matrix[np.ix_(rows, index)] if self.features is None else self.features[rows]
+        return self.quadratic.new_in_part(index, rows)
+
+    def mapped(self, X: Any) -> Samples:
+        """New samples as the quadratic takes them: their features, or kernel values against the training samples."""
+        if self.features is not None:
+            return self.cross_features(X)
+        return _finite(_values(self.kernel, self.check_new(X), self.X), f"{type(self.kernel).__name__}, new samples")
 
     def cross(self, X: Any) -> Array:
         """Kernel values of new samples against the training samples, shape (m, n).
 
         For a precomputed kernel X must already be that matrix.
         """
-        F = self.features
-        if F is not None:
-            return dot(self.cross_features(X), F)
-        return _finite(_values(self.kernel, self.check_new(X), self.X), f"{type(self.kernel).__name__}, new samples")
+        Z = self.mapped(X)
+        return Z if self.features is None else dot(Z, self.features)
+
+    def scores(self, X: Any, coef: Array) -> Array:
+        """Scores of new samples, without intercept, for coefficients (n,) or (n, k): shape (m,) or (m, k)."""
+        return self.quadratic.scores_of(self.mapped(X), coef)
 
     def cross_features(self, X: Any) -> Samples:
         """New samples as features: as they are (linear kernel), or ``k(x, pivots)`` through the factor of the pivots.
@@ -285,6 +282,23 @@ class Gram:
         out: Array = np.empty_like(L)
         out[pivots - 1] = L
         return out
+
+    def coordinates(self) -> tuple[Samples, Array] | None:
+        """Rows whose products are the kernel values, and the size in each column that is rounding 1: (n, r), (r,).
+
+        None where the kernel matrix has no plain rank.
+        """
+        return self.quadratic.coordinates(lambda: np.asarray(self.factor))
+
+    @property
+    def strict(self) -> bool:
+        """Whether distinct samples are independent: RBF kernels are strictly positive definite (Micchelli 1986)."""
+        return isinstance(self.kernel, RBF) and self.features is None
+
+    @property
+    def by_factor(self) -> bool:
+        """Whether a model is better written with the factor than with the kernel matrix."""
+        return self.features is not None or self.thin
 
     @property
     def thin(self) -> bool:

@@ -220,7 +220,7 @@ class BoxEvidence:
         if self.alpha_lo is None:
             return certify_rules([c])[0]
         both, W = np.stack([c.alpha, self.alpha_lo]), None if c.slope is None else c.slope[:, None]
-        found = certify_precisely(c.y, c.caps, both, c.b_at_origin, W=W, note=c.gram.note, **_data(c.gram))
+        found = certify_precisely(c.y, c.caps, both, c.b_at_origin, W=W, note=c.gram.note, Q=c.gram.quadratic)
         return replace(found, kernel_rounding=float(c.gram.value_rounding(c.alpha)))
 
     @property
@@ -255,13 +255,9 @@ def certify_rules(rules: Sequence[Classifier]) -> list[Certificate]:
     slopes = [rule.slope for rule in rules if rule.slope is not None]
     W = np.stack(slopes, axis=1) if slopes else None
     b = np.array([rule.b_at_origin for rule in rules])
-    found = certify_many(y, caps, alpha, b, W=W, note=gram.note, **_data(gram))
+    found = certify_many(y, caps, alpha, b, W=W, note=gram.note, Q=gram.quadratic)
     unknown = gram.value_rounding(alpha)
     return [replace(each, kernel_rounding=float(value)) for each, value in zip(found, unknown, strict=True)]
-
-
-def _data(gram: Gram) -> dict[str, Any]:
-    return {"K": gram.matrix} if gram.features is None else {"X": gram.features}
 
 
 def make_solution(

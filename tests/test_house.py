@@ -37,6 +37,7 @@ GROUND = (
         "exact_sums",
         "kernels",
         "low_rank",
+        "quadratic",
         "gram",
         "class_margins",
         "touching",

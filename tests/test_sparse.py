@@ -17,6 +17,7 @@ from paretoclf.gram import Gram
 from paretoclf.judges import two_c
 from paretoclf.judges.two_c import certify, certify_many
 from paretoclf.kernels import RBF, Named, Polynomial, median_bandwidth
+from paretoclf.quadratic import Features, Matrix
 from paretoclf.samples import check_samples, same_samples
 from paretoclf.solve import polish
 
@@ -216,7 +217,8 @@ class TestCertificate:
         X, y = problem(30, 50, 0.2)
         rng = np.random.default_rng(0)
         caps, alpha, b = np.ones((30, 7)), rng.uniform(-0.1, 1.1, (30, 7)), rng.normal(size=7)
-        data = {"sparse": {"X": X}, "dense": {"X": X.toarray()}, "kernel": {"K": (X @ X.T).toarray()}}[kind]
+        made = {"sparse": Features(X), "dense": Features(X.toarray()), "kernel": Matrix((X @ X.T).toarray())}
+        data = {"Q": made[kind]}
         if separate and kind != "kernel":
             data["W"] = rng.normal(size=(50, 7))
         whole = certify_many(y.astype(float), caps, alpha, b, **data)
@@ -253,7 +255,7 @@ def test_memory_grows_with_the_stored_numbers_only():
         assert solution.classifier.w.shape == (d,)
         solution.classifier.predict(X)
         assert not solution.certificate.passes()
-        certify_many(svm.y, caps, alpha, np.zeros(k), X=svm.X)
+        certify_many(svm.y, caps, alpha, np.zeros(k), Features(svm.X))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

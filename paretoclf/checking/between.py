@@ -83,8 +83,8 @@ def _complete(formulation: Any, row: Row, k: int) -> Row:
         raise InputError(f"solutions[{k}]: b must be given for between=True")
     n, gram = formulation.gram.n, formulation.gram
     numbers: dict[str, Any] = {"alpha": check_vector(row.numbers["alpha"], n, "alpha")}
-    if row.numbers.get("w") is not None and gram.features is not None:
-        numbers["w"] = check_vector(row.numbers["w"], gram.features.shape[1], "w")
+    if row.numbers.get("w") is not None and gram.quadratic.width:
+        numbers["w"] = check_vector(row.numbers["w"], gram.quadratic.width, "w")
     if given:
         numbers["b_at_origin"] = intercept(gram, formulation.y * numbers["alpha"], numbers.get("w"), row.numbers)
     values = dict(row.values)
@@ -188,11 +188,6 @@ def _knots(a: Row, b: Row) -> _Knots:
     )
 
 
-def _data(formulation: Any) -> dict[str, Any]:
-    features = formulation.gram.features
-    return {"K": formulation.gram.matrix} if features is None else {"X": features}
-
-
 def _without_value(proof: LineProof) -> LineProof:
     """Knots claim no optimal values."""
     return replace(proof, residuals={name: r for name, r in proof.residuals.items() if name != "value"})
@@ -209,7 +204,7 @@ def _of_costs(formulation: Any, a: Row, b: Row) -> LineProof:
 
     both, note = np.stack([caps(a), caps(b)]), formulation.gram.note
     knots = _knots(a, b)
-    proof = prove_costs(knots, y, both, note=note, **_data(formulation))
+    proof = prove_costs(knots, y, both, note=note, Q=formulation.gram.quadratic)
     return _without_value(proof.of_kernel(formulation.gram.rounding, knots, both))
 
 
@@ -218,7 +213,7 @@ def _of_nu(formulation: Any, a: Row, b: Row) -> LineProof:
     caps = [np.where(y > 0, r.values["asymmetry"], 1.0 - r.values["asymmetry"]) / y.size for r in (a, b)]
     total = np.array([a.values["nu"], b.values["nu"]])
     knots = _knots(a, b)
-    proof = prove_nu(knots, y, np.stack(caps), total, **_data(formulation))
+    proof = prove_nu(knots, y, np.stack(caps), total, Q=formulation.gram.quadratic)
     return _without_value(proof.of_kernel(formulation.gram.rounding, knots, np.stack(caps)))
 
 
@@ -228,7 +223,7 @@ def _of_quantile(formulation: Any, a: Row, b: Row) -> LineProof:
         raise InputError(f"lam must be the same at all knots for between=True, got {lam!r} and {b.values['lam']!r}")
     caps = np.stack([formulation.caps(r.values["tau"]) for r in (a, b)])
     knots = _knots(a, b)
-    proof = prove_quantile(knots, formulation.y, caps, lam, formulation.bias, **_data(formulation))
+    proof = prove_quantile(knots, formulation.y, caps, lam, formulation.bias, Q=formulation.gram.quadratic)
     return _without_value(proof.of_kernel(formulation.gram.rounding, knots, caps, lam))
 
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from paretoclf.checking.rows import Row
 from paretoclf.checks import Array, check_number, check_vector
-from paretoclf.classifiers import gram_slope
 from paretoclf.costs import SampleCosts, per_sample
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
@@ -69,7 +68,7 @@ def certificate_of(formulation: Any, row: Row) -> Certificate:
     _check_names(row, formulation)
     if "alpha" in row.numbers:
         return certify(formulation, values, row.numbers)
-    if formulation.gram.features is None:
+    if not formulation.gram.quadratic.width:
         raise InputError("alpha must be given: a slope w alone belongs to the linear kernel")
     if "costs" in values:
         raise InputError("alpha must be given where each sample has a cost of its own")
@@ -141,16 +140,16 @@ def _multipliers(formulation: Any, numbers: Mapping[str, Any]) -> tuple[Array, A
     alpha = check_vector(numbers["alpha"], gram.n, "alpha")
     if numbers.get("w") is None:
         return alpha, None
-    if gram.features is None:
+    if not gram.quadratic.width:
         raise InputError("w must not be given: it belongs to the linear kernel")
-    return alpha, check_vector(numbers["w"], gram.features.shape[1], "w")
+    return alpha, check_vector(numbers["w"], gram.quadratic.width, "w")
 
 
 def intercept(gram: Gram, coef: Array, w: Array | None, numbers: Mapping[str, Any]) -> float:
     """The intercept for features that are measured from the origin of the Gram."""
     if "b_at_origin" in numbers:
         return _finite(numbers, "b_at_origin")
-    return gram.at_origin(_finite(numbers, "b"), lambda: gram_slope(gram, coef) if w is None else w)
+    return gram.at_origin(_finite(numbers, "b"), lambda: gram.quadratic.slope(coef) if w is None else w)
 
 
 def _costs(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:
@@ -158,13 +157,12 @@ def _costs(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, An
     alpha, w = _multipliers(formulation, numbers)
     caps = _caps(formulation, values)
     b = _intercept_of_costs(formulation, caps, alpha, w, numbers)
-    data = {"K": gram.matrix} if gram.features is None else {"X": gram.features}
     W, note = None if w is None else w[:, None], " ".join(filter(None, (gram.note, sign_hint(y, alpha))))
     if numbers.get("alpha_lo") is not None:
         parts = np.stack([alpha, check_vector(numbers["alpha_lo"], gram.n, "alpha_lo")])
-        found = certify_precisely(y, caps, parts, b, W=W, note=note, **data)
+        found = certify_precisely(y, caps, parts, b, gram.quadratic, W, note)
     else:
-        found = certify_many(y, caps[:, None], alpha[:, None], np.array([b]), W=W, note=note, **data)[0]
+        found = certify_many(y, caps[:, None], alpha[:, None], np.array([b]), gram.quadratic, W, note)[0]
     return replace(found, kernel_rounding=float(gram.value_rounding(alpha)))
 
 
@@ -198,10 +196,10 @@ def exact_objective(formulation: Any, row: Row) -> Fraction:
     """
     n, values, numbers = formulation.gram.n, row.values, row.numbers
     alpha, w = _multipliers(formulation, {"alpha": np.zeros(n), **numbers})
-    caps, X = _caps(formulation, values), formulation.gram.features
+    caps = _caps(formulation, values)
     b = _intercept_of_costs(formulation, caps, alpha, w, numbers)
     parts = [part for name in ("alpha", "alpha_lo") if (part := numbers.get(name)) is not None] or [alpha]
-    return exact_bounds(formulation.y, caps, np.stack(parts), b, X=X, w=w).primal
+    return exact_bounds(formulation.y, caps, np.stack(parts), b, formulation.gram.quadratic, w).primal
 
 
 def _nu(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:

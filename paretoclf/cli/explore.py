@@ -109,7 +109,7 @@ def points(found: pc.results.Exploration, data: Dataset) -> list[dict[str, Any]]
             "C_minus": each.trained.C_minus,
             "shift": each.point.shift,
         }
-        if found.found.ray.gram.features is not None:
+        if found.found.ray.gram.quadratic.width:
             rule = found.rule(each)
             assert isinstance(rule, pc.results.Rule)
             w = rule.w / scale

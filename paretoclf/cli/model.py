@@ -77,7 +77,7 @@ class Model:
             Column(name, None, float(np.median(data.X[:, j]))) for j, name in enumerate(data.feature_names)
         )
         mean, scale = (np.zeros(data.d), np.ones(data.d)) if scaler is None else (scaler.mean_, scaler.scale_)
-        if isinstance(base, GramRule) and base.gram.features is None:
+        if isinstance(base, GramRule) and not base.gram.quadratic.width:
             support = np.flatnonzero(base.coef)
             gram = Gram(dense(base.gram.X)[support], base.gram.kernel)
             base = KernelRule(gram, base.coef[support], base.b_at_origin)

@@ -51,7 +51,7 @@ import numpy as np
 
 from paretoclf.checks import Array, Index, check_positive_number
 from paretoclf.class_margins import ClassMargins, class_margins
-from paretoclf.classifiers import KernelRule, Rule, gram_slope
+from paretoclf.classifiers import KernelRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError, InseparableError, SolveError
 from paretoclf.formulations.base import POSITIVE, Range, SampleFormulation
@@ -220,7 +220,7 @@ class BiobjectiveMargin(SampleFormulation):
     @property
     def nearest(self) -> Index | None:
         """Of a hard problem whose classes nearly touch, the samples where they do; None where that is no help."""
-        nearest = None if self.soft or self.gram.features is None else self.separation.nearest
+        nearest = None if self.soft or not self.gram.quadratic.width else self.separation.nearest
         return None if nearest is None or nearest.size == self.n else nearest
 
     def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
@@ -254,7 +254,7 @@ class BiobjectiveMargin(SampleFormulation):
         ((form, numbers),) = found.items()
         if form == "dual":
             return {"alpha": np.asarray(numbers["alpha"]), "b": float(numbers["balance"]), "w": None}
-        w = np.asarray(numbers["w"]) if self.gram.features is not None else None
+        w = self.gram.quadratic.own(numbers["w"])
         return {"alpha": np.asarray(numbers["margin"]), "b": float(numbers["b"]), "w": w}
 
     def judge(self, values: Mapping[str, float], point: Any) -> Judged:
@@ -346,7 +346,7 @@ class ParetoSet:
     @property
     def b(self) -> float:
         """Intercept at theta = 1."""
-        return self.gram.intercept(self.b_at_origin, lambda: gram_slope(self.gram, self._coef))
+        return self.gram.intercept(self.b_at_origin, lambda: self.gram.quadratic.slope(self._coef))
 
     @property
     def _coef(self) -> Array:

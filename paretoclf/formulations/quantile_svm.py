@@ -185,7 +185,7 @@ class QuantileSVM(SampleFormulation):
         ((form, numbers),) = found.items()
         if form == "dual":
             return {"beta": np.asarray(numbers["alpha"]), "b": np.nan if self.bias else None, "w": None}
-        w = np.asarray(numbers["w"]) if self.gram.features is not None else None
+        w = self.gram.quadratic.own(numbers["w"])
         # Without features w cannot be kept, so b is the one that alpha implies, as w is.
         b = (float(numbers["b"]) if w is not None else np.nan) if self.bias else None
         return {"beta": np.asarray(numbers["margin"]), "b": b, "w": w}

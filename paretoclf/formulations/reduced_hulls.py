@@ -72,14 +72,14 @@ class ReducedHulls:
         return self._point(-1)
 
     def _point(self, sign: int) -> Array:
-        if self.gram.features is None:
+        if not self.gram.quadratic.width:
             raise InputError("the points exist in the samples' space for the linear kernel only; use weights")
-        return np.asarray(self.gram.features.T @ np.where(self.y == sign, self.weights, 0.0))
+        return self.gram.quadratic.slope(np.where(self.y == sign, self.weights, 0.0))
 
     def outline(self, sign: int, directions: int = 360) -> Array:
         """Corners of a reduced hull of samples in the plane, in order, shape (k, 2): farthest in so many directions."""
         X = self.gram.features
-        if X is None or X.shape[1] != 2:
+        if self.gram.quadratic.width != 2:
             raise InputError("an outline exists for the linear kernel and two features only")
         nu = self.nu_plus if sign == 1 else self.nu_minus
         angles = np.linspace(0, 2 * np.pi, directions, endpoint=False)

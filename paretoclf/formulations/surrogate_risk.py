@@ -210,7 +210,7 @@ class SurrogateRisk(SampleFormulation):
         ((form, numbers),) = found.items()
         if form == "dual":
             return {"alpha": np.asarray(numbers["alpha"]), "b": float(numbers["balance"]), "w": None}
-        w = np.asarray(numbers["w"]) if self.gram.features is not None else None
+        w = self.gram.quadratic.own(numbers["w"])
         return {"alpha": np.asarray(numbers["margin"]), "b": float(numbers["b"]), "w": w}
 
     def judge(self, values: Mapping[str, float], point: Any) -> Judged:
@@ -241,13 +241,13 @@ class SurrogateRisk(SampleFormulation):
         F, costs = self.gram.factor, self.costs(values)
         w, b = minimise_risk(F, self.y, costs, values["ridge"], self.loss)
         alpha = -costs * self.loss.slope(self.y * (F @ w + b))
-        return {"alpha": alpha, "b": b, "w": w if self.gram.features is not None else None}
+        return {"alpha": alpha, "b": b, "w": self.gram.quadratic.own(w)}
 
     def _vertex(self, values: Mapping[str, float], point: Any) -> dict[str, Any]:
         """Refine multipliers of the hinge on their active set: those of the 2C-SVM, times the ridge."""
         caps, ridge = self.costs(values) / values["ridge"], values["ridge"]
         found = polish_hinge(self.gram, self.y, caps, point["alpha"] / ridge, point["b"])
-        scores = self.gram.matvec(self.y * found.alpha) if found.w is None else self.gram.features @ found.w
+        scores = self.gram.matvec(self.y * found.alpha) if found.w is None else self.gram.quadratic.project(found.w)
         b = point_of(best_intercepts(self.y, caps, scores))
         return {"alpha": ridge * found.alpha, "b": b, "w": found.w}
 

@@ -176,7 +176,7 @@ class TwoCSVM(Formulation):
         y, gram = self.y, self.gram
         alpha = cp.Variable(self.gram.n, name="alpha")
         positives, negatives = self._weights()
-        if gram.features is not None or gram.thin:
+        if gram.by_factor:
             quadratic = cp.sum_squares(signed(gram.factor, y).T @ alpha)
         else:
             quadratic = cp.quad_form(alpha, cp.psd_wrap(y[:, None] * gram.matrix * y))
@@ -254,7 +254,7 @@ class TwoCSVM(Formulation):
         ((form, numbers),) = found.items()
         if form == "dual":
             return Point(np.asarray(numbers["alpha"]), float(numbers["balance"]))
-        w = np.asarray(numbers["w"]) if self.gram.features is not None else None
+        w = self.gram.quadratic.own(numbers["w"])
         return Point(np.asarray(numbers["margin"]), float(numbers["b"]), w)
 
     def complete(self, values: Mapping[str, float], point: Point, **how: Any) -> Solution:

@@ -58,7 +58,7 @@ from paretoclf.costs import Costs
 from paretoclf.errors import InputError, SolveError
 from paretoclf.formulations.base import Range, SampleFormulation, within
 from paretoclf.formulations.reduced_hulls import ReducedHulls, largest_total
-from paretoclf.judges.meeting import coordinates, largest_cancelling, only_twins_meet, twins
+from paretoclf.judges.meeting import largest_cancelling, twins
 from paretoclf.judges.two_nu import judge_two_nu
 from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
 from paretoclf.proof.evidence import Judged
@@ -277,7 +277,7 @@ class TwoNuSVM(SampleFormulation):
         ((form, numbers),) = found.items()
         if form == "dual":
             return {"alpha": np.asarray(numbers["alpha"]), "w": None}
-        w = np.asarray(numbers["w"]) if self.gram.features is not None else None
+        w = self.gram.quadratic.own(numbers["w"])
         return {"alpha": np.asarray(numbers["margin"]), "w": w}
 
     def judge(self, values: Mapping[str, float], point: Any) -> Judged:
@@ -346,7 +346,7 @@ class TwoNuSVM(SampleFormulation):
 
     def _trivial(self, values: Mapping[str, float], how: Mapping[str, Any], nu: float, asymmetry: float) -> Solution:
         top, alpha = self._largest_total(asymmetry)
-        w = None if self.gram.features is None else np.zeros(self.gram.features.shape[1])
+        w = self.gram.quadratic.zeros()
         judged = self.judge(values, {"alpha": alpha * (nu / top), "w": w})
         reason = f"trivial: w = 0, since nu = {nu:.6g} is at most nu_* = {top:.6g}, and there is no classifier"
         return Solution(
@@ -369,9 +369,9 @@ class TwoNuSVM(SampleFormulation):
     def _largest_total(self, asymmetry: float) -> tuple[float, Array]:
         if asymmetry not in self._nu_star:
             caps = caps_of(asymmetry, self.y)
-            if only_twins_meet(self.gram):
+            if self.gram.strict:
                 self._nu_star[asymmetry] = largest_cancelling(twins(self.gram), self.y, caps)
-            elif coordinates(self.gram) is None:
+            elif self.gram.coordinates() is None:
                 raise SolveError(
                     "nu_star cannot be told: the kernel matrix has no plain rank, and of a slope that is nearly 0 "
                     "double precision cannot tell whether it is 0. Use a narrower kernel, or low_rank"

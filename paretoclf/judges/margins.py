@@ -19,7 +19,7 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.gram import Gram
-from paretoclf.judges.scores import balanced, slope_of
+from paretoclf.judges.balance import balanced
 from paretoclf.proof.evidence import Condition, Judged, judge
 
 
@@ -63,9 +63,9 @@ def judge_margins(
     """
     A, size = 2 * theta / (1 + theta), np.where(y > 0, 1.0, theta)
     lam = np.maximum(multipliers, 0.0)
-    slope = slope_of(gram, 0.5 * y * size * lam, w)
+    slope = gram.quadratic.slope_of(0.5 * y * size * lam, w)
     feasible = balanced(y, size * lam) / size
-    dual = A * float(feasible.sum()) - slope_of(gram, 0.5 * y * size * feasible).norm2
+    dual = A * float(feasible.sum()) - gram.quadratic.slope_of(0.5 * y * size * feasible).norm2
     f = slope.scores + b
     target = A / size
     numbers = {"alpha": multipliers, "b": b}

@@ -19,14 +19,7 @@ import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.gram import Gram
-from paretoclf.kernels import RBF
-from paretoclf.samples import Samples, squares
-from paretoclf.tolerances import MEETING, PLAIN_RANK
-
-
-def only_twins_meet(gram: Gram) -> bool:
-    """Whether weights of the two classes cancel only sample by sample: the kernel is strictly positive definite."""
-    return isinstance(gram.kernel, RBF) and gram.features is None
+from paretoclf.tolerances import MEETING
 
 
 def twins(gram: Gram) -> Index:
@@ -57,23 +50,6 @@ def largest_cancelling(which: Index, y: Array, caps: Array) -> tuple[float, Arra
     return 2.0 * float(both.sum()), np.asarray(caps * share[(y > 0).astype(np.int64), which])
 
 
-def coordinates(gram: Gram) -> tuple[Samples, Array] | None:
-    """Rows whose products are the kernel values, and the size in each column that is rounding 1: shapes (n, r), (r,).
-
-    None where the kernel matrix has no plain rank.
-    """
-    features = gram.features
-    if features is not None:
-        F = features if sp.issparse(features) else features - features.mean(axis=0)
-        return F, np.full(F.shape[1], np.sqrt(np.max(squares(F))))
-    F = np.asarray(gram.factor)
-    pivots = np.max(np.abs(F), axis=0)  # of a column its pivot is the largest entry
-    left = np.max(np.abs(gram.diagonal() - squares(F)))
-    if left > PLAIN_RANK * pivots[0] ** 2:
-        return None
-    return F, pivots[0] ** 2 / pivots
-
-
 def proved_to_meet(gram: Gram, y: Array, nu: Array, alpha: Array) -> Mask:
     """Whether multipliers with sum nu prove that w = 0, for each column of alpha (n, k): shape (k,).
 
@@ -89,11 +65,11 @@ def proved_to_meet(gram: Gram, y: Array, nu: Array, alpha: Array) -> Mask:
     if alpha.shape[1] == 0:
         return np.zeros(0, dtype=np.bool_)
     signed = y[:, None] * alpha
-    if only_twins_meet(gram):
+    if gram.strict:
         which = twins(gram)
         left = np.array([np.abs(np.bincount(which, column)).max() for column in signed.T])
         return np.asarray(left <= MEETING * nu)
-    found = coordinates(gram)
+    found = gram.coordinates()
     if found is None:
         return np.zeros(alpha.shape[1], dtype=np.bool_)
     F, unit = found

@@ -12,8 +12,8 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.gram import Gram
-from paretoclf.judges.scores import Slope, slopes_of
 from paretoclf.proof.evidence import Condition, Judged, judge
+from paretoclf.quadratic import Slope
 from paretoclf.tolerances import SCORE_ROUNDING
 from paretoclf.units import box_units, certain_gap, margin_rounding, slack_rounding
 
@@ -59,8 +59,8 @@ def judge_quantiles(
 ) -> list[Judged]:
     """`judge_quantile` for each column of caps and alpha (n, k), of W (d, k), and of b (k,), with joint products."""
     feasible = np.clip(alpha, 0.0, caps)
-    given = slopes_of(gram, y[:, None] * alpha / lam, W)
-    lower = slopes_of(gram, y[:, None] * feasible / lam) if W is not None or (feasible != alpha).any() else given
+    given = gram.quadratic.slopes(y[:, None] * alpha / lam, W)
+    lower = gram.quadratic.slopes(y[:, None] * feasible / lam) if W is not None or (feasible != alpha).any() else given
     return [
         _judge(gram, y, caps[:, j], lam, alpha[:, j], (given[j], lower[j]), None if b is None else b[j])
         for j in range(alpha.shape[1])

@@ -12,8 +12,8 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.gram import Gram
+from paretoclf.judges.balance import balanced
 from paretoclf.judges.losses import Loss
-from paretoclf.judges.scores import balanced, slope_of
 from paretoclf.proof.evidence import Condition, Judged, judge
 from paretoclf.tolerances import SCORE_ROUNDING
 from paretoclf.units import balanced_units, certain_gap, largest_sum, margin_rounding
@@ -61,11 +61,11 @@ def judge_risk(
     >>> judge_risk(gram, y, one, 1.0, loss_of("square"), np.full(2, 1 / 3), 0.0).certificate.passes(1e-15)
     True
     """
-    slope = slope_of(gram, y * alpha / ridge, w)
+    slope = gram.quadratic.slope_of(y * alpha / ridge, w)
     u = y * (slope.scores + b)
     primal = 0.5 * ridge * slope.norm2 + float(costs @ loss.value(u))
     feasible = _feasible(y, costs, loss, alpha)
-    lower = slope_of(gram, y * feasible / ridge)
+    lower = gram.quadratic.slope_of(y * feasible / ridge)
     dual = -float(costs @ loss.conjugate(feasible / costs)) - 0.5 * ridge * lower.norm2
     size, bounded = 1.0 + np.abs(u), np.isfinite(loss.low)
     conditions: tuple[Condition, ...]

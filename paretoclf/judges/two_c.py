@@ -30,10 +30,11 @@ from paretoclf.checks import (
     require_scale_of_costs,
 )
 from paretoclf.errors import InputError
-from paretoclf.exact_sums import inner, product, total
+from paretoclf.exact_sums import total
 from paretoclf.proof import Certificate
 from paretoclf.proof.exact import exact_bounds, exactly
-from paretoclf.samples import Samples, check_samples, far_origin, largest, moved, squares
+from paretoclf.quadratic import Features, Matrix, Quadratic, Slopes
+from paretoclf.samples import check_samples, far_origin, moved
 from paretoclf.tolerances import LOOSE, SCORE_ROUNDING, UNDECIDED
 from paretoclf.units import balanced_units, certain_gap, largest_sum, least_scale, margin_rounding, slack_rounding
 
@@ -132,37 +133,31 @@ def certify(
         raise InputError(f"b must be finite, got {b!r}")
     if (K is None) == (X is None):
         raise InputError("exactly one of K and X must be given")
-    samples = check_matrix(K, "K") if X is None else check_samples(X)
+    samples: Any = check_matrix(K, "K") if X is None else check_samples(X)
     if samples.shape[0] != n or (X is None and samples.shape[1] != n):
         raise InputError(f"{'K' if X is None else 'X'} must have {n} rows (and columns), got shape {samples.shape}")
     if X is None and not psd:
         check_semidefinite(samples, "K")
     if w is not None and X is None:
         raise InputError("w must be given together with X")
-    W = None if w is None else check_vector(w, samples.shape[1], "w")[:, None]
-    given = (b, samples if X is None else None, None if X is None else samples)
-    origin = None if X is None else far_origin(samples)
+    slope = None if w is None else check_vector(w, samples.shape[1], "w")
+    given, as_given = b, Matrix(samples) if X is None else Features(samples)
+    Q, origin = as_given, None if X is None else far_origin(samples)
     if origin is not None:
-        samples = moved(samples, origin)
-        b = float(b + (samples.T @ (labels * alpha) if W is None else W[:, 0]) @ origin)
-    data: dict[str, Any] = {"K": samples if X is None else None, "X": None if X is None else samples}
-    data["note"] = sign_hint(labels, alpha)
+        Q = Features(moved(samples, origin))
+        b = float(b + (Q.slope(labels * alpha) if slope is None else slope) @ origin)
+    W, note = None if slope is None else slope[:, None], sign_hint(labels, alpha)
+    parts = alpha[None] if alpha_lo is None else np.stack([alpha, check_vector(alpha_lo, n, "alpha_lo")])
     if alpha_lo is None:
-        certificate = certify_many(labels, caps[:, None], alpha[:, None], np.array([float(b)]), W=W, **data)[0]
+        certificate = certify_many(labels, caps[:, None], alpha[:, None], np.array([float(b)]), Q, W, note)[0]
     else:
-        low = check_vector(alpha_lo, n, "alpha_lo")
-        certificate = certify_precisely(labels, caps, np.stack([alpha, low]), float(b), W=W, **data)
+        certificate = certify_precisely(labels, caps, parts, float(b), Q, W, note)
     if exact:
-        parts = alpha[None] if alpha_lo is None else np.stack([alpha, check_vector(alpha_lo, n, "alpha_lo")])
-        origin_b, K, X = given
-        certificate = exactly(
-            certificate, exact_bounds(labels, caps, parts, origin_b, K=K, X=X, w=None if W is None else W[:, 0])
-        )
+        certificate = exactly(certificate, exact_bounds(labels, caps, parts, given, as_given, slope))
     if xi is None:
         return certificate
     xi = check_vector(xi, n, "xi")
-    w_used = samples.T @ (labels * alpha) if W is None else W[:, 0]
-    f = (samples @ (labels * alpha) if X is None else samples @ w_used) + b
+    f = Q.slope_of(labels * alpha, slope).scores + b
     violation = np.maximum(np.maximum(-xi, 1 - xi - labels * f), 0.0) / (1 + np.abs(f))
     return replace(certificate, primal={"margin": float(violation.max())})
 
@@ -174,126 +169,64 @@ def sign_hint(y: Array, alpha: Array) -> str:
 
 
 def certify_many(
-    y: Array,
-    caps: Array,
-    alpha: Array,
-    b: Array,
-    *,
-    K: Array | None = None,
-    X: Samples | None = None,
-    W: Array | None = None,
-    note: str = "",
+    y: Array, caps: Array, alpha: Array, b: Array, Q: Quadratic, W: Array | None = None, note: str = ""
 ) -> list[Certificate]:
     """Certificates of k pairs at once: caps and alpha have shape (n, k), b (k,), W (d, k). No checks of input.
 
-    X may be a CSR array. Without W, w is what alpha implies. The k columns are worked through in blocks, so that the
-    working arrays, which have n or d rows, stay below a fixed size whatever k is.
+    Without W, w is what alpha implies. The k columns are worked through in blocks, so that the working arrays, which
+    have n or d rows, stay below a fixed size whatever k is.
     """
-    n, d = (K if X is None else X).shape  # type: ignore[union-attr]
-    width = max(1, _WORK // (8 * (12 * n + (0 if X is None else 6 * d))))
-    reach = None if X is None or W is None else largest(X)
+    width = max(1, _WORK // (8 * (12 * Q.n + 6 * Q.width)))
     found: list[Certificate] = []
     for first in range(0, alpha.shape[1], width):
         at = slice(first, first + width)
-        slopes = _slopes(y, caps[:, at], alpha[:, at], K, X, None if W is None else W[:, at], reach)
-        found += _conclude(y, caps[:, at], alpha[:, at], b[at], slopes, note)
+        coef, feasible = y[:, None] * alpha[:, at], _feasible_dual(y, caps[:, at], alpha[:, at])
+        slopes = Q.slopes(coef, None if W is None else W[:, at])
+        dual = feasible.sum(axis=0) - 0.5 * Q.norms(y[:, None] * feasible)
+        terms = SCORE_ROUNDING * Q.score_terms(coef, slopes.norm2)
+        found += _conclude(y, caps[:, at], alpha[:, at], b[at], _Found(slopes, dual, terms), note)
     for j, certificate in enumerate(found):
         # A slack that rounds to 0 shows in no gap. Where that may hide as much as the value, margins are computed in
         # twice the precision.
         if certificate.rounding > UNDECIDED * certificate.scale:
-            parts, w = np.stack([alpha[:, j], np.zeros(n)]), None if W is None else W[:, j : j + 1]
-            precise = certify_precisely(y, caps[:, j], parts, float(b[j]), K=K, X=X, W=w, note=note)
+            parts, w = np.stack([alpha[:, j], np.zeros(Q.n)]), None if W is None else W[:, j : j + 1]
+            precise = certify_precisely(y, caps[:, j], parts, float(b[j]), Q, w, note)
             found[j] = replace(precise, note=note)
     return found
 
 
-class _Slopes(NamedTuple):
-    """Scores (n, k) without intercept; squared norms, dual values, residuals of stationarity (k,) of k slopes.
-
-    And what rounding of the scores can be.
-    """
-
-    scores: Array
-    norm2: Array
-    dual: Array
-    stationarity: Array
-    rounding: Array
-
-
-def _slopes(
-    y: Array, caps: Array, alpha: Array, K: Array | None, X: Samples | None, W: Array | None, reach: Array | None
-) -> _Slopes:
-    Y = y[:, None]
-    feasible = _feasible_dual(y, caps, alpha)
-    both = np.hstack([Y * alpha, Y * feasible])
-    k = alpha.shape[1]
-    stationarity = np.zeros(k)
-    if X is not None:
-        combined = X.T @ both
-        implied, lower = combined[:, :k], combined[:, k:]
-        primal_w = implied if W is None else W
-        scores = X @ primal_w
-        norm2 = np.einsum("dk,dk->k", primal_w, primal_w)
-        norm2_dual = np.einsum("dk,dk->k", lower, lower)
-        terms = np.sqrt(np.max(squares(X)) * norm2)
-        if reach is not None:
-            stationarity = _apart(primal_w, implied, X, alpha, reach)
-    else:
-        assert K is not None
-        of_both = K @ both
-        scores = of_both[:, :k]
-        norm2 = np.einsum("nk,nk->k", both[:, :k], scores)
-        norm2_dual = np.einsum("nk,nk->k", both[:, k:], of_both[:, k:])
-        terms = np.max(np.diagonal(K)) * np.abs(alpha).sum(axis=0)
-    dual = feasible.sum(axis=0) - 0.5 * norm2_dual
-    return _Slopes(scores, norm2, dual, stationarity, SCORE_ROUNDING * terms)
-
-
 def certify_precisely(
-    y: Array,
-    caps: Array,
-    alpha: Array,
-    b: float,
-    *,
-    K: Array | None = None,
-    X: Samples | None = None,
-    W: Array | None = None,
-    note: str = "",
+    y: Array, caps: Array, alpha: Array, b: float, Q: Quadratic, W: Array | None = None, note: str = ""
 ) -> Certificate:
     """`certify_many` for one pair whose multipliers come in two parts, alpha (2, n): sums are rounded once.
 
     Margins, too: a slack is computed even where it is nothing but the rounding of w and b.
     """
-    others = np.column_stack([np.full(y.size, b), -y])
-    coef, feasible = y * alpha, _feasible_parts(y, caps, alpha)
-    stationarity = 0.0
-    if X is not None:
-        implied, lower = (product(X.T, v) for v in (coef, y * feasible))
-        w = implied if W is None else W[:, 0]
-        slope = np.stack([w, np.zeros_like(w)])
-        scores, margin = product(X, slope), y * product(X, slope, others)
-        norm2, norm2_dual = float(w @ w), float(lower @ lower)
-        if W is not None:
-            stationarity = float(_apart(W, implied[:, None], X, alpha[0][:, None], largest(X))[0])
-    else:
-        assert K is not None
-        scores, margin = product(K, coef), y * product(K, coef, others)
-        norm2 = inner(coef, scores)
-        norm2_dual = inner(y * feasible, product(K, y * feasible))
-    dual = total(feasible) - 0.5 * norm2_dual
-    slopes = _Slopes(scores[:, None], np.array([norm2]), np.array([dual]), np.array([stationarity]), np.zeros(1))
+    slope = Q.precise(y * alpha, None if W is None else W[:, 0])
+    feasible = _feasible_parts(y, caps, alpha)
+    margin = y * slope.scores(np.column_stack([np.full(y.size, b), -y]))
+    dual = total(feasible) - 0.5 * Q.precise(y * feasible).norm2
+    slopes = Slopes(slope.scores()[:, None], np.array([slope.norm2]), np.array([slope.apart]))
+    found = _Found(slopes, np.array([dual]), np.zeros(1), margin[:, None])
     note = f"{PRECISELY} {note}".rstrip()
-    return _conclude(y, caps[:, None], alpha[0][:, None], np.array([b]), slopes, note, margin[:, None])[0]
+    return _conclude(y, caps[:, None], alpha[0][:, None], np.array([b]), found, note)[0]
 
 
-def _conclude(
-    y: Array, caps: Array, alpha: Array, b: Array, slopes: _Slopes, note: str, exact: Array | None = None
-) -> list[Certificate]:
-    """Certificates of multipliers (n, k), intercepts (k,) and slopes; of margins (n, k) that are exact, where given."""
-    scores, norm2, dual, stationarity, _ = slopes
-    f = scores + b
-    margin = y[:, None] * f - 1.0 if exact is None else exact
-    primal = 0.5 * norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin))
+class _Found(NamedTuple):
+    """Slopes, dual values (k,), what rounding of scores can be (k,), and margins (n, k) where they are known better."""
+
+    slopes: Slopes
+    dual: Array
+    rounding: Array
+    margin: Array | None = None
+
+
+def _conclude(y: Array, caps: Array, alpha: Array, b: Array, found: _Found, note: str) -> list[Certificate]:
+    """Certificates of multipliers (n, k) and intercepts (k,)."""
+    slopes, dual, stationarity = found.slopes, found.dual, found.slopes.apart
+    f = slopes.scores + b
+    margin = y[:, None] * f - 1.0 if found.margin is None else found.margin
+    primal = 0.5 * slopes.norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin))
     unit, both, least = balanced_units(y, caps), largest_sum(y, caps), least_scale(y, caps)
     box = np.maximum(np.maximum(-alpha, alpha - caps), 0.0) / unit
     balance = np.abs(alpha[y > 0].sum(axis=0) - alpha[y < 0].sum(axis=0)) / both
@@ -303,7 +236,7 @@ def _conclude(
     comp = np.maximum(np.minimum(load, np.maximum(scaled, 0.0)), np.minimum(room, np.maximum(-scaled, 0.0)))
     worst = np.argmax(np.maximum(box, comp), axis=0)
     rounding = slack_rounding(caps, margin, f, b)
-    certain = certain_gap(y, caps, alpha, margin, margin_rounding(f, b) + slopes.rounding, b)
+    certain = certain_gap(y, caps, alpha, margin, margin_rounding(f, b) + found.rounding, b)
     result = []
     for j in range(caps.shape[1]):
         i = int(worst[j])
@@ -329,13 +262,6 @@ def _conclude(
             )
         )
     return result
-
-
-def _apart(W: Array, implied: Array, X: Samples, alpha: Array, reach: Array) -> Array:
-    """Residual of stationarity of k slopes (d, k): their error times the reach of a feature is one of scores."""
-    reach = reach[:, None]
-    terms = abs(X).T @ np.abs(alpha)
-    return np.asarray(np.max(np.abs(W - implied) * reach / (1.0 + terms * reach), axis=0, initial=0.0))
 
 
 def _feasible_dual(y: Array, caps: Array, alpha: Array) -> Array:

@@ -22,7 +22,6 @@ import numpy as np
 
 from paretoclf.checks import Array, Mask
 from paretoclf.gram import Gram
-from paretoclf.judges.scores import slopes_of
 from paretoclf.proof.evidence import Condition, Judged, judge
 from paretoclf.tolerances import (
     AT_BOUND,
@@ -365,7 +364,7 @@ def grade_two_nu(
     zero : bool array of shape (k,), optional
         Points whose slope is 0, not only nearly so: where the hulls meet. What alpha leaves of it is a residual.
     """
-    given = slopes_of(gram, y[:, None] * alpha, W)
+    given = gram.quadratic.slopes(y[:, None] * alpha, W)
     scores, norm2, apart = given.scores, given.norm2, given.apart
     largest = float(np.max(gram.diagonal()))
     # Scores are sums of terms that cancel: those of multipliers nu, in all, times the largest kernel value.
@@ -393,7 +392,7 @@ def grade_two_nu(
     if far.any():
         feasible = np.empty((y.size, np.count_nonzero(far)))
         feasible[y > 0], feasible[y < 0] = (side.feasible(far, 0.5 * nu).T for side in sides)
-        lower_norm2[far] = slopes_of(gram, y[:, None] * feasible).norm2
+        lower_norm2[far] = gram.quadratic.norms(y[:, None] * feasible)
     primal, dual = 0.5 * norm2 + paid - nu * rho, -0.5 * lower_norm2
     gap = (primal - dual) / scale
     ends = [end + side.sign * b for side in sides for end in side.of_scores]

@@ -68,10 +68,9 @@ def check_pieces(path: OnPieces) -> None:
         finite(getattr(P, name), name, (size,))
     finite(P.value, "value", (k, 3))
     if P.w is not None:
-        features = path.gram.features
-        if features is None:
+        if not path.gram.quadratic.width:
             raise InputError("w must be left out, as there are no features")
-        finite(P.w, "w", (k + 1, features.shape[1]))
+        finite(P.w, "w", (k + 1, path.gram.quadratic.width))
     whole(P.state, "state", (n,), RIGHT, max(LEFT, MARGIN) + 1)
     changes = whole(P.changes, "changes", (3, None), 0, max(n, k, 3))
     for row, name, low_, stop in zip(changes, ("pieces", "samples", "sets"), (1, 0, RIGHT), (k, n, 3), strict=True):

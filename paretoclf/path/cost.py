@@ -39,7 +39,7 @@ from paretoclf.path.sets import LEFT, OUT, RIGHT
 from paretoclf.path.storage import write
 from paretoclf.proof import Certificate, LineProof, Refined, prove_costs, prove_refined
 from paretoclf.proof.exact import ExactBounds, exact_bounds
-from paretoclf.samples import same_samples, squares
+from paretoclf.samples import same_samples
 from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.tolerances import (
     AT_BOUND,
@@ -224,12 +224,11 @@ class _Tracer:
             if min(plus, minus) == 0.0:
                 set_exact_end(pieces, end, float(np.sign(plus - minus)))
         set_chords(pieces, self.caps, from_origin)
-        if self.gram.features is not None:
-            scale_outwards(pieces, self.gram.features, self.caps)
+        scale_outwards(pieces, self.gram.quadratic, self.caps)
         return pieces
 
     def _join(self, log: Log, forward: list[Leg], other: Log, backward: list[Leg]) -> Pieces:
-        return assemble(log, forward, other, backward, self.mean, self.gram.features is not None)
+        return assemble(log, forward, other, backward, self.mean, bool(self.gram.quadratic.width))
 
     # ---- where the line meets the ray ------------------------------------------------------------------------
 
@@ -298,7 +297,7 @@ class _Tracer:
         """One class has no cost all along: no multiplier, w = 0, and the other class decides b."""
         b = float(np.sign((self.y * self.caps.sum(axis=0)).sum()))
         empty = np.zeros(0)
-        features = self.gram.features
+        Q = self.gram.quadratic
         return Pieces(
             t=np.array([0.0, 1.0]),
             ptr=np.zeros(2, dtype=np.int64),
@@ -308,7 +307,7 @@ class _Tracer:
             b0=np.array([b]),
             b1=np.array([b]),
             value=np.zeros((1, 3)),
-            w=None if features is None or features.shape[1] > STORED_SLOPE else np.zeros((2, features.shape[1])),
+            w=Q.zeros(2) if Q.width <= STORED_SLOPE else None,
             state=np.full(self.y.size, RIGHT, dtype=np.int8),
             changes=np.zeros((3, 0), dtype=np.int64),
         )
@@ -446,10 +445,8 @@ class Path(OnPieces):
 
     def slope(self, t: float) -> Array:
         """The slope w at t, shape (d,), linear kernel only."""
-        if self.gram.features is None:
-            raise InputError("w exists for the linear kernel only")
         if self.pieces.w is None:
-            return np.asarray(self.gram.features.T @ (self.y * self.alpha(t)))
+            return self.gram.quadratic.slope(self.y * self.alpha(t))
         j, share = self._locate(t)
         if self._trivial(t):
             return np.zeros(self.pieces.w.shape[1])
@@ -497,7 +494,7 @@ class Path(OnPieces):
         room = max(ROUNDED, STEEP * largest * float(self.gram.diagonal().max())) * (1.0 + abs(b))
         near = off <= ROUNDED * float(solution.alpha.max()) + AT_BOUND * largest
         if self.pieces.w is not None:
-            reach, w = np.sqrt(squares(self.gram.features)), self._rule(solution).slope
+            reach, w = np.sqrt(self.gram.diagonal()), self._rule(solution).slope
             assert w is not None
             wrong, terms = float(np.linalg.norm(self.slope(t) - w) * reach.max()), float(solution.alpha @ reach)
             # Slopes are stored for breakpoints before these were rounded.
@@ -571,21 +568,15 @@ class Path(OnPieces):
             As for `Classifier.decision_function`.
         """
         P = self.pieces
+        Q, Z = self.gram.quadratic, self.gram.mapped(X)
         if P.w is not None:
-            Z = self.gram.cross_features(X)
             base = np.asarray(Z @ P.w.T)
-        elif self.gram.features is not None:
-            Z = self.gram.cross_features(X)
-            base = np.empty((Z.shape[0], P.t.size))
-            for j, t in enumerate(P.t):
-                base[:, j] = Z @ self.slope(float(t))
         else:
-            Z = self.gram.cross(X)
             base = np.empty((Z.shape[0], P.t.size))
             for first in range(0, P.t.size, _BLOCK):
                 knots = np.arange(first, min(first + _BLOCK, P.t.size))
-                base[:, knots] = Z @ (self.y[:, None] * self._multipliers(P.t[knots])[0])
-        settle(base, self._largest_value(Z) * self._most_multipliers())
+                base[:, knots] = Q.scores_of(Z, self.y[:, None] * self._multipliers(P.t[knots])[0])
+        settle(base, Q.largest_value(Z) * self._most_multipliers())
         return PathScores(P.t, base[:, :-1] + P.b0, base[:, 1:] + P.b1)
 
     def _most_multipliers(self) -> Array:
@@ -637,7 +628,7 @@ class Path(OnPieces):
     def _proved(self) -> LineProof:
         ends = (self.line.start, self.line.stop)
         caps, pieces = np.stack([self.sample_weight * per_sample(end, self.y) for end in ends]), self.pieces
-        proof = prove_costs(pieces, self.y, caps, note=self.gram.note, **self._data)
+        proof = prove_costs(pieces, self.y, caps, note=self.gram.note, Q=self.gram.quadratic)
         proof = proof.of_kernel(self.gram.rounding, pieces, caps)
         # Breakpoints are rounded: next to one, `at` takes the basis before or after it, whichever is proved there.
         for margin in (0.0, _NEAR):
@@ -654,7 +645,7 @@ class Path(OnPieces):
                 if refined is None:
                     continue  # next to breakpoints perhaps
                 note = f"{PRECISELY} {self.gram.note}".rstrip()
-                proof = proof.with_segments(which, prove_refined(refined, self.y, caps, note=note, **self._data))
+                proof = proof.with_segments(which, prove_refined(refined, self.y, caps, self.gram.quadratic, note))
         return proof
 
     def _proved_at(self, t: float) -> bool:
@@ -671,8 +662,7 @@ class Path(OnPieces):
         t = np.where(trivial, t, inner)
         b = np.stack([pieces.b0[which], pieces.b1[which]], axis=1)  # where multipliers vanish it is known exactly
         alpha = np.zeros((which.size, 2, 2, self.y.size))
-        features = self.gram.features
-        w = None if features is None else np.zeros((which.size, 2, features.shape[1]))
+        w = self.gram.quadratic.zeros(which.size, 2)
         for k, e in np.argwhere(~trivial):
             found = self._solved(float(t[k, e]), int(which[k]), bool(short[k]))
             if found is None:
@@ -709,7 +699,7 @@ class Path(OnPieces):
         solution = self.at(t)
         low = solution.numbers.get("alpha_lo", np.zeros(0))
         parts, rule = np.stack([solution.alpha, low]) if low.any() else solution.alpha[None], self._rule(solution)
-        return exact_bounds(self.y, self.caps(t), parts, rule.b_at_origin, w=rule.slope, **self._data)
+        return exact_bounds(self.y, self.caps(t), parts, rule.b_at_origin, w=rule.slope, Q=self.gram.quadratic)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:
@@ -719,7 +709,7 @@ class Path(OnPieces):
             here = points[first : first + _BLOCK]
             alpha, caps, b = self._expand(here)
             W = None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in here], axis=1)
-            out += certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, **self._data)
+            out += certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, Q=self.gram.quadratic)
         for j, certificate in enumerate(out):
             if not certificate.holds():
                 better = self._precise(float(points[j])) if self._rounds(float(points[j])) else None

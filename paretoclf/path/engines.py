@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from paretoclf.checks import Array, Index, State
 from paretoclf.errors import InputError, SlowTrackerWarning
-from paretoclf.path.forms import FeatureForm, GramForm
+from paretoclf.path.forms import Signed
 from paretoclf.path.segments import Line, Log, OnBasis
 from paretoclf.path.textbook_tracker import TextbookTracker
 
@@ -19,7 +19,7 @@ class Tracker(Protocol):
     ahead: float  # how far from the beginning of its line the basis is known to hold
 
     @property
-    def Q(self) -> GramForm | FeatureForm:
+    def Q(self) -> Signed:
         """The quadratic term."""
         ...
 
@@ -108,16 +108,14 @@ except ImportError:  # installed without a C++ compiler
     from paretoclf.exact_sums import add_product as add_product
 
 
-def make_tracker(
-    engine: str | None, quadratic: GramForm | FeatureForm, p: Array, kappa: Array, group: Index, m: int
-) -> Tracker:
+def make_tracker(engine: str | None, quadratic: Signed, p: Array, kappa: Array, group: Index, m: int) -> Tracker:
     """A tracker of a parametric box QP.
 
     Parameters
     ----------
     engine : "fast", "textbook" or None
         None is `DEFAULT`: "fast", unless the package was installed without a C++ compiler.
-    quadratic : GramForm or FeatureForm
+    quadratic : Signed
     p : array of shape (n,)
         Linear term.
     kappa : array of shape (n,)

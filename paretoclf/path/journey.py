@@ -17,7 +17,7 @@ from paretoclf.path.pieces import Pieces
 from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT, MARGIN
 from paretoclf.progress import shows_progress
-from paretoclf.samples import Samples
+from paretoclf.quadratic import Quadratic
 from paretoclf.tolerances import AT_BOUND, FEW_DIGITS, OUTWARDS, SLACK_ROUNDING
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
@@ -308,15 +308,15 @@ def set_chords(pieces: Pieces, caps: Array, from_origin: bool) -> None:
         P.b0[first:last], P.b1[first:last] = knots[:-1], knots[1:]
 
 
-def outwards(X: Samples, w: Array, b: Array) -> Array:
+def outwards(Q: Quadratic, w: Array, b: Array) -> Array:
     """By what to multiply slopes (k, d) and intercepts (k,), so that no rounding puts a sample inside its margin."""
     # Products of d terms, the intercept, rounding of what is stored and of what lies between two knots.
-    terms = _EPS * (X.shape[1] + 8)
-    share = terms * (1.0 + np.asarray(abs(X) @ np.abs(w).T).max(axis=0) + np.abs(b))
+    terms = _EPS * (Q.width + 8)
+    share = terms * (1.0 + Q.largest_terms(w) + np.abs(b))
     return np.asarray(1.0 + np.where(share <= OUTWARDS, share, 0.0))
 
 
-def scale_outwards(pieces: Pieces, X: Samples, caps: Array) -> None:
+def scale_outwards(pieces: Pieces, Q: Quadratic, caps: Array) -> None:
     """Enlarge slope and intercept, in place, by what rounding could make of a margin, where that times a cost shows.
 
     Of w and b as doubles, samples on their margin are on either side of it. Where costs are large against the optimal
@@ -334,7 +334,7 @@ def scale_outwards(pieces: Pieces, X: Samples, caps: Array) -> None:
         return
     b = np.maximum(np.append(np.abs(P.b0), 0.0), np.append(0.0, np.abs(P.b1)))
     larger = np.ones(P.t.size)
-    larger[which] = outwards(X, P.w[which], b[which])
+    larger[which] = outwards(Q, P.w[which], b[which])
     P.w[:] *= larger[:, None]
     P.b0[:] *= larger[:-1]
     P.b1[:] *= larger[1:]

@@ -15,11 +15,10 @@ from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index, check_pair, check_positive_number
 from paretoclf.class_margins import ClassMargins, class_margins
-from paretoclf.classifiers import Rule, gram_scores, gram_slope, linear_or_kernel
+from paretoclf.classifiers import Rule, gram_scores, linear_or_kernel
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
@@ -173,16 +172,14 @@ def _augmented(svm: MarginProblem, slack_costs: Costs | None) -> Gram:
     if slack_costs is None:
         return svm.gram
     square = 1.0 / np.where(svm.y > 0, slack_costs.C_plus, slack_costs.C_minus)
-    features = svm.gram.features
-    if features is None:
-        return Gram(svm.gram.matrix + np.diag(square), "precomputed")
-    return Gram(sp.hstack([sp.csr_array(features), sp.diags_array(np.sqrt(square))], format="csr"))
+    return Gram.of(svm.gram.quadratic.plus_diagonal(square))
 
 
 def _slope(gram: Gram, ray: Path) -> Array | None:
     """The slope at both ends of the one piece, as sharp as the tracker has it; None where it does not keep it."""
     w = ray.pieces.w
-    return None if w is None or gram.features is None else np.repeat(w[-1:, : gram.features.shape[1]], 2, axis=0)
+    width = gram.quadratic.width
+    return None if w is None or not width else np.repeat(w[-1:, :width], 2, axis=0)
 
 
 def _hard_margin(gram: Gram, y: Array, engine: str | None, max_events: int | None, progress: bool | None) -> Path:
@@ -308,7 +305,7 @@ class MarginPath(OnPieces):
     def slope(self, share: float) -> Array:
         """The slope w, shape (d,), linear kernel only; the same at every share."""
         self._locate(share)
-        return gram_slope(self.gram, self._coef) if self.pieces.w is None else self.pieces.w[0].copy()
+        return self.gram.quadratic.slope(self._coef) if self.pieces.w is None else self.pieces.w[0].copy()
 
     def rule(self, share: float) -> Rule:
         """The classifier at a share of the margin."""
@@ -394,15 +391,17 @@ class MarginPath(OnPieces):
         c = self.slack_costs
         costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
         w = None if self.pieces.w is None else self.slope(share)
-        return exact_margin_bounds(self.y, share, self._weighed, self._intercept(share), costs, w=w, **self._data)
+        return exact_margin_bounds(
+            self.y, share, self._weighed, self._intercept(share), costs, w=w, Q=self.gram.quadratic
+        )
 
     @cached_property
     def proof(self) -> LineProof:
         """What is proved of every share of the interval."""
         c = self.slack_costs
         costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
-        options = {"note": self.gram.note, "kernel_rounding": self.gram.rounding, **self._data}
-        return prove_margins(self.pieces, self.y, costs, **options)
+        gram = self.gram
+        return prove_margins(self.pieces, self.y, gram.quadratic, costs, gram.note, gram.rounding)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

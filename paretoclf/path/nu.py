@@ -25,11 +25,11 @@ from paretoclf.classifiers import KernelRule, NoRule, Rule, linear_or_kernel
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.judges.meeting import largest_cancelling, only_twins_meet, proved_to_meet, twins
+from paretoclf.judges.meeting import largest_cancelling, proved_to_meet, twins
 from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
 from paretoclf.path.engines import make_tracker
-from paretoclf.path.forms import FeatureForm, GramForm, centre
+from paretoclf.path.forms import Signed, centre
 from paretoclf.path.journey import assemble, follow_leg, meter
 from paretoclf.path.pieces import OnPieces, Pieces, prove
 from paretoclf.path.scores import PathScores, settle
@@ -39,7 +39,6 @@ from paretoclf.path.storage import write
 from paretoclf.proof import Certificate, LineProof, prove_nu
 from paretoclf.proof.evidence import Deferred, Judged
 from paretoclf.proof.exact import ExactBounds, exact_nu_bounds
-from paretoclf.samples import squares
 from paretoclf.solution import Solution
 from paretoclf.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
 
@@ -76,21 +75,13 @@ class Hulls:
         self.total = self.n_plus * self.n_minus / scale
         self.bases = np.stack([plus, ~plus]).astype(np.float64)
         self.at_means = np.array([self.n_minus, self.n_plus]) / scale  # caps there
-        X, self.mean = gram.features, None
-        weights = self.at_means @ self.bases
-        coef = y * weights  # of the difference of the class means
-        if X is None:
-            self.unit = _power(float(np.max(gram.diagonal())))
-            K = gram.matrix if self.unit == 1.0 else gram.matrix / self.unit**2
-            form: GramForm | FeatureForm = GramForm(K, y)
-            scores = K @ coef
-        else:
-            self.mean = centre(gram)
-            X = X if self.mean is None else X - self.mean
-            self.unit = _power(float(np.max(squares(X))))
-            X = X / self.unit
-            form = FeatureForm(X, y)
-            scores = np.asarray(X @ (X.T @ coef))
+        Q = gram.quadratic
+        self.mean = centre(Q)
+        coef = y * (self.at_means @ self.bases)  # of the difference of the class means
+        Q = Q.centred(self.mean)
+        self.unit = _power(Q.length2)
+        Q = Q.over(self.unit)
+        form, scores = Signed(Q, y), Q.times(coef)
         self.problem = make_tracker(
             engine, form, np.zeros(y.size), np.ones(y.size), np.where(plus, 0, 1).astype(np.int64), 2
         )
@@ -154,7 +145,7 @@ class Hulls:
         log = self.problem.log
         if self.problem.segments == 0:
             return None
-        pieces = assemble(log, forward, log, backward, None, self.gram.features is not None)
+        pieces = assemble(log, forward, log, backward, None, bool(self.gram.quadratic.width))
         return _scaled(_in_units(pieces, self), 1.0 / self.total)
 
 
@@ -329,7 +320,7 @@ def trace_nu(
         )
     hi = min(hi, top)
     caps = 1.0 / np.minimum(to_classes(hi, asymmetry, *sizes), 1.0)
-    if only_twins_meet(svm.gram):
+    if svm.gram.strict:
         lowest, _ = largest_cancelling(twins(svm.gram), svm.y, caps_of(asymmetry, svm.y))
         if hi <= lowest * (1 + NU_ROUNDING):
             raise _all_trivial(hi)
@@ -636,10 +627,8 @@ class NuPath(OnPieces):
 
     def slope(self, t: float) -> Array:
         """The slope w at t, shape (d,), linear kernel only."""
-        if self.gram.features is None:
-            raise InputError("w exists for the linear kernel only")
         if self.pieces.w is None:
-            return np.asarray(self.gram.features.T @ (self.y * self.alpha(t)))
+            return self.gram.quadratic.slope(self.y * self.alpha(t))
         j, share = self._locate(t)
         return np.asarray(self._unit(t) * share.between(self.pieces.w[j], self.pieces.w[j + 1]))
 
@@ -693,8 +682,7 @@ class NuPath(OnPieces):
         X : array or sparse matrix of shape (m, d)
             For a precomputed kernel their values against the training samples, shape (m, n).
         """
-        P, features = self.pieces, self.gram.features
-        Z = self.gram.cross(X) if features is None else self.gram.cross_features(X)
+        P, Q, Z = self.pieces, self.gram.quadratic, self.gram.mapped(X)
         if P.w is not None:
             knots = np.asarray(Z @ P.w.T)
         else:
@@ -702,9 +690,9 @@ class NuPath(OnPieces):
             for first in range(0, P.t.size, _BLOCK):
                 here = [float(t) for t in P.t[first : first + _BLOCK]]
                 coef = np.stack([self.y * self._multipliers(t) / self._unit(t) for t in here], axis=1)
-                knots[:, first : first + _BLOCK] = Z @ coef if features is None else Z @ (features.T @ coef)
+                knots[:, first : first + _BLOCK] = Q.scores_of(Z, coef)
         multipliers = np.array([self._multipliers(float(t)).sum() / self._unit(float(t)) for t in P.t])
-        settle(knots, self._largest_value(Z) * multipliers)
+        settle(knots, Q.largest_value(Z) * multipliers)
         return PathScores(P.t, knots[:, :-1] + P.b0, knots[:, 1:] + P.b1)
 
     def graded(self, points: Array) -> Graded:
@@ -724,7 +712,7 @@ class NuPath(OnPieces):
         nu, asymmetry = self.along.nu(t)
         w, b, rho = None if self.pieces.w is None else self.slope(t), self._intercept(t), self.rho(t)
         return exact_nu_bounds(
-            self.y, caps_of(asymmetry, self.y), nu, self._multipliers(t), (b, rho), w=w, **self._data
+            self.y, caps_of(asymmetry, self.y), nu, self._multipliers(t), (b, rho), w=w, Q=self.gram.quadratic
         )
 
     @cached_property
@@ -736,7 +724,7 @@ class NuPath(OnPieces):
         else:
             caps, total = np.stack([caps_of(self.along.asymmetry, self.y)] * 2), np.array([0.0, 1.0])
         note = self.gram.note
-        proof = prove_nu(self.pieces, self.y, caps, total, parameter=self.parameter, note=note, **self._data)
+        proof = prove_nu(self.pieces, self.y, caps, total, parameter=self.parameter, note=note, Q=self.gram.quadratic)
         return proof.of_kernel(self.gram.rounding, self.pieces, caps)
 
     @cached_property

@@ -155,12 +155,7 @@ class NuGrid:
         """
         p, m, n = self.alpha.shape
         coef = self.y * self.alpha.reshape(-1, n)
-        features = self.gram.features
-        if features is None:
-            out = coef @ self.gram.cross(X).T
-        else:
-            out = np.asarray(self.gram.cross_features(X) @ (features.T @ coef.T)).T
-        return np.asarray(out).reshape(p, m, -1) + self.b[:, :, None]
+        return self.gram.scores(X, coef.T).T.reshape(p, m, -1) + self.b[:, :, None]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the distance of the hulls over the grid; see `paretoclf.plotting.NuGridDisplay`."""

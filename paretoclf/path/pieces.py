@@ -20,7 +20,6 @@ from paretoclf.problem import INSIDE, LOWER, UPPER
 from paretoclf.proof import Certificate, LineProof
 from paretoclf.proof.exact import ExactBounds, exactly
 from paretoclf.proof.values import outside, value_residual
-from paretoclf.samples import squares
 from paretoclf.solution import Solution
 from paretoclf.tables import Tabular
 from paretoclf.tolerances import BOUND_ROUNDING, CERTIFY
@@ -128,13 +127,6 @@ class OnPieces(Tabular):
     def intercept(self, t: float) -> float:
         """The path's intercept at t."""
         return self.gram.intercept(self._intercept(t), lambda: self.slope(t))
-
-    def _largest_value(self, Z: Any) -> float:
-        """A bound on the kernel values that scores are summed from; Z has features of new samples, or those values."""
-        features = self.gram.features
-        if features is None:
-            return float(np.abs(Z).max(initial=0.0))
-        return float(np.sqrt(squares(Z).max(initial=0.0) * squares(features).max(initial=0.0)))
 
     @property
     def proof(self) -> LineProof:
@@ -304,12 +296,6 @@ class OnPieces(Tabular):
     def _exact_bounds(self, t: float) -> ExactBounds:
         """Both objectives at t, without rounding."""
         raise NotImplementedError
-
-    @property
-    def _data(self) -> dict[str, Any]:
-        """Kernel matrix or features, as every judge takes them."""
-        features = self.gram.features
-        return {"K": self.gram.matrix} if features is None else {"X": features}
 
     def certificates(self) -> list[Certificate]:
         """One certificate per breakpoint and per middle of a piece, in the order of `certificate_points`."""

@@ -12,29 +12,24 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.exact_sums import product
 from paretoclf.gram import Gram
 from paretoclf.path.engines import make_tracker
-from paretoclf.path.forms import FeatureForm, GramForm, centre
+from paretoclf.path.forms import Signed, centre
 from paretoclf.path.journey import outwards, straight
 from paretoclf.path.sets import LEFT
 from paretoclf.tolerances import CERTIFY, OFF_CENTRE, STEEP
 
 
-def quadratic_of(gram: Gram, y: Array, largest_cap: float) -> tuple[GramForm | FeatureForm, Array | None]:
+def quadratic_of(gram: Gram, y: Array, largest_cap: float) -> tuple[Signed, Array | None]:
     """The quadratic term of the 2C-SVM, and the point at which its samples are centred (None if they are not).
 
     Centred samples are rounded. Where the largest cap makes that show in the margins, they are taken as they are.
     """
-    X, mean = gram.features, None
-    form: GramForm | FeatureForm
-    if X is None:
-        form = GramForm(gram.matrix, y)
-    else:
-        mean = centre(gram)
-        if mean is not None:
-            apart, far = gram.extents
-            if STEEP * largest_cap * np.sqrt(apart * far) > CERTIFY and far <= OFF_CENTRE * apart:
-                mean = None
-        form = FeatureForm(X if mean is None else X - mean, y)
-    return form, mean
+    Q = gram.quadratic
+    mean = centre(Q)
+    if mean is not None:
+        apart, far = Q.balanced2, Q.length2
+        if STEEP * largest_cap * np.sqrt(apart * far) > CERTIFY and far <= OFF_CENTRE * apart:
+            mean = None
+    return Signed(Q.centred(mean), y), mean
 
 
 @dataclass(frozen=True)
@@ -50,7 +45,7 @@ class PreciseSolver:
     """Solves for the multipliers on given bases at given caps, in double-double."""
 
     def __init__(self, gram: Gram, y: Array, largest_cap: float) -> None:
-        (form, self.mean), self.X = quadratic_of(gram, y, largest_cap), gram.features
+        (form, self.mean), self.Q = quadratic_of(gram, y, largest_cap), gram.quadratic
         self.problem = make_tracker(None, form, np.ones(y.size), y, np.zeros(y.size, dtype=np.int64), 1)
 
     def solve(self, caps: Array, state: State, margin: Index) -> Precise | None:
@@ -73,7 +68,7 @@ class PreciseSolver:
         if found.w is not None and self.mean is not None:
             b = np.append(b, -product(found.w[None], np.stack([self.mean, np.zeros_like(self.mean)])))
         w, intercept = found.w, fsum(b.tolist())
-        if w is not None and self.X is not None:  # of the precise ones doubles are rounded, too
-            larger = float(outwards(self.X, w[None], np.array([intercept]))[0])
+        if w is not None:  # of the precise ones doubles are rounded, too
+            larger = float(outwards(self.Q, w[None], np.array([intercept]))[0])
             w, intercept = w * larger, intercept * larger
         return Precise(alpha, w, intercept)

@@ -18,7 +18,6 @@ from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index, check_number, check_pair
 from paretoclf.classifiers import KernelRule, LinearRule, Rule
@@ -27,7 +26,7 @@ from paretoclf.errors import HomogeneousWarning, InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.quantile import judge_quantile, judge_quantiles
 from paretoclf.path.engines import Tracker, make_tracker
-from paretoclf.path.forms import FeatureForm, GramForm
+from paretoclf.path.forms import Signed
 from paretoclf.path.journey import Leg, Walk, assemble, meter, scale_outwards, straight
 from paretoclf.path.pieces import OnPieces, Pieces, prove
 from paretoclf.path.scores import PathScores
@@ -157,10 +156,9 @@ def _trace(
     problem.restore(here)
     problem.record_from_here()
     backward = walk.legs(costs(middle), costs(lo), middle, lo) if lo < middle else []
-    pieces = assemble(log, forward, problem.log, backward, None, svm.gram.features is not None)
+    pieces = assemble(log, forward, problem.log, backward, None, bool(svm.gram.quadratic.width))
     pieces = _in_the_papers_scale(pieces, lam, svm.bias)
-    if svm.gram.features is not None:
-        scale_outwards(pieces, svm.gram.features, 2 / n * np.stack([svm.y > 0, svm.y < 0]).astype(np.float64))
+    scale_outwards(pieces, svm.gram.quadratic, 2 / n * np.stack([svm.y > 0, svm.y < 0]).astype(np.float64))
     return pieces
 
 
@@ -190,14 +188,9 @@ def _move_to_doubles(log: Log, leg: Leg) -> None:
         log.w[part] += share.T[:, :, None] * (log.w[part, 1] - log.w[part, 0])[:, None, :]
 
 
-def _quadratic(svm: QuantileProblem) -> GramForm | FeatureForm:
-    X = svm.gram.features
-    if X is None:
-        return GramForm(svm.gram.matrix + 1.0 if svm.bias else svm.gram.matrix, svm.y)
-    if svm.bias:
-        ones = np.ones((X.shape[0], 1))
-        X = sp.csr_array(sp.hstack([X, ones], format="csr")) if sp.issparse(X) else np.hstack([X, ones])
-    return FeatureForm(X, svm.y)
+def _quadratic(svm: QuantileProblem) -> Signed:
+    Q = svm.gram.quadratic
+    return Signed(Q.plus_constant() if svm.bias else Q, svm.y)
 
 
 def _go_up(problem: Tracker, svm: QuantileProblem, bases: Array, to: Array, max_events: int | None) -> None:
@@ -345,10 +338,8 @@ class QuantilePath(OnPieces):
 
     def slope(self, tau: float) -> Array:
         """The slope w at tau, shape (d,), linear kernel only."""
-        if self.gram.features is None:
-            raise InputError("w exists for the linear kernel only")
         if self.pieces.w is None:
-            return np.asarray(self.gram.features.T @ (self.y * self.alpha(tau))) / self.lam
+            return self.gram.quadratic.slope(self.y * self.alpha(tau)) / self.lam
         j, share = self._locate(tau)
         return np.asarray(share.between(self.pieces.w[j], self.pieces.w[j + 1]))
 
@@ -389,12 +380,11 @@ class QuantilePath(OnPieces):
             b = np.append(P.b0, P.b1[-1:])
             knots = np.asarray(self.gram.cross_features(X) @ P.w.T) + b
             return PathScores(P.t, knots[:, :-1], knots[:, 1:])
-        features = self.gram.features
-        Z = self.gram.cross(X) if features is None else self.gram.cross_features(X)
+        Q, Z = self.gram.quadratic, self.gram.mapped(X)
         knots = np.empty((Z.shape[0], P.t.size))
         for first in range(0, P.t.size, _BLOCK):
             coef = self.y[:, None] * self._expand(P.t[first : first + _BLOCK])[0] / self.lam
-            direct = Z @ coef if features is None else Z @ (features.T @ coef)
+            direct = Q.scores_of(Z, coef)
             knots[:, first : first + _BLOCK] = direct + (coef.sum(axis=0) if self.bias else 0.0)
         return PathScores(P.t, knots[:, :-1], knots[:, 1:])
 
@@ -451,7 +441,9 @@ class QuantilePath(OnPieces):
 
     def _exact_bounds(self, tau: float) -> ExactBounds:
         w, b = None if self.pieces.w is None else self.slope(tau), self.intercept(tau) if self.bias else None
-        return exact_quantile_bounds(self.y, self.caps(tau), self._multipliers(tau), self.lam, b, w=w, **self._data)
+        return exact_quantile_bounds(
+            self.y, self.caps(tau), self._multipliers(tau), self.lam, b, w=w, Q=self.gram.quadratic
+        )
 
     def _value_rounding(self) -> Array:
         """What rounding may make of the stored values: the tracker adds up costs times slacks."""
@@ -462,7 +454,9 @@ class QuantilePath(OnPieces):
     def proof(self) -> LineProof:
         """What is proved of every tau of the interval, segment by segment."""
         caps = (2 / self.y.size) * np.stack([self.y > 0, self.y < 0]).astype(np.float64)
-        proof = prove_quantile(self.pieces, self.y, caps, self.lam, self.bias, note=self.gram.note, **self._data)
+        proof = prove_quantile(
+            self.pieces, self.y, caps, self.lam, self.bias, note=self.gram.note, Q=self.gram.quadratic
+        )
         return proof.of_kernel(self.gram.rounding, self.pieces, caps, self.lam)
 
     @cached_property

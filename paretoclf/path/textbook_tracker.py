@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index
 from paretoclf.errors import DegeneratePathError
-from paretoclf.path.forms import FeatureForm, GramForm
+from paretoclf.path.forms import Signed
 from paretoclf.path.segments import Line, Log, OnBasis
 from paretoclf.path.sets import MARGIN
 from paretoclf.path.textbook import Problem, Segment, first_event, follow, solve_on
+from paretoclf.quadratic import Features
+from paretoclf.samples import dense
 from paretoclf.tolerances import END_OF_LINE
 
 _REMEDY = "Use the fast engine, which knows more remedies, or standardise the features."
@@ -22,14 +23,12 @@ _REMEDY = "Use the fast engine, which knows more remedies, or standardise the fe
 class TextbookTracker:
     """`paretoclf.path.textbook` in floats, with the log that paths are made of. Parameters as for `make_tracker`."""
 
-    def __init__(self, form: GramForm | FeatureForm, p: Array, kappa: Array, group: Index, m: int) -> None:
+    def __init__(self, form: Signed, p: Array, kappa: Array, group: Index, m: int) -> None:
         n = p.size
         self.Q, self.m, self.state, self.ahead = form, m, np.zeros(n, dtype=np.int8), 0.0
-        if isinstance(form, GramForm):
-            self._Z, self._dense = np.zeros((n, 0)), form.sign[:, None] * form.K * form.sign
-        else:
-            Z = form.sign[:, None] * (form.X.toarray() if sp.issparse(form.X) else form.X)
-            self._Z, self._dense = Z[:, : form.stored_width], Z @ Z.T
+        Q, sign = form.quadratic, form.sign
+        self._dense = sign[:, None] * Q.whole() * sign
+        self._Z = sign[:, None] * dense(Q.X) if isinstance(Q, Features) and form.stored_width else np.zeros((n, 0))
         self._p = np.array(p, dtype=float)
         self._A = np.where(group == np.arange(m)[:, None], kappa, 0.0)
         self._found: list[Segment] = []
@@ -111,7 +110,7 @@ class TextbookTracker:
     def solution(self, t: float) -> OnBasis:
         """The solution of the current basis at t, in floats."""
         found = solve_on(self._problem, self.state, t)
-        w = found.a[0] @ self._Z if isinstance(self.Q, FeatureForm) else None
+        w = found.a[0] @ self._Z if self.Q.quadratic.width else None
         a, eta = (np.stack([x, 0 * x]) for x in (found.a[0][self.index], found.eta[0]))
         return OnBasis(a, eta, w)
 

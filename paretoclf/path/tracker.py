@@ -24,9 +24,10 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index, State
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path import _core
-from paretoclf.path.forms import FeatureForm, GramForm
+from paretoclf.path.forms import Signed
 from paretoclf.path.segments import Line, Log, OnBasis
 from paretoclf.path.sets import LEFT
+from paretoclf.quadratic import Features, Matrix
 from paretoclf.tolerances import END_OF_LINE
 
 _TURN = 0.05  # seconds between two looks at the keyboard and at the progress bar
@@ -46,7 +47,7 @@ class CoreTracker:
 
     Parameters
     ----------
-    form : GramForm or FeatureForm
+    form : Signed
     p : array of shape (n,)
         Linear term.
     kappa : array of shape (n,)
@@ -60,7 +61,7 @@ class CoreTracker:
     #: Whether steps may be taken in double; else all are taken in twice the precision.
     doubles = True
 
-    def __init__(self, form: GramForm | FeatureForm, p: Any, kappa: Any, group: Any, m: int) -> None:
+    def __init__(self, form: Signed, p: Any, kappa: Any, group: Any, m: int) -> None:
         self.Q, self.m, self.n = form, m, len(p)
         self._core = _core_of(form, _doubles(p), _doubles(kappa), np.ascontiguousarray(group, dtype=np.int64), m)
         self._core.doubles = self.doubles
@@ -180,7 +181,7 @@ class CoreTracker:
             a, eta, w = self._core.solution(t)
         except _core.Refused as error:
             raise self._refuse(str(error), "Standardise the features or use a slightly different line.") from None
-        return OnBasis(a, eta, w if isinstance(self.Q, FeatureForm) else None)
+        return OnBasis(a, eta, w if self.Q.quadratic.width else None)
 
     def weights(self, t: float) -> Array:
         """Multipliers at t on the current basis, shape (n,)."""
@@ -220,12 +221,14 @@ def _doubles(x: Any) -> Array:
     return np.ascontiguousarray(x, dtype=np.float64)
 
 
-def _core_of(form: GramForm | FeatureForm, *rest: Any) -> Any:
+def _core_of(form: Signed, *rest: Any) -> Any:
     """The tracker in C++ for this form."""
-    if isinstance(form, GramForm):
-        return _core.KernelTracker(_doubles(form.K), _doubles(form.sign), *rest)
-    if not sp.issparse(form.X):
-        return _core.DenseTracker(_doubles(form.sign[:, None] * form.X), *rest)
-    Z = sp.csr_array(form.X)
-    values = np.repeat(form.sign, np.diff(Z.indptr)) * Z.data
+    Q, sign = form.quadratic, form.sign
+    if isinstance(Q, Matrix):
+        return _core.KernelTracker(_doubles(Q.K), _doubles(sign), *rest)
+    assert isinstance(Q, Features)
+    if not Q.sparse:
+        return _core.DenseTracker(_doubles(sign[:, None] * Q.X), *rest)
+    Z = sp.csr_array(Q.X)
+    values = np.repeat(sign, np.diff(Z.indptr)) * Z.data
     return _core.SparseTracker(Z.indptr.astype(np.int64), Z.indices.astype(np.int32), values, int(Z.shape[1]), *rest)

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from math import lcm
 from typing import Any
 
 import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.proof.certificates import Certificate
-from paretoclf.samples import Samples, dense
+from paretoclf.quadratic import Quadratic
+from paretoclf.quadratic.fractions import exact
 
 #: Fractions, in an array of objects.
 Numbers = Any
@@ -60,36 +60,7 @@ def exactly(certificate: Certificate, found: ExactBounds) -> ExactCertificate:
     return ExactCertificate(**given, bounds=(found.dual, found.primal))
 
 
-class _Slopes:
-    """Scores and squared norms of slopes, without rounding."""
-
-    def __init__(self, K: Array | None, X: Samples | None) -> None:
-        assert X is not None or K is not None
-        self.linear = X is not None
-        self.kernel, self.power = _integers(np.asarray(K) if X is None else dense(X))
-
-    def of(self, coef: Numbers) -> tuple[Numbers, Fraction]:
-        """Scores (n,) and squared norm of ``sum_i coef_i x_i``."""
-        shared = lcm(*(c.denominator for c in coef))
-        whole = np.array([int(c * shared) for c in coef], dtype=object)
-        used = np.flatnonzero(whole)
-        part = self.kernel[used].T @ whole[used] if self.linear else whole[used]
-        scores = self.kernel @ part if self.linear else self.kernel[:, used] @ part
-        unit = Fraction(2) ** (self.power * (2 if self.linear else 1)) / shared
-        return exact(scores) * unit, Fraction(int(whole @ scores)) * unit / shared
-
-    def given(self, coef: Numbers, w: Array | None) -> tuple[Numbers, Fraction]:
-        """The same of a slope that is given separately, where there is one."""
-        if w is None:
-            return self.of(coef)
-        slope, power = _integers(np.asarray(w, dtype=np.float64))
-        scores = exact(self.kernel @ slope) * Fraction(2) ** (self.power + power)
-        return scores, Fraction(int(slope @ slope)) * Fraction(2) ** (2 * power)
-
-
-def exact_bounds(
-    y: Array, caps: Array, alpha: Array, b: float, *, K: Array | None = None, X: Samples | None = None, w: Any = None
-) -> ExactBounds:
+def exact_bounds(y: Array, caps: Array, alpha: Array, b: float, Q: Quadratic, w: Array | None = None) -> ExactBounds:
     """Evaluate both objectives of the 2C-SVM exactly.
 
     Parameters
@@ -99,22 +70,22 @@ def exact_bounds(
         Multipliers, as sums of p parts. Clipped to their box, and the heavier class scaled down until the two balance,
         they are the dual point.
     b : float
-    K : array of shape (n, n), optional
-        Kernel matrix, symmetric and positive semidefinite. Exactly one of K and X must be given.
-    X : array or CSR array of shape (n, d), optional
+    Q : Quadratic
+        Of the samples; positive semidefinite.
     w : array of shape (d,), optional
-        Slope of the primal point, with X; by default the one that alpha implies.
+        Slope of the primal point, where there are features; by default the one that alpha implies.
 
     Examples
     --------
     >>> import numpy as np
     >>> from paretoclf.proof.exact import exact_bounds
+    >>> from paretoclf.quadratic import Features
     >>> y, X = np.array([-1.0, 1.0]), np.array([[-1.0], [1.0]])
-    >>> bounds = exact_bounds(y, np.ones(2), np.full((1, 2), 0.375), 0.0, X=X)
+    >>> bounds = exact_bounds(y, np.ones(2), np.full((1, 2), 0.375), 0.0, Features(X))
     >>> print(bounds.dual, bounds.primal)
     15/32 25/32
     """
-    slopes, sign, cap, given = _Slopes(K, X), exact(y), exact(caps), exact(alpha).sum(axis=0)
+    slopes, sign, cap, given = Q.exactly(), exact(y), exact(caps), exact(alpha).sum(axis=0)
     scores, norm2 = slopes.given(sign * given, w)
     primal = norm2 / 2 + cap @ _positive(1 - sign * (scores + Fraction(b)))
     inside = _clipped(given, cap)
@@ -124,9 +95,8 @@ def exact_bounds(
 
 
 def exact_quantile_bounds(
-    y: Array, caps: Array, alpha: Array, lam: float, b: float | None, *,
-    K: Array | None = None, X: Samples | None = None, w: Any = None,
-) -> ExactBounds:  # fmt: skip
+    y: Array, caps: Array, alpha: Array, lam: float, b: float | None, Q: Quadratic, w: Array | None = None
+) -> ExactBounds:
     """Evaluate both objectives of the quantile SVM exactly.
 
     Parameters
@@ -136,10 +106,10 @@ def exact_quantile_bounds(
         Weight of the squared norm.
     b : float, optional
         Weight of a constant feature 1, part of the norm; None where there is none.
-    K, X, w
+    Q, w
         As for `exact_bounds`.
     """
-    slopes, sign, cap, weight = _Slopes(K, X), exact(y), exact(caps), Fraction(lam)
+    slopes, sign, cap, weight = Q.exactly(), exact(y), exact(caps), Fraction(lam)
     coef = sign * exact(alpha) / weight
     scores, norm2 = slopes.given(coef, w)
     constant = Fraction(b or 0.0)
@@ -150,9 +120,8 @@ def exact_quantile_bounds(
 
 
 def exact_nu_bounds(
-    y: Array, caps: Array, nu: float, alpha: Array, own: tuple[float, float], *,
-    K: Array | None = None, X: Samples | None = None, w: Any = None,
-) -> ExactBounds:  # fmt: skip
+    y: Array, caps: Array, nu: float, alpha: Array, own: tuple[float, float], Q: Quadratic, w: Array | None = None
+) -> ExactBounds:
     """Evaluate both objectives of the 2nu-SVM exactly.
 
     Parameters
@@ -162,11 +131,11 @@ def exact_nu_bounds(
         Least sum of the multipliers; no more than twice the sum of the caps of either class.
     own : pair of float
         Intercept and margin, the latter nonnegative.
-    K, X, w
+    Q, w
         As for `exact_bounds`.
     """
     b, rho = (Fraction(x) for x in own)
-    slopes, sign, cap, total = _Slopes(K, X), exact(y), exact(caps), Fraction(nu)
+    slopes, sign, cap, total = Q.exactly(), exact(y), exact(caps), Fraction(nu)
     scores, norm2 = slopes.given(sign * exact(alpha), w)
     slack = _positive(rho - sign * (scores + b))
     # The caps are doubles: at the largest nu they may add up to a little less than half of it.
@@ -177,9 +146,8 @@ def exact_nu_bounds(
 
 
 def exact_margin_bounds(
-    y: Array, share: float, u: Array, b: float, costs: Array | None, *,
-    K: Array | None = None, X: Samples | None = None, w: Any = None,
-) -> ExactBounds:  # fmt: skip
+    y: Array, share: float, u: Array, b: float, costs: Array | None, Q: Quadratic, w: Array | None = None
+) -> ExactBounds:
     """Evaluate both objectives of the problem of two margins exactly, in the units of `paretoclf.proof.margins`.
 
     Parameters
@@ -192,10 +160,10 @@ def exact_margin_bounds(
     costs : array of shape (n,), optional
         Weights of the squared slacks; without them the problem is the hard one, whose primal point is the nearest
         feasible multiple of the slope.
-    K, X, w
+    Q, w
         As for `exact_bounds`.
     """
-    slopes, sign = _Slopes(K, X), exact(y)
+    slopes, sign = Q.exactly(), exact(y)
     given = _positive(exact(u))
     scores, norm2 = slopes.given(sign * exact(u) / 2, w)
     least = min(sum(given[y > 0], Fraction(0)), sum(given[y < 0], Fraction(0)))
@@ -210,11 +178,6 @@ def exact_margin_bounds(
     target = np.where(y > 0, 2 * p, 2 * (1 - p))
     slack, weight = _positive(target - sign * (scores + Fraction(b))), exact(costs)
     return ExactBounds(dual - sum(feasible**2 / weight) / 4, norm2 + weight @ slack**2)
-
-
-def exact(values: Any) -> Numbers:
-    """Numbers as the fractions that they are."""
-    return np.vectorize(Fraction, otypes=[object])(np.asarray(values).astype(object))
 
 
 def _positive(x: Numbers) -> Numbers:
@@ -239,13 +202,3 @@ def _summing(y: Array, inside: Numbers, cap: Numbers | None, total: Fraction) ->
             room = free if sum(free, Fraction(0)) >= total - now else room
             out[side] = inside[side] + room * ((total - now) / sum(room, Fraction(0)))
     return out
-
-
-def _integers(x: Array) -> tuple[Any, int]:
-    """Doubles as integers times one power of two."""
-    mantissa, exponent = np.frexp(x)
-    whole = np.ldexp(mantissa, 53).astype(np.int64)
-    used = whole != 0
-    least = int(exponent[used].min()) if used.any() else 0
-    shift = np.where(used, exponent - least, 0)
-    return whole.astype(object) * np.power(2, shift.astype(object)), least - 53

@@ -14,15 +14,13 @@ from paretoclf.proof.line import LineProof
 from paretoclf.proof.products import products_of
 from paretoclf.proof.stored import Stored
 from paretoclf.proof.values import value_residual
-from paretoclf.samples import Samples
+from paretoclf.quadratic import Quadratic
 from paretoclf.tolerances import SLACK_ROUNDING, UNDECIDED
 
 _TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 
 
-def prove_costs(
-    stored: Stored, y: Array, caps: Array, *, K: Array | None = None, X: Samples | None = None, note: str = ""
-) -> LineProof:
+def prove_costs(stored: Stored, y: Array, caps: Array, Q: Quadratic, note: str = "") -> LineProof:
     """Prove a line of the 2C-SVM.
 
     Parameters
@@ -33,10 +31,8 @@ def prove_costs(
         Labels -1 and +1.
     caps : array of shape (2, n)
         Caps of the multipliers at t = 0 and at t = 1.
-    K : array of shape (n, n), optional
-        Kernel matrix. Exactly one of K and X must be given.
-    X : array or CSR array of shape (n, d), optional
-        Features, for the linear kernel.
+    Q : Quadratic
+        Of the samples.
     note : str
         What `LineProof.explain` adds about the problem.
 
@@ -44,13 +40,12 @@ def prove_costs(
     -------
     LineProof
     """
-    return proved(Question(stored, y, caps, products_of(K, X, y, stored)), lambda q: _prove_hinge(q, "t", note))
+    return proved(Question(stored, y, caps, products_of(Q, y, stored)), lambda q: _prove_hinge(q, "t", note))
 
 
 def prove_quantile(
-    stored: Stored, y: Array, caps: Array, lam: float, bias: bool, *,
-    K: Array | None = None, X: Samples | None = None, note: str = "",
-) -> LineProof:  # fmt: skip
+    stored: Stored, y: Array, caps: Array, lam: float, bias: bool, Q: Quadratic, note: str = ""
+) -> LineProof:
     """Prove a line of the quantile SVM, whose parameter is tau; the arguments are as for `prove_costs`.
 
     Parameters
@@ -60,7 +55,7 @@ def prove_quantile(
     bias : bool
         Whether there is a constant feature 1, whose weight b is part of the norm.
     """
-    q = Question(stored, y, caps, products_of(K, X, y, stored, lam), "feature" if bias else "none")
+    q = Question(stored, y, caps, products_of(Q, y, stored, lam), "feature" if bias else "none")
     return proved(q, lambda q: _prove_hinge(q, "tau", note))
 
 

@@ -15,16 +15,15 @@ from paretoclf.proof.line import LineProof
 from paretoclf.proof.products import products_of
 from paretoclf.proof.stored import Stored
 from paretoclf.proof.values import value_residual
-from paretoclf.samples import Samples
+from paretoclf.quadratic import Quadratic
 from paretoclf.tolerances import LOOSE, SCORE_DIGITS, SCORE_ROUNDING
 
 _TINY = float(np.finfo(float).tiny)
 
 
 def prove_nu(
-    stored: Stored, y: Array, caps: Array, total: Array, *,
-    K: Array | None = None, X: Samples | None = None, parameter: str = "t", note: str = "",
-) -> LineProof:  # fmt: skip
+    stored: Stored, y: Array, caps: Array, total: Array, Q: Quadratic, parameter: str = "t", note: str = ""
+) -> LineProof:
     """Prove a line of the 2nu-SVM; the arguments are as for `prove_costs`.
 
     Parameters
@@ -34,7 +33,7 @@ def prove_nu(
     parameter : str
         What t is called.
     """
-    q = Question(stored, y, caps, products_of(K, X, y, stored), free_margin=True)
+    q = Question(stored, y, caps, products_of(Q, y, stored), free_margin=True)
     return proved(q, lambda q: _prove_nu(q, total, parameter, note))
 
 

@@ -8,22 +8,24 @@ divided by :math:`|\bar y_i|`) are :math:`y_if(x_i)\ge\tau_i-\xi_i` with :math:`
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.stored import AT_CAP, Stored
-from paretoclf.samples import Samples, largest
+from paretoclf.quadratic import Quadratic
 
 _TINY = float(np.finfo(float).tiny)
 
 
 def prove_margins(
-    stored: Stored, y: Array, costs: Array | None = None, *,
-    K: Array | None = None, X: Samples | None = None, note: str = "", kernel_rounding: Array | None = None,
-) -> LineProof:  # fmt: skip
+    stored: Stored,
+    y: Array,
+    Q: Quadratic,
+    costs: Array | None = None,
+    note: str = "",
+    kernel_rounding: Array | None = None,
+) -> LineProof:
     """Prove the solutions of the biobjective margin problem on an interval of the positives' share.
 
     Parameters
@@ -32,12 +34,10 @@ def prove_margins(
         One segment. Its multipliers are those of theta = 1.
     y : array of shape (n,)
         Labels.
+    Q : Quadratic
+        Of the samples.
     costs : array of shape (n,), optional
         Weights of the squared slacks; without them the problem is the hard one.
-    K : array of shape (n, n), optional
-        Kernel matrix. Exactly one of K and X must be given.
-    X : array or CSR array of shape (n, d), optional
-        Features.
     note : str
         Passed on.
     kernel_rounding : array of shape (n,), optional
@@ -50,8 +50,9 @@ def prove_margins(
     least = min(up, down)
     feasible = u * np.where(y > 0, least / max(up, _TINY), least / max(down, _TINY))
     w = None if stored.w is None else stored.w[0]
-    scores, norm2, apart = _slope(0.5 * y * given, w, K, X)
-    dual = 2.0 * least - _slope(0.5 * y * feasible, None, K, X)[1]
+    slope = Q.slope_of(0.5 * y * given, w)
+    scores, norm2, apart = slope.scores, slope.norm2, slope.apart
+    dual = 2.0 * least - Q.slope_of(0.5 * y * feasible).norm2
     t = stored.t
     f = scores + np.array([[stored.b0[0]], [stored.b1[0]]])  # a row for each end
     target = np.where(y > 0, 2.0 * t[:, None], 2.0 * (1.0 - t[:, None]))
@@ -91,18 +92,3 @@ def _moves(stored: Stored) -> float:
     """How far the multipliers and slopes that are stored for the two ends are apart; they are to be the same."""
     pairs = [(stored.a0, stored.a1)] + ([] if stored.w is None else [(stored.w[0], stored.w[1])])
     return max(float(np.abs(a - z).max(initial=0.0) / max(np.abs(a).max(initial=0.0), _TINY)) for a, z in pairs)
-
-
-def _slope(coef: Array, w: Array | None, K: Array | None, X: Samples | None) -> tuple[Array, float, float]:
-    """Scores, squared norm and residual of stationarity of the slope that coefficients imply, or of w."""
-    if X is None:
-        assert K is not None
-        scores = K @ coef
-        return scores, float(coef @ scores), 0.0
-    implied: Any = np.asarray(X.T @ coef)
-    if w is None:
-        return np.asarray(X @ implied), float(implied @ implied), 0.0
-    size = largest(X)
-    terms = np.asarray(abs(X).T @ np.abs(coef))
-    apart = float(np.max(np.abs(w - implied) * size / (1.0 + terms * size), initial=0.0))
-    return np.asarray(X @ w), float(w @ w), apart

@@ -18,7 +18,8 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index
 from paretoclf.proof.bernstein import columns
 from paretoclf.proof.stored import Group, Stored
-from paretoclf.samples import Samples, dense, dot, largest, squares
+from paretoclf.quadratic import Features, Quadratic
+from paretoclf.samples import Samples, dense, largest, squares
 from paretoclf.tolerances import ROUNDING
 
 #: Points of a line whose slopes are at hand at a time.
@@ -197,17 +198,15 @@ class FeatureProducts:
         return Scores(_row_by_row(Z, judged), others, np.sqrt(_rows(v, v)), v @ self.mean, slopes)
 
 
-def products_of(
-    K: Array | None, X: Samples | None, y: Array, stored: Stored, lam: float = 1.0
-) -> KernelProducts | FeatureProducts:
-    """Products with a kernel matrix K or features X, whichever is given.
+def products_of(Q: Quadratic, y: Array, stored: Stored, lam: float = 1.0) -> KernelProducts | FeatureProducts:
+    """Products with a kernel matrix or with features.
 
     Of features so many that the slopes of a few hundred points would be more numbers than the kernel matrix has, and
     of which no slopes are stored that could be judged, the kernel matrix.
     """
-    if X is not None and stored.w is None and X.shape[0] ** 2 <= _POINTS * X.shape[1]:
-        K, X = dot(X, X), None
-    return KernelProducts(K, y, lam) if X is None and K is not None else FeatureProducts(X, y, lam)
+    if isinstance(Q, Features) and (stored.w is not None or Q.n**2 > _POINTS * Q.width):
+        return FeatureProducts(Q.X, y, lam)
+    return KernelProducts(Q.whole(), y, lam)
 
 
 def _row_by_row(X: Samples, w: Array) -> Array:

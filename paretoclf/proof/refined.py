@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from paretoclf.checks import Array
 from paretoclf.exact_sums import inner
 from paretoclf.proof import bernstein
 from paretoclf.proof.entries import Entries, complementarity, gap_of
 from paretoclf.proof.line import LineProof
-from paretoclf.proof.twice import product
 from paretoclf.proof.values import value_residual
-from paretoclf.samples import Samples, largest
+from paretoclf.quadratic import Quadratic
 from paretoclf.units import balanced_units, largest_sum, margin_rounding
 
 _TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
@@ -43,28 +41,14 @@ class Refined:
     value: Array
 
 
-def prove_refined(
-    refined: Refined, y: Array, caps: Array, *, K: Array | None = None, X: Samples | None = None, note: str = ""
-) -> LineProof:
+def prove_refined(refined: Refined, y: Array, caps: Array, Q: Quadratic, note: str = "") -> LineProof:
     """`prove_costs` for segments on which multipliers need two doubles each; all samples are looked at."""
     R, (k, n) = refined, (refined.t.shape[0], y.size)
     box = ((1.0 - R.t)[:, :, None] * caps[0] + R.t[:, :, None] * caps[1]).reshape(2 * k, n)
     high, low = (np.ascontiguousarray(R.alpha[:, :, part].reshape(2 * k, n)) for part in (0, 1))
     coef, coef_low = (y * high).T, (y * low).T
-    apart = distance = np.zeros(2 * k)
-    if X is None:
-        assert K is not None
-        scores, rest = product(K, coef, coef_low)
-        length2 = float(np.diagonal(K).max())
-    else:
-        implied = product(X.T if not sp.issparse(X) else sp.csr_array(X.T), coef, coef_low)
-        slope = implied if R.w is None else (R.w.reshape(2 * k, -1).T, np.zeros((X.shape[1], 2 * k)))
-        scores, rest = product(X, *slope)
-        size = largest(X)
-        length2 = float(size @ size)
-        if R.w is not None:
-            terms, wrong = np.asarray(abs(X).T @ np.abs(coef)).T * size, np.abs(slope[0] - implied[0]).T
-            apart, distance = (wrong * size / (1.0 + terms)).max(axis=1, initial=0.0), np.sqrt((wrong**2).sum(axis=1))
+    found = Q.twice(coef, coef_low, None if R.w is None else R.w.reshape(2 * k, -1).T)
+    scores, rest = found.scores, found.rest
     b = R.b.reshape(-1)
     f, part = scores + b, (scores + b) - scores
     rest = rest + ((scores - (f - part)) + (b - part))  # what f is rounded by (Knuth)
@@ -96,14 +80,14 @@ def prove_refined(
     gaps = (
         gap_of(E)
         + max(0.0, -float(margin.min())) * bernstein.product(missing, bernstein.pair(np.ones(k)))
-        + 0.5 * length2 * bernstein.square(missing + gone)
-        + 0.5 * bernstein.square(distance.reshape(k, 2))
+        + 0.5 * Q.terms2 * bernstein.square(missing + gone)
+        + 0.5 * bernstein.square(found.distance.reshape(k, 2))
     )
     dual = (sums - 0.5 * norm2).reshape(k, 2)
     duals = np.stack([dual[:, 0], 0.5 * (sums.reshape(k, 2).sum(axis=1) - cross), dual[:, 1]], axis=1)
     sizes = bernstein.chord(duals)
     residuals = {
-        "stationarity in w": apart.reshape(k, 2).max(axis=1),
+        "stationarity in w": found.apart.reshape(k, 2).max(axis=1),
         "box": (outside / np.maximum(box, _TINY)).max(axis=1, initial=0.0).reshape(k, 2).max(axis=1),
         "balance": (np.abs(balance) / largest_sum(y, box.T)).reshape(k, 2).max(axis=1),
         "complementarity": most,

@@ -23,13 +23,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index
 from paretoclf.exact_sums import inner
 from paretoclf.proof.cells import CellsProof
-from paretoclf.proof.twice import product
-from paretoclf.samples import Samples, dense, squares
+from paretoclf.quadratic import Quadratic
 from paretoclf.tolerances import UNDECIDED
 from paretoclf.units import balanced_units, largest_sum, margin_rounding
 
@@ -108,9 +106,14 @@ def blocks(sizes: Sequence[int] | Index, n: int) -> Iterator[Index]:
 
 
 def prove_regions(
-    parts: Iterable[Corners], k: int, y: Array, unit_caps: Array, *,
-    K: Array | None = None, X: Samples | None = None, note: str = "", kernel_rounding: Array | None = None,
-) -> RegionsProof:  # fmt: skip
+    parts: Iterable[Corners],
+    k: int,
+    y: Array,
+    unit_caps: Array,
+    Q: Quadratic,
+    note: str = "",
+    kernel_rounding: Array | None = None,
+) -> RegionsProof:
     """Prove k regions of the cost plane of a 2C-SVM.
 
     Parameters
@@ -123,10 +126,8 @@ def prove_regions(
         Labels -1 and +1.
     unit_caps : array of shape (n, 2)
         Caps of the multipliers per unit of C_plus and of C_minus.
-    K : array of shape (n, n), optional
-        Kernel matrix. Exactly one of K and X must be given.
-    X : array or CSR array of shape (n, d), optional
-        Features, for the linear kernel.
+    Q : Quadratic
+        Of the samples.
     note : str
         Passed on.
     kernel_rounding : array of shape (n,), optional
@@ -138,11 +139,12 @@ def prove_regions(
 
     >>> import numpy as np
     >>> from paretoclf.proof.regions import Corners, prove_regions
+    >>> from paretoclf.quadratic import Features
     >>> y, X = np.array([1.0, -1.0]), np.array([[1.0], [-1.0]])
     >>> costs = np.array([[[0.1, 0.1], [0.4, 0.4], [0.1, 0.4]]])
     >>> alpha = np.repeat(costs[:, :, :1], 2, axis=2)
     >>> part = Corners(np.array([0]), costs, alpha, alpha[:, :, 0] * 2 - 1)
-    >>> prove_regions([part], 1, y, np.eye(2), X=X).passes()
+    >>> prove_regions([part], 1, y, np.eye(2), Features(X)).passes()
     True
     """
     gap, unexplained, difference = np.full((3, k), np.inf)
@@ -150,13 +152,7 @@ def prove_regions(
     kernel = None if kernel_rounding is None else np.full(k, np.inf)
     samples, centres = np.zeros(k, dtype=np.int64), np.full((k, 2), np.nan)
     # Balanced multipliers do not see where the origin is: w is sharper for features less their mean.
-    mean = None if X is None or sp.issparse(X) else X.mean(axis=0)
-    F = X if mean is None else X - mean
-    if F is None:
-        assert K is not None
-        length2 = float(np.max(np.diagonal(K)))
-    else:
-        length2 = float(np.max(squares(F)))
+    length2 = Q.balanced2
     with np.errstate(invalid="ignore", over="ignore"):  # what is not a number is not proved
         for part in parts:
             here, (r, m, n) = part.which, part.alpha.shape
@@ -170,19 +166,11 @@ def prove_regions(
             sums = np.stack([judged @ (y > 0), judged @ (y < 0)])
             coef = (y * judged).reshape(-1, n)
             if part.low is not None:
-                f, margin, norm2 = _precise(y, coef, (y * part.low).reshape(-1, n), part.b, K, X)
+                f, margin, norm2 = _precise(y, coef, (y * part.low).reshape(-1, n), part.b, Q)
             else:
-                if F is None:
-                    assert K is not None
-                    scores = coef @ K
-                    norm2 = np.einsum("pn,pn->p", coef, scores).reshape(r, m)
-                else:
-                    w = np.asarray(dense(F.T @ coef.T)).T
-                    scores = np.asarray(dense(F @ w.T)).T
-                    norm2 = np.einsum("pd,pd->p", w, w).reshape(r, m)
-                    if mean is not None:
-                        scores += (w @ mean)[:, None]
-                f = scores.reshape(caps.shape) + part.b[:, :, None]
+                slopes = Q.balanced(coef.T)
+                norm2 = slopes.norm2.reshape(r, m)
+                f = slopes.scores.T.reshape(caps.shape) + part.b[:, :, None]
                 margin = y * f - 1.0
             load, room = np.maximum(judged, 0.0), np.maximum(caps - judged, 0.0)
             right, left = np.maximum(margin, 0.0), np.maximum(-margin, 0.0)
@@ -236,15 +224,10 @@ def prove_regions(
     return RegionsProof(gap, unexplained, difference, residuals, samples, note, centres, kernel=kernel)
 
 
-def _precise(
-    y: Array, coef: Array, low: Array, b: Array, K: Array | None, X: Samples | None
-) -> tuple[Array, Array, Array]:
+def _precise(y: Array, coef: Array, low: Array, b: Array, Q: Quadratic) -> tuple[Array, Array, Array]:
     """Scores, margins and squared norms of coefficients (p, n) in two parts, with sums in twice the precision."""
-    if X is None:
-        assert K is not None
-        scores, rest = product(K, coef.T, low.T)
-    else:
-        scores, rest = product(X, *product(X.T if not sp.issparse(X) else sp.csr_array(X.T), coef.T, low.T))
+    found = Q.twice(coef.T, low.T)
+    scores, rest = found.scores, found.rest
     at = b.reshape(-1)
     f, part = scores + at, (scores + at) - scores
     rest = rest + ((scores - (f - part)) + (at - part))  # what f is rounded by (Knuth)

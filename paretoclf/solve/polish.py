@@ -26,7 +26,7 @@ from scipy.linalg import lapack, lstsq
 
 from paretoclf.checks import Array
 from paretoclf.gram import Gram
-from paretoclf.samples import dense
+from paretoclf.samples import dense, largest
 from paretoclf.solution import sides
 from paretoclf.tolerances import POLISH_EXCHANGE, POLISH_MARGIN, POLISH_RANK
 
@@ -56,7 +56,7 @@ def polish(gram: Gram, y: Array, caps: Array, alpha: Array, b: float) -> Polishe
     """
     alpha = np.clip(alpha, 0.0, caps)
     left, right = sides(y, caps, alpha, gram.matvec(y * alpha) + b)
-    wide = gram.features is None or gram.features.shape[1] > min(gram.n, WIDE)
+    wide = not 0 < gram.quadratic.width <= min(gram.n, WIDE)
     to_margin = _to_margin_kernel if wide else _to_margin_features
     w: Array | None = None
     for _ in range(EXCHANGES):
@@ -106,11 +106,12 @@ def _to_margin_features(
     ``w = X' (y alpha)``, ``y_M (X_M w + b) = 1``, ``y' alpha = 0``, in features scaled to at most 1.
     """
     X = gram.features
+    reach = largest(X)
     w = X.T @ (y * alpha)
     scores = X @ w + b
     if margin.size == 0:
         return alpha, b, w, scores
-    size = np.where(gram.reach > 0, gram.reach, 1.0)
+    size = np.where(reach > 0, reach, 1.0)
     signs, d, m = y[margin], size.size, margin.size
     G = signs[:, None] * dense(X[margin]) / size
     S = np.zeros((d + m + 1, d + m + 1))

@@ -9,10 +9,11 @@ import numpy as np
 import piqp
 import scipy.sparse as sp
 
-from paretoclf.path.forms import FeatureForm, GramForm
+from paretoclf.path.forms import Signed
 from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
 from paretoclf.path.tracker import CoreTracker
+from paretoclf.quadratic import Features, Matrix
 
 FORMS = ("gram", "dense", "sparse")
 
@@ -51,9 +52,9 @@ class Problem:
     def tracker(self, form):
         """A tracker of it, with a Gram or with features."""
         if form == "gram":
-            quadratic: Any = GramForm(np.ascontiguousarray(self.K), self.sign)
+            quadratic: Any = Signed(Matrix(np.ascontiguousarray(self.K)), self.sign)
         else:
-            quadratic = FeatureForm(sp.csr_array(self.X) if form == "sparse" else self.X, self.sign)
+            quadratic = Signed(Features(sp.csr_array(self.X) if form == "sparse" else self.X), self.sign)
         return CoreTracker(quadratic, self.p, self.kappa, self.group, self.m)
 
     def minimum(self, e, cap):

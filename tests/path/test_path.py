@@ -352,7 +352,7 @@ def test_t_outside_the_line(path, t):
 
 
 def test_slope_only_for_the_linear_kernel(path):
-    with pytest.raises(pc.InputError, match="linear kernel only"):
+    with pytest.raises(pc.InputError, match="linear kernel and with low_rank only"):
         path.slope(0.5)
 
 

@@ -10,6 +10,7 @@ import pytest
 import paretoclf as pc
 from paretoclf.path.plane.centred import definite
 from paretoclf.proof.regions import _precise
+from paretoclf.quadratic import Features, Matrix
 from tests.benchmarks import planes as benchmark
 from tests.oracles.exact import fractions, integer_kernel
 from tests.oracles.exact_criss_cross import criss_cross
@@ -140,9 +141,9 @@ def test_proofs_sum_multipliers_in_two_parts_against_fractions():
     rng = np.random.default_rng(0)
     X, y = 1e3 * rng.normal(size=(7, 2)), np.array([1.0, 1, 1, -1, -1, -1, -1])
     alpha, low, b = rng.uniform(1, 1e3, (3, 7)), 1e-14 * rng.normal(size=(3, 7)), rng.normal(size=(1, 3))
-    for data in ({"X": X, "K": None}, {"X": None, "K": X @ X.T}):
-        f, margin, norm2 = _precise(y, y * alpha, y * low, b, **data)
-        Q = fractions(X) @ fractions(X).T if data["K"] is None else fractions(data["K"])
+    for data in (Features(X), Matrix(X @ X.T)):
+        f, margin, norm2 = _precise(y, y * alpha, y * low, b, data)
+        Q = fractions(X) @ fractions(X).T if data.width else fractions(data.whole())
         coef = fractions(y * alpha) + fractions(y * low)
         scores = coef @ Q
         exact = fractions(y) * (scores + fractions(b[0])[:, None]) - 1

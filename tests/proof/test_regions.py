@@ -11,6 +11,7 @@ import scipy.sparse as sp
 import paretoclf as pc
 from paretoclf.judges.two_c import certify
 from paretoclf.proof.regions import Corners, prove_regions
+from paretoclf.quadratic import Matrix
 
 SQUARE = (0.05, 2.0)
 
@@ -75,7 +76,7 @@ def test_three_perfect_corners_that_do_not_belong_together_are_no_region():
         assert all(solution.certificate.passes(1e-10) for solution in solutions)
         alpha, b = np.stack([s.alpha for s in solutions]), np.array([s.classifier.b for s in solutions])
         part = Corners(np.array([0]), corners[None], alpha[None], b[None])
-        proof = prove_regions([part], 1, svm.y, found.unit_caps, K=found.gram.matrix)
+        proof = prove_regions([part], 1, svm.y, found.unit_caps, Matrix(found.gram.matrix))
         at, mixed = corners.mean(axis=0), alpha.mean(axis=0)
         inside = certify(svm.y, found.caps(*at), mixed, float(b.mean()), K=found.gram.matrix)
         assert inside.gap <= proof.gap[0] + 1e-13

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from paretoclf.checks import Array
 from paretoclf.gram import Gram
@@ -16,10 +15,11 @@ def centred(gram: Gram) -> tuple[Array, Array, Array]:
     For multipliers that balance, scores for one and for the other differ by ``centre @ (y * alpha)``. Of a matrix that
     is given the differences are rounded; what they are off by is the second array.
     """
-    F = gram.features
-    if F is not None and not sp.issparse(F):
-        F = F - gram.mean
-        return F @ F.T, np.zeros((len(F), len(F))), np.asarray(F) @ gram.mean
+    Q = gram.quadratic
+    if Q.middle is not None:
+        near = Q.centred(Q.middle)
+        K = near.whole()
+        return K, np.zeros(K.shape), near.project(Q.middle)
     K = gram.matrix
     rows = K.mean(axis=0)
     centre, lost = rows - rows.mean(), np.zeros(K.shape)

@@ -152,13 +152,13 @@ def _conditions(region: Region, frame: Array, gram: Gram, y: Array, unit_caps: A
     """
     facets = np.array([facet or (0, 0) for facet in region.facets])
     samples, to = facets.T
-    coef, cap, F = region.coefficients(unit_caps), unit_caps[samples], gram.features
+    coef, cap = region.coefficients(unit_caps), unit_caps[samples]
     out = coef[samples]
     out[:, 1:] -= (to == LEFT)[:, None] * cap
     out /= np.maximum(cap @ frame.max(axis=0), _TINY)[:, None]
     entering = np.flatnonzero(to == MARGIN)
     who, signed = samples[entering], y[:, None] * coef
-    scores = gram.matrix[who] @ signed if F is None else np.asarray(F[who] @ (F.T @ signed))
+    scores = gram.quadratic.scores_at(who, signed)
     out[entering] = y[who, None] * (scores + region.b_map)
     out[entering, 0] -= 1.0
     out[(to == MARGIN) == (region.sets[samples] == MARGIN)] = np.nan

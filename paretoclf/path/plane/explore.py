@@ -9,7 +9,6 @@ from math import dist
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs
@@ -17,11 +16,12 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.gram import Gram
 from paretoclf.path.cost import Path
 from paretoclf.path.engines import Tracker, make_tracker
-from paretoclf.path.forms import FeatureForm, GramForm
+from paretoclf.path.forms import Signed
 from paretoclf.path.journey import Leg, assemble
 from paretoclf.path.plane.polygon import HalfPlane, Point, borders
 from paretoclf.path.plane.region import Bases, Region, Sets
 from paretoclf.path.segments import Line
+from paretoclf.quadratic import Matrix
 
 _NEARER = (0.5, 0.05, 5e-3, 5e-5, 5e-7)  # shares of the piece across a facet at which its optimum is chosen
 _WHOLE = (0.0, 1.0)  # shares of an edge
@@ -256,11 +256,9 @@ class Exploration:
         pieces = assemble(tracker.log, legs, tracker.log, [], None, False)
         return Path(self.gram, self.y, self.weight, CostLine(Costs(*start), Costs(*stop)), pieces)
 
-    def _quadratic(self) -> GramForm | FeatureForm:
-        X = self.gram.features
-        if X is None:
-            return GramForm(self.bases.kernel, self.y)
-        return FeatureForm(X if sp.issparse(X) else X - self.gram.mean, self.y)
+    def _quadratic(self) -> Signed:
+        Q = self.gram.quadratic
+        return Signed(Q.centred(Q.middle) if Q.width else Matrix(self.bases.kernel), self.y)
 
     def _refuse(self, cause: str, costs: Array | Point, n_margin: int) -> DegeneratePathError:
         return DegeneratePathError(

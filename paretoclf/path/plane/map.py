@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from tqdm import tqdm
 
 from paretoclf.checks import Array, Index, check_one
@@ -35,6 +34,7 @@ from paretoclf.path.storage import write_arrays
 from paretoclf.progress import logger, shows_progress
 from paretoclf.proof import Certificate
 from paretoclf.proof.regions import Corners, RegionsProof, blocks, prove_regions
+from paretoclf.quadratic import Quadratic
 from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.tolerances import CERTIFY, PLANE_AREA, PLANE_SLIVER
 
@@ -162,7 +162,7 @@ class CostPlane:
         """
         region, at = self.region_at(C_plus, C_minus), np.array([float(C_plus), float(C_minus)])
         alpha, b = self._in(region, *at.tolist())
-        w = None if self._offsets is None else self._offsets.T @ (self.y * alpha)
+        w = None if self._offsets is None else self._offsets.slope(self.y * alpha)
         rounds = self._precise.steep and at.min() > 0.0
         stored = self._solution(at, alpha, b, w, np.zeros_like(alpha) if rounds else None)
         if rounds and not stored.certificate.holds():
@@ -184,18 +184,15 @@ class CostPlane:
         return PreciseRegions(self.gram, self.y, self.unit_caps, largest)
 
     @cached_property
-    def _offsets(self) -> Array | None:
+    def _offsets(self) -> Quadratic | None:
         """Dense features less their mean: w is the sharper for it, as the multipliers balance."""
-        features = self.gram.features
-        return None if features is None or sp.issparse(features) else np.asarray(features - self.gram.mean)
+        Q = self.gram.quadratic
+        return None if Q.middle is None else Q.centred(Q.middle)
 
     def w_map(self, k: int) -> Array:
         """Slope of region k as ``w_map @ (1, C_plus, C_minus)``, shape (d, 3); linear kernel and ``low_rank`` only."""
-        features = self.gram.features
-        if features is None:
-            raise InputError("w exists for the linear kernel and with low_rank only")
-        F = features if self._offsets is None else self._offsets
-        return np.asarray(F.T @ (self.y[:, None] * self.regions[k].coefficients(self.unit_caps)))
+        Q = self.gram.quadratic if self._offsets is None else self._offsets
+        return Q.slope(self.y[:, None] * self.regions[k].coefficients(self.unit_caps))
 
     def score_maps(self, X: Any, which: Any = None) -> Array:
         """Scores of m samples in regions: ``score_maps(X)[k] @ (1, C_plus, C_minus)``, shape (r, m, 3).
@@ -256,16 +253,14 @@ class CostPlane:
         points = [r.polygon if where == "vertices" else r.centroid[None] for r in self.regions]
         owner = np.repeat(np.arange(len(points)), [p.shape[0] for p in points])
         costs = np.concatenate(points)
-        features = self.gram.features
-        data: dict[str, Any] = {"K": self.gram.matrix} if features is None else {"X": features}
         out: list[list[Certificate]] = [[] for _ in self.regions]
         for first in range(0, owner.size, _BLOCK):
             here = range(first, min(first + _BLOCK, owner.size))
             found = [self._in(int(owner[i]), *costs[i]) for i in here]
             alpha, b = np.stack([a for a, _ in found], axis=1), np.array([b for _, b in found])
             caps = np.stack([self.caps(*costs[i]) for i in here], axis=1)
-            W = None if self._offsets is None else self._offsets.T @ (self.y[:, None] * alpha)
-            proofs = certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, **data)
+            W = None if self._offsets is None else self._offsets.slope(self.y[:, None] * alpha)
+            proofs = certify_many(self.y, caps, alpha, b, self.gram.quadratic, W, self.gram.note)
             if self._precise.steep:
                 proofs = [p if p.holds() else self.at(*costs[i]).certificate for i, p in zip(here, proofs, strict=True)]
             for i, proof, unknown in zip(here, proofs, self.gram.value_rounding(alpha), strict=True):
@@ -275,14 +270,12 @@ class CostPlane:
     @cached_property
     def proof(self) -> RegionsProof:
         """What is proved of every pair of costs of the rectangle, region by region, from the raw arrays."""
-        features = self.gram.features
-        data: dict[str, Any] = {"K": self.gram.matrix} if features is None else {"X": features}
-        options = {"note": self.gram.note, "kernel_rounding": self.gram.rounding, **data}
-        proof = prove_regions(self._corners(), len(self.regions), self.y, self.unit_caps, **options)
+        given, gram = (self.y, self.unit_caps, self.gram.quadratic), self.gram
+        proof = prove_regions(self._corners(), len(self.regions), *given, gram.note, gram.rounding)
         failed = proof.failures() if self._precise.steep else np.zeros(0, dtype=np.int64)
-        options["note"] = f"{PRECISELY} {self.gram.note}".rstrip()
+        note = f"{PRECISELY} {gram.note}".rstrip()
         for j, part in self._precise.corners([self.regions[k] for k in failed]):
-            proof = proof.with_region(int(failed[j]), prove_regions([part], 1, self.y, self.unit_caps, **options))
+            proof = proof.with_region(int(failed[j]), prove_regions([part], 1, *given, note, gram.rounding))
         return proof
 
     def _corners(self) -> Iterator[Corners]:

@@ -25,7 +25,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.gram import Gram
@@ -145,17 +144,16 @@ class Bases:
 
     def __init__(self, gram: Gram, y: Array, weight: Array, frame: Array) -> None:
         K, rest, centre = centred(gram)
-        F = gram.features
-        dense = F is not None and not sp.issparse(F)
+        Q = gram.quadratic
         self._shift = y * centre
         self.y, self.frame = y, frame
         self.unit = weight[:, None] * np.stack([y > 0, y < 0], axis=1)  # caps per unit of either cost
         # How far from 1 a margin must be somewhere on the rectangle. It moves by multipliers times kernel values, which
         # may be far less than 1; it is known to many digits of that, where no rounded value pretends to be a direction.
-        self.kernel = K if F is not None else gram.matrix
+        self.kernel = K if Q.width else gram.matrix
         caps = self.unit @ frame.max(axis=0)
         moves, share = 2.0 * min(float(caps[y > 0].sum()), float(caps[y < 0].sum())), 1.0
-        if F is None and STEEP * caps.max() * gram.diagonal().max() <= CERTIFY:
+        if not Q.width and STEEP * caps.max() * gram.diagonal().max() <= CERTIFY:
             K, rest = definite(gram.matrix, DEPENDENT_GRAM * float(np.abs(gram.matrix).max())) or (K, rest)
             self.kernel, share = K, PLANE_REST
         moves *= float(np.diagonal(K).max())
@@ -168,7 +166,9 @@ class Bases:
         self.system = np.block([[np.zeros((1, 1)), row], [row[:, None], y[:, None] * K * y]])
         # What it is a sum of, or the product of, and so is exact where its entries are rounded.
         low = np.pad(y[:, None] * rest * y, (1, 0))
-        self._factors = _factors(row, y[:, None] * (F - gram.mean)) if dense else [np.stack([self.system, low])]
+        self._factors = (
+            [np.stack([self.system, low])] if Q.middle is None else _factors(row, Q.centred(Q.middle).signed(y))
+        )
         self._targets = 1.0 + np.random.default_rng(0).random(y.size)  # e of the module's docstring
         self._largest = np.array([1.0, *frame.max(axis=0)])
         self._cap = self.unit @ self._largest[1:]

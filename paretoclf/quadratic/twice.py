@@ -37,7 +37,7 @@ def product(A: Samples, high: Array, low: Array) -> tuple[Array, Array]:
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.proof.twice import product
+    >>> from paretoclf.quadratic.twice import product
     >>> x = np.array([[1.0], [0.5], [1.0]])
     >>> product(np.array([[1e16, 1.0, -1e16]]), x, 1e-20 * x)[0]
     array([[0.5]])

@@ -1,0 +1,7 @@
+"""The quadratic of a problem as an operator. Nobody else asks whether there are features or a kernel matrix."""
+
+from paretoclf.quadratic.features import Features as Features
+from paretoclf.quadratic.matrix import Matrix as Matrix
+from paretoclf.quadratic.operator import Quadratic as Quadratic
+from paretoclf.quadratic.operator import Slope as Slope
+from paretoclf.quadratic.operator import Slopes as Slopes
