@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array
+from paretoclf.exact_sums import inner, total
 from paretoclf.gram import Gram
 from paretoclf.proof.evidence import Condition, Judged, judge
 from paretoclf.quadratic import Slope
@@ -67,6 +68,43 @@ def judge_quantiles(
     ]
 
 
+def judge_quantile_precisely(
+    gram: Gram, y: Array, caps: Array, lam: float, parts: Array, *, w: Array | None = None, b: float | None = None
+) -> Judged:
+    """`judge_quantile` of multipliers ``lam (parts[0] + parts[1])``, with sums that are rounded once; b is a number."""
+    Q, box, constant = gram.quadratic, caps / lam, b or 0.0
+    inside = np.where((parts[0] - box) + parts[1] > 0.0, box, np.where(parts[0] + parts[1] < 0.0, 0.0, parts[0]))
+    feasible = np.stack([inside, np.where(inside == parts[0], parts[1], 0.0)])
+    slope, lower = Q.precise(y * parts, w), Q.precise(y * feasible)
+    ones = np.full(y.size, constant)
+    f, margin = slope.scores(ones[:, None]), y * slope.scores(np.column_stack([ones, -y]))
+    implied, lower_constant = (0.0 if b is None else inner(each, y) for each in (parts, feasible))
+    xi, size, alpha = np.maximum(0.0, -margin), 1.0 + np.abs(f), lam * parts[0]
+    apart = abs(constant - implied) / (1.0 + float(np.abs(parts[0]).sum()))
+    conditions = _conditions(margin, xi, alpha, caps, size)
+    return judge(
+        0.5 * lam * (slope.norm2 + constant**2) + float(caps @ xi),
+        lam * (total(feasible) - 0.5 * (lower.norm2 + lower_constant**2)),
+        conditions,
+        {"alpha": alpha, "xi": xi, "b": constant},
+        stationarity={"stationarity in w": max(slope.apart, apart)},
+        rounding=float(slack_rounding(caps, margin, f, constant)),
+        note=gram.note,
+    ).revised(
+        certain=float(certain_gap(y, caps, alpha, margin, margin_rounding(f, constant), constant)),
+        kernel_rounding=lam * float(gram.value_rounding(y * parts[0])),
+    )
+
+
+def _conditions(margin: Array, xi: Array, alpha: Array, caps: Array, size: Array) -> tuple[Condition, Condition]:
+    """What margins and slacks must satisfy, with the units that both are judged in."""
+    unit = box_units(caps)
+    return (
+        Condition("margin", margin + xi, alpha, slack_unit=size, multiplier_unit=unit),
+        Condition("slack", xi, caps - alpha, slack_unit=size, multiplier_unit=unit),
+    )
+
+
 def _judge(gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, slopes: tuple[Slope, Slope], b: Any) -> Judged:
     """Judge one, with the slopes of its multipliers and of the feasible ones next to them."""
     (slope, lower), coef, feasible = slopes, y * alpha / lam, np.clip(alpha, 0.0, caps)
@@ -81,16 +119,11 @@ def _judge(gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, slopes: 
     xi = np.maximum(0.0, 1.0 - y * f)
     primal = 0.5 * lam * (slope.norm2 + constant**2) + float(caps @ xi)
     dual = float(feasible.sum()) - 0.5 * lam * (lower.norm2 + lower_constant**2)
-    size, unit = 1.0 + np.abs(f), box_units(caps)
     blur = margin_rounding(f, constant) + SCORE_ROUNDING * float(np.max(gram.diagonal()) * np.abs(coef).sum())
-    conditions = (
-        Condition("margin", y * f - 1.0 + xi, alpha, slack_unit=size, multiplier_unit=unit),
-        Condition("slack", xi, caps - alpha, slack_unit=size, multiplier_unit=unit),
-    )
     return judge(
         primal,
         dual,
-        conditions,
+        _conditions(y * f - 1.0, xi, alpha, caps, 1.0 + np.abs(f)),
         {"alpha": alpha, "xi": xi, "b": constant},
         stationarity=stationarity,
         rounding=float(slack_rounding(caps, y * f - 1.0, f, constant)),

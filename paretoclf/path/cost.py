@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, require_scale_of_costs, what_it_is
+from paretoclf.checks import Array, require_scale_of_costs, what_it_is
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
@@ -30,14 +30,15 @@ from paretoclf.path.certificate_file import path_problem, save_certificate
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import STORED_SLOPE
 from paretoclf.path.journey import Leg, Walk, assemble, meter, scale_outwards, set_chords, set_exact_end, straight
-from paretoclf.path.pieces import OnPieces, Pieces, Shares, prove
+from paretoclf.path.pieces import Pieces, Shares, prove
 from paretoclf.path.precise import Precise, PreciseSolver, quadratic_of
 from paretoclf.path.prices import ShadowPrices, prices_of
+from paretoclf.path.refining import NEAR, Refining
 from paretoclf.path.scores import PathScores, settle
 from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT, OUT, RIGHT
 from paretoclf.path.storage import write
-from paretoclf.proof import Certificate, LineProof, Refined, prove_costs, prove_refined
+from paretoclf.proof import Certificate, LineProof, prove_costs, prove_refined
 from paretoclf.proof.exact import ExactBounds, exact_bounds
 from paretoclf.samples import same_samples
 from paretoclf.solution import Classifier, Solution, make_solution
@@ -363,12 +364,10 @@ def _nearest(point: Array, start: Array, direction: Array) -> float:
 
 _BLOCK = 256  # columns of multipliers expanded at a time
 _TINY = float(np.finfo(float).tiny)
-_NEAR = 4 * float(np.finfo(float).eps)  # from a breakpoint: there the basis before or after it may be the right one
-_BLOCK_REFINED = 32  # segments solved to twice double precision at a time
 
 
 @dataclass(frozen=True)
-class Path(OnPieces):
+class Path(Refining):
     """All optimal 2C-SVM classifiers on a segment of the cost plane, parametrised by t in [0, 1].
 
     Attributes
@@ -476,11 +475,6 @@ class Path(OnPieces):
         classifier = Classifier(self.gram, self.y, self.caps(t), alpha, b, w)
         return make_solution(classifier, self.costs(t), alpha_lo=alpha_lo, source="path")
 
-    @cached_property
-    def _steep(self) -> bool:
-        """Whether the rounding of a multiplier may move margins by more than certificates allow."""
-        return bool(STEEP * self._largest_cap * self.gram.diagonal().max() > CERTIFY)
-
     def _rounds(self, t: float) -> bool:
         """Whether rounding shows at t: on a steep path, or relative to multipliers that balance a cheap class."""
         caps = self.caps(t)
@@ -501,36 +495,25 @@ class Path(OnPieces):
             caps, ends = self.caps(t), [self.caps(end) for end in (0.0, 1.0)]
             moved = (
                 2
-                * _NEAR
+                * NEAR
                 * float(np.max(np.abs(ends[1] - ends[0]) / np.maximum(caps, _TINY), where=caps > 0.0, initial=0.0))
             )
             near = near and wrong <= (room + moved) * (1.0 + terms * float(reach.max()))
         return bool(near and low - room <= b <= high + room)
 
     @property
-    def _largest_cap(self) -> float:
+    def _steepest(self) -> float:
         return max(float(self.caps(float(t)).max()) for t in self.pieces.t[[0, -1]])
 
-    def _precise(self, t: float) -> tuple[Precise, Solution] | None:
-        """Solution at t to twice double precision, if that passes its certificate.
+    def _solve(self, t: float, j: int) -> Precise | None:
+        return self._solver.solve(self.caps(t), *self._basis(j))
 
-        Breakpoints are rounded: next to one the basis before or after it may be the right one.
-        """
-        if self._trivial(t):
-            return None
-        ends = self.pieces.t
-        j, first, last = (self._locate(min(max(u, ends[0]), ends[-1]))[0] for u in (t, t - _NEAR, t + _NEAR))
-        for piece in sorted(range(first, last + 1), key=lambda k: abs(k - j)):
-            found = self._solver.solve(self.caps(t), *self._basis(piece))
-            if found is not None:
-                solution = self._solution(t, found.alpha[0], found.b, found.w, found.alpha[1])
-                if solution.certificate.holds():
-                    return found, solution
-        return None
+    def _as_solution(self, t: float, found: Precise) -> Solution:
+        return self._solution(t, found.alpha[0], found.b, found.w, found.alpha[1])
 
     @cached_property
     def _solver(self) -> PreciseSolver:
-        return PreciseSolver(self.gram, self.y, self._largest_cap)
+        return PreciseSolver.of_costs(self.gram, self.y, self._steepest)
 
     def _value(self, t: float) -> float:
         """Piecewise quadratic, concave (Bach et al. 2006, section 3)."""
@@ -630,65 +613,8 @@ class Path(OnPieces):
         caps, pieces = np.stack([self.sample_weight * per_sample(end, self.y) for end in ends]), self.pieces
         proof = prove_costs(pieces, self.y, caps, note=self.gram.note, Q=self.gram.quadratic)
         proof = proof.of_kernel(self.gram.rounding, pieces, caps)
-        # Breakpoints are rounded: next to one, `at` takes the basis before or after it, whichever is proved there.
-        for margin in (0.0, _NEAR):
-            failed = proof.failures()
-            if failed.size == 0:
-                return proof
-            if not all(self._rounds(float(t)) for t in 0.5 * (pieces.t[failed] + pieces.t[failed + 1])):
-                return proof
-            if margin and not all(self._proved_at(float(t)) for t in np.unique(pieces.t[[failed, failed + 1]])):
-                return proof
-            for first in range(0, failed.size, _BLOCK_REFINED):
-                which = failed[first : first + _BLOCK_REFINED]
-                refined = self._refined(pieces, which, margin)
-                if refined is None:
-                    continue  # next to breakpoints perhaps
-                note = f"{PRECISELY} {self.gram.note}".rstrip()
-                proof = proof.with_segments(which, prove_refined(refined, self.y, caps, self.gram.quadratic, note))
-        return proof
-
-    def _proved_at(self, t: float) -> bool:
-        return self._trivial(t) or self._precise(t) is not None
-
-    def _refined(self, pieces: Pieces, which: Index, margin: float) -> Refined | None:
-        """Solutions at both ends of pieces, to twice double precision, or at this distance from them."""
-        t = np.stack([pieces.t[which], pieces.t[which + 1]], axis=1)
-        inner = t + margin * np.where(t == pieces.t[[0, -1]], 0.0, [1.0, -1.0])  # the two ends of a path are exact
-        trivial = np.array([[self._trivial(float(u)) for u in ends] for ends in t])
-        short = np.diff(inner, axis=1)[:, 0] <= 0.0  # a few doubles, all next to breakpoints
-        inner[short] = t[short].mean(axis=1, keepdims=True)
-        trivial[short] = False
-        t = np.where(trivial, t, inner)
-        b = np.stack([pieces.b0[which], pieces.b1[which]], axis=1)  # where multipliers vanish it is known exactly
-        alpha = np.zeros((which.size, 2, 2, self.y.size))
-        w = self.gram.quadratic.zeros(which.size, 2)
-        for k, e in np.argwhere(~trivial):
-            found = self._solved(float(t[k, e]), int(which[k]), bool(short[k]))
-            if found is None:
-                return None
-            b[k, e], alpha[k, e] = found.b, found.alpha
-            if w is not None:
-                w[k, e] = found.w
-        start, end, bend = pieces.value[which].T[:, :, None]
-        before, after = (pieces.t[which + 1, None] - t), (t - pieces.t[which, None])
-        whole = before + after
-        values = (before * start + after * end) / whole - before * after / whole**2 * bend
-        shorter = np.column_stack([values, bend * (np.diff(t) / whole[:, :1]) ** 2])
-        return Refined(t, alpha, b, w, shorter)
-
-    def _solved(self, t: float, j: int, near_breakpoints: bool) -> Precise | None:
-        """Precise solution on the basis of piece j, if that is what is stored but for rounding."""
-        found = None
-        if near_breakpoints:
-            better = self._precise(t)
-            found = None if better is None else better[0]
-        else:
-            found = self._solver.solve(self.caps(t), *self._basis(j))
-        if found is None:
-            return None
-        solution = self._solution(t, found.alpha[0], found.b, found.w, found.alpha[1])
-        return found if self._stores(t, solution) else None
+        note = f"{PRECISELY} {self.gram.note}".rstrip()
+        return self._refine(proof, lambda refined: prove_refined(refined, self.y, caps, self.gram.quadratic, note))
 
     @staticmethod
     def _rule(solution: Solution) -> Classifier:

@@ -15,6 +15,7 @@ from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import Signed, centre
 from paretoclf.path.journey import outwards, straight
 from paretoclf.path.sets import LEFT
+from paretoclf.quadratic import Quadratic
 from paretoclf.tolerances import CERTIFY, OFF_CENTRE, STEEP
 
 
@@ -42,11 +43,30 @@ class Precise:
 
 
 class PreciseSolver:
-    """Solves for the multipliers on given bases at given caps, in double-double."""
+    """Solves for the multipliers on given bases at given caps, in double-double.
 
-    def __init__(self, gram: Gram, y: Array, largest_cap: float) -> None:
-        (form, self.mean), self.Q = quadratic_of(gram, y, largest_cap), gram.quadratic
-        self.problem = make_tracker(None, form, np.ones(y.size), y, np.zeros(y.size, dtype=np.int64), 1)
+    Parameters
+    ----------
+    quadratic : Quadratic
+        Of the problem: slopes are vectors of its width.
+    form : Signed
+        The same, its samples measured from ``mean``.
+    mean : array, optional
+    y : array of shape (n,)
+    intercept : bool
+        Whether there is a free one.
+    """
+
+    def __init__(self, quadratic: Quadratic, form: Signed, mean: Array | None, y: Array, intercept: bool) -> None:
+        self.Q, self.mean, self.rows = quadratic, mean, int(intercept)
+        group = np.full(y.size, self.rows - 1, dtype=np.int64)  # of row 0, or of none
+        self.problem = make_tracker(None, form, np.ones(y.size), y if intercept else np.ones(y.size), group, self.rows)
+
+    @classmethod
+    def of_costs(cls, gram: Gram, y: Array, largest_cap: float) -> PreciseSolver:
+        """Of the 2C-SVM."""
+        form, mean = quadratic_of(gram, y, largest_cap)
+        return cls(gram.quadratic, form, mean, y, intercept=True)
 
     def solve(self, caps: Array, state: State, margin: Index) -> Precise | None:
         """Solution on a basis at exactly these caps; None if its margin system is too ill-conditioned.
@@ -64,7 +84,7 @@ class PreciseSolver:
         alpha = np.zeros((2, caps.size))
         alpha[0] = np.where(state == LEFT, caps, 0.0)
         alpha[:, margin] = found.a
-        b = found.eta[:, 0]
+        b = found.eta[:, 0] if self.rows else np.zeros(1)
         if found.w is not None and self.mean is not None:
             b = np.append(b, -product(found.w[None], np.stack([self.mean, np.zeros_like(self.mean)])))
         w, intercept = found.w, fsum(b.tolist())

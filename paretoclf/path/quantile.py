@@ -14,21 +14,26 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from paretoclf.checks import Array, Index, check_number, check_pair
-from paretoclf.classifiers import KernelRule, LinearRule, Rule
+from paretoclf.classifiers import KernelRule, LinearRule, Rule, linear_or_kernel
 from paretoclf.costs import Costs
 from paretoclf.errors import HomogeneousWarning, InputError
+from paretoclf.exact_sums import inner
 from paretoclf.gram import Gram
-from paretoclf.judges.quantile import judge_quantile, judge_quantiles
+from paretoclf.judges.quantile import judge_quantile, judge_quantile_precisely, judge_quantiles
+from paretoclf.judges.two_c import PRECISELY
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.forms import Signed
 from paretoclf.path.journey import Leg, Walk, assemble, meter, scale_outwards, straight
-from paretoclf.path.pieces import OnPieces, Pieces, prove
+from paretoclf.path.pieces import Pieces, prove
+from paretoclf.path.precise import Precise, PreciseSolver
+from paretoclf.path.refining import Refining
 from paretoclf.path.scores import PathScores
 from paretoclf.path.segments import Log
 from paretoclf.path.sets import LEFT
@@ -36,9 +41,11 @@ from paretoclf.path.storage import write
 from paretoclf.proof import Certificate, LineProof, prove_quantile
 from paretoclf.proof.evidence import Deferred, Judged
 from paretoclf.proof.exact import ExactBounds, exact_quantile_bounds
+from paretoclf.proof.refined import Refined, prove_refined
+from paretoclf.quadratic.fractions import exact
 from paretoclf.samples import Samples, dense
 from paretoclf.solution import Solution
-from paretoclf.tolerances import VALUE_ROUNDING
+from paretoclf.tolerances import AT_BOUND, ROUNDED, VALUE_ROUNDING
 
 
 class QuantileProblem(Protocol):
@@ -250,7 +257,7 @@ class ConditionalProbability:
 
 
 @dataclass(frozen=True)
-class QuantilePath(OnPieces):
+class QuantilePath(Refining):
     """The solution of the quantile SVM at every tau of an interval, for one lam.
 
     Attributes
@@ -358,14 +365,62 @@ class QuantilePath(OnPieces):
             In the interval of the path.
         """
         tau = self._inside(tau)
+        if self._rounds(tau) and not self.judged(tau).certificate.holds():
+            better = self._precise(tau)
+            if better is not None:
+                return better[1]
+        return self._solution(tau, self.rule(tau), Deferred(partial(self.judged, tau)))
+
+    def _solution(self, tau: float, rule: Rule, evidence: Deferred) -> Solution:
         return Solution(
-            classifier=self.rule(tau),
-            evidence=Deferred(partial(self.judged, tau)),
+            classifier=rule,
+            evidence=evidence,
             source="path",
             values={"tau": tau, "lam": self.lam},
             costs=self.costs(tau),
             notes=(END_NOTES[tau],) if tau in END_NOTES else (),
         )
+
+    # ---- where double precision ends: multipliers divided by lam, of a slope of unit weight --------------------------
+
+    @property
+    def _steepest(self) -> float:
+        return max(float(self.caps(float(tau)).max()) for tau in self.pieces.t[[0, -1]]) / self.lam
+
+    def _rounds(self, tau: float) -> bool:
+        return self._steep
+
+    @cached_property
+    def _solver(self) -> PreciseSolver:
+        form = _quadratic(self)
+        return PreciseSolver(form.quadratic, form, None, self.y, intercept=False)
+
+    def _solve(self, tau: float, j: int) -> Precise | None:
+        found = self._solver.solve(self.caps(tau) / self.lam, *self._basis(j))
+        if found is None or not self.bias:
+            return found
+        if found.w is None:
+            return replace(found, b=inner(found.alpha, self.y))
+        return replace(found, w=found.w[:-1], b=float(found.w[-1]))
+
+    def _as_solution(self, tau: float, found: Precise) -> Solution:
+        w, b = found.w, found.b if self.bias else None
+        judged = judge_quantile_precisely(self.gram, self.y, self.caps(tau), self.lam, found.alpha, w=w, b=b)
+        rule = linear_or_kernel(self.gram, self.y * found.alpha[0], w, found.b)
+        return self._solution(tau, rule, Deferred(lambda: judged))
+
+    def _stores(self, tau: float, solution: Solution) -> bool:
+        off, largest = np.abs(self._multipliers(tau) - solution.alpha), float(self.caps(tau).max())
+        if off.max() > ROUNDED * float(solution.alpha.max()) + AT_BOUND * largest:
+            return False
+        length2 = self.gram.quadratic.length2 + self.bias
+        rule = solution.classifier
+        wrong, size = abs(self.intercept(tau) - rule.b), 1.0 + abs(rule.b)
+        if self.pieces.w is not None:
+            reach = float(np.sqrt(length2))
+            wrong += float(np.linalg.norm(self.slope(tau) - rule.w)) * reach
+            size += float(np.linalg.norm(rule.w)) * reach
+        return bool(wrong <= ROUNDED * size)
 
     def scores(self, X: Any) -> PathScores:
         """Scores of new samples as an exact, continuous, piecewise affine function of tau.
@@ -440,10 +495,14 @@ class QuantilePath(OnPieces):
         return replace(judged, numbers={**judged.numbers, "alpha": np.clip(alpha, 0.0, caps)})
 
     def _exact_bounds(self, tau: float) -> ExactBounds:
+        alpha: Any = self._multipliers(tau)
         w, b = None if self.pieces.w is None else self.slope(tau), self.intercept(tau) if self.bias else None
-        return exact_quantile_bounds(
-            self.y, self.caps(tau), self._multipliers(tau), self.lam, b, w=w, Q=self.gram.quadratic
-        )
+        better = self._precise(tau) if self._rounds(tau) else None
+        if better is not None:
+            found = better[0]
+            alpha, w = Fraction(self.lam) * exact(found.alpha).sum(axis=0), found.w
+            b = found.b if self.bias else None
+        return exact_quantile_bounds(self.y, self.caps(tau), alpha, self.lam, b, self.gram.quadratic, w)
 
     def _value_rounding(self) -> Array:
         """What rounding may make of the stored values: the tracker adds up costs times slacks."""
@@ -457,7 +516,14 @@ class QuantilePath(OnPieces):
         proof = prove_quantile(
             self.pieces, self.y, caps, self.lam, self.bias, note=self.gram.note, Q=self.gram.quadratic
         )
-        return proof.of_kernel(self.gram.rounding, self.pieces, caps, self.lam)
+        proof = proof.of_kernel(self.gram.rounding, self.pieces, caps, self.lam)
+        note, intercept = f"{PRECISELY} {self.gram.note}".rstrip(), "feature" if self.bias else "none"
+
+        def prove(refined: Refined) -> LineProof:
+            unit = replace(refined, value=refined.value / self.lam)
+            return prove_refined(unit, self.y, caps / self.lam, self.gram.quadratic, note, intercept).times(self.lam)
+
+        return self._refine(proof, prove)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

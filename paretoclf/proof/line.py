@@ -220,6 +220,11 @@ class LineProof:
         size = np.maximum(self.residual[among], self.gap[among])
         return int(among[np.argmax(np.where(np.isnan(size), np.inf, size))])
 
+    def times(self, unit: float) -> LineProof:
+        """The same with all values in another unit."""
+        values = {name: unit * getattr(self, name) for name in ("gaps", "sizes", "rounding", "duals")}
+        return replace(self, **values)
+
     def with_segments(self, which: Index, other: LineProof) -> LineProof:
         """Take the bounds on some segments from another proof, which consists of these."""
 

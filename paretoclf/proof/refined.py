@@ -41,9 +41,21 @@ class Refined:
     value: Array
 
 
-def prove_refined(refined: Refined, y: Array, caps: Array, Q: Quadratic, note: str = "") -> LineProof:
-    """`prove_costs` for segments on which multipliers need two doubles each; all samples are looked at."""
-    R, (k, n) = refined, (refined.t.shape[0], y.size)
+def prove_refined(
+    refined: Refined, y: Array, caps: Array, Q: Quadratic, note: str = "", intercept: str = "free"
+) -> LineProof:
+    """`prove_costs` for segments on which multipliers need two doubles each; all samples are looked at.
+
+    Parameters
+    ----------
+    refined : Refined
+    y, caps, Q, note
+        As for `prove_costs`.
+    intercept : "free", "none" or "feature"
+        The latter two are the quantile SVM's, with a weight 1 of the squared norm: without intercept, or with that of a
+        constant feature 1, which is part of the norm.
+    """
+    R, (k, n), free = refined, (refined.t.shape[0], y.size), intercept == "free"
     box = ((1.0 - R.t)[:, :, None] * caps[0] + R.t[:, :, None] * caps[1]).reshape(2 * k, n)
     high, low = (np.ascontiguousarray(R.alpha[:, :, part].reshape(2 * k, n)) for part in (0, 1))
     coef, coef_low = (y * high).T, (y * low).T
@@ -69,10 +81,15 @@ def prove_refined(refined: Refined, y: Array, caps: Array, Q: Quadratic, note: s
 
     each = n * np.arange(k + 1), np.repeat(np.arange(k), n), np.tile(np.arange(n), k)
     E = Entries(*each, at_ends(box), at_ends(inside), at_ends(margin))
-    units = np.maximum(balanced_units(y, box.T).T * (box > 0.0), 0.0)
+    units = np.maximum(balanced_units(y, box.T).T * (box > 0.0), 0.0) if free else box
     most, samples = complementarity(E, at_ends(margin / (1.0 + np.abs(f))), at_ends(units))
     gone = outside.sum(axis=1).reshape(k, 2)
-    missing = np.abs(balance).reshape(k, 2) + gone
+    missing = np.abs(balance).reshape(k, 2) + gone if free else np.zeros((k, 2))
+    apart, distance = found.apart, found.distance
+    if intercept == "feature":
+        norm2, cross, off = norm2 + balance**2, cross + balance[first] * balance[second], np.abs(b - balance)
+        apart = np.maximum(apart, off / (1.0 + np.abs(coef).sum(axis=0)))
+        distance = np.hypot(distance, off)
     allowed = margin_rounding(f, R.b.reshape(-1, 1)).reshape(k, 2, n)
     near = (margin.reshape(k, 2, n) <= allowed).all(axis=1)  # at both ends, so all along
     lost = (box.reshape(k, 2, n) * (near * allowed.min(axis=1))[:, None]).sum(axis=2)
@@ -80,16 +97,16 @@ def prove_refined(refined: Refined, y: Array, caps: Array, Q: Quadratic, note: s
     gaps = (
         gap_of(E)
         + max(0.0, -float(margin.min())) * bernstein.product(missing, bernstein.pair(np.ones(k)))
-        + 0.5 * Q.terms2 * bernstein.square(missing + gone)
-        + 0.5 * bernstein.square(found.distance.reshape(k, 2))
+        + 0.5 * (Q.terms2 + (intercept == "feature")) * bernstein.square(missing + gone)
+        + 0.5 * bernstein.square(distance.reshape(k, 2))
     )
     dual = (sums - 0.5 * norm2).reshape(k, 2)
     duals = np.stack([dual[:, 0], 0.5 * (sums.reshape(k, 2).sum(axis=1) - cross), dual[:, 1]], axis=1)
     sizes = bernstein.chord(duals)
     residuals = {
-        "stationarity in w": found.apart.reshape(k, 2).max(axis=1),
+        "stationarity in w": apart.reshape(k, 2).max(axis=1),
         "box": (outside / np.maximum(box, _TINY)).max(axis=1, initial=0.0).reshape(k, 2).max(axis=1),
-        "balance": (np.abs(balance) / largest_sum(y, box.T)).reshape(k, 2).max(axis=1),
+        "balance": (np.abs(balance) * free / largest_sum(y, box.T)).reshape(k, 2).max(axis=1),
         "complementarity": most,
         "value": value_residual(R.t, R.value, duals, gaps, sizes, (0.0, 1.0)),
     }

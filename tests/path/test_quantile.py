@@ -520,3 +520,48 @@ def test_probabilities_of_boundaries_through_0_are_said_to_be_so(sparse):
     for Z, options in ((np.hstack([X, np.ones((40, 1))]), {}), (X, {"bias": True}), (X, {"kernel": pc.RBF(1.0)})):
         svm = pc.QuantileSVM(of(Z), y, **options)
         pc.trace(svm, tau=(0, 1), lam=0.1).conditional_probability(of(Z))
+
+
+class TestWhereDoublePrecisionEnds:
+    """Caps of 1e6 and more: the rounding of one multiplier moves margins by more than a certificate allows."""
+
+    @staticmethod
+    def steep(seed, cap, bias, kernel=None):
+        rng = np.random.default_rng(seed)
+        X = np.tile(rng.normal(size=(6, 2)).round(1), (2, 1))
+        y = np.where(rng.random(12) < 0.5, 1.0, -1.0)
+        y[:2] = 1, -1
+        return pc.QuantileSVM(X, y, kernel, bias=bias), 2 / (y.size * cap)
+
+    @pytest.mark.parametrize("bias", [True, False])
+    @pytest.mark.parametrize("cap", [1e6, 1e7, 1e8])
+    def test_duplicates_and_opposite_labels_are_traced_and_proved(self, cap, bias):
+        for seed in range(6):
+            svm, lam = self.steep(seed, cap, bias)
+            path = pc.trace(svm, tau=(0, 1), lam=lam)
+            assert path.proof.passes()
+            for tau in (0.0, 0.3, float(path.breakpoints[len(path.breakpoints) // 2]), 1.0):
+                exact = path.certificate(tau, exact=True)
+                low, high = (float(bound) for bound in exact.bounds)
+                assert low <= high * (1 + 1e-8)
+                assert low * (1 - 1e-7) <= path.value(tau) <= high * (1 + 1e-7)
+                assert path.at(tau).certificate.passes()
+
+    @pytest.mark.parametrize("bias", [True, False])
+    def test_values_are_those_of_the_kernel_as_rounded(self, bias):
+        svm, lam = self.steep(0, 1e6, bias, pc.RBF(1.0))
+        path = pc.trace(svm, tau=(0, 1), lam=lam)
+        assert path.proof.holds()
+        for tau in (0.2, 0.5):
+            low, high = (float(bound) for bound in path.certificate(tau, exact=True).bounds)
+            assert low == pytest.approx(high, rel=1e-8)
+            assert path.value(tau) == pytest.approx(high, rel=1e-7)
+
+    def test_a_changed_number_is_not_proved(self):
+        svm, lam = self.steep(0, 1e8, True)
+        path = pc.trace(svm, tau=(0, 1), lam=lam)
+        for name in ("a0", "b0", "value"):
+            wrong = np.array(getattr(path.pieces, name))
+            at = int(np.argmax(np.abs(wrong.ravel())))
+            wrong.ravel()[at] *= 1 + 1e-5
+            assert not replace(path, pieces=replace(path.pieces, **{name: wrong})).proof.passes()

@@ -15,7 +15,7 @@ import paretoclf as pc
 from paretoclf.path.pieces import Pieces, check_certificates
 from paretoclf.proof import block, products, prove_costs
 from paretoclf.proof.exact import exact_nu_bounds, exact_quantile_bounds
-from paretoclf.quadratic import Matrix
+from paretoclf.quadratic import Features, Matrix
 from paretoclf.quadratic.twice import product
 from paretoclf.tolerances import CERTIFY
 
@@ -228,8 +228,8 @@ def test_a_sample_that_is_listed_nowhere_counts(kernel):
     y = np.append(path.y, -1.0)
     caps = np.array([np.where(y > 0, c.C_plus, c.C_minus) for c in costs])
     X = np.vstack([path.gram.X, path.gram.X[i]])
-    data = {"X": X} if kernel is None else {"K": kernel(X, X)}
-    proof = prove_costs(more, y, caps, **data)
+    data = Features(X) if kernel is None else Matrix(kernel(X, X))
+    proof = prove_costs(more, y, caps, data)
     score = np.array([path.at(float(t)).classifier.decision_function(X[-1:])[0] for t in ends])
     slack = ((1.0 - ends) * caps[0, -1] + ends * caps[1, -1]) * np.maximum(0.0, 1.0 + score)
     np.testing.assert_allclose(proof.gaps[:, 0], slack[:-1], rtol=1e-7, atol=1e-9)

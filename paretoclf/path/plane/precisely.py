@@ -47,7 +47,7 @@ class PreciseRegions:
 
     @cached_property
     def _solver(self) -> PreciseSolver:
-        return PreciseSolver(self.gram, self.y, self._cap)
+        return PreciseSolver.of_costs(self.gram, self.y, self._cap)
 
     def solve(self, region: Region, costs: Array) -> Precise | None:
         """The solution on the basis of a region, if that can be had and is what the region stores but for rounding."""

@@ -1,0 +1,143 @@
+"""Where double precision ends: what is proved of a path whose multipliers need two doubles each.
+
+Costs times kernel values may be so large that the rounding of a multiplier moves margins by more than a certificate
+allows. There the solution at each end of a segment is computed anew on its basis, in twice the precision, and held
+against what is stored: this must be the same but for rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Index
+from paretoclf.path.pieces import OnPieces
+from paretoclf.path.precise import Precise, PreciseSolver
+from paretoclf.proof import LineProof
+from paretoclf.proof.refined import Refined
+from paretoclf.solution import Solution
+from paretoclf.tolerances import CERTIFY, STEEP
+
+_BLOCK = 32  # segments solved to twice double precision at a time
+NEAR = 4 * float(np.finfo(float).eps)  # from a breakpoint: there the basis before or after it may be the right one
+
+
+class Refining(OnPieces):
+    """A path that is proved with multipliers in two doubles where one is not enough."""
+
+    @property
+    def _solver(self) -> PreciseSolver:
+        """What solves on a basis in twice the precision."""
+        raise NotImplementedError
+
+    def _solve(self, t: float, j: int) -> Precise | None:
+        """Solution at t on the basis of piece j."""
+        raise NotImplementedError
+
+    def _as_solution(self, t: float, found: Precise) -> Solution:
+        """What is found, judged with sums in twice the precision."""
+        raise NotImplementedError
+
+    def _stores(self, t: float, solution: Solution) -> bool:
+        """Whether what is stored at t is a precise solution but for rounding."""
+        raise NotImplementedError
+
+    def _rounds(self, t: float) -> bool:
+        """Whether rounding of multipliers shows at t."""
+        raise NotImplementedError
+
+    @property
+    def _steepest(self) -> float:
+        """The largest multiplier that there may be, of a slope of unit weight."""
+        raise NotImplementedError
+
+    def _trivial(self, t: float) -> bool:
+        """Whether the solution at t is known exactly: no multipliers."""
+        return False
+
+    @cached_property
+    def _steep(self) -> bool:
+        """Whether the rounding of a multiplier may move margins by more than certificates allow."""
+        return bool(STEEP * self._steepest * self.gram.diagonal().max() > CERTIFY)
+
+    def _precise(self, t: float) -> tuple[Precise, Solution] | None:
+        """Solution at t to twice double precision, if that passes its certificate.
+
+        Breakpoints are rounded: next to one the basis before or after it may be the right one.
+        """
+        if self._trivial(t):
+            return None
+        ends = self.pieces.t
+        j, first, last = (self._locate(min(max(u, ends[0]), ends[-1]))[0] for u in (t, t - NEAR, t + NEAR))
+        for piece in sorted(range(first, last + 1), key=lambda k: abs(k - j)):
+            found = self._solve(t, piece)
+            if found is not None:
+                solution = self._as_solution(t, found)
+                if solution.certificate.holds():
+                    return found, solution
+        return None
+
+    def _refine(self, proof: LineProof, prove: Callable[[Refined], LineProof]) -> LineProof:
+        """A proof whose failed segments are proved with multipliers in two doubles, where that is what they lack."""
+        pieces = self.pieces
+        # Breakpoints are rounded: next to one, `at` takes the basis before or after it, whichever is proved there.
+        for margin in (0.0, NEAR):
+            failed = proof.failures()
+            if failed.size == 0:
+                return proof
+            if not all(self._rounds(float(t)) for t in 0.5 * (pieces.t[failed] + pieces.t[failed + 1])):
+                return proof
+            if margin and not all(self._proved_at(float(t)) for t in np.unique(pieces.t[[failed, failed + 1]])):
+                return proof
+            for first in range(0, failed.size, _BLOCK):
+                which = failed[first : first + _BLOCK]
+                refined = self._refined(which, margin)
+                if refined is None:
+                    continue  # next to breakpoints perhaps
+                proof = proof.with_segments(which, prove(refined))
+        return proof
+
+    def _proved_at(self, t: float) -> bool:
+        return self._trivial(t) or self._precise(t) is not None
+
+    def _refined(self, which: Index, margin: float) -> Refined | None:
+        """Solutions at both ends of pieces, to twice double precision, or at this distance from them."""
+        pieces = self.pieces
+        t = np.stack([pieces.t[which], pieces.t[which + 1]], axis=1)
+        inner = t + margin * np.where(t == pieces.t[[0, -1]], 0.0, [1.0, -1.0])  # the two ends of a path are exact
+        trivial = np.array([[self._trivial(float(u)) for u in ends] for ends in t])
+        short = np.diff(inner, axis=1)[:, 0] <= 0.0  # a few doubles, all next to breakpoints
+        inner[short] = t[short].mean(axis=1, keepdims=True)
+        trivial[short] = False
+        t = np.where(trivial, t, inner)
+        b = np.stack([pieces.b0[which], pieces.b1[which]], axis=1)  # where multipliers vanish it is known exactly
+        alpha = np.zeros((which.size, 2, 2, self.y.size))
+        w: Any = self.gram.quadratic.zeros(which.size, 2)
+        for k, e in np.argwhere(~trivial):
+            found = self._solved(float(t[k, e]), int(which[k]), bool(short[k]))
+            if found is None:
+                return None
+            b[k, e], alpha[k, e] = found.b, found.alpha
+            if w is not None:
+                w[k, e] = found.w
+        start, end, bend = pieces.value[which].T[:, :, None]
+        before, after = (pieces.t[which + 1, None] - t), (t - pieces.t[which, None])
+        whole = before + after
+        values = (before * start + after * end) / whole - before * after / whole**2 * bend
+        shorter = np.column_stack([values, bend * (np.diff(t) / whole[:, :1]) ** 2])
+        return Refined(t, alpha, b, w, shorter)
+
+    def _solved(self, t: float, j: int, near_breakpoints: bool) -> Precise | None:
+        """Precise solution on the basis of piece j, if that is what is stored but for rounding."""
+        found = None
+        if near_breakpoints:
+            better = self._precise(t)
+            found = None if better is None else better[0]
+        else:
+            found = self._solve(t, j)
+        if found is None:
+            return None
+        return found if self._stores(t, self._as_solution(t, found)) else None
