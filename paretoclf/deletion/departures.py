@@ -214,8 +214,7 @@ class Departures:
             scores = self.scores(ends, int(k), slice(None))
             ends.low[k], ends.high[k] = self.interval_of(ends.caps[:, k], ends.alpha[:, k], scores)
             ends.b[k] = point_of((ends.low[k], ends.high[k]))
-        data = {"K": self.gram.matrix} if ends.w is None else {"X": self._features, "W": ends.w}
-        found = certify_many(self.y, ends.caps, ends.alpha, ends.b, note=self.gram.note, **data)
+        found = certify_many(self.y, ends.caps, ends.alpha, ends.b, self.gram.quadratic, ends.w, self.gram.note)
         unknown = self.gram.value_rounding(ends.alpha)
         proved = [replace(each, kernel_rounding=float(value)) for each, value in zip(found, unknown, strict=True)]
         return replace(ends, certificates=proved)
