@@ -31,7 +31,8 @@ class CompiledProof:
         Ends of the segments.
     residuals : mapping of str to array of shape (k,)
         ``"rows"``: equations and inequalities, each against the largest that its terms can be (its right hand side, and
-        its coefficients times the largest column); ``"stationarity"``: each entry of the gradient, likewise;
+        its coefficients times the largest column anywhere on the path); ``"stationarity"``: each entry of the gradient,
+        likewise;
         ``"signs"`` of multipliers, against the largest term of the gradient.
     gap : array of shape (k,)
         The duality gap, relative to the optimal value (to no less than a thousandth of the terms it is a sum of).
@@ -93,7 +94,8 @@ def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof
         return np.asarray((M @ points.T).T)
 
     PX, slack = by(line.P, X), b - by(line.A, X)
-    wide, tall = (largest_of(each)[:, None] for each in (X, Z))
+    # Along the whole path: at a point where all columns are 0 but for rounding, that rounding would be the unit.
+    wide, tall = (float(np.abs(each).max(initial=0.0)) for each in (X, Z))
     row_sums, column_sums, sums = (np.asarray(abs(M).sum(axis=1)).ravel() for M in (line.A, line.A.T, line.P))
     rows = np.abs(b) + wide * row_sums
     terms = np.abs(q) + wide * sums + tall * column_sums

@@ -45,6 +45,7 @@ from tests.oracles.textbook_problems import TEXTBOOK, convex_regression
 
 TOL = 1e-6
 SOLVERS = ("CLARABEL", "SCS", "OSQP", "HIGHS", "PIQP", "DAQP")
+LIMITS = {"HIGHS": {"qp_iteration_limit": 10_000}}  # of four entries: on seed 2988 it never ends
 ERRORS = (1e-3, 1e-6, 1e-9)
 SIZES = (600, 800, 1000, 2000, 4000, 8000, 10_002)
 DECIDED = 0.99
@@ -100,7 +101,7 @@ def answers(problem: cp.Problem, x: cp.Variable, solver: str, rng: Any) -> Itera
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            problem.solve(solver=solver)
+            problem.solve(solver=solver, **LIMITS.get(solver, {}))
         except (cp.SolverError, ValueError):  # SCS takes no problem without constraints
             return
     yield "as it is"
@@ -248,7 +249,7 @@ def whole_problems(sizes: Sequence[int]) -> list[dict[str, Any]]:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    problem.solve(solver=solver)
+                    problem.solve(solver=solver, **LIMITS.get(solver, {}))
             except cp.SolverError:
                 pass
             if problem.value is None or not np.isfinite(problem.value):
