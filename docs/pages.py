@@ -37,7 +37,8 @@ def mathml(tex: str, block: bool) -> str:
     tex = re.sub(r"\\tag\*?\{([^}]*)\}", r"\\qquad(\1)", tex)
     tex = re.sub(r"\\(begin|end)\{(?:align|gather|equation)\*?\}", r"\\\1{aligned}", tex)
     tex = re.sub(r"\\([tdc]?frac)\s*(\d)\s*(\d)", r"\\\1{\2}{\3}", tex).replace(r"\dots", r"\ldots")
-    return tex2mathml(tex.strip(), as_block=block)
+    # The bars of a norm do not know which of them opens: stretched, they hang from the exponent.
+    return tex2mathml(tex.strip(), as_block=block).replace("<mo>‖</mo>", '<mo stretchy="false">‖</mo>')
 
 
 def _inline(translator, node):
