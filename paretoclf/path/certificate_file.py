@@ -233,8 +233,7 @@ def certificate(problem: Mapping[str, Any], guide: Iterable[Index], progress: bo
             changed = [[i, pair[1]] for i, pair in enumerate(zip(before, letters, strict=False)) if pair[0] != pair[1]]
             segments.append(changed if segments else letters)
     return {
-        "format": "paretoclf certificate 1",
-        "level": "exact",
+        "format": "exact certificate 1",
         "problem": problem,
         "sha256": _digest(problem),
         "segments": segments,
@@ -249,15 +248,17 @@ def _digest(problem: Mapping[str, Any]) -> str:
 def path_problem(gram: Gram, y: Array, own: Mapping[str, Any]) -> dict[str, Any]:
     """What the certificate of a path of classifiers is about: samples or kernel values, labels, and ``own``."""
     problem: dict[str, Any] = {**own, "y": [int(v) for v in y]}
+    said = [own["about"]] if "about" in own else []
     features = gram.X if gram.linear else gram.features
     if features is not None:
-        about = f"X are features of an approximated kernel ({gram.approximation})" if gram.approximation else ""
-        return {**problem, "X": dense(features).tolist(), **({"about": about} if about else {})}
-    about = f"K are the values of the kernel {gram.kernel!r} in doubles"
-    if gram.rounding is not None:
-        about += f", each at most {float(gram.rounding.max()) ** 2:.1e} from the kernel's own"
-    problem |= {"K": [row[: i + 1] for i, row in enumerate(gram.matrix.tolist())], "about": about}
-    return problem
+        problem["X"] = dense(features).tolist()
+        said += [f"X are features of an approximated kernel ({gram.approximation})"] if gram.approximation else []
+    else:
+        problem["K"] = [row[: i + 1] for i, row in enumerate(gram.matrix.tolist())]
+        rounding = 0.0 if gram.rounding is None else float(gram.rounding.max()) ** 2
+        off = f", each at most {rounding:.1e} from the kernel's own" if rounding else ""
+        said.append(f"K are the values of the kernel {gram.kernel!r} in doubles{off}")
+    return {**problem, **({"about": "; ".join(said)} if said else {})}
 
 
 def _settled(problem: dict[str, Any]) -> tuple[dict[str, Any], Data]:
@@ -267,7 +268,8 @@ def _settled(problem: dict[str, Any]) -> tuple[dict[str, Any], Data]:
         if shift is not None:
             add = math.ldexp(1.0, math.frexp(max(row[-1] for row in problem["K"]))[1] + shift)
             why = f"2^{math.frexp(add)[1] - 1} is added to the diagonal of K, which is not proved positive semidefinite"
-            changed = {**problem, "diagonal": [add + v for v in problem.get("diagonal", [0.0] * n)]}
+            before = [Fraction(v) for v in problem.get("diagonal", [0] * n)]
+            changed = {**problem, "diagonal": [add if v == 0 else str(Fraction(add) + v) for v in before]}
             changed["about"] = f"{about}; {why}" if about else why
         try:
             found = problem if shift is None else changed

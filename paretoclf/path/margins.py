@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, Protocol
 
@@ -23,6 +24,7 @@ from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
+from paretoclf.path.certificate_file import path_problem, save_certificate
 from paretoclf.path.cost import CostSamples, Path, trace_costs
 from paretoclf.path.pieces import OnPieces, Pieces, prove
 from paretoclf.path.scores import PathScores
@@ -398,6 +400,21 @@ class MarginPath(OnPieces):
     @cached_property
     def proof(self) -> LineProof:
         """What is proved of every share of the interval."""
+        return replace(self._proved(), writer=partial(save_certificate, self._certificate_problem, self._labels))
+
+    def _certificate_problem(self) -> dict[str, Any]:
+        """What a certificate file of this path is about: half the objective, for margins at f = 2 share and below."""
+        ends = [Fraction(float(share)) for share in self.pieces.t]
+        q = [[str(-2 * (share if label > 0 else 1 - share)) for label in self.y] for share in ends]
+        c = self.slack_costs
+        weights = [0 if c is None else Fraction(c.C_plus if label > 0 else c.C_minus) for label in self.y]
+        diagonal = [str(1 / weight) if weight else 0 for weight in weights]
+        about = (
+            f"t = 0 and t = 1 are the shares {float(ends[0])!r} and {float(ends[1])!r} of the margin; twice the value"
+        )
+        return path_problem(self.gram, self.y, {"kind": "margins", "q": q, "diagonal": diagonal, "about": about})
+
+    def _proved(self) -> LineProof:
         c = self.slack_costs
         costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
         gram = self.gram

@@ -15,6 +15,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, Protocol
 
@@ -28,6 +29,7 @@ from paretoclf.gram import Gram
 from paretoclf.judges.meeting import largest_cancelling, proved_to_meet, twins
 from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
+from paretoclf.path.certificate_file import path_problem, save_certificate
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import Signed, centre
 from paretoclf.path.journey import assemble, follow_leg, meter
@@ -718,6 +720,28 @@ class NuPath(OnPieces):
     @cached_property
     def proof(self) -> LineProof:
         """What is proved of every t, segment by segment. On a HullLine it is about the stored hull weights."""
+        guide = partial(self._labels, 2)
+        return replace(self._proved(), writer=partial(save_certificate, self._certificate_problem, guide))
+
+    def _certificate_problem(self) -> dict[str, Any]:
+        """What a certificate file is about: multipliers from one nu to another, or the hull weights of a HullLine.
+
+        Where caps of a class, which are doubles, add up to less than nu / 2, the sum is theirs.
+        """
+        ends = [float(t) for t in self.pieces.t[[0, -1]]]
+        if isinstance(self.along, HullLine):
+            shares = [1.0 / (np.array(self.along.classes(t)) * self._sizes) for t in ends]
+            caps, halves = [np.where(self.y > 0, share[0], share[1]) for share in shares], [Fraction(1), Fraction(1)]
+        else:
+            caps = [caps_of(self.along.asymmetry, self.y)] * 2
+            halves = [Fraction(nu) / 2 for nu in ends]
+        most = [min(sum(map(Fraction, cap[self.y == side])) for side in (1, -1)) for cap in caps]
+        sums = [[str(min(pair))] * 2 for pair in zip(halves, most, strict=True)]
+        about = f"t = 0 and t = 1 are {self.parameter} = {ends[0]!r} and {ends[1]!r}"
+        own = {"kind": "2nu-SVM", "caps": [cap.tolist() for cap in caps], "sums": sums, "about": about}
+        return path_problem(self.gram, self.y, own)
+
+    def _proved(self) -> LineProof:
         if isinstance(self.along, HullLine):  # multipliers are 2 / nu times those of the 2nu-SVM, and so are their caps
             caps = np.stack([caps_of(self.along.nu(t)[1], self.y) / self._unit(t) for t in (0.0, 1.0)])
             total = np.array([2.0, 2.0])

@@ -247,11 +247,11 @@ class OnPieces(Tabular):
     def _basis(self, j: int) -> tuple[State, Index]:
         return self._state(j), self.pieces.index[self.pieces.ptr[j] : self.pieces.ptr[j + 1]]
 
-    def _labels(self) -> Iterator[Index]:
-        """Labels of the multipliers on each piece, as `paretoclf.problem` has them, and of one equation."""
+    def _labels(self, equations: int = 1) -> Iterator[Index]:
+        """Labels of the multipliers on each piece, as `paretoclf.problem` has them, and of so many equations."""
         of = np.array([LOWER, UPPER, INSIDE, LOWER])
         for j in range(self.pieces.t.size - 1):
-            yield np.append(of[self._state(j)], LOWER)
+            yield np.append(of[self._state(j)], np.full(equations, LOWER))
 
     def _margin(self, j: int, share: Shares) -> tuple[Index, Array]:
         P, part = self.pieces, slice(self.pieces.ptr[j], self.pieces.ptr[j + 1])

@@ -28,6 +28,7 @@ from paretoclf.exact_sums import inner
 from paretoclf.gram import Gram
 from paretoclf.judges.quantile import judge_quantile, judge_quantile_precisely, judge_quantiles
 from paretoclf.judges.two_c import PRECISELY
+from paretoclf.path.certificate_file import path_problem, save_certificate
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.forms import Signed
 from paretoclf.path.journey import Leg, Walk, assemble, meter, scale_outwards, straight
@@ -512,6 +513,17 @@ class QuantilePath(Refining):
     @cached_property
     def proof(self) -> LineProof:
         """What is proved of every tau of the interval, segment by segment."""
+        guide = partial(self._labels, 0)
+        return replace(self._proved(), writer=partial(save_certificate, self._certificate_problem, guide))
+
+    def _certificate_problem(self) -> dict[str, Any]:
+        """What a certificate file of this path is about."""
+        lo, hi = (float(tau) for tau in self.pieces.t[[0, -1]])
+        caps, about = [self.caps(tau).tolist() for tau in (lo, hi)], f"t = 0 and t = 1 are tau = {lo!r} and {hi!r}"
+        own = {"kind": "quantile SVM", "lam": self.lam, "bias": self.bias, "caps": caps, "about": about}
+        return path_problem(self.gram, self.y, own)
+
+    def _proved(self) -> LineProof:
         caps = (2 / self.y.size) * np.stack([self.y > 0, self.y < 0]).astype(np.float64)
         proof = prove_quantile(
             self.pieces, self.y, caps, self.lam, self.bias, note=self.gram.note, Q=self.gram.quadratic

@@ -1,27 +1,32 @@
 """Checks a certificate: an optimal solution of a convex quadratic program for every t in [0, 1], without rounding.
     python check.py FILE [--data YOURS.csv | --standardised YOURS.csv]
-The program: minimise x'Px / 2 + q(t)'x + penalties. An item is a variable x_j or a row of Ax; v is its value. A unit of
-v below the lower bound costs `below`, one above the upper bound `above`; null is no bound, or no price that allows it.
-q, bounds and prices are affine in t, P is positive semidefinite. A point is optimal if there are multipliers y, one an
-item, with Px + q = y_x + A'y_r and, item by item, one of
+The program: minimise x'Px / 2 + q(t)'x + penalties. An item is a variable x_j or a row of Ax, v its value. A unit of v
+below the lower bound costs `below`, above the upper one `above`; null is no bound, or no price that allows it. q,
+bounds and prices are affine in t, P is positive semidefinite. x is optimal if there are multipliers y, one an item,
+with Px + q = y_x + A'y_r and, item by item, one of
     b  y = below     and v <= lower
     l  v = lower     and 0 <= y <= below   (-above <= y <= below where lower = upper all along)
     i  y = 0         and lower <= v <= upper
     u  v = upper     and -above <= y <= 0
     a  y = -above    and v >= upper
 for then f(x') - f(x) >= sum of (penalty(v') - penalty(v) + y (v' - v)) >= 0 whatever x' is. The file has a letter for
-each item on each segment. With these the first column are linear equations: their solution is affine in t, and what
-the second column asks holds on an interval. All is found in integers. The intervals must cover [0, 1].
-Of a classifier the program is the dual: x are multipliers, P_ij = y_i y_j K_ij with K = XX' or the matrix of the file.
-"""
+each item on each segment. The first column are then linear equations, whose solution is affine in t: what the second
+asks holds on an interval. All is found in integers; the intervals must cover [0, 1]. Of a classifier the program is
+the dual: x are multipliers, P_ij = y_i y_j K_ij (+ diagonal), K = XX' or the matrix of the file."""
 import csv, gzip, hashlib, json, math, sys
 from fractions import Fraction
 from operator import mul
-
 SIDES = ("lower", "upper", "below", "above")
-KINDS = {  # what is minimised; its value, from that of the program
-    "program": ("x'Px / 2 + q(t)'x + penalties", lambda p, v: v),
-    "2C-SVM": ("|w|^2 / 2 + sum of caps_i(t) max(0, 1 - y_i (w.x_i + b))", lambda p, v: -v),
+KINDS = {  # what is minimised, its value from that of the program; the program's q at both ends, A, bounds of its rows
+    "program": ("x'Px / 2 + q(t)'x + penalties", lambda p, v: v, None),
+    "2C-SVM": ("|w|^2 / 2 + sum of caps_i(t) max(0, 1 - y_i (w.x_i + b))", lambda p, v: -v,
+               lambda p, y: ([[-1] * len(y)] * 2, [y], [[0], [0]])),
+    "2nu-SVM": ("|w|^2 / 2 - sums(t)'(1, 1) rho + sum of caps_i(t) max(0, rho - y_i (w.x_i + b))", lambda p, v: -v,
+                lambda p, y: ([[0] * len(y)] * 2, [[int(v == s) for v in y] for s in (1, -1)], p["sums"])),
+    "quantile SVM": ("|lam| |w|^2 / 2 + sum of caps_i(t) max(0, 1 - y_i w.x_i)", lambda p, v: -v / abs(p["lam"]),
+                     lambda p, y: ([[-abs(p["lam"])] * len(y)] * 2, [], [[], []])),
+    "margins": ("|w|^2 / 2 + sum of xi_i^2 / (2 diagonal_i) with y_i (w.x_i + b) >= -q_i(t) - xi_i", lambda p, v: -v,
+                lambda p, y: (p["q"], [y], [[0], [0]])),
 }
 
 def need(condition: object, text: str) -> None:
@@ -37,22 +42,22 @@ def integers(rows: list) -> tuple[list[list[int]], int]:
 
 def program(p: dict) -> tuple[int, list[list[int]], dict, int]:
     """Number of variables, the matrix [[P, A'], [A, 0]], pairs (at t = 0, rate) of all else, unit of the objective."""
-    name, g = "X" if "X" in p else "K", p
-    M, S = integers(p[name])
+    (M, S), g = integers(p[name := "X" if "X" in p else "K"]), p
     n, s = len(M), p.get("y", [1] * len(M))
     need({repr(v) for v in s} <= {"1", "-1"} and len(s) == n, "y must be 1 or -1, one a sample")
     if p["kind"] != "program":
-        q, A, ends = {"2C-SVM": lambda: (-1, [s], [[0], [0]])}[p["kind"]]()
-        none = [[None] * (n + len(A))] * 2
-        sides = [[0] * n + e for e in ends], [c + e for c, e in zip(p["caps"], ends, strict=True)], none, none
-        g = {"q": [[q] * n] * 2, "A": A, **dict(zip(SIDES, sides, strict=True))}
+        q, A, ends = KINDS[p["kind"]][2](p, s)
+        none, caps = [[None] * (n + len(A))] * 2, p.get("caps", [[None] * n] * 2)
+        sides = [[0] * n + e for e in ends], [c + e for c, e in zip(caps, ends, strict=True)], none, none
+        g = {"q": q, "A": A, **dict(zip(SIDES, sides, strict=True))}
     (A, R), ([more], U), m = integers(g["A"]), integers([p.get("diagonal", [0] * n)]), len(g["A"])
     shape = [len(M[0]) if name == "X" else i + 1 for i in range(n)]
     need([*map(len, M)] == shape and {n} == {len(r) for r in [more, *A]}, f"shape of {name}, A or diagonal")
+    M = [[*r, S] if name == "X" else [v + S for v in r] for r in M] if p.get("bias") else M  # a feature 1
     at = (lambda i, j: sum(map(mul, M[i], M[j]))) if name == "X" else (lambda i, j: M[max(i, j)][min(i, j)])
     P, S = [[at(i, j) for j in range(n)] for i in range(n)], S ** (2 if name == "X" else 1)
     P = [[s[i] * s[j] * U * v + (i == j) * S * more[i] for j, v in enumerate(row)] for i, row in enumerate(P)]
-    need(min(more) >= 0 if name == "X" else semidefinite(P), "P is not proved positive semidefinite")
+    need(min(more) >= 0 and (name == "X" or semidefinite(P)), "P is not proved positive semidefinite")
     ends, U, pairs = {"q": [[*end, *[0] * m] for end in g["q"]], **{k: g[k] for k in SIDES}}, U * S, {}
     whole, H = integers([[v or 0 for v in end] for k in ends for end in ends[k]])
     for j, (k, (first, last)) in enumerate(ends.items()):
@@ -120,18 +125,16 @@ def check(p: dict, segments: list) -> list[float]:
         u, w, rows = [[D * e[s] for e in known] for s in (0, 1)], [], [[h[i] for i in T] for h in H]
         for s in (0, 1):
             right = [known[i][s] - load[s][i] for i in T]
-            some = [sum(map(mul, row.values(), right)) for row in T.values()]
-            for i, v in zip(T, some, strict=True):
-                u[s][i] = v
-            w.append([D * a + sum(map(mul, some, h)) for a, h in zip(load[s], rows, strict=True)])
+            some = {i: sum(map(mul, row.values(), right)) for i, row in T.items()}
+            u[s] = [some.get(i, v) for i, v in enumerate(u[s])]
+            w.append([D * a + sum(map(mul, some.values(), h)) for a, h in zip(load[s], rows, strict=True)])
         need(D and all(w[s][i] == D * known[i][s] for i in T for s in (0, 1)), where + "no solution")
         hi, last, points = Fraction(1), None, []
         for i, (a, b, c, d) in enumerate(zip(*u, *w, strict=True)):
             q, lower, upper, below, above = (e and (D * e[0], D * e[1]) for e in (g["q"][i], *sides[i]))
             v, y = ((a, b), (c + q[0], d + q[1])) if i < n else ((c, d), (-a, -b))
-            least = above if lower == upper else no
-            asked = {"b": [(lower, v)], "l": [(y, least), (below, y)], "i": [(v, lower), (upper, v)],
-                     "u": [(no, y), (y, above)], "a": [(v, upper)]}[letters[i]]
+            asked = {"b": [(lower, v)], "l": [(y, above if lower == upper else no), (below, y)], "a": [(v, upper)],
+                     "i": [(v, lower), (upper, v)], "u": [(no, y), (y, above)]}[letters[i]]
             for e, f in asked + [(y, no), (no, y)] * (letters[i] == "l" and not lower):
                 a, b = (e[0] - f[0], e[1] - f[1]) if e and f else no
                 need(a * t.denominator + b * t.numerator >= 0, f"{where}item {i} violates what {letters[i]} asks")
@@ -149,8 +152,7 @@ def check(p: dict, segments: list) -> list[float]:
 def same(p: dict, file: str, standardise: bool) -> None:
     """Whether the problem is about the numbers of a CSV file: features or kernel values, labels in the last column."""
     given, y = p["X"] if "X" in p else p["K"], p["y"]
-    with open(file, newline="") as stream:
-        rows = list(csv.reader(stream))[-len(y):]  # without a header
+    rows = list(csv.reader(open(file, newline="")))[-len(y):]  # without a header
     need(len({r[-1] for r in rows}) == len({(r[-1], s) for r, s in zip(rows, y, strict=True)}), "the labels differ")
     columns = [[float(v) for v in c] for c in list(zip(*rows, strict=True))[:-1]]
     for k, c in enumerate(columns) if standardise else ():
@@ -161,12 +163,10 @@ def same(p: dict, file: str, standardise: bool) -> None:
             need(abs(a - b) <= standardise * 2**-40, f"the certificate is about other data: {a!r}, not {b!r}")
 
 def main(file: str, option: str = "", own: str = "") -> str:
-    with (gzip.open if file.endswith(".gz") else open)(file, "rb") as stream:
-        content = json.loads(stream.read(1 << 28))
-        p, (words, value) = content["problem"], KINDS[content["problem"]["kind"]]
+    content = json.loads((gzip.open if file.endswith(".gz") else open)(file, "rb").read(1 << 28))
+    p, (words, value, _) = content["problem"], KINDS[content["problem"]["kind"]]
     sha = hashlib.sha256(json.dumps(p, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-    said = [content[k] for k in ("format", "level", "sha256")]
-    need(said == ["paretoclf certificate 1", "exact", sha], "another format, level or hash of the problem")
+    need([content["format"], content["sha256"]] == ["exact certificate 1", sha], "another format or hash")
     _ = option and same(p, own, ["--data", "--standardised"].index(option) == 1)
     first, last = (value(p, v) for v in check(p, content["segments"]))
     return (f"PROVED without rounding: for every t in [0, 1], on {len(content['segments'])} segments, what the file\n"
