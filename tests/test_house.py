@@ -349,7 +349,7 @@ def test_the_readme_and_the_check_script_run_the_same_lines():
         for line in block.splitlines()
         if ".venv" in line
     ]
-    assert len(commands) == 2
+    assert len(commands) == 3
     for command in commands:
         assert command in script
 

@@ -211,7 +211,7 @@ def certificate(problem: Mapping[str, Any], guide: Iterable[Index], progress: bo
     Parameters
     ----------
     problem : mapping
-        As the file states it (docs/certificate_files.md).
+        As the file states it (docs/reference/certificate_files.md).
     guide : iterable of int arrays of shape (items,)
         Labels of the segments of a path in doubles.
     progress : bool, optional
