@@ -315,6 +315,30 @@ print(path.proof.passes(), "cvxpy" in sys.modules)"""
     assert fresh(code).split() == ["True", "False"]
 
 
+def test_a_browser_can_trace_prove_and_show_paths(tmp_path):
+    """Where nothing is compiled (a kernel in the browser): no core, no solver, no CVXPY, no pictures."""
+    code = f"""
+import sys, warnings
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("cvxpy", "clarabel", "matplotlib") or name == "paretoclf.path._core":
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Missing())
+warnings.simplefilter("ignore")
+import paretoclf as pc
+X, y = [[0.0, 0.1], [1.0, 0.3], [2.0, 0.2], [3.0, 0.5]], [-1, 1, -1, 1]
+path = pc.trace(pc.TwoCSVM(X, y), (0.1, 1), (1, 0.1))
+path.page({str(tmp_path / "page.html")!r})
+path.save({str(tmp_path / "path.npz")!r})
+again = pc.load({str(tmp_path / "path.npz")!r})
+taus = pc.trace(pc.QuantileSVM(X, y), tau=(0.1, 0.9), lam=0.1)
+points = [(1.0, 1.0, [1.0, 1.0, 1.0, 1.0])]
+print(path.proof.passes(), taus.proof.passes(), pc.verify(X, y, path).passes(), pc.verify(X, y, points).passes())
+print(again.value(0.5) == path.value(0.5), pc.roc_of_path(path, X, y).auc > 0.5)"""
+    assert fresh(code).split() == ["True", "True", "True", "False", "True", "True"]
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+
+
 def test_public_names_are_what_they_say_whatever_was_imported_before():
     # A module and a function of one name (compare, verify) must not hide each other.
     code = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import clarabel
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
@@ -13,6 +12,7 @@ from scipy.optimize import linprog
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.judges.cone_program import ConeProgram, factor
 from paretoclf.judges.cones import Cone, blocks
+from paretoclf.solve.lazily import clarabel
 from paretoclf.solve.model import conic_settings
 from paretoclf.solve.programs import flat
 

@@ -22,14 +22,13 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-import clarabel
 import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.checks import Array
 from paretoclf.errors import SolveError
 from paretoclf.solve.cone_proof import CompiledCone
-from paretoclf.solve.lazily import cp
+from paretoclf.solve.lazily import clarabel, cp
 from paretoclf.solve.model import Accuracy, Model, Numbers, conic_settings, what_to_do
 from paretoclf.tolerances import SETUP_DRIFT
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -84,7 +85,7 @@ class ProblemProof:
 
 def is_problem(given: Any) -> bool:
     """Whether this is a ``cvxpy.Problem``."""
-    return isinstance(given, cp.Problem)
+    return "cvxpy" in sys.modules and isinstance(given, cp.Problem)  # there is none before CVXPY is imported
 
 
 def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:

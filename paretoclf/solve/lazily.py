@@ -1,21 +1,24 @@
-"""CVXPY, imported when a program is first built: it takes two seconds, and exact paths do without."""
+"""CVXPY and Clarabel, imported when a program is first built: it takes two seconds, and exact paths need neither."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["cp"]
+__all__ = ["clarabel", "cp"]
 
 if TYPE_CHECKING:
+    import clarabel
     import cvxpy as cp
 else:
 
     class _Later:
         """The module, imported with its first attribute (in threads, too: Python's import waits)."""
 
+        def __init__(self, name: str) -> None:
+            self._name = name
+
         def __getattr__(self, name: str) -> Any:
-            import cvxpy
+            return getattr(import_module(self._name), name)
 
-            return getattr(cvxpy, name)
-
-    cp = _Later()
+    cp, clarabel = _Later("cvxpy"), _Later("clarabel")
