@@ -31,8 +31,12 @@ from paretoclf.problem import ABOVE, BELOW, INSIDE, LOWER, UPPER, ParametricQP, 
 _ROUNDING = 1e-14
 #: What happens later than this is taken to happen at the end.
 _LAST = 1e-11
+#: Rounds of scaling.
+_ROUNDS = 8
 #: Matrices of fewer entries are dense.
 _DENSE = 20_000
+#: An inverse that leaves more than this of an equation after refinement has drifted, and is made afresh.
+_DRIFT = 1e-13
 #: Exchanges between two factors made afresh.
 _FRESH = 60
 #: A solution that misses its sets by more than this, beyond its error bound, is refused.
@@ -62,6 +66,16 @@ def follow(
         If rounding errors leave open how it goes on.
     """
     limit = 200 * problem.items + 10_000 if max_events is None else max_events
+    if problem.P.dtype == object:
+        return _followed(problem, labels, limit, progress)
+    scaled, d = _equilibrated(problem)
+    found = _followed(scaled, labels, limit, progress)
+    ray = found.ray if found.ray is None else found.ray * (d if found.status == "unbounded" else 1 / d)
+    return replace(found, v=found.v * d, y=found.y / d, ray=ray)
+
+
+def _followed(problem: ParametricQP, labels: Index | None, limit: int, progress: bool | None) -> Trace:
+    """The path in the units that a problem has."""
     data = Data.of(problem)
     begin = first_labels(data) if labels is None else np.asarray(labels, dtype=np.int64)
     first = Walk(shifted(data, begin), begin)
@@ -71,6 +85,28 @@ def follow(
     walk = Walk(data, first.labels)
     with meter(progress) as report:
         return walk.follow(limit, report=report)
+
+
+def _equilibrated(problem: ParametricQP) -> tuple[ParametricQP, Array]:
+    """The problem in units d of its items, powers of two, in which no row of H is much larger than another (Ruiz)."""
+    n, P, A = problem.n, abs(problem.P), abs(problem.A)
+    d: Array = np.ones(problem.items)
+    for _ in range(_ROUNDS):
+        S, R = d[:n, None] * P * d[:n], A * d[:n] / d[n:, None]
+        columns = np.maximum(S.max(axis=0, initial=0.0), R.max(axis=0, initial=0.0))
+        rows = R.max(axis=1, initial=0.0)
+        d[:n] /= np.sqrt(np.where(columns > 0, columns, 1.0))
+        d[n:] *= np.sqrt(np.where(rows > 0, rows, 1.0))
+    d = np.asarray(2.0 ** np.round(np.log2(d)))
+    x, r = d[:n], d[n:]
+    return replace(
+        problem,
+        P=x[:, None] * problem.P * x,
+        A=problem.A * x / r[:, None],
+        q=problem.q * x,
+        **{side: getattr(problem, side) / d for side in ("lower", "upper")},
+        **{side: getattr(problem, side) * d for side in ("below", "above")},
+    ), d
 
 
 @dataclass(frozen=True)
@@ -243,16 +279,27 @@ class Walk:
 
     def column(self, i: int) -> Any:
         """Column i of T: how u in the basis and w outside move with what is known of item i."""
-        B, u = self.members, np.full(self.labels.size, self.zero, dtype=self.kind)
-        where = np.flatnonzero(i == B)
-        if where.size:
-            u[B] = self.K[:, where[0]]
-        else:
-            u[i] = 1 + self.zero
-            u[B] = -self.K.dot(self.H.times(u)[B])
+        B = self.members
+        u, wanted = (np.full(self.labels.size, self.zero, dtype=self.kind) for _ in range(2))
+        (wanted if i in B else u)[i] = 1 + self.zero
+        u = self.refined(u, wanted)
         w = self.H.times(u)
         w[B] = u[B]
         return w
+
+    def refined(self, u: Any, wanted: Any) -> Any:
+        """Complete u in the basis so that w is as wanted there, for a vector or for rows."""
+        for fresh in (False, True):
+            B, found = self.members, u.copy()
+            for _ in range(1 if self.data.exact else 3):
+                found[..., B] += (wanted - self.H.times(found))[..., B].dot(self.K.T)
+            if self.data.exact or self.since == 0 or fresh:
+                break
+            missed = abs(wanted - self.H.times(found))[..., B].max(initial=0.0)
+            if missed <= _DRIFT * (self.size.times(abs(found))[..., B].max(initial=0.0) + abs(wanted).max(initial=0.0)):
+                break
+            self.factor()
+        return found
 
     def pivot(self, items: list[int]) -> None:
         """One item or two change their roles."""
@@ -287,9 +334,7 @@ class Walk:
         bound = np.where(labels >= UPPER, up, low)
         level = np.where(labels == BELOW, below, np.where(labels == ABOVE, -above, 0 * below))
         known = np.where(basis, np.where(variable, level - h, bound), np.where(variable, bound, -level))
-        B, u = self.members, np.where(basis, 0 * known, known)
-        for _ in range(1 if data.exact else 3):
-            u[:, B] += (known[:, B] - self.H.times(u)[:, B]).dot(self.K.T)
+        u = self.refined(np.where(basis, 0 * known, known), known)
         if not data.exact:
             if not np.isfinite(u).all():
                 raise self.refused("the solution is not finite")
@@ -411,14 +456,11 @@ class Walk:
 
     def response(self, i: int, unit: int) -> tuple[Any, Any, bool | None, Any]:
         """How u and w move with item i, whether its pivot is not 0 (None: unclear), and what is rounding."""
-        basis, B, T = self.basis, self.members, self.column(i)
+        basis, T = self.basis, self.column(i)
         u, w = np.where(basis, T * unit, self.zero), np.where(basis, self.zero, T * unit)
         (w if basis[i] else u)[i] = unit + self.zero
         if self.data.exact:
             return u, w, bool(T[i] != 0), self.zero * w
-        for _ in range(2):
-            u[B] += self.K @ (w - self.H.times(u))[B]
-        w = np.where(basis, w, self.H.times(u))
         x, noise = u[: self.n], self.error(u, 0.0)
         wrong = noise[: self.n]
         energy = x @ self.H.P @ x  # the pivot, by terms that do not cancel

@@ -30,10 +30,9 @@ class CompiledProof:
     t : array of shape (k + 1,)
         Ends of the segments.
     residuals : mapping of str to array of shape (k,)
-        ``"rows"``: equations and inequalities, each against the largest that its terms can be (its right hand side, and
-        its coefficients times the largest column anywhere on the path); ``"stationarity"``: each entry of the gradient,
-        likewise;
-        ``"signs"`` of multipliers, against the largest term of the gradient.
+        ``"rows"``: equations and inequalities, each against the largest that its terms can be (its right hand side at
+        either end of the line, and its coefficients times the largest column anywhere on the path);
+        ``"stationarity"``: each entry of the gradient, likewise; ``"signs"`` of multipliers, against the largest term of the gradient.
     gap : array of shape (k,)
         The duality gap, relative to the optimal value (to no less than a thousandth of the terms it is a sum of).
     indefinite : float
@@ -97,8 +96,8 @@ def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof
     # Along the whole path: at a point where all columns are 0 but for rounding, that rounding would be the unit.
     wide, tall = (float(np.abs(each).max(initial=0.0)) for each in (X, Z))
     row_sums, column_sums, sums = (np.asarray(abs(M).sum(axis=1)).ravel() for M in (line.A, line.A.T, line.P))
-    rows = np.abs(b) + wide * row_sums
-    terms = np.abs(q) + wide * sums + tall * column_sums
+    rows = np.abs(line.b).max(axis=0) + wide * row_sums
+    terms = np.abs(line.q).max(axis=0) + wide * sums + tall * column_sums
     found = {
         "rows": largest_of(_share(np.hstack([slack[:, :e], np.minimum(slack[:, e:], 0.0)]), rows)),
         "signs": largest_of(_share(np.minimum(Z[:, e:], 0.0), largest_of(terms)[:, None])),
