@@ -32,7 +32,8 @@ class CompiledProof:
     residuals : mapping of str to array of shape (k,)
         ``"rows"``: equations and inequalities, each against the largest that its terms can be (its right hand side at
         either end of the line, and its coefficients times the largest column anywhere on the path);
-        ``"stationarity"``: each entry of the gradient, likewise; ``"signs"`` of multipliers, against the largest term of the gradient.
+        ``"stationarity"``: each entry of the gradient, likewise; ``"signs"`` of multipliers, against the largest term
+        of the gradient.
     gap : array of shape (k,)
         The duality gap, relative to the optimal value (to no less than a thousandth of the terms it is a sum of).
     indefinite : float
@@ -100,7 +101,7 @@ def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof
     terms = np.abs(line.q).max(axis=0) + wide * sums + tall * column_sums
     found = {
         "rows": largest_of(_share(np.hstack([slack[:, :e], np.minimum(slack[:, e:], 0.0)]), rows)),
-        "signs": largest_of(_share(np.minimum(Z[:, e:], 0.0), largest_of(terms)[:, None])),
+        "signs": largest_of(_share(np.minimum(Z[:, e:], 0.0), terms.max(initial=0.0))),
         "stationarity": largest_of(_share(PX + q + by(line.A.T, Z), terms)),
     }
     residuals = {name: number.reshape(k, 2).max(axis=1) for name, number in found.items()}
@@ -115,7 +116,7 @@ def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof
     return CompiledProof(t, residuals, gap, lacking / largest if largest else 0.0)
 
 
-def _share(wrong: Array, size: Array) -> Array:
+def _share(wrong: Array, size: Any) -> Array:
     """What is wrong, relative to its size; what has none is as wrong as it is."""
     return np.asarray(wrong / np.where(size > 0, size, 1.0))
 
