@@ -60,5 +60,5 @@ def test_the_readme_comes_to_a_result_on_the_first_screen():
     first = next(i for i, line in enumerate(lines) if "not optimal to" in line)
     assert first < 32
     table = [line for line in lines if line.startswith("| ") and "`" in line]
-    assert len(table) == 5
+    assert len(table) == 6
     assert all("](docs/" in line for line in table)
