@@ -33,6 +33,10 @@ LETTERS = "bliua"
 _SHIFTS = (-40, -36, -32, -28, -24)
 
 
+#: Of matrices larger than this none is taken apart without rounding.
+_LARGE = 150
+
+
 class Exact(Walk):
     """The general engine in integers: of its transform only what belongs to the basis is kept, over one denominator."""
 
@@ -139,6 +143,9 @@ def integer_data(problem: Mapping[str, Any]) -> Data:
         ends = [(none, none) if e is None else (sign * e[0], sign * (e[0] + e[1])) for e in given[name]]
         numbers[name] = _ends(ends)
     numbers["q"] = _ends([(a, a + b) for a, b in given["q"][:n]])
+    for i, (lower, upper) in enumerate(zip(given["lower"], given["upper"], strict=True)):
+        if lower and upper and (lower[0] > upper[0] or sum(lower) > sum(upper)):
+            raise ArithmeticError(f"the problem has no optimum all along the line: the bounds cross of item {i}")
     matrix = np.array(H, dtype=object)
     return Data.of(ParametricQP(matrix[:n, :n], matrix[n:, :n], **numbers))
 
@@ -263,8 +270,8 @@ def path_problem(gram: Gram, y: Array, own: Mapping[str, Any]) -> dict[str, Any]
 
 def _settled(problem: dict[str, Any]) -> tuple[dict[str, Any], Data]:
     """The problem with as much on the diagonal as it takes to prove its matrix positive semidefinite, and its data."""
-    for shift in (None, *_SHIFTS) if "K" in problem else (None,):
-        n, about = len(problem["K" if "K" in problem else "X"]), problem.get("about", "")
+    n, about = len(problem["K" if "K" in problem else "X"]), problem.get("about", "")
+    for shift in _shifts_to_try(problem) if "K" in problem else (None,):
         if shift is not None:
             add = math.ldexp(1.0, math.frexp(max(row[-1] for row in problem["K"]))[1] + shift)
             why = f"2^{math.frexp(add)[1] - 1} is added to the diagonal of K, which is not proved positive semidefinite"
@@ -280,6 +287,54 @@ def _settled(problem: dict[str, Any]) -> tuple[dict[str, Any], Data]:
     raise ArithmeticError(
         f"the matrix is not positive semidefinite, nor with 2^{_SHIFTS[-1]} of its largest entry added"
     )
+
+
+def program_problem(problem: ParametricQP) -> dict[str, Any]:
+    """What the certificate of any parametric program is about; its constant is left out.
+
+    Parameters
+    ----------
+    problem : ParametricQP
+        In doubles or in fractions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.path.certificate_file import certificate, program_problem
+    >>> from paretoclf.problem import ParametricQP
+    >>> from paretoclf.proof import check
+    >>> q, one = np.array([[-2.0], [2.0]]), np.ones((2, 1))
+    >>> line = ParametricQP.hard(np.eye(1), np.zeros((0, 1)), q, -one, one)
+    >>> found = certificate(program_problem(line), guide=[])  # x = 2 - 4 t, but within [-1, 1]
+    >>> found["segments"], check.check(found["problem"], found["segments"])
+    (['u', [[0, 'i']], [[0, 'l']]], [-1.5, -1.5])
+    """
+    P = [[_stated(v) for v in row[: i + 1]] for i, row in enumerate(problem.P)]
+    names = ("A", "q", "lower", "upper", "below", "above")
+    parts = {name: [[_stated(v) for v in row] for row in getattr(problem, name)] for name in names}
+    return {"kind": "program", "K": P, **parts}
+
+
+def _stated(v: Any) -> int | float | str | None:
+    """A number as the file has it; None for one that is infinite."""
+    if isinstance(v, Fraction):
+        return int(v) if v.denominator == 1 else str(v)
+    if isinstance(v, int | np.integer):
+        return int(v)
+    return float(v) if math.isfinite(v) else None
+
+
+def _shifts_to_try(problem: Mapping[str, Any]) -> list[int | None]:
+    """Powers of two; of a large matrix only those that need no elimination, which would take hours."""
+    n, every = len(problem["K"]), [None, *_SHIFTS]
+    if n <= _LARGE:
+        return every
+    K = np.zeros((n, n))
+    K[np.tril_indices(n)] = [float(Fraction(v)) for row in problem["K"] for v in row]
+    K += np.diag([float(Fraction(v)) for v in problem.get("diagonal", [0] * n)])
+    least, largest = float(np.linalg.eigvalsh(K)[0]), float(K.diagonal().max())
+    enough = [s for s in every if least + (0.0 if s is None else math.ldexp(largest, s)) > n * math.ldexp(largest, -42)]
+    return enough or every[-1:]
 
 
 def save_certificate(

@@ -33,8 +33,7 @@ def need(condition: object, text: str) -> None:
     if not condition:
         raise ArithmeticError(text)
 
-def integers(rows: list) -> tuple[list[list[int]], int]:
-    """Numbers (integers; doubles, which are fractions; fractions as text) as integers over one denominator."""
+def integers(rows: list) -> tuple[list[list[int]], int]:  # numbers, doubles, fractions as text; over one denominator
     need(all(type(v) in (int, float) or set(v) <= set("-/0123456789") for row in rows for v in row), "not a number")
     numbers = [[Fraction(v) for v in row] for row in rows]
     one = math.lcm(*(v.denominator for row in numbers for v in row))
@@ -68,8 +67,7 @@ def program(p: dict) -> tuple[int, list[list[int]], dict, int]:
     pairs["above"] = [e and (-e[0], -e[1]) for e in pairs["above"]]  # what y is there
     return n, [a + [r[i] for r in A] for i, a in enumerate(P)] + [r + [0] * m for r in A], pairs, U * (H * R) ** 2
 
-def semidefinite(P: list[list[int]]) -> bool:
-    """Whether P = LL' + (diagonally dominant), with L found in floats, and judged without rounding."""
+def semidefinite(P: list) -> bool:  # LL' + (diagonally dominant), L found in floats, judged exactly; or elimination
     n, one, L = len(P), max(1, *map(max, P)), []
     for i in range(n):
         row = []
@@ -79,7 +77,11 @@ def semidefinite(P: list[list[int]]) -> bool:
         L.append(row)
     N = [[round(v * 2**60) for v in row] + [0] * (n - len(row)) for row in L]
     left = ([P[i][j] * 2**120 - one * sum(map(mul, N[i], N[j])) for j in range(n)] for i in range(n))
-    return all(2 * r[i] >= sum(map(abs, r)) for i, r in enumerate(left))
+    done = all(2 * r[i] >= sum(map(abs, r)) for i, r in enumerate(left))
+    while not done and P and (P[0][0] > 0 or not any(P[0])):
+        p, d, top = P[0][0], one if len(P) < n else 1, P[0]
+        P, one = [[(p * v - r[0] * f) // d if p else v for v, f in zip(r, top, strict=True)][1:] for r in P[1:]], p or d
+    return done or not P
 
 def change(H, T: dict, D: int, items: list[int]) -> tuple[dict, int]:
     """Items enter the basis or leave it; T / D is the inverse of H on the basis, and no division leaves a rest."""
@@ -100,8 +102,7 @@ def change(H, T: dict, D: int, items: list[int]) -> tuple[dict, int]:
         items = [i for i in items if i not in (r, s)]
     return {i: {j: T[i][j] if D > 0 else -T[i][j] for j in keep} for i in keep}, abs(D)
 
-def check(p: dict, segments: list) -> list[float]:
-    """The values at t = 0 and t = 1, if all is proved."""
+def check(p: dict, segments: list) -> list[float]:  # the values at t = 0 and t = 1, if all is proved
     (n, H, g, unit), t, T, D, values, no = program(p), Fraction(0), {}, 1, [], (0, 0)
     sides, N = list(zip(*(g[k] for k in SIDES), strict=True)), len(H)
     need(all(not (a and b) or (a[0] <= b[0] and sum(a) <= sum(b)) for a, b, *_ in sides), "bounds cross")
@@ -149,8 +150,7 @@ def check(p: dict, segments: list) -> list[float]:
     need(t == 1, f"the segments cover t up to {float(t)!r} only")
     return values
 
-def same(p: dict, file: str, standardise: bool) -> None:
-    """Whether the problem is about the numbers of a CSV file: features or kernel values, labels in the last column."""
+def same(p: dict, file: str, standardise: bool) -> None:  # as a CSV file with X or K, and the labels in the last column
     given, y = p["X"] if "X" in p else p["K"], p["y"]
     rows = list(csv.reader(open(file, newline="")))[-len(y):]  # without a header
     need(len({r[-1] for r in rows}) == len({(r[-1], s) for r, s in zip(rows, y, strict=True)}), "the labels differ")

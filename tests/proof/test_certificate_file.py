@@ -17,7 +17,11 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.path.certificate_file import certificate, program_problem
+from paretoclf.path.general import follow
+from paretoclf.problem import ParametricQP
 from paretoclf.proof import check
+from tests.oracles.random_programs import fractions, off, program
 from tests.oracles.second_checker import objection
 
 RNG = np.random.default_rng(33)
@@ -96,8 +100,6 @@ def test_a_path_is_proved_by_the_checker_alone_and_by_the_second_one(kernel, tmp
 def test_the_number_of_segments_is_that_of_the_path_in_doubles():
     path = traced()
     problem, guide = path._certificate_problem(), path._labels()
-    from paretoclf.path.certificate_file import certificate
-
     assert len(certificate(problem, guide)["segments"]) == path.breakpoints.size - 1
 
 
@@ -165,9 +167,9 @@ def test_sample_weights_are_part_of_the_problem(tmp_path):
 
 def test_a_matrix_that_is_not_semidefinite_as_stored_has_its_diagonal_raised_and_says_so(tmp_path):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 2))
-    y = np.where(rng.random(40) < 0.4, 1.0, -1.0)
-    path = traced(X, y, pc.RBF(3.0), {"start": (0.5, 0.5), "stop": (2.0, 1.0)})
+    X = rng.normal(size=(60, 2))
+    y = np.where(rng.random(60) < 0.4, 1.0, -1.0)
+    path = traced(X, y, pc.RBF(3.0), {"start": (0.5, 0.5), "stop": (0.6, 0.5)})
     content = content_of(saved(path, tmp_path))
     add = set(content["problem"]["diagonal"])
     assert len(add) == 1
@@ -237,6 +239,43 @@ def test_letters_of_another_kind_are_no_proof(tmp_path):
         for b, other in contents.items():
             if a != b and one["segments"] != other["segments"]:
                 assert verdict({**one, "segments": other["segments"]}), (a, b)
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_any_program_in_fractions_has_a_certificate_or_no_optimum_somewhere(block):
+    """Random degenerate programs: linear ones, singular, soft bounds, dependent rows; the guide is none or exact."""
+    proved = 0
+    for seed in range(60 * block, 60 * (block + 1)):
+        if (raw := program(seed)) is None:
+            continue
+        problem = ParametricQP(*map(fractions, raw))
+        found = follow(problem, progress=False)
+        stated = json.loads(json.dumps(program_problem(problem)))
+        for guide in ([], found.labels):
+            if found.status != "end":
+                with pytest.raises(ArithmeticError, match=r"no optimum|no exact exchange"):
+                    certificate(stated, guide)
+                continue
+            content = certificate(stated, guide)
+            assert "diagonal" not in content["problem"], seed
+            values = check.check(content["problem"], content["segments"])
+            for t, value, k in ((0, values[0], 0), (1, values[1], -1)):
+                v = found.v[k, k]
+                assert off(problem, Fraction(t), v, found.y[k, k]) == 0
+                assert value == pytest.approx(float(objective_of(problem, t, v)), rel=1e-12, abs=1e-12), seed
+            proved += 1
+    assert proved > 20
+
+
+def objective_of(problem, t, v):
+    """The value of a point at t = 0 or 1, in fractions."""
+    x = v[: problem.n]
+    total = x.dot(problem.P).dot(x) / 2 + problem.q[t].dot(x)
+    for i, value in enumerate(v):
+        for side, price, sign in ((problem.lower, problem.below, -1), (problem.upper, problem.above, 1)):
+            beyond = sign * (value - side[t, i]) if abs(side[t, i]) < np.inf else 0
+            total += price[t, i] * beyond if beyond > 0 else 0
+    return total
 
 
 # ---- and nothing else is ---------------------------------------------------------------------------------------------
@@ -427,8 +466,6 @@ def test_no_file_is_left_where_there_is_no_certificate(tmp_path):
 
 
 def test_a_guide_that_is_wrong_costs_time_only(content):
-    from paretoclf.path.certificate_file import certificate
-
     path, rng = traced(), np.random.default_rng(0)
     right = list(path._labels())
     wrong = [np.append(rng.integers(-1, 2, Y.size), -1) for _ in range(5)]
