@@ -16,7 +16,7 @@ from paretoclf.checks import Array, Rng, check_labels, what_it_is
 from paretoclf.costs import CostLine, Costs, SampleCosts
 from paretoclf.empirical.nested import ByValidation, NestedRoc, nested_rocs
 from paretoclf.errors import InputError
-from paretoclf.folds import Features, Part, Rows, folds_of, held_out
+from paretoclf.folds import FoldSamples, Part, Rows, folds_of, held_out
 from paretoclf.gram import Gram
 from paretoclf.kernels import Precomputed
 from paretoclf.path.cost import CostProblem, CostSamples, Path, trace_costs
@@ -192,7 +192,7 @@ def cross_validated_sweep(
         if each.shape[:1] != labels.shape:
             raise InputError(f"extras: {name} must have one row per sample ({labels.size}), got shape {each.shape}")
     parts = folds_of(labels, folds, rng)
-    found = held_out(_Sweeper(make, Features(samples, transformer), labels, grid, known), parts, n_jobs)
+    found = held_out(_Sweeper(make, FoldSamples(samples, transformer), labels, grid, known), parts, n_jobs)
     return grid_errors([scores for scores, _ in found], [labels[test] for _, test in parts], found[0][1])
 
 
@@ -201,7 +201,7 @@ class _Sweeper:
     """Sweeps a formulation of parts of the samples."""
 
     make: Callable[[Any, Array], Any]
-    features: Features
+    features: FoldSamples
     y: Array
     grid: Mapping[str, Any]
     extras: Mapping[str, Any]
@@ -381,8 +381,8 @@ class Samples:
         gram = Gram(part.X, self.kernel, None if self.rank is None else min(self.rank, train.size), free_origin=True)
         return TrainingPart(CostSamples(gram, self.y[train], self.sample_weight[train]), part)
 
-    def _features(self) -> Features:
-        return Features(self.X, self.transformer, isinstance(self.kernel, Precomputed))
+    def _features(self) -> FoldSamples:
+        return FoldSamples(self.X, self.transformer, isinstance(self.kernel, Precomputed))
 
 
 @dataclass(frozen=True)

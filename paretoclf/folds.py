@@ -87,7 +87,7 @@ def each(
 
 
 @dataclass(frozen=True)
-class Features:
+class FoldSamples:
     """Samples, of which some are trained on; a transformer is fitted to these alone.
 
     Parameters
@@ -117,7 +117,7 @@ class Features:
 class Part:
     """Samples that are trained on, and with them a transformer."""
 
-    whole: Features
+    whole: FoldSamples
     train: Rows
     fitted: Any
 

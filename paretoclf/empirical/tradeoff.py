@@ -23,7 +23,7 @@ from paretoclf.empirical.held_out import HeldOut, held_out
 from paretoclf.empirical.monotone import MonotoneFit, fitted
 from paretoclf.empirical.nested import ByValidation, judged
 from paretoclf.errors import InputError, SmallSampleWarning
-from paretoclf.folds import Features, each
+from paretoclf.folds import FoldSamples, each
 from paretoclf.path.scores import PathScores
 from paretoclf.roc import roc_of_scores
 from paretoclf.samples import check_samples
@@ -196,7 +196,7 @@ def empirical_tradeoff(
     labels = check_labels(y, samples.shape[0])
     seed = check_seed(rng)
     pairs = _splits(labels, splits, train_share, seed)
-    choose = ByValidation(_Family(Features(samples, transformer), labels, fit), labels)
+    choose = ByValidation(_Family(FoldSamples(samples, transformer), labels, fit), labels)
     tasks = [(choose, *pair, both, seed if nested else None) for pair in pairs]
     found = each(_one, tasks, "splits", n_jobs=n_jobs, progress=progress)
     parts, hulls, chosen = zip(*found, strict=True)
@@ -226,7 +226,7 @@ def _splits(y: Array, splits: int, train_share: float, seed: int) -> list[tuple[
 class _Family:
     """Trains a family on parts of the samples."""
 
-    features: Features
+    features: FoldSamples
     y: Array
     fit: Callable[..., Any]
 

@@ -30,7 +30,7 @@ from paretoclf.checks import Array, Index, Mask
 from paretoclf.proof.bernstein import columns
 from paretoclf.proof.entries import Entries
 from paretoclf.proof.line import LineProof
-from paretoclf.proof.products import Anchors, FeatureProducts, KernelProducts, Scores, Slopes
+from paretoclf.proof.products import Anchors, BlockScores, BlockSlopes, FeatureProducts, KernelProducts
 from paretoclf.proof.stored import AT_CAP, Block, Cutter, Group, Stored, groups
 from paretoclf.tolerances import ONE_COLUMN
 
@@ -90,7 +90,7 @@ class Known:
         Columns of the beginnings and of the ends of the segments.
     b, target, sums, balance : array of shape (c,)
         Intercepts; what margins are compared with; sums of the multipliers, and of these times the labels.
-    slopes : Slopes
+    slopes : BlockSlopes
     noise, jump : array of shape (k,)
         How far scores at the end of a segment may be from those of the column that stands for it: those that are
         judged, and those that the multipliers imply.
@@ -109,7 +109,7 @@ class Known:
     target: Array
     sums: Array
     balance: Array
-    slopes: Slopes
+    slopes: BlockSlopes
     noise: Array
     jump: Array
     size: Array
@@ -302,7 +302,7 @@ def _intercepts(q: Question, C: _Columns, balance: Array, w: Array | None, a: in
 
 
 def _near(
-    q: Question, at: Array, at_cap: Mask, b: Array, target: Array, between: Array, scores: Scores, noise: float
+    q: Question, at: Array, at_cap: Mask, b: Array, target: Array, between: Array, scores: BlockScores, noise: float
 ) -> tuple[Mask, float]:
     """Samples that may be on the wrong side of their margin somewhere in a block; and a bound on all slacks.
 

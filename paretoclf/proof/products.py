@@ -44,7 +44,7 @@ class Anchors:
 
 
 @dataclass(frozen=True)
-class Slopes:
+class BlockSlopes:
     """What is known of the slopes of a block of k segments, at each of its c columns (points of the line).
 
     Attributes
@@ -66,7 +66,7 @@ class Slopes:
 
 
 @dataclass(frozen=True)
-class Scores:
+class BlockScores:
     """Scores in a block, a row for each of its columns.
 
     Attributes
@@ -77,14 +77,14 @@ class Scores:
         Scores (c, k) of k other samples.
     deviation : array of shape (c,)
         ``|v|``, up to a shift of all scores by ``shift`` (c,).
-    slopes : Slopes
+    slopes : BlockSlopes
     """
 
     of_moving: Array
     others: Callable[[Index], Array]
     deviation: Array
     shift: Array
-    slopes: Slopes
+    slopes: BlockSlopes
 
 
 class KernelProducts:
@@ -105,7 +105,7 @@ class KernelProducts:
 
     def block(
         self, anchors: Anchors, group: Group, k: int, U: Index, coef: Array, share: Array, ends: Ends, w: Array | None
-    ) -> Scores:
+    ) -> BlockScores:
         """Scores of block k of a group, in which the samples U move.
 
         ``coef`` (c, u) are their ``y alpha``, ``share`` (c,) says where between the anchors each column is, and ``w``
@@ -142,7 +142,7 @@ class KernelProducts:
             scores += between @ (at[:, W] - full[:, U] @ B / lam)
             return np.asarray(scores)
 
-        return Scores(scores, others, deviation, zero, Slopes(norm2, cross(*ends), zero, zero))
+        return BlockScores(scores, others, deviation, zero, BlockSlopes(norm2, cross(*ends), zero, zero))
 
 
 class FeatureProducts:
@@ -167,7 +167,7 @@ class FeatureProducts:
 
     def block(
         self, anchors: Anchors, group: Group, k: int, U: Index, coef: Array, share: Array, ends: Ends, w: Array | None
-    ) -> Scores:
+    ) -> BlockScores:
         """Scores of block k of a group, as for a kernel matrix."""
         assert anchors.implied is not None
         assert anchors.judged is not None
@@ -194,8 +194,8 @@ class FeatureProducts:
             return _row_by_row(self.X[W], judged)
 
         norm2, cross = lam * _rows(implied, implied), lam * _rows(implied[ends[0]], implied[ends[1]])
-        slopes = Slopes(norm2, cross, apart, distance)
-        return Scores(_row_by_row(Z, judged), others, np.sqrt(_rows(v, v)), v @ self.mean, slopes)
+        slopes = BlockSlopes(norm2, cross, apart, distance)
+        return BlockScores(_row_by_row(Z, judged), others, np.sqrt(_rows(v, v)), v @ self.mean, slopes)
 
 
 def products_of(Q: Quadratic, y: Array, stored: Stored, lam: float = 1.0) -> KernelProducts | FeatureProducts:

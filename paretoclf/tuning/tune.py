@@ -13,7 +13,7 @@ import numpy as np
 from paretoclf.checks import Array, Mask, Rng, check_labels, check_matrix, check_pair, check_rng
 from paretoclf.classifiers import Rule
 from paretoclf.errors import InputError
-from paretoclf.folds import Features, folds_of
+from paretoclf.folds import FoldSamples, folds_of
 from paretoclf.gram import Gram
 from paretoclf.kernels import RBF, Precomputed, as_kernel
 from paretoclf.nu import to_asymmetry
@@ -355,7 +355,9 @@ def tune(X: Any, y: Any, criterion: Criterion | None = None, method: str = "grid
     kept = np.setdiff1d(np.arange(labels.size), left)
     samples, fitted = _rows(everything, kernel, kept, kept) if left.size else everything, None
     if how.transformer is not None:
-        fitted = Features(samples, how.transformer, isinstance(kernel, Precomputed)).part(np.arange(kept.size)).fitted
+        fitted = (
+            FoldSamples(samples, how.transformer, isinstance(kernel, Precomputed)).part(np.arange(kept.size)).fitted
+        )
         samples = check_samples(fitted.transform(samples))
     cross = how.validation(samples, labels[kept], kernel, method, criterion)
     if method == "cost-plane":
