@@ -201,6 +201,55 @@ class SolverComparison(Tabular):
             yield {**row, "difference": float(self.difference[k])}
 
 
+@dataclass(frozen=True, repr=False)
+class JudgedPoints(Tabular):
+    """Somebody's path beside a proved one, at its knots and in the middle between each two; prints as a table.
+
+    Attributes
+    ----------
+    t : array of shape (k,)
+    excess : array of shape (k,)
+        By how much its objective is worse than the proved optimal value, relative to that.
+    violation : array of shape (k,)
+        The largest violation of a constraint.
+    tol : float
+    """
+
+    t: Array
+    excess: Array
+    violation: Array
+    tol: float
+
+    @property
+    def verdicts(self) -> list[str]:
+        """``"right"``; ``"not optimal"``: the path has a better point; ``"infeasible"``: a constraint is violated."""
+        return [
+            "infeasible" if not v <= self.tol else "not optimal" if not e <= self.tol else "right"
+            for v, e in zip(self.violation, self.excess, strict=True)
+        ]
+
+    def passes(self) -> bool:
+        """Whether it is right everywhere."""
+        return set(self.verdicts) <= {"right"}
+
+    def __repr__(self) -> str:
+        rows = [
+            f"{row['t']:10.6f} {row['verdict']:<12} {row['excess']:10.1e} {row['violation']:10.1e}"
+            for row in self.records()[:SHOWN]
+        ]
+        more = [and_more(self.t.size - SHOWN)] if self.t.size > SHOWN else []
+        head = f"{'t':>10} {'verdict':<12} {'excess':>10} {'violation':>10}"
+        return "\n".join([head, *rows, *more, self._title()])
+
+    def _title(self) -> str:
+        right = self.verdicts.count("right")
+        return f"{right} of {self.t.size} points are right to {self.tol:g}"
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for k, verdict in enumerate(self.verdicts):
+            yield {"t": self.t[k], "verdict": verdict, "excess": self.excess[k], "violation": self.violation[k]}
+
+
 @dataclass(frozen=True)
 class Beyond:
     """Why there is no optimum at any t beyond the end of a path.

@@ -15,13 +15,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.checks import Array, Rng, check_count, check_rng, real_number
+from paretoclf.checks import Array, Rng, check_count, check_rng, real_array, real_number
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.files import AnyFile
 from paretoclf.memory import require_memory
 from paretoclf.path.along import (
     Beyond,
     Event,
+    JudgedPoints,
     PriceAlong,
     ProblemPoint,
     Slope,
@@ -53,6 +54,10 @@ class Source(Protocol):
 
     def solve(self, t: float) -> float:
         """The optimal value at t, by a solver."""
+        ...
+
+    def tried(self, t: float, values: Mapping[str, Any]) -> tuple[float, float]:
+        """Objective and largest violation of a point."""
         ...
 
 
@@ -231,6 +236,40 @@ class ProblemPath:
         t = np.sort(check_rng(rng).uniform(0.0, self.t[-1], n))
         return SolverComparison(t, *(np.array([value(float(at)) for at in t]) for value in (self.value, source.solve)))
 
+    def judge(self, t: Any, variables: Mapping[str, Any], *, tol: float = 1e-6) -> JudgedPoints:
+        """Judge somebody's path of the same problem: `lars_path`, a critical line, anything linear between knots.
+
+        Parameters
+        ----------
+        t : array of shape (k,)
+            Its knots, in this path.
+        variables : mapping of str to array of shape (k, ...)
+            Every variable of the problem at the knots; between two they are linear.
+        tol : float
+            How far the objective, relative to the optimal value, and each constraint may be off.
+
+        Raises
+        ------
+        InputError
+            If a variable is missing or has another shape, or a knot is not on the path.
+        """
+        source = self._with_source("judge")
+        knots = real_array(t, "t").ravel()
+        if not knots.size or not ((knots >= 0) & (knots <= self.t[-1])).all() or (np.diff(knots) < 0).any():
+            raise InputError(f"t must hold increasing numbers from 0 to {self.t[-1]:.10g}")
+        given = {}
+        for name, reading in self.program.variables.items():
+            if name not in variables:
+                raise InputError(f"variables must have {name}, got {', '.join(variables) or 'none'}")
+            given[name] = real_array(variables[name], name)
+            if given[name].shape != (knots.size, *reading.shape):
+                raise InputError(f"{name} must have shape {(knots.size, *reading.shape)}, got {given[name].shape}")
+        at = np.sort(np.concatenate([knots, 0.5 * (knots[:-1] + knots[1:])]))
+        found = np.array([source.tried(float(s), _between_knots(knots, given, float(s))) for s in at])
+        best = np.array([self.value(float(s)) for s in at])
+        unit = np.maximum(np.abs(best), 1e-3 * max(float(np.abs(best).max()), np.finfo(float).tiny))
+        return JudgedPoints(at, self.program.sense * (source.sign * found[:, 0] - best) / unit, found[:, 1], tol)
+
     def _with_source(self, what: str) -> Any:
         if self.source is None:
             raise InputError(f"{what} needs the problem, which a file does not hold: trace it again")
@@ -300,6 +339,14 @@ class ProblemPath:
         ending = "" if self.status == "end" else f", {self._ending}"
         sizes = f"{self.program.n} columns and {self.program.m} rows"
         return f"ProblemPath({where}{ending}, {self.breakpoints.size} breakpoints, {sizes})"
+
+
+def _between_knots(knots: Array, values: Mapping[str, Array], t: float) -> dict[str, Array]:
+    """What is linear between knots, at t."""
+    j = int(np.clip(np.searchsorted(knots, t, side="right") - 1, 0, max(knots.size - 2, 0)))
+    length = knots[min(j + 1, knots.size - 1)] - knots[j]
+    share = (t - knots[j]) / length if length > 0 else 0.0
+    return {name: between(each[[j, min(j + 1, knots.size - 1)]], share) for name, each in values.items()}
 
 
 def trace_problem(

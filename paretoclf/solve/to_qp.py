@@ -134,6 +134,18 @@ class Source:
         dual = {c.id: point.duals[name] for name, c in model.constraints.items() if name in point.duals}
         self.problem.unpack(Solution(cp.OPTIMAL, self.sign * point.value, primal, dual, {}))
 
+    def tried(self, t: float, values: Mapping[str, Any]) -> tuple[float, float]:
+        """Objective and largest violation of values of the variables at t; the problem holds them after that."""
+        self.move(t)
+        for variable in self.problem.variables():
+            variable.save_value(values[variable.name()])
+        apart = [float(np.max(dense(c.violation()), initial=0.0)) for c in self.problem.constraints]
+        for variable in self.problem.variables():
+            apart.append(
+                float(np.max(np.abs(dense(variable.project(variable.value)) - dense(variable.value)), initial=0))
+            )
+        return float(self.problem.objective.value), max(apart)
+
     def solve(self, t: float) -> float:
         """The optimal value at t, by Clarabel at its reference accuracy; nan where it finds none."""
         self.move(t)

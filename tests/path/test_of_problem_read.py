@@ -6,6 +6,7 @@ import cvxpy as cp
 import matplotlib as mpl
 import numpy as np
 import pytest
+from sklearn.linear_model import lars_path
 
 import paretoclf as pc
 from paretoclf.plotting import ProblemPathDisplay
@@ -133,6 +134,43 @@ def test_compare_solves_at_random_points(lasso):
     assert len(table.records()) == 7
     with pytest.raises(pc.InputError, match="n must be a whole number"):
         lasso.compare(0)
+
+
+def test_the_path_of_a_stranger_is_judged_in_its_knots_and_between():
+    rng = np.random.default_rng(0)
+    A, y = rng.normal(size=(30, 4)), rng.normal(size=30)
+    w, lam = cp.Variable(4, name="w"), cp.Parameter(nonneg=True, name="lam")
+    alphas, _, coefs = lars_path(A, y, method="lasso")
+    top = 30 * alphas[0]
+    path = pc.trace(
+        cp.Problem(cp.Minimize(cp.sum_squares(A @ w - y) / 2 + lam * cp.norm1(w)), [w <= 9]), {lam: top}, {lam: 0.0}
+    )
+    knots = 1.0 - 30 * alphas / top
+    theirs = path.judge(knots, {"w": coefs.T})
+    assert theirs.passes()
+    assert theirs.t.size == 2 * knots.size - 1
+    assert np.abs(theirs.excess).max() < 1e-12
+    missing = path.judge(np.delete(knots, 2), {"w": np.delete(coefs.T, 2, axis=0)})  # right at knots, not between
+    assert missing.verdicts.count("not optimal") == 1
+    assert "points are right to 1e-06" in repr(missing)
+    high = path.judge(knots, {"w": coefs.T + 20.0})
+    assert set(high.verdicts) == {"infeasible"}
+    for call, message in (
+        (lambda: path.judge(knots, {}), "variables must have w, got none"),
+        (lambda: path.judge(knots, {"w": coefs}), r"w must have shape \("),
+        (lambda: path.judge(knots[::-1], {"w": coefs.T}), "t must hold increasing numbers"),
+    ):
+        with pytest.raises(pc.InputError, match=message):
+            call()
+
+
+def test_a_maximisation_is_judged_by_its_own_sense():
+    problem, start, stop = FAMILIES["frontier, maximise"]()
+    path = pc.trace(problem, start, stop)
+    t, x = path.along("x")
+    assert path.judge(t, {"x": x}).passes()
+    even = np.full_like(x, 1 / 8)
+    assert set(path.judge(t, {"x": even}).verdicts) == {"not optimal"}
 
 
 STORED = {
