@@ -55,6 +55,8 @@ def results():
         "PathScores": path.scores(X),
         "Moments": pc.Moments.from_samples(X, y),
         "formulation": margins,
+        "LeaveOneOut": (held_out := pc.leave_one_out(svm, (0.5, 0.5))),
+        "Proofs of LeaveOneOut": held_out.proof,
     }
 
 
@@ -62,6 +64,7 @@ NAMES = (
     "Solution", "Classifier", "Certificate", "DualityTable", "Path", "Path of sample costs", "QuantilePath", "NuPath",
     "MarginPath", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
     "RocCurve without a path", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments", "formulation",
+    "LeaveOneOut", "Proofs of LeaveOneOut",
 )  # fmt: skip
 
 

@@ -306,11 +306,13 @@ class Walk:
         self.resting[:] = False
         B, T = self.members, np.stack([self.column(i) for i in items], axis=1)
         block = T[items]
-        if len(items) == 1:
-            inverse = 1 / block
-        else:
-            (a, b), (c, d) = block
-            inverse = np.array([[d, -b], [-c, a]], dtype=self.kind) / (a * d - b * c)
+        (a, b), (c, d) = block if len(items) == 2 else ((block[0, 0], self.zero), (self.zero, 1 + self.zero))
+        if (determinant := a * d - b * c) == 0:
+            if not self.since:
+                raise self.refused("the basis is singular")
+            self.factor()  # of an inverse that has drifted
+            return self.pivot(items)
+        inverse = (np.array([[d, -b], [-c, a]], dtype=self.kind) / determinant)[: len(items), : len(items)]
         leaving = np.array([i in B for i in items])
         kept, entering = np.flatnonzero(~np.isin(B, items)), np.flatnonzero(~leaving)
         k, left = kept.size, T[B[kept]].dot(inverse)

@@ -110,7 +110,7 @@ class Features(Quadratic):
         return self.near.length2
 
     def norms(self, coef: Array) -> Array:
-        """|X' coef|^2."""
+        """Those of ``X' coef``."""
         slope = self.slope(coef)
         return np.asarray(np.einsum("dk,dk->k", slope, slope))
 
