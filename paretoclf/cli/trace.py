@@ -59,8 +59,7 @@ def _write(study: Study, report: dict[str, Any], folder: Path) -> None:
     title = f"{study.data.name}: held-out ROC curves, {study.folds} folds"
     roc_figure(study.curves, study.nested, title).savefig(folder / "roc.png", dpi=150)
     figure = Figure(figsize=(12.8, 6.4), layout="constrained")
-    names = study.data.feature_names if study.options.kernel == "linear" else None
-    plot_paths(study.paths, names, figure).savefig(folder / "path.png", dpi=150)
+    plot_paths(study.paths, figure=figure, sets=True).savefig(folder / "path.png", dpi=150)
     study.paths[ASYMMETRY_LINE].save(folder / "path.npz")
     study.paths[RAY].save(folder / "ray.npz")
     if study.model is not None:
@@ -78,7 +77,7 @@ def _write_pages(study: Study, report: dict[str, Any], folder: Path) -> None:
     pictures = {
         "Held-out ROC curves: chosen on validation folds inside of each training part, judged outside of it; and the "
         "upper envelope, chosen on the labels that judge it, which is optimistic.": folder / "roc.png",
-        "Along both lines: coefficients (or multipliers), and the duality gap that proves them.": folder / "path.png",
+        "Along both lines: the set that each sample is in, and the duality gap that proves it.": folder / "path.png",
     }
     page = html_page(f"paretoclf trace {data.name}", headlines(report), pictures, text(report), "page.html")
     (folder / "report.html").write_text(page, encoding="utf-8")

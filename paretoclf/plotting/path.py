@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 REQUIRED = 1e-9
 _REQUIRED_LABEL = r"required: $10^{-9}$"
 
+#: Colours and names of the sets, from right to left.
+_SETS = ("#e8e8e8", "#f2b134", "#3b6fb6")
+_SET_NAMES = ("right: alpha = 0", "margin set", "left: alpha at its cap")
+
 _KNOTS = 1500  # positions at which curves are evaluated, at most
 _MULTIPLIERS = 40
 
@@ -100,11 +104,20 @@ class PathDisplay(Panels):
             return points * float(self.path.caps(1.0).mean())
         return points
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
-        """Draw the two panels."""
+    def plot(self, ax: Any = None, *, title: str | None = None, sets: bool = False) -> Self:
+        """Draw the two panels.
+
+        Parameters
+        ----------
+        sets : bool
+            Show in the upper panel which set each sample is in, one row a sample, in place of coefficients and
+            multipliers: of many features or samples these are a tangle.
+        """
         upper, lower = panels(ax)
         knots = self.knots()
-        if hasattr(self.path, "margins"):
+        if sets:
+            self._sets(upper, knots)
+        elif hasattr(self.path, "margins"):
             self._margins(upper, self.path, knots)
         elif self.path.gram.linear:
             self._coefficients(upper, knots)
@@ -119,7 +132,11 @@ class PathDisplay(Panels):
             panel.spines[["top", "right"]].set_visible(False)
         upper.tick_params(labelbottom=False)
         lower.set_xlabel(LABELS[self.parameter])
-        return self._drawn(upper, lower, title)
+        self._drawn(upper, lower, title)
+        if sets:
+            upper.grid(False)
+            upper.set_title(upper.get_title(), pad=24)  # above the legend
+        return self
 
     def knots(self) -> Array:
         """Parameters at which curves are evaluated: breakpoints (all, or evenly chosen) and a grid as dense."""
@@ -150,10 +167,33 @@ class PathDisplay(Panels):
         ax.set_ylabel("coefficient $w_j$")
         ax.legend(fontsize="x-small", frameon=False, ncols=2)
 
-    def _multipliers(self, ax: Axes, knots: Array) -> None:
+    def shares(self, knots: Array) -> Array:
+        """Multipliers over their caps, a row a sample and a column a parameter; nan where a cap is 0."""
         caps = np.stack([self.path.caps(float(t)) for t in knots], axis=1)
         alpha = np.stack([self.path.alpha(float(t)) for t in knots], axis=1)
-        share = np.divide(alpha, caps, out=np.full_like(alpha, np.nan), where=caps > 0)
+        return np.asarray(np.divide(alpha, caps, out=np.full_like(alpha, np.nan), where=caps > 0))
+
+    def _sets(self, ax: Axes, knots: Array) -> None:
+        from matplotlib.colors import ListedColormap
+        from matplotlib.patches import Patch
+
+        middle = 0.5 * (knots[1:] + knots[:-1])  # of each stretch: at its ends a sample may be in two sets
+        share = self.shares(middle)
+        state = np.where(share >= 1.0, 2, np.where(share > 0.0, 1, 0))
+        order = np.lexsort((state.mean(axis=1), -self.path.y))  # positives first; in a class the most often right ones
+        rows = np.arange(order.size + 1)
+        ax.pcolormesh(self.position(knots), rows, state[order], cmap=ListedColormap(_SETS), vmin=0, vmax=2)
+        ax.invert_yaxis()
+        n_plus = int((self.path.y > 0).sum())
+        ax.axhline(n_plus, color="black", linewidth=0.8)
+        ax.set_yticks([0.5 * n_plus, 0.5 * (n_plus + order.size)], ["positives", "negatives"], rotation=90, va="center")
+        patches = [Patch(color=color, label=name) for color, name in zip(_SETS, _SET_NAMES, strict=True)]
+        ax.legend(
+            handles=patches, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize="small"
+        )
+
+    def _multipliers(self, ax: Axes, knots: Array) -> None:
+        share = self.shares(knots)
         x, y = self.position(knots), self.path.y
         change = np.nansum(np.abs(np.diff(share, axis=1)), axis=1)
         shown = np.argsort(-change, kind="stable")[:_MULTIPLIERS]
@@ -192,7 +232,11 @@ class PathDisplay(Panels):
 
 
 def plot_paths(
-    paths: Mapping[str, Any], feature_names: Sequence[str] | None = None, figure: Figure | None = None
+    paths: Mapping[str, Any],
+    feature_names: Sequence[str] | None = None,
+    figure: Figure | None = None,
+    *,
+    sets: bool = False,
 ) -> Figure:
     """Draw several paths side by side, one column each.
 
@@ -204,6 +248,8 @@ def plot_paths(
         As for `PathDisplay`.
     figure : matplotlib Figure, optional
         Where to draw; default: a new one.
+    sets : bool
+        As for `PathDisplay.plot`.
     """
     if not paths:
         raise InputError("paths must hold at least one path, got none")
@@ -214,5 +260,5 @@ def plot_paths(
     panels = figure.subplots(2, len(paths), squeeze=False, height_ratios=(2, 1))
     for column, (name, path) in enumerate(paths.items()):
         title = f"{name}: {path.breakpoints.size} breakpoints"
-        PathDisplay.from_path(path, feature_names).plot(panels[:, column], title=title)
+        PathDisplay.from_path(path, feature_names).plot(panels[:, column], title=title, sets=sets)
     return figure

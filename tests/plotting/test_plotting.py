@@ -151,6 +151,28 @@ def test_paths_side_by_side(gaussians):
         plot_paths({})
 
 
+def test_the_sets_of_samples_are_drawn_a_row_a_sample(gaussians):
+    for path in make_paths(gaussians)[:2]:
+        display = PathDisplay.from_path(path)
+        display.plot(title="a title", sets=True)
+        upper = display.axes_[0]
+        drawn = np.asarray(upper.collections[0].get_array()).reshape(path.y.size, -1)
+        knots = display.knots()
+        for column in (3, drawn.shape[1] // 2, -2):
+            alpha = path.at(float(0.5 * (knots[:-1] + knots[1:])[column])).alpha
+            caps = path.caps(float(0.5 * (knots[:-1] + knots[1:])[column]))
+            for sign, rows in ((1, slice(None, (path.y > 0).sum())), (-1, slice((path.y > 0).sum(), None))):
+                ours = path.y == sign
+                expected = [
+                    (alpha[ours] == 0).sum(),
+                    ((alpha > 0) & (alpha < caps))[ours].sum(),
+                    (alpha >= caps)[ours].sum(),
+                ]
+                assert np.bincount(drawn[rows, column].astype(int), minlength=3).tolist() == expected
+        assert [text.get_text() for text in upper.get_legend().get_texts()][1] == "margin set"
+        display.figure_.canvas.draw()
+
+
 def test_a_line_without_breakpoints_can_be_drawn():
     svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
     path = pc.trace(svm, (0, 0), (1e-3, 1e-3))
