@@ -9,15 +9,15 @@ them it is infinite (a hard bound) or grows with a slope (a soft one), so that h
 one item each. A point x is optimal exactly if there are multipliers y, one an item, with
 :math:`Px+q=y_x+A^\top y_r` and every :math:`(v_i,y_i)` on its staircase: while v grows, y falls.
 
-=========  ===  ==========================  ===========================================
-label      no.  known                       range
-=========  ===  ==========================  ===========================================
-``BELOW``  -2   y is the slope below        v at most the lower bound
-``LOWER``  -1   v is the lower bound        y from 0 to the slope below
+==========  ===  ==========================  ===========================================
+label       no.  known                       range
+==========  ===  ==========================  ===========================================
+``BELOW``   -2   y is the slope below        v at most the lower bound
+``LOWER``   -1   v is the lower bound        y from 0 to the slope below
 ``INSIDE``  0   y = 0                       v between the bounds
-``UPPER``   1   v is the upper bound        y from minus the slope above to 0
-``ABOVE``   2   y is minus the slope above  v at least the upper bound
-=========  ===  ==========================  ===========================================
+``UPPER``    1   v is the upper bound        y from minus the slope above to 0
+``ABOVE``    2   y is minus the slope above  v at least the upper bound
+==========  ===  ==========================  ===========================================
 """
 
 from __future__ import annotations
