@@ -14,7 +14,7 @@ label       no.  known                       range
 ==========  ===  ==========================  ===========================================
 ``BELOW``   -2   y is the slope below        v at most the lower bound
 ``LOWER``   -1   v is the lower bound        y from 0 to the slope below
-``INSIDE``  0   y = 0                       v between the bounds
+``INSIDE``  0    y = 0                       v between the bounds
 ``UPPER``    1   v is the upper bound        y from minus the slope above to 0
 ``ABOVE``    2   y is minus the slope above  v at least the upper bound
 ==========  ===  ==========================  ===========================================
