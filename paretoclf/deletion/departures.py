@@ -29,7 +29,7 @@ from paretoclf.samples import Samples
 from paretoclf.solution import intercept_interval, point_of
 from paretoclf.tolerances import AT_BOUND
 
-_NUMBERS = 2**24  # in the multipliers and slopes of the lines that are worked through together
+_NUMBERS = 2**18  # in the multipliers and slopes of the lines that are worked through together: a cache holds them
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Departures:
     """
 
     def __init__(self, path: Path, t: float, *, engine: str | None = None, max_events: int | None = None) -> None:
-        self.path, self.gram, self.y = path, path.gram, path.y
+        self.path, self.t, self.gram, self.y = path, t, path.gram, path.y
         self.engine, self.max_events = engine, max_events
         self.caps, self.alpha = path.caps(t), path.alpha(t)
         self.state, self.margin = path.basis(t)
@@ -85,7 +85,12 @@ class Departures:
     @cached_property
     def here(self) -> Ends:
         """The optimum that lines leave from."""
-        return next(self.ends([Move(np.zeros(0, dtype=np.int64), np.zeros(0))]))
+        w = None if self._features is None else self.path.slope(self.t)[:, None]
+        b = np.array([self.path.at(self.t).classifier.b_at_origin])  # type: ignore[attr-defined]  # a Classifier
+        ends = self._judged(Ends(self.caps[:, None], self.alpha[:, None], w, b, b.copy(), b.copy(), []))
+        if not ends.certificates[0].holds():
+            ends.certificates[0] = self.path.at(self.t).certificate
+        return ends
 
     def scores(self, ends: Ends, k: int, samples: Any) -> Array:
         """Scores of training samples at one end, without intercept."""
@@ -104,7 +109,7 @@ class Departures:
     def ends(self, moves: Sequence[Move]) -> Iterator[Ends]:
         """The optima at the ends of lines, in their order, many at a time."""
         n, d = self.y.size, 0 if self._features is None else self._features.shape[1]
-        width = max(1, _NUMBERS // (2 * n + d))
+        width = max(16, _NUMBERS // (2 * n + d))
         for first in range(0, len(moves), width):
             yield self._block(moves[first : first + width])
 
@@ -116,16 +121,24 @@ class Departures:
         k, n = len(moves), self.y.size
         caps, alpha, b = np.repeat(self.caps[:, None], k, axis=1), np.zeros((n, k)), np.zeros(k)
         w = None if self._features is None else np.zeros((self._features.shape[1], k))
-        anew = np.zeros(k, dtype=np.bool_)
         for j, move in enumerate(moves):
             caps[move.samples, j] = move.caps
-            found = self._follow(move, caps[:, j]) if self._two_sided(caps[:, j]) else None
-            if found is None:
-                anew[j] = True
-                continue
-            alpha[:, j], b[j], slope = found
+        anew = ~self._two_sided(caps)
+        ahead = [int(j) for j in np.flatnonzero(~anew)]
+        many = self._follow_many([moves[j] for j in ahead])
+        if many is not None:
+            alpha[:, ahead], b[ahead], slopes, anew[ahead] = many
             if w is not None:
-                w[:, j] = slope
+                w[:, ahead] = slopes
+        else:
+            for j in ahead:
+                found = self._follow(moves[j], caps[:, j])
+                anew[j] = found is None
+                if found is None:
+                    continue
+                alpha[:, j], b[j], slope = found
+                if w is not None:
+                    w[:, j] = slope
         ends = self._judged(Ends(caps, alpha, w, b, b.copy(), b.copy(), []))
         for j in range(k):
             if anew[j] or not ends.certificates[j].holds():
@@ -135,10 +148,12 @@ class Departures:
                 self._settle(ends, j)
         return ends
 
-    def _two_sided(self, caps: Array) -> bool:
-        """Whether both classes have costs, at both ends of a line."""
-        ends = (self.caps, caps)
-        return all(bool(end[self.y > 0].any() and end[self.y < 0].any()) for end in ends)
+    def _two_sided(self, caps: Array) -> Mask:
+        """Whether both classes have costs, at both ends of each line."""
+        ends = np.column_stack([self.caps, caps])
+        plus, minus = (np.asarray(ends[side].any(axis=0)) for side in (self.y > 0, self.y < 0))
+        both = plus & minus
+        return np.asarray(both[1:] & both[0])
 
     # ---- along a line --------------------------------------------------------------------------------------------
 
@@ -157,6 +172,23 @@ class Departures:
             return None
         problem.record_from_here(keep=False)
         return problem, mean, problem.snapshot()
+
+    def _follow_many(self, moves: Sequence[Move]) -> tuple[Array, Array, Any, Mask] | None:
+        """The same as `_follow` of lines on which one sample moves, by one call of a tracker that has it."""
+        together = getattr(self._tracker[0], "line_ends", None) if self._tracker is not None and moves else None
+        if together is None or self._tracker is None or any(move.samples.size != 1 for move in moves):
+            return None
+        _, mean, here = self._tracker
+        samples, to = (np.concatenate(parts) for parts in zip(*((m.samples, m.caps) for m in moves), strict=True))
+        found = together(here, self.caps, samples, to, self.max_events)
+        caps = np.repeat(self.caps[None], samples.size, axis=0)
+        caps[np.arange(samples.size), samples] = to
+        alpha, b, w = np.clip(found.alpha, 0.0, caps), found.eta.sum(axis=1), None
+        if self._features is not None:
+            w = found.w if found.w.shape[1] else np.asarray((self._features.T @ (alpha * self.y).T).T)
+            b = b - w @ mean if mean is not None else b
+            w = w.T
+        return alpha.T, b, w, found.failed
 
     def _follow(self, move: Move, caps: Array) -> tuple[Array, float, Array | None] | None:
         """Multipliers, intercept and slope at the end of a line; None where it cannot be followed."""
@@ -215,9 +247,10 @@ class Departures:
             ends.low[k], ends.high[k] = self.interval_of(ends.caps[:, k], ends.alpha[:, k], scores)
             ends.b[k] = point_of((ends.low[k], ends.high[k]))
         found = certify_many(self.y, ends.caps, ends.alpha, ends.b, self.gram.quadratic, ends.w, self.gram.note)
-        unknown = self.gram.value_rounding(ends.alpha)
-        proved = [replace(each, kernel_rounding=float(value)) for each, value in zip(found, unknown, strict=True)]
-        return replace(ends, certificates=proved)
+        if self.gram.rounding is not None:
+            unknown = self.gram.value_rounding(ends.alpha)
+            found = [replace(each, kernel_rounding=float(value)) for each, value in zip(found, unknown, strict=True)]
+        return replace(ends, certificates=found)
 
     def _settle(self, ends: Ends, k: int) -> None:
         """The same for one end that was traced anew, whose own intercept and certificate stay if they are better."""

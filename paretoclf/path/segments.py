@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, State
+from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.tolerances import ROUNDING
 
 
@@ -89,3 +89,13 @@ class OnBasis:
     a: Array
     eta: Array
     w: Array | None
+
+
+@dataclass(frozen=True)
+class LineEnds:
+    """Solutions at the ends of k lines: multipliers (k, n), eta (k, m), w (k, d) if kept; which lines failed (k,)."""
+
+    alpha: Array
+    eta: Array
+    w: Array
+    failed: Mask

@@ -25,7 +25,7 @@ from paretoclf.checks import Array, Index, State
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path import _core
 from paretoclf.path.forms import Signed
-from paretoclf.path.segments import Line, Log, OnBasis
+from paretoclf.path.segments import Line, LineEnds, Log, OnBasis
 from paretoclf.path.sets import LEFT
 from paretoclf.quadratic import Features, Matrix
 from paretoclf.tolerances import END_OF_LINE
@@ -188,6 +188,27 @@ class CoreTracker:
         weights = np.where(self.state == LEFT, self.caps(t), 0.0)
         weights[self.index] = self.solution(t).a[0]
         return np.asarray(weights)
+
+    def line_ends(
+        self, snapshot: Any, caps: Array, samples: Index, to: Array, max_events: int | None = None
+    ) -> LineEnds:
+        """Where many lines end on which the cap of one sample moves: from a basis that was saved on a line at rest.
+
+        Parameters
+        ----------
+        snapshot : object
+            Of this tracker, on a line whose bases are ``caps`` and 0.
+        caps : array of shape (n,)
+        samples, to : arrays of shape (k,)
+            Who moves, and where to.
+        max_events : int, optional
+            Limit for each line.
+        """
+        limit = 200 * self.n + 10_000 if max_events is None else max_events
+        wanted = np.ascontiguousarray(samples, dtype=np.int64), _doubles(to), self.Q.stored_width, limit
+        self._core.doubles = self.doubles
+        alpha, eta, w, failed = self._core.ends(snapshot, _doubles(caps), *wanted)
+        return LineEnds(alpha, eta, w, failed.astype(np.bool_))
 
     # ---- what was found ----
 

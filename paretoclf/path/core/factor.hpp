@@ -21,6 +21,11 @@ class Factor {
     Real &at(int i, int j) { return R_[size_t(i) * apart_ + j]; }
     const Real &at(int i, int j) const { return R_[size_t(i) * apart_ + j]; }
     void clear() { k_ = 0; }
+    void copy(const Factor &from) {  // what is in use of it
+        clear(), reserve(from.k_);
+        k_ = from.k_;
+        for (int i = 0; i < k_; i++) std::copy(&from.at(i, i), &from.at(i, k_ - 1) + 1, &at(i, i));
+    }
 
     void forward(Real *x) const {  // R'x = x
         if constexpr (std::is_same_v<Real, double>) {

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "walk.hpp"
+#include "ends.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -279,6 +279,29 @@ static nb::class_<Guarded<Form>> tracker(nb::module_ &module, const char *name) 
                 static_cast<Sets &>(self.B) = saved, self.B.changed();
             },
             "saved"_a)
+        .def(
+            "ends",
+            [](T &self, const Sets &saved, In1 caps, Ints samples, In1 to, int64_t width, int64_t limit) {
+                Turn<T> turn(self);
+                size_t k = samples.size(), n = self.problem.n;
+                require(of_this(self, saved) && !saved.base[0].empty(), "what is loaded must be of a tracker of the same form and size, on a line");
+                require(caps.size() == n && std::equal(saved.base[0].begin(), saved.base[0].end(), caps.data()),
+                        "caps must be those of the line on which it was saved");
+                require(to.size() == k && finite(to) && std::all_of(to.data(), to.data() + k, [](double x) { return x >= 0.0; }),
+                        "one cap from 0 on for each sample that moves");
+                require(width == 0 || width == self.problem.Q.features(), "width must be 0, or the number of features");
+                for (size_t j = 0; j < k; j++) require(samples(j) >= 0 && samples(j) < int64_t(n), "samples lie between 0 and n - 1");
+                LineEnds found;
+                {
+                    nb::gil_scoped_release free;
+                    self.on_line = false;
+                    found = Ends<Form>(self, saved, vector(caps), int(width), limit).follow(indices(samples), vector(to));
+                }
+                size_t m = self.problem.m;
+                return nb::make_tuple(array<double>(std::move(found.alpha), {k, n}), array<double>(std::move(found.eta), {k, m}),
+                                      array<double>(std::move(found.w), {k, size_t(width)}), array(std::move(found.failed)));
+            },
+            "saved"_a, "caps"_a, "samples"_a.noconvert(), "to"_a, "width"_a, "limit"_a)
         .def_prop_ro("state",
                      [](const T &self) {
                          Turn<T> turn(self);

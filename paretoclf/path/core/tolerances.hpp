@@ -35,6 +35,8 @@ constexpr double INFEASIBLE = 1e-6;
 constexpr double LEFT_OF_TERMS = 1e-30;
 // The same as INFEASIBLE, where shifted targets of the margin set are put back at the beginning of a line.
 constexpr double SETTLED = 1e-10;
+// An event this close to the end of a line of length 1 is the end of the line.
+constexpr double END_OF_LINE = 1e-13;
 // Where a line is left once w = 0, every margin is reached there at once: what is this close to it happens there.
 constexpr double END_TIE = 1e-9;
 // A sample depends on the margin set when its squared pivot is below this share of (sqrt(Q_ii) + sum |u_j| sqrt(Q_jj))^2,
