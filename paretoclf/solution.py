@@ -56,7 +56,7 @@ class Classifier(GramRule):
     @classmethod
     def best(cls, gram: Gram, y: Array, caps: Array, alpha: Array, slope: Array | None = None) -> Classifier:
         """With the best intercept for the slope: the middle of the optimal ones, or the finite end of a half-line."""
-        scores = gram.matvec(y * alpha) if slope is None else np.asarray(gram.features @ slope)
+        scores = gram.quadratic.scores(y * alpha, slope)
         return cls(gram, y, caps, alpha, point_of(best_intercepts(y, caps, scores)), slope)
 
     @property
@@ -67,7 +67,7 @@ class Classifier(GramRule):
     @cached_property
     def training_scores(self) -> Array:
         """``w . x_i``, without intercept, shape (n,)."""
-        return self.gram.matvec(self.coef) if self.slope is None else np.asarray(self.gram.features @ self.slope)
+        return self.gram.quadratic.scores(self.coef, self.slope)
 
     @cached_property
     def interval_at_origin(self) -> tuple[float, float]:

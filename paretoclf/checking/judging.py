@@ -181,7 +181,7 @@ def _intercept_of_costs(
     gram, y = formulation.gram, formulation.y
     if numbers.keys() & {"b", "b_at_origin"}:
         return intercept(gram, y * alpha, w, numbers)
-    scores = gram.matvec(y * alpha) if w is None else np.asarray(gram.features @ w)
+    scores = gram.quadratic.scores(y * alpha, w)
     return point_of(best_intercepts(y, caps, scores))
 
 
@@ -224,7 +224,7 @@ def best_margin(formulation: Any, values: Mapping[str, float], numbers: Mapping[
     """
     gram, y = formulation.gram, formulation.y
     alpha, w = _multipliers(formulation, numbers)
-    scores = gram.matvec(y * alpha) if w is None else np.asarray(gram.features @ w)
+    scores = gram.quadratic.scores(y * alpha, w)
     margins = y * (scores + intercept(gram, y * alpha, w, numbers))
     order = np.argsort(margins, kind="stable")
     caps = np.where(y > 0, values["asymmetry"], 1 - values["asymmetry"]) / gram.n

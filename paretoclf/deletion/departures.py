@@ -85,7 +85,7 @@ class Departures:
     @cached_property
     def here(self) -> Ends:
         """The optimum that lines leave from."""
-        w = None if self._features is None else self.path.slope(self.t)[:, None]
+        w = self.path.slope(self.t)[:, None] if self.gram.quadratic.width else None
         b = np.array([self.path.at(self.t).classifier.b_at_origin])  # type: ignore[attr-defined]  # a Classifier
         ends = self._judged(Ends(self.caps[:, None], self.alpha[:, None], w, b, b.copy(), b.copy(), []))
         if not ends.certificates[0].holds():
@@ -108,7 +108,7 @@ class Departures:
 
     def ends(self, moves: Sequence[Move]) -> Iterator[Ends]:
         """The optima at the ends of lines, in their order, many at a time."""
-        n, d = self.y.size, 0 if self._features is None else self._features.shape[1]
+        n, d = self.y.size, self.gram.quadratic.width
         width = max(16, _NUMBERS // (2 * n + d))
         for first in range(0, len(moves), width):
             yield self._block(moves[first : first + width])
@@ -120,7 +120,7 @@ class Departures:
     def _block(self, moves: Sequence[Move]) -> Ends:
         k, n = len(moves), self.y.size
         caps, alpha, b = np.repeat(self.caps[:, None], k, axis=1), np.zeros((n, k)), np.zeros(k)
-        w = None if self._features is None else np.zeros((self._features.shape[1], k))
+        w = np.zeros((self.gram.quadratic.width, k)) if self.gram.quadratic.width else None
         for j, move in enumerate(moves):
             caps[move.samples, j] = move.caps
         anew = ~self._two_sided(caps)
@@ -184,8 +184,8 @@ class Departures:
         caps = np.repeat(self.caps[None], samples.size, axis=0)
         caps[np.arange(samples.size), samples] = to
         alpha, b, w = np.clip(found.alpha, 0.0, caps), found.eta.sum(axis=1), None
-        if self._features is not None:
-            w = found.w if found.w.shape[1] else np.asarray((self._features.T @ (alpha * self.y).T).T)
+        if self.gram.quadratic.width:
+            w = found.w if found.w.shape[1] else self.gram.quadratic.slope((alpha * self.y).T).T
             b = b - w @ mean if mean is not None else b
             w = w.T
         return alpha.T, b, w, found.failed
@@ -234,8 +234,8 @@ class Departures:
         solution = trace_costs(samples, costs, costs, **how).at(0.0)
         rule: Any = solution.classifier
         slope = rule.slope
-        if slope is None and self._features is not None:
-            slope = np.asarray(self._features.T @ (self.y * solution.alpha))
+        if slope is None and self.gram.quadratic.width:
+            slope = self.gram.quadratic.slope(self.y * solution.alpha)
         return solution.alpha, rule.b_at_origin, slope, solution.certificate
 
     # ---- what is known of the ends -------------------------------------------------------------------------------

@@ -247,7 +247,7 @@ class SurrogateRisk(SampleFormulation):
         """Refine multipliers of the hinge on their active set: those of the 2C-SVM, times the ridge."""
         caps, ridge = self.costs(values) / values["ridge"], values["ridge"]
         found = polish_hinge(self.gram, self.y, caps, point["alpha"] / ridge, point["b"])
-        scores = self.gram.matvec(self.y * found.alpha) if found.w is None else self.gram.quadratic.project(found.w)
+        scores = self.gram.quadratic.scores(self.y * found.alpha, found.w)
         b = point_of(best_intercepts(self.y, caps, scores))
         return {"alpha": ridge * found.alpha, "b": b, "w": found.w}
 

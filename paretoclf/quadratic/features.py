@@ -116,7 +116,7 @@ class Features(Quadratic):
 
     def score_terms(self, coef: Array, norm2: Array) -> Array:
         """The longest sample times the slope."""
-        return np.asarray(np.sqrt(np.max(squares(self.X)) * norm2))
+        return np.asarray(np.sqrt(self.length2 * norm2))
 
     def signed(self, y: Array) -> Samples:
         """The features, each sample times its label."""
@@ -166,7 +166,7 @@ class Features(Quadratic):
 
     def largest_value(self, Z: Any) -> float:
         """Product of the largest lengths."""
-        return float(np.sqrt(squares(Z).max(initial=0.0) * squares(self.X).max(initial=0.0)))
+        return float(np.sqrt(squares(Z).max(initial=0.0) * self.length2))
 
     def part(self, index: Any) -> Features:
         """Some of the samples."""

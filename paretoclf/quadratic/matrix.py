@@ -52,7 +52,7 @@ class Matrix(Quadratic):
     @property
     def terms2(self) -> float:
         """The largest value: by Cauchy and Schwarz it is on the diagonal."""
-        return float(np.max(np.diagonal(self.K), initial=0.0))
+        return self.length2
 
     def slopes(self, coef: Array, W: Array | None = None) -> Slopes:
         """Scores K coef."""
@@ -65,7 +65,7 @@ class Matrix(Quadratic):
 
     def score_terms(self, coef: Array, norm2: Array) -> Array:
         """The largest kernel value times the sum of the coefficients."""
-        return np.asarray(np.max(np.diagonal(self.K)) * np.abs(coef).sum(axis=0))
+        return np.asarray(self.length2 * np.abs(coef).sum(axis=0))
 
     def twice(self, high: Array, low: Array, W: Array | None = None) -> TwiceSlopes:
         """One product."""
@@ -75,10 +75,12 @@ class Matrix(Quadratic):
     def precise(self, parts: Array, w: Array | None = None) -> PreciseSlope:
         """One product."""
 
-        def scores(more: Array | None = None) -> Array:
-            return product(self.K, parts, more)
+        plain = product(self.K, parts)  # the norm needs it, and most who ask for the norm ask for it, too
 
-        return PreciseSlope(scores, inner(parts, scores()), 0.0)
+        def scores(more: Array | None = None) -> Array:
+            return plain if more is None else product(self.K, parts, more)
+
+        return PreciseSlope(scores, inner(parts, plain), 0.0)
 
     def exactly(self) -> ExactSlopes:
         """From the values as they are."""

@@ -143,6 +143,10 @@ class Quadratic(ABC):
         """One slope: of coefficients (n,), or w (width,)."""
         return self.slopes(coef[:, None], None if w is None else np.asarray(w, dtype=np.float64)[:, None])[0]
 
+    def scores(self, coef: Array, w: Array | None = None) -> Array:
+        """Scores of all samples for coefficients (n,), or for w (width,) where it is known."""
+        return self.times(coef) if w is None else self.project(w)
+
     def balanced(self, coef: Array) -> Slopes:
         """`slopes` of coefficients whose sum is 0: these do not see where the origin is, so w may be sharper."""
         return self.slopes(coef)
