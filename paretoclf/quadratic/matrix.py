@@ -74,7 +74,6 @@ class Matrix(Quadratic):
 
     def precise(self, parts: Array, w: Array | None = None) -> PreciseSlope:
         """One product."""
-
         plain = product(self.K, parts)  # the norm needs it, and most who ask for the norm ask for it, too
 
         def scores(more: Array | None = None) -> Array:

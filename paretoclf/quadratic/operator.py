@@ -159,7 +159,7 @@ class Quadratic(ABC):
     @cached_property
     def length2(self) -> float:
         """The largest squared length of a sample."""
-        return float(np.max(self.diagonal()))
+        return float(np.max(self.diagonal(), initial=0.0))
 
     @property
     def balanced2(self) -> float:
