@@ -49,6 +49,9 @@ KERNEL_ROUNDING = 1e-15
 #: Certificate threshold for a path point (largest scaled residual and relative duality gap).
 CERTIFY = 1e-8
 
+#: Coefficients of the samples imply a slope but for this share of it: what a kernel's own rounding leaves.
+IMPLIED = 1e-12
+
 #: Answers worked out by hand have four digits: of rounding in the fifth three are left.
 HOMEWORK = 1e-3
 
