@@ -21,7 +21,7 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from paretoclf.path.textbook import LEFT, MARGIN, Problem, Segment, exact, follow
+from paretoclf.path.textbook import LEFT, MARGIN, BoxProblem, Segment, exact, follow
 
 COLOURS = ["#e8e8e8", "#3b6fb6", "#f2b134"]  # of RIGHT, LEFT, MARGIN
 NAMES = ["right: alpha = 0", "left: alpha at its cap", "margin set"]
@@ -31,7 +31,7 @@ def asymmetry_line(X, y, total, lo=Fraction(1, 100)):
     """All bases of the linear 2C-SVM from asymmetry lo to 1 - lo, and the problem they belong to."""
     X, y = exact(X), exact(y)
     n, plus = y.size, y > 0
-    problem = Problem(y[:, None] * (X @ X.T) * y, exact([1] * n), y[None], exact([[0] * n] * 2), exact([[0]] * 2))
+    problem = BoxProblem(y[:, None] * (X @ X.T) * y, exact([1] * n), y[None], exact([[0] * n] * 2), exact([[0]] * 2))
 
     def caps(asymmetry):
         return exact([total * asymmetry if p else total * (1 - asymmetry) for p in plus])
@@ -60,7 +60,7 @@ def draw_sets(segments: list[Segment]):
     return fig
 
 
-def draw_jump(problem: Problem, X, y, total, segments: list[Segment]):
+def draw_jump(problem: BoxProblem, X, y, total, segments: list[Segment]):
     """The intercept along the line, and at the jump what is minimised as a function of the intercept."""
     segments = [s for s in segments if s.t0 < s.t1]
     fig, (one, two) = plt.subplots(1, 2, figsize=(7.4, 3.1), layout="constrained")
@@ -118,7 +118,7 @@ def main() -> None:
     X = exact([[0, 0], [0, 0], [2, 0], [2, 0], [1, 1], [1, 1], [0, 1], [0, 1]])
     y = exact([1, 1, -1, -1, 1, -1, 1, 1])
     caps = exact([[0] * 8, [3 if v > 0 else 5 for v in y]])
-    tied = Problem(y[:, None] * (X @ X.T) * y, exact([1] * 8), y[None], caps, exact([[0]] * 2))
+    tied = BoxProblem(y[:, None] * (X @ X.T) * y, exact([1] * 8), y[None], caps, exact([[0]] * 2))
     draw_tie(list(follow(tied, [MARGIN] + [LEFT] * 7))).savefig(out / "tracker_tie.png", dpi=110)
     print("wrote tracker_sets.png, tracker_jump.png and tracker_tie.png to", out)
 

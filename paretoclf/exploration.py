@@ -321,7 +321,7 @@ def explore(
             sample_weight=np.concatenate([svm.sample_weight, np.ones(labels.size)]),
         )  # fmt: skip
         part = both.part(np.arange(svm.y.size))
-        whole = _Traced.of(part, ray_of(svm.y, svm.sample_weight, (low, high)))
+        whole = _TracedPart.of(part, ray_of(svm.y, svm.sample_weight, (low, high)))
         explorer = replace(explorer, samples=both, trained=whole, first=svm.y.size)
     nested = nested_rocs(labels, explorer, folds=folds, repeats=repeats, rng=rng, n_jobs=n_jobs, progress=progress)
     return Exploration(at, prior, explorer.multiples, nested["explored"])
@@ -342,7 +342,7 @@ class Explorer:
     multiples: tuple[float, ...]
     inner: int
     n_grid: int
-    trained: _Traced | None = None
+    trained: _TracedPart | None = None
     first: int = 0
 
     def __call__(self, train: Index, seed: int) -> dict[str, Explored]:
@@ -369,12 +369,12 @@ class Explorer:
         found = Explored(optimum, best, envelope, line, whole.ray, tuple(lines), tuple(curves), whole.part, self.first)
         return {"explored": found}
 
-    def _folds(self, train: Index, seed: int) -> tuple[_Traced, list[tuple[_Traced, Index]]]:
+    def _folds(self, train: Index, seed: int) -> tuple[_TracedPart, list[tuple[_TracedPart, Index]]]:
         """A training part as a whole, and its validation folds."""
         y, part = self.samples.y, self.samples.part
         ray = ray_of(y[train], self.samples.sample_weight[train], self.totals)
         parts = validation_folds(y, train, self.inner, seed)
-        return _Traced.of(part(train), ray), [(_Traced.of(part(rest), ray), fold) for rest, fold in parts]
+        return _TracedPart.of(part(train), ray), [(_TracedPart.of(part(rest), ray), fold) for rest, fold in parts]
 
 
 def _checked_validation(svm: CostProblem, X_val: Any, y_val: Any) -> Array:
@@ -425,14 +425,14 @@ def combined(curves: Sequence[RocCurve]) -> tuple[RocCurve, Index]:
 
 
 @dataclass(frozen=True)
-class _Traced:
+class _TracedPart:
     """A training part and its ray, from which its lines set out."""
 
     part: TrainingPart
     ray: Path
 
     @classmethod
-    def of(cls, part: TrainingPart, ray: CostLine) -> _Traced:
+    def of(cls, part: TrainingPart, ray: CostLine) -> _TracedPart:
         return cls(part, part.trace(ray.start, ray.stop))
 
     def line(self, start: Costs, stop: Costs) -> Path:

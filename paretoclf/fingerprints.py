@@ -49,10 +49,10 @@ def fingerprint(*objects: Any) -> str:
     >>> fingerprint(partial(power, degree=2)) == fingerprint(partial(power, degree=3))
     False
     """
-    return _Walk().of(objects).hex()
+    return _Visit().of(objects).hex()
 
 
-class _Walk:
+class _Visit:
     """One walk over objects that may refer to each other, in circles too."""
 
     def __init__(self) -> None:

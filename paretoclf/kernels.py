@@ -44,7 +44,7 @@ class Kernel(Protocol):
         ...
 
 
-class _Exact:
+class _OfData:
     """Kernels whose values are the data, or are never made."""
 
     def rounding(self, X: Samples, diagonal: Array) -> Array:
@@ -53,7 +53,7 @@ class _Exact:
 
 
 @dataclass(frozen=True)
-class Linear(_Exact):
+class Linear(_OfData):
     """The linear kernel: the inner product of x and z."""
 
     psd = True
@@ -173,7 +173,7 @@ class Polynomial:
 
 
 @dataclass(frozen=True)
-class Named(_Exact):
+class Named(_OfData):
     """A kernel of ``sklearn.metrics.pairwise.pairwise_kernels`` with that function's default parameters."""
 
     name: str
@@ -192,7 +192,7 @@ class Named(_Exact):
 
 
 @dataclass(frozen=True)
-class Precomputed(_Exact):
+class Precomputed(_OfData):
     """The "samples" are rows of kernel values against the training samples already."""
 
     psd = False
@@ -203,7 +203,7 @@ class Precomputed(_Exact):
 
 
 @dataclass(frozen=True)
-class Function(_Exact):
+class Function(_OfData):
     """Any callable ``f(X, Z)`` that returns the array of kernel values; sparse samples reach it as CSR arrays."""
 
     function: Callable[[Samples, Samples], Any]

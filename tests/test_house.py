@@ -292,6 +292,15 @@ def fresh(code: str) -> str:
     return done.stdout
 
 
+def test_a_class_name_means_one_thing():
+    meanings: dict[str, list[str]] = {}
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ClassDef):
+                meanings.setdefault(node.name.lstrip("_"), []).append(str(file))
+    assert {name: rooms for name, rooms in meanings.items() if len(rooms) > 1} == {}
+
+
 def test_importing_the_package_loads_nothing_heavy():
     loaded = json.loads(fresh("import sys, json, paretoclf; print(json.dumps(sorted(sys.modules)))"))
     heavy = {"cvxpy", "clarabel", "sklearn", "scipy", "pandas", "matplotlib", "tqdm", "joblib", "paretoclf.cli"}

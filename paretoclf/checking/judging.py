@@ -19,7 +19,7 @@ from paretoclf.checks import Array, check_number, check_vector
 from paretoclf.costs import SampleCosts, per_sample
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
-from paretoclf.formulations.on_moments import MomentFormulation, Slope
+from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope
 from paretoclf.formulations.surrogate_risk import SurrogateRisk
 from paretoclf.gaussian.judges import judge_pareto
 from paretoclf.gaussian.moments import Moments
@@ -273,7 +273,7 @@ def _of_slope(formulation: MomentFormulation, values: Mapping[str, Any], row: Ro
     moments, w = formulation.moments, _vector(row, "w", formulation.moments.d)
     if not float(w @ moments.delta) > 0:
         raise InputError("w must point from the negatives' mean to the positives': w . (mu_plus - mu_minus) is not > 0")
-    judged = formulation.judge(values, Slope(w, row.numbers.get("tau")))
+    judged = formulation.judge(values, MomentSlope(w, row.numbers.get("tau")))
     certificate = against(judged.certificate, formulation.solve(**values).certificate)
     if row.numbers.get("b") is None:
         return certificate

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import paretoclf as pc
 from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import staged, to_json
-from paretoclf.cli.model import Model, number
+from paretoclf.cli.model import TableClassifier, number
 from paretoclf.cli.study import Options
 from paretoclf.datasets import Dataset
 from paretoclf.errors import InputError
@@ -76,7 +76,7 @@ def run_explore(args: argparse.Namespace) -> int:
     }
     rule = found.rule(chosen)
     assert isinstance(rule, pc.results.Rule)
-    model = Model.of(data, rule, report["chosen"], found.found.part.part.fitted)
+    model = TableClassifier.of(data, rule, report["chosen"], found.found.part.part.fitted)
     with staged(out) as folder:
         model.save(folder / "model.json")
         figure = Figure(figsize=(12.8, 6.6), layout="constrained")  # not one of pyplot: nothing is left open

@@ -30,7 +30,7 @@ KIND = "paretoclf model 1"
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class TableClassifier:
     """A classifier of tables: ``f(x) = rule((x - mean) / scale) + shift``, positive where ``f(x) >= 0``.
 
     Attributes
@@ -59,7 +59,7 @@ class Model:
     chosen: Mapping[str, Any] = field(repr=False)
 
     @classmethod
-    def of(cls, data: Dataset, rule: Rule, chosen: Mapping[str, Any], scaler: Any = None) -> Model:
+    def of(cls, data: Dataset, rule: Rule, chosen: Mapping[str, Any], scaler: Any = None) -> TableClassifier:
         """The model of a rule that was trained on a data set.
 
         Parameters
@@ -87,7 +87,7 @@ class Model:
         return cls(recipe, data.positive, data.negative, mean, scale, base, shift, chosen)
 
     @classmethod
-    def load(cls, file: str | Path) -> Model:
+    def load(cls, file: str | Path) -> TableClassifier:
         """Read what `save` wrote; InputError if it is no such file."""
         with reading(file, "not a saved model"):
             stored = json.loads(Path(file).read_text(encoding="utf-8"))

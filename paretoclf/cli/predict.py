@@ -14,7 +14,7 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.cli.data import character, with_flags
 from paretoclf.cli.files import to_json
-from paretoclf.cli.model import Model
+from paretoclf.cli.model import TableClassifier
 from paretoclf.datasets import load
 from paretoclf.datasets.cells import ColumnsError, number_of, read_samples
 from paretoclf.datasets.files import FRAMES, csv_rows, frame_rows
@@ -24,7 +24,7 @@ from paretoclf.files import replacing
 
 def run_predict(args: argparse.Namespace) -> int:
     """Run the subcommand; return its exit status."""
-    model = Model.load(args.model)
+    model = TableClassifier.load(args.model)
     X, rows, truth = _samples(args, model)
     scores = model.scores(X)
     labels = model.labels(scores)
@@ -55,7 +55,7 @@ def run_predict(args: argparse.Namespace) -> int:
     return 0
 
 
-def _samples(args: argparse.Namespace, model: Model) -> tuple[Array, list[Any], list[str] | None]:
+def _samples(args: argparse.Namespace, model: TableClassifier) -> tuple[Array, list[Any], list[str] | None]:
     """New samples, the names of their rows, and their labels where there are some."""
     file = Path(args.source)
     ending = file.suffix.lower()
@@ -81,7 +81,7 @@ def _samples(args: argparse.Namespace, model: Model) -> tuple[Array, list[Any], 
     return X, rows, [known[row][column].strip() for row in rows]
 
 
-def _judged(args: argparse.Namespace, model: Model, labels: list[str], truth: list[str]) -> dict[str, Any]:
+def _judged(args: argparse.Namespace, model: TableClassifier, labels: list[str], truth: list[str]) -> dict[str, Any]:
     """Rates on samples whose labels are known."""
     classes = (model.positive, model.negative)
     keys = [next((name for name in classes if _same(name, text)), None) for text in truth]

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 import paretoclf as pc
 from paretoclf.cli.curves import summary
 from paretoclf.cli.data import describe
-from paretoclf.cli.model import Model, number
+from paretoclf.cli.model import TableClassifier, number
 from paretoclf.cross_validation import AlongLine, Samples
 from paretoclf.datasets import Dataset
 from paretoclf.empirical.nested import NestedPoint
@@ -133,12 +133,12 @@ class Study:
         return min(points.items(), key=lambda item: item[1].cost, default=None)
 
     @property
-    def model(self) -> Model | None:
+    def model(self) -> TableClassifier | None:
         """The chosen classifier, trained on all samples."""
         if self.chosen is None:
             return None
         rule = PathRule.of(self.paths[ASYMMETRY_LINE], self.chosen[1].chosen)
-        return Model.of(self.data, rule, self._chosen(*self.chosen), self.scaler)
+        return TableClassifier.of(self.data, rule, self._chosen(*self.chosen), self.scaler)
 
     def _chosen(self, name: str, at: NestedPoint) -> dict[str, Any]:
         point = at.chosen

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import paretoclf as pc
 from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import staged, to_json
-from paretoclf.cli.model import Model
+from paretoclf.cli.model import TableClassifier
 from paretoclf.errors import BandwidthWarning, InputError
 from paretoclf.plotting import TuningDisplay
 from paretoclf.roc.criteria import Criterion
@@ -53,7 +53,7 @@ def run_tune(args: argparse.Namespace) -> int:
             draw(tuned).savefig(folder / "tuning.png", dpi=150)
             write_cells(folder / "errors.csv", tuned)
         chosen = {name: report[name] for name in ("criterion", "method", "parameters", "cross_validated")}
-        Model.of(data, tuned.classifier, chosen).save(folder / "model.json")
+        TableClassifier.of(data, tuned.classifier, chosen).save(folder / "model.json")
         (folder / "report.json").write_text(to_json(report) + "\n", encoding="utf-8")
     print(to_json(report) if args.json else text(report))
     return 0

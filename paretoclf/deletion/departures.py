@@ -20,7 +20,7 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.judges.two_c import certify_many
 from paretoclf.path.cost import CostSamples, Path, trace_costs
 from paretoclf.path.engines import Tracker, make_tracker
-from paretoclf.path.journey import Walk, straight
+from paretoclf.path.journey import CapsWalk, straight
 from paretoclf.path.precise import quadratic_of
 from paretoclf.path.segments import OnBasis
 from paretoclf.path.sets import LEFT
@@ -209,7 +209,7 @@ class Departures:
                 problem.follow(self.max_events)
             else:
                 bases = np.stack([still + first, still + last])
-                walk = Walk(problem, bases, np.asarray(bases.any(axis=0)), self.max_events)
+                walk = CapsWalk(problem, bases, np.asarray(bases.any(axis=0)), self.max_events)
                 problem.record_from_here(keep=False)
                 walk.legs(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 0.0, 1.0)
             return self._read(problem, problem.solution(1.0), mean, caps)

@@ -196,7 +196,7 @@ def empirical_tradeoff(
     labels = check_labels(y, samples.shape[0])
     seed = check_seed(rng)
     pairs = _splits(labels, splits, train_share, seed)
-    choose = ByValidation(_Family(FoldSamples(samples, transformer), labels, fit), labels)
+    choose = ByValidation(_Trainer(FoldSamples(samples, transformer), labels, fit), labels)
     tasks = [(choose, *pair, both, seed if nested else None) for pair in pairs]
     found = each(_one, tasks, "splits", n_jobs=n_jobs, progress=progress)
     parts, hulls, chosen = zip(*found, strict=True)
@@ -223,7 +223,7 @@ def _splits(y: Array, splits: int, train_share: float, seed: int) -> list[tuple[
 
 
 @dataclass(frozen=True)
-class _Family:
+class _Trainer:
     """Trains a family on parts of the samples."""
 
     features: FoldSamples

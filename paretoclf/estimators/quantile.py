@@ -17,7 +17,7 @@ from paretoclf.solution import Solution
 
 
 @dataclass(frozen=True)
-class _Problem:
+class _QuantileData:
     gram: Gram
     y: Array = field(repr=False)
     bias: bool
@@ -132,7 +132,7 @@ class QuantileSVC(BinaryClassifier):
             raise InputError(f"bias must be True or False, got {self.bias!r}")
         gram = Gram(X, self._kernel(X))
         self.lam_ = 1.0 / (labels.size * check_positive_number(self.C, "C"))
-        self.path_ = trace_quantile(_Problem(gram, labels, bool(self.bias)), (0, 1), self.lam_, progress=False)
+        self.path_ = trace_quantile(_QuantileData(gram, labels, bool(self.bias)), (0, 1), self.lam_, progress=False)
         return self.set_tau(self.tau)
 
     def set_tau(self, tau: float) -> Self:

@@ -47,7 +47,7 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import NONNEGATIVE
-from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coefficients
+from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope, with_coefficients
 from paretoclf.gaussian.bounds import fixed_distance
 from paretoclf.gaussian.judges import judge_fixed_distance, largest_distances
 from paretoclf.proof.evidence import Judged
@@ -151,16 +151,16 @@ class BiasedMinimaxProbabilityMachine(MomentFormulation):
             )
         return numbers
 
-    def closed_form(self, values: Mapping[str, float]) -> Slope | None:
+    def closed_form(self, values: Mapping[str, float]) -> MomentSlope | None:
         """Return the slope that is best for the negatives alone, where the positives ask for nothing."""
-        return Slope(self.family.slopes(self.family.of_negatives().y)) if values["u_plus"] == 0 else None
+        return MomentSlope(self.family.slopes(self.family.of_negatives().y)) if values["u_plus"] == 0 else None
 
-    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Slope:
+    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> MomentSlope:
         """Read the slope: a variable of the primal, the multiplier of the balance in the dual."""
         z = found["dual"]["balance"] if "dual" in found else found["primal"]["z"]
-        return Slope(self.moments.white.slope(z))
+        return MomentSlope(self.moments.white.slope(z))
 
-    def judge(self, values: Mapping[str, float], point: Slope) -> Judged:
+    def judge(self, values: Mapping[str, float], point: MomentSlope) -> Judged:
         """Certify a slope."""
         return with_coefficients(judge_fixed_distance(self.moments, point.a, values["u_plus"]), point)
 
@@ -170,6 +170,8 @@ class BiasedMinimaxProbabilityMachine(MomentFormulation):
         u_minus = -fixed_distance(self.moments, a, values["u_plus"]).primal_value
         return u_minus * plus / (values["u_plus"] * minus) if values["u_plus"] > 0 else np.inf
 
-    def refined(self, values: Mapping[str, float], point: Slope, solution: Solution) -> Slope | None:
+    def refined(self, values: Mapping[str, float], point: MomentSlope, solution: Solution) -> MomentSlope | None:
         """Return the member of the family with this u_plus."""
-        return Slope(self.family.slopes(self.family.of_u_plus(values["u_plus"]).y)) if values["u_plus"] > 0 else None
+        return (
+            MomentSlope(self.family.slopes(self.family.of_u_plus(values["u_plus"]).y)) if values["u_plus"] > 0 else None
+        )

@@ -103,7 +103,7 @@ PAGE = Statement(
 
 
 @dataclass(frozen=True, eq=False)
-class _Point:
+class _Limit:
     xi: Array = field(repr=False)
     theta: Array = field(repr=False)
 
@@ -178,18 +178,18 @@ class ExtremeAsymmetry(Formulation):
         ]
         return cp.Problem(cp.Minimize(cp.log_sum_exp(cp.hstack(exponents))))
 
-    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> _Point:
+    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> _Limit:
         """Read weights and multipliers; what one program lacks follows from what it has."""
         ((form, numbers),) = found.items()
         if form == "primal":
-            return _Point(np.asarray(numbers["xi"]), np.asarray(numbers["balance"]))
+            return _Limit(np.asarray(numbers["xi"]), np.asarray(numbers["balance"]))
         theta, mixture = np.asarray(numbers["theta"]), self.mixture
         logs = np.log(mixture.weights) - (mixture.means - self.point) @ theta
         logs += 0.5 * (mixture.covariances @ theta) @ theta
         shares = np.exp(logs - logs.max())
-        return _Point(shares / shares.sum(), theta)
+        return _Limit(shares / shares.sum(), theta)
 
-    def judge(self, values: Mapping[str, float], point: _Point) -> Judged:
+    def judge(self, values: Mapping[str, float], point: _Limit) -> Judged:
         """Certify weights and multipliers, with numpy."""
         return judge_tilt(self.mixture, self.point, point.xi, point.theta)
 
@@ -198,10 +198,10 @@ class ExtremeAsymmetry(Formulation):
         w = -np.asarray(numbers["theta"]) * (1.0 if self.end == 0 else -1.0)
         return LinearRule(w, -float(w @ self.point))
 
-    def refined(self, values: Mapping[str, float], point: _Point, solution: Solution) -> _Point:
+    def refined(self, values: Mapping[str, float], point: _Limit, solution: Solution) -> _Limit:
         """Return what Newton's method finds."""
         found = tilt(self.mixture, self.point)
-        return _Point(found.xi, -found.a)
+        return _Limit(found.xi, -found.a)
 
     def __repr__(self) -> str:
         return f"ExtremeAsymmetry({self.mixture!r}, asymmetry -> {self.end})"

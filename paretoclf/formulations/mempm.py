@@ -38,7 +38,7 @@ from scipy.optimize import brentq
 
 from paretoclf.formulations.base import Range, within
 from paretoclf.formulations.biased_minimax import BiasedMinimaxProbabilityMachine
-from paretoclf.formulations.on_moments import Slope
+from paretoclf.formulations.on_moments import MomentSlope
 from paretoclf.gaussian.moments import Distances, Moments
 from paretoclf.gaussian.outer_search import Search, search, weighted_guarantee
 from paretoclf.proof.evidence import judge
@@ -185,7 +185,7 @@ class MEMPM:
         """Solution at the best point found, moved to where the objective is stationary, with the search as proof."""
         end = self.inner.ends[1]
         if found.q == end:  # no room for the negatives: the slope that is best for the positives alone
-            slope = Slope(self.inner.family.slopes(self.inner.family.of_ratio(0.0).y))
+            slope = MomentSlope(self.inner.family.slopes(self.inner.family.of_ratio(0.0).y))
             said: dict[str, Any] = {"source": self.inner.direct, "status": self.inner.direct, "timing": {}}
             solution = self.inner.complete({"u_plus": end}, slope, polish=False, **said)
         else:

@@ -39,7 +39,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from paretoclf.formulations.on_moments import Slope
+from paretoclf.formulations.on_moments import MomentSlope
 from paretoclf.formulations.pareto_gaussian import PAGE, ParetoGaussian
 from paretoclf.gaussian.moments import chebyshev
 from paretoclf.proof.evidence import Judged
@@ -99,7 +99,7 @@ class MinimaxProbabilityMachine(ParetoGaussian):
         """Weight of the negatives: 1."""
         return 1.0
 
-    def judge(self, values: Mapping[str, float], point: Slope) -> Judged:
+    def judge(self, values: Mapping[str, float], point: MomentSlope) -> Judged:
         """Certify a slope; ``guarantee`` among its numbers is the rate that both classes are sure of."""
         judged = super().judge(values, point)
         rate = min(chebyshev(judged.numbers["u_minus"]), chebyshev(judged.numbers["u_plus"]))

@@ -24,7 +24,7 @@ from paretoclf.solve.model import Form
 
 
 @dataclass(frozen=True, eq=False)
-class Slope:
+class MomentSlope:
     """What is read from a solved program: a slope, and with a kernel the coefficients that imply it."""
 
     a: Array = field(repr=False)
@@ -125,11 +125,11 @@ class MomentFormulation(Formulation):
             return LinearRule(numbers["w"], numbers["b"], names=self.names)
         return KernelRule(self.gram, numbers["coef"], numbers["b"])
 
-    def certified(self, values: Mapping[str, float], point: Slope, **how: Any) -> Solution:
+    def certified(self, values: Mapping[str, float], point: MomentSlope, **how: Any) -> Solution:
         """Certify the point: with a kernel, the slope that its coefficients imply."""
         return super().certified(values, self._implied(values, point), **how)
 
-    def _implied(self, values: Mapping[str, float], point: Slope) -> Slope:
+    def _implied(self, values: Mapping[str, float], point: MomentSlope) -> MomentSlope:
         """With a kernel: coefficients, and the slope that they imply. That one is judged."""
         if self.gram is None or self.y is None or self.gram.linear:
             return point
@@ -141,14 +141,14 @@ class MomentFormulation(Formulation):
         found = self._estimates
         ridge, kept = (found[0].ridge, found[1].ridge), (found[0].kept, found[1].kept)
         coef = coefficients(self.gram, self.y, a, k, weights, ridge, kept)
-        return Slope(np.asarray(self.gram.factor.T @ coef), point.tau, coef)
+        return MomentSlope(np.asarray(self.gram.factor.T @ coef), point.tau, coef)
 
     def __repr__(self) -> str:
         data = "moments" if self.gram is None else f"{self.gram.n} samples, {self.gram.kernel}, reg={self.reg}"
         return f"{type(self).__name__}({data}, {self.moments.d} features)"
 
 
-def with_coefficients(judged: Judged, point: Slope) -> Judged:
+def with_coefficients(judged: Judged, point: MomentSlope) -> Judged:
     """Add the coefficients of a slope, in the scale it was judged in, to the numbers of its judgement."""
     if point.coef is None:
         return judged

@@ -54,7 +54,7 @@ from typing import Any
 
 from paretoclf.checks import Array
 from paretoclf.formulations.base import POSITIVE, Range
-from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coefficients
+from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope, with_coefficients
 from paretoclf.gaussian.judges import judge_weighted_sum
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
@@ -176,12 +176,12 @@ class ParetoGaussian(MomentFormulation):
         """Weight of the negatives at given parameter values."""
         return values["lam"]
 
-    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Slope:
+    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> MomentSlope:
         """Read the slope: a variable of the primal, the multiplier of the balance in the dual."""
         z = found["dual"]["balance"] if "dual" in found else found["primal"]["z"]
-        return Slope(self.moments.white.slope(z))
+        return MomentSlope(self.moments.white.slope(z))
 
-    def judge(self, values: Mapping[str, float], point: Slope) -> Judged:
+    def judge(self, values: Mapping[str, float], point: MomentSlope) -> Judged:
         """Certify a slope."""
         return with_coefficients(judge_weighted_sum(self.moments, point.a, self.lam(values)), point)
 
@@ -190,6 +190,6 @@ class ParetoGaussian(MomentFormulation):
         plus, minus = self.moments.spread(a)
         return self.lam(values) * plus / minus
 
-    def refined(self, values: Mapping[str, float], point: Slope, solution: Solution) -> Slope:
+    def refined(self, values: Mapping[str, float], point: MomentSlope, solution: Solution) -> MomentSlope:
         """Return the member of the family with this weight: one equation in log t."""
-        return Slope(self.family.slopes(self.family.of_weight(self.lam(values)).y))
+        return MomentSlope(self.family.slopes(self.family.of_weight(self.lam(values)).y))

@@ -40,7 +40,7 @@ from typing import Any
 
 from paretoclf.checks import Array
 from paretoclf.formulations.base import NONNEGATIVE
-from paretoclf.formulations.on_moments import MomentFormulation, Slope, with_coefficients
+from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope, with_coefficients
 from paretoclf.gaussian.judges import judge_squared_sum
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
@@ -117,12 +117,12 @@ class ParetoGaussianQP(MomentFormulation):
         value = cp.sum_squares(h_plus) + t * cp.sum_squares(h_minus) - 2 * nu
         return cp.Problem(cp.Minimize(value / w.length**2), [balance])
 
-    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Slope:
+    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> MomentSlope:
         """Read the slope: a variable of the primal, half the multiplier of the balance in the dual."""
         z = found["dual"]["balance"] if "dual" in found else found["primal"]["z"]
-        return Slope(self.moments.white.slope(z))
+        return MomentSlope(self.moments.white.slope(z))
 
-    def judge(self, values: Mapping[str, float], point: Slope) -> Judged:
+    def judge(self, values: Mapping[str, float], point: MomentSlope) -> Judged:
         """Certify a slope."""
         return with_coefficients(judge_squared_sum(self.moments, point.a, values["t"]), point)
 
@@ -130,6 +130,6 @@ class ParetoGaussianQP(MomentFormulation):
         """Return t."""
         return values["t"]
 
-    def refined(self, values: Mapping[str, float], point: Slope, solution: Solution) -> Slope:
+    def refined(self, values: Mapping[str, float], point: MomentSlope, solution: Solution) -> MomentSlope:
         """Return the closed form."""
-        return Slope(self.family.slopes(self.family.of_ratio(values["t"]).y))
+        return MomentSlope(self.family.slopes(self.family.of_ratio(values["t"]).y))

@@ -74,7 +74,7 @@ from paretoclf.checks import Array
 from paretoclf.classifiers import LinearRule, Rule
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import POSITIVE, Range
-from paretoclf.formulations.on_moments import MomentFormulation, Slope
+from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope
 from paretoclf.gaussian.bounds import largest_distance
 from paretoclf.gaussian.judges import classified, judge_largest_spread
 from paretoclf.gaussian.trust_region import TrustRegion, secular
@@ -216,7 +216,7 @@ class SProcedure(MomentFormulation):
             )
         return numbers
 
-    def closed_form(self, values: Mapping[str, float]) -> Slope | None:
+    def closed_form(self, values: Mapping[str, float]) -> MomentSlope | None:
         """Return the one feasible slope where there is no room: at zeta_min, and for one feature.
 
         There the best bound is approached as tau grows, and no multiplier attains it.
@@ -225,10 +225,10 @@ class SProcedure(MomentFormulation):
             return None
         r = self.region
         if self.moments.d == 1:
-            return Slope(r.center, 0.0)
-        return Slope(r.center, 1e16 * max(r.constant / r.zeta_min, float(r.curvature.max())))
+            return MomentSlope(r.center, 0.0)
+        return MomentSlope(r.center, 1e16 * max(r.constant / r.zeta_min, float(r.curvature.max())))
 
-    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Slope:
+    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> MomentSlope:
         """Read v and tau, from either program; extend v to the length of V along the top direction."""
         r = self.region
         if "dual" in found:
@@ -238,16 +238,16 @@ class SProcedure(MomentFormulation):
             v, squares = found["primal"]["v"], found["primal"]["V"]
             tau = found["primal"]["bound on the positives"]
         long = extended(r, np.sqrt(self.zeta_min) * np.asarray(v), self.zeta_min * float(np.sum(squares)))
-        return Slope(r.slope(long), float(tau) * self.unit / self.zeta_min)
+        return MomentSlope(r.slope(long), float(tau) * self.unit / self.zeta_min)
 
-    def judge(self, values: Mapping[str, float], point: Slope) -> Judged:
+    def judge(self, values: Mapping[str, float], point: MomentSlope) -> Judged:
         """Certify a slope and its tau."""
         return judge_largest_spread(self.moments, point.a, point.tau or 0.0, values["zeta"])
 
-    def refined(self, values: Mapping[str, float], point: Slope, solution: Solution) -> Slope:
+    def refined(self, values: Mapping[str, float], point: MomentSlope, solution: Solution) -> MomentSlope:
         """Solve the secular equation."""
         best = secular(self.region, values["zeta"])
-        return Slope(self.region.slope(best.v), best.tau)
+        return MomentSlope(self.region.slope(best.v), best.tau)
 
     def at_rate(self, *, tnr: float | None = None, tpr: float | None = None, **options: Any) -> Solution:
         r"""Solve problem (4) or (5): the best rate of one class where that of the other is fixed below one half.

@@ -89,7 +89,7 @@ class TrustRegion:
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
+class GlobalOptimum:
     """A global optimum of the trust-region problem.
 
     Attributes
@@ -107,7 +107,7 @@ class Optimum:
     hard: bool
 
 
-def secular(problem: TrustRegion, zeta: float) -> Optimum:
+def secular(problem: TrustRegion, zeta: float) -> GlobalOptimum:
     r"""Solve by the secular equation :math:`\sum_j h_j^2/(\tau-d_j)^2=\zeta-\zeta_{\min}`, :math:`\tau>\max d`.
 
     Parameters
@@ -137,10 +137,10 @@ def secular(problem: TrustRegion, zeta: float) -> Optimum:
     d, h, top = problem.curvature, problem.linear, problem.top
     rho = max(zeta - problem.zeta_min, 0.0)
     if d.size == 0:
-        return Optimum(np.zeros(0), 0.0, False)
+        return GlobalOptimum(np.zeros(0), 0.0, False)
     largest = float(d.max())
     if rho == 0.0:
-        return Optimum(np.zeros(d.size), np.inf, False)
+        return GlobalOptimum(np.zeros(d.size), np.inf, False)
     size = float(np.linalg.norm(h))
     steep = float(np.linalg.norm(h[top]))
     gaps = largest - d[~top]
@@ -151,7 +151,7 @@ def secular(problem: TrustRegion, zeta: float) -> Optimum:
             v = np.zeros(d.size)
             v[~top] = rest
             v[np.argmax(top)] = np.sqrt(left)
-            return Optimum(v, largest, True)
+            return GlobalOptimum(v, largest, True)
         steep = 0.0
 
     # One over the length is nearly linear in the distance of tau from the largest curvature, and increasing.
@@ -173,4 +173,4 @@ def secular(problem: TrustRegion, zeta: float) -> Optimum:
         distance = float(brentq(excess, lower, upper, xtol=1e-300, rtol=4 * np.finfo(float).eps, maxiter=500))
     v = np.where(top, h, 0.0) / distance
     v[~top] = h[~top] / (gaps + distance)
-    return Optimum(v * (np.sqrt(rho) / np.linalg.norm(v)), largest + distance, False)
+    return GlobalOptimum(v * (np.sqrt(rho) / np.linalg.norm(v)), largest + distance, False)

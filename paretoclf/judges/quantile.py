@@ -14,7 +14,7 @@ from paretoclf.checks import Array
 from paretoclf.exact_sums import inner, total
 from paretoclf.gram import Gram
 from paretoclf.proof.evidence import Condition, Judged, judge
-from paretoclf.quadratic import Slope
+from paretoclf.quadratic import FeatureSlope
 from paretoclf.tolerances import SCORE_ROUNDING
 from paretoclf.units import box_units, certain_gap, margin_rounding, slack_rounding
 
@@ -105,7 +105,9 @@ def _conditions(margin: Array, xi: Array, alpha: Array, caps: Array, size: Array
     )
 
 
-def _judge(gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, slopes: tuple[Slope, Slope], b: Any) -> Judged:
+def _judge(
+    gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, slopes: tuple[FeatureSlope, FeatureSlope], b: Any
+) -> Judged:
     """Judge one, with the slopes of its multipliers and of the feasible ones next to them."""
     (slope, lower), coef, feasible = slopes, y * alpha / lam, np.clip(alpha, 0.0, caps)
     constant, lower_constant = 0.0, 0.0

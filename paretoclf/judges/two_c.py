@@ -33,7 +33,7 @@ from paretoclf.errors import InputError
 from paretoclf.exact_sums import total
 from paretoclf.proof import Certificate
 from paretoclf.proof.exact import exact_bounds, exactly
-from paretoclf.quadratic import Features, Matrix, Quadratic, Slopes
+from paretoclf.quadratic import Features, FeatureSlopes, Matrix, Quadratic
 from paretoclf.samples import check_samples, far_origin, moved
 from paretoclf.tolerances import LOOSE, SCORE_ROUNDING, UNDECIDED
 from paretoclf.units import balanced_units, certain_gap, largest_sum, least_scale, margin_rounding, slack_rounding
@@ -184,7 +184,7 @@ def certify_many(
         slopes = Q.slopes(coef, None if W is None else W[:, at])
         dual = feasible.sum(axis=0) - 0.5 * Q.norms(y[:, None] * feasible)
         terms = SCORE_ROUNDING * Q.score_terms(coef, slopes.norm2)
-        found += _conclude(y, caps[:, at], alpha[:, at], b[at], _Found(slopes, dual, terms), note)
+        found += _conclude(y, caps[:, at], alpha[:, at], b[at], _Bounded(slopes, dual, terms), note)
     for j, certificate in enumerate(found):
         # A slack that rounds to 0 shows in no gap. Where that may hide as much as the value, margins are computed in
         # twice the precision.
@@ -206,22 +206,22 @@ def certify_precisely(
     feasible = _feasible_parts(y, caps, alpha)
     margin = y * slope.scores(np.column_stack([np.full(y.size, b), -y]))
     dual = total(feasible) - 0.5 * Q.precise(y * feasible).norm2
-    slopes = Slopes(slope.scores()[:, None], np.array([slope.norm2]), np.array([slope.apart]))
-    found = _Found(slopes, np.array([dual]), np.zeros(1), margin[:, None])
+    slopes = FeatureSlopes(slope.scores()[:, None], np.array([slope.norm2]), np.array([slope.apart]))
+    found = _Bounded(slopes, np.array([dual]), np.zeros(1), margin[:, None])
     note = f"{PRECISELY} {note}".rstrip()
     return _conclude(y, caps[:, None], alpha[0][:, None], np.array([b]), found, note)[0]
 
 
-class _Found(NamedTuple):
+class _Bounded(NamedTuple):
     """Slopes, dual values (k,), what rounding of scores can be (k,), and margins (n, k) where they are known better."""
 
-    slopes: Slopes
+    slopes: FeatureSlopes
     dual: Array
     rounding: Array
     margin: Array | None = None
 
 
-def _conclude(y: Array, caps: Array, alpha: Array, b: Array, found: _Found, note: str) -> list[Certificate]:
+def _conclude(y: Array, caps: Array, alpha: Array, b: Array, found: _Bounded, note: str) -> list[Certificate]:
     """Certificates of multipliers (n, k) and intercepts (k,)."""
     slopes, dual, stationarity = found.slopes, found.dual, found.slopes.apart
     f = slopes.scores + b

@@ -41,7 +41,7 @@ CONDITIONS = ("stationarity in w", "balance", "rho", "box", "complementarity")
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class OptimalThresholds:
     """All optimal thresholds for a slope: intervals of ``rho - b`` and of ``rho + b``.
 
     The point that is chosen in an interval is its middle, in a half-line its finite end: the smallest rho.
@@ -78,7 +78,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Intervals:
-    """`Thresholds` of k points: four arrays of shape (k,)."""
+    """`OptimalThresholds` of k points: four arrays of shape (k,)."""
 
     plus_low: Array
     plus_high: Array
@@ -90,14 +90,14 @@ class Intervals:
         """Thresholds ``rho - b`` and ``rho + b`` of the chosen points."""
         return _chosen(self.plus_low, self.plus_high), _chosen(self.minus_low, self.minus_high)
 
-    def at(self, j: int) -> Thresholds:
+    def at(self, j: int) -> OptimalThresholds:
         """Those of point j."""
-        return Thresholds(
+        return OptimalThresholds(
             (float(self.plus_low[j]), float(self.plus_high[j])), (float(self.minus_low[j]), float(self.minus_high[j]))
         )
 
 
-def thresholds(y: Array, scores: Array, nu: float, cap_plus: float, cap_minus: float) -> Thresholds:
+def thresholds(y: Array, scores: Array, nu: float, cap_plus: float, cap_minus: float) -> OptimalThresholds:
     """Return all optimal thresholds for given scores ``w . x_i``.
 
     Examples

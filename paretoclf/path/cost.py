@@ -29,7 +29,7 @@ from paretoclf.judges.two_c import PRECISELY, certify_many
 from paretoclf.path.certificate_file import path_problem, save_certificate
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import STORED_SLOPE
-from paretoclf.path.journey import Leg, Walk, assemble, meter, scale_outwards, set_chords, set_exact_end, straight
+from paretoclf.path.journey import CapsWalk, Leg, assemble, meter, scale_outwards, set_chords, set_exact_end, straight
 from paretoclf.path.pieces import Pieces, Shares, prove
 from paretoclf.path.precise import Precise, PreciseSolver, quadratic_of
 from paretoclf.path.prices import ShadowPrices, prices_of
@@ -191,7 +191,7 @@ class _Tracer:
         form, self.mean = quadratic_of(self.gram, self.y, float(self.caps.max()))
         n = self.y.size
         self.problem = make_tracker(self.engine, form, np.ones(n), self.y, np.zeros(n, dtype=np.int64), 1)
-        self.walk = Walk(self.problem, self.bases, self.inside, self.max_events, self.progress)
+        self.walk = CapsWalk(self.problem, self.bases, self.inside, self.max_events, self.progress)
         start, stop = self.ends
         one_sided = [min(sums) == 0.0 for sums in self.sums]
         at_origin = [max(sums) == 0.0 for sums in self.sums]

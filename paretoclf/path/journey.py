@@ -57,7 +57,7 @@ def follow_leg(
 
 
 @dataclass(frozen=True)
-class Walk:
+class CapsWalk:
     """A tracker that is walked along straight lines of caps.
 
     Attributes

@@ -31,7 +31,7 @@ from paretoclf.judges.two_c import PRECISELY
 from paretoclf.path.certificate_file import path_problem, save_certificate
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.forms import Signed
-from paretoclf.path.journey import Leg, Walk, assemble, meter, scale_outwards, straight
+from paretoclf.path.journey import CapsWalk, Leg, assemble, meter, scale_outwards, straight
 from paretoclf.path.pieces import Pieces, prove
 from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.path.refining import Refining
@@ -153,7 +153,7 @@ def _trace(
     inside = np.ones(n, dtype=np.bool_)
     middle = min(max(0.5, lo), hi)
     _go_up(problem, svm, bases, costs(middle), max_events)
-    walk = Walk(problem, bases, inside, max_events, None if progress is None else lambda s: progress(s / (hi - lo)))
+    walk = CapsWalk(problem, bases, inside, max_events, None if progress is None else lambda s: progress(s / (hi - lo)))
     here = problem.snapshot()
     problem.record_from_here()
     upwards = walk.legs(costs(middle), costs(hi), 1 - middle, 1 - hi) if middle < hi else []

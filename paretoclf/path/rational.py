@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.path.sets import LEFT, MARGIN, OUT
-from paretoclf.path.textbook import Problem, Segment, follow
+from paretoclf.path.textbook import BoxProblem, Segment, follow
 
 Exact = Any  # an object array of Fractions
 
@@ -48,7 +48,7 @@ def rational_segments(K: Exact, y: Any, start: Exact, stop: Exact) -> list[Segme
     K, y = fractions(K), fractions([int(v) for v in y])
     n, plus = y.size, np.asarray(y > 0)
     zero = fractions(np.zeros(n, dtype=int))
-    problem = Problem(y[:, None] * K * y, zero + 1, y[None], np.stack([zero, zero]), fractions([[0], [0]]))
+    problem = BoxProblem(y[:, None] * K * y, zero + 1, y[None], np.stack([zero, zero]), fractions([[0], [0]]))
     if any(not (start[side] + stop[side]).any() for side in (plus, ~plus)):  # no cost, no multiplier
         return [Segment(Fraction(0), Fraction(1), np.full(n, OUT), problem.c, problem.e)]
 

@@ -71,7 +71,7 @@ FLOATS = Rounding(ROUNDING, SLOPE_NOISE, DEPENDENT_GRAM, INFEASIBLE, END_OF_LINE
 
 
 @dataclass(frozen=True)
-class Problem:
+class BoxProblem:
     """A parametric box QP: ``Q`` (n, n), ``p`` (n,), ``A`` (m, n); ``c`` (2, n) and ``e`` (2, m) at t = 0 and t = 1.
 
     With ``to_zero`` it is left where the multipliers eta add up to 0. What happens after ``1 - late``, or in floats
@@ -93,7 +93,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Solution:
+class BasisSolution:
     """Multipliers a (2, n), eta (2, m) and gradient g (2, n) on a basis: at one t, and their rates."""
 
     a: Vector
@@ -116,7 +116,7 @@ class Segment:
     eta: Vector
 
 
-class Event(NamedTuple):
+class Exchange(NamedTuple):
     """At t an inequality of index `who` becomes tight, and it goes to another set. Nobody: the end of the line."""
 
     t: Number
@@ -124,7 +124,7 @@ class Event(NamedTuple):
     to: int = MARGIN
 
 
-def follow(problem: Problem, basis: Any) -> Iterator[Segment]:
+def follow(problem: BoxProblem, basis: Any) -> Iterator[Segment]:
     """Follow the solution from t = 0, where it has this basis, to t = 1: one segment for each basis on the way.
 
     Raises
@@ -156,7 +156,7 @@ def follow(problem: Problem, basis: Any) -> Iterator[Segment]:
         t, basis = event.t, exchange(problem, basis, event, a, g)
 
 
-def solve_on(problem: Problem, basis: Any, t: Number) -> Solution:
+def solve_on(problem: BoxProblem, basis: Any, t: Number) -> BasisSolution:
     """The solution on a basis at t, and its rate: one matrix, two right sides."""
     P, F = problem, np.flatnonzero(basis == MARGIN)
     caps, e = (np.stack([(1 - t) * x[0] + t * x[1], x[1] - x[0]]) for x in (P.c, P.e))
@@ -166,16 +166,16 @@ def solve_on(problem: Problem, basis: Any, t: Number) -> Solution:
     a[:, F], eta = x[:, : F.size], x[:, F.size :]
     g = a @ P.Q - p + eta @ P.A
     g[:, F] = 0 * g[:, F]
-    return Solution(a, np.stack([eta[0] + origin, eta[1]]), g)
+    return BasisSolution(a, np.stack([eta[0] + origin, eta[1]]), g)
 
 
-def _origin(P: Problem, F: Any) -> Vector:
+def _origin(P: BoxProblem, F: Any) -> Vector:
     """Where eta is measured from: where F is in one class its b = 1 or -1, so that nothing cancels next to an axis."""
     origin = np.array([next((P.p[j] / row[j] for j in F if row[j] != 0), 0 * P.p[0]) for row in P.A], P.p.dtype)
     return origin if all(origin @ P.A[:, F] == P.p[F]) else 0 * origin
 
 
-def solve(problem: Problem, F: Any, B: Vector) -> Vector:
+def solve(problem: BoxProblem, F: Any, B: Vector) -> Vector:
     """``X`` with ``M X = B``, M the matrix of the basis with margin set F; of fractions by elimination."""
     A = problem.A[:, F]
     M = np.block([[problem.Q[np.ix_(F, F)], A.T], [A, 0 * problem.e[0][:, None] * problem.e[0]]])
@@ -192,7 +192,7 @@ def solve(problem: Problem, F: Any, B: Vector) -> Vector:
     return T[:, m:]
 
 
-def first_event(problem: Problem, basis: Any, solution: Solution, t: Number) -> Event:
+def first_event(problem: BoxProblem, basis: Any, solution: BasisSolution, t: Number) -> Exchange:
     """The first inequality to be violated after t, of ties that of the lowest index; or the end of the line."""
     P, rounding, free = problem, problem.rounding, basis == MARGIN
     (a, da), (eta, deta), (g, dg) = solution.a, solution.eta, solution.g
@@ -213,7 +213,7 @@ def first_event(problem: Problem, basis: Any, solution: Solution, t: Number) -> 
     for where, i in np.argwhere(asked & (speed > noise)):
         at = t + max(slack[where, i], 0 * t) / speed[where, i]
         if at < before:
-            events.append(Event(at, int(i), MARGIN if not free[i] else (RIGHT, LEFT)[where]))
+            events.append(Exchange(at, int(i), MARGIN if not free[i] else (RIGHT, LEFT)[where]))
     for event in sorted(events):
         if free[event.who]:
             return event
@@ -221,10 +221,10 @@ def first_event(problem: Problem, basis: Any, solution: Solution, t: Number) -> 
         pivot, _, negligible = column(problem, basis, event.who)
         if pivot > negligible or abs(dg[event.who]) > 10 * negligible * max(abs(np.append(da, dc))):
             return event
-    return Event(end)
+    return Exchange(end)
 
 
-def _end(problem: Problem, solution: Solution, t: Number) -> tuple[Number, Number]:
+def _end(problem: BoxProblem, solution: BasisSolution, t: Number) -> tuple[Number, Number]:
     """Where the line is left if nothing happens before, and before what it must happen."""
     rounding, one, late = problem.rounding, 1 + 0 * t, max(problem.late, problem.rounding.late)
     if problem.to_zero:
@@ -237,7 +237,7 @@ def _end(problem: Problem, solution: Solution, t: Number) -> tuple[Number, Numbe
     return one, one - late
 
 
-def column(problem: Problem, basis: Any, i: int) -> tuple[Number, Vector, Number]:
+def column(problem: BoxProblem, basis: Any, i: int) -> tuple[Number, Vector, Number]:
     """How index i depends on F: its pivot, the combination u of F that is nearest, and what of the pivot is noise."""
     F, Q = np.flatnonzero(basis == MARGIN), problem.Q
     right = np.concatenate([Q[F, i], problem.A[:, i]])
@@ -246,7 +246,7 @@ def column(problem: Problem, basis: Any, i: int) -> tuple[Number, Vector, Number
     return Q[i, i] - right @ x, x[: F.size], problem.rounding.pivot * size
 
 
-def exchange(problem: Problem, basis: Any, event: Event, a: Vector, g: Vector) -> Any:
+def exchange(problem: BoxProblem, basis: Any, event: Exchange, a: Vector, g: Vector) -> Any:
     """The basis after one of the four exchanges, given multipliers and gradient at the event."""
     i, basis = event.who, basis.copy()
     if basis[i] != MARGIN:
@@ -265,7 +265,7 @@ def exchange(problem: Problem, basis: Any, event: Event, a: Vector, g: Vector) -
     return basis
 
 
-def _enter_dependent(problem: Problem, basis: Any, event: Event, u: Vector, a: Vector) -> None:
+def _enter_dependent(problem: BoxProblem, basis: Any, event: Exchange, u: Vector, a: Vector) -> None:
     """Exchange 2: i moves inwards, F by -u for each unit of it; neither g nor the objective changes."""
     i, F = event.who, np.flatnonzero(basis == MARGIN)
     c = (1 - event.t) * problem.c[0] + event.t * problem.c[1]
@@ -279,7 +279,7 @@ def _enter_dependent(problem: Problem, basis: Any, event: Event, u: Vector, a: V
     basis[i], basis[first] = MARGIN, bound
 
 
-def _successor(problem: Problem, basis: Any, event: Event, row: int, g: Vector) -> int:
+def _successor(problem: BoxProblem, basis: Any, event: Exchange, row: int, g: Vector) -> int:
     """Exchange 4: eta takes g of the leaver up if a is 0, down if at its cap; the first on its margin takes over."""
     kappa = problem.A[row]
     moves = kappa * kappa[event.who] * (1 if event.to == RIGHT else -1)

@@ -12,7 +12,7 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.path.forms import Signed
 from paretoclf.path.segments import Line, Log, OnBasis
 from paretoclf.path.sets import MARGIN
-from paretoclf.path.textbook import Problem, Segment, first_event, follow, solve_on
+from paretoclf.path.textbook import BoxProblem, Segment, first_event, follow, solve_on
 from paretoclf.quadratic import Features
 from paretoclf.samples import dense
 from paretoclf.tolerances import END_OF_LINE
@@ -52,7 +52,7 @@ class TextbookTracker:
         """Go on from the current basis along another line, which begins where the solution is."""
         self.line = line
         c, e = np.stack([line.start, line.stop]) @ line.bases, np.stack([line.e0, line.e_end])
-        self._problem = Problem(self._dense, self._p, self._A, c, e, line.to_zero, 1.0 if still else END_OF_LINE)
+        self._problem = BoxProblem(self._dense, self._p, self._A, c, e, line.to_zero, 1.0 if still else END_OF_LINE)
 
     @property
     def index(self) -> Index:

@@ -283,7 +283,7 @@ def _trace_program(svm: Any, given: dict[str, Any], others: dict[str, Any], how:
         from paretoclf.solve.of_formulation import source_of  # CVXPY, which other paths do without
 
         return trace_problem(source_of(svm, named), **how)
-    from paretoclf.solve.to_qp import Source
+    from paretoclf.solve.to_qp import LineOfPrograms
 
     foreign = [name for name in named if name not in ("start", "stop")]
     if foreign:
@@ -291,4 +291,4 @@ def _trace_program(svm: Any, given: dict[str, Any], others: dict[str, Any], how:
             f"{foreign[0]} must be left out for a cvxpy.Problem, which is traced with start and stop, got "
             f"{named[foreign[0]]!r:.100}"
         )
-    return trace_problem(Source(svm, given["start"], given["stop"]), **how)
+    return trace_problem(LineOfPrograms(svm, given["start"], given["stop"]), **how)

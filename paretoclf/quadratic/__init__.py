@@ -2,6 +2,6 @@
 
 from paretoclf.quadratic.features import Features as Features
 from paretoclf.quadratic.matrix import Matrix as Matrix
+from paretoclf.quadratic.operator import FeatureSlope as FeatureSlope
+from paretoclf.quadratic.operator import FeatureSlopes as FeatureSlopes
 from paretoclf.quadratic.operator import Quadratic as Quadratic
-from paretoclf.quadratic.operator import Slope as Slope
-from paretoclf.quadratic.operator import Slopes as Slopes

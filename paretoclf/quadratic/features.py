@@ -14,7 +14,7 @@ from paretoclf.checks import Array
 from paretoclf.exact_sums import product
 from paretoclf.quadratic import twice
 from paretoclf.quadratic.fractions import ExactSlopes
-from paretoclf.quadratic.operator import PreciseSlope, Quadratic, Slopes, TwiceSlopes, affects
+from paretoclf.quadratic.operator import FeatureSlopes, PreciseSlope, Quadratic, TwiceSlopes, affects
 from paretoclf.samples import Samples, dense, dot, largest, signed, squares
 
 
@@ -77,11 +77,11 @@ class Features(Quadratic):
         """No slope at all."""
         return np.zeros((*shape, self.width))
 
-    def slopes(self, coef: Array, W: Array | None = None) -> Slopes:
+    def slopes(self, coef: Array, W: Array | None = None) -> FeatureSlopes:
         """Scores X W, of what the coefficients imply or of what is given."""
         implied = self.slope(coef)
         slope, apart = (implied, np.zeros(coef.shape[1])) if W is None else (W, self._apart(W, implied, coef))
-        return Slopes(np.asarray(self.X @ slope), np.einsum("dk,dk->k", slope, slope), apart)
+        return FeatureSlopes(np.asarray(self.X @ slope), np.einsum("dk,dk->k", slope, slope), apart)
 
     @cached_property
     def mean(self) -> Array:
@@ -99,7 +99,7 @@ class Features(Quadratic):
         """Dense features, from their mean; sparse ones, which would fill up, as they are."""
         return self if self.sparse else self.centred(self.mean)
 
-    def balanced(self, coef: Array) -> Slopes:
+    def balanced(self, coef: Array) -> FeatureSlopes:
         """Slopes of the features from their mean, with scores as from 0."""
         found = self.near.slopes(coef)
         return found if self.sparse else replace(found, scores=found.scores + self.mean @ self.near.slope(coef))

@@ -11,7 +11,7 @@ from paretoclf.checks import Array
 from paretoclf.exact_sums import inner, product
 from paretoclf.quadratic import twice
 from paretoclf.quadratic.fractions import ExactSlopes
-from paretoclf.quadratic.operator import PreciseSlope, Quadratic, Slopes, TwiceSlopes
+from paretoclf.quadratic.operator import FeatureSlopes, PreciseSlope, Quadratic, TwiceSlopes
 from paretoclf.samples import squares
 from paretoclf.tolerances import PLAIN_RANK
 
@@ -54,10 +54,10 @@ class Matrix(Quadratic):
         """The largest value: by Cauchy and Schwarz it is on the diagonal."""
         return self.length2
 
-    def slopes(self, coef: Array, W: Array | None = None) -> Slopes:
+    def slopes(self, coef: Array, W: Array | None = None) -> FeatureSlopes:
         """Scores K coef."""
         scores = self.times(coef)
-        return Slopes(scores, np.einsum("nk,nk->k", coef, scores), np.zeros(coef.shape[1]))
+        return FeatureSlopes(scores, np.einsum("nk,nk->k", coef, scores), np.zeros(coef.shape[1]))
 
     def norms(self, coef: Array) -> Array:
         """Coef' K coef."""

@@ -21,7 +21,7 @@ from paretoclf.quadratic.fractions import ExactSlopes
 
 
 @dataclass(frozen=True)
-class Slope:
+class FeatureSlope:
     """A slope in the feature space of a Gram.
 
     Attributes
@@ -41,22 +41,22 @@ class Slope:
 
 
 @dataclass(frozen=True)
-class Slopes:
-    """Several slopes: `Slope` with scores of shape (n, k), the others (k,)."""
+class FeatureSlopes:
+    """Several slopes: `FeatureSlope` with scores of shape (n, k), the others (k,)."""
 
     scores: Array = field(repr=False)
     norm2: Array
     apart: Array
 
-    def __getitem__(self, j: int) -> Slope:
-        return Slope(self.scores[:, j], float(self.norm2[j]), float(self.apart[j]))
+    def __getitem__(self, j: int) -> FeatureSlope:
+        return FeatureSlope(self.scores[:, j], float(self.norm2[j]), float(self.apart[j]))
 
 
 @dataclass(frozen=True)
 class TwiceSlopes:
     """Slopes of coefficients in two parts: scores (n, k) and what they are rounded by; of a given W its distance.
 
-    ``apart`` is that of `Slopes`, ``distance`` the length of the difference, shape (k,).
+    ``apart`` is that of `FeatureSlopes`, ``distance`` the length of the difference, shape (k,).
     """
 
     scores: Array
@@ -136,10 +136,10 @@ class Quadratic(ABC):
         return None
 
     @abstractmethod
-    def slopes(self, coef: Array, W: Array | None = None) -> Slopes:
+    def slopes(self, coef: Array, W: Array | None = None) -> FeatureSlopes:
         """Slopes of coefficients (n, k), or W (width, k), which should equal them, with one product for all."""
 
-    def slope_of(self, coef: Array, w: Array | None = None) -> Slope:
+    def slope_of(self, coef: Array, w: Array | None = None) -> FeatureSlope:
         """One slope: of coefficients (n,), or w (width,)."""
         return self.slopes(coef[:, None], None if w is None else np.asarray(w, dtype=np.float64)[:, None])[0]
 
@@ -147,7 +147,7 @@ class Quadratic(ABC):
         """Scores of all samples for coefficients (n,), or for w (width,) where it is known."""
         return self.times(coef) if w is None else self.project(w)
 
-    def balanced(self, coef: Array) -> Slopes:
+    def balanced(self, coef: Array) -> FeatureSlopes:
         """`slopes` of coefficients whose sum is 0: these do not see where the origin is, so w may be sharper."""
         return self.slopes(coef)
 

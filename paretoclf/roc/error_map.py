@@ -121,7 +121,7 @@ class ErrorMap:
 
 
 @dataclass
-class _Found:
+class _Collected:
     """What the regions have been found to hold, in lists of arrays."""
 
     start: list[Array] = field(default_factory=list)
@@ -134,7 +134,7 @@ class _Found:
 def error_map(plane: Any, X: Any, y: Any) -> ErrorMap:
     """Errors of a map of the cost plane on (held-out) samples, with labels of both classes that fit them."""
     labels = check_labels(y)
-    found = _Found()
+    found = _Collected()
     for region, scores in zip(plane.regions, plane.each_score_map(X), strict=True):
         if scores.shape[0] != labels.size:
             raise InputError(f"y must have one label per sample ({scores.shape[0]}), got {labels.size}")
@@ -157,7 +157,7 @@ def _counts(positive: Mask, y: Array) -> Index:
     return np.stack(found, axis=-1).astype(np.int64)
 
 
-def _in_region(polygon: Array, scores: Array, y: Array, found: _Found) -> None:
+def _in_region(polygon: Array, scores: Array, y: Array, found: _Collected) -> None:
     """Borders within one region: the lines of its samples, cut where they cross."""
     corners = np.column_stack([np.ones(polygon.shape[0]), polygon])
     values = corners @ scores.T
@@ -233,7 +233,7 @@ def _half_way(points: Array, directions: Array, lines: Array, passed: Mask) -> A
     return np.asarray(points + 0.5 * hit[:, None] * directions)
 
 
-def _on_edge(plane: Any, X: Any, contact: Any, y: Array, found: _Found) -> None:
+def _on_edge(plane: Any, X: Any, contact: Any, y: Array, found: _Collected) -> None:
     """Borders on the common edge of two regions where the intercept jumps from one to the other."""
     regions = [plane.regions[k] for k in (contact.first, contact.second)]
     middle = np.array([1.0, *(0.5 * (contact.start + contact.stop))])

@@ -106,7 +106,7 @@ POSITIVE = Range(0, closed=False)
 NONNEGATIVE = Range(0)
 
 
-class Named(dict[str, Any]):
+class ByName(dict[str, Any]):
     """Things by name; of a name that is none of them it says which there are."""
 
     def __missing__(self, name: str) -> Any:
@@ -153,7 +153,7 @@ class Formulation(ABC):
             name: cp.Parameter(nonneg=r.low >= 0, nonpos=r.high <= 0, name=name)
             for name, r in checked_domain(self.domain).items()
         }
-        return MappingProxyType(Named(made))
+        return MappingProxyType(ByName(made))
 
     @property
     def names(self) -> Names:
@@ -326,7 +326,7 @@ class Formulation(ABC):
 
     def _solution(self, judged: Judged, claim: Claim) -> Solution:
         return Solution(
-            classifier=self.classifier(claim.values, Named(judged.numbers)),
+            classifier=self.classifier(claim.values, ByName(judged.numbers)),
             evidence=judged,
             source=claim.source,
             status=claim.status,

@@ -10,10 +10,10 @@ from paretoclf.checks import check_number, check_pair
 from paretoclf.errors import InputError
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
-from paretoclf.solve.to_qp import Source
+from paretoclf.solve.to_qp import LineOfPrograms
 
 
-def source_of(formulation: Any, given: Mapping[str, Any]) -> Source:
+def source_of(formulation: Any, given: Mapping[str, Any]) -> LineOfPrograms:
     """The program of a formulation, primal or dual, where each parameter is a number or a pair (from, to).
 
     Raises
@@ -43,7 +43,7 @@ def source_of(formulation: Any, given: Mapping[str, Any]) -> Source:
         for key, value in ends[0].items():
             formulation.parameters[key].value = value
         try:
-            source = Source(problem, first, last)
+            source = LineOfPrograms(problem, first, last)
         except InputError as error:
             refusals.append(f"its {form}: {error}")
             continue

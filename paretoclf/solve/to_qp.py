@@ -93,7 +93,7 @@ def program_line(problem: cp.Problem, start: Mapping[Any, Any], stop: Mapping[An
     return ProgramLine(**{**vars(line), "q": q, "moved": moved})
 
 
-class Source:
+class LineOfPrograms:
     """A problem and a line of its parameters: its program, and the way back into it.
 
     Attributes

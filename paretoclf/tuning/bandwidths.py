@@ -28,7 +28,7 @@ SAME = 0.99
 
 
 @dataclass(frozen=True)
-class Distances:
+class DistanceQuantiles:
     """Distances of samples, as quantiles.
 
     Attributes
@@ -45,7 +45,7 @@ class Distances:
     high: float
 
     @classmethod
-    def of(cls, X: Any) -> Distances:
+    def of(cls, X: Any) -> DistanceQuantiles:
         """Measure them."""
         A = check_samples(X)
         if A.shape[0] > SAMPLED:
@@ -67,7 +67,7 @@ class JudgedBandwidths:
     values: Array
     identity: Mask
     constant: Mask
-    distances: Distances = field(repr=False)
+    distances: DistanceQuantiles = field(repr=False)
 
     @property
     def useful(self) -> Array:
@@ -107,7 +107,7 @@ def judge_bandwidths(X: Any, values: Any) -> JudgedBandwidths:
     >>> judge_bandwidths(X, np.geomspace(1e-4, 1e4, 9)).useful
     array([ 1., 10.])
     """
-    bandwidths, distances = check_increasing(values, "bandwidths"), Distances.of(X)
+    bandwidths, distances = check_increasing(values, "bandwidths"), DistanceQuantiles.of(X)
     alone = np.exp(-0.5 * (distances.nearest / bandwidths) ** 2) < ALONE
     same = np.exp(-0.5 * (distances.high / bandwidths) ** 2) > SAME
     return JudgedBandwidths(bandwidths, alone, same, distances)
@@ -136,7 +136,7 @@ def bandwidth_grid(X: Any, count: int = 12) -> Array:
     """
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
         raise InputError(f"count must be a positive whole number, got {count!r}")
-    distances = Distances.of(X)
+    distances = DistanceQuantiles.of(X)
     low, high = 0.5 * distances.low, 2.0 * distances.median
     return np.array([np.sqrt(low * high)]) if count == 1 else np.geomspace(low, high, int(count))
 

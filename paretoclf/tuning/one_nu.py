@@ -91,7 +91,7 @@ def best_shift(scores: Array, y: Array, criterion: Criterion) -> tuple[float, in
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutScores:
     """Held-out scores of all folds, one after the other, at k values of nu, shape (m, k); nan without a classifier.
 
     ``trivial`` and ``refused`` count the folds that have none.
@@ -103,7 +103,7 @@ class HeldOut:
     refused: Index
 
 
-def held_out_scores(gram: Gram, y: Array, folds: Folds, nu: Array, balanced: bool) -> HeldOut:
+def held_out_scores(gram: Gram, y: Array, folds: Folds, nu: Array, balanced: bool) -> HeldOutScores:
     """Follow the path of each fold, and read it at each nu (increasing)."""
     trivial, refused = np.zeros((2, nu.size), dtype=np.int64)
     last = float(nu[0]) if nu[0] < 1 else 0.5
@@ -125,7 +125,7 @@ def held_out_scores(gram: Gram, y: Array, folds: Folds, nu: Array, balanced: boo
         trivial += 1
         trivial[at] -= 1
         parts[-1][:, at] = _middle(path.scores(new), t[at])
-    return HeldOut(np.concatenate(parts), np.concatenate([y[test] for _, test in folds]), trivial, refused)
+    return HeldOutScores(np.concatenate(parts), np.concatenate([y[test] for _, test in folds]), trivial, refused)
 
 
 def _middle(scores: PathScores, t: Array) -> Array:

@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 
 import paretoclf as pc
 from paretoclf.cli import main
-from paretoclf.cli.model import Model
+from paretoclf.cli.model import TableClassifier
 from paretoclf.datasets import load
 from paretoclf.errors import InputError
 from paretoclf.roc import PathRule
@@ -108,14 +108,14 @@ def test_a_model_is_that_of_scikit_learn_at_the_costs_that_were_chosen(tmp_path,
 )  # fmt: skip
 def test_what_explore_and_tune_chose(tmp_path, capsys, command, monkeypatch):
     made = []
-    whole = Model.of.__func__
-    monkeypatch.setattr(Model, "of", classmethod(lambda cls, *a: made.append(a) or whole(cls, *a)))
+    whole = TableClassifier.of.__func__
+    monkeypatch.setattr(TableClassifier, "of", classmethod(lambda cls, *a: made.append(a) or whole(cls, *a)))
     assert main([command[0], "twonorm", "--n", "80", *command[1:], "--out", str(tmp_path)]) == 0
     assert str(tmp_path / "model.json") in capsys.readouterr().out
     [(_, rule, _, *scaler)] = made
     data = load("twonorm", n=50, rng=7)
     samples = scaler[0].transform(data.X) if scaler and scaler[0] is not None else data.X
-    model = Model.load(tmp_path / "model.json")
+    model = TableClassifier.load(tmp_path / "model.json")
     np.testing.assert_allclose(model.scores(data.X), rule.decision_function(samples), rtol=1e-12, atol=1e-12)
     assert model.labels(model.scores(data.X)) == [
         model.positive if s > 0 else model.negative for s in rule.predict(samples)
@@ -128,9 +128,9 @@ def test_a_model_far_from_the_origin_and_one_that_labels_all_alike(tmp_path):
     path = pc.trace(pc.TwoCSVM(far.X, far.y), (0.02, 1.98), (1.98, 0.02))
     for swept, shift in ((1.0, 0.25), (0.5, 0.0), (1.0, np.inf)):
         rule = PathRule(path, float(path.breakpoints[5]), swept, shift)
-        model = Model.of(far, rule, {})
+        model = TableClassifier.of(far, rule, {})
         model.save(tmp_path / "model.json")
-        again = Model.load(tmp_path / "model.json")
+        again = TableClassifier.load(tmp_path / "model.json")
         np.testing.assert_allclose(again.scores(far.X), rule.decision_function(far.X), atol=1e-9)
         assert again.chosen == {}
 
@@ -145,7 +145,7 @@ def test_labels_that_are_numbers_files_without_header_and_other_files(tmp_path, 
     model = [str(out / "model.json")]
     assert main(["predict", *model, str(tmp_path / "d.csv"), "--label", "4", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    scores = Model.load(out / "model.json").scores(data.X[:, :3])
+    scores = TableClassifier.load(out / "model.json").scores(data.X[:, :3])
     assert [row["score"] for row in report["rows"]] == scores.tolist()
     assert report["judged"]["misses"] == int(((scores < 0) & (data.y > 0)).sum())
     np.savez(tmp_path / "d.npz", X=data.X[:, :3], y=data.y)
@@ -180,10 +180,10 @@ def test_bad_models(tmp_path, capsys):
     good = tmp_path / "model.json"
     data = load("twonorm", n=40, rng=0)
     rule = pc.trace(pc.TwoCSVM(data.X, data.y), (0.1, 1.9), (1.9, 0.1)).at(0.5).classifier
-    Model.of(data, rule, {}).save(good)
+    TableClassifier.of(data, rule, {}).save(good)
     stored = json.loads(good.read_text())
     with pytest.raises(InputError, match="X must have the 20 features of the model"):
-        Model.load(good).scores(np.zeros((2, 3)))
+        TableClassifier.load(good).scores(np.zeros((2, 3)))
     for change in (
         {"kind": "other"},
         {"mean": [1.0]},

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import paretoclf as pc
 from paretoclf.path.load import load_path, load_plane
-from paretoclf.path.plane.explore import Exploration
+from paretoclf.path.plane.explore import RegionSearch
 from paretoclf.path.plane.region import Bases, Sets
 from tests.benchmarks import plane as benchmark
 from tests.oracles.exact import fractions, integer_kernel
@@ -598,7 +598,7 @@ def test_ranges_that_are_none_are_refused(wrong):
 
 def test_a_map_that_misses_something_is_refused(monkeypatch):
     svm = generic(n=6, seed=1)
-    monkeypatch.setattr(Exploration, "_cross_edge", lambda *_: iter(()))
+    monkeypatch.setattr(RegionSearch, "_cross_edge", lambda *_: iter(()))
     with pytest.raises(pc.DegeneratePathError, match="miss or overlap") as refused:
         pc.plane(svm, SQUARE, SQUARE)
     assert ", at C_plus=1.53" in str(refused.value)  # centroid of the only region; not at some t: a map has none

@@ -14,8 +14,8 @@ import pytest
 import paretoclf as pc
 from paretoclf.path.rational import LIMIT, rational_segments
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
-from paretoclf.path.textbook import Event, Problem, exact, exchange, follow, solve_on
-from tests.oracles.box_problems import Problem as Sampled
+from paretoclf.path.textbook import BoxProblem, Exchange, exact, exchange, follow, solve_on
+from tests.oracles.box_problems import BoxProblem as Sampled
 from tests.oracles.box_problems import line as line_of
 from tests.oracles.box_problems import ray
 from tests.oracles.box_problems import trace as fast_trace
@@ -55,7 +55,7 @@ def five():
     """Spec 12b: five points of a line, on the balanced ray up to the costs (3, 2)."""
     X, y = exact([[2], [1], [0], [-1], [-3]]), exact([1, 1, -1, -1, -1])
     caps = exact([[0] * 5, [3, 3, 2, 2, 2]])
-    return Problem(y[:, None] * (X @ X.T) * y, exact([1] * 5), y[None], caps, exact([[0], [0]]))
+    return BoxProblem(y[:, None] * (X @ X.T) * y, exact([1] * 5), y[None], caps, exact([[0], [0]]))
 
 
 def test_five_points_by_hand(five):
@@ -93,7 +93,7 @@ def test_any_rows_with_coefficients_of_any_size(m, seed):
     for row in range(m):  # at the origin: of those with the smallest p per coefficient one holds the row
         members = [i for i in range(n) if group[i] == row and kappa[i] > 0]
         basis[min(members, key=lambda i: (p[i] / A[row, i], i))] = MARGIN
-    problem = Problem(X @ X.T, p, A, np.stack([zero, r]), np.stack([A @ zero, A @ r]))
+    problem = BoxProblem(X @ X.T, p, A, np.stack([zero, r]), np.stack([A @ zero, A @ r]))
     stop = (3 * r * part + r * (1 - part) / 4) / 2
     ends = [(r, stop, A @ r, A @ stop * Fraction(2, 3)), (stop, stop, A @ stop * Fraction(2, 3), A @ stop / 5)]
     found = whole(problem, basis)
@@ -119,7 +119,9 @@ def test_the_end_where_eta_adds_up_to_zero():
 
     def hulls(X):
         caps = np.stack([half, 2 * half])
-        problem = Problem(y[:, None] * np.multiply.outer(X, X) * y, 0 * y, A, caps, exact([[1, 1]] * 2), to_zero=True)
+        problem = BoxProblem(
+            y[:, None] * np.multiply.outer(X, X) * y, 0 * y, A, caps, exact([[1, 1]] * 2), to_zero=True
+        )
         return list(follow(problem, [MARGIN, LEFT, LEFT, MARGIN]))[-1]
 
     apart = hulls(exact([0, 1, 2, 5]))
@@ -162,7 +164,7 @@ def test_exchange_2_moves_along_the_null_direction(five, basis, new):
     problem = twins(five, [1, 1, 1])
     a, g = at(problem, basis, Fraction(0))
     assert g[1] == 0
-    assert exchange(problem, np.array(basis), Event(Fraction(0), 1), a, g).tolist() == new
+    assert exchange(problem, np.array(basis), Exchange(Fraction(0), 1), a, g).tolist() == new
     b, h = at(problem, new, Fraction(0))
     assert (g == h).all()
     assert a @ problem.Q @ a / 2 - sum(a) == b @ problem.Q @ b / 2 - sum(b)
@@ -172,7 +174,7 @@ def test_exchange_2_may_run_through_to_the_other_bound(five):
     """The twin's cap is smaller than what the other has to lose."""
     problem, basis = twins(five, [9, "1/100", 9]), np.array([MARGIN, RIGHT, MARGIN])
     a, g = at(problem, basis, Fraction(0))
-    new = exchange(problem, basis, Event(Fraction(0), 1), a, g)
+    new = exchange(problem, basis, Exchange(Fraction(0), 1), a, g)
     assert new.tolist() == [MARGIN, LEFT, MARGIN]
     assert at(problem, new, Fraction(0))[0][0] == a[0] - Fraction(1, 100)
 
@@ -199,15 +201,17 @@ def test_a_basis_that_is_not_optimal_is_refused(five):
 
 def test_an_indefinite_kernel_is_refused():
     Q = exact([[-1, 0], [0, -1]])
-    problem = Problem(Q, exact([-1, -1]), exact([[1, -1]])[:0], exact([[0, 0], [9, 9]]), np.zeros((2, 0), dtype=object))
+    problem = BoxProblem(
+        Q, exact([-1, -1]), exact([[1, -1]])[:0], exact([[0, 0], [9, 9]]), np.zeros((2, 0), dtype=object)
+    )
     with pytest.raises(pc.DegeneratePathError, match="not PSD"):
-        exchange(problem, np.array([RIGHT, RIGHT]), Event(Fraction(0), 0), exact([0, 0]), exact([0, 0]))
+        exchange(problem, np.array([RIGHT, RIGHT]), Exchange(Fraction(0), 0), exact([0, 0]), exact([0, 0]))
 
 
 def test_an_equation_that_nothing_can_meet_is_refused():
     """a_0 + a_1 = t with caps 1/4."""
     quarter = exact([[Fraction(1, 4)] * 2] * 2)
-    problem = Problem(exact([[1, 0], [0, 1]]), exact([0, 0]), exact([[1, 1]]), quarter, exact([[0], [1]]))
+    problem = BoxProblem(exact([[1, 0], [0, 1]]), exact([0, 0]), exact([[1, 1]]), quarter, exact([[0], [1]]))
     with pytest.raises(pc.DegeneratePathError, match=r"balance the group, at t = 0\.5"):
         list(follow(problem, [MARGIN, MARGIN]))
 
@@ -320,7 +324,7 @@ def test_box_qps_of_the_fast_engine(groups, seed):
     e = 4.0 * p.A @ r
     fast = fast_trace(p.tracker("gram"), p, line_of(np.stack([r, 0 * r]), (0, 0), (4, 0), 0 * e, e), (state, margin))
     zero = exact([0] * n)
-    problem = Problem(
+    problem = BoxProblem(
         exact(p.Q), exact(p.p), exact(p.A), np.stack([zero, exact(4 * r)]), np.stack([exact(0 * e), exact(e)])
     )
     state = state.copy()

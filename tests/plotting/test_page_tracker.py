@@ -15,7 +15,7 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.path.sets import LEFT, MARGIN
-from paretoclf.path.textbook import Problem, exact, follow
+from paretoclf.path.textbook import BoxProblem, exact, follow
 from tests.plotting.test_page import BROWSER, scripts_of
 
 NODE = shutil.which("node")
@@ -53,7 +53,7 @@ def exact_breakpoints(given):
     for a, b in (([Fraction(0)] * 2, hub), (hub, start), (start, stop)):
         line = np.stack([caps(a), caps(b)])
         rows = exact(np.zeros((2, 1), int))
-        problem = Problem(np.outer(y, y) * (X @ X.T), exact(np.ones(n, int)), y[None], line, rows)
+        problem = BoxProblem(np.outer(y, y) * (X @ X.T), exact(np.ones(n, int)), y[None], line, rows)
         segments = list(follow(problem, basis))
         basis = segments[-1].basis
     return [float(each.t1) for each in segments if each.t1 > each.t0]

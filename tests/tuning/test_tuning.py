@@ -15,7 +15,7 @@ from paretoclf.gram import Gram
 from paretoclf.nu import to_asymmetry
 from paretoclf.path.plane.map import plane
 from paretoclf.tuning import ExpectedCost, GaussianWindow, MedianWindow, Minimax, NeymanPearson, bandwidth_grid, smooth
-from paretoclf.tuning.bandwidths import Distances, judge_bandwidths
+from paretoclf.tuning.bandwidths import DistanceQuantiles, judge_bandwidths
 from paretoclf.tuning.cost_plane import SamplesCosts, counts_at, plane_errors
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, _boxes
 from paretoclf.tuning.exact_lines import LineErrors, best_on_lines, best_on_smoothed_lines, line_errors
@@ -215,7 +215,7 @@ def test_bandwidths_chosen_from_the_data_need_no_warning():
 
 
 def test_distances_are_those_of_different_points():
-    assert Distances.of(np.repeat([[0.0], [3.0], [4.0]], 50, axis=0)).nearest == 1.0
+    assert DistanceQuantiles.of(np.repeat([[0.0], [3.0], [4.0]], 50, axis=0)).nearest == 1.0
     with pytest.raises(InputError, match="at least two different samples"):
         bandwidth_grid(np.ones((5, 2)))
 

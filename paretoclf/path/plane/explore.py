@@ -80,7 +80,7 @@ class _Cell:
             self.open[j] = left
 
 
-class Exploration:
+class RegionSearch:
     """All regions of a rectangle, found by crossing every edge of every region.
 
     Across an edge one exchange usually leads to the next region. That is tried, for all edges of the regions that were

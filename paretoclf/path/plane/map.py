@@ -24,7 +24,7 @@ from paretoclf.judges.two_c import PRECISELY, certify_many
 from paretoclf.path.cost import CostProblem, trace_costs
 from paretoclf.path.declared import path_problem
 from paretoclf.path.plane.edges import Contact, contradiction, wrong_facet
-from paretoclf.path.plane.explore import Exploration
+from paretoclf.path.plane.explore import RegionSearch
 from paretoclf.path.plane.polygon import area, borders, rectangle
 from paretoclf.path.plane.precisely import PreciseRegions
 from paretoclf.path.plane.region import Bases, Region, Sets
@@ -387,7 +387,7 @@ def plane(
     at = corner + np.array(_FIRST) * width
     path = trace_costs(svm, tuple(at), tuple(at + 1e-3 * width * _FIRST[::-1]), certify=False, progress=False)
     t = 0.5 * float(path.pieces.t[1])
-    search = Exploration(svm.gram, svm.y, svm.sample_weight, bases)
+    search = RegionSearch(svm.gram, svm.y, svm.sample_weight, bases)
     whole, shown = float(area(frame)), shows_progress(progress)
     with tqdm(total=whole, desc="plane", leave=False, disable=not shown, bar_format=_BAR) as meter:
         search.run(Sets(*path.basis(t)), np.array(tuple(path.costs(t))), meter.update if shown else None)
