@@ -15,7 +15,7 @@ import paretoclf as pc
 from paretoclf.path.rational import LIMIT, rational_segments
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.textbook import BoxProblem, Exchange, exact, exchange, follow, solve_on
-from tests.oracles.box_problems import BoxProblem as Sampled
+from tests.oracles.box_problems import Problem as Sampled
 from tests.oracles.box_problems import line as line_of
 from tests.oracles.box_problems import ray
 from tests.oracles.box_problems import trace as fast_trace
