@@ -136,9 +136,9 @@ def follow(problem: BoxProblem, basis: Any) -> Iterator[Segment]:
     --------
     Two samples at 0 and 1 of a line, costs from 0 to 4: w grows until no margin is violated.
 
-    >>> from paretoclf.path.textbook import Problem, exact, follow
+    >>> from paretoclf.path.textbook import BoxProblem, exact, follow
     >>> y = exact([1, -1])
-    >>> problem = Problem(exact([[0, 0], [0, 1]]), exact([1, 1]), y[None], exact([[0, 0], [4, 4]]), exact([[0], [0]]))
+    >>> problem = BoxProblem(exact([[0, 0], [0, 1]]), exact([1, 1]), y[None], exact([[0, 0], [4, 4]]), exact([[0], [0]]))
     >>> for segment in follow(problem, [MARGIN, LEFT]):
     ...     print(segment.t0, segment.t1, segment.basis, *segment.a[1])
     0 1/2 [2 1] 2 2
