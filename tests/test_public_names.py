@@ -77,6 +77,7 @@ def test_old_names_work_and_say_what_to_write():
         pc.nothing  # noqa: B018
 
 
+@pytest.mark.filterwarnings("ignore::paretoclf.errors.SlowTrackerWarning")
 @pytest.mark.filterwarnings("ignore:.*will go with:FutureWarning")
 def test_old_functions_of_other_arguments_do_what_they_did(tmp_path):
     y, score = np.array([-1, 1, -1, 1]), np.array([0.1, 0.4, 0.4, 0.8])
