@@ -138,7 +138,8 @@ def follow(problem: BoxProblem, basis: Any) -> Iterator[Segment]:
 
     >>> from paretoclf.path.textbook import BoxProblem, exact, follow
     >>> y = exact([1, -1])
-    >>> problem = BoxProblem(exact([[0, 0], [0, 1]]), exact([1, 1]), y[None], exact([[0, 0], [4, 4]]), exact([[0], [0]]))
+    >>> Q, caps = exact([[0, 0], [0, 1]]), exact([[0, 0], [4, 4]])
+    >>> problem = BoxProblem(Q, exact([1, 1]), y[None], caps, exact([[0], [0]]))
     >>> for segment in follow(problem, [MARGIN, LEFT]):
     ...     print(segment.t0, segment.t1, segment.basis, *segment.a[1])
     0 1/2 [2 1] 2 2

@@ -8,6 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from paretoclf.errors import DegeneratePathError
+from paretoclf.path import general
 from paretoclf.path.general import follow
 from paretoclf.problem import LOWER, UPPER, ParametricQP
 from tests.oracles.parametric import solve_at
@@ -104,3 +106,42 @@ def test_a_limit_returns_what_was_traced_and_any_guess_leads_to_the_same_values(
     assert other.status == whole.status
     assert other.t[-1] == pytest.approx(whole.t[-1])
     assert objective(problem, 0.0, other.v[0, 0]) == pytest.approx(objective(problem, 0.0, whole.v[0, 0]))
+
+
+@pytest.mark.parametrize("seed", [6299, 27284, 62869, 65675])
+def test_what_doubles_cannot_tell_is_followed_in_fractions(seed):
+    """Of some seventy thousand degenerate programs these were refused: a singular basis, a solution off its sets."""
+    raw = program(seed)
+    scale = 1.0 if seed % 2 == 0 else 10.0 ** np.random.default_rng(seed).uniform(-1, 1)
+    P, A, q, *sides = (np.asarray(each, dtype=float) for each in raw)
+    problem = ParametricQP(scale * P, A, scale * q, *sides[:2], *(scale * each for each in sides[2:]))
+    found = follow(problem, progress=False)
+    assert found.t.dtype == found.v.dtype == found.y.dtype == np.float64
+    assert (np.diff(found.t) > 0).all()
+    assert along(problem, found, (0.0, 0.4, 1.0)) <= 1e-9 * (1 + scale)
+    whole = follow(ParametricQP(*map(fractions, raw)), progress=False)  # without the scaling that rounds
+    assert found.status == whole.status
+    assert found.t[-1] == pytest.approx(float(whole.t[-1]), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("P", "known"), [([[1, 2], [2, 4]], True), ([[0, 1], [1, 4]], False), ([[1, 2], [2, 3]], False)]
+)
+def test_fractions_are_for_matrices_that_are_semidefinite_as_they_are(P, known):
+    assert general._semidefinite(np.array(P, dtype=float)) is known
+    assert general._semidefinite(np.array(P, dtype=float) + 1e-17 * np.eye(2)) is known
+
+
+def test_large_or_indefinite_problems_are_refused_as_before(monkeypatch):
+    raw = program(6299)
+    monkeypatch.setattr(general, "_SMALL", 0)
+    P, A, q, *sides = (np.asarray(each, dtype=float) for each in raw)
+    scale = 10.0 ** np.random.default_rng(6299).uniform(-1, 1)
+    problem = ParametricQP(scale * P, A, scale * q, *sides[:2], *(scale * each for each in sides[2:]))
+    monkeypatch.setattr(general.Walk, "follow", _refuses)
+    with pytest.raises(DegeneratePathError, match="singular"):
+        follow(problem, progress=False)
+
+
+def _refuses(self, *_, **__):
+    raise self.refused("the basis is singular")
