@@ -24,6 +24,7 @@ import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.errors import DegeneratePathError
+from paretoclf.path.in_fractions import in_doubles, in_fractions
 from paretoclf.path.journey import meter
 from paretoclf.problem import ABOVE, BELOW, INSIDE, LOWER, UPPER, ParametricQP, Trace
 
@@ -43,7 +44,6 @@ _FRESH = 60
 _OUTSIDE = 1e-6
 #: Problems of no more items are followed in fractions where rounding errors leave open how they go on.
 _SMALL = 30
-_PARTS = ("P", "A", "q", "lower", "upper", "below", "above")
 #: What an item violates at the end by no more than this, relative to its kind, needs no repair that does not exist.
 _REST = 1e-10
 
@@ -75,43 +75,11 @@ def follow(
     try:
         found = _followed(scaled, labels, limit, progress)
     except DegeneratePathError:
-        if problem.items > _SMALL or not _semidefinite(problem.P):
+        if problem.items > _SMALL or (same := in_fractions(problem)) is None:
             raise
-        return _in_fractions(problem, labels, limit, progress)
+        return in_doubles(_followed(same, labels, limit, progress))
     ray = found.ray if found.ray is None else found.ray * (d if found.status == "unbounded" else 1 / d)
     return replace(found, v=found.v * d, y=found.y / d, ray=ray)
-
-
-def _in_fractions(problem: ParametricQP, labels: Index | None, limit: int, progress: bool | None) -> Trace:
-    """The path of the numbers as they are, without rounding; it is rounded only at its end."""
-    parts = (problem.P, problem.A, problem.q, problem.lower, problem.upper, problem.below, problem.above)
-    P, *others = map(_as_fractions, parts)
-    found = _followed(replace(problem, **dict(zip(_PARTS, (P, *others), strict=True))), labels, limit, progress)
-    t, v, y = (np.asarray(each, dtype=np.float64) for each in (found.t, found.v, found.y))
-    keep = np.diff(t) > 0  # some segments are shorter than doubles can tell
-    if keep.any():
-        t, v, y = np.append(t[0], t[1:][keep]), v[keep], y[keep]
-        found = replace(found, labels=found.labels[keep])
-    return replace(found, t=t, v=v, y=y, ray=None if found.ray is None else np.asarray(found.ray, dtype=np.float64))
-
-
-def _as_fractions(numbers: Any) -> Any:
-    """The same numbers as fractions; what is infinite stays."""
-    flat = [Fraction(x) if np.isfinite(x) else x for x in np.ravel(numbers).tolist()]
-    made = np.empty(len(flat), dtype=object)
-    made[:] = flat
-    return made.reshape(np.shape(numbers))
-
-
-def _semidefinite(P: Any) -> bool:
-    """Whether a symmetric matrix is positive semidefinite as its numbers are: rounding may have made it indefinite."""
-    left = _as_fractions(P)
-    while left.shape[0]:
-        pivot, row = left[0, 0], left[0, 1:]
-        if pivot < 0 or (pivot == 0 and any(row)):
-            return False
-        left = left[1:, 1:] - (np.multiply.outer(row, row) / pivot if pivot else 0)
-    return True
 
 
 def _followed(problem: ParametricQP, labels: Index | None, limit: int, progress: bool | None) -> Trace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path import general
 from paretoclf.path.general import follow
+from paretoclf.path.in_fractions import semidefinite
 from paretoclf.problem import LOWER, UPPER, ParametricQP
 from tests.oracles.parametric import solve_at
 from tests.oracles.random_programs import fractions, off, program, refuted
@@ -128,8 +130,43 @@ def test_what_doubles_cannot_tell_is_followed_in_fractions(seed):
     ("P", "known"), [([[1, 2], [2, 4]], True), ([[0, 1], [1, 4]], False), ([[1, 2], [2, 3]], False)]
 )
 def test_fractions_are_for_matrices_that_are_semidefinite_as_they_are(P, known):
-    assert general._semidefinite(np.array(P, dtype=float)) is known
-    assert general._semidefinite(np.array(P, dtype=float) + 1e-17 * np.eye(2)) is known
+    found = semidefinite(np.array(P, dtype=float))
+    assert (found is not None) is known
+    assert not known or (found == np.array(P)).all()
+
+
+def determinant(M):
+    """By Laplace's expansion."""
+    if len(M) == 0:
+        return 1
+    return sum((-1) ** k * M[0, k] * determinant(np.delete(M[1:], k, axis=1)) for k in range(len(M)))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_rounding_made_indefinite_is_taken_off(seed):
+    """Integers of rank 2 times a scale: the nearest matrix of rank 2 is a few ulps away, and exactly semidefinite."""
+    rng = np.random.default_rng(seed)
+    root = rng.integers(-3, 4, (5, 2))
+    P = root @ root.T * rng.uniform(0.1, 10.0)
+    made = semidefinite(P)
+    assert (abs(made - fractions(P)) <= 4e-15 * np.abs(P).max()).all()
+    minors = [determinant(made[np.ix_(each, each)]) for size in range(1, 6) for each in combinations(range(5), size)]
+    assert min(minors) >= 0
+
+
+def test_curvature_of_an_ulp_is_kept():
+    P = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-15]])
+    assert (semidefinite(P) == fractions(P)).all()
+
+
+@pytest.mark.parametrize("share", [0, 1, 2, 3])
+def test_a_scale_of_any_last_digit_is_followed(share):
+    """Seed 65675 at scales an ulp apart: of one the P was off its rank by rounding, and refused."""
+    raw = program(65675)
+    scale = 0.2091337224593644 * (1 + share * 2.0**-52)
+    P, A, q, *sides = (np.asarray(each, dtype=float) for each in raw)
+    problem = ParametricQP(scale * P, A, scale * q, *sides[:2], *(scale * each for each in sides[2:]))
+    assert along(problem, follow(problem, progress=False), (0.0, 0.4, 1.0)) <= 1e-9 * (1 + scale)
 
 
 def test_large_or_indefinite_problems_are_refused_as_before(monkeypatch):
