@@ -29,8 +29,17 @@ from paretoclf.judges.two_c import PRECISELY, certify_many
 from paretoclf.path.certificate_file import path_problem, save_certificate
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import STORED_SLOPE
-from paretoclf.path.journey import CapsWalk, Leg, assemble, meter, scale_outwards, set_chords, set_exact_end, straight
-from paretoclf.path.pieces import Pieces, Shares, prove
+from paretoclf.path.journey import (
+    CapsWalk,
+    Leg,
+    assemble,
+    meter,
+    scaled_outwards,
+    straight,
+    with_chords,
+    with_exact_end,
+)
+from paretoclf.path.pieces import Pieces, Shares, proved
 from paretoclf.path.precise import Precise, PreciseSolver, quadratic_of
 from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.refining import NEAR, Refining
@@ -111,9 +120,7 @@ def trace_costs(
     with meter(progress) as update:
         pieces = _Tracer(svm, line, hub, engine, max_events, update).run()
     path = Path(svm.gram, svm.y, svm.sample_weight, line, pieces, time.perf_counter() - began)
-    if certify:
-        prove(path)
-    return path
+    return proved(path) if certify else path
 
 
 def _costs(given: Any, name: str) -> Costs:
@@ -223,10 +230,9 @@ class _Tracer:
             pieces = self._join(log, forward, self.problem.log, backward)
         for end, (plus, minus) in zip((0, -1), self.sums, strict=True):
             if min(plus, minus) == 0.0:
-                set_exact_end(pieces, end, float(np.sign(plus - minus)))
-        set_chords(pieces, self.caps, from_origin)
-        scale_outwards(pieces, self.gram.quadratic, self.caps)
-        return pieces
+                pieces = with_exact_end(pieces, end, float(np.sign(plus - minus)))
+        pieces = with_chords(pieces, self.caps, from_origin)
+        return scaled_outwards(pieces, self.gram.quadratic, self.caps)
 
     def _join(self, log: Log, forward: list[Leg], other: Log, backward: list[Leg]) -> Pieces:
         return assemble(log, forward, other, backward, self.mean, bool(self.gram.quadratic.width))

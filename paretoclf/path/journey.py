@@ -286,8 +286,8 @@ def _free(pieces: Pieces, start: Array, stop: Array) -> Mask:
     return free
 
 
-def set_chords(pieces: Pieces, caps: Array, from_origin: bool) -> None:
-    """Where b is an interval over a range of t, replace the tracker's end of it by the chord over that range, in place.
+def with_chords(pieces: Pieces, caps: Array, from_origin: bool) -> Pieces:
+    """Where b is an interval over a range of t, the chord over that range in place of the tracker's end of it.
 
     There the margin set only holds samples at their bounds. The interval's lower end is convex and its upper end
     concave in t, so the chord between its two closing points is optimal all along. Out of the origin of a balanced
@@ -297,7 +297,8 @@ def set_chords(pieces: Pieces, caps: Array, from_origin: bool) -> None:
     P, (start, stop) = pieces, caps
     free = _free(P, start, stop)
     if free.all():
-        return
+        return P
+    b0, b1 = P.b0.copy(), P.b1.copy()
     around = np.concatenate([[True], free, [True]])
     edges = np.flatnonzero(around[1:] != around[:-1])
     for first, last in edges.reshape(-1, 2):  # pieces first .. last - 1 have no free multiplier
@@ -305,7 +306,8 @@ def set_chords(pieces: Pieces, caps: Array, from_origin: bool) -> None:
         end = 0.0 if from_origin and last == free.size and not stop.any() else P.b1[last - 1]
         share = (P.t[first : last + 1] - P.t[first]) / (P.t[last] - P.t[first])
         knots = begin + share * (end - begin)
-        P.b0[first:last], P.b1[first:last] = knots[:-1], knots[1:]
+        b0[first:last], b1[first:last] = knots[:-1], knots[1:]
+    return replace(P, b0=b0, b1=b1)
 
 
 def outwards(Q: Quadratic, w: Array, b: Array) -> Array:
@@ -316,40 +318,41 @@ def outwards(Q: Quadratic, w: Array, b: Array) -> Array:
     return np.asarray(1.0 + np.where(share <= OUTWARDS, share, 0.0))
 
 
-def scale_outwards(pieces: Pieces, Q: Quadratic, caps: Array) -> None:
-    """Enlarge slope and intercept, in place, by what rounding could make of a margin, where that times a cost shows.
+def scaled_outwards(pieces: Pieces, Q: Quadratic, caps: Array) -> Pieces:
+    """Slope and intercept larger by what rounding could make of a margin, where that times a cost shows.
 
     Of w and b as doubles, samples on their margin are on either side of it. Where costs are large against the optimal
     value (separable classes, costs next to an axis), what such a slack of 1e-16 costs is more than the value. Larger by
     a share of d, w and b keep every margin, and their objective is larger by no more than a share of 2 d. ``caps`` as
-    in `set_chords`.
+    in `with_chords`.
     """
     P = pieces
     if P.w is None:
-        return
+        return P
     costs = np.column_stack([1.0 - P.t, P.t]) @ caps.sum(axis=1)
     values = np.maximum(np.append(P.value[:, 0], P.value[-1, 1]), 0.0)  # concave: costs per value are largest at knots
     which = np.flatnonzero(2 * SLACK_ROUNDING * costs > OUTWARDS * values)
     if not which.size:
-        return
+        return P
     b = np.maximum(np.append(np.abs(P.b0), 0.0), np.append(0.0, np.abs(P.b1)))
     larger = np.ones(P.t.size)
     larger[which] = outwards(Q, P.w[which], b[which])
-    P.w[:] *= larger[:, None]
-    P.b0[:] *= larger[:-1]
-    P.b1[:] *= larger[1:]
+    return replace(P, w=P.w * larger[:, None], b0=P.b0 * larger[:-1], b1=P.b1 * larger[1:])
 
 
-def set_exact_end(pieces: Pieces, end: int, b: float) -> None:
-    """At an end of the path (0 or -1) where a class has no cost, put what is known in place of what was found.
+def with_exact_end(pieces: Pieces, end: int, b: float) -> Pieces:
+    """What is known at an end of the path (0 or -1) where a class has no cost, in place of what was found.
 
     No multiplier, w = 0, value 0, and the other class holds the intercept at its label b (0: there is none). So what
     the path says next to the end is accurate relative to the cost that vanishes, and can be judged relative to it.
     """
     P = pieces
-    a, intercepts = (P.a0, P.b0) if end == 0 else (P.a1, P.b1)
+    a, intercepts = (P.a0.copy(), P.b0.copy()) if end == 0 else (P.a1.copy(), P.b1.copy())
     a[slice(0, P.ptr[1]) if end == 0 else slice(P.ptr[-2], None)] = 0.0
-    P.value[end, -end] = 0.0
     intercepts[end] = b or intercepts[end]  # on the balanced ray it is not unique at the origin
-    if P.w is not None:
-        P.w[end] = 0.0
+    value, w = P.value.copy(), P.w if P.w is None else P.w.copy()
+    value[end, -end] = 0.0
+    if w is not None:
+        w[end] = 0.0
+    made = replace(P, value=value, w=w)
+    return replace(made, a0=a, b0=intercepts) if end == 0 else replace(made, a1=a, b1=intercepts)

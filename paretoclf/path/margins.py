@@ -26,7 +26,7 @@ from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
 from paretoclf.path.certificate_file import path_problem, save_certificate
 from paretoclf.path.cost import CostSamples, Path, trace_costs
-from paretoclf.path.pieces import OnPieces, Pieces, prove
+from paretoclf.path.pieces import OnPieces, Pieces, proved
 from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.storage import write
@@ -144,9 +144,7 @@ def trace_margins(
         state=state, changes=np.zeros((3, 0), dtype=np.int64),
     )  # fmt: skip
     path = MarginPath(svm.gram, svm.y, slack_costs, pieces, time.perf_counter() - began)
-    if certify:
-        prove(path)
-    return path
+    return proved(path) if certify else path
 
 
 def _interval(theta: Any) -> tuple[float, float]:

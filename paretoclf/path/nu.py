@@ -33,7 +33,7 @@ from paretoclf.path.certificate_file import path_problem, save_certificate
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import Signed, centre
 from paretoclf.path.journey import assemble, follow_leg, meter
-from paretoclf.path.pieces import OnPieces, Pieces, prove
+from paretoclf.path.pieces import OnPieces, Pieces, proved
 from paretoclf.path.scores import PathScores, settle
 from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
@@ -344,9 +344,7 @@ def trace_nu(
     if met:
         path = _from_the_meeting(path)
         _check_meeting(path, float(pieces.t[0]))
-    if certify:
-        prove(path)
-    return path
+    return proved(path) if certify else path
 
 
 def _all_trivial(hi: float) -> InputError:
@@ -419,9 +417,7 @@ def trace_hulls(
     path = NuPath(svm.gram, svm.y, line, pieces, time.perf_counter() - began)
     if met:
         _check_meeting(path, float(pieces.t[0 if first == 1 else -1]))
-    if certify:
-        prove(path)
-    return path
+    return proved(path) if certify else path
 
 
 def _classes(given: Any, name: str) -> tuple[float, float]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -394,24 +394,28 @@ class OnPieces(Tabular):
         return PathDisplay.from_path(self).plot(ax=ax)
 
 
-def prove(path: OnPieces) -> None:
-    """Hold a path that was just traced against its proof: settle its values, then `check_certificates`."""
-    settle_values(path)
+Kind = TypeVar("Kind", bound=OnPieces)
+
+
+def proved(path: Kind) -> Kind:
+    """A path that was just traced, with `settled_values`, held against its proof by `check_certificates`."""
+    path = settled_values(path)
     check_certificates(path)
+    return path
 
 
-def settle_values(path: OnPieces) -> None:
-    """Move stored values that rounding has put outside their proved bounds to the dual ones, in place.
+def settled_values(path: Kind) -> Kind:
+    """The path with the dual values in place of stored ones that rounding has put outside their proved bounds.
 
     The tracker adds up costs times slacks, where the largest cost multiplies the rounding of a slack that is zero; the
     dual objective has no such terms. What is further off than by that rounding stays, and is an error.
     """
-    proof, value = path.proof, path.pieces.value
+    proof, value = path.proof, path.pieces.value.copy()
     off = proof.residuals["value"]
     apart = outside(value, proof.duals, proof.gaps).max(axis=1)
     which = np.flatnonzero((off > BOUND_ROUNDING) & (apart <= path._value_rounding()))
     if which.size == 0:
-        return
+        return path
     start, middle, end = proof.duals[which].T
     value[which] = np.stack([start, end, start + end - 2.0 * middle], axis=1)
     # Of the whole proof only this depends on the stored values.
@@ -419,7 +423,9 @@ def settle_values(path: OnPieces) -> None:
     off = off.copy()
     t = np.stack([proof.t[which], proof.t[which + 1]], axis=1)
     off[which] = value_residual(t, value[which], *bounds, (proof.t[0], proof.t[-1]))
-    path.__dict__["proof"] = replace(proof, residuals={**proof.residuals, "value": off})
+    settled: Kind = replace(cast(Any, path), pieces=replace(path.pieces, value=value))
+    settled.__dict__["proof"] = replace(proof, residuals={**proof.residuals, "value": off})
+    return settled
 
 
 _REMEDY = "Standardise the features, or use a slightly different line."

@@ -31,8 +31,8 @@ from paretoclf.judges.two_c import PRECISELY
 from paretoclf.path.certificate_file import path_problem, save_certificate
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.forms import Signed
-from paretoclf.path.journey import CapsWalk, Leg, assemble, meter, scale_outwards, straight
-from paretoclf.path.pieces import Pieces, prove
+from paretoclf.path.journey import CapsWalk, Leg, assemble, meter, scaled_outwards, straight
+from paretoclf.path.pieces import Pieces, proved
 from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.path.refining import Refining
 from paretoclf.path.scores import PathScores
@@ -122,9 +122,7 @@ def trace_quantile(
     with meter(progress) as update:
         pieces = _trace(svm, lo, hi, lam, engine, max_events, update)
     path = QuantilePath(svm.gram, svm.y, lam, svm.bias, pieces, time.perf_counter() - began)
-    if certify:
-        prove(path)
-    return path
+    return proved(path) if certify else path
 
 
 def _interval(tau: Any) -> tuple[float, float]:
@@ -166,8 +164,7 @@ def _trace(
     backward = walk.legs(costs(middle), costs(lo), middle, lo) if lo < middle else []
     pieces = assemble(log, forward, problem.log, backward, None, bool(svm.gram.quadratic.width))
     pieces = _in_the_papers_scale(pieces, lam, svm.bias)
-    scale_outwards(pieces, svm.gram.quadratic, 2 / n * np.stack([svm.y > 0, svm.y < 0]).astype(np.float64))
-    return pieces
+    return scaled_outwards(pieces, svm.gram.quadratic, 2 / n * np.stack([svm.y > 0, svm.y < 0]).astype(np.float64))
 
 
 @dataclass(frozen=True)
