@@ -1,0 +1,108 @@
+"""The parametric QP that a path states of itself has, at any t, the optimal value of the formulation's CVXPY model.
+
+A problem stated wrongly would be proved wrongly: here Clarabel solves what the certificate file states, and CVXPY what
+the formulation does, with no path between.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import paretoclf as pc
+from paretoclf.path.certificate_file import integer_data
+from paretoclf.problem import ParametricQP
+from paretoclf.proof import check
+from tests.oracles.parametric import solve_at
+
+SIDES = ("lower", "upper", "below", "above")
+SHARE = 0.375
+
+
+def stated_value(problem, t):
+    """The optimal value at t of what a certificate file states, in the units of its formulation."""
+    whole = integer_data(problem).problem
+    *_, unit = check.program(dict(problem))
+    # Integers of a hundred digits: variables in units of the largest bound, or of what q and P make of them.
+    steep = max(Fraction(v) for v in whole.P.diagonal())
+    bounds = [Fraction(v) for side in SIDES[:2] for v in np.ravel(getattr(whole, side)) if abs(v) != np.inf]
+    x = max(map(abs, bounds)) or max(abs(Fraction(v)) for v in np.ravel(whole.q)) / steep
+    worth = x * x * steep
+
+    def scaled(numbers, by):
+        flat = [float(Fraction(v) * by) if abs(v) != np.inf else float(v) for v in np.ravel(numbers)]
+        return np.array(flat).reshape(np.shape(numbers))
+
+    sides = [scaled(getattr(whole, side), 1 / x) for side in SIDES[:2]]
+    prices = [scaled(getattr(whole, side), x / worth) for side in SIDES[2:]]
+    program = ParametricQP(
+        scaled(whole.P, x * x / worth), scaled(whole.A, 1), scaled(whole.q, x / worth), *sides, *prices
+    )
+    found = solve_at(program, t)[0]
+    return check.KINDS[problem["kind"]][1](problem, found * float(worth / unit))
+
+
+def samples(seed):
+    """Two overlapping classes, 1:2; every second draw is of small whole numbers with copies, one of either label."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(18) < 6, 1.0, -1.0)
+    X = rng.normal(size=(18, 2)) + 0.7 * y[:, None]
+    if seed % 2:
+        X = np.round(X)
+        X[1], X[7] = X[0], X[0]
+    return X, y
+
+
+def between(lo, hi):
+    return (1 - SHARE) * lo + SHARE * hi
+
+
+def costs(X, y, kernel):
+    svm = pc.TwoCSVM(X, y, kernel, np.where(np.arange(y.size) % 3 == 0, 2.0, 1.0))
+    return svm, pc.trace(svm, (0.25, 2.0), (1.5, 0.5)), {"C_plus": between(0.25, 1.5), "C_minus": between(2.0, 0.5)}
+
+
+def nu(X, y, kernel):
+    svm = pc.TwoNuSVM(X, y, kernel)
+    path = pc.trace(svm, nu=(0.1, 0.9 * 2 * 0.4 * 6 / 18), asymmetry=0.4)  # begins where the hulls part
+    return svm, path, {"nu": between(*path.pieces.t[[0, -1]]), "asymmetry": 0.4}
+
+
+def quantile(X, y, kernel):
+    svm = pc.QuantileSVM(X, y, kernel, bias=True)
+    return svm, pc.trace(svm, tau=(0.1, 0.8), lam=0.25), {"tau": between(0.1, 0.8), "lam": 0.25}
+
+
+def quantile_through_the_origin(X, y, kernel):
+    svm = pc.QuantileSVM(X, y, kernel)
+    return svm, pc.trace(svm, tau=(0, 1), lam=0.5), {"tau": between(0, 1), "lam": 0.5}
+
+
+def soft_margins(X, y, kernel):
+    svm = pc.BiobjectiveMargin(X, y, kernel)
+    path = pc.trace(svm, theta=(0.25, 4), C_plus=0.7, C_minus=3.0)
+    theta = path.theta(between(*path.pieces.t[[0, -1]]))
+    return svm, path, {"theta": theta, "C_plus": 0.7, "C_minus": 3.0}
+
+
+def hard_margins(X, y, kernel):
+    svm = pc.BiobjectiveMargin(np.where(X * y[:, None] > 0, X, -X) + 0.5 * y[:, None], y, kernel, soft=False)
+    path = pc.trace(svm, theta=(0.25, 4))
+    return svm, path, {"theta": path.theta(between(*path.pieces.t[[0, -1]]))}
+
+
+@pytest.mark.filterwarnings("ignore::paretoclf.errors.HomogeneousWarning")
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kernel", [None, pc.RBF(0.7)], ids=["linear", "rbf"])
+@pytest.mark.parametrize(
+    ("kind", "factor"),
+    [(costs, 1), (nu, 1), (quantile, 1), (quantile_through_the_origin, 1), (soft_margins, 2), (hard_margins, 2)],
+)
+def test_a_path_states_the_problem_of_its_formulation(kind, factor, kernel, seed):
+    svm, path, values = kind(*samples(seed), kernel)
+    stated = factor * stated_value(path._certificate_problem(), SHARE)
+    for form in ("primal", "dual"):
+        solved = svm.solve(**values, form=form, polish=False).value
+        assert stated == pytest.approx(solved, rel=1e-6, abs=1e-9), form
