@@ -94,7 +94,7 @@ class ErrorArrays:
 
     @property
     def without(self) -> int:
-        """Number of cells that were evaluated and have no classifier in some fold: trivial or refused."""
+        """Number of cells that were evaluated and have no classifier in some fold (trivial or refused)."""
         return int(((self.trivial > 0) | (self.refused > 0)).sum())
 
     def __repr__(self) -> str:
