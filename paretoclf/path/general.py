@@ -42,6 +42,10 @@ _DRIFT = 1e-13
 _FRESH = 60
 #: A solution that misses its sets by more than this, beyond its error bound, is refused.
 _OUTSIDE = 1e-6
+#: By how much items may miss their bounds so that a larger pivot can be taken (Harris).
+_HARRIS = 1e-12
+#: Pivots smaller than this share of the column's largest entry are what refinement left of a zero.
+_ZERO = 1e-17
 #: Problems of no more items are followed in fractions where rounding errors leave open how they go on.
 _SMALL = 30
 #: What an item violates at the end by no more than this, relative to its kind, needs no repair that does not exist.
@@ -455,8 +459,10 @@ class Walk:
         if data.exact or self.standing >= self.patience:
             _, _, j, end_label = min(steps, key=lambda step: (step[0], step[2]))
         else:
+            sizes = abs(v[0]) + abs(y[0])
+            late = min(step[0] + _HARRIS * (1 + sizes[step[2]]) / step[1] for step in steps)
             _, _, j, end_label = max(
-                (s for s in steps if s[0] <= least + 1e-13 * (1 + least)), key=lambda s: float(s[1])
+                (s for s in steps if s[0] <= max(late, least + 1e-13 * (1 + least))), key=lambda s: float(s[1])
             )
         if j != i:
             self.pivot([i, j])
@@ -472,6 +478,7 @@ class Walk:
         if self.data.exact:
             return u, w, bool(T[i] != 0), self.zero * w
         x, noise = u[: self.n], self.error(u, 0.0)
+        noise = np.maximum(noise, _ZERO * max(abs(u).max(), abs(w).max()))
         wrong = noise[: self.n]
         energy = x @ self.H.P @ x  # the pivot, by terms that do not cancel
         if energy <= 3 * _ROUNDING * (abs(x) @ self.size.P @ abs(x)) + 1e-2 * (wrong @ self.size.P @ wrong):

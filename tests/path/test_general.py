@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path import general
@@ -182,3 +183,49 @@ def test_large_or_indefinite_problems_are_refused_as_before(monkeypatch):
 
 def _refuses(self, *_, **__):
     raise self.refused("the basis is singular")
+
+
+def badly_scaled(seed):
+    """A linear program of twelve stages, each row and column in units of its own, from 1e-3 to 1e3."""
+    rng = np.random.default_rng(seed)
+    stages, k = 12, 6
+    A = np.zeros((stages * (k - 2), stages * k))
+    for row in range(len(A)):
+        s = row // (k - 2)
+        A[row, s * k : (s + 1) * k] = rng.integers(-2, 3, k)
+        if s:
+            A[row, (s - 1) * k : s * k] = rng.integers(-1, 2, k) * rng.random(k).round(1)
+    units, sizes = (10.0 ** rng.uniform(-3, 3, each) for each in A.shape)
+    x = rng.integers(0, 3, A.shape[1]) / sizes
+    A = units[:, None] * A * sizes
+    b, equal = A @ x, rng.random(len(A)) < 0.6
+    q = rng.integers(-3, 4, x.size).astype(float)
+    low, up = np.r_[0 * x, np.where(equal, b, -np.inf)], np.r_[10.0 / sizes if seed % 4 else 0 * x + 10.0, b]
+    hard = np.full(low.size, np.inf)
+    both = [np.stack([each, each]) for each in (low, up, hard, hard)]
+    return ParametricQP(np.zeros((x.size, x.size)), A, np.stack([q, q + rng.integers(-2, 3, x.size)]), *both)
+
+
+@pytest.mark.parametrize("seed", [*range(10), 46, 83, 95, 98, 138, 144, 156, 159, 183, 190, 209, 216, 229])
+def test_what_is_left_of_a_zero_is_no_pivot(seed):
+    """Refinement leaves 1e-52 in place of 0; taken as the pivot of a pair, that made the next basis singular."""
+    problem = badly_scaled(seed)
+    found = follow(problem, progress=False)
+    n = problem.n
+    low, up = problem.lower[0], problem.upper[0]
+    equal = low[n:] == up[n:]
+    theirs = linprog(
+        problem.q[0],
+        A_eq=problem.A[equal],
+        b_eq=up[n:][equal],
+        A_ub=problem.A[~equal],
+        b_ub=up[n:][~equal],
+        bounds=np.stack([low[:n], up[:n]], axis=1),
+        method="highs-ds",
+    )
+    if found.status == "end":
+        v = found.v[0, 0, :n]
+        assert theirs.status == 0
+        assert abs(problem.q[0] @ v - theirs.fun) <= 1e-7 * (abs(problem.q[0]) @ abs(v))
+    else:
+        assert (found.status, theirs.status) == ("infeasible", 2)
