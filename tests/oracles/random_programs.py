@@ -83,31 +83,35 @@ def off(problem, t, v, y):
     return max(missed)
 
 
-def refuted(problem, found):
-    """Whether the ray of a trace that ended proves that there is no optimum at any later t (in fractions: exactly)."""
+def refuted(problem, found, tol=0):
+    """Whether the ray of a trace that ended proves that there is no optimum at any later t (in fractions: exactly).
+
+    `tol` is what a ray may miss, relative to its largest entry.
+    """
     n, t = problem.n, found.t[-1]
     if found.item >= 0:
         low, up = problem.lower[:, found.item], problem.upper[:, found.item]
-        return (1 - t) * (up[0] - low[0]) + t * (up[1] - low[1]) <= 0 and up[1] < low[1]
+        return (1 - t) * (up[0] - low[0]) + t * (up[1] - low[1]) <= tol and up[1] < low[1]
     ray = found.ray
+    tol = tol * max(abs(ray))
     if found.status == "unbounded":
         d = ray[:n]
-        if any(abs(ray[n:] - problem.A.dot(d))) or any(problem.P.dot(d)):
+        if any(abs(ray[n:] - problem.A.dot(d)) > tol) or any(abs(problem.P.dot(d)) > tol):
             return False
         cost = [problem.q[k].dot(d) for k in (0, 1)]
         for i, move in enumerate(ray):
             has = problem.upper if move > 0 else problem.lower
             slope = problem.above if move > 0 else problem.below
-            if move != 0 and abs(has[0, i]) < INF:
+            if abs(move) > tol and abs(has[0, i]) < INF:
                 cost = [c + abs(move) * s for c, s in zip(cost, slope[:, i], strict=True)]
-        return (1 - t) * cost[0] + t * cost[1] == 0 and cost[1] < cost[0]
-    if any(ray[:n] + problem.A.T.dot(ray[n:])):
+        return abs((1 - t) * cost[0] + t * cost[1]) <= tol and cost[1] < cost[0]
+    if any(abs(ray[:n] + problem.A.T.dot(ray[n:])) > tol):
         return False
     over = [0, 0]
     for i, weight in enumerate(ray):
         side, slope = (problem.lower, problem.below) if weight > 0 else (problem.upper, problem.above)
-        if weight != 0:
+        if abs(weight) > tol:
             if slope[0, i] < INF:
                 return False
             over = [o + weight * bound for o, bound in zip(over, side[:, i], strict=True)]
-    return (1 - t) * over[0] + t * over[1] == 0 and over[1] > over[0]
+    return abs((1 - t) * over[0] + t * over[1]) <= tol and over[1] > over[0]
