@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, TypeVar
 
 from tqdm import tqdm
 
@@ -52,3 +53,15 @@ def counted(pieces: Iterable[T], name: str, total: int, progress: bool | None, d
         if now - said >= _PAUSE or k == total:
             said = now
             logger.info("%s: %d of %d after %.1f s", name, k, total, now - began)
+
+
+def meter(progress: bool | None) -> AbstractContextManager[Callable[[float], Any] | None]:
+    """Progress bar to update, or None; by default on a terminal."""
+    return _bar() if shows_progress(progress) else nullcontext()
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[float], Any]]:
+    layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
+    with tqdm(total=1.0, desc="trace", leave=False, bar_format=layout) as bar:
+        yield bar.update

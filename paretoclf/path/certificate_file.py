@@ -22,8 +22,8 @@ from paretoclf.errors import InputError
 from paretoclf.files import AnyFile, replacing
 from paretoclf.gram import Gram
 from paretoclf.path.general import Data, Walk, first_labels, shifted
-from paretoclf.path.journey import meter
 from paretoclf.problem import ParametricQP
+from paretoclf.progress import meter
 from paretoclf.proof import check
 from paretoclf.samples import dense
 

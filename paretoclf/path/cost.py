@@ -12,11 +12,10 @@ A path that is there already can be the *hub* of others: they set out from where
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -26,27 +25,25 @@ from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.two_c import PRECISELY, certify_many
-from paretoclf.path.certificate_file import path_problem, save_certificate
+from paretoclf.path.certificate_file import path_problem
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import STORED_SLOPE
 from paretoclf.path.journey import (
     CapsWalk,
     Leg,
     assemble,
-    meter,
     scaled_outwards,
     straight,
     with_chords,
     with_exact_end,
 )
-from paretoclf.path.pieces import Pieces, Shares, proved
+from paretoclf.path.pieces import Pieces, proved
 from paretoclf.path.precise import Precise, PreciseSolver, quadratic_of
 from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.refining import NEAR, Refining
-from paretoclf.path.scores import PathScores, settle
 from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT, OUT, RIGHT
-from paretoclf.path.storage import write
+from paretoclf.progress import meter
 from paretoclf.proof import Certificate, LineProof, prove_costs, prove_refined
 from paretoclf.proof.exact import ExactBounds, exact_bounds
 from paretoclf.samples import same_samples
@@ -119,7 +116,8 @@ def trace_costs(
     began = time.perf_counter()
     with meter(progress) as update:
         pieces = _Tracer(svm, line, hub, engine, max_events, update).run()
-    path = Path(svm.gram, svm.y, svm.sample_weight, line, pieces, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    path = Path(svm.gram, svm.y, svm.sample_weight, line, pieces=pieces, seconds=seconds)
     return proved(path) if certify else path
 
 
@@ -368,7 +366,6 @@ def _nearest(point: Array, start: Array, direction: Array) -> float:
 # ---- the path --------------------------------------------------------------------------------------------------------
 
 
-_BLOCK = 256  # columns of multipliers expanded at a time
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -384,10 +381,6 @@ class Path(Refining):
         The cap of sample i is ``sample_weight[i] * C_{y_i}``.
     line : CostLine
         From t = 0 to t = 1.
-    pieces : Pieces
-        The stored solution.
-    seconds : float
-        Time that tracing took, certificates excluded.
 
     Notes
     -----
@@ -396,12 +389,8 @@ class Path(Refining):
     whole range of t, the path uses the chord between the values at its two ends.
     """
 
-    gram: Gram = field(repr=False)
-    y: Array = field(repr=False)
     sample_weight: Array = field(repr=False)
     line: CostLine
-    pieces: Pieces = field(repr=False)
-    seconds: float = 0.0
 
     def __repr__(self) -> str:
         a, b = (
@@ -427,35 +416,9 @@ class Path(Refining):
             return min(costs) == 0.0
         return not (costs.values[self.y > 0].any() and costs.values[self.y < 0].any())
 
-    def alpha(self, t: float) -> Array:
-        """Multipliers at t, shape (n,), in O(n)."""
-        caps = self.caps(t)
-        return np.zeros_like(caps) if self._trivial(t) else np.clip(self._stored(t), 0.0, caps)
-
-    def _stored(self, t: float) -> Array:
-        """Multipliers as they are stored, by rounding outside their box: what is judged."""
-        j, share = self._locate(t)
-        alpha = np.where(self._state(j) == LEFT, self.caps(t), 0.0)
-        index, a = self._margin(j, share)
-        alpha[index] = a
-        return alpha
-
     def _intercept(self, t: float) -> float:
-        j, share = self._locate(t)
-        if self._trivial(t):
-            lead = float(np.sign(self.y @ self.caps(t)))
-            if lead:
-                return lead
-        return float(share.between(self.pieces.b0[j], self.pieces.b1[j]))
-
-    def slope(self, t: float) -> Array:
-        """The slope w at t, shape (d,), linear kernel only."""
-        if self.pieces.w is None:
-            return self.gram.quadratic.slope(self.y * self.alpha(t))
-        j, share = self._locate(t)
-        if self._trivial(t):
-            return np.zeros(self.pieces.w.shape[1])
-        return np.asarray(share.between(self.pieces.w[j], self.pieces.w[j + 1]))
+        lead = float(np.sign(self.y @ self.caps(t))) if self._trivial(t) else 0.0
+        return lead or super()._intercept(t)
 
     def at(self, t: float) -> Solution:
         """Solution at t; its certificate is computed when asked for.
@@ -469,7 +432,7 @@ class Path(Refining):
         t : float
             In [0, 1].
         """
-        w, alpha = None if self.pieces.w is None else self.slope(t), self.alpha(t)
+        w, alpha = self._stored_slope(t), self.alpha(t)
         rounds = self._rounds(t)
         stored = self._solution(t, alpha, self._intercept(t), w, np.zeros_like(alpha) if rounds else None)
         if not rounds or stored.certificate.holds():
@@ -548,25 +511,8 @@ class Path(Refining):
         """
         return prices_of(self.at(t), self.sample_weight)
 
-    def scores(self, X: Any) -> PathScores:
-        """Scores of new samples as an exact piecewise affine function of t.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-            As for `Classifier.decision_function`.
-        """
-        P = self.pieces
-        Q, Z = self.gram.quadratic, self.gram.mapped(X)
-        if P.w is not None:
-            base = np.asarray(Z @ P.w.T)
-        else:
-            base = np.empty((Z.shape[0], P.t.size))
-            for first in range(0, P.t.size, _BLOCK):
-                knots = np.arange(first, min(first + _BLOCK, P.t.size))
-                base[:, knots] = Q.scores_of(Z, self.y[:, None] * self._multipliers(P.t[knots])[0])
-        settle(base, Q.largest_value(Z) * self._most_multipliers())
-        return PathScores(P.t, base[:, :-1] + P.b0, base[:, 1:] + P.b1)
+    def _knot_coef(self, knots: Array) -> Array:
+        return self.y[:, None] * self._multipliers(knots)[0]
 
     def _most_multipliers(self) -> Array:
         """A bound on the sum of the multipliers at each knot: those of either class add up to the same."""
@@ -576,38 +522,20 @@ class Path(Refining):
         sums = [(1 - share) * ends[0][one].sum() + share * ends[1][one].sum() for one in (positive, ~positive)]
         return np.asarray(2.0 * np.minimum(*sums))
 
+    def _caps_at(self, points: Array) -> Array:
+        return np.asarray(self.sample_weight[:, None] * self.line.per_sample(points, self.y))
+
     def _multipliers(self, points: Array) -> tuple[Array, Array]:
         """Multipliers and caps at increasing points, (n, k) each: those of `alpha` and `caps`, in one walk."""
-        P, costs = self.pieces, self.line.per_sample(points, self.y)
-        caps = self.sample_weight[:, None] * costs
-        trivial = np.minimum(costs[self.y > 0].max(axis=0), costs[self.y < 0].max(axis=0)) == 0.0
-        pieces = np.minimum(np.searchsorted(P.t, points, side="right") - 1, P.t.size - 2)
-        changed, sample, new = P.changes
-        until = np.searchsorted(changed, pieces, side="right")
-        state, alpha = self._state(int(pieces[0])), np.zeros(caps.shape[::-1])
-        for k, (t, j) in enumerate(zip(points, pieces, strict=True)):
-            part = slice(until[max(k - 1, 0)], until[k])
-            state[sample[part]] = new[part]  # of repeated samples the last assignment stands
-            if trivial[k]:
-                continue
-            np.multiply(state == LEFT, caps[:, k], out=alpha[k])
-            index, a = self._margin(j, Shares.of(t, P.t[j], P.t[j + 1]))
-            alpha[k, index] = np.clip(a, 0.0, caps[index, k])
-        return np.ascontiguousarray(alpha.T), caps
-
-    def _expand(self, points: Array) -> tuple[Array, Array, Array]:
-        """Multipliers (n, k), caps (n, k) and intercepts (k,) at increasing points."""
-        return *self._multipliers(points), np.array([self._intercept(float(t)) for t in points])
+        alpha, caps = self._expand(points)
+        np.clip(alpha, 0.0, caps, out=alpha)
+        alpha[:, [self._trivial(float(t)) for t in points]] = 0.0
+        return alpha, caps
 
     def _value_rounding(self) -> Array:
         """What rounding may make of the stored values: the tracker adds up costs times slacks."""
         most = max(float(self.caps(float(t)).sum()) for t in self.pieces.t[[0, -1]])
         return np.full(self.pieces.t.size - 1, VALUE_ROUNDING * most)
-
-    @cached_property
-    def proof(self) -> LineProof:
-        """What is proved of every t in [0, 1], segment by segment."""
-        return replace(self._proved(), writer=partial(save_certificate, self._certificate_problem, self._labels))
 
     def _certificate_problem(self) -> dict[str, Any]:
         """What a certificate file of this path is about."""
@@ -633,15 +561,10 @@ class Path(Refining):
         parts, rule = np.stack([solution.alpha, low]) if low.any() else solution.alpha[None], self._rule(solution)
         return exact_bounds(self.y, self.caps(t), parts, rule.b_at_origin, w=rule.slope, Q=self.gram.quadratic)
 
-    @cached_property
-    def _certificates(self) -> list[Certificate]:
-        points = self.certificate_points
-        out: list[Certificate] = []
-        for first in range(0, points.size, _BLOCK):
-            here = points[first : first + _BLOCK]
-            alpha, caps, b = self._expand(here)
-            W = None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in here], axis=1)
-            out += certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, Q=self.gram.quadratic)
+    def _judge(self, points: Array) -> list[Certificate]:
+        alpha, caps = self._multipliers(points)
+        b, W = np.array([self._intercept(float(t)) for t in points]), self._stored_slopes(points)
+        out = certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, Q=self.gram.quadratic)
         for j, certificate in enumerate(out):
             if not certificate.holds():
                 better = self._precise(float(points[j])) if self._rounds(float(points[j])) else None
@@ -653,12 +576,10 @@ class Path(Refining):
             for each, t in zip(out, points, strict=True)
         ]
 
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the path to an npz file (to a temporary name first, then renamed)."""
-        ends = np.array([_numbers(costs) for costs in (self.line.start, self.line.stop)])
+    def _own(self) -> dict[str, Any]:
         name = "sample_costs" if isinstance(self.line.start, SampleCosts) else "line"
-        own = {name: ends, "sample_weight": self.sample_weight}
-        write(file, self.gram, self.y, self.pieces, self.seconds, own)
+        ends = np.array([_numbers(costs) for costs in (self.line.start, self.line.stop)])
+        return {name: ends, "sample_weight": self.sample_weight}
 
 
 def _numbers(costs: Costs | SampleCosts) -> Array:

@@ -25,8 +25,8 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path.in_fractions import in_doubles, in_fractions
-from paretoclf.path.journey import meter
 from paretoclf.problem import ABOVE, BELOW, INSIDE, LOWER, UPPER, ParametricQP, Trace
+from paretoclf.progress import meter
 
 #: Relative changes of the data of this size cannot be told from rounding.
 _ROUNDING = 1e-14

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from paretoclf.checks import Array, Mask
 from paretoclf.path.engines import Tracker
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT, MARGIN
-from paretoclf.progress import shows_progress
 from paretoclf.quadratic import Quadratic
 from paretoclf.tolerances import AT_BOUND, FEW_DIGITS, OUTWARDS, SLACK_ROUNDING
 
@@ -117,18 +114,6 @@ class CapsWalk:
         before, after = (float(np.abs(self.problem.solution(u).a[0]).max(initial=0.0)) for u in (0.0, 1.0))
         rounding = _TWICE * float(self.problem.line.caps(0.0).max())
         return after > max(_LEFT * before, rounding)  # a margin set may be at 0 all along
-
-
-def meter(progress: bool | None) -> AbstractContextManager[Callable[[float], Any] | None]:
-    """Progress bar to update, or None; by default on a terminal."""
-    return _bar() if shows_progress(progress) else nullcontext()
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[float], Any]]:
-    layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
-    with tqdm(total=1.0, desc="trace", leave=False, bar_format=layout) as bar:
-        yield bar.update
 
 
 # ---- what was found on the way, joined -------------------------------------------------------------------------------

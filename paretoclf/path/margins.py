@@ -7,10 +7,9 @@ reaches it: from some cost on no multiplier is at its cap, and nothing moves any
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -19,17 +18,15 @@ import numpy as np
 
 from paretoclf.checks import Array, Index, check_pair, check_positive_number
 from paretoclf.class_margins import ClassMargins, class_margins
-from paretoclf.classifiers import Rule, gram_scores, linear_or_kernel
+from paretoclf.classifiers import Rule, linear_or_kernel
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
-from paretoclf.path.certificate_file import path_problem, save_certificate
+from paretoclf.path.certificate_file import path_problem
 from paretoclf.path.cost import CostSamples, Path, trace_costs
 from paretoclf.path.pieces import OnPieces, Pieces, proved
-from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
-from paretoclf.path.storage import write
 from paretoclf.proof import Certificate, LineProof, prove_margins
 from paretoclf.proof.evidence import Deferred, Judged
 from paretoclf.proof.exact import ExactBounds, exact_margin_bounds
@@ -143,7 +140,7 @@ def trace_margins(
         b0=b + 2 * ends[:1] - 1, b1=b + 2 * ends[1:] - 1, value=np.array([[value, value, 0.0]]), w=w,
         state=state, changes=np.zeros((3, 0), dtype=np.int64),
     )  # fmt: skip
-    path = MarginPath(svm.gram, svm.y, slack_costs, pieces, time.perf_counter() - began)
+    path = MarginPath(svm.gram, svm.y, slack_costs, pieces=pieces, seconds=time.perf_counter() - began)
     return proved(path) if certify else path
 
 
@@ -238,11 +235,7 @@ class MarginPath(OnPieces):
     (1.5..., 0.5...)
     """
 
-    gram: Gram = field(repr=False)
-    y: Array = field(repr=False)
     slack_costs: Costs | None
-    pieces: Pieces = field(repr=False)
-    seconds: float = 0.0
 
     no_page = "along which neither multipliers nor slope move"
 
@@ -294,23 +287,18 @@ class MarginPath(OnPieces):
         alpha[self.pieces.index] = self.pieces.a0
         return alpha
 
-    @property
-    def _coef(self) -> Array:
+    def _coef(self, share: float) -> Array:
         return np.asarray(0.5 * self.y * self._weighed)
-
-    def _intercept(self, share: float) -> float:
-        _, where = self._locate(share)
-        return float(where.between(self.pieces.b0[0], self.pieces.b1[0]))
 
     def slope(self, share: float) -> Array:
         """The slope w, shape (d,), linear kernel only; the same at every share."""
-        self._locate(share)
-        return self.gram.quadratic.slope(self._coef) if self.pieces.w is None else self.pieces.w[0].copy()
+        self._inside(share)
+        return super().slope(share) if self.pieces.w is None else self.pieces.w[0].copy()
 
     def rule(self, share: float) -> Rule:
         """The classifier at a share of the margin."""
         w = self.slope(share) if self.gram.linear else None
-        return linear_or_kernel(self.gram, self._coef, w, self._intercept(share))
+        return linear_or_kernel(self.gram, self._coef(share), w, self._intercept(share))
 
     def margins(self, share: float) -> tuple[float, float]:
         """Margins of the positive and of the negative class; in the soft problem with the slacks, as in (28)."""
@@ -368,37 +356,21 @@ class MarginPath(OnPieces):
             values={"theta": self.theta(share), **costs},
         )
 
-    def scores(self, X: object) -> PathScores:
-        """Scores of new samples as an exact affine function of the share.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-            For a precomputed kernel their values against the training samples, shape (m, n).
-        """
-        w = None if self.pieces.w is None else self.pieces.w[0]
-        base = gram_scores(self.gram, self._coef, w, 0.0, X)[:, None]
-        return PathScores(self.pieces.t, base + self.pieces.b0, base + self.pieces.b1)
+    def _knot_coef(self, knots: Array) -> Array:
+        return np.repeat(self._coef(float(knots[0]))[:, None], knots.size, axis=1)
 
     def judged(self, share: float) -> Judged:
         """What the judge of the margin problem says of the solution at a share."""
         c = self.slack_costs
         costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
-        w, b = None if self.pieces.w is None else self.slope(share), self._intercept(share)
+        w, b = self._stored_slope(share), self._intercept(share)
         return judge_margins(self.gram, self.y, self.theta(share), self.alpha(share), b, costs=costs, w=w)
 
     def _exact_bounds(self, share: float) -> ExactBounds:
         c = self.slack_costs
         costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
-        w = None if self.pieces.w is None else self.slope(share)
-        return exact_margin_bounds(
-            self.y, share, self._weighed, self._intercept(share), costs, w=w, Q=self.gram.quadratic
-        )
-
-    @cached_property
-    def proof(self) -> LineProof:
-        """What is proved of every share of the interval."""
-        return replace(self._proved(), writer=partial(save_certificate, self._certificate_problem, self._labels))
+        b, w = self._intercept(share), self._stored_slope(share)
+        return exact_margin_bounds(self.y, share, self._weighed, b, costs, w=w, Q=self.gram.quadratic)
 
     def _certificate_problem(self) -> dict[str, Any]:
         """What a certificate file of this path is about: half the objective, for margins at f = 2 share and below."""
@@ -418,11 +390,8 @@ class MarginPath(OnPieces):
         gram = self.gram
         return prove_margins(self.pieces, self.y, gram.quadratic, costs, gram.note, gram.rounding)
 
-    @cached_property
-    def _certificates(self) -> list[Certificate]:
-        return [self.judged(float(share)).certificate for share in self.certificate_points]
+    def _judge(self, points: Array) -> list[Certificate]:
+        return [self.judged(float(share)).certificate for share in points]
 
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the path to an npz file (to a temporary name first, then renamed); `load` reads it."""
-        own = {"slack_costs": np.array([] if self.slack_costs is None else tuple(self.slack_costs))}
-        write(file, self.gram, self.y, self.pieces, self.seconds, own)
+    def _own(self) -> dict[str, Any]:
+        return {"slack_costs": np.array([] if self.slack_costs is None else tuple(self.slack_costs))}

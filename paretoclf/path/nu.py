@@ -11,7 +11,6 @@ classifier.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -29,15 +28,14 @@ from paretoclf.gram import Gram
 from paretoclf.judges.meeting import largest_cancelling, proved_to_meet, twins
 from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
-from paretoclf.path.certificate_file import path_problem, save_certificate
+from paretoclf.path.certificate_file import path_problem
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.forms import Signed, centre
-from paretoclf.path.journey import assemble, follow_leg, meter
+from paretoclf.path.journey import assemble, follow_leg
 from paretoclf.path.pieces import OnPieces, Pieces, proved
-from paretoclf.path.scores import PathScores, settle
 from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
-from paretoclf.path.storage import write
+from paretoclf.progress import meter
 from paretoclf.proof import Certificate, LineProof, prove_nu
 from paretoclf.proof.evidence import Deferred, Judged
 from paretoclf.proof.exact import ExactBounds, exact_nu_bounds
@@ -230,7 +228,7 @@ def _from_the_meeting(path: NuPath) -> NuPath:
     joined = _part(P, 1, P.rho0.size)
     changed = P.changes[1, P.changes[0] == 1]
     index = np.union1d(P.index[: P.ptr[2]], changed)
-    ends = (path._multipliers(float(t))[index] for t in P.t[[0, 2]])
+    ends = (path._stored(float(t))[index] for t in P.t[[0, 2]])
     a0, a1 = (np.concatenate([a, rest[joined.ptr[1] :]]) for a, rest in zip(ends, (joined.a0, joined.a1), strict=True))
     value, t = joined.value.copy(), joined.t.copy()
     value[0, [0, 2]], t[0] = (0.0, value[0, 1]), P.t[0]  # w grows from 0 in proportion
@@ -340,7 +338,8 @@ def trace_nu(
     met = beyond or hulls.stopped
     if met or lo == 0.0:
         pieces = _ends_trivial(pieces, first=True, nothing=not met)
-    path = NuPath(svm.gram, svm.y, FixedAsymmetry(asymmetry, *sizes), pieces, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    path = NuPath(svm.gram, svm.y, FixedAsymmetry(asymmetry, *sizes), pieces=pieces, seconds=seconds)
     if met:
         path = _from_the_meeting(path)
         _check_meeting(path, float(pieces.t[0]))
@@ -414,7 +413,7 @@ def trace_hulls(
     if met:
         pieces = _ends_trivial(pieces, first=first == 1)
     line = HullLine(ends[0], ends[1], hulls.n_plus, hulls.n_minus)
-    path = NuPath(svm.gram, svm.y, line, pieces, time.perf_counter() - began)
+    path = NuPath(svm.gram, svm.y, line, pieces=pieces, seconds=time.perf_counter() - began)
     if met:
         _check_meeting(path, float(pieces.t[0 if first == 1 else -1]))
     return proved(path) if certify else path
@@ -428,9 +427,6 @@ def _classes(given: Any, name: str) -> tuple[float, float]:
 
 
 # ---- the paths -------------------------------------------------------------------------------------------------------
-
-
-_BLOCK = 256  # columns of multipliers expanded at a time
 
 
 @dataclass(frozen=True)
@@ -534,11 +530,10 @@ class NuPath(OnPieces):
     Davenport, Baraniuk & Scott (2010), section 2, Theorem 3.
     """
 
-    gram: Gram = field(repr=False)
-    y: Array = field(repr=False)
     along: FixedAsymmetry | HullLine
-    pieces: Pieces = field(repr=False)
-    seconds: float = 0.0
+
+    no_page = "whose margins are at distances that move with nu, not at f = 1 and f = -1"
+    equations = 2
 
     def __repr__(self) -> str:
         lo, hi = self.breakpoints[[0, -1]]
@@ -551,8 +546,6 @@ class NuPath(OnPieces):
             f"NuPath({what}, {self.y.size} samples, {self.breakpoints.size} breakpoints, "
             f"margin sets of up to {int(self.n_margin.max())})"
         )
-
-    no_page = "whose margins are at distances that move with nu, not at f = 1 and f = -1"
 
     @property
     def parameter(self) -> str:
@@ -600,35 +593,9 @@ class NuPath(OnPieces):
         """Upper bounds of the multipliers, shape (n,)."""
         return caps_of(self.along.nu(self._inside(t))[1], self.y)
 
-    def alpha(self, t: float) -> Array:
-        """Multipliers of the 2nu-SVM at t, shape (n,), in O(n)."""
-        return np.clip(self._multipliers(t), 0.0, self.caps(t))
-
-    def _multipliers(self, t: float) -> Array:
-        """Multipliers as they are stored: their sums and margins are exact, at bounds they may be off by rounding."""
-        j, share = self._locate(t)
-        alpha = np.where(self._state(j) == LEFT, self.caps(t), 0.0)
-        index, a = self._margin(j, share)
-        alpha[index] = self._unit(t) * a
-        return alpha
-
-    def _affine(self, x0: Array, x1: Array, t: float) -> float:
-        j, share = self._locate(t)
-        return self._unit(t) * float(share.between(x0[j], x1[j]))
-
-    def _intercept(self, t: float) -> float:
-        return self._affine(self.pieces.b0, self.pieces.b1, t)
-
     def rho(self, t: float) -> float:
         """The path's margin at t; where the hulls meet it is 0."""
-        return max(0.0, self._affine(self.pieces.rho0, self.pieces.rho1, t))
-
-    def slope(self, t: float) -> Array:
-        """The slope w at t, shape (d,), linear kernel only."""
-        if self.pieces.w is None:
-            return self.gram.quadratic.slope(self.y * self.alpha(t))
-        j, share = self._locate(t)
-        return np.asarray(self._unit(t) * share.between(self.pieces.w[j], self.pieces.w[j + 1]))
+        return max(0.0, float(self._between(self.pieces.rho0, self.pieces.rho1, t)))
 
     def _value(self, t: float) -> float:
         """Minus half the squared norm of w."""
@@ -651,8 +618,8 @@ class NuPath(OnPieces):
                 interval = best.b_interval
                 notes = (f"Not unique: every intercept in [{interval[0]:.6g}, {interval[1]:.6g}] is optimal.",)
         nu, asymmetry = self.along.nu(t)
-        w = None if self.pieces.w is None else self.slope(t)
-        rule: Rule = linear_or_kernel(self.gram, self.y * self.alpha(t), w, self._intercept(t), interval)
+        w = self._stored_slope(t)
+        rule: Rule = linear_or_kernel(self.gram, self._coef(t), w, self._intercept(t), interval)
         if rho == 0.0:
             reason = f"trivial: w = 0 at nu = {nu:.6g}, and there is no classifier"
             rule, notes = NoRule(reason), (reason,)
@@ -670,35 +637,14 @@ class NuPath(OnPieces):
         ranks = [nu * size for nu, size in zip(self.along.classes(t), self._sizes, strict=True)]
         return any(abs(r - round(r)) <= WHOLE_RANK * size for r, size in zip(ranks, self._sizes, strict=True))
 
-    def scores(self, X: Any) -> PathScores:
-        """Scores of new samples as an exact piecewise affine function of t.
-
-        On a HullLine they are those of the stored solution: ``2 / nu`` times the decision function of `at`.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-            For a precomputed kernel their values against the training samples, shape (m, n).
-        """
-        P, Q, Z = self.pieces, self.gram.quadratic, self.gram.mapped(X)
-        if P.w is not None:
-            knots = np.asarray(Z @ P.w.T)
-        else:
-            knots = np.empty((Z.shape[0], P.t.size))
-            for first in range(0, P.t.size, _BLOCK):
-                here = [float(t) for t in P.t[first : first + _BLOCK]]
-                coef = np.stack([self.y * self._multipliers(t) / self._unit(t) for t in here], axis=1)
-                knots[:, first : first + _BLOCK] = Q.scores_of(Z, coef)
-        multipliers = np.array([self._multipliers(float(t)).sum() / self._unit(float(t)) for t in P.t])
-        settle(knots, Q.largest_value(Z) * multipliers)
-        return PathScores(P.t, knots[:, :-1] + P.b0, knots[:, 1:] + P.b1)
+    def _most_multipliers(self) -> Array:
+        return np.array([self._stored(float(t)).sum() / self._unit(float(t)) for t in self.pieces.t])
 
     def graded(self, points: Array) -> Graded:
         """What the judge of the 2nu-SVM says of the solutions at some points."""
         pairs = [self.along.nu(float(t)) for t in points]
         nu, asymmetry = (np.array(x) for x in zip(*pairs, strict=True))
-        alpha = np.stack([self._multipliers(float(t)) for t in points], axis=1)
-        W = None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in points], axis=1)
+        alpha, W = self._expand(points)[0], self._stored_slopes(points)
         own = np.array([[self._intercept(float(t)), self.rho(float(t))] for t in points]).T
         caps = asymmetry / self.y.size, (1 - asymmetry) / self.y.size
         return grade_two_nu(self.gram, self.y, nu, caps, alpha, W=W, own=(own[0], own[1]), zero=own[1] == 0.0)
@@ -708,16 +654,9 @@ class NuPath(OnPieces):
 
     def _exact_bounds(self, t: float) -> ExactBounds:
         nu, asymmetry = self.along.nu(t)
-        w, b, rho = None if self.pieces.w is None else self.slope(t), self._intercept(t), self.rho(t)
-        return exact_nu_bounds(
-            self.y, caps_of(asymmetry, self.y), nu, self._multipliers(t), (b, rho), w=w, Q=self.gram.quadratic
-        )
-
-    @cached_property
-    def proof(self) -> LineProof:
-        """What is proved of every t, segment by segment. On a HullLine it is about the stored hull weights."""
-        guide = partial(self._labels, 2)
-        return replace(self._proved(), writer=partial(save_certificate, self._certificate_problem, guide))
+        own, w = (self._intercept(t), self.rho(t)), self._stored_slope(t)
+        caps = caps_of(asymmetry, self.y)
+        return exact_nu_bounds(self.y, caps, nu, self._stored(t), own, w=w, Q=self.gram.quadratic)
 
     def _certificate_problem(self) -> dict[str, Any]:
         """What a certificate file is about: multipliers from one nu to another, or the hull weights of a HullLine.
@@ -747,23 +686,15 @@ class NuPath(OnPieces):
         proof = prove_nu(self.pieces, self.y, caps, total, parameter=self.parameter, note=note, Q=self.gram.quadratic)
         return proof.of_kernel(self.gram.rounding, self.pieces, caps)
 
-    @cached_property
-    def _certificates(self) -> list[Certificate]:
-        points, out = self.certificate_points, []
-        for first in range(0, points.size, _BLOCK):
-            graded = self.graded(points[first : first + _BLOCK])
-            out += [graded.judged(j).certificate for j in range(graded.b.size)]
-        return out
+    def _judge(self, points: Array) -> list[Certificate]:
+        graded = self.graded(points)
+        return [graded.judged(j).certificate for j in range(points.size)]
 
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the path to an npz file (to a temporary name first, then renamed); `load` reads it."""
+    def _own(self) -> dict[str, Any]:
         line = self.along
-        own: dict[str, Any] = (
-            {"asymmetry": np.array(line.asymmetry)}
-            if isinstance(line, FixedAsymmetry)
-            else {"hulls": np.array([line.start, line.stop])}
-        )
-        write(file, self.gram, self.y, self.pieces, self.seconds, own)
+        if isinstance(line, FixedAsymmetry):
+            return {"asymmetry": np.array(line.asymmetry)}
+        return {"hulls": np.array([line.start, line.stop])}
 
 
 def _pair(pair: tuple[float, float]) -> str:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from paretoclf.checks import Array, Index, State, check_one
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
+from paretoclf.files import AnyFile
 from paretoclf.gram import Gram
-from paretoclf.path.scores import PathScores
+from paretoclf.path.certificate_file import save_certificate
+from paretoclf.path.scores import PathScores, settle
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
+from paretoclf.path.storage import write_arrays
 from paretoclf.problem import INSIDE, LOWER, UPPER
 from paretoclf.proof import Certificate, LineProof
 from paretoclf.proof.exact import ExactBounds, exactly
@@ -82,14 +85,34 @@ class Pieces:
     rho1: Array = field(default_factory=lambda: np.zeros(0))
 
 
-class OnPieces(Tabular):
-    """What is common to paths whatever their parameter t is, from ``pieces.t[0]`` to ``pieces.t[-1]``."""
+_BLOCK = 256  # columns of multipliers expanded at a time
 
-    gram: Gram
-    y: Array
-    pieces: Pieces
+
+@dataclass(frozen=True)
+class OnPieces(Tabular):
+    """What is common to paths whatever their parameter t is, from ``pieces.t[0]`` to ``pieces.t[-1]``.
+
+    Attributes
+    ----------
+    gram : Gram
+    y : array of shape (n,)
+    pieces : Pieces
+        The stored solution.
+    seconds : float
+        Time that tracing took, certificates excluded.
+    """
+
+    gram: Gram = field(repr=False)
+    y: Array = field(repr=False)
+    pieces: Pieces = field(repr=False, kw_only=True)
+    seconds: float = field(default=0.0, kw_only=True)
+
     #: Why `page` has none of this kind of path; empty where it has.
-    no_page = ""
+    no_page: ClassVar[str] = ""
+    #: How many equations the multipliers obey.
+    equations: ClassVar[int] = 1
+
+    # ---- what each kind of path says of itself ----------------------------------------------------------------
 
     @property
     def parameter(self) -> str:
@@ -104,39 +127,160 @@ class OnPieces(Tabular):
         """Upper bounds of the multipliers at t, shape (n,)."""
         raise NotImplementedError
 
-    def alpha(self, t: float) -> Array:
-        """Multipliers at t, shape (n,)."""
-        raise NotImplementedError
-
-    def slope(self, t: float) -> Array:
-        """The slope w at t, shape (d,), linear kernel only."""
-        raise NotImplementedError
-
     def at(self, t: float) -> Solution:
         """Solution at t."""
         raise NotImplementedError
 
-    def scores(self, X: Any) -> PathScores:
-        """Scores of new samples as an exact piecewise affine function of t."""
+    def _unit(self, t: float) -> float:
+        """What stored multipliers, slopes and intercepts are to be multiplied by."""
+        return 1.0
+
+    def _trivial(self, t: float) -> bool:
+        """Whether no multiplier may differ from 0 at t: then w = 0 exactly, where rounding would count infinitely."""
+        return False
+
+    def _coef(self, t: float) -> Array:
+        """Coefficients of the samples in the slope at t, shape (n,)."""
+        return self.y * self.alpha(t)
+
+    def _caps_at(self, points: Array) -> Array:
+        """Caps at some points, shape (n, k)."""
+        return np.stack([self.caps(float(t)) for t in points], axis=1)
+
+    def _proved(self) -> LineProof:
+        """What is proved of every t, without a way to write it to a file."""
         raise NotImplementedError
+
+    def _certificate_problem(self) -> dict[str, Any]:
+        """What a certificate file of this path is about."""
+        raise NotImplementedError
+
+    def _exact_bounds(self, t: float) -> ExactBounds:
+        """Both objectives at t, without rounding."""
+        raise NotImplementedError
+
+    def _judge(self, points: Array) -> list[Certificate]:
+        """Certificates of some points."""
+        raise NotImplementedError
+
+    def _own(self) -> dict[str, Any]:
+        """What only this kind of path stores, by its name in a file."""
+        raise NotImplementedError
+
+    # ---- multipliers, slope, intercept, value -----------------------------------------------------------------
+
+    def alpha(self, t: float) -> Array:
+        """Multipliers at t, shape (n,), in O(n)."""
+        caps = self.caps(t)
+        return np.zeros_like(caps) if self._trivial(t) else np.clip(self._stored(t), 0.0, caps)
+
+    def _stored(self, t: float) -> Array:
+        """Multipliers as they are stored, by rounding outside their box: what is judged."""
+        j, share = self._locate(t)
+        alpha = np.where(self._state(j) == LEFT, self.caps(t), 0.0)
+        index, a = self._margin(j, share)
+        alpha[index] = self._unit(t) * a
+        return alpha
+
+    def _expand(self, points: Array) -> tuple[Array, Array]:
+        """`_stored` and `caps` at increasing points, (n, k) each, in one walk."""
+        P, caps = self.pieces, self._caps_at(points)
+        pieces = np.minimum(np.searchsorted(P.t, points, side="right") - 1, P.t.size - 2)
+        changed, sample, new = P.changes
+        until = np.searchsorted(changed, pieces, side="right")
+        state, alpha = self._state(int(pieces[0])), np.zeros(caps.shape[::-1])
+        for k, (t, j) in enumerate(zip(points.tolist(), pieces.tolist(), strict=True)):
+            part = slice(until[max(k - 1, 0)], until[k])
+            state[sample[part]] = new[part]  # of repeated samples the last assignment stands
+            np.multiply(state == LEFT, caps[:, k], out=alpha[k])
+            index, a = self._margin(j, Shares.of(t, float(P.t[j]), float(P.t[j + 1])))
+            alpha[k, index] = self._unit(t) * a
+        return np.ascontiguousarray(alpha.T), caps
+
+    def _between(self, start: Array, end: Array, t: float) -> Any:
+        """What goes from ``start[j]`` to ``end[j]`` on piece j, at t."""
+        j, share = self._locate(t)
+        return self._unit(t) * share.between(start[j], end[j])
 
     def _intercept(self, t: float) -> float:
         """Intercept at t of features as the Gram measures them."""
-        raise NotImplementedError
+        return float(self._between(self.pieces.b0, self.pieces.b1, t))
 
     def intercept(self, t: float) -> float:
         """The path's intercept at t."""
         return self.gram.intercept(self._intercept(t), lambda: self.slope(t))
 
-    @property
+    def slope(self, t: float) -> Array:
+        """The slope w at t, shape (d,), linear kernel only."""
+        w = self.pieces.w
+        if w is None:
+            return self.gram.quadratic.slope(self._coef(t))
+        self._inside(t)
+        return np.zeros(w.shape[1]) if self._trivial(t) else np.asarray(self._between(w[:-1], w[1:], t))
+
+    def _stored_slope(self, t: float) -> Array | None:
+        """The slope at t where it is stored; None where it is that of the multipliers."""
+        return None if self.pieces.w is None else self.slope(t)
+
+    def _stored_slopes(self, points: Array) -> Array | None:
+        """The same at some points, shape (d, k)."""
+        return None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in points], axis=1)
+
+    def scores(self, X: Any) -> PathScores:
+        """Scores of new samples as an exact piecewise affine function of t.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+            As for `Classifier.decision_function`; for a precomputed kernel the values against the training samples,
+            shape (m, n).
+        """
+        P, Q, Z = self.pieces, self.gram.quadratic, self.gram.mapped(X)
+        if P.w is not None:
+            knots = np.asarray(Z @ P.w.T)
+        else:
+            knots = np.empty((Z.shape[0], P.t.size))
+            for first in range(0, P.t.size, _BLOCK):
+                part = slice(first, first + _BLOCK)
+                knots[:, part] = Q.scores_of(Z, self._knot_coef(P.t[part]))
+        settle(knots, Q.largest_value(Z) * self._most_multipliers())
+        b0, b1 = self._knot_intercepts()
+        return PathScores(P.t, knots[:, :-1] + b0, knots[:, 1:] + b1)
+
+    def _knot_coef(self, knots: Array) -> Array:
+        """Coefficients of the stored slopes at some knots, shape (n, k)."""
+        return np.asarray(self.y[:, None] * self._expand(knots)[0] / np.array([self._unit(float(t)) for t in knots]))
+
+    def _knot_intercepts(self) -> tuple[Array, Array]:
+        """Intercepts at both ends of each piece, shape (k,) each."""
+        return self.pieces.b0, self.pieces.b1
+
+    def _most_multipliers(self) -> Array:
+        """A bound on the sum of the multipliers at each knot; 0 where scores are never taken for rounding."""
+        return np.zeros(self.pieces.t.size)
+
+    # ---- what is proved ---------------------------------------------------------------------------------------
+
+    @cached_property
     def proof(self) -> LineProof:
         """What is proved of every t, segment by segment."""
-        raise NotImplementedError
+        guide = partial(self._labels, self.equations)
+        return replace(self._proved(), writer=partial(save_certificate, self._certificate_problem, guide))
 
     @cached_property
     def _certificates(self) -> list[Certificate]:
         """One certificate per certificate point."""
-        raise NotImplementedError
+        points, out = self.certificate_points, list[Certificate]()
+        for first in range(0, points.size, _BLOCK):
+            out += self._judge(points[first : first + _BLOCK])
+        return out
+
+    def save(self, file: AnyFile) -> None:
+        """Write the path to an npz file (to a temporary name first, then renamed); `load` reads it."""
+        stored = {name: value for name, value in vars(self.pieces).items() if value is not None}
+        write_arrays(file, self.gram, self.y, self.seconds, {**stored, **self._own()})
+
+    # ---- breakpoints, events and sets -------------------------------------------------------------------------
 
     @cached_property
     def breakpoints(self) -> Array:
@@ -293,10 +437,6 @@ class OnPieces(Tabular):
         certificate = self.at(t).certificate
         return exactly(certificate, self._exact_bounds(self._inside(t))) if exact else certificate
 
-    def _exact_bounds(self, t: float) -> ExactBounds:
-        """Both objectives at t, without rounding."""
-        raise NotImplementedError
-
     def certificates(self) -> list[Certificate]:
         """One certificate per breakpoint and per middle of a piece, in the order of `certificate_points`."""
         return list(self._certificates)
@@ -423,7 +563,8 @@ def settled_values(path: Kind) -> Kind:
     off = off.copy()
     t = np.stack([proof.t[which], proof.t[which + 1]], axis=1)
     off[which] = value_residual(t, value[which], *bounds, (proof.t[0], proof.t[-1]))
-    settled: Kind = replace(cast(Any, path), pieces=replace(path.pieces, value=value))
+    settled = replace(path, pieces=replace(path.pieces, value=value))
+    # The new path begins with its proof; a field would hand it on to others that are made of this one by `replace`.
     settled.__dict__["proof"] = replace(proof, residuals={**proof.residuals, "value": off})
     return settled
 

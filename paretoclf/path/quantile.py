@@ -9,11 +9,10 @@ vanish; there the path is followed in stages, like a line of costs that ends on 
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -28,17 +27,16 @@ from paretoclf.exact_sums import inner
 from paretoclf.gram import Gram
 from paretoclf.judges.quantile import judge_quantile, judge_quantile_precisely, judge_quantiles
 from paretoclf.judges.two_c import PRECISELY
-from paretoclf.path.certificate_file import path_problem, save_certificate
+from paretoclf.path.certificate_file import path_problem
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.forms import Signed
-from paretoclf.path.journey import CapsWalk, Leg, assemble, meter, scaled_outwards, straight
+from paretoclf.path.journey import CapsWalk, Leg, assemble, scaled_outwards, straight
 from paretoclf.path.pieces import Pieces, proved
 from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.path.refining import Refining
-from paretoclf.path.scores import PathScores
 from paretoclf.path.segments import Log
 from paretoclf.path.sets import LEFT
-from paretoclf.path.storage import write
+from paretoclf.progress import meter
 from paretoclf.proof import Certificate, LineProof, prove_quantile
 from paretoclf.proof.evidence import Deferred, Judged
 from paretoclf.proof.exact import ExactBounds, exact_quantile_bounds
@@ -121,7 +119,8 @@ def trace_quantile(
     began = time.perf_counter()
     with meter(progress) as update:
         pieces = _trace(svm, lo, hi, lam, engine, max_events, update)
-    path = QuantilePath(svm.gram, svm.y, lam, svm.bias, pieces, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    path = QuantilePath(svm.gram, svm.y, lam, svm.bias, pieces=pieces, seconds=seconds)
     return proved(path) if certify else path
 
 
@@ -227,7 +226,6 @@ def _in_the_papers_scale(pieces: Pieces, lam: float, bias: bool) -> Pieces:
 # ---- the path --------------------------------------------------------------------------------------------------------
 
 
-_BLOCK = 256  # columns of multipliers expanded at a time
 _ENTRIES = 1 << 24  # numbers in a matrix of scores held at a time
 
 #: What `QuantilePath.at` says of the classifiers at the two ends.
@@ -282,12 +280,10 @@ class QuantilePath(Refining):
     Yu et al., section 3 and Algorithm 1; section 6 overstates what the classifier is at the ends.
     """
 
-    gram: Gram = field(repr=False)
-    y: Array = field(repr=False)
     lam: float
     bias: bool
-    pieces: Pieces = field(repr=False)
-    seconds: float = 0.0
+
+    equations = 0
 
     @property
     def parameter(self) -> str:
@@ -316,43 +312,20 @@ class QuantilePath(Refining):
         tau = self._inside(tau)
         return np.where(self.y > 0, 2 * (1 - tau) / self.y.size, 2 * tau / self.y.size)
 
-    def alpha(self, tau: float) -> Array:
-        """Multipliers at tau, shape (n,), in O(n)."""
-        return np.clip(self._multipliers(tau), 0.0, self.caps(tau))
+    def _coef(self, tau: float) -> Array:
+        return self.y * self.alpha(tau) / self.lam
 
-    def _multipliers(self, tau: float) -> Array:
-        """`alpha` as stored, outside its bounds by rounding: near an end they move by 1e3 and more per unit of tau.
-
-        Certificates judge these: one multiplier clipped by 1e-13 while the others are not would show in a tiny w.
-        """
-        j, share = self._locate(tau)
-        alpha = np.where(self._state(j) == LEFT, self.caps(tau), 0.0)
-        index, a = self._margin(j, share)
-        alpha[index] = a
-        return alpha
-
-    def intercept(self, tau: float) -> float:
+    def _intercept(self, tau: float) -> float:
         """Weight of the constant feature at tau; 0 where there is none."""
-        tau = self._inside(tau)
         if not self.bias:
             return 0.0
-        if self.pieces.w is None:
-            return float(self.y @ self.alpha(tau)) / self.lam
-        j, share = self._locate(tau)
-        return float(share.between(self.pieces.b0[j], self.pieces.b1[j]))
-
-    def slope(self, tau: float) -> Array:
-        """The slope w at tau, shape (d,), linear kernel only."""
-        if self.pieces.w is None:
-            return self.gram.quadratic.slope(self.y * self.alpha(tau)) / self.lam
-        j, share = self._locate(tau)
-        return np.asarray(share.between(self.pieces.w[j], self.pieces.w[j + 1]))
+        return float(self._coef(tau).sum()) if self.pieces.w is None else super()._intercept(tau)
 
     def rule(self, tau: float) -> Rule:
         """The classifier at tau."""
         if self.gram.linear:
             return LinearRule(self.slope(tau), self.intercept(tau), names=self.gram.names)
-        return KernelRule(self.gram, self.y * self.alpha(tau) / self.lam, self.intercept(tau))
+        return KernelRule(self.gram, self._coef(tau), self.intercept(tau))
 
     def at(self, tau: float) -> Solution:
         """Solution at tau; its certificate is computed when asked for.
@@ -408,7 +381,7 @@ class QuantilePath(Refining):
         return self._solution(tau, rule, Deferred(lambda: judged))
 
     def _stores(self, tau: float, solution: Solution) -> bool:
-        off, largest = np.abs(self._multipliers(tau) - solution.alpha), float(self.caps(tau).max())
+        off, largest = np.abs(self._stored(tau) - solution.alpha), float(self.caps(tau).max())
         if off.max() > ROUNDED * float(solution.alpha.max()) + AT_BOUND * largest:
             return False
         length2 = self.gram.quadratic.length2 + self.bias
@@ -420,26 +393,14 @@ class QuantilePath(Refining):
             size += float(np.linalg.norm(rule.w)) * reach
         return bool(wrong <= ROUNDED * size)
 
-    def scores(self, X: Any) -> PathScores:
-        """Scores of new samples as an exact, continuous, piecewise affine function of tau.
+    def _knot_coef(self, knots: Array) -> Array:
+        return super()._knot_coef(knots) / self.lam
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-            For a precomputed kernel their values against the training samples, shape (m, n).
-        """
-        P = self.pieces
-        if P.w is not None:
-            b = np.append(P.b0, P.b1[-1:])
-            knots = np.asarray(self.gram.cross_features(X) @ P.w.T) + b
-            return PathScores(P.t, knots[:, :-1], knots[:, 1:])
-        Q, Z = self.gram.quadratic, self.gram.mapped(X)
-        knots = np.empty((Z.shape[0], P.t.size))
-        for first in range(0, P.t.size, _BLOCK):
-            coef = self.y[:, None] * self._expand(P.t[first : first + _BLOCK])[0] / self.lam
-            direct = Q.scores_of(Z, coef)
-            knots[:, first : first + _BLOCK] = direct + (coef.sum(axis=0) if self.bias else 0.0)
-        return PathScores(P.t, knots[:, :-1], knots[:, 1:])
+    def _knot_intercepts(self) -> tuple[Array, Array]:
+        if self.pieces.w is not None:
+            return super()._knot_intercepts()
+        b = np.array([self._intercept(float(tau)) for tau in self.pieces.t])
+        return b[:-1], b[1:]
 
     def conditional_probability(self, X: Any) -> ConditionalProbability:
         """Estimate P(y = 1 | x) by the length of the set of tau at which x is labelled +1.
@@ -479,22 +440,16 @@ class QuantilePath(Refining):
         probability, crossings = (np.concatenate(part) for part in zip(*parts, strict=True))
         return ConditionalProbability(probability, crossings)
 
-    def _expand(self, points: Array) -> tuple[Array, Array]:
-        """Multipliers and caps at some points, shape (n, k) each."""
-        alpha = np.stack([self._multipliers(float(tau)) for tau in points], axis=1)
-        return alpha, np.stack([self.caps(float(tau)) for tau in points], axis=1)
-
     def judged(self, tau: float) -> Judged:
         """What the judge of the quantile SVM says of the solution at tau."""
-        caps, alpha = self.caps(tau), self._multipliers(tau)
-        w = None if self.pieces.w is None else self.slope(tau)
+        caps, alpha, w = self.caps(tau), self._stored(tau), self._stored_slope(tau)
         b = self.intercept(tau) if self.bias else None
         judged = judge_quantile(self.gram, self.y, caps, self.lam, alpha, w=w, b=b)
         return replace(judged, numbers={**judged.numbers, "alpha": np.clip(alpha, 0.0, caps)})
 
     def _exact_bounds(self, tau: float) -> ExactBounds:
-        alpha: Any = self._multipliers(tau)
-        w, b = None if self.pieces.w is None else self.slope(tau), self.intercept(tau) if self.bias else None
+        alpha: Any = self._stored(tau)
+        w, b = self._stored_slope(tau), self.intercept(tau) if self.bias else None
         better = self._precise(tau) if self._rounds(tau) else None
         if better is not None:
             found = better[0]
@@ -506,12 +461,6 @@ class QuantilePath(Refining):
         """What rounding may make of the stored values: the tracker adds up costs times slacks."""
         ends = np.array([VALUE_ROUNDING * self.caps(float(tau)).sum() for tau in self.pieces.t[[0, -1]]])
         return np.full(self.pieces.t.size - 1, ends.max())
-
-    @cached_property
-    def proof(self) -> LineProof:
-        """What is proved of every tau of the interval, segment by segment."""
-        guide = partial(self._labels, 0)
-        return replace(self._proved(), writer=partial(save_certificate, self._certificate_problem, guide))
 
     def _certificate_problem(self) -> dict[str, Any]:
         """What a certificate file of this path is about."""
@@ -534,18 +483,10 @@ class QuantilePath(Refining):
 
         return self._refine(proof, prove)
 
-    @cached_property
-    def _certificates(self) -> list[Certificate]:
-        points, out = self.certificate_points, []
-        for first in range(0, points.size, _BLOCK):
-            here = [float(tau) for tau in points[first : first + _BLOCK]]
-            alpha, caps = self._expand(np.array(here))
-            W = None if self.pieces.w is None else np.stack([self.slope(tau) for tau in here], axis=1)
-            b = [self.intercept(tau) for tau in here] if self.bias else None
-            out += [j.certificate for j in judge_quantiles(self.gram, self.y, caps, self.lam, alpha, W=W, b=b)]
-        return out
+    def _judge(self, points: Array) -> list[Certificate]:
+        (alpha, caps), W = self._expand(points), self._stored_slopes(points)
+        b = [self.intercept(float(tau)) for tau in points] if self.bias else None
+        return [each.certificate for each in judge_quantiles(self.gram, self.y, caps, self.lam, alpha, W=W, b=b)]
 
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the path to an npz file (to a temporary name first, then renamed); `load` reads it."""
-        own = {"lam": np.array(self.lam), "bias": np.array(self.bias)}
-        write(file, self.gram, self.y, self.pieces, self.seconds, own)
+    def _own(self) -> dict[str, Any]:
+        return {"lam": np.array(self.lam), "bias": np.array(self.bias)}

@@ -54,10 +54,6 @@ class Refining(OnPieces):
         """The largest multiplier that there may be, of a slope of unit weight."""
         raise NotImplementedError
 
-    def _trivial(self, t: float) -> bool:
-        """Whether the solution at t is known exactly: no multipliers."""
-        return False
-
     @cached_property
     def _steep(self) -> bool:
         """Whether the rounding of a multiplier may move margins by more than certificates allow."""

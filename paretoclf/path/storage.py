@@ -15,13 +15,7 @@ from paretoclf.errors import InputError
 from paretoclf.files import AnyFile, save_arrays
 from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_spec
-from paretoclf.path.pieces import Pieces
 from paretoclf.samples import Samples
-
-
-def write(file: AnyFile, gram: Gram, y: Array, pieces: Pieces, seconds: float, own: Mapping[str, Any]) -> None:
-    """Write a path to an npz file; ``own`` is what only this kind of path has."""
-    write_arrays(file, gram, y, seconds, {**{k: v for k, v in pieces.__dict__.items() if v is not None}, **own})
 
 
 def write_arrays(file: AnyFile, gram: Gram, y: Array, seconds: float, arrays: Mapping[str, Any]) -> None:

@@ -254,7 +254,7 @@ class RegionSearch:
         tracker.follow()
         legs = [Leg(0, tracker.segments, 0.0, 1.0)]
         pieces = assemble(tracker.log, legs, tracker.log, [], None, False)
-        return Path(self.gram, self.y, self.weight, CostLine(Costs(*start), Costs(*stop)), pieces)
+        return Path(self.gram, self.y, self.weight, CostLine(Costs(*start), Costs(*stop)), pieces=pieces)
 
     def _quadratic(self) -> Signed:
         Q = self.gram.quadratic
