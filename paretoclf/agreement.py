@@ -16,8 +16,8 @@ from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
 from paretoclf.formulations.quantile_svm import QuantileSVM
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
+from paretoclf.lines import LineOfCosts, LineOfNu, LineOfTau, LineOfTheta, lines_of
 from paretoclf.path.cost import Path
-from paretoclf.path.declared import path_problem
 from paretoclf.path.margins import MarginPath
 from paretoclf.path.nu import NuPath
 from paretoclf.path.quantile import QuantilePath
@@ -195,7 +195,7 @@ def compare(
         return _compare_nu(path, svm, n, rng)
     if not isinstance(path, Path):
         raise InputError(f"path must be what trace or sweep returns, got {what_it_is(path)}")
-    path_problem(svm, only="costs")
+    lines_of(svm, only=LineOfCosts)
     same = np.array_equal(svm.y, path.y) and np.array_equal(svm.sample_weight, path.sample_weight)
     if not (same and same_samples(svm.X, path.gram.X)):
         raise InputError("svm must hold the samples, labels and weights that the path was traced on")
@@ -233,7 +233,7 @@ def _check_count(n: Any) -> None:
 
 
 def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Rng) -> ValueAgreement:
-    path_problem(svm, only="quantile")
+    lines_of(svm, only=LineOfTau)
     same = np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
     if not (same and svm.bias == path.bias):
         raise InputError("svm must hold the samples, labels and bias that the path was traced on")
@@ -242,7 +242,7 @@ def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Rng) -
 
 
 def _compare_margins(path: MarginPath, svm: BiobjectiveMargin, n: int, rng: Rng) -> ValueAgreement:
-    path_problem(svm, only="margins")
+    lines_of(svm, only=LineOfTheta)
     same = np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
     if not (same and svm.soft == path.soft):
         raise InputError("svm must hold the samples, labels and softness of the path")
@@ -252,7 +252,7 @@ def _compare_margins(path: MarginPath, svm: BiobjectiveMargin, n: int, rng: Rng)
 
 
 def _compare_nu(path: NuPath, svm: TwoNuSVM, n: int, rng: Rng) -> ValueAgreement:
-    path_problem(svm, only="nu")
+    lines_of(svm, only=LineOfNu)
     if not (np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)):
         raise InputError("svm must hold the samples and labels that the path was traced on")
     # Where the hulls meet there is no classifier, and nu_star is only known to CVXPY's accuracy.

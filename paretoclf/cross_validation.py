@@ -19,8 +19,8 @@ from paretoclf.errors import InputError
 from paretoclf.folds import FoldSamples, Part, Rows, folds_of, held_out
 from paretoclf.gram import Gram
 from paretoclf.kernels import Precomputed
-from paretoclf.path.cost import CostProblem, CostSamples, Path, trace_costs
-from paretoclf.path.declared import path_problem
+from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted, lines_of
+from paretoclf.path.cost import Path, trace_costs
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.error_curve import ErrorCurve
 from paretoclf.roc.error_surface import ErrorSurface
@@ -31,7 +31,7 @@ from paretoclf.solve.sweep import sweep
 
 
 def cross_validated_errors(
-    svm: CostProblem,
+    svm: Weighted,
     start: Any,
     stop: Any,
     folds: int | Iterable[tuple[Any, Any]] = 5,
@@ -83,7 +83,7 @@ def cross_validated_errors(
 
 
 def cross_validated_surface(
-    svm: CostProblem,
+    svm: Weighted,
     start: Any,
     stop: Any,
     folds: int | Iterable[tuple[Any, Any]] = 5,
@@ -121,7 +121,7 @@ def cross_validated_surface(
     >>> surface.costs([0.1, 0.5, 0.9], t, shift).mean(axis=1)  # in each fold; here their means
     array([0.0..., 0.0..., 0.0...])
     """
-    path_problem(svm, only="costs")
+    lines_of(svm, only=LineOfCosts)
     parts = folds_of(svm.y, folds, rng)
     scores = held_out(AlongLine(Samples.of(svm, transformer), start, stop), parts, n_jobs)
     return ErrorSurface(tuple(scores), tuple(svm.y[test] for _, test in parts), _line(start, stop))
@@ -216,7 +216,7 @@ class _Sweeper:
 
 @overload
 def cross_validated_roc(
-    svm: CostProblem,
+    svm: Weighted,
     start: Any,
     stop: Any,
     vary: Vary = "both",
@@ -235,7 +235,7 @@ def cross_validated_roc(
 
 @overload
 def cross_validated_roc(
-    svm: CostProblem,
+    svm: Weighted,
     start: Any,
     stop: Any,
     vary: Sequence[Vary],
@@ -253,7 +253,7 @@ def cross_validated_roc(
 
 
 def cross_validated_roc(
-    svm: CostProblem,
+    svm: Weighted,
     start: Any,
     stop: Any,
     vary: Vary | Sequence[Vary] = "both",
@@ -324,7 +324,7 @@ def cross_validated_roc(
     for each in several:
         if each not in get_args(Vary):
             raise InputError(f'vary must be "intercept", "asymmetry" or "both", got {each!r}')
-    path_problem(svm, only="costs")
+    lines_of(svm, only=LineOfCosts)
     line = _line(start, stop)
     if t is None and line is not None:
         t = symmetric_t(SimpleNamespace(costs=line.at))
@@ -343,7 +343,7 @@ def _line(start: Any, stop: Any) -> CostLine | None:
 class TrainingPart:
     """Some samples of a problem: what to trace on, and the scores of other samples along what was traced."""
 
-    problem: CostProblem
+    problem: Weighted
     part: Part = field(repr=False)
 
     def trace(self, start: Any, stop: Any, hub: Path | None = None) -> Path:
@@ -367,7 +367,7 @@ class Samples:
     transformer: Any
 
     @classmethod
-    def of(cls, svm: CostProblem, transformer: Any) -> Samples:
+    def of(cls, svm: Weighted, transformer: Any) -> Samples:
         """Take them from a 2C-SVM."""
         gram = svm.gram
         rank = None if gram.pivots is None else gram.pivots.size
@@ -379,7 +379,7 @@ class Samples:
         """The problem of the samples at some positions, with a transformer fitted to them."""
         part = self._features().part(train)
         gram = Gram(part.X, self.kernel, None if self.rank is None else min(self.rank, train.size), free_origin=True)
-        return TrainingPart(CostSamples(gram, self.y[train], self.sample_weight[train]), part)
+        return TrainingPart(LabelledSamples(gram, self.y[train], self.sample_weight[train]), part)
 
     def _features(self) -> FoldSamples:
         return FoldSamples(self.X, self.transformer, isinstance(self.kernel, Precomputed))

@@ -30,8 +30,8 @@ from paretoclf.empirical.nested import NestedPoint, NestedRoc, nested_rocs
 from paretoclf.errors import InputError
 from paretoclf.folds import validation_folds
 from paretoclf.kernels import Precomputed
-from paretoclf.path.cost import CostProblem, Path
-from paretoclf.path.declared import path_problem
+from paretoclf.lines import LineOfCosts, Weighted, lines_of
+from paretoclf.path.cost import Path
 from paretoclf.path.scores import PathScores
 from paretoclf.roc import ErrorCurve, Optimum, PathRule, RocCurve, RocMixture, RocPoint, scores_at
 from paretoclf.roc.criteria import as_fraction
@@ -226,7 +226,7 @@ class Exploration:
 
 
 def explore(
-    svm: CostProblem,
+    svm: Weighted,
     costs: Costs | tuple[float, float],
     *,
     X_val: Any = None,
@@ -297,7 +297,7 @@ def explore(
     >>> found.rule(point).predict(data.X).shape
     (60,)
     """
-    path_problem(svm, only="costs")
+    lines_of(svm, only=LineOfCosts)
     at = costs if isinstance(costs, Costs) else Costs(*costs)
     if at.total == 0:
         raise InputError("costs must not both be zero")
@@ -377,7 +377,7 @@ class Explorer:
         return _TracedPart.of(part(train), ray), [(_TracedPart.of(part(rest), ray), fold) for rest, fold in parts]
 
 
-def _checked_validation(svm: CostProblem, X_val: Any, y_val: Any) -> Array:
+def _checked_validation(svm: Weighted, X_val: Any, y_val: Any) -> Array:
     """Labels of a validation set that fits a problem."""
     if X_val is None or y_val is None:
         given = "y_val" if X_val is None else "X_val"

@@ -22,7 +22,7 @@ label       no.  known                       range
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -41,8 +41,8 @@ class ParametricQP:
 
     Attributes
     ----------
-    P : array of shape (n, n)
-        Symmetric and positive semidefinite.
+    P : array of shape (n, n), or an operator
+        Symmetric and positive semidefinite. An operator has it all by its method ``whole`` (`dense`).
     A : array of shape (m, n)
     q : array of shape (2, n)
     lower, upper : array of shape (2, n + m)
@@ -72,10 +72,33 @@ class ParametricQP:
         none = np.full(np.shape(lower), np.inf)
         return cls(P, A, q, lower, upper, none, none, **more)
 
+    @classmethod
+    def box(cls, P: Any, p: Array, A: Array, caps: Array, e: Any = 0.0, names: tuple[str, ...] = ()) -> ParametricQP:
+        r"""Multipliers of samples: :math:`\min\tfrac12a^\top Pa-p^\top a` with :math:`Aa=e,\ 0\le a\le c`.
+
+        Parameters
+        ----------
+        P : array or operator
+        p : array of shape (n,)
+        A : array of shape (m, n)
+        caps : array of shape (2, n)
+            c at both ends of the line; infinite at both where there is none.
+        e : number or array of shape (2, m)
+            Right-hand sides at both ends.
+        names : tuple of str, optional
+        """
+        ends = np.broadcast_to(np.asarray(e, dtype=np.float64), (2, A.shape[0]))
+        bounds = (np.hstack([sides, ends]) for sides in (np.zeros_like(caps), caps))
+        return cls.hard(P, A, np.repeat(-p[None], 2, axis=0), *bounds, names=names)
+
+    def dense(self) -> ParametricQP:
+        """The same with P as an array."""
+        return replace(self, P=self.P.whole()) if hasattr(self.P, "whole") else self
+
     @property
     def n(self) -> int:
         """Number of variables."""
-        return int(np.shape(self.P)[0])
+        return int(np.shape(self.q)[1])
 
     @property
     def items(self) -> int:

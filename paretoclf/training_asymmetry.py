@@ -41,8 +41,7 @@ from paretoclf.empirical.signed_ranks import signed_rank_greater
 from paretoclf.errors import InputError
 from paretoclf.exploration import best_on_ray, ray_of
 from paretoclf.folds import outer_folds, validation_folds
-from paretoclf.path.cost import CostProblem
-from paretoclf.path.declared import path_problem
+from paretoclf.lines import LineOfCosts, Weighted, lines_of
 from paretoclf.path.scores import PathScores
 from paretoclf.resume import Arrays, finish
 from paretoclf.roc.counts import exact_costs, exact_weights
@@ -147,7 +146,7 @@ class AsymmetryStudy:
 
 
 def asymmetry_study(
-    svm: CostProblem,
+    svm: Weighted,
     asymmetries: Any = None,
     *,
     folds: int = 10,
@@ -206,7 +205,7 @@ def asymmetry_study(
     >>> study.costs().shape  # "one", "int", "all"; asymmetries; folds
     (3, 9, 5)
     """
-    path_problem(svm, only="costs")
+    lines_of(svm, only=LineOfCosts)
     g = checked_asymmetries((np.arange(1000) + 0.5) / 1000 if asymmetries is None else asymmetries)
     if g.size < 2 or g.min() == g.max():
         raise InputError(f"asymmetries must be at least two different numbers, got {g.size}: {g[0]:g}")

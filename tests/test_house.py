@@ -44,7 +44,19 @@ GROUND = (
         "nu",
         "folds",
     ),
-    *("problem", "reduction", "proof", "classifiers", "solution", "judges", "units", "files", "fingerprints", "resume"),
+    *(
+        "problem",
+        "lines",
+        "reduction",
+        "proof",
+        "classifiers",
+        "solution",
+        "judges",
+        "units",
+        "files",
+        "fingerprints",
+        "resume",
+    ),
 )
 EVERYTHING = ("",)
 
@@ -58,7 +70,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "path": (*GROUND, "plotting"),
     "agreement": (*GROUND, "solve", "formulations", "path"),
     "checking": (*GROUND, "solve", "formulations", "gaussian", "path", "datasets"),
-    "roc": (*GROUND, "plotting", "path.scores", "path.plane.polygon", "path.declared"),
+    "roc": (*GROUND, "plotting", "path.scores", "path.plane.polygon"),
     "deletion": (*GROUND, "path", "roc"),
     "cross_validation": (*GROUND, "solve", "path", "roc", "empirical"),
     "tuning": (*GROUND, "plotting", "path", "roc"),

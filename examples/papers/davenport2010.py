@@ -42,6 +42,7 @@ import paretoclf as pc
 from paretoclf.cross_validation import folds_of
 from paretoclf.empirical import compare_mean_ranks
 from paretoclf.files import read_arrays, reading, replacing
+from paretoclf.lines import LabelledSamples
 from paretoclf.nu import to_asymmetry
 from paretoclf.resume import finish
 from paretoclf.roc.criteria import as_fraction, exactly
@@ -57,7 +58,7 @@ from paretoclf.tuning import (
     smooth,
 )
 from paretoclf.tuning.cost_plane import plane_errors
-from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, Samples2Nu
+from paretoclf.tuning.error_arrays import CountGrid, CrossValidation
 from paretoclf.tuning.exact_lines import best_on_lines, best_on_smoothed_lines, line_errors
 from paretoclf.tuning.one_nu import CountShifted, classes_of
 from paretoclf.tuning.smoothing import as_window, needed
@@ -182,7 +183,7 @@ class Trained:
         key = (k, nu_plus, nu_minus, shift)
         if key not in self.known:
             gram = self.grams.setdefault(k, pc.Gram(self.data.X, pc.RBF(float(self.bandwidths[k]))))
-            solution = fit(Samples2Nu(gram, self.data.y), nu_plus, nu_minus)
+            solution = fit(LabelledSamples(gram, self.data.y), nu_plus, nu_minus)
             self.known[key] = None if solution is None else self.on_test(solution.classifier, shift)
         return self.known[key]
 
@@ -365,7 +366,7 @@ def on_few(data: Realisation, protocol: Protocol, trained: Trained) -> list[dict
             "lines": (line, line.bandwidth, pc.RBF(line.bandwidth), line.nu_plus, line.nu_minus),
         }
         rules = {
-            method: (best, bandwidth, fit(Samples2Nu(pc.Gram(X, kernel), y), float(plus), float(minus)))
+            method: (best, bandwidth, fit(LabelledSamples(pc.Gram(X, kernel), y), float(plus), float(minus)))
             for method, (best, bandwidth, kernel, plus, minus) in at.items()
         }
         svm = pc.TwoCSVM(X, y, pc.RBF(float(errors.bandwidth[k])))

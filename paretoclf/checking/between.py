@@ -18,6 +18,7 @@ from paretoclf.checking.rows import Row
 from paretoclf.checks import Array, Index, check_number, check_vector
 from paretoclf.costs import SampleCosts, per_sample
 from paretoclf.errors import InputError
+from paretoclf.lines import LineOfCosts, LineOfNu, LineOfTau
 from paretoclf.proof import Certificate, LineProof, prove_costs, prove_nu, prove_quantile
 
 #: How often a stretch is cut in two before it is left open.
@@ -63,7 +64,7 @@ def stretches(formulation: Any, rows: Sequence[Row], tol: float) -> tuple[Stretc
     InputError
         If there is no such proof for the formulation, or a number is missing.
     """
-    if formulation.path_problem not in _ENDS:
+    if formulation.lines not in _ENDS:
         raise InputError(
             f"between must be False: {type(formulation).__name__} has no path that is affine between knots; "
             "that of TwoCSVM, TwoNuSVM or QuantileSVM is"
@@ -79,7 +80,7 @@ def _complete(formulation: Any, row: Row, k: int) -> Row:
     if row.numbers.get("alpha") is None:
         raise InputError(f"solutions[{k}]: alpha must be given for between=True")
     given = row.numbers.keys() & {"b", "b_at_origin"}
-    if not given and formulation.path_problem != "quantile":
+    if not given and formulation.lines is not LineOfTau:
         raise InputError(f"solutions[{k}]: b must be given for between=True")
     n, gram = formulation.gram.n, formulation.gram
     numbers: dict[str, Any] = {"alpha": check_vector(row.numbers["alpha"], n, "alpha")}
@@ -90,9 +91,9 @@ def _complete(formulation: Any, row: Row, k: int) -> Row:
     values = dict(row.values)
     if isinstance(values.get("costs"), SampleCosts):
         numbers["caps"] = per_sample(values["costs"], formulation.y)
-    elif formulation.path_problem == "nu" and "nu" not in values:
+    elif formulation.lines is LineOfNu and "nu" not in values:
         values = dict(zip(("nu", "asymmetry"), formulation.to_asymmetry(**values), strict=True))
-    if formulation.path_problem == "nu":
+    if formulation.lines is LineOfNu:
         rho = row.numbers.get("rho")
         found = best_margin(formulation, values, numbers)
         numbers["rho"] = found if rho is None else check_number(rho, "rho")
@@ -132,7 +133,7 @@ def _proofs(formulation: Any, a: Row, b: Row, tol: float) -> Iterator[tuple[floa
     while parts:
         low, high, depth = parts.pop()
         ends = [_between(a, b, s) for s in (low, high)]
-        proof = _ENDS[formulation.path_problem](formulation, *ends)
+        proof = _ENDS[formulation.lines](formulation, *ends)
         if proof.holds(tol) or not depth:
             yield low, high, proof
             continue
@@ -227,4 +228,4 @@ def _of_quantile(formulation: Any, a: Row, b: Row) -> LineProof:
     return _without_value(proof.of_kernel(formulation.gram.rounding, knots, caps, lam))
 
 
-_ENDS = {"costs": _of_costs, "nu": _of_nu, "quantile": _of_quantile}
+_ENDS = {LineOfCosts: _of_costs, LineOfNu: _of_nu, LineOfTau: _of_quantile}

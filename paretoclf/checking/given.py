@@ -105,7 +105,7 @@ def one_problem(first: Any, other: Any) -> bool:
     """Whether two fitted models are of one problem, up to its parameters."""
     if first is other:
         return True
-    if type(first) is not type(other) or getattr(first, "path_problem", None) is None:
+    if type(first) is not type(other) or getattr(first, "lines", None) is None:
         return False
     mine, theirs = first.gram, other.gram
     return bool(mine.kernel == theirs.kernel and same_samples(mine.X, theirs.X))

@@ -30,6 +30,7 @@ from paretoclf.judges.quantile import judge_quantile
 from paretoclf.judges.risk import judge_risk
 from paretoclf.judges.two_c import certify_many, certify_precisely, sign_hint
 from paretoclf.judges.two_nu import grade_two_nu
+from paretoclf.lines import LineOfCosts, LineOfNu, LineOfTau, LineOfTheta
 from paretoclf.proof import Certificate
 from paretoclf.proof.exact import exact_bounds
 from paretoclf.solution import best_intercepts, point_of
@@ -60,7 +61,7 @@ def certificate_of(formulation: Any, row: Row) -> Certificate:
     values = row.values if "costs" in row.values else formulation.check_values(row.values)
     if isinstance(formulation, MomentFormulation):
         return _of_slope(formulation, values, row)
-    certify = _JUDGES.get(formulation.path_problem or "")
+    certify = _JUDGES.get(formulation.lines)
     if isinstance(formulation, SurrogateRisk):
         certify = _risk
     if certify is None:
@@ -260,11 +261,11 @@ def _risk(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any
     return judge_risk(gram, y, costs, values["ridge"], loss, alpha, b, w=w).certificate
 
 
-_JUDGES: dict[str, Callable[[Any, Mapping[str, Any], Mapping[str, Any]], Certificate]] = {
-    "costs": _costs,
-    "nu": _nu,
-    "quantile": _quantile,
-    "margins": _margins,
+_JUDGES: dict[Any, Callable[[Any, Mapping[str, Any], Mapping[str, Any]], Certificate]] = {
+    LineOfCosts: _costs,
+    LineOfNu: _nu,
+    LineOfTau: _quantile,
+    LineOfTheta: _margins,
 }
 
 

@@ -18,12 +18,14 @@ from paretoclf.checks import Array, Index, Mask
 from paretoclf.costs import SampleCosts
 from paretoclf.errors import DegeneratePathError
 from paretoclf.judges.two_c import certify_many
-from paretoclf.path.cost import CostSamples, Path, trace_costs
+from paretoclf.lines import LabelledSamples
+from paretoclf.path.cost import Path, trace_costs
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.journey import CapsWalk, straight
 from paretoclf.path.precise import quadratic_of
 from paretoclf.path.segments import OnBasis
 from paretoclf.path.sets import LEFT
+from paretoclf.problem import ParametricQP
 from paretoclf.proof import Certificate
 from paretoclf.samples import Samples
 from paretoclf.solution import intercept_interval, point_of
@@ -161,8 +163,8 @@ class Departures:
     def _tracker(self) -> tuple[Tracker, Array | None, Any] | None:
         """The tracker on the basis that lines leave from, the point that its samples are centred at, and that basis."""
         form, mean = quadratic_of(self.gram, self.y, float(self.caps.max()))
-        n = self.y.size
-        problem = make_tracker(self.engine, form, np.ones(n), self.y, np.zeros(n, dtype=np.int64), 1)
+        n, caps = self.y.size, np.stack([self.caps, self.caps])
+        problem = make_tracker(self.engine, ParametricQP.box(form, np.ones(n), self.y[None], caps))
         try:
             here = np.array([1.0, 0.0])
             line = straight(problem, np.stack([self.caps, np.zeros(n)]), here, here)
@@ -229,7 +231,7 @@ class Departures:
     def _anew(self, caps: Array) -> tuple[Array, float, Array | None, Certificate]:
         """The optimum at these caps, by a path of its own."""
         costs = SampleCosts(caps)
-        samples = CostSamples(self.gram, self.y, np.ones(self.y.size))
+        samples = LabelledSamples(self.gram, self.y)
         how: dict[str, Any] = {"engine": self.engine, "max_events": self.max_events, "progress": False}
         solution = trace_costs(samples, costs, costs, **how).at(0.0)
         rule: Any = solution.classifier

@@ -12,8 +12,8 @@ from paretoclf.checks import Array, Index, Mask, keep
 from paretoclf.costs import Costs, SampleCosts
 from paretoclf.deletion.departures import Departures, Move, free
 from paretoclf.deletion.proofs import Proofs
-from paretoclf.path.cost import CostProblem, costs_of, trace_costs
-from paretoclf.path.declared import path_problem
+from paretoclf.lines import LineOfCosts, Weighted, costs_of, lines_of
+from paretoclf.path.cost import trace_costs
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.of_path import roc_of_scores
 from paretoclf.solution import point_of
@@ -94,7 +94,7 @@ class LeaveOneOut(Tabular):
 
 
 def leave_one_out(
-    svm: CostProblem, costs: Any, *, engine: str | None = None, max_events: int | None = None
+    svm: Weighted, costs: Any, *, engine: str | None = None, max_events: int | None = None
 ) -> LeaveOneOut:
     """Score every sample by the optimum of all others, exactly: each is the end of a line on which its cost goes to 0.
 
@@ -138,7 +138,7 @@ def leave_one_out(
     >>> out.rates, out.proof.passes()
     ((1.0, 1.0), True)
     """
-    path_problem(svm, only="costs")
+    lines_of(svm, only=LineOfCosts)
     point = costs_of(costs, "costs", svm.y)
     whole = trace_costs(svm, point, point, engine=engine, max_events=max_events, progress=False)
     return _at(Departures(whole, 0.0, engine=engine, max_events=max_events), point)

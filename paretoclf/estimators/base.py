@@ -16,11 +16,11 @@ from paretoclf.checks import Array, Index, check_positive_number
 from paretoclf.classifiers import Rule
 from paretoclf.errors import InputError, PositiveClassWarning
 from paretoclf.kernels import RBF, Kernel
-from paretoclf.path.cost import CostSamples
+from paretoclf.lines import LabelledSamples
 
 
 @dataclass(frozen=True)
-class Problem(CostSamples):
+class Problem(LabelledSamples):
     """What an estimator was given: the samples whose weight is not 0, as the 2C-SVM of paths.
 
     Attributes
@@ -31,8 +31,8 @@ class Problem(CostSamples):
         Labels -1 and +1 of all that were given.
     """
 
-    rows: Index = field(repr=False)
-    labels: Array = field(repr=False)
+    rows: Index = field(repr=False, kw_only=True)
+    labels: Array = field(repr=False, kw_only=True)
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types

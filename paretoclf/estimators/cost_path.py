@@ -179,7 +179,7 @@ class CostPathSVC(CostsAtUse):
         X, labels = self._samples_and_labels(X, y)
         weights, rows = weights_of(self, X, labels, sample_weight)
         gram = Gram(self._as_trained(X[rows], rows), self._kernel(X), free_origin=True)
-        return Problem(gram, labels[rows], weights, rows, labels)
+        return Problem(gram, labels[rows], weights, rows=rows, labels=labels)
 
     def _samples(self, X: Any) -> Any:
         return self._as_trained(super()._samples(X), self._rows)

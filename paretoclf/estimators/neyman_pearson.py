@@ -129,7 +129,7 @@ class NeymanPearsonSVC(CostPathSVC):
         kernel = self._kernel(X[rows])
         self._negatives = self._as_trained(X[self.left_out_], rows)
         gram = Gram(self._as_trained(X[rows], rows), kernel, free_origin=True)
-        return Problem(gram, labels[rows], weights, rows, labels)
+        return Problem(gram, labels[rows], weights, rows=rows, labels=labels)
 
     def _draw(self, negatives: Any) -> Any:
         share = check_number(self.holdout, "holdout")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,15 +12,14 @@ from paretoclf.checks import Array, Index, check_positive_number
 from paretoclf.errors import InputError
 from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.gram import Gram
+from paretoclf.lines import LabelledSamples
 from paretoclf.path.quantile import QuantilePath, trace_quantile
 from paretoclf.solution import Solution
 
 
 @dataclass(frozen=True)
-class _QuantileData:
-    gram: Gram
-    y: Array = field(repr=False)
-    bias: bool
+class _QuantileData(LabelledSamples):
+    bias: bool = False
 
 
 class QuantileSVC(BinaryClassifier):
@@ -132,7 +131,9 @@ class QuantileSVC(BinaryClassifier):
             raise InputError(f"bias must be True or False, got {self.bias!r}")
         gram = Gram(X, self._kernel(X))
         self.lam_ = 1.0 / (labels.size * check_positive_number(self.C, "C"))
-        self.path_ = trace_quantile(_QuantileData(gram, labels, bool(self.bias)), (0, 1), self.lam_, progress=False)
+        self.path_ = trace_quantile(
+            _QuantileData(gram, labels, bias=bool(self.bias)), (0, 1), self.lam_, progress=False
+        )
         return self.set_tau(self.tau)
 
     def set_tau(self, tau: float) -> Self:

@@ -58,6 +58,7 @@ from paretoclf.formulations.base import POSITIVE, Range, SampleFormulation
 from paretoclf.formulations.separation import Separation, separate
 from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
+from paretoclf.lines import LineOfTheta
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
@@ -159,7 +160,7 @@ class BiobjectiveMargin(SampleFormulation):
 
     domain: Mapping[str, Range] = MappingProxyType({"theta": POSITIVE, "C_plus": POSITIVE, "C_minus": POSITIVE})
     default_form: Form = "dual"
-    path_problem = "margins"
+    lines = LineOfTheta
     free_origin = True
     page = SOFT
     pages = (HARD, SOFT)

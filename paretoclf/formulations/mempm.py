@@ -105,7 +105,7 @@ class MEMPM:
 
     domain = MappingProxyType({"theta": Range(0, 1, closed=False)})
     page = PAGE
-    path_problem = None
+    lines = None
     searches = "biased minimax programs in u_plus"
 
     def __init__(

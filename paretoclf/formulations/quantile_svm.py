@@ -52,6 +52,7 @@ from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import POSITIVE, Range, SampleFormulation
 from paretoclf.judges.quantile import judge_quantile
+from paretoclf.lines import LineOfTau
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
@@ -119,7 +120,7 @@ class QuantileSVM(SampleFormulation):
 
     domain = MappingProxyType({"tau": Range(0, 1), "lam": POSITIVE})
     default_form: Form = "dual"
-    path_problem = "quantile"
+    lines = LineOfTau
     page = PAGE
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, *, bias: bool = False) -> None:

@@ -57,6 +57,7 @@ from paretoclf.costs import Costs, per_sample
 from paretoclf.formulations.base import NONNEGATIVE, Formulation
 from paretoclf.gram import Gram
 from paretoclf.kernels import Kernel
+from paretoclf.lines import LineOfCosts
 from paretoclf.samples import Samples, signed
 from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.solve.complete import or_vertices
@@ -147,7 +148,7 @@ class TwoCSVM(Formulation):
 
     domain = MappingProxyType({"C_plus": NONNEGATIVE, "C_minus": NONNEGATIVE})
     default_form: Form = "dual"
-    path_problem = "costs"
+    lines = LineOfCosts
     page = PAGE
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, sample_weight: Any = None, *, low_rank: Any = None) -> None:

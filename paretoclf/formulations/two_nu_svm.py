@@ -60,6 +60,7 @@ from paretoclf.formulations.base import Range, SampleFormulation, within
 from paretoclf.formulations.reduced_hulls import ReducedHulls, largest_total
 from paretoclf.judges.meeting import largest_cancelling, twins
 from paretoclf.judges.two_nu import judge_two_nu
+from paretoclf.lines import LineOfNu
 from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
@@ -146,7 +147,7 @@ class TwoNuSVM(SampleFormulation):
 
     domain: Mapping[str, Range] = BY_ASYMMETRY
     default_form: Form = "dual"
-    path_problem = "nu"
+    lines = LineOfNu
     free_origin = True
     page = PAGE
 

@@ -16,18 +16,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, require_scale_of_costs, what_it_is
+from paretoclf.checks import Array, Mask, require_scale_of_costs, what_it_is
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
-from paretoclf.gram import Gram
 from paretoclf.judges.two_c import PRECISELY, certify_many
+from paretoclf.lines import LineOfCosts, Weighted
 from paretoclf.path.certificate_file import path_problem
 from paretoclf.path.engines import make_tracker
-from paretoclf.path.forms import STORED_SLOPE
 from paretoclf.path.journey import (
     CapsWalk,
     Leg,
@@ -43,9 +42,11 @@ from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.refining import NEAR, Refining
 from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT, OUT, RIGHT
+from paretoclf.problem import ParametricQP
 from paretoclf.progress import meter
 from paretoclf.proof import Certificate, LineProof, prove_costs, prove_refined
 from paretoclf.proof.exact import ExactBounds, exact_bounds
+from paretoclf.quadratic.signed import STORED_SLOPE
 from paretoclf.samples import same_samples
 from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.tolerances import (
@@ -60,46 +61,8 @@ from paretoclf.tolerances import (
 from paretoclf.units import balanced_units
 
 
-class CostProblem(Protocol):
-    """What is needed of a formulation: samples, labels and weights of a 2C-SVM."""
-
-    @property
-    def gram(self) -> Gram:
-        """Kernel values."""
-        ...
-
-    @property
-    def y(self) -> Array:
-        """Labels."""
-        ...
-
-    @property
-    def sample_weight(self) -> Array:
-        """Weights of the samples' costs."""
-        ...
-
-
-@dataclass(frozen=True)
-class CostSamples:
-    """A 2C-SVM without a formulation: the samples of a fold, of an estimator, all that a path needs.
-
-    Attributes
-    ----------
-    gram : Gram
-        Kernel values.
-    y, sample_weight : array of shape (n,)
-        Labels -1 and +1; weights of the samples' costs.
-    """
-
-    path_problem: ClassVar[str] = "costs"
-
-    gram: Gram
-    y: Array = field(repr=False)
-    sample_weight: Array = field(repr=False)
-
-
 def trace_costs(
-    svm: CostProblem,
+    svm: Weighted,
     start: Any,
     stop: Any,
     *,
@@ -110,45 +73,15 @@ def trace_costs(
     progress: bool | None = None,
 ) -> Path:
     """Every optimal classifier on the segment of the cost plane from start to stop; for the arguments see `trace`."""
-    line = _line_of_costs(start, stop, svm.y)
+    line = LineOfCosts.of(svm, start, stop)
     if hub is not None:
-        check_hub(hub, svm.gram, svm.y, svm.sample_weight, line)
+        check_hub(hub, line)
     began = time.perf_counter()
     with meter(progress) as update:
-        pieces = _Tracer(svm, line, hub, engine, max_events, update).run()
+        pieces = _Tracer(line, hub, engine, max_events, update).run()
     seconds = time.perf_counter() - began
-    path = Path(svm.gram, svm.y, svm.sample_weight, line, pieces=pieces, seconds=seconds)
+    path = Path(line.gram, line.y, line.sample_weight, line.ends, pieces=pieces, seconds=seconds)
     return proved(path) if certify else path
-
-
-def _costs(given: Any, name: str) -> Costs:
-    if isinstance(given, Costs):
-        return given
-    try:
-        pair = tuple(given)
-    except TypeError:
-        pair = ()
-    if len(pair) != 2:
-        raise InputError(f"{name} must be a pair (C_plus, C_minus), got {given!r}")
-    try:
-        return Costs(*pair)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
-
-
-def costs_of(given: Any, name: str, y: Array) -> Costs | SampleCosts:
-    """Costs of these samples, checked."""
-    costs = given if isinstance(given, SampleCosts) else _costs(given, name)
-    if isinstance(costs, SampleCosts) and costs.values.size != y.size:
-        raise InputError(f"{name} must give {y.size} samples their costs, got {costs.values.size}")
-    return costs
-
-
-def _line_of_costs(start: Any, stop: Any, y: Array) -> CostLine:
-    ends = [costs_of(given, name, y) for given, name in ((start, "start"), (stop, "stop"))]
-    if any(isinstance(costs, SampleCosts) for costs in ends):
-        ends = [SampleCosts(per_sample(costs, y)) for costs in ends]
-    return CostLine(*ends)
 
 
 class _Tracer:
@@ -161,32 +94,31 @@ class _Tracer:
 
     def __init__(
         self,
-        svm: CostProblem,
-        line: CostLine,
+        line: LineOfCosts,
         hub: Path | None,
         engine: str | None,
         max_events: int | None,
         progress: Callable[[float], Any] | None,
     ) -> None:
-        self.y, self.weight, self.gram = svm.y, svm.sample_weight, svm.gram
+        self.line, self.y, self.gram, ends = line, line.y, line.gram, line.ends
         self.engine, self.max_events, self.progress = engine, max_events, progress
         positive = self.y > 0
         self.side = np.array([positive, ~positive])
-        self.per_sample = isinstance(line.start, SampleCosts)
+        self.per_sample = isinstance(ends.start, SampleCosts)
         if self.per_sample:
-            self.bases, self.ends = self.weight * np.array([line.start.values, line.stop.values]), np.eye(2)
+            self.bases, self.ends = line.caps, np.eye(2)
         else:
-            self.bases, self.ends = self.weight * self.side, np.array([tuple(line.start), tuple(line.stop)])
+            self.bases, self.ends = line.sample_weight * self.side, np.array([tuple(ends.start), tuple(ends.stop)])
         self.caps = self.ends @ self.bases
         pull = float(self.caps.sum(axis=1).max()) * float(np.sqrt(np.max(self.gram.diagonal())))
         require_scale_of_costs(pull, "the sum of the costs times the largest length of a sample", LARGEST_PULL)
-        self.inside = self.caps.any(axis=0)
+        self.inside: Mask = np.asarray(self.caps.any(axis=0))
         self.sums = (self.caps[:, None] * self.side).sum(axis=2).tolist()  # at both ends, of either class
         self.hub: Path | None = None
         if hub is not None:
-            at_line, at_hub = crossing(line, hub.line)
+            at_line, at_hub = crossing(ends, hub.line)
             here = hub.line.at(at_hub)
-            if min(*line.at(at_line), *here) > 0.0:  # off the axes
+            if min(*ends.at(at_line), *here) > 0.0:  # off the axes
                 self.hub, self.t_line, self.t_hub, self.here = hub, at_line, at_hub, np.array(tuple(here))
 
     def run(self) -> Pieces:
@@ -194,8 +126,7 @@ class _Tracer:
         if any(first == last == 0.0 for first, last in zip(*self.sums, strict=True)):
             return self._on_axis()
         form, self.mean = quadratic_of(self.gram, self.y, float(self.caps.max()))
-        n = self.y.size
-        self.problem = make_tracker(self.engine, form, np.ones(n), self.y, np.zeros(n, dtype=np.int64), 1)
+        self.problem = make_tracker(self.engine, replace(self.line.problem, P=form))
         self.walk = CapsWalk(self.problem, self.bases, self.inside, self.max_events, self.progress)
         start, stop = self.ends
         one_sided = [min(sums) == 0.0 for sums in self.sums]
@@ -326,15 +257,15 @@ def _balanced(plus: float, minus: float) -> bool:
 # ---- the hub ---------------------------------------------------------------------------------------------------------
 
 
-def check_hub(hub: Path, gram: Gram, y: Array, weight: Array, line: CostLine) -> None:
+def check_hub(hub: Path, line: LineOfCosts) -> None:
     """InputError unless a line of this problem can set out from this path."""
     if not isinstance(hub, Path):
         raise InputError(f"hub must be a Path, as trace returns it, got {what_it_is(hub)}")
-    a, b = hub.gram, gram
+    a, b = hub.gram, line.gram
     same = a is b or (a.kernel == b.kernel and same_samples(a.X, b.X) and _same(a.pivots, b.pivots))
-    if not (same and _same(hub.y, y) and _same(hub.sample_weight, weight)):
+    if not (same and _same(hub.y, line.y) and _same(hub.sample_weight, line.sample_weight)):
         raise InputError("hub must be a path of the same samples, labels, kernel and weights")
-    if isinstance(line.start, SampleCosts) or isinstance(hub.line.start, SampleCosts):
+    if any(isinstance(each.start, SampleCosts) for each in (line.ends, hub.line)):
         raise InputError("hub must be None where costs are per sample")
 
 
@@ -400,6 +331,11 @@ class Path(Refining):
             f"Path({a} to {b}, {self.y.size} samples, "
             f"{self.breakpoints.size} breakpoints, margin sets of up to {int(self.n_margin.max())})"
         )
+
+    @property
+    def problem(self) -> ParametricQP:
+        """The problem that the path follows."""
+        return LineOfCosts(self.gram, self.y, self.sample_weight, self.line).problem
 
     def costs(self, t: float) -> Any:
         """Costs at t; SampleCosts on a line between such."""
@@ -482,7 +418,7 @@ class Path(Refining):
 
     @cached_property
     def _solver(self) -> PreciseSolver:
-        return PreciseSolver.of_costs(self.gram, self.y, self._steepest)
+        return PreciseSolver.of_costs(self.gram, self.problem, self._steepest)
 
     def _value(self, t: float) -> float:
         """Piecewise quadratic, concave (Bach et al. 2006, section 3)."""

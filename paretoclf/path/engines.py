@@ -8,9 +8,10 @@ from typing import Any, Protocol
 
 from paretoclf.checks import Array, Index, State
 from paretoclf.errors import InputError, SlowTrackerWarning
-from paretoclf.path.forms import Signed
 from paretoclf.path.segments import Line, Log, OnBasis
 from paretoclf.path.textbook_tracker import TextbookTracker
+from paretoclf.problem import ParametricQP
+from paretoclf.quadratic.signed import Signed
 
 
 class Tracker(Protocol):
@@ -108,22 +109,15 @@ except ImportError:  # installed without a C++ compiler
     from paretoclf.exact_sums import add_product as add_product
 
 
-def make_tracker(engine: str | None, quadratic: Signed, p: Array, kappa: Array, group: Index, m: int) -> Tracker:
-    """A tracker of a parametric box QP.
+def make_tracker(engine: str | None, problem: ParametricQP) -> Tracker:
+    """A tracker of multipliers in a box, each in at most one equation.
 
     Parameters
     ----------
     engine : "fast", "textbook" or None
         None is `DEFAULT`: "fast", unless the package was installed without a C++ compiler.
-    quadratic : Signed
-    p : array of shape (n,)
-        Linear term.
-    kappa : array of shape (n,)
-        Coefficient of each index in its equality constraint.
-    group : array of shape (n,), int
-        Row of A that the index belongs to, -1 for none.
-    m : int
-        Number of rows of A.
+    problem : ParametricQP
+        Its P is a `Signed`. Bounds and right-hand sides are those of the lines that the tracker is put on.
     """
     if engine is not None and engine not in ENGINES:
         raise InputError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
@@ -134,4 +128,4 @@ def make_tracker(engine: str | None, quadratic: Signed, p: Array, kappa: Array, 
             SlowTrackerWarning,
             stacklevel=2,
         )
-    return ENGINES[engine or DEFAULT](quadratic, p, kappa, group, m)
+    return ENGINES[engine or DEFAULT](problem)

@@ -16,10 +16,11 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.files import AnyFile, read_arrays, reading
 from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_from_spec
+from paretoclf.lines import FixedAsymmetry, HullLine
 from paretoclf.path.consistent import check_pieces, finite, whole
 from paretoclf.path.cost import Path
 from paretoclf.path.margins import MarginPath
-from paretoclf.path.nu import FixedAsymmetry, HullLine, NuPath
+from paretoclf.path.nu import NuPath
 from paretoclf.path.of_problem import ProblemPath, check_program_proof
 from paretoclf.path.of_problem_stored import fields_of
 from paretoclf.path.pieces import Pieces, check_certificates

@@ -8,25 +8,27 @@ reaches it: from some cost on no multiplier is at its cap, and nothing moves any
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, check_pair, check_positive_number
+from paretoclf.checks import Array, check_positive_number
 from paretoclf.class_margins import ClassMargins, class_margins
 from paretoclf.classifiers import Rule, linear_or_kernel
 from paretoclf.costs import Costs
-from paretoclf.errors import DegeneratePathError, InputError
+from paretoclf.errors import DegeneratePathError
 from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
+from paretoclf.lines import LabelledSamples, LineOfTheta, Ratio
 from paretoclf.path.certificate_file import path_problem
-from paretoclf.path.cost import CostSamples, Path, trace_costs
+from paretoclf.path.cost import Path, trace_costs
 from paretoclf.path.pieces import OnPieces, Pieces, proved
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
+from paretoclf.problem import ParametricQP
 from paretoclf.proof import Certificate, LineProof, prove_margins
 from paretoclf.proof.evidence import Deferred, Judged
 from paretoclf.proof.exact import ExactBounds, exact_margin_bounds
@@ -35,39 +37,10 @@ from paretoclf.touching import by_the_nearest
 
 _FURTHER = 16.0  # the ray is followed so much further each time that a multiplier is still at its cap
 _TIMES = 30
-_EXTREME = 1e12  # the largest ratio of two margins, either way: beyond it b is at its limit up to rounding
-
-
-class MarginProblem(Protocol):
-    """What is needed of a formulation: samples, labels, whether it is soft, and its own check of parameters."""
-
-    @property
-    def gram(self) -> Gram:
-        """Kernel values."""
-        ...
-
-    @property
-    def y(self) -> Array:
-        """Labels."""
-        ...
-
-    @property
-    def soft(self) -> bool:
-        """Whether margins may be missed."""
-        ...
-
-    @property
-    def nearest(self) -> Index | None:
-        """Of a hard problem whose classes nearly touch, the samples where they do."""
-        ...
-
-    def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
-        """Parameters as floats; raises where the classes must be separable and are not."""
-        ...
 
 
 def trace_margins(
-    svm: MarginProblem,
+    svm: Ratio,
     theta: Any,
     C_plus: Any = None,
     C_minus: Any = None,
@@ -116,60 +89,39 @@ def trace_margins(
     >>> path.worst_certificate.passes(1e-12), [round(path.intercept(s), 9) for s in path.breakpoints]
     (True, [-0.933333333, 0.266666667])
     """
-    lo, hi = _interval(theta)
-    costs = {"C_plus": C_plus, "C_minus": C_minus} if svm.soft else {}
-    values = svm.check_values({"theta": lo, **costs})
-    slack_costs = Costs(values["C_plus"], values["C_minus"]) if svm.soft else None
+    line = LineOfTheta.of(svm, theta, C_plus, C_minus)
     began = time.perf_counter()
 
     def solve(gram: Gram, y: Array) -> Path:
         return _hard_margin(gram, y, engine, max_events, progress)
 
-    found = _by_the_nearest(svm, solve)
+    found = _by_the_nearest(line, solve)
     if found is None:
-        ray = solve(_augmented(svm, slack_costs), svm.y)
+        ray = solve(line.augmented, line.y)
         state, margin = ray.basis(1.0)
-        alpha, b, w = ray.alpha(1.0), ray._intercept(1.0), _slope(svm.gram, ray)
+        alpha, b, w = ray.alpha(1.0), ray._intercept(1.0), _slope(line.gram, ray)
     else:
         (alpha, b), w = found, None
         margin, state = np.flatnonzero(alpha), np.where(alpha > 0, MARGIN, RIGHT).astype(np.int8)
     weighed = 2.0 * alpha[margin]  # the objective is |w|^2, not half of it
-    ends, value = np.array([lo / (1 + lo), hi / (1 + hi)]), 0.5 * float(weighed.sum())
+    ends, value = np.array(line.ends), 0.5 * float(weighed.sum())
     pieces = Pieces(
         t=ends, ptr=np.array([0, margin.size]), index=margin, a0=weighed, a1=weighed,
         b0=b + 2 * ends[:1] - 1, b1=b + 2 * ends[1:] - 1, value=np.array([[value, value, 0.0]]), w=w,
         state=state, changes=np.zeros((3, 0), dtype=np.int64),
     )  # fmt: skip
-    path = MarginPath(svm.gram, svm.y, slack_costs, pieces=pieces, seconds=time.perf_counter() - began)
+    path = MarginPath(line.gram, line.y, line.slack_costs, pieces=pieces, seconds=time.perf_counter() - began)
     return proved(path) if certify else path
 
 
-def _interval(theta: Any) -> tuple[float, float]:
-    lo, hi = check_pair(theta, "theta")
-    if not (1 / _EXTREME <= lo < hi <= _EXTREME and lo / (1 + lo) < hi / (1 + hi)):
-        raise InputError(
-            f"theta must be a pair (lo, hi) with {1 / _EXTREME:g} <= lo < hi <= {_EXTREME:g}, got ({lo!r}, {hi!r})"
-        )
-    return lo, hi
-
-
-def _by_the_nearest(svm: MarginProblem, solve: Callable[[Gram, Array], Path]) -> tuple[Array, float] | None:
+def _by_the_nearest(line: LineOfTheta, solve: Callable[[Gram, Array], Path]) -> tuple[Array, float] | None:
     """Multipliers and intercept of a hard problem whose classes nearly touch; None for others."""
 
     def few(Z: Array, y: Array) -> tuple[Array, float]:
         ray = solve(Gram(Z), y)
         return ray.alpha(1.0), ray.intercept(1.0)
 
-    nearest = svm.nearest
-    return None if nearest is None else by_the_nearest(svm.gram, svm.y, nearest, few)
-
-
-def _augmented(svm: MarginProblem, slack_costs: Costs | None) -> Gram:
-    """The kernel for which the problem is the hard one: one more feature for each sample, of length 1 / sqrt(C)."""
-    if slack_costs is None:
-        return svm.gram
-    square = 1.0 / np.where(svm.y > 0, slack_costs.C_plus, slack_costs.C_minus)
-    return Gram.of(svm.gram.quadratic.plus_diagonal(square))
+    return None if line.nearest is None else by_the_nearest(line.gram, line.y, line.nearest, few)
 
 
 def _slope(gram: Gram, ray: Path) -> Array | None:
@@ -181,7 +133,7 @@ def _slope(gram: Gram, ray: Path) -> Array | None:
 
 def _hard_margin(gram: Gram, y: Array, engine: str | None, max_events: int | None, progress: bool | None) -> Path:
     """The balanced ray up to where no multiplier is at its cap."""
-    svm, plus, minus = CostSamples(gram, y, np.ones(y.size)), int((y > 0).sum()), int((y < 0).sum())
+    svm, plus, minus = LabelledSamples(gram, y), int((y > 0).sum()), int((y < 0).sum())
     means = y / np.where(y > 0, plus, minus)
     apart = float(means @ gram.matvec(means))  # squared distance of the class means, at least that of the hulls
     total = _FURTHER * 2.0 / max(apart, np.finfo(float).tiny)  # sum of a class's multipliers at the margin: 2 / dist^2
@@ -265,6 +217,12 @@ class MarginPath(OnPieces):
         """The ratio of the margins at a path parameter: ``share / (1 - share)``."""
         self._locate(share)
         return float(share / (1.0 - share))
+
+    @property
+    def problem(self) -> ParametricQP:
+        """Half the problem that the path follows."""
+        lo, hi = (float(share) for share in self.pieces.t)
+        return LineOfTheta(self.gram, self.y, self.slack_costs, (lo, hi)).problem
 
     def costs(self, share: float) -> Costs | None:
         """Costs of the squared slacks, the same at every share; None for the hard problem."""

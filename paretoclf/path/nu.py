@@ -16,47 +16,35 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_number, check_pair
+from paretoclf.checks import Array
 from paretoclf.classifiers import KernelRule, NoRule, Rule, linear_or_kernel
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.meeting import largest_cancelling, proved_to_meet, twins
 from paretoclf.judges.two_nu import Graded, grade_two_nu
-from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
+from paretoclf.lines import FixedAsymmetry, HullLine, Labelled, LineOfNu
+from paretoclf.nu import caps_of, equivalent_costs
 from paretoclf.path.certificate_file import path_problem
 from paretoclf.path.engines import make_tracker
-from paretoclf.path.forms import Signed, centre
 from paretoclf.path.journey import assemble, follow_leg
 from paretoclf.path.pieces import OnPieces, Pieces, proved
 from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
+from paretoclf.problem import ParametricQP
 from paretoclf.progress import meter
 from paretoclf.proof import Certificate, LineProof, prove_nu
 from paretoclf.proof.evidence import Deferred, Judged
 from paretoclf.proof.exact import ExactBounds, exact_nu_bounds
+from paretoclf.quadratic.signed import Signed, centre
 from paretoclf.solution import Solution
 from paretoclf.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
 
 _ONE_POINT = 1e-8  # two ends of a piece are one where it is so much shorter than the next
-
-
-class NuProblem(Protocol):
-    """What is needed of a formulation: samples and labels."""
-
-    @property
-    def gram(self) -> Gram:
-        """Kernel values."""
-        ...
-
-    @property
-    def y(self) -> Array:
-        """Labels."""
-        ...
 
 
 class Hulls:
@@ -82,9 +70,9 @@ class Hulls:
         self.unit = _power(Q.length2)
         Q = Q.over(self.unit)
         form, scores = Signed(Q, y), Q.times(coef)
-        self.problem = make_tracker(
-            engine, form, np.zeros(y.size), np.ones(y.size), np.where(plus, 0, 1).astype(np.int64), 2
-        )
+        caps = np.stack([self.at_means @ self.bases] * 2)
+        problem = ParametricQP.box(form, np.zeros(y.size), self.bases, caps, self.total)
+        self.problem = make_tracker(engine, problem)
         # At the class means. On any line from there the caps grow, and of either class the sample that is furthest on
         # its own side is the first to leave its cap.
         inner = y * scores
@@ -264,7 +252,7 @@ def _ends_trivial(pieces: Pieces, first: bool, nothing: bool = False) -> Pieces:
 
 
 def trace_nu(
-    svm: NuProblem,
+    svm: Labelled,
     nu: Any,
     asymmetry: Any,
     *,
@@ -306,22 +294,12 @@ def trace_nu(
     >>> path.star.kind, round(path.star.lower, 9), round(path.star.upper, 9)
     ('trivial', 0.208333333, 0.208333333)
     """
-    hulls, began = Hulls(svm.gram, svm.y, max_events, engine), time.perf_counter()
-    asymmetry = check_number(asymmetry, "asymmetry")
-    if not 0 < asymmetry < 1:
-        raise InputError(f"asymmetry must lie in (0, 1), got {asymmetry!r}")
-    sizes = hulls.n_plus, hulls.n_minus
-    top = nu_max(asymmetry, *sizes)
-    lo, hi = check_pair(nu, "nu", default=top)
-    if not 0 <= lo < hi <= top * (1 + NU_ROUNDING):
-        raise InputError(
-            f"nu must be a pair (lo, hi) with 0 <= lo < hi <= {top:.9g} (the largest feasible nu at asymmetry "
-            f"{asymmetry:.6g}), got ({lo!r}, {hi!r})"
-        )
-    hi = min(hi, top)
-    caps = 1.0 / np.minimum(to_classes(hi, asymmetry, *sizes), 1.0)
+    began, line = time.perf_counter(), LineOfNu.of(svm, nu=nu, asymmetry=asymmetry)
+    hulls, (lo, hi), along = Hulls(svm.gram, svm.y, max_events, engine), line.ends, line.along
+    assert isinstance(along, FixedAsymmetry)
+    caps = 1.0 / np.minimum(along.classes(hi), 1.0)
     if svm.gram.strict:
-        lowest, _ = largest_cancelling(twins(svm.gram), svm.y, caps_of(asymmetry, svm.y))
+        lowest, _ = largest_cancelling(twins(svm.gram), svm.y, caps_of(along.asymmetry, svm.y))
         if hi <= lowest * (1 + NU_ROUNDING):
             raise _all_trivial(hi)
     pieces = None
@@ -339,7 +317,7 @@ def trace_nu(
     if met or lo == 0.0:
         pieces = _ends_trivial(pieces, first=True, nothing=not met)
     seconds = time.perf_counter() - began
-    path = NuPath(svm.gram, svm.y, FixedAsymmetry(asymmetry, *sizes), pieces=pieces, seconds=seconds)
+    path = NuPath(svm.gram, svm.y, along, pieces=pieces, seconds=seconds)
     if met:
         path = _from_the_meeting(path)
         _check_meeting(path, float(pieces.t[0]))
@@ -355,7 +333,7 @@ def _both_trivial() -> InputError:
 
 
 def trace_hulls(
-    svm: NuProblem,
+    svm: Labelled,
     start: Any,
     stop: Any,
     *,
@@ -390,10 +368,9 @@ def trace_hulls(
     >>> [round(path.rho(t), 6) for t in (0, 0.75, 1)], path.worst_certificate.passes(1e-12)
     ([1.7, 0.317143, 0.24], True)
     """
-    began, ends = time.perf_counter(), [_classes(start, "start"), _classes(stop, "stop")]
-    if ends[0] == ends[1]:
-        raise InputError(f"stop must differ from start, got {ends[1]} for both")
-    s = [1.0 / np.array(end) for end in ends]
+    began, along = time.perf_counter(), LineOfNu.of(svm, start, stop).along
+    assert isinstance(along, HullLine)
+    s = [1.0 / np.array(end) for end in (along.start, along.stop)]
     pieces = None
     for first in (0, 1):
         hulls = Hulls(svm.gram, svm.y, max_events, engine)
@@ -412,18 +389,10 @@ def trace_hulls(
     met = beyond or hulls.stopped
     if met:
         pieces = _ends_trivial(pieces, first=first == 1)
-    line = HullLine(ends[0], ends[1], hulls.n_plus, hulls.n_minus)
-    path = NuPath(svm.gram, svm.y, line, pieces=pieces, seconds=time.perf_counter() - began)
+    path = NuPath(svm.gram, svm.y, along, pieces=pieces, seconds=time.perf_counter() - began)
     if met:
         _check_meeting(path, float(pieces.t[0 if first == 1 else -1]))
     return proved(path) if certify else path
-
-
-def _classes(given: Any, name: str) -> tuple[float, float]:
-    pair = check_pair(given, name, "(nu_plus, nu_minus)")
-    if not (0 < pair[0] <= 1 and 0 < pair[1] <= 1):
-        raise InputError(f"{name} must be a pair (nu_plus, nu_minus) within (0, 1], got {given!r}")
-    return pair
 
 
 # ---- the paths -------------------------------------------------------------------------------------------------------
@@ -461,45 +430,6 @@ class NuStar:
     def kind(self) -> str:
         """``"separating"`` if nu_star is 0, else ``"trivial"``."""
         return "separating" if self.nu == 0.0 else "trivial"
-
-
-@dataclass(frozen=True)
-class FixedAsymmetry:
-    """The parameter is nu; multipliers are those of the 2nu-SVM."""
-
-    asymmetry: float
-    n_plus: int
-    n_minus: int
-
-    def classes(self, t: float) -> tuple[float, float]:
-        """``(nu_plus, nu_minus)`` at t."""
-        return to_classes(t, self.asymmetry, self.n_plus, self.n_minus)
-
-    def nu(self, t: float) -> tuple[float, float]:
-        """``(nu, asymmetry)`` at t."""
-        return t, self.asymmetry
-
-
-@dataclass(frozen=True)
-class HullLine:
-    """The parameter runs from 0 to 1 while 1/nu_plus and 1/nu_minus move linearly; multipliers are hull weights.
-
-    ``start`` and ``stop`` are pairs (nu_plus, nu_minus).
-    """
-
-    start: tuple[float, float]
-    stop: tuple[float, float]
-    n_plus: int
-    n_minus: int
-
-    def classes(self, t: float) -> tuple[float, float]:
-        """``(nu_plus, nu_minus)`` at t."""
-        plus, minus = (1.0 / ((1.0 - t) / a + t / c) for a, c in zip(self.start, self.stop, strict=True))
-        return plus, minus
-
-    def nu(self, t: float) -> tuple[float, float]:
-        """``(nu, asymmetry)`` at t."""
-        return to_asymmetry(*self.classes(t), self.n_plus, self.n_minus)
 
 
 @dataclass(frozen=True)
@@ -551,6 +481,12 @@ class NuPath(OnPieces):
     def parameter(self) -> str:
         """What messages call t."""
         return "nu" if isinstance(self.along, FixedAsymmetry) else "t"
+
+    @property
+    def problem(self) -> ParametricQP:
+        """The problem that the path follows."""
+        lo, hi = (float(t) for t in self.pieces.t[[0, -1]])
+        return LineOfNu(self.gram, self.y, self.along, (lo, hi)).problem
 
     @cached_property
     def star(self) -> NuStar | None:

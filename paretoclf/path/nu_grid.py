@@ -14,10 +14,10 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.meeting import largest_cancelling, proved_to_meet, twins
 from paretoclf.judges.two_nu import CONDITIONS, Graded, grade_two_nu
+from paretoclf.lines import Labelled, LineOfNu, lines_of
 from paretoclf.memory import require_memory
 from paretoclf.nu import caps_of, equivalent_costs, to_asymmetry
-from paretoclf.path.declared import path_problem
-from paretoclf.path.nu import Hulls, NuProblem
+from paretoclf.path.nu import Hulls
 from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT
 from paretoclf.progress import counted
@@ -165,7 +165,7 @@ class NuGrid:
 
 
 def nu_grid(
-    svm: NuProblem, nu_plus: Any, nu_minus: Any, *, max_events: int | None = None, progress: bool | None = None
+    svm: Labelled, nu_plus: Any, nu_minus: Any, *, max_events: int | None = None, progress: bool | None = None
 ) -> NuGrid:
     """Solve the 2nu-SVM at every pair of a grid, each solution exact and certified.
 
@@ -204,7 +204,7 @@ def nu_grid(
            [0.   , 0.042, 0.444],
            [0.083, 0.292, 1.354]])
     """
-    path_problem(svm, only="nu")
+    lines_of(svm, only=LineOfNu)
     y, began = svm.y, time.perf_counter()
     plus, minus = _increasing(nu_plus, "nu_plus"), _increasing(nu_minus, "nu_minus")
     shape = plus.size, minus.size

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 
 import numpy as np
@@ -12,10 +12,11 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.exact_sums import product
 from paretoclf.gram import Gram
 from paretoclf.path.engines import make_tracker
-from paretoclf.path.forms import Signed, centre
 from paretoclf.path.journey import outwards, straight
 from paretoclf.path.sets import LEFT
+from paretoclf.problem import ParametricQP
 from paretoclf.quadratic import Quadratic
+from paretoclf.quadratic.signed import Signed, centre
 from paretoclf.tolerances import CERTIFY, OFF_CENTRE, STEEP
 
 
@@ -49,24 +50,20 @@ class PreciseSolver:
     ----------
     quadratic : Quadratic
         Of the problem: slopes are vectors of its width.
-    form : Signed
-        The same, its samples measured from ``mean``.
+    problem : ParametricQP
+        Its P of samples that are measured from ``mean``.
     mean : array, optional
-    y : array of shape (n,)
-    intercept : bool
-        Whether there is a free one.
     """
 
-    def __init__(self, quadratic: Quadratic, form: Signed, mean: Array | None, y: Array, intercept: bool) -> None:
-        self.Q, self.mean, self.rows = quadratic, mean, int(intercept)
-        group = np.full(y.size, self.rows - 1, dtype=np.int64)  # of row 0, or of none
-        self.problem = make_tracker(None, form, np.ones(y.size), y if intercept else np.ones(y.size), group, self.rows)
+    def __init__(self, quadratic: Quadratic, problem: ParametricQP, mean: Array | None) -> None:
+        self.Q, self.mean, self.rows = quadratic, mean, problem.A.shape[0]
+        self.problem = make_tracker(None, problem)
 
     @classmethod
-    def of_costs(cls, gram: Gram, y: Array, largest_cap: float) -> PreciseSolver:
+    def of_costs(cls, gram: Gram, problem: ParametricQP, largest_cap: float) -> PreciseSolver:
         """Of the 2C-SVM."""
-        form, mean = quadratic_of(gram, y, largest_cap)
-        return cls(gram.quadratic, form, mean, y, intercept=True)
+        form, mean = quadratic_of(gram, problem.P.sign, largest_cap)
+        return cls(gram.quadratic, replace(problem, P=form), mean)
 
     def solve(self, caps: Array, state: State, margin: Index) -> Precise | None:
         """Solution on a basis at exactly these caps; None if its margin system is too ill-conditioned.

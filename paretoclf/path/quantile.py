@@ -15,27 +15,27 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, check_number, check_pair
+from paretoclf.checks import Array, Index
 from paretoclf.classifiers import KernelRule, LinearRule, Rule, linear_or_kernel
 from paretoclf.costs import Costs
 from paretoclf.errors import HomogeneousWarning, InputError
 from paretoclf.exact_sums import inner
-from paretoclf.gram import Gram
 from paretoclf.judges.quantile import judge_quantile, judge_quantile_precisely, judge_quantiles
 from paretoclf.judges.two_c import PRECISELY
+from paretoclf.lines import Homogeneous, LineOfTau
 from paretoclf.path.certificate_file import path_problem
 from paretoclf.path.engines import Tracker, make_tracker
-from paretoclf.path.forms import Signed
 from paretoclf.path.journey import CapsWalk, Leg, assemble, scaled_outwards, straight
 from paretoclf.path.pieces import Pieces, proved
 from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.path.refining import Refining
 from paretoclf.path.segments import Log
 from paretoclf.path.sets import LEFT
+from paretoclf.problem import ParametricQP
 from paretoclf.progress import meter
 from paretoclf.proof import Certificate, LineProof, prove_quantile
 from paretoclf.proof.evidence import Deferred, Judged
@@ -47,27 +47,8 @@ from paretoclf.solution import Solution
 from paretoclf.tolerances import AT_BOUND, ROUNDED, VALUE_ROUNDING
 
 
-class QuantileProblem(Protocol):
-    """What is needed of a formulation: samples, labels, and whether there is a constant feature."""
-
-    @property
-    def gram(self) -> Gram:
-        """Kernel values, without the constant feature."""
-        ...
-
-    @property
-    def y(self) -> Array:
-        """Labels."""
-        ...
-
-    @property
-    def bias(self) -> bool:
-        """Whether a constant feature 1 is added."""
-        ...
-
-
 def trace_quantile(
-    svm: QuantileProblem,
+    svm: Homogeneous,
     tau: Any,
     lam: Any,
     *,
@@ -112,44 +93,24 @@ def trace_quantile(
     >>> path.worst_certificate.passes(1e-12), [round(float(path.slope(t)[0]), 9) for t in (0, 0.5, 1)]
     (True, [0.5, 1.0, 1.0])
     """
-    lo, hi = _interval(tau)
-    lam = check_number(lam, "lam")
-    if not 0 < lam < np.inf:
-        raise InputError(f"lam must be positive and finite, got {lam!r}")
+    line = LineOfTau.of(svm, tau, lam)
     began = time.perf_counter()
     with meter(progress) as update:
-        pieces = _trace(svm, lo, hi, lam, engine, max_events, update)
+        pieces = _trace(line, engine, max_events, update)
     seconds = time.perf_counter() - began
-    path = QuantilePath(svm.gram, svm.y, lam, svm.bias, pieces=pieces, seconds=seconds)
+    path = QuantilePath(line.gram, line.y, line.lam, line.bias, pieces=pieces, seconds=seconds)
     return proved(path) if certify else path
 
 
-def _interval(tau: Any) -> tuple[float, float]:
-    lo, hi = check_pair(tau, "tau")
-    if not 0 <= lo < hi <= 1:
-        raise InputError(f"tau must be a pair (lo, hi) with 0 <= lo < hi <= 1, got ({lo!r}, {hi!r})")
-    return lo, hi
-
-
 def _trace(
-    svm: QuantileProblem,
-    lo: float,
-    hi: float,
-    lam: float,
-    engine: str | None,
-    max_events: int | None,
-    progress: Callable[[float], Any] | None,
+    line: LineOfTau, engine: str | None, max_events: int | None, progress: Callable[[float], Any] | None
 ) -> Pieces:
-    n, y = svm.y.size, svm.y
-    total, bases = 2 / (n * lam), np.stack([y > 0, y < 0]).astype(np.float64)
-
-    def costs(tau: float) -> Array:
-        return np.array([(1 - tau) * total, tau * total])
-
-    problem = make_tracker(engine, _quadratic(svm), np.ones(n), np.ones(n), np.full(n, -1, dtype=np.int64), 0)
+    n, (lo, hi), costs, whole = line.y.size, line.ends, line.costs, line.problem
+    bases = np.stack([line.y > 0, line.y < 0]).astype(np.float64)
+    problem = make_tracker(engine, whole)
     inside = np.ones(n, dtype=np.bool_)
     middle = min(max(0.5, lo), hi)
-    _go_up(problem, svm, bases, costs(middle), max_events)
+    _go_up(problem, line, bases, costs(middle), max_events)
     walk = CapsWalk(problem, bases, inside, max_events, None if progress is None else lambda s: progress(s / (hi - lo)))
     here = problem.snapshot()
     problem.record_from_here()
@@ -161,9 +122,9 @@ def _trace(
     problem.restore(here)
     problem.record_from_here()
     backward = walk.legs(costs(middle), costs(lo), middle, lo) if lo < middle else []
-    pieces = assemble(log, forward, problem.log, backward, None, bool(svm.gram.quadratic.width))
-    pieces = _in_the_papers_scale(pieces, lam, svm.bias)
-    return scaled_outwards(pieces, svm.gram.quadratic, 2 / n * np.stack([svm.y > 0, svm.y < 0]).astype(np.float64))
+    pieces = assemble(log, forward, problem.log, backward, None, bool(line.gram.quadratic.width))
+    pieces = _in_the_papers_scale(pieces, line.lam, line.bias)
+    return scaled_outwards(pieces, line.gram.quadratic, 2 / n * bases)
 
 
 @dataclass(frozen=True)
@@ -192,16 +153,12 @@ def _move_to_doubles(log: Log, leg: Leg) -> None:
         log.w[part] += share.T[:, :, None] * (log.w[part, 1] - log.w[part, 0])[:, None, :]
 
 
-def _quadratic(svm: QuantileProblem) -> Signed:
-    Q = svm.gram.quadratic
-    return Signed(Q.plus_constant() if svm.bias else Q, svm.y)
-
-
-def _go_up(problem: Tracker, svm: QuantileProblem, bases: Array, to: Array, max_events: int | None) -> None:
+def _go_up(problem: Tracker, line: LineOfTau, bases: Array, to: Array, max_events: int | None) -> None:
     """Bring the basis from cost zero, where every multiplier is at its cap, to the costs `to`."""
-    coef = svm.y * (to @ bases)
-    push = svm.y * (svm.gram.matvec(coef) + (coef.sum() if svm.bias else 0.0))
-    problem.start(np.full(svm.y.size, LEFT), [], straight(problem, bases, np.zeros(2), to))
+    y, gram = line.y, line.gram
+    coef = y * (to @ bases)
+    push = y * (gram.matvec(coef) + (coef.sum() if line.bias else 0.0))
+    problem.start(np.full(y.size, LEFT), [], straight(problem, bases, np.zeros(2), to))
     # At the origin itself everything is zero: look at the solution half way to the first event, or to the end.
     problem.ahead = 0.5 / max(float(push.max()), 1.0)
     problem.record_from_here(keep=False)
@@ -302,6 +259,12 @@ class QuantilePath(Refining):
         """Where a set changes, increasing: all breakpoints but those where two traced stretches meet."""
         return np.asarray(self.pieces.t[np.unique(self.pieces.changes[0])])
 
+    @cached_property
+    def problem(self) -> ParametricQP:
+        """The problem that the path follows: that of multipliers over lam."""
+        lo, hi = (float(tau) for tau in self.pieces.t[[0, -1]])
+        return LineOfTau(self.gram, self.y, self.bias, self.lam, (lo, hi)).problem
+
     def costs(self, tau: float) -> Costs:
         """Costs at which the 2C-SVM without intercept has the same solution."""
         tau, total = self._inside(tau), 2 / (self.y.size * self.lam)
@@ -363,8 +326,7 @@ class QuantilePath(Refining):
 
     @cached_property
     def _solver(self) -> PreciseSolver:
-        form = _quadratic(self)
-        return PreciseSolver(form.quadratic, form, None, self.y, intercept=False)
+        return PreciseSolver(self.problem.P.quadratic, self.problem, None)
 
     def _solve(self, tau: float, j: int) -> Precise | None:
         found = self._solver.solve(self.caps(tau) / self.lam, *self._basis(j))

@@ -9,10 +9,10 @@ import numpy as np
 
 from paretoclf.checks import Array, Index
 from paretoclf.errors import DegeneratePathError
-from paretoclf.path.forms import Signed
 from paretoclf.path.segments import Line, Log, OnBasis
 from paretoclf.path.sets import MARGIN
 from paretoclf.path.textbook import BoxProblem, Segment, first_event, follow, solve_on
+from paretoclf.problem import ParametricQP
 from paretoclf.quadratic import Features
 from paretoclf.samples import dense
 from paretoclf.tolerances import END_OF_LINE
@@ -23,14 +23,13 @@ _REMEDY = "Use the fast engine, which knows more remedies, or standardise the fe
 class TextbookTracker:
     """`paretoclf.path.textbook` in floats, with the log that paths are made of. Parameters as for `make_tracker`."""
 
-    def __init__(self, form: Signed, p: Array, kappa: Array, group: Index, m: int) -> None:
-        n = p.size
-        self.Q, self.m, self.state, self.ahead = form, m, np.zeros(n, dtype=np.int8), 0.0
+    def __init__(self, problem: ParametricQP) -> None:
+        n, form = problem.n, problem.P
+        self.Q, self.m, self.state, self.ahead = form, problem.A.shape[0], np.zeros(n, dtype=np.int8), 0.0
         Q, sign = form.quadratic, form.sign
-        self._dense = sign[:, None] * Q.whole() * sign
+        self._dense = form.whole()
         self._Z = sign[:, None] * dense(Q.X) if isinstance(Q, Features) and form.stored_width else np.zeros((n, 0))
-        self._p = np.array(p, dtype=float)
-        self._A = np.where(group == np.arange(m)[:, None], kappa, 0.0)
+        self._p, self._A = -problem.q[0], problem.A
         self._found: list[Segment] = []
         self._log: Log | None = None
         self.record_from_here(keep=False)

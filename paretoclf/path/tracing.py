@@ -6,13 +6,32 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, overload
 
 from paretoclf.errors import InputError
-from paretoclf.path.cost import CostProblem, Path, trace_costs
-from paretoclf.path.declared import path_problem
-from paretoclf.path.margins import MarginPath, MarginProblem, trace_margins
-from paretoclf.path.nu import NuPath, NuProblem, trace_hulls, trace_nu
+from paretoclf.lines import (
+    Homogeneous,
+    Labelled,
+    LineOfCosts,
+    LineOfNu,
+    LineOfTau,
+    LineOfTheta,
+    Ratio,
+    SampleLine,
+    Weighted,
+    lines_of,
+)
+from paretoclf.path.cost import Path, trace_costs
+from paretoclf.path.margins import MarginPath, trace_margins
+from paretoclf.path.nu import NuPath, trace_hulls, trace_nu
 from paretoclf.path.of_problem import ProblemPath, trace_problem
-from paretoclf.path.quantile import QuantilePath, QuantileProblem, trace_quantile
+from paretoclf.path.quantile import QuantilePath, trace_quantile
 from paretoclf.progress import logger
+
+#: Who follows which lines, for each way to state them.
+FOLLOWERS: dict[type[SampleLine], tuple[Callable[..., Any], ...]] = {
+    LineOfCosts: (trace_costs,),
+    LineOfTau: (trace_quantile,),
+    LineOfTheta: (trace_margins,),
+    LineOfNu: (trace_hulls, trace_nu),
+}
 
 
 class Program(Protocol):
@@ -52,7 +71,7 @@ def trace(
 
 @overload
 def trace(
-    svm: NuProblem,
+    svm: Labelled,
     *,
     nu: Any,
     asymmetry: Any,
@@ -65,7 +84,7 @@ def trace(
 
 @overload
 def trace(
-    svm: CostProblem,
+    svm: Weighted,
     start: Any,
     stop: Any,
     *,
@@ -79,7 +98,7 @@ def trace(
 
 @overload
 def trace(
-    svm: QuantileProblem,
+    svm: Homogeneous,
     *,
     tau: Any,
     lam: Any,
@@ -92,7 +111,7 @@ def trace(
 
 @overload
 def trace(
-    svm: MarginProblem,
+    svm: Ratio,
     *,
     theta: Any,
     C_plus: Any = None,
@@ -140,7 +159,7 @@ def trace(
     ----------
     svm : TwoCSVM, QuantileSVM, BiobjectiveMargin, TwoNuSVM, or any formulation, or a cvxpy.Problem
         The problem. Of the first four only samples, labels and weights are used, no solver; a formulation of your own
-        that is one of these problems says so by its ``path_problem``. Any other formulation has an exact path where its
+        that is one of these problems says so by its ``lines``. Any other formulation has an exact path where its
         primal or dual is a quadratic or linear program in what moves, with fixed matrices; so has a ``cvxpy.Problem``.
     start, stop : Costs or pair (C_plus, C_minus), or SampleCosts
         For `TwoCSVM`: the ends of a segment of the cost plane, anywhere in the closed quadrant, the origin and the
@@ -232,30 +251,20 @@ def trace(
         program = _trace_program(svm, given | {"engine": engine}, others, how)
         logger.info("traced in %.2f s: %r", sum(program.seconds.values()), program)
         return program
-    problem = path_problem(svm)
-    follower: Callable[..., Any]
-    names: tuple[str, ...] = ("start", "stop")
-    optional: tuple[str, ...] = ()
-    instead = ""
-    if problem == "quantile":
-        follower, names = trace_quantile, ("tau", "lam")
-    elif problem == "margins":
-        follower, names = trace_margins, ("theta", "C_plus", "C_minus") if svm.soft else ("theta",)
-    elif problem == "costs":
-        follower, optional = trace_costs, ("hub",)
-    elif nu is None and asymmetry is None:
-        follower, instead = trace_hulls, ", or with nu and asymmetry"
-    else:
-        follower, names, instead = trace_nu, ("nu", "asymmetry"), ", or with start and stop"
+    lines = lines_of(svm)
+    named, ways = {name for name, value in given.items() if value is not None}, lines.ways(svm)
+    k = max((k for k, way in enumerate(ways) if named & set(way)), default=0)
+    names, optional = ways[k], ("hub",) if lines is LineOfCosts else ()
+    instead = "".join(f", or with {' and '.join(way)}" for way in ways if way is not names)
     missing = [name for name in names if given[name] is None]
-    foreign = [*others, *(name for name in given if given[name] is not None and name not in (*names, *optional))]
+    foreign = [*others, *(name for name in given if name in named and name not in (*names, *optional))]
     called = f"a {type(svm).__name__}, which is traced with {' and '.join(names)}{instead}"
     if foreign:
         raise InputError(f"{foreign[0]} must be left out for {called}, got {(others | given)[foreign[0]]!r}")
     if missing:
         raise InputError(f"{missing[0]} must be given for {called}, got None")
     own = {name: given[name] for name in (*names, *optional)}
-    path: Path | QuantilePath | MarginPath | NuPath = follower(svm, **own, engine=engine, **how)
+    path: Path | QuantilePath | MarginPath | NuPath = FOLLOWERS[lines][k](svm, **own, engine=engine, **how)
     logger.info("traced in %.2f s: %r", path.seconds, path)
     return path
 
@@ -268,12 +277,12 @@ def _of_cvxpy(problem: Any) -> bool:
 
 def _by_its_own_names(svm: Any, given: Mapping[str, Any]) -> bool:
     """Whether a formulation is traced in its own parameters: it declares no path, or these are not that one's."""
-    if isinstance(svm, type) or not all(hasattr(type(svm), name) for name in ("path_problem", "primal_model")):
+    if isinstance(svm, type) or not all(hasattr(type(svm), name) for name in ("lines", "primal_model")):
         return False
-    if svm.path_problem is None:
+    if svm.lines is None:
         return True
     names = {name for name, value in given.items() if value is not None}
-    return svm.path_problem == "costs" and names == set(svm.domain)
+    return svm.lines is LineOfCosts and names == set(svm.domain)
 
 
 def _trace_program(svm: Any, given: dict[str, Any], others: dict[str, Any], how: dict[str, Any]) -> ProblemPath:

@@ -24,10 +24,11 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index, State
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path import _core
-from paretoclf.path.forms import Signed
 from paretoclf.path.segments import Line, LineEnds, Log, OnBasis
 from paretoclf.path.sets import LEFT
+from paretoclf.problem import ParametricQP
 from paretoclf.quadratic import Features, Matrix
+from paretoclf.quadratic.signed import Signed
 from paretoclf.tolerances import END_OF_LINE
 
 _TURN = 0.05  # seconds between two looks at the keyboard and at the progress bar
@@ -47,23 +48,22 @@ class CoreTracker:
 
     Parameters
     ----------
-    form : Signed
-    p : array of shape (n,)
-        Linear term.
-    kappa : array of shape (n,)
-        Coefficient of each index in its equality row.
-    group : array of shape (n,), int
-        Row of A that the index belongs to, -1 for none.
-    m : int
-        Number of rows of A.
+    problem : ParametricQP
+        As for `make_tracker`.
     """
 
     #: Whether steps may be taken in double; else all are taken in twice the precision.
     doubles = True
 
-    def __init__(self, form: Signed, p: Any, kappa: Any, group: Any, m: int) -> None:
-        self.Q, self.m, self.n = form, m, len(p)
-        self._core = _core_of(form, _doubles(p), _doubles(kappa), np.ascontiguousarray(group, dtype=np.int64), m)
+    def __init__(self, problem: ParametricQP) -> None:
+        rows = problem.A
+        self.Q, self.m, self.n = problem.P, rows.shape[0], problem.n
+        # The equation of each index, -1 for none, and its coefficient there.
+        group = np.where(rows.any(axis=0), rows.astype(bool).argmax(axis=0), -1) if self.m else np.full(self.n, -1)
+        kappa = np.where(group < 0, 1.0, rows.sum(axis=0))
+        self._core = _core_of(
+            problem.P, _doubles(-problem.q[0]), _doubles(kappa), np.ascontiguousarray(group, dtype=np.int64), self.m
+        )
         self._core.doubles = self.doubles
         self.line: Line  # set by `set_line`
         self._log: Log | None = None

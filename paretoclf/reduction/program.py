@@ -117,7 +117,8 @@ class ProgramLine:
         """The multipliers of the user's constraints."""
         return {name: reading.of(z) for name, reading in self.multipliers.items()}
 
-    def as_problem(self) -> ParametricQP:
+    @property
+    def problem(self) -> ParametricQP:
         """The whole program with every row an item: what a path is proved on."""
         none = np.full((2, self.n), np.inf)
         low = self.b.copy()

@@ -18,7 +18,7 @@ from sklearn.metrics import roc_curve
 from paretoclf.checks import Array, Mask, check_labels, check_vector, what_it_is
 from paretoclf.costs import Costs, SampleCosts
 from paretoclf.errors import InputError
-from paretoclf.path.declared import path_problem
+from paretoclf.lines import lines_of
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
 from paretoclf.roc.curve import RocCurve
@@ -87,8 +87,8 @@ def roc_of_path(
     if hasattr(path, "solutions") and not isinstance(path, type):
         return _of_sweep(path, X, y, _checked(vary), t)
     if isinstance(path, type) or not (hasattr(path, "scores") and hasattr(path, "costs")):
-        if hasattr(path, "path_problem"):
-            path_problem(path)  # which may have no path at all
+        if hasattr(path, "lines"):
+            lines_of(path)  # which may have no path at all
         raise InputError(
             f"path must be what paretoclf.trace or paretoclf.sweep returns, got {what_it_is(path)}; for the scores of "
             "one classifier use roc_of_scores"

@@ -32,6 +32,7 @@ import numpy as np
 from paretoclf.checks import real_number, require_scale_of_costs
 from paretoclf.classifiers import LinearRule, NoRule, Rule
 from paretoclf.errors import InputError, SolveError
+from paretoclf.lines import SampleLine
 from paretoclf.proof.evidence import Judged
 from paretoclf.samples import Names
 from paretoclf.solution import Solution
@@ -128,9 +129,10 @@ class Formulation(ABC):
         The mathematics, for `statement`.
     pages : tuple of Statement
         All of them, where the class has variants.
-    path_problem : {"costs", "quantile", "margins", "nu"} or None
-        Which problem of `paretoclf.trace` it is: that of `TwoCSVM`, `QuantileSVM`, `BiobjectiveMargin` or `TwoNuSVM`.
-        A subclass with a domain, primal or dual of its own is none until it declares one.
+    lines : type or None
+        Which of `paretoclf.lines` its exact paths are along: those of `TwoCSVM`, `QuantileSVM`, `BiobjectiveMargin` or
+        `TwoNuSVM`. A subclass with a domain, primal or dual of its own is none of them until it says so; its paths are
+        those of the program that CVXPY compiles.
     """
 
     domain: Mapping[str, Range] = MappingProxyType({})
@@ -139,12 +141,44 @@ class Formulation(ABC):
     page: Statement | None = None
     pages: tuple[Statement, ...] = ()
     thin: bool = True
-    path_problem: str | None = None
+    lines: type[SampleLine] | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "path_problem" not in vars(cls) and not vars(cls).keys().isdisjoint(("domain", "primal", "dual")):
-            cls.path_problem = None  # another problem than its parent's, until it says otherwise
+        if "lines" not in vars(cls) and not vars(cls).keys().isdisjoint(("domain", "primal", "dual")):
+            cls.lines = None  # another problem than its parent's, until it says otherwise
+
+    def line(self, *ends: Any, **parameters: Any) -> Any:
+        """What an exact path follows: a line of parameters, with its ``problem``, a `ParametricQP` over t in [0, 1].
+
+        Parameters
+        ----------
+        *ends, **parameters
+            As for `paretoclf.trace`.
+
+        Returns
+        -------
+        SampleLine or ProgramLine
+            One of `paretoclf.lines`; or, of other formulations, the compiled program along the line.
+
+        Raises
+        ------
+        InputError
+            If a parameter is missing or out of its range, or there is no exact path.
+
+        Examples
+        --------
+        >>> import paretoclf as pc
+        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+        >>> problem = svm.line((1, 2), (2, 1)).problem
+        >>> problem.n, problem.upper[:, :4].tolist()
+        (4, [[2.0, 1.0, 2.0, 1.0], [1.0, 2.0, 1.0, 2.0]])
+        """
+        if self.lines is not None:
+            return self.lines.of(self, *ends, **parameters)
+        from paretoclf.solve.of_formulation import source_of  # which compiles formulations
+
+        return source_of(self, parameters).line
 
     @cached_property
     def parameters(self) -> Mapping[str, cp.Parameter]:

@@ -17,7 +17,6 @@ import numpy as np
 from paretoclf.checks import Array, Index
 from paretoclf.folds import each
 from paretoclf.gram import Gram
-from paretoclf.path.cost import CostSamples as SamplesCosts
 from paretoclf.path.plane.map import CostPlane, plane
 from paretoclf.path.plane.polygon import borders
 from paretoclf.roc.criteria import Criterion
@@ -59,7 +58,7 @@ def _points(X: object, y: Array, kernel: object, folds: Folds, costs: tuple[floa
     gram = Gram(X, kernel, free_origin=True)
     maps, where = [], []
     for problem, new, labels in problems_of(gram, y, folds):
-        found = plane(SamplesCosts(problem.gram, problem.y, np.ones(problem.y.size)), costs, costs, progress=False)
+        found = plane(problem, costs, costs, progress=False)
         where.append(found.error_map(new, labels).inside)
         maps.append((found, new, labels))
     points = np.concatenate(where)

@@ -29,6 +29,7 @@ from paretoclf.fingerprints import fingerprint
 from paretoclf.folds import Rows
 from paretoclf.gram import Gram
 from paretoclf.kernels import RBF
+from paretoclf.lines import LabelledSamples
 from paretoclf.memory import require_memory
 from paretoclf.path.nu_grid import NuGrid, nu_grid
 from paretoclf.progress import counted
@@ -45,19 +46,10 @@ _KEPT = ("false_positives", "false_negatives", "trivial", "refused", "evaluated"
 _SCORES = 1 << 22
 
 
-@dataclass(frozen=True)
-class Samples2Nu:
-    """What paths of the 2nu-SVM need of a problem; no formulation, and so no CVXPY."""
-
-    gram: Gram
-    y: Array
-    path_problem = "nu"
-
-
-def problems_of(gram: Gram, y: Array, folds: Folds) -> Iterator[tuple[Samples2Nu, Samples, Array]]:
+def problems_of(gram: Gram, y: Array, folds: Folds) -> Iterator[tuple[LabelledSamples, Samples, Array]]:
     """The problem of each fold, and the samples that it is tested on, with their labels."""
     for train, test in folds:
-        yield Samples2Nu(gram.part(train), y[train]), gram.part_of_new(train, test), y[test]
+        yield LabelledSamples(gram.part(train), y[train]), gram.part_of_new(train, test), y[test]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,12 +21,13 @@ from paretoclf.checks import Array
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.folds import each
 from paretoclf.gram import Gram
+from paretoclf.lines import LabelledSamples
 from paretoclf.path.nu import trace_hulls
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.criteria import DECIMALS, Criterion
 from paretoclf.roc.error_curve import ErrorCurve
 from paretoclf.samples import Samples
-from paretoclf.tuning.error_arrays import CrossValidation, Folds, Samples2Nu, problems_of
+from paretoclf.tuning.error_arrays import CrossValidation, Folds, problems_of
 from paretoclf.tuning.search import fewest, least
 from paretoclf.tuning.smoothing import GaussianWindow
 
@@ -161,7 +162,7 @@ def _lines(
 
 
 def _line(
-    parts: Sequence[tuple[Samples2Nu, Samples, Array]], bandwidth: float, nu_minus: float, lo: float
+    parts: Sequence[tuple[LabelledSamples, Samples, Array]], bandwidth: float, nu_minus: float, lo: float
 ) -> LineErrors | None:
     scores = []
     for problem, new, _ in parts:

@@ -16,15 +16,16 @@ from paretoclf.errors import InputError
 from paretoclf.folds import FoldSamples, folds_of
 from paretoclf.gram import Gram
 from paretoclf.kernels import RBF, Precomputed, as_kernel
+from paretoclf.lines import LabelledSamples
 from paretoclf.nu import to_asymmetry
-from paretoclf.path.cost import CostSamples, trace_costs
+from paretoclf.path.cost import trace_costs
 from paretoclf.path.nu_grid import nu_grid
 from paretoclf.roc.criteria import Criterion, Minimax, NeymanPearson, check_share
 from paretoclf.samples import check_samples
 from paretoclf.solution import Solution
 from paretoclf.tuning.bandwidths import bandwidth_grid, check_increasing, warn_of_bandwidths
 from paretoclf.tuning.cost_plane import plane_errors
-from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, ErrorArrays, Samples2Nu, count_errors
+from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, ErrorArrays, count_errors
 from paretoclf.tuning.exact_lines import LineMinimum, best_on_lines, best_on_smoothed_lines, line_errors
 from paretoclf.tuning.guarantee import Guarantee, ShiftedRule, guaranteed, order_statistic
 from paretoclf.tuning.one_nu import CountBalanced, CountShifted, best_shift, classes_of, held_out_scores
@@ -100,7 +101,7 @@ class Chosen:
     allowed: bool
     classifier: Rule
     solution: Solution
-    problem: Samples2Nu
+    problem: LabelledSamples
     arrays: ErrorArrays | None = None
     trace: tuple[Step, ...] = ()
     cell: Cell | None = None
@@ -108,7 +109,7 @@ class Chosen:
 
     @classmethod
     def of(
-        cls, best: Step | LineMinimum, parameters: Mapping[str, float], solution: Solution, problem: Samples2Nu,
+        cls, best: Step | LineMinimum, parameters: Mapping[str, float], solution: Solution, problem: LabelledSamples,
         raw: tuple[float, float] | None = None, **more: Any,
     ) -> Chosen:  # fmt: skip
         """That of a search: with the rates as counted, if they are others, and without parameters that are none."""
@@ -396,7 +397,7 @@ def _on_grid(cross: CrossValidation, criterion: Criterion, window: Window | None
     left = arrays.evaluated.copy()
     while True:
         kernel = cross.kernel_of(best.cell[0])
-        problem = Samples2Nu(Gram(cross.X, kernel, free_origin=True), cross.y)
+        problem = LabelledSamples(Gram(cross.X, kernel, free_origin=True), cross.y)
         parameters = arrays.at(best.cell)
         if "nu" in parameters:
             plus, minus = classes_of(parameters.pop("nu"), method == "balanced", cross.y)
@@ -449,7 +450,7 @@ def descent_2d(look: Look, axes: Mapping[str, Array], criterion: Criterion) -> t
     return (*steps, choose(criterion, *look(ends), ends))
 
 
-def fit(problem: Samples2Nu, nu_plus: float, nu_minus: float) -> Solution | None:
+def fit(problem: LabelledSamples, nu_plus: float, nu_minus: float) -> Solution | None:
     """Return the certified solution at one pair; None where there is no classifier, or none that passes."""
     grid = nu_grid(problem, [nu_plus], [nu_minus], progress=False)
     return None if grid.trivial[0, 0] or grid.refused[0, 0] else grid.at(0, 0)
@@ -474,7 +475,7 @@ def _on_lines(cross: CrossValidation, criterion: Criterion, window: Window | Non
     else:
         raise InputError(f"smoothing must be 'none' or a GaussianWindow for method 'exact-lines', got {window}")
     k = 0 if np.isnan(best.bandwidth) else int(np.searchsorted(cross.axes["bandwidth"], best.bandwidth))
-    problem = Samples2Nu(Gram(cross.X, cross.kernel_of(k), free_origin=True), cross.y)
+    problem = LabelledSamples(Gram(cross.X, cross.kernel_of(k), free_origin=True), cross.y)
     solution = fit(problem, best.nu_plus, best.nu_minus)
     if solution is None:
         raise InputError(
@@ -496,9 +497,9 @@ def _on_planes(cross: CrossValidation, criterion: Criterion, costs: Any) -> Chos
     named = {name: float(getattr(errors, name)[k]) for name in ("bandwidth", "C_plus", "C_minus")}
     s = 0 if np.isnan(named["bandwidth"]) else int(np.searchsorted(cross.axes["bandwidth"], named["bandwidth"]))
     gram = Gram(cross.X, cross.kernel_of(s), free_origin=True)
-    problem = CostSamples(gram, cross.y, np.ones(cross.y.size))
+    problem = LabelledSamples(gram, cross.y)
     solution = trace_costs(problem, (0, 0), (named["C_plus"], named["C_minus"]), progress=False).at(1.0)
-    return Chosen.of(step, named, solution, Samples2Nu(gram, cross.y))
+    return Chosen.of(step, named, solution, LabelledSamples(gram, cross.y))
 
 
 # ---- arguments ------------------------------------------------------------------------------------------------------

@@ -9,11 +9,12 @@ import numpy as np
 import piqp
 import scipy.sparse as sp
 
-from paretoclf.path.forms import Signed
 from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
 from paretoclf.path.tracker import CoreTracker
+from paretoclf.problem import ParametricQP
 from paretoclf.quadratic import Features, Matrix
+from paretoclf.quadratic.signed import Signed
 
 FORMS = ("gram", "dense", "sparse")
 
@@ -55,7 +56,7 @@ class Problem:
             quadratic: Any = Signed(Matrix(np.ascontiguousarray(self.K)), self.sign)
         else:
             quadratic = Signed(Features(sp.csr_array(self.X) if form == "sparse" else self.X), self.sign)
-        return CoreTracker(quadratic, self.p, self.kappa, self.group, self.m)
+        return CoreTracker(ParametricQP.box(quadratic, self.p, self.A, np.ones((2, self.p.size))))
 
     def minimum(self, e, cap):
         """The optimal ``p'a - a'Qa/2`` by an interior-point method that knows nothing of paths."""

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 
-def solve_at(problem, t):
+def solve_at(problem, t, tol=1e-12):
     """Optimal value, values v and multipliers y of all items; None for the three where there is no optimum.
 
     Where the solver gives up, the value is nan: nothing is known.
@@ -42,7 +42,7 @@ def solve_at(problem, t):
     b = np.concatenate([lower[equal], -lower[low], upper[up], np.zeros(k)])
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
     P = sp.block_diag([sp.csc_array(problem.P), sp.csc_array((k, k))])
     cost = np.concatenate([q, below[soft_low], above[soft_up]])
     cones = [clarabel.ZeroConeT(equal.size), clarabel.NonnegativeConeT(b.size - equal.size)]

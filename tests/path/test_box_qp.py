@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paretoclf.path.forms import Signed
 from paretoclf.path.sets import LEFT, MARGIN
 from paretoclf.path.tracker import CoreTracker
+from paretoclf.problem import ParametricQP
 from paretoclf.quadratic import Matrix
+from paretoclf.quadratic.signed import Signed
 from tests.oracles.box_problems import FORMS, Problem, line, ray, trace
 
 TIMES = np.linspace(0.017, 0.983, 11)
@@ -305,7 +306,9 @@ def test_what_was_learnt_of_who_counts_outlasts_a_pause():
 
 def test_a_dependent_margin_set_is_no_start():
     K = np.ones((3, 3))
-    tracker = CoreTracker(Signed(Matrix(K), np.ones(3)), np.ones(3), np.ones(3), np.full(3, -1), 0)
+    tracker = CoreTracker(
+        ParametricQP.box(Signed(Matrix(K), np.ones(3)), np.ones(3), np.zeros((0, 3)), np.ones((2, 3)))
+    )
     with pytest.raises(ValueError, match="dependent"):
         tracker.start(np.full(3, LEFT), [0, 1], line(np.ones((2, 3)), (0, 0), (1, 1)))
 

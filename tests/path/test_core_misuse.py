@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paretoclf.path.forms import Signed
 from paretoclf.path.segments import Line
+from paretoclf.problem import ParametricQP
 from paretoclf.quadratic import Matrix
+from paretoclf.quadratic.signed import Signed
 
 core = pytest.importorskip("paretoclf.path._core", reason="built without a C++ compiler")
 tracker = pytest.importorskip("paretoclf.path.tracker")
@@ -310,7 +311,7 @@ def test_a_tracker_is_of_one_thread_at_a_time():
 
 
 def test_the_face_in_python():
-    T = tracker.CoreTracker(Signed(Matrix(K), KAPPA), ONES, KAPPA, GROUP, 1)
+    T = tracker.CoreTracker(ParametricQP.box(Signed(Matrix(K), KAPPA), ONES, KAPPA[None], np.ones((2, N))))
     with pytest.raises(RuntimeError, match="on no line yet"):
         T.follow()
     with pytest.raises(RuntimeError, match="on no line yet"):

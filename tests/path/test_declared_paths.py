@@ -11,6 +11,7 @@ import pytest
 from sklearn.svm import SVC
 
 import paretoclf as pc
+from paretoclf.lines import LineOfCosts
 
 X = np.array([[2.0], [1.0], [-0.5], [0.0], [-1.0], [-3.0]])
 Y = np.array([1, 1, 1, -1, -1, -1])
@@ -44,7 +45,7 @@ class SquaredSlacks(pc.SampleFormulation):
 class Hinge(SquaredSlacks):
     """The 2C-SVM in the words of a user, who says so."""
 
-    path_problem = "costs"
+    lines = LineOfCosts
 
     def slacks(self, xi):
         return xi
@@ -89,15 +90,17 @@ def test_a_formulation_of_a_user_that_declares_the_problem_is_traced_and_compare
 def test_what_is_declared_must_be_there_and_be_known():
     mine = Hinge(X, Y)
     del mine.sample_weight
-    with pytest.raises(pc.InputError, match=r"^Hinge declares path_problem = 'costs' and must have sample_weight"):
+    with pytest.raises(pc.InputError, match=r"^Hinge declares lines = LineOfCosts and must have sample_weight"):
         pc.trace(mine, *LINE)
-    mine.path_problem = "costly"
-    with pytest.raises(pc.InputError, match=r"^path_problem of Hinge must be one of costs, quantile, margins, nu or"):
+    mine.lines = "costly"
+    with pytest.raises(
+        pc.InputError, match=r"^lines of Hinge must be one of LineOfCosts, LineOfTau, LineOfTheta, LineOfNu or"
+    ):
         pc.trace(mine, *LINE)
 
 
 def test_other_formulations_of_ours_have_their_own_paths_or_none():
-    with pytest.raises(pc.InputError, match=r"^svm must be a TwoCSVM, or declare path_problem = 'costs', got a Quant"):
+    with pytest.raises(pc.InputError, match=r"^svm must be a TwoCSVM, or declare lines = LineOfCosts, got a Quant"):
         pc.plane(pc.QuantileSVM(X, Y), (0.1, 1), (0.1, 1))
     with pytest.raises(pc.InputError, match=r"^start must be left out: SurrogateRisk is traced with its parameters"):
         pc.trace(pc.SurrogateRisk(X, Y), *LINE)

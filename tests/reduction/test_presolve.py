@@ -94,7 +94,7 @@ def test_random_problems(seed):
     """Also where there is no solution: the reduced problem has one exactly if the compiled one does."""
     line, reduced = line_and_reduced(seed)
     for t in (0.0, 0.4, 1.0):
-        value, _, _ = solve_at(line.as_problem(), t)
+        value, _, _ = solve_at(line.problem, t)
         ours, v, y = solve_at(reduced.problem, t)
         if np.isnan([value or 0.0, ours or 0.0]).any():
             continue  # the solver gave up

@@ -15,7 +15,7 @@ def test_values_and_points_are_those_of_cvxpy(family):
     problem, start, stop = FAMILIES[family]()
     line = program_line(problem, start, stop)
     for t in np.random.default_rng(0).random(2):
-        value, v, _ = solve_at(line.as_problem(), t)
+        value, v, _ = solve_at(line.problem, t)
         x = v[: line.n]
         theirs = solved(problem, start, stop, t)
         assert line.sense * value == pytest.approx(theirs, rel=1e-8, abs=1e-8)
@@ -37,7 +37,7 @@ def test_multipliers_have_cvxpys_signs_and_shapes():
         sense, sign = (cp.Maximize, -1) if maximise else (cp.Minimize, 1)
         problem = cp.Problem(sense(sign * cp.sum_squares(x - 0.1 * np.arange(4.0).reshape(2, 2))), rows)
         line = program_line(problem, {level: 1.0}, {level: 2.0})
-        _, _, y = solve_at(line.as_problem(), 0.5)
+        _, _, y = solve_at(line.problem, 0.5)
         assert solved(problem, {level: 1.0}, {level: 2.0}, 0.5) is not None
         duals = line.duals(-y[line.n :])
         assert list(duals) == ["mass", "least", "most"]
@@ -54,7 +54,7 @@ def test_attributes_of_variables_are_read_back():
     target = np.arange(9.0).reshape(3, 3)
     loss = cp.sum_squares(S - th * target) + cp.sum_squares(D - th) + cp.sum_squares(e - th) + cp.sum_squares(f - th)
     line = program_line(cp.Problem(cp.Minimize(loss)), {th: 1.0}, {th: 3.0})
-    _, v, _ = solve_at(line.as_problem(), 0.5)
+    _, v, _ = solve_at(line.problem, 0.5)
     found = line.values(v[: line.n], 0.5)
     np.testing.assert_allclose(found["S"], target + target.T, atol=1e-6)
     np.testing.assert_allclose(found["D"], 2 * np.eye(2), atol=1e-6)
@@ -71,7 +71,7 @@ def test_a_parameter_in_two_rows_of_a_maximum_is_taken_up_by_its_column():
     r = np.array([1.0, 2.0, 4.0]) - w
     own = cp.Problem(cp.Minimize(cp.sum(s)), [s >= tau * r, s >= (tau - 1) * r])
     line = program_line(own, {tau: 0.2}, {tau: 0.8})
-    _, v, _ = solve_at(line.as_problem(), 0.9)
+    _, v, _ = solve_at(line.problem, 0.9)
     theirs = solved(own, {tau: 0.2}, {tau: 0.8}, 0.9)
     found = line.values(v[: line.n], 0.9)
     assert found["s"].sum() == pytest.approx(theirs, abs=1e-8)

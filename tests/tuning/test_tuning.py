@@ -12,11 +12,12 @@ import paretoclf as pc
 from paretoclf.cross_validation import folds_of
 from paretoclf.errors import BandwidthWarning, InputError
 from paretoclf.gram import Gram
+from paretoclf.lines import LabelledSamples
 from paretoclf.nu import to_asymmetry
 from paretoclf.path.plane.map import plane
 from paretoclf.tuning import ExpectedCost, GaussianWindow, MedianWindow, Minimax, NeymanPearson, bandwidth_grid, smooth
 from paretoclf.tuning.bandwidths import DistanceQuantiles, judge_bandwidths
-from paretoclf.tuning.cost_plane import SamplesCosts, counts_at, plane_errors
+from paretoclf.tuning.cost_plane import counts_at, plane_errors
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, _boxes
 from paretoclf.tuning.exact_lines import LineErrors, best_on_lines, best_on_smoothed_lines, line_errors
 from paretoclf.tuning.one_nu import CountBalanced, CountShifted, best_shift
@@ -353,7 +354,7 @@ def test_smoothed_lines_against_quadrature_and_a_dense_search():
 def test_points_of_a_map_are_counted_as_its_own_lookup_does():
     X, y = data(24)
     Z, labels = data(20, seed=1)
-    found = plane(SamplesCosts(Gram(X), y, np.ones(24)), (0.1, 2.0), (0.1, 2.0), progress=False)
+    found = plane(LabelledSamples(Gram(X), y), (0.1, 2.0), (0.1, 2.0), progress=False)
     errors = found.error_map(Z, labels)
     counts = counts_at(found, Z, labels, errors.inside)
     for k in range(0, len(errors.inside), 7):
@@ -367,7 +368,7 @@ def test_one_fold_on_the_cost_plane_is_its_exact_minimum():
     cross = CrossValidation(X, y, axes, pc.Linear(), [(train, test)], CountGrid(PLUS, MINUS))
     errors = plane_errors(cross, (0.1, 2.0))
     k, step = errors.best(Minimax())
-    found = plane(SamplesCosts(Gram(X[train]), y[train], np.ones(train.size)), (0.1, 2.0), (0.1, 2.0), progress=False)
+    found = plane(LabelledSamples(Gram(X[train]), y[train]), (0.1, 2.0), (0.1, 2.0), progress=False)
     assert step.objective == found.error_map(X[test], y[test]).minimax().objective
     tuned = pc.tune(X, y, method="cost-plane", kernel="linear", folds=[(train, test)], costs=(0.1, 2.0))
     assert (tuned.parameters["C_plus"], tuned.parameters["C_minus"]) == (errors.C_plus[k], errors.C_minus[k])

@@ -16,12 +16,13 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.gram import Gram
 from paretoclf.path.cost import Path
 from paretoclf.path.engines import Tracker, make_tracker
-from paretoclf.path.forms import Signed
 from paretoclf.path.journey import Leg, assemble
 from paretoclf.path.plane.polygon import HalfPlane, Point, borders
 from paretoclf.path.plane.region import Bases, Region, Sets
 from paretoclf.path.segments import Line
+from paretoclf.problem import ParametricQP
 from paretoclf.quadratic import Matrix
+from paretoclf.quadratic.signed import Signed
 
 _NEARER = (0.5, 0.05, 5e-3, 5e-5, 5e-7)  # shares of the piece across a facet at which its optimum is chosen
 _WHOLE = (0.0, 1.0)  # shares of an edge
@@ -244,9 +245,9 @@ class RegionSearch:
         """The path along a line that begins in the region of a basis."""
         zero = np.zeros(1)
         if self._tracker is None:
-            self._tracker = make_tracker(
-                None, self._quadratic(), np.ones(self.y.size), self.y, np.zeros(self.y.size, dtype=int), 1
-            )
+            n = self.y.size
+            problem = ParametricQP.box(self._quadratic(), np.ones(n), self.y[None], np.zeros((2, n)))
+            self._tracker = make_tracker(None, problem)
         tracker = self._tracker
         if not tracker.start_on(basis.sets, basis.margin, Line(self.bases.unit.T, start, stop, zero, zero)):
             raise self._refuse("the margin set is dependent", start, basis.margin.size)

@@ -21,8 +21,8 @@ from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.two_c import PRECISELY, certify_many
-from paretoclf.path.cost import CostProblem, trace_costs
-from paretoclf.path.declared import path_problem
+from paretoclf.lines import LineOfCosts, Weighted, lines_of
+from paretoclf.path.cost import trace_costs
 from paretoclf.path.plane.edges import Contact, contradiction, wrong_facet
 from paretoclf.path.plane.explore import RegionSearch
 from paretoclf.path.plane.polygon import area, borders, rectangle
@@ -330,7 +330,7 @@ class CostPlane:
 
 
 def plane(
-    svm: CostProblem,
+    svm: Weighted,
     C_plus: tuple[float, float],
     C_minus: tuple[float, float],
     *,
@@ -378,7 +378,7 @@ def plane(
     >>> found.at(1.0, 1.0).certificate.passes(1e-12)
     True
     """
-    path_problem(svm, only="costs")
+    lines_of(svm, only=LineOfCosts)
     across, up = check_range(C_plus, "C_plus"), check_range(C_minus, "C_minus")
     began = time.perf_counter()
     frame = rectangle(across, up)

@@ -15,7 +15,9 @@ from paretoclf.gram import Gram
 from paretoclf.path.plane.polygon import borders, cut
 from paretoclf.path.plane.region import Region
 from paretoclf.path.precise import Precise, PreciseSolver
+from paretoclf.problem import ParametricQP
 from paretoclf.proof.regions import Corners
+from paretoclf.quadratic.signed import Signed
 from paretoclf.tolerances import AT_BOUND, CERTIFY, ROUNDED, STEEP
 
 _NEAR = 4 * float(np.finfo(float).eps)  # of the largest cost: as far from an edge either of its regions may be right
@@ -47,7 +49,9 @@ class PreciseRegions:
 
     @cached_property
     def _solver(self) -> PreciseSolver:
-        return PreciseSolver.of_costs(self.gram, self.y, self._cap)
+        n = self.y.size
+        problem = ParametricQP.box(Signed(self.gram.quadratic, self.y), np.ones(n), self.y[None], np.zeros((2, n)))
+        return PreciseSolver.of_costs(self.gram, problem, self._cap)
 
     def solve(self, region: Region, costs: Array) -> Precise | None:
         """The solution on the basis of a region, if that can be had and is what the region stores but for rounding."""

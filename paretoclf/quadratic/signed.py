@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.quadratic import Quadratic
+from paretoclf.quadratic.operator import Quadratic
 
 STORED_SLOPE = 512  # a path keeps w up to this length, beyond it recomputes w from the multipliers
 
@@ -18,6 +18,10 @@ class Signed:
 
     quadratic: Quadratic
     sign: Array
+
+    def whole(self) -> Array:
+        """All of it, shape (n, n)."""
+        return self.sign[:, None] * self.quadratic.whole() * self.sign
 
     @property
     def reach(self) -> Array:
