@@ -170,6 +170,13 @@ SETUP_DRIFT = 1e2
 #: interval. One that is a little off its bound pins the intercept down, and misses complementarity by what it is off.
 AT_BOUND = 1e-12
 
+#: A multiplier that is stored outside its box by more than this share of its cap is put at its bound: it counts as a
+#: residual, of the 1e-8 (CERTIFY) that certificates allow.
+SEEN_OUTSIDE = 1e-9
+
+#: But none that would move its own margin by more than this: what the tracker may be wrong by when a sample enters.
+ENTERED = 4e-9
+
 #: Path: a stretch of no more units in the last place of t has so few digits that multipliers show the rounding of t.
 FEW_DIGITS = 1e10
 

@@ -35,6 +35,7 @@ from paretoclf.path.journey import (
     straight,
     with_chords,
     with_exact_end,
+    within_box,
 )
 from paretoclf.path.pieces import Pieces, proved
 from paretoclf.path.precise import Precise, PreciseSolver, quadratic_of
@@ -157,6 +158,7 @@ class _Tracer:
             self.problem.record_from_here()
             backward = self.walk.legs(meet, start, t_meet, 0.0, one_sided[0]) if t_meet > 0.0 else []
             pieces = self._join(log, forward, self.problem.log, backward)
+        pieces = within_box(pieces, self.caps, self.gram.diagonal())
         for end, (plus, minus) in zip((0, -1), self.sums, strict=True):
             if min(plus, minus) == 0.0:
                 pieces = with_exact_end(pieces, end, float(np.sign(plus - minus)))

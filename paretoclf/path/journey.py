@@ -15,7 +15,7 @@ from paretoclf.path.pieces import Pieces
 from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT, MARGIN
 from paretoclf.quadratic import Quadratic
-from paretoclf.tolerances import AT_BOUND, FEW_DIGITS, OUTWARDS, SLACK_ROUNDING
+from paretoclf.tolerances import AT_BOUND, ENTERED, FEW_DIGITS, OUTWARDS, SEEN_OUTSIDE, SLACK_ROUNDING
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
 _VANISHING = 1e-6  # of what costs are at the other end: next to so few, rounding of multipliers is no longer little
@@ -293,6 +293,23 @@ def with_chords(pieces: Pieces, caps: Array, from_origin: bool) -> Pieces:
         knots = begin + share * (end - begin)
         b0[first:last], b1[first:last] = knots[:-1], knots[1:]
     return replace(P, b0=b0, b1=b1)
+
+
+def within_box(pieces: Pieces, caps: Array, diagonal: Array) -> Pieces:
+    """Multipliers at their bound where rounding has put them beyond it by a share that a certificate would see.
+
+    A multiplier that enters is known to what its margin is, 1e-14, which is more than a certificate allows of a small
+    cap. At the bound it moves no margin by more than the tracker allows in any case. ``caps`` as in `with_chords`;
+    ``diagonal`` (n,) are the squared lengths of the samples, over the weight of the squared norm.
+    """
+    P, row = pieces, np.repeat(np.arange(pieces.t.size - 1), np.diff(pieces.ptr))
+    ends = []
+    for t, a in ((P.t[row], P.a0), (P.t[row + 1], P.a1)):
+        cap = (1.0 - t) * caps[0, P.index] + t * caps[1, P.index]
+        inside = np.clip(a, 0.0, cap)
+        off = np.abs(a - inside)
+        ends.append(np.where((off > SEEN_OUTSIDE * cap) & (off * diagonal[P.index] <= ENTERED), inside, a))
+    return replace(P, a0=ends[0], a1=ends[1])
 
 
 def outwards(Q: Quadratic, w: Array, b: Array) -> Array:

@@ -29,7 +29,7 @@ from paretoclf.judges.two_c import PRECISELY
 from paretoclf.lines import Homogeneous, LineOfTau
 from paretoclf.path.certificate_file import path_problem
 from paretoclf.path.engines import Tracker, make_tracker
-from paretoclf.path.journey import CapsWalk, Leg, assemble, scaled_outwards, straight
+from paretoclf.path.journey import CapsWalk, Leg, assemble, scaled_outwards, straight, within_box
 from paretoclf.path.pieces import Pieces, proved
 from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.path.refining import Refining
@@ -124,6 +124,7 @@ def _trace(
     backward = walk.legs(costs(middle), costs(lo), middle, lo) if lo < middle else []
     pieces = assemble(log, forward, problem.log, backward, None, bool(line.gram.quadratic.width))
     pieces = _in_the_papers_scale(pieces, line.lam, line.bias)
+    pieces = within_box(pieces, 2 / n * bases, (line.gram.diagonal() + line.bias) / line.lam)
     return scaled_outwards(pieces, line.gram.quadratic, 2 / n * bases)
 
 

@@ -8,9 +8,12 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
+from examples.papers.bach2006_population import PAIRS
 from paretoclf.errors import InputError
+from paretoclf.folds import outer_folds, validation_folds
 from paretoclf.path import tracker
 from paretoclf.path.tracker import CoreTracker
 from tests.oracles.box_problems import careful_steps
@@ -410,3 +413,15 @@ def test_where_w_stands_still_at_0_needs_no_care(seed, monkeypatch):
         assert path.intercept(t) == pytest.approx(1.0, abs=1e-11)
     assert path.breakpoints.size > 500
     assert steps[-1] < 0.02 * path.breakpoints.size
+
+
+def test_a_multiplier_that_enters_below_a_small_cap_is_stored_in_its_box():
+    """Its margin is known to 1e-14, hence it to 5e-11: too little to move a margin, and 3e-8 of a cap of 0.0016."""
+    X, y = PAIRS[0.12].draw(2000, rng=0)  # GAUSSIANS of Bach et al. (2006), Table 1, on an inner fold
+    outer, _, seed = outer_folds(y, 10, 1, 0)[0][0]
+    train, _ = validation_folds(y, outer, 10, seed)[2]
+    svm = pc.TwoCSVM(StandardScaler().fit_transform(X[train]), y[train])
+    costs = np.bincount(y[outer] > 0) / outer.size  # C_plus and C_minus up the balanced ray
+    path = pc.trace(svm, 1e-4 * costs, 100.0 * costs)
+    assert path.proof.passes()
+    assert path.proof.residuals["box"].max() <= 1e-9
