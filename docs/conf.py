@@ -65,8 +65,8 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 120  # seconds a cell, on a busy machine
 nb_output_stderr = "warn"  # a lesson that warns fails the build
 nb_merge_streams = True  # what a cell prints stays in one block
-nb_code_prompt_show = "Show the solution"  # only solutions are folded
-nb_code_prompt_hide = "Hide the solution"
+nb_code_prompt_show = "Show how this is drawn"  # of cells folded as hide-input; see `solutions`
+nb_code_prompt_hide = "Hide how this is drawn"
 
 # One page an object, made from reference/api.md and reference/modules.md. Types stand in the signatures, as links.
 autosummary_generate = not ALONE
@@ -190,7 +190,15 @@ def link_literals(app, doctree):
         link += node
 
 
+def solutions(app, doctree):
+    """Say what a wholly folded cell is: the solution of an exercise."""
+    for node in doctree.findall(nodes.container):
+        if node.get("hide_mode") == "all":
+            node["prompt_show"], node["prompt_hide"] = "Show the solution", "Hide the solution"
+
+
 def setup(app):
     app.connect("autodoc-skip-member", skip_member)
     app.connect("missing-reference", short_names)
     app.connect("doctree-read", link_literals)
+    app.connect("doctree-read", solutions)

@@ -73,6 +73,10 @@ def _run(args: argparse.Namespace) -> int:
         from paretoclf.cli.verify import run_verify
 
         return run_verify(args)
+    if args.command == "lesson":
+        from paretoclf.cli.lesson import run_lesson
+
+        return run_lesson(args)
     if args.command == "formulations":
         from paretoclf.cli.formulations import run_formulations
 

@@ -75,6 +75,18 @@ examples:
   paretoclf page wdbc --features mean_radius,mean_texture --kernel rbf --n 150
   paretoclf page patients.csv --label diagnosis --positive M --held-out 0.5"""
 
+LESSON = """\
+Write a lesson as a Jupyter notebook, NAME.ipynb, run here, with what it prints and draws; without LESSON list them. A
+notebook opens in Jupyter, VS Code, or whatever else reads notebooks; links to other lessons lead to their notebooks in
+the same folder. Solutions of exercises, and code that only draws, are folded."""
+
+LESSON_EXAMPLES = """\
+examples:
+  paretoclf lesson
+  paretoclf lesson 2
+  paretoclf lesson all --out lessons
+  paretoclf lesson weak_duality --png --out slides"""
+
 TRADEOFF = """\
 Draw the optimal trade-off curve of linear classifiers between the true negative and the true positive rate, of two
 classes of which the means and covariances count (Kim et al. 2006), in closed form. The classifiers are the same,
@@ -195,6 +207,7 @@ def build_parser(version: str) -> Parser:
     )
     _tune(commands.add_parser("tune", **_texts("tune for minimax or Neyman-Pearson", TUNE, TUNE_EXAMPLES)))
     _verify(commands.add_parser("verify", **_texts("is this path optimal? for other solvers", VERIFY, VERIFY_EXAMPLES)))
+    _lesson(commands.add_parser("lesson", **_texts("a lesson as an executed notebook", LESSON, LESSON_EXAMPLES)))
     _formulations(
         commands.add_parser(
             "formulations", **_texts("the problems this package states", FORMULATIONS, FORMULATIONS_EXAMPLES)
@@ -315,6 +328,14 @@ def _page(parser: argparse.ArgumentParser) -> None:
     )
     output = _output(parser)
     output.add_argument("--out", default="page.html", metavar="FILE.html", help="the file; default: page.html")
+
+
+def _lesson(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("lesson", nargs="*", metavar="LESSON", help="its number or its name, one or more, or all")
+    output = _output(parser)
+    output.add_argument("--out", default=".", metavar="DIR", help="folder for the files; default: this one")
+    output.add_argument("--run", action=argparse.BooleanOptionalAction, default=True, help="run it; default: yes")
+    output.add_argument("--png", action="store_true", help="write its figures as files, too: NAME_1.png, ...")
 
 
 def _tradeoff(parser: argparse.ArgumentParser) -> None:
