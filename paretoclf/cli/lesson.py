@@ -1,4 +1,4 @@
-"""``paretoclf lesson``: a lesson as a Jupyter notebook, made from its text and run here."""
+"""``paretoclf lesson``: a lesson as a Jupyter notebook, made from its text and run here; or the duality picture."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from typing import Any
 from paretoclf.cli.files import to_json
 from paretoclf.errors import InputError, ParetoclfError
 from paretoclf.files import replacing
+from paretoclf.plotting import duality_page
 from paretoclf.progress import counted
 
 #: The texts of the lessons: beside the package where it is installed, in the documentation of a clone.
@@ -42,6 +43,8 @@ def run_lesson(args: argparse.Namespace) -> int:
         table = "\n".join(f"{each['number']}  {each['name']:<18} {each['title']}" for each in entries)
         print(to_json({"lessons": entries}) if args.json else table)
         return 0
+    if args.lesson == ["duality"]:
+        return _picture(args)
     report = []
     for name in _asked(args.lesson, list(lessons)):
         began, cells = time.perf_counter(), cells_of(_folder().joinpath(f"{name}.md").read_text(encoding="utf-8"))
@@ -61,6 +64,15 @@ def run_lesson(args: argparse.Namespace) -> int:
             print(f"wrote          {', '.join(map(str, files))}: {len(cells)} cells, {how}")
     if args.json:
         print(to_json({"lessons": report}))
+    return 0
+
+
+def _picture(args: argparse.Namespace) -> int:
+    """Write the page to play with that goes with lessons 2 and 3."""
+    out = Path(args.out) / "duality.html"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    duality_page(out)
+    print(to_json({"files": [str(out)]}) if args.json else f"wrote          {out}, for any browser")
     return 0
 
 
@@ -95,7 +107,7 @@ def _asked(given: list[str], names: list[str]) -> list[str]:
     numbers = {str(k): name for k, name in enumerate(names, 1)}
     for each in given:
         if each not in numbers and each not in names:
-            raise InputError(f"LESSON must be a number from 1 to {len(names)}, a name or all, got {each!r}")
+            raise InputError(f"LESSON must be a number from 1 to {len(names)}, a name, all or duality, got {each!r}")
     return [numbers.get(each, each) for each in given]
 
 

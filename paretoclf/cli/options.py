@@ -78,14 +78,16 @@ examples:
 LESSON = """\
 Write a lesson as a Jupyter notebook, NAME.ipynb, run here, with what it prints and draws; without LESSON list them. A
 notebook opens in Jupyter, VS Code, or whatever else reads notebooks; links to other lessons lead to their notebooks in
-the same folder. Solutions of exercises, and code that only draws, are folded."""
+the same folder. Solutions of exercises, and code that only draws, are folded. `duality` is a page to play with, for
+lessons 2 and 3: duality.html, a classifier and its multipliers to be moved by hand, and both bounds."""
 
 LESSON_EXAMPLES = """\
 examples:
   paretoclf lesson
   paretoclf lesson 2
   paretoclf lesson all --out lessons
-  paretoclf lesson weak_duality --png --out slides"""
+  paretoclf lesson weak_duality --png --out slides
+  paretoclf lesson duality"""
 
 TRADEOFF = """\
 Draw the optimal trade-off curve of linear classifiers between the true negative and the true positive rate, of two
@@ -331,7 +333,9 @@ def _page(parser: argparse.ArgumentParser) -> None:
 
 
 def _lesson(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("lesson", nargs="*", metavar="LESSON", help="its number or its name, one or more, or all")
+    parser.add_argument(
+        "lesson", nargs="*", metavar="LESSON", help="its number or its name, one or more; all; or duality"
+    )
     output = _output(parser)
     output.add_argument("--out", default=".", metavar="DIR", help="folder for the files; default: this one")
     output.add_argument("--run", action=argparse.BooleanOptionalAction, default=True, help="run it; default: yes")

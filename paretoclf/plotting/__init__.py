@@ -1,6 +1,7 @@
 """Figures. Each is an object that holds what it shows, in the manner of scikit-learn's Display objects."""
 
 from paretoclf.plotting.boundary import BoundaryDisplay as BoundaryDisplay
+from paretoclf.plotting.duality import duality_page as duality_page
 from paretoclf.plotting.empirical import EmpiricalDisplay as EmpiricalDisplay
 from paretoclf.plotting.errors import ErrorCurveDisplay as ErrorCurveDisplay
 from paretoclf.plotting.errors import GridErrorsDisplay as GridErrorsDisplay

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -37,20 +37,36 @@ EDITED = 30
 
 def write_page(path: Any, file: str | os.PathLike[str], X: Any = None, y: Any = None, **options: Any) -> None:
     """Write a path as a page; see `Path.page`, which has the options, too."""
-    out = Path(file)
-    if out.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"file must end in .html, got {os.fspath(file)!r}")
+    out = html_file(file)
     if (X is None) != (y is None):
         raise InputError("X and y must be given together, or neither")
     data = page_data(path, X, y, **options)
-    # A "</script>" in a name would end the block; "<" within JSON strings may as well be written as an escape.
-    text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    room = files("paretoclf.plotting")
-    template, tracker = (room.joinpath(name).read_text(encoding="utf-8") for name in ("page.html", "tracker.js"))
-    parts = {"__DATA__": text, "__TRACKER__": tracker if data["edit"] else ""}
-    page = re.sub("|".join(parts), lambda found: parts[found[0]], template)
+    write_template(out, "page.html", {"DATA": script(data), "TRACKER": text_of("tracker.js") if data["edit"] else ""})
+
+
+def html_file(file: str | os.PathLike[str]) -> Path:
+    """The name of a page, checked."""
+    if Path(file).suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"file must end in .html, got {os.fspath(file)!r}")
+    return Path(file)
+
+
+def script(data: Any) -> str:
+    """Data as JSON that may stand in a script: a "</script>" in a name would end the block."""
+    return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def write_template(out: Path, template: str, parts: Mapping[str, str]) -> None:
+    """Write a page: its template with these texts for __NAME__, and what all pages share for __DRAW__."""
+    whole = {"DRAW": text_of("draw.js"), **parts}
+    page = re.sub(rf"__({'|'.join(whole)})__", lambda found: whole[found[1]], text_of(template))
     with replacing(out) as temporary:
         temporary.write_text(page, encoding="utf-8")
+
+
+def text_of(name: str) -> str:
+    """A template, or a script for one."""
+    return files("paretoclf.plotting").joinpath(name).read_text(encoding="utf-8")
 
 
 def page_data(

@@ -91,6 +91,12 @@ def test_jupyter_itself_prints_the_same(tmp_path, monkeypatch):
             assert kinds == [(each.output_type, each.get("text")) for each in there.outputs]
 
 
+def test_the_duality_picture_is_one_command(tmp_path, capsys):
+    assert main(["lesson", "duality", "--out", str(tmp_path / "new")]) == 0
+    assert capsys.readouterr().out.startswith("wrote")
+    assert [file.name for file in (tmp_path / "new").iterdir()] == ["duality.html"]
+
+
 def test_a_cell_that_fails_is_named_and_nothing_is_written(tmp_path, monkeypatch, capsys):
     (tmp_path / "index.md").write_text("", encoding="utf-8")
     cells = "```{code-cell}\n1 + 1\n```\n```{code-cell}\nassert 1 == 2, 'no'\n```\n"
@@ -105,5 +111,5 @@ def test_a_cell_that_fails_is_named_and_nothing_is_written(tmp_path, monkeypatch
 @pytest.mark.parametrize("given", [["0"], ["9"], ["weak"], ["2", "all"]])
 def test_what_is_no_lesson_is_refused_in_one_line(given, tmp_path, capsys):
     assert main(["lesson", *given, "--out", str(tmp_path / "out")]) == 2
-    assert "LESSON must be a number from 1 to 8, a name or all, got" in capsys.readouterr().err
+    assert "LESSON must be a number from 1 to 8, a name, all or duality, got" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
