@@ -343,7 +343,7 @@ import sys, warnings
 class Missing:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in ("cvxpy", "clarabel", "matplotlib") or name == "paretoclf.path._core":
-            raise ModuleNotFoundError(name)
+            raise ModuleNotFoundError(name, name=name)
 sys.meta_path.insert(0, Missing())
 warnings.simplefilter("ignore")
 import paretoclf as pc
@@ -355,9 +355,35 @@ again = pc.load({str(tmp_path / "path.npz")!r})
 taus = pc.trace(pc.QuantileSVM(X, y), tau=(0.1, 0.9), lam=0.1)
 points = [(1.0, 1.0, [1.0, 1.0, 1.0, 1.0])]
 print(path.proof.passes(), taus.proof.passes(), pc.verify(X, y, path).passes(), pc.verify(X, y, points).passes())
-print(again.value(0.5) == path.value(0.5), pc.roc_of_path(path, X, y).auc > 0.5)"""
-    assert fresh(code).split() == ["True", "True", "True", "False", "True", "True"]
+print(again.value(0.5) == path.value(0.5), pc.roc_of_path(path, X, y).auc > 0.5)
+pc.plotting.duality_page({str(tmp_path / "duality.html")!r})
+path.proof.save({str(tmp_path / "path.proof.json.gz")!r})
+nu = pc.trace(pc.TwoNuSVM(X, y), start=(1, 1), stop=(0.9, 0.9))
+X, y = X + [[5.0, 0.0], [0.5, 0.9]], y + [1, -1]
+for each in (pc.CostPathSVC, pc.QuantileSVC, pc.TwoNuSVC, pc.ParetoGaussianClassifier):
+    each(pos_label=1).fit(X, y).predict(X)
+print(nu.proof.passes(), len(pc.leave_one_out(pc.TwoCSVM(X, y), (1, 1)).scores))
+for what in (lambda: pc.TwoCSVM(X, y).solve(1, 1), lambda: pc.MEMPMClassifier(pos_label=1).fit(X, y), path.plot):
+    try:
+        what()
+    except ModuleNotFoundError as error:
+        print(error.name)"""
+    words = fresh(code).split()
+    assert words[:8] == ["True", "True", "True", "False", "True", "True", "True", "6"]
+    assert words[8:] == ["cvxpy", "cvxpy", "matplotlib"]
     assert (tmp_path / "page.html").stat().st_size > 10_000
+
+
+def test_a_missing_solver_is_said_with_what_to_do():
+    code = """
+import sys
+sys.modules["cvxpy"] = None
+import paretoclf as pc
+try:
+    pc.TwoCSVM([[0.0], [1.0]], [-1, 1]).solve(1, 1)
+except ModuleNotFoundError as error:
+    print(error)"""
+    assert fresh(code) == "models need cvxpy (pip install cvxpy clarabel); paths and their proofs do not\n"
 
 
 def test_public_names_are_what_they_say_whatever_was_imported_before():

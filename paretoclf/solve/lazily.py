@@ -19,6 +19,12 @@ else:
             self._name = name
 
         def __getattr__(self, name: str) -> Any:
-            return getattr(import_module(self._name), name)
+            try:
+                return getattr(import_module(self._name), name)
+            except ModuleNotFoundError as error:
+                if error.name != self._name:
+                    raise
+                words = f"models need {self._name} (pip install cvxpy clarabel); paths and their proofs do not"
+                raise ModuleNotFoundError(words, name=self._name) from None
 
     cp, clarabel = _Later("cvxpy"), _Later("clarabel")
