@@ -39,7 +39,7 @@ extensions = [
     "myst_nb",
     "sphinx_design",
 ]
-exclude_patterns = ["_build", "_templates"]
+exclude_patterns = ["_build", "_templates", "paper"]  # paper/ is for a journal
 if ALONE:
     root_doc, include_patterns = ALONE, [f"{ALONE}.md"]
 html_static_path = ["_static"]

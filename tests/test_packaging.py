@@ -55,3 +55,18 @@ def test_readers_of_citations_find_what_they_need():
     for key in ("cff-version", "message", "title", "type", "authors", "version", "license", "abstract", "keywords"):
         assert re.search(rf"^{key}:", citation, re.MULTILINE), key
     assert f"license: {PROJECT['license']}" in citation
+
+
+def test_the_paper_cites_what_it_lists_and_has_todays_numbers():
+    folder = ROOT / "docs" / "paper"
+    text, sources = ((folder / name).read_text(encoding="utf-8") for name in ("paper.md", "paper.bib"))
+    assert {*re.findall(r"@(\w+)", text)} == {*re.findall(r"^@\w+\{(\w+),", sources, re.MULTILINE)}
+    assert {"# Summary", "# Statement of need", "# State of the field"} <= {*text.splitlines()}
+    page = (ROOT / "docs" / "how_to" / "verify_your_solver.md").read_text(encoding="utf-8")
+    default = re.findall(r"^\| ([\w -]+) \| default \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", page, re.MULTILINE)
+    here = re.findall(r"^\| ([\w `()-]+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", text, re.MULTILINE)
+    assert len(default) == 6
+    assert [row[1:] for row in here] == [row[1:] for row in default]
+    benchmarks = (ROOT / "docs" / "reference" / "benchmarks.md").read_text(encoding="utf-8")
+    finished, total = re.search(r"proved (\d+) of (\d+) degenerate paths", text).groups()
+    assert re.search(rf"^total +\d+ \({total}\) +{finished} +4 +0 ", benchmarks, re.MULTILINE)
