@@ -180,6 +180,9 @@ ENTERED = 4e-9
 #: Path: a stretch of no more units in the last place of t has so few digits that multipliers show the rounding of t.
 FEW_DIGITS = 1e10
 
+#: Somebody else's path of a program is right to this share of the value: most codes stop at tolerances of 1e-7 or so.
+STRANGERS = 1e-6
+
 #: Path against CVXPY reference: relative difference of objectives that counts as agreement.
 AGREE_OBJECTIVE = 1e-9
 

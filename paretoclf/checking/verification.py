@@ -11,13 +11,16 @@ import numpy as np
 from paretoclf.checking.between import Stretch, stretches
 from paretoclf.checking.given import one_problem, read_given
 from paretoclf.checking.judging import certificate_of
+from paretoclf.checking.strangers import is_stranger, judge_stranger
 from paretoclf.checks import check_positive_number, what_it_is
 from paretoclf.costs import Costs, SampleCosts
 from paretoclf.errors import InputError
+from paretoclf.path.along import JudgedPoints
+from paretoclf.path.of_problem import ProblemPath
 from paretoclf.proof import VERDICTS, Certificate
 from paretoclf.solve.cone_proof import ProblemProof, certify_problem, is_problem
 from paretoclf.tables import SHOWN, Tabular, and_more
-from paretoclf.tolerances import CERTIFY, LOOSE
+from paretoclf.tolerances import CERTIFY, LOOSE, STRANGERS
 
 #: Failing conditions that belong to no one sample begin with these words.
 _WITHOUT_SAMPLE = (
@@ -205,7 +208,11 @@ def rounded_up(size: float) -> str:
 
 
 @overload
-def verify(problem: Any, /, *, tol: float | None = None) -> ProblemProof: ...
+def verify(path: ProblemPath, theirs: Any, /, *, tol: float | None = None) -> JudgedPoints: ...
+
+
+@overload
+def verify(problem: Any, /, *, tol: float | None = None) -> Any: ...
 
 
 @overload
@@ -232,7 +239,7 @@ def verify(
     tol: float | None = None,
     between: bool = False,
     **parameters: Any,
-) -> Verification | ProblemProof:
+) -> Verification | ProblemProof | JudgedPoints:
     """Certify solutions that somebody else computed, whatever they are in.
 
     ``verify(X, y, solutions)`` judges solutions of the 2C-SVM, or of the problem that a fitted machine solves;
@@ -240,6 +247,11 @@ def verify(
     optimal for two Gaussian classes); ``verify(problem)`` what a solved ``cvxpy.Problem`` holds, whatever it is about.
     No dual is needed for that: its cone program is solved once more, and safe bounds on the optimal value are computed
     from the raw arrays (`paretoclf.judges.cone` has the argument and its assumptions).
+
+    Paths of other programs that another code computed are judged at their knots and between them, beside the exact path
+    of the same problem: ``verify(path, (t, x))`` plain arrays, of any path that `trace` made of a program;
+    ``verify(X, y, lars_path(X, y))`` or a fitted ``LassoLars``; ``verify(cla)`` an object of cvxcla or PyPortfolioOpt;
+    ``verify(X, y, file, of="quantreg")`` and ``of="glmnet"`` tables that R wrote.
 
     Parameters
     ----------
@@ -259,17 +271,25 @@ def verify(
           in one; or a list of them, each judged by the problem that it solves. Its ``classes_[1]`` is positive.
         - The name of a model file of LIBSVM or LIBLINEAR; ``C_plus`` and ``C_minus`` (or ``nu``) must then be given, as
           such a file does not say them.
+        - For a `ProblemPath` in place of X (then second): ``(t, x)`` or ``(t, x, y)``, with knots t (k,), the variable
+          (k, ...) and the multipliers of the constraint (k, ...); or a mapping, with ``t`` or the parameter that moves,
+          and variables and constraints by name; or a CSV file of these columns, entries as ``x[0]``.
+        - With ``of="quantreg"`` a CSV file of ``t(rq(y ~ X, tau = -1)$sol)``, or of coefficients at some ``tau``; with
+          ``of="glmnet"`` one of ``data.frame(lambda = fit$lambda, t(as.matrix(coef(fit))))``, and ``standardize=False``
+          if that was said there.
     tol : float, optional
         Largest residual and gap of a solution that counts as optimal. Default: 1e-8; of fitted models the largest
-        ``tol`` of theirs, at which they stopped, but no more than 1e-3; of a model file 1e-3, where LIBSVM stops.
+        ``tol`` of theirs, at which they stopped, but no more than 1e-3; of a model file 1e-3, where LIBSVM stops; of
+        paths of other programs 1e-6.
     between : bool
         Whether the rows are the knots of a path, affine from one to the next, to be proved or refuted between them.
+        What is the knots of a path by itself (lars_path, a critical line) is always judged so.
     **parameters
-        What a model file does not say.
+        What a file does not say.
 
     Returns
     -------
-    Verification, or ProblemProof of a ``cvxpy.Problem``
+    Verification, ProblemProof of a ``cvxpy.Problem``, or JudgedPoints of the path of a program
 
     Raises
     ------
@@ -304,20 +324,34 @@ def verify(
     >>> value = problem.solve("CLARABEL")
     >>> pc.verify(problem, tol=1e-6).status
     'optimal'
+
+    Somebody's lasso, right at its three knots, and wrong after the second: it knows nothing of the kink at 1.
+
+    >>> w, lam = cp.Variable(2, name="w"), cp.Parameter(nonneg=True, name="lam")
+    >>> path = pc.trace(
+    ...     cp.Problem(cp.Minimize(cp.sum_squares(w - [3, -1]) / 2 + lam * cp.norm1(w))), {lam: 3}, {lam: 0}
+    ... )
+    >>> pc.verify(path, {"lam": [3, 2, 0], "w": [[0, 0], [1, 0], [3, -1]]}).verdicts
+    ['right', 'right', 'right', 'not optimal', 'not optimal', 'not optimal', 'right']
     """
     if is_problem(X):
         others = (y, solutions, kernel, sample_weight, between or None, parameters or None)
         if any(each is not None for each in others):
             raise InputError("verify(problem, tol=...) judges what a cvxpy.Problem holds, and takes nothing else")
         return certify_problem(X, CERTIFY if tol is None else tol)
+    if not isinstance(between, bool | np.bool_):
+        raise InputError(f"between must be True or False, got {between!r}")
+    chosen = None if tol is None else check_positive_number(tol, "tol")
+    if is_stranger(X, solutions, parameters):
+        if kernel is not None or sample_weight is not None:
+            raise InputError("kernel and sample_weight belong to classifiers, and not to the path of a program")
+        how = (STRANGERS if chosen is None else chosen, bool(between))
+        return judge_stranger(X, y, solutions, how, parameters)
     if y is None and solutions is None:
         raise InputError(
             f"problem must be a cvxpy.Problem, got {what_it_is(X)}; other solutions are given with what they solve, as "
             "verify(formulation, solutions) or verify(X, y, solutions)"
         )
-    if not isinstance(between, bool | np.bool_):
-        raise InputError(f"between must be True or False, got {between!r}")
-    chosen = None if tol is None else check_positive_number(tol, "tol")
     given = read_given(X, y, solutions, kernel, sample_weight, parameters)
     tol = given.tol if chosen is None else chosen
     rows, certificates, first = [], [], None

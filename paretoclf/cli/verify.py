@@ -77,7 +77,8 @@ def _report(args: argparse.Namespace, data: pc.datasets.Dataset, kernel: Any) ->
     cls = formulation(args.formulation)
     if not issubclass(cls, SampleFormulation | pc.TwoCSVM):
         raise InputError(f"--formulation must be one of samples and labels, got {cls.__name__}")
-    return pc.verify(cls(data.X, data.y, kernel), args.file, **options, **parameters)
+    report: pc.results.Verification = pc.verify(cls(data.X, data.y, kernel), args.file, **options, **parameters)
+    return report
 
 
 def _run_suite(args: argparse.Namespace) -> int:

@@ -203,7 +203,7 @@ class SolverComparison(Tabular):
 
 @dataclass(frozen=True, repr=False)
 class JudgedPoints(Tabular):
-    """Somebody's path beside a proved one, at its knots and in the middle between each two; prints as a table.
+    """Somebody's path beside a proved one, at its knots and between them; prints as a table.
 
     Attributes
     ----------
@@ -211,26 +211,47 @@ class JudgedPoints(Tabular):
     excess : array of shape (k,)
         By how much its objective is worse than the proved optimal value, relative to that.
     violation : array of shape (k,)
-        The largest violation of a constraint.
+        The largest violation of a constraint, relative to 1 + the larger of its sides.
     tol : float
+    dual : array of shape (k,)
+        How far multipliers are from optimal ones; 0 where none are given, nan where that is not known.
+    blur : float
+        What the proof of the path leaves open, relative to the value.
     """
 
     t: Array
     excess: Array
     violation: Array
     tol: float
+    dual: Array
+    blur: float = 0.0
 
     @property
     def verdicts(self) -> list[str]:
-        """``"right"``; ``"not optimal"``: the path has a better point; ``"infeasible"``: a constraint is violated."""
-        return [
-            "infeasible" if not v <= self.tol else "not optimal" if not e <= self.tol else "right"
-            for v, e in zip(self.violation, self.excess, strict=True)
-        ]
+        """The verdict on each point.
+
+        ``"infeasible"``: a constraint is violated; ``"not optimal"``: the path has a better point, or the value is
+        better than that of any feasible point; ``"wrong dual"``: a multiplier contradicts the optimal point of the
+        path; ``"undecided"``: the path is not proved well enough to say; else ``"right"``.
+        """
+        return [self._verdict(*each) for each in zip(self.excess, self.violation, self.dual, strict=True)]
+
+    def _verdict(self, excess: float, violation: float, dual: float) -> str:
+        if not violation <= self.tol:
+            return "infeasible"
+        if not abs(excess) <= self.tol + self.blur:
+            return "not optimal"
+        if dual > self.tol + self.blur:
+            return "wrong dual"
+        return "right" if max(abs(excess), self.blur) <= self.tol and dual <= self.tol else "undecided"
+
+    def first_failure(self) -> int | None:
+        """Index of the first point that is not right, or None."""
+        return next((k for k, verdict in enumerate(self.verdicts) if verdict != "right"), None)
 
     def passes(self) -> bool:
         """Whether it is right everywhere."""
-        return set(self.verdicts) <= {"right"}
+        return self.first_failure() is None
 
     def __repr__(self) -> str:
         rows = [
@@ -242,12 +263,14 @@ class JudgedPoints(Tabular):
         return "\n".join([head, *rows, *more, self._title()])
 
     def _title(self) -> str:
-        right = self.verdicts.count("right")
-        return f"{right} of {self.t.size} points are right to {self.tol:g}"
+        verdicts, first = self.verdicts, self.first_failure()
+        said = f"{verdicts.count('right')} of {self.t.size} points are right to {self.tol:g}"
+        return said if first is None else f"{said}; the first that is not: {verdicts[first]} at t = {self.t[first]:.6g}"
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for k, verdict in enumerate(self.verdicts):
-            yield {"t": self.t[k], "verdict": verdict, "excess": self.excess[k], "violation": self.violation[k]}
+            named = {name: float(getattr(self, name)[k]) for name in ("t", "excess", "violation", "dual")}
+            yield {**named, "verdict": verdict}
 
 
 @dataclass(frozen=True)

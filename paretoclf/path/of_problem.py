@@ -14,6 +14,8 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
 
 from paretoclf.checks import Array, Rng, check_count, check_rng, real_array, real_number
 from paretoclf.errors import DegeneratePathError, InputError
@@ -38,7 +40,7 @@ from paretoclf.problem import Trace
 from paretoclf.reduction.judged import CompiledProof, judge_line, judge_ray
 from paretoclf.reduction.presolve import Reduced, reduce
 from paretoclf.reduction.program import ProgramLine, between
-from paretoclf.tolerances import AFFINE, CERTIFY
+from paretoclf.tolerances import AFFINE, CERTIFY, STRANGERS
 
 
 class Source(Protocol):
@@ -236,17 +238,31 @@ class ProblemPath:
         t = np.sort(check_rng(rng).uniform(0.0, self.t[-1], n))
         return SolverComparison(t, *(np.array([value(float(at)) for at in t]) for value in (self.value, source.solve)))
 
-    def judge(self, t: Any, variables: Mapping[str, Any], *, tol: float = 1e-6) -> JudgedPoints:
-        """Judge somebody's path of the same problem: `lars_path`, a critical line, anything linear between knots.
+    def judge(
+        self,
+        t: Any,
+        variables: Mapping[str, Any],
+        duals: Mapping[str, Any] | None = None,
+        *,
+        tol: float = STRANGERS,
+        between: bool = True,
+    ) -> JudgedPoints:
+        """Judge somebody's path of the same problem; `paretoclf.verify` takes it in the forms in which others write it.
 
         Parameters
         ----------
         t : array of shape (k,)
-            Its knots, in this path.
+            Its knots, in this path; of two at one t the first is the end of the piece before.
         variables : mapping of str to array of shape (k, ...)
-            Every variable of the problem at the knots; between two they are linear.
+            Every variable of the problem at the knots.
+        duals : mapping of str to array of shape (k, ...), optional
+            Multipliers of constraints, by their names, with CVXPY's signs.
         tol : float
-            How far the objective, relative to the optimal value, and each constraint may be off.
+            How far objective, multipliers and each constraint may be off, relative to their size.
+        between : bool
+            Whether it is linear between knots, and judged there: at every breakpoint of this path and in the middle
+            of each two points. The excess is a parabola between them, so that no more than a quarter of what is found
+            can hide, but where the other path goes through a kink of the objective.
 
         Raises
         ------
@@ -261,14 +277,47 @@ class ProblemPath:
         for name, reading in self.program.variables.items():
             if name not in variables:
                 raise InputError(f"variables must have {name}, got {', '.join(variables) or 'none'}")
-            given[name] = real_array(variables[name], name)
-            if given[name].shape != (knots.size, *reading.shape):
-                raise InputError(f"{name} must have shape {(knots.size, *reading.shape)}, got {given[name].shape}")
-        at = np.sort(np.concatenate([knots, 0.5 * (knots[:-1] + knots[1:])]))
-        found = np.array([source.tried(float(s), _between_knots(knots, given, float(s))) for s in at])
-        best = np.array([self.value(float(s)) for s in at])
+            given[name] = _at_knots(variables[name], name, (knots.size, *reading.shape))
+        theirs = {}
+        for name, value in (duals or {}).items():
+            if name not in self.program.multipliers:
+                known = ", ".join(self.program.multipliers) or "none"
+                raise InputError(f"duals must be of constraints whose multiplier is known, {known}, got {name!r:.100}")
+            theirs[name] = _at_knots(value, name, (knots.size, *self.program.multipliers[name].shape))
+        where = _places(knots, self.breakpoints if between else None)
+        found, wrong = [], []
+        for s, j, share in where:
+            found.append(source.tried(s, _on_piece(given, j, share)))
+            wrong.append(self._dual_error(s, _on_piece(theirs, j, share)) if theirs else 0.0)
+        at, tried = np.array([s for s, _, _ in where]), np.array(found)
+        best = np.array([self.value(s) for s, _, _ in where])
         unit = np.maximum(np.abs(best), 1e-3 * max(float(np.abs(best).max()), np.finfo(float).tiny))
-        return JudgedPoints(at, self.program.sense * (source.sign * found[:, 0] - best) / unit, found[:, 1], tol)
+        excess = self.program.sense * (source.sign * tried[:, 0] - best) / unit
+        return JudgedPoints(at, excess, tried[:, 1], tol, np.array(wrong), self.proof.worst)
+
+    def _dual_error(self, t: float, duals: Mapping[str, Array]) -> float:
+        """How far multipliers are from those of any optimum: signs, products with slacks, stationarity.
+
+        Those of rows that are not given are chosen as well as can be, by a linear program.
+        """
+        line, (x, own) = self.program, self._between(t)
+        z, known = np.zeros(line.m), np.zeros(line.m, dtype=bool)
+        for name, value in duals.items():
+            reading = line.multipliers[name]
+            used = reading.factor != 0
+            z[reading.place[used]] = (value.ravel() / np.where(used, reading.factor, 1.0))[used]
+            known[reading.place[used]] = True
+        tiny = np.finfo(float).tiny
+        unit = float(max(np.abs(own).max(initial=0.0), 1e-3 * np.abs(self.z).max(initial=0.0), tiny))
+        sign = float(-np.minimum(z[line.equations :], 0.0).min(initial=0.0)) / unit
+        slack, gradient = between(line.b, t) - line.A @ x, line.P @ x + between(line.q, t)
+        size = max(abs(line.value(x, t)), unit * float(np.abs(x).max(initial=0.0)), tiny)
+        products = float(np.abs(slack * z).max(initial=0.0)) / size
+        terms = np.maximum(np.abs(gradient) + abs(line.A.T) @ np.maximum(np.abs(z), np.abs(own)), unit)
+        equation = np.arange(line.m) < line.equations
+        chosen = ~known & (equation | (slack <= CERTIFY * (1.0 + float(np.abs(x).max(initial=0.0)))))
+        missed = _missed(gradient + line.A.T @ z, line.A[chosen], equation[chosen], terms)
+        return max(sign, products, missed)
 
     def _with_source(self, what: str) -> Any:
         if self.source is None:
@@ -341,12 +390,45 @@ class ProblemPath:
         return f"ProblemPath({where}{ending}, {self.breakpoints.size} breakpoints, {sizes})"
 
 
-def _between_knots(knots: Array, values: Mapping[str, Array], t: float) -> dict[str, Array]:
-    """What is linear between knots, at t."""
-    j = int(np.clip(np.searchsorted(knots, t, side="right") - 1, 0, max(knots.size - 2, 0)))
-    length = knots[min(j + 1, knots.size - 1)] - knots[j]
-    share = (t - knots[j]) / length if length > 0 else 0.0
-    return {name: between(each[[j, min(j + 1, knots.size - 1)]], share) for name, each in values.items()}
+def _at_knots(value: Any, name: str, shape: tuple[int, ...]) -> Array:
+    """Values at knots, of the shape that they must have."""
+    found = real_array(value, name)
+    if found.shape != shape:
+        raise InputError(f"{name} must have shape {shape}, got {found.shape}")
+    if not np.isfinite(found).all():
+        raise InputError(f"{name} must be finite at every knot, got {float(found[~np.isfinite(found)][0])}")
+    return found
+
+
+def _missed(gradient: Array, A: Any, free: Any, terms: Array) -> float:
+    """The least of max |gradient + A'z| / terms over z, nonnegative but where free."""
+    if not A.shape[0]:
+        return float(np.abs(gradient / terms).max(initial=0.0))
+    B, r = sp.diags_array(1.0 / terms) @ A.T, gradient / terms
+    one = np.ones((r.size, 1))
+    rows = sp.vstack([sp.hstack([B, -one]), sp.hstack([-B, -one])])
+    bounds = [(None if each else 0.0, None) for each in free.tolist()] + [(0.0, None)]
+    found = linprog(np.append(np.zeros(A.shape[0]), 1.0), A_ub=rows, b_ub=np.append(-r, r), bounds=bounds)
+    return float(found.fun) if found.status == 0 else float("nan")
+
+
+def _places(knots: Array, breakpoints: Array | None) -> list[tuple[float, int, float]]:
+    """Where a path is judged: t, the piece (-1 - k at knot k itself), and how far along it."""
+    found = []
+    for k, knot in enumerate(knots.tolist()):
+        found.append((knot, -1 - k, 0.0))
+        if breakpoints is None or k + 1 == knots.size or knots[k + 1] <= knot:
+            continue
+        inside = breakpoints[(breakpoints > knot + AFFINE) & (breakpoints < knots[k + 1] - AFFINE)]
+        ends = np.array([knot, *inside, knots[k + 1]])
+        for at in np.sort(np.concatenate([inside, 0.5 * (ends[:-1] + ends[1:])])).tolist():
+            found.append((at, k, (at - knot) / (float(knots[k + 1]) - knot)))
+    return found
+
+
+def _on_piece(values: Mapping[str, Array], j: int, share: float) -> dict[str, Any]:
+    """What is linear between knots j and j + 1, so far along; of a negative j at knot -1 - j."""
+    return {name: each[-1 - j] if j < 0 else between(each[j : j + 2], share) for name, each in values.items()}
 
 
 def trace_problem(

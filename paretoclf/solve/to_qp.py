@@ -135,15 +135,21 @@ class LineOfPrograms:
         self.problem.unpack(Solution(cp.OPTIMAL, self.sign * point.value, primal, dual, {}))
 
     def tried(self, t: float, values: Mapping[str, Any]) -> tuple[float, float]:
-        """Objective and largest violation of values of the variables at t; the problem holds them after that."""
+        """Objective and largest violation of values of the variables at t, relative to 1 + the sides of a constraint.
+
+        The problem holds the values after that.
+        """
         self.move(t)
         for variable in self.problem.variables():
             variable.save_value(values[variable.name()])
-        apart = [float(np.max(dense(c.violation()), initial=0.0)) for c in self.problem.constraints]
+        apart = []
+        for c in self.problem.constraints:
+            size = max(float(np.max(np.abs(dense(side.value)), initial=0.0)) for side in c.args)
+            apart.append(float(np.max(dense(c.violation()), initial=0.0)) / (1.0 + size))
         for variable in self.problem.variables():
-            apart.append(
-                float(np.max(np.abs(dense(variable.project(variable.value)) - dense(variable.value)), initial=0))
-            )
+            value = dense(variable.value)
+            moved = float(np.max(np.abs(dense(variable.project(variable.value)) - value), initial=0.0))
+            apart.append(moved / (1.0 + float(np.max(np.abs(value), initial=0.0))))
         return float(self.problem.objective.value), max(apart)
 
     def solve(self, t: float) -> float:

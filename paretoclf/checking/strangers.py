@@ -1,0 +1,308 @@
+"""Paths that other codes computed, in the form in which they have them, and the problem that each of them follows.
+
+Known are the lasso of scikit-learn (``lars_path``, ``LassoLars``) and of cvxcla, the critical lines of cvxcla and
+PyPortfolioOpt, and tables that R's quantreg and glmnet wrote; and plain arrays for any path of a program. The problem
+is stated anew from the data (`paretoclf.solve.known`), traced, and the stranger's knots are judged beside that.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array, check_matrix, check_vector, real_array
+from paretoclf.errors import InputError
+from paretoclf.files import reading
+from paretoclf.path.along import JudgedPoints
+from paretoclf.path.of_problem import ProblemPath, trace_problem
+from paretoclf.solve import known
+from paretoclf.solve.to_qp import LineOfPrograms
+
+#: How far a path is traced beyond its first knot, where the first solution holds: as a share of the largest lambda.
+_BEYOND = 2.0
+
+#: Names that R gives an intercept, as it is and in a data frame.
+_INTERCEPTS = ("(Intercept)", "X.Intercept.", "Intercept", "intercept", "b")
+
+#: What R's quantreg writes beside tau and coefficients.
+_ASIDE = ("Qbar", "Obj.Fun", "Obj Fun", "ObjFun")
+
+
+@dataclass(frozen=True)
+class StrangersPath:
+    """A stranger's path: the problem, its parameter, and values at the knots, in the code's order.
+
+    Attributes
+    ----------
+    problem : cvxpy.Problem
+    parameter : cvxpy.Parameter
+    at : array of shape (k,)
+        The parameter at the knots, in one direction.
+    variables, duals : mapping of str to array of shape (k, ...)
+    between : bool
+        Whether it claims to be linear between them.
+    """
+
+    problem: Any
+    parameter: Any
+    at: Array
+    variables: Mapping[str, Array]
+    duals: Mapping[str, Array] = field(default_factory=dict)
+    between: bool = True
+
+    def judged(self, tol: float, between: bool) -> JudgedPoints:
+        """Trace the problem from one end of the knots to the other, and judge them beside it."""
+        first, last = float(self.at[0]), float(self.at[-1])
+        path = trace_problem(LineOfPrograms(self.problem, {self.parameter: first}, {self.parameter: last}))
+        return path.judge(
+            _share(self.at, first, last, self.parameter.name()),
+            self.variables,
+            self.duals,
+            tol=tol,
+            between=between or self.between,
+        )
+
+
+def is_stranger(X: Any, solutions: Any, parameters: Mapping[str, Any]) -> bool:
+    """Whether `verify` is given the path of a program, or of a code that is known here."""
+    return isinstance(X, ProblemPath) or _is_critical_line(X) or _is_lars(solutions) or "of" in parameters
+
+
+def judge_stranger(
+    X: Any, y: Any, solutions: Any, how: tuple[float, bool], parameters: Mapping[str, Any]
+) -> JudgedPoints:
+    """Judge what `is_stranger` has recognised; ``how`` is the tolerance, and whether grids claim what is between.
+
+    Raises
+    ------
+    InputError
+        If it is torn, or of other data.
+    """
+    options = dict(parameters)
+    if isinstance(X, ProblemPath):
+        _nothing(options, "a path of a program")
+        return _on_path(X, y, how[0])
+    if _is_critical_line(X):
+        _nothing(options, type(X).__name__)
+        return _critical_line(X).judged(*how)
+    X = check_matrix(X)
+    y = check_vector(y, X.shape[0], "y")
+    if _is_lars(solutions):
+        _nothing(options, "lars_path")
+        return _lars(X, y, solutions).judged(*how)
+    of = options.pop("of")
+    if of not in _TABLES:
+        raise InputError(f"of must be one of {', '.join(map(repr, _TABLES))}, got {of!r:.100}")
+    return _TABLES[of](X, y, solutions, options).judged(*how)
+
+
+def _nothing(options: Mapping[str, Any], what: str) -> None:
+    if options:
+        raise InputError(f"{next(iter(options))} does not belong to {what}, which says itself what it is")
+
+
+def _share(at: Array, first: float, last: float, name: str) -> Array:
+    """Knots as t, from 0 to 1."""
+    if not np.isfinite(at).all():
+        raise InputError(f"{name} must be finite at every knot, got {float(at[~np.isfinite(at)][0])}")
+    falls, rises = (np.diff(at) <= 0).all(), (np.diff(at) >= 0).all()
+    if first == last or not (falls or rises):
+        raise InputError(f"{name} must fall or rise from knot to knot, got {np.array2string(at, threshold=6):.100}")
+    return np.abs(np.clip((at - first) / (last - first), 0.0, 1.0))
+
+
+def _on_path(path: ProblemPath, given: Any, tol: float) -> JudgedPoints:
+    """Plain arrays (t, x[, y]), a mapping of them by name, or a CSV or npz file of that."""
+    if isinstance(given, str | os.PathLike):
+        given = _columns(os.fspath(given), path)
+    names, rows = list(path.program.variables), list(path.program.multipliers)
+    if isinstance(given, tuple | list) and len(given) in (2, 3):
+        if len(names) != 1 or (len(given) == 3 and len(rows) != 1):
+            raise InputError(f"solutions must be a mapping of names to arrays, as there are {', '.join(names + rows)}")
+        given = dict(zip(("t", names[0], *rows[:1]), given, strict=False))
+    if not isinstance(given, Mapping):
+        raise InputError(f"solutions must be (t, x), (t, x, y), a mapping or a file, got {given!r:.100}")
+    moving = {name for name in path.parameters(0.0) if np.ndim(path.ends[0][name]) == 0}
+    at = [name for name in given if name == "t" or name in moving]
+    strange = [name for name in given if name not in (*at, *names, *rows)]
+    if len(at) != 1 or strange:
+        known_names = ", ".join(sorted({"t", *moving}))
+        raise InputError(
+            f"solutions must have one of {known_names} and variables or constraints of the problem, got "
+            f"{', '.join(map(str, given))}"
+        )
+    knots = real_array(given[at[0]], at[0]).ravel()
+    if at[0] != "t":
+        first, last = (float(path.ends[k][at[0]]) for k in (0, 1))
+        knots = (knots - first) / (last - first)
+    variables, duals = (
+        {name: real_array(given[name], name) for name in part if name in given} for part in (names, rows)
+    )
+    if knots.size > 1 and (np.diff(knots) <= 0).all():
+        knots = knots[::-1]
+        variables, duals = ({name: each[::-1] for name, each in part.items()} for part in (variables, duals))
+    return path.judge(knots, variables, duals, tol=tol)
+
+
+def _columns(file: str, path: ProblemPath) -> dict[str, Array]:
+    """A table of knots: t or the parameter, and the entries of variables and multipliers as ``x[0, 1]`` or ``x``."""
+    header, table = _table(file)
+    column = {name: table[:, k] for k, name in enumerate(header)}
+    found = {name: column.pop(name) for name in list(column) if name == "t" or name in path.ends[0]}
+    for name, reading_of in {**path.program.variables, **path.program.multipliers}.items():
+        entries = [name + reading_of.entry(k) for k in range(reading_of.place.size)]
+        if all(entry in column for entry in entries):
+            found[name] = np.stack([column.pop(entry) for entry in entries], axis=1).reshape(-1, *reading_of.shape)
+    if column:
+        raise InputError(f"{file}: column {next(iter(column))!r} is no entry of a variable or constraint")
+    return found
+
+
+def _table(file: str) -> tuple[list[str], Array]:
+    """A CSV file with a header; R's column of row names, which has no name, is left out."""
+    with reading(file, "cannot be read"), open(file, newline="", encoding="utf-8") as handle:
+        lines = [row for row in csv.reader(handle) if row]
+        if len(lines) < 2:
+            raise InputError(f"{file}: must have a header and a row for each knot, got {len(lines)} lines")
+        header, rows = lines[0], lines[1:]
+        if len({len(row) for row in lines}) != 1:
+            raise InputError(f"{file}: every row must have {len(header)} entries")
+        used = [k for k, name in enumerate(header) if name.strip()]
+        try:
+            table = np.array([[float(row[k]) for k in used] for row in rows])
+        except ValueError as error:
+            raise InputError(f"{file}: must hold numbers below its header: {error}") from None
+    if not np.isfinite(table).all():
+        raise InputError(f"{file}: must hold finite numbers")
+    return [header[k].strip() for k in used], table
+
+
+def _is_lars(given: Any) -> bool:
+    """Whether it is what ``lars_path`` returns, or a fitted ``LassoLars``."""
+    if getattr(given, "method", None) == "lasso" and hasattr(given, "coef_path_"):
+        return True
+    triple = isinstance(given, tuple) and len(given) == 3 and isinstance(given[1], list)
+    return triple and np.ndim(given[0]) == 1 and np.ndim(given[2]) == 2 and np.shape(given[2])[1] == np.size(given[0])
+
+
+def _lars(X: Array, y: Array, given: Any) -> StrangersPath:
+    """scikit-learn's: the objective has 1/(2n), an intercept is taken out by centring."""
+    fitted = not isinstance(given, tuple)
+    alphas, coefs = (given.alphas_, given.coef_path_) if fitted else (given[0], given[2])
+    alphas, w = real_array(alphas, "alphas").ravel(), real_array(coefs, "coefs").T
+    if w.shape != (alphas.size, X.shape[1]):
+        raise InputError(f"coefs must have shape ({X.shape[1]}, {alphas.size}), got {w.T.shape}")
+    intercept = fitted and bool(given.fit_intercept)
+    nonneg = fitted and bool(given.positive)
+    problem, lam = known.lasso(X, y, intercept=intercept, nonneg=nonneg, scale=float(y.size))
+    return _from_the_top(problem, lam, alphas, _with_intercept(X, y, w, intercept))
+
+
+def _with_intercept(X: Array, y: Array, w: Array, intercept: bool) -> dict[str, Array]:
+    """Coefficients, and the best intercept of each."""
+    return {"w": w, "b": y.mean() - w @ X.mean(axis=0)} if intercept else {"w": w}
+
+
+def _from_the_top(problem: Any, parameter: Any, at: Array, variables: Mapping[str, Array]) -> StrangersPath:
+    """Knots at falling lambda; the first finite one holds for all larger ones, as such codes state."""
+    infinite = ~np.isfinite(at)
+    if infinite[1:].any():
+        raise InputError("lambda must be finite but at the first knot")
+    start = _BEYOND * float(at[~infinite].max(initial=0.0)) or 1.0
+    if infinite.any():
+        at = np.concatenate([[start], at[1:]])
+    else:
+        at, variables = np.concatenate([[start], at]), {k: np.concatenate([v[:1], v]) for k, v in variables.items()}
+    if at.size == 1:  # one portfolio for every lambda
+        at, variables = np.array([start, 0.0]), {k: np.concatenate([v, v]) for k, v in variables.items()}
+    return StrangersPath(problem, parameter, at, variables)
+
+
+def _is_critical_line(given: Any) -> bool:
+    """Whether it is an object of cvxcla or of PyPortfolioOpt, by its class; neither is imported for that."""
+    own = {("cvxcla", "CLA"), ("cvxcla", "Lasso"), ("pypfopt", "CLA")}
+    return any((c.__module__.split(".")[0], c.__name__) in own for c in type(given).__mro__)
+
+
+def _critical_line(given: Any) -> StrangersPath:
+    """The frontier, or cvxcla's lasso, from the object's own data."""
+    package, name = type(given).__module__.split(".")[0], type(given).__name__
+    if package == "pypfopt":
+        if not given.w:
+            raise InputError("solutions must be a CLA that was solved: call max_sharpe, min_volatility or _solve first")
+        at = np.array([np.inf if each is None else each for each in given.ls], dtype=np.float64)
+        mean, bounds = np.ravel(given.mean), (np.ravel(given.lB), np.ravel(given.uB))
+        rows = {"a": np.ones((1, mean.size)), "b": np.ones(1)}
+        problem, lam = known.frontier(mean, np.asarray(given.cov_matrix), bounds, **rows)
+        return _from_the_top(problem, lam, at, {"w": np.array([np.ravel(w) for w in given.w], dtype=np.float64)})
+    strange = {"CLA": ("leverage", "stop"), "Lasso": ("a", "lower", "upper", "quad_form", "g")}[name]
+    used = [key for key in strange if getattr(given, key, None) is not None]
+    if used:
+        raise InputError(f"solutions must be a {name} without {used[0]}: state that problem in CVXPY, and trace it")
+    points = given.turning_points if name == "CLA" else given.path
+    if not points:
+        raise InputError(f"solutions must be a {name} with its path, got none")
+    at = np.array([point.lamb if name == "CLA" else point.lam for point in points], dtype=np.float64)
+    if name == "CLA":
+        if not isinstance(given.covariance, np.ndarray):
+            raise InputError("solutions must be a CLA whose covariance is an array")
+        bounds, rows = (given.lower_bounds, given.upper_bounds), {key: getattr(given, key) for key in "abghq"}
+        problem, lam = known.frontier(given.mean, given.covariance, bounds, **rows)
+        return _from_the_top(problem, lam, at, {"w": np.array([point.weights for point in points])})
+    problem, lam = known.lasso(given.x, given.y, intercept=False, nonneg=bool(given.nonneg), scale=1.0)
+    return _from_the_top(problem, lam, at, {"w": np.array([point.beta for point in points])})
+
+
+def _coefficients(file: Any, moving: str, d: int) -> tuple[Array, dict[str, Array], list[str]]:
+    """Parameter, intercept and coefficients of a table that R wrote, and the columns that it has besides."""
+    if not isinstance(file, str | os.PathLike):
+        raise InputError(f"solutions must be the name of a CSV file, got {file!r:.100}")
+    file = os.fspath(file)
+    header, table = _table(file)
+    if moving not in header:
+        raise InputError(f"{file}: must have a column {moving}, got {', '.join(header)}")
+    aside = [name for name in header if name.replace(" ", ".") in _ASIDE]
+    constant = [name for name in header if name in _INTERCEPTS]
+    others = [k for k, name in enumerate(header) if name not in (moving, *aside, *constant)]
+    if len(constant) != 1 or len(others) != d:
+        raise InputError(f"{file}: must have a column (Intercept) and {d} of coefficients, got {', '.join(header)}")
+    values = {"w": table[:, others], "b": table[:, header.index(constant[0])]}
+    return table[:, header.index(moving)], values, aside
+
+
+def _quantreg(X: Array, y: Array, file: Any, options: dict[str, Any]) -> StrangersPath:
+    """``t(rq(y ~ X, tau = -1)$sol)``, where each solution holds up to the next tau; or fits at some tau."""
+    _nothing(options, "quantreg")
+    tau, values, aside = _coefficients(file, "tau", X.shape[1])
+    outside = (tau < 0) | (tau > 1)
+    if outside.any() or tau.size < 2:
+        raise InputError(f"tau must have two values or more, from 0 to 1, got {np.array2string(tau, threshold=6):.100}")
+    problem, parameter = known.quantile_regression(X, y)
+    if not aside:
+        return StrangersPath(problem, parameter, tau, values, between=False)
+    at = np.repeat(tau, 2)[1:-1]
+    return StrangersPath(
+        problem, parameter, at, {name: np.repeat(each[:-1], 2, axis=0) for name, each in values.items()}
+    )
+
+
+def _glmnet(X: Array, y: Array, file: Any, options: dict[str, Any]) -> StrangersPath:
+    """``data.frame(lambda = fit$lambda, t(as.matrix(coef(fit))))`` of a Gaussian lasso: solutions, at its grid only."""
+    standardize = options.pop("standardize", True)
+    if not isinstance(standardize, bool | np.bool_):
+        raise InputError(f"standardize must be True or False, got {standardize!r:.100}")
+    if (alpha := options.pop("alpha", 1.0)) != 1.0:
+        raise InputError(f"alpha must be 1: a ridge that moves with lambda bends the path, got {alpha!r:.100}")
+    _nothing(options, "glmnet")
+    at, values, _ = _coefficients(file, "lambda", X.shape[1])
+    weights = X.std(axis=0) if standardize else None
+    problem, lam = known.lasso(X, y, intercept=True, nonneg=False, scale=float(y.size), weights=weights)
+    return StrangersPath(problem, lam, at, values, between=False)
+
+
+_TABLES = {"quantreg": _quantreg, "glmnet": _glmnet}

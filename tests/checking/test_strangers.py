@@ -1,0 +1,264 @@
+"""Paths of other codes, in the forms in which they have them: right ones pass, and wrong ones are refuted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.linear_model import LassoLars, lars_path
+
+import paretoclf as pc
+
+RNG = np.random.default_rng(0)
+X, NOISE = RNG.normal(size=(30, 4)), RNG.normal(size=30)
+Y = X @ [2.0, -1.0, 0.5, 0.0] + NOISE
+
+
+@pytest.fixture(scope="module")
+def soft():
+    """min |w - c|^2 / 2 + lam |w|_1 with c = (3, -1): the soft threshold; and a constraint that binds above lam = 2.
+
+    Its multiplier there is lam - 2: with w_0 = 1 stationarity says 1 - 3 + lam - y = 0.
+    """
+    w, lam = cp.Variable(2, name="w"), cp.Parameter(nonneg=True, name="lam")
+    loss = cp.sum_squares(w - np.array([3.0, -1.0])) / 2 + lam * cp.norm1(w)
+    return pc.trace(cp.Problem(cp.Minimize(loss), [(w[0] >= 1).set_label("least")]), {lam: 4.0}, {lam: 0.0})
+
+
+LAM = np.array([4.0, 2.0, 1.0, 0.0])
+W = np.array([[1.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, -1.0]])
+LEAST = np.array([2.0, 0.0, 0.0, 0.0])
+
+
+def forms(folder):
+    """The same knots in every form that plain arrays have."""
+    table = "lam,w[0],w[1],least\n" + "\n".join(f"{a},{w[0]},{w[1]},{y}" for a, w, y in zip(LAM, W, LEAST, strict=True))
+    (folder / "path.csv").write_text(table)
+    return {
+        "t, x": ((4.0 - LAM) / 4.0, W),
+        "t, x, y": ((4.0 - LAM) / 4.0, W, LEAST),
+        "by names": {"lam": LAM, "w": W, "least": LEAST},
+        "the other way round": {"lam": LAM[::-1], "w": W[::-1]},
+        "a file": folder / "path.csv",
+    }
+
+
+@pytest.mark.parametrize("form", ["t, x", "t, x, y", "by names", "the other way round", "a file"])
+def test_plain_arrays_of_any_problem(soft, form, tmp_path):
+    found = pc.verify(soft, forms(tmp_path)[form])
+    assert found.passes()
+    assert found.first_failure() is None
+    assert found.blur < 1e-12
+
+
+def test_what_is_wrong_is_refuted(soft):
+    t = (4.0 - LAM) / 4.0
+    for change, verdict in (
+        ((1, 0, 0.5), "infeasible"),
+        ((2, 1, 0.3), "not optimal"),
+        ((3, 0, -0.2), "not optimal"),
+    ):
+        k, j, by = change
+        moved = W.copy()
+        moved[k, j] += -by if verdict == "infeasible" else by
+        found = pc.verify(soft, (t, moved))
+        at = int(np.flatnonzero(found.t == t[k])[0])
+        assert found.verdicts[at] == verdict
+        assert [v for v, s in zip(found.verdicts, found.t, strict=True) if s in np.delete(t, k)] == ["right"] * 3
+    assert pc.verify(soft, (t, W + 1e-8)).passes()  # within the tolerance
+    assert not pc.verify(soft, (t, W + 1e-8), tol=1e-13).passes()
+
+
+@pytest.mark.parametrize("by", [(0, -0.5), (0, 0.5), (2, 0.1), (3, -0.1), (3, 0.2)])
+def test_multipliers_that_contradict_the_optimal_point_are_refuted(soft, by):
+    """Too small or too large where it binds; of the other sign, or not 0, where it is loose.
+
+    In the column w[0] rows of the l1 norm stand, too, which CVXPY has added and nobody gave.
+    """
+    k, size = by
+    moved = LEAST.copy()
+    moved[k] += size
+    found = pc.verify(soft, ((4.0 - LAM) / 4.0, W, moved))
+    at = int(np.flatnonzero(found.t == (4.0 - LAM[k]) / 4.0)[0])
+    assert found.verdicts[at] == "wrong dual"
+
+
+def test_multipliers_are_wholly_judged_where_all_are_given():
+    x, level = cp.Variable(2, name="x"), cp.Parameter(name="level")
+    path = pc.trace(
+        cp.Problem(cp.Minimize(cp.sum_squares(x)), [(cp.sum(x) >= level).set_label("mass")]), {level: 1}, {level: 3}
+    )
+    t, points = np.array([0.0, 1.0]), np.array([[0.5, 0.5], [1.5, 1.5]])
+    assert pc.verify(path, (t, points, [1.0, 3.0])).passes()
+    assert pc.verify(path, (t, points, [1.0, 2.5])).verdicts == ["right", "wrong dual", "wrong dual"]
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_scikit_learns_lasso(intercept):
+    data = X + 3.0 if intercept else X
+    given = LassoLars(alpha=0.0).fit(data, Y) if intercept else lars_path(X, Y, method="lasso")
+    assert pc.verify(data, Y, given).passes()
+
+
+def test_a_lasso_that_shrinks_too_much_is_refuted():
+    alphas, active, coefs = lars_path(X, Y, method="lasso")
+    found = pc.verify(X, Y, (alphas, active, 0.9 * coefs))
+    assert set(found.verdicts) == {"right", "not optimal"}
+    assert found.verdicts[0] == "right"  # nothing is in the model yet
+
+
+def critical_line(package, kind, **fields):
+    """An object of another code's class, as far as it is read."""
+    made = type(kind, (SimpleNamespace,), {})
+    made.__module__ = f"{package}.cla"
+    return made(**fields)
+
+
+MEAN, COVARIANCE = np.array([1.0, 2.0]), np.diag([1.0, 3.0])
+NONE = dict.fromkeys(("g", "h", "q", "leverage", "stop"))
+
+
+def two_assets(package, second=0.75):
+    """w_1 = (1 + lam) / 4, from lam = 3 on 1: the frontier of two assets without covariance."""
+    weights = [np.array([0.0, 1.0]), np.array([0.0, 1.0]), np.array([second, 1 - second])]
+    if package == "cvxcla":
+        points = [SimpleNamespace(lamb=a, weights=w) for a, w in zip((np.inf, 3.0, 0.0), weights, strict=True)]
+        bounds = {"lower_bounds": np.zeros(2), "upper_bounds": np.ones(2), "a": np.ones((1, 2)), "b": np.ones(1)}
+        return critical_line(package, "CLA", mean=MEAN, covariance=COVARIANCE, turning_points=points, **bounds, **NONE)
+    columns = [w[:, None] for w in weights]
+    bounds = {"lB": np.zeros((2, 1)), "uB": np.ones((2, 1))}
+    return critical_line(
+        package, "CLA", mean=MEAN[:, None], cov_matrix=COVARIANCE, w=columns, ls=[None, 3.0, 0], **bounds
+    )
+
+
+@pytest.mark.parametrize("package", ["cvxcla", "pypfopt"])
+def test_critical_lines(package):
+    assert pc.verify(two_assets(package)).passes()
+    wrong = pc.verify(two_assets(package, second=0.7))
+    assert wrong.verdicts[-1] == "not optimal"
+    assert wrong.verdicts[0] == "right"
+
+
+def test_the_real_critical_lines_if_they_are_installed():
+    cvxcla = pytest.importorskip("cvxcla")
+    S, mu = np.cov(X.T), Y[:4]
+    rows = {"a": np.ones((1, 4)), "b": np.ones(1)}
+    assert pc.verify(cvxcla.CLA(mu, S, np.zeros(4), np.full(4, 0.4), **rows)).passes()
+    assert pc.verify(cvxcla.Lasso(X, Y)).passes()
+
+
+def two_samples():
+    """Two groups: the quantiles of each, which hold from one multiple of 1/3 or 1/4 to the next."""
+    y = np.array([1.0, 2.0, 4.0, 3.0, 5.0, 8.0, 9.0])
+    group = np.array([0, 0, 0, 1, 1, 1, 1])
+    taus = np.array([0, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4, 1])
+    first, second = ([np.sort(y[group == k])[min(int(t * n + 1e-9), n - 1)] for t in taus] for k, n in ((0, 3), (1, 4)))
+    return group[:, None].astype(float), y, taus, np.array(first), np.array(second) - np.array(first)
+
+
+@pytest.mark.parametrize("fault", [None, 2])
+def test_rs_quantreg(tmp_path, fault):
+    groups, y, taus, b, w = two_samples()
+    w = w + (0.5 if fault is not None else 0.0) * (np.arange(taus.size) == fault)
+    lines = [f'"{k}",{t!r},0,0,{a!r},{c!r}' for k, (t, a, c) in enumerate(zip(taus.tolist(), b, w, strict=True), 1)]
+    lines = [line.replace("np.float64(", "").replace(")", "") for line in lines]
+    (tmp_path / "rq.csv").write_text("\n".join(['"","tau","Qbar","Obj.Fun","(Intercept)","x"', *lines]))
+    found = pc.verify(groups, y, tmp_path / "rq.csv", of="quantreg")
+    if fault is None:
+        assert found.passes()
+    else:
+        bad = {s for v, s in zip(found.verdicts, found.t, strict=True) if v != "right"}
+        assert bad
+        assert all(taus[fault] - 1e-12 <= s <= taus[fault + 1] + 1e-12 for s in bad)
+
+
+def test_rs_quantreg_at_some_quantiles_says_nothing_of_those_between(tmp_path):
+    groups, y, taus, b, w = two_samples()
+    some = [1, 4]
+    rows = [f"{taus[k]:.17g},{b[k]:g},{w[k]:g}" for k in some]
+    (tmp_path / "rq.csv").write_text("\n".join(["tau,(Intercept),x", *rows]))
+    assert pc.verify(groups, y, tmp_path / "rq.csv", of="quantreg").t.size == 2
+    assert not pc.verify(groups, y, tmp_path / "rq.csv", of="quantreg", between=True).passes()
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_rs_glmnet(tmp_path, standardize):
+    """Orthogonal columns: soft thresholds of correlations, in units of standard deviations if these are asked for."""
+    Q = np.linalg.qr(np.c_[np.ones(12), RNG.normal(size=(12, 3))])[0][:, 1:] * np.array([1.0, 5.0, 0.3])
+    y = RNG.normal(size=12)
+    s = Q.std(axis=0)
+    lam = np.array([0.3, 0.1, 0.01])
+    size = s if standardize else np.ones(3)
+    c = (Q / s).T @ (y - y.mean()) / 12  # of u = s w
+    u = np.sign(c) * np.maximum(np.abs(c) - lam[:, None] * size / s, 0.0)
+    rows = [",".join(f"{v:.17g}" for v in (a, y.mean(), *each)) for a, each in zip(lam, u / s, strict=True)]
+    (tmp_path / "fit.csv").write_text("\n".join(["lambda,X.Intercept.,V1,V2,V3", *rows]))
+    found = pc.verify(Q, y, tmp_path / "fit.csv", of="glmnet", standardize=standardize)
+    assert found.passes()
+    assert found.t.size == 3
+    assert not pc.verify(Q, y, tmp_path / "fit.csv", of="glmnet", standardize=not standardize).passes()
+
+
+@dataclass
+class Bad:
+    call: object
+    message: str
+    extra: dict = field(default_factory=dict)
+
+
+BAD = {
+    "no such name": ({"lam": LAM, "v": W}, "must have one of lam, t and variables or constraints .* got lam, v"),
+    "no knots": ({"w": W}, "must have one of lam, t"),
+    "two kinds of knots": ({"lam": LAM, "t": LAM, "w": W}, "must have one of lam, t"),
+    "no arrays": (3.0, r"must be \(t, x\), \(t, x, y\), a mapping or a file"),
+    "shape": ((LAM / 4, W.T), r"w must have shape \(4, 2\)"),
+    "nan": (([0.0, 1.0], [[1.0, np.nan], [3.0, -1.0]]), "w must be finite at every knot, got nan"),
+    "beyond": (([0.0, 2.0], W[:2]), "t must hold increasing numbers from 0 to 1"),
+    "back and forth": (([0.0, 0.5, 0.2], W[:3]), "t must hold increasing numbers"),
+    "no dual of that": ({"lam": LAM, "w": W, "most": LEAST}, "got lam, w, most"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_arrays(soft, name):
+    given, message = BAD[name]
+    with pytest.raises(pc.InputError, match=message):
+        pc.verify(soft, given)
+
+
+def test_bad_calls(soft, tmp_path):
+    alphas, active, coefs = lars_path(X, Y, method="lasso")
+    (tmp_path / "path.csv").write_text("lam,w[0],w[1],other\n4,1,0,2\n")
+    (tmp_path / "torn.csv").write_text("lam,w[0]\n4\n")
+    (tmp_path / "words.csv").write_text("lambda,(Intercept),a,b,c,d\n1,2,3,much,5,6\n")
+    (tmp_path / "few.csv").write_text("lambda,(Intercept),a\n1,2,3\n")
+    for call, message in (
+        (lambda: pc.verify(soft, (LAM / 4, W), of="glmnet"), "of does not belong to a path of a program"),
+        (lambda: pc.verify(soft, (LAM / 4, W), kernel=pc.RBF(1.0)), "kernel and sample_weight belong to classifiers"),
+        (lambda: pc.verify(soft, tmp_path / "path.csv"), "column 'other' is no entry of a variable or constraint"),
+        (lambda: pc.verify(soft, tmp_path / "torn.csv"), "every row must have 2 entries"),
+        (lambda: pc.verify(soft, tmp_path / "none.csv"), "none.csv"),
+        (lambda: pc.verify(X, Y, (alphas, active, coefs[:2])), r"coefs must have shape \(4, "),
+        (lambda: pc.verify(X, Y, (1 + np.sin(np.arange(alphas.size)), active, coefs)), "lambda must fall or rise"),
+        (lambda: pc.verify(X, Y[:5], (alphas, active, coefs)), r"y must have shape \(30,\)"),
+        (lambda: pc.verify(X, Y, "x.csv", of="glmpath"), "of must be one of 'quantreg', 'glmnet', got 'glmpath'"),
+        (lambda: pc.verify(X, Y, 3, of="glmnet"), "solutions must be the name of a CSV file"),
+        (lambda: pc.verify(X, Y, tmp_path / "words.csv", of="glmnet"), "must hold numbers below its header"),
+        (lambda: pc.verify(X, Y, tmp_path / "few.csv", of="glmnet"), "must have a column .* 4 of coefficients"),
+        (lambda: pc.verify(X, Y, tmp_path / "few.csv", of="quantreg"), "must have a column tau"),
+        (lambda: pc.verify(X, Y, tmp_path / "few.csv", of="glmnet", alpha=0.5), "alpha must be 1: a ridge .* bends"),
+        (
+            lambda: pc.verify(X, Y, tmp_path / "few.csv", of="glmnet", standardize=1),
+            "standardize must be True or False",
+        ),
+        (lambda: pc.verify(X, Y, tmp_path / "few.csv", of="glmnet", family=1), "family does not belong to glmnet"),
+        (lambda: pc.verify(critical_line("pypfopt", "CLA", w=[])), "must be a CLA that was solved"),
+        (lambda: pc.verify(critical_line("cvxcla", "CLA", leverage=2.0, stop=None)), "a CLA without leverage"),
+        (lambda: pc.verify(critical_line("elsewhere", "CLA", w=[])), "problem must be a cvxpy.Problem"),
+    ):
+        with pytest.raises(pc.InputError, match=message):
+            call()
