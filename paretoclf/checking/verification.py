@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from paretoclf.checking.between import Stretch, stretches
+from paretoclf.checking.engine_points import engine_points
 from paretoclf.checking.given import one_problem, read_given
 from paretoclf.checking.judging import certificate_of
 from paretoclf.checking.strangers import is_stranger, judge_stranger
@@ -338,7 +339,7 @@ def verify(
         others = (y, solutions, kernel, sample_weight, between or None, parameters or None)
         if any(each is not None for each in others):
             raise InputError("verify(problem, tol=...) judges what a cvxpy.Problem holds, and takes nothing else")
-        return certify_problem(X, CERTIFY if tol is None else tol)
+        return certify_problem(X, CERTIFY if tol is None else tol, engine_points)
     if not isinstance(between, bool | np.bool_):
         raise InputError(f"between must be True or False, got {between!r}")
     chosen = None if tol is None else check_positive_number(tol, "tol")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from types import SimpleNamespace
 from typing import Any
 
@@ -88,7 +89,11 @@ def is_problem(given: Any) -> bool:
     return "cvxpy" in sys.modules and isinstance(given, cp.Problem)  # there is none before CVXPY is imported
 
 
-def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
+def certify_problem(
+    problem: cp.Problem,
+    tol: float = CERTIFY,
+    more: Callable[[ConeProgram], Iterable[tuple[Array, Array]]] | None = None,
+) -> ProblemProof:
     """Certify what a solved ``cvxpy.Problem`` holds, with safe bounds on its optimal value. No dual is needed.
 
     The problem is compiled to a cone program and that is solved once more, to 1e-12, for its multipliers (CVXPY keeps
@@ -105,6 +110,8 @@ def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
         they have for the user; its multipliers those that CVXPY gives them, of minus the objective.
     tol : float
         Tolerance of the verdict.
+    more : callable, optional
+        Further points and multipliers of the compiled program, which are asked for where the others leave it undecided.
 
     Returns
     -------
@@ -152,7 +159,8 @@ def certify_problem(problem: cp.Problem, tol: float = CERTIFY) -> ProblemProof:
         # Not proved: what the problem holds may still be. Numbers of such a claim are a ray, and no point.
         compiled = replace(compiled, x=np.zeros_like(compiled.x), z=np.zeros_like(compiled.z))
     numbers = _held(model)
-    bounds = cone_bounds(compiled.program, compiled.x, compiled.z, compiled.others(numbers), 0.1 * tol)
+    others = chain(compiled.others(numbers), more(compiled.program) if more else ())
+    bounds = cone_bounds(compiled.program, compiled.x, compiled.z, others, 0.1 * tol)
     judged = judge_problem(model, numbers, compiled, bounds)
     lower, upper = bounds.lower + compiled.offset, bounds.upper + compiled.offset
     certificate = judged.certificate
