@@ -6,7 +6,7 @@ rounding, and 0 where they should be.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +15,7 @@ from paretoclf.checks import Array
 from paretoclf.errors import DegeneratePathError
 from paretoclf.judges.cone_program import ConeProgram
 from paretoclf.path.general import follow
+from paretoclf.problem import INSIDE, LOWER, UPPER
 from paretoclf.reduction.presolve import reduce
 from paretoclf.reduction.program import ProgramLine
 
@@ -22,8 +23,16 @@ from paretoclf.reduction.program import ProgramLine
 LARGEST = 2500
 
 
-def engine_points(program: ConeProgram) -> Iterator[tuple[Array, Array]]:
-    """The engine's point and multipliers, if the program is one of equations and inequalities, and not too large.
+def engine_points(program: ConeProgram, guesses: Sequence[tuple[Array, Array]] = ()) -> Iterator[tuple[Array, Array]]:
+    """The engine's points and multipliers, if the program is one of equations and inequalities, and not too large.
+
+    First from the inequalities that seem to be active at each solver's point, then from none.
+
+    Parameters
+    ----------
+    program : ConeProgram
+    guesses : sequence of pairs of arrays (n,) and (m,)
+        Points and multipliers of other solvers.
 
     Examples
     --------
@@ -34,8 +43,8 @@ def engine_points(program: ConeProgram) -> Iterator[tuple[Array, Array]]:
     >>> from paretoclf.judges.cone import ConeProgram
     >>> from paretoclf.judges.cones import Cone
     >>> program = ConeProgram([[0.0]], np.ones(1), [[-1.0]], np.array([-1.0]), [Cone("nonnegative", 1)])
-    >>> [(x.tolist(), z.tolist()) for x, z in engine_points(program)]
-    [([1.0], [1.0])]
+    >>> [(x.tolist(), z.tolist()) for x, z in engine_points(program, [(np.array([0.9]), np.array([0.8]))])]
+    [([1.0], [1.0]), ([1.0], [1.0])]
     """
     kinds = [cone.kind for cone in program.cones]
     plain = kinds in ([], ["zero"], ["nonnegative"], ["zero", "nonnegative"])
@@ -43,15 +52,32 @@ def engine_points(program: ConeProgram) -> Iterator[tuple[Array, Array]]:
         return
     equations = program.cones[0].order if kinds[:1] == ["zero"] else 0
     P, A = sp.csc_array(program.P), sp.csc_array(program.A)
-    still = (np.stack([v, v]) for v in (program.q, program.b))
-    line = ProgramLine(P, A, *still, np.zeros(2), equations, 1, {}, {})
-    try:
-        reduced = reduce(line)
-        found = follow(reduced.problem, progress=False)
-    except DegeneratePathError:
-        return
+    q, b = (np.stack([v, v]) for v in (program.q, program.b))
+    line = ProgramLine(P, A, q, b, np.zeros(2), equations, 1, {}, {})
+    for guess in (*guesses, None):
+        try:
+            found = _from_nothing(line) if guess is None else _from_point(line, *guess)
+        except (DegeneratePathError, StopIteration):  # a guess may be a singular basis
+            continue
+        if found is not None and all(np.isfinite(each).all() for each in found):
+            yield found
+
+
+def _from_point(line: ProgramLine, x: Array, z: Array) -> tuple[Array, Array] | None:
+    """From the inequalities whose multipliers are larger than their slacks, each relative to its size."""
+    b = line.b[0]
+    slack = (b - line.A @ x) / (1.0 + np.abs(b) + abs(line.A) @ np.abs(x))
+    active = z / (1.0 + float(np.abs(z).max(initial=0.0))) > slack
+    rows = np.where(np.arange(line.m) < line.equations, LOWER, np.where(active, UPPER, INSIDE))
+    found = follow(line.as_problem(), np.concatenate([np.full(line.n, INSIDE), rows]), progress=False)
+    return (found.v[0, 0, : line.n], -found.y[0, 0, line.n :]) if len(found.labels) else None
+
+
+def _from_nothing(line: ProgramLine) -> tuple[Array, Array] | None:
+    """From no inequality, after the reduction."""
+    reduced = reduce(line)
+    found = follow(reduced.problem, progress=False)
     if not len(found.labels):
-        return
+        return None
     x, z = reduced.back(found.v[0, :1], found.y[0, :1], np.zeros(1))
-    if np.isfinite(x).all() and np.isfinite(z).all():
-        yield x[0], z[0]
+    return x[0], z[0]

@@ -31,6 +31,9 @@ _OF_TERMS = 1e-3
 _OF_UNIT = 1e-2
 
 
+Point = tuple[Array, Array]
+
+
 @dataclass(frozen=True, repr=False)
 class ProblemProof:
     """What `verify` found of a ``cvxpy.Problem``.
@@ -92,7 +95,7 @@ def is_problem(given: Any) -> bool:
 def certify_problem(
     problem: cp.Problem,
     tol: float = CERTIFY,
-    more: Callable[[ConeProgram], Iterable[tuple[Array, Array]]] | None = None,
+    more: Callable[[ConeProgram, list[Point]], Iterable[Point]] | None = None,
 ) -> ProblemProof:
     """Certify what a solved ``cvxpy.Problem`` holds, with safe bounds on its optimal value. No dual is needed.
 
@@ -111,7 +114,8 @@ def certify_problem(
     tol : float
         Tolerance of the verdict.
     more : callable, optional
-        Further points and multipliers of the compiled program, which are asked for where the others leave it undecided.
+        Makes further points and multipliers of the compiled program, from it and those known; they are asked for where
+        those leave it undecided.
 
     Returns
     -------
@@ -159,7 +163,9 @@ def certify_problem(
         # Not proved: what the problem holds may still be. Numbers of such a claim are a ray, and no point.
         compiled = replace(compiled, x=np.zeros_like(compiled.x), z=np.zeros_like(compiled.z))
     numbers = _held(model)
-    others = chain(compiled.others(numbers), more(compiled.program) if more else ())
+    others = compiled.others(numbers)
+    own = next(others)
+    others = chain([own], more(compiled.program, [(compiled.x, compiled.z), own]) if more else (), others)
     bounds = cone_bounds(compiled.program, compiled.x, compiled.z, others, 0.1 * tol)
     judged = judge_problem(model, numbers, compiled, bounds)
     lower, upper = bounds.lower + compiled.offset, bounds.upper + compiled.offset

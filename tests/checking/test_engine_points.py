@@ -23,7 +23,8 @@ def test_the_engine_alone_bounds_the_value_of_degenerate_programs(seed):
     problem, _ = stated(exact, seed)
     model = Model.of(problem, maximise=True)
     compiled = CompiledCone.of(model, problem.get_problem_data("CLARABEL", solver_opts={}))
-    points = list(engine_points(compiled.program))
+    zero = np.zeros(compiled.program.q.size), np.zeros(compiled.program.b.size)
+    points = list(engine_points(compiled.program, [zero]))
     if truth.status != "optimal":
         assert not points
         return
@@ -47,9 +48,9 @@ def test_verify_asks_the_engine_where_the_others_leave_a_gap():
     problem.solve("CLARABEL")
     asked = []
 
-    def spy(program):
+    def spy(program, guesses):
         asked.append(program)
-        yield from engine_points(program)
+        yield from engine_points(program, guesses)
 
     assert certify_problem(problem, 1e-6, spy).status == "optimal"
     assert asked == []  # a generator is made, and nothing of it was needed
