@@ -334,6 +334,28 @@ class ProblemPath:
 
         return ProblemPathDisplay.from_path(self, what, names).plot(ax=ax)
 
+    def page(self, file: AnyFile, title: str | None = None) -> None:
+        """Write the path as a page to play with: one HTML file, which needs no server and no network.
+
+        A slider moves along the path: variables, multipliers and the value there, their rates and how far they hold,
+        the events, the proof, and why the path ends where it does.
+
+        Parameters
+        ----------
+        file : path
+            Ends in ``.html``.
+        title : str, optional
+            Default: what the path prints as.
+
+        Raises
+        ------
+        InputError
+            If the file has another ending or cannot be written.
+        """
+        from paretoclf.plotting.program_page import write_program_page  # only when a page is wanted
+
+        write_program_page(self, file, title)
+
     def _range(self, name: str) -> tuple[float, float]:
         """Both ends of a parameter that is a number and moves."""
         ranges = {key: (float(a), float(b)) for key, (a, b) in moves(self.ends).items() if np.ndim(a) == 0}

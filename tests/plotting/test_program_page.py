@@ -1,0 +1,110 @@
+"""The page of a program's path: what it stores is the path, in Python, in Node, and in a browser."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import paretoclf as pc
+from tests.oracles.lines import FAMILIES
+from tests.plotting.test_page import BROWSER, NODE, scripts_of
+
+RUN = """
+const [data, script, times] = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const path = new Function("d", script + "; return makePath(d);")(JSON.parse(data));
+console.log(JSON.stringify(times.map(t => path.at(t))));
+"""
+
+
+def short():
+    """A path that ends early, with a name that would end a script."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter(name="th")
+    rows = [(x <= 3).set_label("cap</script>"), (cp.sum(x) >= th).set_label("mass")]
+    return cp.Problem(cp.Minimize(cp.sum_squares(x)), rows), {th: 0.0}, {th: 8.0}
+
+
+CASES = {
+    "lasso": FAMILIES["lasso"],
+    "maximise": FAMILIES["frontier, maximise"],
+    "svm": FAMILIES["svm, slacks"],
+    "short": short,
+}
+
+
+@pytest.fixture(params=CASES)
+def made(request, tmp_path):
+    path = pc.trace(*CASES[request.param]())
+    path.page(tmp_path / "page.html")
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+    return path, tmp_path / "page.html"
+
+
+def data_of(file):
+    page = scripts_of(file)
+    assert page.loads == []
+    return json.loads(page.texts["data"])
+
+
+def test_it_holds_the_path(made):
+    path, file = made
+    d = data_of(file)
+    assert d["title"] == repr(path)
+    np.testing.assert_array_equal(d["t"], path.t)
+    assert len(d["events"]) == sum(bool(event.changes) for event in path.events)
+    assert ("mass" in d["ending"]) == (path.status == "infeasible")
+    for kind in ("variables", "duals"):
+        assert len(d[kind]["names"]) <= 60
+        assert np.shape(d[kind]["start"]) == (len(path.labels), len(d[kind]["names"]))
+
+
+@pytest.mark.skipif(NODE is None, reason="no node on this machine")
+def test_the_script_interpolates_as_the_path_does(made):
+    path, file = made
+    d, page = data_of(file), scripts_of(file)
+    last = float(path.breakpoints[-1])
+    times = [share * last for share in (0.0, 0.123, 0.5, 0.789, 1.0)]
+    sent = json.dumps([page.texts["data"], page.texts["path"], times])
+    done = subprocess.run([NODE, "-e", RUN], input=sent, capture_output=True, text=True, timeout=60, check=True)
+    for t, point in zip(times, json.loads(done.stdout), strict=True):
+        assert point["value"] == pytest.approx(path.value(t), rel=1e-9, abs=1e-9)
+        at = path.at(t)
+        for kind, ours in (("variables", at.variables), ("duals", at.duals)):
+            entries = {}
+            for name, value in ours.items():
+                for index in np.ndindex(*np.shape(value)):
+                    called = f"{name}[{', '.join(map(str, index))}]" if index else name
+                    entries[called] = float(np.asarray(value)[index])
+            found = dict(zip(d[kind]["names"], point[kind], strict=True))
+            assert found == pytest.approx({name: entries[name] for name in found}, rel=1e-9, abs=1e-9)
+    per = d["parameter"] if d["parameter"] != "t" else None
+    slope, inside = path.slopes(times[1], per=per).right, json.loads(done.stdout)[1]
+    found = dict(zip(d["variables"]["names"], inside["rates"]["variables"], strict=True))
+    for name, rate in found.items():
+        if "[" not in name:
+            assert rate == pytest.approx(slope.variables[name], rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no browser on this machine")
+def test_a_browser_shows_it(tmp_path):
+    path = pc.trace(*short())
+    path.page(tmp_path / "page.html", title="a <b> title")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--dump-dom"]
+    done = subprocess.run(
+        [BROWSER, *flags, (tmp_path / "page.html").as_uri()], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "a &lt;b&gt; title" in done.stdout
+    assert "th = 3" in done.stdout  # the middle of a path that ends at th = 6
+    assert "dual of mass" in done.stdout
+    assert "no point satisfies" in done.stdout
+
+
+def test_files_that_are_no_pages(tmp_path):
+    path = pc.trace(*short())
+    with pytest.raises(pc.InputError, match=r"file must end in \.html"):
+        path.page(tmp_path / "page.txt")
+    with pytest.raises(pc.InputError, match="none"):
+        path.page(tmp_path / "none" / "page.html")
