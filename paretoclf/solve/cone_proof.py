@@ -31,9 +31,6 @@ _OF_TERMS = 1e-3
 _OF_UNIT = 1e-2
 
 
-Point = tuple[Array, Array]
-
-
 @dataclass(frozen=True, repr=False)
 class ProblemProof:
     """What `verify` found of a ``cvxpy.Problem``.
@@ -93,9 +90,7 @@ def is_problem(given: Any) -> bool:
 
 
 def certify_problem(
-    problem: cp.Problem,
-    tol: float = CERTIFY,
-    more: Callable[[ConeProgram, list[Point]], Iterable[Point]] | None = None,
+    problem: cp.Problem, tol: float = CERTIFY, more: Callable[..., Iterable[tuple[Array, Array]]] | None = None
 ) -> ProblemProof:
     """Certify what a solved ``cvxpy.Problem`` holds, with safe bounds on its optimal value. No dual is needed.
 
