@@ -69,7 +69,7 @@ def _from_point(line: ProgramLine, x: Array, z: Array) -> tuple[Array, Array] | 
     slack = (b - line.A @ x) / (1.0 + np.abs(b) + abs(line.A) @ np.abs(x))
     active = z / (1.0 + float(np.abs(z).max(initial=0.0))) > slack
     rows = np.where(np.arange(line.m) < line.equations, LOWER, np.where(active, UPPER, INSIDE))
-    found = follow(line.as_problem(), np.concatenate([np.full(line.n, INSIDE), rows]), progress=False)
+    found = follow(line.problem, np.concatenate([np.full(line.n, INSIDE), rows]), progress=False)
     return (found.v[0, 0, : line.n], -found.y[0, 0, line.n :]) if len(found.labels) else None
 
 
