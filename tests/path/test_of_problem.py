@@ -238,6 +238,26 @@ def test_bad_input_is_named(name):
         call(cp.Problem(cp.Minimize(cp.sum_squares(X)), [CAP, MASS]))
 
 
+NO_START = {
+    "bounds cross": (
+        [(X[0] <= 1 - TH).set_label("most"), (X[0] >= TH).set_label("least"), X >= -9],
+        cp.sum_squares(X),
+        (2, 0),
+        r"bounds of variable x\[0\] cross: at least 2 and at most -1 \(most and least\). Start where they do not",
+    ),
+    "no bound": ([X >= 0], TH * cp.sum(X), (-1, 3), r"unbounded \(.* along x\); there is one from t = 0.25 on"),
+}
+
+
+@pytest.mark.parametrize("name", NO_START)
+def test_where_there_is_no_optimum_at_the_start_it_is_said_why_and_from_where_on(name):
+    rows, objective, (first, last), message = NO_START[name]
+    problem = cp.Problem(cp.Minimize(objective), rows)
+    with pytest.raises(pc.InputError, match=message):
+        pc.trace(problem, {TH: first}, {TH: last})
+    assert solved(problem, {TH: first}, {TH: last}, 0.0) is None
+
+
 def test_an_objective_that_is_not_convex_is_refused():
     """CVXPY is told that it is; nothing is returned that is not proved."""
     concave = cp.quad_form(X, cp.psd_wrap(np.array([[1.0, 2.0], [2.0, 1.0]])))
