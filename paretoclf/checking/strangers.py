@@ -234,7 +234,7 @@ def _critical_line(given: Any) -> StrangersPath:
     package, name = type(given).__module__.split(".")[0], type(given).__name__
     if package == "pypfopt":
         if not given.w:
-            raise InputError("solutions must be a CLA that was solved: call max_sharpe, min_volatility or _solve first")
+            raise InputError("solutions must be a CLA that was solved: call efficient_frontier or max_sharpe first")
         at = np.array([np.inf if each is None else each for each in given.ls], dtype=np.float64)
         mean, bounds = np.ravel(given.mean), (np.ravel(given.lB), np.ravel(given.uB))
         rows = {"a": np.ones((1, mean.size)), "b": np.ones(1)}

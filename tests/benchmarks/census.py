@@ -90,7 +90,7 @@ CODES: dict[str, tuple[str, str, str, str]] = {
     ),
     "pypfopt CLA": (
         *("pypfopt", "from pypfopt.cla import CLA", "frontier"),
-        "cla = CLA(mu, S, weight_bounds=(0, 0.3)); cla._solve(); report = pc.verify(cla)",
+        "cla = CLA(mu, S, weight_bounds=(0, 0.3)); cla.efficient_frontier(); report = pc.verify(cla)",
     ),
 }
 
