@@ -228,7 +228,7 @@ variables, as in the published files. Of the 138 problems a public repository
 these are in the table (`--largest` says how far it goes). A published value that is outside its proved interval by more
 than 1e-5 is in bold.
 
-QSCORPIO has no upper bound because it has no point: decimals that were rounded to doubles make 24 dependent equations
+QSCORPIO has no upper bound because it has no point: decimals that were rounded to doubles make dependent equations
 independent, and `--exact QSCORPIO` finds, in fractions, that equation 74 less a combination of others is 2.6e-17 times
 `x[305] = -2.15459`, where x[305] is at least 0. Whoever solves it solves a problem that is next to it.
 
