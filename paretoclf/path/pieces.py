@@ -264,8 +264,7 @@ class OnPieces(Tabular):
     @cached_property
     def proof(self) -> LineProof:
         """What is proved of every t, segment by segment."""
-        guide = partial(self._labels, self.equations)
-        return replace(self._proved(), writer=partial(save_certificate, self._certificate_problem, guide))
+        return replace(self._proved(), writer=partial(save_certificate, self, self.equations))
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

@@ -1,5 +1,5 @@
 """Checks a certificate: an optimal solution of a convex quadratic program for every t in [0, 1], without rounding.
-    python check.py FILE [--data YOURS.csv | --standardised YOURS.csv]
+    python check.py FILE [--data YOURS.csv | --standardised YOURS.csv] [--costs C+,C-,C+,C-]
 The program: minimise x'Px / 2 + q(t)'x + penalties. An item is a variable x_j or a row of Ax, v its value. A unit of v
 below the lower bound costs `below`, above the upper one `above`; null is no bound, or no price that allows it. q,
 bounds and prices are affine in t, P is positive semidefinite. x is optimal if there are multipliers y, one an item,
@@ -9,13 +9,12 @@ with Px + q = y_x + A'y_r and, item by item, one of
     i  y = 0         and lower <= v <= upper
     u  v = upper     and -above <= y <= 0
     a  y = -above    and v >= upper
-for then f(x') - f(x) >= sum of (penalty(v') - penalty(v) + y (v' - v)) >= 0 whatever x' is. The file has a letter for
-each item on each segment. The first column are then linear equations, whose solution is affine in t: what the second
-asks holds on an interval. All is found in integers; the intervals must cover [0, 1]. Of a classifier the program is
-the dual: x are multipliers, P_ij = y_i y_j K_ij (+ diagonal), K = XX' or the matrix of the file."""
-import csv, gzip, hashlib, json, math, sys
+for then f(x') - f(x) >= sum of (penalty(v') - penalty(v) + y (v' - v)) >= 0 whatever x' is. Letters are thus equations
+with a solution affine in t, optimal on an interval. These must cover [0, 1], or [0, t] with a ray (check_ray.py). Of
+a classifier x are multipliers, P_ij = y_i y_j K_ij (+ diagonal), K = XX' or given. All is found in integers."""
+import csv, gzip, hashlib, json, math, statistics, sys
 from fractions import Fraction
-from operator import mul
+from operator import add, mul
 SIDES = ("lower", "upper", "below", "above")
 KINDS = {  # what is minimised, its value from that of the program; the program's q at both ends, A, bounds of its rows
     "program": ("x'Px / 2 + q(t)'x + penalties", lambda p, v: v, None),
@@ -35,20 +34,18 @@ def need(condition: object, text: str) -> None:
 
 def integers(rows: list) -> tuple[list[list[int]], int]:  # numbers, doubles, fractions as text; over one denominator
     need(all(type(v) in (int, float) or set(v) <= set("-/0123456789") for row in rows for v in row), "not a number")
-    numbers = [[Fraction(v) for v in row] for row in rows]
-    one = math.lcm(*(v.denominator for row in numbers for v in row))
-    return [[int(v * one) for v in row] for row in numbers], one
+    one = math.lcm(*(Fraction(v).denominator for row in rows for v in row))
+    return [[int(Fraction(v) * one) for v in row] for row in rows], one
 
-def program(p: dict) -> tuple[int, list[list[int]], dict, int]:
-    """Number of variables, the matrix [[P, A'], [A, 0]], pairs (at t = 0, rate) of all else, unit of the objective."""
+def program(p: dict) -> tuple[int, list[list[int]], dict, tuple]:
+    """Number of variables, the matrix [[P, A'], [A, 0]], pairs (at t = 0, rate) of all else, units."""
     (M, S), g = integers(p[name := "X" if "X" in p else "K"]), p
     n, s = len(M), p.get("y", [1] * len(M))
     need({repr(v) for v in s} <= {"1", "-1"} and len(s) == n, "y must be 1 or -1, one a sample")
     if p["kind"] != "program":
         q, A, ends = KINDS[p["kind"]][2](p, s)
-        none, caps = [[None] * (n + len(A))] * 2, p.get("caps", [[None] * n] * 2)
-        sides = [[0] * n + e for e in ends], [c + e for c, e in zip(caps, ends, strict=True)], none, none
-        g = {"q": q, "A": A, **dict(zip(SIDES, sides, strict=True))}
+        caps, none = p.get("caps", [[None] * n] * 2), [[None] * (n + len(A))] * 2
+        g = {"q": q, "A": A, **dict(zip(SIDES, ([[0] * n + e for e in ends], [*map(add, caps, ends)], none, none)))}
     (A, R), ([more], U), m = integers(g["A"]), integers([p.get("diagonal", [0] * n)]), len(g["A"])
     shape = [len(M[0]) if name == "X" else i + 1 for i in range(n)]
     need([*map(len, M)] == shape and {n} == {len(r) for r in [more, *A]}, f"shape of {name}, A or diagonal")
@@ -63,30 +60,28 @@ def program(p: dict) -> tuple[int, list[list[int]], dict, int]:
         units = [R] * n + [R * R] * m if k in SIDES[:2] else [R * U] * n + [U] * m
         rows = zip(first, last, whole[2 * j], whole[2 * j + 1], units, strict=True)
         pairs[k] = [None if None in (x, z) else (a * u, (b - a) * u) for x, z, a, b, u in rows]
-    need(all(e is None or min(e[0], sum(e)) >= 0 for k in SIDES[2:] for e in pairs[k]), "a price is negative")
+    need(all(not e or min(e[0], sum(e)) >= 0 for k in SIDES[2:] for e in pairs[k]), "a price is negative")
     pairs["above"] = [e and (-e[0], -e[1]) for e in pairs["above"]]  # what y is there
-    return n, [a + [r[i] for r in A] for i, a in enumerate(P)] + [r + [0] * m for r in A], pairs, U * (H * R) ** 2
+    return n, [a + [r[i] for r in A] for i, a in enumerate(P)] + [r + [0] * m for r in A], pairs, (U, H, R)
 
-def semidefinite(P: list) -> bool:  # LL' + (diagonally dominant), L found in floats, judged exactly; or elimination
-    n, one, L = len(P), max(1, *map(max, P)), []
-    for i in range(n):
+def semidefinite(P: list) -> bool:  # 2^256 P / one = LL' + R, R diagonally dominant; or elimination without a rest
+    n, one, d, L = len(P), max(1, *map(max, P)), 1, []
+    for each in P:
         row = []
-        for j in range(i + 1):
-            rest = (P[i][j] - (i == j) * (one * n >> 44)) / one - math.fsum(map(mul, row, L[j] if j < i else row))
-            row.append(math.sqrt(max(rest, 0.0)) if i == j else rest / (L[j][j] or math.inf))
-        L.append(row)
-    N = [[round(v * 2**60) for v in row] + [0] * (n - len(row)) for row in L]
-    left = ([P[i][j] * 2**120 - one * sum(map(mul, N[i], N[j])) for j in range(n)] for i in range(n))
-    done = all(2 * r[i] >= sum(map(abs, r)) for i, r in enumerate(left))
-    while not done and P and (P[0][0] > 0 or not any(P[0])):
-        p, d, top = P[0][0], one if len(P) < n else 1, P[0]
-        P, one = [[(p * v - r[0] * f) // d if p else v for v, f in zip(r, top, strict=True)][1:] for r in P[1:]], p or d
-    return done or not P
+        for v, other in zip(each, L, strict=False):  # what the division leaves to R is less than other[-1] <= 2^128
+            row.append(((v << 256) // one - sum(map(mul, row, other))) // other[-1])
+        rest = (each[len(L)] << 256) // one - sum(map(mul, row, row)) - (n << 130)
+        if rest <= 0:
+            break
+        L.append([*row, math.isqrt(rest)])
+    while len(L) < n and P and (P[0][0] > 0 or not any(P[0])):
+        p, *_ = top = P[0]
+        P, d = [[(p * v - r[0] * f) // d if p else v for v, f in zip(r, top)][1:] for r in P[1:]], p or d
+    return len(L) == n or not P
 
 def change(H, T: dict, D: int, items: list[int]) -> tuple[dict, int]:
     """Items enter the basis or leave it; T / D is the inverse of H on the basis, and no division leaves a rest."""
-    new = [i for i in items if i not in T]
-    keep = [i for i in [*T, *new] if (i in T) != (i in items)]
+    new, now = [i for i in items if i not in T], set(T)  # now: what is in the basis
     right = {b: {j: -sum(v * H[k][j] for k, v in row.items()) for j in new} for b, row in T.items()}
     low = {i: {j: D * H[i][j] + sum(H[i][b] * right[b][j] for b in T) for j in new} for i in new}
     T = {b: T[b] | right[b] for b in T} | {i: {b: -right[b][i] for b in T} | low[i] for i in new}
@@ -94,18 +89,19 @@ def change(H, T: dict, D: int, items: list[int]) -> tuple[dict, int]:
         r, s = max(((r, s) for r in items for s in items), key=lambda at: (T[at[0]][at[1]] != 0, at[0] == at[1]))
         need(T[r][s], "the letters leave open what the solution is")
         for a, b in dict.fromkeys([(r, s), (s, r)]):
-            p, top = T[a][b], T[a]
-            T = {i: {j: (v * p - f[b] * top[j]) // D if j != b else v for j, v in f.items()} for i, f in T.items()}
+            p, top, old, T = T[a][b], T[a], T, {}
+            for i, f in old.items():  # T[i][j] = T[j][i], or minus that if one of the two is in the basis
+                twin = {j: T[j][i] if (i in now) == (j in now) else -T[j][i] for j in T if r == s and j != b}
+                T[i] = {j: v if j == b else twin.get(j) or (v * p - f[b] * top[j]) // D for j, v in f.items()}
             T[a], D = {j: D if j == b else -v for j, v in top.items()}, p
-        other = {r: s, s: r}
+        other, now = {r: s, s: r}, now ^ {r, s}
         T = {other.get(i, i): {other.get(j, j): v for j, v in f.items()} for i, f in T.items()}
         items = [i for i in items if i not in (r, s)]
-    return {i: {j: T[i][j] if D > 0 else -T[i][j] for j in keep} for i in keep}, abs(D)
+    return {i: {j: v if D > 0 else -v for j, v in T[i].items() if j in now} for i in T if i in now}, abs(D)
 
-def check(p: dict, segments: list) -> list[float]:  # the values at t = 0 and t = 1, if all is proved
-    (n, H, g, unit), t, T, D, values, no = program(p), Fraction(0), {}, 1, [], (0, 0)
+def check(p: dict, segments: list, early: bool = False) -> tuple[list[float], Fraction]:  # values; last t
+    (n, H, g, (U, h, R)), t, T, D, values, no = program(p), Fraction(0), {}, 1, [], (0, 0)
     sides, N = list(zip(*(g[k] for k in SIDES), strict=True)), len(H)
-    need(all(not (a and b) or (a[0] <= b[0] and sum(a) <= sum(b)) for a, b, *_ in sides), "bounds cross")
     level = {"b": [e[0] and e[2] for e in sides], "l": [e[0] or (None if e[1] else no) for e in sides], "i": [no] * N}
     level |= {"u": g["upper"], "a": [e[1] and e[3] for e in sides]}
     letters, known, load = [""] * N, [no] * N, [[0] * N, [0] * N]  # load: H times what is known outside of the basis
@@ -123,55 +119,58 @@ def check(p: dict, segments: list) -> list[float]:  # the values at t = 0 and t 
                 load[s] = [a + by * h for a, h in zip(load[s], H[i], strict=True)] if by else load[s]
             known[i], moved = new, moved + [i] * (now != (i in T))
         T, D = change(H, T, D, moved)
-        u, w, rows = [[D * e[s] for e in known] for s in (0, 1)], [], [[h[i] for i in T] for h in H]
+        u, w, points, rows, hi, last = [], [], [], [[h[i] for i in T] for h in H], Fraction(1), None
         for s in (0, 1):
-            right = [known[i][s] - load[s][i] for i in T]
-            some = {i: sum(map(mul, row.values(), right)) for i, row in T.items()}
-            u[s] = [some.get(i, v) for i, v in enumerate(u[s])]
+            some = {i: sum(v * (known[j][s] - load[s][j]) for j, v in row.items()) for i, row in T.items()}
+            u.append([some.get(i, D * e[s]) for i, e in enumerate(known)])
             w.append([D * a + sum(map(mul, some.values(), h)) for a, h in zip(load[s], rows, strict=True)])
         need(D and all(w[s][i] == D * known[i][s] for i in T for s in (0, 1)), where + "no solution")
-        hi, last, points = Fraction(1), None, []
         for i, (a, b, c, d) in enumerate(zip(*u, *w, strict=True)):
             q, lower, upper, below, above = (e and (D * e[0], D * e[1]) for e in (g["q"][i], *sides[i]))
             v, y = ((a, b), (c + q[0], d + q[1])) if i < n else ((c, d), (-a, -b))
             asked = {"b": [(lower, v)], "l": [(y, above if lower == upper else no), (below, y)], "a": [(v, upper)],
                      "i": [(v, lower), (upper, v)], "u": [(no, y), (y, above)]}[letters[i]]
-            for e, f in asked + [(y, no), (no, y)] * (letters[i] == "l" and not lower):
+            for e, f in [(upper, lower), *asked] + [(y, no), (no, y)] * (letters[i] == "l" and not lower):
                 a, b = (e[0] - f[0], e[1] - f[1]) if e and f else no
                 need(a * t.denominator + b * t.numerator >= 0, f"{where}item {i} violates what {letters[i]} asks")
                 if b < 0 and a * hi.denominator < -b * hi.numerator:
                     hi, last = Fraction(a, -b), i
             points.append((y, v, (lower if letters[i] in "bl" else upper) or no, q))
-        need(t < hi, f"{where}item {last} violates what {letters[last or 0]} asks, at once")
-        for now in [t] * (k == 0) + [hi] * (hi == 1):
-            lines = ([a + b * now for a, b in point] for point in points)
-            values.append(float(sum(y * (2 * e - v) + q * v for y, v, e, q in lines) / (2 * D * D * unit)))
+        need(t < hi or (early and len(segments) == 1), f"{where}item {last} at once violates {letters[last or 0]}")
+        for s in [t] * (k == 0) + [hi] * (k == len(segments) - 1):
+            lines = ([a + b * s for a, b in point] for point in points)
+            values.append(float(sum(y * (2 * e - v) + q * v for y, v, e, q in lines) / (2 * U * (h * R * D) ** 2)))
         t = hi
-    need(t == 1, f"the segments cover t up to {float(t)!r} only")
-    return values
+    need(segments and (t == 1 or early), f"the segments cover t up to {float(t)!r} only")
+    return values, t
 
-def same(p: dict, file: str, standardise: bool) -> None:  # as a CSV file with X or K, and the labels in the last column
-    given, y = p["X"] if "X" in p else p["K"], p["y"]
-    rows = list(csv.reader(open(file, newline="")))[-len(y):]  # without a header
+def same(p: dict, option: str, own: str) -> None:
+    if option == "--costs":  # at t = 0 of positive and negative samples, and at t = 1
+        return need(p["caps"] == [[float(own.split(",")[k + (s < 0)]) for s in p["y"]] for k in (0, 2)], "costs differ")
+    given, y, standardise = p["X"] if "X" in p else p["K"], p["y"], ["--data", "--standardised"].index(option)
+    rows = list(csv.reader(open(own, newline="")))[-len(y):]  # without a header; X or K, labels in the last column
     need(len({r[-1] for r in rows}) == len({(r[-1], s) for r, s in zip(rows, y, strict=True)}), "the labels differ")
-    columns = [[float(v) for v in c] for c in list(zip(*rows, strict=True))[:-1]]
-    for k, c in enumerate(columns) if standardise else ():
-        mean = math.fsum(c) / len(c)
-        columns[k] = [(v - mean) / (math.sqrt(math.fsum((v - mean) ** 2 for v in c) / len(c)) or 1) for v in c]
-    for row, mine in zip(given, zip(*columns, strict=True), strict=True):
-        for a, b in zip(row, mine, strict="X" in p):
-            need(abs(a - b) <= standardise * 2**-40, f"the certificate is about other data: {a!r}, not {b!r}")
+    need({*map(len, rows)} == {len(given[-1]) + 1}, "there are other columns")
+    for k in range(len(given[-1])):
+        c = [float(row[k]) for row in rows]
+        mean, by = (statistics.fmean(c), statistics.pstdev(c) or 1.0) if standardise else (0.0, 1.0)
+        near = (abs(row[k] - (v - mean) / by) <= standardise * 2**-40 for row, v in zip(given, c) if k < len(row))
+        need(all(near), f"the certificate is about other data, in column {k}")
 
-def main(file: str, option: str = "", own: str = "") -> str:
+def read(file: str, form: str, *options: str) -> tuple[dict, str]:
     content = json.loads((gzip.open if file.endswith(".gz") else open)(file, "rb").read(1 << 28))
-    p, (words, value, _) = content["problem"], KINDS[content["problem"]["kind"]]
-    sha = hashlib.sha256(json.dumps(p, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-    need([content["format"], content["sha256"]] == ["exact certificate 1", sha], "another format or hash")
-    _ = option and same(p, own, ["--data", "--standardised"].index(option) == 1)
-    first, last = (value(p, v) for v in check(p, content["segments"]))
-    return (f"PROVED without rounding: for every t in [0, 1], on {len(content['segments'])} segments, what the file\n"
-            f"states minimises {words}.\nValue {first!r} at t = 0, {last!r} at t = 1. sha256 of the problem: {sha}\n"
-            f"Said, not checked: {p.get('about', 'nothing')}")
+    sha = hashlib.sha256(json.dumps(content["problem"], sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    need([content["format"], content["sha256"]] == [form, sha], f"another hash, or another format than {form!r}")
+    _ = [same(content["problem"], *pair) for pair in zip(options[::2], options[1::2], strict=True)]
+    return content, f"sha256 of the problem: {sha}\nSaid, not checked: {content['problem'].get('about', 'nothing')}"
+
+def main(file: str, *options: str) -> str:
+    content, about = read(file, "exact certificate 1", *options)
+    words, value, _ = KINDS[content["problem"]["kind"]]
+    ends, t = check(content["problem"], content["segments"], "ray" in content)
+    return (f"PROVED without rounding: for every t in [0, {float(t):.17g}], on {len(content['segments'])} segments,\n"
+            f"what the file states minimises {words}.\nValues at both ends: "
+            f"{[value(content['problem'], v) for v in ends]}. {about}")
 
 if __name__ == "__main__":
     try:

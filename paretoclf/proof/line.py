@@ -70,15 +70,18 @@ class LineProof:
     kernel_rounding: Array | None = field(default=None, repr=False)
     writer: Callable[..., None] | None = field(default=None, repr=False, compare=False)
 
-    def save(self, file: str | os.PathLike[str], level: str = "exact", progress: bool | None = None) -> None:
-        """Write a certificate file, which anybody can check without this library: ``python check.py FILE``.
+    def save(self, file: str | os.PathLike[str], level: str | None = None, progress: bool | None = None) -> None:
+        """Write a certificate file, which anybody can check without this library.
 
         Parameters
         ----------
         file : path
             Such as ``"wdbc.proof.json.gz"``; compressed if its name ends in ``.gz``.
-        level : str
-            ``"exact"``: optimal without any rounding, for the numbers of the problem as the fractions that they are.
+        level : str, optional
+            ``"exact"``: optimal without any rounding, for the numbers of the problem as the fractions that they are;
+            ``python check.py FILE``. ``"bounded"``: the path as it is stored, and how far it is from optimal at any t,
+            without rounding; ``python check_gap.py FILE``. By default exact where that is expected to take no more
+            than a minute. The file says which it is.
         progress : bool, optional
             Whether to show a bar; by default on a terminal.
 

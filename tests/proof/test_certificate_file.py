@@ -20,7 +20,7 @@ import paretoclf as pc
 from paretoclf.path.certificate_file import certificate, program_problem
 from paretoclf.path.general import follow
 from paretoclf.problem import ParametricQP
-from paretoclf.proof import check
+from paretoclf.proof import check, check_gap, check_ray
 from tests.oracles.random_programs import fractions, off, program
 from tests.oracles.second_checker import objection
 
@@ -54,11 +54,11 @@ def verdict(content):
     return ""
 
 
-def alone(folder, *arguments):
-    """The checker run as a file of its own, without the package."""
-    script = folder / "alone.py"
-    script.write_bytes(Path(check.__file__).read_bytes())
-    command = [sys.executable, "-I", "-S", str(script), *map(str, arguments)]
+def alone(folder, *arguments, script="check"):
+    """A checker run as a file of its own, without the package."""
+    for name in ("check", script):
+        (folder / f"{name}.py").write_bytes(Path(check.__file__).with_name(f"{name}.py").read_bytes())
+    command = [sys.executable, "-I", "-S", str(folder / f"{script}.py"), *map(str, arguments)]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
 
 
@@ -70,9 +70,10 @@ def content(tmp_path_factory):
 # ---- what is written is proved ---------------------------------------------------------------------------------------
 
 
-def test_the_checker_is_short_and_needs_the_standard_library_only():
-    text = Path(check.__file__).read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 180
+@pytest.mark.parametrize(("name", "most"), [("check", 180), ("check_gap", 80), ("check_ray", 80)])
+def test_the_checkers_are_short_and_need_the_standard_library_only(name, most):
+    text = Path(check.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= most
     assert max(map(len, text.splitlines())) <= 120
     names = set()
     for node in ast.walk(ast.parse(text)):
@@ -80,7 +81,7 @@ def test_the_checker_is_short_and_needs_the_standard_library_only():
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names.add(node.module)
-    assert names <= sys.stdlib_module_names
+    assert names - ({"check", "paretoclf.proof"} if name != "check" else set()) <= sys.stdlib_module_names
 
 
 @pytest.mark.parametrize("kernel", [None, pc.RBF(0.5), pc.Polynomial(2)], ids=["linear", "rbf", "polynomial"])
@@ -92,7 +93,7 @@ def test_a_path_is_proved_by_the_checker_alone_and_by_the_second_one(kernel, tmp
     assert result.stdout.startswith("PROVED without rounding: for every t in [0, 1]")
     assert objection(file) == ""
     content = content_of(file)
-    found = [-v for v in check.check(content["problem"], content["segments"])]
+    found = [-v for v in check.check(content["problem"], content["segments"])[0]]
     np.testing.assert_allclose(found, path.value([0.0, 1.0]), rtol=1e-8)  # 2^-39 on the diagonal, for one kernel
     assert content["sha256"] in result.stdout
 
@@ -189,7 +190,7 @@ def test_two_samples_by_hand():
     """At -1 and 1 with costs from 0 to 1: both at their cap until w = 1, which is at t = 1/2."""
     problem = {"kind": "2C-SVM", "y": [1, -1], "X": [[1], [-1]], "caps": [[0, 0], [1, 1]]}
     assert verdict({"problem": problem, "segments": ["uil", [[0, "i"], [1, "i"]]]}) == ""
-    assert check.check(problem, ["uil", [[0, "i"]]]) == [0, Fraction(-1, 2)]
+    assert check.check(problem, ["uil", [[0, "i"]]]) == ([0, Fraction(-1, 2)], 1)
     assert "at once" in verdict({"problem": problem, "segments": ["iil"]}) or verdict(
         {"problem": problem, "segments": ["iil"]}
     )
@@ -220,7 +221,7 @@ def test_paths_of_other_kinds_are_proved(kernel, tmp_path):
         assert result.returncode == 0, (name, result.stderr)
         content = content_of(file)
         problem = content["problem"]
-        found = [check.KINDS[problem["kind"]][1](problem, v) for v in check.check(problem, content["segments"])]
+        found = [check.KINDS[problem["kind"]][1](problem, v) for v in check.check(problem, content["segments"])[0]]
         if factor:
             expected = path.value(path.pieces.t[[0, -1]])
             np.testing.assert_allclose(factor * np.array(found), expected, rtol=1e-8, atol=1e-12, err_msg=name)
@@ -242,9 +243,9 @@ def test_letters_of_another_kind_are_no_proof(tmp_path):
 
 
 @pytest.mark.parametrize("block", range(2))
-def test_any_program_in_fractions_has_a_certificate_or_no_optimum_somewhere(block):
+def test_any_program_in_fractions_has_a_certificate_or_no_optimum_at_the_start(block):
     """Random degenerate programs: linear ones, singular, soft bounds, dependent rows; the guide is none or exact."""
-    proved = 0
+    proved, rays = 0, set()
     for seed in range(60 * block, 60 * (block + 1)):
         if (raw := program(seed)) is None:
             continue
@@ -252,30 +253,136 @@ def test_any_program_in_fractions_has_a_certificate_or_no_optimum_somewhere(bloc
         found = follow(problem, progress=False)
         stated = json.loads(json.dumps(program_problem(problem)))
         for guide in ([], found.labels):
-            if found.status != "end":
-                with pytest.raises(ArithmeticError, match=r"no optimum|no exact exchange"):
+            if not len(found.labels):
+                with pytest.raises(ArithmeticError, match="no optimum at t = 0"):
                     certificate(stated, guide)
                 continue
             content = certificate(stated, guide)
             assert "diagonal" not in content["problem"], seed
-            values = check.check(content["problem"], content["segments"])
-            for t, value, k in ((0, values[0], 0), (1, values[1], -1)):
+            assert ("ray" in content) == (found.status != "end"), seed
+            values, end = check.check(content["problem"], content["segments"], found.status != "end")
+            assert end == found.t[-1], seed
+            if found.status != "end":
+                rays.add(content["ray"][0])
+                check_ray.beyond(content["problem"], end, *content["ray"])
+                with pytest.raises(ArithmeticError):
+                    check_ray.beyond(content["problem"], end - Fraction(1, 1000), *content["ray"])
+                with pytest.raises(ArithmeticError):
+                    check.check(content["problem"], content["segments"])
+            for t, value, k in ((0, values[0], 0), (found.t[-1], values[1], -1)):
                 v = found.v[k, k]
                 assert off(problem, Fraction(t), v, found.y[k, k]) == 0
                 assert value == pytest.approx(float(objective_of(problem, t, v)), rel=1e-12, abs=1e-12), seed
             proved += 1
     assert proved > 20
+    assert rays >= {"unbounded", "crossing"}
+
+
+def test_a_path_that_ends_early_is_proved_up_to_there_and_that_nothing_is_beyond(tmp_path):
+    """By hand: x in [0, 1] and x = 2 t in a row has no point from t = 1/2 on; without the row x >= 0 alone is free."""
+    bounds = {
+        "lower": [[0, 0], [0, 2]],
+        "upper": [[1, 0], [1, 2]],
+        "below": [[None] * 2] * 2,
+        "above": [[None] * 2] * 2,
+    }
+    rows = {"kind": "program", "K": [[1]], "A": [[1]], "q": [[1], [1]], **bounds}
+    one = {"lower": [[0], [0]], "upper": [[None], [None]], "below": [[None]] * 2, "above": [[None]] * 2}
+    free = {"kind": "program", "K": [[0]], "A": [], "q": [[1], [-2]], **one}
+    for problem, kind, end in ((rows, "infeasible", Fraction(1, 2)), (free, "unbounded", Fraction(1, 3))):
+        content = certificate(problem, [])
+        assert content["ray"][0] == kind
+        assert check.check(problem, content["segments"], early=True)[1] == end
+        (tmp_path / "a.json").write_text(json.dumps(content))
+        found = alone(tmp_path, "a.json", script="check_ray")
+        assert "for no later t there is a minimum" in found.stdout, found.stderr
+        for ray in ([kind, ["0"]], [kind, ["-1"]], [kind, [1, 1]], ["crossing", [0]], [kind, []], None):
+            if ray != content["ray"]:
+                (tmp_path / "b.json").write_text(json.dumps({**content, "ray": ray}))
+                assert alone(tmp_path, "b.json", script="check_ray").returncode == 1, (kind, ray)
 
 
 def objective_of(problem, t, v):
-    """The value of a point at t = 0 or 1, in fractions."""
+    """The value of a point at t, in fractions."""
+
+    def at(ends):
+        return [a if abs(a) == np.inf else (1 - t) * a + t * b for a, b in zip(*ends, strict=True)]
+
     x = v[: problem.n]
-    total = x.dot(problem.P).dot(x) / 2 + problem.q[t].dot(x)
-    for i, value in enumerate(v):
-        for side, price, sign in ((problem.lower, problem.below, -1), (problem.upper, problem.above, 1)):
-            beyond = sign * (value - side[t, i]) if abs(side[t, i]) < np.inf else 0
-            total += price[t, i] * beyond if beyond > 0 else 0
+    total = x.dot(problem.P).dot(x) / 2 + np.dot(at(problem.q), x)
+    for side, price, sign in ((problem.lower, problem.below, -1), (problem.upper, problem.above, 1)):
+        for value, bound, cost in zip(v, at(side), at(price), strict=True):
+            beyond = sign * (value - bound) if abs(bound) < np.inf else 0
+            total += cost * beyond if beyond > 0 else 0
     return total
+
+
+# ---- bounded ---------------------------------------------------------------------------------------------------------
+
+
+def bounded_file(path, folder):
+    path.proof.save(folder / "a.proof.json.gz", level="bounded")
+    return folder / "a.proof.json.gz"
+
+
+@pytest.mark.filterwarnings("ignore::paretoclf.errors.HomogeneousWarning")
+@pytest.mark.parametrize("kernel", [None, pc.RBF(0.7)], ids=["linear", "rbf"])
+def test_paths_of_all_kinds_are_bounded_as_they_are_stored(kernel, tmp_path):
+    for name, path, _ in [("costs", traced(kernel=kernel), -1), *other_kinds(kernel)]:
+        file = bounded_file(path, tmp_path)
+        result = alone(tmp_path, file, script="check_gap")
+        assert result.returncode == 0, (name, result.stderr)
+        assert alone(tmp_path, file).returncode == 1  # it is not exact
+        content = content_of(file)
+        problem, points = content["problem"], content["points"]
+        ends, most = check_gap.gap(problem, points, content["stretch"])
+        path.proof.save(tmp_path / "exact.json.gz", level="exact")
+        exact = content_of(tmp_path / "exact.json.gz")
+        best, _ = check.check(exact["problem"], exact["segments"])
+        size = max(map(abs, best))
+        assert 0 <= most <= 1e-9 * size, name
+        if "diagonal" not in problem or problem == exact["problem"]:
+            for end, value in zip(ends, best, strict=True):
+                assert -1e-14 * size <= float(end) - value <= float(most) + 1e-14 * size, name
+        first = next((k for k, v in points[0][1] if not isinstance(v, str)), points[0][1][0][0])
+        for change in ({"points": points[:-1]}, {"points": points[1:]}, {"stretch": "-1/2"}, {"points": points[::-1]}):
+            assert refused({**content, **change}), (name, list(change))
+        changed = copy.deepcopy(points)
+        changed[0][1] = [[i, v if i != first else 5.0] for i, v in changed[0][1]]
+        assert refused({**content, "points": changed}) or gap_of(content, changed) > 1e6 * most, name
+
+
+def refused(content):
+    """Whether no bound is found, whatever it is."""
+    try:
+        check_gap.gap(content["problem"], content["points"], content["stretch"])
+    except Exception:
+        return True
+    return False
+
+
+def gap_of(content, points):
+    return check_gap.gap(content["problem"], points, content["stretch"])[1]
+
+
+def test_a_gap_is_the_largest_between_the_knots_too():
+    """min x^2 / 2 - x on [0, 1] with points that are off by s (1 - s) at most: two knots, at 0 and at 1 - t."""
+    one = {"lower": [[0], [0]], "upper": [[1], [1]], "below": [[None]] * 2, "above": [[None]] * 2}
+    problem = {"kind": "program", "K": [[1]], "A": [], "q": [[-1], [0]], **one}  # the solution is 1 - t
+    assert check_gap.gap(problem, [[0, [[0, "u"]], []], [1, [[0, "l"]], []]], 0) == ([Fraction(-1, 2), 0], 0)
+    bent = [[0, [[0, "u"]], []], [0.5, [[0, "3/4"]], []], [1, [[0, "l"]], []]]
+    _, most = check_gap.gap(problem, bent, 0)
+    truth = max((x - (1 - t)) * x for t in np.linspace(0, 1, 4001) for x in [np.interp(t, [0, 0.5, 1], [1, 0.75, 0])])
+    assert truth <= most <= 1.5 * truth  # y (x - 0) for y = x - (1 - t) >= 0
+
+
+def test_the_level_is_what_ends_within_a_minute(monkeypatch, tmp_path):
+    path = traced()
+    path.proof.save(tmp_path / "a.json")
+    assert json.loads((tmp_path / "a.json").read_text())["format"] == "exact certificate 1"
+    monkeypatch.setattr("paretoclf.path.certificate_file._MINUTE", 0.0)
+    path.proof.save(tmp_path / "a.json")
+    assert json.loads((tmp_path / "a.json").read_text())["format"] == "bounded certificate 1"
 
 
 # ---- and nothing else is ---------------------------------------------------------------------------------------------
@@ -323,7 +430,7 @@ def test_the_hash_notices_every_change_of_the_problem(content, tmp_path):
     for what, new in mutations(content, np.random.default_rng(1), 30):
         if new["problem"] != content["problem"]:
             (tmp_path / "new.json").write_text(json.dumps(new))
-            assert "another format or hash" in alone(tmp_path, "new.json").stderr
+            assert "another hash, or another format" in alone(tmp_path, "new.json").stderr
         else:
             assert what not in ("label", "digit", "cap")
 

@@ -24,7 +24,8 @@ SHARE = 0.375
 def stated_value(problem, t):
     """The optimal value at t of what a certificate file states, in the units of its formulation."""
     whole = integer_data(problem).problem
-    *_, unit = check.program(dict(problem))
+    *_, (U, H, R) = check.program(dict(problem))
+    unit = U * (H * R) ** 2
     # Integers of a hundred digits: variables in units of the largest bound, or of what q and P make of them.
     steep = max(Fraction(v) for v in whole.P.diagonal())
     bounds = [Fraction(v) for side in SIDES[:2] for v in np.ravel(getattr(whole, side)) if abs(v) != np.inf]
