@@ -1,11 +1,10 @@
 // Which samples are looked at between two fresh computations (an epoch, tens of steps in double).
 //
-// Let V be the distance of w from where it was heading when the epoch began, and D = V'. At an exchange D changes by a
-// combination of margin samples whose products with D and V are changes of margins that are known; so |V| is known
-// exactly, at the cost of a few inner products. No margin is off its course by more than |V| times the distance of the
-// sample from the centre of the margin set (in the space of w, where eta moves all of a row of A alike), but for what
-// those that leave the margin set meanwhile move that centre. Only samples that this could bring to their margin are
-// watched, within budgets of t, |V| and the centre that are learnt from the epochs before.
+// Let V be how far w has left the course that it was on when the epoch began, and D = V'. No margin is off its course by
+// more than |V| times the distance of the sample from the centre of the margin set, but for what those that leave the
+// margin set meanwhile move that centre. Only samples that this could bring to their margin are watched, within budgets of
+// t, |V| and the centre that are learnt from the epochs before. docs/explanation/tracker.md, "Who need not be watched", has
+// the proof, and what each budget can do at worst; tests/path/test_watch.py the brute force. It takes kappa = +-1.
 #pragma once
 #include <cstring>
 
@@ -21,8 +20,9 @@ template <class Form>
 class Watch {
   public:
     // Rows of the table, a column each watched sample: margin and rate, now and when the epoch began; rate of the
-    // multiplier when it began; what those at their cap add to the rate of the margin; sqrt(Q_ii); side on which the margin is positive (0: in the margin set); sign; and
-    // from KAPPA on, for each row of A, kappa of its samples and 0 for the others.
+    // multiplier when it began; what those at their cap add to the rate of the margin; sqrt(Q_ii); side on which the
+    // margin is positive (0: in the margin set); sign; and from KAPPA on, for each row of A, kappa of its samples and 0
+    // for the others.
     enum Row { G, DG, FIRST_G, FIRST_DG, FIRST_DA, CAP_DG, REACH, SIDE, SIGN, KAPPA };
 
     Table table;
