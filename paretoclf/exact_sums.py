@@ -61,9 +61,9 @@ def add_product(hi: Array, lo: Array, B: Array, out_hi: Array, out_lo: Array) ->
         out_lo[:] = low - (out_hi - s)
 
 
-def inner(x: Array, y: Array) -> float:
-    """``sum_i (x[0] + x[1])_i y_i``, rounded once; x (2, k), y (k,)."""
-    return fsum(_parts(x, y).ravel().tolist())
+def inner(x: Array, y: Array, more: float = 0.0) -> float:
+    """``sum_i (x[0] + x[1])_i y_i + more``, rounded once; x (2, k), y (k,)."""
+    return fsum([*_parts(x, y).ravel().tolist(), more])
 
 
 def total(x: Array) -> float:

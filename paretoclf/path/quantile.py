@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -334,8 +335,26 @@ class QuantilePath(Refining):
         if found is None or not self.bias:
             return found
         if found.w is None:
-            return replace(found, b=inner(found.alpha, self.y))
+            alpha = self._of_constant(found.alpha, self._basis(j)[1])
+            return replace(found, alpha=alpha, b=inner(alpha, self.y))
         return replace(found, w=found.w[:-1], b=float(found.w[-1]))
+
+    def _of_constant(self, alpha: Array, margin: Index) -> Array:
+        """Multipliers (2, n) of a kernel and a constant feature: what was solved has their sum, which is rounded."""
+        Q, signs = self.gram.quadratic, self.y[margin]
+        system = Q.block(margin) + 1.0
+        for _ in range(2):
+            coef, b = self.y * alpha, inner(alpha, self.y)
+            found = Q.twice(coef[0][:, None], coef[1][:, None])
+            terms = [found.scores[margin, 0], found.rest[margin, 0], np.full(margin.size, b), -signs]
+            off = np.array([fsum(each) for each in np.column_stack(terms)]) + inner(alpha, self.y, -b)
+            by = signs * np.linalg.lstsq(system, -off)[0]
+            high = alpha[0, margin] + by
+            part = high - alpha[0, margin]
+            low = alpha[1, margin] + ((alpha[0, margin] - (high - part)) + (by - part))
+            alpha = alpha.copy()
+            alpha[:, margin] = high, low
+        return alpha
 
     def _as_solution(self, tau: float, found: Precise) -> Solution:
         w, b = found.w, found.b if self.bias else None

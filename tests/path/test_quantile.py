@@ -547,6 +547,20 @@ class TestWhereDoublePrecisionEnds:
                 assert low * (1 - 1e-7) <= path.value(tau) <= high * (1 + 1e-7)
                 assert path.at(tau).certificate.passes()
 
+    @pytest.mark.parametrize("seed", range(4))
+    def test_a_kernel_and_a_constant_feature_are_proved_apart(self, seed):
+        """Their sum is rounded, and what that misses times multipliers of 1e8 is no small thing."""
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(30, 3)), np.where(rng.random(30) < 0.5, 1, -1)
+        y[:2] = 1, -1
+        X, y = np.vstack([X, X[:10]]), np.append(y, -y[:10] if seed % 2 else y[:10])
+        for cap in (1e6, 1e7, 1e8):
+            path = pc.trace(pc.QuantileSVM(X, y, pc.RBF(1.5), bias=True), tau=(0, 1), lam=2 / (y.size * cap))
+            assert path.proof.holds()
+            for tau in (0.001, 0.5, 0.9999):
+                assert path.at(tau).certificate.holds()
+                assert 0 <= path.certificate(tau, exact=True).gap <= 1e-8
+
     @pytest.mark.parametrize("bias", [True, False])
     def test_values_are_those_of_the_kernel_as_rounded(self, bias):
         svm, lam = self.steep(0, 1e6, bias, pc.RBF(1.0))
