@@ -32,7 +32,7 @@ from paretoclf.checks import (
 from paretoclf.errors import InputError
 from paretoclf.exact_sums import total
 from paretoclf.proof import Certificate
-from paretoclf.proof.exact import exact_bounds, exactly
+from paretoclf.proof.exact import InFractions, exactly
 from paretoclf.quadratic import Features, FeatureSlopes, Matrix, Quadratic
 from paretoclf.samples import check_samples, far_origin, moved
 from paretoclf.tolerances import LOOSE, SCORE_ROUNDING, UNDECIDED
@@ -153,7 +153,7 @@ def certify(
     else:
         certificate = certify_precisely(labels, caps, parts, float(b), Q, W, note)
     if exact:
-        certificate = exactly(certificate, exact_bounds(labels, caps, parts, given, as_given, slope))
+        certificate = exactly(certificate, InFractions(labels, as_given, caps).bounds(parts, given, slope))
     if xi is None:
         return certificate
     xi = check_vector(xi, n, "xi")

@@ -46,7 +46,7 @@ from paretoclf.path.sets import LEFT, OUT, RIGHT
 from paretoclf.problem import ParametricQP
 from paretoclf.progress import meter
 from paretoclf.proof import Certificate, LineProof, prove_costs, prove_refined
-from paretoclf.proof.exact import ExactBounds, exact_bounds
+from paretoclf.proof.exact import ExactBounds, InFractions
 from paretoclf.quadratic.signed import STORED_SLOPE
 from paretoclf.samples import same_samples
 from paretoclf.solution import Classifier, Solution, make_solution
@@ -497,7 +497,7 @@ class Path(Refining):
         solution = self.at(t)
         low = solution.numbers.get("alpha_lo", np.zeros(0))
         parts, rule = np.stack([solution.alpha, low]) if low.any() else solution.alpha[None], self._rule(solution)
-        return exact_bounds(self.y, self.caps(t), parts, rule.b_at_origin, w=rule.slope, Q=self.gram.quadratic)
+        return InFractions(self.y, self.gram.quadratic, self.caps(t)).bounds(parts, rule.b_at_origin, rule.slope)
 
     def _judge(self, points: Array) -> list[Certificate]:
         alpha, caps = self._multipliers(points)

@@ -31,7 +31,7 @@ from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.problem import ParametricQP
 from paretoclf.proof import Certificate, LineProof, prove_margins
 from paretoclf.proof.evidence import Deferred, Judged
-from paretoclf.proof.exact import ExactBounds, exact_margin_bounds
+from paretoclf.proof.exact import ExactBounds, InFractions
 from paretoclf.solution import Solution
 from paretoclf.touching import by_the_nearest
 
@@ -327,8 +327,10 @@ class MarginPath(OnPieces):
     def _exact_bounds(self, share: float) -> ExactBounds:
         c = self.slack_costs
         costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
+        p: Any = Fraction(share)
         b, w = self._intercept(share), self._stored_slope(share)
-        return exact_margin_bounds(self.y, share, self._weighed, b, costs, w=w, Q=self.gram.quadratic)
+        problem = InFractions(self.y, self.gram.quadratic, squares=costs, lam=2.0)
+        return problem.bounds(self._weighed[None], b, w, np.where(self.y > 0, 2 * p, 2 * (1 - p)))
 
     def _certificate_problem(self) -> dict[str, Any]:
         """What a certificate file of this path is about: half the objective, for margins at f = 2 share and below."""

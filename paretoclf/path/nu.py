@@ -39,7 +39,7 @@ from paretoclf.problem import ParametricQP
 from paretoclf.progress import meter
 from paretoclf.proof import Certificate, LineProof, prove_nu
 from paretoclf.proof.evidence import Deferred, Judged
-from paretoclf.proof.exact import ExactBounds, exact_nu_bounds
+from paretoclf.proof.exact import ExactBounds, InFractions
 from paretoclf.quadratic.signed import Signed, centre
 from paretoclf.solution import Solution
 from paretoclf.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
@@ -590,9 +590,8 @@ class NuPath(OnPieces):
 
     def _exact_bounds(self, t: float) -> ExactBounds:
         nu, asymmetry = self.along.nu(t)
-        own, w = (self._intercept(t), self.rho(t)), self._stored_slope(t)
-        caps = caps_of(asymmetry, self.y)
-        return exact_nu_bounds(self.y, caps, nu, self._stored(t), own, w=w, Q=self.gram.quadratic)
+        problem = InFractions(self.y, self.gram.quadratic, caps_of(asymmetry, self.y), nu=nu)
+        return problem.bounds(self._stored(t)[None], self._intercept(t), self._stored_slope(t), self.rho(t))
 
     def _certificate_problem(self) -> dict[str, Any]:
         """What a certificate file is about: multipliers from one nu to another, or the hull weights of a HullLine.

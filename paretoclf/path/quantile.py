@@ -40,7 +40,7 @@ from paretoclf.problem import ParametricQP
 from paretoclf.progress import meter
 from paretoclf.proof import Certificate, LineProof, prove_quantile
 from paretoclf.proof.evidence import Deferred, Judged
-from paretoclf.proof.exact import ExactBounds, exact_quantile_bounds
+from paretoclf.proof.exact import ExactBounds, InFractions
 from paretoclf.proof.refined import Refined, prove_refined
 from paretoclf.quadratic.fractions import exact
 from paretoclf.samples import Samples, dense
@@ -430,14 +430,15 @@ class QuantilePath(Refining):
         return replace(judged, numbers={**judged.numbers, "alpha": np.clip(alpha, 0.0, caps)})
 
     def _exact_bounds(self, tau: float) -> ExactBounds:
-        alpha: Any = self._stored(tau)
-        w, b = self._stored_slope(tau), self.intercept(tau) if self.bias else None
+        alpha: Any = self._stored(tau)[None]
+        w, b = self._stored_slope(tau), self.intercept(tau) if self.bias else 0.0
         better = self._precise(tau) if self._rounds(tau) else None
         if better is not None:
             found = better[0]
-            alpha, w = Fraction(self.lam) * exact(found.alpha).sum(axis=0), found.w
-            b = found.b if self.bias else None
-        return exact_quantile_bounds(self.y, self.caps(tau), alpha, self.lam, b, self.gram.quadratic, w)
+            alpha, w, b = Fraction(self.lam) * exact(found.alpha), found.w, found.b if self.bias else 0.0
+        intercept = "feature" if self.bias else "none"
+        problem = InFractions(self.y, self.gram.quadratic, self.caps(tau), lam=self.lam, intercept=intercept)
+        return problem.bounds(alpha, b, w)
 
     def _value_rounding(self) -> Array:
         """What rounding may make of the stored values: the tracker adds up costs times slacks."""

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Mask
 from paretoclf.proof.certificates import Certificate
 from paretoclf.quadratic import Quadratic
 from paretoclf.quadratic.fractions import exact
@@ -26,8 +26,7 @@ Numbers = Any
 _ZERO: Numbers = Fraction(0)
 
 
-@dataclass(frozen=True)
-class ExactBounds:
+class ExactBounds(NamedTuple):
     """Objectives at a feasible dual and at a feasible primal point: the optimal value lies between them."""
 
     dual: Fraction
@@ -60,145 +59,111 @@ def exactly(certificate: Certificate, found: ExactBounds) -> ExactCertificate:
     return ExactCertificate(**given, bounds=(found.dual, found.primal))
 
 
-def exact_bounds(y: Array, caps: Array, alpha: Array, b: float, Q: Quadratic, w: Array | None = None) -> ExactBounds:
-    """Evaluate both objectives of the 2C-SVM exactly.
+@dataclass(frozen=True)
+class InFractions:
+    r"""The problem whose objectives, primal and dual, are evaluated.
 
-    Parameters
+    It is :math:`\min\frac\lambda2\|w\|^2+\sum_i(c_i\xi_i\text{ or }C_i\xi_i^2)-\nu\rho` with
+    :math:`y_if(x_i)\ge\tau_i-\xi_i`; its multipliers imply :math:`w=\frac1\lambda\sum_iy_i\alpha_ix_i`.
+
+    Attributes
     ----------
-    y, caps : array of shape (n,)
-    alpha : array of shape (p, n)
-        Multipliers, as sums of p parts. Clipped to their box, and the heavier class scaled down until the two balance,
-        they are the dual point.
-    b : float
+    y : array of shape (n,)
     Q : Quadratic
         Of the samples; positive semidefinite.
-    w : array of shape (d,), optional
-        Slope of the primal point, where there are features; by default the one that alpha implies.
+    caps : array of shape (n,), optional
+        Costs c of the slacks; None where multipliers have no upper bound.
+    squares : array of shape (n,), optional
+        Costs C of their squares. Without either there is no slack, and the primal point is the nearest feasible
+        multiple of the slope.
+    lam : float
+    intercept : "free", "none" or "feature"
+        The last: the weight of a constant feature 1, part of the norm.
+    nu : float, optional
+        Least sum of the multipliers where all :math:`\tau_i` are a free :math:`\rho\ge0`; no more than twice the sum of
+        the caps of either class.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.proof.exact import exact_bounds
+    >>> from paretoclf.proof.exact import InFractions
     >>> from paretoclf.quadratic import Features
-    >>> y, X = np.array([-1.0, 1.0]), np.array([[-1.0], [1.0]])
-    >>> bounds = exact_bounds(y, np.ones(2), np.full((1, 2), 0.375), 0.0, Features(X))
-    >>> print(bounds.dual, bounds.primal)
+    >>> problem = InFractions(np.array([-1.0, 1.0]), Features(np.array([[-1.0], [1.0]])), np.ones(2))
+    >>> print(*problem.bounds(np.full((1, 2), 0.375), 0.0))
     15/32 25/32
     """
-    slopes, sign, cap, given = Q.exactly(), exact(y), exact(caps), exact(alpha).sum(axis=0)
-    scores, norm2 = slopes.given(sign * given, w)
-    primal = norm2 / 2 + cap @ _positive(1 - sign * (scores + Fraction(b)))
-    inside = _clipped(given, cap)
-    least = min(sum(inside[y > 0], Fraction(0)), sum(inside[y < 0], Fraction(0)))
-    feasible = _summing(y, inside, cap, least)
-    return ExactBounds(2 * least - slopes.of(sign * feasible)[1] / 2, primal)
 
+    y: Array
+    Q: Quadratic
+    caps: Array | None = None
+    squares: Array | None = None
+    lam: float = 1.0
+    intercept: str = "free"
+    nu: float | None = None
 
-def exact_quantile_bounds(
-    y: Array, caps: Array, alpha: Array, lam: float, b: float | None, Q: Quadratic, w: Array | None = None
-) -> ExactBounds:
-    """Evaluate both objectives of the quantile SVM exactly.
+    def bounds(self, alpha: Any, b: float, w: Array | None = None, target: Any = 1.0) -> ExactBounds:
+        """Evaluate both objectives.
 
-    Parameters
-    ----------
-    y, caps, alpha : array of shape (n,)
-    lam : float
-        Weight of the squared norm.
-    b : float, optional
-        Weight of a constant feature 1, part of the norm; None where there is none.
-    Q, w
-        As for `exact_bounds`.
-    """
-    slopes, sign, cap, weight = Q.exactly(), exact(y), exact(caps), Fraction(lam)
-    coef = sign * exact(alpha) / weight
-    scores, norm2 = slopes.given(coef, w)
-    constant = Fraction(b or 0.0)
-    primal = weight / 2 * (norm2 + constant**2) + cap @ _positive(1 - sign * (scores + constant))
-    inside = _clipped(exact(alpha), cap)
-    lower = slopes.of(sign * inside / weight)[1] + (0 if b is None else (sign @ inside / weight) ** 2)
-    return ExactBounds(sum(inside, Fraction(0)) - weight / 2 * lower, primal)
-
-
-def exact_nu_bounds(
-    y: Array, caps: Array, nu: float, alpha: Array, own: tuple[float, float], Q: Quadratic, w: Array | None = None
-) -> ExactBounds:
-    """Evaluate both objectives of the 2nu-SVM exactly.
-
-    Parameters
-    ----------
-    y, caps, alpha : array of shape (n,)
-    nu : float
-        Least sum of the multipliers; no more than twice the sum of the caps of either class.
-    own : pair of float
-        Intercept and margin, the latter nonnegative.
-    Q, w
-        As for `exact_bounds`.
-    """
-    b, rho = (Fraction(x) for x in own)
-    slopes, sign, cap, total = Q.exactly(), exact(y), exact(caps), Fraction(nu)
-    scores, norm2 = slopes.given(sign * exact(alpha), w)
-    slack = _positive(rho - sign * (scores + b))
-    # The caps are doubles: at the largest nu they may add up to a little less than half of it.
-    half = min(total / 2, *(sum(cap[side], Fraction(0)) for side in (y > 0, y < 0)))
-    feasible = _summing(y, _clipped(exact(alpha), cap), cap, half)
-    lower = slopes.of(sign * feasible)[1] / 2
-    return ExactBounds(-lower, norm2 / 2 + cap @ slack - 2 * half * rho)
-
-
-def exact_margin_bounds(
-    y: Array, share: float, u: Array, b: float, costs: Array | None, Q: Quadratic, w: Array | None = None
-) -> ExactBounds:
-    """Evaluate both objectives of the problem of two margins exactly, in the units of `paretoclf.proof.margins`.
-
-    Parameters
-    ----------
-    y, u : array of shape (n,)
-        Labels; multipliers of theta = 1.
-    share : float
-        The positives' share of the margin.
-    b : float
-    costs : array of shape (n,), optional
-        Weights of the squared slacks; without them the problem is the hard one, whose primal point is the nearest
-        feasible multiple of the slope.
-    Q, w
-        As for `exact_bounds`.
-    """
-    slopes, sign = Q.exactly(), exact(y)
-    given = _positive(exact(u))
-    scores, norm2 = slopes.given(sign * exact(u) / 2, w)
-    least = min(sum(given[y > 0], Fraction(0)), sum(given[y < 0], Fraction(0)))
-    feasible = _summing(y, given, None, least)
-    dual = 2 * least - slopes.of(sign * feasible / 2)[1]
-    if costs is None:
-        distance = min(scores[y > 0]) - max(scores[y < 0])
+        Parameters
+        ----------
+        alpha : array of shape (p, n)
+            Multipliers, as sums of p parts. In their box, and with the sums of the two classes that the intercept asks
+            for, they are the dual point.
+        b : float
+        w : array of shape (d,), optional
+            Slope of the primal point, where there are features; by default the one that alpha implies.
+        target : number or array of shape (n,)
+            What margins are compared with.
+        """
+        slopes, sign, lam, tau = self.Q.exactly(), exact(self.y), Fraction(self.lam), exact(target)
+        given, cap = exact(alpha).sum(axis=0), None if self.caps is None else exact(self.caps)
+        feature, constant = self.intercept == "feature", Fraction(b)
+        scores, norm2 = slopes.given(sign * given / lam, w)
+        feasible = self._feasible(given, cap)
+        lower = slopes.of(sign * feasible / lam)[1] + feature * (sign @ feasible / lam) ** 2
+        dual, primal = sum(tau * feasible, _ZERO) - lam / 2 * lower, lam / 2 * (norm2 + feature * constant**2)
+        slack = _positive(tau - sign * (scores + constant))
+        if self.nu is not None:
+            loss = sum(feasible, _ZERO) * tau[()]  # as much is taken off both objectives
+            return ExactBounds(dual - loss, primal + cap @ slack - loss)
+        if cap is not None:
+            return ExactBounds(dual, primal + cap @ slack)
+        if self.squares is not None:
+            weight = exact(self.squares)
+            return ExactBounds(dual - sum(feasible**2 / weight) / 4, primal + weight @ slack**2)
+        distance = min(scores[self.y > 0]) - max(scores[self.y < 0])
         if distance <= 0:
             raise ValueError("the slope separates nothing")
-        return ExactBounds(dual, norm2 * (2 / distance) ** 2)
-    p: Numbers = Fraction(share)
-    target = np.where(y > 0, 2 * p, 2 * (1 - p))
-    slack, weight = _positive(target - sign * (scores + Fraction(b))), exact(costs)
-    return ExactBounds(dual - sum(feasible**2 / weight) / 4, norm2 + weight @ slack**2)
+        return ExactBounds(dual, primal * (2 / distance) ** 2)
+
+    def _feasible(self, given: Numbers, cap: Numbers | None) -> Numbers:
+        """Multipliers next to those given that are feasible: clipped, and with the right sums."""
+        inside = _positive(given) if cap is None else np.minimum(_positive(given), cap)
+        if self.intercept != "free":
+            return inside
+        sides = self.y > 0, self.y < 0
+        if self.nu is None:
+            return _summing(sides, inside, cap, min(sum(inside[side], _ZERO) for side in sides))
+        assert cap is not None
+        # The caps are doubles: at the largest nu they may add up to a little less than half of it.
+        return _summing(sides, inside, cap, min(Fraction(self.nu) / 2, *(sum(cap[side], _ZERO) for side in sides)))
 
 
 def _positive(x: Numbers) -> Numbers:
     return np.maximum(x, _ZERO)
 
 
-def _clipped(x: Numbers, cap: Numbers) -> Numbers:
-    return np.minimum(_positive(x), cap)
-
-
-def _summing(y: Array, inside: Numbers, cap: Numbers | None, total: Fraction) -> Numbers:
+def _summing(sides: tuple[Mask, Mask], inside: Numbers, cap: Numbers | None, total: Fraction) -> Numbers:
     """Multipliers next to these in which each class has this sum: scaled down, or moved towards the caps."""
     out = inside.copy()
-    for side in (y > 0, y < 0):
-        now = sum(inside[side], Fraction(0))
+    for side in sides:
+        now = sum(inside[side], _ZERO)
         if now > total:
             out[side] = inside[side] * (total / now)
         elif now < total:
             assert cap is not None
             room = cap[side] - inside[side]
             free = np.where(inside[side] > 0, room, _ZERO)  # at the optimum only these cost nothing
-            room = free if sum(free, Fraction(0)) >= total - now else room
-            out[side] = inside[side] + room * ((total - now) / sum(room, Fraction(0)))
+            room = free if sum(free, _ZERO) >= total - now else room
+            out[side] = inside[side] + room * ((total - now) / sum(room, _ZERO))
     return out

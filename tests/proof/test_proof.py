@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import paretoclf as pc
 from paretoclf.path.pieces import Pieces, check_certificates
 from paretoclf.proof import block, products, prove_costs
-from paretoclf.proof.exact import exact_nu_bounds, exact_quantile_bounds
+from paretoclf.proof.exact import InFractions
 from paretoclf.quadratic import Features, Matrix
 from paretoclf.quadratic.twice import product
 from paretoclf.tolerances import CERTIFY
@@ -378,13 +378,13 @@ def test_exact_bounds_of_the_other_problems_are_those_of_fractions(seed):
     )
     Q, zero = s[:, None] * Q.reshape(n, n) * s, Fraction(0)
     inside = np.minimum(np.maximum(a, zero), c)
-    found = exact_quantile_bounds(y, caps, alpha, lam, b, Matrix(K))
+    found = InFractions(y, Matrix(K), caps, lam=lam, intercept="feature").bounds(alpha[None], b)
     slack = np.maximum(1 - Q @ a / L[0] - s * B[0], zero)
     assert found.primal == (a @ Q @ a / L[0] + L[0] * B[0] ** 2) / 2 + c @ slack
     assert found.dual == sum(inside) - (inside @ Q @ inside + (s @ inside) ** 2) / (2 * L[0])
     assert found.dual <= found.primal
     nu, rho = float(min(caps[y > 0].sum(), caps[y < 0].sum())), float(rng.random())
-    hulls = exact_nu_bounds(y, caps, nu, alpha, (b, rho), Matrix(K))
+    hulls = InFractions(y, Matrix(K), caps, nu=nu).bounds(alpha[None], b, target=rho)
     slack = np.maximum(Fraction(rho) - Q @ a - s * B[0], zero)
     assert hulls.primal == a @ Q @ a / 2 + c @ slack - Fraction(nu) * Fraction(rho)
     assert hulls.dual <= hulls.primal
