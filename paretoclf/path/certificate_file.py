@@ -22,7 +22,8 @@ from paretoclf.errors import InputError
 from paretoclf.files import AnyFile, replacing
 from paretoclf.gram import Gram
 from paretoclf.path.certificate_points import StoredPoints, lower_triangle, stated
-from paretoclf.path.general import Data, Walk, first_labels, shifted
+from paretoclf.path.start import Data, first_labels, shifted
+from paretoclf.path.textbook_general import Walk
 from paretoclf.problem import ParametricQP
 from paretoclf.progress import meter
 from paretoclf.proof import check, check_gap, check_ray
@@ -61,7 +62,7 @@ class Exact(Walk):
         self.matrix = np.zeros((size, size), dtype=object)
         self.matrix[:n, :n], self.matrix[:n, n:], self.matrix[n:, :n] = problem.P, problem.A.T, problem.A
         self.rows = self.matrix.tolist()
-        self.exchanges = self.since = self.standing = 0
+        self.exchanges = self.standing = 0
         self.patience = 200 + 2 * size
         self.resting = np.zeros(size, dtype=bool)
         q = np.hstack([data.q, np.zeros((2, size - n), dtype=object)])
@@ -130,7 +131,7 @@ class Exact(Walk):
                 return Fraction(1), Fraction(0)
         return Fraction(*lo), Fraction(*hi)
 
-    def response(self, i: int, unit: int) -> tuple[Any, Any, bool | None, Any]:
+    def response(self, i: int, unit: int) -> tuple[Any, Any, bool, Any]:
         """How u and w move with item i, whether its pivot is not 0, and zeros."""
         u = np.zeros(self.labels.size, dtype=object)
         inside = i in self.inverse

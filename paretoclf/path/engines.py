@@ -9,6 +9,8 @@ from typing import Any, Protocol
 from paretoclf.checks import Array, Index, State
 from paretoclf.errors import InputError, SlowTrackerWarning
 from paretoclf.path.segments import Line, Log, OnBasis
+from paretoclf.path.start import WalkOf
+from paretoclf.path.textbook_general import Walk
 from paretoclf.path.textbook_tracker import TextbookTracker
 from paretoclf.problem import ParametricQP
 from paretoclf.quadratic.signed import Signed
@@ -99,12 +101,15 @@ class Tracker(Protocol):
 
 
 ENGINES: dict[str, Callable[..., Tracker]] = {"textbook": TextbookTracker}
+#: For any program, the engines to try one after the other.
+WALKS: dict[str, tuple[WalkOf, ...]] = {"textbook": (Walk,)}
 DEFAULT = "textbook"
 try:
+    from paretoclf.path.core_walk import CoreWalk, TwiceWalk
     from paretoclf.path.tracker import CoreTracker
     from paretoclf.path.tracker import add_product as add_product
 
-    ENGINES, DEFAULT = {"fast": CoreTracker, **ENGINES}, "fast"
+    ENGINES, WALKS, DEFAULT = {"fast": CoreTracker, **ENGINES}, {"fast": (CoreWalk, TwiceWalk), **WALKS}, "fast"
 except ImportError:  # installed without a C++ compiler
     from paretoclf.exact_sums import add_product as add_product
 
@@ -119,6 +124,11 @@ def make_tracker(engine: str | None, problem: ParametricQP) -> Tracker:
     problem : ParametricQP
         Its P is a `Signed`. Bounds and right-hand sides are those of the lines that the tracker is put on.
     """
+    return ENGINES[chosen(engine)](problem)
+
+
+def chosen(engine: str | None) -> str:
+    """The name of an engine, `DEFAULT` for None; InputError if there is none of that name."""
     if engine is not None and engine not in ENGINES:
         raise InputError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
     if engine is None and DEFAULT == "textbook":  # by default Python says the same thing once
@@ -126,6 +136,6 @@ def make_tracker(engine: str | None, problem: ParametricQP) -> Tracker:
             "paretoclf was installed without a C++ compiler: the textbook tracker serves, which is slower; with GCC or "
             "Clang, install it again",
             SlowTrackerWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    return ENGINES[engine or DEFAULT](problem)
+    return engine or DEFAULT

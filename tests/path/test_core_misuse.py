@@ -48,6 +48,15 @@ def sparse(ptr=PTR, columns=COLUMNS, values=VALUES, d=D, p=ONES, m=1):
     return core.SparseTracker(ptr, columns, values, d, p, KAPPA, GROUP, m)
 
 
+ITEMS = N + 2  # of a program of N variables and two rows
+LINES, MASKS = np.zeros((4, 2, ITEMS)), np.ones((5, ITEMS), dtype=bool)
+LABELS, TERM, ROWS = np.zeros(ITEMS, dtype=np.int64), np.ones((2, N)), np.ones((2, 1)) * KAPPA
+
+
+def program(P=K, A=ROWS, q=TERM, sides=LINES, masks=MASKS, labels=LABELS, kind="Walk"):
+    return getattr(core, kind)(core.Columns(P, A), q, sides, masks, labels)
+
+
 MAKE = {"kernel": kernel, "dense": dense, "sparse": sparse}
 
 
@@ -168,6 +177,26 @@ CONSTRUCTORS = {
     "values are short": lambda: sparse(values=Q.ravel()[1:]),
     "values are nan": lambda: sparse(values=Q.ravel() * np.nan),
     "sets by hand": lambda: core.Sets(),
+    "P is no square": lambda: program(P=K[:, 1:].copy()),
+    "P is nan": lambda: program(P=K * np.nan),
+    "A of other columns": lambda: program(A=np.ones((2, N + 1))),
+    "A is flat": lambda: program(A=np.ones(N)),
+    "A is inf": lambda: program(A=np.full((2, N), np.inf)),
+    "q is short": lambda: program(q=np.ones((2, N - 1))),
+    "q is one row": lambda: program(q=np.ones((1, N))),
+    "q is nan": lambda: program(q=TERM * np.nan),
+    "sides are short": lambda: program(sides=LINES[:, :, 1:].copy()),
+    "sides are three": lambda: program(sides=LINES[1:]),
+    "sides are inf": lambda: program(sides=LINES + np.inf),
+    "masks are short": lambda: program(masks=MASKS[:, 1:].copy()),
+    "masks are four": lambda: program(masks=MASKS[1:]),
+    "labels are short": lambda: program(labels=LABELS[1:]),
+    "labels beyond": lambda: program(labels=LABELS + 3),
+    "labels far below": lambda: program(labels=LABELS - 2**40, kind="TwiceWalk"),
+    "labels of floats": lambda: program(labels=LABELS + 0.5),
+    "a walk on nothing": lambda: core.Walk(None, TERM, LINES, MASKS, LABELS),
+    "a walk of nobody": lambda: core.Walk.__new__(core.Walk).run(1, True, 1),
+    "columns of nobody": lambda: core.Walk(core.Columns.__new__(core.Columns), TERM, LINES, MASKS, LABELS),
     "nobody": lambda: core.KernelTracker.__new__(core.KernelTracker).run(1, 1.0),
 }
 
@@ -275,7 +304,30 @@ def walk(seed):
             calls[r.integers(len(calls))]()
 
 
-WALK = "import sys; sys.path.insert(0, sys.argv[1]); import test_core_misuse as t; [t.walk(k) for k in range(300)]"
+def follow(seed):
+    """Some calls on a program at random, semidefinite or not; whatever each of them answers."""
+    r = np.random.default_rng(seed)
+    P, A = r.integers(-2, 3, (N, N)).astype(float), r.integers(-1, 2, (2, N)).astype(float)
+    sides, masks = r.integers(-2, 3, LINES.shape).astype(float), r.random(MASKS.shape) < 0.5
+    P = P @ P.T if seed % 3 else P
+    kind = ("Walk", "TwiceWalk")[seed % 2]
+    T = program(P, A, r.normal(size=(2, N)), sides, masks, r.integers(-2, 3, ITEMS), kind)
+    calls = [
+        lambda: T.run(int(r.integers(0, 40)), bool(r.integers(2)), int(r.integers(-1, 20))),
+        lambda: T.run(2**62, True, 30),
+        lambda: T.solve(float(r.choice([0.0, 0.5, 1.0, -3.0, 1e300, np.nan]))),
+        lambda: T.segments(),
+        lambda: (T.labels, T.ray, T.now, T.t, T.why, T.exchanges, T.crossed, T.members),
+    ]
+    for _ in range(30):
+        with contextlib.suppress(*ERRORS):
+            calls[r.integers(len(calls))]()
+
+
+WALK = (
+    "import sys; sys.path.insert(0, sys.argv[1]); import test_core_misuse as t; "
+    "[t.walk(k) for k in range(300)]; [t.follow(k) for k in range(1000)]"
+)
 
 
 def test_calls_in_any_order():

@@ -9,9 +9,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from sklearn.linear_model import lars_path
 
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path import general
+from paretoclf.path.engines import DEFAULT, ENGINES, WALKS
 from paretoclf.path.general import follow
 from paretoclf.path.in_fractions import semidefinite
 from paretoclf.problem import LOWER, UPPER, ParametricQP
@@ -49,8 +51,9 @@ def test_fractions_are_exactly_optimal_and_rays_are_rays(block):
     assert min(seen[status] for status in ("end", "infeasible", "unbounded")) > 0
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("block", range(3))
-def test_doubles_against_another_solver(block):
+def test_doubles_against_another_solver(block, engine):
     solved = 0
     for seed in range(1000 + 40 * block, 1040 + 40 * block):
         if (raw := program(seed)) is None:
@@ -58,7 +61,7 @@ def test_doubles_against_another_solver(block):
         scale = 1.0 if seed % 2 else 10.0 ** np.random.default_rng(seed).uniform(-1, 1)  # degenerate up to rounding
         P, A, q, *sides = (np.asarray(each, dtype=float) for each in raw)
         problem = ParametricQP(scale * P, A, scale * q, *sides[:2], *(scale * each for each in sides[2:]))
-        found = follow(problem, progress=False)
+        found = follow(problem, progress=False, engine=engine)
         assert along(problem, found, (0.0, 0.4, 1.0)) <= 1e-9 * scale + 1e-9, seed
         for t in (0.31, 0.77):
             value, _, _ = solve_at(problem, t)
@@ -84,13 +87,16 @@ def objective(problem, t, v):
     return 0.5 * x @ problem.P @ x + q @ x + total
 
 
-def test_a_lasso_is_the_soft_threshold():
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_lasso_is_the_soft_threshold(engine):
     """min |x - c|^2 / 2 + lam |x|_1: each coefficient by hand, and a breakpoint where it vanishes."""
     c, lam = np.array([3.0, -1.0, 0.5]), np.array([0.0, 4.0])
     slope = np.repeat(lam[:, None], 3, axis=1)
     none = np.zeros((2, 3))
     found = follow(
-        ParametricQP(np.eye(3), np.zeros((0, 3)), np.stack([-c, -c]), none, none, slope, slope), progress=False
+        ParametricQP(np.eye(3), np.zeros((0, 3)), np.stack([-c, -c]), none, none, slope, slope),
+        progress=False,
+        engine=engine,
     )
     np.testing.assert_allclose(found.t, [0, 0.125, 0.25, 0.75, 1], atol=1e-14)
     for k in range(4):
@@ -176,13 +182,14 @@ def test_large_or_indefinite_problems_are_refused_as_before(monkeypatch):
     P, A, q, *sides = (np.asarray(each, dtype=float) for each in raw)
     scale = 10.0 ** np.random.default_rng(6299).uniform(-1, 1)
     problem = ParametricQP(scale * P, A, scale * q, *sides[:2], *(scale * each for each in sides[2:]))
-    monkeypatch.setattr(general.Walk, "follow", _refuses)
+    for walk in general.WALKS[DEFAULT]:
+        monkeypatch.setattr(walk, "follow", _refuses)
     with pytest.raises(DegeneratePathError, match="singular"):
         follow(problem, progress=False)
 
 
-def _refuses(self, *_, **__):
-    raise self.refused("the basis is singular")
+def _refuses(*_, **__):
+    raise DegeneratePathError("the basis is singular", t=0.0, costs="", n_margin=0, remedy="")
 
 
 def badly_scaled(seed):
@@ -207,10 +214,11 @@ def badly_scaled(seed):
 
 
 @pytest.mark.parametrize("seed", [*range(10), 46, 83, 95, 98, 138, 144, 156, 159, 183, 190, 209, 216, 229])
-def test_what_is_left_of_a_zero_is_no_pivot(seed):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_left_of_a_zero_is_no_pivot(seed, engine):
     """Refinement leaves 1e-52 in place of 0; taken as the pivot of a pair, that made the next basis singular."""
     problem = badly_scaled(seed)
-    found = follow(problem, progress=False)
+    found = follow(problem, progress=False, engine=engine)
     n = problem.n
     low, up = problem.lower[0], problem.upper[0]
     equal = low[n:] == up[n:]
@@ -229,3 +237,60 @@ def test_what_is_left_of_a_zero_is_no_pivot(seed):
         assert abs(problem.q[0] @ v - theirs.fun) <= 1e-7 * (abs(problem.q[0]) @ abs(v))
     else:
         assert (found.status, theirs.status) == ("infeasible", 2)
+
+
+@pytest.mark.parametrize("walk", WALKS[DEFAULT])
+def test_each_precision_has_the_breakpoints_of_fractions(walk):
+    """Ties included: integers are exact in every precision, so that labels are the same, too."""
+    seen = 0
+    for seed in range(2000, 2080):
+        if (raw := program(seed)) is None:
+            continue
+        whole = follow(ParametricQP(*map(fractions, raw)), progress=False)
+        problem = ParametricQP(*(np.asarray(each, dtype=float) for each in raw))
+        found = general._followed(problem, None, 10_000, False, walk)
+        assert found.status == whole.status
+        assert along(problem, found, (0.0, 0.4, 1.0)) <= 1e-11
+        assert found.t[-1] == pytest.approx(float(whole.t[-1]), abs=1e-13)
+        seen += len(found.t) == len(whole.t) and bool(np.allclose(found.t, whole.t.astype(float), rtol=0, atol=1e-13))
+    assert seen > 70  # other labels may share a basis's segment at a tie
+
+
+def test_what_one_precision_refuses_another_start_and_a_finer_precision_are_asked(monkeypatch):
+    """The first two ways are refused here; what comes out of the third is the path all the same."""
+    raw = program(14)
+    problem = ParametricQP(*(np.asarray(each, dtype=float) for each in raw))
+    whole = follow(problem, progress=False)
+    asked = []
+
+    def refuses(data, labels):
+        asked.append(labels)
+        _refuses()
+
+    monkeypatch.setattr(general, "_SMALL", 0)
+    monkeypatch.setattr(general, "WALKS", {DEFAULT: (refuses, *WALKS[DEFAULT])})
+    found = follow(problem, progress=False)
+    assert len(asked) == 2
+    np.testing.assert_allclose(found.t, whole.t, atol=1e-14)
+    monkeypatch.setattr(general, "WALKS", {DEFAULT: (refuses,)})
+    with pytest.raises(DegeneratePathError, match="singular"):
+        follow(problem, progress=False)
+
+
+def test_a_program_of_more_members_than_exchanges_between_two_inverses():
+    """A lasso of 150 coefficients: the inverse is changed some hundred times, made afresh, and refined."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 150))
+    y = X @ rng.normal(size=150) + rng.normal(size=200)
+    zero, most = np.zeros((2, 150)), abs(X.T @ y).max()
+    slope = np.stack([np.full(150, 1.01 * most), np.full(150, 1e-3 * most)])
+    problem = ParametricQP(X.T @ X, np.zeros((0, 150)), np.stack([-X.T @ y] * 2), zero, zero, slope, slope)
+    found = follow(problem, progress=False)
+    assert len(found.labels) > 150
+    assert along(problem, found, (0.0, 0.5, 1.0)) <= 1e-9
+    lam = (1 - found.t) * slope[0, 0] + found.t * slope[1, 0]
+    alphas, _, theirs = lars_path(X, y, method="lasso", alpha_min=lam[-1] / 200)
+    for alpha, w in zip(alphas[1:], theirs.T[1:], strict=True):
+        k = int(np.argmin(abs(lam - 200 * alpha)))
+        assert lam[k] == pytest.approx(200 * alpha, rel=1e-9)
+        np.testing.assert_allclose(found.v[k - 1, 1], w, atol=1e-9)

@@ -1,6 +1,7 @@
 #include "loops.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "log.hpp"
 #include "processors.hpp"
@@ -28,6 +29,20 @@ EVERY_PROCESSOR double dot(const double *x, const double *y, int n) {
 
 EVERY_PROCESSOR void advance(double *RESTRICT x, const double *RESTRICT dx, double dt, int n) {
     for (int i = 0; i < n; i++) x[i] += dt * dx[i];
+}
+
+EVERY_PROCESSOR void advance_by_sizes(double *RESTRICT x, const double *RESTRICT dx, double a, int n) {
+    for (int i = 0; i < n; i++) x[i] += a * std::abs(dx[i]);
+}
+
+EVERY_PROCESSOR double dot_of_sizes(const double *x, const double *y, int n) {
+    double sums[LANES] = {};
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) sums[l] += std::abs(x[i + l]) * y[i + l];
+    double sum = ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+    for (; i < n; i++) sum += std::abs(x[i]) * y[i];
+    return sum;
 }
 
 namespace {

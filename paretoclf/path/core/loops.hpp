@@ -10,6 +10,10 @@ double dot(const double *x, const double *y, int n);
 // x += dt dx
 void advance(double *x, const double *dx, double dt, int n);
 
+// x += a |dx|, and sum_i |x_i| y_i
+void advance_by_sizes(double *x, const double *dx, double a, int n);
+double dot_of_sizes(const double *x, const double *y, int n);
+
 // out_q += sum_j a_qj row_j, where row j is the n numbers from flat[start[j]] on; rows of a and out are so far apart.
 void add_rows(const double *flat, const int64_t *start, int k, const double *a, int a_apart, int rows, int n, double *out,
               int out_apart);

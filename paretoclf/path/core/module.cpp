@@ -370,11 +370,13 @@ static Sparse sparse(const Ints &ptr, const In<int32_t, 1> &columns, const In1 &
     return Sparse(ptr.data(), columns.data(), values.data(), size_of(ptr.size() - 1), size_of(size_t(d)));
 }
 
-void bind_parts(nb::module_ &module);  // parts.cpp
+void bind_parts(nb::module_ &module);    // parts.cpp
+void bind_general(nb::module_ &module);  // general.cpp
 
 NB_MODULE(_core, module) {
     nb::module_ parts = module.def_submodule("parts", "the parts of the tracker, for tests");
     bind_parts(parts);
+    bind_general(module);
     nb::exception<Refused>(module, "Refused", PyExc_RuntimeError);
     nb::class_<Sets>(module, "Sets");
     // out += (hi + lo) B in twice the precision, for stacks: (r, m, k) by (r, k, n), or by one for all, (1, k, n).

@@ -1,0 +1,140 @@
+// The face of the engine for any parametric program: the columns of its matrix, and walks in two precisions.
+#include "general.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <atomic>
+#include <memory>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace core;
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Sides = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Masks = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Labels = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+static void require(bool fits, const char *what) {
+    if (!fits) throw std::invalid_argument(what);
+}
+template <class Array>
+static bool finite(const Array &x) {
+    return std::all_of(x.data(), x.data() + x.size(), [](double v) { return std::isfinite(v); });
+}
+template <class T>
+static nb::object array(std::vector<T> values, std::vector<size_t> shape) {  // takes the values over
+    auto *kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner));
+}
+template <class Real>
+static nb::object rows(const std::vector<Real> *rows, int count) {
+    Vector all;
+    for (int r = 0; r < count; r++)
+        for (Real x : rows[r]) all.push_back(rounded(x));
+    return array(std::move(all), {size_t(count), rows[0].size()});
+}
+
+// What Python calls: a walk that has one user at a time. Calls give the interpreter's lock away.
+template <class Real>
+struct GuardedWalk : Walk<Real> {
+    using Walk<Real>::Walk;
+    std::atomic<bool> taken{false};
+};
+template <class T>
+class Only {
+  public:
+    explicit Only(T &walk) : taken_(walk.taken) {
+        if (taken_.exchange(true)) throw std::runtime_error("the walk is at work in another thread");
+    }
+    Only(const Only &) = delete;
+    ~Only() { taken_ = false; }
+
+  private:
+    std::atomic<bool> &taken_;
+};
+
+static Program program_of(const Columns &H, const Matrix &q, const Sides &sides, const Masks &masks) {
+    size_t N = H.items;
+    require(q.shape(0) == 2 && q.shape(1) == size_t(H.n), "q has two rows of n numbers");
+    require(sides.shape(0) == 4 && sides.shape(1) == 2 && sides.shape(2) == N, "sides are four pairs of rows, a number an item");
+    require(masks.shape(0) == 5 && masks.shape(1) == N, "masks are five rows, one an item");
+    require(finite(q) && finite(sides), "the numbers of a line must be finite");
+    Program out;
+    for (int r = 0; r < 2; r++) {
+        out.q[r].assign(N, 0.0);
+        for (int i = 0; i < H.n; i++) out.q[r][i] = q(r, i);
+        for (int s = 0; s < 4; s++) out.sides[s][r].assign(&sides(s, r, 0), &sides(s, r, 0) + N);
+    }
+    std::vector<char> *flags[] = {&out.has_low, &out.has_up, &out.soft_low, &out.soft_up, &out.fixed};
+    for (int s = 0; s < 5; s++) flags[s]->assign(&masks(s, 0), &masks(s, 0) + N);
+    return out;
+}
+
+template <class Real>
+static void walk(nb::module_ &module, const char *name) {
+    using W = GuardedWalk<Real>;
+    nb::class_<W>(module, name)
+        .def(
+            "__init__",
+            [](W *self, const Columns &H, Matrix q, Sides sides, Masks masks, Labels labels) {
+                require(labels.size() == size_t(H.items), "one label per item");
+                require(std::all_of(labels.data(), labels.data() + labels.size(), [](int64_t x) { return x >= -2 && x <= 2; }),
+                        "labels lie between -2 and 2");
+                new (self) W(H, program_of(H, q, sides, masks), std::vector<int8_t>(labels.data(), labels.data() + labels.size()));
+            },
+            "H"_a, "q"_a, "sides"_a, "masks"_a, "labels"_a.noconvert(), nb::keep_alive<1, 2>())
+        .def("solve", [](W &self, double t) {  // values and multipliers at t, and their rates; None if refused
+            Only turn(self);
+            if (!self.solve(Real(t))) return nb::object(nb::none());
+            return nb::object(nb::make_tuple(rows(self.v, 2), rows(self.y, 2)));
+        }, "t"_a)
+        .def("run", [](W &self, int64_t limit, bool keep, int64_t steps) {
+            Only turn(self);
+            nb::gil_scoped_release open;
+            return int(self.run(limit, keep, steps));
+        }, "limit"_a, "keep"_a, "steps"_a)
+        .def("segments", [](W &self) {  // ends, labels, values, multipliers; they are taken away
+            Only turn(self);
+            size_t N = self.labels.size(), k = self.times.size() - 1;
+            auto out = nb::make_tuple(array(std::move(self.times), {k + 1}), array(std::move(self.pieces), {k, N}),
+                                      array(std::move(self.values), {k, 2, N}), array(std::move(self.multipliers), {k, 2, N}));
+            self.times = {rounded(self.t)}, self.pieces.clear(), self.values.clear(), self.multipliers.clear();
+            return out;
+        })
+        .def_prop_ro("labels", [](W &self) {
+            Only turn(self);
+            return array(std::vector<int8_t>(self.labels), {self.labels.size()});
+        })
+        .def_prop_ro("ray", [](W &self) {
+            Only turn(self);
+            return rows(&self.ray, 1);
+        })
+        .def_prop_ro("now", [](W &self) {  // values and multipliers where it is
+            Only turn(self);
+            return nb::make_tuple(rows(self.v, 1), rows(self.y, 1));
+        })
+        .def_prop_ro("t", [](W &self) { return Only(self), rounded(self.t); })
+        .def_prop_ro("why", [](W &self) { return Only(self), nb::str(self.why.c_str()); })
+        .def_prop_ro("exchanges", [](W &self) { return Only(self), self.exchanges; })
+        .def_prop_ro("crossed", [](W &self) { return Only(self), self.crossed; })
+        .def_prop_ro("members", [](W &self) { return Only(self), self.members(); });
+}
+
+void bind_general(nb::module_ &module) {
+    nb::class_<Columns>(module, "Columns")
+        .def(
+            "__init__",
+            [](Columns *self, Matrix P, Matrix A) {
+                size_t n = P.shape(0), m = A.shape(0);
+                require(P.shape(1) == n && (A.shape(1) == n || m == 0), "P must be n x n, A m x n");
+                require(n + m < (1u << 30), "too many items");
+                require(finite(P) && finite(A), "P and A must be finite");
+                new (self) Columns(P.data(), A.data(), int(n), int(m));
+            },
+            "P"_a, "A"_a);
+    walk<double>(module, "Walk");
+    walk<Twice>(module, "TwiceWalk");
+}
