@@ -332,10 +332,10 @@ class Walk:
             break
         if keep and not found:  # it ends where it starts: that point is all there is
             times, found = [self.t, self.t], [(self.labels.copy(), np.stack([v[0], v[0]]), np.stack([y[0], y[0]]))]
-        k, kind = len(found), self.kind
-        labels = np.array([each[0] for each in found], dtype=np.int64).reshape(k, self.labels.size)
-        v, y = (np.array([each[part] for each in found], dtype=kind).reshape(k, 2, labels.shape[1]) for part in (1, 2))
-        return Trace(np.array(times, dtype=kind), labels, v, y, status, ray, self.exchanges, crossed)
+        k, items, kind = len(found), self.labels.size, self.kind
+        labels = np.array([each[0] for each in found], dtype=np.int64).reshape(k, items)
+        points = [np.array([each[part] for each in found], dtype=kind).reshape(k, 2, items) for part in (1, 2)]
+        return Trace(np.array(times, dtype=kind), labels, points[0], points[1], status, ray, self.exchanges, crossed)
 
     def refused(self, why: str) -> DegeneratePathError:
         """Rounding errors leave open how it goes on."""

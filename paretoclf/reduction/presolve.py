@@ -152,26 +152,27 @@ class Reduced:
 
     def _columns(self, v: Array, b: Array, fixed: Mapping[int, Array]) -> Array:
         """All columns, in the reverse order in which they went."""
-        x, A = np.zeros((v.shape[0], self.program.n)), sp.csr_array(self.program.A)
-        x[:, self.columns] = v[:, : self.columns.size]
+        A = sp.csr_array(self.program.A)
+        x = np.zeros((self.program.n, v.shape[0]))  # transposed, so that products need no copy of it
+        x[self.columns] = v[:, : self.columns.size].T
         for j, value in fixed.items():
-            x[:, j] = value
+            x[j] = value
         for each in reversed(self.substituted):
-            x[:, each.columns] = (b[:, each.rows] - (A[each.rows] @ x.T).T) / each.factors
+            x[each.columns] = ((b[:, each.rows] - (A[each.rows] @ x).T) / each.factors).T
         low = {j: (i, a) for i, j, a, side in self.bounds if side == "lower"}
         for i, slacks in self.slacks:
             row = A[[i]].toarray()[0]
             for j in slacks:
                 k, a = low[j]
-                x[:, j] = b[:, k] / a
-            missing = b[:, i] - x @ row
+                x[j] = b[:, k] / a
+            missing = b[:, i] - row @ x
             for j in slacks:
-                x[:, j] += np.maximum(missing / row[j], 0.0)
+                x[j] += np.maximum(missing / row[j], 0.0)
         for epigraph in reversed(self.eliminated):
-            x[:, epigraph.column] = 0.0
-            rows = (A[epigraph.rows] @ x.T).T - b[:, epigraph.rows]
-            x[:, epigraph.column] = (rows / epigraph.factors).max(axis=1)
-        return x
+            x[epigraph.column] = 0.0
+            rows = (A[epigraph.rows] @ x).T - b[:, epigraph.rows]
+            x[epigraph.column] = (rows / epigraph.factors).max(axis=1)
+        return np.ascontiguousarray(x.T)
 
     def _prices(self, y: Array) -> Array:
         """Multipliers of the rows that items stand for."""
@@ -247,6 +248,7 @@ class _Reduction:
         self.fixed: list[tuple[int, Array]] = []
         self.slacks: list[tuple[int, tuple[int, ...]]] = []
         self.items: list[Item] = []
+        self.one_sided: dict[tuple[str, bytes], list[int]] = {}  # of those that costs made: by their side and direction
         self.carried: list[Carried] = []
         self.substituted: list[Substituted] = []
 
@@ -441,15 +443,17 @@ class _Reduction:
             return "variable", j, "both" if len(sides) == 2 else sides[0]
         if len(sides) == 1:
             side, other = sides[0], "upper" if sides[0] == "lower" else "lower"
-            for r, row in enumerate(self.items):
-                if row.rows or not row.has(other) or row.has(side) or (row.a != item.a).any():
-                    continue
+            key = (item.a + 0.0).tobytes()
+            for r in self.one_sided.get((other, key), []):
+                row = self.items[r]
                 low, up = (item.lower, row.upper) if side == "lower" else (row.lower, item.upper)
                 if (low <= up).all():
                     slope = "below" if side == "lower" else "above"
                     setattr(row, side, getattr(item, side))
                     setattr(row, slope, getattr(item, slope))
+                    self.one_sided[other, key].remove(r)
                     return "row", r, side
+            self.one_sided.setdefault((side, key), []).append(len(self.items))
         self.items.append(item)
         return "row", len(self.items) - 1, "both" if len(sides) == 2 else sides[0]
 
