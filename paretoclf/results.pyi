@@ -9,6 +9,7 @@ from .classifiers import LinearRule as LinearRule
 from .classifiers import RandomisedRule as RandomisedRule
 from .classifiers import Rule as Rule
 from .costs import CostLine as CostLine
+from .deletion.along import LeaveOneOutPath as LeaveOneOutPath
 from .deletion.one_out import LeaveOneOut as LeaveOneOut
 from .deletion.proofs import Proofs as Proofs
 from .exploration import Exploration as Exploration

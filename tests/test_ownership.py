@@ -140,6 +140,8 @@ MADE_BY_US = {
     "Grade",
     "InterceptCurve",
     "LeaveOneOut",
+    "LeaveOneOutPath",
+    "AreaCurve",
     "Proofs",
     "LikelihoodRatioCurve",
     "NestedRoc",

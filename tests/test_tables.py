@@ -57,6 +57,7 @@ def results():
         "formulation": margins,
         "LeaveOneOut": (held_out := pc.leave_one_out(svm, (0.5, 0.5))),
         "Proofs of LeaveOneOut": held_out.proof,
+        "LeaveOneOutPath": path.leave_one_out(),
     }
 
 
@@ -64,7 +65,7 @@ NAMES = (
     "Solution", "Classifier", "Certificate", "DualityTable", "Path", "Path of sample costs", "QuantilePath", "NuPath",
     "MarginPath", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
     "RocCurve without a path", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments", "formulation",
-    "LeaveOneOut", "Proofs of LeaveOneOut",
+    "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
 )  # fmt: skip
 
 

@@ -14,17 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask
-from paretoclf.costs import SampleCosts
+from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.errors import DegeneratePathError
 from paretoclf.judges.two_c import certify_many
-from paretoclf.lines import LabelledSamples
-from paretoclf.path.cost import Path, trace_costs
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.journey import CapsWalk, straight
 from paretoclf.path.precise import quadratic_of
 from paretoclf.path.segments import OnBasis
-from paretoclf.path.sets import LEFT
+from paretoclf.path.sets import LEFT, OUT
 from paretoclf.problem import ParametricQP
 from paretoclf.proof import Certificate
 from paretoclf.samples import Samples
@@ -78,7 +75,7 @@ class Departures:
         As for `trace`.
     """
 
-    def __init__(self, path: Path, t: float, *, engine: str | None = None, max_events: int | None = None) -> None:
+    def __init__(self, path: Any, t: float, *, engine: str | None = None, max_events: int | None = None) -> None:
         self.path, self.t, self.gram, self.y = path, t, path.gram, path.y
         self.engine, self.max_events = engine, max_events
         self.caps, self.alpha = path.caps(t), path.alpha(t)
@@ -88,7 +85,7 @@ class Departures:
     def here(self) -> Ends:
         """The optimum that lines leave from."""
         w = self.path.slope(self.t)[:, None] if self.gram.quadratic.width else None
-        b = np.array([self.path.at(self.t).classifier.b_at_origin])  # type: ignore[attr-defined]  # a Classifier
+        b = np.array([self.path.at(self.t).classifier.b_at_origin])
         ends = self._judged(Ends(self.caps[:, None], self.alpha[:, None], w, b, b.copy(), b.copy(), []))
         if not ends.certificates[0].holds():
             ends.certificates[0] = self.path.at(self.t).certificate
@@ -114,6 +111,18 @@ class Departures:
         width = max(16, _NUMBERS // (2 * n + d))
         for first in range(0, len(moves), width):
             yield self._block(moves[first : first + width])
+
+    def basis_without(self, i: int) -> tuple[State, Index] | None:
+        """Sets and margin set of the optimum without a sample; None where its line cannot be followed."""
+        caps = self.caps.copy()
+        caps[i] = 0.0
+        if not self._two_sided(caps[:, None])[0] or self._follow(Move(np.array([i]), np.zeros(1)), caps) is None:
+            return None
+        assert self._tracker is not None
+        problem = self._tracker[0]
+        state, margin = problem.state.copy(), problem.index
+        state[i] = OUT
+        return state, margin[margin != i]
 
     @property
     def _features(self) -> Samples:
@@ -230,10 +239,8 @@ class Departures:
 
     def _anew(self, caps: Array) -> tuple[Array, float, Array | None, Certificate]:
         """The optimum at these caps, by a path of its own."""
-        costs = SampleCosts(caps)
-        samples = LabelledSamples(self.gram, self.y)
         how: dict[str, Any] = {"engine": self.engine, "max_events": self.max_events, "progress": False}
-        solution = trace_costs(samples, costs, costs, **how).at(0.0)
+        solution = self.path.between(caps, caps, **how).at(0.0)
         rule: Any = solution.classifier
         slope = rule.slope
         if slope is None and self.gram.quadratic.width:

@@ -14,6 +14,7 @@ from paretoclf.deletion.departures import Departures, Move, free
 from paretoclf.deletion.proofs import Proofs
 from paretoclf.lines import LineOfCosts, Weighted, costs_of, lines_of
 from paretoclf.path.cost import trace_costs
+from paretoclf.path.scores import PathScores
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.of_path import roc_of_scores
 from paretoclf.solution import point_of
@@ -83,8 +84,9 @@ class LeaveOneOut(Tabular):
         return np.flatnonzero((self.scores >= 0) != (self.own >= 0))
 
     def roc(self) -> RocCurve:
-        """ROC curve of the scores, varying the intercept."""
-        return roc_of_scores(self.scores, self.y)
+        """ROC curve of the scores, varying the intercept; scores that differ by rounding alone are ties."""
+        still = PathScores(np.array([0.0, 1.0]), self.scores[:, None], self.scores[:, None])
+        return roc_of_scores(still, self.y, t=0.0)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         moved = np.isin(np.arange(self.y.size), self.moved)

@@ -24,10 +24,11 @@ from paretoclf.checks import Array, Mask, require_scale_of_costs, what_it_is
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.judges.two_c import PRECISELY, certify_many
-from paretoclf.lines import LineOfCosts, Weighted
+from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted
 from paretoclf.path.certificate_file import path_problem
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.journey import (
+    BasisAt,
     CapsWalk,
     Leg,
     assemble,
@@ -67,15 +68,18 @@ def trace_costs(
     start: Any,
     stop: Any,
     *,
-    hub: Path | None = None,
+    hub: Path | BasisAt | None = None,
     engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
 ) -> Path:
-    """Every optimal classifier on the segment of the cost plane from start to stop; for the arguments see `trace`."""
+    """Every optimal classifier on the segment of the cost plane from start to stop; for the arguments see `trace`.
+
+    The hub may be a basis of this very problem at one point of the line.
+    """
     line = LineOfCosts.of(svm, start, stop)
-    if hub is not None:
+    if hub is not None and not isinstance(hub, BasisAt):
         check_hub(hub, line)
     began = time.perf_counter()
     with meter(progress) as update:
@@ -96,7 +100,7 @@ class _Tracer:
     def __init__(
         self,
         line: LineOfCosts,
-        hub: Path | None,
+        hub: Path | BasisAt | None,
         engine: str | None,
         max_events: int | None,
         progress: Callable[[float], Any] | None,
@@ -115,12 +119,15 @@ class _Tracer:
         require_scale_of_costs(pull, "the sum of the costs times the largest length of a sample", LARGEST_PULL)
         self.inside: Mask = np.asarray(self.caps.any(axis=0))
         self.sums = (self.caps[:, None] * self.side).sum(axis=2).tolist()  # at both ends, of either class
-        self.hub: Path | None = None
-        if hub is not None:
+        self.hub: Path | BasisAt | None = None
+        if isinstance(hub, BasisAt):
+            self.hub, self.t_line, self.here, self.basis = hub, hub.t, self._phi(hub.t), (hub.state, hub.margin)
+        elif hub is not None:
             at_line, at_hub = crossing(ends, hub.line)
             here = hub.line.at(at_hub)
             if min(*ends.at(at_line), *here) > 0.0:  # off the axes
-                self.hub, self.t_line, self.t_hub, self.here = hub, at_line, at_hub, np.array(tuple(here))
+                self.hub, self.t_line, self.here = hub, at_line, np.array(tuple(here))
+                self.basis = hub.basis(at_hub)
 
     def run(self) -> Pieces:
         """Trace and join."""
@@ -206,7 +213,7 @@ class _Tracer:
 
     def _reach(self, t: float) -> None:
         """Bring the basis to the interior point t of the line: from the hub, or up the ray, then across."""
-        if self.hub is not None and self._reach_from(self.hub, t):
+        if self.hub is not None and self._reach_from_hub(t):
             return
         bases, to = (self._caps(t) * self.side, np.ones(2)) if self.per_sample else (self.bases, self._phi(t))
         sums = bases.sum(axis=1)
@@ -218,11 +225,10 @@ class _Tracer:
             self.problem.set_line(self._line(bases, balanced, to))
             self.problem.follow(self.max_events)
 
-    def _reach_from(self, hub: Path, t: float) -> bool:
+    def _reach_from_hub(self, t: float) -> bool:
         here, to = self.here, self._phi(t)
-        state, margin = hub.basis(self.t_hub)
         try:
-            if not self.problem.start_on(state, margin, self._line(self.bases, here, to)):
+            if not self.problem.start_on(*self.basis, self._line(self.bases, here, to)):
                 return False
             self.problem.record_from_here(keep=False)
             if np.abs(to - here).max() > 4 * ROUNDING * to.max():  # the two points are not one up to rounding
@@ -448,6 +454,46 @@ class Path(Refining):
         (1.333333, 1.333333)
         """
         return prices_of(self.at(t), self.sample_weight)
+
+    def between(self, start: Array, stop: Array, **how: Any) -> Path:
+        """The path of the same samples between other caps, shape (n,) each; ``how`` is for `trace_costs`."""
+        return trace_costs(LabelledSamples(self.gram, self.y), SampleCosts(start), SampleCosts(stop), **how)
+
+    def leave_one_out(self, *, engine: str | None = None, progress: bool | None = None) -> Any:
+        """Score every sample by the optimum of all others, exactly and at every t.
+
+        Where a sample has no multiplier the score is the path's own; the rest of the line is traced without it.
+
+        Parameters
+        ----------
+        engine, progress
+            As for `trace`.
+
+        Returns
+        -------
+        LeaveOneOutPath
+            ``scores``, one `PathScores` a sample; ``curve`` and ``best`` of held-out errors, ``roc``, ``area``,
+            ``flips``.
+
+        Raises
+        ------
+        DegeneratePathError
+            If a stretch without a sample cannot be followed and proved.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import paretoclf as pc
+        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0], [4.0]], [-1, -1, 1, -1, 1])
+        >>> out = pc.trace(svm, start=(0.1, 0.9), stop=(0.9, 0.1)).leave_one_out()
+        >>> out.passes(), out.curve.minimax()[0].objective
+        (True, 0.5)
+        >>> bool(np.allclose(out(0.25), pc.leave_one_out(svm, (0.3, 0.7)).scores))
+        True
+        """
+        from paretoclf.deletion.along import leave_one_out_along  # a room above
+
+        return leave_one_out_along(self, engine=engine, progress=progress)
 
     def _knot_coef(self, knots: Array) -> Array:
         return self.y[:, None] * self._multipliers(knots)[0]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask
+from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.path.engines import Tracker
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.segments import Line, Log
@@ -51,6 +51,15 @@ def follow_leg(
     first = problem.segments
     problem.follow(max_events, report)
     return Leg(first, problem.segments, t_from, t_to)
+
+
+@dataclass(frozen=True)
+class BasisAt:
+    """A basis of a line at one t, where both classes have costs: sets of all samples, and the margin set."""
+
+    t: float
+    state: State
+    margin: Index
 
 
 @dataclass(frozen=True)

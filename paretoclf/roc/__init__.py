@@ -1,5 +1,6 @@
 """ROC curves of scores and of whole paths, their hulls, and the selection of a classifier for given costs."""
 
+from paretoclf.roc.area_curve import AreaCurve as AreaCurve
 from paretoclf.roc.crossings import scores_at as scores_at
 from paretoclf.roc.curve import RocCurve as RocCurve
 from paretoclf.roc.curve import RocMixture as RocMixture
