@@ -1,6 +1,7 @@
 """Every public name, once: where it is, for type checkers and for whoever imports it."""
 
 from . import datasets as datasets
+from . import deletion as deletion
 from . import empirical as empirical
 from . import errors as errors
 from . import formulations as formulations

@@ -230,3 +230,14 @@ def what_it_is(given: Any) -> str:
     if isinstance(given, type):
         return f"the class {given.__name__}: make one first, {given.__name__}(...)"
     return f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else type(given).__name__
+
+
+def check_positions(given: Any, name: str, n: int) -> Index:
+    """Positions of samples, of n: whole numbers from 0 to n - 1; None stands for all."""
+    if given is None:
+        return np.arange(n)
+    values = check_vector(given, np.size(given), name)
+    which = values.astype(np.int64)
+    if not (np.array_equal(which, values) and np.all((which >= 0) & (which < n))):
+        raise InputError(f"{name} must be whole numbers from 0 to {n - 1}, got {given!r}")
+    return which

@@ -141,6 +141,7 @@ MADE_BY_US = {
     "InterceptCurve",
     "LeaveOneOut",
     "LeaveOneOutPath",
+    "Influence",
     "AreaCurve",
     "Proofs",
     "LikelihoodRatioCurve",

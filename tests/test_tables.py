@@ -58,6 +58,7 @@ def results():
         "LeaveOneOut": (held_out := pc.leave_one_out(svm, (0.5, 0.5))),
         "Proofs of LeaveOneOut": held_out.proof,
         "LeaveOneOutPath": path.leave_one_out(),
+        "Influence": pc.deletion.influence(svm, (0.5, 0.5)),
     }
 
 
@@ -66,6 +67,7 @@ NAMES = (
     "MarginPath", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
     "RocCurve without a path", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments", "formulation",
     "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
+    "Influence",
 )  # fmt: skip
 
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask
+from paretoclf.checks import Array, Mask
 from paretoclf.deletion.departures import Departures
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path.journey import BasisAt
-from paretoclf.path.scores import PathScores, settle
+from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import OUT, RIGHT
 from paretoclf.progress import counted
 from paretoclf.roc.area_curve import AreaCurve
@@ -143,7 +143,7 @@ class LeaveOneOutPath(Tabular):
 def leave_one_out_along(path: Any, *, engine: str | None = None, progress: bool | None = None) -> LeaveOneOutPath:
     """Score every sample by the optimum of all others at every t; see `Path.leave_one_out`."""
     ends, has = path.pieces.t, _multipliers(path)
-    scores = _training_scores(path, np.arange(path.y.size))
+    scores = path.training_scores(np.arange(path.y.size))
     departures = _Interior(path, engine)
     stretches, parts = [], []
     for i in counted(range(path.y.size), "leave one out", path.y.size, progress):
@@ -220,20 +220,6 @@ def _without(path: Any, i: int, start: float, stop: float, known: BasisAt | None
     return StretchWithout(i, start, stop, path.between(*costs, engine=engine, progress=False))
 
 
-def _training_scores(path: Any, samples: Index) -> PathScores:
-    """Scores of training samples along a path."""
-    P = path.pieces
-    if P.w is not None:
-        knots = np.asarray(path.gram.features[samples] @ P.w.T)
-    else:
-        alpha = np.stack([path.alpha(float(t)) for t in P.t], axis=1)
-        knots = np.asarray(path.gram.rows(samples) @ (path.y[:, None] * alpha))
-    caps = np.stack([path.caps(float(t)) for t in P.t])
-    most = 2.0 * np.minimum(*(caps[:, side].sum(axis=1) for side in (path.y > 0, path.y < 0)))
-    settle(knots, float(path.gram.diagonal().max()) * most)
-    return PathScores(P.t, knots[:, :-1] + P.b0, knots[:, 1:] + P.b1)
-
-
 def _joined(scores: PathScores, i: int, mine: list[tuple[int, int, StretchWithout]]) -> PathScores:
     """The scores of one sample: the path's own, but those of its stretches where it has a multiplier."""
     t, starts, stops, done = [scores.t[:1]], [], [], 0
@@ -243,7 +229,7 @@ def _joined(scores: PathScores, i: int, mine: list[tuple[int, int, StretchWithou
         stops.append(scores.end[i, done:a])
         if stretch is None:
             break
-        part = _training_scores(stretch.path, np.array([i]))
+        part = stretch.path.training_scores(np.array([i]))
         at = np.where(part.t == 1.0, stretch.stop, stretch.start + part.t * (stretch.stop - stretch.start))
         long = np.diff(at) > 0.0  # where rounding left something of a piece
         t.append(np.append(at[1:-1][long[:-1]], stretch.stop) if long[-1] else at[1:][long])

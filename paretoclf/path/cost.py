@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask, require_scale_of_costs, what_it_is
+from paretoclf.checks import Array, Mask, check_positions, require_scale_of_costs, what_it_is
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.judges.two_c import PRECISELY, certify_many
@@ -459,6 +459,39 @@ class Path(Refining):
         """The path of the same samples between other caps, shape (n,) each; ``how`` is for `trace_costs`."""
         return trace_costs(LabelledSamples(self.gram, self.y), SampleCosts(start), SampleCosts(stop), **how)
 
+    def without(self, samples: Any, *, engine: str | None = None, progress: bool | None = None) -> Path:
+        """The path on the same line if some samples were not there: of costs per sample, theirs 0.
+
+        Parameters
+        ----------
+        samples : int array of shape (k,)
+            Their positions.
+        engine, progress
+            As for `trace`.
+
+        Raises
+        ------
+        InputError
+            If these are no positions, or one class has nobody left.
+        DegeneratePathError
+            If the path cannot be followed and proved.
+
+        Examples
+        --------
+        >>> import paretoclf as pc
+        >>> path = pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), start=(0, 0), stop=(1, 1))
+        >>> path.without([1]).at(1.0).alpha[1]
+        0.0
+        """
+        which = check_positions(samples, "samples", self.y.size)
+        left = np.delete(self.y, which)
+        if not ((left > 0).any() and (left < 0).any()):
+            raise InputError(f"samples must leave somebody in each class, got {samples!r}: what is left has one label")
+        ends = [self.caps(0.0), self.caps(1.0)]
+        for caps in ends:
+            caps[which] = 0.0
+        return self.between(*ends, engine=engine, progress=progress)
+
     def leave_one_out(self, *, engine: str | None = None, progress: bool | None = None) -> Any:
         """Score every sample by the optimum of all others, exactly and at every t.
 
@@ -487,7 +520,7 @@ class Path(Refining):
         >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0], [4.0]], [-1, -1, 1, -1, 1])
         >>> out = pc.trace(svm, start=(0.1, 0.9), stop=(0.9, 0.1)).leave_one_out()
         >>> out.passes(), out.curve.minimax()[0].objective
-        (True, 0.5)
+        (True, 1.0)
         >>> bool(np.allclose(out(0.25), pc.leave_one_out(svm, (0.3, 0.7)).scores))
         True
         """

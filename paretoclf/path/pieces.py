@@ -235,7 +235,16 @@ class OnPieces(Tabular):
             As for `Classifier.decision_function`; for a precomputed kernel the values against the training samples,
             shape (m, n).
         """
-        P, Q, Z = self.pieces, self.gram.quadratic, self.gram.mapped(X)
+        return self._scores_of(self.gram.mapped(X))
+
+    def training_scores(self, samples: Index) -> PathScores:
+        """The same of some of the training samples."""
+        features = self.gram.features
+        return self._scores_of(self.gram.rows(samples) if features is None else features[samples])
+
+    def _scores_of(self, Z: Any) -> PathScores:
+        """Scores of samples as the quadratic takes them."""
+        P, Q = self.pieces, self.gram.quadratic
         if P.w is not None:
             knots = np.asarray(Z @ P.w.T)
         else:
