@@ -60,6 +60,37 @@ def of_sources(package: Path) -> str:
     return known.hexdigest()[:16]
 
 
+def one_tree_a_folder(furo):
+    """Make the sidebar of generated pages once a folder, and mark each page in it: anew, it was most of a build."""
+    whole, trees = furo._compute_navigation_tree, {}
+
+    def tree(context):
+        folder, _, name = context["pagename"].rpartition("/")
+        if not folder.startswith("reference/generated"):
+            return whole(context)
+        plain = f'"><a class="reference internal" href="{name}.html"'
+        marked = ' current current-page"><a class="current reference internal" href="#"'
+        if folder not in trees:
+            trees[folder] = whole(context).replace(marked, plain)
+        return trees[folder].replace(plain, marked)
+
+    furo._compute_navigation_tree = tree
+
+
+def to_play_with(app, exception):
+    """Leave the pages to play with beside the others, so that they are one click away."""
+    if exception or app.builder.format != "html" or list(app.config.include_patterns) != ["**"]:
+        return
+    import paretoclf as pc
+
+    out = Path(app.outdir)
+    pc.plotting.duality_page(out / "duality.html")
+    data = pc.datasets.load("wdbc", features=["mean_radius", "mean_texture"])
+    X, few, others = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0), slice(0, None, 24), slice(1, None, 3)
+    path = pc.trace(pc.TwoCSVM(X[few], data.y[few]), (0.04, 1.96), (1.96, 0.04))
+    path.page(out / "few.html", X[others], data.y[others], feature_names=data.feature_names)
+
+
 def redirects(app, exception):
     """Leave a page at each old address that leads to the new one, with what stands behind the #."""
     if exception or app.builder.format != "html" or list(app.config.include_patterns) != ["**"]:
@@ -76,7 +107,8 @@ def redirects(app, exception):
 
 
 def setup(app):
-    """Register the formulas and the old addresses."""
+    """Register the formulas, the old addresses, and the pages to play with."""
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.connect("build-finished", redirects)
+    app.connect("build-finished", to_play_with)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
