@@ -17,6 +17,7 @@ from .gaussian.closed_form import GaussianTradeoff as GaussianTradeoff
 from .gaussian.moments import Distances as Distances
 from .gaussian.operating import OperatingPoint as OperatingPoint
 from .gaussian.operating import TradeoffCurve as TradeoffCurve
+from .path.along import JudgedPoints as JudgedPoints
 from .path.margins import MarginPath as MarginPath
 from .path.nu import NuPath as NuPath
 from .path.nu import NuStar as NuStar
