@@ -209,7 +209,7 @@ The convex QPs that I. Maros and C. Mészáros collected (*Optimization Methods 
 chosen to be difficult: dependent constraints, bad scaling, degenerate solutions. The optimal values that were published
 with them are good to some six digits, and not all of them. Here each value has an interval that is proved, and each
 solver's answer a verdict that is: `tests/benchmarks/maros_meszaros.py` gives the problems to the solvers through CVXPY,
-with their own default settings, and asks [`certify_problem`](duality.md) at a tolerance of 1e-6.
+with their own default settings, and asks [`verify`](../explanation/duality.md) at a tolerance of 1e-6.
 
 ```bash
 export PARETOCLF_DATA=...
