@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
 import cvxpy as cp
@@ -71,6 +71,25 @@ def test_what_is_wrong_is_refuted(soft):
         assert [v for v, s in zip(found.verdicts, found.t, strict=True) if s in np.delete(t, k)] == ["right"] * 3
     assert pc.verify(soft, (t, W + 1e-8)).passes()  # within the tolerance
     assert not pc.verify(soft, (t, W + 1e-8), tol=1e-13).passes()
+
+
+def test_a_value_that_no_feasible_point_has_is_refuted():
+    """The constraint is missed by less than the tolerance, and the value by far more."""
+    x, th = cp.Variable(name="x"), cp.Parameter(name="th")
+    path = pc.trace(cp.Problem(cp.Minimize(1e3 * x), [x >= th]), {th: 1e-3}, {th: 1.0})
+    found = pc.verify(path, {"th": [1e-3, 1.0], "x": [1e-3 - 5e-7, 1.0]})
+    assert found.violation.max() < 1e-6
+    assert found.verdicts == ["not optimal", "right", "right"]
+    assert found.excess[0] == pytest.approx(-5e-4, rel=1e-6)
+
+
+def test_nothing_is_decided_beside_a_path_that_is_not_proved(soft):
+    """Multipliers that are a little off leave a gap; what is further off than that is refuted all the same."""
+    t = (4.0 - LAM) / 4.0
+    rough = replace(soft, z=soft.z * (1 + 1e-5))
+    assert rough.proof.worst > 1e-6
+    assert set(pc.verify(rough, (t, W)).verdicts) == {"undecided"}
+    assert "not optimal" in pc.verify(rough, (t, np.where(np.arange(8).reshape(4, 2) == 3, 0.3, W))).verdicts
 
 
 @pytest.mark.parametrize("by", [(0, -0.5), (0, 0.5), (2, 0.1), (3, -0.1), (3, 0.2)])
