@@ -73,6 +73,10 @@ def _run(args: argparse.Namespace) -> int:
         from paretoclf.cli.verify import run_verify
 
         return run_verify(args)
+    if args.command == "prove":
+        from paretoclf.cli.prove import run_prove
+
+        return run_prove(args)
     if args.command == "lesson":
         from paretoclf.cli.lesson import run_lesson
 

@@ -75,6 +75,17 @@ examples:
   paretoclf page wdbc --features mean_radius,mean_texture --kernel rbf --n 150
   paretoclf page patients.csv --label diagnosis --positive M --held-out 0.5"""
 
+PROVE = """\
+Write the certificate file of a saved path: the problem in exact numbers, and what proves the path at every t. Beside it
+the short script is put that checks it, in plain Python and integers, with no package installed. Level exact: optimal,
+nothing rounded. Level bounded: the path as it is stored, and how far it is from optimal at any t."""
+
+PROVE_EXAMPLES = """\
+examples:
+  paretoclf trace wdbc --out out && paretoclf prove out/path.npz --out out/wdbc.proof.json.gz
+  (cd out && python check.py wdbc.proof.json.gz)
+  paretoclf prove out/ray.npz --level bounded --out out/ray.proof.json"""
+
 LESSON = """\
 Write a lesson as a Jupyter notebook, NAME.ipynb, run here, with what it prints and draws; without LESSON list them. A
 notebook opens in Jupyter, VS Code, or whatever else reads notebooks; links to other lessons lead to their notebooks in
@@ -209,6 +220,7 @@ def build_parser(version: str) -> Parser:
     )
     _tune(commands.add_parser("tune", **_texts("tune for minimax or Neyman-Pearson", TUNE, TUNE_EXAMPLES)))
     _verify(commands.add_parser("verify", **_texts("is this path optimal? for other solvers", VERIFY, VERIFY_EXAMPLES)))
+    _prove(commands.add_parser("prove", **_texts("a certificate file that needs no trust", PROVE, PROVE_EXAMPLES)))
     _lesson(commands.add_parser("lesson", **_texts("a lesson as an executed notebook", LESSON, LESSON_EXAMPLES)))
     _formulations(
         commands.add_parser(
@@ -330,6 +342,16 @@ def _page(parser: argparse.ArgumentParser) -> None:
     )
     output = _output(parser)
     output.add_argument("--out", default="page.html", metavar="FILE.html", help="the file; default: page.html")
+
+
+def _prove(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE.npz", help="a path that was saved, as path.npz of trace")
+    parser.add_argument(
+        "--level", choices=("exact", "bounded"), help="default: exact where that is expected to take a minute or less"
+    )
+    output = _output(parser)
+    output.add_argument("--out", default="path.proof.json.gz", metavar="FILE", help="default: path.proof.json.gz")
+    output.add_argument("--quiet", action="store_true", help="print nothing")
 
 
 def _lesson(parser: argparse.ArgumentParser) -> None:

@@ -33,10 +33,11 @@ from paretoclf.path.along import (
     events_of,
     moves,
 )
+from paretoclf.path.certificate_file import save_program
 from paretoclf.path.general import follow
 from paretoclf.path.of_problem_stored import arrays_of
 from paretoclf.path.storage import write_file
-from paretoclf.problem import Trace
+from paretoclf.problem import INSIDE, LOWER, UPPER, Trace
 from paretoclf.reduction.judged import CompiledProof, judge_line, judge_ray
 from paretoclf.reduction.presolve import Reduced, reduce
 from paretoclf.reduction.program import ProgramLine, between
@@ -123,7 +124,15 @@ class ProblemPath:
     @cached_property
     def proof(self) -> CompiledProof:
         """What is proved of it, at every t, on the program as CVXPY compiled it."""
-        return judge_line(self.program, self.t, self.x, self.z)
+        return replace(judge_line(self.program, self.t, self.x, self.z), writer=self._write_certificate)
+
+    def _write_certificate(self, file: AnyFile, progress: bool | None = None) -> None:
+        """The certificate file of the compiled program, guided by the rows that have a multiplier."""
+        line = self.program
+        active = np.abs(self.z).max(axis=1) > CERTIFY * np.abs(self.z).max(initial=0.0)
+        rows = np.where(np.arange(line.m) < line.equations, LOWER, np.where(active, UPPER, INSIDE))
+        guide = np.hstack([np.full((len(rows), line.n), INSIDE), rows])
+        save_program(line.problem, guide, file, progress)
 
     @cached_property
     def beyond(self) -> Beyond | None:

@@ -8,7 +8,8 @@ gradient is :math:`-A^\top z` is no further above the optimal value than that ga
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array
+from paretoclf.errors import InputError
 from paretoclf.judges.definite import least_curvature
 from paretoclf.reduction.program import ProgramLine, at_each
 from paretoclf.tolerances import CERTIFY
@@ -38,12 +40,24 @@ class CompiledProof:
         The duality gap, relative to the optimal value (to no less than a thousandth of the terms it is a sum of).
     indefinite : float
         By how much P is not proved positive semidefinite, relative to its largest entry.
+    writer : callable, optional
+        Writes the certificate file of what was proved.
     """
 
     t: Array = field(repr=False)
     residuals: Mapping[str, Array]
     gap: Array
     indefinite: float = 0.0
+    writer: Callable[..., None] | None = field(default=None, repr=False, compare=False)
+
+    def save(self, file: str | os.PathLike[str], level: str | None = None, progress: bool | None = None) -> None:
+        """Write an exact certificate file of the program as CVXPY compiled it, with the ray where the path ends early.
+
+        As `paretoclf.proof.LineProof.save`; a bounded level there is not.
+        """
+        if self.writer is None or level == "bounded":
+            raise InputError("level must be 'exact' or None, and the proof that of a path, to write a certificate file")
+        self.writer(file, progress=progress)
 
     @cached_property
     def worst(self) -> float:

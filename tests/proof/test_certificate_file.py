@@ -13,11 +13,13 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.path.certificate_file import certificate, program_problem
+from paretoclf.cli import main
+from paretoclf.path.certificate_file import certificate, program_problem, save_solution
 from paretoclf.path.general import follow
 from paretoclf.problem import ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
@@ -579,3 +581,71 @@ def test_a_guide_that_is_wrong_costs_time_only(content):
     for guide in ([], wrong, right[::-1], right[::3]):
         found = certificate(content["problem"], guide)
         assert verdict(found) == ""
+
+
+# ---- any program, single points, the command line --------------------------------------------------------------------
+
+
+def cvxpy_lines():
+    """A lasso, a transport without room in the end, and a price that falls below 0."""
+    A, b = np.random.default_rng(0).normal(size=(12, 6)), np.random.default_rng(1).normal(size=12)
+    x, z = cp.Variable(6, name="x"), cp.Variable(2, name="z", nonneg=True)
+    lam, c = cp.Parameter(nonneg=True, name="lam"), cp.Parameter(name="c")
+    lasso = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(A @ x - b) + lam * cp.norm1(x)))
+    full = cp.Problem(cp.Minimize(cp.sum(z)), [z[0] + z[1] == c, z[0] <= 1, z[1] <= 1])
+    falling = cp.Problem(cp.Minimize(z[0] + c * z[1]))
+    yield lasso, {lam: 5.0}, {lam: 0.1}, None
+    yield full, {c: 0.0}, {c: 3.0}, "infeasible"
+    yield falling, {c: 1.0}, {c: -1.0}, "unbounded"
+
+
+def test_paths_of_problems_of_cvxpy_are_proved_with_their_rays(tmp_path):
+    for problem, start, stop, ray in cvxpy_lines():
+        path = pc.trace(problem, start, stop)
+        path.proof.save(tmp_path / "a.json")
+        content = json.loads((tmp_path / "a.json").read_text())
+        assert content.get("ray", [None])[0] == ray
+        script = "check" if ray is None else "check_ray"
+        assert alone(tmp_path, "a.json", script=script).returncode == 0
+        values, end = check.check(content["problem"], content["segments"], ray is not None)
+        assert float(end) == pytest.approx(path.t[-1], abs=1e-12)
+        for t, value in zip((0.0, path.t[-1]), values, strict=True):
+            assert value == pytest.approx(path.value(t), rel=1e-9, abs=1e-9)
+    with pytest.raises(pc.InputError, match="level must be"):
+        path.proof.save(tmp_path / "b.json", level="bounded")
+
+
+def test_a_point_of_a_solver_has_an_exact_certificate(tmp_path):
+    for kernel in (None, pc.RBF(0.7)):
+        solution = pc.TwoCSVM(X, Y, kernel).solve(C_plus=1.5, C_minus=0.5)
+        save_solution(solution, tmp_path / "a.json")
+        assert alone(tmp_path, "a.json").returncode == 0
+        content = json.loads((tmp_path / "a.json").read_text())
+        values, _ = check.check(content["problem"], content["segments"])
+        assert -values[0] == pytest.approx(solution.value, rel=1e-8)
+        assert values[0] == values[1]
+    with pytest.raises(pc.InputError, match="must be one of a 2C-SVM"):
+        save_solution(pc.QuantileSVM(X, Y, bias=False).solve(tau=0.5, lam=0.25), tmp_path / "b.json")
+
+
+def test_costs_are_compared(tmp_path):
+    file = saved(traced(), tmp_path)
+    assert alone(tmp_path, file, "--costs", "0.25,0.75,1.5,0.5").returncode == 0
+    assert "costs differ" in alone(tmp_path, file, "--costs", "0.25,0.75,1.5,0.50000001").stderr
+    own = table(tmp_path / "own.csv", X, Y)
+    assert alone(tmp_path, file, "--data", own, "--costs", "0.25,0.75,1.5,0.5").returncode == 0
+    assert alone(tmp_path, file, "--costs").returncode == 1
+
+
+def test_the_command_line_writes_a_certificate_and_its_checker(tmp_path, capsys):
+    traced().save(tmp_path / "path.npz")
+    for level, script in (("exact", "check"), ("bounded", "check_gap")):
+        out = tmp_path / level / "a.json"
+        out.parent.mkdir()
+        assert main(["prove", str(tmp_path / "path.npz"), "--level", level, "--out", str(out)]) == 0
+        assert f"python {script}.py a.json" in capsys.readouterr().out
+        command = [sys.executable, "-I", f"{script}.py", "a.json"]
+        assert subprocess.run(command, cwd=out.parent, capture_output=True, timeout=60).returncode == 0
+    assert main(["prove", str(tmp_path / "path.npz"), "--json", "--out", str(tmp_path / "a.json.gz")]) == 0
+    assert json.loads(capsys.readouterr().out)["level"] == "exact"
+    assert main(["prove", str(tmp_path / "nowhere.npz")]) == 2
