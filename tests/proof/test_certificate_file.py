@@ -23,6 +23,7 @@ from paretoclf.path.certificate_file import certificate, program_problem, save_s
 from paretoclf.path.general import follow
 from paretoclf.problem import ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
+from tests.oracles.broken_certificates import files, mutated, verdicts
 from tests.oracles.random_programs import fractions, off, program
 from tests.oracles.second_checker import objection
 
@@ -649,3 +650,19 @@ def test_the_command_line_writes_a_certificate_and_its_checker(tmp_path, capsys)
     assert main(["prove", str(tmp_path / "path.npz"), "--json", "--out", str(tmp_path / "a.json.gz")]) == 0
     assert json.loads(capsys.readouterr().out)["level"] == "exact"
     assert main(["prove", str(tmp_path / "nowhere.npz")]) == 2
+
+
+# ---- broken files of all kinds; the 1000 of each kind are in tests/benchmarks/certificates.py ------------------------
+
+
+def test_what_breaks_a_file_of_any_kind_is_caught_or_harmless_as_the_second_checker_says_too():
+    contents, rng, passed = list(files()), np.random.default_rng(1), 0
+    assert len(contents) == 20
+    for content in contents:
+        assert verdicts(content) == ("", "")
+        for _ in range(3):
+            what, new = mutated(content, rng)
+            ours, others = verdicts(new)
+            assert ours or not others, (what, others)
+            passed += not ours
+    assert passed < 30
