@@ -480,7 +480,7 @@ class Path(Refining):
         --------
         >>> import paretoclf as pc
         >>> path = pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), start=(0, 0), stop=(1, 1))
-        >>> path.without([1]).at(1.0).alpha[1]
+        >>> float(path.without([1]).at(1.0).alpha[1])
         0.0
         """
         which = check_positions(samples, "samples", self.y.size)
