@@ -42,7 +42,7 @@ class GridProof(CellsProof):
     nu_plus: Array = field(default_factory=lambda: np.zeros(0), repr=False)
     nu_minus: Array = field(default_factory=lambda: np.zeros(0), repr=False)
 
-    _cell, _whole = "point", "at every point of the grid that was not refused"
+    _part, _whole = "point", "at every point of the grid that was not refused"
 
     def _where(self, j: int) -> str:
         """Which point it is, in words."""

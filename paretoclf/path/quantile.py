@@ -42,6 +42,7 @@ from paretoclf.proof import Certificate, LineProof, prove_quantile
 from paretoclf.proof.evidence import Deferred, Judged
 from paretoclf.proof.exact import ExactBounds, InFractions
 from paretoclf.proof.refined import Refined, prove_refined
+from paretoclf.quadratic import twice
 from paretoclf.quadratic.fractions import exact
 from paretoclf.samples import Samples, dense
 from paretoclf.solution import Solution
@@ -341,20 +342,16 @@ class QuantilePath(Refining):
 
     def _of_constant(self, alpha: Array, margin: Index) -> Array:
         """Multipliers (2, n) of a kernel and a constant feature: what was solved has their sum, which is rounded."""
-        Q, signs = self.gram.quadratic, self.y[margin]
-        system = Q.block(margin) + 1.0
-        for _ in range(2):
-            coef, b = self.y * alpha, inner(alpha, self.y)
-            found = Q.twice(coef[0][:, None], coef[1][:, None])
-            terms = [found.scores[margin, 0], found.rest[margin, 0], np.full(margin.size, b), -signs]
-            off = np.array([fsum(each) for each in np.column_stack(terms)]) + inner(alpha, self.y, -b)
-            by = signs * np.linalg.lstsq(system, -off)[0]
-            high = alpha[0, margin] + by
-            part = high - alpha[0, margin]
-            low = alpha[1, margin] + ((alpha[0, margin] - (high - part)) + (by - part))
-            alpha = alpha.copy()
-            alpha[:, margin] = high, low
-        return alpha
+        rows, signs, b = self.gram.quadratic.rows(margin), self.y[margin], inner(alpha, self.y)
+        scores = twice.product(rows, *(self.y * alpha)[:, :, None])
+        terms = np.column_stack([*scores, np.full(margin.size, b), -signs])
+        off = np.array([fsum(each) for each in terms]) + inner(alpha, self.y, -b)
+        high = alpha[0, margin]
+        by = -signs * np.linalg.lstsq(rows[:, margin] + 1.0, off)[0]
+        corrected, total = alpha.copy(), high + by
+        part = total - high
+        corrected[:, margin] = total, alpha[1, margin] + ((high - (total - part)) + (by - part))
+        return corrected
 
     def _as_solution(self, tau: float, found: Precise) -> Solution:
         w, b = found.w, found.b if self.bias else None

@@ -96,7 +96,7 @@ class Refining(OnPieces):
                 refined = self._refined(which, margin)
                 if refined is None:
                     continue  # next to breakpoints perhaps
-                proof = proof.with_segments(which, prove(refined))
+                proof = proof.with_parts(which, prove(refined))
         return proof
 
     def _proved_at(self, t: float) -> bool:

@@ -1,22 +1,145 @@
-"""Proofs of many cells at once: the points of a grid, or the regions of a map. What each of them consists of is arrays.
+"""Proofs of many parts at once: segments of a line, points of a grid, regions of a map. They consist of arrays.
 
-Of a cell there is one certificate. That of a point is about that point; that of a region about every point of it (see
+Of a part there is one certificate. That of a point is about that point; that of a region about every point of it (see
 `paretoclf.proof.regions`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
-from paretoclf.checks import Array, Index
+from paretoclf.checks import Array, Index, Mask
 from paretoclf.proof.certificates import Certificate
 from paretoclf.tolerances import CERTIFY, UNDECIDED
 
-_SLACKNESS = ("complementarity",)
+_PRIMAL, _SLACKNESS = ("margin", "value"), ("complementarity",)
+
+Part = TypeVar("Part", bound=Certificate)
+
+
+class Proof(Generic[Part]):
+    """Bounds for each of k parts, arrays with a row for each; of a part there is one certificate."""
+
+    #: The largest gap of each part, relative to the value; the same without what rounding explains.
+    gap: Array
+    unexplained: Array
+    #: What rounding of the kernel values can make of the value, relative to it; None where these are the data.
+    kernel: Array | None
+    #: Largest residual of each condition, where complementarity is worst, and what `explain` adds.
+    residuals: Mapping[str, Array]
+    samples: Index | None
+    note: str
+
+    #: What a part is called, what all of them are, and names of the arrays that have a row for each.
+    _part, _whole = "cell", "in every cell"
+    _rows: tuple[str, ...] = ("gap", "unexplained", "difference", "samples", "kernel")
+
+    def __len__(self) -> int:
+        return int(self.gap.size)
+
+    def __getitem__(self, part: int) -> Part:
+        """The certificate of a part."""
+        raise NotImplementedError
+
+    def closed(self, tol: float = CERTIFY) -> Mask:
+        """Whether the gap of each part is at most tol, or what rounding explains of it, everywhere on it."""
+        return np.asarray((self.unexplained <= tol) & (self.gap <= max(tol, UNDECIDED)))
+
+    @cached_property
+    def residual(self) -> Array:
+        """Largest residual of each part, shape (k,)."""
+        return np.asarray(np.max(list(self.residuals.values()), axis=0))
+
+    def failures(self, tol: float = CERTIFY) -> Index:
+        """Numbers of the parts that are not proved, of the kernel values as rounded."""
+        return np.flatnonzero(~((self.residual <= tol) & self.closed(tol)))
+
+    def holds(self, tol: float = CERTIFY) -> bool:
+        """Whether every part is proved for the kernel values as they are rounded (`Certificate.holds`)."""
+        return self.failures(tol).size == 0
+
+    def passes(self, tol: float = CERTIFY) -> bool:
+        """Whether every part is proved optimal up to tol (see `Certificate.passes`)."""
+        return self.holds(tol) and self.of_other_values(tol).size == 0
+
+    def of_other_values(self, tol: float = CERTIFY) -> Index:
+        """Numbers of the parts where the rounding of the kernel values decides."""
+        return np.zeros(0, dtype=np.int64) if self.kernel is None else np.flatnonzero(self.kernel > tol)
+
+    def _fields(self, part: int) -> dict[str, Any]:
+        """What the certificate of a part says, of whatever kind it is; the two values differ all over it."""
+        residuals = {name: float(values[part]) for name, values in self.residuals.items()}
+        largest = max(residuals, key=lambda name: residuals[name], default="")
+        return {
+            "primal_value": float("nan"),
+            "dual_value": float("nan"),
+            "gap": float(self.gap[part]),
+            "primal": {name: residuals[name] for name in residuals if name in _PRIMAL},
+            "dual": {name: residuals[name] for name in residuals if name not in (*_PRIMAL, *_SLACKNESS)},
+            "slackness": {name: residuals[name] for name in residuals if name in _SLACKNESS},
+            "shortfall": 0.0,  # the bound on the gap is one from above
+            "worst": largest if self.samples is None else int(self.samples[part]),
+            "worst_side": f"largest residual: {largest}, {residuals[largest]:.1e}" if largest else "",
+            "note": self.note,
+        }
+
+    def most(self, among: Index) -> int:
+        """Which of some parts has the largest residual or gap."""
+        size = np.maximum(self.residual[among], self.gap[among])
+        return int(among[np.argmax(np.where(np.isnan(size), np.inf, size))])
+
+    @cached_property
+    def worst(self) -> Part:
+        """The certificate of the part with the largest residual or gap that rounding does not explain."""
+        size = np.maximum(self.residual, self.unexplained)
+        size = size if self.kernel is None else np.maximum(size, self.kernel)
+        return self[int(np.lexsort((self.gap, np.where(np.isnan(size), np.inf, size)))[-1])]
+
+    def _everywhere(self) -> str:
+        """Where it is proved, in words."""
+        return f"{self._whole}, {len(self)} {self._part}s"
+
+    def explain(self, tol: float = CERTIFY) -> str:
+        """Say in words what was proved, and name the worst part, condition and sample."""
+        if len(self) == 0:
+            return f"There is no {self._part} to prove."
+        bad, others = self.failures(tol), self.of_other_values(tol).size
+        if bad.size:
+            verdict = f"{bad.size} of {len(self)} {self._part}s are not proved."
+            return f"{verdict} Worst: {self[self.most(bad)].explain(tol)}"
+        of = f", of the kernel values as rounded; on {others} the kernel's own may decide otherwise" if others else ""
+        return f"Optimal {self._everywhere()}{of}. Worst: {self.worst.explain(tol)}"
+
+    def with_parts(self, which: Any, other: Self) -> Self:
+        """Take the bounds on some parts from another proof, which consists of these."""
+
+        def put(mine: Any, theirs: Any) -> Any:
+            out = mine.copy()
+            out[which] = theirs
+            return out
+
+        changed: dict[str, Any] = {
+            name: put(getattr(self, name), getattr(other, name))
+            for name in self._rows
+            if getattr(self, name) is not None
+        }
+        changed["residuals"] = {name: put(values, other.residuals[name]) for name, values in self.residuals.items()}
+        changed["note"] = other.note if self.note in other.note else f"{other.note} {self.note}".lstrip()
+        proof: Any = self
+        out: Self = replace(proof, **changed)
+        return out
+
+    def __repr__(self) -> str:
+        bad = np.union1d(self.failures(), self.of_other_values()).size
+        verdict = f"{bad} {'undecided' if self.holds() else 'not proved'}" if bad else "optimal"
+        worst = float(np.max(self.residual, initial=0.0)), float(np.max(self.gap, initial=0.0))
+        kind = type(self).__name__
+        return f"{kind}({len(self)} {self._part}s, {verdict}, gap={worst[1]:.1e}, residual={worst[0]:.1e})"
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -50,8 +173,8 @@ class CellCertificate(Certificate):
         return f"{self.cell}, primal and dual value differ by at most {self.difference:.1e}"
 
 
-@dataclass(frozen=True)
-class CellsProof:
+@dataclass(frozen=True, repr=False)
+class CellsProof(Proof[CellCertificate]):
     """Bounds for each of k cells.
 
     Attributes
@@ -80,82 +203,17 @@ class CellsProof:
     note: str = ""
     kernel: Array | None = field(default=None, repr=False, kw_only=True)
 
-    #: What a cell is called, and what all of them are.
-    _cell, _whole = "cell", "in every cell"
-
     def _where(self, j: int) -> str:
         """Which cell it is, in words."""
-        return f"In {self._cell} {j}"
-
-    @cached_property
-    def residual(self) -> Array:
-        """Largest residual of each cell, shape (k,)."""
-        return np.asarray(np.max(list(self.residuals.values()), axis=0))
-
-    def failures(self, tol: float = CERTIFY) -> Index:
-        """Numbers of the cells that are not proved, of the kernel values as rounded."""
-        closed = (self.unexplained <= tol) & (self.gap <= max(tol, UNDECIDED))
-        return np.flatnonzero(~((self.residual <= tol) & closed))
-
-    def passes(self, tol: float = CERTIFY) -> bool:
-        """Whether every cell is proved optimal up to tol (see `Certificate.passes`)."""
-        return self.holds(tol) and self.of_other_values(tol).size == 0
-
-    def holds(self, tol: float = CERTIFY) -> bool:
-        """Whether every cell is proved for the kernel values as they are rounded (see `Certificate.holds`)."""
-        return self.failures(tol).size == 0
-
-    def of_other_values(self, tol: float = CERTIFY) -> Index:
-        """Numbers of the cells where the rounding of the kernel values decides."""
-        return np.zeros(0, dtype=np.int64) if self.kernel is None else np.flatnonzero(self.kernel > tol)
-
-    def __len__(self) -> int:
-        return int(self.gap.size)
+        return f"In {self._part} {j}"
 
     def __getitem__(self, cell: int) -> CellCertificate:
         j = range(len(self))[cell]
-        residuals = {name: float(values[j]) for name, values in self.residuals.items()}
-        largest = max(residuals, key=lambda name: residuals[name])
         return CellCertificate(
             cell=self._where(j),
-            primal_value=float("nan"),
-            dual_value=float("nan"),
-            gap=float(self.gap[j]),
             scale=1.0,
             kernel_rounding=0.0 if self.kernel is None else float(self.kernel[j]),
-            dual={name: value for name, value in residuals.items() if name not in _SLACKNESS},
-            slackness={name: value for name, value in residuals.items() if name in _SLACKNESS},
             unexplained=float(self.unexplained[j]),
-            shortfall=0.0,  # the bound on the gap is one from above
             difference=float(self.difference[j]),
-            worst=largest if self.samples is None else int(self.samples[j]),
-            worst_side=f"largest residual: {largest}, {residuals[largest]:.1e}",
-            note=self.note,
-        )
-
-    @cached_property
-    def worst(self) -> CellCertificate:
-        """The cell with the largest residual or gap that rounding does not explain."""
-        size = np.maximum(self.residual, self.unexplained)
-        size = size if self.kernel is None else np.maximum(size, self.kernel)
-        return self[int(np.argmax(np.where(np.isnan(size), np.inf, size)))]
-
-    def explain(self, tol: float = CERTIFY) -> str:
-        """Say in words what was proved, and name the worst cell, condition and sample."""
-        if len(self) == 0:
-            return f"There is no {self._cell} to prove."
-        bad = self.failures(tol).size
-        others = self.of_other_values(tol).size
-        of = f", of the kernel values as rounded; in {others} the kernel's own may decide otherwise" if others else ""
-        verdict = f"Optimal {self._whole}, {len(self)} {self._cell}s{of}."
-        if bad:
-            verdict = f"{bad} of {len(self)} {self._cell}s are not proved."
-        return f"{verdict} Worst: {self.worst.explain(tol)}"
-
-    def __repr__(self) -> str:
-        bad = np.union1d(self.failures(), self.of_other_values()).size
-        verdict = f"{bad} {'undecided' if self.holds() else 'not proved'}" if bad else "optimal"
-        worst = float(np.max(self.residual, initial=0.0)), float(np.max(self.gap, initial=0.0))
-        return (
-            f"{type(self).__name__}({len(self)} {self._cell}s, {verdict}, gap={worst[1]:.1e}, residual={worst[0]:.1e})"
+            **self._fields(j),
         )

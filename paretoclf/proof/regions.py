@@ -19,8 +19,7 @@ With that the relative gap is nowhere above the largest of :math:`(G_{vu}+G_{uv}
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -74,26 +73,12 @@ class RegionsProof(CellsProof):
 
     centres: Array = field(default_factory=lambda: np.zeros((0, 2)), repr=False)
 
-    _cell, _whole = "region", "at every pair of costs"
+    _part, _whole = "region", "at every pair of costs"
+    _rows = (*CellsProof._rows, "centres")
 
     def _where(self, j: int) -> str:
         """Which region it is, in words."""
         return "On region {}, around C_plus = {:.6g} and C_minus = {:.6g}".format(j, *self.centres[j])
-
-    def with_region(self, j: int, proof: RegionsProof) -> RegionsProof:
-        """The same with another proof, of one region, in the place of what was found of region j."""
-
-        def new(mine: Any, one: Any) -> Any:
-            out = mine.copy()
-            out[j] = one[0]
-            return out
-
-        arrays = ("gap", "unexplained", "difference", "samples", "centres", "kernel")
-        changed: dict[str, Any] = {
-            name: new(getattr(self, name), getattr(proof, name)) for name in arrays if getattr(self, name) is not None
-        }
-        residuals = {name: new(each, proof.residuals[name]) for name, each in self.residuals.items()}
-        return replace(self, residuals=residuals, note=proof.note, **changed)
 
 
 def blocks(sizes: Sequence[int] | Index, n: int) -> Iterator[Index]:

@@ -275,7 +275,7 @@ class CostPlane:
         failed = proof.failures() if self._precise.steep else np.zeros(0, dtype=np.int64)
         note = f"{PRECISELY} {gram.note}".rstrip()
         for j, part in self._precise.corners([self.regions[k] for k in failed]):
-            proof = proof.with_region(int(failed[j]), prove_regions([part], 1, *given, note, gram.rounding))
+            proof = proof.with_parts([int(failed[j])], prove_regions([part], 1, *given, note, gram.rounding))
         return proof
 
     def _corners(self) -> Iterator[Corners]:
