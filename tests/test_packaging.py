@@ -68,5 +68,8 @@ def test_the_paper_cites_what_it_lists_and_has_todays_numbers():
     assert len(default) == 6
     assert [row[1:] for row in here] == [row[1:] for row in default]
     benchmarks = (ROOT / "docs" / "reference" / "benchmarks.md").read_text(encoding="utf-8")
+    for row, share in (("integer +lars_path", "9%"), ("duplicate column +lars_path", "22%"), ("plain +pypfopt", "19%")):
+        assert re.search(rf"{row}.* {share}", benchmarks), row
+        assert share.replace("%", " %") in text
     finished, total = re.search(r"proved (\d+) of (\d+) degenerate paths", text).groups()
     assert re.search(rf"^total +\d+ \({total}\) +{finished} +4 +0 ", benchmarks, re.MULTILINE)
