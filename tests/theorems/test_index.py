@@ -43,3 +43,14 @@ def test_tests_and_errata_exist(each):
     assert re.search(rf"^def {name}\(", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
     for erratum in filter(None, each.erratum.split(", ")):
         assert f"| {erratum} |" in ERRATA
+
+
+def test_the_gallery_shows_the_picture_of_every_figure():
+    text = (ROOT / "docs" / "reference" / "gallery.md").read_text(encoding="utf-8")
+    for paper, shown in index.SHOWN.items():
+        figures = {each.name for each in shown if each.name.startswith("Figure")}
+        assert set(index.PICTURES[paper]) == figures
+        for picture in index.PICTURES[paper].values():
+            assert (ROOT / "docs" / "_static" / picture).is_file()
+            assert f":img-top: ../_static/{picture}" in text
+            assert f":link: ../_static/{picture}" in text
