@@ -39,7 +39,7 @@ _LARGE = 150
 #: Where an exact certificate is expected to take more seconds than this (`_seconds`), it is bounded by default.
 _MINUTE = 60.0
 #: Seconds that a unit of work takes in it: of the inverse on the margin set, of all samples, of proving P >= 0.
-_INVERSE, _ITEMS, _MATRIX = 1e-8, 5e-8, 1e-8
+_INVERSE, _ITEMS, _MATRIX = 1e-8, 1e-7, 1e-8
 #: Multipliers this near to a bound, relative to it, are taken to be at it.
 UNTOUCHED = 1e-7
 #: Powers of two by which dual points are stretched, of problems whose multipliers have no upper bound.
