@@ -170,6 +170,10 @@ SETUP_DRIFT = 1e2
 #: interval. One that is a little off its bound pins the intercept down, and misses complementarity by what it is off.
 AT_BOUND = 1e-12
 
+#: What the tracker may be wrong by in a margin, absolute, before it goes on in twice the precision. Where as much of
+#: every slack shows in a value, that is asked for in twice the precision, too.
+FAST_ERROR = 1e-10
+
 #: A multiplier that is stored outside its box by more than this share of its cap is put at its bound: it counts as a
 #: residual, of the 1e-8 (CERTIFY) that certificates allow.
 SEEN_OUTSIDE = 1e-9

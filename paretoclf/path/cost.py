@@ -379,7 +379,7 @@ class Path(Refining):
         w, alpha = self._stored_slope(t), self.alpha(t)
         rounds = self._rounds(t)
         stored = self._solution(t, alpha, self._intercept(t), w, np.zeros_like(alpha) if rounds else None)
-        if not rounds or stored.certificate.holds():
+        if not self._doubtful(t) or stored.certificate.holds():
             return stored
         better = self._precise(t)
         return stored if better is None else better[1]
@@ -584,7 +584,7 @@ class Path(Refining):
         out = certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, Q=self.gram.quadratic)
         for j, certificate in enumerate(out):
             if not certificate.holds():
-                better = self._precise(float(points[j])) if self._rounds(float(points[j])) else None
+                better = self._precise(float(points[j])) if self._doubtful(float(points[j])) else None
                 if better is None:
                     break  # one that fails is enough
                 out[j] = better[1].certificate

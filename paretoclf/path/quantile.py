@@ -302,7 +302,7 @@ class QuantilePath(Refining):
             In the interval of the path.
         """
         tau = self._inside(tau)
-        if self._rounds(tau) and not self.judged(tau).certificate.holds():
+        if self._doubtful(tau) and not self.judged(tau).certificate.holds():
             better = self._precise(tau)
             if better is not None:
                 return better[1]
@@ -429,7 +429,7 @@ class QuantilePath(Refining):
     def _exact_bounds(self, tau: float) -> ExactBounds:
         alpha: Any = self._stored(tau)[None]
         w, b = self._stored_slope(tau), self.intercept(tau) if self.bias else 0.0
-        better = self._precise(tau) if self._rounds(tau) else None
+        better = self._precise(tau) if self._doubtful(tau) else None
         if better is not None:
             found = better[0]
             alpha, w, b = Fraction(self.lam) * exact(found.alpha), found.w, found.b if self.bias else 0.0

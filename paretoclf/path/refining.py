@@ -19,7 +19,7 @@ from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.proof import LineProof
 from paretoclf.proof.refined import Refined
 from paretoclf.solution import Solution
-from paretoclf.tolerances import CERTIFY, STEEP
+from paretoclf.tolerances import CERTIFY, FAST_ERROR, STEEP
 
 _BLOCK = 32  # segments solved to twice double precision at a time
 NEAR = 4 * float(np.finfo(float).eps)  # from a breakpoint: there the basis before or after it may be the right one
@@ -48,6 +48,10 @@ class Refining(OnPieces):
     def _rounds(self, t: float) -> bool:
         """Whether rounding of multipliers shows at t."""
         raise NotImplementedError
+
+    def _doubtful(self, t: float) -> bool:
+        """Whether rounding shows at t: of multipliers, or of margins, where all costs are large against the value."""
+        return self._rounds(t) or bool(FAST_ERROR * self.caps(t).sum() > CERTIFY * self._value(t))
 
     @property
     def _steepest(self) -> float:
@@ -87,7 +91,7 @@ class Refining(OnPieces):
             ends = pieces.t[failed], pieces.t[failed + 1]
             # A cost that vanishes at an end of a line falls by orders of magnitude along its last segment.
             along = np.stack([ends[0], 0.5 * (ends[0] + ends[1]), ends[1]], axis=1)
-            if not all(any(self._rounds(float(t)) for t in each) for each in along):
+            if not all(any(self._doubtful(float(t)) for t in each) for each in along):
                 return proof
             if margin and not all(self._proved_at(float(t)) for t in np.unique(pieces.t[[failed, failed + 1]])):
                 return proof

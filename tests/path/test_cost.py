@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -425,3 +427,16 @@ def test_a_multiplier_that_enters_below_a_small_cap_is_stored_in_its_box():
     path = pc.trace(svm, 1e-4 * costs, 100.0 * costs)
     assert path.proof.passes()
     assert path.proof.residuals["box"].max() <= 1e-9
+
+
+@pytest.mark.skipif(not os.environ.get("PARETOCLF_DATA"), reason="PARETOCLF_DATA is not set")
+def test_slacks_of_rounding_are_no_cost_where_all_costs_are_large_against_the_value():
+    """ADULT of Bach et al. (2006), an inner fold: w = 0, b = 1, and 1e-11 of 1232 slacks, at 10, is 3e-8 of 3.88."""
+    data = pc.datasets.load("adult2000", data_dir=os.environ["PARETOCLF_DATA"], positive=-1)
+    outer, _, seed = outer_folds(data.y, 10, 1, 0)[0][3]
+    train, _ = validation_folds(data.y, outer, 10, seed)[0]
+    svm = pc.TwoCSVM(StandardScaler().fit_transform(data.X[train]), data.y[train])
+    path = pc.trace(svm, pc.Costs.from_asymmetry(0.0005, 10), pc.Costs.from_asymmetry(0.9995, 10))
+    assert path.proof.passes()
+    assert path.at(1.0).certificate.passes()
+    assert path.value(1.0) == pytest.approx(2 * 0.005 * np.count_nonzero(svm.y < 0), rel=1e-8)
