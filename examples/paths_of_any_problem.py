@@ -27,7 +27,8 @@ import paretoclf as pc
 class Family:
     """A problem and its line.
 
-    ``beside`` takes the path and returns how far an incumbent is from it; ``show`` is what the picture shows.
+    ``beside`` takes the path and returns how far an incumbent is from it, at most ``within``; ``show`` is what the
+    picture shows.
     """
 
     problem: cp.Problem
@@ -35,6 +36,7 @@ class Family:
     stop: dict[Any, Any]
     beside: Callable[[pc.results.ProblemPath], float] | None = None
     show: tuple[str, list[str] | None] = ("variables", None)
+    within: float = 1e-8
 
 
 def samples(n=60, d=5, seed=0):
@@ -106,7 +108,8 @@ def support_vector_regression():
 
         return max(abs(path.value(C=c) / value(c) - 1) for c in (0.05, 0.3, 1.0))
 
-    return Family(cp.Problem(cp.Minimize(loss)), {C: 0.001}, {C: 1.0}, beside)
+    # LIBSVM's value is 2e-8 above that of Clarabel and of the path, whatever its tolerance.
+    return Family(cp.Problem(cp.Minimize(loss)), {C: 0.001}, {C: 1.0}, beside, within=1e-7)
 
 
 def one_class():
@@ -253,7 +256,7 @@ def main(argv: list[str] | None = None) -> None:
         print(f"  Clarabel at 20 random t: within {apart:.0e}", end="")
         if family.beside is not None:
             apart = float(family.beside(path))
-            assert apart < 1e-8, (name, apart)
+            assert apart < family.within, (name, apart)
             print(f"; the incumbent: within {apart:.0e}", end="")
         print()
         if args.out is not None:

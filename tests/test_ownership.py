@@ -142,6 +142,7 @@ MADE_BY_US = {
     "LeaveOneOut",
     "LeaveOneOutPath",
     "Influence",
+    "JudgedPoints",
     "AreaCurve",
     "Proofs",
     "LikelihoodRatioCurve",

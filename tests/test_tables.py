@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from html.parser import HTMLParser
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -12,6 +13,14 @@ import paretoclf as pc
 from paretoclf.errors import InputError
 from paretoclf.tables import SHOWN, Tabular, html_table
 from tests.oracles.public import classes
+
+
+def strangers_points():
+    """A path of two absolute values, and somebody's points on it."""
+    x, lam = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="lam")
+    path = pc.trace(cp.Problem(cp.Minimize(cp.sum_squares(x - [3, -1]) / 2 + lam * cp.norm1(x))), {lam: 0}, {lam: 4})
+    t = np.array([0.0, 0.25, 0.75, 1.0])
+    return path, (t, np.array([[3.0, -1.0], [2.0, 0.0], [0.0, 0.0], [0.0, 0.0]]))
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +68,7 @@ def results():
         "Proofs of LeaveOneOut": held_out.proof,
         "LeaveOneOutPath": path.leave_one_out(),
         "Influence": pc.deletion.influence(svm, (0.5, 0.5)),
+        "JudgedPoints": pc.verify(*strangers_points()),
     }
 
 
@@ -67,7 +77,7 @@ NAMES = (
     "MarginPath", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
     "RocCurve without a path", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments", "formulation",
     "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
-    "Influence",
+    "Influence", "JudgedPoints",
 )  # fmt: skip
 
 

@@ -122,7 +122,7 @@ SHOWN = {
             "bach2006.md",
             "11 rows",
             "11 rows",
-            'the total is not stated: chosen up the ray, or for "one" (there ADULT is refused); rows of '
+            'the total is not stated: chosen up the ray, or for "one"; rows of '
             "ADULT, densities; DERMATOLOGY 80.7 and 6.2 against 0.0",
         ),
         Shown(

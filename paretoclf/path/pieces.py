@@ -208,6 +208,7 @@ class OnPieces(Tabular):
 
     def intercept(self, t: float) -> float:
         """The path's intercept at t."""
+        t = self._inside(t)
         return self.gram.intercept(self._intercept(t), lambda: self.slope(t))
 
     def slope(self, t: float) -> Array:

@@ -126,6 +126,7 @@ REFUSED = {
     "compare as a path": ("svm must have the parameters", lambda f, s, w: pc.compare(w, pc.TwoCSVM(X, y))),
     "plane": ("no exact path for", lambda f, s, w: pc.plane(f, (0.1, 1.0), (0.1, 1.0))),
     "leave_one_out": ("no exact path for", lambda f, s, w: pc.leave_one_out(f, (1.0, 1.0))),
+    "influence": ("no exact path for", lambda f, s, w: pc.deletion.influence(f, (1.0, 1.0))),
     "nu_grid": ("no exact path for", lambda f, s, w: pc.nu_grid(f, [0.1], [0.1])),
     "cross_validated_errors": ("use sweep", lambda f, s, w: pc.cross_validated_errors(f, (0.1, 1), (1, 0.1))),
     "cross_validated_surface": ("use sweep", lambda f, s, w: pc.cross_validated_surface(f, (0.1, 1), (1, 0.1))),
