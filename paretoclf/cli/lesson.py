@@ -136,6 +136,7 @@ def run_cells(cells: list[Cell], name: str) -> list[bytes]:
     from matplotlib import pyplot as plt
 
     plt.switch_backend("Agg")
+    plt.close("all")  # figures of before are none of the lesson's
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     namespace: dict[str, Any] = {"__name__": "__main__"}
     pictures = []
