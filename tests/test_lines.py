@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import paretoclf as pc
 from paretoclf.lines import LabelledSamples, LineOfCosts
 from paretoclf.path.engines import make_tracker
+from paretoclf.path.general import follow
 from paretoclf.path.journey import assemble, follow_leg, straight
 from paretoclf.path.pieces import OnPieces
 from paretoclf.path.sets import LEFT
@@ -86,6 +88,20 @@ def test_a_path_states_the_problem_of_its_line():
         line, path = svm.line(**given).problem.dense(), pc.trace(svm, **given).problem.dense()
         for name in ("P", "A", "q", "lower", "upper"):
             np.testing.assert_allclose(getattr(path, name), getattr(line, name), rtol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_engine_of_any_program_follows_the_same_line(seed):
+    """It knows nothing of samples: no class means, no ray, no equation of an intercept."""
+    X, y = samples(seed)
+    svm = pc.TwoCSVM(X, y, pc.RBF(0.7))
+    ends = (0.25, 2.0), (1.5, 0.5)
+    path, found = pc.trace(svm, *ends), follow(svm.line(*ends).problem, progress=False)
+    assert found.status == "end"
+    for j, (lo, hi) in enumerate(pairwise(found.t)):
+        for k, t in enumerate((lo, hi)):
+            mine, theirs = (svm.gram.matvec(y * a) for a in (path.alpha(float(t)), found.v[j, k, :18]))
+            np.testing.assert_allclose(theirs, mine, atol=1e-9)  # of copies the multipliers are not unique
 
 
 def test_any_other_formulation_has_the_line_of_its_program():

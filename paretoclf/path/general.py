@@ -51,6 +51,7 @@ def follow(
     DegeneratePathError
         If rounding errors leave open how it goes on.
     """
+    problem = problem.dense()
     limit = 200 * problem.items + 10_000 if max_events is None else max_events
     if problem.P.dtype == object:
         return _followed(problem, labels, limit, progress, Walk)
