@@ -6,6 +6,7 @@ goes on, it is followed again: in fractions if it is small, else from another st
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -89,8 +90,13 @@ def _followed(
 ) -> Trace:
     """The path in the units that a problem has."""
     data = Data.of(problem)
-    begin = first_labels(data) if labels is None else np.asarray(labels, dtype=np.int64)
-    first = walk(shifted(data, begin, walk, draw), begin)
+    begin, there = first_labels(data), None
+    if labels is not None:
+        guess = np.asarray(labels, dtype=np.int64)
+        with suppress(DegeneratePathError):  # it may be no basis
+            there, begin = shifted(data, guess, walk, draw), guess
+    there = there or shifted(data, begin, walk, draw)
+    first = walk(there, begin)
     found = first.follow(200 * problem.items + 10_000, keep=False)
     if found.status != "end":
         return replace(found, t=np.zeros(1), exchanges=first.exchanges)

@@ -103,7 +103,9 @@ class Walk:
             first, own = next(((i, T) for i, T in columns if T[i] != 0), (left[0], None))
             if own is None:
                 own = self.column(first)
-            pair = [first] if own[first] != 0 else [first, next(j for j in left if own[j] != 0)]
+            pair = [first] if own[first] != 0 else [first, *[j for j in left if own[j] != 0][:1]]
+            if own[pair[-1]] == 0:
+                raise self.refused("the basis is singular")
             self.pivot(pair)
             left = [j for j in left if j not in pair]
 

@@ -294,3 +294,17 @@ def test_a_program_of_more_members_than_exchanges_between_two_inverses():
         k = int(np.argmin(abs(lam - 200 * alpha)))
         assert lam[k] == pytest.approx(200 * alpha, rel=1e-9)
         np.testing.assert_allclose(found.v[k - 1, 1], w, atol=1e-9)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("labels", [[0, 0, -1, -1], [0, -1, -1, -1], [-1, -1, 0, 0]])
+def test_a_guess_that_is_no_basis_costs_time_only(labels, exact):
+    """Two rows that say the same, both in the basis: x + y = 1 at least cost."""
+    q, ends = np.array([[1.0, 2.0], [3.0, 2.0]]), np.array([[0.0, 0.0, 1.0, 1.0], [9.0, 9.0, 1.0, 1.0]])
+    low, up = (np.stack([each, each]) for each in ends)
+    numbers = [np.zeros((2, 2)), np.ones((2, 2)), q, low, up]
+    problem = ParametricQP.hard(*(map(fractions, numbers) if exact else numbers))
+    found = follow(problem, np.array(labels), progress=False)
+    assert found.status == "end"
+    assert [float(t) for t in found.t] == [0.0, 0.5, 1.0]
+    np.testing.assert_allclose(found.v[:, 0, :2].astype(float), [[1.0, 0.0], [0.0, 1.0]])
