@@ -13,7 +13,7 @@ import hashlib
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
@@ -22,7 +22,12 @@ import numpy as np
 
 from paretoclf.errors import InputError
 
-_PLACES = tuple(Path(place) for place in {*sysconfig.get_paths().values()})
+
+@cache
+def _places() -> tuple[Path, ...]:
+    """Folders of packages: Python's own, and those on the path that were installed into (``--target``, system-wide)."""
+    others = [place for place in sys.path if place and any(Path(place).glob("*.dist-info"))]
+    return tuple(Path(place) for place in {*sysconfig.get_paths().values(), *others})
 
 
 def fingerprint(*objects: Any) -> str:
@@ -174,7 +179,7 @@ def _is_installed(module: str | None) -> bool:
     if module.partition(".")[0] == "paretoclf" or file is None:
         return True
     place = Path(file)
-    return any(place.is_relative_to(folder) for folder in _PLACES)
+    return any(place.is_relative_to(folder) for folder in _places())
 
 
 def _installed(module: str) -> str:

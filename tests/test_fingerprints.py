@@ -142,3 +142,14 @@ def test_what_cannot_be_told_apart_is_refused(what):
         given = {"file": stream, "generator": (x for x in ()), "inside": functools.partial(by_global, lambda: stream)}
         with pytest.raises(pc.InputError, match="cannot be told from another one"):
             fingerprint(given[what])
+
+
+def test_what_pip_put_elsewhere_is_installed(tmp_path):
+    """As by ``pip install --target``: known by name and version, and not walked into what it holds open."""
+    (tmp_path / "far_away.py").write_text("import threading\nHELD = threading.local()\ndef f(x):\n    return HELD, x\n")
+    code = "import far_away\nfrom paretoclf.fingerprints import fingerprint\nprint(fingerprint(far_away.f))"
+    run = [sys.executable, "-c", code]
+    env = {"PYTHONPATH": str(tmp_path), "PATH": ""}
+    assert "cannot be told from another one" in subprocess.run(run, capture_output=True, text=True, env=env).stderr
+    (tmp_path / "far_away-1.0.dist-info").mkdir()
+    assert len(subprocess.run(run, capture_output=True, text=True, env=env, check=True).stdout.split()) == 1
