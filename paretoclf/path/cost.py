@@ -55,7 +55,6 @@ from paretoclf.tolerances import (
     AT_BOUND,
     CERTIFY,
     LARGEST_PULL,
-    ROUNDED,
     ROUNDING,
     STEEP,
     VALUE_ROUNDING,
@@ -206,7 +205,7 @@ class _Tracer:
         state = np.where(self.inside, LEFT, OUT)
         self.problem.start(state, [plus], self._line(bases, np.zeros(2), to))
         speed = float(push[plus] + push[minus])
-        self.problem.ahead = min(1.0, 2.0 / speed if speed > 0.0 else 1.0) / 2.0
+        self.problem.holds_until = min(1.0, 2.0 / speed if speed > 0.0 else 1.0) / 2.0
 
     def _line(self, bases: Array, a: Array, b: Array) -> Line:
         return straight(self.problem, bases, a, b)
@@ -360,9 +359,9 @@ class Path(Refining):
             return min(costs) == 0.0
         return not (costs.values[self.y > 0].any() and costs.values[self.y < 0].any())
 
-    def _intercept(self, t: float) -> float:
+    def _intercept(self, t: float, j: int | None = None) -> float:
         lead = float(np.sign(self.y @ self.caps(t))) if self._trivial(t) else 0.0
-        return lead or super()._intercept(t)
+        return lead or super()._intercept(t, j)
 
     def at(self, t: float) -> Solution:
         """Solution at t; its certificate is computed when asked for.
@@ -393,13 +392,12 @@ class Path(Refining):
         caps = self.caps(t)
         return self._steep or bool(STEEP * caps.max() > CERTIFY * balanced_units(self.y, caps).min())
 
-    def _stores(self, t: float, solution: Solution) -> bool:
-        """Whether what is stored at t is a precise solution but for rounding."""
-        largest, b = float(self.caps(t).max()), self._intercept(t)
-        off = float(np.abs(self._stored(t) - solution.alpha).max())
+    def _stores(self, t: float, solution: Solution, j: int) -> bool:
+        largest, b = float(self.caps(t).max()), self._intercept(t, j)
+        off, rounded = float(np.abs(self._stored(t, j) - solution.alpha).max()), self._rounded(t)
         low, high = self._rule(solution).interval_at_origin
-        room = max(ROUNDED, STEEP * largest * float(self.gram.diagonal().max())) * (1.0 + abs(b))
-        near = off <= ROUNDED * float(solution.alpha.max()) + AT_BOUND * largest
+        room = max(rounded, STEEP * largest * float(self.gram.diagonal().max())) * (1.0 + abs(b))
+        near = off <= rounded * float(solution.alpha.max()) + AT_BOUND * largest
         if self.pieces.w is not None:
             reach, w = np.sqrt(self.gram.diagonal()), self._rule(solution).slope
             assert w is not None

@@ -19,7 +19,7 @@ from paretoclf.quadratic.signed import Signed
 class Tracker(Protocol):
     """What the journeys ask of a tracker: begin on a basis, go along lines, and say what there was to see."""
 
-    ahead: float  # how far from the beginning of its line the basis is known to hold
+    holds_until: float  # how far from the beginning of its line the basis is known to hold
 
     @property
     def Q(self) -> Signed:

@@ -16,7 +16,7 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.files import AnyFile
 from paretoclf.gram import Gram
 from paretoclf.path.certificate_file import save_certificate
-from paretoclf.path.scores import PathScores, settle
+from paretoclf.path.scores import PathScores, zero_rounding
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.storage import write_arrays
 from paretoclf.problem import INSIDE, LOWER, UPPER
@@ -174,9 +174,9 @@ class OnPieces(Tabular):
         caps = self.caps(t)
         return np.zeros_like(caps) if self._trivial(t) else np.clip(self._stored(t), 0.0, caps)
 
-    def _stored(self, t: float) -> Array:
-        """Multipliers as they are stored, by rounding outside their box: what is judged."""
-        j, share = self._locate(t)
+    def _stored(self, t: float, j: int | None = None) -> Array:
+        """Multipliers as piece j (by default that at t) has them, by rounding outside their box: what is judged."""
+        j, share = self._locate(t, j)
         alpha = np.where(self._state(j) == LEFT, self.caps(t), 0.0)
         index, a = self._margin(j, share)
         alpha[index] = self._unit(t) * a
@@ -197,14 +197,14 @@ class OnPieces(Tabular):
             alpha[k, index] = self._unit(t) * a
         return np.ascontiguousarray(alpha.T), caps
 
-    def _between(self, start: Array, end: Array, t: float) -> Any:
+    def _between(self, start: Array, end: Array, t: float, j: int | None = None) -> Any:
         """What goes from ``start[j]`` to ``end[j]`` on piece j, at t."""
-        j, share = self._locate(t)
+        j, share = self._locate(t, j)
         return self._unit(t) * share.between(start[j], end[j])
 
-    def _intercept(self, t: float) -> float:
-        """Intercept at t of features as the Gram measures them."""
-        return float(self._between(self.pieces.b0, self.pieces.b1, t))
+    def _intercept(self, t: float, j: int | None = None) -> float:
+        """Intercept at t (of piece j) of features as the Gram measures them."""
+        return float(self._between(self.pieces.b0, self.pieces.b1, t, j))
 
     def intercept(self, t: float) -> float:
         """The path's intercept at t."""
@@ -253,7 +253,7 @@ class OnPieces(Tabular):
             for first in range(0, P.t.size, _BLOCK):
                 part = slice(first, first + _BLOCK)
                 knots[:, part] = Q.scores_of(Z, self._knot_coef(P.t[part]))
-        settle(knots, Q.largest_value(Z) * self._most_multipliers())
+        zero_rounding(knots, Q.largest_value(Z) * self._most_multipliers())
         b0, b1 = self._knot_intercepts()
         return PathScores(P.t, knots[:, :-1] + b0, knots[:, 1:] + b1)
 
@@ -333,10 +333,11 @@ class OnPieces(Tabular):
             raise InputError(f"{self.parameter} must lie in [{ends[0]:g}, {ends[-1]:g}], got {t!r}")
         return one
 
-    def _locate(self, t: float) -> tuple[int, Shares]:
-        """Piece at t, and where on it."""
+    def _locate(self, t: float, j: int | None = None) -> tuple[int, Shares]:
+        """Piece at t (at an end of two the later one, or the one that is given), and where on it."""
         t, ends = self._inside(t), self.pieces.t
-        j = min(int(np.searchsorted(ends, t, side="right")) - 1, ends.size - 2)
+        if j is None:
+            j = min(int(np.searchsorted(ends, t, side="right")) - 1, ends.size - 2)
         return j, Shares.of(t, float(ends[j]), float(ends[j + 1]))
 
     def value(self, t: Any) -> Any:
@@ -547,13 +548,13 @@ Kind = TypeVar("Kind", bound=OnPieces)
 
 
 def proved(path: Kind) -> Kind:
-    """A path that was just traced, with `settled_values`, held against its proof by `check_certificates`."""
-    path = settled_values(path)
+    """A path that was just traced, with `with_proved_values`, held against its proof by `check_certificates`."""
+    path = with_proved_values(path)
     check_certificates(path)
     return path
 
 
-def settled_values(path: Kind) -> Kind:
+def with_proved_values(path: Kind) -> Kind:
     """The path with the dual values in place of stored ones that rounding has put outside their proved bounds.
 
     The tracker adds up costs times slacks, where the largest cost multiplies the rounding of a slack that is zero; the

@@ -46,7 +46,7 @@ from paretoclf.quadratic import twice
 from paretoclf.quadratic.fractions import exact
 from paretoclf.samples import Samples, dense
 from paretoclf.solution import Solution
-from paretoclf.tolerances import AT_BOUND, ROUNDED, VALUE_ROUNDING
+from paretoclf.tolerances import AT_BOUND, VALUE_ROUNDING
 
 
 def trace_quantile(
@@ -163,7 +163,7 @@ def _go_up(problem: Tracker, line: LineOfTau, bases: Array, to: Array, max_event
     push = y * (gram.matvec(coef) + (coef.sum() if line.bias else 0.0))
     problem.start(np.full(y.size, LEFT), [], straight(problem, bases, np.zeros(2), to))
     # At the origin itself everything is zero: look at the solution half way to the first event, or to the end.
-    problem.ahead = 0.5 / max(float(push.max()), 1.0)
+    problem.holds_until = 0.5 / max(float(push.max()), 1.0)
     problem.record_from_here(keep=False)
     problem.follow(max_events)
 
@@ -281,11 +281,11 @@ class QuantilePath(Refining):
     def _coef(self, tau: float) -> Array:
         return self.y * self.alpha(tau) / self.lam
 
-    def _intercept(self, tau: float) -> float:
+    def _intercept(self, tau: float, j: int | None = None) -> float:
         """Weight of the constant feature at tau; 0 where there is none."""
         if not self.bias:
             return 0.0
-        return float(self._coef(tau).sum()) if self.pieces.w is None else super()._intercept(tau)
+        return float(self._coef(tau).sum()) if self.pieces.w is None else super()._intercept(tau, j)
 
     def rule(self, tau: float) -> Rule:
         """The classifier at tau."""
@@ -359,18 +359,19 @@ class QuantilePath(Refining):
         rule = linear_or_kernel(self.gram, self.y * found.alpha[0], w, found.b)
         return self._solution(tau, rule, Deferred(lambda: judged))
 
-    def _stores(self, tau: float, solution: Solution) -> bool:
-        off, largest = np.abs(self._stored(tau) - solution.alpha), float(self.caps(tau).max())
-        if off.max() > ROUNDED * float(solution.alpha.max()) + AT_BOUND * largest:
+    def _stores(self, tau: float, solution: Solution, j: int) -> bool:
+        off, largest = np.abs(self._stored(tau, j) - solution.alpha), float(self.caps(tau).max())
+        rounded = self._rounded(tau)
+        if off.max() > rounded * float(solution.alpha.max()) + AT_BOUND * largest:
             return False
         length2 = self.gram.quadratic.length2 + self.bias
         rule = solution.classifier
-        wrong, size = abs(self.intercept(tau) - rule.b), 1.0 + abs(rule.b)
+        wrong, size = abs(self._intercept(tau, j) - rule.b), 1.0 + abs(rule.b)
         if self.pieces.w is not None:
             reach = float(np.sqrt(length2))
             wrong += float(np.linalg.norm(self.slope(tau) - rule.w)) * reach
             size += float(np.linalg.norm(rule.w)) * reach
-        return bool(wrong <= ROUNDED * size)
+        return bool(wrong <= rounded * size)
 
     def _knot_coef(self, knots: Array) -> Array:
         return super()._knot_coef(knots) / self.lam

@@ -19,7 +19,7 @@ from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.proof import LineProof
 from paretoclf.proof.refined import Refined
 from paretoclf.solution import Solution
-from paretoclf.tolerances import CERTIFY, FAST_ERROR, STEEP
+from paretoclf.tolerances import CERTIFY, FAST_ERROR, ROUNDED, STEEP
 
 _BLOCK = 32  # segments solved to twice double precision at a time
 NEAR = 4 * float(np.finfo(float).eps)  # from a breakpoint: there the basis before or after it may be the right one
@@ -41,9 +41,13 @@ class Refining(OnPieces):
         """What is found, judged with sums in twice the precision."""
         raise NotImplementedError
 
-    def _stores(self, t: float, solution: Solution) -> bool:
-        """Whether what is stored at t is a precise solution but for rounding."""
+    def _stores(self, t: float, solution: Solution, j: int) -> bool:
+        """Whether what piece j stores at t is a precise solution but for rounding."""
         raise NotImplementedError
+
+    def _rounded(self, t: float) -> float:
+        """How far what is stored may be from that, as a share: of steep paths more than of others."""
+        return ROUNDED if self._rounds(t) else FAST_ERROR
 
     def _rounds(self, t: float) -> bool:
         """Whether rounding of multipliers shows at t."""
@@ -143,4 +147,4 @@ class Refining(OnPieces):
             found = self._solve(t, j)
         if found is None:
             return None
-        return found if self._stores(t, self._as_solution(t, found)) else None
+        return found if self._stores(t, self._as_solution(t, found), j) else None

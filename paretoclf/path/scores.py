@@ -67,7 +67,7 @@ class PathScores:
         return np.asarray(share @ np.diff(self.t)), changes
 
 
-def settle(slopes: Array, terms: Array) -> Array:
+def zero_rounding(slopes: Array, terms: Array) -> Array:
     """Scores without intercept, exactly 0 (in place) at the knots where w = 0 and they are nothing but rounding.
 
     Where w = 0 every sample has the same score, b. What is computed is about 1e-15 for each, and no two the same: a
@@ -83,8 +83,8 @@ def settle(slopes: Array, terms: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.path.scores import settle
-    >>> settle(np.array([[1e-15, 1.0], [-2e-15, 3.0]]), terms=np.array([4.0, 4.0]))
+    >>> from paretoclf.path.scores import zero_rounding
+    >>> zero_rounding(np.array([[1e-15, 1.0], [-2e-15, 3.0]]), terms=np.array([4.0, 4.0]))
     array([[0., 1.],
            [0., 3.]])
     """

@@ -25,7 +25,7 @@ class TextbookTracker:
 
     def __init__(self, problem: ParametricQP) -> None:
         n, form = problem.n, problem.P
-        self.Q, self.m, self.state, self.ahead = form, problem.A.shape[0], np.zeros(n, dtype=np.int8), 0.0
+        self.Q, self.m, self.state, self.holds_until = form, problem.A.shape[0], np.zeros(n, dtype=np.int8), 0.0
         Q, sign = form.quadratic, form.sign
         self._dense = form.whole()
         self._Z = sign[:, None] * dense(Q.X) if isinstance(Q, Features) and form.stored_width else np.zeros((n, 0))

@@ -96,12 +96,12 @@ class CoreTracker:
         self._core.doubles = self.doubles and not still
 
     @property
-    def ahead(self) -> float:
+    def holds_until(self) -> float:
         """How far from the beginning of the line the basis is known to hold; there the first solution is looked at."""
         return float(self._core.ahead)
 
-    @ahead.setter
-    def ahead(self, t: float) -> None:
+    @holds_until.setter
+    def holds_until(self, t: float) -> None:
         self._core.ahead = t
 
     def snapshot(self) -> Any:

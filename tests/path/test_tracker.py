@@ -33,7 +33,7 @@ def test_progress_never_goes_back(gaussians):
     X, y = gaussians(n=300, d=5)
     tracker, seen = Problem(X, y, np.ones(300), y, np.zeros(300, dtype=int), True).tracker("gram"), []
     tracker.start(np.full(300, LEFT), [int(np.flatnonzero(y > 0)[0])], _up(y))
-    tracker.ahead = 1e-4
+    tracker.holds_until = 1e-4
     tracker.follow(progress=seen.append)
     assert seen[-1] == 1.0
     assert (np.diff(seen) >= 0.0).all()

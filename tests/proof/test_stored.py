@@ -57,6 +57,19 @@ def test_the_same_where_multipliers_are_judged_in_two_doubles():
         assert not wrong.proof.passes()
 
 
+@pytest.mark.parametrize("end", ["a0", "a1"])
+def test_each_end_of_a_piece_is_its_own_where_multipliers_are_judged_in_two_doubles(end):
+    """The end of a piece was held against what the next one begins with."""
+    X, y = data(n=14)
+    path = pc.trace(pc.TwoCSVM(1e4 * X, np.roll(y, 2)), (0.2, 1.0), (1.0, 0.3))
+    P = path.pieces
+    least = 1e-3 * max(P.a0.max(), P.a1.max())
+    for j in range(0, P.t.size - 1, 5):
+        for entry in np.arange(P.ptr[j], P.ptr[j + 1])[:2]:
+            wrong = with_pieces(path, **{end: altered(getattr(P, end), entry, least)})
+            assert j in wrong.proof.failures(), (j, entry)
+
+
 def test_a_foreign_path_whose_knots_leave_the_box_is_not_proved_between_them():
     X, y = data()
     path = pc.trace(pc.TwoCSVM(X, y, pc.RBF(1.0)), (0.2, 1.0), (1.0, 0.2))

@@ -150,7 +150,7 @@ struct Basis : Sets {
             for (int j = 0; j <= i; j++) out[j] += problem.shifted(F[i], F[j]);
         });
     }
-    bool harden() {  // the same in twice the precision; false if the system is not positive definite
+    bool refactor_twice() {  // the same in twice the precision; false if the system is not positive definite
         auto made = std::make_unique<Factor<Twice>>();
         bool definite = made->whole(size(), [&](int i, Twice *out) {
             for (int j = 0; j <= i; j++) out[j] = entry(F[i], F[j]) + Twice(problem.shifted(F[i], F[j]));

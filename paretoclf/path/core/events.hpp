@@ -39,7 +39,7 @@ FastEvent first_event(const Basis<Form> &B, const Solution<Form, double> &S, con
     double eta = 0.0, deta = 0.0;
     for (int h = 0; h < P.m; h++) eta = std::max(eta, std::abs(S.eta[h])), deta = std::max(deta, std::abs(S.deta[h]));
     double fixed = ROUNDING * (1.0 + eta), dfixed = ROUNDING * deta;
-    double exit_error = FAST_EXIT * S.blur, slope_noise = SLOPE_NOISE * S.blur;
+    double exit_error = FAST_EXIT * S.error_growth, slope_noise = SLOPE_NOISE * S.error_growth;
     double total = ROUNDING * size.total, dtotal = ROUNDING * size.rate, within = std::min(guess, horizon);
     while (true) {
         double limit = within;  // nothing that cannot happen before this is looked at

@@ -74,7 +74,7 @@ class Solution<Form, Twice> {
         for (int rate = 0; rate < 2; rate++) {
             double scale = rate ? B.line.rate_scale() : largest + fastest, left = refine(B, rate, scale);
             if (!(left <= 0.0) && !B.precise) {  // not a number is no solution either
-                if (!B.harden()) throw Refused("the margin system is indefinite: the kernel matrix is not PSD");
+                if (!B.refactor_twice()) throw Refused("the margin system is indefinite: the kernel matrix is not PSD");
                 prepare(B);
                 left = refine(B, rate, scale);
             }
@@ -309,7 +309,7 @@ class Solution<Form, double> {
     // Sum of multiplier times sqrt(Q_ii) over the margin set, and |w|: times this and sqrt(Q_ii) a margin may be wrong by
     // rounding.
     double total = 0;
-    double blur = 1;     // how much more than in general rounding errors of multipliers may be, by the least pivot
+    double error_growth = 1;     // how much more than in general rounding errors of multipliers may be, by the least pivot
     double spoilt = 0;   // how wrong a multiplier may be where that pivot is small
     double outside = 0;  // by how much a multiplier is out of its box, next to its cap or in units of the margin
 
@@ -349,7 +349,7 @@ class Solution<Form, double> {
         int m = P.m, k = B.size();
         double least = B.least_pivot();
         if (least < LEAST_PIVOT) return false;
-        blur = std::max(1.0, FAST_PIVOT / least);
+        error_growth = std::max(1.0, FAST_PIVOT / least);
         right.compute(B, t, t_lo);
         for (int j = 0; j < k; j++) {
             int i = B.F[j], own = P.group[i];
