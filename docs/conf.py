@@ -103,7 +103,7 @@ suppress_warnings = [
 ]  # two rooms may have protocols of one name
 nitpick_ignore_regex = [
     ("py:class", "|".join(ALIASES)),
-    ("py:class", r"Axes|Figure|SubFigure|.*\[.*"),  # imported for type checkers only
+    ("py:class", r"Axes|Figure|Fraction|SubFigure|.*\[.*"),  # imported for type checkers only
     ("py:class", rf"(.*\.)?({'|'.join(sorted(TYPE_VARIABLES))})"),
     (
         "py:class",

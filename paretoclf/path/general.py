@@ -45,7 +45,7 @@ def follow(
     progress : bool, optional
         Whether to show a bar; by default on a terminal.
     engine : "fast", "textbook" or None
-        For doubles, as for `paretoclf.path.engines.make_tracker`; fractions are for the textbook's.
+        For doubles, as for `paretoclf.trace`; fractions are for the textbook's.
 
     Raises
     ------

@@ -453,7 +453,7 @@ class OnPieces(Tabular):
 
     @property
     def worst_certificate(self) -> Certificate:
-        """What is proved of the worst piece (`LineProof.worst`), at every t on it: where it passes, all do."""
+        """What is proved of the worst piece (``proof.worst``), at every t on it: where it passes, all do."""
         return self.proof.worst
 
     def error_curve(self, X: Any, y: Any) -> ErrorCurve:

@@ -34,7 +34,7 @@ def prove_costs(stored: Stored, y: Array, caps: Array, Q: Quadratic, note: str =
     Q : Quadratic
         Of the samples.
     note : str
-        What `LineProof.explain` adds about the problem.
+        What the proof adds about the problem where it explains itself.
 
     Returns
     -------

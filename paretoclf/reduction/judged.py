@@ -53,7 +53,7 @@ class CompiledProof:
     def save(self, file: str | os.PathLike[str], level: str | None = None, progress: bool | None = None) -> None:
         """Write an exact certificate file of the program as CVXPY compiled it, with the ray where the path ends early.
 
-        As `paretoclf.proof.LineProof.save`; a bounded level there is not.
+        As for the proof of a path of classifiers; a bounded level there is not.
         """
         if self.writer is None or level == "bounded":
             raise InputError("level must be 'exact' or None, and the proof that of a path, to write a certificate file")
