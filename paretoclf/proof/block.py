@@ -44,7 +44,7 @@ _GROUP = 2**21
 
 
 @dataclass(frozen=True)
-class Claim:
+class ProofTask:
     """What is to be proved.
 
     Attributes
@@ -129,14 +129,14 @@ class BlockTerms:
         return out
 
 
-def proved(q: Claim, prove: Callable[[Claim], LineProof]) -> LineProof:
+def proved(q: ProofTask, prove: Callable[[ProofTask], LineProof]) -> LineProof:
     """Ask for a proof; where it fails, with each end of each segment looked at by itself."""
     with np.errstate(invalid="ignore", over="ignore"):  # what is not a number is not proved
         proof = prove(q)
         return proof if proof.holds() else prove(replace(q, one_column=0.0))
 
 
-def over_blocks(q: Claim, look: Callable[[slice, BlockTerms], Mapping[str, Any]]) -> dict[str, Any]:
+def over_blocks(q: ProofTask, look: Callable[[slice, BlockTerms], Mapping[str, Any]]) -> dict[str, Any]:
     """What is found out about block after block, given its segments and what is known of it: all of it, by name."""
     cut, size = Cutter(q.stored), max(1, _SEGMENTS // (2 if isinstance(q.products, KernelProducts) else 1))
     found = []
@@ -148,7 +148,7 @@ def over_blocks(q: Claim, look: Callable[[slice, BlockTerms], Mapping[str, Any]]
     return {name: np.concatenate([one[name] for one in found]) for name in found[0]}
 
 
-def known(q: Claim, group: Group, anchors: Anchors, k: int, cut: Cutter) -> BlockTerms:
+def known(q: ProofTask, group: Group, anchors: Anchors, k: int, cut: Cutter) -> BlockTerms:
     """What is known of block k of a group."""
     S, a, z = q.stored, int(group.ends[k]), int(group.ends[k + 1])
     block = cut.block(a, z, group.states[k])
@@ -208,7 +208,7 @@ class _Listed:
     outside: Array
 
 
-def _multipliers(q: Claim, block: Block, a: int, z: int) -> tuple[_Listed, _Columns, Array]:
+def _multipliers(q: ProofTask, block: Block, a: int, z: int) -> tuple[_Listed, _Columns, Array]:
     """Those that are listed in a block, its columns, and multipliers times labels of all that move there, (c, u)."""
     S, U, listed, t = q.stored, block.moving, slice(q.stored.ptr[a], q.stored.ptr[z]), q.stored.t[a : z + 1]
     caps = columns(1.0 - t, t) @ (q.caps[:, U] * q.y[U])  # times labels
@@ -268,7 +268,7 @@ class _Columns:
         return np.array([margin.take(place), margin.take(place + margin.shape[1])])
 
 
-def _columns(q: Claim, knots: Array, end: Array, a: int, z: int) -> _Columns:
+def _columns(q: ProofTask, knots: Array, end: Array, a: int, z: int) -> _Columns:
     S, k = q.stored, z - a
     jump, noise = np.zeros(k), np.zeros(k)
     moved = end[:-1] - knots[1:-1]
@@ -293,7 +293,7 @@ def _columns(q: Claim, knots: Array, end: Array, a: int, z: int) -> _Columns:
     return _Columns(first, first + 1, added, k + 1 + int(added[-1]), noise, jump, rho)
 
 
-def _intercepts(q: Claim, C: _Columns, balance: Array, w: Array | None, a: int, z: int) -> Array:
+def _intercepts(q: ProofTask, C: _Columns, balance: Array, w: Array | None, a: int, z: int) -> Array:
     S = q.stored
     if q.intercept != "free" and w is None:  # nothing is read off those that are stored
         return np.asarray(balance / q.products.lam if q.intercept == "feature" else np.zeros(C.count))
@@ -304,7 +304,7 @@ def _intercepts(q: Claim, C: _Columns, balance: Array, w: Array | None, a: int, 
 
 
 def _near(
-    q: Claim, at: Array, at_cap: Mask, b: Array, target: Array, between: Array, scores: BlockScores, noise: float
+    q: ProofTask, at: Array, at_cap: Mask, b: Array, target: Array, between: Array, scores: BlockScores, noise: float
 ) -> tuple[Mask, float]:
     """Samples that may be on the wrong side of their margin somewhere in a block; and a bound on all slacks.
 
@@ -322,7 +322,7 @@ def _near(
 
 
 def _unclear(
-    q: Claim, C: _Columns, margin: Array, at_cap: Mask, samples: Index, listed: Index, t: Array
+    q: ProofTask, C: _Columns, margin: Array, at_cap: Mask, samples: Index, listed: Index, t: Array
 ) -> tuple[Index, Index, Array, Array, Array]:
     """What `Entries` hold of samples that are on the wrong side of their margin at an end of a segment, unlisted.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.proof import bernstein
-from paretoclf.proof.block import BlockTerms, Claim, over_blocks, proved
+from paretoclf.proof.block import BlockTerms, ProofTask, over_blocks, proved
 from paretoclf.proof.entries import complementarity, gap_of
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.products import products_of
@@ -40,7 +40,7 @@ def prove_costs(stored: Stored, y: Array, caps: Array, Q: Quadratic, note: str =
     -------
     LineProof
     """
-    return proved(Claim(stored, y, caps, products_of(Q, y, stored)), lambda q: _prove_hinge(q, "t", note))
+    return proved(ProofTask(stored, y, caps, products_of(Q, y, stored)), lambda q: _prove_hinge(q, "t", note))
 
 
 def prove_quantile(
@@ -55,11 +55,11 @@ def prove_quantile(
     bias : bool
         Whether there is a constant feature 1, whose weight b is part of the norm.
     """
-    q = Claim(stored, y, caps, products_of(Q, y, stored, lam), "feature" if bias else "none")
+    q = ProofTask(stored, y, caps, products_of(Q, y, stored, lam), "feature" if bias else "none")
     return proved(q, lambda q: _prove_hinge(q, "tau", note))
 
 
-def _prove_hinge(q: Claim, parameter: str, note: str) -> LineProof:
+def _prove_hinge(q: ProofTask, parameter: str, note: str) -> LineProof:
     S, lam = q.stored, q.products.lam
     costs, plus, minus = (bernstein.pairs(sums) for sums in _sums(S.t, q.y, q.caps))
     found = over_blocks(q, lambda here, K: _found(q, K, plus[here], minus[here]))
@@ -97,7 +97,7 @@ def _prove_hinge(q: Claim, parameter: str, note: str) -> LineProof:
     return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, note)
 
 
-def _found(q: Claim, K: BlockTerms, plus: Array, minus: Array) -> dict[str, Any]:
+def _found(q: ProofTask, K: BlockTerms, plus: Array, minus: Array) -> dict[str, Any]:
     """What of a block goes into the proof; ``plus`` and ``minus`` (k, 2) are sums of the caps of either class."""
     E, k, lam, slopes = K.entries, K.noise.size, q.products.lam, K.slopes
     norm2, cross, apart, distance = slopes.norm2, slopes.cross, slopes.apart, slopes.distance

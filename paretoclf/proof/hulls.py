@@ -9,7 +9,7 @@ import numpy as np
 
 from paretoclf.checks import Array, Index
 from paretoclf.proof import bernstein
-from paretoclf.proof.block import BlockTerms, Claim, over_blocks, proved
+from paretoclf.proof.block import BlockTerms, ProofTask, over_blocks, proved
 from paretoclf.proof.entries import Entries, complementarity, gap_of
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.products import products_of
@@ -33,11 +33,11 @@ def prove_nu(
     parameter : str
         What t is called.
     """
-    q = Claim(stored, y, caps, products_of(Q, y, stored), free_margin=True)
+    q = ProofTask(stored, y, caps, products_of(Q, y, stored), free_margin=True)
     return proved(q, lambda q: _prove_nu(q, total, parameter, note))
 
 
-def _prove_nu(q: Claim, total: Array, parameter: str, note: str) -> LineProof:
+def _prove_nu(q: ProofTask, total: Array, parameter: str, note: str) -> LineProof:
     S, largest2 = q.stored, q.products.largest2
     costs, nu = (bernstein.pairs((1.0 - S.t) * x[0] + S.t * x[1]) for x in (q.caps.sum(axis=1), total))
     found = over_blocks(q, lambda here, K: _found(q, K, costs[here], nu[here]))
@@ -57,7 +57,7 @@ def _prove_nu(q: Claim, total: Array, parameter: str, note: str) -> LineProof:
     return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, note)
 
 
-def _found(q: Claim, K: BlockTerms, costs: Array, nu: Array) -> dict[str, Any]:
+def _found(q: ProofTask, K: BlockTerms, costs: Array, nu: Array) -> dict[str, Any]:
     """What of a block goes into the proof; ``costs`` and ``nu`` (k, 2) are sums of all caps, and of the multipliers."""
     E, slopes, lam, reach = K.entries, K.slopes, q.products.lam, float(q.products.reach.max(initial=0.0))
     balance, missing = np.abs(K.both(K.balance)), np.abs(K.both(K.sums) - nu)
