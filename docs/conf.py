@@ -107,7 +107,7 @@ nitpick_ignore_regex = [
     ("py:class", rf"(.*\.)?({'|'.join(sorted(TYPE_VARIABLES))})"),
     (
         "py:class",
-        r"paretoclf\.(proof\.products\..*|checking\.rows\.Row|solve\.compiled\.Raw|datasets\.cells\.Column|.*\._\w+)",
+        r"paretoclf\.(proof\.products\..*|path\.engines\.Tracker|checking\.rows\.Row|solve\.compiled\.Raw|datasets\.cells\.Column|.*\._\w+)",
     ),  # of no interest outside
     ("py:obj", r"paretoclf\.proof"),  # a room, whose modules have the pages
     # Other people's pages: a link needs their inventories, and the build has no network.
