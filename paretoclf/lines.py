@@ -163,7 +163,12 @@ class LineOfCosts(SampleLine):
     @property
     def problem(self) -> ParametricQP:
         """The dual: one equation, that of the intercept."""
-        return ParametricQP.box(self._signed, np.ones(self.y.size), self.y[None], self.caps)
+        return problem_of_costs(self._signed, self.caps)
+
+
+def problem_of_costs(form: Signed, caps: Array) -> ParametricQP:
+    """The dual of the 2C-SVM with caps (2, n) at both ends, of samples as they are measured."""
+    return ParametricQP.box(form, np.ones(form.sign.size), form.sign[None], caps)
 
 
 def costs_of(given: Any, name: str, y: Array) -> Costs | SampleCosts:

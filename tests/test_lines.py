@@ -18,19 +18,9 @@ from paretoclf.path.sets import LEFT
 from paretoclf.problem import ParametricQP
 from paretoclf.quadratic.signed import Signed
 from tests.oracles.parametric import solve_at
+from tests.oracles.two_classes import samples
 
 T = 0.375
-
-
-def samples(seed):
-    """Two overlapping classes, 1:2; every second draw is of small whole numbers with copies, one of either label."""
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(18) < 6, 1.0, -1.0)
-    X = rng.normal(size=(18, 2)) + 0.7 * y[:, None]
-    if seed % 2:
-        X = np.round(X)
-        X[1], X[7] = X[0], X[0]
-    return X, y
 
 
 def between(lo, hi):

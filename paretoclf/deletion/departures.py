@@ -17,12 +17,12 @@ import numpy as np
 from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.errors import DegeneratePathError
 from paretoclf.judges.two_c import certify_many
+from paretoclf.lines import problem_of_costs
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.journey import CapsWalk, straight
 from paretoclf.path.precise import quadratic_of
 from paretoclf.path.segments import OnBasis
 from paretoclf.path.sets import LEFT, OUT
-from paretoclf.problem import ParametricQP
 from paretoclf.proof import Certificate
 from paretoclf.samples import Samples
 from paretoclf.solution import intercept_interval, point_of
@@ -173,7 +173,7 @@ class Departures:
         """The tracker on the basis that lines leave from, the point that its samples are centred at, and that basis."""
         form, mean = quadratic_of(self.gram, self.y, float(self.caps.max()))
         n, caps = self.y.size, np.stack([self.caps, self.caps])
-        problem = make_tracker(self.engine, ParametricQP.box(form, np.ones(n), self.y[None], caps))
+        problem = make_tracker(self.engine, problem_of_costs(form, caps))
         try:
             here = np.array([1.0, 0.0])
             line = straight(problem, np.stack([self.caps, np.zeros(n)]), here, here)

@@ -342,7 +342,11 @@ class Path(Refining):
     @property
     def problem(self) -> ParametricQP:
         """The problem that the path follows."""
-        return LineOfCosts(self.gram, self.y, self.sample_weight, self.line).problem
+        return self._ends.problem
+
+    @property
+    def _ends(self) -> LineOfCosts:
+        return LineOfCosts(self.gram, self.y, self.sample_weight, self.line)
 
     def costs(self, t: float) -> Any:
         """Costs at t; SampleCosts on a line between such."""
@@ -558,8 +562,7 @@ class Path(Refining):
         return path_problem(self.gram, self.y, {"kind": "2C-SVM", "caps": caps})
 
     def _proved(self) -> LineProof:
-        ends = (self.line.start, self.line.stop)
-        caps, pieces = np.stack([self.sample_weight * per_sample(end, self.y) for end in ends]), self.pieces
+        caps, pieces = self._ends.caps, self.pieces
         proof = prove_costs(pieces, self.y, caps, note=self.gram.note, Q=self.gram.quadratic)
         proof = proof.of_kernel(self.gram.rounding, pieces, caps)
         note = f"{PRECISELY} {self.gram.note}".rstrip()

@@ -599,12 +599,8 @@ class NuPath(OnPieces):
         Where caps of a class, which are doubles, add up to less than nu / 2, the sum is theirs.
         """
         ends = [float(t) for t in self.pieces.t[[0, -1]]]
-        if isinstance(self.along, HullLine):
-            shares = [1.0 / (np.array(self.along.classes(t)) * self._sizes) for t in ends]
-            caps, halves = [np.where(self.y > 0, share[0], share[1]) for share in shares], [Fraction(1), Fraction(1)]
-        else:
-            caps = [caps_of(self.along.asymmetry, self.y)] * 2
-            halves = [Fraction(nu) / 2 for nu in ends]
+        caps = list(self.problem.upper[:, : self.y.size])
+        halves = [Fraction(1)] * 2 if isinstance(self.along, HullLine) else [Fraction(nu) / 2 for nu in ends]
         most = [min(sum(map(Fraction, cap[self.y == side])) for side in (1, -1)) for cap in caps]
         sums = [[str(min(pair))] * 2 for pair in zip(halves, most, strict=True)]
         about = f"t = 0 and t = 1 are {self.parameter} = {ends[0]!r} and {ends[1]!r}"

@@ -16,6 +16,7 @@ from paretoclf.path.certificate_file import integer_data
 from paretoclf.problem import ParametricQP
 from paretoclf.proof import check
 from tests.oracles.parametric import solve_at
+from tests.oracles.two_classes import samples
 
 SIDES = ("lower", "upper", "below", "above")
 SHARE = 0.375
@@ -43,17 +44,6 @@ def stated_value(problem, t):
     )
     found = solve_at(program, t)[0]
     return check.KINDS[problem["kind"]][1](problem, found * float(worth / unit))
-
-
-def samples(seed):
-    """Two overlapping classes, 1:2; every second draw is of small whole numbers with copies, one of either label."""
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(18) < 6, 1.0, -1.0)
-    X = rng.normal(size=(18, 2)) + 0.7 * y[:, None]
-    if seed % 2:
-        X = np.round(X)
-        X[1], X[7] = X[0], X[0]
-    return X, y
 
 
 def between(lo, hi):

@@ -14,13 +14,13 @@ from paretoclf.checks import Array
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import DegeneratePathError
 from paretoclf.gram import Gram
+from paretoclf.lines import problem_of_costs
 from paretoclf.path.cost import Path
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.journey import Leg, assemble
 from paretoclf.path.plane.polygon import HalfPlane, Point, borders
 from paretoclf.path.plane.region import Bases, Region, Sets
 from paretoclf.path.segments import Line
-from paretoclf.problem import ParametricQP
 from paretoclf.quadratic import Matrix
 from paretoclf.quadratic.signed import Signed
 
@@ -245,8 +245,7 @@ class RegionSearch:
         """The path along a line that begins in the region of a basis."""
         zero = np.zeros(1)
         if self._tracker is None:
-            n = self.y.size
-            problem = ParametricQP.box(self._quadratic(), np.ones(n), self.y[None], np.zeros((2, n)))
+            problem = problem_of_costs(self._quadratic(), np.zeros((2, self.y.size)))
             self._tracker = make_tracker(None, problem)
         tracker = self._tracker
         if not tracker.start_on(basis.sets, basis.margin, Line(self.bases.unit.T, start, stop, zero, zero)):

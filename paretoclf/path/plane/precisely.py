@@ -12,10 +12,10 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.gram import Gram
+from paretoclf.lines import problem_of_costs
 from paretoclf.path.plane.polygon import borders, cut
 from paretoclf.path.plane.region import Region
 from paretoclf.path.precise import Precise, PreciseSolver
-from paretoclf.problem import ParametricQP
 from paretoclf.proof.regions import Corners
 from paretoclf.quadratic.signed import Signed
 from paretoclf.tolerances import AT_BOUND, CERTIFY, ROUNDED, STEEP
@@ -49,8 +49,7 @@ class PreciseRegions:
 
     @cached_property
     def _solver(self) -> PreciseSolver:
-        n = self.y.size
-        problem = ParametricQP.box(Signed(self.gram.quadratic, self.y), np.ones(n), self.y[None], np.zeros((2, n)))
+        problem = problem_of_costs(Signed(self.gram.quadratic, self.y), np.zeros((2, self.y.size)))
         return PreciseSolver.of_costs(self.gram, problem, self._cap)
 
     def solve(self, region: Region, costs: Array) -> Precise | None:
