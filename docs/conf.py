@@ -96,6 +96,16 @@ TYPE_VARIABLES = {
     for name in re.findall(r"^(\w+) = TypeVar\(", source.read_text(encoding="utf-8"), re.MULTILINE)
 }
 
+#: Modules that have a page. A signature that names a class of another one has nowhere to lead.
+WITH_PAGES = "|".join(
+    re.escape(name.removeprefix("paretoclf."))
+    for name in re.findall(
+        r"^   (paretoclf\.[\w.]+)$",
+        (Path(__file__).parent / "reference" / "modules.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+)
+
 nitpicky = not ALONE
 suppress_warnings = [
     *(["ref", "toc", "myst"] if ALONE else []),
@@ -105,10 +115,8 @@ nitpick_ignore_regex = [
     ("py:class", "|".join(ALIASES)),
     ("py:class", r"Axes|Figure|Fraction|SubFigure|.*\[.*"),  # imported for type checkers only
     ("py:class", rf"(.*\.)?({'|'.join(sorted(TYPE_VARIABLES))})"),
-    (
-        "py:class",
-        r"paretoclf\.(proof\.products\..*|path\.engines\.Tracker|checking\.rows\.Row|solve\.compiled\.Raw|datasets\.cells\.Column|.*\._\w+)",
-    ),  # of no interest outside
+    ("py:class", rf"paretoclf\.(?!({WITH_PAGES})\.).*"),  # of modules that have no page: of no interest outside
+    ("py:class", r"paretoclf\.(path\.engines\.Tracker|checking\.rows\.Row|solve\.compiled\.Raw|.*\._\w+)"),
     ("py:obj", r"paretoclf\.proof"),  # a room, whose modules have the pages
     # Other people's pages: a link needs their inventories, and the build has no network.
     (
