@@ -22,6 +22,7 @@ from paretoclf.samples import (
     Names,
     Samples,
     check_samples,
+    distinct,
     dot,
     far_origin,
     moved,
@@ -173,7 +174,7 @@ class Gram:
         if isinstance(self.kernel, Function):
             K = _finite(np.ascontiguousarray(_values(self.kernel, self.X, self.X)), name)
         else:
-            K = _in_blocks(self.kernel, self.X)
+            K = _equal_for_equals(_in_blocks(self.kernel, self.X), distinct(self.X))
         require_scale(np.diagonal(K), f"the diagonal of the kernel matrix ({name})", squared=True)
         return K
 
@@ -340,6 +341,15 @@ def _in_blocks(kernel: Kernel, X: Samples) -> Array:
             K[rows, :first] = _values(kernel, part, X[:first])
             K[:first, rows] = K[rows, :first].T
         _finite(K[rows, : first + BLOCK_ROWS], type(kernel).__name__, first)
+    return K
+
+
+def _equal_for_equals(K: Array, which: Index) -> Array:
+    """The same matrix, with one value for samples that are equal: by its place in a product it is rounded otherwise."""
+    _, first = np.unique(which, return_index=True)
+    copies = np.flatnonzero(first[which] != np.arange(which.size))
+    K[copies] = K[first[which[copies]]]
+    K[:, copies] = K[:, first[which[copies]]]
     return K
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array, check_features, check_matrix
+from paretoclf.checks import Array, Index, check_features, check_matrix
 from paretoclf.errors import InputError
 from paretoclf.tolerances import FAR, LARGEST_SQUARE
 
@@ -150,6 +150,17 @@ def far_origin(X: Samples) -> Array | None:
 def signed(X: Samples, y: Array) -> Samples:
     """Rows of X times the entries of y."""
     return sp.csr_array(sp.diags_array(y) @ X) if sp.issparse(X) else y[:, None] * X
+
+
+def distinct(X: Samples) -> Index:
+    """Number of the distinct sample (or row of a kernel matrix) that each is, in order of appearance, shape (n,)."""
+    if sp.issparse(X):  # canonical: the same rows have the same bytes
+        rows = [slice(*X.indptr[i : i + 2]) for i in range(X.shape[0])]
+        keys = [X.indices[row].tobytes() + X.data[row].tobytes() for row in rows]
+    else:
+        keys = [(row + 0.0).tobytes() for row in X]  # -0.0 is 0.0
+    known: dict[bytes, int] = {}
+    return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
 
 
 def same_samples(A: Samples, B: Samples) -> bool:

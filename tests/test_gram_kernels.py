@@ -48,6 +48,17 @@ class TestKernels:
         X = np.repeat(100 + samples(4), 2, axis=0)
         np.testing.assert_allclose(RBF(0.5)(X, X)[::2, 1::2].diagonal(), 1.0, atol=1e-9)
 
+    @pytest.mark.parametrize("sparse", [False, True])
+    @pytest.mark.parametrize("kernel", [RBF(0.7), Polynomial(3, 0.5, 2.0), "laplacian"])
+    def test_equal_samples_have_equal_values(self, kernel, sparse):
+        # By its place in a product of matrices, the same row is rounded otherwise.
+        if sparse and kernel == "laplacian":
+            pytest.skip("takes dense samples only")
+        X = np.random.default_rng(0).standard_normal((40, 7))[np.random.default_rng(1).integers(0, 40, 333)]
+        K = Gram(csr_array(X) if sparse else X, kernel).matrix
+        _, first, which = np.unique(X, axis=0, return_index=True, return_inverse=True)
+        np.testing.assert_array_equal(K, K[np.ix_(first, first)][np.ix_(which.ravel(), which.ravel())])
+
     def test_polynomial_against_scikit_learn(self):
         X = samples()
         expected = polynomial_kernel(X, degree=3, gamma=0.5, coef0=2.0)

@@ -58,11 +58,12 @@ from paretoclf.costs import Costs
 from paretoclf.errors import InputError, SolveError
 from paretoclf.formulations.base import Range, SampleFormulation, within
 from paretoclf.formulations.reduced_hulls import ReducedHulls, largest_total
-from paretoclf.judges.meeting import largest_cancelling, twins
+from paretoclf.judges.meeting import largest_cancelling
 from paretoclf.judges.two_nu import judge_two_nu
 from paretoclf.lines import LineOfNu
 from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
 from paretoclf.proof.evidence import Judged
+from paretoclf.samples import distinct
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
@@ -371,7 +372,7 @@ class TwoNuSVM(SampleFormulation):
         if asymmetry not in self._nu_star:
             caps = caps_of(asymmetry, self.y)
             if self.gram.strict:
-                self._nu_star[asymmetry] = largest_cancelling(twins(self.gram), self.y, caps)
+                self._nu_star[asymmetry] = largest_cancelling(distinct(self.gram.X), self.y, caps)
             elif self.gram.coordinates() is None:
                 raise SolveError(
                     "nu_star cannot be told: the kernel matrix has no plain rank, and of a slope that is nearly 0 "

@@ -15,23 +15,11 @@ There are two proofs:
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.gram import Gram
+from paretoclf.samples import distinct
 from paretoclf.tolerances import MEETING
-
-
-def twins(gram: Gram) -> Index:
-    """Number of the distinct sample that each sample is, shape (n,); for a kernel matrix by its rows."""
-    X = gram.X
-    if sp.issparse(X):  # canonical: the same rows have the same bytes
-        rows = [slice(*X.indptr[i : i + 2]) for i in range(gram.n)]
-        known: dict[tuple[bytes, bytes], int] = {}
-        keys = [(X.indices[row].tobytes(), X.data[row].tobytes()) for row in rows]
-        return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
-    _, which = np.unique(X, axis=0, return_inverse=True)
-    return np.asarray(which.reshape(-1), dtype=np.int64)
 
 
 def largest_cancelling(which: Index, y: Array, caps: Array) -> tuple[float, Array]:
@@ -66,7 +54,7 @@ def proved_to_meet(gram: Gram, y: Array, nu: Array, alpha: Array) -> Mask:
         return np.zeros(0, dtype=np.bool_)
     signed = y[:, None] * alpha
     if gram.strict:
-        which = twins(gram)
+        which = distinct(gram.X)
         left = np.array([np.abs(np.bincount(which, column)).max() for column in signed.T])
         return np.asarray(left <= MEETING * nu)
     found = gram.coordinates()

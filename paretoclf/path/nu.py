@@ -25,7 +25,7 @@ from paretoclf.classifiers import KernelRule, NoRule, Rule, linear_or_kernel
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.judges.meeting import largest_cancelling, proved_to_meet, twins
+from paretoclf.judges.meeting import largest_cancelling, proved_to_meet
 from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.lines import FixedAsymmetry, HullLine, Labelled, LineOfNu
 from paretoclf.nu import caps_of, equivalent_costs
@@ -41,6 +41,7 @@ from paretoclf.proof import Certificate, LineProof, prove_nu
 from paretoclf.proof.evidence import Deferred, Judged
 from paretoclf.proof.exact import ExactBounds, InFractions
 from paretoclf.quadratic.signed import Signed, centre
+from paretoclf.samples import distinct
 from paretoclf.solution import Solution
 from paretoclf.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
 
@@ -52,16 +53,25 @@ class Hulls:
 
     Weights add up to ``total``, a number in [1, 2) of which the caps at the class means are whole parts, so that no
     rounding makes them add up to less. Samples are measured in a unit (a power of two, so that nothing is rounded) in
-    which none is much longer than 1, and from their mean: neither changes the weights.
+    which none is much longer than 1, and from their mean: neither changes the weights. A sample may stand for several
+    ``copies``, whose weights it has together.
     """
 
-    def __init__(self, gram: Gram, y: Array, max_events: int | None = None, engine: str | None = None) -> None:
+    def __init__(
+        self,
+        gram: Gram,
+        y: Array,
+        max_events: int | None = None,
+        engine: str | None = None,
+        copies: Array | None = None,
+    ) -> None:
         self.gram, self.y, self.max_events = gram, y, max_events
-        plus = y > 0
-        self.n_plus, self.n_minus = int(plus.sum()), int((~plus).sum())
+        plus, copies = y > 0, np.ones(y.size) if copies is None else copies
+        self.n_plus, self.n_minus = int(copies[plus].sum()), int(copies[~plus].sum())
         scale = 2.0 ** np.floor(np.log2(self.n_plus * self.n_minus))
         self.total = self.n_plus * self.n_minus / scale
-        self.bases = np.stack([plus, ~plus]).astype(np.float64)
+        rows = np.stack([plus, ~plus]).astype(np.float64)
+        self.bases = rows * copies
         self.at_means = np.array([self.n_minus, self.n_plus]) / scale  # caps there
         Q = gram.quadratic
         self.mean = centre(Q)
@@ -71,7 +81,7 @@ class Hulls:
         Q = Q.over(self.unit)
         form, scores = Signed(Q, y), Q.times(coef)
         caps = np.stack([self.at_means @ self.bases] * 2)
-        problem = ParametricQP.box(form, np.zeros(y.size), self.bases, caps, self.total)
+        problem = ParametricQP.box(form, np.zeros(y.size), rows, caps, self.total)
         self.problem = make_tracker(engine, problem)
         # At the class means. On any line from there the caps grow, and of either class the sample that is furthest on
         # its own side is the first to leave its cap.
@@ -299,7 +309,7 @@ def trace_nu(
     assert isinstance(along, FixedAsymmetry)
     caps = 1.0 / np.minimum(along.classes(hi), 1.0)
     if svm.gram.strict:
-        lowest, _ = largest_cancelling(twins(svm.gram), svm.y, caps_of(along.asymmetry, svm.y))
+        lowest, _ = largest_cancelling(distinct(svm.gram.X), svm.y, caps_of(along.asymmetry, svm.y))
         if hi <= lowest * (1 + NU_ROUNDING):
             raise _all_trivial(hi)
     pieces = None

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask, real_array
+from paretoclf.checks import Array, Index, Mask, real_array
 from paretoclf.classifiers import KernelRule, NoRule, Rule
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.judges.meeting import largest_cancelling, proved_to_meet, twins
+from paretoclf.judges.meeting import largest_cancelling, proved_to_meet
 from paretoclf.judges.two_nu import CONDITIONS, Graded, grade_two_nu
 from paretoclf.lines import Labelled, LineOfNu, lines_of
 from paretoclf.memory import require_memory
@@ -22,6 +22,7 @@ from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT
 from paretoclf.progress import counted
 from paretoclf.proof.cells import CellsProof
+from paretoclf.samples import distinct
 from paretoclf.solution import Solution
 from paretoclf.tolerances import NU_ROUNDING, TOGETHER
 
@@ -171,7 +172,8 @@ def nu_grid(
 
     The largest values first, the tracker goes from the class means (1, 1) along an edge of the grid from one nu_plus
     (or nu_minus) to the next, and from each along the line on which only the other one falls: that of the smaller
-    class. On a line every point of the grid is read off; no solver is called.
+    class. On a line every point of the grid is read off; no solver is called. Samples of one class that are equal are
+    followed as one, and share its weight.
 
     Parameters
     ----------
@@ -211,12 +213,20 @@ def nu_grid(
     require_memory(
         8 * y.size * plus.size * minus.size, f"a {plus.size} x {minus.size} grid of multipliers", "Use fewer points."
     )
-    hulls = Hulls(svm.gram, y, max_events)
-    alpha = np.zeros((*shape, y.size))
+    points = distinct(svm.gram.X)
+    _, first, which, copies = np.unique(
+        2 * points + (y > 0), return_index=True, return_inverse=True, return_counts=True
+    )
+    alone = first.size == y.size
+    if alone:
+        hulls = Hulls(svm.gram, y, max_events)
+    else:
+        hulls = Hulls(svm.gram.part(first), y[first], max_events, copies=copies.astype(np.float64))
+    alpha = np.zeros((*shape, first.size))
     trivial, refused = np.zeros((2, *shape), dtype=np.bool_)
     # Along a line the caps of one class move: the smaller one, which makes fewer exchanges. From here on rows are the
     # values that stand still.
-    moving = 0 if hulls.n_plus < hulls.n_minus else 1
+    moving = 0 if 2 * np.count_nonzero(hulls.y > 0) < hulls.y.size else 1
     rows: list[Any] = [np.swapaxes(x, 0, 1) if moving == 0 else x for x in (alpha, trivial, refused)]
     standing, going = (plus, minus) if moving == 1 else (minus, plus)
     lines = (
@@ -228,20 +238,23 @@ def nu_grid(
         line.read()
     exchanges = sum(line.log.changes.shape[1] for line in traced)
     nu, asymmetry = to_asymmetry(plus[:, None], minus, hulls.n_plus, hulls.n_minus)
+    if not alone:
+        alpha = (alpha / copies).take(which, axis=2)
     alpha *= (0.5 / hulls.total * nu)[:, :, None]
-    found, residuals = _judged(svm.gram, y, nu.ravel(), asymmetry.ravel(), alpha.reshape(-1, y.size), trivial, refused)
+    pairs = nu.ravel(), asymmetry.ravel()
+    found, residuals = _judged(svm.gram, y, points, *pairs, alpha.reshape(-1, y.size), trivial, refused)
     trivial &= ~refused
     b, rho, value, gap = (found[name].reshape(shape) for name in ("b", "rho", "value", "gap"))
     residual = np.max(list(residuals.values()), axis=0).reshape(shape)
     b[trivial], rho[trivial] = np.nan, 0.0
     for x in (alpha, b, rho, value, gap, residual):
         x[refused] = np.nan
-    points = np.flatnonzero(~refused)
-    at_plus, at_minus = plus[points // minus.size], minus[points % minus.size]
+    known = np.flatnonzero(~refused)
+    at_plus, at_minus = plus[known // minus.size], minus[known % minus.size]
     proof = GridProof(
-        np.abs(found["gap"][points]), found["unexplained"][points], found["difference"][points],
-        {name: x[points] for name, x in residuals.items()}, None, svm.gram.note, at_plus, at_minus,
-        kernel=found["kernel"][points],
+        np.abs(found["gap"][known]), found["unexplained"][known], found["difference"][known],
+        {name: x[known] for name, x in residuals.items()}, None, svm.gram.note, at_plus, at_minus,
+        kernel=found["kernel"][known],
     )  # fmt: skip
     seconds = time.perf_counter() - began
     return NuGrid(
@@ -250,13 +263,19 @@ def nu_grid(
 
 
 def _judged(
-    gram: Gram, y: Array, nu: Array, asymmetry: Array, alpha: Array, trivial: Mask, refused: Mask
+    gram: Gram, y: Array, which: Index, nu: Array, asymmetry: Array, alpha: Array, trivial: Mask, refused: Mask
 ) -> tuple[dict[str, Array], dict[str, Array]]:
     """Numbers of all points, and residuals of their conditions, a block of them at a time; alpha has shape (k, n).
 
-    Decides what is trivial, and what is refused: where w = 0 is not proved, or the certificate does not pass.
+    Decides what is trivial, and what is refused: where w = 0 is not proved, or the certificate does not pass. ``which``
+    are the numbers of the distinct samples.
     """
-    trivial, refused, which, width = trivial.reshape(-1), refused.reshape(-1), twins(gram), max(1, _BLOCK // y.size)
+    trivial, refused, which, width = (
+        trivial.reshape(-1),
+        refused.reshape(-1),
+        distinct(gram.X),
+        max(1, _BLOCK // y.size),
+    )
     shared = np.intersect1d(which[y > 0], which[y < 0]).size > 0  # a sample in both classes: weights cancel there
     names = ("b", "rho", "value", "gap", "unexplained", "difference", "kernel")
     numbers, residuals = ({name: np.full(nu.size, np.nan) for name in each} for each in (names, CONDITIONS))

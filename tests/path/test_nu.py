@@ -268,6 +268,27 @@ def test_every_point_of_a_grid_is_libsvms_solution_or_trivial(kernel):
     assert kernel is not None or grid.trivial.any()
 
 
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.0)])
+def test_equal_samples_of_a_grid_are_followed_as_one(kernel):
+    # Each positive 3 times, each negative twice, in any order; some in both classes.
+    X, y = blobs(9)
+    X[-2:], copies = X[:2], np.where(y > 0, 3, 2)
+    order = np.random.default_rng(0).permutation(copies.sum())
+    many, labels = np.repeat(X, copies, axis=0)[order], np.repeat(y, copies)[order]
+    values = np.array([0.1, 0.35, 0.6, 1.0])
+    grid = pc.nu_grid(pc.TwoNuSVM(many, labels, kernel), values, values)
+    once = pc.nu_grid(pc.TwoNuSVM(X, y, kernel), values, values)
+    assert grid.exchanges == once.exchanges  # far more than these, else: equal samples leave their caps one by one
+    assert not grid.refused.any()
+    for i, j in np.ndindex(4, 4):
+        solution = grid.at(i, j)
+        assert solution.certificate.passes()
+        if not grid.trivial[i, j]:
+            solved = pc.TwoNuSVM(many, labels, kernel).solve(nu_plus=values[i], nu_minus=values[j])
+            assert grid.value[i, j] == pytest.approx(solved.value, rel=1e-7)
+            assert grid.rho[i, j] == pytest.approx(solved.evidence.numbers["rho"], rel=1e-5)
+
+
 def test_the_proof_of_a_grid_says_what_its_certificates_say():
     svm = pc.TwoNuSVM(*blobs(9), pc.RBF(1.0))
     values = np.array([0.2, 0.5, 0.8])
