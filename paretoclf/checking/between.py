@@ -19,7 +19,7 @@ from paretoclf.checks import Array, Index, check_number, check_vector
 from paretoclf.costs import SampleCosts, per_sample
 from paretoclf.errors import InputError
 from paretoclf.lines import LineOfCosts, LineOfNu, LineOfTau
-from paretoclf.proof import Certificate, LineProof, prove_costs, prove_nu, prove_quantile
+from paretoclf.proof import Certificate, LineProof, SoftMargin, prove
 
 #: How often a stretch is cut in two before it is left open.
 DEPTH = 8
@@ -133,7 +133,9 @@ def _proofs(formulation: Any, a: Row, b: Row, tol: float) -> Iterator[tuple[floa
     while parts:
         low, high, depth = parts.pop()
         ends = [_between(a, b, s) for s in (low, high)]
-        proof = _ENDS[formulation.lines](formulation, *ends)
+        gram, knots = formulation.gram, _knots(*ends)
+        problem = _ENDS[formulation.lines](formulation, *ends)
+        proof = _without_value(prove(problem, knots, note=gram.note, kernel_rounding=gram.rounding))
         if proof.holds(tol) or not depth:
             yield low, high, proof
             continue
@@ -194,7 +196,7 @@ def _without_value(proof: LineProof) -> LineProof:
     return replace(proof, residuals={name: r for name, r in proof.residuals.items() if name != "value"})
 
 
-def _of_costs(formulation: Any, a: Row, b: Row) -> LineProof:
+def _of_costs(formulation: Any, a: Row, b: Row) -> SoftMargin:
     y, weight = formulation.y, getattr(formulation, "sample_weight", 1.0)
 
     def caps(row: Row) -> Array:
@@ -203,29 +205,22 @@ def _of_costs(formulation: Any, a: Row, b: Row) -> LineProof:
             weight * (np.where(y > 0, row.values["C_plus"], row.values["C_minus"]) if costs is None else costs)
         )
 
-    both, note = np.stack([caps(a), caps(b)]), formulation.gram.note
-    knots = _knots(a, b)
-    proof = prove_costs(knots, y, both, note=note, Q=formulation.gram.quadratic)
-    return _without_value(proof.of_kernel(formulation.gram.rounding, knots, both))
+    return SoftMargin(y, formulation.gram.quadratic, np.stack([caps(a), caps(b)]))
 
 
-def _of_nu(formulation: Any, a: Row, b: Row) -> LineProof:
+def _of_nu(formulation: Any, a: Row, b: Row) -> SoftMargin:
     y = formulation.y
     caps = [np.where(y > 0, r.values["asymmetry"], 1.0 - r.values["asymmetry"]) / y.size for r in (a, b)]
     total = np.array([a.values["nu"], b.values["nu"]])
-    knots = _knots(a, b)
-    proof = prove_nu(knots, y, np.stack(caps), total, Q=formulation.gram.quadratic)
-    return _without_value(proof.of_kernel(formulation.gram.rounding, knots, np.stack(caps)))
+    return SoftMargin(y, formulation.gram.quadratic, np.stack(caps), nu=total)
 
 
-def _of_quantile(formulation: Any, a: Row, b: Row) -> LineProof:
-    lam = a.values["lam"]
+def _of_quantile(formulation: Any, a: Row, b: Row) -> SoftMargin:
+    lam, intercept = a.values["lam"], "feature" if formulation.bias else "none"
     if b.values["lam"] != lam:
         raise InputError(f"lam must be the same at all knots for between=True, got {lam!r} and {b.values['lam']!r}")
     caps = np.stack([formulation.caps(r.values["tau"]) for r in (a, b)])
-    knots = _knots(a, b)
-    proof = prove_quantile(knots, formulation.y, caps, lam, formulation.bias, Q=formulation.gram.quadratic)
-    return _without_value(proof.of_kernel(formulation.gram.rounding, knots, caps, lam))
+    return SoftMargin(formulation.y, formulation.gram.quadratic, caps, lam=lam, intercept=intercept)
 
 
 _ENDS = {LineOfCosts: _of_costs, LineOfNu: _of_nu, LineOfTau: _of_quantile}

@@ -32,7 +32,7 @@ from paretoclf.judges.two_c import certify_many, certify_precisely, sign_hint
 from paretoclf.judges.two_nu import grade_two_nu
 from paretoclf.lines import LineOfCosts, LineOfNu, LineOfTau, LineOfTheta
 from paretoclf.proof import Certificate
-from paretoclf.proof.exact import InFractions
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.solution import best_intercepts, point_of
 from paretoclf.solve.cone_proof import judge_alone
 from paretoclf.tolerances import ROUNDING
@@ -200,7 +200,7 @@ def exact_objective(formulation: Any, row: Row) -> Fraction:
     caps = _caps(formulation, values)
     b = _intercept_of_costs(formulation, caps, alpha, w, numbers)
     parts = [part for name in ("alpha", "alpha_lo") if (part := numbers.get(name)) is not None] or [alpha]
-    return InFractions(formulation.y, formulation.gram.quadratic, caps).bounds(np.stack(parts), b, w).primal
+    return SoftMargin(formulation.y, formulation.gram.quadratic, caps).bounds(np.stack(parts), b, w).primal
 
 
 def _nu(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:

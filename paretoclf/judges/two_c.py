@@ -32,14 +32,15 @@ from paretoclf.checks import (
 from paretoclf.errors import InputError
 from paretoclf.exact_sums import total
 from paretoclf.proof import Certificate
-from paretoclf.proof.exact import InFractions, exactly
+from paretoclf.proof.exact import exactly
+from paretoclf.proof.refined import PRECISELY
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.quadratic import Features, FeatureSlopes, Matrix, Quadratic
 from paretoclf.samples import check_samples, far_origin, moved
 from paretoclf.tolerances import LOOSE, SCORE_ROUNDING, UNDECIDED
 from paretoclf.units import balanced_units, certain_gap, largest_sum, least_scale, margin_rounding, slack_rounding
 
 #: What a certificate says that was computed with sums rounded once.
-PRECISELY = "For multipliers in twice double precision."
 
 #: Bytes of working arrays that `certify_many` holds at a time.
 _WORK = 2**25
@@ -153,7 +154,7 @@ def certify(
     else:
         certificate = certify_precisely(labels, caps, parts, float(b), Q, W, note)
     if exact:
-        certificate = exactly(certificate, InFractions(labels, as_given, caps).bounds(parts, given, slope))
+        certificate = exactly(certificate, SoftMargin(labels, as_given, caps).bounds(parts, given, slope))
     if xi is None:
         return certificate
     xi = check_vector(xi, n, "xi")

@@ -23,7 +23,7 @@ import numpy as np
 from paretoclf.checks import Array, Mask, check_positions, require_scale_of_costs, what_it_is
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
-from paretoclf.judges.two_c import PRECISELY, certify_many
+from paretoclf.judges.two_c import certify_many
 from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted
 from paretoclf.path.certificate_file import path_problem
 from paretoclf.path.engines import make_tracker
@@ -46,8 +46,8 @@ from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT, OUT, RIGHT
 from paretoclf.problem import ParametricQP
 from paretoclf.progress import meter
-from paretoclf.proof import Certificate, LineProof, prove_costs, prove_refined
-from paretoclf.proof.exact import ExactBounds, InFractions
+from paretoclf.proof import Certificate, SoftMargin
+from paretoclf.proof.exact import ExactBounds
 from paretoclf.quadratic.signed import STORED_SLOPE
 from paretoclf.samples import same_samples
 from paretoclf.solution import Classifier, Solution, make_solution
@@ -561,12 +561,10 @@ class Path(Refining):
         caps = [self.caps(float(end)).tolist() for end in (0.0, 1.0)]
         return path_problem(self.gram, self.y, {"kind": "2C-SVM", "caps": caps})
 
-    def _proved(self) -> LineProof:
-        caps, pieces = self._ends.caps, self.pieces
-        proof = prove_costs(pieces, self.y, caps, note=self.gram.note, Q=self.gram.quadratic)
-        proof = proof.of_kernel(self.gram.rounding, pieces, caps)
-        note = f"{PRECISELY} {self.gram.note}".rstrip()
-        return self._refine(proof, lambda refined: prove_refined(refined, self.y, caps, self.gram.quadratic, note))
+    @property
+    def soft_margin(self) -> SoftMargin:
+        """The 2C-SVM along the line."""
+        return SoftMargin(self.y, self.gram.quadratic, self._ends.caps)
 
     @staticmethod
     def _rule(solution: Solution) -> Classifier:
@@ -577,7 +575,7 @@ class Path(Refining):
         solution = self.at(t)
         low = solution.numbers.get("alpha_lo", np.zeros(0))
         parts, rule = np.stack([solution.alpha, low]) if low.any() else solution.alpha[None], self._rule(solution)
-        return InFractions(self.y, self.gram.quadratic, self.caps(t)).bounds(parts, rule.b_at_origin, rule.slope)
+        return replace(self.soft_margin, caps=self.caps(t)).bounds(parts, rule.b_at_origin, rule.slope)
 
     def _judge(self, points: Array) -> list[Certificate]:
         alpha, caps = self._multipliers(points)

@@ -29,9 +29,9 @@ from paretoclf.path.cost import Path, trace_costs
 from paretoclf.path.pieces import OnPieces, Pieces, proved
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.problem import ParametricQP
-from paretoclf.proof import Certificate, LineProof, prove_margins
+from paretoclf.proof import Certificate, SoftMargin
 from paretoclf.proof.evidence import Deferred, Judged
-from paretoclf.proof.exact import ExactBounds, InFractions
+from paretoclf.proof.exact import ExactBounds
 from paretoclf.solution import Solution
 from paretoclf.touching import by_the_nearest
 
@@ -325,12 +325,9 @@ class MarginPath(OnPieces):
         return judge_margins(self.gram, self.y, self.theta(share), self.alpha(share), b, costs=costs, w=w)
 
     def _exact_bounds(self, share: float) -> ExactBounds:
-        c = self.slack_costs
-        costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
         p: Any = Fraction(share)
         b, w = self._intercept(share), self._stored_slope(share)
-        problem = InFractions(self.y, self.gram.quadratic, squares=costs, lam=2.0)
-        return problem.bounds(self._weighed[None], b, w, np.where(self.y > 0, 2 * p, 2 * (1 - p)))
+        return self.soft_margin.bounds(self._weighed[None], b, w, np.where(self.y > 0, 2 * p, 2 * (1 - p)))
 
     def _certificate_problem(self) -> dict[str, Any]:
         """What a certificate file of this path is about: half the objective, for margins at f = 2 share and below."""
@@ -344,11 +341,12 @@ class MarginPath(OnPieces):
         )
         return path_problem(self.gram, self.y, {"kind": "margins", "q": q, "diagonal": diagonal, "about": about})
 
-    def _proved(self) -> LineProof:
+    @property
+    def soft_margin(self) -> SoftMargin:
+        """The problem of one margin that it is equivalent to, with squared slacks or none."""
         c = self.slack_costs
         costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
-        gram = self.gram
-        return prove_margins(self.pieces, self.y, gram.quadratic, costs, gram.note, gram.rounding)
+        return SoftMargin(self.y, self.gram.quadratic, squares=costs, lam=2.0)
 
     def _judge(self, points: Array) -> list[Certificate]:
         return [self.judged(float(share)).certificate for share in points]

@@ -37,9 +37,9 @@ from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
 from paretoclf.problem import ParametricQP
 from paretoclf.progress import meter
-from paretoclf.proof import Certificate, LineProof, prove_nu
+from paretoclf.proof import Certificate, SoftMargin
 from paretoclf.proof.evidence import Deferred, Judged
-from paretoclf.proof.exact import ExactBounds, InFractions
+from paretoclf.proof.exact import ExactBounds
 from paretoclf.quadratic.signed import Signed, centre
 from paretoclf.samples import distinct
 from paretoclf.solution import Solution
@@ -600,7 +600,7 @@ class NuPath(OnPieces):
 
     def _exact_bounds(self, t: float) -> ExactBounds:
         nu, asymmetry = self.along.nu(t)
-        problem = InFractions(self.y, self.gram.quadratic, caps_of(asymmetry, self.y), nu=nu)
+        problem = SoftMargin(self.y, self.gram.quadratic, caps_of(asymmetry, self.y), nu=nu)
         return problem.bounds(self._stored(t)[None], self._intercept(t), self._stored_slope(t), self.rho(t))
 
     def _certificate_problem(self) -> dict[str, Any]:
@@ -617,15 +617,15 @@ class NuPath(OnPieces):
         own = {"kind": "2nu-SVM", "caps": [cap.tolist() for cap in caps], "sums": sums, "about": about}
         return path_problem(self.gram, self.y, own)
 
-    def _proved(self) -> LineProof:
+    @property
+    def soft_margin(self) -> SoftMargin:
+        """The 2nu-SVM along the line."""
         if isinstance(self.along, HullLine):  # multipliers are 2 / nu times those of the 2nu-SVM, and so are their caps
             caps = np.stack([caps_of(self.along.nu(t)[1], self.y) / self._unit(t) for t in (0.0, 1.0)])
             total = np.array([2.0, 2.0])
         else:
             caps, total = np.stack([caps_of(self.along.asymmetry, self.y)] * 2), np.array([0.0, 1.0])
-        note = self.gram.note
-        proof = prove_nu(self.pieces, self.y, caps, total, parameter=self.parameter, note=note, Q=self.gram.quadratic)
-        return proof.of_kernel(self.gram.rounding, self.pieces, caps)
+        return SoftMargin(self.y, self.gram.quadratic, caps, nu=total)
 
     def _judge(self, points: Array) -> list[Certificate]:
         graded = self.graded(points)

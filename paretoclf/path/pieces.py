@@ -20,7 +20,7 @@ from paretoclf.path.scores import PathScores, zero_rounding
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.storage import write_arrays
 from paretoclf.problem import INSIDE, LOWER, UPPER
-from paretoclf.proof import Certificate, LineProof
+from paretoclf.proof import Certificate, LineProof, SoftMargin, prove
 from paretoclf.proof.exact import ExactBounds, exactly
 from paretoclf.proof.values import outside, value_residual
 from paretoclf.solution import Solution
@@ -147,9 +147,14 @@ class OnPieces(Tabular):
         """Caps at some points, shape (n, k)."""
         return np.stack([self.caps(float(t)) for t in points], axis=1)
 
+    @property
+    def soft_margin(self) -> SoftMargin:
+        """What is proved: the problem of the samples along the path, whose parameter is the path's."""
+        raise NotImplementedError
+
     def _proved(self) -> LineProof:
         """What is proved of every t, without a way to write it to a file."""
-        raise NotImplementedError
+        return prove(self.soft_margin, self.pieces, self.parameter, self.gram.note, self.gram.rounding)
 
     def _certificate_problem(self) -> dict[str, Any]:
         """What a certificate file of this path is about."""

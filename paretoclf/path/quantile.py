@@ -26,7 +26,6 @@ from paretoclf.costs import Costs
 from paretoclf.errors import HomogeneousWarning, InputError
 from paretoclf.exact_sums import inner
 from paretoclf.judges.quantile import judge_quantile, judge_quantile_precisely, judge_quantiles
-from paretoclf.judges.two_c import PRECISELY
 from paretoclf.lines import Homogeneous, LineOfTau
 from paretoclf.path.certificate_file import path_problem
 from paretoclf.path.engines import Tracker, make_tracker
@@ -38,10 +37,9 @@ from paretoclf.path.segments import Log
 from paretoclf.path.sets import LEFT
 from paretoclf.problem import ParametricQP
 from paretoclf.progress import meter
-from paretoclf.proof import Certificate, LineProof, prove_quantile
+from paretoclf.proof import Certificate, SoftMargin
 from paretoclf.proof.evidence import Deferred, Judged
-from paretoclf.proof.exact import ExactBounds, InFractions
-from paretoclf.proof.refined import Refined, prove_refined
+from paretoclf.proof.exact import ExactBounds
 from paretoclf.quadratic import twice
 from paretoclf.quadratic.fractions import exact
 from paretoclf.samples import Samples, dense
@@ -434,9 +432,7 @@ class QuantilePath(Refining):
         if better is not None:
             found = better[0]
             alpha, w, b = Fraction(self.lam) * exact(found.alpha), found.w, found.b if self.bias else 0.0
-        intercept = "feature" if self.bias else "none"
-        problem = InFractions(self.y, self.gram.quadratic, self.caps(tau), lam=self.lam, intercept=intercept)
-        return problem.bounds(alpha, b, w)
+        return replace(self.soft_margin, caps=self.caps(tau)).bounds(alpha, b, w)
 
     def _value_rounding(self) -> Array:
         """What rounding may make of the stored values: the tracker adds up costs times slacks."""
@@ -450,19 +446,12 @@ class QuantilePath(Refining):
         own = {"kind": "quantile SVM", "lam": self.lam, "bias": self.bias, "caps": caps, "about": about}
         return path_problem(self.gram, self.y, own)
 
-    def _proved(self) -> LineProof:
+    @property
+    def soft_margin(self) -> SoftMargin:
+        """The quantile SVM at every tau."""
         caps = (2 / self.y.size) * np.stack([self.y > 0, self.y < 0]).astype(np.float64)
-        proof = prove_quantile(
-            self.pieces, self.y, caps, self.lam, self.bias, note=self.gram.note, Q=self.gram.quadratic
-        )
-        proof = proof.of_kernel(self.gram.rounding, self.pieces, caps, self.lam)
-        note, intercept = f"{PRECISELY} {self.gram.note}".rstrip(), "feature" if self.bias else "none"
-
-        def prove(refined: Refined) -> LineProof:
-            unit = replace(refined, value=refined.value / self.lam)
-            return prove_refined(unit, self.y, caps / self.lam, self.gram.quadratic, note, intercept).times(self.lam)
-
-        return self._refine(proof, prove)
+        intercept = "feature" if self.bias else "none"
+        return SoftMargin(self.y, self.gram.quadratic, caps, lam=self.lam, intercept=intercept)
 
     def _judge(self, points: Array) -> list[Certificate]:
         (alpha, caps), W = self._expand(points), self._stored_slopes(points)

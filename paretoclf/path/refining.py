@@ -7,7 +7,6 @@ against what is stored: this must be the same but for rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -16,8 +15,7 @@ import numpy as np
 from paretoclf.checks import Index
 from paretoclf.path.pieces import OnPieces
 from paretoclf.path.precise import Precise, PreciseSolver
-from paretoclf.proof import LineProof
-from paretoclf.proof.refined import Refined
+from paretoclf.proof import LineProof, Refined, prove
 from paretoclf.solution import Solution
 from paretoclf.tolerances import CERTIFY, FAST_ERROR, ROUNDED, STEEP
 
@@ -84,9 +82,9 @@ class Refining(OnPieces):
                     return found, solution
         return None
 
-    def _refine(self, proof: LineProof, prove: Callable[[Refined], LineProof]) -> LineProof:
-        """A proof whose failed segments are proved with multipliers in two doubles, where that is what they lack."""
-        pieces = self.pieces
+    def _proved(self) -> LineProof:
+        """Segments that fail are proved with multipliers in two doubles, where that is what they lack."""
+        proof, pieces = super()._proved(), self.pieces
         # Breakpoints are rounded: next to one, `at` takes the basis before or after it, whichever is proved there.
         for margin in (0.0, NEAR):
             failed = proof.failures()
@@ -104,7 +102,7 @@ class Refining(OnPieces):
                 refined = self._refined(which, margin)
                 if refined is None:
                     continue  # next to breakpoints perhaps
-                proof = proof.with_parts(which, prove(refined))
+                proof = proof.with_parts(which, prove(self.soft_margin, refined, self.parameter, self.gram.note))
         return proof
 
     def _proved_at(self, t: float) -> bool:

@@ -30,7 +30,8 @@ from paretoclf.checks import Array, Index, Mask
 from paretoclf.proof.bernstein import columns
 from paretoclf.proof.entries import Entries
 from paretoclf.proof.line import LineProof
-from paretoclf.proof.products import Anchors, BlockScores, BlockSlopes, FeatureProducts, KernelProducts
+from paretoclf.proof.products import Anchors, BlockScores, BlockSlopes, FeatureProducts, KernelProducts, products_of
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import AT_CAP, Block, Cutter, Group, Stored, groups
 from paretoclf.tolerances import ONE_COLUMN
 
@@ -51,27 +52,29 @@ class ProofTask:
     ----------
     stored : Stored
         The segments.
-    y : array of shape (n,)
-        Labels.
-    caps : array of shape (2, n)
-        Caps at t = 0 and at t = 1.
+    problem : SoftMargin
+        Along the line. With nu, margins are compared with the stored rho, instead of 1.
     products : KernelProducts or FeatureProducts
-        Kernel matrix or features, with the weight of the squared norm.
-    intercept : "free", "none" or "feature"
-        The last: the weight of a constant feature 1, part of the norm.
-    free_margin : bool
-        Whether margins are compared with the stored rho, instead of 1.
+        Of its samples.
     one_column : float
         How far scores of the end of a segment and the beginning of the next may be apart to be looked at as one.
     """
 
     stored: Stored
-    y: Array
-    caps: Array
+    problem: SoftMargin
     products: KernelProducts | FeatureProducts
-    intercept: str = "free"
-    free_margin: bool = False
     one_column: float = ONE_COLUMN
+
+    @property
+    def y(self) -> Array:
+        """Labels."""
+        return self.problem.y
+
+    @property
+    def caps(self) -> Array:
+        """Caps at t = 0 and at t = 1."""
+        assert self.problem.caps is not None
+        return self.problem.caps
 
 
 @dataclass(frozen=True)
@@ -129,8 +132,9 @@ class BlockTerms:
         return out
 
 
-def proved(q: ProofTask, prove: Callable[[ProofTask], LineProof]) -> LineProof:
+def proved(problem: SoftMargin, stored: Stored, prove: Callable[[ProofTask], LineProof]) -> LineProof:
     """Ask for a proof; where it fails, with each end of each segment looked at by itself."""
+    q = ProofTask(stored, problem, products_of(problem, stored))
     with np.errstate(invalid="ignore", over="ignore"):  # what is not a number is not proved
         proof = prove(q)
         return proof if proof.holds() else prove(replace(q, one_column=0.0))
@@ -175,7 +179,7 @@ def known(q: ProofTask, group: Group, anchors: Anchors, k: int, cut: Cutter) -> 
     others = np.flatnonzero(near)
     margin_of_others = margins(scores.others(others), q.y[others]) if others.size else np.empty((C.count, 0))
     size = C.rho.T.copy()
-    if q.free_margin:
+    if q.problem.nu is not None:
         _enlarge(size, margin, target, C.first, C.last)
         _enlarge(size, margin_of_others, target, C.first, C.last)
     held_others = np.broadcast_to(at_cap[others], (z - a, others.size))
@@ -277,7 +281,7 @@ def _columns(q: ProofTask, knots: Array, end: Array, a: int, z: int) -> _Columns
     if S.w is None:  # otherwise scores are those of the stored slopes, and there is one of these at each breakpoint
         noise += jump
     rho = np.ones((2, k))
-    if q.free_margin:
+    if q.problem.nu is not None:
         rho = np.maximum([S.rho0[a:z], S.rho1[a:z]], 0.0)  # what is below counts as a residual
     noise[:-1] += np.abs(rho[1, :-1] - rho[0, 1:])
     two = noise > q.one_column * np.append(rho[0, 1:], 0.0)
@@ -295,8 +299,8 @@ def _columns(q: ProofTask, knots: Array, end: Array, a: int, z: int) -> _Columns
 
 def _intercepts(q: ProofTask, C: _Columns, balance: Array, w: Array | None, a: int, z: int) -> Array:
     S = q.stored
-    if q.intercept != "free" and w is None:  # nothing is read off those that are stored
-        return np.asarray(balance / q.products.lam if q.intercept == "feature" else np.zeros(C.count))
+    if q.problem.intercept != "free" and w is None:  # nothing is read off those that are stored
+        return np.asarray(balance / q.products.lam if q.problem.intercept == "feature" else np.zeros(C.count))
     return C.spread(np.append(S.b0[a:z], S.b1[z - 1]), S.b1[a:z])
 
 
@@ -316,7 +320,7 @@ def _near(
     low, high = np.minimum(*sides), np.maximum(*sides)
     away = float(scores.deviation.max()) * q.products.reach + (float(off.max()) + noise)
     near = ~(np.where(at_cap, -high, low) >= away)  # what is not a number is near, too
-    if q.free_margin:  # what margins are measured against are the largest scores
+    if q.problem.nu is not None:  # what margins are measured against are the largest scores
         near[[int(np.argmax(np.abs(at[e] + b[-e]))) for e in (0, 1)]] = True
     return near, float((away - low).max(initial=0.0))
 

@@ -2,28 +2,17 @@
 
 A double is an integer times a power of two. So sums of products of doubles are integers times a power of two, and the
 two objectives at the given points are rational numbers: weak duality then holds without any rounding.
-
-For every problem the primal point is the given one with its least slacks, and the dual point is the given one moved
-into its constraints: clipped to the box, and each class scaled to the sum that it must have.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask
 from paretoclf.proof.certificates import Certificate
-from paretoclf.quadratic import Quadratic
-from paretoclf.quadratic.fractions import exact
-
-#: Fractions, in an array of objects.
-Numbers = Any
-
-_ZERO: Numbers = Fraction(0)
 
 
 class ExactBounds(NamedTuple):
@@ -57,113 +46,3 @@ def exactly(certificate: Certificate, found: ExactBounds) -> ExactCertificate:
     gap = float((found.primal - found.dual) / Fraction(certificate.scale)) if certificate.scale else 0.0
     given |= {"primal_value": primal, "dual_value": dual, "gap": gap, "rounding": 0.0, "certain": None}
     return ExactCertificate(**given, bounds=(found.dual, found.primal))
-
-
-@dataclass(frozen=True)
-class InFractions:
-    r"""The problem whose objectives, primal and dual, are evaluated.
-
-    It is :math:`\min\frac\lambda2\|w\|^2+\sum_i(c_i\xi_i\text{ or }C_i\xi_i^2)-\nu\rho` with
-    :math:`y_if(x_i)\ge\tau_i-\xi_i`; its multipliers imply :math:`w=\frac1\lambda\sum_iy_i\alpha_ix_i`.
-
-    Attributes
-    ----------
-    y : array of shape (n,)
-    Q : Quadratic
-        Of the samples; positive semidefinite.
-    caps : array of shape (n,), optional
-        Costs c of the slacks; None where multipliers have no upper bound.
-    squares : array of shape (n,), optional
-        Costs C of their squares. Without either there is no slack, and the primal point is the nearest feasible
-        multiple of the slope.
-    lam : float
-    intercept : "free", "none" or "feature"
-        The last: the weight of a constant feature 1, part of the norm.
-    nu : float, optional
-        Least sum of the multipliers where all :math:`\tau_i` are a free :math:`\rho\ge0`; no more than twice the sum of
-        the caps of either class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from paretoclf.proof.exact import InFractions
-    >>> from paretoclf.quadratic import Features
-    >>> problem = InFractions(np.array([-1.0, 1.0]), Features(np.array([[-1.0], [1.0]])), np.ones(2))
-    >>> print(*problem.bounds(np.full((1, 2), 0.375), 0.0))
-    15/32 25/32
-    """
-
-    y: Array
-    Q: Quadratic
-    caps: Array | None = None
-    squares: Array | None = None
-    lam: float = 1.0
-    intercept: str = "free"
-    nu: float | None = None
-
-    def bounds(self, alpha: Any, b: float, w: Array | None = None, target: Any = 1.0) -> ExactBounds:
-        """Evaluate both objectives.
-
-        Parameters
-        ----------
-        alpha : array of shape (p, n)
-            Multipliers, as sums of p parts. In their box, and with the sums of the two classes that the intercept asks
-            for, they are the dual point.
-        b : float
-        w : array of shape (d,), optional
-            Slope of the primal point, where there are features; by default the one that alpha implies.
-        target : number or array of shape (n,)
-            What margins are compared with.
-        """
-        slopes, sign, lam, tau = self.Q.exactly(), exact(self.y), Fraction(self.lam), exact(target)
-        given, cap = exact(alpha).sum(axis=0), None if self.caps is None else exact(self.caps)
-        feature, constant = self.intercept == "feature", Fraction(b)
-        scores, norm2 = slopes.given(sign * given / lam, w)
-        feasible = self._feasible(given, cap)
-        lower = slopes.of(sign * feasible / lam)[1] + feature * (sign @ feasible / lam) ** 2
-        dual, primal = sum(tau * feasible, _ZERO) - lam / 2 * lower, lam / 2 * (norm2 + feature * constant**2)
-        slack = _positive(tau - sign * (scores + constant))
-        if self.nu is not None:
-            loss = sum(feasible, _ZERO) * tau[()]  # as much is taken off both objectives
-            return ExactBounds(dual - loss, primal + cap @ slack - loss)
-        if cap is not None:
-            return ExactBounds(dual, primal + cap @ slack)
-        if self.squares is not None:
-            weight = exact(self.squares)
-            return ExactBounds(dual - sum(feasible**2 / weight) / 4, primal + weight @ slack**2)
-        distance = min(scores[self.y > 0]) - max(scores[self.y < 0])
-        if distance <= 0:
-            raise ValueError("the slope separates nothing")
-        return ExactBounds(dual, primal * (2 / distance) ** 2)
-
-    def _feasible(self, given: Numbers, cap: Numbers | None) -> Numbers:
-        """Multipliers next to those given that are feasible: clipped, and with the right sums."""
-        inside = _positive(given) if cap is None else np.minimum(_positive(given), cap)
-        if self.intercept != "free":
-            return inside
-        sides = self.y > 0, self.y < 0
-        if self.nu is None:
-            return _summing(sides, inside, cap, min(sum(inside[side], _ZERO) for side in sides))
-        assert cap is not None
-        # The caps are doubles: at the largest nu they may add up to a little less than half of it.
-        return _summing(sides, inside, cap, min(Fraction(self.nu) / 2, *(sum(cap[side], _ZERO) for side in sides)))
-
-
-def _positive(x: Numbers) -> Numbers:
-    return np.maximum(x, _ZERO)
-
-
-def _summing(sides: tuple[Mask, Mask], inside: Numbers, cap: Numbers | None, total: Fraction) -> Numbers:
-    """Multipliers next to these in which each class has this sum: scaled down, or moved towards the caps."""
-    out = inside.copy()
-    for side in sides:
-        now = sum(inside[side], _ZERO)
-        if now > total:
-            out[side] = inside[side] * (total / now)
-        elif now < total:
-            assert cap is not None
-            room = cap[side] - inside[side]
-            free = np.where(inside[side] > 0, room, _ZERO)  # at the optimum only these cost nothing
-            room = free if sum(free, _ZERO) >= total - now else room
-            out[side] = inside[side] + room * ((total - now) / sum(room, _ZERO))
-    return out

@@ -11,55 +11,20 @@ from paretoclf.proof import bernstein
 from paretoclf.proof.block import BlockTerms, ProofTask, over_blocks, proved
 from paretoclf.proof.entries import complementarity, gap_of
 from paretoclf.proof.line import LineProof
-from paretoclf.proof.products import products_of
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import Stored
 from paretoclf.proof.values import value_residual
-from paretoclf.quadratic import Quadratic
 from paretoclf.tolerances import SLACK_ROUNDING, UNDECIDED
 
 _TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 
 
-def prove_costs(stored: Stored, y: Array, caps: Array, Q: Quadratic, note: str = "") -> LineProof:
-    """Prove a line of the 2C-SVM.
-
-    Parameters
-    ----------
-    stored : Stored
-        What is to be proved: segments with multipliers, intercepts, optimal values and, with features, slopes.
-    y : array of shape (n,)
-        Labels -1 and +1.
-    caps : array of shape (2, n)
-        Caps of the multipliers at t = 0 and at t = 1.
-    Q : Quadratic
-        Of the samples.
-    note : str
-        What the proof adds about the problem where it explains itself.
-
-    Returns
-    -------
-    LineProof
-    """
-    return proved(ProofTask(stored, y, caps, products_of(Q, y, stored)), lambda q: _prove_hinge(q, "t", note))
+def prove_hinge(problem: SoftMargin, stored: Stored, parameter: str, note: str) -> LineProof:
+    """Prove a line of the 2C-SVM or of the quantile SVM."""
+    return proved(problem, stored, lambda q: _prove(q, parameter, note))
 
 
-def prove_quantile(
-    stored: Stored, y: Array, caps: Array, lam: float, bias: bool, Q: Quadratic, note: str = ""
-) -> LineProof:
-    """Prove a line of the quantile SVM, whose parameter is tau; the arguments are as for `prove_costs`.
-
-    Parameters
-    ----------
-    lam : float
-        Weight of the squared norm.
-    bias : bool
-        Whether there is a constant feature 1, whose weight b is part of the norm.
-    """
-    q = ProofTask(stored, y, caps, products_of(Q, y, stored, lam), "feature" if bias else "none")
-    return proved(q, lambda q: _prove_hinge(q, "tau", note))
-
-
-def _prove_hinge(q: ProofTask, parameter: str, note: str) -> LineProof:
+def _prove(q: ProofTask, parameter: str, note: str) -> LineProof:
     S, lam = q.stored, q.products.lam
     costs, plus, minus = (bernstein.pairs(sums) for sums in _sums(S.t, q.y, q.caps))
     found = over_blocks(q, lambda here, K: _found(q, K, plus[here], minus[here]))
@@ -70,7 +35,7 @@ def _prove_hinge(q: ProofTask, parameter: str, note: str) -> LineProof:
     gaps = found["gap"] + bernstein.product(costs, bernstein.late(found["noise"]))
     gaps += 0.5 * lam * bernstein.square(found["distance"])
     moved = found["outside"]  # how far from the stored multipliers feasible ones are, in sum
-    if q.intercept == "free":
+    if q.problem.intercept == "free":
         balance = np.abs(found["balances"])
         residuals["balance"] = bernstein.quotient(balance, np.minimum(plus, minus))
         missing = balance + moved
@@ -101,14 +66,14 @@ def _found(q: ProofTask, K: BlockTerms, plus: Array, minus: Array) -> dict[str, 
     """What of a block goes into the proof; ``plus`` and ``minus`` (k, 2) are sums of the caps of either class."""
     E, k, lam, slopes = K.entries, K.noise.size, q.products.lam, K.slopes
     norm2, cross, apart, distance = slopes.norm2, slopes.cross, slopes.apart, slopes.distance
-    if q.intercept != "free":
-        constant = K.balance / lam if q.intercept == "feature" else np.zeros_like(K.b)
+    if q.problem.intercept != "free":
+        constant = K.balance / lam if q.problem.intercept == "feature" else np.zeros_like(K.b)
         norm2, cross = norm2 + lam * constant**2, cross + lam * constant[K.first] * constant[K.last]
         # A stored intercept is judged against the one that the multipliers imply; without a feature 1 it is 0.
         off = np.abs(K.b - constant)
         apart, distance = np.maximum(apart, off / (1.0 + K.sums / lam)), np.hypot(distance, off)
     unit = E.caps
-    if q.intercept == "free":
+    if q.problem.intercept == "free":
         # A multiplier reaches no further than the other class can balance.
         others = np.concatenate([plus, minus]).T
         unit = np.minimum(unit, others.take(E.row + k * (q.y > 0).take(E.sample), axis=1))

@@ -12,34 +12,22 @@ from paretoclf.proof import bernstein
 from paretoclf.proof.block import BlockTerms, ProofTask, over_blocks, proved
 from paretoclf.proof.entries import Entries, complementarity, gap_of
 from paretoclf.proof.line import LineProof
-from paretoclf.proof.products import products_of
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import Stored
 from paretoclf.proof.values import value_residual
-from paretoclf.quadratic import Quadratic
 from paretoclf.tolerances import LOOSE, SCORE_DIGITS, SCORE_ROUNDING
 
 _TINY = float(np.finfo(float).tiny)
 
 
-def prove_nu(
-    stored: Stored, y: Array, caps: Array, total: Array, Q: Quadratic, parameter: str = "t", note: str = ""
-) -> LineProof:
-    """Prove a line of the 2nu-SVM; the arguments are as for `prove_costs`.
-
-    Parameters
-    ----------
-    total : array of shape (2,)
-        The least sum of the multipliers, nu, at t = 0 and t = 1.
-    parameter : str
-        What t is called.
-    """
-    q = ProofTask(stored, y, caps, products_of(Q, y, stored), free_margin=True)
-    return proved(q, lambda q: _prove_nu(q, total, parameter, note))
+def prove_hulls(problem: SoftMargin, stored: Stored, parameter: str, note: str) -> LineProof:
+    """Prove a line of the 2nu-SVM."""
+    return proved(problem, stored, lambda q: _prove(q, parameter, note))
 
 
-def _prove_nu(q: ProofTask, total: Array, parameter: str, note: str) -> LineProof:
+def _prove(q: ProofTask, parameter: str, note: str) -> LineProof:
     S, largest2 = q.stored, q.products.largest2
-    costs, nu = (bernstein.pairs((1.0 - S.t) * x[0] + S.t * x[1]) for x in (q.caps.sum(axis=1), total))
+    costs, nu = (bernstein.pairs((1.0 - S.t) * x[0] + S.t * x[1]) for x in (q.caps.sum(axis=1), q.problem.nu))
     found = over_blocks(q, lambda here, K: _found(q, K, costs[here], nu[here]))
     residuals = {name: found[name] for name in ("stationarity in w", "box", "balance", "rho", "complementarity")}
     norms, gaps = found["norms"], found["gaps"]

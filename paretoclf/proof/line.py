@@ -17,6 +17,7 @@ from paretoclf.checks import Array, Index, Mask
 from paretoclf.errors import InputError
 from paretoclf.proof.cells import Proof
 from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import Stored, totals
 from paretoclf.tolerances import CERTIFY, UNDECIDED
 
@@ -136,23 +137,13 @@ class LineProof(Proof["SegmentCertificate"]):
         allowed = [room, rounding, 0.5 * (room + rounding)]
         return np.array([(self.gaps <= bound).all(axis=1) for bound in allowed]).any(axis=0).reshape(-1)
 
-    def of_kernel(self, rounding: Array | None, stored: Stored, caps: Array, lam: float = 1.0) -> LineProof:
-        """The same with what rounding of the kernel values can do.
-
-        Parameters
-        ----------
-        rounding : array of shape (n,), optional
-            `Gram.rounding`.
-        stored : Stored
-            What was proved.
-        caps : array of shape (2, n)
-            Caps of the multipliers at t = 0 and t = 1.
-        lam : float
-            The squared norm counts ``|sum_i y_i alpha_i x_i|^2 / (2 lam)``.
-        """
+    def of_kernel(self, rounding: Array | None, stored: Stored, problem: SoftMargin) -> LineProof:
+        """The same with what rounding of the kernel values can do: `Gram.rounding`."""
         if rounding is None:
             return self
-        return replace(self, kernel_rounding=(0.5 / lam) * totals(stored, caps, rounding).max(axis=1) ** 2)
+        none = np.zeros((2, rounding.size))
+        size = totals(stored, none if problem.caps is None else problem.caps, rounding).max(axis=1)
+        return replace(self, kernel_rounding=(0.5 / problem.lam) * size**2)
 
     def __getitem__(self, segment: int) -> SegmentCertificate:
         j = range(len(self))[segment]

@@ -10,39 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretoclf.checks import Array
 from paretoclf.proof.line import LineProof
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import AT_CAP, Stored
-from paretoclf.quadratic import Quadratic
 
 _TINY = float(np.finfo(float).tiny)
 
 
-def prove_margins(
-    stored: Stored,
-    y: Array,
-    Q: Quadratic,
-    costs: Array | None = None,
-    note: str = "",
-    kernel_rounding: Array | None = None,
-) -> LineProof:
-    """Prove the solutions of the biobjective margin problem on an interval of the positives' share.
-
-    Parameters
-    ----------
-    stored : Stored
-        One segment. Its multipliers are those of theta = 1.
-    y : array of shape (n,)
-        Labels.
-    Q : Quadratic
-        Of the samples.
-    costs : array of shape (n,), optional
-        Weights of the squared slacks; without them the problem is the hard one.
-    note : str
-        Passed on.
-    kernel_rounding : array of shape (n,), optional
-        `Gram.rounding`.
-    """
+def prove_margins(problem: SoftMargin, stored: Stored, parameter: str, note: str) -> LineProof:
+    """Prove the Pareto set on an interval of the share: one segment, whose multipliers are those of theta = 1."""
+    y, Q, costs = problem.y, problem.Q, problem.squares
     given = np.zeros(y.size)
     given[stored.index] = stored.a0
     u = np.maximum(given, 0.0)
@@ -84,8 +61,7 @@ def prove_margins(
     gaps, sizes = (primal - dual)[None], np.full((1, 3), max(dual, 0.0))
     sample = np.array([int(np.argmax(np.maximum(meeting, -scaled.min(axis=0))))])
     each = {name: np.array([value]) for name, value in residuals.items()}
-    proof = LineProof(t, gaps, sizes, np.zeros((1, 3)), np.full((1, 3), dual), each, sample, "share", note)
-    return proof.of_kernel(kernel_rounding, stored, np.zeros((2, y.size)), 2.0)
+    return LineProof(t, gaps, sizes, np.zeros((1, 3)), np.full((1, 3), dual), each, sample, parameter, note)
 
 
 def _moves(stored: Stored) -> float:

@@ -17,8 +17,9 @@ import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index
 from paretoclf.proof.bernstein import columns
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import Group, Stored
-from paretoclf.quadratic import Features, Quadratic
+from paretoclf.quadratic import Features
 from paretoclf.samples import Samples, dense, largest, squares
 from paretoclf.tolerances import ROUNDING
 
@@ -198,12 +199,13 @@ class FeatureProducts:
         return BlockScores(_row_by_row(Z, judged), others, np.sqrt(_rows(v, v)), v @ self.mean, slopes)
 
 
-def products_of(Q: Quadratic, y: Array, stored: Stored, lam: float = 1.0) -> KernelProducts | FeatureProducts:
+def products_of(problem: SoftMargin, stored: Stored) -> KernelProducts | FeatureProducts:
     """Products with a kernel matrix or with features.
 
     Of features so many that the slopes of a few hundred points would be more numbers than the kernel matrix has, and
     of which no slopes are stored that could be judged, the kernel matrix.
     """
+    Q, y, lam = problem.Q, problem.y, problem.lam
     if isinstance(Q, Features) and (stored.w is not None or Q.n**2 > _POINTS * Q.width):
         return FeatureProducts(Q.X, y, lam)
     return KernelProducts(Q.whole(), y, lam)

@@ -1,4 +1,4 @@
-"""`prove_costs` where multipliers need two doubles each."""
+"""The proof of lines where multipliers need two doubles each."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from paretoclf.exact_sums import inner
 from paretoclf.proof import bernstein
 from paretoclf.proof.entries import Entries, complementarity, gap_of
 from paretoclf.proof.line import LineProof
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.values import value_residual
-from paretoclf.quadratic import Quadratic
 from paretoclf.units import balanced_units, largest_sum, margin_rounding
+
+PRECISELY = "For multipliers in twice double precision."
 
 _TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 
@@ -41,20 +43,14 @@ class Refined:
     value: Array
 
 
-def prove_refined(
-    refined: Refined, y: Array, caps: Array, Q: Quadratic, note: str = "", intercept: str = "free"
-) -> LineProof:
-    """`prove_costs` for segments on which multipliers need two doubles each; all samples are looked at.
+def prove_refined(problem: SoftMargin, refined: Refined, parameter: str, note: str) -> LineProof:
+    """`prove` for segments on which multipliers need two doubles each; all samples are looked at.
 
-    Parameters
-    ----------
-    refined : Refined
-    y, caps, Q, note
-        As for `prove_costs`.
-    intercept : "free", "none" or "feature"
-        The latter two are the quantile SVM's, with a weight 1 of the squared norm: without intercept, or with that of a
-        constant feature 1, which is part of the norm.
+    The weight of the squared norm is 1.
     """
+    y, caps, Q, intercept = problem.y, problem.caps, problem.Q, problem.intercept
+    assert caps is not None
+    note = f"{PRECISELY} {note}".rstrip()
     R, (k, n), free = refined, (refined.t.shape[0], y.size), intercept == "free"
     box = ((1.0 - R.t)[:, :, None] * caps[0] + R.t[:, :, None] * caps[1]).reshape(2 * k, n)
     high, low = (np.ascontiguousarray(R.alpha[:, :, part].reshape(2 * k, n)) for part in (0, 1))
@@ -110,4 +106,6 @@ def prove_refined(
         "complementarity": most,
         "value": value_residual(R.t, R.value, duals, gaps, sizes, (0.0, 1.0)),
     }
-    return LineProof(np.append(R.t[:, 0], R.t[-1:, 1]), gaps, sizes, rounding, duals, residuals, samples, "t", note)
+    return LineProof(
+        np.append(R.t[:, 0], R.t[-1:, 1]), gaps, sizes, rounding, duals, residuals, samples, parameter, note
+    )

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import paretoclf as pc
 from paretoclf.path.pieces import Pieces, check_certificates
-from paretoclf.proof import block, products, prove_costs
-from paretoclf.proof.exact import InFractions
+from paretoclf.proof import SoftMargin, block, products, prove
 from paretoclf.quadratic import Features, Matrix
 from paretoclf.quadratic.twice import product
 from paretoclf.tolerances import CERTIFY
@@ -229,7 +228,7 @@ def test_a_sample_that_is_listed_nowhere_counts(kernel):
     caps = np.array([np.where(y > 0, c.C_plus, c.C_minus) for c in costs])
     X = np.vstack([path.gram.X, path.gram.X[i]])
     data = Features(X) if kernel is None else Matrix(kernel(X, X))
-    proof = prove_costs(more, y, caps, data)
+    proof = prove(SoftMargin(y, data, caps), more)
     score = np.array([path.at(float(t)).classifier.decision_function(X[-1:])[0] for t in ends])
     slack = ((1.0 - ends) * caps[0, -1] + ends * caps[1, -1]) * np.maximum(0.0, 1.0 + score)
     np.testing.assert_allclose(proof.gaps[:, 0], slack[:-1], rtol=1e-7, atol=1e-9)
@@ -378,13 +377,13 @@ def test_exact_bounds_of_the_other_problems_are_those_of_fractions(seed):
     )
     Q, zero = s[:, None] * Q.reshape(n, n) * s, Fraction(0)
     inside = np.minimum(np.maximum(a, zero), c)
-    found = InFractions(y, Matrix(K), caps, lam=lam, intercept="feature").bounds(alpha[None], b)
+    found = SoftMargin(y, Matrix(K), caps, lam=lam, intercept="feature").bounds(alpha[None], b)
     slack = np.maximum(1 - Q @ a / L[0] - s * B[0], zero)
     assert found.primal == (a @ Q @ a / L[0] + L[0] * B[0] ** 2) / 2 + c @ slack
     assert found.dual == sum(inside) - (inside @ Q @ inside + (s @ inside) ** 2) / (2 * L[0])
     assert found.dual <= found.primal
     nu, rho = float(min(caps[y > 0].sum(), caps[y < 0].sum())), float(rng.random())
-    hulls = InFractions(y, Matrix(K), caps, nu=nu).bounds(alpha[None], b, target=rho)
+    hulls = SoftMargin(y, Matrix(K), caps, nu=nu).bounds(alpha[None], b, target=rho)
     slack = np.maximum(Fraction(rho) - Q @ a - s * B[0], zero)
     assert hulls.primal == a @ Q @ a / 2 + c @ slack - Fraction(nu) * Fraction(rho)
     assert hulls.dual <= hulls.primal

@@ -20,7 +20,7 @@ from paretoclf.checks import Array, Index, check_one
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.judges.two_c import PRECISELY, certify_many
+from paretoclf.judges.two_c import certify_many
 from paretoclf.lines import LineOfCosts, Weighted, lines_of
 from paretoclf.path.cost import trace_costs
 from paretoclf.path.plane.edges import Contact, contradiction, wrong_facet
@@ -33,6 +33,7 @@ from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write_arrays
 from paretoclf.progress import logger, shows_progress
 from paretoclf.proof import Certificate
+from paretoclf.proof.refined import PRECISELY
 from paretoclf.proof.regions import Corners, RegionsProof, blocks, prove_regions
 from paretoclf.quadratic import Quadratic
 from paretoclf.solution import Classifier, Solution, make_solution

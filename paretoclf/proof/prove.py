@@ -1,0 +1,70 @@
+"""The proof of a path: of its problem, and of what it has stored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from paretoclf.checks import Array
+from paretoclf.proof.hinge import prove_hinge
+from paretoclf.proof.hulls import prove_hulls
+from paretoclf.proof.line import LineProof
+from paretoclf.proof.margins import prove_margins
+from paretoclf.proof.refined import Refined, prove_refined
+from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof.stored import Stored
+
+
+def prove(
+    problem: SoftMargin,
+    stored: Stored | Refined,
+    parameter: str = "t",
+    note: str = "",
+    kernel_rounding: Array | None = None,
+) -> LineProof:
+    """Prove what is stored of a line, as it is stored.
+
+    Parameters
+    ----------
+    problem : SoftMargin
+        Along the line.
+    stored : Stored or Refined
+        Segments with multipliers, intercepts, optimal values and, with features, slopes; or ends of segments in twice
+        the precision, where there are costs of slacks and no nu.
+    parameter : str
+        What t is called.
+    note : str
+        What the proof adds about the problem where it explains itself.
+    kernel_rounding : array of shape (n,), optional
+        `Gram.rounding`: what it can do is part of the proof then.
+
+    Returns
+    -------
+    LineProof
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> from paretoclf.proof import SoftMargin, prove
+    >>> from paretoclf.quadratic import Features
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
+    >>> path = pc.trace(pc.TwoCSVM(X, y), (0.5, 1.5), (1.5, 0.5))
+    >>> caps = np.array([[1.5, 0.5, 1.5, 0.5], [0.5, 1.5, 0.5, 1.5]])
+    >>> prove(SoftMargin(y, Features(X), caps), path.pieces).passes()
+    True
+    >>> prove(SoftMargin(y, Features(X), 1.01 * caps), path.pieces).passes()
+    False
+    """
+    if isinstance(stored, Refined):
+        # Over lam the weight of the squared norm is 1.
+        lam, caps = problem.lam, problem.caps
+        assert caps is not None
+        unit = replace(problem, caps=caps / lam, lam=1.0)
+        return prove_refined(unit, replace(stored, value=stored.value / lam), parameter, note).times(lam)
+    if problem.nu is not None:
+        proof = prove_hulls(problem, stored, parameter, note)
+    elif problem.caps is not None:
+        proof = prove_hinge(problem, stored, parameter, note)
+    else:
+        proof = prove_margins(problem, stored, parameter, note)
+    return proof.of_kernel(kernel_rounding, stored, problem)
