@@ -12,7 +12,7 @@ import paretoclf as pc
 from paretoclf.lines import LabelledSamples, LineOfCosts
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.general import follow
-from paretoclf.path.journey import assemble, follow_leg, straight
+from paretoclf.path.journey import assemble, follow_stage, straight
 from paretoclf.path.pieces import OnPieces
 from paretoclf.path.sets import LEFT
 from paretoclf.problem import ParametricQP
@@ -140,8 +140,8 @@ def trace_one_class(X, kernel, last):
     outermost = int(np.argmax(gram.quadratic.times(np.full(n, 1 / n))))  # the first that leaves its cap
     tracker.start(np.full(n, LEFT), [outermost], line)
     tracker.record_from_here()
-    legs = [follow_leg(tracker, 0.0, 1.0)]
-    pieces = assemble(tracker.log, legs, tracker.log, [], None, bool(gram.quadratic.width))
+    stages = [follow_stage(tracker, 0.0, 1.0)]
+    pieces = assemble(tracker.log, stages, tracker.log, [], None, bool(gram.quadratic.width))
     return OneClassPath(gram, np.ones(n), (1 / n, last), pieces=pieces)
 
 

@@ -31,8 +31,7 @@ from paretoclf.judges.risk import judge_risk
 from paretoclf.judges.two_c import certify_many, certify_precisely, sign_hint
 from paretoclf.judges.two_nu import grade_two_nu
 from paretoclf.lines import LineOfCosts, LineOfNu, LineOfTau, LineOfTheta
-from paretoclf.proof import Certificate
-from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof import Certificate, SoftMargin
 from paretoclf.solution import best_intercepts, point_of
 from paretoclf.solve.cone_proof import judge_alone
 from paretoclf.tolerances import ROUNDING

@@ -6,7 +6,7 @@ objectives bound the optimal value.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from paretoclf.checks import Array
 from paretoclf.exact_sums import inner, total
 from paretoclf.gram import Gram
 from paretoclf.proof.evidence import Condition, Judged, judge
-from paretoclf.quadratic import FeatureSlope
 from paretoclf.tolerances import SCORE_ROUNDING
 from paretoclf.units import box_units, certain_gap, margin_rounding, slack_rounding
 
@@ -59,13 +58,22 @@ def judge_quantiles(
     gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, *, W: Array | None = None, b: Any = None
 ) -> list[Judged]:
     """`judge_quantile` for each column of caps and alpha (n, k), of W (d, k), and of b (k,), with joint products."""
-    feasible = np.clip(alpha, 0.0, caps)
-    given = gram.quadratic.slopes(y[:, None] * alpha / lam, W)
+    coef, feasible = y[:, None] * alpha / lam, np.clip(alpha, 0.0, caps)
+    given = gram.quadratic.slopes(coef, W)
     lower = gram.quadratic.slopes(y[:, None] * feasible / lam) if W is not None or (feasible != alpha).any() else given
-    return [
-        _judge(gram, y, caps[:, j], lam, alpha[:, j], (given[j], lower[j]), None if b is None else b[j])
-        for j in range(alpha.shape[1])
-    ]
+    terms = SCORE_ROUNDING * np.max(gram.diagonal()) * np.abs(coef).sum(axis=0)
+    out = []
+    for j in range(alpha.shape[1]):
+        implied = 0.0 if b is None else float(coef[:, j].sum())
+        constant = 0.0 if b is None else implied if np.isnan(b[j]) else b[j]
+        of_feasible = 0.0 if b is None else float(y @ feasible[:, j]) / lam
+        f, dual = given[j].scores + constant, lower[j].norm2 + of_feasible**2
+        point = _Point(
+            f, y * f - 1.0, given[j].norm2, given[j].apart, constant, constant - implied,
+            float(feasible[:, j].sum()) - 0.5 * lam * dual, float(terms[j]),
+        )  # fmt: skip
+        out.append(_judged(gram, y, caps[:, j], lam, alpha[:, j], point))
+    return out
 
 
 def judge_quantile_precisely(
@@ -78,59 +86,45 @@ def judge_quantile_precisely(
     slope, lower = Q.precise(y * parts, w), Q.precise(y * feasible)
     ones = np.full(y.size, constant)
     f, margin = slope.scores(ones[:, None]), y * slope.scores(np.column_stack([ones, -y]))
-    implied, lower_constant = (0.0 if b is None else inner(each, y) for each in (parts, feasible))
-    xi, size, alpha = np.maximum(0.0, -margin), 1.0 + np.abs(f), lam * parts[0]
-    apart = abs(constant - implied) / (1.0 + float(np.abs(parts[0]).sum()))
-    conditions = _conditions(margin, xi, alpha, caps, size)
+    implied, of_feasible = (0.0 if b is None else inner(each, y) for each in (parts, feasible))
+    dual = lam * (total(feasible) - 0.5 * (lower.norm2 + of_feasible**2))
+    point = _Point(f, margin, slope.norm2, slope.apart, constant, constant - implied, dual, 0.0)
+    return _judged(gram, y, caps, lam, lam * parts[0], point)
+
+
+class _Point(NamedTuple):
+    """What a point is judged by: its scores f (n,) and margins ``y f - 1``, whatever precision they have.
+
+    ``norm2`` and ``apart`` are of its slope; ``constant`` is the weight of the feature 1, ``off`` how far that is from
+    the one that the multipliers imply; ``dual`` the dual value of feasible ones; ``rounding`` that of scores.
+    """
+
+    f: Array
+    margin: Array
+    norm2: float
+    apart: float
+    constant: float
+    off: float
+    dual: float
+    rounding: float
+
+
+def _judged(gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, point: _Point) -> Judged:
+    f, margin, constant = point.f, point.margin, point.constant
+    xi, size, unit = np.maximum(0.0, -margin), 1.0 + np.abs(f), box_units(caps)
     return judge(
-        0.5 * lam * (slope.norm2 + constant**2) + float(caps @ xi),
-        lam * (total(feasible) - 0.5 * (lower.norm2 + lower_constant**2)),
-        conditions,
+        0.5 * lam * (point.norm2 + constant**2) + float(caps @ xi),
+        point.dual,
+        (
+            Condition("margin", margin + xi, alpha, slack_unit=size, multiplier_unit=unit),
+            Condition("slack", xi, caps - alpha, slack_unit=size, multiplier_unit=unit),
+        ),
         {"alpha": alpha, "xi": xi, "b": constant},
-        stationarity={"stationarity in w": max(slope.apart, apart)},
+        stationarity={"stationarity in w": max(point.apart, abs(point.off) / (1.0 + float(np.abs(alpha).sum()) / lam))},
         rounding=float(slack_rounding(caps, margin, f, constant)),
         note=gram.note,
     ).revised(
-        certain=float(certain_gap(y, caps, alpha, margin, margin_rounding(f, constant), constant)),
-        kernel_rounding=lam * float(gram.value_rounding(y * parts[0])),
-    )
-
-
-def _conditions(margin: Array, xi: Array, alpha: Array, caps: Array, size: Array) -> tuple[Condition, Condition]:
-    """What margins and slacks must satisfy, with the units that both are judged in."""
-    unit = box_units(caps)
-    return (
-        Condition("margin", margin + xi, alpha, slack_unit=size, multiplier_unit=unit),
-        Condition("slack", xi, caps - alpha, slack_unit=size, multiplier_unit=unit),
-    )
-
-
-def _judge(
-    gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, slopes: tuple[FeatureSlope, FeatureSlope], b: Any
-) -> Judged:
-    """Judge one, with the slopes of its multipliers and of the feasible ones next to them."""
-    (slope, lower), coef, feasible = slopes, y * alpha / lam, np.clip(alpha, 0.0, caps)
-    constant, lower_constant = 0.0, 0.0
-    stationarity = {"stationarity in w": slope.apart}
-    if b is not None:
-        implied = float(coef.sum())
-        constant, lower_constant = (implied if np.isnan(b) else b), float((y * feasible).sum() / lam)
-        apart = abs(constant - implied) / (1.0 + float(np.abs(coef).sum()))
-        stationarity["stationarity in w"] = max(slope.apart, apart)
-    f = slope.scores + constant
-    xi = np.maximum(0.0, 1.0 - y * f)
-    primal = 0.5 * lam * (slope.norm2 + constant**2) + float(caps @ xi)
-    dual = float(feasible.sum()) - 0.5 * lam * (lower.norm2 + lower_constant**2)
-    blur = margin_rounding(f, constant) + SCORE_ROUNDING * float(np.max(gram.diagonal()) * np.abs(coef).sum())
-    return judge(
-        primal,
-        dual,
-        _conditions(y * f - 1.0, xi, alpha, caps, 1.0 + np.abs(f)),
-        {"alpha": alpha, "xi": xi, "b": constant},
-        stationarity=stationarity,
-        rounding=float(slack_rounding(caps, y * f - 1.0, f, constant)),
-        note=gram.note,
-    ).revised(
-        certain=float(certain_gap(y, caps, alpha, y * f - 1.0, blur)),
-        kernel_rounding=lam * float(gram.value_rounding(coef)),
+        # The constant is part of the norm: it adds no term of its own.
+        certain=float(certain_gap(y, caps, alpha, margin, margin_rounding(f, constant) + point.rounding)),
+        kernel_rounding=lam * float(gram.value_rounding(y * alpha / lam)),
     )

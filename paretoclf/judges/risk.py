@@ -80,8 +80,8 @@ def judge_risk(
         xi, unit = loss.value(u), balanced_units(y, costs)
         numbers["xi"] = xi
         terms = float(np.max(gram.diagonal()) * np.abs(alpha).sum()) / ridge
-        blur_of_scores = margin_rounding(u, b) + SCORE_ROUNDING * terms
-        certain = float(certain_gap(y, costs, alpha, u - 1.0, blur_of_scores, b))
+        rounding = margin_rounding(u, b) + SCORE_ROUNDING * terms
+        certain = float(certain_gap(y, costs, alpha, u - 1.0, rounding, b))
         conditions = (
             Condition("margin", u - 1.0 + xi, alpha, slack_unit=size, multiplier_unit=unit),
             Condition("slack", xi, costs - alpha, slack_unit=size, multiplier_unit=unit),
@@ -89,15 +89,15 @@ def judge_risk(
     else:
         stationarity["gradient"] = float(np.max(np.abs(alpha / costs + loss.slope(u)) / size))
         conditions = (Condition("margin", u - y * (slope.scores + b), alpha, equation=True, slack_unit=size),)
-    blur = margin_rounding(u, b)
-    steepest = np.maximum(np.abs(loss.slope(u - blur)), np.abs(loss.slope(u + blur)))
+    of_margins = margin_rounding(u, b)
+    steepest = np.maximum(np.abs(loss.slope(u - of_margins)), np.abs(loss.slope(u + of_margins)))
     return judge(
         primal,
         dual,
         conditions,
         numbers,
         stationarity=stationarity,
-        rounding=float(costs @ (steepest * blur)),
+        rounding=float(costs @ (steepest * of_margins)),
         note=gram.note,
     ).revised(certain=certain, kernel_rounding=ridge * float(gram.value_rounding(feasible / ridge)))
 

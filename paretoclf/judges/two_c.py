@@ -31,10 +31,8 @@ from paretoclf.checks import (
 )
 from paretoclf.errors import InputError
 from paretoclf.exact_sums import total
-from paretoclf.proof import Certificate
+from paretoclf.proof import PRECISELY, Certificate, SoftMargin
 from paretoclf.proof.exact import exactly
-from paretoclf.proof.refined import PRECISELY
-from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.quadratic import Features, FeatureSlopes, Matrix, Quadratic
 from paretoclf.samples import check_samples, far_origin, moved
 from paretoclf.tolerances import LOOSE, SCORE_ROUNDING, UNDECIDED

@@ -215,7 +215,7 @@ class JudgedPoints(Tabular):
     tol : float
     dual : array of shape (k,)
         How far multipliers are from optimal ones; 0 where none are given, nan where that is not known.
-    blur : float
+    open : float
         What the proof of the path leaves open, relative to the value.
     """
 
@@ -224,7 +224,7 @@ class JudgedPoints(Tabular):
     violation: Array
     tol: float
     dual: Array
-    blur: float = 0.0
+    open: float = 0.0
 
     @property
     def verdicts(self) -> list[str]:
@@ -239,11 +239,11 @@ class JudgedPoints(Tabular):
     def _verdict(self, excess: float, violation: float, dual: float) -> str:
         if not violation <= self.tol:
             return "infeasible"
-        if not abs(excess) <= self.tol + self.blur:
+        if not abs(excess) <= self.tol + self.open:
             return "not optimal"
-        if dual > self.tol + self.blur:
+        if dual > self.tol + self.open:
             return "wrong dual"
-        return "right" if max(abs(excess), self.blur) <= self.tol and dual <= self.tol else "undecided"
+        return "right" if max(abs(excess), self.open) <= self.tol and dual <= self.tol else "undecided"
 
     def first_failure(self) -> int | None:
         """Index of the first point that is not right, or None."""

@@ -30,7 +30,7 @@ from paretoclf.path.engines import make_tracker
 from paretoclf.path.journey import (
     BasisAt,
     CapsWalk,
-    Leg,
+    Stage,
     assemble,
     scaled_outwards,
     straight,
@@ -143,26 +143,26 @@ class _Tracer:
             up = at_origin[0]
             self._start_ray(self.bases, stop if up else start)
             self.problem.record_from_here()
-            leg = self.walk.leg(*((0.0, 1.0) if up else (1.0, 0.0)))
+            stage = self.walk.stage(*((0.0, 1.0) if up else (1.0, 0.0)))
             log = self.problem.log
             log.begin_at_zero(self.caps.sum(axis=0))
-            pieces = self._join(log, [leg], log, []) if up else self._join(log, [], log, [leg])
+            pieces = self._join(log, [stage], log, []) if up else self._join(log, [], log, [stage])
         elif np.array_equal(*self.caps):
             self._reach(0.0)
             self.problem.record_from_here()
-            leg = self.walk.leg(0.0, 1.0, self._line(self.bases, start, stop))
-            pieces = self._join(self.problem.log, [leg], self.problem.log, [])
+            stage = self.walk.stage(0.0, 1.0, self._line(self.bases, start, stop))
+            pieces = self._join(self.problem.log, [stage], self.problem.log, [])
         else:
             t_meet = self._meeting() if self.hub is None else self.t_line
             meet = self._phi(t_meet)
             self._reach(t_meet)
             here = self.problem.snapshot()
             self.problem.record_from_here()
-            forward = self.walk.legs(meet, stop, t_meet, 1.0, one_sided[1]) if t_meet < 1.0 else []
+            forward = self.walk.stages(meet, stop, t_meet, 1.0, one_sided[1]) if t_meet < 1.0 else []
             log = self.problem.log
             self.problem.restore(here)
             self.problem.record_from_here()
-            backward = self.walk.legs(meet, start, t_meet, 0.0, one_sided[0]) if t_meet > 0.0 else []
+            backward = self.walk.stages(meet, start, t_meet, 0.0, one_sided[0]) if t_meet > 0.0 else []
             pieces = self._join(log, forward, self.problem.log, backward)
         pieces = within_box(pieces, self.caps, self.gram.diagonal())
         for end, (plus, minus) in zip((0, -1), self.sums, strict=True):
@@ -171,7 +171,7 @@ class _Tracer:
         pieces = with_chords(pieces, self.caps, from_origin)
         return scaled_outwards(pieces, self.gram.quadratic, self.caps)
 
-    def _join(self, log: Log, forward: list[Leg], other: Log, backward: list[Leg]) -> Pieces:
+    def _join(self, log: Log, forward: list[Stage], other: Log, backward: list[Stage]) -> Pieces:
         return assemble(log, forward, other, backward, self.mean, bool(self.gram.quadratic.width))
 
     # ---- where the line meets the ray ------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""From a point where the solution is known to a whole line: followed leg by leg, and joined to the pieces of a path."""
+"""From a point where the solution is known to a whole line: followed in stages, and joined to the pieces of a path."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def straight(problem: Tracker, bases: Array, a: Array, b: Array) -> Line:
     return Line(bases, a, b, zero, zero)
 
 
-def follow_leg(
+def follow_stage(
     problem: Tracker,
     t_from: float,
     t_to: float,
     max_events: int | None = None,
     progress: Callable[[float], Any] | None = None,
-) -> Leg:
+) -> Stage:
     """Follow the line that the tracker is on, which the path has as [t_from, t_to]."""
     seen, width = 0.0, abs(t_to - t_from)
 
@@ -50,7 +50,7 @@ def follow_leg(
 
     first = problem.segments
     problem.follow(max_events, report)
-    return Leg(first, problem.segments, t_from, t_to)
+    return Stage(first, problem.segments, t_from, t_to)
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class CapsWalk:
     inside : bool array of shape (n,)
         Samples with a cap on the line.
     max_events : int, optional
-        Limit for each leg.
+        Limit for each stage.
     progress : callable, optional
         Told by how much of the path each step has advanced.
     """
@@ -85,20 +85,20 @@ class CapsWalk:
     max_events: int | None = None
     progress: Callable[[float], Any] | None = None
 
-    def leg(self, t_from: float, t_to: float, line: Line | None = None, still: bool = False) -> Leg:
+    def stage(self, t_from: float, t_to: float, line: Line | None = None, still: bool = False) -> Stage:
         """Follow a line (or the one that the tracker is on), which the path has as [t_from, t_to]."""
         if line is not None:
             self.problem.set_line(line, still)
-        return follow_leg(self.problem, t_from, t_to, self.max_events, self.progress)
+        return follow_stage(self.problem, t_from, t_to, self.max_events, self.progress)
 
-    def legs(self, a: Array, b: Array, t_from: float, t_to: float, nothing: bool = False) -> list[Leg]:
+    def stages(self, a: Array, b: Array, t_from: float, t_to: float, nothing: bool = False) -> list[Stage]:
         """Follow from a to b; where a cap (all but) vanishes at b, in stages until nothing happens any more.
 
         ``nothing``: whether all multipliers vanish at b. On the last basis they do, too.
         """
         if not self._vanishes(a, b, _VANISHING):
-            return [self.leg(t_from, t_to, straight(self.problem, self.bases, a, b))]
-        legs: list[Leg] = []
+            return [self.stage(t_from, t_to, straight(self.problem, self.bases, a, b))]
+        stages: list[Stage] = []
         here, t = a, t_from
         while True:
             rest = straight(self.problem, self.bases, here, b)
@@ -107,10 +107,10 @@ class CapsWalk:
             done = self.problem.quiet() and not (nothing and self._something_left())
             last = abs(t_near - t_to) < _DIGITS * np.spacing(t_to) or not self._vanishes(here, b, _STAGE)
             if done or last:
-                return [*legs, self.leg(t, t_to, rest, done)]
+                return [*stages, self.stage(t, t_to, rest, done)]
             share = (t_near - t_to) / (t_from - t_to)  # t_near is rounded, and caps must be those that it has
             near = (1 - share) * b + share * a
-            legs.append(self.leg(t, t_near, straight(self.problem, self.bases, here, near)))
+            stages.append(self.stage(t, t_near, straight(self.problem, self.bases, here, near)))
             here, t = near, t_near
 
     def _vanishes(self, a: Array, b: Array, share: float) -> bool:
@@ -129,7 +129,7 @@ class CapsWalk:
 
 
 @dataclass(frozen=True)
-class Leg:
+class Stage:
     """Segments ``first`` to ``last - 1`` of a log, whose [0, 1] is [t_from, t_to] of the path.
 
     ``t_to < t_from`` if it was traced backwards.
@@ -145,7 +145,7 @@ class Leg:
         return np.where(u == 1.0, self.t_to, self.t_from + u * (self.t_to - self.t_from))
 
 
-def _rounded(log: Log, legs: list[Leg]) -> tuple[Log, Array]:
+def _rounded(log: Log, stages: list[Stage]) -> tuple[Log, Array]:
     """What bases say at the ends of segments as the path has them, rounded; and the values (s, 3): at both ends, bend.
 
     Next to t = 1 few digits are left of 1 - t, and so of the costs that vanish there.
@@ -153,14 +153,16 @@ def _rounded(log: Log, legs: list[Leg]) -> tuple[Log, Array]:
     # The value is continuous in t, and what it begins with is better known than what it ends with.
     value = log.value.copy()
     value[:-1, 1], value[-1, 1] = log.value[1:, 0], log.value[-1].sum()
-    short = [x for x in legs if abs(x.t_to - x.t_from) <= FEW_DIGITS * math.ulp(max(x.t_to, x.t_from))]
+    short = [x for x in stages if abs(x.t_to - x.t_from) <= FEW_DIGITS * math.ulp(max(x.t_to, x.t_from))]
     if not short:
         return log, value
     a0, a1, eta, w = (x.copy() for x in (log.a0, log.a1, log.eta, log.w))
-    for leg in short:
-        j, u = slice(leg.first, leg.last), log.t[:, leg.first : leg.last]
-        off = ((leg.t(u) - leg.t_from) / (leg.t_to - leg.t_from) - u) / (u[1] - u[0])  # in shares of the segments
-        entries = slice(int(log.ptr[leg.first]), int(log.ptr[leg.last]))
+    for stage in short:
+        j, u = slice(stage.first, stage.last), log.t[:, stage.first : stage.last]
+        off = ((stage.t(u) - stage.t_from) / (stage.t_to - stage.t_from) - u) / (
+            u[1] - u[0]
+        )  # in shares of the segments
+        entries = slice(int(log.ptr[stage.first]), int(log.ptr[stage.last]))
         for a, by in zip((a0, a1), off, strict=True):
             a[entries] += np.repeat(by, np.diff(log.ptr)[j]) * (log.a1[entries] - log.a0[entries])
         for x, as_found in ((eta, log.eta), (w, log.w)):
@@ -171,11 +173,11 @@ def _rounded(log: Log, legs: list[Leg]) -> tuple[Log, Array]:
     return replace(log, a0=a0, a1=a1, eta=eta, w=w), value
 
 
-def _in_order(log: Log, legs: list[Leg], reverse: bool) -> tuple[Any, Any, Any, list[Any]]:
+def _in_order(log: Log, stages: list[Stage], reverse: bool) -> tuple[Any, Any, Any, list[Any]]:
     """What a log has, as the path has it: t and ptr (k + 1,), w (k, 2, d); index, a0, a1, eta and value."""
-    log, value = _rounded(log, legs)
-    u = np.concatenate([log.t[0, :1], log.t[1]])  # of what lies between two legs the first one says where it is
-    t = np.concatenate([leg.t(u[leg.first + (leg is not legs[0]) : leg.last + 1]) for leg in legs])
+    log, value = _rounded(log, stages)
+    u = np.concatenate([log.t[0, :1], log.t[1]])  # of what lies between two stages the first one says where it is
+    t = np.concatenate([stage.t(u[stage.first + (stage is not stages[0]) : stage.last + 1]) for stage in stages])
     if not reverse:
         return t, log.ptr, log.w, [log.index, log.a0, log.a1, log.eta, value]
     back = slice(None, None, -1)  # of a segment the members come in another order, which says nothing
@@ -183,14 +185,16 @@ def _in_order(log: Log, legs: list[Leg], reverse: bool) -> tuple[Any, Any, Any, 
     return t[back], log.ptr[-1] - log.ptr[back], log.w[back, back], found
 
 
-def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean: Array | None, linear: bool) -> Pieces:
+def assemble(
+    log: Log, forward: list[Stage], other: Log, backward: list[Stage], mean: Array | None, linear: bool
+) -> Pieces:
     """Join what was traced forwards (log) and backwards (other) from one point into the pieces of a path.
 
     Parameters
     ----------
     log, other : Log
-        Both begin at the common point, on one basis. Where one has no legs, it may be the other one once more.
-    forward, backward : list of Leg
+        Both begin at the common point, on one basis. Where one has no stages, it may be the other one once more.
+    forward, backward : list of Stage
         In the order in which they were traced.
     mean : array of shape (d,), optional
         Point the samples were centred at; the intercept is moved back.
@@ -199,7 +203,7 @@ def assemble(log: Log, forward: list[Leg], other: Log, backward: list[Leg], mean
     """
     behind = other.segments if backward else 0
     traced = ((other, backward, True), (log, forward, False))
-    parts = [_in_order(x, legs, reverse) for x, legs, reverse in traced if legs and x.segments]
+    parts = [_in_order(x, stages, reverse) for x, stages, reverse in traced if stages and x.segments]
     t, ptr, slopes, found = parts[0]
     starts = [slopes[:, 0]]
     if len(parts) == 2:

@@ -31,7 +31,7 @@ from paretoclf.lines import FixedAsymmetry, HullLine, Labelled, LineOfNu
 from paretoclf.nu import caps_of, equivalent_costs
 from paretoclf.path.certificate_file import path_problem
 from paretoclf.path.engines import make_tracker
-from paretoclf.path.journey import assemble, follow_leg
+from paretoclf.path.journey import assemble, follow_stage
 from paretoclf.path.pieces import OnPieces, Pieces, proved
 from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
@@ -138,8 +138,8 @@ class Hulls:
         """Follow a line from here, as the pieces of a path over t, in the unit of the data; none if the hulls meet."""
         self.problem.set_line(line)
         self.problem.record_from_here()
-        leg = follow_leg(self.problem, t_from, t_to, self.max_events, progress)
-        forward, backward = ([leg], []) if t_from < t_to else ([], [leg])
+        stage = follow_stage(self.problem, t_from, t_to, self.max_events, progress)
+        forward, backward = ([stage], []) if t_from < t_to else ([], [stage])
         log = self.problem.log
         if self.problem.segments == 0:
             return None

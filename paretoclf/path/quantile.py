@@ -29,7 +29,7 @@ from paretoclf.judges.quantile import judge_quantile, judge_quantile_precisely, 
 from paretoclf.lines import Homogeneous, LineOfTau
 from paretoclf.path.certificate_file import path_problem
 from paretoclf.path.engines import Tracker, make_tracker
-from paretoclf.path.journey import CapsWalk, Leg, assemble, scaled_outwards, straight, within_box
+from paretoclf.path.journey import CapsWalk, Stage, assemble, scaled_outwards, straight, within_box
 from paretoclf.path.pieces import Pieces, proved
 from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.path.refining import Refining
@@ -114,14 +114,14 @@ def _trace(
     walk = CapsWalk(problem, bases, inside, max_events, None if progress is None else lambda s: progress(s / (hi - lo)))
     here = problem.snapshot()
     problem.record_from_here()
-    upwards = walk.legs(costs(middle), costs(hi), 1 - middle, 1 - hi) if middle < hi else []
+    upwards = walk.stages(costs(middle), costs(hi), 1 - middle, 1 - hi) if middle < hi else []
     log = problem.log
-    forward: list[Leg] = [_FromOne(**vars(leg)) for leg in upwards]
-    for leg in forward:
-        _move_to_doubles(log, leg)
+    forward: list[Stage] = [_FromOne(**vars(stage)) for stage in upwards]
+    for stage in forward:
+        _move_to_doubles(log, stage)
     problem.restore(here)
     problem.record_from_here()
-    backward = walk.legs(costs(middle), costs(lo), middle, lo) if lo < middle else []
+    backward = walk.stages(costs(middle), costs(lo), middle, lo) if lo < middle else []
     pieces = assemble(log, forward, problem.log, backward, None, bool(line.gram.quadratic.width))
     pieces = _in_the_papers_scale(pieces, line.lam, line.bias)
     pieces = within_box(pieces, 2 / n * bases, (line.gram.diagonal() + line.bias) / line.lam)
@@ -129,27 +129,27 @@ def _trace(
 
 
 @dataclass(frozen=True)
-class _FromOne(Leg):
-    """A leg that was traced in 1 - tau, which has more digits than tau where the cost of the positives vanishes."""
+class _FromOne(Stage):
+    """A stage that was traced in 1 - tau, which has more digits than tau where the cost of the positives vanishes."""
 
     def t(self, u: Array) -> Array:
         return 1.0 - super().t(u)
 
 
-def _move_to_doubles(log: Log, leg: Leg) -> None:
+def _move_to_doubles(log: Log, stage: Stage) -> None:
     """Move what the log has at the ends of its segments along them, to where tau is a double.
 
     At a small lam the largest cost times the rounding of tau is visible in the multipliers.
     """
-    part, u = slice(leg.first, leg.last), log.t[:, leg.first : leg.last]
-    tau = leg.t(u)
-    exact = Leg.t(leg, u) - (1.0 - tau)  # tau minus where the solution is known; no rounding, as tau >= 1/2
+    part, u = slice(stage.first, stage.last), log.t[:, stage.first : stage.last]
+    tau = stage.t(u)
+    exact = Stage.t(stage, u) - (1.0 - tau)  # tau minus where the solution is known; no rounding, as tau >= 1/2
     length = u[1] - u[0]
-    share = np.where(length > 0, exact / ((leg.t_from - leg.t_to) * np.where(length > 0, length, 1.0)), 0.0)
-    entries = slice(int(log.ptr[leg.first]), int(log.ptr[leg.last]))
+    share = np.where(length > 0, exact / ((stage.t_from - stage.t_to) * np.where(length > 0, length, 1.0)), 0.0)
+    entries = slice(int(log.ptr[stage.first]), int(log.ptr[stage.last]))
     change = log.a1[entries] - log.a0[entries]
     for a, by in zip((log.a0, log.a1), share, strict=True):
-        a[entries] += np.repeat(by, np.diff(log.ptr[leg.first : leg.last + 1])) * change
+        a[entries] += np.repeat(by, np.diff(log.ptr[stage.first : stage.last + 1])) * change
     if log.w.shape[2]:
         log.w[part] += share.T[:, :, None] * (log.w[part, 1] - log.w[part, 0])[:, None, :]
 

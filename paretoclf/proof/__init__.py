@@ -5,5 +5,6 @@ from paretoclf.proof.certificates import Certificate as Certificate
 from paretoclf.proof.line import LineProof as LineProof
 from paretoclf.proof.line import SegmentCertificate as SegmentCertificate
 from paretoclf.proof.prove import prove as prove
+from paretoclf.proof.refined import PRECISELY as PRECISELY
 from paretoclf.proof.refined import Refined as Refined
 from paretoclf.proof.soft_margin import SoftMargin as SoftMargin

@@ -60,7 +60,7 @@ class Certificate(Tabular):
         Values and residuals are of the kernel values as they are rounded. For the kernel itself the dual value may be
         lower by as much: where that exceeds the tolerance the verdict is at most undecided. 0 where kernel values are
         the data (features of a linear kernel, a precomputed matrix, values of a function, of which nothing is known).
-    blur : mapping of str to float
+    residual_rounding : mapping of str to float
         What rounding alone can make of residuals of primal feasibility, where that is known.
     certain : float or None
         Of a pair: how much of the gap no rounding can make; None for what ``rounding`` leaves of it.
@@ -88,7 +88,7 @@ class Certificate(Tabular):
     slackness: Mapping[str, float] = field(default_factory=dict)
     rounding: float = 0.0
     kernel_rounding: float = 0.0
-    blur: Mapping[str, float] = field(default_factory=dict)
+    residual_rounding: Mapping[str, float] = field(default_factory=dict)
     certain: float | None = None
     shortfall: float | None = None
     multipliers: Mapping[str, float] = field(default_factory=dict)
@@ -157,13 +157,16 @@ class Certificate(Tabular):
     @property
     def _violated(self) -> dict[str, float]:
         """Residual of each constraint, of the point and of the multipliers."""
-        both = {**{name: size - self.blur.get(name, 0.0) for name, size in self.primal.items()}, **self.dual}
+        both = {
+            **{name: size - self.residual_rounding.get(name, 0.0) for name, size in self.primal.items()},
+            **self.dual,
+        }
         return {name: size for name, size in both.items() if _is_constraint(name, name in self.primal)}
 
     @property
     def _primal_at_most(self) -> float:
         """What no violation of a primal constraint exceeds, whatever is rounded."""
-        return _largest({name: size + self.blur.get(name, 0.0) for name, size in self.primal.items()})
+        return _largest({name: size + self.residual_rounding.get(name, 0.0) for name, size in self.primal.items()})
 
     @property
     def _worse(self) -> float:

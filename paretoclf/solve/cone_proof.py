@@ -350,7 +350,7 @@ def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCo
     judged = judged.revised(
         primal_value=theirs,
         dual_value=model.sense * (bounds.lower + compiled.offset),
-        blur=_blur(compiled, numbers, conditions),
+        residual_rounding=_residual_rounding(compiled, numbers, conditions),
     )
     beyond = max(value - bounds.upper - compiled.offset, bounds.lower + compiled.offset - value)
     return _of_point(judged, max(0.0, beyond - _rounding(compiled, bounds, numbers)))
@@ -386,7 +386,9 @@ def _of_point(judged: Judged, shortfall: float) -> Judged:
     return judged.revised(dual={}, slackness={}, multipliers={**c.dual, **c.slackness}, shortfall=shortfall)
 
 
-def _blur(compiled: CompiledCone, numbers: Mapping[str, Any], conditions: Sequence[Condition]) -> dict[str, float]:
+def _residual_rounding(
+    compiled: CompiledCone, numbers: Mapping[str, Any], conditions: Sequence[Condition]
+) -> dict[str, float]:
     """What rounding can make of the violation of each constraint: of what the terms of its rows are in sum."""
     terms = _row_rounding(compiled.program, _reach(compiled, numbers))
     largest, found = float(terms.max(initial=0.0)), {}

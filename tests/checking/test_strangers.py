@@ -52,7 +52,7 @@ def test_plain_arrays_of_any_problem(soft, form, tmp_path):
     found = pc.verify(soft, forms(tmp_path)[form])
     assert found.passes()
     assert found.first_failure() is None
-    assert found.blur < 1e-12
+    assert found.open < 1e-12
 
 
 def test_what_is_wrong_is_refuted(soft):

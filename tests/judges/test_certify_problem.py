@@ -138,7 +138,7 @@ def test_a_violation_that_rounding_may_make_decides_nothing():
     problem.solve(solver="CLARABEL")
     x.value = np.array([2 / 3, 2 / 3])
     proof = certified(problem, 1e-6)
-    assert proof.certificate.blur["row"] > 1e-5
+    assert proof.certificate.residual_rounding["row"] > 1e-5
     assert proof.status == "undecided"
 
 

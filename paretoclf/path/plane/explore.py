@@ -17,7 +17,7 @@ from paretoclf.gram import Gram
 from paretoclf.lines import problem_of_costs
 from paretoclf.path.cost import Path
 from paretoclf.path.engines import Tracker, make_tracker
-from paretoclf.path.journey import Leg, assemble
+from paretoclf.path.journey import Stage, assemble
 from paretoclf.path.plane.polygon import HalfPlane, Point, borders
 from paretoclf.path.plane.region import Bases, Region, Sets
 from paretoclf.path.segments import Line
@@ -252,8 +252,8 @@ class RegionSearch:
             raise self._refuse("the margin set is dependent", start, basis.margin.size)
         tracker.record_from_here()
         tracker.follow()
-        legs = [Leg(0, tracker.segments, 0.0, 1.0)]
-        pieces = assemble(tracker.log, legs, tracker.log, [], None, False)
+        stages = [Stage(0, tracker.segments, 0.0, 1.0)]
+        pieces = assemble(tracker.log, stages, tracker.log, [], None, False)
         return Path(self.gram, self.y, self.weight, CostLine(Costs(*start), Costs(*stop)), pieces=pieces)
 
     def _quadratic(self) -> Signed:

@@ -32,8 +32,7 @@ from paretoclf.path.plane.stored import pack
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write_arrays
 from paretoclf.progress import logger, shows_progress
-from paretoclf.proof import Certificate
-from paretoclf.proof.refined import PRECISELY
+from paretoclf.proof import PRECISELY, Certificate
 from paretoclf.proof.regions import Corners, RegionsProof, blocks, prove_regions
 from paretoclf.quadratic import Quadratic
 from paretoclf.solution import Classifier, Solution, make_solution
