@@ -68,7 +68,7 @@ def judge_quantiles(
         constant = 0.0 if b is None else implied if np.isnan(b[j]) else b[j]
         of_feasible = 0.0 if b is None else float(y @ feasible[:, j]) / lam
         f, dual = given[j].scores + constant, lower[j].norm2 + of_feasible**2
-        point = _Point(
+        point = _Seen(
             f, y * f - 1.0, given[j].norm2, given[j].apart, constant, constant - implied,
             float(feasible[:, j].sum()) - 0.5 * lam * dual, float(terms[j]),
         )  # fmt: skip
@@ -88,11 +88,11 @@ def judge_quantile_precisely(
     f, margin = slope.scores(ones[:, None]), y * slope.scores(np.column_stack([ones, -y]))
     implied, of_feasible = (0.0 if b is None else inner(each, y) for each in (parts, feasible))
     dual = lam * (total(feasible) - 0.5 * (lower.norm2 + of_feasible**2))
-    point = _Point(f, margin, slope.norm2, slope.apart, constant, constant - implied, dual, 0.0)
+    point = _Seen(f, margin, slope.norm2, slope.apart, constant, constant - implied, dual, 0.0)
     return _judged(gram, y, caps, lam, lam * parts[0], point)
 
 
-class _Point(NamedTuple):
+class _Seen(NamedTuple):
     """What a point is judged by: its scores f (n,) and margins ``y f - 1``, whatever precision they have.
 
     ``norm2`` and ``apart`` are of its slope; ``constant`` is the weight of the feature 1, ``off`` how far that is from
@@ -109,7 +109,7 @@ class _Point(NamedTuple):
     rounding: float
 
 
-def _judged(gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, point: _Point) -> Judged:
+def _judged(gram: Gram, y: Array, caps: Array, lam: float, alpha: Array, point: _Seen) -> Judged:
     f, margin, constant = point.f, point.margin, point.constant
     xi, size, unit = np.maximum(0.0, -margin), 1.0 + np.abs(f), box_units(caps)
     return judge(
