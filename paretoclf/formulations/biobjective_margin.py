@@ -59,11 +59,12 @@ from paretoclf.formulations.separation import Separation, separate
 from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
 from paretoclf.lines import LineOfTheta
+from paretoclf.problem import ParametricQP
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
-from paretoclf.solve.polish_box import BoxQP, polish_box
+from paretoclf.solve.polish import polish
 from paretoclf.solve.statement import Statement
 from paretoclf.touching import by_the_nearest
 
@@ -274,10 +275,9 @@ class BiobjectiveMargin(SampleFormulation):
         # In units of half a multiplier, times |y_theta|: the problem of theta = 1, with other targets.
         theta, y = values["theta"], self.y
         size = np.where(y > 0, 1.0, theta)
-        target, caps = 2 * theta / (1 + theta) / size, np.full(self.n, np.inf)
-        diagonal = 1 / np.where(y > 0, values["C_plus"], values["C_minus"]) if self.soft else None
-        problem = BoxQP(self.gram, y, caps, target, y[None, :], np.zeros(1), diagonal=diagonal)
-        half = polish_box(problem, 0.5 * size * solution.alpha, np.array([solution.numbers["b"]]))
+        costs, share = (Costs(values["C_plus"], values["C_minus"]) if self.soft else None), theta / (1 + theta)
+        problem = LineOfTheta(self.gram, y, costs, (share, share)).problem
+        half = polish(problem, 0.5 * size * solution.alpha, np.array([solution.numbers["b"]])).alpha
         b = _intercept(problem, half)
         return {"alpha": 2 * half / size, "b": b, "w": None}
 
@@ -309,10 +309,11 @@ def _hard_margin(Z: Array, y: Array) -> tuple[Array, float] | None:
     return (0.5 * solution.alpha, float(solution.numbers["b"])) if solution.certificate.holds() else None
 
 
-def _intercept(problem: BoxQP, half: Array) -> float:
+def _intercept(problem: ParametricQP, half: Array) -> float:
     """Intercept at which the samples with a multiplier are on their margins: their average, weighed by multipliers."""
-    g = problem.gradient(half, np.zeros(1))
-    return float(-(half @ (problem.y * g)) / max(float(half.sum()), np.finfo(float).tiny))
+    y = problem.P.sign
+    g = y * problem.P.quadratic.times(y * half) + problem.q[0]
+    return float(-(half @ (y * g)) / max(float(half.sum()), np.finfo(float).tiny))
 
 
 @dataclass(frozen=True)

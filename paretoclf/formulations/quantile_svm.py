@@ -57,7 +57,7 @@ from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
-from paretoclf.solve.polish_box import BoxQP, polish_box
+from paretoclf.solve.polish import polish
 from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
@@ -203,10 +203,8 @@ class QuantileSVM(SampleFormulation):
 
     def refined(self, values: Mapping[str, float], point: Any, solution: Solution) -> dict[str, Any]:
         """Refine the multipliers on their active set."""
-        lam, none = values["lam"], np.zeros((0, self.n))
-        caps = self.caps(values["tau"]) / lam
-        problem = BoxQP(self.gram, self.y, caps, np.ones(self.n), none, np.zeros(0), float(self.bias))
-        beta = polish_box(problem, solution.alpha / lam, np.zeros(0))
+        problem = LineOfTau(self.gram, self.y, self.bias, values["lam"], (values["tau"], values["tau"])).problem
+        beta = polish(problem, solution.alpha / values["lam"], np.zeros(0)).alpha
         return {"beta": beta, "b": np.nan if self.bias else None, "w": None}
 
     def complete(self, values: Mapping[str, float], point: Any, **how: Any) -> Solution:

@@ -57,9 +57,9 @@ from paretoclf.judges.losses import Loss, loss_of
 from paretoclf.judges.risk import judge_risk
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution, best_intercepts, point_of
+from paretoclf.solve.complete import vertex_of
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
-from paretoclf.solve.polish import polish as polish_hinge
 from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
@@ -246,7 +246,7 @@ class SurrogateRisk(SampleFormulation):
     def _vertex(self, values: Mapping[str, float], point: Any) -> dict[str, Any]:
         """Refine multipliers of the hinge on their active set: those of the 2C-SVM, times the ridge."""
         caps, ridge = self.costs(values) / values["ridge"], values["ridge"]
-        found = polish_hinge(self.gram, self.y, caps, point["alpha"] / ridge, point["b"])
+        found = vertex_of(self.gram, self.y, caps, point["alpha"] / ridge, point["b"])
         scores = self.gram.quadratic.scores(self.y * found.alpha, found.w)
         b = point_of(best_intercepts(self.y, caps, scores))
         return {"alpha": ridge * found.alpha, "b": b, "w": found.w}

@@ -62,12 +62,14 @@ from paretoclf.judges.meeting import largest_cancelling
 from paretoclf.judges.two_nu import judge_two_nu
 from paretoclf.lines import LineOfNu
 from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
+from paretoclf.problem import ParametricQP
 from paretoclf.proof.evidence import Judged
+from paretoclf.quadratic.signed import Signed
 from paretoclf.samples import distinct
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
-from paretoclf.solve.polish_box import BoxQP, polish_box
+from paretoclf.solve.polish import polish
 from paretoclf.solve.statement import Statement
 from paretoclf.tolerances import HULLS_MEET, NU_ROUNDING
 
@@ -341,10 +343,11 @@ class TwoNuSVM(SampleFormulation):
         """Return the vertex next to a solution."""
         nu, plus, minus = self._numbers(values)
         caps, numbers = np.where(self.y > 0, plus, minus), solution.numbers
-        rows, sums = np.vstack([self.y, -np.ones(self.n)]), np.array([0.0, -nu])
-        problem = BoxQP(self.gram, self.y, caps, np.zeros(self.n), rows, sums)
-        alpha = polish_box(problem, numbers["alpha"], np.array([numbers["b"], numbers["rho"]]))
-        return {"alpha": alpha, "w": None}
+        rows, sums = np.vstack([self.y, -np.ones(self.n)]), np.array([[0.0, -nu]] * 2)
+        form = Signed(self.gram.quadratic, self.y)
+        problem = ParametricQP.box(form, np.zeros(self.n), rows, np.stack([caps, caps]), sums)
+        found = polish(problem, numbers["alpha"], np.array([numbers["b"], numbers["rho"]]))
+        return {"alpha": found.alpha, "w": None}
 
     def _trivial(self, values: Mapping[str, float], how: Mapping[str, Any], nu: float, asymmetry: float) -> Solution:
         top, alpha = self._largest_total(asymmetry)

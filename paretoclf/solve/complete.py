@@ -6,11 +6,18 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.gram import Gram
+from paretoclf.lines import problem_of_costs
 from paretoclf.proof import Certificate
+from paretoclf.quadratic.signed import Signed
 from paretoclf.solution import Classifier, Solution, certify_rules, make_solution
 from paretoclf.solve.model import worst
 from paretoclf.solve.polish import Polished, polish
 from paretoclf.tolerances import POLISH_MARGIN
+from paretoclf.units import balanced_units
 
 
 def or_vertices(conic: Sequence[Solution]) -> list[Solution]:
@@ -20,7 +27,7 @@ def or_vertices(conic: Sequence[Solution]) -> list[Solution]:
     """
     started = time.perf_counter()
     given = [_rule(solution) for solution in conic]
-    refined = [polish(rule.gram, rule.y, rule.caps, rule.alpha, rule.b_at_origin) for rule in given]
+    refined = [vertex_of(rule.gram, rule.y, rule.caps, rule.alpha, rule.b_at_origin) for rule in given]
     vertices = [
         Classifier.best(rule.gram, rule.y, rule.caps, vertex.alpha, vertex.w)
         for rule, vertex in zip(given, refined, strict=True)
@@ -28,6 +35,12 @@ def or_vertices(conic: Sequence[Solution]) -> list[Solution]:
     kept = [_better(*each) for each in zip(conic, refined, vertices, certify_rules(vertices), strict=True)]
     seconds = (time.perf_counter() - started) / max(len(kept), 1)
     return [replace(solution, timing={**solution.timing, "polish": seconds}) for solution in kept]
+
+
+def vertex_of(gram: Gram, y: Array, caps: Array, alpha: Array, b: float) -> Polished:
+    """The vertex next to multipliers and intercept of a 2C-SVM. All caps must be positive."""
+    problem = problem_of_costs(Signed(gram.quadratic, y), np.stack([caps, caps]))
+    return polish(problem, alpha, np.array([b]), balanced_units(y, caps))
 
 
 def _rule(solution: Solution) -> Classifier:

@@ -22,8 +22,9 @@ from paretoclf.kernels import RBF
 from paretoclf.solution import sides
 from paretoclf.solve import complete
 from paretoclf.solve.compiled import Compiled
+from paretoclf.solve.complete import vertex_of
 from paretoclf.solve.model import Model
-from paretoclf.solve.polish import Polished, polish
+from paretoclf.solve.polish import Polished
 from paretoclf.solve.sweep import Sweep, sweep
 
 FORMS = ("dual", "primal")
@@ -343,7 +344,7 @@ class TestPolish:
         caps = svm.caps(1.0, 2.0)
         noise = np.random.default_rng(0).normal(size=60)
         rough = exact.alpha + 1e-5 * caps * noise
-        refined = polish(svm.gram, svm.y, caps, rough, exact.classifier.b + 1e-5)
+        refined = vertex_of(svm.gram, svm.y, caps, rough, exact.classifier.b + 1e-5)
         assert refined.settled
         np.testing.assert_allclose(refined.alpha, exact.alpha, atol=1e-12)
 
@@ -357,7 +358,7 @@ class TestPolish:
             b = exact.classifier.b
             truth = np.isclose(exact.alpha, caps), exact.alpha == 0
             guess = sides(svm.y, caps, rough, svm.gram.matvec(svm.y * rough) + b)
-            refined = polish(svm.gram, svm.y, caps, rough, b)
+            refined = vertex_of(svm.gram, svm.y, caps, rough, b)
             if refined.settled:  # judged by the objective: the multipliers need not be unique
                 w = svm.X.T @ (svm.y * refined.alpha)
                 assert refined.alpha.sum() - 0.5 * w @ w == pytest.approx(exact.value, rel=1e-12)
@@ -368,7 +369,7 @@ class TestPolish:
         """Four copies of one sample on the margin: the multipliers are not unique, and stay where they were."""
         X, y = np.array([[1.0]] * 4 + [[-1.0]]), np.array([1.0] * 4 + [-1.0])
         rough = np.array([0.1, 0.12, 0.13, 0.15, 0.5]) + 1e-6
-        refined = polish(TwoCSVM(X, y).gram, y, np.ones(5), rough, 1e-6)
+        refined = vertex_of(TwoCSVM(X, y).gram, y, np.ones(5), rough, 1e-6)
         assert refined.settled
         assert refined.alpha[:4].sum() == pytest.approx(0.5, abs=1e-14)
         np.testing.assert_allclose(refined.alpha, rough, atol=1e-5)
@@ -384,28 +385,28 @@ class TestPolish:
         weights = np.linalg.lstsq(np.vstack([along, np.ones(6)]), np.array([0.0, 0.5]), rcond=None)[0]
         exact = np.append(weights, [0.25, 0.25])  # w = normal, b = 0: every sample on the margin
         rough = exact + 1e-7 * rng.normal(size=8)
-        refined = polish(TwoCSVM(X, y).gram, y, np.ones(8), rough, 1e-7)
+        refined = vertex_of(TwoCSVM(X, y).gram, y, np.ones(8), rough, 1e-7)
         assert refined.settled
         np.testing.assert_allclose(refined.alpha, rough, atol=1e-6)
         np.testing.assert_allclose(refined.w, normal, atol=1e-13)
 
     def test_a_bad_polish_is_thrown_away(self, svm, monkeypatch):
         bad = Polished(np.zeros(60), None, False)
-        monkeypatch.setattr(complete, "polish", lambda *args: bad)
+        monkeypatch.setattr(complete, "vertex_of", lambda *args: bad)
         solution = svm.solve(1.0, 2.0)
         assert solution.status == "optimal, not polished: the margin set did not settle"
         assert solution.certificate.gap < 1e-9
         assert "polish" in solution.timing
 
     def test_one_bad_polish_among_many_is_thrown_away(self, svm, monkeypatch):
-        good = complete.polish
+        good = complete.vertex_of
         costs = np.array([0.5, 1.0, 2.0])
 
         def sometimes(gram, y, caps, alpha, b):
             found = good(gram, y, caps, alpha, b)
             return replace(found, alpha=np.zeros(60), settled=False) if caps.max() == 1.0 else found
 
-        monkeypatch.setattr(complete, "polish", sometimes)
+        monkeypatch.setattr(complete, "vertex_of", sometimes)
         result = sweep(svm, C_plus=costs, C_minus=costs)
         assert [s.status.partition(", ")[2] for s in result] == [
             "polished",
