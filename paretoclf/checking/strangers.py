@@ -155,7 +155,7 @@ def _columns(file: str, path: ProblemPath) -> dict[str, Array]:
     column = {name: table[:, k] for k, name in enumerate(header)}
     found = {name: column.pop(name) for name in list(column) if name == "t" or name in path.ends[0]}
     for name, reading_of in {**path.program.variables, **path.program.multipliers}.items():
-        entries = [name + reading_of.entry(k) for k in range(reading_of.place.size)]
+        entries = [name + entry for entry in reading_of.entries]
         if all(entry in column for entry in entries):
             found[name] = np.stack([column.pop(entry) for entry in entries], axis=1).reshape(-1, *reading_of.shape)
     if column:

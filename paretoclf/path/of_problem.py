@@ -39,8 +39,9 @@ from paretoclf.path.of_problem_stored import arrays_of
 from paretoclf.path.storage import write_file
 from paretoclf.problem import INSIDE, LOWER, UPPER, Trace
 from paretoclf.reduction.judged import CompiledProof, judge_line, judge_ray
-from paretoclf.reduction.presolve import Reduced, reduce
+from paretoclf.reduction.presolve import reduce
 from paretoclf.reduction.program import ProgramLine, between
+from paretoclf.reduction.reduced import Reduced
 from paretoclf.tolerances import AFFINE, CERTIFY, STRANGERS
 
 

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
+import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.tolerances import PARALLEL
@@ -38,9 +39,15 @@ class Piece:
 
 @dataclass(frozen=True)
 class Kinked:
-    """A cost ``cost(t) * max(pieces)`` of ``v = direction'x``; the pieces by slope, each the largest somewhere."""
+    """A cost ``cost(t) * max(pieces)`` of ``v = a'x``; the pieces by slope, each the largest somewhere.
 
-    direction: Array
+    Attributes
+    ----------
+    a : pair of arrays
+        Where a has entries, and these.
+    """
+
+    a: tuple[Index, Array]
     cost: Array
     pieces: tuple[Piece, ...]
 
@@ -53,18 +60,6 @@ class Kinked:
     def jumps(self) -> list[Array]:
         """By how much the slope of the cost grows there."""
         return [self.cost * (b.slope - a.slope) for a, b in pairwise(self.pieces)]
-
-    def spread(self, slope: Array, cost: Array, z: Array) -> None:
-        """Add to z (k, m) the multipliers of its rows at k points, where the cost has these slopes (k,) in v."""
-        pieces = self.pieces
-        per_unit = slope / np.where(cost > 0.0, cost, 1.0)
-        share = [np.ones_like(slope)]  # of the weight that lies on this piece or beyond
-        for left, right in pairwise(pieces):
-            share.append(np.clip((per_unit - left.slope) / (right.slope - left.slope), 0.0, 1.0))
-        for piece, here, beyond in zip(pieces, share, [*share[1:], np.zeros_like(slope)], strict=True):
-            weight = np.maximum(cost, 0.0) * (here - beyond)
-            for row, factor in piece.rows.items():
-                z[:, row] += weight * factor
 
 
 @dataclass(frozen=True)
@@ -96,55 +91,61 @@ def epigraphs(flat: Mask, A: Array, q: Array, b: Array, equations: int) -> Epigr
     A, q, b, equations
         The program: see `paretoclf.reduction.program`.
     """
-    kinked: list[Kinked] = []
+    kinked: dict[int, Kinked] = {}
+    on: dict[int, dict[int, float]] = {}  # by column: the costs with it in their direction, and its factor there
     eliminated: list[Epigraph] = []
     rows, columns = np.ones(A.shape[0], dtype=np.bool_), np.ones(A.shape[1], dtype=np.bool_)
-    may = flat & (q >= 0).all(axis=0) & ~(A[:equations] != 0).any(axis=0)
-    found = True
+    entries, number, found = sp.csc_array(A), count(), True
+    may = np.flatnonzero(flat & (q >= 0).all(axis=0) & ~(A[:equations] != 0).any(axis=0)).tolist()
     while found:
         found = False
-        for j in np.flatnonzero(columns & may).tolist():
-            own = np.flatnonzero(rows & (A[:, j] != 0))
-            on = [k for k in kinked if k.direction[j] != 0]
-            bounded = own.size and (A[own, j] < 0).all()  # from below only
-            new = _taken_out(A[own], q[:, j].copy(), b[:, own], j, own, on) if bounded else None
+        for j in may:
+            own = entries.indices[entries.indptr[j] : entries.indptr[j + 1]]
+            own = own[rows[own]]
+            if not columns[j] or not own.size or (A[own, j] > 0).any():  # bounded from below only
+                continue
+            carried = [(kinked[k], factor) for k, factor in on.get(j, {}).items()]
+            new = _taken_out(A[own], q[:, j].copy(), b[:, own], j, own, carried)
             if new is None:
                 continue
-            kinked = [k for k in kinked if k.direction[j] == 0] + new
+            for k in on.pop(j, {}):  # of no other column
+                del kinked[k]
+            for k, each in zip(number, new, strict=False):
+                kinked[k] = each
+                for place, factor in zip(*(part.tolist() for part in each.a), strict=True):
+                    on.setdefault(place, {})[k] = factor
             eliminated.append(Epigraph(j, own, -A[own, j]))
             columns[j], rows[own], found = False, False, True
-    return Epigraphs(tuple(kinked), tuple(eliminated), rows, columns)
+    return Epigraphs(tuple(kinked.values()), tuple(eliminated), rows, columns)
 
 
-def _taken_out(A: Array, cost: Array, b: Array, j: int, rows: Index, on: Iterable[Kinked]) -> list[Kinked] | None:
+def _taken_out(
+    A: Array, cost: Array, b: Array, j: int, rows: Index, on: list[tuple[Kinked, float]]
+) -> list[Kinked] | None:
     """The costs with kinks in the direction of its rows that column j stands for; None where it must stay."""
-    on = list(on)
-    if any(np.count_nonzero(k.direction) > 1 or k.pieces[0].slope * k.direction[j] < 0 for k in on):
+    if any(k.a[0].size > 1 or k.pieces[0].slope * factor < 0 for k, factor in on):
         return None  # with others in one direction, or not increasing in it
-    D = A / -A[:, [j]]
-    D[:, j] = 0.0
-    size = np.abs(D).max(axis=1)
-    if not size.any():
+    places = np.flatnonzero(A.any(axis=0))
+    places = places[places != j]
+    D, offsets = A[:, places] / -A[:, [j]], b / -A[:, j]
+    if not places.size:
         return None  # no more than bounds
+    size = np.abs(D).max(axis=1)
     direction = _normalised(D[int(size.argmax())])
     at = int(np.abs(direction).argmax())
-    slopes, offsets = D[:, at] / direction[at], b / -A[:, j]
+    slopes = D[:, at] / direction[at]
     if np.abs(D - np.outer(slopes, direction)).max() > PARALLEL * size.max():
         return None
-    new = [Kinked(direction, cost, (Piece(1.0, np.zeros(2)),))] if cost.any() else []
-    new += [Kinked(direction, k.cost, k.pieces) for k in on]
-    factors = ([1.0] if cost.any() else []) + [float(k.direction[j]) for k in on]
-    made = []
-    for each, factor in zip(new, factors, strict=True):
-        composed = [
-            _composed(piece, factor, float(slopes[k]), offsets[:, k], int(row), 1.0 / -A[k, j])
-            for piece in each.pieces
-            for k, row in enumerate(rows)
-        ]
-        pieces = envelope(composed)
+    used = direction != 0
+    a = places[used], direction[used]
+    new = [(Kinked(a, cost, (Piece(1.0, np.zeros(2)),)), 1.0)] if cost.any() else []
+    new += [(Kinked(a, k.cost, k.pieces), factor) for k, factor in on]
+    made, each_row = [], list(zip(slopes.tolist(), offsets.T, rows.tolist(), (1.0 / -A[:, j]).tolist(), strict=True))
+    for each, factor in new:
+        pieces = envelope([_composed(piece, factor, *row) for piece in each.pieces for row in each_row])
         if pieces is None:
             return None
-        made.append(Kinked(direction, each.cost, pieces))
+        made.append(Kinked(a, each.cost, pieces))
     return made
 
 
@@ -166,24 +167,27 @@ def envelope(pieces: Iterable[Piece]) -> tuple[Piece, ...] | None:
 
     All comparisons are affine in t, so what holds at both ends holds in between.
     """
-    upper: list[Piece] = []
+    upper: list[tuple[Piece, float, float]] = []
     for piece in sorted(pieces, key=lambda p: p.slope):
-        room = PARALLEL * (1.0 + float(np.abs(piece.offset).max()))
-        if upper and abs(piece.slope - upper[-1].slope) <= PARALLEL * (1.0 + abs(piece.slope)):
-            if (piece.offset >= upper[-1].offset - room).all():
+        first, last = piece.offset.tolist()
+        room = PARALLEL * (1.0 + max(abs(first), abs(last)))
+        if upper and abs(piece.slope - upper[-1][0].slope) <= PARALLEL * (1.0 + abs(piece.slope)):
+            _, a, b = upper[-1]
+            if first >= a - room and last >= b - room:
                 continue
-            if not (piece.offset <= upper[-1].offset + room).all():
+            if not (first <= a + room and last <= b + room):
                 return None
             upper.pop()
         while len(upper) >= 2:
-            one, two = upper[-2:]
+            (one, *before), (two, *between) = upper[-2:]
             left, right = two.slope - one.slope, piece.slope - two.slope
-            low = left * (piece.offset - two.offset) - right * (two.offset - one.offset) <= room
-            if low.all():
+            ends = zip((first, last), before, between, strict=True)
+            low = [left * (c - b) - right * (b - a) <= room for c, a, b in ends]
+            if all(low):
                 upper.pop()  # below the crossing of its neighbours
-            elif low.any():
+            elif any(low):
                 return None
             else:
                 break
-        upper.append(piece)
-    return tuple(upper)
+        upper.append((piece, first, last))
+    return tuple(piece for piece, _, _ in upper)

@@ -19,7 +19,7 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.judges.definite import least_curvature
-from paretoclf.reduction.program import ProgramLine, at_each
+from paretoclf.reduction.program import ProgramLine, along, between, blocks, for_products
 from paretoclf.tolerances import CERTIFY
 
 
@@ -95,44 +95,43 @@ class CompiledProof:
 
 def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof:
     """Judge points x (k, 2, n) and multipliers z (k, 2, m) at both ends of k segments, which are between t (k + 1,)."""
-    k, e = x.shape[0], line.equations
-    X, Z = x.reshape(2 * k, -1), z.reshape(2 * k, -1)
-    times = np.stack([t[:-1], t[1:]], axis=1).ravel()
-    q, b = at_each(line.q, times), at_each(line.b, times)
-
-    def largest_of(*parts: Array) -> Array:
-        """The largest entry at each point."""
-        return np.asarray(np.max([np.abs(part).max(axis=1, initial=0.0) for part in parts], axis=0))
-
-    def by(M: Any, points: Array) -> Array:
-        return np.asarray((M @ points.T).T)
-
-    PX, slack = by(line.P, X), b - by(line.A, X)
+    k, times = x.shape[0], np.stack([t[:-1], t[1:]], axis=1).ravel()
+    X, Z = x.reshape(2 * k, -1).T, z.reshape(2 * k, -1).T
     # Along the whole path: at a point where all columns are 0 but for rounding, that rounding would be the unit.
-    wide, tall = (float(np.abs(each).max(initial=0.0)) for each in (X, Z))
+    wide, tall = (max(float(each.max(initial=0.0)), -float(each.min(initial=0.0))) for each in (X, Z))
     row_sums, column_sums, sums = (np.asarray(abs(M).sum(axis=1)).ravel() for M in (line.A, line.A.T, line.P))
-    rows = np.abs(line.b).max(axis=0) + wide * row_sums
     terms = np.abs(line.q).max(axis=0) + wide * sums + tall * column_sums
-    found = {
-        "rows": largest_of(_share(np.hstack([slack[:, :e], np.minimum(slack[:, e:], 0.0)]), rows)),
-        "signs": largest_of(_share(np.minimum(Z[:, e:], 0.0), terms.max(initial=0.0))),
-        "stationarity": largest_of(_share(PX + q + by(line.A.T, Z), terms)),
-    }
-    residuals = {name: number.reshape(k, 2).max(axis=1) for name, number in found.items()}
-    value = (0.5 * X * PX + q * X).sum(axis=1) + at_each(line.constant, times)
-    unit = np.maximum(np.abs(value), 1e-3 * (0.5 * np.abs(X * PX) + np.abs(q * X)).sum(axis=1))
-    s, p = slack.reshape(k, 2, -1), z
-    middle = 0.5 * np.abs(s[:, 0] * p[:, 1] + s[:, 1] * p[:, 0]).sum(axis=1)
-    products = np.maximum(np.abs(s * p).sum(axis=2).max(axis=1), middle)
-    gap = products / np.maximum(unit.reshape(k, 2).max(axis=1), np.finfo(float).tiny)
+    units = [np.abs(line.b).max(axis=0) + wide * row_sums, terms.max(initial=0.0), terms]
+    units = [np.where(size > 0, size, 1.0) for size in units]  # what has none is as wrong as it is
+    matrices = for_products(line.P), for_products(line.A), for_products(line.A.T)
+    parts = [
+        _judged(line, matrices, units, times[part], X[:, part], Z[:, part]) for part in blocks(2 * k, line.n + line.m)
+    ]
+    rows, signs, stationarity, gap = np.concatenate(parts, axis=1) if parts else np.zeros((4, 0))
     largest = float(abs(line.P).max()) if line.P.nnz else 0.0
     lacking = max(0.0, -float(least_curvature(line.P).min(initial=0.0)))
+    residuals = {"rows": rows, "signs": signs, "stationarity": stationarity}
     return CompiledProof(t, residuals, gap, lacking / largest if largest else 0.0)
 
 
-def _share(wrong: Array, size: Any) -> Array:
-    """What is wrong, relative to its size; what has none is as wrong as it is."""
-    return np.asarray(wrong / np.where(size > 0, size, 1.0))
+def _judged(
+    line: ProgramLine, matrices: tuple[Any, Any, Any], units: list[Array], t: Array, X: Array, Z: Array
+) -> Array:
+    """Residuals of rows, signs and stationarity, and the gap (4, k), of k segments: two points each, in columns."""
+    (P, A, transposed), (rows, largest, terms), e = matrices, units, line.equations
+    q, X, Z = along(line.q, t), np.ascontiguousarray(X), np.ascontiguousarray(Z)
+    PX, slack = P @ X, along(line.b, t) - A @ X
+    share, gradient = slack / rows[:, None], PX + q + transposed @ Z
+    equations, inequalities = np.abs(share[:e]).max(axis=0, initial=0.0), -share[e:].min(axis=0, initial=0.0)
+    signs = -Z[e:].min(axis=0, initial=0.0) / largest
+    stationarity = np.abs(gradient / terms[:, None]).max(axis=0, initial=0.0)
+    value = np.einsum("ij,ij->j", X, 0.5 * PX + q) + along(line.constant[:, None], t)[0]
+    unit = np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->j", np.abs(X), 0.5 * np.abs(PX) + np.abs(q)))
+    products = np.einsum("ij,ij->j", np.abs(slack), np.abs(Z)).reshape(-1, 2).max(axis=1)
+    middle = 0.5 * np.abs(slack[:, ::2] * Z[:, 1::2] + slack[:, 1::2] * Z[:, ::2]).sum(axis=0)
+    found = np.stack([np.maximum(equations, inequalities), signs, stationarity]).reshape(3, -1, 2).max(axis=2)
+    gap = np.maximum(products, middle) / np.maximum(unit.reshape(-1, 2).max(axis=1), np.finfo(float).tiny)
+    return np.vstack([found, gap])
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,10 +169,10 @@ def judge_ray(line: ProgramLine, status: str, ray: Array, t: float = 1.0) -> Ray
         return max(float(np.abs(each).max(initial=0.0)) for each in wrong) / size if size else 0.0
 
     if status == "infeasible":
-        cost, terms = at_each(line.b, np.array([t]))[0], abs(line.A).T @ np.abs(r)
+        cost, terms = between(line.b, t), abs(line.A).T @ np.abs(r)
         residual = max(share([line.A.T @ r], terms), float(-np.minimum(r[e:], 0.0).min(initial=0.0)))
     else:
-        cost, rows = at_each(line.q, np.array([t]))[0], line.A @ r
+        cost, rows = between(line.q, t), line.A @ r
         residual = max(
             share([line.P @ r], abs(line.P) @ np.abs(r)),
             share([rows[:e], np.maximum(rows[e:], 0.0)], abs(line.A) @ np.abs(r)),

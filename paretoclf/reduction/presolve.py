@@ -8,200 +8,27 @@ r"""Fewer items for the same problem: the reduction of a compiled program, and t
 6. Costs with kinks become soft bounds, of a variable where one is free to carry them, else of a row.
 7. A free variable that stands in one equation only is substituted.
 
-`Reduced.back` takes values and multipliers of the items to all columns x and multipliers z of the compiled program. No
-search, no tolerance: each step is undone in the reverse order. What comes back is judged on the compiled program.
+`paretoclf.reduction.reduced` takes values and multipliers of the items to all columns x and multipliers z of the
+compiled program. No search, no tolerance: each step is undone in the reverse order. What comes back is judged on the
+compiled program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.errors import InputError
 from paretoclf.memory import require_memory
 from paretoclf.problem import ParametricQP
-from paretoclf.reduction.epigraphs import Epigraph, Kinked, epigraphs
-from paretoclf.reduction.program import ProgramLine, at_each
+from paretoclf.reduction.epigraphs import Kinked, epigraphs
+from paretoclf.reduction.program import ProgramLine
+from paretoclf.reduction.reduced import Carried, Item, Reduced, Substituted
 from paretoclf.tolerances import PARALLEL, SAME_NUMBER, SUBSTITUTED
-
-
-@dataclass
-class Item:
-    """A row of the reduced problem: ``lower <= a'x <= upper``, each of them soft where its slope is finite.
-
-    Attributes
-    ----------
-    rows : list of (row, factor, side)
-        Compiled rows that it stands for: their multiplier is y / factor, of one side or of both.
-    title : str
-        The user's name for it, where there is one.
-    """
-
-    a: Array
-    lower: Array
-    upper: Array
-    below: Array
-    above: Array
-    rows: list[tuple[int, float, str]] = field(default_factory=list)
-    title: str = ""
-
-    @classmethod
-    def of(cls, a: Array, lower: Any = None, upper: Any = None, below: Any = None, above: Any = None) -> Item:
-        """Without a bound where none is given, hard where no slope is."""
-        none = np.full(2, np.inf)
-        up, down, over = (none if each is None else each for each in (upper, below, above))
-        return cls(a, -none if lower is None else lower, up, down, over)
-
-    def has(self, side: str) -> bool:
-        """Whether it has a bound on this side."""
-        return bool(np.isfinite(getattr(self, side)[0]))
-
-
-@dataclass(frozen=True)
-class Carried:
-    """A cost with kinks, what of it is in q, and the items that carry the rest: their number, and which side of it."""
-
-    cost: Kinked
-    base: float
-    on: tuple[tuple[str, int, str], ...]
-
-
-@dataclass(frozen=True)
-class Substituted:
-    """Columns that were replaced by what their equations say, all at once."""
-
-    rows: Index
-    columns: Index
-    factors: Array
-
-
-@dataclass(frozen=True)
-class Reduced:
-    """A reduced problem and how its points become points of the compiled program.
-
-    Attributes
-    ----------
-    problem : ParametricQP
-        Its objective lacks a function of t: values are those of the program at the point that comes back.
-    program : ProgramLine
-    columns, kept : int arrays
-        The column of each variable, and the number of each row among ``items``.
-    """
-
-    problem: ParametricQP
-    program: ProgramLine
-    columns: Index
-    kept: Index
-    items: tuple[Item, ...] = field(repr=False)
-    carried: tuple[Carried, ...] = field(repr=False)
-    fixed: tuple[tuple[int, Array], ...] = field(repr=False)
-    substituted: tuple[Substituted, ...] = field(repr=False)
-    slacks: tuple[tuple[int, tuple[int, ...]], ...] = field(repr=False)
-    eliminated: tuple[Epigraph, ...] = field(repr=False)
-    bounds: tuple[tuple[int, int, float, str], ...] = field(repr=False)
-
-    def back(self, v: Array, y: Array, t: Array) -> tuple[Array, Array]:
-        """Values x (k, n) and multipliers z (k, m) of the compiled program at k points.
-
-        Parameters
-        ----------
-        v, y : arrays of shape (k, items)
-            Values and multipliers of the items.
-        t : array of shape (k,)
-        """
-        line = self.program
-        x = self._columns(v, at_each(line.b, t), {j: at_each(value, t) for j, value in self.fixed})
-        z = self._prices(y)
-        for each in self.carried:
-            cost = at_each(each.cost.cost, t)
-            each.cost.spread(self._slope(each, cost, y), cost, z)
-        return x, self._completed(z, (line.P @ x.T).T + at_each(line.q, t))
-
-    def ray_of_values(self, v: Array) -> Array:
-        """The direction of x that a direction of the items' values is: the same with data of 0."""
-        none = np.zeros((1, self.program.m))
-        return np.asarray(self._columns(v[None], none, {j: np.zeros(1) for j, _ in self.fixed})[0])
-
-    def ray_of_multipliers(self, y: Array) -> Array:
-        """The direction of z that a direction of the items' multipliers is; costs with kinks have no part in it."""
-        return np.asarray(self._completed(self._prices(y[None]), np.zeros((1, self.program.n)))[0])
-
-    def ray_of_crossing(self, item: int) -> Array:
-        """The multipliers of the contradiction that the two bounds of one item are: one unit of each."""
-        z = np.zeros((1, self.program.m))
-        if item >= self.columns.size:
-            for i, factor, _ in self.items[int(self.kept[item - self.columns.size])].rows:
-                z[:, i] = 1.0 / abs(factor)
-            return np.asarray(self._completed(z, np.zeros((1, self.program.n)))[0])
-        for i, j, a, _ in self.bounds:
-            if j == self.columns[item]:
-                z[:, i] = 1.0 / abs(a)
-        return np.asarray(z[0])
-
-    @cached_property
-    def _number(self) -> dict[tuple[str, int], int]:
-        """Where variables (by column) and rows (by number among the items) stand among the items of the problem."""
-        of = {("variable", int(j)): k for k, j in enumerate(self.columns)}
-        return of | {("row", int(r)): self.columns.size + k for k, r in enumerate(self.kept)}
-
-    def _columns(self, v: Array, b: Array, fixed: Mapping[int, Array]) -> Array:
-        """All columns, in the reverse order in which they went."""
-        A = sp.csr_array(self.program.A)
-        x = np.zeros((self.program.n, v.shape[0]))  # transposed, so that products need no copy of it
-        x[self.columns] = v[:, : self.columns.size].T
-        for j, value in fixed.items():
-            x[j] = value
-        for each in reversed(self.substituted):
-            x[each.columns] = ((b[:, each.rows] - (A[each.rows] @ x).T) / each.factors).T
-        low = {j: (i, a) for i, j, a, side in self.bounds if side == "lower"}
-        for i, slacks in self.slacks:
-            row = A[[i]].toarray()[0]
-            for j in slacks:
-                k, a = low[j]
-                x[j] = b[:, k] / a
-            missing = b[:, i] - row @ x
-            for j in slacks:
-                x[j] += np.maximum(missing / row[j], 0.0)
-        for epigraph in reversed(self.eliminated):
-            x[epigraph.column] = 0.0
-            rows = (A[epigraph.rows] @ x).T - b[:, epigraph.rows]
-            x[epigraph.column] = (rows / epigraph.factors).max(axis=1)
-        return np.ascontiguousarray(x.T)
-
-    def _prices(self, y: Array) -> Array:
-        """Multipliers of the rows that items stand for."""
-        z = np.zeros((y.shape[0], self.program.m))
-        for r in self.kept.tolist():
-            own = y[:, self._number["row", r]]
-            for i, factor, side in self.items[r].rows:
-                z[:, i] = -own / factor if side == "both" else np.maximum(-own / factor, 0.0)
-        return z
-
-    def _slope(self, carried: Carried, cost: Array, y: Array) -> Array:
-        """The slope of a cost with kinks where its items have these multipliers."""
-        slope = cost * carried.base
-        for kind, k, side in carried.on:
-            own = y[:, self._number[kind, k]]
-            slope -= {"both": own, "lower": np.maximum(own, 0.0), "upper": np.minimum(own, 0.0)}[side]
-        return np.asarray(slope)
-
-    def _completed(self, z: Array, slope: Array) -> Array:
-        """With the multipliers that stationarity leaves: of equations that went with a variable, then of bounds."""
-        A = self.program.A.T
-        for each in self.substituted:
-            left = slope + (A @ z.T).T
-            z[:, each.rows] = -left[:, each.columns] / each.factors
-        left = slope + (A @ z.T).T
-        for i, j, a, side in self.bounds:
-            own = -left[:, j] / a
-            z[:, i] = own if side == "both" else np.maximum(own, 0.0)
-        return z
 
 
 def reduce(line: ProgramLine) -> Reduced:
@@ -241,7 +68,9 @@ class _Reduction:
         self.eliminated, self.rows, self.columns = found.eliminated, found.rows.copy(), found.columns.copy()
         self.q[:, ~self.columns] = 0.0
         self.kinked = found.kinked
-        self.kinked_columns = np.any([k.direction != 0 for k in self.kinked], axis=0) | np.zeros(line.n, dtype=np.bool_)
+        self.kinked_columns = np.zeros(line.n, dtype=np.bool_)
+        for cost in self.kinked:
+            self.kinked_columns[cost.a[0]] = True
         self.lower, self.upper = np.full((2, line.n), -np.inf), np.full((2, line.n), np.inf)
         self.below, self.above = np.full((2, line.n), np.inf), np.full((2, line.n), np.inf)
         self.bounds: dict[tuple[int, str], tuple[int, int, float, str]] = {}
@@ -264,8 +93,8 @@ class _Reduction:
         rows = [self.items[k] for k in K]
 
         def both(side: str) -> Array:
-            given = [getattr(item, side) for item in rows]
-            return np.hstack([getattr(self, side)[:, V], np.array(given).reshape(-1, 2).T])
+            given = np.array([getattr(item, side).tolist() for item in rows])
+            return np.hstack([getattr(self, side)[:, V], given.reshape(-1, 2).T])
 
         names = tuple(self.line.column_name(int(j)) for j in V)
         problem = ParametricQP(
@@ -294,7 +123,7 @@ class _Reduction:
 
     def _bounds(self) -> None:
         """Rows of one entry. Of two the tighter one wins; where neither is all along, the second stays a row."""
-        for i in np.flatnonzero(self.rows).tolist():
+        for i in np.flatnonzero(self.rows & ((self.A != 0).sum(axis=1) <= 1)).tolist():
             places = np.flatnonzero(self.A[i])
             if places.size == 0 and not self.equation[i] and (self.b[:, i] >= 0).all():
                 self.rows[i] = False
@@ -349,10 +178,12 @@ class _Reduction:
 
     def _rows_left(self) -> None:
         """Equations, softened by their slacks, and inequalities, two of one direction in one."""
-        degree, where = (self.A[self.rows] != 0).sum(axis=0), dict[Any, int]()
+        alone, where = (self.A[self.rows] != 0).sum(axis=0) == 1, dict[Any, int]()
+        slack = self.flat & alone & ~self.kinked_columns & (self.q >= 0).all(axis=0)
+        slack &= np.isfinite(self.lower[0]) & np.isinf(self.upper[0])
         for i in np.flatnonzero(self.rows).tolist():
-            a, at = self.A[i].copy(), self.b[:, i].copy()
-            places = np.flatnonzero(a)
+            places, at = np.flatnonzero(self.A[i]), self.b[:, i].copy()
+            a = self.A[i, places]
             if places.size == 0 and not self.equation[i]:
                 if (at >= 0).all():
                     continue
@@ -362,63 +193,63 @@ class _Reduction:
                         f"it says 0 <= {at[0]:.6g}. Start where it holds"
                     )
             if self.equation[i]:
-                self.items.append(self._softened(i, a, at, degree))
+                self.items.append(self._softened(i, places, at, slack))
                 continue
-            key = (tuple(places), tuple(np.round(a[places] / a[places[0]], 12))) if places.size else None
+            key = (places.tobytes(), (np.round(a / a[0], 12) + 0.0).tobytes()) if places.size else None
             old = self.items[where[key]] if key in where else None
             if old is not None:
-                factor = float(a[places[0]] / old.a[places[0]])
-                same = np.abs(a - factor * old.a).max() <= PARALLEL * np.abs(a).max()
+                factor = float(a[0] / old.values[0])
+                same = np.abs(a - factor * old.values).max() <= PARALLEL * np.abs(a).max()
                 side = "upper" if factor > 0 else "lower"
                 if same and not old.has(side):
                     setattr(old, side, at / factor)
                     old.rows.append((i, factor, side))
                     if (old.lower[0] > old.upper[0]).any():
                         names = [self.line.row_name(k) for k, _, _ in old.rows]
-                        self._cross(self._expression(old.a), names, old.lower, old.upper)
+                        self._cross(self._expression(old), names, old.lower, old.upper)
                     continue
             elif key is not None:
                 where[key] = len(self.items)
-            self.items.append(replace(Item.of(a, upper=at), rows=[(i, 1.0, "upper")]))
+            self.items.append(Item.of((places, a), upper=at, rows=[(i, 1.0, "upper")]))
 
-    def _softened(self, i: int, a: Array, at: Array, degree: Index) -> Item:
+    def _softened(self, i: int, places: Index, at: Array, slack: Mask) -> Item:
         """An equation; a slack of it, one a side, goes, and missing it there costs what the slack does."""
         side: dict[bool, int] = {}
-        for j in np.flatnonzero(a).tolist():
-            price = self.flat[j] and degree[j] == 1 and not self.kinked_columns[j] and (self.q[:, j] >= 0).all()
-            if price and np.isfinite(self.lower[0, j]) and np.isinf(self.upper[0, j]):
-                side.setdefault(bool(a[j] > 0), j)
-        if not side or np.count_nonzero(a) == len(side):
-            return replace(Item.of(a, at, at), rows=[(i, 1.0, "both")])
+        for j in places[slack[places]].tolist():
+            side.setdefault(bool(self.A[i, j] > 0), j)
+        a, rows = (places, self.A[i, places]), [(i, 1.0, "both")]
+        if not side or places.size == len(side):
+            return Item.of(a, at, at, rows=rows)
         slopes: dict[bool, Array] = {}
         for positive, j in side.items():
-            slopes[positive] = self.q[:, j] / abs(a[j])
-            at = at - a[j] * self.lower[:, j]
-            a[j], self.columns[j], self.q[:, j] = 0.0, False, 0.0
+            slopes[positive] = self.q[:, j] / abs(self.A[i, j])
+            at = at - self.A[i, j] * self.lower[:, j]
+            self.columns[j], self.q[:, j] = False, 0.0
         self.slacks.append((i, tuple(side.values())))
-        return replace(Item.of(a, at, at, slopes.get(True), slopes.get(False)), rows=[(i, 1.0, "both")])
+        left = self.columns[places]
+        return Item.of((places[left], a[1][left]), at, at, slopes.get(True), slopes.get(False), rows=rows)
 
     def _carry(self, cost: Kinked) -> None:
         """A cost with kinks becomes a slope in q and soft bounds, those nearest to its flattest piece first."""
-        places = np.flatnonzero(cost.direction)
+        places, values = cost.a
         j = int(places[0]) if places.size == 1 else -1
         cost = self._inside(cost, j) if j >= 0 else cost
         pieces, kinks, jumps = cost.pieces, cost.kinks, cost.jumps
-        flattest = int(np.argmin([abs(p.slope) for p in pieces]))
-        base, made = pieces[flattest].slope, []
+        flattest = min(range(len(pieces)), key=lambda k: abs(pieces[k].slope))
+        titles = [self.line.row_name(i) for piece in pieces for i in piece.rows if self.line.label(i)]
+        base, made, title = pieces[flattest].slope, [], titles[0] if titles else ""
         if len(pieces) == 2 and pieces[0].slope < 0 < pieces[1].slope:
             base = 0.0  # one kink, like that of an absolute value
             slopes = -cost.cost * pieces[0].slope, cost.cost * pieces[1].slope
-            made = [Item.of(cost.direction, kinks[0], kinks[0], *slopes)]
+            made = [Item.of(cost.a, kinks[0], kinks[0], *slopes, title=title)]
         else:
             down = list(zip(kinks[:flattest], jumps[:flattest], strict=True))[::-1]
             up = list(zip(kinks[flattest:], jumps[flattest:], strict=True))
             for k in range(max(len(down), len(up))):
                 (low, below), (high, above) = (e[k] if k < len(e) else (None, None) for e in (down, up))
-                made.append(Item.of(cost.direction, low, high, below, above))
-        titles = [self.line.row_name(i) for piece in pieces for i in piece.rows if self.line.label(i)]
-        made = [replace(item, title=titles[0] if titles else "") for item in made]
-        self.q += np.outer(cost.cost * base, cost.direction)
+                made.append(Item.of(cost.a, low, high, below, above, title=title))
+        if base:
+            self.q[:, places] += np.outer(cost.cost * base, values)
         self.carried.append(Carried(cost, base, tuple(self._place(item, j) for item in made)))
 
     def _inside(self, cost: Kinked, j: int) -> Kinked:
@@ -443,7 +274,7 @@ class _Reduction:
             return "variable", j, "both" if len(sides) == 2 else sides[0]
         if len(sides) == 1:
             side, other = sides[0], "upper" if sides[0] == "lower" else "lower"
-            key = (item.a + 0.0).tobytes()
+            key = item.places.tobytes() + item.values.tobytes()
             for r in self.one_sided.get((other, key), []):
                 row = self.items[r]
                 low, up = (item.lower, row.upper) if side == "lower" else (row.lower, item.upper)
@@ -467,26 +298,22 @@ class _Reduction:
 
     def _substitute(self) -> tuple[Array, Mask]:
         """Free variables that stand in one equation only, all at once, and again while there are any."""
-        M = np.array([item.a for item in self.items]).reshape(len(self.items), self.line.n)
-        kept = np.ones(len(self.items), dtype=np.bool_)
-        plain = [
-            bool(item.rows) and item.lower is item.upper and np.isinf(item.below[0]) and np.isinf(item.above[0])
-            for item in self.items
-        ]
+        M, kept = np.zeros((len(self.items), self.line.n)), np.ones(len(self.items), dtype=np.bool_)
+        for a, item in zip(M, self.items, strict=True):
+            a[item.places] = item.values
+        plain = np.array([item.is_equation for item in self.items], dtype=np.bool_)
         free = self.columns & np.isinf(self.lower[0]) & np.isinf(self.upper[0])
         while True:
             may = free & self.columns & ((M[kept] != 0).sum(axis=0) == 1)
-            R, J = [], []
-            for r in np.flatnonzero(kept & np.array(plain, dtype=np.bool_)).tolist():
-                own = np.flatnonzero(may & (np.abs(M[r]) > SUBSTITUTED * np.abs(M[r]).max()))
-                if own.size:
-                    R.append(r)
-                    J.append(min(own.tolist(), key=lambda j: (np.count_nonzero(self.P[j]), j)))
-            if not R:
+            large = np.abs(M) > SUBSTITUTED * np.abs(M).max(axis=1, initial=0.0)[:, None]
+            R = np.flatnonzero(kept & plain & (large & may).any(axis=1))
+            if not R.size:
                 return M, kept
-            self._replace(M[R], np.array([self.items[r].lower for r in R]).T, np.array(J))
-            rows = np.array([self.items[r].rows[0][0] for r in R])
-            self.substituted.append(Substituted(rows, np.array(J), M[R, J]))
+            order = np.argsort((self.P != 0).sum(axis=0), kind="stable")
+            J = order[np.argmax((large[R] & may)[:, order], axis=1)]  # the first of those with the fewest terms in P
+            self._replace(M[R], np.array([self.items[r].lower for r in R.tolist()]).T, J)
+            rows = np.array([self.items[r].rows[0][0] for r in R.tolist()])
+            self.substituted.append(Substituted(rows, J, M[R, J]))
             kept[R], self.columns[J] = False, False
 
     def _replace(self, rows: Array, at: Array, J: Index) -> None:
@@ -501,10 +328,12 @@ class _Reduction:
         cross[:, J] = 0.0
         self.q[:, J] = 0.0
         inner = PJ[:, J]
-        off = inner - np.diag(inner.diagonal())
-        P += D.T @ (inner @ D if off.any() else inner.diagonal()[:, None] * D)
+        off, used = inner - np.diag(inner.diagonal()), np.flatnonzero(D.any(axis=0))
+        D = D[:, used]
+        P[np.ix_(used, used)] += D.T @ (inner @ D if off.any() else inner.diagonal()[:, None] * D)
         if cross.any():
-            P += cross.T @ D + D.T @ cross
+            P[:, used] += cross.T @ D
+            P[used] += D.T @ cross
 
     def _row_names(self, kept: Index) -> tuple[str, ...]:
         """The user's constraint, or what a term of the objective is a function of."""
@@ -515,22 +344,25 @@ class _Reduction:
             if item.title or titles:
                 names.append(item.title or titles[0])
                 continue
-            what = self._expression(item.a)
-            if np.count_nonzero(item.a) > 2:
+            what = self._expression(item)
+            if item.places.size > 2:
                 met[what] = met.get(what, -1) + 1
                 what = f"{what}, number {met[what]}"
             names.append(what)
         return tuple(names)
 
-    def _expression(self, a: Array) -> str:
+    def _expression(self, item: Item) -> str:
         """A direction in the user's words: ``u[0] - u[1]``, or of which variables it is."""
-        places = np.flatnonzero(a).tolist()
-        if len(places) > 2:
-            of = dict.fromkeys(self.line.column_name(j).partition("[")[0] for j in places)
-            return f"term of {', '.join(of)}"
+        if item.places.size > 2:
+            return f"term of {', '.join(dict.fromkeys(self._stems[j] for j in item.places.tolist()))}"
         said = ""
-        for j in places:
-            sign = ("-" if a[j] < 0 else "") if not said else (" - " if a[j] < 0 else " + ")
-            size = "" if abs(a[j]) == 1 else f"{abs(a[j]):.4g} "
+        for j, a in zip(item.places.tolist(), item.values.tolist(), strict=True):
+            sign = ("-" if a < 0 else "") if not said else (" - " if a < 0 else " + ")
+            size = "" if abs(a) == 1 else f"{abs(a):.4g} "
             said += f"{sign}{size}{self.line.column_name(j)}"
         return said
+
+    @cached_property
+    def _stems(self) -> list[str]:
+        """Of each column the name of the variable that it is an entry of."""
+        return [self.line.column_name(j).partition("[")[0] for j in range(self.line.n)]

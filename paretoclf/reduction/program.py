@@ -23,6 +23,11 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index
 from paretoclf.problem import ParametricQP
 
+#: Doubles that stay in the cache of a processor from one product to the next.
+_CACHED = 2**16
+#: Share of entries that are not 0 from which on a product with an array is faster than one with a sparse array.
+_DENSE = 0.1
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -36,9 +41,10 @@ class Reading:
         """The entries in their shape."""
         return (self.factor * vector[self.place]).reshape(self.shape)
 
-    def entry(self, k: int) -> str:
-        """How entry k is indexed, such as ``[2, 3]``; nothing where there is one entry only."""
-        return f"[{', '.join(str(int(i)) for i in np.unravel_index(k, self.shape))}]" if self.shape else ""
+    @property
+    def entries(self) -> list[str]:
+        """How each entry is indexed, such as ``[2, 3]``; nothing where there is one entry only."""
+        return [f"[{', '.join(map(str, index))}]" if index else "" for index in np.ndindex(*self.shape)]
 
 
 @dataclass(frozen=True)
@@ -164,19 +170,31 @@ def between(ends: Any, t: float) -> Any:
     return (1.0 - t) * ends[0] + t * ends[1]
 
 
-def at_each(ends: Array, t: Array) -> Array:
-    """What is affine in t, (2, ...), at k values of t: shape (k, ...)."""
-    share = t.reshape(-1, *[1] * (ends.ndim - 1))
-    return np.asarray((1.0 - share) * ends[0] + share * ends[1])
+def along(ends: Array, t: Array) -> Array:
+    """What is affine in t, (2, size), at k values of t: shape (size, k), or (size, 1) where it stands still."""
+    if np.array_equal(ends[0], ends[1]):
+        return np.asarray(ends[0][:, None])
+    return np.asarray(np.multiply.outer(ends[0], 1.0 - t) + np.multiply.outer(ends[1], t))
+
+
+def blocks(points: int, size: int) -> list[slice]:
+    """So many points, of arrays with so many rows, in parts that stay in the processor's cache; an even number each."""
+    step = max(16, 2 * (_CACHED // max(size, 1) // 2))
+    return [slice(a, min(a + step, points)) for a in range(0, points, step)]
+
+
+def for_products(M: Any) -> Any:
+    """A matrix by rows, as an array where it is dense enough for products with that to be faster."""
+    return M.toarray() if M.nnz > _DENSE * M.shape[0] * M.shape[1] else sp.csr_array(M)
 
 
 def _named(readings: Mapping[str, Reading]) -> dict[int, str]:
     """Name of each place; where several entries are one, that of the first."""
     found: dict[int, str] = {}
     for name, reading in readings.items():
-        for k, (place, factor) in enumerate(zip(reading.place, reading.factor, strict=True)):
+        for place, factor, entry in zip(reading.place.tolist(), reading.factor.tolist(), reading.entries, strict=True):
             if factor:
-                found.setdefault(int(place), name + reading.entry(k))
+                found.setdefault(place, name + entry)
     return found
 
 
