@@ -324,6 +324,11 @@ PARALLEL = 1e-13
 #: Compiled programs: data at a third point of the line that are off by more than this share are not affine in t.
 AFFINE = 1e-12
 
+#: Compiled programs: the duality gap is a sum of products of slacks and multipliers, and each slack is rounded by up to
+#: so much of its largest term. Where the optimal value is 0 along a whole piece, nothing else says what a gap is small
+#: against.
+PRODUCT_ROUNDING = 1e-14
+
 #: Compiled programs: a variable is substituted by its equation where its coefficient is at least this share of the
 #: largest in the row: three digits are the most that may be lost.
 SUBSTITUTED = 1e-3

@@ -20,7 +20,7 @@ from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.judges.definite import least_curvature
 from paretoclf.reduction.program import ProgramLine, along, between, blocks, for_products
-from paretoclf.tolerances import CERTIFY
+from paretoclf.tolerances import CERTIFY, PRODUCT_ROUNDING
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,7 +37,8 @@ class CompiledProof:
         ``"stationarity"``: each entry of the gradient, likewise; ``"signs"`` of multipliers, against the largest term
         of the gradient.
     gap : array of shape (k,)
-        The duality gap, relative to the optimal value (to no less than a thousandth of the terms it is a sum of).
+        The duality gap, relative to the optimal value: to no less than a thousandth of the terms that this is a sum of,
+        and to no less than ``PRODUCT_ROUNDING / CERTIFY`` of what multipliers times the terms of their rows can be.
     indefinite : float
         By how much P is not proved positive semidefinite, relative to its largest entry.
     writer : callable, optional
@@ -127,7 +128,9 @@ def _judged(
     stationarity = np.abs(gradient / terms[:, None]).max(axis=0, initial=0.0)
     value = np.einsum("ij,ij->j", X, 0.5 * PX + q) + along(line.constant[:, None], t)[0]
     unit = np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->j", np.abs(X), 0.5 * np.abs(PX) + np.abs(q)))
-    products = np.einsum("ij,ij->j", np.abs(slack), np.abs(Z)).reshape(-1, 2).max(axis=1)
+    prices = np.abs(Z)
+    unit = np.maximum(unit, PRODUCT_ROUNDING / CERTIFY * (rows @ prices))
+    products = np.einsum("ij,ij->j", np.abs(slack), prices).reshape(-1, 2).max(axis=1)
     middle = 0.5 * np.abs(slack[:, ::2] * Z[:, 1::2] + slack[:, 1::2] * Z[:, ::2]).sum(axis=0)
     found = np.stack([np.maximum(equations, inequalities), signs, stationarity]).reshape(3, -1, 2).max(axis=2)
     gap = np.maximum(products, middle) / np.maximum(unit.reshape(-1, 2).max(axis=1), np.finfo(float).tiny)

@@ -145,6 +145,17 @@ def test_random_problems_with_ties(seed):
             assert theirs is None
 
 
+@pytest.mark.parametrize("seed", [67, 334, 342])
+def test_a_value_of_0_along_a_piece_is_proved(seed):
+    """Its rounding of 1e-16 was the unit that the gap, of 1e-16 as well, was measured by: these paths were refused."""
+    problem, start, stop = random_line(seed)
+    path = pc.trace(problem, start, stop)
+    assert abs(path.value(0.0)) < 1e-12
+    assert path.proof.passes(1e-10)
+    for t in (0.0, 0.1, 0.8):
+        assert solved(problem, start, stop, t) == pytest.approx(path.value(t), abs=1e-8)
+
+
 class Pinball(pc.Formulation):
     """A user's formulation: pinball regression in tau, whose dual nobody wrote."""
 

@@ -70,6 +70,19 @@ def test_a_row_is_measured_by_its_own_terms():
     assert not proof.passes()
 
 
+@pytest.mark.parametrize("off", [0.0, 1e-12])
+def test_a_gap_is_seen_where_the_value_is_0(off):
+    """``min th |x|`` subject to x in [-1, 1]: 0 throughout; x = 1e-12 is a gap of a hundred times the rounding."""
+    x, th = cp.Variable(name="x"), cp.Parameter(nonneg=True)
+    line = program_line(cp.Problem(cp.Minimize(th * cp.abs(x)), [x >= -1, x <= 1]), {th: 1.0}, {th: 2.0})
+    t = np.array([0.0, 1.0])
+    reduced = reduce(line)
+    none = np.zeros((2, reduced.problem.items))
+    xs, zs = (each.reshape(1, 2, -1) for each in reduced.back(none, none, t))
+    xs = np.where(xs == 0.0, off, xs)
+    assert judge_line(line, t, xs, zs).passes() == (off == 0.0)
+
+
 def test_what_is_not_a_number_is_not_proved(soft_threshold):
     line, t, x, z = soft_threshold
     x = x.copy()
