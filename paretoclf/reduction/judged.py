@@ -97,7 +97,7 @@ class CompiledProof:
 def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof:
     """Judge points x (k, 2, n) and multipliers z (k, 2, m) at both ends of k segments, which are between t (k + 1,)."""
     k, times = x.shape[0], np.stack([t[:-1], t[1:]], axis=1).ravel()
-    X, Z = x.reshape(2 * k, -1).T, z.reshape(2 * k, -1).T
+    X, Z = x.reshape(2 * k, -1), z.reshape(2 * k, -1)
     # Along the whole path: at a point where all columns are 0 but for rounding, that rounding would be the unit.
     wide, tall = (max(float(each.max(initial=0.0)), -float(each.min(initial=0.0))) for each in (X, Z))
     row_sums, column_sums, sums = (np.asarray(abs(M).sum(axis=1)).ravel() for M in (line.A, line.A.T, line.P))
@@ -106,7 +106,7 @@ def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof
     units = [np.where(size > 0, size, 1.0) for size in units]  # what has none is as wrong as it is
     matrices = for_products(line.P), for_products(line.A), for_products(line.A.T)
     parts = [
-        _judged(line, matrices, units, times[part], X[:, part], Z[:, part]) for part in blocks(2 * k, line.n + line.m)
+        _judged(line, matrices, units, times[part], X[part].T, Z[part].T) for part in blocks(2 * k, line.n + line.m)
     ]
     rows, signs, stationarity, gap = np.concatenate(parts, axis=1) if parts else np.zeros((4, 0))
     largest = float(abs(line.P).max()) if line.P.nnz else 0.0

@@ -254,9 +254,11 @@ class _Reduction:
 
     def _inside(self, cost: Kinked, j: int) -> Kinked:
         """Without the pieces that lie beyond a hard bound of the variable."""
-        pieces, kinks = list(cost.pieces), cost.kinks
         hard_low = np.isfinite(self.lower[0, j]) and np.isinf(self.below[0, j])
         hard_up = np.isfinite(self.upper[0, j]) and np.isinf(self.above[0, j])
+        if not hard_low and not hard_up:
+            return cost
+        pieces, kinks = list(cost.pieces), cost.kinks
         while kinks and hard_low and (kinks[0] <= self.lower[:, j]).all():
             pieces, kinks = pieces[1:], kinks[1:]
         while kinks and hard_up and (kinks[-1] >= self.upper[:, j]).all():
@@ -318,22 +320,22 @@ class _Reduction:
 
     def _replace(self, rows: Array, at: Array, J: Index) -> None:
         """Put ``x_J = D x + beta(t)`` into the objective."""
-        factors = rows[np.arange(J.size), J]
-        D, beta = -rows / factors[:, None], at / factors
-        D[np.arange(J.size), J] = 0.0
-        P, PJ = self.P, self.P[J].copy()
-        self.q += (self.q[:, J] + beta @ PJ[:, J]) @ D + beta @ PJ
-        P[J] = P[:, J] = 0.0
-        cross = PJ.copy()
-        cross[:, J] = 0.0
+        own = np.arange(J.size)
+        D, beta = -rows / rows[own, J][:, None], at / rows[own, J]
+        D[own, J] = 0.0
+        used = np.flatnonzero(D.any(axis=0))
+        D, cross = D[:, used], self.P[J]
+        inner = cross[:, J]
+        cross[:, J] = self.P[J] = self.P[:, J] = 0.0
+        self.q[:, used] += (self.q[:, J] + beta @ inner) @ D
         self.q[:, J] = 0.0
-        inner = PJ[:, J]
-        off, used = inner - np.diag(inner.diagonal()), np.flatnonzero(D.any(axis=0))
-        D = D[:, used]
-        P[np.ix_(used, used)] += D.T @ (inner @ D if off.any() else inner.diagonal()[:, None] * D)
+        diagonal = inner.diagonal()
+        off = np.count_nonzero(inner) > np.count_nonzero(diagonal)
+        self.P[np.ix_(used, used)] += D.T @ (inner @ D if off else diagonal[:, None] * D)
         if cross.any():
-            P[:, used] += cross.T @ D
-            P[used] += D.T @ cross
+            self.q += beta @ cross
+            self.P[:, used] += cross.T @ D
+            self.P[used] += D.T @ cross
 
     def _row_names(self, kept: Index) -> tuple[str, ...]:
         """The user's constraint, or what a term of the objective is a function of."""

@@ -26,7 +26,7 @@ from paretoclf.problem import ParametricQP
 #: Doubles that stay in the cache of a processor from one product to the next.
 _CACHED = 2**16
 #: Share of entries that are not 0 from which on a product with an array is faster than one with a sparse array.
-_DENSE = 0.1
+_DENSE = 0.25
 
 
 @dataclass(frozen=True)

@@ -231,7 +231,7 @@ class Reduced:
         t : array of shape (k,)
         """
         line = self.program
-        x, z = np.empty((line.n, t.size)), np.empty((line.m, t.size))
+        x, z = np.empty((t.size, line.n)), np.empty((t.size, line.m))
         for part in blocks(t.size, line.n + line.m):
             at, prices = t[part], np.ascontiguousarray(y[part].T)
             fixed = along(np.array([value for _, value in self.fixed]).reshape(-1, 2).T, at)
@@ -239,8 +239,8 @@ class Reduced:
             found = self._prices(prices)
             if self.carried:
                 self._costs.add_to(found, prices, at)
-            x[:, part], z[:, part] = own, self._completed(found, own, along(line.q, at))
-        return x.T, z.T
+            x[part], z[part] = own.T, self._completed(found, own, along(line.q, at)).T
+        return x, z
 
     def ray_of_values(self, v: Array) -> Array:
         """The direction of x that a direction of the items' values is: the same with data of 0."""
