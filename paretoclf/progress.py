@@ -55,13 +55,13 @@ def counted(pieces: Iterable[T], name: str, total: int, progress: bool | None, d
             logger.info("%s: %d of %d after %.1f s", name, k, total, now - began)
 
 
-def meter(progress: bool | None) -> AbstractContextManager[Callable[[float], Any] | None]:
+def meter(progress: bool | None, name: str = "trace") -> AbstractContextManager[Callable[[float], Any] | None]:
     """Progress bar to update, or None; by default on a terminal."""
-    return _bar() if shows_progress(progress) else nullcontext()
+    return _bar(name) if shows_progress(progress) else nullcontext()
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[float], Any]]:
+def _bar(name: str) -> Iterator[Callable[[float], Any]]:
     layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
-    with tqdm(total=1.0, desc="trace", leave=False, bar_format=layout) as bar:
+    with tqdm(total=1.0, desc=name, leave=False, bar_format=layout) as bar:
         yield bar.update

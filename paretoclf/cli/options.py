@@ -349,6 +349,7 @@ def _prove(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--level", choices=("exact", "bounded"), help="default: exact where that is expected to take a minute or less"
     )
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes; the file is the same; default: one")
     output = _output(parser)
     output.add_argument("--out", default="path.proof.json.gz", metavar="FILE", help="default: path.proof.json.gz")
     output.add_argument("--quiet", action="store_true", help="print nothing")

@@ -20,10 +20,10 @@ CHECKERS = {"exact certificate 1": ("exact", "check"), "bounded certificate 1": 
 def run_prove(args: argparse.Namespace) -> int:
     """Run the subcommand; return its exit status."""
     path, out = load_path(args.file), Path(args.out)
-    save = getattr(getattr(path, "proof", None), "save", None)
-    if save is None:
+    write = getattr(getattr(path, "proof", None), "writer", None)
+    if write is None:
         raise InputError(f"FILE must hold a path, which has a certificate file; got a {type(path).__name__}")
-    save(out, level=args.level, progress=False if args.quiet or args.json else None)
+    write(out, level=args.level, progress=False if args.quiet or args.json else None, n_jobs=args.jobs)
     raw = out.read_bytes()
     content = json.loads(gzip.decompress(raw) if out.name.endswith(".gz") else raw)
     level, script = CHECKERS[content["format"]]

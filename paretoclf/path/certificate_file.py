@@ -10,25 +10,27 @@ import gzip
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
+from functools import partial
+from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 
 from paretoclf.checks import Array, Index
 from paretoclf.errors import InputError
 from paretoclf.files import AnyFile, replacing
-from paretoclf.gram import Gram
-from paretoclf.path.certificate_points import StoredPoints, lower_triangle, stated
+from paretoclf.path.certificate_points import OnePoint, StoredPoints, lower_triangle, program_points, stated
+from paretoclf.path.certificate_problems import labels_of, point_problem, program_problem
 from paretoclf.path.start import Data, first_labels, shifted
 from paretoclf.path.textbook_general import Walk
-from paretoclf.problem import ParametricQP
-from paretoclf.progress import meter
+from paretoclf.problem import INSIDE, ParametricQP
+from paretoclf.progress import counted, meter
 from paretoclf.proof import check, check_gap, check_ray
-from paretoclf.samples import dense
-from paretoclf.solution import Classifier, Solution
+from paretoclf.solution import Solution
 
 #: Of labels from -2 to 2.
 LETTERS = "bliua"
@@ -36,15 +38,15 @@ LETTERS = "bliua"
 _SHIFTS = (-48, -44, -40, -36, -32, -28, -24)
 #: Of matrices larger than this none is taken apart without rounding.
 _LARGE = 150
-#: Where an exact certificate is expected to take more seconds than this (`_seconds`), it is bounded by default.
+#: Where an exact certificate is expected to take more seconds than this (`_quick`), it is bounded by default.
 _MINUTE = 60.0
 #: Seconds that a unit of work takes in it: of the inverse on the margin set, of all samples, of proving P >= 0.
 _INVERSE, _ITEMS, _MATRIX = 1e-8, 1e-7, 1e-8
-#: Multipliers this near to a bound, relative to it, are taken to be at it.
-UNTOUCHED = 1e-7
 #: Powers of two by which dual points are stretched, of problems whose multipliers have no upper bound.
 _STRETCHES = (-40, -34, -28, -22)
 
+#: A path in doubles: t, variables and multipliers of rows at its knots.
+Knots = tuple[Array, Array, Array]
 #: What proves that no minimum is beyond an end, as `paretoclf.proof.check_ray` reads it.
 Ray = tuple[str, list[Any]]
 
@@ -170,13 +172,49 @@ def _ends(pairs: list[tuple[Any, Any]]) -> Any:
     return out
 
 
+#: Where labels are optimal, from and to; None where they leave open what the solution is.
+Window = tuple[Fraction, Fraction] | None
+
+
+def windows(data: Data, guide: list[Index], n_jobs: int | None = None) -> Iterator[Window]:
+    """Those of some labels, which are the same whoever finds them."""
+    parts = min(4 * effective_n_jobs(n_jobs), len(guide)) if n_jobs not in (None, 1) else 1
+    if parts <= 1:
+        yield from _windows(data, guide)
+        return
+    ends = [len(guide) * k // parts for k in range(parts + 1)]
+    chunks = (delayed(_listed_windows)(data, guide[a:b]) for a, b in pairwise(ends))
+    for found in Parallel(n_jobs=n_jobs, return_as="generator")(chunks):
+        yield from found
+
+
+def _listed_windows(data: Data, guide: list[Index]) -> list[Window]:
+    """Those of some labels, as one piece of work."""
+    return list(_windows(data, guide))
+
+
+def _windows(data: Data, guide: list[Index]) -> Iterator[Window]:
+    """Those of some labels, one after the other."""
+    walk: Exact | None = None
+    for labels in guide:
+        try:
+            if walk is None:
+                walk = Exact(data, labels)
+            else:
+                walk.move(labels)
+        except ArithmeticError:
+            yield None
+            continue
+        yield walk.window()
+
+
 def exact_labels(
-    data: Data, guide: Iterable[Index], report: Callable[[float], Any] | None = None
+    data: Data, guide: list[Index], n_jobs: int | None = None, report: Callable[[float], Any] | None = None
 ) -> tuple[list[Index], Ray | None]:
     """Labels that are exactly optimal one after the other, and the ray if the intervals do not cover [0, 1]."""
-    waiting = iter(guide)
+    walk = _start(data, guide[0] if guide else first_labels(data))
+    waiting = zip(guide, windows(data, guide, n_jobs), strict=True)
     candidate = next(waiting, None)
-    walk = _start(data, first_labels(data) if candidate is None else candidate)
     t, steps, limit = Fraction(0), 0, 200 * walk.labels.size + 10_000
     found: list[Index] = []
     cross, crossing = _crossing(data)
@@ -185,41 +223,34 @@ def exact_labels(
         if t == cross:
             return found or [walk.labels], ("crossing", [crossing])
         while candidate is not None and until is None:
-            here = walk.labels
-            try:
-                walk.move(candidate)
-            except ArithmeticError:
-                candidate = next(waiting, None)
-                continue
-            lo, hi = walk.window()
+            labels, (lo, hi) = candidate[0], candidate[1] or (Fraction(1), Fraction(0))
+            if t < lo <= hi:
+                break  # ahead of us: exact exchanges until there
             if lo <= t < hi:
                 until = hi
-            else:
-                walk.move(here)
-                if t < lo <= hi:
-                    break  # ahead of us: exact exchanges until there
+                found.append(labels)
             candidate = next(waiting, None)
-        while until is None:
-            lo, hi = walk.window()
-            if lo <= t < hi:
-                until = hi
-                break
-            walk.t = t
-            v, y = walk.solve(t)
-            _, item, side = walk.event(v, y)
-            last = walk.labels.copy()
-            if (stopped := walk.exchange(item, side, v, y)) is not None:
-                kind, ray = stopped
-                return found or [last], (
-                    kind,
-                    [stated(r) for r in (ray[: walk.n] if kind == "unbounded" else ray[walk.n :])],
-                )
-            if (steps := steps + 1) > limit:
-                raise ArithmeticError(f"no exact exchange goes on at t = {float(t)!r}")
-        found.append(walk.labels.copy())
-        t = min(until, cross)
+        if until is None:
+            if found:
+                walk.move(found[-1])
+            while True:
+                lo, until = walk.window()
+                if lo <= t < until:
+                    break
+                walk.t = t
+                v, y = walk.solve(t)
+                _, item, side = walk.event(v, y)
+                last = walk.labels.copy()
+                if (stopped := walk.exchange(item, side, v, y)) is not None:
+                    kind, ray = stopped
+                    part = ray[: walk.n] if kind == "unbounded" else ray[walk.n :]
+                    return found or [last], (kind, [stated(r) for r in part])
+                if (steps := steps + 1) > limit:
+                    raise ArithmeticError(f"no exact exchange goes on at t = {float(t)!r}")
+            found.append(walk.labels.copy())
+        before, t = t, min(until, cross)
         if report is not None:
-            report(float(t))
+            report(float(t - before))
     return found, None
 
 
@@ -247,7 +278,9 @@ def _start(data: Data, guess: Index) -> Exact:
     return Exact(data, first.labels)
 
 
-def certificate(problem: Mapping[str, Any], guide: Iterable[Index], progress: bool | None = None) -> dict[str, Any]:
+def certificate(
+    problem: Mapping[str, Any], guide: Iterable[Index], progress: bool | None = None, n_jobs: int | None = None
+) -> dict[str, Any]:
     """The content of a certificate file.
 
     Parameters
@@ -258,6 +291,8 @@ def certificate(problem: Mapping[str, Any], guide: Iterable[Index], progress: bo
         Labels of the segments of a path in doubles.
     progress : bool, optional
         Whether to show a bar; by default on a terminal.
+    n_jobs : int, optional
+        Processes that try the labels, as joblib counts them; default 1. What is found is the same.
 
     Raises
     ------
@@ -265,8 +300,8 @@ def certificate(problem: Mapping[str, Any], guide: Iterable[Index], progress: bo
         If there is no exact path.
     """
     problem, data = _settled(dict(problem), integer_data)
-    with meter(progress) as report:
-        found, ray = exact_labels(data, guide, report)
+    with meter(progress, "certificate") as report:
+        found, ray = exact_labels(data, list(guide), n_jobs, report)
     segments: list[Any] = []
     letters = ""
     for labels in found:
@@ -291,22 +326,6 @@ def _digest(problem: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(problem, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def path_problem(gram: Gram, y: Array, own: Mapping[str, Any]) -> dict[str, Any]:
-    """What the certificate of a path of classifiers is about: samples or kernel values, labels, and ``own``."""
-    problem: dict[str, Any] = {**own, "y": [int(v) for v in y]}
-    said = [own["about"]] if "about" in own else []
-    features = gram.X if gram.linear else gram.features
-    if features is not None:
-        problem["X"] = dense(features).tolist()
-        said += [f"X are features of an approximated kernel ({gram.approximation})"] if gram.approximation else []
-    else:
-        problem["K"] = [row[: i + 1] for i, row in enumerate(gram.matrix.tolist())]
-        rounding = 0.0 if gram.rounding is None else float(gram.rounding.max()) ** 2
-        off = f", each at most {rounding:.1e} from the kernel's own" if rounding else ""
-        said.append(f"K are the values of the kernel {gram.kernel!r} in doubles{off}")
-    return {**problem, **({"about": "; ".join(said)} if said else {})}
-
-
 def _settled(problem: dict[str, Any], attempt: Callable[[dict[str, Any]], Any]) -> tuple[dict[str, Any], Any]:
     """The problem with as much on the diagonal as it takes to prove its matrix semidefinite, and what is made of it."""
     n, about = len(problem["K" if "K" in problem else "X"]), problem.get("about", "")
@@ -328,32 +347,6 @@ def _settled(problem: dict[str, Any], attempt: Callable[[dict[str, Any]], Any]) 
     )
 
 
-def program_problem(problem: ParametricQP) -> dict[str, Any]:
-    """What the certificate of any parametric program is about; its constant is left out.
-
-    Parameters
-    ----------
-    problem : ParametricQP
-        In doubles or in fractions.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from paretoclf.path.certificate_file import certificate, program_problem
-    >>> from paretoclf.problem import ParametricQP
-    >>> from paretoclf.proof import check
-    >>> q, one = np.array([[-2.0], [2.0]]), np.ones((2, 1))
-    >>> line = ParametricQP.hard(np.eye(1), np.zeros((0, 1)), q, -one, one)
-    >>> found = certificate(program_problem(line), guide=[])  # x = 2 - 4 t, but within [-1, 1]
-    >>> found["segments"], check.check(found["problem"], found["segments"])
-    (['u', [[0, 'i']], [[0, 'l']]], ([-1.5, -1.5], Fraction(1, 1)))
-    """
-    P = [[stated(v) for v in row[: i + 1]] for i, row in enumerate(problem.P)]
-    names = ("A", "q", "lower", "upper", "below", "above")
-    parts = {name: [[stated(v) for v in row] for row in getattr(problem, name)] for name in names}
-    return {"kind": "program", "K": P, **parts}
-
-
 def _shifts_to_try(problem: Mapping[str, Any]) -> list[int | None]:
     """Powers of two that double precision is sure of; none of a small matrix, too, which may be singular."""
     n, K = len(problem["K"]), lower_triangle(problem)
@@ -364,17 +357,21 @@ def _shifts_to_try(problem: Mapping[str, Any]) -> list[int | None]:
     return enough if None in enough or n > _LARGE else [None, *enough]
 
 
-def bounded(problem: Mapping[str, Any], pieces: Any, labels: list[Index]) -> dict[str, Any]:
+def bounded(
+    problem: Mapping[str, Any], pieces: Any, labels: list[Index], progress: bool | None = False
+) -> dict[str, Any]:
     """The content of a bounded certificate: the path as it is stored, and nothing of it solved anew.
 
     Parameters
     ----------
     problem : mapping
         As for `certificate`; of a path of classifiers.
-    pieces : Pieces
+    pieces : Pieces or OnePoint
         The path.
     labels : list of int arrays of shape (items,)
         Of its pieces.
+    progress : bool, optional
+        As for `certificate`.
 
     Raises
     ------
@@ -388,7 +385,7 @@ def bounded(problem: Mapping[str, Any], pieces: Any, labels: list[Index]) -> dic
         for stretch in stretches:
             points = knots.points(stretch)
             try:
-                check_gap.gap(settled, points, str(stretch))
+                _gap(settled, points, stretch, progress)
             except ArithmeticError as error:
                 if "not finite" not in str(error) or stretch == stretches[-1]:
                     raise
@@ -397,25 +394,57 @@ def bounded(problem: Mapping[str, Any], pieces: Any, labels: list[Index]) -> dic
         return points, stretch
 
     settled, (points, stretch) = _settled(dict(problem), attempt)
-    sha = _digest(settled)
-    return {
-        "format": "bounded certificate 1",
-        "problem": settled,
-        "sha256": sha,
-        "stretch": str(stretch),
-        "points": points,
-    }
+    return _bounded_content(settled, points, stretch)
 
 
-def _seconds(problem: Mapping[str, Any], labels: list[Index]) -> float:
-    """What an exact certificate is expected to take, by what was measured: the inverse, then all items."""
-    n = len(problem["y"])
-    margin = np.array([int((each[:n] == 0).sum()) for each in labels], dtype=np.float64)
-    return float((_INVERSE * margin**4 + _ITEMS * n * margin**2).sum() + _MATRIX * n**3)
+def bounded_program(problem: ParametricQP, knots: Knots, progress: bool | None = False) -> dict[str, Any]:
+    """The same of a program with hard bounds, which the file states a little wider (`program_points`).
+
+    Parameters
+    ----------
+    problem : ParametricQP
+    knots : tuple of arrays of shape (k,), (k, n) and (k, m)
+        t from 0 to 1, never falling; variables and multipliers of the rows, affine in between.
+    progress : bool, optional
+        As for `certificate`.
+    """
+    soft = (np.stack([problem.below, problem.above]) < np.inf).any(axis=(0, 1))
+    if soft.any():
+        raise ArithmeticError(f"{problem.name(int(np.argmax(soft)))} has a price, and a gap is of hard bounds")
+    wider, points, about = program_points(problem, *knots)
+
+    def attempt(settled: dict[str, Any]) -> None:
+        _gap(settled, points, Fraction(0), progress)
+
+    settled, _ = _settled({**program_problem(wider), "about": about}, attempt)
+    return _bounded_content(settled, points, Fraction(0))
+
+
+def _gap(problem: dict[str, Any], points: list[Any], stretch: Fraction, progress: bool | None) -> None:
+    """ArithmeticError where points have no bound."""
+    shown: Any = counted(points, "certificate", len(points), progress)
+    check_gap.gap(problem, shown, str(stretch))
+
+
+def _bounded_content(settled: dict[str, Any], points: list[Any], stretch: Fraction) -> dict[str, Any]:
+    """What the file has."""
+    said = {"problem": settled, "sha256": _digest(settled), "stretch": str(stretch), "points": points}
+    return {"format": "bounded certificate 1", **said}
+
+
+def _quick(n: int, labels: list[Index]) -> bool:
+    """Whether an exact certificate is expected within a minute, by what was measured: the inverse, then all items."""
+    basis = np.array([(each[:n] == INSIDE).sum() + (each[n:] != INSIDE).sum() for each in labels], dtype=np.float64)
+    return float((_INVERSE * basis**4 + _ITEMS * n * basis**2).sum() + _MATRIX * n**3) <= _MINUTE
 
 
 def save_certificate(
-    path: Any, equations: int, file: AnyFile, level: str | None = None, progress: bool | None = None
+    path: Any,
+    equations: int,
+    file: AnyFile,
+    level: str | None = None,
+    progress: bool | None = None,
+    n_jobs: int | None = None,
 ) -> None:
     """Write a certificate file, to a temporary name first, then renamed.
 
@@ -429,37 +458,72 @@ def save_certificate(
     level : str, optional
         ``"exact"`` or ``"bounded"``; by default exact where that is expected to take no more than a minute and can be
         had, else bounded.
-    progress : bool, optional
-        As for `certificate`.
+    progress, n_jobs : optional
+        As for `certificate`; the file is the same, byte for byte.
 
     Raises
     ------
     InputError
         If no certificate can be written: the message says why. There is no file then.
     """
+    problem, labels = path._certificate_problem(), list(path._labels(equations))
+    makers = {
+        "exact": partial(certificate, problem, labels, progress, n_jobs),
+        "bounded": partial(bounded, problem, path.pieces, labels, progress),
+    }
+    _save(makers, file, level, _quick(len(path.y), labels))
+
+
+def save_program(
+    problem: ParametricQP,
+    guide: Iterable[Index],
+    file: AnyFile,
+    level: str | None = None,
+    progress: bool | None = None,
+    n_jobs: int | None = None,
+    knots: Knots | None = None,
+) -> None:
+    """Write the certificate of any parametric program; see `certificate` and `bounded_program`.
+
+    Parameters
+    ----------
+    problem : ParametricQP
+    guide : iterable of int arrays of shape (items,)
+        Labels of the segments of a path in doubles.
+    file, level, progress, n_jobs
+        As for `save_certificate`.
+    knots : tuple of arrays, optional
+        The path in doubles, without which there is no bounded level.
+
+    Raises
+    ------
+    InputError
+        If there is none: the message says why. There is no file then.
+    """
+    labels = list(guide)
+    makers: dict[str, Callable[[], dict[str, Any]]] = {
+        "exact": lambda: certificate(program_problem(problem), labels, progress, n_jobs)
+    }
+    if knots is not None:
+        makers["bounded"] = partial(bounded_program, problem, knots, progress)
+    _save(makers, file, level, "bounded" not in makers or _quick(problem.n, labels))
+
+
+def _save(makers: Mapping[str, Callable[[], dict[str, Any]]], file: AnyFile, level: str | None, quick: bool) -> None:
+    """Write the content of the level that is asked for, else of the best that can be had."""
     if level not in (None, "exact", "bounded"):
         raise InputError(f"level must be 'exact', 'bounded' or None, got {level!r}")
-    check_target(file)
-    problem, labels = path._certificate_problem(), list(path._labels(equations))
-    quick = _seconds(problem, labels) <= _MINUTE
-    levels = [level] if level else ["exact", "bounded"] if quick else ["bounded"]
-    why = ""
-    for each in levels:
-        try:
-            exact = each == "exact"
-            content = certificate(problem, labels, progress) if exact else bounded(problem, path.pieces, labels)
-        except ArithmeticError as error:
-            why = f"no {each} certificate can be written: {error}" + (f"; {why}" if why else "")
-            continue
-        return write_content(content, file)
-    raise InputError(why)
-
-
-def check_target(file: AnyFile) -> None:
-    """InputError unless there is a folder for the file."""
-    target = FilePath(file)
+    target, why = FilePath(file), ""
     if not target.parent.is_dir():
         raise InputError(f"file must lie in a folder that there is, got {target}: there is no folder {target.parent}")
+    for each in [level] if level else ["exact", "bounded"] if quick else ["bounded"]:
+        try:
+            if each not in makers:
+                raise ArithmeticError("the path ends before t = 1, and a bound is of a path that does not")
+            return write_content(makers[each](), file)
+        except ArithmeticError as error:
+            why = f"no {each} certificate can be written: {error}" + (f"; {why}" if why else "")
+    raise InputError(why)
 
 
 def write_content(content: Mapping[str, Any], file: AnyFile) -> None:
@@ -469,37 +533,24 @@ def write_content(content: Mapping[str, Any], file: AnyFile) -> None:
         temporary.write_bytes(gzip.compress(text, mtime=0) if target.name.endswith(".gz") else text)
 
 
-def save_program(problem: ParametricQP, guide: Iterable[Index], file: AnyFile, progress: bool | None = None) -> None:
-    """Write the exact certificate of any parametric program; see `certificate` and `program_problem`.
+def save_solution(svm: Any, solution: Solution, file: AnyFile, level: str | None = None) -> None:
+    """Write the certificate of one optimal point of a formulation with exact paths, whoever computed it.
 
-    Raises
-    ------
-    InputError
-        If there is none: the message says why. There is no file then.
-    """
-    check_target(file)
-    try:
-        content = certificate(program_problem(problem), guide, progress)
-    except ArithmeticError as error:
-        raise InputError(f"no exact certificate can be written: {error}") from None
-    write_content(content, file)
-
-
-def save_solution(solution: Solution, file: AnyFile) -> None:
-    """Write the exact certificate of one optimal point of a 2C-SVM, whoever computed it.
+    Of any other formulation and of a ``cvxpy.Problem``: `paretoclf.path.tracing.save_point`.
 
     Parameters
     ----------
+    svm : TwoCSVM, TwoNuSVM, QuantileSVM, BiobjectiveMargin, or one of yours that declares their lines
     solution : Solution
-        Its classifier has samples, labels, costs, and multipliers, which are a guide only: a letter for each of them
-        that is not exactly optimal is exchanged.
-    file : path
-        Compressed if its name ends in ``.gz``.
+        Of it, with its parameters and multipliers. These are a guide only for the exact level: a letter that is not
+        exactly optimal is exchanged. Of reduced hulls: their ``solution``.
+    file, level
+        As for `save_certificate`.
 
     Raises
     ------
     InputError
-        If it is no solution of a 2C-SVM, or there is no exact certificate.
+        If it is no solution of this formulation, or there is no certificate.
 
     Examples
     --------
@@ -508,21 +559,17 @@ def save_solution(solution: Solution, file: AnyFile) -> None:
     >>> import paretoclf as pc
     >>> from paretoclf.path.certificate_file import save_solution
     >>> from paretoclf.proof import check
-    >>> point = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]).solve(C_plus=1.0, C_minus=1.0)
+    >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_solution(point, f"{folder}/point.json")
+    ...     save_solution(svm, svm.solve(C_plus=1.0, C_minus=1.0), f"{folder}/point.json")
     ...     content = json.loads(Path(folder, "point.json").read_text())
     >>> len(content["segments"]), -check.check(content["problem"], content["segments"])[0][0]
     (1, 2.888888888888889)
     """
-    rule = solution.classifier
-    if not isinstance(rule, Classifier):
-        raise InputError(f"solution must be one of a 2C-SVM, got one with a {type(rule).__name__}")
-    check_target(file)
-    caps, alpha = rule.caps, rule.alpha
-    labels = np.where(alpha <= UNTOUCHED * caps, -1, np.where(alpha >= (1 - UNTOUCHED) * caps, 1, 0))
-    problem = path_problem(rule.gram, rule.y, {"kind": "2C-SVM", "caps": [caps.tolist()] * 2})
-    try:
-        write_content(certificate(problem, [np.append(labels, -1)], progress=False), file)
-    except ArithmeticError as error:
-        raise InputError(f"no exact certificate can be written: {error}") from None
+    problem, alpha, equations = point_problem(svm, solution)
+    labels = labels_of(problem, alpha, equations)
+    makers = {
+        "exact": partial(certificate, problem, [labels], progress=False),
+        "bounded": partial(bounded, problem, OnePoint.of(alpha, labels), [labels]),
+    }
+    _save(makers, file, level, _quick(alpha.size, [labels]))

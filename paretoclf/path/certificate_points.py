@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from paretoclf.checks import Array, Index
+from paretoclf.problem import INSIDE, ParametricQP
 from paretoclf.proof import check
+from paretoclf.reduction.program import at_each
+
+#: The least by which a bound is widened.
+_TINY = 2.0**-200
 
 
 def stated(v: Any) -> int | float | str | None:
@@ -28,6 +34,57 @@ def lower_triangle(problem: Mapping[str, Any]) -> Array:
     K = np.zeros((n, n))
     K[np.tril_indices(n)] = [float(Fraction(v)) for row in problem["K"] for v in row]
     return K + np.diag([float(Fraction(v)) for v in problem.get("diagonal", [0] * n)])
+
+
+@dataclass(frozen=True)
+class OnePoint:
+    """One solution as a path of one piece on which nothing moves."""
+
+    t: Array
+    ptr: Index
+    index: Index
+    a0: Array
+    a1: Array
+
+    @classmethod
+    def of(cls, alpha: Array, labels: Index) -> OnePoint:
+        """That of multipliers, of which those with the label 0 are between their bounds."""
+        index = np.flatnonzero(labels[: alpha.size] == INSIDE)
+        return cls(np.array([0.0, 1.0]), np.array([0, index.size]), index, alpha[index], alpha[index])
+
+
+def program_points(problem: ParametricQP, t: Array, x: Array, r: Array) -> tuple[ParametricQP, list[Any], str]:
+    """A path in doubles as points of a program that has room for it, that program, and what it is.
+
+    A double misses an equation by rounding, and without bounds on a variable there is no finite dual value for a
+    gradient that rounding has left. So each bound is widened by what is missed, to a power of two, and where a variable
+    has none it gets one, twice its largest value or more from 0.
+    """
+    n, eps = problem.n, np.finfo(np.float64).eps
+    A = np.asarray(problem.A, dtype=np.float64)
+    v, terms = np.hstack([x, x @ A.T]), np.hstack([abs(x), abs(x) @ abs(A).T])
+    far = 2.0 ** np.ceil(np.log2(2 * max(float(abs(x).max(initial=0.0)), 1.0)))
+    wider, most = {}, 0.0
+    for name, sign in (("lower", -1.0), ("upper", 1.0)):
+        ends = np.array(getattr(problem, name), dtype=np.float64)
+        has = np.isfinite(ends[0])
+        bounds = at_each(np.where(has, ends, 0.0), t)
+        missed = (sign * (v - bounds) + 4 * eps * (n + 4) * (terms + abs(bounds))).max(axis=0)
+        by = np.where(has & (missed > 0), 2.0 ** np.ceil(np.log2(2 * np.maximum(missed, _TINY))), 0.0)
+        most = max(most, float(by.max(initial=0.0)))
+        ends = np.where(has, ends + sign * by, sign * np.inf)
+        ends[:, :n] = np.where(has[:n], ends[:, :n], sign * far)
+        wider[name] = ends
+        r = np.where(has[n:], r, np.maximum(r, 0.0) if sign > 0 else np.minimum(r, 0.0))
+    points: list[Any] = []
+    at: dict[int, float] = {}
+    for when, values, rows in zip(t.tolist(), x.tolist(), r.tolist(), strict=True):
+        changes = [[i, value] for i, value in enumerate(values) if at.get(i) != value]
+        if changes or not points or points[-1][::2] != [when, rows]:
+            points.append([when, changes, rows])
+        at.update(enumerate(values))
+    about = f"bounds are at most {most:.1e} wider than asked, by what doubles miss; variables without any have {far:g}"
+    return replace(problem, lower=wider["lower"], upper=wider["upper"]), points, about
 
 
 class StoredPoints:

@@ -25,7 +25,7 @@ from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.judges.two_c import certify_many
 from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted
-from paretoclf.path.certificate_file import path_problem
+from paretoclf.path.certificate_problems import costs_problem
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.journey import (
     BasisAt,
@@ -558,8 +558,7 @@ class Path(Refining):
 
     def _certificate_problem(self) -> dict[str, Any]:
         """What a certificate file of this path is about."""
-        caps = [self.caps(float(end)).tolist() for end in (0.0, 1.0)]
-        return path_problem(self.gram, self.y, {"kind": "2C-SVM", "caps": caps})
+        return costs_problem(self.gram, self.y, (self.caps(0.0), self.caps(1.0)))
 
     @property
     def soft_margin(self) -> SoftMargin:

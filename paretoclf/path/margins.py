@@ -24,7 +24,7 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
 from paretoclf.lines import LabelledSamples, LineOfTheta, Ratio
-from paretoclf.path.certificate_file import path_problem
+from paretoclf.path.certificate_problems import margins_problem
 from paretoclf.path.cost import Path, trace_costs
 from paretoclf.path.pieces import OnPieces, Pieces, proved
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
@@ -331,15 +331,9 @@ class MarginPath(OnPieces):
 
     def _certificate_problem(self) -> dict[str, Any]:
         """What a certificate file of this path is about: half the objective, for margins at f = 2 share and below."""
-        ends = [Fraction(float(share)) for share in self.pieces.t]
-        q = [[str(-2 * (share if label > 0 else 1 - share)) for label in self.y] for share in ends]
-        c = self.slack_costs
-        weights = [0 if c is None else Fraction(c.C_plus if label > 0 else c.C_minus) for label in self.y]
-        diagonal = [str(1 / weight) if weight else 0 for weight in weights]
-        about = (
-            f"t = 0 and t = 1 are the shares {float(ends[0])!r} and {float(ends[1])!r} of the margin; twice the value"
-        )
-        return path_problem(self.gram, self.y, {"kind": "margins", "q": q, "diagonal": diagonal, "about": about})
+        first, last = (float(share) for share in self.pieces.t)
+        about = f"t = 0 and t = 1 are the shares {first!r} and {last!r} of the margin; twice the value"
+        return margins_problem(self.gram, self.y, (first, last), self.slack_costs, about)
 
     @property
     def soft_margin(self) -> SoftMargin:

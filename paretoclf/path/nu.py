@@ -29,7 +29,7 @@ from paretoclf.judges.meeting import largest_cancelling, proved_to_meet
 from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.lines import FixedAsymmetry, HullLine, Labelled, LineOfNu
 from paretoclf.nu import caps_of, equivalent_costs
-from paretoclf.path.certificate_file import path_problem
+from paretoclf.path.certificate_problems import nu_problem
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.journey import assemble, follow_stage
 from paretoclf.path.pieces import OnPieces, Pieces, proved
@@ -604,18 +604,11 @@ class NuPath(OnPieces):
         return problem.bounds(self._stored(t)[None], self._intercept(t), self._stored_slope(t), self.rho(t))
 
     def _certificate_problem(self) -> dict[str, Any]:
-        """What a certificate file is about: multipliers from one nu to another, or the hull weights of a HullLine.
-
-        Where caps of a class, which are doubles, add up to less than nu / 2, the sum is theirs.
-        """
-        ends = [float(t) for t in self.pieces.t[[0, -1]]]
-        caps = list(self.problem.upper[:, : self.y.size])
-        halves = [Fraction(1)] * 2 if isinstance(self.along, HullLine) else [Fraction(nu) / 2 for nu in ends]
-        most = [min(sum(map(Fraction, cap[self.y == side])) for side in (1, -1)) for cap in caps]
-        sums = [[str(min(pair))] * 2 for pair in zip(halves, most, strict=True)]
-        about = f"t = 0 and t = 1 are {self.parameter} = {ends[0]!r} and {ends[1]!r}"
-        own = {"kind": "2nu-SVM", "caps": [cap.tolist() for cap in caps], "sums": sums, "about": about}
-        return path_problem(self.gram, self.y, own)
+        """What a certificate file is about: multipliers from one nu to another, or the hull weights of a HullLine."""
+        first, last = (float(t) for t in self.pieces.t[[0, -1]])
+        halves = (Fraction(1),) * 2 if isinstance(self.along, HullLine) else (Fraction(first) / 2, Fraction(last) / 2)
+        about = f"t = 0 and t = 1 are {self.parameter} = {first!r} and {last!r}"
+        return nu_problem(self.gram, self.y, tuple(self.problem.upper[:, : self.y.size]), halves, about)
 
     @property
     def soft_margin(self) -> SoftMargin:

@@ -127,13 +127,18 @@ class ProblemPath:
         """What is proved of it, at every t, on the program as CVXPY compiled it."""
         return replace(judge_line(self.program, self.t, self.x, self.z), writer=self._write_certificate)
 
-    def _write_certificate(self, file: AnyFile, progress: bool | None = None) -> None:
+    def _write_certificate(
+        self, file: AnyFile, level: str | None = None, progress: bool | None = None, n_jobs: int | None = None
+    ) -> None:
         """The certificate file of the compiled program, guided by the rows that have a multiplier."""
         line = self.program
         active = np.abs(self.z).max(axis=1) > CERTIFY * np.abs(self.z).max(initial=0.0)
         rows = np.where(np.arange(line.m) < line.equations, LOWER, np.where(active, UPPER, INSIDE))
         guide = np.hstack([np.full((len(rows), line.n), INSIDE), rows])
-        save_program(line.problem, guide, file, progress)
+        k, whole = 2 * len(self.x), self.status == "end" and self.t[-1] == 1
+        t = np.stack([self.t[:-1], self.t[1:]], axis=1).ravel()
+        knots = (t, self.x.reshape(k, -1), -self.z.reshape(k, -1)) if whole else None
+        save_program(line.problem, guide, file, level, progress, n_jobs, knots)
 
     @cached_property
     def beyond(self) -> Beyond | None:

@@ -27,7 +27,7 @@ from paretoclf.errors import HomogeneousWarning, InputError
 from paretoclf.exact_sums import inner
 from paretoclf.judges.quantile import judge_quantile, judge_quantile_precisely, judge_quantiles
 from paretoclf.lines import Homogeneous, LineOfTau
-from paretoclf.path.certificate_file import path_problem
+from paretoclf.path.certificate_problems import quantile_problem
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.journey import CapsWalk, Stage, assemble, scaled_outwards, straight, within_box
 from paretoclf.path.pieces import Pieces, proved
@@ -442,9 +442,8 @@ class QuantilePath(Refining):
     def _certificate_problem(self) -> dict[str, Any]:
         """What a certificate file of this path is about."""
         lo, hi = (float(tau) for tau in self.pieces.t[[0, -1]])
-        caps, about = [self.caps(tau).tolist() for tau in (lo, hi)], f"t = 0 and t = 1 are tau = {lo!r} and {hi!r}"
-        own = {"kind": "quantile SVM", "lam": self.lam, "bias": self.bias, "caps": caps, "about": about}
-        return path_problem(self.gram, self.y, own)
+        about = f"t = 0 and t = 1 are tau = {lo!r} and {hi!r}"
+        return quantile_problem(self.gram, self.y, (lo, hi), self.lam, self.bias, about)
 
     @property
     def soft_margin(self) -> SoftMargin:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, overload
 
+from paretoclf.checks import what_it_is
 from paretoclf.errors import InputError
+from paretoclf.files import AnyFile
 from paretoclf.lines import (
     Homogeneous,
     Labelled,
@@ -267,6 +269,57 @@ def trace(
     path: Path | QuantilePath | MarginPath | NuPath = FOLLOWERS[lines][k](svm, **own, engine=engine, **how)
     logger.info("traced in %.2f s: %r", path.seconds, path)
     return path
+
+
+def save_point(problem: Any, file: AnyFile, level: str | None = None, **values: Any) -> None:
+    """Write the certificate of the optimum of one program, which the engine of any program finds.
+
+    Of a solution of a formulation with exact paths, whoever computed it:
+    `paretoclf.path.certificate_file.save_solution`.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem or formulation
+        A quadratic or linear program: a problem of CVXPY with the values that its parameters have, or the primal or
+        dual of a formulation.
+    file, level
+        As for `paretoclf.path.certificate_file.save_certificate`.
+    **values
+        Those of the parameters of a formulation.
+
+    Raises
+    ------
+    InputError
+        If it is another program (with what needs a cone), has no optimum, or no certificate.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from pathlib import Path
+    >>> import cvxpy as cp
+    >>> from paretoclf.path.tracing import save_point
+    >>> from paretoclf.proof import check
+    >>> x = cp.Variable(2, name="x")
+    >>> problem = cp.Problem(cp.Minimize(cp.sum_squares(x - [3, 1])), [cp.sum(x) <= 2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_point(problem, f"{folder}/point.json")
+    ...     content = json.loads(Path(folder, "point.json").read_text())
+    >>> check.check(content["problem"], content["segments"])[0][0]
+    2.0
+    """
+    if _of_cvxpy(problem):
+        from paretoclf.solve.to_qp import LineOfPrograms
+
+        if values:
+            raise InputError(f"{next(iter(values))} must be left out: parameters of a cvxpy.Problem have values")
+        source = LineOfPrograms.here(problem)
+    else:
+        if isinstance(problem, type) or not hasattr(type(problem), "primal_model"):
+            raise InputError(f"problem must be a cvxpy.Problem or a formulation, got {what_it_is(problem)}")
+        from paretoclf.solve.of_formulation import source_at
+
+        source = source_at(problem, values)
+    trace_problem(source, progress=False).proof.save(file, level, progress=False)
 
 
 def _of_cvxpy(problem: Any) -> bool:

@@ -51,14 +51,21 @@ class CompiledProof:
     indefinite: float = 0.0
     writer: Callable[..., None] | None = field(default=None, repr=False, compare=False)
 
-    def save(self, file: str | os.PathLike[str], level: str | None = None, progress: bool | None = None) -> None:
-        """Write an exact certificate file of the program as CVXPY compiled it, with the ray where the path ends early.
+    def save(
+        self,
+        file: str | os.PathLike[str],
+        level: str | None = None,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        """Write a certificate file of the program as CVXPY compiled it, with the ray where the path ends early.
 
-        As for the proof of a path of classifiers; a bounded level there is not.
+        As for the proof of a path of classifiers. A bounded one states bounds that are wider by what doubles miss, and
+        keeps variables without bounds within a box; of a path that ends early there is none.
         """
-        if self.writer is None or level == "bounded":
-            raise InputError("level must be 'exact' or None, and the proof that of a path, to write a certificate file")
-        self.writer(file, progress=progress)
+        if self.writer is None:
+            raise InputError("no certificate file can be written of this proof: it does not belong to a path")
+        self.writer(file, level, progress, n_jobs)
 
     @cached_property
     def worst(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -32,25 +32,42 @@ def source_of(formulation: Any, given: Mapping[str, Any]) -> LineOfPrograms:
     """
     name = type(formulation).__name__
     ends = _ends(formulation, given, name)
-    refusals = []
-    forms: tuple[Form, ...] = ("primal", "dual") if formulation.dual is not None else ("primal",)
-    for form in forms:
-        problem = formulation.model(form).problem
+
+    def line(problem: Any) -> LineOfPrograms:
         own = problem.parameters()
         follows = any(isinstance(p, cp.CallbackParam) for p in own)
         used = [key for key, p in formulation.parameters.items() if follows or any(p is each for each in own)]
         first, last = ({formulation.parameters[key]: end[key] for key in used} for end in ends)
-        for key, value in ends[0].items():
+        return LineOfPrograms(problem, first, last)
+
+    return _of_either(formulation, ends[0], line, f"no exact path for {name} in {', '.join(given)}: use sweep. ")
+
+
+def source_at(formulation: Any, given: Mapping[str, Any]) -> LineOfPrograms:
+    """The same at one point, as a line on which nothing moves."""
+    refusal = f"no program with a certificate for {type(formulation).__name__}: "
+    return _of_either(formulation, formulation.check_values(given), LineOfPrograms.here, refusal)
+
+
+def _of_either(
+    formulation: Any, values: Mapping[str, float], source_of: Callable[[Any], LineOfPrograms], refusal: str
+) -> LineOfPrograms:
+    """That of its primal, else of its dual; InputError with what stands in the way in each."""
+    refusals = []
+    forms: tuple[Form, ...] = ("primal", "dual") if formulation.dual is not None else ("primal",)
+    for form in forms:
+        problem = formulation.model(form).problem
+        for key, value in values.items():
             formulation.parameters[key].value = value
         try:
-            source = LineOfPrograms(problem, first, last)
+            source = source_of(problem)
         except InputError as error:
             refusals.append(f"its {form}: {error}")
             continue
         if form == "dual":  # a minimisation whose value is minus that of the primal
             source.line, source.sign = replace(source.line, sense=-source.line.sense), -1
         return source
-    raise InputError(f"no exact path for {name} in {', '.join(given)}: use sweep. " + ". ".join(refusals))
+    raise InputError(refusal + ". ".join(refusals))
 
 
 def _ends(formulation: Any, given: Mapping[str, Any], name: str) -> tuple[dict[str, float], dict[str, float]]:

@@ -64,21 +64,9 @@ def program_line(problem: cp.Problem, start: Mapping[Any, Any], stop: Mapping[An
         _compiled(model, {p: between((first[p], last[p]), _THIRD) for p in first}, t=_THIRD)[0],
     )
     _check_dims(data["dims"])
-    n, m = data["c"].size, data["b"].size
-    multipliers = _readings(model.constraints, lambda z: _inverted(chain, inverse, np.zeros(n), z).dual_vars, m)
-    P, A = ([sp.csc_array(_matrix(each, key, n, m)) for each in (data, other, third)] for key in "PA")
-    q, b, constant = (np.stack([_vector(each, key) for each in (data, other)]) for key in ("c", "b", "offset"))
-    line = ProgramLine(
-        symmetric(P[0]),
-        A[0],
-        q,
-        b,
-        constant[:, 0],
-        int(data["dims"].zero),
-        model.sense,
-        _variables(model, data["param_prob"], chain, inverse),
-        multipliers,
-    )
+    line = _program(model, (data, chain, inverse), other)
+    q, b, constant = line.q, line.b, line.constant[:, None]
+    P, A = ([sp.csc_array(_matrix(each, key, line.n, line.m)) for each in (data, other, third)] for key in "PA")
     _check_finite(line, P, A)
     for key, ends in (("c", q), ("b", b), ("offset", constant)):
         _check_affine(between(ends, _THIRD), _vector(third, key), ends, first)
@@ -91,6 +79,24 @@ def program_line(problem: cp.Problem, start: Mapping[Any, Any], stop: Mapping[An
     if not moved and (q[0] == q[1]).all() and (b[0] == b[1]).all() and constant[0] == constant[1]:
         raise InputError("start and stop must differ in a parameter that the problem depends on: nothing moves")
     return ProgramLine(**{**vars(line), "q": q, "moved": moved})
+
+
+def _program(model: Model, found: tuple[dict[str, Any], Any, Any], other: Mapping[str, Any]) -> ProgramLine:
+    """What CVXPY compiled, and at the other end, with names."""
+    data, chain, inverse = found
+    n, m = data["c"].size, data["b"].size
+    q, b, constant = (np.stack([_vector(each, key) for each in (data, other)]) for key in ("c", "b", "offset"))
+    return ProgramLine(
+        symmetric(sp.csc_array(_matrix(data, "P", n, m))),
+        sp.csc_array(_matrix(data, "A", n, m)),
+        q,
+        b,
+        constant[:, 0],
+        int(data["dims"].zero),
+        model.sense,
+        _variables(model, data["param_prob"], chain, inverse),
+        _readings(model.constraints, lambda z: _inverted(chain, inverse, np.zeros(n), z).dual_vars, m),
+    )
 
 
 class LineOfPrograms:
@@ -115,6 +121,22 @@ class LineOfPrograms:
         self.seconds = time.perf_counter() - began
         self.problem, self._ends = problem, _ends(problem, start, stop)
         self.ends = self._named(0), self._named(1)
+
+    @classmethod
+    def here(cls, problem: Any) -> LineOfPrograms:
+        """The point at the values that the parameters have, as a line on which nothing moves."""
+        made, began, model = cls.__new__(cls), time.perf_counter(), _model_of(problem)
+        unset = [p.name() for p in problem.parameters() if not isinstance(p, cp.CallbackParam) and p.value is None]
+        if unset:
+            raise InputError(f"parameter {unset[0]} must have a value")
+        _check_cones(model)
+        found = _compiled(model, {}, t=0.0)
+        _check_dims(found[0]["dims"])
+        made.line = _program(model, found, found[0])
+        _check_finite(made.line, [made.line.P], [made.line.A])
+        made.problem, made._ends, made.ends = problem, ({}, {}), ({}, {})
+        made.seconds = time.perf_counter() - began
+        return made
 
     def _named(self, end: int) -> Mapping[str, Array]:
         return {p.name(): value for p, value in self._ends[end].items()}

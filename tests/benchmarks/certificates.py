@@ -23,7 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import numpy as np
 
 import paretoclf as pc
-from paretoclf.path.certificate_file import certificate, program_problem
+from paretoclf.path.certificate_file import certificate
+from paretoclf.path.certificate_problems import program_problem
 from paretoclf.problem import ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
 from tests.oracles.broken_certificates import files, mutated, verdicts

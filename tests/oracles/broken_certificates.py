@@ -8,7 +8,8 @@ import json
 import numpy as np
 
 import paretoclf as pc
-from paretoclf.path.certificate_file import bounded, certificate, program_problem
+from paretoclf.path.certificate_file import bounded, certificate
+from paretoclf.path.certificate_problems import program_problem
 from paretoclf.problem import ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
 from tests.oracles.random_programs import fractions, program

@@ -19,12 +19,15 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.cli import main
-from paretoclf.path.certificate_file import certificate, program_problem, save_solution
+from paretoclf.path.certificate_file import bounded_program, certificate, save_solution
+from paretoclf.path.certificate_problems import program_problem
 from paretoclf.path.general import follow
+from paretoclf.path.tracing import save_point
 from paretoclf.problem import ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
 from tests.oracles.broken_certificates import files, mutated, verdicts
 from tests.oracles.random_programs import fractions, off, program
+from tests.oracles.second_checker import gap_of as second_gap_of
 from tests.oracles.second_checker import objection
 
 RNG = np.random.default_rng(33)
@@ -612,21 +615,123 @@ def test_paths_of_problems_of_cvxpy_are_proved_with_their_rays(tmp_path):
         assert float(end) == pytest.approx(path.t[-1], abs=1e-12)
         for t, value in zip((0.0, path.t[-1]), values, strict=True):
             assert value == pytest.approx(path.value(t), rel=1e-9, abs=1e-9)
-    with pytest.raises(pc.InputError, match="level must be"):
-        path.proof.save(tmp_path / "b.json", level="bounded")
-
-
-def test_a_point_of_a_solver_has_an_exact_certificate(tmp_path):
-    for kernel in (None, pc.RBF(0.7)):
-        solution = pc.TwoCSVM(X, Y, kernel).solve(C_plus=1.5, C_minus=0.5)
-        save_solution(solution, tmp_path / "a.json")
-        assert alone(tmp_path, "a.json").returncode == 0
+        if ray is not None:
+            with pytest.raises(pc.InputError, match="the path ends before t = 1"):
+                path.proof.save(tmp_path / "b.json", level="bounded")
+            continue
+        path.proof.save(tmp_path / "a.json", level="bounded")
+        assert alone(tmp_path, "a.json", script="check_gap").returncode == 0
         content = json.loads((tmp_path / "a.json").read_text())
-        values, _ = check.check(content["problem"], content["segments"])
-        assert -values[0] == pytest.approx(solution.value, rel=1e-8)
-        assert values[0] == values[1]
-    with pytest.raises(pc.InputError, match="must be one of a 2C-SVM"):
-        save_solution(pc.QuantileSVM(X, Y, bias=False).solve(tau=0.5, lam=0.25), tmp_path / "b.json")
+        ends, most = check_gap.gap(content["problem"], content["points"], content["stretch"])
+        assert second_gap_of(content) <= most <= 1e-10
+        for end, value in zip(ends, values, strict=True):  # of a program that is a little wider
+            assert -1e-9 <= float(end) - value <= float(most) + 1e-12
+
+
+def test_what_takes_long_without_rounding_is_bounded_by_default(tmp_path):
+    rng = np.random.default_rng(0)
+    A, b = rng.normal(size=(60, 30)), rng.normal(size=60)
+    x, lam = cp.Variable(30, name="x"), cp.Parameter(nonneg=True, name="lam")
+    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(A @ x - b) + lam * cp.norm1(x)))
+    pc.trace(problem, {lam: 20.0}, {lam: 0.1}).proof.save(tmp_path / "a.json")
+    content = json.loads((tmp_path / "a.json").read_text())
+    assert content["format"] == "bounded certificate 1"
+    assert float(check_gap.gap(content["problem"], content["points"], "0")[1]) < 1e-8
+    assert "wider than asked" in content["problem"]["about"]
+    x = ParametricQP(*map(fractions, program(3)))
+    with pytest.raises(ArithmeticError, match="has a price, and a gap is of hard bounds"):
+        bounded_program(x, (np.zeros(1), np.zeros((1, x.n)), np.zeros((1, x.items - x.n))))
+
+
+def points(kernel):
+    """Formulations with exact paths, and parameters."""
+    yield pc.TwoCSVM(X, Y, kernel), {"C_plus": 1.5, "C_minus": 0.5}
+    nu = pc.TwoNuSVM(X + 0.8 * Y[:, None], Y, kernel)
+    for by in ("asymmetry", "classes"):
+        nu = pc.TwoNuSVM(X + 0.8 * Y[:, None], Y, kernel, by=by)
+        yield nu, {"nu": 0.2, "asymmetry": 0.4}
+        yield nu, {"nu_plus": 0.7, "nu_minus": 0.8}
+        yield nu, {"nu_plus": 1.0, "nu_minus": 1.0}
+    yield pc.TwoNuSVM(np.vstack([X[:9], X[:9]]), np.repeat([1.0, -1.0], 9), kernel), {"nu": 0.3, "asymmetry": 0.5}
+    for bias in (True, False):
+        yield pc.QuantileSVM(X, Y, kernel, bias=bias), {"tau": 0.3, "lam": 0.25}
+    yield pc.BiobjectiveMargin(Z, Y, kernel, soft=False), {"theta": 2.0}
+    yield pc.BiobjectiveMargin(X, Y, kernel), {"theta": 2.0, "C_plus": 0.7, "C_minus": 3.0}
+
+
+@pytest.mark.filterwarnings("ignore::paretoclf.errors.HomogeneousWarning")
+@pytest.mark.parametrize("kernel", [None, pc.RBF(0.7)], ids=["linear", "rbf"])
+def test_a_point_of_a_solver_has_a_certificate_of_both_levels_which_both_checkers_accept(kernel, tmp_path):
+    for svm, values in points(kernel):
+        name, solution = (type(svm).__name__, values), svm.solve(**values)
+        save_solution(svm, solution, tmp_path / "a.json")
+        assert alone(tmp_path, "a.json").returncode == 0, name
+        assert objection(tmp_path / "a.json") == "", name
+        content = json.loads((tmp_path / "a.json").read_text())
+        problem, factor = content["problem"], 2 if "theta" in values else 1
+        found, _ = check.check(problem, content["segments"])
+        assert found[0] == found[1]
+        value = factor * check.KINDS[problem["kind"]][1](problem, found[0])
+        assert value == pytest.approx(solution.value, rel=1e-8, abs=1e-15), name
+        save_solution(svm, solution, tmp_path / "b.json", "bounded")
+        assert alone(tmp_path, "b.json", script="check_gap").returncode == 0, name
+        content = json.loads((tmp_path / "b.json").read_text())
+        most = check_gap.gap(content["problem"], content["points"], content["stretch"])[1]
+        assert second_gap_of(content) <= most <= 1e-10 * (1e-3 + abs(value)), name
+
+
+def test_points_of_paths_have_certificates_and_another_formulation_is_refused(tmp_path):
+    svm = pc.QuantileSVM(X, Y, bias=True)
+    save_solution(svm, pc.trace(svm, tau=(0.1, 0.9), lam=0.25).at(0.4), tmp_path / "a.json")
+    assert alone(tmp_path, "a.json").returncode == 0
+    for other in (pc.TwoCSVM(X, Y), pc.TwoNuSVM(X, Y), pc.BiobjectiveMargin(X, Y)):
+        with pytest.raises(pc.InputError, match=f"must be one of the {type(other).__name__} that is given"):
+            save_solution(other, svm.solve(tau=0.4, lam=0.25), tmp_path / "b.json")
+    with pytest.raises(pc.InputError, match="no exact path for ParetoGaussianQP"):
+        save_solution(pc.formulations.ParetoGaussianQP(X, Y), None, tmp_path / "b.json")
+    assert not (tmp_path / "b.json").exists()
+
+
+def test_any_program_has_a_certificate_at_a_point_or_is_refused_by_name(tmp_path):
+    for problem, start, _, _ in cvxpy_lines():
+        for parameter, value in start.items():
+            parameter.value = value
+        for level, script in (("exact", "check"), ("bounded", "check_gap")):
+            save_point(problem, tmp_path / "a.json", level)
+            assert alone(tmp_path, "a.json", script=script).returncode == 0
+        save_point(problem, tmp_path / "a.json")
+        assert objection(tmp_path / "a.json") == ""
+        content = json.loads((tmp_path / "a.json").read_text())
+        value = problem.solve(solver="CLARABEL")
+        assert check.check(content["problem"], content["segments"])[0][0] == pytest.approx(value, rel=1e-7, abs=1e-9)
+    svm = pc.TwoCSVM(X[::3], Y[::3])
+    save_point(svm, tmp_path / "a.json", C_plus=1.5, C_minus=0.5)
+    content = json.loads((tmp_path / "a.json").read_text())
+    value = check.check(content["problem"], content["segments"])[0][0]
+    assert value == pytest.approx(svm.solve(C_plus=1.5, C_minus=0.5).value, rel=1e-9)
+    x, c = cp.Variable(2, name="x"), cp.Parameter(name="c")
+    for problem, said in (
+        (cp.Problem(cp.Minimize(cp.norm(x - [1, 2]))), "needs a cone"),
+        (cp.Problem(cp.Minimize(c * x[0]), [x == 1]), "parameter c must have a value"),
+        (pc.SurrogateRisk(X, Y, loss="logistic"), "must be given|missing|no program with a certificate"),
+        (3, "must be a cvxpy.Problem or a formulation"),
+    ):
+        with pytest.raises(pc.InputError, match=said):
+            save_point(problem, tmp_path / "b.json")
+
+
+@pytest.mark.parametrize("level", ["exact", "bounded"])
+def test_the_same_bytes_are_written_by_any_number_of_processes(level, tmp_path):
+    path = traced(kernel=pc.RBF(0.5))
+    for n_jobs in (1, 2, 3):
+        path.proof.writer(tmp_path / f"{n_jobs}.json", level=level, n_jobs=n_jobs)
+    one, *others = ((tmp_path / f"{n_jobs}.json").read_bytes() for n_jobs in (1, 2, 3))
+    assert others == [one, one]
+    problem = path._certificate_problem()
+    guide = [labels for k, labels in enumerate(path._labels()) if k % 3]  # where exact exchanges must go on between
+    found = [certificate(problem, guide, n_jobs=n_jobs) for n_jobs in (1, 3)]
+    assert found[0] == found[1]
+    assert verdict(found[0]) == ""
 
 
 def test_costs_are_compared(tmp_path):
@@ -647,7 +752,9 @@ def test_the_command_line_writes_a_certificate_and_its_checker(tmp_path, capsys)
         assert f"python {script}.py a.json" in capsys.readouterr().out
         command = [sys.executable, "-I", f"{script}.py", "a.json"]
         assert subprocess.run(command, cwd=out.parent, capture_output=True, timeout=60).returncode == 0
-    assert main(["prove", str(tmp_path / "path.npz"), "--json", "--out", str(tmp_path / "a.json.gz")]) == 0
+    assert (
+        main(["prove", str(tmp_path / "path.npz"), "--jobs", "2", "--json", "--out", str(tmp_path / "a.json.gz")]) == 0
+    )
     assert json.loads(capsys.readouterr().out)["level"] == "exact"
     assert main(["prove", str(tmp_path / "nowhere.npz")]) == 2
 
