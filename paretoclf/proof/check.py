@@ -1,5 +1,5 @@
 """Checks a certificate: an optimal solution of a convex quadratic program for every t in [0, 1], without rounding.
-    python check.py FILE [--data YOURS.csv | --standardised YOURS.csv] [--costs C+,C-,C+,C-]
+    python check.py FILE [--data YOURS.csv | --standardised YOURS.csv] [--costs C+,C-,C+,C-[,WEIGHTS]]
 The program: minimise x'Px / 2 + q(t)'x + penalties. An item is a variable x_j or a row of Ax, v its value. A unit of v
 below the lower bound costs `below`, above the upper one `above`; null is no bound, or no price that allows it. q,
 bounds and prices are affine in t, P is positive semidefinite. x is optimal if there are multipliers y, one an item,
@@ -145,10 +145,11 @@ def check(p: dict, segments: list, early: bool = False) -> tuple[list[float], Fr
     return values, t
 
 def same(p: dict, option: str, own: str) -> None:
-    if option == "--costs":  # at t = 0 of positive and negative samples, and at t = 1
-        return need(p["caps"] == [[float(own.split(",")[k + (s < 0)]) for s in p["y"]] for k in (0, 2)], "costs differ")
-    given, y, standardise = p["X"] if "X" in p else p["K"], p["y"], ["--data", "--standardised"].index(option)
-    rows = list(csv.reader(open(own, newline="")))[-len(y):]  # without a header; X or K, labels in the last column
+    y, c, last = p["y"], own.split(","), lambda file: list(csv.reader(open(file, newline="")))[-len(p["y"]):]
+    if option == "--costs":  # at t = 0 of positive and negative samples, then at t = 1; then a file of weights, or none
+        w = [float(r[-1]) for r in (last(c[4]) if c[4:] else "1" * len(y))]
+        return need(p["caps"] == [[a * float(c[k + (s < 0)]) for a, s in zip(w, y)] for k in (0, 2)], "costs differ")
+    given, standardise, rows = p["X"] if "X" in p else p["K"], ["--data", "--standardised"].index(option), last(own)
     need(len({r[-1] for r in rows}) == len({(r[-1], s) for r, s in zip(rows, y, strict=True)}), "the labels differ")
     need({*map(len, rows)} == {len(given[-1]) + 1}, "there are other columns")
     for k in range(len(given[-1])):

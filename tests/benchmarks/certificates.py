@@ -1,6 +1,6 @@
 """Certificate files: what they cost, whether broken ones are caught, and whether degenerate problems have them.
 
-python tests/benchmarks/certificates.py table       # write, check, size
+python tests/benchmarks/certificates.py table       # write, check, size: a quarter of an hour
 python tests/benchmarks/certificates.py broken      # 1000 mutations over 20 files of all kinds
 python tests/benchmarks/certificates.py degenerate  # 1000 random degenerate instances of all kinds
 """
@@ -20,52 +20,68 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+import cvxpy as cp
 import numpy as np
 
 import paretoclf as pc
 from paretoclf.path.certificate_file import certificate
 from paretoclf.path.certificate_problems import program_problem
+from paretoclf.path.of_problem import ProblemPath
 from paretoclf.problem import ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
 from tests.oracles.broken_certificates import files, mutated, verdicts
 from tests.oracles.random_programs import fractions, program
 
 
-def table(smoke):
-    """Processor seconds to write and to check, and the size."""
+def cases():
+    """Names, how to trace the path, and the levels that are written."""
 
-    def gaussians(n, d, by=0.8):
-        rng = np.random.default_rng(0)
+    def gaussians(n, d, by=0.8, seed=0):
+        rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(n, d)), np.where(rng.random(n) < 0.4, 1.0, -1.0)
         return X + by * (y > 0)[:, None], y
 
-    data = pc.datasets.load("wdbc")
-    Z = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
+    def traced(samples, kernel, start, stop):
+        return lambda: pc.trace(pc.TwoCSVM(*samples, kernel), start=start, stop=stop, progress=False)
 
     def up(start, stop):
-        return {"start": (start, start), "stop": (stop, stop)}
+        return (start, start), (stop, stop)
 
-    cases = [
-        ("linear, n = 100, d = 10", gaussians(100, 10, 0.3), None, up(0.01, 10)),
-        ("RBF, n = 100, d = 2, bandwidth 1", gaussians(100, 2), pc.RBF(1.0), up(1, 2000)),
-        (
-            "RBF, n = 100, d = 4, bandwidth 1",
-            gaussians(100, 4),
-            pc.RBF(1.0),
-            up(0.01, 1000),
-        ),
-        ("wdbc, asymmetry line", (Z, data.y), None, {"start": (0.04, 1.96), "stop": (1.96, 0.04)}),
-        (
-            "RBF, n = 500, d = 10, bandwidth 3",
-            gaussians(500, 10, 0.5),
-            pc.RBF(3.0),
-            up(0.1, 10),
-        ),
-    ]
-    print(f"{'path':<36}{'level':<9}{'segments':>9}{'margin set':>11}{'write':>8}{'check':>8}{'kB':>7}{'bound':>10}")
-    for name, (X, y), kernel, line in cases[: 1 if smoke else None]:
-        path = pc.trace(pc.TwoCSVM(X, y, kernel), **line, progress=False)
-        for level in ("exact", "bounded") if path.n_margin.max() < 100 else ("bounded",):
+    def lasso():
+        A, b = np.random.default_rng(0).normal(size=(120, 60)), np.random.default_rng(1).normal(size=120)
+        x, lam = cp.Variable(60, name="x"), cp.Parameter(nonneg=True, name="lam")
+        loss = cp.Minimize(0.5 * cp.sum_squares(A @ x - b) + lam * cp.norm1(x))
+        return pc.trace(cp.Problem(loss), {lam: 30}, {lam: 0.1}, progress=False)
+
+    data, both = pc.datasets.load("wdbc"), ("exact", "bounded")
+    wdbc, rbf = ((data.X - data.X.mean(axis=0)) / data.X.std(axis=0), data.y), pc.RBF(1.0)
+    yield "linear, n = 100, d = 10", traced(gaussians(100, 10, 0.3), None, *up(0.01, 10)), both
+    yield "RBF, n = 100, d = 3, costs to 900", traced(gaussians(100, 3, seed=1), rbf, *up(0.01, 900)), both
+    yield "RBF, n = 100, d = 5, costs to 1000", traced(gaussians(100, 5, 0.3, 1), rbf, *up(0.01, 1000)), both
+    yield "wdbc, asymmetry .02 to .98 of 2", traced(wdbc, None, (0.04, 1.96), (1.96, 0.04)), both
+    yield "wdbc, all asymmetries of 2", traced(wdbc, None, (0.0, 2.0), (2.0, 0.0)), both
+    yield "lasso of 60 coefficients", lasso, ("bounded",)
+    yield "RBF, n = 500, d = 10, costs to 10", traced(gaussians(500, 10, 0.5), pc.RBF(3.0), *up(0.1, 10)), ("bounded",)
+    large = traced(gaussians(2000, 10, 0.5), pc.RBF(3.0), (0.04, 1.96), (1.96, 0.04))
+    yield "RBF, n = 2000, asymmetry .02 to .98 of 2", large, ("bounded",)
+
+
+def basis_of(path):
+    """How many equations fix the solution, at most."""
+    if isinstance(path, ProblemPath):
+        line = path.program
+        return line.n + int((path.z != 0).any(axis=1).sum(axis=1).max())
+    return int(path.n_margin.max())
+
+
+def table(smoke):
+    """Processor seconds to write and to check, the size, and the bound, as the page has them."""
+    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+    print("| path | segments | margin set | level | write | check | size | bound |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name, trace, levels in list(cases())[: 1 if smoke else None]:
+        path = trace()
+        for level in levels:
             with TemporaryDirectory() as folder:
                 file = Path(folder, "a.json.gz")
                 began = time.process_time()
@@ -74,11 +90,12 @@ def table(smoke):
                 began = time.process_time()
                 said = (check.main if level == "exact" else check_gap.main)(str(file))
                 checked, size = time.process_time() - began, file.stat().st_size / 1e3
-            bound = said.split("at most ")[1].split()[0] if level == "bounded" else "0"
-            sizes = f"{path.breakpoints.size - 1:>9}{path.n_margin.max():>11}"
-            print(
-                f"{name:<36}{level:<9}{sizes}{wrote:>8.1f}{checked:>8.1f}{size:>7.0f}{float(bound):>10.0e}", flush=True
-            )
+            most, value = 0.0, float(said.split("ends: [")[1].split(",")[1].split("]")[0])
+            if level == "bounded":
+                most = float(said.split("at most ")[1].split()[0])
+            sizes = f"{path.breakpoints.size - 1} | {basis_of(path)}"
+            bound = f"{most:.0e} of {abs(value):.4g}" if most else "0"
+            print(f"| {name} | {sizes} | {level} | {wrote:.1f} | {checked:.1f} | {size:.0f} kB | {bound} |", flush=True)
 
 
 def broken(count):

@@ -743,6 +743,31 @@ def test_costs_are_compared(tmp_path):
     assert alone(tmp_path, file, "--costs").returncode == 1
 
 
+def test_costs_of_weighted_samples_are_compared(tmp_path):
+    weight = np.where(np.arange(24) % 5 == 0, 0.1, 1.0 + np.arange(24) % 3)
+    file, costs = saved(traced(sample_weight=weight), tmp_path), "0.25,0.75,1.5,0.5"
+
+    def given(weights, name="w.csv", header=True, costs=costs):
+        (tmp_path / name).write_text("weight\n" * header + "".join(f"{w!r}\n" for w in weights))
+        return alone(tmp_path, file, "--data", own, "--costs", f"{costs},{tmp_path / name}")
+
+    own = table(tmp_path / "own.csv", X, Y)
+    for header in (True, False):
+        assert given(weight.tolist(), header=header).returncode == 0
+    assert "costs differ" in alone(tmp_path, file, "--costs", costs).stderr
+    for i in (0, 3, 23):  # neighbours: another double, another order
+        other = weight.copy()
+        other[i] = np.nextafter(other[i], 9.0)
+        assert "costs differ" in given(other.tolist()).stderr
+    assert "costs differ" in given(weight[::-1].tolist()).stderr
+    assert "costs differ" in given(weight.tolist(), costs="0.25,0.75,1.5,0.51").stderr
+    assert given(weight[1:].tolist(), header=False).returncode == 1
+    assert given(weight.tolist(), costs="0.25,0.75,1.5").returncode == 1
+    assert "the labels differ" in alone(tmp_path, file, "--data", table(tmp_path / "b.csv", X, Y[::-1])).stderr
+    plain = saved(traced(), tmp_path, "plain.json")  # the same samples and costs, all of one weight
+    assert alone(tmp_path, plain, "--costs", f"{costs},{tmp_path / 'w.csv'}").returncode == 1
+
+
 def test_the_command_line_writes_a_certificate_and_its_checker(tmp_path, capsys):
     traced().save(tmp_path / "path.npz")
     for level, script in (("exact", "check"), ("bounded", "check_gap")):
