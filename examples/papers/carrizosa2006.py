@@ -197,10 +197,20 @@ def roc_figure(name: str, found: Study, file: Path) -> None:
     ax: Any = display.plot(title=f"{name}, C = {found.C:g}").ax_
     for line, width in zip(ax.lines[-2:], (3.0, 1.2), strict=True):
         line.set(linewidth=width, linestyle="-")
-    for j, curve in enumerate((found.train, found.test)):
-        sensitivity, specificity = found.rates(curve, 0.0)
-        label = None if j else "SVM (Delta = 0)"
-        ax.plot(1 - specificity, sensitivity, "k*", markersize=13 - 3 * j, markerfacecolor="gold", label=label)
+    stars, curves = [found.rates(curve, 0.0) for curve in (found.train, found.test)], ax.lines[-2:]
+    views = [ax]
+    if min(min(pair) for pair in stars) > 0.8:  # all there is to see is in one corner
+        corner = ax.inset_axes((0.36, 0.3, 0.6, 0.52), xlim=(-0.004, 0.2), ylim=(0.8, 1.004))
+        for line in curves:
+            corner.plot(*line.get_data(), color=line.get_color(), linewidth=line.get_linewidth())
+        corner.set(xticks=(0, 0.1, 0.2), yticks=(0.8, 0.9, 1))
+        ax.indicate_inset_zoom(corner, edgecolor="0.4")
+        views.append(corner)
+    for view in views:
+        for j, (sensitivity, specificity) in enumerate(stars):
+            star = {"markersize": 15 - 5 * j, "markerfacecolor": "gold", "markeredgecolor": curves[j].get_color()}
+            label = f"SVM ($\\Delta=0$), {('training', 'test')[j]}"
+            view.plot(1 - specificity, sensitivity, "*", markeredgewidth=1.2, label=label, **star)
     ax.set(xlabel="1 - specificity", ylabel="sensitivity")
     ax.legend(loc="lower right", frameon=False)
     display.figure_.savefig(file, dpi=150)
@@ -223,10 +233,10 @@ def delta_figure(name: str, found: Study, file: Path) -> None:
         ):
             rates = np.concatenate([[none], values[finite], [every]])
             ax.plot(steps, rates, drawstyle="steps-post", color=color, linewidth=width, label=f"{side}, {part}")
-    ax.axvspan(-1, 1, color="0.9", zorder=0, label="Pareto-optimal: |Delta| < 1")
+    ax.axvspan(-1, 1, color="0.9", zorder=0, label=r"Pareto-optimal: $|\Delta|<1$")
     ax.axvline(0, color="0.5", linewidth=0.8, linestyle=":")
-    ax.set(xlabel="Delta", ylabel="rate", xlim=(-max(ends), max(ends)), ylim=(-0.02, 1.02))
-    ax.set_title(f"{name}, C = {found.C:g}: w_1 . x + b_1 - Delta")
+    ax.set(xlabel=r"$\Delta$", ylabel="rate", xlim=(-max(ends), max(ends)), ylim=(-0.02, 1.02))
+    ax.set_title(rf"{name}, C = {found.C:g}: + is predicted where $w_1\cdot x+b_1\geq\Delta$")
     figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     figure.savefig(file, dpi=150)
     plt.close("all")

@@ -416,6 +416,49 @@ def pictured(paper: str, name: str) -> str:
     return name if picture is None else f"[{name}](../_static/{picture})"
 
 
+#: What the authors leave for later, or to the reader; and where it is here, or why it is not.
+LEFT = (
+    (BACH, "section 5: several kernels", "`bach2006_kernels.py`: the weights by CVXPY, the path for fixed ones"),
+    (DAVENPORT, "section 6 leaves nothing open", ""),
+    (YU, "section 7: quantile regression", "`yu_quantile.py --regression` ([page](../how_to/quantile.md))"),
+    (
+        YU,
+        "section 7: several classes",
+        "not here: one-against-rest is several of these paths, and a joint problem has other multipliers",
+    ),
+    (YU, "section 7: warm starts against the cost of a step", "an update of the inverse, in the core (`factor.hpp`)"),
+    (
+        CARRIZOSA,
+        'section 6 asks nothing; "a theoretical foundation for the commonly used ROC approach"',
+        "for $\\lvert\\beta-\\beta_1\\rvert<1$ only, a part of the curve (eC5)",
+    ),
+    (
+        CARRIZOSA,
+        'section 6: "different misclassification costs, or known a priori probabilities"',
+        "costs in training (`trace` of a `TwoCSVM`) beside the threshold: `roc_of_path(vary=...)` has both curves and "
+        "that of varying both ([page](../how_to/roc.md))",
+    ),
+    (
+        CARRIZOSA,
+        'section 5: $\\beta$ "is up to the decision maker"',
+        "the cheapest for costs and priors is `curve.best(...)`, on samples held out `cross_validated_roc(...)`",
+    ),
+    (
+        CARRIZOSA,
+        "section 5: the training curve is a surrogate of the population's, which is unknown",
+        "bands and tests of curves ([page](../how_to/roc.md)); `carrizosa2006.py --full` shows how far off it is on 10 "
+        "draws ([page](../how_to/carrizosa.md))",
+    ),
+    (CARRIZOSA, "sections 2 and 5: a linear kernel", "any kernel: the theorems are about its feature space"),
+    (KIM, "section 7: confidence bands", "`tradeoff.band(...)` ([page](../how_to/empirical_tradeoff.md))"),
+    (
+        KIM,
+        "section 7: generative against discriminative, by the area",
+        "`examples/generative_discriminative.py` ([page](../how_to/empirical_tradeoff.md))",
+    ),
+)
+
+
 def page() -> str:
     """The whole page in Markdown."""
     shown = [each for of_paper in SHOWN.values() for each in of_paper]
@@ -442,6 +485,10 @@ def page() -> str:
         ]
         lines += ["", "| | Says | Test | Erratum |", "| --- " * 4 + "|"]
         lines += [f"| {x.name} | {x.says} | `{x.test}` | {x.erratum} |" for x in STATED[paper]]
+    lines += ["", "## What the authors left open", "", "| | Left | Here |", "| --- " * 3 + "|"]
+    lines += [
+        f"| {paper.split(',')[0].split(' et')[0].split(' &')[0]} | {left} | {here} |" for paper, left, here in LEFT
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -313,3 +313,11 @@ def test_suspicions_refuted_r1_and_r2_are_right_as_printed():
         r = np.sqrt(delta @ np.linalg.solve(S, delta))
         assert problem.solve(lam).numbers[which] == pytest.approx(r, rel=1e-5)
     assert weighted_sum(moments(), delta, 1.0).gap > 0
+
+
+def test_eK16_volume_36_of_jrss_b_is_that_of_1974():
+    """One volume a year: known ones are on one line, and the printed one is not (Andrews & Mallows, 1974)."""
+    known = {1972: 34, 1977: 39, 1995: 57, 1996: 58}  # Cox; Dempster et al.; Benjamini & Hochberg; Tibshirani
+    assert {year - volume for year, volume in known.items()} == {1938}
+    assert 1974 - 1938 == 36 != 47
+    assert 47 + 1938 == 1985
