@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask
+from paretoclf.checks import Array, Index, Mask
 from paretoclf.deletion.departures import Departures
-from paretoclf.errors import DegeneratePathError
+from paretoclf.deletion.stretches import Followed, StretchTask, follow
 from paretoclf.path.journey import BasisAt
 from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import OUT, RIGHT
-from paretoclf.progress import counted
+from paretoclf.proof import LineProof
 from paretoclf.roc.area_curve import AreaCurve
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.error_curve import ErrorCurve, Optimum, labels_of_scores
@@ -31,24 +31,32 @@ from paretoclf.tables import Tabular
 
 @dataclass(frozen=True, repr=False)
 class StretchWithout:
-    """A part of the line on which a sample has a multiplier, and the path of all others there.
+    """A part of the line on which some samples have multipliers, and what is known of the path of all others there.
 
     Attributes
     ----------
-    sample : int
+    samples : int array of shape (g,)
+        Who is out.
     start, stop : float
-        Its ends, as the path of all has them; 0 and 1 of the path without the sample.
-    path : Path
-        Of costs per sample, with cost 0 for this one; proved like every path.
+        Its ends.
+    known : Followed
+        The scores of these samples under the optimum of all others, and its proof.
+    proof : LineProof
+        Of the optimum of all others, for every t of the stretch.
     """
 
-    sample: int
+    samples: Index
     start: float
     stop: float
-    path: Any
+    known: Followed = field(repr=False)
+
+    @cached_property
+    def proof(self) -> LineProof:
+        """Of the optimum of all others, for every t of the stretch."""
+        return self.known.proof()
 
     def __repr__(self) -> str:
-        return f"StretchWithout(without {self.sample}, t in [{self.start:.6g}, {self.stop:.6g}], {self.path!r})"
+        return f"StretchWithout(without {self.samples.tolist()}, t in [{self.start:.6g}, {self.stop:.6g}])"
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,7 @@ class LeaveOneOutPath(Tabular):
     stretches: tuple[StretchWithout, ...] = field(repr=False)
 
     def __repr__(self) -> str:
-        samples = len({each.sample for each in self.stretches})
+        samples = len(self._traced)
         return (
             f"LeaveOneOutPath({len(self.scores)} samples, {len(self.stretches)} stretches traced for {samples} of "
             f"them, {'all proved' if self.passes() else 'NOT PROVED'})"
@@ -93,8 +101,13 @@ class LeaveOneOutPath(Tabular):
         return np.concatenate([each(t) for each in self.scores])
 
     def passes(self) -> bool:
-        """Whether the path of all, and each stretch without a sample, is proved at every t."""
-        return all(each.proof.passes() for each in (self.path, *(each.path for each in self.stretches)))
+        """Whether the path of all, and each stretch without samples, is proved at every t."""
+        return all(each.proof.passes() for each in (self.path, *self.stretches))
+
+    @property
+    def _traced(self) -> list[int]:
+        """Whose scores are others than the path's own somewhere."""
+        return sorted({i for each in self.stretches for i in each.samples.tolist()})
 
     @property
     def _folds(self) -> list[Array]:
@@ -122,7 +135,7 @@ class LeaveOneOutPath(Tabular):
     def flips(self) -> tuple[Flip, ...]:
         """Where which samples get another label from the others than from all; by sample, then by t."""
         found = []
-        for i in sorted({each.sample for each in self.stretches}):
+        for i in self._traced:
             mine = PathScores(self.own.t, self.own.start[i : i + 1], self.own.end[i : i + 1])
             sides = [labels_of_scores(each) for each in (mine, self.scores[i])]
             t = np.unique(np.concatenate([side[0] for side in sides]))
@@ -134,26 +147,32 @@ class LeaveOneOutPath(Tabular):
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for each in self.stretches:
-            yield {
-                **{"sample": each.sample, "start": each.start, "stop": each.stop},
-                **{"breakpoints": each.path.breakpoints.size, "gap": each.path.proof.worst.gap},
-            }
+            where = {"start": each.start, "stop": each.stop, "segments": len(each.proof)}
+            for i in each.samples.tolist():
+                yield {"sample": i, **where, "gap": each.proof.worst.gap}
 
 
-def leave_one_out_along(path: Any, *, engine: str | None = None, progress: bool | None = None) -> LeaveOneOutPath:
+def leave_one_out_along(
+    path: Any, *, engine: str | None = None, n_jobs: int | None = None, progress: bool | None = None
+) -> LeaveOneOutPath:
     """Score every sample by the optimum of all others at every t; see `Path.leave_one_out`."""
-    ends, has = path.pieces.t, _multipliers(path)
-    scores = path.training_scores(np.arange(path.y.size))
-    departures = _Interior(path, engine)
-    stretches, parts = [], []
-    for i in counted(range(path.y.size), "leave one out", path.y.size, progress):
-        mine = []
-        for a, b in _runs(has[:, i]):
-            known = _known(path, departures, i, a, b)
-            mine.append((a, b, _without(path, i, float(ends[a]), float(ends[b]), known, engine)))
-        parts.append(_joined(scores, i, mine))
-        stretches += [each for _, _, each in mine]
-    return LeaveOneOutPath(path, scores, tuple(parts), tuple(stretches))
+    ends, has, groups = path.pieces.t, _multipliers(path), [np.array([i]) for i in range(path.y.size)]
+    scores, interior = path.training_scores(np.arange(path.y.size)), _Interior(path, engine)
+    runs = [(group, *run) for group in groups for run in _runs(np.logical_or.reduce(has[:, group], axis=1))]
+    wanted = [
+        StretchTask(group, float(ends[a]), float(ends[b]), _known(path, interior, group, a, b)) for group, a, b in runs
+    ]
+    found = follow(path, wanted, engine, n_jobs, progress)
+    stretches = tuple(
+        StretchWithout(one.samples, one.start, one.stop, known) for one, known in zip(wanted, found, strict=True)
+    )
+    mine: list[list[tuple[int, int, tuple[Array, Array, Array]]]] = [[] for _ in path.y]
+    for (group, a, b), known in zip(runs, found, strict=True):
+        long = np.diff(known.t) > 0.0  # where rounding left something of a piece
+        t = np.append(known.t[:-1][long], known.t[-1])
+        for row, i in enumerate(group.tolist()):
+            mine[i].append((a, b, (t, known.start[row, long], known.end[row, long])))
+    return LeaveOneOutPath(path, scores, tuple(_joined(scores, i, parts) for i, parts in enumerate(mine)), stretches)
 
 
 def _multipliers(path: Any) -> Mask:
@@ -175,7 +194,7 @@ def _runs(has: Mask) -> list[tuple[int, int]]:
 
 
 class _Interior:
-    """Bases without a sample that has a multiplier all along: of the ends of lines that leave from the middle."""
+    """Bases without samples that have multipliers all along: of the ends of lines that leave from the middle."""
 
     def __init__(self, path: Any, engine: str | None) -> None:
         self.path, self.engine = path, engine
@@ -184,56 +203,32 @@ class _Interior:
     def _departures(self) -> Departures:
         return Departures(self.path, 0.5, engine=self.engine)
 
-    def without(self, i: int) -> BasisAt | None:
+    def without(self, samples: Index) -> BasisAt | None:
         """Where to start on the whole line, and on which basis."""
-        basis = self._departures.basis_without(i)
+        basis = self._departures.basis_without(samples)
         return None if basis is None else BasisAt(0.5, *basis)
 
 
-def _known(path: Any, interior: _Interior, i: int, a: int, b: int) -> BasisAt | None:
-    """A basis of all others at one end of the pieces a to b - 1: that of the next piece, where i has no multiplier."""
+def _known(path: Any, interior: _Interior, samples: Index, a: int, b: int) -> BasisAt | None:
+    """A basis of all others at one end of the pieces a to b - 1: that of the next piece, where they have none."""
     ends = path.pieces.t
-    if a > 0:
-        piece, u = a - 1, 0.0
-    elif b < ends.size - 1:
-        piece, u = b, 1.0
-    else:
-        return interior.without(i)
+    if a == 0 and b == ends.size - 1:
+        return interior.without(samples)
+    piece, t = (a - 1, float(ends[a])) if a > 0 else (b, float(ends[b]))
     state, margin = path.basis(float(0.5 * (ends[piece] + ends[piece + 1])))
-    state[i] = OUT
-    return BasisAt(u, state, margin)
+    state[samples] = OUT
+    return BasisAt(t, state, margin)
 
 
-def _without(path: Any, i: int, start: float, stop: float, known: BasisAt | None, engine: str | None) -> StretchWithout:
-    """The path of all others between two t, proved; from nothing where it cannot set out from a known basis."""
-    costs = []
-    for t in (start, stop):
-        caps = path.caps(t)
-        caps[i] = 0.0
-        costs.append(caps)
-    two_sided = all((each[side] > 0).any() for each in costs for side in (path.y > 0, path.y < 0))
-    if known is not None and two_sided:
-        try:
-            return StretchWithout(i, start, stop, path.between(*costs, hub=known, engine=engine, progress=False))
-        except DegeneratePathError:
-            pass
-    return StretchWithout(i, start, stop, path.between(*costs, engine=engine, progress=False))
-
-
-def _joined(scores: PathScores, i: int, mine: list[tuple[int, int, StretchWithout]]) -> PathScores:
+def _joined(scores: PathScores, i: int, mine: list[tuple[int, int, tuple[Array, Array, Array]]]) -> PathScores:
     """The scores of one sample: the path's own, but those of its stretches where it has a multiplier."""
-    t, starts, stops, done = [scores.t[:1]], [], [], 0
-    for a, b, stretch in [*mine, (scores.t.size - 1, 0, None)]:
-        t.append(scores.t[done + 1 : a + 1])
-        starts.append(scores.start[i, done:a])
-        stops.append(scores.end[i, done:a])
-        if stretch is None:
-            break
-        part = stretch.path.training_scores(np.array([i]))
-        at = np.where(part.t == 1.0, stretch.stop, stretch.start + part.t * (stretch.stop - stretch.start))
-        long = np.diff(at) > 0.0  # where rounding left something of a piece
-        t.append(np.append(at[1:-1][long[:-1]], stretch.stop) if long[-1] else at[1:][long])
-        starts.append(part.start[0][long])
-        stops.append(part.end[0][long])
+    t, starts, stops, done = [], [], [], 0
+    for a, b, part in mine:
+        t += [scores.t[done:a], part[0][:-1]]
+        starts += [scores.start[i, done:a], part[1]]
+        stops += [scores.end[i, done:a], part[2]]
         done = b
+    t.append(scores.t[done:])
+    starts.append(scores.start[i, done:])
+    stops.append(scores.end[i, done:])
     return PathScores(np.concatenate(t), np.concatenate(starts)[None], np.concatenate(stops)[None])

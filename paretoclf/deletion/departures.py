@@ -112,17 +112,18 @@ class Departures:
         for first in range(0, len(moves), width):
             yield self._block(moves[first : first + width])
 
-    def basis_without(self, i: int) -> tuple[State, Index] | None:
-        """Sets and margin set of the optimum without a sample; None where its line cannot be followed."""
+    def basis_without(self, samples: Index) -> tuple[State, Index] | None:
+        """Sets and margin set of the optimum without samples; None where their line cannot be followed."""
         caps = self.caps.copy()
-        caps[i] = 0.0
-        if not self._two_sided(caps[:, None])[0] or self._follow(Move(np.array([i]), np.zeros(1)), caps) is None:
+        caps[samples] = 0.0
+        move = Move(samples, np.zeros(samples.size))
+        if not self._two_sided(caps[:, None])[0] or self._follow(move, caps) is None:
             return None
         assert self._tracker is not None
         problem = self._tracker[0]
         state, margin = problem.state.copy(), problem.index
-        state[i] = OUT
-        return state, margin[margin != i]
+        state[samples] = OUT
+        return state, margin[~np.isin(margin, samples)]
 
     @property
     def _features(self) -> Samples:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -60,6 +60,9 @@ from paretoclf.tolerances import (
     VALUE_ROUNDING,
 )
 from paretoclf.units import balanced_units
+
+if TYPE_CHECKING:
+    from paretoclf.deletion.along import LeaveOneOutPath  # a room above
 
 
 def trace_costs(
@@ -494,7 +497,9 @@ class Path(Refining):
             caps[which] = 0.0
         return self.between(*ends, engine=engine, progress=progress)
 
-    def leave_one_out(self, *, engine: str | None = None, progress: bool | None = None) -> Any:
+    def leave_one_out(
+        self, *, engine: str | None = None, n_jobs: int | None = None, progress: bool | None = None
+    ) -> LeaveOneOutPath:
         """Score every sample by the optimum of all others, exactly and at every t.
 
         Where a sample has no multiplier the score is the path's own; the rest of the line is traced without it.
@@ -503,6 +508,8 @@ class Path(Refining):
         ----------
         engine, progress
             As for `trace`.
+        n_jobs : int, optional
+            Threads at work, as for joblib. The result does not depend on it.
 
         Returns
         -------
@@ -528,7 +535,7 @@ class Path(Refining):
         """
         from paretoclf.deletion.along import leave_one_out_along  # a room above
 
-        return leave_one_out_along(self, engine=engine, progress=progress)
+        return leave_one_out_along(self, engine=engine, n_jobs=n_jobs, progress=progress)
 
     def _knot_coef(self, knots: Array) -> Array:
         return self.y[:, None] * self._multipliers(knots)[0]

@@ -99,3 +99,32 @@ class LineEnds:
     eta: Array
     w: Array
     failed: Mask
+
+
+@dataclass(frozen=True)
+class ManyLines:
+    """What happens on k lines of caps between two ends, on each of which some samples are out.
+
+    Attributes
+    ----------
+    lines : int array of shape (k + 1,)
+        Line j has the segments ``lines[j]`` to ``lines[j + 1]`` of all s; one that failed has none.
+    failed : bool array of shape (k,)
+    u : array of shape (2, s)
+        Both ends of each segment, from 0 to 1 along its line.
+    states : array of shape (s, n)
+        Set of each sample.
+    ptr, index, a0, a1, eta, w : arrays
+        As in a `Log`.
+    """
+
+    lines: Index
+    failed: Mask
+    u: Array
+    states: State
+    ptr: Index
+    index: Index
+    a0: Array
+    a1: Array
+    eta: Array
+    w: Array

@@ -15,7 +15,7 @@ explains the algorithm on the textbook tracker; this is the face of the same in 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index, State
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path import _core
-from paretoclf.path.segments import Line, LineEnds, Log, OnBasis
+from paretoclf.path.segments import Line, LineEnds, Log, ManyLines, OnBasis
 from paretoclf.path.sets import LEFT
 from paretoclf.problem import ParametricQP
 from paretoclf.quadratic import Features, Matrix
@@ -209,6 +209,34 @@ class CoreTracker:
         self._core.doubles = self.doubles
         alpha, eta, w, failed = self._core.ends(snapshot, _doubles(caps), *wanted)
         return LineEnds(alpha, eta, w, failed.astype(np.bool_))
+
+    def many_lines(
+        self, caps: Array, states: State, margins: Sequence[Index], t: Array, max_events: int | None = None
+    ) -> ManyLines:
+        """Follow many lines, each from a basis of its own, and begin anew after each.
+
+        Parameters
+        ----------
+        caps : array of shape (2, n)
+            At t = 0 and at t = 1; on a line on which a sample is OUT its cap is 0.
+        states : array of shape (k, n)
+            Sets outside of the margin set, where each line begins.
+        margins : sequence of int arrays
+            Margin sets there.
+        t : array of shape (k, 2)
+            Where each begins and ends.
+        max_events : int, optional
+            Limit for each line.
+        """
+        limit = 200 * self.n + 10_000 if max_events is None else max_events
+        ptr = np.cumsum([0, *(each.size for each in margins)])
+        members = np.concatenate([np.zeros(0, dtype=np.int64), *margins])
+        self._core.doubles = self.doubles
+        bases = (
+            np.ascontiguousarray(x, dtype=kind) for x, kind in ((states, np.int8), (ptr, np.int64), (members, np.int64))
+        )
+        found = self._core.many(_doubles(caps), *bases, _doubles(t), self.Q.stored_width, limit)
+        return ManyLines(**{**found, "failed": found["failed"].astype(np.bool_)})
 
     # ---- what was found ----
 

@@ -56,8 +56,8 @@ def test_what_is_read_off(gaussians):
     out = pc.trace(svm, (0.2, 1.8), (1.8, 0.2)).leave_one_out()
     best = out.best((1.0, 1.0))[0]
     assert best.objective == min(each.objective for each in out.curve.best((1.0, 1.0)))
-    assert len(out.records()) == len(out.stretches)
-    assert {each.sample for each in out.flips} <= {each.sample for each in out.stretches}
+    assert len(out.records()) == sum(each.samples.size for each in out.stretches)
+    assert {each.sample for each in out.flips} <= {i for each in out.stretches for i in each.samples.tolist()}
     assert "all proved" in repr(out)
     assert out.roc("asymmetry").auc <= 1.0
 

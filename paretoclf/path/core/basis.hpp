@@ -150,6 +150,15 @@ struct Basis : Sets {
             for (int j = 0; j <= i; j++) out[j] += problem.shifted(F[i], F[j]);
         });
     }
+    // A whole margin set at once, where there is none and its members are at 0; false, and none, if it is dependent.
+    bool take(Indices margin) {
+        F = std::move(margin);
+        for (int i : F) state[i] = MARGIN;
+        if (factored()) return true;
+        for (int i : F) state[i] = RIGHT;
+        F.clear(), factor.clear(), changed();
+        return false;
+    }
     bool refactor_twice() {  // the same in twice the precision; false if the system is not positive definite
         auto made = std::make_unique<Factor<Twice>>();
         bool definite = made->whole(size(), [&](int i, Twice *out) {

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "ends.hpp"
+#include "many.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -196,19 +197,14 @@ static nb::class_<Guarded<Form>> tracker(nb::module_ &module, const char *name) 
             "i"_a, released)
         .def(
             "take",
-            [](T &self, Ints margin) {  // a whole margin set at once; false, and none, if it is dependent
+            [](T &self, Ints margin) {
                 Turn<T> turn(self, true);
                 auto &B = self.B;
                 check_members(self, margin);
                 require(B.F.empty(), "a margin set is taken where there is none");
                 for (size_t j = 0; j < margin.size(); j++)
                     require(B.state[margin(j)] == RIGHT, "members of a margin set that is taken are at 0");
-                B.F = indices(margin);
-                for (int i : B.F) B.state[i] = MARGIN;
-                if (B.factored()) return true;
-                for (int i : B.F) B.state[i] = RIGHT;
-                B.F.clear(), B.factor.clear(), B.changed();
-                return false;
+                return B.take(indices(margin));
             },
             "margin"_a.noconvert(), released)
         .def(
@@ -302,6 +298,49 @@ static nb::class_<Guarded<Form>> tracker(nb::module_ &module, const char *name) 
                                       array<double>(std::move(found.w), {k, size_t(width)}), array(std::move(found.failed)));
             },
             "saved"_a, "caps"_a, "samples"_a.noconvert(), "to"_a, "width"_a, "limit"_a)
+        .def(
+            "many",
+            [](T &self, In2 caps, In<int8_t, 2> states, Ints ptr, Ints margins, In2 t, int64_t width, int64_t limit) {
+                Turn<T> turn(self);
+                size_t k = states.shape(0), n = self.problem.n, m = self.problem.m;
+                require(caps.shape(0) == 2 && caps.shape(1) == n && finite(caps), "two caps per sample, which are finite");
+                require(states.shape(1) == n && t.shape(0) == k && t.shape(1) == 2 && finite(t), "n sets and two t for each line");
+                require(ptr.size() == k + 1 && ptr(0) == 0 && ptr(k) == int64_t(margins.size()) &&
+                            std::is_sorted(ptr.data(), ptr.data() + k + 1),
+                        "ptr must increase from 0 to the number of members of margin sets");
+                require(width == 0 || width == self.problem.Q.features(), "width must be 0, or the number of features");
+                std::vector<std::vector<int8_t>> sets;
+                std::vector<Indices> members;
+                for (size_t j = 0; j < k; j++) {
+                    size_t row[1] = {n}, size[1] = {size_t(ptr(j + 1) - ptr(j))};
+                    Ints own(const_cast<int64_t *>(margins.data()) + ptr(j), 1, size);
+                    sets.push_back(sets_of(self, States(const_cast<int8_t *>(states.data()) + j * n, 1, row), own));
+                    members.push_back(indices(own));
+                }
+                Followed found;
+                {
+                    nb::gil_scoped_release free;
+                    self.on_line = false;
+                    const double *c = caps.data();
+                    Many<Form> lines(self, Vector(c, c + n), Vector(c + n, c + 2 * n), int(width), limit);
+                    for (size_t j = 0; j < k; j++) lines.follow(std::move(sets[j]), std::move(members[j]), t(j, 0), t(j, 1));
+                    found = std::move(lines.out);
+                }
+                size_t s = found.log.segments();
+                Vector ends = std::move(found.log.first);
+                ends.insert(ends.end(), found.log.last.begin(), found.log.last.end());
+                nb::dict out;
+                out["u"] = array<double>(std::move(ends), {2, s});
+                out["ptr"] = array(std::move(found.log.ptr)), out["index"] = array(std::move(found.log.index));
+                out["a0"] = array(std::move(found.log.a_first)), out["a1"] = array(std::move(found.log.a_last));
+                out["eta"] = array<double>(std::move(found.log.eta), {s, 2, m});
+                out["w"] = array<double>(std::move(found.log.w), {s, 2, size_t(width)});
+                out["states"] = array<int8_t>(std::move(found.states), {s, n});
+                out["lines"] = array(std::move(found.lines));
+                out["failed"] = array(std::move(found.failed));
+                return out;
+            },
+            "caps"_a, "states"_a.noconvert(), "ptr"_a.noconvert(), "margins"_a.noconvert(), "t"_a, "width"_a, "limit"_a)
         .def_prop_ro("state",
                      [](const T &self) {
                          Turn<T> turn(self);
