@@ -129,7 +129,7 @@ def test_rng_is_a_seed_or_a_generator_everywhere(name):
         (lambda svm, ray: pc.roc.ErrorCurve.of_scores(X, Y), r"^scores must be PathScores, "),
         (
             lambda svm, ray: pc.trace(svm, (1, 1), (2, 1), hub=svm),
-            r"^hub must be a Path, as trace returns it, got TwoCSVM$",
+            r"^hub must be a path of costs, as trace returns it, or a solution, got TwoCSVM$",
         ),
         (
             lambda svm, ray: pc.plane(svm, (0.5, 1), (0.5, 1)).at([0.5, 1], 1),

@@ -28,7 +28,7 @@ from paretoclf.path.segments import ManyLines
 from paretoclf.path.sets import LEFT
 from paretoclf.progress import counted
 from paretoclf.proof import LineProof
-from paretoclf.proof.knots import Knots, SignedSamples, part_of, prove_knots
+from paretoclf.proof.knots import LineKnots, SignedSamples, part_of, prove_knots
 from paretoclf.tolerances import AT_BOUND, FEW_DIGITS, ONE_COLUMN, OUTWARDS, SLACK_ROUNDING
 
 _SETS = 2**22  # of the segments that one call of the core finds, as far as that can be told
@@ -239,8 +239,8 @@ class _Segments:
         )
         return proof
 
-    def _chunks(self) -> Iterator[Knots]:
-        """Knots of some segments after others; on the way the scores without intercept are read off."""
+    def _chunks(self) -> Iterator[LineKnots]:
+        """LineKnots of some segments after others; on the way the scores without intercept are read off."""
         path = self.task.path
         size = max(16, _KNOTS // path.y.size)
         for a in range(0, self.line.size, size):
@@ -267,7 +267,7 @@ class _Segments:
             free[row[np.minimum(a, cap - a) > AT_BOUND * cap]] = True
         return free
 
-    def _knots(self, a: int, z: int) -> Knots:
+    def _knots(self, a: int, z: int) -> LineKnots:
         """The knots of segments a to z - 1: where each begins, and those ends where the next one does not."""
         F, n, k = self.found, self.task.path.y.size, z - a
         ends = ~self.goes_on[a:z]
@@ -293,7 +293,7 @@ class _Segments:
         start, stop = self.costs[:, self.line[a:z][which]]
         costs = (1.0 - t)[:, None] * start + t[:, None] * stop
         w = at_knots(F.w.transpose(1, 0, 2)) if self.task.stores else None
-        return Knots(t, at_knots(self.b), costs, sets, share, w, first, self.task.signed)
+        return LineKnots(t, at_knots(self.b), costs, sets, share, w, first, self.task.signed)
 
     def read(self, legs: Sequence[int], proof: LineProof) -> Followed:
         """What is known of the stretch that consists of these lines, forwards."""

@@ -11,7 +11,6 @@ A path that is there already can be the *hub* of others: they set out from where
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -20,13 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask, check_positions, require_scale_of_costs, what_it_is
+from paretoclf.checks import Array, Mask, check_positions, require_scale_of_costs
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.judges.two_c import certify_many
 from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted
 from paretoclf.path.certificate_problems import costs_problem
 from paretoclf.path.engines import make_tracker
+from paretoclf.path.hub import Hub, hub_of
 from paretoclf.path.journey import (
     BasisAt,
     CapsWalk,
@@ -49,7 +49,6 @@ from paretoclf.progress import meter
 from paretoclf.proof import Certificate, SoftMargin
 from paretoclf.proof.exact import ExactBounds
 from paretoclf.quadratic.signed import STORED_SLOPE
-from paretoclf.samples import same_samples
 from paretoclf.solution import Classifier, Solution, make_solution
 from paretoclf.tolerances import (
     AT_BOUND,
@@ -70,7 +69,7 @@ def trace_costs(
     start: Any,
     stop: Any,
     *,
-    hub: Path | BasisAt | None = None,
+    hub: Path | Solution | BasisAt | None = None,
     engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
@@ -81,11 +80,10 @@ def trace_costs(
     The hub may be a basis of this very problem at one point of the line.
     """
     line = LineOfCosts.of(svm, start, stop)
-    if hub is not None and not isinstance(hub, BasisAt):
-        check_hub(hub, line)
+    leaving = None if hub is None else hub_of(hub, line)
     began = time.perf_counter()
     with meter(progress) as update:
-        pieces = _Tracer(line, hub, engine, max_events, update).run()
+        pieces = _Tracer(line, leaving, engine, max_events, update).run()
     seconds = time.perf_counter() - began
     path = Path(line.gram, line.y, line.sample_weight, line.ends, pieces=pieces, seconds=seconds)
     return proved(path) if certify else path
@@ -102,7 +100,7 @@ class _Tracer:
     def __init__(
         self,
         line: LineOfCosts,
-        hub: Path | BasisAt | None,
+        hub: Hub | None,
         engine: str | None,
         max_events: int | None,
         progress: Callable[[float], Any] | None,
@@ -121,15 +119,8 @@ class _Tracer:
         require_scale_of_costs(pull, "the sum of the costs times the largest length of a sample", LARGEST_PULL)
         self.inside: Mask = np.asarray(self.caps.any(axis=0))
         self.sums = (self.caps[:, None] * self.side).sum(axis=2).tolist()  # at both ends, of either class
-        self.hub: Path | BasisAt | None = None
-        if isinstance(hub, BasisAt):
-            self.hub, self.t_line, self.here, self.basis = hub, hub.t, self._phi(hub.t), (hub.state, hub.margin)
-        elif hub is not None:
-            at_line, at_hub = crossing(ends, hub.line)
-            here = hub.line.at(at_hub)
-            if min(*ends.at(at_line), *here) > 0.0:  # off the axes
-                self.hub, self.t_line, self.here = hub, at_line, np.array(tuple(here))
-                self.basis = hub.basis(at_hub)
+        inner = hub is not None and all((self._caps(hub.t)[side] > 0.0).any() for side in self.side)  # off the axes
+        self.hub = hub if inner else None
 
     def run(self) -> Pieces:
         """Trace and join."""
@@ -156,7 +147,7 @@ class _Tracer:
             stage = self.walk.stage(0.0, 1.0, self._line(self.bases, start, stop))
             pieces = self._join(self.problem.log, [stage], self.problem.log, [])
         else:
-            t_meet = self._meeting() if self.hub is None else self.t_line
+            t_meet = self._meeting() if self.hub is None else self.hub.t
             meet = self._phi(t_meet)
             self._reach(t_meet)
             here = self.problem.snapshot()
@@ -215,7 +206,7 @@ class _Tracer:
 
     def _reach(self, t: float) -> None:
         """Bring the basis to the interior point t of the line: from the hub, or up the ray, then across."""
-        if self.hub is not None and self._reach_from_hub(t):
+        if self.hub is not None and self._reach_from_hub(self.hub, t):
             return
         bases, to = (self._caps(t) * self.side, np.ones(2)) if self.per_sample else (self.bases, self._phi(t))
         sums = bases.sum(axis=1)
@@ -227,14 +218,21 @@ class _Tracer:
             self.problem.set_line(self._line(bases, balanced, to))
             self.problem.follow(self.max_events)
 
-    def _reach_from_hub(self, t: float) -> bool:
-        here, to = self.here, self._phi(t)
+    def _reach_from_hub(self, hub: Hub, t: float) -> bool:
+        """Follow the straight line from the caps of the hub to those of the line at t; False if that fails."""
+        caps, here, there = np.stack([hub.caps, self._caps(t)]), np.array([1.0, 0.0]), np.array([0.0, 1.0])
+        walk = CapsWalk(self.problem, caps, np.asarray(caps.any(axis=0)), self.max_events)
+        state, margin = np.where(walk.inside, hub.state, OUT), hub.margin
         try:
-            if not self.problem.start_on(*self.basis, self._line(self.bases, here, to)):
+            if not self.problem.start_on(state, margin, self._line(caps, here, here)):
                 return False
             self.problem.record_from_here(keep=False)
-            if np.abs(to - here).max() > 4 * ROUNDING * to.max():  # the two points are not one up to rounding
-                self.problem.follow(self.max_events)
+            if np.abs(caps[1] - caps[0]).max() > 4 * ROUNDING * caps[1].max():  # the two are not one up to rounding
+                walk.legs(here, there, 0.0, 1.0)
+            state, margin, gone = self.problem.state, self.problem.index, ~self.inside
+            if (gone & (state != OUT)).any():  # who has no cap on the line takes no part in it
+                on_line = self._line(self.bases, self._phi(t), self._phi(t))
+                return self.problem.start_on(np.where(gone, OUT, state), margin[~gone[margin]], on_line)
         except DegeneratePathError:
             return False
         return True
@@ -262,46 +260,6 @@ class _Tracer:
 def _balanced(plus: float, minus: float) -> bool:
     """Whether caps that add up to this in either class are those of a point of the ray."""
     return abs(plus - minus) <= 1e-12 * (plus + minus)
-
-
-# ---- the hub ---------------------------------------------------------------------------------------------------------
-
-
-def check_hub(hub: Path, line: LineOfCosts) -> None:
-    """InputError unless a line of this problem can set out from this path."""
-    if not isinstance(hub, Path):
-        raise InputError(f"hub must be a Path, as trace returns it, got {what_it_is(hub)}")
-    a, b = hub.gram, line.gram
-    same = a is b or (a.kernel == b.kernel and same_samples(a.X, b.X) and _same(a.pivots, b.pivots))
-    if not (same and _same(hub.y, line.y) and _same(hub.sample_weight, line.sample_weight)):
-        raise InputError("hub must be a path of the same samples, labels, kernel and weights")
-    if any(isinstance(each.start, SampleCosts) for each in (line.ends, hub.line)):
-        raise InputError("hub must be None where costs are per sample")
-
-
-def _same(a: Any, b: Any) -> bool:
-    return a is b or np.array_equal(a, b)
-
-
-def crossing(a: CostLine, b: CostLine) -> tuple[float, float]:
-    """Parameters on two segments of the cost plane where they cross, or else come closest."""
-    p, q, r, s = (tuple(costs) for costs in (a.start, a.stop, b.start, b.stop))
-    u, v, w = ((end[0] - begin[0], end[1] - begin[1]) for begin, end in ((p, q), (r, s), (p, r)))
-    det = u[1] * v[0] - u[0] * v[1]
-    if abs(det) > 1e-12 * math.hypot(*u) * math.hypot(*v):
-        x, z = (w[1] * v[0] - w[0] * v[1]) / det, (w[1] * u[0] - w[0] * u[1]) / det
-        if 0 <= x <= 1 and 0 <= z <= 1:
-            return x, z
-    P, U, R, V = (np.array(x) for x in (p, u, r, v))
-    pairs = []
-    for x in (0.0, 1.0):
-        pairs += [(x, _nearest(P + x * U, R, V)), (_nearest(R + x * V, P, U), x)]
-    return min(pairs, key=lambda xz: float(np.linalg.norm(P + xz[0] * U - R - xz[1] * V)))
-
-
-def _nearest(point: Array, start: Array, direction: Array) -> float:
-    square = float(direction @ direction)
-    return float(np.clip((point - start) @ direction / square, 0.0, 1.0)) if square > 0 else 0.0
 
 
 # ---- the path --------------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from paretoclf.path.nu import NuPath, trace_hulls, trace_nu
 from paretoclf.path.of_problem import ProblemPath, trace_problem
 from paretoclf.path.quantile import QuantilePath, trace_quantile
 from paretoclf.progress import logger
+from paretoclf.solution import Solution
 
 #: Who follows which lines, for each way to state them.
 FOLLOWERS: dict[type[SampleLine], tuple[Callable[..., Any], ...]] = {
@@ -90,7 +91,7 @@ def trace(
     start: Any,
     stop: Any,
     *,
-    hub: Path | None = None,
+    hub: Path | Solution | None = None,
     engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
@@ -148,7 +149,7 @@ def trace(
     C_minus: Any = None,
     nu: Any = None,
     asymmetry: Any = None,
-    hub: Path | None = None,
+    hub: Path | Solution | None = None,
     engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
@@ -184,9 +185,10 @@ def trace(
         nu_max. The path ends at nu_star, below which every solution is trivial, if that is above lo.
     asymmetry : float
         For `TwoNuSVM`: in (0, 1).
-    hub : Path, optional
-        For `TwoCSVM`: a path of the same problem to set out from, instead of the origin of the balanced ray: where the
-        two lines cross or come closest. Saves the way up the ray; the result is the same.
+    hub : Path or Solution, optional
+        For `TwoCSVM`: a path, or a proved solution, of the same samples and kernel to set out from, instead of the
+        origin of the balanced ray: where the two come closest. Saves the way up the ray; the result is the same. Where
+        costs are per sample, too: many lines may leave from one solution.
     engine : "fast" or "textbook", optional
         For the first four. The tracker: the fast one, or that of `paretoclf.path.textbook`, which is there to
         be read, solves every step afresh, and knows no remedy where the margin system is ill-conditioned.
@@ -230,6 +232,9 @@ def trace(
     True
     >>> round(path.at(1.0).value, 6)
     2.888889
+    >>> fewer = pc.SampleCosts([1, 1, 0, 1])  # the cost of one sample goes to 0, from what is solved already
+    >>> round(pc.trace(pc.TwoCSVM(X, y), (1, 1), fewer, hub=path).value(1.0), 6)
+    1.5
     >>> pc.trace(pc.QuantileSVM(X, y, bias=True), tau=(0, 1), lam=0.1)
     QuantilePath(tau 0 to 1, lam=0.1, 4 samples, 5 kinks, margin sets of up to 2)
     >>> round(pc.trace(pc.TwoNuSVM(X, y), nu=(0, None), asymmetry=0.5).star.nu, 9)

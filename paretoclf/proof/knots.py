@@ -48,7 +48,7 @@ class SignedSamples:
 
 
 @dataclass(frozen=True)
-class Knots:
+class LineKnots:
     """Points of some lines, and k segments, each from one of them to the next, affine in between.
 
     Attributes
@@ -86,7 +86,7 @@ class Knots:
         return np.asarray(self.share * (np.column_stack([1.0 - self.t, self.t]) @ self.of.caps))
 
 
-def prove_knots(some: Iterable[Knots], note: str = "") -> LineProof:
+def prove_knots(some: Iterable[LineKnots], note: str = "") -> LineProof:
     """Prove segments of lines of the 2C-SVM; the t of the proof are those where they begin."""
     with np.errstate(invalid="ignore", over="ignore"):  # what is not a number is not proved
         found, length2 = [], 0.0
@@ -126,7 +126,7 @@ def part_of(proof: LineProof, which: Index, t: Array) -> LineProof:
     return LineProof(t=t, parameter=proof.parameter, note=proof.note, **parts)
 
 
-def _look(at: Knots) -> dict[str, Any]:
+def _look(at: LineKnots) -> dict[str, Any]:
     """What of these knots goes into the proof, at both ends of each segment, (k, 2), or along it."""
     S, n, here, one = at.of, at.share.shape[1], at.first, np.ones((at.t.size, 1))
     sums = at.share @ S.sums
@@ -163,7 +163,7 @@ def _look(at: Knots) -> dict[str, Any]:
     return found if S.rounding is None else {**found, "kernel": 0.5 * at.ends(sums[:, 2]).max(axis=1) ** 2}
 
 
-def _entries(at: Knots, margin: Array) -> Entries:
+def _entries(at: LineKnots, margin: Array) -> Entries:
     """Samples that are on the wrong side of their margin at an end of a segment, by more than `_CLEAR`."""
     n, k, c = at.share.shape[1], at.first.size, at.t.size
     above, below = margin > _CLEAR, margin < -_CLEAR

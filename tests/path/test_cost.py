@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,13 +17,15 @@ import paretoclf as pc
 from examples.papers.bach2006_population import PAIRS
 from paretoclf.errors import InputError
 from paretoclf.folds import outer_folds, validation_folds
-from paretoclf.path import tracker
+from paretoclf.path import cost, tracker
 from paretoclf.path.tracker import CoreTracker
+from paretoclf.solution import make_solution
 from tests.oracles.box_problems import careful_steps
 
 KERNELS = pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])
 TIMES = np.linspace(0.013, 0.987, 9)
 ACROSS = (0.1, 1.5), (1.5, 0.1)
+ALL = np.arange(24)
 
 
 def event_times(path):
@@ -101,13 +104,56 @@ def test_a_hub_of_another_problem_is_refused(gaussians):
             pc.trace(svm, *ACROSS, hub=pc.trace(other, *ACROSS))
 
 
-def test_no_hub_where_costs_are_per_sample(gaussians):
-    svm = pc.TwoCSVM(*gaussians(20, 2))
+@KERNELS
+@pytest.mark.parametrize("seed", range(4))
+def test_a_hub_changes_nothing_where_costs_are_per_sample(gaussians, kernel, seed):
+    """A path of two costs, one of costs per sample, a solution of the path and one of a solver; some costs are 0."""
+    X, y = gaussians(24, 2, seed=seed)
+    svm, rng = pc.TwoCSVM(X, y, kernel, sample_weight=np.linspace(0.5, 2, 24)), np.random.default_rng(seed)
+
+    def costs():
+        return pc.SampleCosts(np.where(rng.random(24) < 0.2, 0.0, rng.uniform(0.2, 2.0, size=24)))
+
+    plain, own = pc.trace(svm, *ACROSS), pc.trace(svm, costs(), costs())
+    solved = svm.solve(C_plus=0.7, C_minus=0.9, accuracy="reference")
+    ends = costs(), costs()
+    wanted = pc.trace(svm, *ends)
+    for hub in (plain, own, plain.at(0.3), own.at(0.6), solved):
+        for line, other in ((ends, wanted), (ACROSS, plain)):
+            if hub is plain and other is plain:
+                continue
+            found = pc.trace(svm, *line, hub=hub)
+            assert found.proof.passes()  # multipliers need not be unique in two dimensions; what they give is
+            np.testing.assert_allclose([found.value(t) for t in TIMES], [other.value(t) for t in TIMES], rtol=1e-10)
+            np.testing.assert_allclose(found.training_scores(ALL)(TIMES), other.training_scores(ALL)(TIMES), atol=1e-9)
+
+
+def test_a_hub_is_where_a_line_sets_out(gaussians, monkeypatch):
+    """The way up the ray is not taken."""
+    svm = pc.TwoCSVM(*gaussians(24, 2, seed=7))
+    path = pc.trace(svm, *ACROSS)
+    solution, gone = path.at(0.4), pc.SampleCosts(np.where(np.arange(24) == path.basis(0.4)[1][0], 0.0, 1.0))
+
+    def refuse(*_):
+        raise AssertionError("the ray was followed")
+
+    monkeypatch.setattr(cost._Tracer, "_start_ray", refuse)
+    for hub in (path, solution):
+        assert pc.trace(svm, pc.SampleCosts(np.ones(24)), gone, hub=hub).proof.passes()
+
+
+def test_what_is_no_hub_is_refused(gaussians):
+    X, y = gaussians(20, 2)
+    svm, other = pc.TwoCSVM(X, y), pc.TwoCSVM(X + 1.0, y)
     ends = pc.SampleCosts(np.ones(20)), pc.SampleCosts(np.linspace(1, 2, 20))
-    own, plain = pc.trace(svm, *ends), pc.trace(svm, *ACROSS)
-    for line, hub in ((ends, plain), (ends, own), (ACROSS, own)):
-        with pytest.raises(pc.InputError, match="per sample"):
-            pc.trace(svm, *line, hub=hub)
+    with pytest.raises(pc.InputError, match="hub must be a solution of the same samples, labels, kernel and weights"):
+        pc.trace(svm, *ends, hub=other.solve(C_plus=1.0, C_minus=1.0))
+    rough = svm.solve(C_plus=1.0, C_minus=1.0, accuracy="reference")
+    rule = replace(rough.classifier, alpha=rough.classifier.alpha * 0.9)
+    with pytest.raises(pc.InputError, match="hub must be a proved solution"):
+        pc.trace(svm, *ends, hub=make_solution(rule, rough.costs, source="path"))
+    with pytest.raises(pc.InputError, match="hub must be a path of costs"):
+        pc.trace(svm, *ends, hub=svm)
 
 
 # ---- costs per sample ----------------------------------------------------------------------------------------------
