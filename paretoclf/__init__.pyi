@@ -26,6 +26,7 @@ from .errors import DegeneratePathError as DegeneratePathError
 from .errors import InputError as InputError
 from .errors import ParetoclfError as ParetoclfError
 from .estimators.biobjective_margin import BiobjectiveMarginClassifier as BiobjectiveMarginClassifier
+from .estimators.conformal import ConformalSVC as ConformalSVC
 from .estimators.cost_path import CostPathSVC as CostPathSVC
 from .estimators.cost_path_cv import CostPathSVCCV as CostPathSVCCV
 from .estimators.mempm import MEMPMClassifier as MEMPMClassifier

@@ -75,6 +75,10 @@ TOGETHER = 0.25
 #: costs near an axis.
 SLACK_ROUNDING = 2e-15
 
+#: Scores under one optimum that are this close, relative to the sum of their terms, count as one where they are ranked
+#: (conformal prediction): they are known to 1e-13 of it, and no gap tells apart what is closer than its root.
+TIED_SCORES = 1e-11
+
 #: Slopes and intercepts are enlarged, by no more than this share, where the rounding of slacks costs more than this
 #: share of the optimal value: both are far below what certificates ask for.
 OUTWARDS = 1e-10

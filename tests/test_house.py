@@ -72,6 +72,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "checking": (*GROUND, "solve", "formulations", "gaussian", "path", "datasets"),
     "roc": (*GROUND, "plotting", "path.scores", "path.plane.polygon"),
     "deletion": (*GROUND, "path", "roc"),
+    "conformal": (*GROUND, "path", "deletion"),
     "cross_validation": (*GROUND, "solve", "path", "roc", "empirical"),
     "tuning": (*GROUND, "plotting", "path", "roc"),
     "empirical": (*GROUND, "plotting", "gaussian", "roc", "path.scores"),
@@ -79,7 +80,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "training_asymmetry": (*GROUND, "path", "roc", "empirical", "cross_validation", "exploration"),
     "estimators": (
         *(*GROUND, "formulations", "gaussian", "path", "roc"),
-        *("cross_validation", "empirical", "tuning"),
+        *("cross_validation", "empirical", "tuning", "conformal"),
     ),
     "datasets": EVERYTHING,
     "plotting": GROUND,  # takes whatever has the attributes that it draws: results draw themselves
@@ -254,6 +255,7 @@ MANY_PARAMETERS = {
     "judges.two_c.certify": "raw arrays of whoever asks, in one of several forms",
     "cross_validation.cross_validated_sweep": "a protocol of cross-validation, choice by choice",
     "cross_validation.cross_validated_roc": "a protocol of cross-validation, choice by choice",
+    "estimators.conformal.ConformalSVC": "parameters of an estimator, by name",
     "estimators.cost_path.CostPathSVC": "parameters of an estimator, by name",
     "estimators.cost_path_cv.CostPathSVCCV": "parameters of an estimator, by name",
     "estimators.neyman_pearson.NeymanPearsonSVC": "parameters of an estimator, by name",

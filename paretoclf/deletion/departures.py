@@ -80,6 +80,7 @@ class Departures:
         self.engine, self.max_events = engine, max_events
         self.caps, self.alpha = path.caps(t), path.alpha(t)
         self.state, self.margin = path.basis(t)
+        self.state[(self.caps == 0.0) & (self.state == LEFT)] = OUT  # not there, unless a line brings it
 
     @cached_property
     def here(self) -> Ends:

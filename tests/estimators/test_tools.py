@@ -29,6 +29,7 @@ ALL = [
     (pc.QuantileSVC(), {"tau": [0.3, 0.5]}),
     (pc.BiobjectiveMarginClassifier(), {"theta": [0.5, 2.0]}),
     (pc.ParetoGaussianClassifier(costs=(1, 1)), {"shrinkage": ["oas", 0.1]}),
+    (pc.ConformalSVC(), {"C": [0.5, 1.0]}),
     (pc.MEMPMClassifier(), {"theta": [0.4, 0.6]}),
 ]
 NAMES = [type(estimator).__name__ for estimator, _ in ALL]

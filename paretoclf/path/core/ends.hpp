@@ -38,6 +38,7 @@ class Ends {
         auto &B = T_.B;
         B.state = from_.state, B.F = from_.F, B.targets = from_.targets;
         B.factor.copy(from_.factor), B.changed();
+        if (B.state[i] == OUT) B.state[i] = LEFT;  // comes from cap 0, inside its margin
         for (int b = 0; b < 2; b++) B.sums[b] = from_.sums[b], B.fixed[b] = from_.fixed[b];
         Line line;  // caps: those of the others, and t |-> the one that moves
         line.base[0] = caps_, line.base[0][i] = 0.0;
