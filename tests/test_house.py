@@ -72,7 +72,6 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "checking": (*GROUND, "solve", "formulations", "gaussian", "path", "datasets"),
     "roc": (*GROUND, "plotting", "path.scores", "path.plane.polygon"),
     "deletion": (*GROUND, "path", "roc"),
-    "conformal": (*GROUND, "path", "deletion"),
     "cross_validation": (*GROUND, "solve", "path", "roc", "empirical"),
     "tuning": (*GROUND, "plotting", "path", "roc"),
     "empirical": (*GROUND, "plotting", "gaussian", "roc", "path.scores"),
@@ -80,7 +79,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "training_asymmetry": (*GROUND, "path", "roc", "empirical", "cross_validation", "exploration"),
     "estimators": (
         *(*GROUND, "formulations", "gaussian", "path", "roc"),
-        *("cross_validation", "empirical", "tuning", "conformal"),
+        *("cross_validation", "empirical", "tuning", "deletion"),
     ),
     "datasets": EVERYTHING,
     "plotting": GROUND,  # takes whatever has the attributes that it draws: results draw themselves

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.conformal import ranks
+from paretoclf.deletion import conformal_ranks
 from paretoclf.errors import InputError
 from paretoclf.tables import SHOWN, Tabular, html_table
 from tests.oracles.public import classes
@@ -68,7 +68,7 @@ def results():
         "LeaveOneOut": (held_out := pc.leave_one_out(svm, (0.5, 0.5))),
         "Proofs of LeaveOneOut": held_out.proof,
         "LeaveOneOutPath": path.leave_one_out(),
-        "Ranks": ranks(svm, (0.5, 0.5), svm.gram.X[:2]),
+        "ConformalRanks": conformal_ranks(svm, (0.5, 0.5), svm.gram.X[:2]),
         "Influence": pc.deletion.influence(svm, (0.5, 0.5)),
         "JudgedPoints": pc.verify(*strangers_points()),
     }
@@ -79,7 +79,7 @@ NAMES = (
     "MarginPath", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
     "RocCurve without a path", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments", "formulation",
     "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
-    "Ranks", "Influence", "JudgedPoints",
+    "ConformalRanks", "Influence", "JudgedPoints",
 )  # fmt: skip
 
 

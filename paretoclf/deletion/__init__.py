@@ -1,4 +1,6 @@
 """What the optimum would be if samples were not there, or cost something else: ends of lines that leave from it."""
 
+from paretoclf.deletion.conformal_labels import ConformalRanks as ConformalRanks
+from paretoclf.deletion.conformal_labels import conformal_ranks as conformal_ranks
 from paretoclf.deletion.weighing import Influence as Influence
 from paretoclf.deletion.weighing import influence as influence

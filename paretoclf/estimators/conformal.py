@@ -9,8 +9,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from paretoclf.checks import Array, Mask, check_number, check_pair, check_positive_number
-from paretoclf.conformal.labels import Nonconformity, Ranks, optimum_to_rank_with, ranks_from
 from paretoclf.costs import Costs
+from paretoclf.deletion.conformal_labels import ConformalRanks, Nonconformity, optimum_to_rank_with, ranks_from
 from paretoclf.errors import InputError
 from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.gram import Gram
@@ -156,7 +156,7 @@ class ConformalSVC(BinaryClassifier):
         self.symmetric_ = not (by_scale and isinstance(self.kernel, str) and self.kernel == "rbf")
         return self
 
-    def ranks(self, X: Any) -> Ranks:
+    def ranks(self, X: Any) -> ConformalRanks:
         """Ranks of new samples with either label; columns are the negatives' label and the positives'.
 
         Parameters

@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import paretoclf as pc
-from paretoclf.conformal import ranks
+from paretoclf.deletion import conformal_ranks
 from paretoclf.errors import InputError
 
 #: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that.
@@ -23,7 +23,7 @@ def test_scikit_learn_checks(estimator, check):
 def test_columns_are_those_of_classes(gaussians):
     X, y = gaussians(60, 2, seed=1)
     names, new = np.where(y > 0, "ill", "healthy"), X[::7] + 0.1
-    wanted = ranks(pc.TwoCSVM(X, y, pc.RBF(1.5)), (2.0, 1.0), new, by_label=True).p_values()
+    wanted = conformal_ranks(pc.TwoCSVM(X, y, pc.RBF(1.5)), (2.0, 1.0), new, by_label=True).p_values()
     for positive, costs, order in (("ill", (2.0, 1.0), 1), ("healthy", (1.0, 2.0), 1)):
         how = {"bandwidth": 1.5, "smoothed": False, "by_label": True}
         svm = pc.ConformalSVC(costs=costs, pos_label=positive, **how).fit(X, names)

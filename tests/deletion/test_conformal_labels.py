@@ -9,7 +9,7 @@ from scipy.stats import kstest
 from sklearn.svm import SVC
 
 import paretoclf as pc
-from paretoclf.conformal import ranks
+from paretoclf.deletion import conformal_ranks
 from paretoclf.errors import InputError
 from paretoclf.kernels import Precomputed
 from tests.oracles.exact import fractions, integer_kernel, intercepts
@@ -50,7 +50,7 @@ def test_ranks_are_those_in_fractions(part, degree):
         K, n = integer_kernel(X, degree), y.size
         svm = pc.TwoCSVM(X[:n], y, None if degree == 1 else pc.Polynomial(degree))
         by_label = bool(seed % 2)
-        found = ranks(svm, costs, X[n:], by_label=by_label)
+        found = conformal_ranks(svm, costs, X[n:], by_label=by_label)
         for j in range(3):
             rows = [*range(n), n + j]
             for column, z in enumerate((-1.0, 1.0)):
@@ -68,7 +68,7 @@ def test_ranks_are_those_of_refits(gaussians, kernel, what):
     shape = kernel if isinstance(kernel, pc.RBF) else pc.Linear()
     sparse = isinstance(kernel, str)
     svm = pc.TwoCSVM(sp.csr_array(X) if sparse else X, y, None if sparse else kernel)
-    found = ranks(svm, (0.7, 1.3), sp.csr_array(new) if sparse else new, nonconformity=what)
+    found = conformal_ranks(svm, (0.7, 1.3), sp.csr_array(new) if sparse else new, nonconformity=what)
     for j in range(8):
         for column, z in enumerate((-1.0, 1.0)):
             Z, labels = np.vstack([X, new[j]]), np.append(y, z)
@@ -99,7 +99,7 @@ def test_the_order_of_all_samples_with_the_new_one_is_of_no_account(what, by_lab
         for i in same:
             rest = np.delete(np.arange(24), i)[:: -1 if i % 2 else 1]
             svm = pc.TwoCSVM(X[rest], y[rest], pc.RBF(1.3))
-            found = ranks(svm, (1.0, 2.0), X[[i]], nonconformity=what, by_label=by_label)
+            found = conformal_ranks(svm, (1.0, 2.0), X[[i]], nonconformity=what, by_label=by_label)
             column = int(y[i] > 0)
             of.append((found.greater[0, column], found.tied[0, column]))
         assert len(set(of)) == 1
@@ -117,13 +117,13 @@ def test_p_values_of_exchangeable_samples_are_uniform():
         y = y[order]
         if abs(y[:-1].sum()) < 29:
             svm = pc.TwoCSVM(X[:-1], y[:-1], pc.RBF(1.0))
-            found.append(ranks(svm, (1.0, 1.0), X[-1:]).p_values(seed)[0, int(y[-1] > 0)])
+            found.append(conformal_ranks(svm, (1.0, 1.0), X[-1:]).p_values(seed)[0, int(y[-1] > 0)])
     assert kstest(found, "uniform").pvalue > 0.01
 
 
 def test_without_random_ties_they_count_whole():
     svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
-    found = ranks(svm, (1.0, 1.0), [[0.5], [1.4]])
+    found = conformal_ranks(svm, (1.0, 1.0), [[0.5], [1.4]])
     np.testing.assert_array_equal(found.p_values(), (found.greater + found.tied) / 5)
     drawn = found.p_values(np.random.default_rng(0))
     assert (drawn > found.greater / 5).all()
@@ -136,8 +136,8 @@ def test_blocks_and_processes_do_not_matter(gaussians):
     order = np.random.default_rng(0).permutation(230)
     X, y = X[order], y[order]
     svm = pc.TwoCSVM(X[:40], y[:40], pc.RBF(1.0))
-    whole = ranks(svm, (1.0, 1.0), X[40:], n_jobs=2)
-    one = [ranks(svm, (1.0, 1.0), X[[i]]) for i in range(40, 230, 37)]
+    whole = conformal_ranks(svm, (1.0, 1.0), X[40:], n_jobs=2)
+    one = [conformal_ranks(svm, (1.0, 1.0), X[[i]]) for i in range(40, 230, 37)]
     np.testing.assert_array_equal(whole.greater[::37], np.concatenate([each.greater for each in one]))
     np.testing.assert_array_equal(whole.tied[::37], np.concatenate([each.tied for each in one]))
 
@@ -159,4 +159,4 @@ def test_what_cannot_be_ranked(change, message):
     given = {"svm": pc.TwoCSVM([[0.0], [1.0]], [1, -1]), "costs": (1.0, 1.0), "X": [[0.5]]} | change
     svm, costs, X = (given.pop(name) for name in ("svm", "costs", "X"))
     with pytest.raises(InputError, match=message):
-        ranks(svm, costs, X, **given)
+        conformal_ranks(svm, costs, X, **given)

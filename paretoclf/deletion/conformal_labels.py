@@ -43,7 +43,7 @@ Nonconformity = Literal["margin", "multiplier"]
 
 
 @dataclass(frozen=True, repr=False)
-class Ranks(Tabular):
+class ConformalRanks(Tabular):
     """Ranks of m new samples with either label, in numbers of samples.
 
     Columns are the labels -1 and +1.
@@ -69,7 +69,7 @@ class Ranks(Tabular):
         keep(self, "greater", "tied", "among")
 
     def __repr__(self) -> str:
-        return f"Ranks({self.greater.shape[0]} samples with both labels, {self.among.tolist()} ranked)"
+        return f"ConformalRanks({self.greater.shape[0]} samples with both labels, {self.among.tolist()} ranked)"
 
     def p_values(self, rng: Rng | None = None) -> Array:
         """The p-value of either label, shape (m, 2).
@@ -88,7 +88,7 @@ class Ranks(Tabular):
             yield one | {"greater, +1": greater[1], "tied, +1": tied[1]}
 
 
-def ranks(
+def conformal_ranks(
     svm: Weighted,
     costs: Any,
     X: Any,
@@ -96,7 +96,7 @@ def ranks(
     nonconformity: Nonconformity = "margin",
     by_label: bool = False,
     n_jobs: int | None = None,
-) -> Ranks:
+) -> ConformalRanks:
     """Rank new samples, with either label, among the training samples, under the optimum of all of them and itself.
 
     Parameters
@@ -116,7 +116,7 @@ def ranks(
 
     Returns
     -------
-    Ranks
+    ConformalRanks
         ``p_values(rng)`` of shape (m, 2).
 
     Raises
@@ -129,9 +129,9 @@ def ranks(
     Examples
     --------
     >>> import paretoclf as pc
-    >>> from paretoclf.conformal import ranks
+    >>> from paretoclf.deletion import conformal_ranks
     >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
-    >>> ranks(svm, (1.0, 1.0), [[0.5], [1.4], [3.5]]).p_values()
+    >>> conformal_ranks(svm, (1.0, 1.0), [[0.5], [1.4], [3.5]]).p_values()
     array([[0.6, 0.2],
            [0.4, 0.4],
            [0.2, 1. ]])
@@ -141,7 +141,7 @@ def ranks(
 
 
 def optimum_to_rank_with(svm: Weighted, costs: Any) -> tuple[Path, Costs]:
-    """The optimum of the training samples, as a path of one point, and its costs; InputError as for `ranks`."""
+    """The optimum of the training samples, a path of one point, and its costs; InputError as for `conformal_ranks`."""
     lines_of(svm, only=LineOfCosts)
     point = costs if isinstance(costs, Costs) else Costs(*check_pair(costs, "costs", "(C_plus, C_minus)"))
     if not min(point) > 0.0:
@@ -164,8 +164,8 @@ def ranks_from(
     nonconformity: Nonconformity = "margin",
     by_label: bool = False,
     n_jobs: int | None = None,
-) -> Ranks:
-    """`ranks` from the optimum of the training samples that is there already."""
+) -> ConformalRanks:
+    """`conformal_ranks` from the optimum of the training samples that is there already."""
     if nonconformity not in get_args(Nonconformity):
         raise InputError(f"nonconformity must be 'margin' or 'multiplier', got {nonconformity!r}")
     gram, y = start.gram, start.y
@@ -176,7 +176,7 @@ def ranks_from(
     among = np.array([np.count_nonzero(y == z) if by_label else gram.n for z in (-1.0, 1.0)]) + 1
     greater, tied = (np.concatenate([part[k] for part in found]) for k in (0, 1))
     worst = max((part[2] for part in found), key=lambda c: c.gap)
-    return Ranks(greater, tied, among, worst)
+    return ConformalRanks(greater, tied, among, worst)
 
 
 def _ranked(start: Path, point: Costs, new: Samples, nonconformity: str, by_label: bool) -> Any:
