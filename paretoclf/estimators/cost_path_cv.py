@@ -10,8 +10,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted
 
 from paretoclf.checks import Array, Index, Mask, check_pair, keep
+from paretoclf.classifiers import Rule
 from paretoclf.costs import Costs
 from paretoclf.cross_validation import cross_validated_surface
 from paretoclf.errors import InputError
@@ -21,6 +23,8 @@ from paretoclf.folds import Rows
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.error_curve import ErrorCurve, labels_of_scores
 from paretoclf.roc.error_surface import ErrorSurface
+from paretoclf.tuning.guarantee import ShiftedRule
+from paretoclf.tuning.selection import Chosen, check_selection, choose
 
 #: At how many t a scorer is asked that wants scores.
 SCORED_AT = 201
@@ -113,6 +117,11 @@ class CostPathSVCCV(CostPathSVC):
         scores (``"roc_auc"``, ``"average_precision"``) changes between the places where labels do, too: it is asked at
         201 t, spread evenly over the breakpoints of all folds, and the best of these is taken. One of probabilities is
         refused: there are none.
+    selection : {"longest", "first", "one-se", "threshold"} or float
+        Which t is taken of those that are good by held-out cost: the middle of the longest interval that is best, or of
+        the first; of those within one standard error the one nearest to the costs of use; a t and a threshold
+        together; or, a number, the middle of the best window of this width. What each of them costs is
+        measured in docs/reference/selection.md. For costs, not for scoring.
     cv : int, splitter or iterable of (train, test), optional
         As everywhere in scikit-learn; by default 5 stratified folds.
     class_weight : dict or "balanced", optional
@@ -131,6 +140,8 @@ class CostPathSVCCV(CostPathSVC):
         The costs there, at which the classifier was trained.
     best_score_ : float
         Mean score there, or minus the mean cost of a sample; on the labels that chose it, so it is optimistic.
+    shift_ : float
+        Added to the scores; 0 but for ``selection="threshold"``.
     errors_ : ErrorCurve
         Held-out errors over the whole line, all folds together.
     scores_ : ScoreCurve or None
@@ -171,6 +182,7 @@ class CostPathSVCCV(CostPathSVC):
     best_t_: float
     best_costs_: Costs
     best_score_: float
+    shift_: float
     errors_: ErrorCurve
     scores_: ScoreCurve | None
 
@@ -182,6 +194,7 @@ class CostPathSVCCV(CostPathSVC):
         stop: Any = (2.0, 0.0),
         costs: Any = None,
         scoring: Any = None,
+        selection: Any = "longest",
         cv: Any = None,
         kernel: Any = "rbf",
         gamma: Any = "scale",
@@ -202,6 +215,7 @@ class CostPathSVCCV(CostPathSVC):
             pos_label=pos_label,
         )
         self.scoring = scoring
+        self.selection = selection
         self.cv = cv
         self.n_jobs = n_jobs
 
@@ -220,25 +234,52 @@ class CostPathSVCCV(CostPathSVC):
         """
         if self.scoring is not None and self.costs is not None:
             raise InputError(f"costs must be left out where scoring is given, got {self.costs!r}")
+        rule = check_selection(self.selection)
+        if self.scoring is not None and rule != "longest":
+            raise InputError(f"selection must be 'longest' where scoring is given, got {self.selection!r}")
         problem, line = self._problem(X, y, sample_weight), self._line()
         self._factors = class_factors(self, problem.labels)
         folds = self._folds(problem)
-        surface = cross_validated_surface(problem, line.start, line.stop, folds, n_jobs=self.n_jobs)
+        surface = self._surface = cross_validated_surface(problem, line.start, line.stop, folds, n_jobs=self.n_jobs)
         self.errors_ = surface.curve()
         self.scores_ = None if self.scoring is None else self._score_curve(problem, surface, folds)
         self._trace(problem)
         self.best_t_, self.best_costs_ = self.t_, self.costs_
         if self.scores_ is None:
-            self.best_score_ = -self.errors_.best(self._use(self.costs))[0].objective
+            (fp, fn), use = surface.counts(self.t_, self.shift_).sum(axis=0), self._use(self.costs)
+            self.best_score_ = -float(use.C_plus * fn + use.C_minus * fp) / int(surface.sizes.sum())
         else:
             self.best_score_ = self.scores_.best()[1]
         return self
 
-    def _t(self, costs: Any) -> float:
-        """The t that is best for these costs; the middle of the longest interval where there are several."""
+    def set_costs(self, costs: Any = None) -> Self:
+        """Use the classifier of other costs, chosen anew by the same held-out errors.
+
+        Parameters
+        ----------
+        costs : pair (C_plus, C_minus), optional
+            As for the parameter ``costs``.
+
+        Returns
+        -------
+        CostPathSVCCV
+            Itself, with other ``solution_``, ``t_``, ``costs_`` and ``shift_``.
+        """
+        check_is_fitted(self, "path_")
+        t, self.shift_ = self._chosen(costs)
+        self._set_t(t)
+        self._used = shifted(self._used, self.shift_)
+        return self
+
+    def _at(self, costs: Any) -> Rule:
+        t, shift = self._chosen(costs)
+        return shifted(self.path_.at(t).classifier, shift)
+
+    def _chosen(self, costs: Any) -> Chosen:
+        """The t that is taken for these costs, and the shift."""
         if costs is None and self.scores_ is not None:
-            return self.scores_.best()[0]
-        return max(self.errors_.best(self._use(costs)), key=lambda optimum: optimum.width).t
+            return Chosen(self.scores_.best()[0])
+        return choose(self._surface, self._use(costs), self.selection)
 
     def _use(self, costs: Any) -> Costs:
         """Costs that are minimised."""
@@ -268,6 +309,11 @@ class CostPathSVCCV(CostPathSVC):
                 f"scoring must be a scorer of labels or of scores, which calls predict or decision_function, got "
                 f"{self.scoring!r} ({error}); for probabilities see CalibratedClassifierCV"
             ) from None
+
+
+def shifted(rule: Rule, shift: float) -> Rule:
+    """A rule with something added to its scores, or itself."""
+    return ShiftedRule(rule, shift) if shift else rule
 
 
 class _Labels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types

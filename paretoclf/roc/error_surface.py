@@ -198,7 +198,7 @@ class ErrorSurface:
         # How many edges of the hull are behind the vertex of each g: those of a slope that pays at these costs.
         (miss, unit), alarms, hits = self._weights(g), np.diff(fp), np.diff(tp)
         vertex = (alarms * unit < miss[:, None] * (alarms + hits)).sum(axis=1)
-        wished = self._trained_for(g)
+        wished = self.trained_for(g)
         at = np.empty(g.size, dtype=np.intp)
         for j in np.unique(vertex):
             mine = np.flatnonzero(vertex == j)
@@ -215,8 +215,8 @@ class ErrorSurface:
         miss, unit = exact_weights(g)
         return (miss.astype(np.int64) if unit * 2 * int(self.sizes.sum()) < 2**62 else miss), unit
 
-    def _trained_for(self, g: Array) -> Array:
-        """Where on the line the asymmetry is g; the middle without a line of one total."""
+    def trained_for(self, g: Array) -> Array:
+        """Where on the line the asymmetry is g, shape (q,); the middle without a line of one total."""
         ends = self.folds[0].t[[0, -1]]
         if self.line is None or not np.isclose(self.line.start.total, self.line.stop.total):
             return np.full(g.size, ends.mean())

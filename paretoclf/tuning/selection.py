@@ -1,0 +1,140 @@
+"""Which t of a line to take, by the held-out errors of folds: the rules of `CostPathSVCCV`.
+
+What each of them costs on samples that chose nothing is measured in docs/reference/selection.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paretoclf.checks import Array, real_number
+from paretoclf.costs import Costs
+from paretoclf.errors import InputError
+from paretoclf.roc.error_curve import ErrorCurve
+from paretoclf.roc.error_surface import ErrorSurface
+
+#: Rules by name; a number is the width of a window in t.
+RULES = ("longest", "first", "one-se", "threshold")
+#: At how many t a shift of the threshold is looked for.
+SHIFTED_AT = 201
+#: A shift beyond all scores, which stays finite with them.
+ONE_LABEL = 1e200
+#: Mean costs of windows that differ by no more than this share of the largest are one: they are sums of many stretches.
+_EQUAL = 1e-12
+
+
+class Chosen(NamedTuple):
+    """A t, and what is added to its scores."""
+
+    t: float
+    shift: float = 0.0
+
+
+def check_selection(given: Any) -> str | float:
+    """A rule: one of `RULES`, or the width of a window in (0, 1].
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if isinstance(given, str):
+        if given in RULES:
+            return given
+    elif not isinstance(given, bool):
+        try:
+            if 0.0 < (width := real_number(given)) <= 1.0:
+                return width
+        except (TypeError, ValueError):
+            pass
+    names = ", ".join(repr(name) for name in RULES)
+    raise InputError(f"selection must be one of {names}, or the width of a window in (0, 1], got {given!r}")
+
+
+def choose(surface: ErrorSurface, costs: Costs, selection: str | float = "longest") -> Chosen:
+    """Where the held-out cost is small, by one of the rules.
+
+    Parameters
+    ----------
+    surface : ErrorSurface
+        Held-out scores of the folds, along their paths.
+    costs : Costs
+        Of a miss and of a false alarm, where the classifier is used.
+    selection : str or float
+        ``"longest"``: the middle of the longest interval with the smallest cost. ``"first"``: of the first one.
+        A number: the middle of the window of this width with the smallest mean cost. ``"one-se"``: of all t whose cost
+        is within one standard error, over the folds, of the smallest, the one nearest to the asymmetry of use.
+        ``"threshold"``: of 201 t and all thresholds the pair with the smallest cost.
+
+    Raises
+    ------
+    InputError
+        If the rule is none of these, or a threshold is asked for where one of the costs is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> from paretoclf.tuning.selection import choose
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([-1, 1], 20)
+    >>> svm = pc.TwoCSVM(rng.normal(size=(40, 2)) + y[:, None], y)
+    >>> surface = pc.cross_validated_surface(svm, (0, 2), (2, 0), folds=4)
+    >>> [round(choose(surface, pc.Costs(5, 1), rule).t, 3) for rule in ("longest", "first", 0.1, "one-se")]
+    [0.725, 0.725, 0.725, 0.833]
+    """
+    rule = check_selection(selection)
+    if rule == "threshold":
+        return _with_threshold(surface, costs)
+    curve = surface.curve()
+    if rule == "one-se":
+        return Chosen(_within_one_error(surface, curve, costs))
+    if not isinstance(rule, str):
+        return Chosen(_window(curve, costs, rule))
+    best = curve.best(costs)
+    return Chosen((best[0] if rule == "first" else max(best, key=lambda optimum: optimum.width)).t)
+
+
+def _costs_of(curve: ErrorCurve, costs: Costs) -> Array:
+    """The cost of all samples on each stretch."""
+    return np.asarray(costs.C_plus * curve.false_negatives + costs.C_minus * curve.false_positives)
+
+
+def _window(curve: ErrorCurve, costs: Costs, width: float) -> float:
+    """The middle of the best windows, cut at the ends of the line; their mean cost is monotone between two kinks."""
+    t, cost = curve.t, _costs_of(curve, costs)
+    total = np.concatenate([[0.0], np.cumsum(cost * np.diff(t))])
+    half = 0.5 * width * (t[-1] - t[0])
+    kinks = np.unique(np.clip(np.concatenate([t, t - half, t + half]), t[0], t[-1]))
+    ends = np.clip(kinks - half, t[0], t[-1]), np.clip(kinks + half, t[0], t[-1])
+    mean = (np.interp(ends[1], t, total) - np.interp(ends[0], t, total)) / (ends[1] - ends[0])
+    best = mean <= mean.min() + _EQUAL * cost.max(initial=0.0)
+    edges = np.flatnonzero(np.diff(best, prepend=False, append=False))
+    first, last = kinks[edges[::2]], kinks[edges[1::2] - 1]
+    j = int(np.argmax(last - first))
+    return float(0.5 * (first[j] + last[j]))
+
+
+def _within_one_error(surface: ErrorSurface, curve: ErrorCurve, costs: Costs) -> float:
+    """Of all t whose cost is within one standard error of the smallest, the one nearest to the asymmetry of use."""
+    best = max(curve.best(costs), key=lambda optimum: optimum.width)
+    counts = surface.counts(best.t)
+    of_folds = (costs.C_minus * counts[:, 0] + costs.C_plus * counts[:, 1]) / surface.sizes
+    error = float(np.std(of_folds, ddof=1) / np.sqrt(of_folds.size)) if of_folds.size > 1 else 0.0
+    smallest = costs.C_plus * best.false_negatives + costs.C_minus * best.false_positives
+    fine = np.flatnonzero(_costs_of(curve, costs) <= smallest + error * surface.sizes.sum())
+    if not fine.size:  # a single t is best
+        return best.t
+    wished = surface.trained_for(np.array([costs.asymmetry]))[0]
+    near = np.clip(wished, curve.t[fine], curve.t[fine + 1])
+    return float(near[np.argmin(np.abs(near - wished))])
+
+
+def _with_threshold(surface: ErrorSurface, costs: Costs) -> Chosen:
+    """The best pair of a shift and a t, of those spread evenly over the breakpoints of all folds; a shift is finite."""
+    knots = np.unique(np.concatenate([fold.t for fold in surface.folds]))
+    t = np.interp(np.linspace(0, knots.size - 1, SHIFTED_AT), np.arange(knots.size), knots)
+    at, shift = surface.best([costs.asymmetry], t)
+    return Chosen(float(at[0]), float(np.clip(shift[0], -ONE_LABEL, ONE_LABEL)))
