@@ -79,6 +79,9 @@ SLACK_ROUNDING = 2e-15
 #: (conformal prediction): they are known to 1e-13 of it, and no gap tells apart what is closer than its root.
 TIED_SCORES = 1e-11
 
+#: The same of residuals along the path of a program, relative to the largest: it is followed to 1e-12 of it.
+TIED_RESIDUALS = 1e-10
+
 #: Slopes and intercepts are enlarged, by no more than this share, where the rounding of slacks costs more than this
 #: share of the optimal value: both are far below what certificates ask for.
 OUTWARDS = 1e-10

@@ -24,7 +24,7 @@ from paretoclf.path.scores import PathScores
 from paretoclf.roc.error_curve import ErrorCurve, labels_of_scores
 from paretoclf.roc.error_surface import ErrorSurface
 from paretoclf.tuning.guarantee import ShiftedRule
-from paretoclf.tuning.selection import Chosen, check_selection, choose
+from paretoclf.tuning.selection import Taken, check_selection, choose
 
 #: At how many t a scorer is asked that wants scores.
 SCORED_AT = 201
@@ -275,10 +275,10 @@ class CostPathSVCCV(CostPathSVC):
         t, shift = self._chosen(costs)
         return shifted(self.path_.at(t).classifier, shift)
 
-    def _chosen(self, costs: Any) -> Chosen:
+    def _chosen(self, costs: Any) -> Taken:
         """The t that is taken for these costs, and the shift."""
         if costs is None and self.scores_ is not None:
-            return Chosen(self.scores_.best()[0])
+            return Taken(self.scores_.best()[0])
         return choose(self._surface, self._use(costs), self.selection)
 
     def _use(self, costs: Any) -> Costs:

@@ -25,7 +25,7 @@ ONE_LABEL = 1e200
 _EQUAL = 1e-12
 
 
-class Chosen(NamedTuple):
+class Taken(NamedTuple):
     """A t, and what is added to its scores."""
 
     t: float
@@ -53,7 +53,7 @@ def check_selection(given: Any) -> str | float:
     raise InputError(f"selection must be one of {names}, or the width of a window in (0, 1], got {given!r}")
 
 
-def choose(surface: ErrorSurface, costs: Costs, selection: str | float = "longest") -> Chosen:
+def choose(surface: ErrorSurface, costs: Costs, selection: str | float = "longest") -> Taken:
     """Where the held-out cost is small, by one of the rules.
 
     Parameters
@@ -90,11 +90,11 @@ def choose(surface: ErrorSurface, costs: Costs, selection: str | float = "longes
         return _with_threshold(surface, costs)
     curve = surface.curve()
     if rule == "one-se":
-        return Chosen(_within_one_error(surface, curve, costs))
+        return Taken(_within_one_error(surface, curve, costs))
     if not isinstance(rule, str):
-        return Chosen(_window(curve, costs, rule))
+        return Taken(_window(curve, costs, rule))
     best = curve.best(costs)
-    return Chosen((best[0] if rule == "first" else max(best, key=lambda optimum: optimum.width)).t)
+    return Taken((best[0] if rule == "first" else max(best, key=lambda optimum: optimum.width)).t)
 
 
 def _costs_of(curve: ErrorCurve, costs: Costs) -> Array:
@@ -132,9 +132,9 @@ def _within_one_error(surface: ErrorSurface, curve: ErrorCurve, costs: Costs) ->
     return float(near[np.argmin(np.abs(near - wished))])
 
 
-def _with_threshold(surface: ErrorSurface, costs: Costs) -> Chosen:
+def _with_threshold(surface: ErrorSurface, costs: Costs) -> Taken:
     """The best pair of a shift and a t, of those spread evenly over the breakpoints of all folds; a shift is finite."""
     knots = np.unique(np.concatenate([fold.t for fold in surface.folds]))
     t = np.interp(np.linspace(0, knots.size - 1, SHIFTED_AT), np.arange(knots.size), knots)
     at, shift = surface.best([costs.asymmetry], t)
-    return Chosen(float(at[0]), float(np.clip(shift[0], -ONE_LABEL, ONE_LABEL)))
+    return Taken(float(at[0]), float(np.clip(shift[0], -ONE_LABEL, ONE_LABEL)))
