@@ -23,7 +23,7 @@ from paretoclf.checks import Array, Rng, check_number, check_rng, keep, real_arr
 from paretoclf.errors import InputError
 from paretoclf.path.along import ProblemPoint, moves
 from paretoclf.path.of_problem import ProblemPath
-from paretoclf.reduction.program import at_each, between
+from paretoclf.reduction.program import between
 from paretoclf.tables import Tabular
 from paretoclf.tolerances import AFFINE, TIED_RESIDUALS
 
@@ -161,7 +161,7 @@ def target_p_values(path: ProblemPath, residuals: Residuals, *, rng: Rng | None 
         if np.abs(at(j, 0.5) - ends.mean(axis=0)).max() > AFFINE * size:
             raise InputError("residuals must be affine in variables and parameters, which these are not")
         steps, p = _steps(ends, TIED_RESIDUALS * size, share)
-        knots.append(first + at_each(t[j], steps) * (last - first))
+        knots.append(first + between(t[j], steps) * (last - first))
         values.append(p)
     z, p = np.concatenate(knots), np.concatenate(values)
     order = np.sign(last - first)
@@ -195,7 +195,7 @@ def _steps(ends: Array, tied: float, share: float) -> tuple[Array, Array]:
     steps = np.unique(np.clip(np.concatenate([*crossings, [1.0]]), 0.0, 1.0))
     steps = steps[steps > 0.0]
     middle = 0.5 * (np.append(0.0, steps[:-1]) + steps)
-    r = np.abs(at_each(ends, middle))  # (places, n + 1)
+    r = np.abs(between(ends, middle[:, None]))  # (places, n + 1)
     apart = r[:, :-1] - r[:, -1:]
     greater, same = np.count_nonzero(apart > tied, axis=1), np.count_nonzero(np.abs(apart) <= tied, axis=1)
     return steps, (greater + share * (same + 1)) / ends.shape[1]

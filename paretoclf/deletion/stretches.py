@@ -166,32 +166,32 @@ class _Together:
     def follow(self, batch: Sequence[StretchTask]) -> list[Followed | None]:
         """What is known of each stretch; None of those that are to be traced by themselves."""
         out: list[Followed | None] = [None] * len(batch)
-        legs = [leg for k, each in enumerate(batch) for leg in self._legs(k, each)] if self.possible else []
-        if not legs:
+        ways = [way for k, each in enumerate(batch) for way in self._ways(k, each)] if self.possible else []
+        if not ways:
             return out
-        bases = [batch[leg.stretch].known for leg in legs]
+        bases = [batch[way.stretch].known for way in ways]
         tracker: Any = self._tracker()
         found = tracker.many_lines(
             self.caps,
             np.stack([basis.state for basis in bases if basis is not None]),
             [basis.margin for basis in bases if basis is not None],
-            np.array([(leg.t, leg.to) for leg in legs]),
+            np.array([(way.t, way.to) for way in ways]),
         )
-        many = _Segments(self, found, [batch[leg.stretch].samples for leg in legs], legs)
+        many = _Segments(self, found, [batch[way.stretch].samples for way in ways], ways)
         proof = many.proved()
         good = np.ones(len(batch), dtype=np.bool_)
         bad = many.open | np.isin(np.arange(many.line.size), proof.failures())
-        good[[legs[j].stretch for j in np.unique(many.line[bad]).tolist()]] = False
-        good[[leg.stretch for leg, failed in zip(legs, found.failed, strict=True) if failed]] = False
+        good[[ways[j].stretch for j in np.unique(many.line[bad]).tolist()]] = False
+        good[[way.stretch for way, failed in zip(ways, found.failed, strict=True) if failed]] = False
         of: dict[int, list[int]] = {}
-        for j, leg in enumerate(legs):
-            of.setdefault(leg.stretch, []).append(j)
+        for j, way in enumerate(ways):
+            of.setdefault(way.stretch, []).append(j)
         for k, own in of.items():
             if good[k]:
                 out[k] = many.read(own, proof)
         return out
 
-    def _legs(self, k: int, stretch: StretchTask) -> list[_Way]:
+    def _ways(self, k: int, stretch: StretchTask) -> list[_Way]:
         """The ways from the known basis to both ends, if they are plain: no cap vanishes, and t has its digits."""
         if stretch.known is None:
             return []
@@ -210,11 +210,11 @@ class _Together:
 class _Segments:
     """What one call has found: the knots of all lines, a chunk at a time, their proof, and the scores at them."""
 
-    def __init__(self, task: _Together, found: ManyLines, samples: Sequence[Index], legs: Sequence[_Way]) -> None:
+    def __init__(self, task: _Together, found: ManyLines, samples: Sequence[Index], ways: Sequence[_Way]) -> None:
         self.task, self.found, self.samples = task, found, samples
-        self.line = np.repeat(np.arange(len(legs)), np.diff(found.lines))
-        start, stop = (np.array([getattr(leg, name) for leg in legs])[self.line] for name in ("t", "to"))
-        self.backward = np.array([leg.to < leg.t for leg in legs])
+        self.line = np.repeat(np.arange(len(ways)), np.diff(found.lines))
+        start, stop = (np.array([getattr(way, name) for way in ways])[self.line] for name in ("t", "to"))
+        self.backward = np.array([way.to < way.t for way in ways])
         self.t = _along(found.u, start, stop)
         self.b = found.eta.sum(axis=2).T
         if task.mean is not None:
@@ -227,7 +227,7 @@ class _Segments:
         # Sums of the caps of either class, at t = 0 and at t = 1, of those who are there: (2, lines, 2).
         whole = task.caps @ task.sides
         self.costs = np.stack([whole - task.caps[:, each] @ task.sides[each] for each in samples], axis=1)
-        self.slopes: list[list[Array]] = [[] for _ in legs]
+        self.slopes: list[list[Array]] = [[] for _ in ways]
         kernel, y = task.path.gram.features is None or not task.stores, task.path.y
         self.rows = [task.path.gram.rows(each) * y if kernel else task.path.gram.features[each] for each in samples]
 
@@ -295,10 +295,10 @@ class _Segments:
         w = at_knots(F.w.transpose(1, 0, 2)) if self.task.stores else None
         return LineKnots(t, at_knots(self.b), costs, sets, share, w, first, self.task.signed)
 
-    def read(self, legs: Sequence[int], proof: LineProof) -> Followed:
+    def read(self, ways: Sequence[int], proof: LineProof) -> Followed:
         """What is known of the stretch that consists of these lines, forwards."""
-        path, samples, parts = self.task.path, self.samples[legs[0]], []
-        for j in sorted(legs, key=lambda j: not self.backward[j]):
+        path, samples, parts = self.task.path, self.samples[ways[0]], []
+        for j in sorted(ways, key=lambda j: not self.backward[j]):
             step = -1 if self.backward[j] else 1
             which: Any = np.arange(self.found.lines[j], self.found.lines[j + 1])[::step]
             found = np.concatenate(self.slopes[j], axis=2)[:, ::step, ::step]
@@ -306,7 +306,7 @@ class _Segments:
         which, found, t, b = (np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
         size = samples.size
         Z = self.task.rows(samples)
-        start, stop = self.costs[:, legs[0]]
+        start, stop = self.costs[:, ways[0]]
         most = 2.0 * np.minimum(*((1.0 - t) * x + t * z for x, z in zip(start, stop, strict=True))).ravel()
         found = (
             zero_rounding(found.reshape(size, -1), path.gram.quadratic.largest_value(Z) * most).reshape(found.shape) + b

@@ -13,7 +13,7 @@ import numpy as np
 from paretoclf.checks import Array, Index
 from paretoclf.problem import INSIDE, ParametricQP
 from paretoclf.proof import check
-from paretoclf.reduction.program import at_each
+from paretoclf.reduction.program import between
 
 #: The least by which a bound is widened.
 _TINY = 2.0**-200
@@ -68,7 +68,7 @@ def program_points(problem: ParametricQP, t: Array, x: Array, r: Array) -> tuple
     for name, sign in (("lower", -1.0), ("upper", 1.0)):
         ends = np.array(getattr(problem, name), dtype=np.float64)
         has = np.isfinite(ends[0])
-        bounds = at_each(np.where(has, ends, 0.0), t)
+        bounds = between(np.where(has, ends, 0.0), t[:, None])
         missed = (sign * (v - bounds) + 4 * eps * (n + 4) * (terms + abs(bounds))).max(axis=0)
         by = np.where(has & (missed > 0), 2.0 ** np.ceil(np.log2(2 * np.maximum(missed, _TINY))), 0.0)
         most = max(most, float(by.max(initial=0.0)))

@@ -228,7 +228,7 @@ class _Tracer:
                 return False
             self.problem.record_from_here(keep=False)
             if np.abs(caps[1] - caps[0]).max() > 4 * ROUNDING * caps[1].max():  # the two are not one up to rounding
-                walk.legs(here, there, 0.0, 1.0)
+                walk.stages(here, there, 0.0, 1.0)
             state, margin, gone = self.problem.state, self.problem.index, ~self.inside
             if (gone & (state != OUT)).any():  # who has no cap on the line takes no part in it
                 on_line = self._line(self.bases, self._phi(t), self._phi(t))

@@ -165,7 +165,7 @@ class ProgramLine:
         return {int(i): name for name, reading in self.multipliers.items() for i in reading.place[reading.factor != 0]}
 
 
-def between(ends: Any, t: float) -> Any:
+def between(ends: Any, t: Any) -> Any:
     """What is ``ends[0]`` at t = 0 and ``ends[1]`` at t = 1."""
     return (1.0 - t) * ends[0] + t * ends[1]
 
