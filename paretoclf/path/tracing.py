@@ -280,7 +280,7 @@ def save_point(problem: Any, file: AnyFile, level: str | None = None, **values: 
     """Write the certificate of the optimum of one program, which the engine of any program finds.
 
     Of a solution of a formulation with exact paths, whoever computed it:
-    `paretoclf.path.certificate_file.save_solution`.
+    ``save_solution`` of `paretoclf.path.certificate_file`.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def save_point(problem: Any, file: AnyFile, level: str | None = None, **values: 
         A quadratic or linear program: a problem of CVXPY with the values that its parameters have, or the primal or
         dual of a formulation.
     file, level
-        As for `paretoclf.path.certificate_file.save_certificate`.
+        As for ``LineProof.save``.
     **values
         Those of the parameters of a formulation.
 
