@@ -141,6 +141,8 @@ MADE_BY_US = {
     "InterceptCurve",
     "LeaveOneOut",
     "LeaveOneOutPath",
+    "ConformalRanks",
+    "TargetPValues",
     "Influence",
     "JudgedPoints",
     "AreaCurve",

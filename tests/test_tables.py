@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.deletion import conformal_ranks
+from paretoclf.deletion import conformal_ranks, target_p_values
 from paretoclf.errors import InputError
 from paretoclf.tables import SHOWN, Tabular, html_table
 from tests.oracles.public import classes
@@ -22,6 +22,13 @@ def strangers_points():
     path = pc.trace(cp.Problem(cp.Minimize(cp.sum_squares(x - [3, -1]) / 2 + lam * cp.norm1(x))), {lam: 0}, {lam: 4})
     t = np.array([0.0, 0.25, 0.75, 1.0])
     return path, (t, np.array([[3.0, -1.0], [2.0, 0.0], [0.0, 0.0], [0.0, 0.0]]))
+
+
+def targets():
+    """P-values of the target of a third sample, by ridge regression through the origin."""
+    b, y, x = cp.Variable(name="b"), cp.Parameter(3, name="y"), np.array([1.0, 2.0, 3.0])
+    path = pc.trace(cp.Problem(cp.Minimize(cp.sum_squares(y - x * b) + b**2)), {y: [1, 3, -9]}, {y: [1, 3, 9]})
+    return target_p_values(path, lambda at: at.parameters["y"] - x * at.variables["b"])
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +75,7 @@ def results():
         "LeaveOneOut": (held_out := pc.leave_one_out(svm, (0.5, 0.5))),
         "Proofs of LeaveOneOut": held_out.proof,
         "LeaveOneOutPath": path.leave_one_out(),
+        "TargetPValues": targets(),
         "ConformalRanks": conformal_ranks(svm, (0.5, 0.5), svm.gram.X[:2]),
         "Influence": pc.deletion.influence(svm, (0.5, 0.5)),
         "JudgedPoints": pc.verify(*strangers_points()),
@@ -79,7 +87,7 @@ NAMES = (
     "MarginPath", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
     "RocCurve without a path", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments", "formulation",
     "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
-    "ConformalRanks", "Influence", "JudgedPoints",
+    "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints",
 )  # fmt: skip
 
 
