@@ -141,7 +141,7 @@ def _judged(
     middle = 0.5 * np.abs(slack[:, ::2] * Z[:, 1::2] + slack[:, 1::2] * Z[:, ::2]).sum(axis=0)
     found = np.stack([np.maximum(equations, inequalities), signs, stationarity]).reshape(3, -1, 2).max(axis=2)
     gap = np.maximum(products, middle) / np.maximum(unit.reshape(-1, 2).max(axis=1), np.finfo(float).tiny)
-    return np.vstack([found, gap])
+    return np.vstack([found, gap]) + 0.0  # no -0.0
 
 
 @dataclass(frozen=True, repr=False)
