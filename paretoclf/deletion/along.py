@@ -2,12 +2,13 @@
 
 Where the multiplier of a sample is 0 the optimum of all is that of the others: there the score is the path's own. The
 stretches on which it has a multiplier are traced without it, from a basis that the path has where they begin or end.
-Each sample is a fold of its own, so that everything that is read off folds is exact here, too.
+Each sample is a fold of its own, so that everything that is read off folds is exact here, too. The same holds of parts:
+groups and folds whose samples are left out together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -17,6 +18,7 @@ import numpy as np
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.deletion.departures import Departures
+from paretoclf.deletion.parts import leave_one_class
 from paretoclf.deletion.stretches import Followed, StretchTask, follow
 from paretoclf.path.journey import BasisAt
 from paretoclf.path.scores import PathScores
@@ -153,37 +155,44 @@ class LeaveOneOutPath(Tabular):
 
 
 def leave_one_out_along(
-    path: Any, *, engine: str | None = None, n_jobs: int | None = None, progress: bool | None = None
+    path: Any,
+    parts: Sequence[Index],
+    *,
+    engine: str | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
 ) -> LeaveOneOutPath:
-    """Score every sample by the optimum of all others at every t; see `Path.leave_one_out`."""
-    ends, has, groups = path.pieces.t, _multipliers(path), [np.array([i]) for i in range(path.y.size)]
+    """Score every sample by the optimum without its part at every t; see `Path.leave_one_out`."""
+    ends, has = path.pieces.t, _multipliers(path, parts)
     scores, interior = path.training_scores(np.arange(path.y.size)), _Interior(path, engine)
-    runs = [(group, *run) for group in groups for run in _runs(np.logical_or.reduce(has[:, group], axis=1))]
+    runs = [(part, *run) for k, part in enumerate(parts) for run in _runs(has[:, k])]
     wanted = [
-        StretchTask(group, float(ends[a]), float(ends[b]), _known(path, interior, group, a, b)) for group, a, b in runs
+        StretchTask(part, float(ends[a]), float(ends[b]), _known(path, interior, part, a, b)) for part, a, b in runs
     ]
     found = follow(path, wanted, engine, n_jobs, progress)
     stretches = tuple(
         StretchWithout(one.samples, one.start, one.stop, known) for one, known in zip(wanted, found, strict=True)
     )
     mine: list[list[tuple[int, int, tuple[Array, Array, Array]]]] = [[] for _ in path.y]
-    for (group, a, b), known in zip(runs, found, strict=True):
+    for (part, a, b), known in zip(runs, found, strict=True):
         long = np.diff(known.t) > 0.0  # where rounding left something of a piece
         t = np.append(known.t[:-1][long], known.t[-1])
-        for row, i in enumerate(group.tolist()):
+        for row, i in enumerate(part.tolist()):
             mine[i].append((a, b, (t, known.start[row, long], known.end[row, long])))
     return LeaveOneOutPath(path, scores, tuple(_joined(scores, i, parts) for i, parts in enumerate(mine)), stretches)
 
 
-def _multipliers(path: Any) -> Mask:
-    """Whether each sample may have a multiplier on each piece, (k, n); a class of one sample has one all along."""
+def _multipliers(path: Any, parts: Sequence[Index]) -> Mask:
+    """Whether each part may have a multiplier on each piece, (k, parts); all along if it leaves one class."""
     ends = path.pieces.t
     has = np.stack([path.sets(0.5 * (a + b)) != RIGHT for a, b in pairwise(ends.tolist())])
     there = path.caps(0.0) + path.caps(1.0) > 0.0
     has[:, ~there] = False
-    for side in (path.y > 0, path.y < 0):
-        if np.count_nonzero(side & there) == 1:
-            has[:, side & there] = True
+    if not all(part.size == 1 for part in parts):
+        has = np.stack([np.logical_or.reduce(has[:, part], axis=1) for part in parts], axis=1)
+    else:
+        has = has[:, np.concatenate(parts)]
+    has[:, leave_one_class(path.y, there, parts)] = True
     return np.asarray(has)
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask, keep
+from paretoclf.checks import Array, Index, Mask, Rng, keep
 from paretoclf.costs import Costs, SampleCosts
 from paretoclf.deletion.departures import Departures, Move, free
+from paretoclf.deletion.parts import leave_one_class, parts_of
 from paretoclf.deletion.proofs import Proofs
 from paretoclf.lines import LineOfCosts, Weighted, costs_of, lines_of
 from paretoclf.path.cost import trace_costs
+from paretoclf.path.pieces import check_certificates
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.of_path import roc_of_scores
@@ -38,9 +40,13 @@ class LeaveOneOut(Tabular):
     own : array of shape (n,)
         The scores when all are there, in the same sense.
     moved : int array of shape (k,)
-        The samples without which the slope is another: those with a multiplier.
+        The samples whose part goes with multipliers: without it the slope is another.
     proof : Proofs
-        One certificate for each of these, and that of all for the others.
+        One certificate for each such part, by its number, and that of all for the others.
+    parts : tuple of int arrays
+        The samples that are left out together: each by itself, or groups, or folds.
+    constant : int array
+        The samples without whose part one class has nobody left: their scores are -1 or +1, the rule of the other.
     """
 
     costs: Any
@@ -50,16 +56,19 @@ class LeaveOneOut(Tabular):
     own: Array = field(repr=False)
     moved: Index = field(repr=False)
     proof: Proofs = field(repr=False)
+    parts: tuple[Index, ...] = field(repr=False)
+    constant: Index = field(repr=False)
 
     def __post_init__(self) -> None:
-        keep(self, "y", "scores", "intervals", "own", "moved")
+        keep(self, "y", "scores", "intervals", "own", "moved", "constant")
 
     def __repr__(self) -> str:
         fp, fn = self.counts
         plus = int(np.count_nonzero(self.y > 0))
         return (
             f"LeaveOneOut({fn} of {plus} positives and {fp} of {self.y.size - plus} negatives wrong, "
-            f"{self.moved.size} of {self.y.size} samples traced)"
+            f"{self.moved.size} of {self.y.size} samples traced"
+            f"{f', {self.constant.size} by a constant rule' if self.constant.size else ''})"
         )
 
     @property
@@ -96,12 +105,21 @@ class LeaveOneOut(Tabular):
 
 
 def leave_one_out(
-    svm: Weighted, costs: Any, *, engine: str | None = None, max_events: int | None = None
+    svm: Weighted,
+    costs: Any,
+    *,
+    groups: Any = None,
+    cv: Any = None,
+    rng: Rng = 0,
+    transformer: Any = None,
+    engine: str | None = None,
+    max_events: int | None = None,
 ) -> LeaveOneOut:
     """Score every sample by the optimum of all others, exactly: each is the end of a line on which its cost goes to 0.
 
     Where a sample has no multiplier the optimum of all is that of the others. For the rest the solution is followed
-    from the one of all, which takes a few exchanges a sample, and nothing is solved anew.
+    from the one of all, which takes a few exchanges a sample, and nothing is solved anew. The same of groups and of
+    folds, the costs of which go to 0 together.
 
     Parameters
     ----------
@@ -109,6 +127,15 @@ def leave_one_out(
         Samples, labels, weights and kernel; a kernel's bandwidth, low-rank features and scaling are taken as they are.
     costs : Costs, pair (C_plus, C_minus), or SampleCosts
         The point of the cost plane.
+    groups : array of shape (n,), optional
+        Samples of one value are left out together.
+    cv : int or iterable of (train, test), optional
+        So many stratified, shuffled folds in place of groups, or index arrays, such as of a scikit-learn splitter:
+        each sample is tested once, and trained on everywhere else.
+    rng : int or numpy.random.Generator
+        Seed of the folds.
+    transformer : None
+        What is fitted anew in each fold is refused: `cross_validated_errors` fits it.
     engine, max_events
         As for `trace`.
 
@@ -120,7 +147,8 @@ def leave_one_out(
     Raises
     ------
     InputError
-        If svm is no 2C-SVM or costs are none of its.
+        If svm is no 2C-SVM or costs are none of its; groups or folds leave out nobody, everybody, or a sample twice; a
+        transformer is given.
     DegeneratePathError
         If the solution of all, or one without a sample, cannot be found and proved. No doubtful score is returned.
 
@@ -139,29 +167,35 @@ def leave_one_out(
     LeaveOneOut(2 of 2 positives and 2 of 2 negatives wrong, 4 of 4 samples traced)
     >>> out.rates, out.proof.passes()
     ((1.0, 1.0), True)
+    >>> pc.leave_one_out(svm, (1.0, 1.0), groups=["a", "a", "b", "b"])
+    LeaveOneOut(1 of 2 positives and 1 of 2 negatives wrong, 4 of 4 samples traced)
     """
     lines_of(svm, only=LineOfCosts)
-    point = costs_of(costs, "costs", svm.y)
-    whole = trace_costs(svm, point, point, engine=engine, max_events=max_events, progress=False)
-    return _at(Departures(whole, 0.0, engine=engine, max_events=max_events), point)
+    point, parts = costs_of(costs, "costs", svm.y), parts_of(svm.y, groups, cv, rng, transformer)
+    whole = trace_costs(svm, point, point, engine=engine, max_events=max_events, certify=False, progress=False)
+    leaving = Departures(whole, 0.0, engine=engine, max_events=max_events)
+    if not leaving.here.certificates[0].holds():
+        check_certificates(whole)  # which says what is wrong
+    return _at(leaving, point, parts)
 
 
-def _at(leaving: Departures, costs: Costs | SampleCosts) -> LeaveOneOut:
-    """Leave one out at the point that a departure is made for."""
+def _at(leaving: Departures, costs: Costs | SampleCosts, parts: tuple[Index, ...]) -> LeaveOneOut:
+    """Leave parts out at the point that a departure is made for."""
     y, here = leaving.y, leaving.here
     slopes = leaving.scores(here, 0, slice(None))
-    intercepts = _others(leaving, slopes)
-    moved = np.flatnonzero(here.alpha[:, 0] > 0.0)
+    intercepts = _others(leaving, slopes, parts)
+    loaded = here.alpha[:, 0] > 0.0
+    alone = leave_one_class(y, here.caps[:, 0] > 0.0, parts)
+    moved = [k for k, part in enumerate(parts) if loaded[part].any() or k in alone]
     sizes = leaving.sizes(here, 0, slice(None))
     own = _settled(slopes + here.b[0], sizes)
-    without, certificates, done = slopes.copy(), [here.certificates[0]], 0
-    for ends in leaving.ends([Move(moved[k : k + 1], np.zeros(1)) for k in range(moved.size)]):
-        for k in range(ends.b.size):
-            i = moved[done + k]
-            without[i], sizes[i] = leaving.scores(ends, k, [i])[0], leaving.sizes(ends, k, [i])[0]
-            intercepts[i] = ends.b[k], ends.low[k], ends.high[k]
+    without, certificates, which = slopes.copy(), [here.certificates[0]], iter(moved)
+    for ends in leaving.ends([Move(parts[k], np.zeros(parts[k].size)) for k in moved]):
+        for j in range(ends.b.size):
+            part = parts[next(which)]
+            without[part], sizes[part] = leaving.scores(ends, j, part), leaving.sizes(ends, j, part)
+            intercepts[part] = ends.b[j], ends.low[j], ends.high[j]
         certificates += ends.certificates
-        done += ends.b.size
     middle, low, high = intercepts.T
     return LeaveOneOut(
         costs,
@@ -169,9 +203,16 @@ def _at(leaving: Departures, costs: Costs | SampleCosts) -> LeaveOneOut:
         _settled(without + middle, sizes),
         np.stack([without + low, without + high], axis=1),
         own,
-        moved,
-        Proofs(tuple(certificates), np.concatenate([[-1], moved])),
+        _samples_of(parts, moved),
+        Proofs(tuple(certificates), np.array([-1, *moved])),
+        parts,
+        _samples_of(parts, alone),
     )
+
+
+def _samples_of(parts: Sequence[Index], which: Iterable[int]) -> Index:
+    """The samples of some parts, increasing."""
+    return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *(parts[k] for k in which)]))
 
 
 def _settled(scores: Array, sizes: Array) -> Array:
@@ -179,8 +220,8 @@ def _settled(scores: Array, sizes: Array) -> Array:
     return np.where(np.abs(scores) <= SLACK_ROUNDING * sizes, 0.0, scores)
 
 
-def _others(leaving: Departures, slopes: Array) -> Array:
-    """What remains of the optimal intercepts without each sample of multiplier 0: middle, least, largest; (n, 3)."""
+def _others(leaving: Departures, slopes: Array, parts: Sequence[Index]) -> Array:
+    """What remains of the optimal intercepts without each part of multipliers 0: middle, least, largest; (n, 3)."""
     here, y = leaving.here, leaving.y
     alpha, caps = here.alpha[:, 0], here.caps[:, 0]
     out = np.repeat([[here.b[0], here.low[0], here.high[0]]], y.size, axis=0)
@@ -188,9 +229,11 @@ def _others(leaving: Departures, slopes: Array) -> Array:
         return out
     # Such a sample may be the one that bounds the interval: a positive from below, a negative from above.
     F, near = y - slopes, SLACK_ROUNDING * leaving.sizes(here, 0, slice(None))
-    ends = np.where(y > 0, here.low[0] - near <= F, here.high[0] + near >= F)
-    for i in np.flatnonzero(ends & (alpha == 0.0) & (caps > 0.0)):
-        without = np.where(np.arange(y.size) == i, 0.0, caps)
-        out[i, 1:] = leaving.interval_of(without, alpha, slopes)
-        out[i, 0] = point_of((float(out[i, 1]), float(out[i, 2])))
+    ends = (caps > 0.0) & np.where(y > 0, here.low[0] - near <= F, here.high[0] + near >= F)
+    for part in parts:
+        if ends[part].any() and not alpha[part].any():
+            without = caps.copy()
+            without[part] = 0.0
+            interval = leaving.interval_of(without, alpha, slopes)
+            out[part] = point_of(interval), *interval
     return out

@@ -25,7 +25,7 @@ from paretoclf.path.journey import BasisAt
 from paretoclf.path.precise import quadratic_of
 from paretoclf.path.scores import zero_rounding
 from paretoclf.path.segments import ManyLines
-from paretoclf.path.sets import LEFT
+from paretoclf.path.sets import LEFT, OUT
 from paretoclf.progress import counted
 from paretoclf.proof import LineProof
 from paretoclf.proof.knots import LineKnots, SignedSamples, part_of, prove_knots
@@ -173,7 +173,7 @@ class _Together:
         tracker: Any = self._tracker()
         found = tracker.many_lines(
             self.caps,
-            np.stack([basis.state for basis in bases if basis is not None]),
+            np.where(self.caps.any(axis=0), np.stack([basis.state for basis in bases if basis is not None]), OUT),
             [basis.margin for basis in bases if basis is not None],
             np.array([(way.t, way.to) for way in ways]),
         )

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask, check_positions, require_scale_of_costs
+from paretoclf.checks import Array, Mask, Rng, check_positions, require_scale_of_costs
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.judges.two_c import certify_many
@@ -456,7 +456,15 @@ class Path(Refining):
         return self.between(*ends, engine=engine, progress=progress)
 
     def leave_one_out(
-        self, *, engine: str | None = None, n_jobs: int | None = None, progress: bool | None = None
+        self,
+        *,
+        groups: Any = None,
+        cv: Any = None,
+        rng: Rng = 0,
+        transformer: Any = None,
+        engine: str | None = None,
+        n_jobs: int | None = None,
+        progress: bool | None = None,
     ) -> LeaveOneOutPath:
         """Score every sample by the optimum of all others, exactly and at every t.
 
@@ -464,6 +472,8 @@ class Path(Refining):
 
         Parameters
         ----------
+        groups, cv, rng, transformer
+            As for `leave_one_out`: samples that are left out together.
         engine, progress
             As for `trace`.
         n_jobs : int, optional
@@ -477,6 +487,8 @@ class Path(Refining):
 
         Raises
         ------
+        InputError
+            If groups or folds leave out nobody, everybody, or a sample twice; if a transformer is given.
         DegeneratePathError
             If a stretch without a sample cannot be followed and proved.
 
@@ -492,8 +504,10 @@ class Path(Refining):
         True
         """
         from paretoclf.deletion.along import leave_one_out_along  # a room above
+        from paretoclf.deletion.parts import parts_of
 
-        return leave_one_out_along(self, engine=engine, n_jobs=n_jobs, progress=progress)
+        parts = parts_of(self.y, groups, cv, rng, transformer)
+        return leave_one_out_along(self, parts, engine=engine, n_jobs=n_jobs, progress=progress)
 
     def _knot_coef(self, knots: Array) -> Array:
         return self.y[:, None] * self._multipliers(knots)[0]

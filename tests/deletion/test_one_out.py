@@ -16,18 +16,23 @@ from tests.oracles.exact_criss_cross import criss_cross
 
 def exact_without(K, y, caps, i):
     """Score without intercept, and the ends of the interval of optimal intercepts, without sample i, in fractions."""
+    slopes, low, high = exact_without_part(K, y, caps, np.array([i]))
+    return slopes[0], low, high
+
+
+def exact_without_part(K, y, caps, part):
+    """The same of samples that are left out together."""
     left = np.array(caps, dtype=float)
-    left[i] = 0.0
+    left[part] = 0.0
     path = criss_cross(K, y, fractions(left), fractions(np.zeros(y.size)))
     t = path.ends[0]
-    slope = path.scores_of(path.alpha(t))[i]
-    rest = np.arange(y.size) != i  # a cap of 0 bounds nothing
-    assert not path.alpha(t)[i]
+    rest = ~np.isin(np.arange(y.size), part)  # a cap of 0 bounds nothing
+    assert not path.alpha(t)[part].any()
     scores = path.scores_of(path.alpha(t))
     grow, shrink = path.alpha(t) < fractions(left), path.alpha(t) > 0
     exact_y = np.array([int(v) for v in y], dtype=object)
     low, high = intercepts(exact_y[rest], grow[rest], shrink[rest], scores[rest])
-    return slope, low, high
+    return scores[part], low, high
 
 
 def middle(low, high):

@@ -9,7 +9,6 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.deletion import stretches
-from paretoclf.deletion.along import leave_one_out_along
 from paretoclf.proof.knots import prove_knots
 
 core = pytest.importorskip("paretoclf.path._core", reason="built without a C++ compiler")
@@ -28,10 +27,10 @@ def test_together_or_one_by_one_is_the_same(gaussians, monkeypatch, kernel, feat
     path = pc.trace(pc.TwoCSVM(*gaussians(40, features, seed=4), kernel), *LINE)
     with monkeypatch.context() as patched:
         patched.setattr(stretches, "_alone", refuse)
-        together = leave_one_out_along(path, progress=False)
+        together = path.leave_one_out(progress=False)
     with monkeypatch.context() as patched:
         patched.setattr(stretches._Together, "follow", lambda self, batch: [None] * len(batch))
-        apart = leave_one_out_along(path, progress=False)
+        apart = path.leave_one_out(progress=False)
     assert together.passes()
     assert apart.passes()
     for t in np.linspace(0.003, 0.997, 23):
