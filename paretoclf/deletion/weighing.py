@@ -1,4 +1,4 @@
-"""What a sample does to the optimum: every score if its cost were another, exactly, and the slope at the full cost.
+"""What a sample does to the optimum: every score if its cost or its label were another, and the slope at the full cost.
 
 A sample of cost 0 is not there, one of twice its cost is there twice. The slope is what influence functions have in
 place of the exact change; the two part where sets change on the way.
@@ -6,18 +6,20 @@ place of the exact change; the two part where sets change on the way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, check_number, check_positions, keep
+from paretoclf.checks import Array, Index, check_number, check_positions, check_vector, keep
+from paretoclf.costs import Costs, SampleCosts, per_sample
 from paretoclf.deletion.departures import Departures, Ends, Move
 from paretoclf.deletion.proofs import Proofs
 from paretoclf.errors import InputError
-from paretoclf.lines import LineOfCosts, Weighted, costs_of, lines_of
-from paretoclf.path.cost import trace_costs
+from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted, costs_of, lines_of
+from paretoclf.path.cost import Path, trace_costs
+from paretoclf.proof import Certificate
 from paretoclf.tables import Tabular
 
 _SHARE = 2.0**-20  # of its cost that a sample loses for the slope: affine so far, but where a breakpoint is as near
@@ -25,37 +27,48 @@ _SHARE = 2.0**-20  # of its cost that a sample loses for the slope: affine so fa
 
 @dataclass(frozen=True, repr=False)
 class Influence(Tabular):
-    """What the optimum becomes, for each of k samples, if the cost of that sample were multiplied by a factor.
+    """What the optimum becomes, for each of k samples, if that sample had another cost, or the other label.
 
     Attributes
     ----------
     factor : float
-        0: the sample is not there; 2: it is there twice.
+        Of its cost. 0: the sample is not there; 2: it is there twice.
+    relabelled : bool
+        Whether it has the other label.
     samples : int array of shape (k,)
     scores : array of shape (m, k)
         Change of the score of each of m samples.
     slopes : array of shape (m, k)
-        The same in proportion, from the slope at the full cost: what an influence function says.
+        The same in proportion, from the slope at the full cost: what an influence function says. nan where the sample
+        is relabelled.
+    w : array of shape (d, k), optional
+        Change of the slope of the classifier, where there are features.
     b, value : arrays of shape (k,)
         Change of the intercept (of features as the Gram measures them), and of the optimal value.
+    errors : int array of shape (2, k), optional
+        Change of the numbers of false positives and of false negatives among the m samples; where these have labels.
     proof : Proofs
         One certificate for each.
     """
 
     factor: float
+    relabelled: bool
     samples: Index = field(repr=False)
     scores: Array = field(repr=False)
     slopes: Array = field(repr=False)
+    w: Array | None = field(repr=False)
     b: Array = field(repr=False)
     value: Array = field(repr=False)
+    errors: Index | None = field(repr=False)
     proof: Proofs = field(repr=False)
 
     def __post_init__(self) -> None:
-        keep(self, "samples", "scores", "slopes", "b", "value")
+        keep(self, "samples", "scores", "slopes", "w", "b", "value", "errors")
 
     def __repr__(self) -> str:
         first = self.samples[self.ranking[:3]].tolist()
-        return f"Influence({self.samples.size} samples, cost times {self.factor:g}; most by {first})"
+        label = ", relabelled" if self.relabelled else ""
+        return f"Influence({self.samples.size} samples, cost times {self.factor:g}{label}; most by {first})"
 
     @property
     def size(self) -> Array:
@@ -66,6 +79,11 @@ class Influence(Tabular):
     def slope_size(self) -> Array:
         """The same of the changes in proportion."""
         return np.asarray(np.sqrt(np.mean(self.slopes**2, axis=0)))
+
+    @property
+    def off_slope(self) -> Array:
+        """Root mean square of what slopes miss, shape (k,): more than rounding where sets change on the way."""
+        return np.asarray(np.sqrt(np.mean((self.scores - self.slopes) ** 2, axis=0)))
 
     @property
     def ranking(self) -> Index:
@@ -81,28 +99,44 @@ class Influence(Tabular):
         exact, slope = self.size, self.slope_size
         for j in self.ranking:
             row = {"sample": int(self.samples[j]), "exact": float(exact[j]), "by slope": float(slope[j])}
-            yield row | {"b": float(self.b[j]), "value": float(self.value[j])}
+            row |= {"b": float(self.b[j]), "value": float(self.value[j])}
+            if self.errors is not None:
+                row |= {"false positives": int(self.errors[0, j]), "false negatives": int(self.errors[1, j])}
+            yield row
 
 
-def influence(svm: Weighted, costs: Any, X: Any = None, *, factor: float = 0.0, samples: Any = None) -> Influence:
-    """Change of the optimum if the cost of one sample were another: of each sample, exactly, each proved.
+def influence(
+    svm: Weighted,
+    costs: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    factor: float | None = None,
+    relabelled: bool = False,
+    samples: Any = None,
+) -> Influence:
+    """Change of the optimum if the cost, or the label, of one sample were another: exactly, and each proved.
 
     Parameters
     ----------
     svm : TwoCSVM
     costs : Costs, pair (C_plus, C_minus), or SampleCosts
         The point of the cost plane.
-    X : array of shape (m, d), optional
-        Whose scores; by default the training samples'.
-    factor : float
-        What the cost of a sample is multiplied by: 0 (removed) or more (2: doubled).
+    X, y : arrays of shape (m, d) and (m,), optional
+        Whose scores, and their labels for the numbers of errors; by default the training samples.
+    factor : float, optional
+        What the cost of a sample is multiplied by: 0 (removed, the default) or more (2: doubled).
+    relabelled : bool
+        Whether the sample has the other label instead, and so the cost of the other class (with a cost per sample, its
+        own), times factor (1 by default). Each is solved anew.
     samples : int array of shape (k,), optional
         Which; default all.
 
     Raises
     ------
     InputError
-        If svm is no 2C-SVM, costs are none of its, factor is negative or no finite number, or samples are none of its.
+        If svm is no 2C-SVM, costs are none of its, factor is negative or no finite number, samples are none of its, or
+        y does not fit X.
     DegeneratePathError
         If an optimum cannot be found and proved.
 
@@ -118,34 +152,112 @@ def influence(svm: Weighted, costs: Any, X: Any = None, *, factor: float = 0.0, 
     >>> found = influence(svm, (1.0, 1.0))
     >>> found.proof.passes(), found.scores.shape
     (True, (4, 4))
+    >>> influence(svm, (1.0, 1.0), relabelled=True, samples=[1])
+    Influence(1 samples, cost times 1, relabelled; most by [1])
     """
     lines_of(svm, only=LineOfCosts)
     point, n = costs_of(costs, "costs", svm.y), svm.y.size
-    factor = check_number(factor, "factor")
+    factor = check_number((1.0 if relabelled else 0.0) if factor is None else factor, "factor")
     if not 0.0 <= factor < np.inf:
         raise InputError(f"factor must be a finite number >= 0, got {factor!r}")
     which = check_positions(samples, "samples", n)
     whole = trace_costs(svm, point, point, progress=False)
-    leaving = Departures(whole, 0.0)
-    here, gram = leaving.here, whole.gram
-    features = gram.features
-    Z = gram.mapped(X) if X is not None else gram.rows(np.arange(n)) if features is None else features
+    judged = _Judged(whole, X, y)
+    if relabelled:
+        return _relabelled(judged, point, svm.sample_weight, factor, which)
+    leaving = judged.leaving
 
-    def score(ends: Ends, k: int) -> Array:
-        slope = Z @ ends.w[:, k] if ends.w is not None else Z @ (svm.y * ends.alpha[:, k])
+    def moved(share: float) -> Iterator[tuple[Ends, int]]:
+        for ends in leaving.ends([Move(np.array([i]), share * leaving.caps[[i]]) for i in which]):
+            yield from ((ends, k) for k in range(ends.b.size))
+
+    points = [judged.point(ends, k) for ends, k in moved(factor)]
+    near = [judged.score(ends, k) - judged.own for ends, k in moved(1.0 - _SHARE)]
+    return judged.changes(factor, which, points, np.column_stack(near) * ((1.0 - factor) / _SHARE) if near else None)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Another optimum: its scores, slope and intercept, and how the labels that are asked for count against it."""
+
+    scores: Array
+    w: Array | None
+    b: float
+    certificate: Certificate
+
+
+class _Judged:
+    """The optimum that others are held against, and the samples that are scored by both."""
+
+    def __init__(self, whole: Path, X: Any, y: Any) -> None:
+        self.leaving, self.gram, features = Departures(whole, 0.0), whole.gram, whole.gram.features
+        self.here = self.leaving.here
+        own = self.gram.rows(np.arange(whole.y.size)) if features is None else features
+        self.Z = own if X is None else self.gram.mapped(X)
+        self.y = whole.y if X is None and y is None else None
+        if y is not None:
+            self.y = check_vector(y, self.Z.shape[0], "y")
+            if not np.isin(self.y, (-1.0, 1.0)).all():
+                raise InputError("y must be labels -1 and +1")
+        self.own = self.score(self.here, 0)
+
+    def score(self, ends: Ends, k: int) -> Array:
+        """Scores at an end of a line."""
+        slope = self.Z @ ends.w[:, k] if ends.w is not None else self.Z @ (self.leaving.y * ends.alpha[:, k])
         return np.asarray(slope + ends.b[k])
 
-    own, value = score(here, 0), here.certificates[0].primal_value
-    changes: list[Array] = []
-    certificates, b = [], []
-    for share in (factor, 1.0 - _SHARE):
-        found = [np.zeros(0)]
-        for ends in leaving.ends([Move(np.array([i]), share * leaving.caps[[i]]) for i in which]):
-            found += [score(ends, k) - own for k in range(ends.b.size)]
-            if share == factor and len(changes) == 0:
-                certificates += ends.certificates
-                b += (ends.b - here.b[0]).tolist()
-        changes.append(np.stack(found[1:], axis=1) if which.size else np.zeros((own.size, 0)))
-    values = np.array([each.primal_value - value for each in certificates])
-    slopes = changes[1] * ((1.0 - factor) / _SHARE)
-    return Influence(factor, which, changes[0], slopes, np.array(b), values, Proofs(tuple(certificates), which))
+    def point(self, ends: Ends, k: int) -> _Point:
+        """The optimum there."""
+        w = None if ends.w is None else ends.w[:, k]
+        return _Point(self.score(ends, k), w, float(ends.b[k]), ends.certificates[k])
+
+    def changes(
+        self, factor: float, which: Index, points: Sequence[_Point], slopes: Array | None, relabelled: bool = False
+    ) -> Influence:
+        """What these optima are against the one that is."""
+        first, none = self.point(self.here, 0), np.zeros((self.own.size, 0))
+        scores = np.column_stack([none, *(each.scores - first.scores for each in points)])
+        w = None
+        if first.w is not None:
+            w = np.column_stack(
+                [np.zeros((first.w.size, 0)), *(each.w - first.w for each in points if each.w is not None)]
+            )
+        errors = None
+        if self.y is not None:
+            before, after = (counts_of(x, self.y) for x in (self.own[:, None], scores + self.own[:, None]))
+            errors = after - before
+        value = np.array([each.certificate.primal_value - first.certificate.primal_value for each in points])
+        return Influence(
+            factor,
+            relabelled,
+            which,
+            scores,
+            np.full(scores.shape, np.nan) if relabelled else none if slopes is None else slopes,
+            w,
+            np.array([each.b - first.b for each in points]),
+            value,
+            errors,
+            Proofs(tuple(each.certificate for each in points), which),
+        )
+
+
+def counts_of(scores: Array, y: Array) -> Index:
+    """Numbers of false positives and of false negatives, (2, k), of scores (m, k)."""
+    wrong = (scores >= 0.0) != (y > 0.0)[:, None]
+    return np.stack([np.count_nonzero(wrong[side], axis=0) for side in (y < 0.0, y > 0.0)])
+
+
+def _relabelled(judged: _Judged, point: Costs | SampleCosts, weight: Array, factor: float, which: Index) -> Influence:
+    """Each sample in turn with the other label, solved anew."""
+    gram, y, points = judged.gram, judged.leaving.y, []
+    for i in which.tolist():
+        other = np.where(np.arange(y.size) == i, -y, y)
+        caps = weight * per_sample(point, other)
+        caps[i] *= factor
+        ends = SampleCosts(caps)
+        solution = trace_costs(LabelledSamples(gram, other), ends, ends, progress=False).at(0.0)
+        rule: Any = solution.classifier
+        w = rule.slope if rule.slope is not None or not gram.quadratic.width else gram.quadratic.slope(rule.coef)
+        slope = judged.Z @ (rule.coef if w is None else w)
+        points.append(_Point(np.asarray(slope + rule.b_at_origin), w, rule.b_at_origin, solution.certificate))
+    return judged.changes(factor, which, points, None, relabelled=True)

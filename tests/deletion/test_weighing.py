@@ -34,6 +34,45 @@ def test_it_is_what_refits_say(gaussians, kernel, factor):
         assert found.value[j] == pytest.approx(other.value - whole.value, abs=1e-7)
 
 
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])
+def test_another_label_is_a_refit(gaussians, kernel):
+    """The sample then has the cost of the other class; errors are counted on the samples that are given."""
+    X, y = gaussians(30, 3, seed=3)
+    svm = pc.TwoCSVM(X, y, kernel)
+    whole = svm.solve(C_plus=0.8, C_minus=0.3, accuracy="reference")
+    new, labels = np.random.default_rng(0).normal(size=(40, 3)), np.where(np.arange(40) % 2, 1.0, -1.0)
+    found = whole.influence([0, 7, 15, 29], new, labels, relabelled=True)
+    assert found.proof.passes()
+    assert np.isnan(found.slopes).all()
+    for j, i in enumerate(found.samples):
+        other = pc.TwoCSVM(X, np.where(np.arange(30) == i, -y, y), kernel)
+        refit = other.solve(C_plus=0.8, C_minus=0.3, accuracy="reference")
+        before, after = (each.classifier.decision_function(new) for each in (whole, refit))
+        if np.isclose(*refit.classifier.b_interval) and np.isclose(*whole.classifier.b_interval):
+            np.testing.assert_allclose(found.scores[:, j], after - before, atol=1e-6)
+            wrong = [[np.sum((s >= 0) & (labels < 0)), np.sum((s < 0) & (labels > 0))] for s in (before, after)]
+            assert found.errors[:, j].tolist() == np.subtract(wrong[1], wrong[0]).tolist()
+        assert found.value[j] == pytest.approx(refit.value - whole.value, abs=1e-7)
+        if kernel is None:
+            np.testing.assert_allclose(found.w[:, j], refit.classifier.w - whole.classifier.w, atol=1e-6)
+
+
+def test_a_solution_is_asked_for_influence(gaussians):
+    """It says what the function says; weights are part of its costs."""
+    svm = pc.TwoCSVM(*gaussians(20, 2, seed=4), sample_weight=np.linspace(0.5, 2.0, 20))
+    solution = svm.solve(C_plus=0.8, C_minus=0.3, accuracy="reference")
+    for how in ({}, {"factor": 2.0}, {"relabelled": True}):
+        one, other = solution.influence(**how), influence(svm, (0.8, 0.3), **how)
+        np.testing.assert_allclose(one.scores, other.scores, atol=1e-9)
+        np.testing.assert_array_equal(one.errors, other.errors)
+    assert solution.influence(3).samples.tolist() == [3]
+    assert {"exact", "by slope", "false positives"} <= set(solution.influence(3).records()[0])
+    with pytest.raises(InputError, match="influence must be asked of a solution of the 2C-SVM"):
+        pc.QuantileSVM(svm.X, svm.y).solve(tau=0.5, lam=1.0).influence(0)
+    with pytest.raises(InputError, match="y must be labels"):
+        solution.influence(0, [[0.0, 1.0]], [2.0])
+
+
 def test_the_slope_is_the_derivative(gaussians):
     """For a change of cost that is small enough it is the exact one; multipliers off their bounds have slope 0."""
     svm = pc.TwoCSVM(*gaussians(30, 2, seed=1))
@@ -47,6 +86,7 @@ def test_the_slope_is_the_derivative(gaussians):
     assert np.abs(far.slopes[:, inner]).max() < 1e-8
     assert np.all(far.size[inner] > 1e-6)  # which the slope says nothing of
     assert np.abs(far.scores[:, alpha < 1e-9]).max() < 1e-9
+    np.testing.assert_allclose(far.off_slope[inner], far.size[inner], rtol=1e-6)
     assert far.ranking[0] == np.argmax(far.size)
     assert [row["sample"] for row in far.records()] == far.samples[far.ranking].tolist()
 
