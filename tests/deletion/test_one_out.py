@@ -24,15 +24,18 @@ def exact_without_part(K, y, caps, part):
     """The same of samples that are left out together."""
     left = np.array(caps, dtype=float)
     left[part] = 0.0
-    path = criss_cross(K, y, fractions(left), fractions(np.zeros(y.size)))
-    t = path.ends[0]
-    rest = ~np.isin(np.arange(y.size), part)  # a cap of 0 bounds nothing
-    assert not path.alpha(t)[part].any()
-    scores = path.scores_of(path.alpha(t))
-    grow, shrink = path.alpha(t) < fractions(left), path.alpha(t) > 0
-    exact_y = np.array([int(v) for v in y], dtype=object)
-    low, high = intercepts(exact_y[rest], grow[rest], shrink[rest], scores[rest])
+    scores, low, high = exact_optimum(K, y, left)
     return scores[part], low, high
+
+
+def exact_optimum(K, y, caps):
+    """Scores without intercept of all samples, and the ends of the interval of optimal intercepts, in fractions."""
+    path = criss_cross(K, y, fractions(caps), fractions(np.zeros(y.size)))
+    alpha = path.alpha(path.ends[0])
+    scores = path.scores_of(alpha)
+    grow, shrink = alpha < fractions(caps), alpha > 0  # a cap of 0 bounds nothing
+    low, high = intercepts(np.array([int(v) for v in y], dtype=object), grow, shrink, scores)
+    return scores, low, high
 
 
 def middle(low, high):

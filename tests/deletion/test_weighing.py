@@ -8,6 +8,7 @@ import pytest
 import paretoclf as pc
 from paretoclf.deletion import influence
 from paretoclf.errors import InputError
+from tests.benchmarks.deletion import wrong
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.4, 2.0], ids=["removed", "cheaper", "doubled"])
@@ -71,6 +72,16 @@ def test_a_solution_is_asked_for_influence(gaussians):
         pc.QuantileSVM(svm.X, svm.y).solve(tau=0.5, lam=1.0).influence(0)
     with pytest.raises(InputError, match="y must be labels"):
         solution.influence(0, [[0.0, 1.0]], [2.0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4))
+def test_it_is_what_fractions_say(part):
+    """Some of the 200 instances of tests/benchmarks/deletion.py: the line, and samples removed, doubled, relabelled."""
+    for seed in range(8 * part + 1, 8 * part + 9):
+        count, differ = wrong(seed)
+        assert count > 10
+        assert differ == 0, seed
 
 
 def test_the_slope_is_the_derivative(gaussians):
