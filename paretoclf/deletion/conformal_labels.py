@@ -35,6 +35,7 @@ from paretoclf.path.journey import BasisAt
 from paretoclf.path.sets import OUT
 from paretoclf.proof import Certificate
 from paretoclf.samples import Samples
+from paretoclf.solution import point_of
 from paretoclf.tables import Tabular
 from paretoclf.tolerances import TIED_SCORES
 
@@ -193,8 +194,8 @@ def _ranked(start: Path, point: Costs, new: Samples, nonconformity: str, by_labe
         costs = SampleCosts(np.append(by_class(start.y, *point), np.zeros(m)))
         path = trace_costs(LabelledSamples(joined, y), costs, costs, hub=basis, certify=False, progress=False)
         table = _Nonconformities(Departures(path, 0.0), n, nonconformity, by_label)
-        here, cost = table.leaving.here, np.array([point.C_plus if z > 0 else point.C_minus])
-        within = table.margins(here)[n:, 0] < 1.0
+        cost = np.array([point.C_plus if z > 0 else point.C_minus])
+        within = table.largest_margins(z)[n:] < 1.0
         stays, enter = n + np.flatnonzero(~within), n + np.flatnonzero(within)
         moves = [Move(np.array([i]), cost) for i in enter]
         done = 0
@@ -219,14 +220,28 @@ class _Nonconformities:
             return np.asarray(self.y[:, None] * (np.asarray(self.leaving.gram.features @ ends.w) + ends.b))
         return np.asarray(self.y[:, None] * (self.Q.times(self.y[:, None] * ends.alpha) + ends.b))
 
+    def largest_margins(self, z: float) -> Array:
+        """Margins under the optimum of the first n samples, (n + m,): of those with label z at their best intercept."""
+        here = self.leaving.here
+        ahead = here.high if z > 0 else -here.low  # the ends of the interval of optimal ones
+        return np.asarray(self.margins(here)[:, 0] + ahead - z * here.b)
+
     def unmoved(self, new: Index, cost: Array) -> Ends:
-        """The optimum of the first n samples as that of each new one that is on its side of the margin, or beyond."""
-        here, k = self.leaving.here, np.arange(new.size)
-        caps = here.caps.repeat(k.size, axis=1)
-        caps[new, k] = cost
-        w = None if here.w is None else here.w.repeat(k.size, axis=1)
-        b, low, high = (each.repeat(k.size) for each in (here.b, here.low, here.high))
-        return Ends(caps, here.alpha.repeat(k.size, axis=1), w, b, low, high, here.certificates)
+        """The optimum of the first n samples as that of each new one that some optimal intercept puts at its margin.
+
+        Where there is an interval of these, the new sample may bound it.
+        """
+        here, k = self.leaving.here, new.size
+        caps = here.caps.repeat(k, axis=1)
+        caps[new, np.arange(k)] = cost
+        w = None if here.w is None else here.w.repeat(k, axis=1)
+        b, low, high = (each.repeat(k) for each in (here.b, here.low, here.high))
+        if here.low[0] < here.high[0]:
+            scores = self.leaving.scores(here, 0, slice(None))
+            for j in range(k):
+                low[j], high[j] = self.leaving.interval_of(caps[:, j], here.alpha[:, 0], scores)
+                b[j] = point_of((low[j], high[j]))
+        return Ends(caps, here.alpha.repeat(k, axis=1), w, b, low, high, here.certificates)
 
     def counted(self, ends: Ends, new: Index) -> tuple[Index, Index]:
         """How many are greater than each new sample at its end, and how many are tied with it."""

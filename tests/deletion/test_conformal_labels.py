@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.stats import kstest
 from sklearn.svm import SVC
 
 import paretoclf as pc
@@ -60,6 +59,19 @@ def test_ranks_are_those_in_fractions(part, degree):
         assert found.among.tolist() == ([np.sum(y < 0) + 1, np.sum(y > 0) + 1] if by_label else [n + 1] * 2)
 
 
+def test_a_new_sample_bounds_the_interval_of_intercepts():
+    # The first two are at their caps, w = 1/4. Without the new one b lies in [-1, -1/16], with it in [-7/8, -1/16]: in
+    # the middle of that its margin is as large as that of the third, which bounds b from above.
+    svm = pc.TwoCSVM([[0.0], [4.0], [-3.75]], [-1, 1, -1])
+    found = conformal_ranks(svm, (0.0625, 0.0625), [[7.5], [5.0]])
+    for j, x in enumerate((7.5, 5.0)):
+        K = fractions(4 * np.array([0.0, 4.0, -3.75, x]))
+        for column, z in enumerate((-1.0, 1.0)):
+            wanted = exact_ranks(np.outer(K, K) / 16, np.array([-1.0, 1.0, -1.0, z]), (0.0625, 0.0625), False)
+            assert (found.greater[j, column], found.tied[j, column]) == wanted
+    assert (found.greater[0, 1], found.tied[0, 1]) == (2, 2)
+
+
 @pytest.mark.parametrize("kernel", [None, "sparse", pc.RBF(1.5)], ids=["dense", "sparse", "rbf"])
 @pytest.mark.parametrize("what", ["margin", "multiplier"])
 def test_ranks_are_those_of_refits(gaussians, kernel, what):
@@ -106,19 +118,25 @@ def test_the_order_of_all_samples_with_the_new_one_is_of_no_account(what, by_lab
         assert of[0][1] >= same.size
 
 
-def test_p_values_of_exchangeable_samples_are_uniform():
-    found = []
-    for seed in range(60):
+@pytest.mark.parametrize("what", ["margin", "multiplier"])
+@pytest.mark.parametrize("by_label", [False, True])
+def test_the_guarantee_is_exact_on_every_set_of_samples(what, by_label):
+    # Exchangeable: each of N samples is the new one with the same probability. Then the true label is in the set with
+    # probability 1 - alpha, of these very samples, and of either class.
+    N, alpha = 14, 0.15
+    for seed in range(2):
         rng = np.random.default_rng(seed)
-        y = np.where(rng.random(30) < 0.3, 1.0, -1.0)
-        y[:2] = 1.0, -1.0
-        order = rng.permutation(30)
-        X = (rng.standard_cauchy((30, 2)) + y[:, None])[order]
-        y = y[order]
-        if abs(y[:-1].sum()) < 29:
-            svm = pc.TwoCSVM(X[:-1], y[:-1], pc.RBF(1.0))
-            found.append(conformal_ranks(svm, (1.0, 1.0), X[-1:]).p_values(seed)[0, int(y[-1] > 0)])
-    assert kstest(found, "uniform").pvalue > 0.01
+        y = np.where(np.arange(N) < 5, 1.0, -1.0)
+        X = np.round(rng.standard_cauchy((N, 2)) + y[:, None])
+        inside = np.zeros(N)
+        for i in range(N):
+            rest, column = np.arange(N) != i, int(y[i] > 0)
+            svm = pc.TwoCSVM(X[rest], y[rest], pc.RBF(1.0))
+            found = conformal_ranks(svm, (1.0, 1.0), X[[i]], nonconformity=what, by_label=by_label)
+            greater, tied = found.greater[0, column], found.tied[0, column]
+            inside[i] = np.clip((greater + tied - alpha * found.among[column]) / tied, 0.0, 1.0)  # over random ties
+        for part in (y > 0, y < 0) if by_label else (y != 0,):
+            assert inside[part].mean() == pytest.approx(1 - alpha, abs=1e-12)
 
 
 def test_without_random_ties_they_count_whole():
