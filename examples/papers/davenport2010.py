@@ -757,8 +757,12 @@ def draw_figure_2(table: Sequence[dict[str, Any]], file: Path) -> None:
     ax.axhline(1.0, color="0.3", linewidth=0.8)
     ax.set_xticks(at, [each["set"] for each in table], rotation=20)
     ax.set_ylabel("smoothed / as counted")
-    ax.set_ylim(0, min(4.0, 1.15 * max(1.0, np.nanmax([[e[f"{k} ratio"] or np.nan for k in ("bias", "variance", "MSE")]
-                                                      for e in table]))))  # fmt: skip
+    ratios = np.array([[each[f"{kind} ratio"] or np.nan for kind in ("bias", "variance", "MSE")] for each in table])
+    top = min(4.0, 1.15 * max(1.0, float(np.nanmax(ratios))))
+    for j, k in np.argwhere(ratios > top):  # cut off: by how much
+        ax.annotate(f"{ratios[j, k]:.1f}", (at[j] + 0.27 * (k - 1), top), (0, -3), textcoords="offset points",
+                    ha="center", va="top", rotation=90, color="w", fontsize="small")  # fmt: skip
+    ax.set_ylim(0, top)
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
     figure.savefig(file, dpi=110)
 
