@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask, keep, what_it_is
+from paretoclf.checks import Array, Mask, keep
 from paretoclf.classifiers import GramRule, Rule
-from paretoclf.costs import Costs, SampleCosts, per_sample
+from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.judges.two_c import certify_many, certify_precisely
@@ -21,9 +21,6 @@ from paretoclf.proof.evidence import Condition, DualityTable
 from paretoclf.tables import Tabular
 from paretoclf.tolerances import FLAT
 from paretoclf.units import balanced_units
-
-if TYPE_CHECKING:
-    from paretoclf.deletion.weighing import Influence  # a room above
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,49 +166,6 @@ class Solution(Tabular):
     def dual_value(self) -> float:
         """Dual objective at a feasible point (a lower bound on the optimal value)."""
         return self.certificate.dual_value
-
-    def influence(self, samples: Any = None, X: Any = None, y: Any = None, **how: Any) -> Influence:
-        """Exact change of every score, of w, b, value and errors if a sample were removed, doubled, or relabelled.
-
-        Parameters
-        ----------
-        samples : int or int array of shape (k,), optional
-            Positions of training samples, each of which is another in turn; default all.
-        X, y : arrays of shape (m, d) and (m,), optional
-            Whose scores, and their labels; by default the training samples.
-        **how
-            ``factor`` (0: removed, the default; 2: doubled) and ``relabelled``, as for `deletion.influence`.
-
-        Returns
-        -------
-        Influence
-
-        Raises
-        ------
-        InputError
-            If this is no solution of the 2C-SVM, or an argument does not fit.
-        DegeneratePathError
-            If an optimum cannot be found and proved.
-
-        Examples
-        --------
-        >>> import paretoclf as pc
-        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
-        >>> found = svm.solve(C_plus=1.0, C_minus=1.0).influence(1, [[1.5]])
-        >>> found.scores.shape, found.proof.passes()
-        ((1, 1), True)
-        """
-        from paretoclf.deletion.weighing import influence  # a room above
-        from paretoclf.lines import LabelledSamples
-
-        rule = self.classifier
-        if not isinstance(rule, Classifier):
-            raise InputError(f"influence must be asked of a solution of the 2C-SVM, got one of {what_it_is(rule)}")
-        which = None if samples is None else np.atleast_1d(samples)
-        costs = SampleCosts(rule.caps) if self.costs is None else self.costs
-        each = per_sample(costs, rule.y)
-        weight = np.where(each > 0.0, rule.caps / np.where(each > 0.0, each, 1.0), 1.0)
-        return influence(LabelledSamples(rule.gram, rule.y, weight), costs, X, y, samples=which, **how)
 
     def __repr__(self) -> str:
         c, at = self.certificate, ", ".join(f"{name}={value:g}" for name, value in self.values.items())

@@ -184,8 +184,12 @@ def leave_one_out_along(
 
 def _multipliers(path: Any, parts: Sequence[Index]) -> Mask:
     """Whether each part may have a multiplier on each piece, (k, parts); all along if it leaves one class."""
-    ends = path.pieces.t
-    has = np.stack([path.sets(0.5 * (a + b)) != RIGHT for a, b in pairwise(ends.tolist())])
+    k, (piece, sample, new) = path.pieces.t.size - 1, path.pieces.changes
+    has, state = np.empty((k, path.y.size), dtype=np.bool_), path.pieces.state.copy()
+    edges = np.searchsorted(piece, np.arange(k + 1)).tolist()
+    for j, (first, last) in enumerate(pairwise(edges)):
+        state[sample[first:last]] = new[first:last]  # of repeated samples the last assignment stands
+        has[j] = state != RIGHT
     there = path.caps(0.0) + path.caps(1.0) > 0.0
     has[:, ~there] = False
     if not all(part.size == 1 for part in parts):
@@ -224,7 +228,7 @@ def _known(path: Any, interior: _Interior, samples: Index, a: int, b: int) -> Ba
     if a == 0 and b == ends.size - 1:
         return interior.without(samples)
     piece, t = (a - 1, float(ends[a])) if a > 0 else (b, float(ends[b]))
-    state, margin = path.basis(float(0.5 * (ends[piece] + ends[piece + 1])))
+    state, margin = path._basis(piece)
     state[samples] = OUT
     return BasisAt(t, state, margin)
 

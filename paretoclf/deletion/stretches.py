@@ -149,16 +149,21 @@ class _Together:
         self.stores = self.form.stored_width > 0
         self.sides = np.column_stack([path.y > 0, path.y < 0]).astype(np.float64)
         tracker = self._tracker()
-        features = gram.features
-        self.possible = hasattr(tracker, "many_lines") and not sp.issparse(features)
+        self.features = gram.features
+        self.possible = hasattr(tracker, "many_lines") and not sp.issparse(self.features)
         self.possible &= self.mean is None or self.stores
         if self.possible:
             self.signed = SignedSamples(gram.quadratic, path.y, self.caps, gram.rounding, self.stores)
 
     def rows(self, samples: Index) -> Any:
         """Samples as the quadratic takes them."""
-        features = self.path.gram.features
-        return self.path.gram.rows(samples) if features is None else features[samples]
+        return self.path.gram.rows(samples) if self.features is None else self.features[samples]
+
+    def _caps(self, t: Array, samples: Index) -> Array:
+        """Caps at some t without these samples, (k, n)."""
+        caps = np.column_stack([1.0 - t, t]) @ self.caps
+        caps[:, samples] = 0.0
+        return np.asarray(caps)
 
     def _tracker(self) -> Tracker:
         return make_tracker(self.engine, problem_of_costs(self.form, self.caps))
@@ -197,13 +202,10 @@ class _Together:
             return []
         t = stretch.known.t
         ends = [end for end in (stretch.stop, stretch.start) if end != t]
-        here = _caps_without(self.path, t, stretch.samples)
-        for end in ends:
-            there = _caps_without(self.path, end, stretch.samples)
-            if (there < _VANISHING * here).any() or abs(end - t) <= FEW_DIGITS * ulp(max(end, t)):
-                return []
-            if not all(caps[side].any() for caps in (here, there) for side in (self.path.y > 0, self.path.y < 0)):
-                return []
+        caps = self._caps(np.array([t, *ends]), stretch.samples)
+        plain = (caps[1:] >= _VANISHING * caps[0]).all() and (caps @ self.sides > 0.0).all()
+        if not plain or any(abs(end - t) <= FEW_DIGITS * ulp(max(end, t)) for end in ends):
+            return []
         return [_Way(k, t, end) for end in ends]
 
 
@@ -228,8 +230,7 @@ class _Segments:
         whole = task.caps @ task.sides
         self.costs = np.stack([whole - task.caps[:, each] @ task.sides[each] for each in samples], axis=1)
         self.slopes: list[list[Array]] = [[] for _ in ways]
-        kernel, y = task.path.gram.features is None or not task.stores, task.path.y
-        self.rows = [task.path.gram.rows(each) * y if kernel else task.path.gram.features[each] for each in samples]
+        self.rows = [task.rows(each) if task.stores else task.path.gram.rows(each) * task.path.y for each in samples]
 
     def proved(self) -> LineProof:
         """The proof of all segments."""
@@ -303,7 +304,9 @@ class _Segments:
             which: Any = np.arange(self.found.lines[j], self.found.lines[j + 1])[::step]
             found = np.concatenate(self.slopes[j], axis=2)[:, ::step, ::step]
             parts.append((which, found, self.t[::step, which], self.b[::step, which]))
-        which, found, t, b = (np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
+        which, found, t, b = (
+            parts[0] if len(parts) == 1 else (np.concatenate(x, axis=-1) for x in zip(*parts, strict=True))
+        )
         size = samples.size
         Z = self.task.rows(samples)
         start, stop = self.costs[:, ways[0]]

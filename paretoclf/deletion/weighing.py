@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, check_number, check_positions, check_vector, keep
+from paretoclf.checks import Array, Index, check_number, check_positions, check_vector, keep, what_it_is
 from paretoclf.costs import Costs, SampleCosts, per_sample
 from paretoclf.deletion.departures import Departures, Ends, Move
 from paretoclf.deletion.proofs import Proofs
@@ -20,6 +20,7 @@ from paretoclf.errors import InputError
 from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted, costs_of, lines_of
 from paretoclf.path.cost import Path, trace_costs
 from paretoclf.proof import Certificate
+from paretoclf.solution import Classifier, Solution
 from paretoclf.tables import Tabular
 
 _SHARE = 2.0**-20  # of its cost that a sample loses for the slope: affine so far, but where a breakpoint is as near
@@ -106,8 +107,8 @@ class Influence(Tabular):
 
 
 def influence(
-    svm: Weighted,
-    costs: Any,
+    svm: Weighted | Solution,
+    costs: Any = None,
     X: Any = None,
     y: Any = None,
     *,
@@ -119,9 +120,9 @@ def influence(
 
     Parameters
     ----------
-    svm : TwoCSVM
+    svm : TwoCSVM, or Solution of one
     costs : Costs, pair (C_plus, C_minus), or SampleCosts
-        The point of the cost plane.
+        The point of the cost plane; None for a solution, which has its own.
     X, y : arrays of shape (m, d) and (m,), optional
         Whose scores, and their labels for the numbers of errors; by default the training samples.
     factor : float, optional
@@ -152,9 +153,12 @@ def influence(
     >>> found = influence(svm, (1.0, 1.0))
     >>> found.proof.passes(), found.scores.shape
     (True, (4, 4))
-    >>> influence(svm, (1.0, 1.0), relabelled=True, samples=[1])
+    >>> solution = svm.solve(C_plus=1.0, C_minus=1.0)
+    >>> influence(solution, relabelled=True, samples=[1])
     Influence(1 samples, cost times 1, relabelled; most by [1])
     """
+    if isinstance(svm, Solution):
+        svm, costs = _problem_of(svm, costs)
     lines_of(svm, only=LineOfCosts)
     point, n = costs_of(costs, "costs", svm.y), svm.y.size
     factor = check_number((1.0 if relabelled else 0.0) if factor is None else factor, "factor")
@@ -162,7 +166,7 @@ def influence(
         raise InputError(f"factor must be a finite number >= 0, got {factor!r}")
     which = check_positions(samples, "samples", n)
     whole = trace_costs(svm, point, point, progress=False)
-    judged = _Judged(whole, X, y)
+    judged = _Reference(whole, X, y)
     if relabelled:
         return _relabelled(judged, point, svm.sample_weight, factor, which)
     leaving = judged.leaving
@@ -176,8 +180,21 @@ def influence(
     return judged.changes(factor, which, points, np.column_stack(near) * ((1.0 - factor) / _SHARE) if near else None)
 
 
+def _problem_of(solution: Solution, costs: Any) -> tuple[LabelledSamples, Any]:
+    """The samples with their weights, and the costs, that a solution is for."""
+    rule = solution.classifier
+    if not isinstance(rule, Classifier):
+        raise InputError(f"svm must be a TwoCSVM or a solution of one, got a solution of {what_it_is(rule)}")
+    if costs is not None:
+        raise InputError(f"costs must be None for a solution, which has its own, got {costs!r}")
+    own = SampleCosts(rule.caps) if solution.costs is None else solution.costs
+    each = per_sample(own, rule.y)
+    weight = np.where(each > 0.0, rule.caps / np.where(each > 0.0, each, 1.0), 1.0)
+    return LabelledSamples(rule.gram, rule.y, weight), own
+
+
 @dataclass(frozen=True)
-class _Point:
+class _Changed:
     """Another optimum: its scores, slope and intercept, and how the labels that are asked for count against it."""
 
     scores: Array
@@ -186,7 +203,7 @@ class _Point:
     certificate: Certificate
 
 
-class _Judged:
+class _Reference:
     """The optimum that others are held against, and the samples that are scored by both."""
 
     def __init__(self, whole: Path, X: Any, y: Any) -> None:
@@ -206,13 +223,18 @@ class _Judged:
         slope = self.Z @ ends.w[:, k] if ends.w is not None else self.Z @ (self.leaving.y * ends.alpha[:, k])
         return np.asarray(slope + ends.b[k])
 
-    def point(self, ends: Ends, k: int) -> _Point:
+    def point(self, ends: Ends, k: int) -> _Changed:
         """The optimum there."""
         w = None if ends.w is None else ends.w[:, k]
-        return _Point(self.score(ends, k), w, float(ends.b[k]), ends.certificates[k])
+        return _Changed(self.score(ends, k), w, float(ends.b[k]), ends.certificates[k])
 
     def changes(
-        self, factor: float, which: Index, points: Sequence[_Point], slopes: Array | None, relabelled: bool = False
+        self,
+        factor: float,
+        which: Index,
+        points: Sequence[_Changed],
+        slopes: Array | None,
+        relabelled: bool = False,
     ) -> Influence:
         """What these optima are against the one that is."""
         first, none = self.point(self.here, 0), np.zeros((self.own.size, 0))
@@ -247,7 +269,9 @@ def counts_of(scores: Array, y: Array) -> Index:
     return np.stack([np.count_nonzero(wrong[side], axis=0) for side in (y < 0.0, y > 0.0)])
 
 
-def _relabelled(judged: _Judged, point: Costs | SampleCosts, weight: Array, factor: float, which: Index) -> Influence:
+def _relabelled(
+    judged: _Reference, point: Costs | SampleCosts, weight: Array, factor: float, which: Index
+) -> Influence:
     """Each sample in turn with the other label, solved anew."""
     gram, y, points = judged.gram, judged.leaving.y, []
     for i in which.tolist():
@@ -259,5 +283,5 @@ def _relabelled(judged: _Judged, point: Costs | SampleCosts, weight: Array, fact
         rule: Any = solution.classifier
         w = rule.slope if rule.slope is not None or not gram.quadratic.width else gram.quadratic.slope(rule.coef)
         slope = judged.Z @ (rule.coef if w is None else w)
-        points.append(_Point(np.asarray(slope + rule.b_at_origin), w, rule.b_at_origin, solution.certificate))
+        points.append(_Changed(np.asarray(slope + rule.b_at_origin), w, rule.b_at_origin, solution.certificate))
     return judged.changes(factor, which, points, None, relabelled=True)

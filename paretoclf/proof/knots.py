@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ class LineKnots:
         """Numbers (c,) at both ends of the segments, (k, 2)."""
         return columns(x[self.first], x[self.first + 1])
 
-    @property
+    @cached_property
     def alpha(self) -> Array:
         """Multipliers, (c, n)."""
         return np.asarray(self.share * (np.column_stack([1.0 - self.t, self.t]) @ self.of.caps))

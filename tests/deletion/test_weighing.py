@@ -42,7 +42,7 @@ def test_another_label_is_a_refit(gaussians, kernel):
     svm = pc.TwoCSVM(X, y, kernel)
     whole = svm.solve(C_plus=0.8, C_minus=0.3, accuracy="reference")
     new, labels = np.random.default_rng(0).normal(size=(40, 3)), np.where(np.arange(40) % 2, 1.0, -1.0)
-    found = whole.influence([0, 7, 15, 29], new, labels, relabelled=True)
+    found = influence(whole, None, new, labels, relabelled=True, samples=[0, 7, 15, 29])
     assert found.proof.passes()
     assert np.isnan(found.slopes).all()
     for j, i in enumerate(found.samples):
@@ -63,15 +63,16 @@ def test_a_solution_is_asked_for_influence(gaussians):
     svm = pc.TwoCSVM(*gaussians(20, 2, seed=4), sample_weight=np.linspace(0.5, 2.0, 20))
     solution = svm.solve(C_plus=0.8, C_minus=0.3, accuracy="reference")
     for how in ({}, {"factor": 2.0}, {"relabelled": True}):
-        one, other = solution.influence(**how), influence(svm, (0.8, 0.3), **how)
+        one, other = influence(solution, **how), influence(svm, (0.8, 0.3), **how)
         np.testing.assert_allclose(one.scores, other.scores, atol=1e-9)
         np.testing.assert_array_equal(one.errors, other.errors)
-    assert solution.influence(3).samples.tolist() == [3]
-    assert {"exact", "by slope", "false positives"} <= set(solution.influence(3).records()[0])
-    with pytest.raises(InputError, match="influence must be asked of a solution of the 2C-SVM"):
-        pc.QuantileSVM(svm.X, svm.y).solve(tau=0.5, lam=1.0).influence(0)
+    assert {"exact", "by slope", "false positives"} <= set(one.records()[0])
+    with pytest.raises(InputError, match="svm must be a TwoCSVM or a solution of one"):
+        influence(pc.QuantileSVM(svm.X, svm.y).solve(tau=0.5, lam=1.0))
+    with pytest.raises(InputError, match="costs must be None for a solution"):
+        influence(solution, (1.0, 1.0))
     with pytest.raises(InputError, match="y must be labels"):
-        solution.influence(0, [[0.0, 1.0]], [2.0])
+        influence(solution, None, [[0.0, 1.0]], [2.0])
 
 
 @pytest.mark.slow
