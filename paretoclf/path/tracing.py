@@ -280,7 +280,7 @@ def save_point(problem: Any, file: AnyFile, level: str | None = None, **values: 
     """Write the certificate of the optimum of one program, which the engine of any program finds.
 
     Of a solution of a formulation with exact paths, whoever computed it:
-    ``save_solution`` of `paretoclf.path.certificate_file`.
+    ``paretoclf.path.certificate_file.save_solution``.
 
     Parameters
     ----------
