@@ -312,16 +312,31 @@ def within_box(pieces: Pieces, caps: Array, diagonal: Array) -> Pieces:
     """Multipliers at their bound where rounding has put them beyond it by a share that a certificate would see.
 
     A multiplier that enters is known to what its margin is, 1e-14, which is more than a certificate allows of a small
-    cap. At the bound it moves no margin by more than the tracker allows in any case. ``caps`` as in `with_chords`;
-    ``diagonal`` (n,) are the squared lengths of the samples, over the weight of the squared norm.
+    cap. At the bound it moves no margin by more than the tracker allows in any case; but it moves the slope and what
+    balances. All multipliers of the piece that meets this one there, from which it enters, do not: they are taken where
+    none is further off than that one. ``caps`` as in `with_chords`; ``diagonal`` (n,) are the squared lengths of the
+    samples, over the weight of the squared norm.
     """
     P, row = pieces, np.repeat(np.arange(pieces.t.size - 1), np.diff(pieces.ptr))
-    ends = []
-    for t, a in ((P.t[row], P.a0), (P.t[row + 1], P.a1)):
+    ends, sides = [], (P.a0, P.a1)
+    for end, a in enumerate(sides):
+        t = P.t[row + end]
         cap = (1.0 - t) * caps[0, P.index] + t * caps[1, P.index]
         inside = np.clip(a, 0.0, cap)
         off = np.abs(a - inside)
-        ends.append(np.where((off > SEEN_OUTSIDE * cap) & (off * diagonal[P.index] <= ENTERED), inside, a))
+        beyond = (off > SEEN_OUTSIDE * cap) & (off * diagonal[P.index] <= ENTERED)
+        new = np.where(beyond, inside, a)
+        for j in np.unique(row[beyond]).tolist():
+            k, F = j + 2 * end - 1, slice(P.ptr[j], P.ptr[j + 1])
+            if 0 <= k < P.t.size - 1:
+                G = slice(P.ptr[k], P.ptr[k + 1])
+                known = dict(zip(P.index[G].tolist(), sides[1 - end][G].tolist(), strict=True))
+                bound = np.where(2 * a[F] > cap[F], cap[F], 0.0)
+                there = np.array([known.get(i, v) for i, v in zip(P.index[F].tolist(), bound.tolist(), strict=True)])
+                apart = np.abs(there - np.clip(there, 0.0, cap[F])) > SEEN_OUTSIDE * cap[F]
+                if not (apart | (np.abs(there - a[F]) > 2 * off[F].max())).any():
+                    new[F] = there
+        ends.append(new)
     return replace(P, a0=ends[0], a1=ends[1])
 
 

@@ -18,6 +18,8 @@ from examples.papers.bach2006_population import PAIRS
 from paretoclf.errors import InputError
 from paretoclf.folds import outer_folds, validation_folds
 from paretoclf.path import cost, tracker
+from paretoclf.path.journey import within_box
+from paretoclf.path.pieces import Pieces
 from paretoclf.path.tracker import CoreTracker
 from paretoclf.solution import make_solution
 from tests.oracles.box_problems import careful_steps
@@ -486,3 +488,31 @@ def test_slacks_of_rounding_are_no_cost_where_all_costs_are_large_against_the_va
     assert path.proof.passes()
     assert path.at(1.0).certificate.passes()
     assert path.value(1.0) == pytest.approx(2 * 0.005 * np.count_nonzero(svm.y < 0), rel=1e-8)
+
+
+def test_a_multiplier_beyond_its_box_takes_the_end_of_the_piece_that_it_enters_from():
+    """At the bound alone it would move the balance: 3e-9 of caps of 1e-3, which a certificate sees."""
+    n, off = 4, 3e-9
+    pieces = Pieces(
+        t=np.array([0.0, 0.5, 1.0]),
+        ptr=np.array([0, 3, 5]),
+        index=np.array([0, 1, 2, 0, 1]),
+        a0=np.array([4e-4, 5e-4, 1e-4, 6e-4 + off, 6e-4 + off]),
+        a1=np.array([6e-4, 6e-4 + off, -off, 7e-4, 7e-4]),
+        b0=np.zeros(2),
+        b1=np.zeros(2),
+        value=np.zeros((2, 3)),
+        w=None,
+        state=np.array([2, 2, 2, 0], dtype=np.int8),
+        changes=np.array([[1], [2], [0]]),
+    )
+    y, caps = np.array([1.0, -1.0, 1.0, -1.0]), np.full((2, n), 1e-3)
+    found = within_box(pieces, caps, np.ones(n))
+    np.testing.assert_array_equal(found.a1, [6e-4 + off, 6e-4 + off, 0.0, 7e-4, 7e-4])
+    np.testing.assert_array_equal(found.a0, pieces.a0)
+    for ends, F in ((found.a0[:3], [0, 1, 2]), (found.a1[:3], [0, 1, 2]), (found.a0[3:], [0, 1])):
+        assert abs(y[F] @ ends) < 1e-15
+    # Where the other piece is further off than the multiplier itself, only that one is moved.
+    apart = replace(pieces, a0=np.array([4e-4, 5e-4, 1e-4, 6e-4 + 5 * off, 6e-4 + off]))
+    np.testing.assert_array_equal(within_box(apart, caps, np.ones(n)).a1, [6e-4, 6e-4 + off, 0.0, 7e-4, 7e-4])
+    np.testing.assert_array_equal(within_box(pieces, caps, 100 * np.ones(n)).a1, pieces.a1)  # it would move a margin
