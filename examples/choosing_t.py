@@ -70,11 +70,11 @@ def split(X: Any, y: Any, train: Any, test: Any, seed: int) -> dict[str, Any]:
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     again = RepeatedStratifiedKFold(n_splits=5, n_repeats=5, random_state=seed)
     with threadpool_limits(1):
-        fitted = pc.CostPathSVCCV(cv=folds).fit(Z, labels)
+        fitted = pc.CostPathSVCCV(cv=folds, selection="longest").fit(Z, labels)
         said = [
             [fitted.set_params(selection=rule).predict(held, costs=use) > 0 for use in USES] for rule in RULES.values()
         ]
-        repeated = pc.CostPathSVCCV(cv=again).fit(Z, labels)
+        repeated = pc.CostPathSVCCV(cv=again, selection="longest").fit(Z, labels)
         said.append([repeated.predict(held, costs=use) > 0 for use in USES])
         if seed < FEW:
             curve = fitted.path_.leave_one_out(progress=False).curve

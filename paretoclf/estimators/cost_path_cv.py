@@ -97,6 +97,10 @@ def _runs(mask: Mask) -> tuple[Index, Index]:
     return edges[::2], edges[1::2] - 1
 
 
+def _pair(costs: Any) -> Costs:
+    return Costs(*check_pair((1.0, 1.0) if costs is None else costs, "costs", "(C_plus, C_minus)"))
+
+
 class CostPathSVCCV(CostPathSVC):
     """`CostPathSVC` with the best classifier of its line, chosen by cross-validation, as ``LassoCV`` chooses a penalty.
 
@@ -117,11 +121,11 @@ class CostPathSVCCV(CostPathSVC):
         scores (``"roc_auc"``, ``"average_precision"``) changes between the places where labels do, too: it is asked at
         201 t, spread evenly over the breakpoints of all folds, and the best of these is taken. One of probabilities is
         refused: there are none.
-    selection : {"longest", "first", "one-se", "threshold"} or float
-        Which t is taken of those that are good by held-out cost: the middle of the longest interval that is best, or of
-        the first; of those within one standard error the one nearest to the costs of use; a t and a threshold
-        together; or, a number, the middle of the best window of this width. What each of them costs is
-        measured in docs/reference/selection.md. For costs, not for scoring.
+    selection : {"one-se", "longest", "first", "threshold"} or float, optional
+        Which t is taken of those that are good by held-out cost: of those within one standard error of the smallest the
+        one nearest to the costs of use (the default); the middle of the longest interval that is best, or of the first;
+        a t and a threshold together; or, a number, the middle of the best window of this width. What each of them costs
+        is measured in docs/reference/selection.md, where the default won. For costs, not for scoring.
     cv : int, splitter or iterable of (train, test), optional
         As everywhere in scikit-learn; by default 5 stratified folds.
     class_weight : dict or "balanced", optional
@@ -174,6 +178,9 @@ class CostPathSVCCV(CostPathSVC):
     >>> X = rng.normal(size=(60, 2)) + np.where(y == "ill", 1.0, -1.0)[:, None]
     >>> svm = pc.CostPathSVCCV(costs=(5, 1), pos_label="ill").fit(X, y)
     >>> round(svm.best_costs_.asymmetry, 3), round(svm.best_score_, 3)
+    (0.833, -0.217)
+    >>> least = pc.CostPathSVCCV(costs=(5, 1), selection="longest", pos_label="ill").fit(X, y)
+    >>> round(least.best_costs_.asymmetry, 3), round(least.best_score_, 3)
     (0.737, -0.167)
     >>> pc.CostPathSVCCV(scoring="balanced_accuracy", pos_label="ill").fit(X, y).scores_
     ScoreCurve(60 changes, best 0.9333 at t = 0.458568)
@@ -194,7 +201,7 @@ class CostPathSVCCV(CostPathSVC):
         stop: Any = (2.0, 0.0),
         costs: Any = None,
         scoring: Any = None,
-        selection: Any = "longest",
+        selection: Any = None,
         cv: Any = None,
         kernel: Any = "rbf",
         gamma: Any = "scale",
@@ -234,9 +241,10 @@ class CostPathSVCCV(CostPathSVC):
         """
         if self.scoring is not None and self.costs is not None:
             raise InputError(f"costs must be left out where scoring is given, got {self.costs!r}")
-        rule = check_selection(self.selection)
-        if self.scoring is not None and rule != "longest":
-            raise InputError(f"selection must be 'longest' where scoring is given, got {self.selection!r}")
+        if self.selection is not None:
+            check_selection(self.selection)
+            if self.scoring is not None:
+                raise InputError(f"selection must be left out where scoring is given, got {self.selection!r}")
         problem, line = self._problem(X, y, sample_weight), self._line()
         self._factors = class_factors(self, problem.labels)
         folds = self._folds(problem)
@@ -279,11 +287,12 @@ class CostPathSVCCV(CostPathSVC):
         """The t that is taken for these costs, and the shift."""
         if costs is None and self.scores_ is not None:
             return Taken(self.scores_.best()[0])
-        return choose(self._surface, self._use(costs), self.selection)
+        rule = "one-se" if self.selection is None else self.selection
+        return choose(self._surface, self._use(costs), rule, _pair(costs))
 
     def _use(self, costs: Any) -> Costs:
         """Costs that are minimised."""
-        given = Costs(*check_pair((1.0, 1.0) if costs is None else costs, "costs", "(C_plus, C_minus)"))
+        given = _pair(costs)
         return Costs(given.C_plus * self._factors[1], given.C_minus * self._factors[0])
 
     def _folds(self, problem: Problem) -> list[tuple[Rows, Rows]]:

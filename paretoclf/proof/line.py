@@ -94,7 +94,13 @@ class LineProof(Proof["SegmentCertificate"]):
         if self.kernel_rounding is not None:
             object.__setattr__(self, "kernel", self.kernel_rounding / np.maximum(most[:, 0], _TINY))
 
-    def save(self, file: str | os.PathLike[str], level: str | None = None, progress: bool | None = None) -> None:
+    def save(
+        self,
+        file: str | os.PathLike[str],
+        level: str | None = None,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         """Write a certificate file, which anybody can check without this library.
 
         Parameters
@@ -108,6 +114,8 @@ class LineProof(Proof["SegmentCertificate"]):
             than a minute. The file says which it is.
         progress : bool, optional
             Whether to show a bar; by default on a terminal.
+        n_jobs : int, optional
+            Processes that try labels, where the certificate is exact; the file is the same.
 
         Raises
         ------
@@ -128,7 +136,7 @@ class LineProof(Proof["SegmentCertificate"]):
         """
         if self.writer is None:
             raise InputError("no certificate file can be written of this proof: it does not belong to a path")
-        self.writer(file, level=level, progress=progress)
+        self.writer(file, level=level, progress=progress, n_jobs=n_jobs)
 
     def closed(self, tol: float = CERTIFY) -> Mask:
         """Whether the gap of each segment is at most tol, or what rounding explains of it, everywhere on it."""

@@ -53,7 +53,7 @@ def check_selection(given: Any) -> str | float:
     raise InputError(f"selection must be one of {names}, or the width of a window in (0, 1], got {given!r}")
 
 
-def choose(surface: ErrorSurface, costs: Costs, selection: str | float = "longest") -> Taken:
+def choose(surface: ErrorSurface, costs: Costs, selection: str | float = "longest", line: Costs | None = None) -> Taken:
     """Where the held-out cost is small, by one of the rules.
 
     Parameters
@@ -67,6 +67,8 @@ def choose(surface: ErrorSurface, costs: Costs, selection: str | float = "longes
         A number: the middle of the window of this width with the smallest mean cost. ``"one-se"``: of all t whose cost
         is within one standard error, over the folds, of the smallest, the one nearest to the asymmetry of use.
         ``"threshold"``: of 201 t and all thresholds the pair with the smallest cost.
+    line : Costs, optional
+        Those costs in the units of the line, where weights of samples multiply its costs.
 
     Raises
     ------
@@ -90,7 +92,7 @@ def choose(surface: ErrorSurface, costs: Costs, selection: str | float = "longes
         return _with_threshold(surface, costs)
     curve = surface.curve()
     if rule == "one-se":
-        return Taken(_within_one_error(surface, curve, costs))
+        return Taken(_within_one_error(surface, curve, costs, costs if line is None else line))
     if not isinstance(rule, str):
         return Taken(_window(curve, costs, rule))
     best = curve.best(costs)
@@ -117,7 +119,7 @@ def _window(curve: ErrorCurve, costs: Costs, width: float) -> float:
     return float(0.5 * (first[j] + last[j]))
 
 
-def _within_one_error(surface: ErrorSurface, curve: ErrorCurve, costs: Costs) -> float:
+def _within_one_error(surface: ErrorSurface, curve: ErrorCurve, costs: Costs, line: Costs) -> float:
     """Of all t whose cost is within one standard error of the smallest, the one nearest to the asymmetry of use."""
     best = max(curve.best(costs), key=lambda optimum: optimum.width)
     counts = surface.counts(best.t)
@@ -127,7 +129,7 @@ def _within_one_error(surface: ErrorSurface, curve: ErrorCurve, costs: Costs) ->
     fine = np.flatnonzero(_costs_of(curve, costs) <= smallest + error * surface.sizes.sum())
     if not fine.size:  # a single t is best
         return best.t
-    wished = surface.trained_for(np.array([costs.asymmetry]))[0]
+    wished = surface.trained_for(np.array([line.asymmetry]))[0]
     near = np.clip(wished, curve.t[fine], curve.t[fine + 1])
     return float(near[np.argmin(np.abs(near - wished))])
 

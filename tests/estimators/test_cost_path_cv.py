@@ -18,11 +18,14 @@ import paretoclf as pc
 #: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that.
 pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.errors.PositiveClassWarning")
 
+ONCE = "a standard error is that of held-out samples, each of which counts once, whatever its weight in training"
 SCORED = "a scorer chooses the t that it likes best, whatever the classes weigh in training"
 
 
 def not_expected(estimator):
-    return {} if estimator.scoring is None else {"check_class_weight_classifiers": SCORED}
+    if estimator.scoring is not None:
+        return {"check_class_weight_classifiers": SCORED}
+    return {f"check_sample_weight_equivalence_on_{kind}_data": ONCE for kind in ("dense", "sparse")}
 
 
 @parametrize_with_checks(
@@ -43,7 +46,7 @@ def held_out(X, y, t, bandwidth, folds):
 def test_no_grid_finds_a_better_t_and_libsvm_agrees_on_the_score(gaussians):
     X, y = gaussians(n=60, seed=3, d=2)
     folds = list(StratifiedKFold(3).split(X, y))
-    costs = pc.CostPathSVCCV(costs=(3, 1), cv=3, bandwidth=1.0).fit(X, y)
+    costs = pc.CostPathSVCCV(costs=(3, 1), selection="longest", cv=3, bandwidth=1.0).fit(X, y)
     mean = pc.CostPathSVCCV(scoring="balanced_accuracy", cv=3, bandwidth=1.0).fit(X, y)
 
     for t in [costs.best_t_, mean.best_t_, *np.linspace(0.03, 0.97, 41)]:
@@ -107,7 +110,7 @@ def test_accuracy_as_scorer_is_that_of_equal_costs_where_folds_are_equal(gaussia
     X, y = gaussians(n=60, seed=5)
     named = pc.CostPathSVCCV(scoring="accuracy", cv=KFold(3, shuffle=True, random_state=0)).fit(X, y)
     called = pc.CostPathSVCCV(scoring=make_scorer(lambda a, b: np.mean(a == b)), cv=named.cv).fit(X, y)
-    counted = pc.CostPathSVCCV(cv=named.cv).fit(X, y)
+    counted = pc.CostPathSVCCV(selection="longest", cv=named.cv).fit(X, y)
     assert named.best_score_ == pytest.approx(1 + counted.best_score_) == called.best_score_
     for t in np.linspace(0, 1, 31):
         assert 1 - named.scores_(t) == pytest.approx(sum(counted.errors_.counts(t)) / 60)
@@ -115,7 +118,7 @@ def test_accuracy_as_scorer_is_that_of_equal_costs_where_folds_are_equal(gaussia
 
 def test_refit_is_the_path_of_all_samples_at_the_best_t(gaussians):
     X, y = gaussians(n=50)
-    svm = pc.CostPathSVCCV(costs=(1, 4), cv=3).fit(X, np.where(y > 0, "b", "a"))
+    svm = pc.CostPathSVCCV(costs=(1, 4), selection="longest", cv=3).fit(X, np.where(y > 0, "b", "a"))
     plain = pc.CostPathSVC().fit(X, y)
     rule = plain.path_.at(svm.best_t_).classifier
     np.testing.assert_allclose(svm.decision_function(X), rule.decision_function(X), atol=1e-9)

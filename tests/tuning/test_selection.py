@@ -102,7 +102,7 @@ def test_the_estimator_takes_what_the_rule_says(gaussians, rule):
     assert (svm.shift_ != 0.0) == (rule == "threshold")
     for costs in ((1, 20), (1, 1)):
         np.testing.assert_array_equal(svm.decision_function(X, costs), svm.set_costs(costs).decision_function(X))
-    with pytest.raises(InputError, match="selection must be 'longest' where scoring is given"):
+    with pytest.raises(InputError, match="selection must be left out where scoring is given"):
         pc.CostPathSVCCV(selection=rule, scoring="accuracy").fit(X, y)
 
 
