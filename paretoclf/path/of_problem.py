@@ -42,7 +42,7 @@ from paretoclf.reduction.judged import CompiledProof, judge_line, judge_ray
 from paretoclf.reduction.presolve import reduce
 from paretoclf.reduction.program import ProgramLine, between
 from paretoclf.reduction.reduced import Reduced
-from paretoclf.tolerances import AFFINE, CERTIFY, STRANGERS
+from paretoclf.tolerances import AFFINE, CERTIFY, ROUNDING, STRANGERS
 
 
 class Source(Protocol):
@@ -537,7 +537,11 @@ def _ray(reduced: Reduced, found: Trace) -> Array:
     """The ray in terms of the compiled program."""
     if found.item >= 0:
         return reduced.ray_of_crossing(found.item)
-    return reduced.ray_of_values(found.ray) if found.status == "unbounded" else reduced.ray_of_multipliers(found.ray)
+    back = reduced.ray_of_values if found.status == "unbounded" else reduced.ray_of_multipliers
+    ray = back(found.ray)
+    # What rounding has left of 0 may be all that P, or a row, sees of a ray.
+    plain = np.where(np.abs(ray) > ROUNDING * np.abs(ray).max(initial=0.0), ray, 0.0)
+    return min(plain, ray, key=lambda r: judge_ray(reduced.program, found.status, r).residual)
 
 
 def _beyond(line: ProgramLine, status: str, ray: Array, t: float, judged_at: float = 1.0) -> Beyond:

@@ -145,6 +145,14 @@ def test_random_problems_with_ties(seed):
             assert theirs is None
 
 
+def test_what_rounding_leaves_of_a_ray_is_no_curvature():
+    """Of a variable of 2e-16 in a ray of size 1 the squares saw nothing else: the ray was said not to be proved."""
+    problem, start, stop = random_line(441)
+    assert solved(problem, start, stop, 0.0) is None
+    with pytest.raises(pc.InputError, match="must have a solution at the start"):
+        pc.trace(problem, start, stop)
+
+
 @pytest.mark.parametrize("seed", [67, 334, 342])
 def test_a_value_of_0_along_a_piece_is_proved(seed):
     """Its rounding of 1e-16 was the unit that the gap, of 1e-16 as well, was measured by: these paths were refused."""
