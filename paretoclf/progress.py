@@ -60,6 +60,20 @@ def meter(progress: bool | None, name: str = "trace") -> AbstractContextManager[
     return _bar(name) if shows_progress(progress) else nullcontext()
 
 
+def reaching(update: Callable[[float], Any] | None) -> Callable[[float], Any] | None:
+    """What is told how far one is, from what is told by how much further; None from None."""
+    if update is None:
+        return None
+    seen = 0.0
+
+    def reached(t: float) -> None:
+        nonlocal seen
+        update(t - seen)
+        seen = t
+
+    return reached
+
+
 @contextmanager
 def _bar(name: str) -> Iterator[Callable[[float], Any]]:
     layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"

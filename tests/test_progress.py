@@ -11,6 +11,7 @@ import pytest
 
 import paretoclf as pc
 from paretoclf import progress
+from paretoclf.path.general import follow
 from paretoclf.progress import counted
 
 LINE = (0.02, 0.98), (0.98, 0.02)
@@ -79,3 +80,28 @@ def test_fast_pieces_are_not_all_told(said, monkeypatch):
 def test_a_bar_where_it_is_wanted(capfd):
     assert list(counted("ab", "letters", 2, progress=True)) == ["a", "b"]
     assert "letters" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["any problem", "any problem, to be read", "costs"])
+def test_a_bar_ends_where_the_path_does(kind, gaussians, monkeypatch):
+    told = []
+    monkeypatch.setattr(progress, "tqdm", lambda *args, **kwargs: Bar(told))
+    X, y = gaussians(30, 2, seed=0)
+    line = pc.TwoCSVM(X, y).line(*LINE)
+    if kind == "costs":
+        pc.trace(pc.TwoCSVM(X, y), *LINE, progress=True)
+    else:
+        follow(line.problem, engine="fast" if kind == "any problem" else "textbook", progress=True)
+    assert sum(told) == pytest.approx(1.0)
+    assert min(told) >= 0.0
+
+
+class Bar:
+    def __init__(self, told):
+        self.update = told.append
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        return None

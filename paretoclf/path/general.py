@@ -18,7 +18,7 @@ from paretoclf.path.in_fractions import in_doubles, in_fractions
 from paretoclf.path.start import Data, WalkOf, first_labels, shifted
 from paretoclf.path.textbook_general import Walk
 from paretoclf.problem import ParametricQP, Trace
-from paretoclf.progress import meter
+from paretoclf.progress import meter, reaching
 
 #: Rounds of scaling.
 _ROUNDS = 8
@@ -100,8 +100,8 @@ def _followed(
     found = first.follow(200 * problem.items + 10_000, keep=False)
     if found.status != "end":
         return replace(found, t=np.zeros(1), exchanges=first.exchanges)
-    with meter(progress) as report:
-        return walk(data, first.labels).follow(limit, report=report)
+    with meter(progress) as update:
+        return walk(data, first.labels).follow(limit, report=reaching(update))
 
 
 def _equilibrated(problem: ParametricQP) -> tuple[ParametricQP, Array]:
