@@ -133,7 +133,7 @@ def conformal_ranks(
     >>> from paretoclf.deletion import conformal_ranks
     >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
     >>> conformal_ranks(svm, (1.0, 1.0), [[0.5], [1.4], [3.5]]).p_values()
-    array([[0.6, 0.2],
+    array([[0.8, 0.2],
            [0.4, 0.4],
            [0.2, 1. ]])
     """

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Rng, check_number, check_rng, keep, real_array
+from paretoclf.checks import Array, Rng, check_number, check_rng, keep, real_array, what_it_is
 from paretoclf.errors import InputError
 from paretoclf.path.along import ProblemPoint, moves
 from paretoclf.path.of_problem import ProblemPath
@@ -174,6 +174,8 @@ def target_p_values(path: ProblemPath, residuals: Residuals, *, rng: Rng | None 
 
 def _moving(path: ProblemPath) -> tuple[float, float]:
     """The one number that moves along a path, at both ends of its line."""
+    if not isinstance(path, ProblemPath):
+        raise InputError(f"path must be one of a problem of CVXPY, as trace returns it, got {what_it_is(path)}")
     moving = moves(path.ends)
     ends = [np.concatenate([np.ravel(each[k]) for each in moving.values()] or [np.zeros(0)]) for k in (0, 1)]
     which = np.flatnonzero(ends[0] != ends[1])

@@ -126,6 +126,8 @@ REFUSED = {
     "compare as a path": ("svm must have the parameters", lambda f, s, w: pc.compare(w, pc.TwoCSVM(X, y))),
     "plane": ("no exact path for", lambda f, s, w: pc.plane(f, (0.1, 1.0), (0.1, 1.0))),
     "leave_one_out": ("no exact path for", lambda f, s, w: pc.leave_one_out(f, (1.0, 1.0))),
+    "conformal_ranks": ("no exact path for", lambda f, s, w: pc.deletion.conformal_ranks(f, (1.0, 1.0), X[:1])),
+    "target_p_values": ("path must be one of a problem", lambda f, s, w: pc.deletion.target_p_values(f, None)),
     "influence": ("no exact path for", lambda f, s, w: pc.deletion.influence(f, (1.0, 1.0))),
     "nu_grid": ("no exact path for", lambda f, s, w: pc.nu_grid(f, [0.1], [0.1])),
     "cross_validated_errors": ("use sweep", lambda f, s, w: pc.cross_validated_errors(f, (0.1, 1), (1, 0.1))),
