@@ -40,25 +40,17 @@ def _prove(q: ProofTask, parameter: str, note: str) -> LineProof:
         residuals["balance"] = bernstein.quotient(balance, np.minimum(plus, minus))
         missing = balance + moved
         moved = moved + missing
-        # The class with the larger sum is scaled down until the two balance. That costs what its slacks are on
-        # average; all slacks times caps add up to sum alpha - |w|^2 + gap.
-        average = 2.0 * ((sums - norms + gaps) / np.maximum(sums, _TINY)).max(axis=1)
-        gaps += np.minimum(average, found["slack"])[:, None] * bernstein.line(missing)
+        gaps += np.minimum(average_slack(sums, norms, gaps), found["slack"])[:, None] * bernstein.line(missing)
     gaps += 0.5 * (q.products.length2 / lam) * bernstein.square(moved)
-    rounding = _slack_rounding(found["sums"] + found["room"], found["b"])
-    rounding = np.maximum(rounding, _EPS * rounding.max(axis=1, keepdims=True))  # costs vanish, but t is a double
-    sizes = bernstein.chord(duals)
-    sizes = np.maximum(sizes, _EPS * sizes.max(axis=1, keepdims=True))
+    rounding = floored(slack_rounding(found["sums"] + found["room"], found["b"]))
+    sizes = floored(bernstein.chord(duals))
     slips = bernstein.product(found["outside"], found["off"])  # from the dual value there to that of feasible ones
     slips += 0.5 * (q.products.length2 / lam) * bernstein.square(found["outside"])
     duals = duals - slips
     residuals["value"] = value_residual(
         bernstein.pairs(S.t), S.value, duals, gaps + 2.0 * slips, sizes, (S.t[0], S.t[-1])
     )
-    # A slack that rounds to 0 shows in no gap. Where all that rounding may hide is as large as the value, all along, it
-    # is part of the bound, and nothing is decided.
-    hidden = _slack_rounding(found["room"], found["b"])
-    gaps += hidden * (hidden.min(axis=1) > UNDECIDED * sizes.max(axis=1))[:, None]
+    gaps += hidden(found["room"], found["b"], sizes)
     return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, note)
 
 
@@ -99,7 +91,29 @@ def _found(q: ProofTask, K: BlockTerms, plus: Array, minus: Array) -> dict[str, 
     }
 
 
-def _slack_rounding(costs: Array, b: Array) -> Array:
+def average_slack(sums: Array, norms: Array, gaps: Array) -> Array:
+    """What a unit of multipliers costs, at most, where the class with the larger sum is scaled down to balance; (k,).
+
+    That is what its slacks are on average; all slacks times caps add up to ``sum alpha - |w|^2 + gap``.
+    """
+    return np.asarray(2.0 * ((sums - norms + gaps) / np.maximum(sums, _TINY)).max(axis=1))
+
+
+def floored(sizes: Array) -> Array:
+    """Coefficients none of which is nothing beside the others: costs vanish, but t is a double."""
+    return np.asarray(np.maximum(sizes, _EPS * sizes.max(axis=1, keepdims=True)))
+
+
+def hidden(room: Array, b: Array, sizes: Array) -> Array:
+    """What slacks that round to 0 add to the bound: such a slack shows in no gap.
+
+    It counts where all that rounding may hide is as large as the value, all along: then nothing is decided.
+    """
+    most = slack_rounding(room, b)
+    return np.asarray(most * (most.min(axis=1) > UNDECIDED * sizes.max(axis=1))[:, None])
+
+
+def slack_rounding(costs: Array, b: Array) -> Array:
     """Nowhere above what rounding of slacks makes of the gap: costs (m, 2) of all that are not beyond their margin."""
     size = 1.0 + np.abs(b).min(axis=1) * (b[:, 0] * b[:, 1] > 0.0)
     return np.asarray(SLACK_ROUNDING * bernstein.line(costs) * size[:, None])

@@ -17,12 +17,11 @@ from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.proof import bernstein
 from paretoclf.proof.bernstein import columns
 from paretoclf.proof.entries import Entries, complementarity, gap_of
+from paretoclf.proof.hinge import average_slack, floored, hidden, slack_rounding
 from paretoclf.proof.line import LineProof
 from paretoclf.quadratic import Features, Quadratic
 from paretoclf.samples import largest
-from paretoclf.tolerances import SLACK_ROUNDING, UNDECIDED
 
-_TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 _CLEAR = 1e-12  # of a margin: what is no further off is not looked at, and counts as a residual of that size
 _ROWS = ("gaps", "sizes", "rounding", "duals", "samples")
 
@@ -99,16 +98,11 @@ def prove_knots(some: Iterable[LineKnots], note: str = "") -> LineProof:
         total, missing = bernstein.line(sums), np.abs(F["balances"])
         duals = total - 0.5 * norms
         gaps = F["gap"] + 0.5 * bernstein.square(F["distance"])
-        # The class with the larger sum is scaled down until the two balance. That costs what its slacks are on
-        # average; all slacks times caps add up to sum alpha - |w|^2 + gap.
-        average = 2.0 * ((total - norms + gaps) / np.maximum(total, _TINY)).max(axis=1)
-        gaps += average[:, None] * bernstein.line(missing) + 0.5 * length2 * bernstein.square(missing)
-        sizes = bernstein.chord(duals)
-        sizes = np.maximum(sizes, _EPS * sizes.max(axis=1, keepdims=True))
-        rounding = _slack_rounding(sums, b)
-        rounding = np.maximum(rounding, _EPS * rounding.max(axis=1, keepdims=True))
-        hidden = _slack_rounding(plus + minus - sums, b)  # no less than what a slack that rounds to 0 may hide
-        gaps += hidden * (hidden.min(axis=1) > UNDECIDED * sizes.max(axis=1))[:, None]
+        gaps += average_slack(total, norms, gaps)[:, None] * bernstein.line(missing) + 0.5 * length2 * bernstein.square(
+            missing
+        )
+        sizes, rounding = floored(bernstein.chord(duals)), floored(slack_rounding(sums, b))
+        gaps += hidden(plus + minus - sums, b, sizes)  # no less than the room of those next to their margin
         residuals = {
             "stationarity in w": F["apart"].max(axis=1),
             "balance": bernstein.quotient(missing, np.minimum(plus, minus)),
@@ -190,9 +184,3 @@ def _places(marked: Mask) -> Index:
     some = 8 * np.flatnonzero(flat[:whole].view(np.int64))[:, None] + np.arange(8)
     found = np.concatenate([some.ravel(), np.arange(whole, flat.size)])
     return np.asarray(found[flat[found]])
-
-
-def _slack_rounding(costs: Array, b: Array) -> Array:
-    """Nowhere above what rounding of slacks makes of the gap: costs (k, 2) of all that are not beyond their margin."""
-    size = 1.0 + np.abs(b).min(axis=1) * (b[:, 0] * b[:, 1] > 0.0)
-    return np.asarray(SLACK_ROUNDING * bernstein.line(costs) * size[:, None])
