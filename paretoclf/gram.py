@@ -238,6 +238,10 @@ class Gram:
         """Samples of this Gram (rows) as new samples of one of its parts (index)."""
         return self.quadratic.new_in_part(index, rows)
 
+    def mapped_rows(self, index: Any) -> Samples:
+        """The same as `mapped` of some of the training samples."""
+        return self.rows(index) if self.features is None else self.features[index]
+
     def mapped(self, X: Any) -> Samples:
         """New samples as the quadratic takes them: their features, or kernel values against the training samples."""
         if self.features is not None:

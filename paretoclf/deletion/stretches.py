@@ -149,15 +149,10 @@ class _Together:
         self.stores = self.form.stored_width > 0
         self.sides = np.column_stack([path.y > 0, path.y < 0]).astype(np.float64)
         tracker = self._tracker()
-        self.features = gram.features
-        self.possible = hasattr(tracker, "many_lines") and not sp.issparse(self.features)
+        self.possible = hasattr(tracker, "many_lines") and not sp.issparse(gram.features)
         self.possible &= self.mean is None or self.stores
         if self.possible:
             self.signed = SignedSamples(gram.quadratic, path.y, self.caps, gram.rounding, self.stores)
-
-    def rows(self, samples: Index) -> Any:
-        """Samples as the quadratic takes them."""
-        return self.path.gram.rows(samples) if self.features is None else self.features[samples]
 
     def _caps(self, t: Array, samples: Index) -> Array:
         """Caps at some t without these samples, (k, n)."""
@@ -230,7 +225,8 @@ class _Segments:
         whole = task.caps @ task.sides
         self.costs = np.stack([whole - task.caps[:, each] @ task.sides[each] for each in samples], axis=1)
         self.slopes: list[list[Array]] = [[] for _ in ways]
-        self.rows = [task.rows(each) if task.stores else task.path.gram.rows(each) * task.path.y for each in samples]
+        gram = task.path.gram
+        self.rows = [gram.mapped_rows(each) if task.stores else gram.rows(each) * task.path.y for each in samples]
 
     def proved(self) -> LineProof:
         """The proof of all segments."""
@@ -308,7 +304,7 @@ class _Segments:
             parts[0] if len(parts) == 1 else (np.concatenate(x, axis=-1) for x in zip(*parts, strict=True))
         )
         size = samples.size
-        Z = self.task.rows(samples)
+        Z = path.gram.mapped_rows(samples)
         start, stop = self.costs[:, ways[0]]
         most = 2.0 * np.minimum(*((1.0 - t) * x + t * z for x, z in zip(start, stop, strict=True))).ravel()
         found = (

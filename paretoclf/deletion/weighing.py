@@ -207,10 +207,9 @@ class _Reference:
     """The optimum that others are held against, and the samples that are scored by both."""
 
     def __init__(self, whole: Path, X: Any, y: Any) -> None:
-        self.leaving, self.gram, features = Departures(whole, 0.0), whole.gram, whole.gram.features
+        self.leaving, self.gram = Departures(whole, 0.0), whole.gram
         self.here = self.leaving.here
-        own = self.gram.rows(np.arange(whole.y.size)) if features is None else features
-        self.Z = own if X is None else self.gram.mapped(X)
+        self.Z = self.gram.mapped_rows(slice(None)) if X is None else self.gram.mapped(X)
         self.y = whole.y if X is None and y is None else None
         if y is not None:
             self.y = check_vector(y, self.Z.shape[0], "y")

@@ -245,8 +245,7 @@ class OnPieces(Tabular):
 
     def training_scores(self, samples: Index) -> PathScores:
         """The same of some of the training samples."""
-        features = self.gram.features
-        return self._scores_of(self.gram.rows(samples) if features is None else features[samples])
+        return self._scores_of(self.gram.mapped_rows(samples))
 
     def _scores_of(self, Z: Any) -> PathScores:
         """Scores of samples as the quadratic takes them."""
