@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from paretoclf.checks import Array, Rng, check_number, check_rng, keep, real_array
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
+from paretoclf.intercepts import best_intercepts, intercept_interval, point_of, sides
 from paretoclf.samples import Names, check_samples
 
 
@@ -255,6 +257,62 @@ class KernelRule(GramRule):
     def interval_at_origin(self) -> tuple[float, float]:
         """All optimal intercepts of features as the Gram measures them."""
         return (self.b_at_origin, self.b_at_origin) if self.interval is None else self.interval
+
+
+@dataclass(frozen=True, repr=False)
+class Classifier(GramRule):
+    """The decision function of a 2C-SVM, ``f(x) = sum_i y_i alpha_i k(x_i, x) + b``; +1 exactly where ``f(x) >= 0``.
+
+    Attributes
+    ----------
+    gram : Gram
+        Training samples and kernel.
+    y : array of shape (n,)
+        Training labels.
+    caps : array of shape (n,)
+        Upper bounds of the multipliers.
+    alpha : array of shape (n,)
+        Multipliers.
+    b_at_origin : float
+        Intercept of features as the Gram measures them; `b` unless they lie far from 0.
+    slope : array of shape (d,) or None
+        w, where it was computed apart from the multipliers (a Gram with features).
+    """
+
+    gram: Gram = field(repr=False)
+    y: Array = field(repr=False)
+    caps: Array = field(repr=False)
+    alpha: Array = field(repr=False)
+    b_at_origin: float
+    slope: Array | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        keep(self, "y", "caps", "alpha", "slope")
+
+    @classmethod
+    def best(cls, gram: Gram, y: Array, caps: Array, alpha: Array, slope: Array | None = None) -> Classifier:
+        """With the best intercept for the slope: the middle of the optimal ones, or the finite end of a half-line."""
+        scores = gram.quadratic.scores(y * alpha, slope)
+        return cls(gram, y, caps, alpha, point_of(best_intercepts(y, caps, scores)), slope)
+
+    @property
+    def coef(self) -> Array:  # type: ignore[override]  # computed, where the base has an array
+        """``y_i alpha_i``, shape (n,)."""
+        return self.y * self.alpha
+
+    @cached_property
+    def training_scores(self) -> Array:
+        """``w . x_i``, without intercept, shape (n,)."""
+        return self.gram.quadratic.scores(self.coef, self.slope)
+
+    @cached_property
+    def interval_at_origin(self) -> tuple[float, float]:
+        """All optimal intercepts of features as the Gram measures them."""
+        b = self.b_at_origin
+        left, right = sides(self.y, self.caps, self.alpha, self.training_scores + b)
+        at_bounds = np.where(left, self.caps, np.where(right, 0.0, self.alpha))
+        lo, hi = intercept_interval(self.y, self.caps, at_bounds, self.training_scores)
+        return min(lo, b), max(hi, b)
 
 
 @dataclass(frozen=True)

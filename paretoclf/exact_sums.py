@@ -71,6 +71,23 @@ def total(x: Array) -> float:
     return fsum(x.ravel().tolist())
 
 
+def quotient(x: Array, by: float) -> Array:
+    """``x / by`` in two parts: the second is what rounding takes off the first; shape (2, k).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.exact_sums import quotient
+    >>> high, low = quotient(np.array([1.0]), 3.0)
+    >>> from fractions import Fraction
+    >>> float(abs(Fraction(high[0]) + Fraction(low[0]) - Fraction(1, 3))) < 1e-32
+    True
+    """
+    high = x / by
+    p, error, _ = _parts(np.stack([high, np.zeros_like(high)]), np.full(high.size, by))
+    return np.stack([high, ((x - p) - error) / by])
+
+
 def _terms(A: Samples, x: Array) -> Iterator[list[float]]:
     """What is to be added for each row."""
     if sp.issparse(A):

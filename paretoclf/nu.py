@@ -27,9 +27,10 @@ def to_asymmetry(nu_plus: Any, nu_minus: Any, n_plus: int, n_minus: int) -> tupl
     return 2 * plus * minus / ((plus + minus) * (n_plus + n_minus)), minus / (plus + minus)
 
 
-def caps_of(asymmetry: float, y: Array) -> Array:
-    """Upper bounds of the multipliers, shape (n,)."""
-    return np.where(y > 0, asymmetry, 1 - asymmetry) / y.size
+def caps_of(asymmetry: float | Array, y: Array) -> Array:
+    """Upper bounds of the multipliers, shape (n,); at k asymmetries (n, k)."""
+    positive = (y > 0).reshape(-1, *[1] * np.ndim(asymmetry))
+    return np.where(positive, asymmetry, 1 - asymmetry) / y.size
 
 
 def nu_max(asymmetry: float, n_plus: int, n_minus: int) -> float:

@@ -5,6 +5,7 @@ from .agreement import ValueAgreement as ValueAgreement
 from .checking.suite import SuiteReport as SuiteReport
 from .checking.verification import Verification as Verification
 from .class_margins import ClassMargins as ClassMargins
+from .classifiers import Classifier as Classifier
 from .classifiers import LinearRule as LinearRule
 from .classifiers import RandomisedRule as RandomisedRule
 from .classifiers import Rule as Rule
@@ -28,7 +29,6 @@ from .path.prices import ShadowPrices as ShadowPrices
 from .path.quantile import QuantilePath as QuantilePath
 from .path.scores import PathScores as PathScores
 from .proof import Certificate as Certificate
-from .solution import Classifier as Classifier
 from .solve.cone_proof import ProblemProof as ProblemProof
 from .solve.grading import Grade as Grade
 from .solve.statement import Statement as Statement

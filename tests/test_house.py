@@ -52,6 +52,8 @@ GROUND = (
         "classifiers",
         "solution",
         "judges",
+        "judged",
+        "intercepts",
         "units",
         "files",
         "fingerprints",

@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 import paretoclf as pc
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
-from paretoclf.judges import two_c
-from paretoclf.judges.two_c import certify, certify_many
+from paretoclf.judged import make_solution
+from paretoclf.judges import hinge
+from paretoclf.judges.hinge import certify_hinges
+from paretoclf.judges.two_c import certify
 from paretoclf.kernels import RBF, Named, Polynomial, median_bandwidth
+from paretoclf.proof import SoftMargin
 from paretoclf.quadratic import Features, Matrix
 from paretoclf.samples import check_samples, same_samples
 from paretoclf.solve import polish
@@ -218,12 +221,11 @@ class TestCertificate:
         rng = np.random.default_rng(0)
         caps, alpha, b = np.ones((30, 7)), rng.uniform(-0.1, 1.1, (30, 7)), rng.normal(size=7)
         made = {"sparse": Features(X), "dense": Features(X.toarray()), "kernel": Matrix((X @ X.T).toarray())}
-        data = {"Q": made[kind]}
-        if separate and kind != "kernel":
-            data["W"] = rng.normal(size=(50, 7))
-        whole = certify_many(y.astype(float), caps, alpha, b, **data)
-        monkeypatch.setattr(two_c, "_WORK", 1)  # one column at a time
-        for one, other in zip(certify_many(y.astype(float), caps, alpha, b, **data), whole, strict=True):
+        given = SoftMargin(y.astype(float), made[kind], caps), alpha, b
+        W = rng.normal(size=(50, 7)) if separate and kind != "kernel" else None
+        whole = certify_hinges(*given, W)
+        monkeypatch.setattr(hinge, "_WORK", 1)  # one column at a time
+        for one, other in zip(certify_hinges(*given, W), whole, strict=True):
             assert one.worst == other.worst
             assert numbers(one) == pytest.approx(numbers(other), abs=1e-12)
 
@@ -251,11 +253,11 @@ def test_memory_grows_with_the_stored_numbers_only():
         svm.gram.diagonal()
         svm.gram.cross_features(X)
         classifier = pc.results.Classifier.best(svm.gram, svm.y, caps[:, 0], alpha[:, 0])
-        solution = pc.solution.make_solution(classifier, pc.Costs(1, 1), source="test")
+        solution = make_solution(classifier, pc.Costs(1, 1), source="test")
         assert solution.classifier.w.shape == (d,)
         solution.classifier.predict(X)
         assert not solution.certificate.passes()
-        certify_many(svm.y, caps, alpha, np.zeros(k), Features(svm.X))
+        certify_hinges(SoftMargin(svm.y, Features(svm.X), caps), alpha, np.zeros(k))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

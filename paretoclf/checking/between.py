@@ -133,9 +133,8 @@ def _proofs(formulation: Any, a: Row, b: Row, tol: float) -> Iterator[tuple[floa
     while parts:
         low, high, depth = parts.pop()
         ends = [_between(a, b, s) for s in (low, high)]
-        gram, knots = formulation.gram, _knots(*ends)
         problem = _ENDS[formulation.lines](formulation, *ends)
-        proof = _without_value(prove(problem, knots, note=gram.note, kernel_rounding=gram.rounding))
+        proof = _without_value(prove(problem, _knots(*ends)))
         if proof.holds(tol) or not depth:
             yield low, high, proof
             continue
@@ -205,22 +204,23 @@ def _of_costs(formulation: Any, a: Row, b: Row) -> SoftMargin:
             weight * (np.where(y > 0, row.values["C_plus"], row.values["C_minus"]) if costs is None else costs)
         )
 
-    return SoftMargin(y, formulation.gram.quadratic, np.stack([caps(a), caps(b)]))
+    return SoftMargin.of(formulation.gram, y, np.stack([caps(a), caps(b)]))
 
 
 def _of_nu(formulation: Any, a: Row, b: Row) -> SoftMargin:
     y = formulation.y
     caps = [np.where(y > 0, r.values["asymmetry"], 1.0 - r.values["asymmetry"]) / y.size for r in (a, b)]
     total = np.array([a.values["nu"], b.values["nu"]])
-    return SoftMargin(y, formulation.gram.quadratic, np.stack(caps), nu=total)
+    return SoftMargin.of(formulation.gram, y, np.stack(caps), nu=total)
 
 
 def _of_quantile(formulation: Any, a: Row, b: Row) -> SoftMargin:
-    lam, intercept = a.values["lam"], "feature" if formulation.bias else "none"
+    lam = a.values["lam"]
     if b.values["lam"] != lam:
         raise InputError(f"lam must be the same at all knots for between=True, got {lam!r} and {b.values['lam']!r}")
     caps = np.stack([formulation.caps(r.values["tau"]) for r in (a, b)])
-    return SoftMargin(formulation.y, formulation.gram.quadratic, caps, lam=lam, intercept=intercept)
+    problem: SoftMargin = formulation.soft_margin(a.values["tau"], lam)
+    return replace(problem, caps=caps)
 
 
 _ENDS = {LineOfCosts: _of_costs, LineOfNu: _of_nu, LineOfTau: _of_quantile}

@@ -15,6 +15,7 @@ from paretoclf.checking.model_files import is_model_file, read_model
 from paretoclf.checking.rows import Row, rows_of
 from paretoclf.checking.solution_files import read_solutions
 from paretoclf.checks import what_it_is
+from paretoclf.classifiers import Classifier
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.on_moments import MomentFormulation
@@ -24,7 +25,7 @@ from paretoclf.gaussian.moments import Moments
 from paretoclf.gaussian.operating import TradeoffCurve
 from paretoclf.path.pieces import OnPieces
 from paretoclf.samples import same_samples
-from paretoclf.solution import Classifier, Solution
+from paretoclf.solution import Solution
 from paretoclf.tolerances import CERTIFY, LOOSE
 
 #: What a fitted model that is far from optimal may be instead: it does not keep the weights that `fit` was given.

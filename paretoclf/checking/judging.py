@@ -25,14 +25,15 @@ from paretoclf.gaussian.judges import judge_pareto
 from paretoclf.gaussian.moments import Moments
 from paretoclf.gaussian.tradeoff import gaussian_tradeoff
 from paretoclf.gram import Gram
+from paretoclf.intercepts import best_intercepts, point_of
+from paretoclf.judges.hinge import judge_hinge
+from paretoclf.judges.hulls import grade_hulls
 from paretoclf.judges.margins import judge_margins
-from paretoclf.judges.quantile import judge_quantile
 from paretoclf.judges.risk import judge_risk
-from paretoclf.judges.two_c import certify_many, certify_precisely, sign_hint
-from paretoclf.judges.two_nu import grade_two_nu
+from paretoclf.judges.two_c import sign_hint
 from paretoclf.lines import LineOfCosts, LineOfNu, LineOfTau, LineOfTheta
+from paretoclf.nu import caps_of
 from paretoclf.proof import Certificate, SoftMargin
-from paretoclf.solution import best_intercepts, point_of
 from paretoclf.solve.cone_proof import judge_alone
 from paretoclf.tolerances import ROUNDING
 
@@ -157,13 +158,10 @@ def _costs(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, An
     alpha, w = _multipliers(formulation, numbers)
     caps = _caps(formulation, values)
     b = _intercept_of_costs(formulation, caps, alpha, w, numbers)
-    W, note = None if w is None else w[:, None], " ".join(filter(None, (gram.note, sign_hint(y, alpha))))
-    if numbers.get("alpha_lo") is not None:
-        parts = np.stack([alpha, check_vector(numbers["alpha_lo"], gram.n, "alpha_lo")])
-        found = certify_precisely(y, caps, parts, b, gram.quadratic, W, note)
-    else:
-        found = certify_many(y, caps[:, None], alpha[:, None], np.array([b]), gram.quadratic, W, note)[0]
-    return replace(found, kernel_rounding=float(gram.value_rounding(alpha)))
+    low = None if numbers.get("alpha_lo") is None else check_vector(numbers["alpha_lo"], gram.n, "alpha_lo")
+    problem = SoftMargin.of(gram, y, caps)
+    noted = replace(problem, note=" ".join(filter(None, (gram.note, sign_hint(y, alpha)))))
+    return judge_hinge(noted, alpha, b, w, low).certificate
 
 
 def _caps(formulation: Any, values: Mapping[str, Any]) -> Array:
@@ -206,15 +204,13 @@ def _nu(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any])
     gram, y = formulation.gram, formulation.y
     alpha, w = _multipliers(formulation, numbers)
     pair = values if "nu" in values else dict(zip(("nu", "asymmetry"), formulation.to_asymmetry(**values), strict=True))
-    nu, plus, minus = pair["nu"], pair["asymmetry"] / gram.n, (1 - pair["asymmetry"]) / gram.n
     own = None
     if numbers.keys() & {"b", "b_at_origin"}:
         b = intercept(gram, y * alpha, w, numbers)
         rho = best_margin(formulation, pair, numbers) if numbers.get("rho") is None else _finite(numbers, "rho")
         own = np.array([b]), np.array([rho])
-    caps = np.array([plus]), np.array([minus])
-    W = None if w is None else w[:, None]
-    return grade_two_nu(gram, y, np.array([nu]), caps, alpha[:, None], W=W, own=own).judged(0).certificate
+    problem = SoftMargin.of(gram, y, caps_of(np.array([pair["asymmetry"]]), y), nu=np.array([pair["nu"]]))
+    return grade_hulls(problem, alpha[:, None], W=None if w is None else w[:, None], own=own).judged(0).certificate
 
 
 def best_margin(formulation: Any, values: Mapping[str, float], numbers: Mapping[str, Any]) -> float:
@@ -234,13 +230,12 @@ def best_margin(formulation: Any, values: Mapping[str, float], numbers: Mapping[
 
 def _quantile(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:
     alpha, w = _multipliers(formulation, numbers)
-    b = None
+    b = 0.0
     if formulation.bias:
         b = np.nan if numbers.get("b") is None else _finite(numbers, "b")
     elif numbers.get("b"):
         raise InputError(f"b must be 0 or left out: there is no intercept without bias=True, got {numbers['b']!r}")
-    caps = formulation.caps(values["tau"])
-    return judge_quantile(formulation.gram, formulation.y, caps, values["lam"], alpha, w=w, b=b).certificate
+    return judge_hinge(formulation.soft_margin(values["tau"], values["lam"]), alpha, b, w).certificate
 
 
 def _margins(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:
@@ -250,7 +245,8 @@ def _margins(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, 
         costs = np.where(y > 0, values["C_plus"], values["C_minus"])
     size = np.where(y > 0, 1.0, values["theta"])
     b = intercept(formulation.gram, 0.5 * y * size * alpha, w, numbers)
-    return judge_margins(formulation.gram, y, values["theta"], alpha, b, costs=costs, w=w).certificate
+    problem = SoftMargin.of(formulation.gram, y, squares=costs, lam=2.0)
+    return judge_margins(problem, values["theta"], alpha, b, w).certificate
 
 
 def _risk(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:

@@ -28,6 +28,7 @@ from paretoclf.deletion.departures import Departures, Ends, Move
 from paretoclf.errors import InputError
 from paretoclf.folds import each
 from paretoclf.gram import Gram
+from paretoclf.intercepts import point_of
 from paretoclf.kernels import Precomputed
 from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted, by_class, lines_of
 from paretoclf.path.cost import Path, trace_costs
@@ -35,7 +36,6 @@ from paretoclf.path.journey import BasisAt
 from paretoclf.path.sets import OUT
 from paretoclf.proof import Certificate
 from paretoclf.samples import Samples
-from paretoclf.solution import point_of
 from paretoclf.tables import Tabular
 from paretoclf.tolerances import TIED_SCORES
 

@@ -16,16 +16,16 @@ import numpy as np
 
 from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.errors import DegeneratePathError
-from paretoclf.judges.two_c import certify_many
+from paretoclf.intercepts import intercept_interval, point_of
+from paretoclf.judges.hinge import certify_hinges
 from paretoclf.lines import problem_of_costs
 from paretoclf.path.engines import Tracker, make_tracker
 from paretoclf.path.journey import CapsWalk, straight
 from paretoclf.path.precise import quadratic_of
 from paretoclf.path.segments import OnBasis
 from paretoclf.path.sets import LEFT, OUT
-from paretoclf.proof import Certificate
+from paretoclf.proof import Certificate, SoftMargin
 from paretoclf.samples import Samples
-from paretoclf.solution import intercept_interval, point_of
 from paretoclf.tolerances import AT_BOUND
 
 _NUMBERS = 2**18  # in the multipliers and slopes of the lines that are worked through together: a cache holds them
@@ -257,10 +257,7 @@ class Departures:
             scores = self.scores(ends, int(k), slice(None))
             ends.low[k], ends.high[k] = self.interval_of(ends.caps[:, k], ends.alpha[:, k], scores)
             ends.b[k] = point_of((ends.low[k], ends.high[k]))
-        found = certify_many(self.y, ends.caps, ends.alpha, ends.b, self.gram.quadratic, ends.w, self.gram.note)
-        if self.gram.rounding is not None:
-            unknown = self.gram.value_rounding(ends.alpha)
-            found = [replace(each, kernel_rounding=float(value)) for each, value in zip(found, unknown, strict=True)]
+        found = certify_hinges(SoftMargin.of(self.gram, self.y, ends.caps), ends.alpha, ends.b, ends.w)
         return replace(ends, certificates=found)
 
     def _settle(self, ends: Ends, k: int) -> None:

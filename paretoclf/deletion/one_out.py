@@ -13,13 +13,13 @@ from paretoclf.costs import Costs, SampleCosts
 from paretoclf.deletion.departures import Departures, Move, free
 from paretoclf.deletion.parts import leave_one_class, parts_of
 from paretoclf.deletion.proofs import Proofs
+from paretoclf.intercepts import point_of
 from paretoclf.lines import LineOfCosts, Weighted, costs_of, lines_of
 from paretoclf.path.cost import trace_costs
 from paretoclf.path.pieces import check_certificates
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.of_path import roc_of_scores
-from paretoclf.solution import point_of
 from paretoclf.tables import Tabular
 from paretoclf.tolerances import SLACK_ROUNDING
 

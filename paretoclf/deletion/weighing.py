@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array, Index, check_number, check_positions, check_vector, keep, what_it_is
+from paretoclf.classifiers import Classifier
 from paretoclf.costs import Costs, SampleCosts, per_sample
 from paretoclf.deletion.departures import Departures, Ends, Move
 from paretoclf.deletion.proofs import Proofs
@@ -20,7 +21,7 @@ from paretoclf.errors import InputError
 from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted, costs_of, lines_of
 from paretoclf.path.cost import Path, trace_costs
 from paretoclf.proof import Certificate
-from paretoclf.solution import Classifier, Solution
+from paretoclf.solution import Solution
 from paretoclf.tables import Tabular
 
 _SHARE = 2.0**-20  # of its cost that a sample loses for the slope: affine so far, but where a breakpoint is as near

@@ -60,6 +60,7 @@ from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
 from paretoclf.lines import LineOfTheta
 from paretoclf.problem import ParametricQP
+from paretoclf.proof import SoftMargin
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
@@ -263,7 +264,8 @@ class BiobjectiveMargin(SampleFormulation):
         """Certify a point, with numpy."""
         costs = np.where(self.y > 0, values["C_plus"], values["C_minus"]) if self.soft else None
         alpha = np.maximum(point["alpha"], 0.0)
-        return judge_margins(self.gram, self.y, values["theta"], alpha, point["b"], costs=costs, w=point["w"])
+        problem = SoftMargin.of(self.gram, self.y, squares=costs, lam=2.0)
+        return judge_margins(problem, values["theta"], alpha, point["b"], point["w"])
 
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
         """Read the classifier from multipliers and intercept."""

@@ -41,7 +41,7 @@ from paretoclf.formulations.biased_minimax import BiasedMinimaxProbabilityMachin
 from paretoclf.formulations.on_moments import MomentSlope
 from paretoclf.gaussian.moments import Distances, Moments
 from paretoclf.gaussian.outer_search import Search, search, weighted_guarantee
-from paretoclf.proof.evidence import judge
+from paretoclf.proof.evidence import Evidence, judge
 from paretoclf.solution import Solution
 from paretoclf.solve.statement import Statement
 
@@ -212,7 +212,7 @@ class MEMPM:
         ).revised(shortfall=0.0)
         return replace(
             solution,
-            evidence=judged,
+            evidence=Evidence(judged),
             status=f"{solution.status}, {len(found.nodes) - 2} programs",
             values={"theta": theta},
             notes=(*solution.notes, *self._notes(theta, value, found.q)),

@@ -51,8 +51,9 @@ from paretoclf.classifiers import KernelRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import POSITIVE, Range, SampleFormulation
-from paretoclf.judges.quantile import judge_quantile
+from paretoclf.judges.hinge import judge_hinge
 from paretoclf.lines import LineOfTau
+from paretoclf.proof import SoftMargin
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
@@ -72,13 +73,10 @@ PAGE = Statement(
     dual=r"""\max_\alpha\ 1^\top\alpha-\tfrac1{2\lambda}\alpha^\top Q\alpha
 \quad\text{s.t.}\quad 0\le\alpha_i\le c_i,\qquad Q_{ij}=y_iy_jk(x_i,x_j)""",
     kkt={
-        "margin": r"y_if(x_i)\ge1-\xi_i",
-        "slack": r"\xi_i\ge0",
+        "margin": r"y_if(x_i)\ge1-\xi_i,\ \xi_i\ge0",
         "stationarity in w": r"\lambda w=\sum_i\alpha_iy_ix_i",
-        "margin: sign": r"\alpha_i\ge0",
-        "slack: sign": r"\mu_i=c_i-\alpha_i\ge0",
-        "margin: slackness": r"\alpha_i(y_if(x_i)-1+\xi_i)=0",
-        "slack: slackness": r"(c_i-\alpha_i)\xi_i=0",
+        "box": r"0\le\alpha_i\le c_i",
+        "complementarity": r"\alpha_i(y_if(x_i)-1+\xi_i)=0,\ (c_i-\alpha_i)\xi_i=0",
     },
     signs={r"\alpha_i": "nonnegative, at most $c_i$", r"\mu_i=c_i-\alpha_i": "nonnegative"},
     recovery=(
@@ -185,17 +183,21 @@ class QuantileSVM(SampleFormulation):
         """Read the multipliers divided by lam, and w and b where the primal has them."""
         ((form, numbers),) = found.items()
         if form == "dual":
-            return {"beta": np.asarray(numbers["alpha"]), "b": np.nan if self.bias else None, "w": None}
+            return {"beta": np.asarray(numbers["alpha"]), "b": np.nan if self.bias else 0.0, "w": None}
         w = self.gram.quadratic.own(numbers["w"])
         # Without features w cannot be kept, so b is the one that alpha implies, as w is.
-        b = (float(numbers["b"]) if w is not None else np.nan) if self.bias else None
+        b = (float(numbers["b"]) if w is not None else np.nan) if self.bias else 0.0
         return {"beta": np.asarray(numbers["margin"]), "b": b, "w": w}
+
+    def soft_margin(self, tau: float, lam: float) -> SoftMargin:
+        """What is judged."""
+        return SoftMargin.of(self.gram, self.y, self.caps(tau), lam=lam, intercept="feature" if self.bias else "none")
 
     def judge(self, values: Mapping[str, float], point: Any) -> Judged:
         """Certify a point, with numpy."""
-        caps, lam = self.caps(values["tau"]), values["lam"]
-        alpha = np.clip(lam * point["beta"], 0.0, caps)
-        return judge_quantile(self.gram, self.y, caps, lam, alpha, w=point["w"], b=point["b"])
+        problem = self.soft_margin(values["tau"], values["lam"])
+        alpha = np.clip(values["lam"] * point["beta"], 0.0, problem.caps)
+        return judge_hinge(problem, alpha, point["b"], point["w"])
 
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
         """Read the classifier from the multipliers."""
@@ -205,7 +207,7 @@ class QuantileSVM(SampleFormulation):
         """Refine the multipliers on their active set."""
         problem = LineOfTau(self.gram, self.y, self.bias, values["lam"], (values["tau"], values["tau"])).problem
         beta = polish(problem, solution.alpha / values["lam"], np.zeros(0)).alpha
-        return {"beta": beta, "b": np.nan if self.bias else None, "w": None}
+        return {"beta": beta, "b": np.nan if self.bias else 0.0, "w": None}
 
     def complete(self, values: Mapping[str, float], point: Any, **how: Any) -> Solution:
         """Certify the point, polish it on request, and name the costs of the equivalent 2C-SVM."""

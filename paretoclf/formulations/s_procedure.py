@@ -78,7 +78,7 @@ from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope
 from paretoclf.gaussian.bounds import largest_distance
 from paretoclf.gaussian.judges import classified, judge_largest_spread
 from paretoclf.gaussian.trust_region import TrustRegion, secular
-from paretoclf.proof.evidence import Judged, judge
+from paretoclf.proof.evidence import Evidence, Judged, judge
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
@@ -293,7 +293,7 @@ class SProcedure(MomentFormulation):
         if tpr is not None:
             numbers |= {"w": -numbers["w"], "b": -numbers["b"], "t": 1 / numbers["t"]}
             numbers |= {"u_minus": numbers["u_plus"], "u_plus": numbers["u_minus"]}
-        evidence = replace(solution.evidence, numbers=numbers)  # type: ignore[type-var]
+        evidence = Evidence(replace(solution.evidence.judged, numbers=numbers))
         rule = LinearRule(numbers["w"], numbers["b"], names=self.names)
         return replace(solution, classifier=rule, evidence=evidence, values={name: float(rate)})
 
@@ -341,7 +341,7 @@ class SProcedure(MomentFormulation):
             stationarity={"inner problem": solution.certificate.residual},
             scale=max(abs(u_plus), 1.0),
         ).revised(shortfall=0.0)
-        return replace(solution, classifier=LinearRule(a, b, names=self.names), evidence=judged)
+        return replace(solution, classifier=LinearRule(a, b, names=self.names), evidence=Evidence(judged))
 
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
         """Return the linear rule; its threshold is through the negatives' mean where it is not Pareto optimal."""

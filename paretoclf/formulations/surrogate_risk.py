@@ -53,10 +53,11 @@ from paretoclf.checks import Array
 from paretoclf.classifiers import KernelRule, Rule
 from paretoclf.formulations.base import POSITIVE, SampleFormulation
 from paretoclf.formulations.newton import minimise_risk
+from paretoclf.intercepts import best_intercepts, point_of
 from paretoclf.judges.losses import Loss, loss_of
 from paretoclf.judges.risk import judge_risk
 from paretoclf.proof.evidence import Judged
-from paretoclf.solution import Solution, best_intercepts, point_of
+from paretoclf.solution import Solution
 from paretoclf.solve.complete import vertex_of
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
@@ -96,14 +97,11 @@ HINGE = replace(
     PAGE,
     title="The hinge risk with asymmetric costs",
     kkt={
-        "margin": r"y_if(x_i)\ge1-\xi_i",
-        "slack": r"\xi_i\ge0",
+        "margin": r"y_if(x_i)\ge1-\xi_i,\ \xi_i\ge0",
         "stationarity in w": r"rw=\sum_i\alpha_iy_ix_i",
+        "box": r"0\le\alpha_i\le c_i",
         "balance": r"\sum_iy_i\alpha_i=0",
-        "margin: sign": r"\alpha_i\ge0",
-        "slack: sign": r"c_i-\alpha_i\ge0",
-        "margin: slackness": r"\alpha_i(y_if(x_i)-1+\xi_i)=0",
-        "slack: slackness": r"(c_i-\alpha_i)\xi_i=0",
+        "complementarity": r"\alpha_i(y_if(x_i)-1+\xi_i)=0,\ (c_i-\alpha_i)\xi_i=0",
     },
 )
 

@@ -53,13 +53,15 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array, check_labels, check_weights
+from paretoclf.classifiers import Classifier
 from paretoclf.costs import Costs, per_sample
 from paretoclf.formulations.base import NONNEGATIVE, Formulation
 from paretoclf.gram import Gram
+from paretoclf.judged import make_solution
 from paretoclf.kernels import Kernel
 from paretoclf.lines import LineOfCosts
 from paretoclf.samples import Samples, signed
-from paretoclf.solution import Classifier, Solution, make_solution
+from paretoclf.solution import Solution
 from paretoclf.solve.complete import or_vertices
 from paretoclf.solve.formulation import DEFAULT_SOLVER, solve_at
 from paretoclf.solve.lazily import cp

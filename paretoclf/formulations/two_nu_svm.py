@@ -58,12 +58,13 @@ from paretoclf.costs import Costs
 from paretoclf.errors import InputError, SolveError
 from paretoclf.formulations.base import Range, SampleFormulation, within
 from paretoclf.formulations.reduced_hulls import ReducedHulls, largest_total
+from paretoclf.judges.hulls import judge_hulls
 from paretoclf.judges.meeting import largest_cancelling
-from paretoclf.judges.two_nu import judge_two_nu
 from paretoclf.lines import LineOfNu
 from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
 from paretoclf.problem import ParametricQP
-from paretoclf.proof.evidence import Judged
+from paretoclf.proof import SoftMargin
+from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.quadratic.signed import Signed
 from paretoclf.samples import distinct
 from paretoclf.solution import Solution
@@ -287,8 +288,9 @@ class TwoNuSVM(SampleFormulation):
     def judge(self, values: Mapping[str, float], point: Any) -> Judged:
         """Certify a point, with numpy."""
         nu, plus, minus = self._numbers(values)
-        alpha = np.clip(point["alpha"], 0.0, np.where(self.y > 0, plus, minus))
-        return judge_two_nu(self.gram, self.y, nu, plus, minus, alpha, w=point["w"])
+        caps = np.where(self.y > 0, plus, minus)
+        problem = SoftMargin.of(self.gram, self.y, caps, nu=nu)
+        return judge_hulls(problem, np.clip(point["alpha"], 0.0, caps), point["w"])
 
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
         """Read the classifier from multipliers and thresholds."""
@@ -356,7 +358,7 @@ class TwoNuSVM(SampleFormulation):
         reason = f"trivial: w = 0, since nu = {nu:.6g} is at most nu_* = {top:.6g}, and there is no classifier"
         return Solution(
             classifier=NoRule(reason),
-            evidence=judged,
+            evidence=Evidence(judged),
             source=how["source"],
             status=f"{how['status']}, {reason}",
             timing=dict(how["timing"]),

@@ -18,54 +18,43 @@ from __future__ import annotations
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.gram import Gram
 from paretoclf.judges.balance import balanced
+from paretoclf.proof import SoftMargin
 from paretoclf.proof.evidence import Condition, Judged, judge
 
 
-def judge_margins(
-    gram: Gram,
-    y: Array,
-    theta: float,
-    multipliers: Array,
-    b: float,
-    *,
-    costs: Array | None = None,
-    w: Array | None = None,
-) -> Judged:
+def judge_margins(problem: SoftMargin, theta: float, multipliers: Array, b: float, w: Array | None = None) -> Judged:
     """Judge multipliers and intercept.
 
     Parameters
     ----------
-    gram : Gram
-        Samples and kernel.
-    y : array of shape (n,)
-        Labels.
+    problem : SoftMargin
+        With the weights of the squared slacks; without them the problem is the hard one. Its lam is 2.
     theta : float
         Ratio of the two margins, positive.
     multipliers : array of shape (n,)
         Of the margin constraints.
     b : float
         Intercept.
-    costs : array of shape (n,), optional
-        Weights of the squared slacks; without them the problem is the hard one.
     w : array of shape (d,), optional
         A slope given separately; by default the one that the multipliers imply.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf import Gram
     >>> from paretoclf.judges.margins import judge_margins
-    >>> gram, y = Gram(np.array([[1.0], [-1.0]])), np.array([1.0, -1.0])
-    >>> judge_margins(gram, y, 1.0, np.ones(2), 0.0).certificate.passes(1e-15)
+    >>> from paretoclf.proof import SoftMargin
+    >>> from paretoclf.quadratic import Features
+    >>> problem = SoftMargin(np.array([1.0, -1.0]), Features(np.array([[1.0], [-1.0]])), lam=2.0)
+    >>> judge_margins(problem, 1.0, np.ones(2), 0.0).certificate.passes(1e-15)
     True
     """
+    y, Q, costs = problem.y, problem.Q, problem.squares
     A, size = 2 * theta / (1 + theta), np.where(y > 0, 1.0, theta)
     lam = np.maximum(multipliers, 0.0)
-    slope = gram.quadratic.slope_of(0.5 * y * size * lam, w)
+    slope = Q.slope_of(0.5 * y * size * lam, w)
     feasible = balanced(y, size * lam) / size
-    dual = A * float(feasible.sum()) - gram.quadratic.slope_of(0.5 * y * size * feasible).norm2
+    dual = A * float(feasible.sum()) - Q.slope_of(0.5 * y * size * feasible).norm2
     f = slope.scores + b
     target = A / size
     numbers = {"alpha": multipliers, "b": b}
@@ -88,8 +77,8 @@ def judge_margins(
     conditions = (
         Condition("margin", slack, multipliers, slack_unit=size * (target + np.abs(f)), multiplier_unit=unit),
     )
-    found = judge(primal, dual, conditions, numbers, stationarity=stationarity, note=gram.note)
-    return found.revised(kernel_rounding=2.0 * float(gram.value_rounding(0.5 * size * feasible)))
+    found = judge(primal, dual, conditions, numbers, stationarity=stationarity, note=problem.note)
+    return found.revised(kernel_rounding=float(problem.value_rounding(size * feasible)))
 
 
 def _nearest_feasible(y: Array, scores: Array, norm2: float) -> float:

@@ -13,10 +13,11 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.gram import Gram
 from paretoclf.judges.balance import balanced
+from paretoclf.judges.hinge import judge_hinge
 from paretoclf.judges.losses import Loss
+from paretoclf.proof import SoftMargin
 from paretoclf.proof.evidence import Condition, Judged, judge
-from paretoclf.tolerances import SCORE_ROUNDING
-from paretoclf.units import balanced_units, certain_gap, largest_sum, margin_rounding
+from paretoclf.units import largest_sum, margin_rounding
 
 
 def judge_risk(
@@ -55,12 +56,15 @@ def judge_risk(
     --------
     >>> import numpy as np
     >>> from paretoclf import Gram
-    >>> from paretoclf.judges.losses import loss_of
+    >>> from paretoclf.judges.hinge import judge_hinge
+    from paretoclf.judges.losses import loss_of
     >>> from paretoclf.judges.risk import judge_risk
     >>> gram, y, one = Gram(np.array([[1.0], [-1.0]])), np.array([1.0, -1.0]), np.ones(2)
     >>> judge_risk(gram, y, one, 1.0, loss_of("square"), np.full(2, 1 / 3), 0.0).certificate.passes(1e-15)
     True
     """
+    if loss.name == "hinge":
+        return judge_hinge(SoftMargin.of(gram, y, costs, lam=ridge), alpha, b, w)
     slope = gram.quadratic.slope_of(y * alpha / ridge, w)
     u = y * (slope.scores + b)
     primal = 0.5 * ridge * slope.norm2 + float(costs @ loss.value(u))
@@ -68,27 +72,14 @@ def judge_risk(
     lower = gram.quadratic.slope_of(y * feasible / ridge)
     dual = -float(costs @ loss.conjugate(feasible / costs)) - 0.5 * ridge * lower.norm2
     size, bounded = 1.0 + np.abs(u), np.isfinite(loss.low)
-    conditions: tuple[Condition, ...]
-    certain: float | None = None
     numbers: dict[str, Any] = {"alpha": alpha, "b": b, "u": u}
     stationarity = {
         "stationarity in w": slope.apart,
         "balance": abs(float(y @ alpha))
         / (float(largest_sum(y, costs)) if bounded else max(costs.sum(), np.abs(alpha).sum())),
     }
-    if loss.name == "hinge":
-        xi, unit = loss.value(u), balanced_units(y, costs)
-        numbers["xi"] = xi
-        terms = float(np.max(gram.diagonal()) * np.abs(alpha).sum()) / ridge
-        rounding = margin_rounding(u, b) + SCORE_ROUNDING * terms
-        certain = float(certain_gap(y, costs, alpha, u - 1.0, rounding, b))
-        conditions = (
-            Condition("margin", u - 1.0 + xi, alpha, slack_unit=size, multiplier_unit=unit),
-            Condition("slack", xi, costs - alpha, slack_unit=size, multiplier_unit=unit),
-        )
-    else:
-        stationarity["gradient"] = float(np.max(np.abs(alpha / costs + loss.slope(u)) / size))
-        conditions = (Condition("margin", u - y * (slope.scores + b), alpha, equation=True, slack_unit=size),)
+    stationarity["gradient"] = float(np.max(np.abs(alpha / costs + loss.slope(u)) / size))
+    conditions = (Condition("margin", u - y * (slope.scores + b), alpha, equation=True, slack_unit=size),)
     of_margins = margin_rounding(u, b)
     steepest = np.maximum(np.abs(loss.slope(u - of_margins)), np.abs(loss.slope(u + of_margins)))
     return judge(
@@ -99,7 +90,7 @@ def judge_risk(
         stationarity=stationarity,
         rounding=float(costs @ (steepest * of_margins)),
         note=gram.note,
-    ).revised(certain=certain, kernel_rounding=ridge * float(gram.value_rounding(feasible / ridge)))
+    ).revised(kernel_rounding=ridge * float(gram.value_rounding(feasible / ridge)))
 
 
 def _feasible(y: Array, costs: Array, loss: Loss, alpha: Array) -> Array:

@@ -1,21 +1,9 @@
-r"""The judge of the 2C-SVM: from raw arrays to a proof of optimality. Knows neither CVXPY nor the tracker.
-
-For the problem (Bach et al. 2006, section 3; :math:`K_{ij}=k(x_i,x_j)`, caps :math:`c_i\ge 0`)
-
-.. math::
-
-   P(w,b)=\tfrac12\|w\|^2+\sum_i c_i\max(0,1-y_if(x_i)),\qquad
-   D(\alpha)=1^\top\alpha-\tfrac12(y\alpha)^\top K(y\alpha),\ 0\le\alpha\le c,\ y^\top\alpha=0,
-
-weak duality says :math:`D(\alpha)\le P(w,b)` for every feasible pair. The certificate evaluates P at a feasible
-primal point and D at a feasible dual point, so the gap bounds how far *each* of them is from optimal, whoever
-computed them. The residuals of the KKT conditions say where it goes wrong.
-"""
+"""The judge of the 2C-SVM, from raw arrays to a proof of optimality. Knows neither CVXPY nor the tracker."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,18 +18,12 @@ from paretoclf.checks import (
     require_scale_of_costs,
 )
 from paretoclf.errors import InputError
-from paretoclf.exact_sums import total
-from paretoclf.proof import PRECISELY, Certificate, SoftMargin
+from paretoclf.judges.hinge import judge_hinge
+from paretoclf.proof import Certificate, SoftMargin
 from paretoclf.proof.exact import exactly
-from paretoclf.quadratic import Features, FeatureSlopes, Matrix, Quadratic
+from paretoclf.quadratic import Features, Matrix
 from paretoclf.samples import check_samples, far_origin, moved
-from paretoclf.tolerances import LOOSE, SCORE_ROUNDING, UNDECIDED
-from paretoclf.units import balanced_units, certain_gap, largest_sum, least_scale, margin_rounding, slack_rounding
-
-#: What a certificate says that was computed with sums rounded once.
-
-#: Bytes of working arrays that `certify_many` holds at a time.
-_WORK = 2**25
+from paretoclf.tolerances import LOOSE
 
 
 def certify(
@@ -145,13 +127,11 @@ def certify(
     if origin is not None:
         Q = Features(moved(samples, origin))
         b = float(b + (Q.slope(labels * alpha) if slope is None else slope) @ origin)
-    W, note = None if slope is None else slope[:, None], sign_hint(labels, alpha)
-    parts = alpha[None] if alpha_lo is None else np.stack([alpha, check_vector(alpha_lo, n, "alpha_lo")])
-    if alpha_lo is None:
-        certificate = certify_many(labels, caps[:, None], alpha[:, None], np.array([float(b)]), Q, W, note)[0]
-    else:
-        certificate = certify_precisely(labels, caps, parts, float(b), Q, W, note)
+    low = None if alpha_lo is None else check_vector(alpha_lo, n, "alpha_lo")
+    problem = SoftMargin(labels, Q, caps, note=sign_hint(labels, alpha))
+    certificate = judge_hinge(problem, alpha, b, slope, low).certificate
     if exact:
+        parts = alpha[None] if low is None else np.stack([alpha, low])
         certificate = exactly(certificate, SoftMargin(labels, as_given, caps).bounds(parts, given, slope))
     if xi is None:
         return certificate
@@ -165,121 +145,3 @@ def sign_hint(y: Array, alpha: Array) -> str:
     """What to say of multipliers that have the signs of their labels; nothing where they have not."""
     signed = float(alpha.min()) < -LOOSE * float(np.abs(alpha).max()) and bool((y * alpha >= 0).all())
     return "These look like y * alpha (scikit-learn's dual_coef_): give alpha, which is y times them." if signed else ""
-
-
-def certify_many(
-    y: Array, caps: Array, alpha: Array, b: Array, Q: Quadratic, W: Array | None = None, note: str = ""
-) -> list[Certificate]:
-    """Certificates of k pairs at once: caps and alpha have shape (n, k), b (k,), W (d, k). No checks of input.
-
-    Without W, w is what alpha implies. The k columns are worked through in blocks, so that the working arrays, which
-    have n or d rows, stay below a fixed size whatever k is.
-    """
-    width = max(1, _WORK // (8 * (12 * Q.n + 6 * Q.width)))
-    found: list[Certificate] = []
-    for first in range(0, alpha.shape[1], width):
-        at = slice(first, first + width)
-        coef, feasible = y[:, None] * alpha[:, at], _feasible_dual(y, caps[:, at], alpha[:, at])
-        slopes = Q.slopes(coef, None if W is None else W[:, at])
-        dual = feasible.sum(axis=0) - 0.5 * Q.norms(y[:, None] * feasible)
-        terms = SCORE_ROUNDING * Q.score_terms(coef, slopes.norm2)
-        found += _conclude(y, caps[:, at], alpha[:, at], b[at], _Bounded(slopes, dual, terms), note)
-    for j, certificate in enumerate(found):
-        # A slack that rounds to 0 shows in no gap. Where that may hide as much as the value, margins are computed in
-        # twice the precision.
-        if certificate.rounding > UNDECIDED * certificate.scale:
-            parts, w = np.stack([alpha[:, j], np.zeros(Q.n)]), None if W is None else W[:, j : j + 1]
-            precise = certify_precisely(y, caps[:, j], parts, float(b[j]), Q, w, note)
-            found[j] = replace(precise, note=note)
-    return found
-
-
-def certify_precisely(
-    y: Array, caps: Array, alpha: Array, b: float, Q: Quadratic, W: Array | None = None, note: str = ""
-) -> Certificate:
-    """`certify_many` for one pair whose multipliers come in two parts, alpha (2, n): sums are rounded once.
-
-    Margins, too: a slack is computed even where it is nothing but the rounding of w and b.
-    """
-    slope = Q.precise(y * alpha, None if W is None else W[:, 0])
-    feasible = _feasible_parts(y, caps, alpha)
-    margin = y * slope.scores(np.column_stack([np.full(y.size, b), -y]))
-    dual = total(feasible) - 0.5 * Q.precise(y * feasible).norm2
-    slopes = FeatureSlopes(slope.scores()[:, None], np.array([slope.norm2]), np.array([slope.apart]))
-    found = _Bounded(slopes, np.array([dual]), np.zeros(1), margin[:, None])
-    note = f"{PRECISELY} {note}".rstrip()
-    return _conclude(y, caps[:, None], alpha[0][:, None], np.array([b]), found, note)[0]
-
-
-class _Bounded(NamedTuple):
-    """Slopes, dual values (k,), what rounding of scores can be (k,), and margins (n, k) where they are known better."""
-
-    slopes: FeatureSlopes
-    dual: Array
-    rounding: Array
-    margin: Array | None = None
-
-
-def _conclude(y: Array, caps: Array, alpha: Array, b: Array, found: _Bounded, note: str) -> list[Certificate]:
-    """Certificates of multipliers (n, k) and intercepts (k,)."""
-    slopes, dual, stationarity = found.slopes, found.dual, found.slopes.apart
-    f = slopes.scores + b
-    margin = y[:, None] * f - 1.0 if found.margin is None else found.margin
-    primal = 0.5 * slopes.norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin))
-    unit, both, least = balanced_units(y, caps), largest_sum(y, caps), least_scale(y, caps)
-    box = np.maximum(np.maximum(-alpha, alpha - caps), 0.0) / unit
-    balance = np.abs(alpha[y > 0].sum(axis=0) - alpha[y < 0].sum(axis=0)) / both
-    scaled = margin / (1.0 + np.abs(f))
-    room = np.clip((caps - alpha) / unit, 0.0, None)
-    load = np.clip(alpha / unit, 0.0, None)
-    comp = np.maximum(np.minimum(load, np.maximum(scaled, 0.0)), np.minimum(room, np.maximum(-scaled, 0.0)))
-    worst = np.argmax(np.maximum(box, comp), axis=0)
-    rounding = slack_rounding(caps, margin, f, b)
-    certain = certain_gap(y, caps, alpha, margin, margin_rounding(f, b) + found.rounding, b)
-    result = []
-    for j in range(caps.shape[1]):
-        i = int(worst[j])
-        scale = max(abs(primal[j]), least[j])
-        result.append(
-            Certificate(
-                primal_value=float(primal[j]),
-                dual_value=float(dual[j]),
-                gap=float((primal[j] - dual[j]) / scale),
-                scale=float(scale),
-                primal={"margin": 0.0},
-                dual={
-                    "stationarity in w": float(stationarity[j]),
-                    "box": float(box[:, j].max()),
-                    "balance": float(balance[j]),
-                },
-                slackness={"complementarity": float(comp[:, j].max())},
-                rounding=float(rounding[j]),
-                certain=float(certain[j]),
-                worst=i,
-                worst_side=f"y f - 1 = {margin[i, j]:.3g}, alpha = {alpha[i, j]:.6g}, cap {caps[i, j]:.6g}",
-                note=note,
-            )
-        )
-    return result
-
-
-def _feasible_dual(y: Array, caps: Array, alpha: Array) -> Array:
-    """Nearest obviously feasible point: clip to the box, then scale the heavier class down to balance."""
-    feasible = np.clip(alpha, 0.0, caps)
-    positive, negative = y > 0, y < 0
-    up, down = feasible[positive].sum(axis=0), feasible[negative].sum(axis=0)
-    smaller = np.minimum(up, down)
-    tiny = np.finfo(float).tiny
-    feasible[positive] *= smaller / np.maximum(up, tiny)
-    feasible[negative] *= smaller / np.maximum(down, tiny)
-    return feasible
-
-
-def _feasible_parts(y: Array, caps: Array, alpha: Array) -> Array:
-    """`_feasible_dual` for multipliers in two parts (2, n)."""
-    above, below = (alpha[0] - caps) + alpha[1] > 0, alpha[0] + alpha[1] < 0
-    feasible = np.where(above, np.stack([caps, np.zeros_like(caps)]), np.where(below, 0.0, alpha))
-    excess = total(y * feasible)
-    heavier = (y > 0) == (excess > 0)
-    feasible[1, heavier] -= feasible[0, heavier] * (abs(excess) / max(feasible[0, heavier].sum(), np.finfo(float).tiny))
-    return feasible

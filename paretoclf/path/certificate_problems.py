@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array, Index
+from paretoclf.classifiers import Classifier
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.lines import LineOfCosts, LineOfNu, LineOfTau, LineOfTheta, lines_of, sizes_of
@@ -19,7 +20,7 @@ from paretoclf.nu import caps_of, to_asymmetry
 from paretoclf.path.certificate_points import stated
 from paretoclf.problem import INSIDE, LOWER, UPPER, ParametricQP
 from paretoclf.samples import dense
-from paretoclf.solution import Classifier, Solution
+from paretoclf.solution import Solution
 
 #: What a certificate states in exact numbers, as the file has it.
 Stated = dict[str, Any]

@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoclf.checks import Array, Mask, Rng, check_positions, require_scale_of_costs
+from paretoclf.classifiers import Classifier
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
-from paretoclf.judges.two_c import certify_many
+from paretoclf.judged import make_solution
+from paretoclf.judges.hinge import certify_hinges
 from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted
 from paretoclf.path.certificate_problems import costs_problem
 from paretoclf.path.engines import make_tracker
@@ -49,7 +51,7 @@ from paretoclf.progress import meter
 from paretoclf.proof import Certificate, SoftMargin
 from paretoclf.proof.exact import ExactBounds
 from paretoclf.quadratic.signed import STORED_SLOPE
-from paretoclf.solution import Classifier, Solution, make_solution
+from paretoclf.solution import Solution
 from paretoclf.tolerances import (
     AT_BOUND,
     CERTIFY,
@@ -542,7 +544,7 @@ class Path(Refining):
     @property
     def soft_margin(self) -> SoftMargin:
         """The 2C-SVM along the line."""
-        return SoftMargin(self.y, self.gram.quadratic, self._ends.caps)
+        return SoftMargin.of(self.gram, self.y, self._ends.caps)
 
     @staticmethod
     def _rule(solution: Solution) -> Classifier:
@@ -558,17 +560,14 @@ class Path(Refining):
     def _judge(self, points: Array) -> list[Certificate]:
         alpha, caps = self._multipliers(points)
         b, W = np.array([self._intercept(float(t)) for t in points]), self._stored_slopes(points)
-        out = certify_many(self.y, caps, alpha, b, W=W, note=self.gram.note, Q=self.gram.quadratic)
+        out = certify_hinges(SoftMargin.of(self.gram, self.y, caps), alpha, b, W)
         for j, certificate in enumerate(out):
             if not certificate.holds():
                 better = self._precise(float(points[j])) if self._doubtful(float(points[j])) else None
                 if better is None:
                     break  # one that fails is enough
                 out[j] = better[1].certificate
-        return [
-            replace(each, kernel_rounding=float(self.gram.value_rounding(self.alpha(float(t)))))
-            for each, t in zip(out, points, strict=True)
-        ]
+        return out
 
     def _own(self) -> dict[str, Any]:
         name = "sample_costs" if isinstance(self.line.start, SampleCosts) else "line"

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array, Index, State, what_it_is
+from paretoclf.classifiers import Classifier
 from paretoclf.costs import CostLine, SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
+from paretoclf.intercepts import sides
 from paretoclf.lines import LineOfCosts
 from paretoclf.path.journey import BasisAt
 from paretoclf.path.sets import LEFT, MARGIN, OUT, RIGHT
 from paretoclf.samples import same_samples
-from paretoclf.solution import Classifier, Solution, sides
+from paretoclf.solution import Solution
 
 
 @dataclass(frozen=True)

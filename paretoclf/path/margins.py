@@ -30,7 +30,7 @@ from paretoclf.path.pieces import OnPieces, Pieces, proved
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.problem import ParametricQP
 from paretoclf.proof import Certificate, SoftMargin
-from paretoclf.proof.evidence import Deferred, Judged
+from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
 from paretoclf.solution import Solution
 from paretoclf.touching import by_the_nearest
@@ -309,7 +309,7 @@ class MarginPath(OnPieces):
         share, costs = self._inside(share), {} if self.slack_costs is None else vars(self.slack_costs)
         return Solution(
             classifier=self.rule(share),
-            evidence=Deferred(partial(self.judged, share)),
+            evidence=Evidence(partial(self.judged, share)),
             source="path",
             values={"theta": self.theta(share), **costs},
         )
@@ -319,10 +319,8 @@ class MarginPath(OnPieces):
 
     def judged(self, share: float) -> Judged:
         """What the judge of the margin problem says of the solution at a share."""
-        c = self.slack_costs
-        costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
         w, b = self._stored_slope(share), self._intercept(share)
-        return judge_margins(self.gram, self.y, self.theta(share), self.alpha(share), b, costs=costs, w=w)
+        return judge_margins(self.soft_margin, self.theta(share), self.alpha(share), b, w)
 
     def _exact_bounds(self, share: float) -> ExactBounds:
         p: Any = Fraction(share)
@@ -340,7 +338,7 @@ class MarginPath(OnPieces):
         """The problem of one margin that it is equivalent to, with squared slacks or none."""
         c = self.slack_costs
         costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
-        return SoftMargin(self.y, self.gram.quadratic, squares=costs, lam=2.0)
+        return SoftMargin.of(self.gram, self.y, squares=costs, lam=2.0)
 
     def _judge(self, points: Array) -> list[Certificate]:
         return [self.judged(float(share)).certificate for share in points]

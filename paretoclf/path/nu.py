@@ -25,8 +25,8 @@ from paretoclf.classifiers import KernelRule, NoRule, Rule, linear_or_kernel
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
+from paretoclf.judges.hulls import Graded, grade_hulls
 from paretoclf.judges.meeting import largest_cancelling, proved_to_meet
-from paretoclf.judges.two_nu import Graded, grade_two_nu
 from paretoclf.lines import FixedAsymmetry, HullLine, Labelled, LineOfNu
 from paretoclf.nu import caps_of, equivalent_costs
 from paretoclf.path.certificate_problems import nu_problem
@@ -38,7 +38,7 @@ from paretoclf.path.sets import LEFT
 from paretoclf.problem import ParametricQP
 from paretoclf.progress import meter
 from paretoclf.proof import Certificate, SoftMargin
-from paretoclf.proof.evidence import Deferred, Judged
+from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
 from paretoclf.quadratic.signed import Signed, centre
 from paretoclf.samples import distinct
@@ -556,7 +556,7 @@ class NuPath(OnPieces):
             Of the range of the path: nu, or the position on the line.
         """
         t = self._inside(t)
-        evidence, rho = Deferred(partial(self._judged, t)), self.rho(t)
+        evidence, rho = Evidence(partial(self._judged, t)), self.rho(t)
         interval, notes = None, tuple[str, ...]()
         if self._whole(t):
             best = evidence.numbers["thresholds"]
@@ -592,8 +592,8 @@ class NuPath(OnPieces):
         nu, asymmetry = (np.array(x) for x in zip(*pairs, strict=True))
         alpha, W = self._expand(points)[0], self._stored_slopes(points)
         own = np.array([[self._intercept(float(t)), self.rho(float(t))] for t in points]).T
-        caps = asymmetry / self.y.size, (1 - asymmetry) / self.y.size
-        return grade_two_nu(self.gram, self.y, nu, caps, alpha, W=W, own=(own[0], own[1]), zero=own[1] == 0.0)
+        problem = SoftMargin.of(self.gram, self.y, caps_of(asymmetry, self.y), nu=nu)
+        return grade_hulls(problem, alpha, W=W, own=(own[0], own[1]), zero=own[1] == 0.0)
 
     def _judged(self, t: float) -> Judged:
         return self.graded(np.array([t])).judged(0)
@@ -618,7 +618,7 @@ class NuPath(OnPieces):
             total = np.array([2.0, 2.0])
         else:
             caps, total = np.stack([caps_of(self.along.asymmetry, self.y)] * 2), np.array([0.0, 1.0])
-        return SoftMargin(self.y, self.gram.quadratic, caps, nu=total)
+        return SoftMargin.of(self.gram, self.y, caps, nu=total)
 
     def _judge(self, points: Array) -> list[Certificate]:
         graded = self.graded(points)

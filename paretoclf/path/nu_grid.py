@@ -12,8 +12,8 @@ from paretoclf.checks import Array, Index, Mask, real_array
 from paretoclf.classifiers import KernelRule, NoRule, Rule
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
+from paretoclf.judges.hulls import CONDITIONS, Graded, grade_hulls
 from paretoclf.judges.meeting import largest_cancelling, proved_to_meet
-from paretoclf.judges.two_nu import CONDITIONS, Graded, grade_two_nu
 from paretoclf.lines import Labelled, LineOfNu, lines_of
 from paretoclf.memory import require_memory
 from paretoclf.nu import caps_of, equivalent_costs, to_asymmetry
@@ -21,7 +21,9 @@ from paretoclf.path.nu import Hulls
 from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT
 from paretoclf.progress import counted
+from paretoclf.proof import SoftMargin
 from paretoclf.proof.cells import CellsProof
+from paretoclf.proof.evidence import Evidence
 from paretoclf.samples import distinct
 from paretoclf.solution import Solution
 from paretoclf.tolerances import NU_ROUNDING, TOGETHER
@@ -129,7 +131,7 @@ class NuGrid:
             )
         return Solution(
             classifier=rule,
-            evidence=judged,
+            evidence=Evidence(judged),
             source="path",
             values={"nu_plus": float(self.nu_plus[i]), "nu_minus": float(self.nu_minus[j])},
             costs=equivalent_costs(asymmetry, float(self.rho[i, j]), self.y.size),
@@ -310,7 +312,7 @@ def _increasing(given: Any, name: str) -> Array:
 
 
 def _grade(gram: Gram, y: Array, nu: Array, asymmetry: Array, alpha: Array, trivial: Mask) -> Graded:
-    return grade_two_nu(gram, y, nu, (asymmetry / y.size, (1 - asymmetry) / y.size), alpha, zero=trivial)
+    return grade_hulls(SoftMargin.of(gram, y, caps_of(asymmetry, y), nu=nu), alpha, zero=trivial)
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ class OnPieces(Tabular):
 
     def _proved(self) -> LineProof:
         """What is proved of every t, without a way to write it to a file."""
-        return prove(self.soft_margin, self.pieces, self.parameter, self.gram.note, self.gram.rounding)
+        return prove(self.soft_margin, self.pieces, self.parameter)
 
     def _certificate_problem(self) -> dict[str, Any]:
         """What a certificate file of this path is about."""

@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from paretoclf.checks import Array, keep
-from paretoclf.solution import Classifier, Solution
+from paretoclf.classifiers import Classifier
+from paretoclf.solution import Solution
 from paretoclf.tolerances import PRICE_TIE
 
 

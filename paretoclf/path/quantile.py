@@ -25,7 +25,7 @@ from paretoclf.classifiers import KernelRule, LinearRule, Rule, linear_or_kernel
 from paretoclf.costs import Costs
 from paretoclf.errors import HomogeneousWarning, InputError
 from paretoclf.exact_sums import inner
-from paretoclf.judges.quantile import judge_quantile, judge_quantile_precisely, judge_quantiles
+from paretoclf.judges.hinge import certify_hinge_precisely, certify_hinges, judge_hinge
 from paretoclf.lines import Homogeneous, LineOfTau
 from paretoclf.path.certificate_problems import quantile_problem
 from paretoclf.path.engines import Tracker, make_tracker
@@ -38,7 +38,7 @@ from paretoclf.path.sets import LEFT
 from paretoclf.problem import ParametricQP
 from paretoclf.progress import meter
 from paretoclf.proof import Certificate, SoftMargin
-from paretoclf.proof.evidence import Deferred, Judged
+from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
 from paretoclf.quadratic import twice
 from paretoclf.quadratic.fractions import exact
@@ -300,13 +300,14 @@ class QuantilePath(Refining):
             In the interval of the path.
         """
         tau = self._inside(tau)
-        if self._doubtful(tau) and not self.judged(tau).certificate.holds():
+        evidence = Evidence(partial(self.judged, tau))
+        if self._doubtful(tau) and not evidence.certificate.holds():
             better = self._precise(tau)
             if better is not None:
                 return better[1]
-        return self._solution(tau, self.rule(tau), Deferred(partial(self.judged, tau)))
+        return self._solution(tau, self.rule(tau), evidence)
 
-    def _solution(self, tau: float, rule: Rule, evidence: Deferred) -> Solution:
+    def _solution(self, tau: float, rule: Rule, evidence: Evidence) -> Solution:
         return Solution(
             classifier=rule,
             evidence=evidence,
@@ -352,10 +353,10 @@ class QuantilePath(Refining):
         return corrected
 
     def _as_solution(self, tau: float, found: Precise) -> Solution:
-        w, b = found.w, found.b if self.bias else None
-        judged = judge_quantile_precisely(self.gram, self.y, self.caps(tau), self.lam, found.alpha, w=w, b=b)
-        rule = linear_or_kernel(self.gram, self.y * found.alpha[0], w, found.b)
-        return self._solution(tau, rule, Deferred(lambda: judged))
+        w, b, problem = found.w, found.b if self.bias else 0.0, replace(self.soft_margin, caps=self.caps(tau))
+        certificate = certify_hinge_precisely(problem.unit, found.alpha, b, w).times(self.lam)
+        evidence = Evidence(judge_hinge(problem, self.lam * found.alpha[0], b, w, certificate=certificate))
+        return self._solution(tau, linear_or_kernel(self.gram, self.y * found.alpha[0], w, found.b), evidence)
 
     def _stores(self, tau: float, solution: Solution, j: int) -> bool:
         off, largest = np.abs(self._stored(tau, j) - solution.alpha), float(self.caps(tau).max())
@@ -419,10 +420,10 @@ class QuantilePath(Refining):
         return ConditionalProbability(probability, crossings)
 
     def judged(self, tau: float) -> Judged:
-        """What the judge of the quantile SVM says of the solution at tau."""
+        """What the judge says of the solution at tau."""
         caps, alpha, w = self.caps(tau), self._stored(tau), self._stored_slope(tau)
-        b = self.intercept(tau) if self.bias else None
-        judged = judge_quantile(self.gram, self.y, caps, self.lam, alpha, w=w, b=b)
+        b = self.intercept(tau) if self.bias else 0.0
+        judged = judge_hinge(replace(self.soft_margin, caps=caps), alpha, b, w)
         return replace(judged, numbers={**judged.numbers, "alpha": np.clip(alpha, 0.0, caps)})
 
     def _exact_bounds(self, tau: float) -> ExactBounds:
@@ -450,12 +451,12 @@ class QuantilePath(Refining):
         """The quantile SVM at every tau."""
         caps = (2 / self.y.size) * np.stack([self.y > 0, self.y < 0]).astype(np.float64)
         intercept = "feature" if self.bias else "none"
-        return SoftMargin(self.y, self.gram.quadratic, caps, lam=self.lam, intercept=intercept)
+        return SoftMargin.of(self.gram, self.y, caps, lam=self.lam, intercept=intercept)
 
     def _judge(self, points: Array) -> list[Certificate]:
         (alpha, caps), W = self._expand(points), self._stored_slopes(points)
-        b = [self.intercept(float(tau)) for tau in points] if self.bias else None
-        return [each.certificate for each in judge_quantiles(self.gram, self.y, caps, self.lam, alpha, W=W, b=b)]
+        b = np.array([self.intercept(float(tau)) if self.bias else 0.0 for tau in points])
+        return certify_hinges(replace(self.soft_margin, caps=caps), alpha, b, W)
 
     def _own(self) -> dict[str, Any]:
         return {"lam": np.array(self.lam), "bias": np.array(self.bias)}

@@ -102,7 +102,7 @@ class Refining(OnPieces):
                 refined = self._refined(which, margin)
                 if refined is None:
                     continue  # next to breakpoints perhaps
-                proof = proof.with_parts(which, prove(self.soft_margin, refined, self.parameter, self.gram.note))
+                proof = proof.with_parts(which, prove(self.soft_margin, refined, self.parameter))
         return proof
 
     def _proved_at(self, t: float) -> bool:

@@ -10,9 +10,9 @@ import numpy as np
 
 from paretoclf.checks import Array, Mask, what_it_is
 from paretoclf.errors import InputError
+from paretoclf.intercepts import sides
 from paretoclf.plotting.base import NEGATIVE, POSITIVE, Display, new_axes, of_estimator, plain
 from paretoclf.plotting.slices import Slice, points_of
-from paretoclf.solution import sides
 from paretoclf.tolerances import SCORE_TIE
 
 if TYPE_CHECKING:

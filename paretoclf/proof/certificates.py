@@ -7,7 +7,7 @@ nor refuted is undecided, and the certificate says what is missing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -95,6 +95,12 @@ class Certificate(Tabular):
     worst: Any = ""
     worst_side: str = ""
     note: str = ""
+
+    def times(self, unit: float) -> Certificate:
+        """The same with all values in another unit."""
+        names = ("primal_value", "dual_value", "scale", "rounding", "kernel_rounding", "certain", "shortfall")
+        values = {name: getattr(self, name) for name in names}
+        return replace(self, **{name: unit * value for name, value in values.items() if value is not None})
 
     @property
     def conditions(self) -> dict[str, float]:

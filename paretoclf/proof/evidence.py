@@ -176,35 +176,39 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Deferred:
-    """Evidence that is computed when first asked for.
+class Evidence:
+    """What stands behind a solution: what a judge says of it, computed when first asked for.
 
     Parameters
     ----------
-    compute : callable
-        Calls the judge.
+    source : Judged or callable
+        What a judge said, or what asks it.
+    known : Certificate, optional
+        The certificate, where it is known before.
     """
 
-    compute: Callable[[], Judged] = field(repr=False)
+    source: Judged | Callable[[], Judged] = field(repr=False)
+    known: Certificate | None = None
 
     @cached_property
-    def _judged(self) -> Judged:
-        return self.compute()
+    def judged(self) -> Judged:
+        """All that the judge says."""
+        return self.source if isinstance(self.source, Judged) else self.source()
 
     @property
     def certificate(self) -> Certificate:
-        """The proof."""
-        return self._judged.certificate
+        """The proof: bounds on the optimal value and KKT residuals."""
+        return self.judged.certificate if self.known is None else self.known
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """The primal constraints, with their multipliers."""
-        return tuple(self._judged.conditions)
+        return tuple(self.judged.conditions)
 
     @property
     def numbers(self) -> dict[str, Any]:
         """Variables and multipliers by name."""
-        return dict(self._judged.numbers)
+        return dict(self.judged.numbers)
 
 
 def judge(

@@ -19,12 +19,12 @@ from paretoclf.tolerances import SLACK_ROUNDING, UNDECIDED
 _TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 
 
-def prove_hinge(problem: SoftMargin, stored: Stored, parameter: str, note: str) -> LineProof:
+def prove_hinge(problem: SoftMargin, stored: Stored, parameter: str) -> LineProof:
     """Prove a line of the 2C-SVM or of the quantile SVM."""
-    return proved(problem, stored, lambda q: _prove(q, parameter, note))
+    return proved(problem, stored, lambda q: _prove(q, parameter))
 
 
-def _prove(q: ProofTask, parameter: str, note: str) -> LineProof:
+def _prove(q: ProofTask, parameter: str) -> LineProof:
     S, lam = q.stored, q.products.lam
     costs, plus, minus = (bernstein.pairs(sums) for sums in _sums(S.t, q.y, q.caps))
     found = over_blocks(q, lambda here, K: _found(q, K, plus[here], minus[here]))
@@ -51,7 +51,7 @@ def _prove(q: ProofTask, parameter: str, note: str) -> LineProof:
         bernstein.pairs(S.t), S.value, duals, gaps + 2.0 * slips, sizes, (S.t[0], S.t[-1])
     )
     gaps += hidden(found["room"], found["b"], sizes)
-    return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, note)
+    return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, q.problem.note)
 
 
 def _found(q: ProofTask, K: BlockTerms, plus: Array, minus: Array) -> dict[str, Any]:

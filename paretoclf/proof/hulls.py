@@ -20,12 +20,12 @@ from paretoclf.tolerances import LOOSE, SCORE_DIGITS, SCORE_ROUNDING
 _TINY = float(np.finfo(float).tiny)
 
 
-def prove_hulls(problem: SoftMargin, stored: Stored, parameter: str, note: str) -> LineProof:
+def prove_hulls(problem: SoftMargin, stored: Stored, parameter: str) -> LineProof:
     """Prove a line of the 2nu-SVM."""
-    return proved(problem, stored, lambda q: _prove(q, parameter, note))
+    return proved(problem, stored, lambda q: _prove(q, parameter))
 
 
-def _prove(q: ProofTask, parameter: str, note: str) -> LineProof:
+def _prove(q: ProofTask, parameter: str) -> LineProof:
     S, largest2 = q.stored, q.products.largest2
     costs, nu = (bernstein.pairs((1.0 - S.t) * x[0] + S.t * x[1]) for x in (q.caps.sum(axis=1), q.problem.nu))
     found = over_blocks(q, lambda here, K: _found(q, K, costs[here], nu[here]))
@@ -42,7 +42,7 @@ def _prove(q: ProofTask, parameter: str, note: str) -> LineProof:
     residuals["complementarity"] = np.where(small, found["up to rounding"], found["complementarity"])
     duals, bounds = -0.5 * norms, (gaps + rounding, 0.5 * np.maximum(norms, 0))
     residuals["value"] = value_residual(bernstein.pairs(S.t), S.value, duals, *bounds, (S.t[0], S.t[-1]))
-    return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, note)
+    return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, q.problem.note)
 
 
 def _found(q: ProofTask, K: BlockTerms, costs: Array, nu: Array) -> dict[str, Any]:

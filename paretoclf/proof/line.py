@@ -145,8 +145,9 @@ class LineProof(Proof["SegmentCertificate"]):
         allowed = [room, rounding, 0.5 * (room + rounding)]
         return np.array([(self.gaps <= bound).all(axis=1) for bound in allowed]).any(axis=0).reshape(-1)
 
-    def of_kernel(self, rounding: Array | None, stored: Stored, problem: SoftMargin) -> LineProof:
-        """The same with what rounding of the kernel values can do: `Gram.rounding`."""
+    def of_kernel(self, stored: Stored, problem: SoftMargin) -> LineProof:
+        """The same with what rounding of the kernel values can do."""
+        rounding = problem.kernel_rounding
         if rounding is None:
             return self
         none = np.zeros((2, rounding.size))

@@ -17,7 +17,7 @@ from paretoclf.proof.stored import AT_CAP, Stored
 _TINY = float(np.finfo(float).tiny)
 
 
-def prove_margins(problem: SoftMargin, stored: Stored, parameter: str, note: str) -> LineProof:
+def prove_margins(problem: SoftMargin, stored: Stored, parameter: str) -> LineProof:
     """Prove the Pareto set on an interval of the share: one segment, whose multipliers are those of theta = 1."""
     y, Q, costs = problem.y, problem.Q, problem.squares
     given = np.zeros(y.size)
@@ -61,7 +61,7 @@ def prove_margins(problem: SoftMargin, stored: Stored, parameter: str, note: str
     gaps, sizes = (primal - dual)[None], np.full((1, 3), max(dual, 0.0))
     sample = np.array([int(np.argmax(np.maximum(meeting, -scaled.min(axis=0))))])
     each = {name: np.array([value]) for name, value in residuals.items()}
-    return LineProof(t, gaps, sizes, np.zeros((1, 3)), np.full((1, 3), dual), each, sample, parameter, note)
+    return LineProof(t, gaps, sizes, np.zeros((1, 3)), np.full((1, 3), dual), each, sample, parameter, problem.note)
 
 
 def _moves(stored: Stored) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from paretoclf.checks import Array
 from paretoclf.proof.hinge import prove_hinge
 from paretoclf.proof.hulls import prove_hulls
 from paretoclf.proof.line import LineProof
@@ -14,13 +13,7 @@ from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import Stored
 
 
-def prove(
-    problem: SoftMargin,
-    stored: Stored | Refined,
-    parameter: str = "t",
-    note: str = "",
-    kernel_rounding: Array | None = None,
-) -> LineProof:
+def prove(problem: SoftMargin, stored: Stored | Refined, parameter: str = "t") -> LineProof:
     """Prove what is stored of a line, as it is stored.
 
     Parameters
@@ -32,10 +25,6 @@ def prove(
         the precision, where there are costs of slacks and no nu.
     parameter : str
         What t is called.
-    note : str
-        What the proof adds about the problem where it explains itself.
-    kernel_rounding : array of shape (n,), optional
-        `Gram.rounding`: what it can do is part of the proof then.
 
     Returns
     -------
@@ -56,15 +45,12 @@ def prove(
     False
     """
     if isinstance(stored, Refined):
-        # Over lam the weight of the squared norm is 1.
-        lam, caps = problem.lam, problem.caps
-        assert caps is not None
-        unit = replace(problem, caps=caps / lam, lam=1.0)
-        return prove_refined(unit, replace(stored, value=stored.value / lam), parameter, note).times(lam)
+        unit = replace(stored, value=stored.value / problem.lam)
+        return prove_refined(problem.unit, unit, parameter).times(problem.lam)
     if problem.nu is not None:
-        proof = prove_hulls(problem, stored, parameter, note)
+        proof = prove_hulls(problem, stored, parameter)
     elif problem.caps is not None:
-        proof = prove_hinge(problem, stored, parameter, note)
+        proof = prove_hinge(problem, stored, parameter)
     else:
-        proof = prove_margins(problem, stored, parameter, note)
-    return proof.of_kernel(kernel_rounding, stored, problem)
+        proof = prove_margins(problem, stored, parameter)
+    return proof.of_kernel(stored, problem)

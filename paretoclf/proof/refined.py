@@ -43,14 +43,14 @@ class Refined:
     value: Array
 
 
-def prove_refined(problem: SoftMargin, refined: Refined, parameter: str, note: str) -> LineProof:
+def prove_refined(problem: SoftMargin, refined: Refined, parameter: str) -> LineProof:
     """`prove` for segments on which multipliers need two doubles each; all samples are looked at.
 
     The weight of the squared norm is 1.
     """
     y, caps, Q, intercept = problem.y, problem.caps, problem.Q, problem.intercept
     assert caps is not None
-    note = f"{PRECISELY} {note}".rstrip()
+    note = f"{PRECISELY} {problem.note}".rstrip()
     R, (k, n), free = refined, (refined.t.shape[0], y.size), intercept == "free"
     box = ((1.0 - R.t)[:, :, None] * caps[0] + R.t[:, :, None] * caps[1]).reshape(2 * k, n)
     high, low = (np.ascontiguousarray(R.alpha[:, :, part].reshape(2 * k, n)) for part in (0, 1))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from paretoclf.checks import Array, Mask
+from paretoclf.gram import Gram
 from paretoclf.proof.exact import ExactBounds
 from paretoclf.quadratic import Quadratic
 from paretoclf.quadratic.fractions import exact
@@ -33,6 +34,7 @@ class SoftMargin:
         Of the samples; positive semidefinite.
     caps : array of shape (n,), optional
         Costs c of the slacks; None where multipliers have no upper bound. Along a line (2, n): at t = 0 and at t = 1.
+        At k points that are judged together (n, k).
     squares : array of shape (n,), optional
         Costs C of their squares. Without either there is no slack, and the primal point is the nearest feasible
         multiple of the slope.
@@ -41,7 +43,11 @@ class SoftMargin:
         The last: the weight of a constant feature 1, part of the norm.
     nu : float, optional
         Least sum of the multipliers where all :math:`\tau_i` are a free :math:`\rho\ge0`; no more than twice the sum of
-        the caps of either class. Along a line (2,).
+        the caps of either class. Along a line (2,), at k points (k,).
+    note : str
+        What proofs add where they explain themselves, such as that the kernel is an approximation.
+    kernel_rounding : array of shape (n,), optional
+        `Gram.rounding`: what it can do is part of every proof then.
 
     Examples
     --------
@@ -60,6 +66,24 @@ class SoftMargin:
     lam: float = 1.0
     intercept: str = "free"
     nu: Any = None
+    note: str = ""
+    kernel_rounding: Array | None = None
+
+    @classmethod
+    def of(cls, gram: Gram, y: Array, caps: Array | None = None, **others: Any) -> SoftMargin:
+        """Of the samples and the kernel of a Gram, with what proofs must say of that."""
+        return cls(y, gram.quadratic, caps, note=gram.note, kernel_rounding=gram.rounding, **others)
+
+    @property
+    def unit(self) -> SoftMargin:
+        """The same over lam, where the weight of the squared norm is 1: so are multipliers and values."""
+        return self if self.caps is None else replace(self, caps=self.caps / self.lam, lam=1.0)
+
+    def value_rounding(self, alpha: Array) -> Any:
+        """What rounding of kernel values makes of the dual value of multipliers (n,) or (n, k): a number, or (k,)."""
+        if self.kernel_rounding is None:
+            return np.zeros(alpha.shape[1:])[()]
+        return (0.5 / self.lam) * (self.kernel_rounding @ np.abs(alpha)) ** 2
 
     def bounds(self, alpha: Any, b: float, w: Array | None = None, target: Any = 1.0) -> ExactBounds:
         """Both objectives at points next to those given, in fractions.

@@ -9,11 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 from paretoclf.checks import Array
+from paretoclf.classifiers import Classifier
 from paretoclf.gram import Gram
+from paretoclf.judged import certify_rules, make_solution
 from paretoclf.lines import problem_of_costs
 from paretoclf.proof import Certificate
 from paretoclf.quadratic.signed import Signed
-from paretoclf.solution import Classifier, Solution, certify_rules, make_solution
+from paretoclf.solution import Solution
 from paretoclf.solve.model import worst
 from paretoclf.solve.polish import Polished, polish
 from paretoclf.tolerances import POLISH_MARGIN

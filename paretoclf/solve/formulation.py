@@ -33,7 +33,7 @@ from paretoclf.checks import real_number, require_scale_of_costs
 from paretoclf.classifiers import LinearRule, NoRule, Rule
 from paretoclf.errors import InputError, SolveError
 from paretoclf.lines import SampleLine
-from paretoclf.proof.evidence import Judged
+from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.samples import Names
 from paretoclf.solution import Solution
 from paretoclf.solve.compiled import Compiled, Raw
@@ -361,7 +361,7 @@ class Formulation(ABC):
     def _solution(self, judged: Judged, claim: Claim) -> Solution:
         return Solution(
             classifier=self.classifier(claim.values, ByName(judged.numbers)),
-            evidence=judged,
+            evidence=Evidence(judged),
             source=claim.source,
             status=claim.status,
             timing=dict(claim.timing),

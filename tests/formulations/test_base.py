@@ -247,7 +247,8 @@ def test_a_table_puts_the_violated_constraint_first():
     svm = pc.TwoCSVM(X, y)
     good = svm.solve(0.75, 0.5)
     assert good.duality_table()[0].violation < 1e-12
-    from paretoclf.solution import Classifier, make_solution
+    from paretoclf.classifiers import Classifier
+    from paretoclf.judged import make_solution
 
     alpha = good.alpha.copy()
     alpha[4] = 0.3  # far beyond its margin, yet with a multiplier

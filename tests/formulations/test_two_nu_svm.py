@@ -14,7 +14,9 @@ import paretoclf as pc
 from paretoclf.errors import InputError
 from paretoclf.formulations.reduced_hulls import farthest
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
-from paretoclf.judges.two_nu import judge_two_nu, thresholds
+from paretoclf.judges.hulls import judge_hulls, thresholds
+from paretoclf.nu import caps_of
+from paretoclf.proof import SoftMargin
 
 KERNELS = {"linear": None, "rbf": pc.RBF(1.5)}
 kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
@@ -179,7 +181,7 @@ def test_theorem_1_a_2c_solution_is_a_2nu_solution(kernel, seed, asymmetry, shar
     solution = svm.solve(nu=min(nu, svm.nu_max(gamma)), asymmetry=gamma)
     # Optimal: feasible, and no larger than the optimal value. Objectives, since multipliers need not be unique.
     assert quadratic(svm, scaled) == pytest.approx(-solution.value, rel=1e-9, abs=1e-15)
-    assert judge_two_nu(svm.gram, y, nu, gamma / svm.n, (1 - gamma) / svm.n, scaled).certificate.passes()
+    assert judge_hulls(SoftMargin.of(svm.gram, y, caps_of(gamma, y), nu=nu), scaled).certificate.passes()
     # Class by class: nu_plus is the mean of alpha / C_plus.
     nu_plus, nu_minus = svm.to_classes(nu, gamma)
     assert nu_plus == pytest.approx(np.mean(alpha[y > 0]) / costs.C_plus, rel=1e-9)

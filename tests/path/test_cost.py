@@ -17,11 +17,11 @@ import paretoclf as pc
 from examples.papers.bach2006_population import PAIRS
 from paretoclf.errors import InputError
 from paretoclf.folds import outer_folds, validation_folds
+from paretoclf.judged import make_solution
 from paretoclf.path import cost, tracker
 from paretoclf.path.journey import within_box
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.tracker import CoreTracker
-from paretoclf.solution import make_solution
 from tests.oracles.box_problems import careful_steps
 
 KERNELS = pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])

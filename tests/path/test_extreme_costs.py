@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.intercepts import best_intercepts
+from paretoclf.judges.hinge import judge_hinge
+from paretoclf.judges.hulls import judge_hulls
 from paretoclf.judges.losses import loss_of
-from paretoclf.judges.quantile import judge_quantile
 from paretoclf.judges.risk import judge_risk
 from paretoclf.judges.two_c import certify
-from paretoclf.judges.two_nu import judge_two_nu
-from paretoclf.solution import best_intercepts
+from paretoclf.proof import SoftMargin
 from tests.oracles.exact import fractions, integer_kernel
 from tests.oracles.exact_criss_cross import criss_cross
 from tests.oracles.families import FAMILIES, kernel_of
@@ -134,19 +135,20 @@ def test_hinge_risks(r):
 @pytest.mark.parametrize("lam", RATIOS)
 def test_quantile_problems_with_a_norm_that_hardly_counts(lam):
     """Points 2 and -1 of their own labels: w = 1, and its multiplier is lam; w = 2 has four times the value."""
-    gram, y, one = pc.Gram(np.array([[2.0], [-1.0]])), np.array([1.0, -1.0]), np.ones(2)
-    assert judge_quantile(gram, y, one, lam, np.array([0.0, lam])).certificate.passes(1e-15)
-    assert judge_quantile(gram, y, one, lam, np.array([0.0, 2 * lam])).certificate.verdict() == "not optimal"
+    gram, y = pc.Gram(np.array([[2.0], [-1.0]])), np.array([1.0, -1.0])
+    problem = SoftMargin.of(gram, y, np.ones(2), lam=lam, intercept="none")
+    assert judge_hinge(problem, np.array([0.0, lam]), 0.0).certificate.passes(1e-15)
+    assert judge_hinge(problem, np.array([0.0, 2 * lam]), 0.0).certificate.verdict() == "not optimal"
 
 
 @pytest.mark.parametrize("cheap", [1e-3, 1e-13, 1e-15])
 def test_multipliers_of_the_2nu_svm_are_judged_against_what_they_add_up_to(cheap):
     """Positives at 1 and 3, a negative at 0: all weight belongs on the nearer positive, whatever its cap is."""
     gram, y = pc.Gram(np.array([[1.0], [3.0], [0.0]])), np.array([1.0, 1.0, -1.0])
-    nu = 2 * cheap
-    right = judge_two_nu(gram, y, nu, 1.0, cheap, cheap * np.array([1.0, 0.0, 1.0])).certificate
+    problem = SoftMargin.of(gram, y, np.array([1.0, 1.0, cheap]), nu=2 * cheap)
+    right = judge_hulls(problem, cheap * np.array([1.0, 0.0, 1.0])).certificate
     assert right.passes(1e-12), right.explain()
-    wrong = judge_two_nu(gram, y, nu, 1.0, cheap, cheap * np.array([0.5, 0.5, 1.0])).certificate
+    wrong = judge_hulls(problem, cheap * np.array([0.5, 0.5, 1.0])).certificate
     assert wrong.complementarity > 0.1
     assert wrong.verdict() == "not optimal"
 

@@ -18,8 +18,8 @@ import paretoclf as pc
 from paretoclf.errors import InputError, SolveError
 from paretoclf.formulations.base import POSITIVE, Formulation
 from paretoclf.formulations.two_c_svm import TwoCSVM
+from paretoclf.intercepts import sides
 from paretoclf.kernels import RBF
-from paretoclf.solution import sides
 from paretoclf.solve import complete
 from paretoclf.solve.compiled import Compiled
 from paretoclf.solve.complete import vertex_of

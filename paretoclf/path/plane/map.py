@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,12 @@ import numpy as np
 from tqdm import tqdm
 
 from paretoclf.checks import Array, Index, check_one
+from paretoclf.classifiers import Classifier
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
-from paretoclf.judges.two_c import certify_many
+from paretoclf.judged import make_solution
+from paretoclf.judges.hinge import certify_hinges
 from paretoclf.lines import LineOfCosts, Weighted, lines_of
 from paretoclf.path.cost import trace_costs
 from paretoclf.path.plane.edges import Contact, contradiction, wrong_facet
@@ -32,10 +34,10 @@ from paretoclf.path.plane.stored import pack
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write_arrays
 from paretoclf.progress import logger, shows_progress
-from paretoclf.proof import PRECISELY, Certificate
+from paretoclf.proof import PRECISELY, Certificate, SoftMargin
 from paretoclf.proof.regions import Corners, RegionsProof, blocks, prove_regions
 from paretoclf.quadratic import Quadratic
-from paretoclf.solution import Classifier, Solution, make_solution
+from paretoclf.solution import Solution
 from paretoclf.tolerances import CERTIFY, PLANE_AREA, PLANE_SLIVER
 
 if TYPE_CHECKING:
@@ -260,11 +262,11 @@ class CostPlane:
             alpha, b = np.stack([a for a, _ in found], axis=1), np.array([b for _, b in found])
             caps = np.stack([self.caps(*costs[i]) for i in here], axis=1)
             W = None if self._offsets is None else self._offsets.slope(self.y[:, None] * alpha)
-            proofs = certify_many(self.y, caps, alpha, b, self.gram.quadratic, W, self.gram.note)
+            proofs = certify_hinges(SoftMargin.of(self.gram, self.y, caps), alpha, b, W)
             if self._precise.steep:
                 proofs = [p if p.holds() else self.at(*costs[i]).certificate for i, p in zip(here, proofs, strict=True)]
-            for i, proof, unknown in zip(here, proofs, self.gram.value_rounding(alpha), strict=True):
-                out[owner[i]].append(replace(proof, kernel_rounding=float(unknown)))
+            for i, proof in zip(here, proofs, strict=True):
+                out[owner[i]].append(proof)
         return out
 
     @cached_property

@@ -15,13 +15,13 @@ best intercept for a slope, and all that are as good, are known exactly.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from paretoclf.checks import Array, Mask
-from paretoclf.gram import Gram
+from paretoclf.proof import SoftMargin
 from paretoclf.proof.evidence import Condition, Judged, judge
 from paretoclf.tolerances import (
     AT_BOUND,
@@ -105,7 +105,7 @@ def thresholds(y: Array, scores: Array, nu: float, cap_plus: float, cap_minus: f
     Two positives at 3 and 1, both counted in full: every threshold from 3 on is as good.
 
     >>> import numpy as np
-    >>> from paretoclf.judges.two_nu import thresholds
+    >>> from paretoclf.judges.hulls import thresholds
     >>> t = thresholds(np.array([1.0, 1.0, -1.0]), np.array([3.0, 1.0, 0.0]), 2.0, 0.5, 2.0)
     >>> t.plus, t.minus
     ((3.0, inf), (0.0, 0.0))
@@ -303,21 +303,13 @@ class Graded:
         ).revised(kernel_rounding=float(self.kernel_rounding[j]))
 
 
-def judge_two_nu(
-    gram: Gram, y: Array, nu: float, cap_plus: float, cap_minus: float, alpha: Array, *, w: Array | None = None
-) -> Judged:
+def judge_hulls(problem: SoftMargin, alpha: Array, w: Array | None = None) -> Judged:
     """Judge multipliers, with the best intercept and margin for the slope.
 
     Parameters
     ----------
-    gram : Gram
-        Samples and kernel.
-    y : array of shape (n,)
-        Labels.
-    nu : float
-        Least sum of the multipliers.
-    cap_plus, cap_minus : float
-        Upper bounds of the multipliers of the two classes.
+    problem : SoftMargin
+        With nu, and caps of shape (n,) that are one number in each class.
     alpha : array of shape (n,)
         Multipliers.
     w : array of shape (d,), optional
@@ -326,37 +318,33 @@ def judge_two_nu(
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf import Gram
-    >>> from paretoclf.judges.two_nu import judge_two_nu
-    >>> gram, y = Gram(np.array([[1.0], [-1.0]])), np.array([1.0, -1.0])
-    >>> judge_two_nu(gram, y, 0.5, 0.25, 0.25, np.full(2, 0.25)).certificate.gap
+    >>> from paretoclf.judges.hulls import judge_hulls
+    >>> from paretoclf.proof import SoftMargin
+    >>> from paretoclf.quadratic import Features
+    >>> problem = SoftMargin(np.array([1.0, -1.0]), Features(np.array([[1.0], [-1.0]])), np.full(2, 0.25), nu=0.5)
+    >>> judge_hulls(problem, np.full(2, 0.25)).certificate.gap
     0.0
     """
-    caps = np.array([cap_plus]), np.array([cap_minus])
+    assert problem.caps is not None
+    together = replace(problem, caps=problem.caps[:, None], nu=np.array([problem.nu]))
     W = None if w is None else np.asarray(w, dtype=np.float64)[:, None]
-    return grade_two_nu(gram, y, np.array([nu]), caps, alpha[:, None], W=W).judged(0)
+    return grade_hulls(together, alpha[:, None], W=W).judged(0)
 
 
-def grade_two_nu(
-    gram: Gram,
-    y: Array,
-    nu: Array,
-    caps: tuple[Array, Array],
+def grade_hulls(
+    problem: SoftMargin,
     alpha: Array,
     *,
     W: Array | None = None,
     own: tuple[Array, Array] | None = None,
     zero: Mask | None = None,
 ) -> Graded:
-    """`judge_two_nu` for k points, with joint products.
+    """`judge_hulls` for k points, with joint products.
 
     Parameters
     ----------
-    gram, y
-        As there.
-    nu : array of shape (k,)
-    caps : pair of arrays of shape (k,)
-        Upper bounds of the multipliers of the positives and of the negatives.
+    problem : SoftMargin
+        With caps of shape (n, k), and nu of shape (k,).
     alpha : array of shape (n, k)
     W : array of shape (d, k), optional
     own : pair of arrays of shape (k,), optional
@@ -364,9 +352,12 @@ def grade_two_nu(
     zero : bool array of shape (k,), optional
         Points whose slope is 0, not only nearly so: where the hulls meet. What alpha leaves of it is a residual.
     """
-    given = gram.quadratic.slopes(y[:, None] * alpha, W)
+    y, Q, nu = problem.y, problem.Q, problem.nu
+    assert problem.caps is not None
+    caps = problem.caps[int(np.argmax(y))], problem.caps[int(np.argmin(y))]
+    given = Q.slopes(y[:, None] * alpha, W)
     scores, norm2, apart = given.scores, given.norm2, given.apart
-    largest = float(np.max(gram.diagonal()))
+    largest = Q.length2
     # Scores are sums of terms that cancel: those of multipliers nu, in all, times the largest kernel value.
     rounding = SCORE_ROUNDING * nu**2 * largest
     lower_norm2 = norm2.copy()
@@ -392,7 +383,7 @@ def grade_two_nu(
     if far.any():
         feasible = np.empty((y.size, np.count_nonzero(far)))
         feasible[y > 0], feasible[y < 0] = (side.feasible(far, 0.5 * nu).T for side in sides)
-        lower_norm2[far] = gram.quadratic.norms(y[:, None] * feasible)
+        lower_norm2[far] = Q.norms(y[:, None] * feasible)
     primal, dual = 0.5 * norm2 + paid - nu * rho, -0.5 * lower_norm2
     gap = (primal - dual) / scale
     ends = [end + side.sign * b for side in sides for end in side.of_scores]
@@ -411,7 +402,7 @@ def grade_two_nu(
         gap=gap,
         residuals=residuals,
         rounding=rounding,
-        kernel_rounding=np.asarray(gram.value_rounding(alpha)),
+        kernel_rounding=np.asarray(problem.value_rounding(alpha)),
         scale=scale,
         b=b,
         rho=rho,
@@ -423,5 +414,5 @@ def grade_two_nu(
         alpha=alpha,
         scores=scores,
         size=size,
-        note=gram.note,
+        note=problem.note,
     )

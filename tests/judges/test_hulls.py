@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.judges.two_nu import grade_two_nu
+from paretoclf.judges.hulls import grade_hulls
+from paretoclf.nu import caps_of
+from paretoclf.proof import SoftMargin
 
 X = np.random.default_rng(0).normal(size=(12, 2)) + 0.4 * np.repeat([1.0, -1.0], [5, 7])[:, None]
 Y = np.repeat([1.0, -1.0], [5, 7])
@@ -27,7 +29,7 @@ def test_points_judged_together_are_bounded_one_by_one_where_some_have_wrong_sum
     alpha = pc.nu_grid(svm, values, values).alpha.reshape(4, -1).T.copy()
     alpha[:, 1] *= 0.999  # too little: moved up, towards the caps
     alpha[:, 3] *= 1.001  # too much, and beyond the caps
-    graded = grade_two_nu(svm.gram, Y, nu, caps, alpha)
+    graded = grade_hulls(SoftMargin.of(svm.gram, Y, caps_of(asymmetry, Y), nu=nu), alpha)
     best = np.array([optimal_value(nu[j], caps[0][j], caps[1][j]) for j in range(4)])
     assert graded.dual_value[[0, 2]] == pytest.approx(best[[0, 2]], rel=1e-9)
     assert graded.primal_value[[0, 2]] == pytest.approx(best[[0, 2]], rel=1e-9)

@@ -1,0 +1,253 @@
+r"""The judge of support vector machines with hinge slacks: the 2C-SVM, the quantile SVM, the hinge risk.
+
+For the problem (:math:`K_{ij}=k(x_i,x_j)`, caps :math:`c_i\ge0`, see `paretoclf.proof.soft_margin`)
+
+.. math::
+
+   P(w,b)=\tfrac\lambda2\|w\|^2+\sum_i c_i\max(0,1-y_if(x_i)),\qquad
+   D(\alpha)=1^\top\alpha-\tfrac1{2\lambda}(y\alpha)^\top K(y\alpha),\ 0\le\alpha\le c,
+
+with :math:`y^\top\alpha=0` where the intercept is free, weak duality says :math:`D(\alpha)\le P(w,b)` for every
+feasible pair. The certificate evaluates P at a feasible primal point and D at a feasible dual point, so the gap bounds
+how far *each* of them is from optimal, whoever computed them. The residuals of the KKT conditions say where it goes
+wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.exact_sums import inner, quotient, total
+from paretoclf.proof import PRECISELY, Certificate, SoftMargin
+from paretoclf.proof.evidence import Condition, Judged
+from paretoclf.tolerances import SCORE_ROUNDING, UNDECIDED
+from paretoclf.units import (
+    balanced_units,
+    box_units,
+    certain_gap,
+    largest_sum,
+    least_scale,
+    margin_rounding,
+    slack_rounding,
+)
+
+#: Bytes of working arrays that `certify_hinges` holds at a time.
+_WORK = 2**25
+
+_TINY = float(np.finfo(float).tiny)
+
+
+def judge_hinge(
+    problem: SoftMargin,
+    alpha: Array,
+    b: float,
+    w: Array | None = None,
+    alpha_lo: Array | None = None,
+    certificate: Certificate | None = None,
+) -> Judged:
+    """Judge multipliers and intercept.
+
+    Parameters
+    ----------
+    problem : SoftMargin
+        With caps of shape (n,).
+    alpha : array of shape (n,)
+        Multipliers.
+    b : float
+        Intercept; where it is the weight of a constant feature, nan for the one that the multipliers imply.
+    w : array of shape (d,), optional
+        A slope given separately; by default the one that alpha implies.
+    alpha_lo : array of shape (n,), optional
+        What alpha misses of the multipliers: then sums are rounded once.
+    certificate : Certificate, optional
+        The certificate, where it was computed together with others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.judges.hinge import judge_hinge
+    >>> from paretoclf.proof import SoftMargin
+    >>> from paretoclf.quadratic import Features
+    >>> problem = SoftMargin(np.array([1.0, -1.0]), Features(np.array([[1.0], [-1.0]])), np.ones(2), intercept="none")
+    >>> judge_hinge(problem, np.full(2, 0.5), 0.0).certificate.gap
+    0.0
+    """
+    y, caps, W = problem.y, _caps(problem), None if w is None else np.asarray(w, dtype=np.float64)[:, None]
+    if certificate is None and alpha_lo is None:
+        together = replace(problem, caps=caps[:, None])
+        certificate = certify_hinges(together, alpha[:, None], np.array([b], dtype=np.float64), W)[0]
+    elif certificate is None:
+        certificate = certify_hinge_precisely(problem, np.stack([alpha, np.asarray(alpha_lo)]), b, w)
+    coef = y * alpha / problem.lam
+    b = float(coef.sum()) if np.isnan(b) else float(b)
+    f = problem.Q.scores(coef, w) + b
+    xi = np.maximum(0.0, 1.0 - y * f)
+    units: dict[str, Any] = {"slack_unit": 1.0 + np.abs(f), "multiplier_unit": _units(problem, caps)}
+    conditions = (
+        Condition("margin", y * f - 1.0 + xi, alpha, **units),
+        Condition("slack", xi, caps - alpha, **units),
+    )
+    low = {} if alpha_lo is None else {"alpha_lo": alpha_lo}
+    return Judged(certificate, conditions, {"alpha": alpha, "xi": xi, "b": b} | low)
+
+
+def certify_hinges(problem: SoftMargin, alpha: Array, b: Array, W: Array | None = None) -> list[Certificate]:
+    """Certificates of k pairs at once: caps and alpha have shape (n, k), b (k,), W (d, k). No checks of input.
+
+    Without W, w is what alpha implies. The k columns are worked through in blocks, so that the working arrays, which
+    have n or d rows, stay below a fixed size whatever k is.
+    """
+    y, Q, lam = problem.y, problem.Q, problem.lam
+    width = max(1, _WORK // (8 * (12 * Q.n + 6 * Q.width)))
+    found: list[Certificate] = []
+    for first in range(0, alpha.shape[1], width):
+        at = slice(first, first + width)
+        part = replace(problem, caps=_caps(problem)[:, at])
+        coef, feasible = y[:, None] * alpha[:, at] / lam, _feasible_dual(part, alpha[:, at])
+        slopes, below = Q.slopes(coef, None if W is None else W[:, at]), y[:, None] * feasible / lam
+        constant = coef.sum(axis=0) if problem.intercept == "feature" else np.zeros(coef.shape[1])
+        norm2 = slopes.norm2 if W is None and (below == coef).all() else Q.norms(below)
+        if problem.intercept == "feature":
+            norm2 = norm2 + below.sum(axis=0) ** 2
+        dual = feasible.sum(axis=0) - 0.5 * lam * norm2
+        terms = SCORE_ROUNDING * Q.score_terms(coef, slopes.norm2)
+        intercept = np.where(np.isnan(b[at]), constant, b[at])
+        seen = _Seen(slopes.scores + intercept, None, slopes.norm2, slopes.apart, intercept, constant, dual, terms)
+        found += _conclude(part, alpha[:, at], seen)
+    for j, certificate in enumerate(found):
+        # A slack that rounds to 0 shows in no gap. Where that may hide as much as the value, margins are computed in
+        # twice the precision.
+        if certificate.rounding > UNDECIDED * certificate.scale:
+            one = replace(problem, caps=_caps(problem)[:, j])
+            w = None if W is None else W[:, j]
+            precise = certify_hinge_precisely(one.unit, quotient(alpha[:, j], lam), float(b[j]), w).times(lam)
+            found[j] = replace(precise, note=problem.note)
+    return found
+
+
+def certify_hinge_precisely(problem: SoftMargin, parts: Array, b: float, w: Array | None = None) -> Certificate:
+    """`certify_hinges` for one pair whose multipliers come in two parts, (2, n): sums are rounded once.
+
+    Margins, too: a slack is computed even where it is nothing but the rounding of w and b. The weight of the squared
+    norm is 1.
+    """
+    y, Q = problem.y, problem.Q
+    slope, feasible = Q.precise(y * parts, w), _feasible_parts(problem, parts)
+    lower, constant = Q.precise(y * feasible).norm2, 0.0
+    if problem.intercept == "feature":
+        constant, lower = inner(parts, y), lower + inner(feasible, y) ** 2
+    b = constant if np.isnan(b) else b
+    ones = np.full(y.size, b)
+    f, margin = slope.scores() + b, y * slope.scores(np.column_stack([ones, -y]))
+    norm2, apart, at, implied, dual = (
+        np.array([x]) for x in (slope.norm2, slope.apart, b, constant, total(feasible) - 0.5 * lower)
+    )
+    seen = _Seen(f[:, None], margin[:, None], norm2, apart, at, implied, dual, np.zeros(1))
+    together = replace(problem, caps=_caps(problem)[:, None], note=f"{PRECISELY} {problem.note}".rstrip())
+    return _conclude(together, parts[0][:, None], seen)[0]
+
+
+class _Seen(NamedTuple):
+    """What k points are judged by.
+
+    Scores f (n, k) with intercepts b (k,), margins ``y f - 1`` where they are known better than these, ``norm2`` and
+    ``apart`` of the slopes, the ``constant`` that multipliers imply where b is the weight of a feature, dual values of
+    feasible multipliers, and the rounding of scores.
+    """
+
+    f: Array
+    margin: Array | None
+    norm2: Array
+    apart: Array
+    b: Array
+    constant: Array
+    dual: Array
+    rounding: Array
+
+
+def _conclude(problem: SoftMargin, alpha: Array, seen: _Seen) -> list[Certificate]:
+    """Certificates of multipliers (n, k)."""
+    y, caps, lam, free = problem.y, _caps(problem), problem.lam, problem.intercept == "free"
+    f, b, norm2, apart = seen.f, seen.b, seen.norm2, seen.apart
+    margin = y[:, None] * f - 1.0 if seen.margin is None else seen.margin
+    if not free:
+        norm2 = norm2 + b**2
+        apart = np.maximum(apart, np.abs(b - seen.constant) / (1.0 + np.abs(alpha).sum(axis=0) / lam))
+    primal = 0.5 * lam * norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin))
+    unit = _units(problem, caps)
+    box = np.maximum(np.maximum(-alpha, alpha - caps), 0.0) / unit
+    constraints = {"stationarity in w": apart, "box": box.max(axis=0)}
+    least = np.full(b.size, _TINY)
+    if free:
+        balance = np.abs(alpha[y > 0].sum(axis=0) - alpha[y < 0].sum(axis=0))
+        constraints["balance"], least = balance / largest_sum(y, caps), least_scale(y, caps)
+    scaled = margin / (1.0 + np.abs(f))
+    room = np.clip((caps - alpha) / unit, 0.0, None)
+    load = np.clip(alpha / unit, 0.0, None)
+    comp = np.maximum(np.minimum(load, np.maximum(scaled, 0.0)), np.minimum(room, np.maximum(-scaled, 0.0)))
+    worst = np.argmax(np.maximum(box, comp), axis=0)
+    rounding = slack_rounding(caps, margin, f, b)
+    # The weight of a feature is part of the norm: it adds no term of its own.
+    of_balance = b if free else np.zeros(b.size)
+    certain = certain_gap(y, caps, alpha, margin, margin_rounding(f, b) + seen.rounding, of_balance)
+    of_kernel = problem.value_rounding(alpha)
+    result = []
+    for j, i in enumerate(worst.tolist()):
+        scale = max(abs(primal[j]), least[j])
+        result.append(
+            Certificate(
+                primal_value=float(primal[j]),
+                dual_value=float(seen.dual[j]),
+                gap=float((primal[j] - seen.dual[j]) / scale),
+                scale=float(scale),
+                primal={"margin": 0.0},
+                dual={name: float(residuals[j]) for name, residuals in constraints.items()},
+                slackness={"complementarity": float(comp[:, j].max())},
+                rounding=float(rounding[j]),
+                kernel_rounding=float(of_kernel[j]),
+                certain=float(certain[j]),
+                worst=i,
+                worst_side=f"y f - 1 = {margin[i, j]:.3g}, alpha = {alpha[i, j]:.6g}, cap {caps[i, j]:.6g}",
+                note=problem.note,
+            )
+        )
+    return result
+
+
+def _caps(problem: SoftMargin) -> Array:
+    assert problem.caps is not None
+    return problem.caps
+
+
+def _units(problem: SoftMargin, caps: Array) -> Array:
+    """What multipliers are judged against."""
+    return balanced_units(problem.y, caps) if problem.intercept == "free" else box_units(caps)
+
+
+def _feasible_dual(problem: SoftMargin, alpha: Array) -> Array:
+    """Nearest obviously feasible point: clip to the box, then scale the heavier class down to balance."""
+    y, feasible = problem.y, np.clip(alpha, 0.0, _caps(problem))
+    if problem.intercept != "free":
+        return feasible
+    positive, negative = y > 0, y < 0
+    up, down = feasible[positive].sum(axis=0), feasible[negative].sum(axis=0)
+    smaller = np.minimum(up, down)
+    feasible[positive] *= smaller / np.maximum(up, _TINY)
+    feasible[negative] *= smaller / np.maximum(down, _TINY)
+    return feasible
+
+
+def _feasible_parts(problem: SoftMargin, alpha: Array) -> Array:
+    """`_feasible_dual` for multipliers in two parts (2, n)."""
+    y, caps = problem.y, _caps(problem)
+    above, below = (alpha[0] - caps) + alpha[1] > 0, alpha[0] + alpha[1] < 0
+    feasible = np.where(above, np.stack([caps, np.zeros_like(caps)]), np.where(below, 0.0, alpha))
+    if problem.intercept == "free":
+        excess = total(y * feasible)
+        heavier = (y > 0) == (excess > 0)
+        feasible[1, heavier] -= feasible[0, heavier] * (abs(excess) / max(feasible[0, heavier].sum(), _TINY))
+    return feasible
