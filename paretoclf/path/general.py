@@ -22,6 +22,8 @@ from paretoclf.progress import meter, reaching
 
 #: Rounds of scaling.
 _ROUNDS = 8
+#: Of the unit that the data have, what cancels in twice the precision leaves this share of, and not an exact 0.
+_CANCELLED = 1e-25
 #: Problems of no more items are followed in fractions where rounding errors leave open how they go on.
 _SMALL = 30
 
@@ -64,8 +66,20 @@ def follow(
         if problem.items <= _SMALL and (same := in_fractions(problem)) is not None:
             return in_doubles(_followed(same, labels, limit, progress, Walk))
         found = _again(scaled, labels, limit, progress, [(first, 1), *((walk, 0) for walk in others)], refused)
+    found = _without_cancelled(scaled, found)
     ray = found.ray if found.ray is None else found.ray * (d if found.status == "unbounded" else 1 / d)
     return replace(found, v=found.v * d, y=found.y / d, ray=ray)
+
+
+def _without_cancelled(problem: ParametricQP, found: Trace) -> Trace:
+    """The path with 0 for what is left of numbers that cancel: where all are 0, that is as large as the value."""
+
+    def plain(own: Array, *data: Array) -> Array:
+        sizes = [size for each in data if (size := np.abs(each[np.isfinite(each)]).max(initial=0.0)) > 0.0]
+        return own if not sizes else np.where(np.abs(own) > _CANCELLED * min(sizes), own, 0.0)
+
+    v = plain(found.v, problem.lower, problem.upper)
+    return replace(found, v=v, y=plain(found.y, problem.q, problem.below, problem.above))
 
 
 def _again(

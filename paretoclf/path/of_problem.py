@@ -487,7 +487,21 @@ def trace_problem(
     DegeneratePathError
         If the path cannot be continued, or fails its proof.
     """
+    how: dict[str, Any] = {"certify": certify, "max_events": max_events, "progress": progress}
     reduced, reducing = _timed(lambda: reduce(source.line))
+    try:
+        return _traced(source, reduced, reducing, **how)
+    except DegeneratePathError:
+        plain, more = _timed(lambda: reduce(source.line, squares=False))
+        if plain.problem.items == reduced.problem.items:
+            raise
+        return _traced(source, plain, reducing + more, **how)
+
+
+def _traced(
+    source: Source, reduced: Reduced, reducing: float, *, certify: bool, max_events: int | None, progress: bool | None
+) -> ProblemPath:
+    """The path by one reduction, which took some seconds."""
     found, tracing = _timed(lambda: follow(reduced.problem, max_events=max_events, progress=progress))
     ray = None if found.status in ("end", "limit") else _ray(reduced, found)
     if not len(found.labels):

@@ -31,8 +31,15 @@ from paretoclf.reduction.reduced import Carried, Item, Reduced, Substituted
 from paretoclf.tolerances import PARALLEL, SAME_NUMBER, SUBSTITUTED
 
 
-def reduce(line: ProgramLine) -> Reduced:
+def reduce(line: ProgramLine, *, squares: bool = True) -> Reduced:
     """Reduce a compiled program.
+
+    Parameters
+    ----------
+    line : ProgramLine
+    squares : bool
+        Whether variables that the objective squares may be substituted, too. What they are put into is the product of
+        their rows, entry by entry rounded: where these have no full rank, it may bend where the program does not.
 
     Raises
     ------
@@ -53,14 +60,14 @@ def reduce(line: ProgramLine) -> Reduced:
     require_memory(
         8 * (3 * line.n + 4 * line.m) * line.n, "the compiled program as an array", "use fewer rows, or a sweep"
     )
-    return _Reduction(line).result()
+    return _Reduction(line, squares).result()
 
 
 class _Reduction:
     """The program on its way: what is left of it after each step."""
 
-    def __init__(self, line: ProgramLine) -> None:
-        self.line, self.P, self.A = line, line.P.toarray(), line.A.toarray()
+    def __init__(self, line: ProgramLine, squares: bool) -> None:
+        self.squares, self.line, self.P, self.A = squares, line, line.P.toarray(), line.A.toarray()
         self.q, self.b = line.q.copy(), line.b.copy()
         self.equation = np.arange(line.m) < line.equations
         self.flat = ~(self.P != 0).any(axis=0)
@@ -304,7 +311,7 @@ class _Reduction:
         for a, item in zip(M, self.items, strict=True):
             a[item.places] = item.values
         plain = np.array([item.is_equation for item in self.items], dtype=np.bool_)
-        free = self.columns & np.isinf(self.lower[0]) & np.isinf(self.upper[0])
+        free = self.columns & np.isinf(self.lower[0]) & np.isinf(self.upper[0]) & (self.flat | self.squares)
         while True:
             may = free & self.columns & ((M[kept] != 0).sum(axis=0) == 1)
             large = np.abs(M) > SUBSTITUTED * np.abs(M).max(axis=1, initial=0.0)[:, None]

@@ -164,6 +164,54 @@ def test_a_value_of_0_along_a_piece_is_proved(seed):
         assert solved(problem, start, stop, t) == pytest.approx(path.value(t), abs=1e-8)
 
 
+def of_fewer_squares_than_variables():
+    """Their product is rounded, so that P seems to bend along directions of which no square knows."""
+    x, th = cp.Variable(5, name="x"), cp.Parameter(name="th")
+    A = np.array([[1.0, 2, 0, -1, 2], [2, 1, -2, -1, -1], [-2, 1, -2, -1, -1]])
+    w = np.array(
+        [1.656975920178428, 0.48650874261951366, -0.21138690342654973, -0.6842025151271893, 1.3814457815648173]
+    )
+    constraints = [[0, -2, 2, 1, -1] @ x == 1, cp.norm1(x) <= 4, w @ x <= th]
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(A @ x - [-1.4, -0.7, 1.1])), constraints)
+    return problem, {th: 1.0}, {th: -1.0}
+
+
+def without_a_bound_where_it_moves():
+    """No square sees the direction in which the other term falls: there is an optimum at the start, and none beyond."""
+    x, lam = cp.Variable(4, name="x"), cp.Parameter(nonneg=True, name="lam")
+    A = np.array([[1.2, -0.7, -1.3, -0.5], [0.8, 0.9, -0.2, -0.4], [-2.1, -0.8, 0.2, -0.3]])
+    loss = lam * (np.array([0.4, -1.8, -0.3, 1.4]) @ x + 2) + cp.sum_squares(A @ x - [0.0, 0.0, -0.7])
+    return cp.Problem(cp.Minimize(loss)), {lam: 0.0}, {lam: 1.0}
+
+
+def with_its_optimum_at_0():
+    """A singular P and an optimum of 0: what cancels in twice the precision was the unit of the gap."""
+    x, lam = cp.Variable(3, name="x"), cp.Parameter(nonneg=True, name="lam")
+    M = np.array([[-0.4, 1.2, 0.3], [-0.1, 1.4, -1.9]])
+    P = np.array([[5.0, 1, -2], [1, 1, 0], [-2, 0, 1]])
+    limit = np.array([1.7711038593330775, -0.7340572407874811, -2.1992354117861113]) @ x <= 2
+    return cp.Problem(cp.Minimize(lam * cp.tv(x) + cp.max(M @ x) + cp.quad_form(x, P)), [limit]), {lam: 4}, {lam: 3}
+
+
+@pytest.mark.parametrize(
+    ("made", "status"),
+    [
+        (of_fewer_squares_than_variables, "end"),
+        (without_a_bound_where_it_moves, "unbounded"),
+        (with_its_optimum_at_0, "end"),
+    ],
+)
+def test_a_singular_quadratic_that_is_rounded_is_not_refused(made, status):
+    problem, start, stop = made()
+    path = pc.trace(problem, start, stop)
+    assert path.status == status
+    assert path.proof.passes(1e-10)
+    assert against_clarabel(problem, start, stop, path, (0.0, 0.3, 0.8)) < 1e-6
+    if status == "unbounded":
+        assert path.breakpoints[-1] == 0.0
+        assert solved(problem, start, stop, 0.01) is None
+
+
 class Pinball(pc.Formulation):
     """A user's formulation: pinball regression in tau, whose dual nobody wrote."""
 
