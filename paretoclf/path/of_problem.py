@@ -38,7 +38,7 @@ from paretoclf.path.general import follow
 from paretoclf.path.of_problem_stored import arrays_of
 from paretoclf.path.storage import write_file
 from paretoclf.problem import INSIDE, LOWER, UPPER, Trace
-from paretoclf.reduction.judged import CompiledProof, judge_line, judge_ray
+from paretoclf.reduction.judged import CompiledProof, Units, judge_line, judge_ray
 from paretoclf.reduction.presolve import reduce
 from paretoclf.reduction.program import ProgramLine, between
 from paretoclf.reduction.reduced import Reduced
@@ -322,16 +322,15 @@ class ProblemPath:
             used = reading.factor != 0
             z[reading.place[used]] = (value.ravel() / np.where(used, reading.factor, 1.0))[used]
             known[reading.place[used]] = True
-        tiny = np.finfo(float).tiny
-        unit = float(max(np.abs(own).max(initial=0.0), 1e-3 * np.abs(self.z).max(initial=0.0), tiny))
-        sign = float(-np.minimum(z[line.equations :], 0.0).min(initial=0.0)) / unit
         slack, gradient = between(line.b, t) - line.A @ x, line.P @ x + between(line.q, t)
-        size = max(abs(line.value(x, t)), unit * float(np.abs(x).max(initial=0.0)), tiny)
-        products = float(np.abs(slack * z).max(initial=0.0)) / size
-        terms = np.maximum(np.abs(gradient) + abs(line.A.T) @ np.maximum(np.abs(z), np.abs(own)), unit)
         equation = np.arange(line.m) < line.equations
-        chosen = ~known & (equation | (slack <= CERTIFY * (1.0 + float(np.abs(x).max(initial=0.0)))))
-        missed = _missed(gradient + line.A.T @ z, line.A[chosen], equation[chosen], terms)
+        size = np.maximum(np.abs(z), np.abs(own))
+        units = Units.of(line, np.abs(x), size)
+        sign = float((units.prices * np.maximum(-z, 0.0))[~equation].max(initial=0.0))
+        room = units.slacks * np.abs(slack)
+        products = float((room * units.prices * np.abs(z))[~equation].max(initial=0.0))
+        terms, chosen = units.at(np.abs(x)[:, None], size[:, None])[1], ~known & (equation | (room <= CERTIFY))
+        missed = _missed(gradient + line.A.T @ z, line.A[chosen], equation[chosen], terms.ravel())
         return max(sign, products, missed)
 
     def _with_source(self, what: str) -> Any:

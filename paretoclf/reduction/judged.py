@@ -9,18 +9,20 @@ gradient is :math:`-A^\top z` is no further above the optimal value than that ga
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.judges.definite import least_curvature
 from paretoclf.reduction.program import ProgramLine, along, between, blocks, for_products
-from paretoclf.tolerances import CERTIFY, PRODUCT_ROUNDING
+from paretoclf.tolerances import CERTIFY, OWN_SIZE, OWN_TERMS, PRODUCT_ROUNDING
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,10 +34,13 @@ class CompiledProof:
     t : array of shape (k + 1,)
         Ends of the segments.
     residuals : mapping of str to array of shape (k,)
-        ``"rows"``: equations and inequalities, each against the largest that its terms can be (its right hand side at
-        either end of the line, and its coefficients times the largest column anywhere on the path);
-        ``"stationarity"``: each entry of the gradient, likewise; ``"signs"`` of multipliers, against the largest term
-        of the gradient.
+        ``"rows"``: equations and inequalities, each against its own terms: its right hand side at either end of the
+        line, and its coefficients times the columns on the segment; ``"stationarity"``: each entry of the gradient,
+        likewise; ``"signs"``: what each multiplier that is negative adds to a gradient, against the largest terms of
+        that on the path; ``"complementarity"``: of each inequality the smaller of its slack, against the largest terms
+        of the row on the path, and its multiplier, as for signs. No unit is less than ``OWN_TERMS`` (for slacks and
+        multipliers ``OWN_SIZE``) of what it would be if all columns, or multipliers, were as large as the largest that
+        equations or P connect with it: of that much doubles know nothing.
     gap : array of shape (k,)
         The duality gap, relative to the optimal value: to no less than a thousandth of the terms that this is a sum of,
         and to no less than ``PRODUCT_ROUNDING / CERTIFY`` of what multipliers times the terms of their rows can be.
@@ -103,45 +108,107 @@ class CompiledProof:
 
 def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof:
     """Judge points x (k, 2, n) and multipliers z (k, 2, m) at both ends of k segments, which are between t (k + 1,)."""
-    k, times = x.shape[0], np.stack([t[:-1], t[1:]], axis=1).ravel()
-    X, Z = x.reshape(2 * k, -1), z.reshape(2 * k, -1)
-    # Along the whole path: at a point where all columns are 0 but for rounding, that rounding would be the unit.
-    wide, tall = (max(float(each.max(initial=0.0)), -float(each.min(initial=0.0))) for each in (X, Z))
-    row_sums, column_sums, sums = (np.asarray(abs(M).sum(axis=1)).ravel() for M in (line.A, line.A.T, line.P))
-    terms = np.abs(line.q).max(axis=0) + wide * sums + tall * column_sums
-    units = [np.abs(line.b).max(axis=0) + wide * row_sums, terms.max(initial=0.0), terms]
-    units = [np.where(size > 0, size, 1.0) for size in units]  # what has none is as wrong as it is
-    matrices = for_products(line.P), for_products(line.A), for_products(line.A.T)
-    parts = [
-        _judged(line, matrices, units, times[part], X[part].T, Z[part].T) for part in blocks(2 * k, line.n + line.m)
-    ]
-    rows, signs, stationarity, gap = np.concatenate(parts, axis=1) if parts else np.zeros((4, 0))
+    residuals, gap = _residuals(line, np.stack([t[:-1], t[1:]], axis=1).ravel(), x, z)
     largest = float(abs(line.P).max()) if line.P.nnz else 0.0
     lacking = max(0.0, -float(least_curvature(line.P).min(initial=0.0)))
-    residuals = {"rows": rows, "signs": signs, "stationarity": stationarity}
     return CompiledProof(t, residuals, gap, lacking / largest if largest else 0.0)
 
 
-def _judged(
-    line: ProgramLine, matrices: tuple[Any, Any, Any], units: list[Array], t: Array, X: Array, Z: Array
-) -> Array:
-    """Residuals of rows, signs and stationarity, and the gap (4, k), of k segments: two points each, in columns."""
-    (P, A, transposed), (rows, largest, terms), e = matrices, units, line.equations
+def _residuals(line: ProgramLine, t: Array, x: Array, z: Array) -> tuple[dict[str, Array], Array]:
+    """Residuals by their names, and the gap, each of shape (k,), where t are both ends of each segment."""
+    X, Z = x.reshape(t.size, -1), z.reshape(t.size, -1)
+    units = Units.of(line, *(np.fmax.reduce(np.abs(each), axis=0, initial=0.0) for each in (X, Z)))
+    matrices = [for_products(M) for M in (line.P, line.A, line.A.T)]
+    parts = [_judged(line, matrices, units, t[part], X[part].T, Z[part].T) for part in blocks(t.size, line.n + line.m)]
+    *found, gap = np.concatenate(parts, axis=1) if parts else np.zeros((5, 0))
+    return dict(zip(("rows", "stationarity", "signs", "complementarity"), found, strict=True)), gap
+
+
+@dataclass(frozen=True)
+class Units:
+    """What residuals of points are small against: of each its own terms, and no less than what doubles can know.
+
+    Rounding of one column reaches another only where rows, or P, connect the two.
+
+    Attributes
+    ----------
+    P, A, transposed : matrices
+        Absolute values.
+    rows, terms : arrays of shape (m,), (n,)
+        The least unit of each row and of each entry of the gradient: its data at either end of the line, and
+        ``OWN_TERMS`` of what its terms would be if each were the largest column, or multiplier, connected with it.
+    slacks, prices : arrays of shape (m,)
+        What a slack is multiplied with to be its share of the row's terms, and a multiplier to be its largest share of
+        an entry of the gradient: of the largest that these terms are on the path, and of no less than ``OWN_SIZE``.
+    largest : array of shape (m,)
+        What the terms of each row would be if each were the largest column.
+    """
+
+    P: Any
+    A: Any
+    transposed: Any
+    rows: Array
+    terms: Array
+    slacks: Array
+    prices: Array
+    largest: Array
+
+    @classmethod
+    def of(cls, line: ProgramLine, x: Array, z: Array) -> Units:
+        """Of a program, and the largest that each column and each multiplier is on the path."""
+        P, A, n = sp.csr_array(abs(line.P)), sp.csr_array(abs(line.A)), line.n
+        entries = np.concatenate([P.data, A.data]), np.concatenate([P.indices, A.indices])
+        begin = np.concatenate([P.indptr, P.nnz + A.indptr[1:]])
+        count, part = connected_components(sp.csr_array((*entries, begin), (n + line.m, n + line.m)), directed=False)
+        wide, tall = np.zeros(count), np.zeros(count)
+        np.maximum.at(wide, part[:n], x)
+        np.maximum.at(tall, part[n:], z)
+        sums, row_sums, column_sums = (np.asarray(M.sum(axis=1)).ravel() for M in (P, A, A.T))
+        b, q = (np.abs(ends).max(axis=0) for ends in (line.b, line.q))
+        most_b, most_q = wide[part[n:]] * row_sums, wide[part[:n]] * sums + tall[part[:n]] * column_sums
+        rows, terms = _positive(b + OWN_TERMS * most_b), _positive(q + OWN_TERMS * most_q)
+        slacks = 1.0 / _positive(b + A @ x + OWN_SIZE * most_b)
+        gradient = 1.0 / _positive(q + P @ x + A.T @ z + OWN_SIZE * most_q)
+        prices = np.zeros(line.m)
+        np.maximum.at(prices, np.repeat(np.arange(line.m), np.diff(A.indptr)), A.data * gradient[A.indices])
+        matrices = for_products(P), for_products(A), for_products(sp.csr_array(A.T))
+        return cls(*matrices, rows, terms, slacks, prices, b + most_b)
+
+    def at(self, X: Array, Z: Array) -> tuple[Array, Array]:
+        """Those of rows and of the gradient, (m, k) and (n, k), where columns and multipliers are at most these."""
+        return self.rows[:, None] + self.A @ X, self.terms[:, None] + self.P @ X + self.transposed @ Z
+
+
+def _positive(size: Array) -> Array:
+    """What has no size is as wrong as it is."""
+    return np.where(size == 0.0, 1.0, size)
+
+
+def _either(values: Array) -> Array:
+    """The larger of both ends of each segment."""
+    return np.maximum(values[:, ::2], values[:, 1::2])
+
+
+def _judged(line: ProgramLine, matrices: Sequence[Any], units: Units, t: Array, X: Array, Z: Array) -> Array:
+    """Residuals of rows, stationarity, signs, complementarity, and the gap (5, k): two points a segment, in columns."""
+    (P, A, transposed), e = matrices, line.equations
     q, X, Z = along(line.q, t), np.ascontiguousarray(X), np.ascontiguousarray(Z)
-    PX, slack = P @ X, along(line.b, t) - A @ X
-    share, gradient = slack / rows[:, None], PX + q + transposed @ Z
-    equations, inequalities = np.abs(share[:e]).max(axis=0, initial=0.0), -share[e:].min(axis=0, initial=0.0)
-    signs = -Z[e:].min(axis=0, initial=0.0) / largest
-    stationarity = np.abs(gradient / terms[:, None]).max(axis=0, initial=0.0)
+    PX, slack, prices = P @ X, along(line.b, t) - A @ X, np.abs(Z)
+    room, largest = _either(np.abs(slack)), _either(prices)
+    rows, terms = units.at(_either(np.abs(X)), largest)
+    violated = (np.vstack([room[:e], _either(-slack[e:])]) / rows).max(axis=0, initial=0.0)
+    stationarity = (_either(np.abs(PX + q + transposed @ Z)) / terms).max(axis=0, initial=0.0)
+    signs = (units.prices[e:, None] * _either(-Z[e:])).max(axis=0, initial=0.0)
+    shares = units.slacks[e:, None] * room[e:], units.prices[e:, None] * largest[e:]
+    both = np.minimum(*shares).max(axis=0, initial=0.0)
     value = np.einsum("ij,ij->j", X, 0.5 * PX + q) + along(line.constant[:, None], t)[0]
     unit = np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->j", np.abs(X), 0.5 * np.abs(PX) + np.abs(q)))
-    prices = np.abs(Z)
-    unit = np.maximum(unit, PRODUCT_ROUNDING / CERTIFY * (rows @ prices))
+    unit = np.maximum(unit[::2], unit[1::2])
+    unit = np.maximum(unit, PRODUCT_ROUNDING / CERTIFY * (units.largest @ largest))
     products = np.einsum("ij,ij->j", np.abs(slack), prices).reshape(-1, 2).max(axis=1)
     middle = 0.5 * np.abs(slack[:, ::2] * Z[:, 1::2] + slack[:, 1::2] * Z[:, ::2]).sum(axis=0)
-    found = np.stack([np.maximum(equations, inequalities), signs, stationarity]).reshape(3, -1, 2).max(axis=2)
-    gap = np.maximum(products, middle) / np.maximum(unit.reshape(-1, 2).max(axis=1), np.finfo(float).tiny)
-    return np.vstack([found, gap]) + 0.0  # no -0.0
+    gap = np.maximum(products, middle) / np.maximum(unit, np.finfo(float).tiny)
+    return np.stack([violated, stationarity, signs, both, gap]) + 0.0  # no -0.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,8 +218,8 @@ class RayProof:
     Attributes
     ----------
     residual : float
-        By how much the ray is none, relative to the largest of its terms: of multipliers z, that :math:`A^\top z=0`
-        and their signs; of a direction x, that :math:`Px=0` and that no row is left along it.
+        By how much the ray is none, in the units of `CompiledProof`: of multipliers z, that :math:`A^\top z=0` and
+        their signs; of a direction x, that :math:`Px=0` and that no row is left along it.
     gain : float
         What it gains there, relative to the sum of its terms, positive: :math:`-b^\top z`, or :math:`-q^\top x`.
     """
@@ -171,21 +238,11 @@ class RayProof:
 
 def judge_ray(line: ProgramLine, status: str, ray: Array, t: float = 1.0) -> RayProof:
     """Judge a ray at one t: multipliers where a program is infeasible, a direction of x where it is unbounded."""
-    e, largest = line.equations, max(float(np.abs(ray).max(initial=0.0)), np.finfo(float).tiny)
-    r = ray / largest
-
-    def share(wrong: list[Array], terms: Array) -> float:
-        size = float(terms.max(initial=0.0))
-        return max(float(np.abs(each).max(initial=0.0)) for each in wrong) / size if size else 0.0
-
-    if status == "infeasible":
-        cost, terms = between(line.b, t), abs(line.A).T @ np.abs(r)
-        residual = max(share([line.A.T @ r], terms), float(-np.minimum(r[e:], 0.0).min(initial=0.0)))
-    else:
-        cost, rows = between(line.q, t), line.A @ r
-        residual = max(
-            share([line.P @ r], abs(line.P) @ np.abs(r)),
-            share([rows[:e], np.maximum(rows[e:], 0.0)], abs(line.A) @ np.abs(r)),
-        )
+    r = ray / max(float(np.abs(ray).max(initial=0.0)), np.finfo(float).tiny)
+    none = {name: np.zeros_like(getattr(line, name)) for name in ("q", "b", "constant")}
+    x, z = (np.zeros(line.n), r) if status == "infeasible" else (r, np.zeros(line.m))
+    misses, _ = _residuals(replace(line, **none), np.zeros(2), *(np.stack([each, each]) for each in (x, z)))
+    residual = max(float(misses[name][0]) for name in ("rows", "stationarity", "signs"))
+    cost = between(line.b if status == "infeasible" else line.q, t)
     size = float(np.abs(cost) @ np.abs(r))
     return RayProof(residual, -float(cost @ r) / size if size else 0.0)

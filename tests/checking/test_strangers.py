@@ -116,6 +116,20 @@ def test_multipliers_are_wholly_judged_where_all_are_given():
     assert pc.verify(path, (t, points, [1.0, 2.5])).verdicts == ["right", "wrong dual", "wrong dual"]
 
 
+@pytest.mark.parametrize("price", [1.0, 1e12])
+@pytest.mark.parametrize("wrong", [[0.5, 0.5], [0.0, 0.0], [1.5, -0.5], [1.0, 0.25]])
+def test_another_price_hides_no_wrong_multiplier(price, wrong):
+    """``min price x0 + x1``, x0 >= 1 and 1 <= x1 <= 5: what x0 costs had been the unit of the prices of x1, too."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter(name="th")
+    rows = [(x[0] >= 1).set_label("other"), (x[1] >= th).set_label("least"), (x[1] <= 5).set_label("most")]
+    path = pc.trace(cp.Problem(cp.Minimize(price * x[0] + x[1]), rows), {th: 1.0}, {th: 2.0})
+    right = {"th": [1.0, 2.0], "x": [[1.0, 1.0], [1.0, 2.0]], "other": [price, price], "least": [1, 1], "most": [0, 0]}
+    assert pc.verify(path, right).passes()
+    least, most = np.reshape(wrong, (2, 1))
+    found = pc.verify(path, right | {"least": [*least, 1.0], "most": [*most, 0.0]})
+    assert found.verdicts[0] == "wrong dual"
+
+
 @pytest.mark.parametrize("intercept", [False, True])
 def test_scikit_learns_lasso(intercept):
     data = X + 3.0 if intercept else X

@@ -4,8 +4,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+import paretoclf as pc
 from paretoclf.errors import InputError
-from paretoclf.reduction.judged import judge_line
+from paretoclf.reduction.judged import judge_line, judge_ray
 from paretoclf.reduction.presolve import reduce
 from paretoclf.reduction.stored import packed, unpacked
 from paretoclf.solve.to_qp import program_line
@@ -53,7 +54,8 @@ def test_a_bend_between_two_right_ends_is_seen(soft_threshold):
     line, _, x, z = soft_threshold
     ends = np.array([[x[0, 0], x[1, 1]]]), np.array([[z[0, 0], z[1, 1]]])
     proof = judge_line(line, np.array([0.0, 1.0]), *ends)
-    assert max(each.max() for each in proof.residuals.values()) < 1e-15
+    assert max(proof.residuals[name].max() for name in ("rows", "stationarity", "signs")) < 1e-15
+    assert proof.residuals["complementarity"].max() > 0.05
     assert proof.gap.max() > 0.1
 
 
@@ -68,6 +70,67 @@ def test_a_row_is_measured_by_its_own_terms():
     proof = judge_line(line, np.array([0.0, 1.0]), point, z)
     assert proof.residuals["rows"][0] > 0.4
     assert not proof.passes()
+
+
+def two_columns(size, price):
+    """``min price x0 + x1`` with x0 >= size, 1000 <= x1 <= 5000: x = (size, 1000), multipliers (price, 1, 0)."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter()
+    constraints = [x[0] >= size, x[1] >= 1000 + th, x[1] <= 5000]
+    line = program_line(cp.Problem(cp.Minimize(price * x[0] + x[1]), constraints), {th: 0.0}, {th: 1.0})
+    points, z = np.array([[[size, 1000.0], [size, 1001.0]]]), np.zeros((1, 2, 3))
+    z[:, :, :2] = price, 1.0
+    return line, points, z
+
+
+@pytest.mark.parametrize(("size", "price"), [(1.0, 1.0), (1e20, 1.0), (1.0, 1e20), (1e-20, 1.0), (1e20, 1e-20)])
+@pytest.mark.parametrize("wrong", ["rows", "complementarity", "stationarity", "signs"])
+def test_no_other_column_hides_what_is_wrong(size, price, wrong):
+    """All were held against the largest column, multiplier or term of the gradient that the path has anywhere."""
+    line, x, z = two_columns(size, price)
+    t = np.array([0.0, 1.0])
+    assert judge_line(line, t, x, z).passes(1e-15)
+    if wrong == "stationarity":
+        x[:, :, 1], z[:, :, 1] = 2000.0, 0.0
+    elif wrong == "signs":
+        x[:, :, 1], z[:, :, 1:] = 5000.0, (0.0, -1.0)
+    else:
+        x[:, :, 1] += {"rows": -1000.0, "complementarity": 1000.0}[wrong]
+    proof = judge_line(line, t, x, z)
+    assert proof.residuals[wrong][0] > 0.1
+    assert not proof.passes(0.1)
+
+
+def test_no_other_segment_hides_what_is_wrong():
+    """``min (t - 1/2) x0 + x1`` with x0 in [500, 1e12] and x0 + x1 >= 1000: x0 is 1e12, and from t = 1/2 on 1000."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter()
+    rows = [x[1] >= 0, x[1] <= 5000, x[0] <= 1e12, x[0] >= 500, x[0] + x[1] >= 1000]
+    path = pc.trace(cp.Problem(cp.Minimize(th * x[0] + x[1]), rows), {th: -0.5}, {th: 0.5}, progress=False)
+    assert path.proof.passes(1e-12)
+    assert [path.at(t).variables["x"][0] for t in (0.25, 0.75)] == pytest.approx([1e12, 1000.0])
+    points = path.x.copy()
+    points[-1, :, 0] = 500.0  # half of what the row asks for, one in 1e9 of what it asks for before
+    assert judge_line(path.program, path.t, points, path.z).residuals["rows"][-1] > 1e-4
+
+
+def test_rays_are_measured_column_by_column():
+    """Two rows contradict each other but for a variable whose unit is small: nothing is proved by them."""
+    x, th = cp.Variable(3, name="x"), cp.Parameter()
+    rows = [1e6 * (x[0] - x[1]) >= 1 + th, 1e6 * (x[1] - x[0]) + 1e-6 * x[2] >= 1 + th]
+    line = program_line(cp.Problem(cp.Minimize(cp.sum(x)), rows), {th: 0.0}, {th: 1.0})
+    proof = judge_ray(line, "infeasible", np.ones(2))
+    assert proof.residual == pytest.approx(1.0)
+    assert not proof.passes()
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_a_direction_is_measured_row_by_row(unit):
+    """Down x0 the objective falls; but a row that forbids it is small beside the other."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter()
+    rows = [unit * x[0] >= -1, 1e9 * unit * (x[1] - x[0]) >= th]
+    line = program_line(cp.Problem(cp.Minimize(x[0]), rows), {th: 0.0}, {th: 1.0})
+    proof = judge_ray(line, "unbounded", np.array([-1.0, -1.0]))
+    assert proof.residual == pytest.approx(1.0)
+    assert judge_ray(line, "unbounded", np.array([0.0, 1.0])).residual == 0.0
 
 
 @pytest.mark.parametrize("off", [0.0, 1e-12])
