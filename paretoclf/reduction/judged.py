@@ -43,7 +43,8 @@ class CompiledProof:
         equations or P connect with it: of that much doubles know nothing.
     gap : array of shape (k,)
         The duality gap, relative to the optimal value: to no less than a thousandth of the terms that this is a sum of,
-        and to no less than ``PRODUCT_ROUNDING / CERTIFY`` of what multipliers times the terms of their rows can be.
+        and to no less than ``PRODUCT_ROUNDING / CERTIFY`` of the terms of x'Px, and of what multipliers times those of
+        their rows can be.
     indefinite : float
         By how much P is not proved positive semidefinite, relative to its largest entry.
     writer : callable, optional
@@ -161,10 +162,12 @@ class Units:
         begin = np.concatenate([P.indptr, P.nnz + A.indptr[1:]])
         count, part = connected_components(sp.csr_array((*entries, begin), (n + line.m, n + line.m)), directed=False)
         wide, tall = np.zeros(count), np.zeros(count)
+        b, q = (np.abs(ends).max(axis=0) for ends in (line.b, line.q))
         np.maximum.at(wide, part[:n], x)
         np.maximum.at(tall, part[n:], z)
+        # Where q and Px cancel, multipliers are their rounding: no less than the least that would balance one of them.
+        np.maximum.at(tall, part[:n], _over(q + P @ x, sp.csr_array(A.T)))
         sums, row_sums, column_sums = (np.asarray(M.sum(axis=1)).ravel() for M in (P, A, A.T))
-        b, q = (np.abs(ends).max(axis=0) for ends in (line.b, line.q))
         most_b, most_q = wide[part[n:]] * row_sums, wide[part[:n]] * sums + tall[part[:n]] * column_sums
         rows, terms = _positive(b + OWN_TERMS * most_b), _positive(q + OWN_TERMS * most_q)
         slacks = 1.0 / _positive(b + A @ x + OWN_SIZE * most_b)
@@ -177,6 +180,12 @@ class Units:
     def at(self, X: Array, Z: Array) -> tuple[Array, Array]:
         """Those of rows and of the gradient, (m, k) and (n, k), where columns and multipliers are at most these."""
         return self.rows[:, None] + self.A @ X, self.terms[:, None] + self.P @ X + self.transposed @ Z
+
+
+def _over(size: Array, M: Any) -> Array:
+    """Sizes over the largest entry of each row; 0 where there is none."""
+    most = M.max(axis=1).toarray().ravel() if M.shape[1] else np.zeros(M.shape[0])
+    return np.where(most > 0.0, size / np.where(most > 0.0, most, 1.0), 0.0)
 
 
 def _positive(size: Array) -> Array:
@@ -203,8 +212,10 @@ def _judged(line: ProgramLine, matrices: Sequence[Any], units: Units, t: Array, 
     both = np.minimum(*shares).max(axis=0, initial=0.0)
     value = np.einsum("ij,ij->j", X, 0.5 * PX + q) + along(line.constant[:, None], t)[0]
     unit = np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->j", np.abs(X), 0.5 * np.abs(PX) + np.abs(q)))
+    sizes = np.abs(X)
+    squares = _either(np.einsum("ij,ij->j", sizes, units.P @ sizes)[None])[0]  # terms that may cancel, in Px already
     unit = np.maximum(unit[::2], unit[1::2])
-    unit = np.maximum(unit, PRODUCT_ROUNDING / CERTIFY * (units.largest @ largest))
+    unit = np.maximum(unit, PRODUCT_ROUNDING / CERTIFY * (units.largest @ largest + squares))
     products = np.einsum("ij,ij->j", np.abs(slack), prices).reshape(-1, 2).max(axis=1)
     middle = 0.5 * np.abs(slack[:, ::2] * Z[:, 1::2] + slack[:, 1::2] * Z[:, ::2]).sum(axis=0)
     gap = np.maximum(products, middle) / np.maximum(unit, np.finfo(float).tiny)

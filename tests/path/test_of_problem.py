@@ -341,3 +341,26 @@ def test_what_it_prints():
         "optimum at t = 0.25 (th = 2): value 2\n  x = [1, 1]\n  dual of cap = [0, 0]\n  dual of mass = 2"
     )
     assert "no point satisfies" in path.beyond.explain()
+
+
+def test_where_the_optimum_is_0_all_along_its_rounding_is_no_gap():
+    """P is singular, given in doubles, and 0 at the optimum: multipliers and value are rounding, of 1e-16."""
+    rng = np.random.default_rng(3)
+    refused = 0
+    for _ in range(40):
+        n = 12
+        B = rng.normal(size=(2, n))
+        x, r = cp.Variable(n, name="x"), cp.Parameter(name="r")
+        C = rng.integers(-2, 3, (3, n)).astype(float)
+        constraints = [C[0] @ x == 0, C[1] @ x == -1, C[2] @ x <= r, rng.normal(size=n) @ x == 1, cp.norm1(x) <= 2]
+        problem = cp.Problem(cp.Minimize(cp.quad_form(x, B.T @ B)), constraints)
+        try:
+            path = pc.trace(problem, {r: 3.0}, {r: 1.0})
+        except pc.InputError:
+            continue
+        except pc.DegeneratePathError:
+            refused += 1
+            continue
+        assert path.proof.passes()
+        assert solved(problem, {r: 3.0}, {r: 1.0}, 0.5) == pytest.approx(path.value(0.5), abs=1e-9)
+    assert refused == 0
