@@ -74,40 +74,36 @@ def margin_rounding(f: Array, b: Any = 0.0) -> Array:
     return np.asarray(SLACK_ROUNDING * (1.0 + np.abs(f) + np.abs(b)))
 
 
-def slack_rounding(caps: Array, margin: Array, f: Array, b: Any = 0.0) -> Array:
+def slack_rounding(caps: Array, margin: Array, f: Array, b: Any = 0.0, rounding: Array | None = None) -> Array:
     """What rounding of the margins makes of a sum of costs times slacks; arrays (n,) or (n, k), b a number or (k,).
 
     Samples beyond their margin by more than its rounding have slack 0, whatever the rounding is.
     """
-    rounding = margin_rounding(f, b)
+    rounding = margin_rounding(f, b) if rounding is None else rounding
     return np.asarray(np.einsum("n...,n...->...", caps, np.where(margin <= rounding, rounding, 0.0)))
 
 
-def certain_gap(y: Array, caps: Array, alpha: Array, margin: Array, rounding: Array, b: Any = 0.0) -> Array:
-    """How much no rounding can make of the duality gap of multipliers alpha and margins ``y f - 1``, shape () or (k,).
+def certain_terms(caps: Array, alpha: Array, margin: Array, rounding: Array) -> Array:
+    """How much of the duality gap no rounding can make, of multipliers alpha and margins ``y f - 1``: a term a sample.
 
     The gap is ``sum_i alpha_i g_i+ + (c_i - alpha_i) g_i-`` with g the margins: no term of it is negative where alpha
-    is in its box, and those of samples that are on the margin up to its rounding count as 0. Where the intercept is
-    not part of the norm there is also ``-b sum_i y_i alpha_i``.
+    is in its box, and those of samples that are on the margin up to its rounding, or at the bound that belongs to
+    their side of it, are 0. Where the intercept is not part of the norm there is also ``-b sum_i y_i alpha_i``.
 
     Parameters
     ----------
-    y : array of shape (n,)
-    caps, alpha, margin, rounding : array of shape (n,) or (n, k)
+    caps, alpha, margin, rounding : arrays of the same shape
         Rounding of the margins.
-    b : float or array of shape (k,)
-        Intercept; 0 where it is part of the norm.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.units import certain_gap
-    >>> y, caps, alpha, none = np.array([1.0, -1.0]), np.ones(2), np.full(2, 0.5), np.zeros(2)
-    >>> [float(certain_gap(y, caps, alpha, margin, none)) for margin in (np.zeros(2), -np.ones(2))]
+    >>> from paretoclf.units import certain_terms
+    >>> caps, alpha, none = np.ones(2), np.full(2, 0.5), np.zeros(2)
+    >>> [float(certain_terms(caps, alpha, margin, none).sum()) for margin in (np.zeros(2), -np.ones(2))]
     [0.0, 1.0]
     """
     load, room = np.maximum(alpha, 0.0), np.maximum(caps - alpha, 0.0)
     sure = load * np.maximum(margin - rounding, 0.0) + room * np.maximum(-margin - rounding, 0.0)
     outside = np.maximum(-alpha, 0.0) + np.maximum(alpha - caps, 0.0)
-    sure = sure - outside * (np.abs(margin) + rounding)
-    return np.asarray(sure.sum(axis=0) - np.abs(b * np.einsum("n,n...->...", y, alpha)))
+    return np.asarray(sure - outside * (np.abs(margin) + rounding))

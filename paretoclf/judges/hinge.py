@@ -28,7 +28,7 @@ from paretoclf.tolerances import SCORE_ROUNDING, UNDECIDED
 from paretoclf.units import (
     balanced_units,
     box_units,
-    certain_gap,
+    certain_terms,
     largest_sum,
     least_scale,
     margin_rounding,
@@ -178,22 +178,29 @@ def _conclude(problem: SoftMargin, alpha: Array, seen: _Seen) -> list[Certificat
         norm2 = norm2 + b**2
         apart = np.maximum(apart, np.abs(b - seen.constant) / (1.0 + np.abs(alpha).sum(axis=0) / lam))
     primal = 0.5 * lam * norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin))
-    unit = _units(problem, caps)
-    box = np.maximum(np.maximum(-alpha, alpha - caps), 0.0) / unit
-    constraints = {"stationarity in w": apart, "box": box.max(axis=0)}
-    least = np.full(b.size, _TINY)
+    rounding = margin_rounding(f, b)
+    hidden = slack_rounding(caps, margin, f, b, rounding)
+    # Only who is off the right bound, or off its margin on the wrong side, adds to the residuals and to the gap.
+    right = ((alpha == 0.0) & (margin >= 0.0)) | ((alpha == caps) & (margin <= 0.0))
+    sample, of = np.nonzero(~right)
+    a, c, g, unit = alpha[sample, of], caps[sample, of], margin[sample, of], _units(problem, caps)[sample, of]
+    certain = np.bincount(of, certain_terms(c, a, g, rounding[sample, of] + seen.rounding[of]), b.size)
+    outside = np.maximum(np.maximum(-a, a - c), 0.0) / unit
+    scaled = g / (1.0 + np.abs(f[sample, of]))
+    room, load = np.clip((c - a) / unit, 0.0, None), np.clip(a / unit, 0.0, None)
+    meet = np.maximum(np.minimum(load, np.maximum(scaled, 0.0)), np.minimum(room, np.maximum(-scaled, 0.0)))
+    box, comp, off = np.zeros(b.size), np.zeros(b.size), np.maximum(outside, meet)
+    np.maximum.at(box, of, outside)
+    np.maximum.at(comp, of, meet)
+    most, worst = np.maximum(box, comp), np.zeros(b.size, dtype=np.int64)
+    first = np.flatnonzero(~(off < most[of]))[::-1]  # of several the first sample
+    worst[of[first]] = sample[first]
+    constraints, least = {"stationarity in w": apart, "box": box}, np.full(b.size, _TINY)
     if free:
+        # Elsewhere b is part of the norm, and adds no term of its own.
+        certain = certain - np.abs(b * np.einsum("n,nk->k", y, alpha))
         balance = np.abs(alpha[y > 0].sum(axis=0) - alpha[y < 0].sum(axis=0))
         constraints["balance"], least = balance / largest_sum(y, caps), least_scale(y, caps)
-    scaled = margin / (1.0 + np.abs(f))
-    room = np.clip((caps - alpha) / unit, 0.0, None)
-    load = np.clip(alpha / unit, 0.0, None)
-    comp = np.maximum(np.minimum(load, np.maximum(scaled, 0.0)), np.minimum(room, np.maximum(-scaled, 0.0)))
-    worst = np.argmax(np.maximum(box, comp), axis=0)
-    rounding = slack_rounding(caps, margin, f, b)
-    # The weight of a feature is part of the norm: it adds no term of its own.
-    of_balance = b if free else np.zeros(b.size)
-    certain = certain_gap(y, caps, alpha, margin, margin_rounding(f, b) + seen.rounding, of_balance)
     of_kernel = problem.value_rounding(alpha)
     result = []
     for j, i in enumerate(worst.tolist()):
@@ -206,8 +213,8 @@ def _conclude(problem: SoftMargin, alpha: Array, seen: _Seen) -> list[Certificat
                 scale=float(scale),
                 primal={"margin": 0.0},
                 dual={name: float(residuals[j]) for name, residuals in constraints.items()},
-                slackness={"complementarity": float(comp[:, j].max())},
-                rounding=float(rounding[j]),
+                slackness={"complementarity": float(comp[j])},
+                rounding=float(hidden[j]),
                 kernel_rounding=float(of_kernel[j]),
                 certain=float(certain[j]),
                 worst=i,

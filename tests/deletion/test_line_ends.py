@@ -34,6 +34,21 @@ def test_together_or_one_by_one_is_the_same(gaussians, kernel):
             np.testing.assert_allclose(w[:, j], one[2], atol=1e-10)
 
 
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["dense", "rbf"])
+def test_what_one_line_teaches_changes_no_other(gaussians, kernel):
+    """So many samples that only some are watched, by budgets that are learnt on the lines before."""
+    leaving = departures(*gaussians(700, 3, seed=7), kernel)
+    moves = [Move(np.array([i]), np.array([to])) for i in range(0, 700, 23) for to in (0.0, 2.5, 0.99)]
+    alpha, b, _, failed = leaving._follow_many(moves)
+    assert not failed.any()
+    for j, move in enumerate(moves):
+        caps = leaving.caps.copy()
+        caps[move.samples] = move.caps
+        one = leaving._follow(move, caps)
+        np.testing.assert_allclose(alpha[:, j], one[0], atol=1e-9)
+        assert b[j] == pytest.approx(one[1], abs=1e-9)
+
+
 def test_each_end_is_proved(gaussians):
     leaving = departures(*gaussians(30, 2, seed=8), None)
     moves = [Move(np.array([i]), np.array([to])) for i in range(30) for to in (0.0, 3.0)]

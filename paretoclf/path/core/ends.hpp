@@ -19,6 +19,7 @@ class Ends {
 
     LineEnds follow(const Indices &samples, const Vector &to) {
         size_t k = samples.size(), n = T_.problem.n, m = T_.problem.m;
+        T_.loose_end = true;
         LineEnds out{Vector(k * n, 0.0), Vector(k * m, 0.0), Vector(k * width_, 0.0), std::vector<uint8_t>(k, 0)};
         for (size_t j = 0; j < k; j++) {
             try {
@@ -29,7 +30,7 @@ class Ends {
             }
             if (!out.failed[j]) read(samples[j], to[j], &out.alpha[j * n], &out.eta[j * m], out.w.data() + j * width_);
         }
-        T_.B.log.clear(), T_.B.log.keep = false, T_.B.log.at.clear();
+        T_.B.log.clear(), T_.B.log.keep = false, T_.B.log.at.clear(), T_.loose_end = false;
         return out;
     }
 
@@ -55,7 +56,7 @@ class Ends {
             B.cap_changes(i, 1.0);
         }
         for (int b = 0; b < 2; b++) B.base[b] = line.base[b];
-        T_.set_line(std::move(line));
+        T_.set_line(std::move(line), like_the_last_), like_the_last_ = true;
         B.log.clear(), B.log.keep = true, B.log.width = width_, B.log.at.assign(1, 1.0);  // its last segment will do
     }
     void read(int i, double to, double *alpha, double *eta, double *w) const {
@@ -72,6 +73,7 @@ class Ends {
     Vector caps_;
     int width_;
     int64_t limit_;
+    bool like_the_last_ = false;  // all lines leave from one basis, and are about as long
 };
 
 }  // namespace core

@@ -18,15 +18,16 @@ class Tracker {
     double t = 0, t_lo = 0;  // where the walk is; t_lo is the low part
     double ahead = 0;        // how far ahead of t the basis is known to hold: there the first solution is looked at
     bool doubles = true;     // whether steps may be taken in double
+    bool loose_end = false;  // where lines end every margin is looked at by others: multipliers will do
 
     explicit Tracker(Problem<Form> given) : problem(std::move(given)), B(problem) {}
     Tracker(const Tracker &) = delete;
 
-    void set_line(Line line) {
+    void set_line(Line line, bool like_the_last = false) {  // then what was learnt there serves here, too
         B.set_line(std::move(line));
         t = t_lo = ahead = 0.0;
         count_ = stalled_ = 0, paused_ = false;
-        M_.watch.forget();
+        if (!like_the_last) M_.watch.forget();
     }
     int64_t exchanges() const { return count_; }
     // |V|^2 and the time since the epoch began (see watch.hpp).
@@ -363,7 +364,7 @@ class Tracker {
     void finish(double &t, double &t_lo) {  // what was extrapolated to the end is computed afresh there
         keep(t, t_lo, 1.0);
         t = 1.0, t_lo = 0.0;
-        if (M_.S.compute(B, t, t_lo, false, 0)) amend();
+        if (loose_end && !Form::has_features ? M_.S.on_margin(B, t, t_lo) : M_.S.compute(B, t, t_lo, false, 0)) amend();
         else amend_carefully();
     }
 
