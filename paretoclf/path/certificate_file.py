@@ -24,7 +24,7 @@ from paretoclf.checks import Array, Index
 from paretoclf.errors import InputError
 from paretoclf.files import AnyFile, replacing
 from paretoclf.path.certificate_points import OnePoint, StoredPoints, lower_triangle, program_points, stated
-from paretoclf.path.certificate_problems import labels_of, point_problem, program_problem
+from paretoclf.path.certificate_problems import UNTOUCHED, labels_of, point_problem, program_problem
 from paretoclf.path.start import Data, first_labels, shifted
 from paretoclf.path.textbook_general import Walk
 from paretoclf.problem import INSIDE, ParametricQP
@@ -432,9 +432,13 @@ def _bounded_content(settled: dict[str, Any], points: list[Any], stretch: Fracti
     return {"format": "bounded certificate 1", **said}
 
 
-def _quick(n: int, labels: list[Index]) -> bool:
+def _basis(n: int, labels: list[Index]) -> Array:
+    """How many items are in the basis of each segment."""
+    return np.array([(each[:n] == INSIDE).sum() + (each[n:] != INSIDE).sum() for each in labels], dtype=np.float64)
+
+
+def _quick(n: int, basis: Array) -> bool:
     """Whether an exact certificate is expected within a minute, by what was measured: the inverse, then all items."""
-    basis = np.array([(each[:n] == INSIDE).sum() + (each[n:] != INSIDE).sum() for each in labels], dtype=np.float64)
     return float((_INVERSE * basis**4 + _ITEMS * n * basis**2).sum() + _MATRIX * n**3) <= _MINUTE
 
 
@@ -471,7 +475,7 @@ def save_certificate(
         "exact": partial(certificate, problem, labels, progress, n_jobs),
         "bounded": partial(bounded, problem, path.pieces, labels, progress),
     }
-    _save(makers, file, level, _quick(len(path.y), labels))
+    _save(makers, file, level, _quick(len(path.y), _basis(len(path.y), labels)))
 
 
 def save_program(
@@ -489,7 +493,7 @@ def save_program(
     ----------
     problem : ParametricQP
     guide : iterable of int arrays of shape (items,)
-        Labels of the segments of a path in doubles.
+        Labels of the segments of a path in doubles; asked for where the exact level is tried.
     file, level, progress, n_jobs
         As for `save_certificate`.
     knots : tuple of arrays, optional
@@ -500,13 +504,15 @@ def save_program(
     InputError
         If there is none: the message says why. There is no file then.
     """
-    labels = list(guide)
     makers: dict[str, Callable[[], dict[str, Any]]] = {
-        "exact": lambda: certificate(program_problem(problem), labels, progress, n_jobs)
+        "exact": lambda: certificate(program_problem(problem), guide, progress, n_jobs)
     }
+    quick = True
     if knots is not None:
         makers["bounded"] = partial(bounded_program, problem, knots, progress)
-    _save(makers, file, level, "bounded" not in makers or _quick(problem.n, labels))
+        priced = np.abs(knots[2][::2]) > UNTOUCHED * np.abs(knots[2]).max(initial=0.0)
+        quick = _quick(problem.n, problem.n + priced.sum(axis=1))
+    _save(makers, file, level, quick)
 
 
 def _save(makers: Mapping[str, Callable[[], dict[str, Any]]], file: AnyFile, level: str | None, quick: bool) -> None:
@@ -572,4 +578,4 @@ def save_solution(svm: Any, solution: Solution, file: AnyFile, level: str | None
         "exact": partial(certificate, problem, [labels], progress=False),
         "bounded": partial(bounded, problem, OnePoint.of(alpha, labels), [labels]),
     }
-    _save(makers, file, level, _quick(alpha.size, [labels]))
+    _save(makers, file, level, _quick(alpha.size, _basis(alpha.size, [labels])))

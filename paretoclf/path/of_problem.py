@@ -8,7 +8,7 @@ proved (`paretoclf.reduction.judged`). No CVXPY is needed here: what belongs to 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -34,10 +34,11 @@ from paretoclf.path.along import (
     moves,
 )
 from paretoclf.path.certificate_file import save_program
+from paretoclf.path.certificate_guide import labels_of_rows
 from paretoclf.path.general import follow
 from paretoclf.path.of_problem_stored import arrays_of
 from paretoclf.path.storage import write_file
-from paretoclf.problem import INSIDE, LOWER, UPPER, Trace
+from paretoclf.problem import Trace
 from paretoclf.reduction.judged import CompiledProof, Units, judge_line, judge_ray
 from paretoclf.reduction.presolve import reduce
 from paretoclf.reduction.program import ProgramLine, between
@@ -130,15 +131,21 @@ class ProblemPath:
     def _write_certificate(
         self, file: AnyFile, level: str | None = None, progress: bool | None = None, n_jobs: int | None = None
     ) -> None:
-        """The certificate file of the compiled program, guided by the rows that have a multiplier."""
+        """The certificate file of the compiled program, guided by the rows that are tight on each segment."""
         line = self.program
-        active = np.abs(self.z).max(axis=1) > CERTIFY * np.abs(self.z).max(initial=0.0)
-        rows = np.where(np.arange(line.m) < line.equations, LOWER, np.where(active, UPPER, INSIDE))
-        guide = np.hstack([np.full((len(rows), line.n), INSIDE), rows])
         k, whole = 2 * len(self.x), self.status == "end" and self.t[-1] == 1
         t = np.stack([self.t[:-1], self.t[1:]], axis=1).ravel()
         knots = (t, self.x.reshape(k, -1), -self.z.reshape(k, -1)) if whole else None
-        save_program(line.problem, guide, file, level, progress, n_jobs, knots)
+        save_program(line.problem, self._tight_labels(), file, level, progress, n_jobs, knots)
+
+    def _tight_labels(self) -> Iterator[Any]:
+        """Labels of columns and rows of the compiled program on each segment."""
+        line = self.program
+        units = Units.of(line, *(np.abs(each).max(axis=(0, 1), initial=0.0) for each in (self.x, self.z)))
+        for j, (x, z) in enumerate(zip(self.x, self.z, strict=True)):
+            slack = between(line.b, self.t[j : j + 2, None]) - x @ line.A.T
+            room, price = units.slacks * np.abs(slack).max(axis=0), units.prices * np.abs(z).max(axis=0)
+            yield labels_of_rows(line, price > CERTIFY, room <= CERTIFY)
 
     @cached_property
     def beyond(self) -> Beyond | None:

@@ -19,7 +19,7 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.cli import main
-from paretoclf.path.certificate_file import bounded_program, certificate, save_solution
+from paretoclf.path.certificate_file import bounded_program, certificate, integer_data, save_solution, windows
 from paretoclf.path.certificate_problems import program_problem
 from paretoclf.path.general import follow
 from paretoclf.path.tracing import save_point
@@ -585,6 +585,23 @@ def test_a_guide_that_is_wrong_costs_time_only(content):
     for guide in ([], wrong, right[::-1], right[::3]):
         found = certificate(content["problem"], guide)
         assert verdict(found) == ""
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_tight_rows_without_a_multiplier_belong_to_the_guide(seed):
+    """Of a column that the reduction left out: rows with a multiplier alone are no basis of the whole program."""
+    rng = np.random.default_rng(seed)
+    Z, targets = rng.integers(-4, 5, size=(6, 1)).astype(float), rng.integers(-4, 5, size=6).astype(float)
+    w, b, p = cp.Variable(1, name="w"), cp.Variable(name="b"), cp.Parameter(nonneg=True, name="p")
+    over, under = cp.Variable(6, nonneg=True), cp.Variable(6, nonneg=True)
+    residual = targets - Z @ w - b
+    loss = p * cp.sum(over) + cp.sum(under) + cp.sum_squares(w) / 2
+    problem = cp.Problem(cp.Minimize(loss), [over >= residual, under >= -residual])
+    path = pc.trace(problem, {p: 0.25}, {p: 2.0}, progress=False)
+    found = list(windows(integer_data(program_problem(path.program.problem)), list(path._tight_labels())))
+    np.testing.assert_allclose([float(lo) for lo, _ in found], path.t[:-1], atol=1e-12)
+    assert all(lo < hi for lo, hi in found)
+    assert (np.array([float(hi) for _, hi in found]) < path.t[1:] + 1e-12).all()
 
 
 # ---- any program, single points, the command line --------------------------------------------------------------------
