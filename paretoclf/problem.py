@@ -127,8 +127,10 @@ class Trace:
         Ends of the segments, increasing from 0; the last is 1 where ``status`` is "end". Twice 0 where there is one
         optimum at the start, and none beyond.
     labels : int array of shape (k, items)
-    v, y : array of shape (k, 2, items)
-        Values and multipliers at both ends of each segment.
+    ends : int array of shape (k, 2)
+        Of each segment the points between which it lies, that next to it among them where it begins there.
+    values, multipliers : arrays of shape (points, items)
+        Of all items at each point.
     status : str
         ``"end"``; ``"infeasible"`` or ``"unbounded"`` for every later t, with the ray; ``"limit"`` where as many
         exchanges were made as were allowed.
@@ -141,9 +143,33 @@ class Trace:
 
     t: Array
     labels: Index = field(repr=False)
-    v: Any = field(repr=False)
-    y: Any = field(repr=False)
+    ends: Index = field(repr=False)
+    values: Any = field(repr=False)
+    multipliers: Any = field(repr=False)
     status: str
     ray: Any = field(default=None, repr=False)
     exchanges: int = 0
     item: int = -1
+
+    @classmethod
+    def of(cls, t: Array, labels: Index, v: Any, y: Any, *more: Any) -> Trace:
+        """Of values and multipliers at both ends of each segment, (k, 2, items)."""
+        v, y = (each.reshape(-1, each.shape[-1]) for each in (v, y))
+        return cls(t, labels, np.arange(len(v)).reshape(-1, 2), v, y, *more)
+
+    @property
+    def v(self) -> Any:
+        """Values at both ends of each segment, shape (k, 2, items)."""
+        return spread(self.values, self.ends)
+
+    @property
+    def y(self) -> Any:
+        """Multipliers at both ends of each segment, shape (k, 2, items)."""
+        return spread(self.multipliers, self.ends)
+
+
+def spread(points: Any, ends: Index) -> Any:
+    """Points at both ends of each segment, (k, 2, ...): a view where each begins at the point where the last ends."""
+    if len(ends) and len(points) == len(ends) + 1:
+        return np.moveaxis(np.lib.stride_tricks.sliding_window_view(points, 2, axis=0), -1, 1)
+    return points[ends]

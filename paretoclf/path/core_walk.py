@@ -18,6 +18,28 @@ _TURN = 50
 _PAUSED, _REFUSED, _STATUS = 0, 5, {1: "end", 2: "infeasible", 3: "unbounded", 4: "limit"}
 
 
+class _Rows:
+    """Rows that come bit by bit, in an array that doubles: large ones lie on large pages."""
+
+    def __init__(self, kind: Any, *shape: int) -> None:
+        self._all, self._used = np.empty((128, *shape), dtype=kind), 0
+
+    def add(self, more: Any) -> None:
+        """Some more."""
+        used = self._used + len(more)
+        if used > len(self._all):
+            larger = np.empty((max(used, 2 * len(self._all)), *self._all.shape[1:]), dtype=self._all.dtype)
+            larger[: self._used] = self.rows
+            self._all = larger
+        self._all[self._used : used] = more
+        self._used = used
+
+    @property
+    def rows(self) -> Any:
+        """All that there are."""
+        return self._all[: self._used]
+
+
 class CoreWalk:
     """From event to event along a line, in doubles."""
 
@@ -49,20 +71,28 @@ class CoreWalk:
 
     def follow(self, limit: int, keep: bool = True, report: Callable[[float], Any] | None = None) -> Trace:
         """Go on to the end, or to where there is none."""
-        walk, stopped = self._walk, _PAUSED
+        walk, stopped, items = self._walk, _PAUSED, len(self.labels)
+        t, labels, joined = _Rows(np.float64), _Rows(np.int8, items), _Rows(np.bool_)
+        points = _Rows(np.float64, items), _Rows(np.float64, items)
+        t.add(np.full(1, walk.t))
         while stopped == _PAUSED:
             stopped = walk.run(limit, keep, _TURN)
             if report is not None:
                 report(walk.t)
+            if keep:
+                for kept, more in zip((t, labels, joined, *points), walk.segments(stopped != _PAUSED), strict=True):
+                    kept.add(more)
         if stopped == _REFUSED:
             raise self._refused()
-        t, labels, v, y = walk.segments()
-        if keep and not len(labels):  # it ends where it starts: that point is all there is
-            t, labels = np.full(2, walk.t), self.labels[None]
-            v, y = (np.stack([each[0], each[0]])[None] for each in walk.now)
         status, crossed = _STATUS[stopped], walk.crossed
         ray = walk.ray[0] if status in ("infeasible", "unbounded") and crossed < 0 else None
-        return Trace(t, labels.astype(np.int64), v, y, status, ray, self.exchanges, crossed)
+        how = (status, ray, self.exchanges, crossed)
+        if keep and not len(labels.rows):  # it ends where it starts: that point is all there is
+            v, y = walk.now
+            return Trace(np.full(2, walk.t), self.labels[None], np.zeros((1, 2), dtype=int), v, y, *how)
+        begins = np.cumsum(np.where(joined.rows, 1, 2)) - 2
+        ends = np.stack([begins, begins + 1], axis=1)
+        return Trace(t.rows, labels.rows, ends, points[0].rows, points[1].rows, *how)
 
     def _refused(self) -> DegeneratePathError:
         """Rounding errors leave open how it goes on."""

@@ -66,20 +66,20 @@ def follow(
         if problem.items <= _SMALL and (same := in_fractions(problem)) is not None:
             return in_doubles(_followed(same, labels, limit, progress, Walk))
         found = _again(scaled, labels, limit, progress, [(first, 1), *((walk, 0) for walk in others)], refused)
-    found = _without_cancelled(scaled, found)
+    bend = float(np.abs(scaled.P).max(initial=0.0)) or 1.0
+    _clear_cancelled(found.values, scaled.lower, scaled.upper, scaled.q / bend)
+    _clear_cancelled(found.multipliers, scaled.q, scaled.below, scaled.above)
     ray = found.ray if found.ray is None else found.ray * (d if found.status == "unbounded" else 1 / d)
-    return replace(found, v=found.v * d, y=found.y / d, ray=ray)
+    np.multiply(found.values, d, out=found.values)
+    np.divide(found.multipliers, d, out=found.multipliers)
+    return replace(found, ray=ray)
 
 
-def _without_cancelled(problem: ParametricQP, found: Trace) -> Trace:
-    """The path with 0 for what is left of numbers that cancel: where all are 0, that is as large as the value."""
-
-    def plain(own: Array, *data: Array) -> Array:
-        sizes = [size for each in data if (size := np.abs(each[np.isfinite(each)]).max(initial=0.0)) > 0.0]
-        return own if not sizes else np.where(np.abs(own) > _CANCELLED * min(sizes), own, 0.0)
-
-    v = plain(found.v, problem.lower, problem.upper)
-    return replace(found, v=v, y=plain(found.y, problem.q, problem.below, problem.above))
+def _clear_cancelled(own: Array, *data: Array) -> None:
+    """Put 0 for what is left of numbers that cancel, in units of the data: where all are 0, it is all of the value."""
+    sizes = [size for each in data if (size := np.abs(each[np.isfinite(each)]).max(initial=0.0)) > 0.0]
+    if sizes:
+        own[np.abs(own) <= _CANCELLED * min(sizes)] = 0.0
 
 
 def _again(

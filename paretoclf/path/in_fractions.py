@@ -25,12 +25,11 @@ def in_fractions(problem: ParametricQP) -> ParametricQP | None:
 
 def in_doubles(found: Trace) -> Trace:
     """The path in doubles; segments that are shorter than doubles can tell are left out."""
-    t, v, y = (np.asarray(each, dtype=np.float64) for each in (found.t, found.v, found.y))
-    keep = np.diff(t) > 0
+    t, v, y = (np.asarray(each, dtype=np.float64) for each in (found.t, found.values, found.multipliers))
+    keep, ray = np.diff(t) > 0, None if found.ray is None else np.asarray(found.ray, dtype=np.float64)
     if keep.any():
-        t, v, y = np.append(t[0], t[1:][keep]), v[keep], y[keep]
-        found = replace(found, labels=found.labels[keep])
-    return replace(found, t=t, v=v, y=y, ray=None if found.ray is None else np.asarray(found.ray, dtype=np.float64))
+        t, found = np.append(t[0], t[1:][keep]), replace(found, labels=found.labels[keep], ends=found.ends[keep])
+    return replace(found, t=t, values=v, multipliers=y, ray=ray)
 
 
 def as_fractions(numbers: Any) -> Any:

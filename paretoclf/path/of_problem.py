@@ -38,7 +38,7 @@ from paretoclf.path.certificate_guide import labels_of_rows
 from paretoclf.path.general import follow
 from paretoclf.path.of_problem_stored import arrays_of
 from paretoclf.path.storage import write_file
-from paretoclf.problem import Trace
+from paretoclf.problem import Trace, spread
 from paretoclf.reduction.judged import CompiledProof, Units, judge_line, judge_ray
 from paretoclf.reduction.presolve import reduce
 from paretoclf.reduction.program import ProgramLine, between
@@ -548,9 +548,10 @@ def _back(reduced: Reduced, found: Trace) -> tuple[Array, Array]:
     """Columns and multipliers of the compiled program at both ends of each segment."""
     k, line = len(found.labels), reduced.program
     require_memory(64 * k * (line.n + line.m), f"a path of {k} segments", "use a shorter line, or max_events")
-    v, y = (each.reshape(2 * k, -1) for each in (found.v, found.y))
-    x, z = reduced.back(v, y, np.stack([found.t[:-1], found.t[1:]], axis=1).ravel())
-    return x.reshape(k, 2, -1), z.reshape(k, 2, -1)
+    t = np.empty(len(found.values))
+    t[found.ends] = np.stack([found.t[:-1], found.t[1:]], axis=1)
+    x, z = reduced.back(found.values, found.multipliers, t)
+    return spread(x, found.ends), spread(z, found.ends)
 
 
 def _ray(reduced: Reduced, found: Trace) -> Array:

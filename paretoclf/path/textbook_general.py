@@ -337,7 +337,7 @@ class Walk:
         k, items, kind = len(found), self.labels.size, self.kind
         labels = np.array([each[0] for each in found], dtype=np.int64).reshape(k, items)
         points = [np.array([each[part] for each in found], dtype=kind).reshape(k, 2, items) for part in (1, 2)]
-        return Trace(np.array(times, dtype=kind), labels, points[0], points[1], status, ray, self.exchanges, crossed)
+        return Trace.of(np.array(times, dtype=kind), labels, *points, status, ray, self.exchanges, crossed)
 
     def refused(self, why: str) -> DegeneratePathError:
         """Rounding errors leave open how it goes on."""

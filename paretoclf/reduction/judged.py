@@ -109,18 +109,20 @@ class CompiledProof:
 
 def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof:
     """Judge points x (k, 2, n) and multipliers z (k, 2, m) at both ends of k segments, which are between t (k + 1,)."""
-    residuals, gap = _residuals(line, np.stack([t[:-1], t[1:]], axis=1).ravel(), x, z)
+    residuals, gap = _residuals(line, t, x, z)
     largest = float(abs(line.P).max()) if line.P.nnz else 0.0
     lacking = max(0.0, -float(least_curvature(line.P).min(initial=0.0)))
     return CompiledProof(t, residuals, gap, lacking / largest if largest else 0.0)
 
 
 def _residuals(line: ProgramLine, t: Array, x: Array, z: Array) -> tuple[dict[str, Array], Array]:
-    """Residuals by their names, and the gap, each of shape (k,), where t are both ends of each segment."""
-    X, Z = x.reshape(t.size, -1), z.reshape(t.size, -1)
-    units = Units.of(line, *(np.fmax.reduce(np.abs(each), axis=0, initial=0.0) for each in (X, Z)))
+    """Residuals by their names, and the gap, each of shape (k,)."""
+    units = Units.of(line, *(np.fmax.reduce(np.abs(each), axis=(0, 1), initial=0.0) for each in (x, z)))
     matrices = [for_products(M) for M in (line.P, line.A, line.A.T)]
-    parts = [_judged(line, matrices, units, t[part], X[part].T, Z[part].T) for part in blocks(t.size, line.n + line.m)]
+    parts = [
+        _judged(line, matrices, units, (t[part.start : part.stop + 1], x[part], z[part]))
+        for part in blocks(len(x), line.n + line.m)
+    ]
     *found, gap = np.concatenate(parts, axis=1) if parts else np.zeros((5, 0))
     return dict(zip(("rows", "stationarity", "signs", "complementarity"), found, strict=True)), gap
 
@@ -193,33 +195,44 @@ def _positive(size: Array) -> Array:
     return np.where(size == 0.0, 1.0, size)
 
 
-def _either(values: Array) -> Array:
-    """The larger of both ends of each segment."""
-    return np.maximum(values[:, ::2], values[:, 1::2])
-
-
-def _judged(line: ProgramLine, matrices: Sequence[Any], units: Units, t: Array, X: Array, Z: Array) -> Array:
-    """Residuals of rows, stationarity, signs, complementarity, and the gap (5, k): two points a segment, in columns."""
+def _judged(line: ProgramLine, matrices: Sequence[Any], units: Units, segments: tuple[Array, Array, Array]) -> Array:
+    """Residuals of rows, stationarity, signs, complementarity, and the gap (5, k), of k segments."""
     (P, A, transposed), e = matrices, line.equations
-    q, X, Z = along(line.q, t), np.ascontiguousarray(X), np.ascontiguousarray(Z)
-    PX, slack, prices = P @ X, along(line.b, t) - A @ X, np.abs(Z)
-    room, largest = _either(np.abs(slack)), _either(prices)
-    rows, terms = units.at(_either(np.abs(X)), largest)
-    violated = (np.vstack([room[:e], _either(-slack[e:])]) / rows).max(axis=0, initial=0.0)
-    stationarity = (_either(np.abs(PX + q + transposed @ Z)) / terms).max(axis=0, initial=0.0)
-    signs = (units.prices[e:, None] * _either(-Z[e:])).max(axis=0, initial=0.0)
+    t, X, Z, begin, end = _points(*segments)  # in columns
+
+    def either(values: Array) -> Array:
+        """The larger of both ends of each segment."""
+        return np.maximum(values[..., begin], values[..., end])
+
+    q, PX, slack, prices, sizes = along(line.q, t), P @ X, along(line.b, t) - A @ X, np.abs(Z), np.abs(X)
+    off = np.abs(slack)
+    room, largest = either(off), either(prices)
+    rows, terms = units.at(either(sizes), largest)
+    violated = (np.vstack([room[:e], either(-slack[e:])]) / rows).max(axis=0, initial=0.0)
+    stationarity = (either(np.abs(PX + q + transposed @ Z)) / terms).max(axis=0, initial=0.0)
+    signs = (units.prices[e:, None] * either(-Z[e:])).max(axis=0, initial=0.0)
     shares = units.slacks[e:, None] * room[e:], units.prices[e:, None] * largest[e:]
     both = np.minimum(*shares).max(axis=0, initial=0.0)
     value = np.einsum("ij,ij->j", X, 0.5 * PX + q) + along(line.constant[:, None], t)[0]
-    unit = np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->j", np.abs(X), 0.5 * np.abs(PX) + np.abs(q)))
-    sizes = np.abs(X)
-    squares = _either(np.einsum("ij,ij->j", sizes, units.P @ sizes)[None])[0]  # terms that may cancel, in Px already
-    unit = np.maximum(unit[::2], unit[1::2])
-    unit = np.maximum(unit, PRODUCT_ROUNDING / CERTIFY * (units.largest @ largest + squares))
-    products = np.einsum("ij,ij->j", np.abs(slack), prices).reshape(-1, 2).max(axis=1)
-    middle = 0.5 * np.abs(slack[:, ::2] * Z[:, 1::2] + slack[:, 1::2] * Z[:, ::2]).sum(axis=0)
-    gap = np.maximum(products, middle) / np.maximum(unit, np.finfo(float).tiny)
+    unit = np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->j", sizes, 0.5 * np.abs(PX) + np.abs(q)))
+    squares = np.einsum("ij,ij->j", sizes, units.P @ sizes)  # terms that may cancel, in Px already
+    unit = either(unit + PRODUCT_ROUNDING / CERTIFY * squares)
+    unit = np.maximum(unit, PRODUCT_ROUNDING / CERTIFY * (units.largest @ largest))
+    products = either(np.einsum("ij,ij->j", off, prices))
+    middle = sum(np.einsum("ij,ij->j", off[:, a], prices[:, b]) for a, b in ((begin, end), (end, begin)))
+    gap = np.maximum(products, 0.5 * middle) / np.maximum(unit, np.finfo(float).tiny)
     return np.stack([violated, stationarity, signs, both, gap]) + 0.0  # no -0.0
+
+
+def _points(t: Array, x: Array, z: Array) -> tuple[Array, Array, Array, slice, slice]:
+    """Times, x and z of all points, in columns, none twice where segments meet; which of them begin, which end one."""
+    if all(np.array_equal(each[1:, 0], each[:-1, 1]) for each in (x, z)):
+        X, Z = (np.empty((each.shape[2], len(each) + 1)) for each in (x, z))
+        for columns, each in ((X, x), (Z, z)):
+            columns[:, :-1], columns[:, -1] = each[:, 0].T, each[-1, 1]
+        return t, X, Z, slice(0, -1), slice(1, None)
+    X, Z = (np.array(each.reshape(2 * len(each), -1).T, order="C") for each in (x, z))
+    return np.stack([t[:-1], t[1:]], axis=1).ravel(), X, Z, slice(0, None, 2), slice(1, None, 2)
 
 
 @dataclass(frozen=True, repr=False)
@@ -252,7 +265,7 @@ def judge_ray(line: ProgramLine, status: str, ray: Array, t: float = 1.0) -> Ray
     r = ray / max(float(np.abs(ray).max(initial=0.0)), np.finfo(float).tiny)
     none = {name: np.zeros_like(getattr(line, name)) for name in ("q", "b", "constant")}
     x, z = (np.zeros(line.n), r) if status == "infeasible" else (r, np.zeros(line.m))
-    misses, _ = _residuals(replace(line, **none), np.zeros(2), *(np.stack([each, each]) for each in (x, z)))
+    misses, _ = _residuals(replace(line, **none), np.zeros(2), *(np.stack([[each, each]]) for each in (x, z)))
     residual = max(float(misses[name][0]) for name in ("rows", "stationarity", "signs"))
     cost = between(line.b if status == "infeasible" else line.q, t)
     size = float(np.abs(cost) @ np.abs(r))

@@ -239,7 +239,7 @@ class Reduced:
             found = self._prices(prices)
             if self.carried:
                 self._costs.add_to(found, prices, at)
-            x[part], z[part] = own.T, self._completed(found, own, along(line.q, at)).T
+            x[part], z[part] = own.T, self._completed(found, prices, own, along(line.q, at)).T
         return x, z
 
     def ray_of_values(self, v: Array) -> Array:
@@ -249,7 +249,7 @@ class Reduced:
 
     def ray_of_multipliers(self, y: Array) -> Array:
         """The direction of z that a direction of the items' multipliers is; costs with kinks have no part in it."""
-        return np.asarray(self._completed(self._prices(y[:, None]))[:, 0])
+        return np.asarray(self._completed(self._prices(y[:, None]), y[:, None])[:, 0])
 
     def ray_of_crossing(self, item: int) -> Array:
         """The multipliers of the contradiction that the two bounds of one item are: one unit of each."""
@@ -257,7 +257,7 @@ class Reduced:
         if item >= self.columns.size:
             for i, factor, _ in self.items[int(self.kept[item - self.columns.size])].rows:
                 z[i] = 1.0 / abs(factor)
-            return np.asarray(self._completed(z)[:, 0])
+            return np.asarray(self._completed(z, np.ones((self.problem.items, 1)))[:, 0])
         for i, j, a, _ in self.bounds:
             if j == self.columns[item]:
                 z[i] = 1.0 / abs(a)
@@ -302,6 +302,11 @@ class Reduced:
         columns = np.unique(np.array([j for _, j, _, _ in self.bounds], dtype=int))
         place = {j: k for k, j in enumerate(columns.tolist())}
         return columns, Sides.listed([(i, place[j], a, side) for i, j, a, side in self.bounds])
+
+    @cached_property
+    def _bounding_items(self) -> Index:
+        """The items that columns with bounds are, -1 where one is none."""
+        return np.array([self._number.get(("variable", j), -1) for j in self._bounding[0].tolist()], dtype=int)
 
     @cached_property
     def _slack(self) -> Slacks:
@@ -353,15 +358,20 @@ class Reduced:
         self._priced.into(z, y[self._priced.of])
         return z
 
-    def _completed(self, z: Array, x: Array | None = None, q: Any = 0.0) -> Array:
-        """With the multipliers that stationarity leaves: of equations that went with a variable, then of bounds."""
+    def _completed(self, z: Array, y: Array, x: Array | None = None, q: Any = 0.0) -> Array:
+        """With the multipliers that stationarity leaves: of equations that went with a variable, then of bounds.
+
+        A bound of an item that has none has none, whatever rounding leaves.
+        """
         (P, bounded, rounds), slope = self._products, np.zeros((self.program.n, 1))
         if x is not None:
             slope = P @ x + q
         for each, (_, columns) in zip(self.substituted, rounds, strict=True):
             z[each.rows] = -(slope[each.columns] + columns @ z) / each.factors[:, None]
-        own, sides = self._bounding
-        sides.into(z, (slope[own] + bounded @ z)[sides.of])
+        (own, sides), number = self._bounding, self._bounding_items
+        left = slope[own] + bounded @ z
+        left[number >= 0] *= y[number[number >= 0]] != 0
+        sides.into(z, left[sides.of])
         return z
 
 

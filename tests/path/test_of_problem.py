@@ -194,10 +194,21 @@ def with_its_optimum_at_0():
     return cp.Problem(cp.Minimize(lam * cp.tv(x) + cp.max(M @ x) + cp.quad_form(x, P)), [limit]), {lam: 4}, {lam: 3}
 
 
+def with_no_bound_but_0():
+    """All bounds are 0, so that no bound says what is small: the costs and P do."""
+    x, v = cp.Variable(4, nonpos=True, name="x"), cp.Parameter(4, name="v")
+    B = np.array([[0.7, 1.1, -1.2, -0.6], [-0.8, -0.6, -1.0, 0.1]])
+    limits = [np.array([-0.452264380026539, -0.6279428481050523, 0.602809181252961, -1.3354382002416934]) @ x <= 0]
+    limits += [np.array([0.5, 0.7, -1.2, -0.8]) @ x <= 0]
+    start, stop = np.array([1.2, -0.7, 1.1, 0.5]), np.array([-0.4, -0.3, 0.1, -1.4])
+    return cp.Problem(cp.Maximize(-(v @ x + cp.quad_form(x, B.T @ B) + cp.tv(x))), limits), {v: start}, {v: stop}
+
+
 @pytest.mark.parametrize(
     ("made", "status"),
     [
         (of_fewer_squares_than_variables, "end"),
+        (with_no_bound_but_0, "end"),
         (without_a_bound_where_it_moves, "unbounded"),
         (with_its_optimum_at_0, "end"),
     ],

@@ -1,6 +1,8 @@
 // The matrix H = (P A'; A 0) of a program, by its columns: each dense over the range that it has entries in, or sparse.
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "loops.hpp"
@@ -33,29 +35,73 @@ class Columns {
     }
 
     double diagonal(int j) const { return diagonal_[j]; }
+    int count(int j) const { return int(begin_[j + 1] - begin_[j]); }
+    int below_all() const { return below_all_; }  // numbers of all rows
 
     // out += a (column j)
     template <class Real>
     void add_to(int j, Real a, Real *out) const {
         const double *values = &values_[begin_[j]];
         int count = int(begin_[j + 1] - begin_[j]);
-        if (dense_[j]) return add(out + first_[j], values, a, count);
-        const int *rows = &rows_[rows_begin_[j]];
-        for (int k = 0; k < count; k++) {
-            if constexpr (std::is_same_v<Real, double>) out[rows[k]] += a * values[k];
-            else out[rows[k]] = add_product(out[rows[k]], values[k], a);
-        }
+        if (dense_[j] && count >= SHORT) return add(out + first_[j], values, a, count);
+        each(j, [&](int row, double value) { out[row] = plus(out[row], value, a); });
     }
-    // out += a |column j|
-    void add_sizes_to(int j, double a, double *out) const {
-        const double *values = &values_[begin_[j]];
-        int count = int(begin_[j + 1] - begin_[j]);
-        if (dense_[j]) return advance_by_sizes(out + first_[j], values, a, count);
-        const int *rows = &rows_[rows_begin_[j]];
-        for (int k = 0; k < count; k++) out[rows[k]] += a * std::abs(values[k]);
+    // For each of two: out += a (column j), and sizes += b |column j|
+    template <class Real>
+    void add_both(int j, const Real *a, const double *b, std::vector<Real> *out, Vector *sizes) const {
+        if constexpr (std::is_same_v<Real, double>)
+            if (int count = int(begin_[j + 1] - begin_[j]); dense_[j] && count >= SHORT) {
+                int first = first_[j];
+                double *to[] = {&out[0][first], &out[1][first]}, *size[] = {&sizes[0][first], &sizes[1][first]};
+                return add_column(&values_[begin_[j]], count, a, b, to, size);
+            }
+        each(j, [&](int row, double value) {
+            for (int r = 0; r < 2; r++)
+                out[r][row] = plus(out[r][row], value, a[r]), sizes[r][row] += b[r] * std::abs(value);
+        });
+    }
+    // out += a (column j), and sizes += b |column j|
+    template <class Real>
+    void add_one(int j, Real a, double b, std::vector<Real> &out, Vector &sizes) const {
+        if constexpr (std::is_same_v<Real, double>)
+            if (int count = int(begin_[j + 1] - begin_[j]); dense_[j] && count >= SHORT)
+                return add_column(&values_[begin_[j]], count, a, b, &out[first_[j]], &sizes[first_[j]]);
+        each(j, [&](int row, double value) { out[row] = plus(out[row], value, a), sizes[row] += b * std::abs(value); });
+    }
+    // For each of two: out_j += (rows of column j from n on) u, and sizes_j += unit |rows| |u|
+    template <class Real>
+    void add_products(int j, const std::vector<Real> *u, double unit, std::vector<Real> *out, Vector *sizes) const {
+        int count = below_[j], skipped = int(begin_[j + 1] - begin_[j]) - count;
+        if (count == 0) return;
+        if constexpr (std::is_same_v<Real, double>)
+            if (dense_[j] && count >= SHORT) {
+                int first = first_[j] + skipped;
+                double sums[4];
+                dot_column(&values_[begin_[j] + skipped], count, &u[0][first], &u[1][first], sums);
+                for (int r = 0; r < 2; r++) out[r][j] += sums[r], sizes[r][j] += unit * sums[2 + r];
+                return;
+            }
+        for (int r = 0; r < 2; r++) {
+            Real sum = 0.0;
+            double size = 0.0;
+            each(j, [&](int row, double value) {
+                if (row >= n) sum = plus(sum, value, u[r][row]), size += std::abs(value) * std::abs(rounded(u[r][row]));
+            });
+            out[r][j] += sum, sizes[r][j] += unit * size;
+        }
     }
 
   private:
+    static constexpr int SHORT = 16;  // below this a loop of its own costs more than it saves
+    static double plus(double x, double value, double a) { return x + a * value; }
+    static Twice plus(Twice x, double value, Twice a) { return add_product(x, value, a); }
+    template <class Do>
+    void each(int j, const Do &what) const {
+        const double *values = &values_[begin_[j]];
+        int count = int(begin_[j + 1] - begin_[j]);
+        const int *rows = dense_[j] ? nullptr : &rows_[rows_begin_[j]];
+        for (int k = 0; k < count; k++) what(rows ? rows[k] : first_[j] + k, values[k]);
+    }
     void keep(const Vector &column) {
         int first = 0, last = int(column.size()), count = 0;
         while (first < last && column[first] == 0.0) first++;
@@ -69,10 +115,14 @@ class Columns {
             }
         first_.push_back(first), dense_.push_back(dense);
         begin_.push_back(values_.size()), rows_begin_.push_back(rows_.size());
+        int below = 0;
+        for (int i = std::max(first, n); i < last; i++) below += dense || column[i] != 0.0;
+        below_.push_back(below), below_all_ += below;
     }
 
     Vector values_, diagonal_;
-    Indices rows_, first_;
+    Indices rows_, first_, below_;
+    int below_all_ = 0;
     std::vector<size_t> begin_, rows_begin_;
     std::vector<char> dense_;
 };

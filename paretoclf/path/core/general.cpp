@@ -37,6 +37,17 @@ static nb::object rows(const std::vector<Real> *rows, int count) {
     return array(std::move(all), {size_t(count), rows[0].size()});
 }
 
+// Values and multipliers of all items, and in a second row their rates.
+template <class W>
+static nb::object points(const W &walk, int count) {
+    size_t N = walk.labels.size();
+    Vector v, y;
+    for (int r = 0; r < count; r++)
+        for (size_t i = 0; i < N; i++)
+            v.push_back(rounded(walk.value(r, int(i)))), y.push_back(rounded(walk.multiplier(r, int(i))) + 0.0);
+    return nb::make_tuple(array(std::move(v), {size_t(count), N}), array(std::move(y), {size_t(count), N}));
+}
+
 // What Python calls: a walk that has one user at a time. Calls give the interpreter's lock away.
 template <class Real>
 struct GuardedWalk : Walk<Real> {
@@ -89,21 +100,33 @@ static void walk(nb::module_ &module, const char *name) {
         .def("solve", [](W &self, double t) {  // values and multipliers at t, and their rates; None if refused
             Only turn(self);
             if (!self.solve(Real(t))) return nb::object(nb::none());
-            return nb::object(nb::make_tuple(rows(self.v, 2), rows(self.y, 2)));
+            return points(self, 2);
         }, "t"_a)
         .def("run", [](W &self, int64_t limit, bool keep, int64_t steps) {
             Only turn(self);
             nb::gil_scoped_release open;
             return int(self.run(limit, keep, steps));
         }, "limit"_a, "keep"_a, "steps"_a)
-        .def("segments", [](W &self) {  // ends, labels, values, multipliers; they are taken away
+        .def("segments", [](W &self, bool all) {  // what is known of them is taken away; the last point stays unless all
             Only turn(self);
-            size_t N = self.labels.size(), k = self.times.size() - 1;
-            auto out = nb::make_tuple(array(std::move(self.times), {k + 1}), array(std::move(self.pieces), {k, N}),
-                                      array(std::move(self.values), {k, 2, N}), array(std::move(self.multipliers), {k, 2, N}));
-            self.times = {rounded(self.t)}, self.pieces.clear(), self.values.clear(), self.multipliers.clear();
+            size_t N = self.labels.size(), k = self.joined.size();
+            Vector left[2];
+            size_t points = N ? self.values.size() / N : 0;
+            if (!all && points) {
+                for (int r = 0; r < 2; r++) {
+                    Vector &kept = r ? self.multipliers : self.values;
+                    left[r].assign(kept.end() - N, kept.end()), kept.resize(kept.size() - N);
+                }
+                points--;
+            }
+            self.times.erase(self.times.begin());
+            auto out = nb::make_tuple(array(std::move(self.times), {k}), array(std::move(self.pieces), {k, N}),
+                                      array(std::vector<int8_t>(self.joined.begin(), self.joined.end()), {k}), array(std::move(self.values), {points, N}),
+                                      array(std::move(self.multipliers), {points, N}));
+            self.times = {rounded(self.t)}, self.pieces.clear(), self.joined.clear();
+            self.values = std::move(left[0]), self.multipliers = std::move(left[1]);
             return out;
-        })
+        }, "all"_a)
         .def_prop_ro("labels", [](W &self) {
             Only turn(self);
             return array(std::vector<int8_t>(self.labels), {self.labels.size()});
@@ -114,7 +137,7 @@ static void walk(nb::module_ &module, const char *name) {
         })
         .def_prop_ro("now", [](W &self) {  // values and multipliers where it is
             Only turn(self);
-            return nb::make_tuple(rows(self.v, 1), rows(self.y, 1));
+            return points(self, 1);
         })
         .def_prop_ro("t", [](W &self) { return Only(self), rounded(self.t); })
         .def_prop_ro("why", [](W &self) { return Only(self), nb::str(self.why.c_str()); })

@@ -18,7 +18,6 @@ class Inverse {
     Indices members, where;  // the items of B; the place of each item in it, -1 outside
 
     int size() const { return int(members.size()); }
-    const Real *row(int a) const { return &K_[size_t(a) * apart_]; }
     const double *block(int a) const { return &S_[size_t(a) * apart_]; }  // of H_BB
 
     // Of other members; false if their block is singular.
@@ -31,28 +30,13 @@ class Inverse {
         return invert();
     }
 
-    void times(const Real *x, Real *out) const {  // out = K x
-        for (int a = 0; a < size(); a++) {
-            if constexpr (std::is_same_v<Real, double>) out[a] = dot(row(a), x, size());
-            else out[a] = product(row(a), x);
-        }
-    }
-    void take_off(const Real *x, Real *out) const {  // out -= H_BB x
-        for (int a = 0; a < size(); a++) {
-            if constexpr (std::is_same_v<Real, double>) out[a] -= dot(block(a), x, size());
-            else out[a] -= product(block(a), x);
-        }
-    }
-    void sizes_times(const double *x, double *out) const {  // out = |K| x
-        for (int a = 0; a < size(); a++) {
-            if constexpr (std::is_same_v<Real, double>) {
-                out[a] = dot_of_sizes(row(a), x, size());
-            } else {
-                out[a] = 0.0;
-                for (int b = 0; b < size(); b++) out[a] += std::abs(rounded(row(a)[b])) * x[b];
-            }
-        }
-    }
+    int room() const { return apart_; }  // how long vectors of members must be: whole lanes
+
+    // Of one vector or two: out += K x; out -= H_BB x; sizes of x: out += |K| x, out += |H_BB| x
+    void add_times(int count, const Real *const *x, Real *const *out) const { products(K_, count, x, 1.0, out); }
+    void take_off(int count, const Real *const *x, Real *const *out) const { products(S_, count, x, -1.0, out); }
+    void add_sizes(int count, const double *const *x, double *const *out) const { sizes(K_, count, x, out); }
+    void add_block_sizes(int count, const double *const *x, double *const *out) const { sizes(S_, count, x, out); }
 
     // One item or two change their roles; T their columns of the transform. False if their pivot is 0.
     bool exchange(const Columns &H, const int *items, int count, const Real *const *T) {
@@ -94,10 +78,27 @@ class Inverse {
   private:
     Real &at(int a, int b) { return K_[size_t(a) * apart_ + b]; }
     template <class Number>
-    Real product(const Number *y, const Real *x) const {
-        Real sum = 0.0;
-        for (int b = 0; b < size(); b++) sum = add_product(sum, y[b], x[b]);
-        return sum;
+    void products(const Lines<Number> &M, int count, const Real *const *x, double sign, Real *const *out) const {
+        if constexpr (std::is_same_v<Real, double>) {
+            matrix_times(M.data(), apart_, size(), count, x, sign, out);
+        } else {
+            for (int q = 0; q < count; q++)
+                for (int a = 0; a < size(); a++) {
+                    Real sum = 0.0;
+                    for (int b = 0; b < size(); b++) sum = add_product(sum, M[size_t(a) * apart_ + b], x[q][b]);
+                    out[q][a] += Real(sign) * sum;
+                }
+        }
+    }
+    template <class Number>
+    void sizes(const Lines<Number> &M, int count, const double *const *x, double *const *out) const {
+        if constexpr (std::is_same_v<Number, double>) {
+            sizes_times(M.data(), apart_, size(), count, x, out);
+        } else {
+            for (int q = 0; q < count; q++)
+                for (int a = 0; a < size(); a++)
+                    for (int b = 0; b < size(); b++) out[q][a] += std::abs(rounded(M[size_t(a) * apart_ + b])) * x[q][b];
+        }
     }
     void read_block(const Columns &H, int a) {  // its row and column a
         raw_.assign(H.items, 0.0);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "log.hpp"
 #include "processors.hpp"
@@ -33,6 +34,127 @@ EVERY_PROCESSOR void advance(double *RESTRICT x, const double *RESTRICT dx, doub
 
 EVERY_PROCESSOR void advance_by_sizes(double *RESTRICT x, const double *RESTRICT dx, double a, int n) {
     for (int i = 0; i < n; i++) x[i] += a * std::abs(dx[i]);
+}
+
+EVERY_PROCESSOR void add_column(const double *RESTRICT column, int n, double a, double b, double *RESTRICT x,
+                                double *RESTRICT size) {
+    for (int i = 0; i < n; i++) x[i] += a * column[i], size[i] += b * std::abs(column[i]);
+}
+
+EVERY_PROCESSOR void add_column(const double *RESTRICT column, int n, const double *a, const double *b, double *const *x,
+                                double *const *size) {
+    double *RESTRICT x0 = x[0], *RESTRICT x1 = x[1], *RESTRICT s0 = size[0], *RESTRICT s1 = size[1];
+    double a0 = a[0], a1 = a[1], b0 = b[0], b1 = b[1];
+    for (int i = 0; i < n; i++) {
+        double c = column[i], d = std::abs(c);
+        x0[i] += a0 * c, x1[i] += a1 * c, s0[i] += b0 * d, s1[i] += b1 * d;
+    }
+}
+
+EVERY_PROCESSOR void dot_column(const double *RESTRICT column, int n, const double *RESTRICT x, const double *RESTRICT y,
+                                double *sums) {
+    Lanes s[4] = {};
+    int i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        Lanes a = AT(column + i) * AT(x + i), b = AT(column + i) * AT(y + i);
+        s[0] += a, s[1] += b, s[2] += a < 0.0 ? -a : a, s[3] += b < 0.0 ? -b : b;
+    }
+    for (int q = 0; q < 4; q++) sums[q] = SUM(s[q]);
+    for (; i < n; i++) {
+        double a = column[i] * x[i], b = column[i] * y[i];
+        sums[0] += a, sums[1] += b, sums[2] += std::abs(a), sums[3] += std::abs(b);
+    }
+}
+
+EVERY_PROCESSOR void two_ways(const int8_t *labels, const double *const *pinned, const double *const *g, double step, int n,
+                              double *RESTRICT value, double *RESTRICT multiplier) {
+    const double *RESTRICT still = pinned[0], *RESTRICT rate = pinned[1], *RESTRICT x = g[0], *RESTRICT dx = g[1];
+    for (int i = 0; i < n; i++) {
+        bool odd = labels[i] & 1;
+        double a = still[i] + step * rate[i], b = x[i] + step * dx[i];
+        value[i] = odd ? a : b, multiplier[i] = odd ? 0.0 - b : a;
+    }
+}
+
+EVERY_PROCESSOR double largest_size(const double *x, int n) {
+    double most[LANES] = {};
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) most[l] = std::abs(x[i + l]) > most[l] ? std::abs(x[i + l]) : most[l];
+    for (; i < n; i++) most[0] = std::max(most[0], std::abs(x[i]));
+    return *std::max_element(most, most + LANES);
+}
+
+EVERY_PROCESSOR bool close(const double *RESTRICT x, const double *RESTRICT y, const double *RESTRICT e,
+                           const double *RESTRICT f, int n) {
+    int apart = 0;
+    for (int i = 0; i < n; i++) apart += !(std::abs(x[i] - y[i]) <= e[i] + f[i]);
+    return apart == 0;
+}
+
+namespace {
+template <int Q, int WIDE, bool SIZES>
+inline __attribute__((always_inline)) void times_from(const double *RESTRICT M, int apart, int k, const double *const *x,
+                                                      double sign, double *const *out, int c) {
+    Lanes sum[Q][WIDE] = {};
+    for (int b = 0; b < k; b++)
+        for (int w = 0; w < WIDE; w++) {
+            Lanes row = AT(M + int64_t(b) * apart + c + w * LANES);
+            if (SIZES) row = row < 0.0 ? -row : row;
+            for (int q = 0; q < Q; q++) sum[q][w] += x[q][b] * row;
+        }
+    for (int q = 0; q < Q; q++)
+        for (int w = 0; w < WIDE; w++) *(Lanes *)(out[q] + c + w * LANES) += sign * sum[q][w];
+}
+template <int Q, bool SIZES>
+inline __attribute__((always_inline)) void times_all(const double *M, int apart, int k, const double *const *x, double sign,
+                                                     double *const *out) {
+    int c = 0;
+    for (; c + 3 * LANES < k; c += 4 * LANES) times_from<Q, 4, SIZES>(M, apart, k, x, sign, out, c);
+    for (; c < k; c += LANES) times_from<Q, 1, SIZES>(M, apart, k, x, sign, out, c);
+}
+}  // namespace
+
+EVERY_PROCESSOR void matrix_times(const double *M, int apart, int k, int count, const double *const *x, double sign,
+                                  double *const *out) {
+    if (count == 2) times_all<2, false>(M, apart, k, x, sign, out);
+    else times_all<1, false>(M, apart, k, x, sign, out);
+}
+
+EVERY_PROCESSOR void sizes_times(const double *M, int apart, int k, int count, const double *const *x, double *const *out) {
+    if (count == 2) times_all<2, true>(M, apart, k, x, 1.0, out);
+    else times_all<1, true>(M, apart, k, x, 1.0, out);
+}
+
+EVERY_PROCESSOR void mix(const double *RESTRICT first, const double *RESTRICT last, double t, int n, double *RESTRICT out) {
+    for (int i = 0; i < n; i++) out[i] = (1.0 - t) * first[i] + t * last[i];
+}
+
+EVERY_PROCESSOR double arrivals(const double *const *g, const double *const *low, const double *const *high,
+                                const double *const *error, double t, double last, int n, double *RESTRICT at_low,
+                                double *RESTRICT at_high, double *least) {
+    const double *RESTRICT x = g[0], *RESTRICT dx = g[1], *RESTRICT a = low[0], *RESTRICT da = low[1], *RESTRICT b = high[0],
+                           *RESTRICT db = high[1], *RESTRICT e = error[0], *RESTRICT de = error[1];
+    constexpr double NEVER = std::numeric_limits<double>::infinity();
+    double first[LANES], room[LANES];
+    for (int l = 0; l < LANES; l++) first[l] = last, room[l] = NEVER;
+    auto one = [&](int i, double &soonest, double &left) __attribute__((always_inline)) {
+        double to_low = x[i] - a[i], to_high = b[i] - x[i], down = da[i] - dx[i], up = dx[i] - db[i];
+        double nearest = (to_low < to_high ? to_low : to_high) + e[i];
+        left = nearest < left ? nearest : left;
+        double when_low = t + (to_low > e[i] ? to_low : 0.0) / down, when_high = t + (to_high > e[i] ? to_high : 0.0) / up;
+        when_low = down > de[i] ? when_low : NEVER, when_high = up > de[i] ? when_high : NEVER;
+        at_low[i] = when_low, at_high[i] = when_high;
+        double sooner = when_low < when_high ? when_low : when_high;
+        soonest = sooner < soonest ? sooner : soonest;
+    };
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) one(i + l, first[l], room[l]);
+    for (; i < n; i++) one(i, first[0], room[0]);
+    for (int l = 1; l < LANES; l++) first[0] = std::min(first[0], first[l]), room[0] = std::min(room[0], room[l]);
+    *least = room[0];
+    return first[0];
 }
 
 EVERY_PROCESSOR double dot_of_sizes(const double *x, const double *y, int n) {

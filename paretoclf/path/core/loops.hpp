@@ -14,6 +14,34 @@ void advance(double *x, const double *dx, double dt, int n);
 void advance_by_sizes(double *x, const double *dx, double a, int n);
 double dot_of_sizes(const double *x, const double *y, int n);
 
+// x += a column and size += b |column|; of one, or of two at once.
+void add_column(const double *column, int n, double a, double b, double *x, double *size);
+void add_column(const double *column, int n, const double *a, const double *b, double *const *x, double *const *size);
+
+// Values and multipliers of items, a step on from where one of them is pinned and the other is +-g (see general.hpp).
+void two_ways(const int8_t *labels, const double *const *pinned, const double *const *g, double step, int n, double *value,
+              double *multiplier);
+
+// The largest size, and whether all |x - y| <= e + f.
+double largest_size(const double *x, int n);
+bool close(const double *x, const double *y, const double *e, const double *f, int n);
+
+// The products of a column with two vectors, and of their sizes.
+void dot_column(const double *column, int n, const double *x, const double *y, double *sums);
+
+// out_q += sign M x_q, for a symmetric matrix M of k rows, or +- |M| x_q; one vector or two, in whole lanes of eight.
+void matrix_times(const double *M, int apart, int k, int count, const double *const *x, double sign, double *const *out);
+void sizes_times(const double *M, int apart, int k, int count, const double *const *x, double *const *out);
+
+// out = (1 - t) first + t last
+void mix(const double *first, const double *last, double t, int n, double *out);
+
+// When g, that grows by dg, comes to the ends low and high of its piece: into at_low and at_high, infinite where it does not
+// go there faster than error[1] says; of what it is beyond an end by less than error[0] nothing is made. The first of all;
+// least: the smallest room that is left, plus its error.
+double arrivals(const double *const *g, const double *const *low, const double *const *high, const double *const *error,
+                double t, double last, int n, double *at_low, double *at_high, double *least);
+
 // out_q += sum_j a_qj row_j, where row j is the n numbers from flat[start[j]] on; rows of a and out are so far apart.
 void add_rows(const double *flat, const int64_t *start, int k, const double *a, int a_apart, int rows, int n, double *out,
               int out_apart);
