@@ -92,7 +92,9 @@ class CoreWalk:
             return Trace(np.full(2, walk.t), self.labels[None], np.zeros((1, 2), dtype=int), v, y, *how)
         begins = np.cumsum(np.where(joined.rows, 1, 2)) - 2
         ends = np.stack([begins, begins + 1], axis=1)
-        return Trace(t.rows, labels.rows, ends, points[0].rows, points[1].rows, *how)
+        # Where nothing is left to move, points have no numbers by which they could be counted.
+        v, y = (each.rows if items else np.zeros((int(ends[-1, 1]) + 1 if len(ends) else 0, 0)) for each in points)
+        return Trace(t.rows, labels.rows, ends, v, y, *how)
 
     def _refused(self) -> DegeneratePathError:
         """Rounding errors leave open how it goes on."""

@@ -145,6 +145,8 @@ class Units:
         an entry of the gradient: of the largest that these terms are on the path, and of no less than ``OWN_SIZE``.
     largest : array of shape (m,)
         What the terms of each row would be if each were the largest column.
+    squares : float
+        What the terms of x'Px would be if in each equation nothing cancelled.
     """
 
     P: Any
@@ -155,6 +157,7 @@ class Units:
     slacks: Array
     prices: Array
     largest: Array
+    squares: float
 
     @classmethod
     def of(cls, line: ProgramLine, x: Array, z: Array) -> Units:
@@ -168,7 +171,9 @@ class Units:
         np.maximum.at(wide, part[:n], x)
         np.maximum.at(tall, part[n:], z)
         # Where q and Px cancel, multipliers are their rounding: no less than the least that would balance one of them.
-        np.maximum.at(tall, part[:n], _over(q + P @ x, sp.csr_array(A.T)))
+        natural = np.maximum(x, _determined(A[: line.equations], (b + A @ x)[: line.equations]))
+        curved = P @ natural
+        np.maximum.at(tall, part[:n], _over(q + curved, sp.csr_array(A.T)))
         sums, row_sums, column_sums = (np.asarray(M.sum(axis=1)).ravel() for M in (P, A, A.T))
         most_b, most_q = wide[part[n:]] * row_sums, wide[part[:n]] * sums + tall[part[:n]] * column_sums
         rows, terms = _positive(b + OWN_TERMS * most_b), _positive(q + OWN_TERMS * most_q)
@@ -177,11 +182,18 @@ class Units:
         prices = np.zeros(line.m)
         np.maximum.at(prices, np.repeat(np.arange(line.m), np.diff(A.indptr)), A.data * gradient[A.indices])
         matrices = for_products(P), for_products(A), for_products(sp.csr_array(A.T))
-        return cls(*matrices, rows, terms, slacks, prices, b + most_b)
+        return cls(*matrices, rows, terms, slacks, prices, b + most_b, float(natural @ curved))
 
     def at(self, X: Array, Z: Array) -> tuple[Array, Array]:
         """Those of rows and of the gradient, (m, k) and (n, k), where columns and multipliers are at most these."""
         return self.rows[:, None] + self.A @ X, self.terms[:, None] + self.P @ X + self.transposed @ Z
+
+
+def _determined(equations: Any, terms: Array) -> Array:
+    """What columns would be if in the equations that say what they are nothing cancelled; 0 where there is none."""
+    sizes = np.full(equations.shape[1], np.inf)
+    np.minimum.at(sizes, equations.indices, np.repeat(terms, np.diff(equations.indptr)) / equations.data)
+    return np.where(np.isfinite(sizes), sizes, 0.0)
 
 
 def _over(size: Array, M: Any) -> Array:
@@ -215,9 +227,7 @@ def _judged(line: ProgramLine, matrices: Sequence[Any], units: Units, segments: 
     both = np.minimum(*shares).max(axis=0, initial=0.0)
     value = np.einsum("ij,ij->j", X, 0.5 * PX + q) + along(line.constant[:, None], t)[0]
     unit = np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->j", sizes, 0.5 * np.abs(PX) + np.abs(q)))
-    squares = np.einsum("ij,ij->j", sizes, units.P @ sizes)  # terms that may cancel, in Px already
-    unit = either(unit + PRODUCT_ROUNDING / CERTIFY * squares)
-    unit = np.maximum(unit, PRODUCT_ROUNDING / CERTIFY * (units.largest @ largest))
+    unit = np.maximum(either(unit), PRODUCT_ROUNDING / CERTIFY * (units.largest @ largest + units.squares))
     products = either(np.einsum("ij,ij->j", off, prices))
     middle = sum(np.einsum("ij,ij->j", off[:, a], prices[:, b]) for a, b in ((begin, end), (end, begin)))
     gap = np.maximum(products, 0.5 * middle) / np.maximum(unit, np.finfo(float).tiny)

@@ -354,6 +354,30 @@ def test_what_it_prints():
     assert "no point satisfies" in path.beyond.explain()
 
 
+def test_where_nothing_is_left_to_move_the_value_does():
+    """An equation says what x is, so that the reduced problem has no items at all."""
+    x, v = cp.Variable(1, name="x"), cp.Parameter(name="v")
+    problem = cp.Problem(cp.Minimize(v * x[0] + cp.square(x[0])), [x == 1])
+    path = pc.trace(problem, {v: -1.0}, {v: 3.0})
+    assert path.proof.passes()
+    assert path.value(0.5) == pytest.approx(2.0)
+    assert path.at(1.0).variables["x"].tolist() == [1.0]
+
+
+def test_a_fit_without_a_residual_is_proved():
+    """Squares of the rounding of a sum that cancels, 1e-30 in all, were the unit of the gap."""
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        x, r = cp.Variable(5, bounds=[-1, 2], name="x"), cp.Parameter(name="r")
+        A = rng.normal(size=(2, 5))
+        C, w = rng.integers(-2, 3, (3, 5)).astype(float), rng.normal(size=5)
+        limits = [C[:2] @ x >= -0.5, w @ x <= r, C[2] @ x <= r]
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(A @ x - rng.normal(size=2))), limits)
+        path = pc.trace(problem, {r: 2.0}, {r: 0.5})
+        assert path.proof.passes()
+        assert solved(problem, {r: 2.0}, {r: 0.5}, 0.7) == pytest.approx(path.value(0.7), abs=1e-8)
+
+
 def test_where_the_optimum_is_0_all_along_its_rounding_is_no_gap():
     """P is singular, given in doubles, and 0 at the optimum: multipliers and value are rounding, of 1e-16."""
     rng = np.random.default_rng(3)
