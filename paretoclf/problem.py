@@ -169,7 +169,7 @@ class Trace:
 
 
 def spread(points: Any, ends: Index) -> Any:
-    """Points at both ends of each segment, (k, 2, ...): a view where each begins at the point where the last ends."""
+    """Points at both ends of each segment, (k, 2, ...): a view where each begins where the one before ends."""
     if len(ends) and len(points) == len(ends) + 1:
         return np.moveaxis(np.lib.stride_tricks.sliding_window_view(points, 2, axis=0), -1, 1)
     return points[ends]

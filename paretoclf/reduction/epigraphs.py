@@ -17,9 +17,10 @@ v is known, at most two neighbouring pieces carry it, and with them all multipli
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count, pairwise
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -81,7 +82,7 @@ class Epigraphs:
     columns: Mask
 
 
-def epigraphs(flat: Mask, A: Array, q: Array, b: Array, equations: int) -> Epigraphs:
+def epigraphs(flat: Mask, A: Any, q: Array, b: Array, equations: int) -> Epigraphs:
     """Find all epigraph variables, nested ones from the outside in.
 
     Parameters
@@ -95,39 +96,107 @@ def epigraphs(flat: Mask, A: Array, q: Array, b: Array, equations: int) -> Epigr
     on: dict[int, dict[int, float]] = {}  # by column: the costs with it in their direction, and its factor there
     eliminated: list[Epigraph] = []
     rows, columns = np.ones(A.shape[0], dtype=np.bool_), np.ones(A.shape[1], dtype=np.bool_)
-    entries, number, found = sp.csc_array(A), count(), True
-    may = np.flatnonzero(flat & (q >= 0).all(axis=0) & ~(A[:equations] != 0).any(axis=0)).tolist()
-    while found:
-        found = False
+    entries, by_rows, number = sp.csc_array(A), sp.csr_array(A), count()
+    cheap = flat & (q >= 0).all(axis=0)
+    cheap[by_rows.indices[: by_rows.indptr[equations]]] = False
+
+    def keep(j: int, own: Index, factors: Array, new: Iterable[Kinked]) -> None:
+        for k, each in zip(number, new, strict=False):
+            kinked[k] = each
+            if (nested := cheap[each.a[0]]).any():
+                for place, factor in zip(*(part[nested].tolist() for part in each.a), strict=True):
+                    on.setdefault(place, {})[k] = factor
+        eliminated.append(Epigraph(j, own, factors))
+        columns[j], rows[own] = False, False
+
+    for found in _of_two_rows(cheap, entries, by_rows, q, b):
+        keep(*found)
+    may, more = np.flatnonzero(cheap & columns).tolist(), True
+    while more:
+        more = False
         for j in may:
-            own = entries.indices[entries.indptr[j] : entries.indptr[j + 1]]
-            own = own[rows[own]]
-            if not columns[j] or not own.size or (A[own, j] > 0).any():  # bounded from below only
+            part = slice(entries.indptr[j], entries.indptr[j + 1])
+            kept = rows[entries.indices[part]]
+            own, factors = entries.indices[part][kept], -entries.data[part][kept]
+            if not columns[j] or not own.size or (factors < 0).any():  # bounded from below only
                 continue
             carried = [(kinked[k], factor) for k, factor in on.get(j, {}).items()]
-            new = _taken_out(A[own], q[:, j].copy(), b[:, own], j, own, carried)
+            new = _taken_out(_array(by_rows, own), q[:, j].copy(), b[:, own], j, own, carried)
             if new is None:
                 continue
             for k in on.pop(j, {}):  # of no other column
                 del kinked[k]
-            for k, each in zip(number, new, strict=False):
-                kinked[k] = each
-                for place, factor in zip(*(part.tolist() for part in each.a), strict=True):
-                    on.setdefault(place, {})[k] = factor
-            eliminated.append(Epigraph(j, own, -A[own, j]))
-            columns[j], rows[own], found = False, False, True
+            keep(j, own, factors, new)
+            more = True
     return Epigraphs(tuple(kinked.values()), tuple(eliminated), rows, columns)
 
 
+def _of_two_rows(
+    cheap: Mask, entries: Any, by_rows: Any, q: Array, b: Array
+) -> Iterator[tuple[int, Index, Array, list[Kinked]]]:
+    """The most common ones, all at once: of two rows of different slopes, in which no other column may be one."""
+    bounded = cheap.copy()  # from below only: others may become ones when rows are gone
+    bounded[by_rows.indices[by_rows.data > 0]] = False
+    candidates = np.where(bounded[by_rows.indices], 1, 0)
+    crowded = np.add.reduceat(np.append(candidates, 0), by_rows.indptr[:-1]) > 1
+    crowded[np.diff(by_rows.indptr) == 0] = False
+    pairs = np.flatnonzero(bounded & (np.diff(entries.indptr) == 2))
+    at = entries.indptr[pairs][:, None] + [0, 1]
+    own, unit = entries.indices[at], entries.data[at]
+    good = (unit < 0).all(axis=1) & ~crowded[own].any(axis=1)
+    pairs, own, unit = pairs[good], own[good], -unit[good]
+    size = np.diff(by_rows.indptr)[own] - 1
+    good = (size.max(axis=1, initial=0) > 0) & ((size[:, 0] == size[:, 1]) | (size.min(axis=1, initial=0) == 0))
+    for length in np.unique(size[good].max(axis=1)).tolist() if good.any() else ():
+        which = np.flatnonzero(good & (size.max(axis=1) == length))
+        j, rows, factors = pairs[which], own[which], unit[which]
+        places, D = np.zeros((2, len(j), length), dtype=int), np.zeros((2, len(j), length))
+        for side in range(2):
+            filled = np.flatnonzero(size[which, side])
+            at = by_rows.indptr[rows[filled, side]][:, None] + np.arange(length + 1)
+            others = by_rows.indices[at] != j[filled, None]
+            places[side, filled] = by_rows.indices[at][others].reshape(-1, length)
+            D[side, filled] = by_rows.data[at][others].reshape(-1, length) / factors[filled, side, None]
+        largest = np.abs(D).max(axis=2)
+        first, each = np.where(largest[0] >= largest[1], 0, 1), np.arange(len(j))
+        direction, there = D[first, each], places[first, each]
+        direction = direction / (direction[:, :1] if length == 1 else np.sign(direction[:, :1]))
+        top = np.abs(direction).argmax(axis=1)
+        slopes = D[:, each, top] / direction[each, top]
+        same = ((places[0] == places[1]) | (size[which] == 0).any(axis=1)[:, None]).all(axis=1)
+        same &= np.abs(D - slopes[:, :, None] * direction).max(axis=(0, 2)) <= PARALLEL * largest.max(axis=0)
+        same &= np.abs(slopes[0] - slopes[1]) > 2.0 * PARALLEL * (1.0 + np.abs(slopes).max(axis=0))
+        same &= q[:, j].any(axis=0)
+        offsets, order = b[:, rows] / factors, np.argsort(slopes, axis=0).T.tolist()
+        for k in np.flatnonzero(same).tolist():
+            pieces = tuple(
+                Piece(slope, offsets[:, k, side], {row: 1.0 / factor})
+                for slope, side, row, factor in (
+                    (float(slopes[side, k]), side, int(rows[k, side]), float(factors[k, side])) for side in order[k]
+                )
+            )
+            yield int(j[k]), rows[k], factors[k], [Kinked((there[k], direction[k]), q[:, j[k]].copy(), pieces)]
+
+
+def _array(by_rows: Any, rows: Index) -> tuple[Index, Array]:
+    """The columns that have entries in some rows, and these as an array."""
+    begin, end = by_rows.indptr[rows], by_rows.indptr[rows + 1]
+    at = np.concatenate([np.arange(*ends) for ends in zip(begin.tolist(), end.tolist(), strict=True)])
+    places, where = np.unique(by_rows.indices[at], return_inverse=True)
+    A = np.zeros((rows.size, places.size))
+    A[np.repeat(np.arange(rows.size), end - begin), where] = by_rows.data[at]
+    return places, A
+
+
 def _taken_out(
-    A: Array, cost: Array, b: Array, j: int, rows: Index, on: list[tuple[Kinked, float]]
+    rows_of: tuple[Index, Array], cost: Array, b: Array, j: int, rows: Index, on: list[tuple[Kinked, float]]
 ) -> list[Kinked] | None:
     """The costs with kinks in the direction of its rows that column j stands for; None where it must stay."""
     if any(k.a[0].size > 1 or k.pieces[0].slope * factor < 0 for k, factor in on):
         return None  # with others in one direction, or not increasing in it
-    places = np.flatnonzero(A.any(axis=0))
-    places = places[places != j]
-    D, offsets = A[:, places] / -A[:, [j]], b / -A[:, j]
+    places, A = rows_of
+    own, others = A[:, places == j], places != j
+    places, D, offsets = places[others], A[:, others] / -own, b / -own[:, 0]
     if not places.size:
         return None  # no more than bounds
     size = np.abs(D).max(axis=1)
@@ -140,7 +209,7 @@ def _taken_out(
     a = places[used], direction[used]
     new = [(Kinked(a, cost, (Piece(1.0, np.zeros(2)),)), 1.0)] if cost.any() else []
     new += [(Kinked(a, k.cost, k.pieces), factor) for k, factor in on]
-    made, each_row = [], list(zip(slopes.tolist(), offsets.T, rows.tolist(), (1.0 / -A[:, j]).tolist(), strict=True))
+    made, each_row = [], list(zip(slopes.tolist(), offsets.T, rows.tolist(), (1.0 / -own[:, 0]).tolist(), strict=True))
     for each, factor in new:
         pieces = envelope([_composed(piece, factor, *row) for piece in each.pieces for row in each_row])
         if pieces is None:

@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.judges.definite import least_curvature
-from paretoclf.reduction.program import ProgramLine, along, between, blocks, for_products
+from paretoclf.reduction.program import Products, ProgramLine, between, blocks
 from paretoclf.tolerances import CERTIFY, OWN_SIZE, OWN_TERMS, PRODUCT_ROUNDING
 
 
@@ -118,7 +118,7 @@ def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof
 def _residuals(line: ProgramLine, t: Array, x: Array, z: Array) -> tuple[dict[str, Array], Array]:
     """Residuals by their names, and the gap, each of shape (k,)."""
     units = Units.of(line, *(np.fmax.reduce(np.abs(each), axis=(0, 1), initial=0.0) for each in (x, z)))
-    matrices = [for_products(M) for M in (line.P, line.A, line.A.T)]
+    matrices = [Products(M) for M in (line.P, line.A, line.A.T)]
     parts = [
         _judged(line, matrices, units, (t[part.start : part.stop + 1], x[part], z[part]))
         for part in blocks(len(x), line.n + line.m)
@@ -149,9 +149,9 @@ class Units:
         What the terms of x'Px would be if in each equation nothing cancelled.
     """
 
-    P: Any
-    A: Any
-    transposed: Any
+    P: Products
+    A: Products
+    transposed: Products
     rows: Array
     terms: Array
     slacks: Array
@@ -181,12 +181,12 @@ class Units:
         gradient = 1.0 / _positive(q + P @ x + A.T @ z + OWN_SIZE * most_q)
         prices = np.zeros(line.m)
         np.maximum.at(prices, np.repeat(np.arange(line.m), np.diff(A.indptr)), A.data * gradient[A.indices])
-        matrices = for_products(P), for_products(A), for_products(sp.csr_array(A.T))
+        matrices = Products(P), Products(A), Products(sp.csr_array(A.T))
         return cls(*matrices, rows, terms, slacks, prices, b + most_b, float(natural @ curved))
 
     def at(self, X: Array, Z: Array) -> tuple[Array, Array]:
-        """Those of rows and of the gradient, (m, k) and (n, k), where columns and multipliers are at most these."""
-        return self.rows[:, None] + self.A @ X, self.terms[:, None] + self.P @ X + self.transposed @ Z
+        """Those of rows and of the gradient, (k, m) and (k, n), where columns and multipliers are at most these."""
+        return self.rows + self.A(X), self.terms + self.P(X) + self.transposed(Z)
 
 
 def _determined(equations: Any, terms: Array) -> Array:
@@ -207,41 +207,49 @@ def _positive(size: Array) -> Array:
     return np.where(size == 0.0, 1.0, size)
 
 
-def _judged(line: ProgramLine, matrices: Sequence[Any], units: Units, segments: tuple[Array, Array, Array]) -> Array:
+def _judged(
+    line: ProgramLine, matrices: Sequence[Products], units: Units, segments: tuple[Array, Array, Array]
+) -> Array:
     """Residuals of rows, stationarity, signs, complementarity, and the gap (5, k), of k segments."""
     (P, A, transposed), e = matrices, line.equations
-    t, X, Z, begin, end = _points(*segments)  # in columns
+    t, X, Z, begin, end = _points(*segments)
 
     def either(values: Array) -> Array:
         """The larger of both ends of each segment."""
-        return np.maximum(values[..., begin], values[..., end])
+        return np.maximum(values[begin], values[end])
 
-    q, PX, slack, prices, sizes = along(line.q, t), P @ X, along(line.b, t) - A @ X, np.abs(Z), np.abs(X)
-    off = np.abs(slack)
+    q, PX, slack, prices, sizes = _at(line.q, t), P(X), _at(line.b, t) - A(X), np.abs(Z), np.abs(X)
+    off, gradient = np.abs(slack), np.abs(PX + q + transposed(Z))
     room, largest = either(off), either(prices)
     rows, terms = units.at(either(sizes), largest)
-    violated = (np.vstack([room[:e], either(-slack[e:])]) / rows).max(axis=0, initial=0.0)
-    stationarity = (either(np.abs(PX + q + transposed @ Z)) / terms).max(axis=0, initial=0.0)
-    signs = (units.prices[e:, None] * either(-Z[e:])).max(axis=0, initial=0.0)
-    shares = units.slacks[e:, None] * room[e:], units.prices[e:, None] * largest[e:]
-    both = np.minimum(*shares).max(axis=0, initial=0.0)
-    value = np.einsum("ij,ij->j", X, 0.5 * PX + q) + along(line.constant[:, None], t)[0]
-    unit = np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->j", sizes, 0.5 * np.abs(PX) + np.abs(q)))
-    unit = np.maximum(either(unit), PRODUCT_ROUNDING / CERTIFY * (units.largest @ largest + units.squares))
-    products = either(np.einsum("ij,ij->j", off, prices))
-    middle = sum(np.einsum("ij,ij->j", off[:, a], prices[:, b]) for a, b in ((begin, end), (end, begin)))
+    violated = (np.hstack([room[:, :e], either(-slack[:, e:])]) / rows).max(axis=1, initial=0.0)
+    stationarity = (either(gradient) / terms).max(axis=1, initial=0.0)
+    signs = (units.prices[e:] * either(-Z[:, e:])).max(axis=1, initial=0.0)
+    shares = units.slacks[e:] * room[:, e:], units.prices[e:] * largest[:, e:]
+    both = np.minimum(*shares).max(axis=1, initial=0.0)
+    value = np.einsum("ij,ij->i", X, 0.5 * PX + q) + between(line.constant, t)
+    unit = np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->i", sizes, 0.5 * np.abs(PX) + np.abs(q)))
+    unit = np.maximum(either(unit), PRODUCT_ROUNDING / CERTIFY * (largest @ units.largest + units.squares))
+    products = either(np.einsum("ij,ij->i", off, prices))
+    middle = sum(np.einsum("ij,ij->i", off[a], prices[b]) for a, b in ((begin, end), (end, begin)))
     gap = np.maximum(products, 0.5 * middle) / np.maximum(unit, np.finfo(float).tiny)
     return np.stack([violated, stationarity, signs, both, gap]) + 0.0  # no -0.0
 
 
+def _at(ends: Array, t: Array) -> Array:
+    """What is affine in t at k points, (k, size), or (1, size) where it stands still."""
+    if np.array_equal(ends[0], ends[1]):
+        return ends[:1]
+    return np.asarray(np.multiply.outer(1.0 - t, ends[0]) + np.multiply.outer(t, ends[1]))
+
+
 def _points(t: Array, x: Array, z: Array) -> tuple[Array, Array, Array, slice, slice]:
-    """Times, x and z of all points, in columns, none twice where segments meet; which of them begin, which end one."""
-    if all(np.array_equal(each[1:, 0], each[:-1, 1]) for each in (x, z)):
-        X, Z = (np.empty((each.shape[2], len(each) + 1)) for each in (x, z))
-        for columns, each in ((X, x), (Z, z)):
-            columns[:, :-1], columns[:, -1] = each[:, 0].T, each[-1, 1]
+    """Times, x and z of all points, none twice where segments meet; which of them begin and which end one."""
+    # Where ends and beginnings are the same memory, they are the same.
+    if all(e.strides[0] == e.strides[1] or np.array_equal(e[1:, 0], e[:-1, 1]) for e in (x, z)):
+        X, Z = (np.concatenate([each[:, 0], each[-1:, 1]]) for each in (x, z))
         return t, X, Z, slice(0, -1), slice(1, None)
-    X, Z = (np.array(each.reshape(2 * len(each), -1).T, order="C") for each in (x, z))
+    X, Z = (np.array(each.reshape(2 * len(each), -1)) for each in (x, z))
     return np.stack([t[:-1], t[1:]], axis=1).ravel(), X, Z, slice(0, None, 2), slice(1, None, 2)
 
 

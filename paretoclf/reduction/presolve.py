@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.errors import InputError
@@ -67,11 +68,14 @@ class _Reduction:
     """The program on its way: what is left of it after each step."""
 
     def __init__(self, line: ProgramLine, squares: bool) -> None:
-        self.squares, self.line, self.P, self.A = squares, line, line.P.toarray(), line.A.toarray()
+        entries = sp.csr_array(line.A)
+        entries.eliminate_zeros()
+        self.squares, self.line, self.P, self.A = squares, line, line.P.toarray(), entries.toarray()
+        self.sizes = np.diff(entries.indptr)
         self.q, self.b = line.q.copy(), line.b.copy()
         self.equation = np.arange(line.m) < line.equations
         self.flat = ~(self.P != 0).any(axis=0)
-        found = epigraphs(self.flat, self.A, self.q, self.b, line.equations)
+        found = epigraphs(self.flat, entries, self.q, self.b, line.equations)
         self.eliminated, self.rows, self.columns = found.eliminated, found.rows.copy(), found.columns.copy()
         self.q[:, ~self.columns] = 0.0
         self.kinked = found.kinked
@@ -100,12 +104,12 @@ class _Reduction:
         rows = [self.items[k] for k in K]
 
         def both(side: str) -> Array:
-            given = np.array([getattr(item, side).tolist() for item in rows])
+            given = np.concatenate([np.zeros(0), *(getattr(item, side) for item in rows)])
             return np.hstack([getattr(self, side)[:, V], given.reshape(-1, 2).T])
 
-        names = tuple(self.line.column_name(int(j)) for j in V)
+        P, names = self.P[np.ix_(V, V)], tuple(self.line.column_name(int(j)) for j in V)
         problem = ParametricQP(
-            0.5 * (self.P + self.P.T)[np.ix_(V, V)],
+            0.5 * (P + P.T),
             M[np.ix_(K, V)],
             self.q[:, V],
             both("lower"),
@@ -130,7 +134,7 @@ class _Reduction:
 
     def _bounds(self) -> None:
         """Rows of one entry. Of two the tighter one wins; where neither is all along, the second stays a row."""
-        for i in np.flatnonzero(self.rows & ((self.A != 0).sum(axis=1) <= 1)).tolist():
+        for i in np.flatnonzero(self.rows & (self.sizes <= 1)).tolist():
             places = np.flatnonzero(self.A[i])
             if places.size == 0 and not self.equation[i] and (self.b[:, i] >= 0).all():
                 self.rows[i] = False
@@ -311,6 +315,8 @@ class _Reduction:
         for a, item in zip(M, self.items, strict=True):
             a[item.places] = item.values
         plain = np.array([item.is_equation for item in self.items], dtype=np.bool_)
+        if not plain.any():
+            return M, kept
         free = self.columns & np.isinf(self.lower[0]) & np.isinf(self.upper[0]) & (self.flat | self.squares)
         while True:
             may = free & self.columns & ((M[kept] != 0).sum(axis=0) == 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index
 from paretoclf.problem import ParametricQP
 from paretoclf.reduction.epigraphs import Epigraph, Kinked
-from paretoclf.reduction.program import ProgramLine, along, blocks, for_products
+from paretoclf.reduction.program import Products, ProgramLine, along, blocks, for_products
 
 #: No bound, or no slope, at either end of the line.
 _NONE = np.full(2, np.inf)
@@ -110,17 +111,18 @@ class Slacks:
 
 @dataclass(frozen=True)
 class Depth:
-    """Epigraph variables that are in no row of each other: their rows, where those of each begin, and their columns."""
+    """Epigraph variables of as many rows each that are in no row of each other: these, over their factors."""
 
-    A: Any
+    A: Products
     rows: Index
-    begin: Index
     columns: Index
     factors: Array
 
     def into(self, x: Array, b: Array) -> None:
         """Write their columns into x, where they are 0, and all others of their rows are known."""
-        x[self.columns] = np.maximum.reduceat((self.A @ x - b[self.rows]) / self.factors, self.begin, axis=0)
+        found = np.ascontiguousarray(self.A(x.T).T)
+        found -= b[self.rows] / self.factors
+        x[self.columns] = found.reshape(self.columns.size, -1, x.shape[1]).max(axis=1)
 
 
 @dataclass(frozen=True)
@@ -147,53 +149,62 @@ class Sides:
 
 @dataclass(frozen=True)
 class KinkedCosts:
-    """All costs with kinks: what their items' multipliers say of their slopes, and these of the multipliers of rows."""
+    """All costs with kinks: what their items' multipliers say of their slopes, and these of the multipliers of rows.
+
+    All weight of a cost lies on its ``first`` piece; each kink takes as much of it from the piece before to that after
+    as the slope is beyond the former, out of ``width``, the difference of both.
+    """
 
     cost: Array
-    base: Array
     on: tuple[Any, Any, Any]
-    owner: Index
-    inner: Index
-    left: Array
+    owner: Any
+    beyond: Array
     width: Array
+    first: Any
     rows: Any
 
     @classmethod
     def of(cls, carried: tuple[Carried, ...], number: dict[tuple[str, int], int], items: int, m: int) -> KinkedCosts:
         """Of costs, the numbers of what carries them, and how many items and rows there are."""
         sides: dict[str, list[tuple[int, int]]] = {"both": [], "lower": [], "upper": []}
-        owner: list[int] = []
-        inner, left, width, rows = [], [], [], list[tuple[int, int, float]]()
+        owner, beyond, width = list[int](), list[float](), list[float]()
+        first, rows = list[tuple[int, int, float]](), list[tuple[int, int, float]]()
         for c, each in enumerate(carried):
             for kind, k, side in each.on:
                 sides[side].append((c, number[kind, k]))
-            for k, piece in enumerate(each.cost.pieces):
-                rows.extend((row, len(owner), factor) for row, factor in piece.rows.items())
-                if k:
-                    inner.append(len(owner))
-                    left.append(each.cost.pieces[k - 1].slope)
-                    width.append(piece.slope - left[-1])
+            first.extend((row, c, factor) for row, factor in each.cost.pieces[0].rows.items())
+            for before, after in pairwise(each.cost.pieces):
+                rows.extend((row, len(owner), -factor) for row, factor in before.rows.items())
+                rows.extend((row, len(owner), factor) for row, factor in after.rows.items())
                 owner.append(c)
-        on = tuple(_ones(sides[side], (len(carried), items)) for side in ("both", "lower", "upper"))
-        i, p, factors = zip(*rows, strict=True) if rows else ((), (), ())
-        spread = sp.csr_array((np.array(factors, dtype=float), (np.array(i, int), np.array(p, int))), (m, len(owner)))
-        cost = np.array([each.cost.cost for each in carried]).reshape(-1, 2).T
-        base = np.array([each.base for each in carried])
-        return cls(cost, base, on, np.array(owner), np.array(inner, int), np.array(left), np.array(width), spread)
+                beyond.append(each.base - before.slope)
+                width.append(after.slope - before.slope)
+        on = tuple(_entries([(*at, 1.0) for at in sides[side]], (len(carried), items)) for side in sides)
+        cost = np.concatenate([each.cost.cost for each in carried]).reshape(-1, 2).T
+        plain: Any = slice(None) if owner == list(range(len(carried))) else np.array(owner, dtype=int)
+        kinks = _entries(rows, (m, len(owner)))
+        return cls(
+            cost,
+            on,
+            plain,
+            np.array(beyond)[:, None],
+            np.array(width)[:, None],
+            _entries(first, (m, len(carried))),
+            kinks,
+        )
 
     def add_to(self, z: Array, y: Array, t: Array) -> None:
         """Add to z the multipliers of rows where the items have multipliers y."""
-        cost = along(self.cost, t)
-        slope = cost * self.base[:, None] - self.on[0] @ y
-        for part, own in ((self.on[1], np.maximum), (self.on[2], np.minimum)):
+        cost, taken = along(self.cost, t), np.zeros((self.cost.shape[1], t.size))
+        for part, own in zip(self.on, (None, np.maximum, np.minimum), strict=True):
             if part.nnz:
-                slope = slope - part @ own(y, 0.0)
-        per_unit = slope / np.where(cost > 0.0, cost, 1.0)
-        share = np.ones((self.owner.size, t.size))  # of the weight that lies on this piece or beyond
-        between = (per_unit[self.owner[self.inner]] - self.left[:, None]) / self.width[:, None]
-        share[self.inner] = np.clip(between, 0.0, 1.0, out=between)
-        share[self.inner - 1] -= between
-        z += self.rows @ (share * np.maximum(cost, 0.0)[self.owner])
+                taken += part @ (y if own is None else own(y, 0.0))
+        each = cost[self.owner]
+        weight = self.beyond * each - taken[self.owner]
+        weight /= self.width
+        np.minimum(np.maximum(weight, 0.0, out=weight), np.maximum(each, 0.0), out=weight)
+        z += self.first @ np.maximum(cost, 0.0)
+        z += self.rows @ weight
 
 
 @dataclass(frozen=True)
@@ -330,14 +341,15 @@ class Reduced:
         outer, inner, depth = outer[nested], inner[nested], np.zeros(columns.size, dtype=int)
         while (depth[outer] <= depth[inner]).any():
             np.maximum.at(depth, outer, depth[inner] + 1)
-        return tuple(self._of_depth(np.flatnonzero(depth == each)) for each in range(int(depth.max()) + 1))
+        kinds = np.stack([depth, sizes], axis=1)
+        return tuple(self._of_kind(np.flatnonzero((kinds == each).all(axis=1))) for each in np.unique(kinds, axis=0))
 
-    def _of_depth(self, which: Index) -> Depth:
-        """Those of one depth."""
+    def _of_kind(self, which: Index) -> Depth:
+        """Those of one depth and number of rows."""
         own = [self.eliminated[k] for k in which.tolist()]
         rows, factors = (np.concatenate(each) for each in zip(*((e.rows, e.factors) for e in own), strict=True))
-        begin = np.cumsum([0, *(e.rows.size for e in own[:-1])])
-        return Depth(self._A[rows], rows, begin, np.array([e.column for e in own]), factors[:, None])
+        A = Products(sp.csr_array(sp.diags_array(1.0 / factors) @ self._A[rows]))
+        return Depth(A, rows, np.array([e.column for e in own]), factors[:, None])
 
     def _columns(self, v: Array, b: Array, fixed: Array) -> Array:
         """All columns, in the reverse order in which they went."""
@@ -375,7 +387,7 @@ class Reduced:
         return z
 
 
-def _ones(places: list[tuple[int, int]], shape: tuple[int, int]) -> Any:
-    """A sparse array with ones at these places."""
-    i, j = np.array(places, dtype=int).reshape(-1, 2).T
-    return sp.csr_array((np.ones(i.size), (i, j)), shape)
+def _entries(found: list[tuple[int, int, float]], shape: tuple[int, int]) -> Any:
+    """A sparse array of entries (row, column, value)."""
+    i, j, values = zip(*found, strict=True) if found else ((), (), ())
+    return sp.csr_array((np.array(values, dtype=float), (np.array(i, dtype=int), np.array(j, dtype=int))), shape)

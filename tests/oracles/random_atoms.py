@@ -30,7 +30,7 @@ def atom(rng, x, rows):
         lambda: cp.tv(x) if x.size > 1 else cp.abs(x[0]),
         lambda: cp.sum_largest(e, int(rng.integers(1, k))) if k > 1 else cp.max(e),
         lambda: cp.sum(cp.maximum(e, 0.5 * e - 1, -e)),
-        lambda: cp.quad_form(x, M.T @ M),
+        lambda: cp.quad_form(x, M.T @ M, assume_PSD=True),
         lambda: cp.sum(cp.pos(1 - e)) + cp.sum(cp.neg(e)),
         lambda: cp.pos(cp.norm1(e) - 1),
         lambda: cp.sum(cp.multiply(weights, cp.abs(e))),
