@@ -146,7 +146,7 @@ def _of_two_rows(
     good = (unit < 0).all(axis=1) & ~crowded[own].any(axis=1)
     pairs, own, unit = pairs[good], own[good], -unit[good]
     size = np.diff(by_rows.indptr)[own] - 1
-    good = (size.max(axis=1, initial=0) > 0) & ((size[:, 0] == size[:, 1]) | (size.min(axis=1, initial=0) == 0))
+    good = (size.max(axis=1) > 0) & ((size[:, 0] == size[:, 1]) | (size.min(axis=1) == 0))
     for length in np.unique(size[good].max(axis=1)).tolist() if good.any() else ():
         which = np.flatnonzero(good & (size.max(axis=1) == length))
         j, rows, factors = pairs[which], own[which], unit[which]

@@ -399,3 +399,13 @@ def test_where_the_optimum_is_0_all_along_its_rounding_is_no_gap():
         assert path.proof.passes()
         assert solved(problem, {r: 3.0}, {r: 1.0}, 0.5) == pytest.approx(path.value(0.5), abs=1e-9)
     assert refused == 0
+
+
+def test_the_larger_of_two_rows_of_different_lengths():
+    """An epigraph variable of a row of three columns and one of two: no kink in one direction."""
+    x, lam = cp.Variable(3, name="x"), cp.Parameter(nonneg=True, name="lam")
+    loss = cp.norm_inf(x - [0.4, 1.4, 0.6]) + lam * cp.maximum(2 * x[1] - 2 * x[0] + 2 * x[2] + 2, 2 * x[0] - x[1] - 2)
+    problem, start, stop = cp.Problem(cp.Minimize(loss)), {lam: 0.0}, {lam: 2.0}
+    path = pc.trace(problem, start, stop)
+    assert path.proof.passes()
+    assert against_clarabel(problem, start, stop, path, (0.1, 0.5, 0.9)) < 1e-8
