@@ -34,6 +34,7 @@ def follow(
     max_events: int | None = None,
     progress: bool | None = None,
     engine: str | None = None,
+    precise: bool = False,
 ) -> Trace:
     """Follow a problem from t = 0 to t = 1, or to where it has no optimum any more.
 
@@ -48,6 +49,8 @@ def follow(
         Whether to show a bar; by default on a terminal.
     engine : "fast", "textbook" or None
         For doubles, as for `paretoclf.trace`; fractions are for the textbook's.
+    precise : bool
+        Whether to follow it in twice the precision from the beginning, where there is a compiled engine.
 
     Raises
     ------
@@ -59,7 +62,7 @@ def follow(
     if problem.P.dtype == object:
         return _followed(problem, labels, limit, progress, Walk)
     scaled, d = _equilibrated(problem)
-    first, *others = WALKS[chosen(engine)]
+    first, *others = WALKS[chosen(engine)][int(precise) :] or WALKS[chosen(engine)]
     try:
         found = _followed(scaled, labels, limit, progress, first)
     except DegeneratePathError as refused:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -497,18 +498,29 @@ def trace_problem(
     reduced, reducing = _timed(lambda: reduce(source.line))
     try:
         return _traced(source, reduced, reducing, **how)
-    except DegeneratePathError:
-        plain, more = _timed(lambda: reduce(source.line, squares=False))
-        if plain.problem.items == reduced.problem.items:
-            raise
-        return _traced(source, plain, reducing + more, **how)
+    except DegeneratePathError as error:
+        refused = error
+    # Its points may be known too little, or the products of rows that are squared bend where the program does not.
+    plain, more = _timed(lambda: reduce(source.line, squares=False))
+    for other, precise in ((reduced, True), (plain, False)):
+        with suppress(DegeneratePathError):
+            return _traced(source, other, reducing + more, precise=precise, **how)
+    raise refused
 
 
 def _traced(
-    source: Source, reduced: Reduced, reducing: float, *, certify: bool, max_events: int | None, progress: bool | None
+    source: Source,
+    reduced: Reduced,
+    reducing: float,
+    *,
+    certify: bool,
+    max_events: int | None,
+    progress: bool | None,
+    precise: bool = False,
 ) -> ProblemPath:
     """The path by one reduction, which took some seconds."""
-    found, tracing = _timed(lambda: follow(reduced.problem, max_events=max_events, progress=progress))
+    followed = partial(follow, max_events=max_events, progress=progress, precise=precise)
+    found, tracing = _timed(lambda: followed(reduced.problem))
     ray = None if found.status in ("end", "limit") else _ray(reduced, found)
     if not len(found.labels):
         raise _no_start(reduced, found, ray)

@@ -10,6 +10,7 @@ import pytest
 
 import paretoclf as pc
 from tests.oracles.lines import FAMILIES, regression, solved
+from tests.oracles.random_atoms import random_atoms
 from tests.oracles.random_lines import random_line
 
 X, TH = cp.Variable(2, name="x"), cp.Parameter(name="th")
@@ -409,3 +410,12 @@ def test_the_larger_of_two_rows_of_different_lengths():
     path = pc.trace(problem, start, stop)
     assert path.proof.passes()
     assert against_clarabel(problem, start, stop, path, (0.1, 0.5, 0.9)) < 1e-8
+
+
+@pytest.mark.parametrize(("seed", "largest"), [(3624, 5), (1289, 25)])
+def test_points_that_doubles_know_too_little_are_found_in_twice_the_precision(seed, largest):
+    """A column that is 0 came out as 4e-14 of the others, and its own row was missed by as much."""
+    problem, start, stop = random_atoms(seed, largest)
+    path = pc.trace(problem, start, stop)
+    assert path.proof.passes()
+    assert against_clarabel(problem, start, stop, path, (0.2, 0.8)) < 1e-6
