@@ -27,6 +27,8 @@ from paretoclf.problem import ParametricQP
 _CACHED = 2**17
 #: Share of entries that are not 0 from which on a product with an array is faster than one with a sparse array.
 _DENSE = 0.25
+#: Entries of a row up to which products go entry by entry.
+_FEW = 3
 
 
 @dataclass(frozen=True)
@@ -193,19 +195,40 @@ class Products:
         rest = sp.csr_array(_but(columns, self.columns))
         self.rows = np.flatnonzero(np.diff(rest.indptr) > _DENSE * max(M.shape[1], 16))
         self.by_rows = rest[self.rows].T.toarray()
-        self.rest = _but(rest, self.rows)
+        rest = _but(rest, self.rows)
+        self.shape, sizes = M.shape, np.diff(rest.indptr)
+        self.most = int(sizes.max(initial=0))
+        self.used = np.flatnonzero(sizes)
+        self.needed, self.rest = np.unique(rest.indices), rest
+        if self.most > _FEW:
+            self.rest = rest[self.used][:, self.needed]
 
     def __call__(self, X: Array) -> Array:
         """Of points X of shape (k, columns of M)."""
-        if self.rest.nnz:
-            found = np.ascontiguousarray((self.rest @ np.ascontiguousarray(X.T)).T)
-        else:
-            found = np.zeros((len(X), self.rest.shape[0]))
+        found = np.zeros((len(X), self.shape[0]))
         if self.columns.size:
-            found += X[:, self.columns] @ self.by_columns
+            np.matmul(X[:, self.columns], self.by_columns, out=found)
         if self.rows.size:
             found[:, self.rows] += X @ self.by_rows
+        if self.most > _FEW:
+            found[:, self.used] += (self.rest @ np.ascontiguousarray(X[:, self.needed].T)).T
+        for k in range(self.most if self.most <= _FEW else 0):
+            rows = self.used[np.diff(self.rest.indptr)[self.used] > k]
+            at = self.rest.indptr[rows] + k
+            more = np.take(X, self.rest.indices[at], axis=1)
+            more *= self.rest.data[at]
+            if rows.size == self.shape[0]:
+                found += more
+            else:
+                found[:, _plainly(rows)] += more
         return found
+
+
+def _plainly(places: Index) -> Any:
+    """Places, as a slice where they follow each other."""
+    if places.size and int(places[-1]) - int(places[0]) + 1 == places.size:
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return places
 
 
 def _but(M: Any, places: Index) -> Any:

@@ -135,6 +135,8 @@ class Walk {
 
     // Go on, for so many steps, to the end, or to where there is none.
     Status run(int64_t limit, bool keep, int64_t steps) {
+        if (keep && steps > 0)
+            for (Vector *each : {&values, &multipliers}) each->reserve(each->size() + (std::min<int64_t>(steps, 50) + 2) * N_);
         for (; steps > 0; steps--) {
             if (since_ >= std::max(FRESH, K_.size()) && !factor()) return REFUSED;
             if (!solve(t)) return REFUSED;
