@@ -1,21 +1,25 @@
-"""A line of costs without a rounded number: the textbook tracker in fractions, on the journey that `trace` takes."""
+"""A line of costs without a rounded number: the general engine in fractions, on the journey that `trace` takes."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from paretoclf.path.sets import LEFT, MARGIN, OUT
-from paretoclf.path.textbook import BoxProblem, Segment, follow
+from paretoclf.path.sets import LEFT, MARGIN, OUT, RIGHT
+from paretoclf.path.start import Data
+from paretoclf.path.textbook import Segment
+from paretoclf.path.textbook_general import Walk
+from paretoclf.problem import INSIDE, LOWER, UPPER, ParametricQP
 
 Exact = Any  # an object array of Fractions
 
-#: Bases on a line: far more than a few samples need, lest a fault run for ever.
+#: Exchanges on a line: far more than a few samples need, lest a fault run for ever.
 LIMIT = 10_000
+#: Sets of samples by the labels of their multipliers.
+_SETS = {LOWER: RIGHT, INSIDE: MARGIN, UPPER: LEFT}
 
 
 def fractions(values: Any) -> Exact:
@@ -47,16 +51,21 @@ def rational_segments(K: Exact, y: Any, start: Exact, stop: Exact) -> list[Segme
     """
     K, y = fractions(K), fractions([int(v) for v in y])
     n, plus = y.size, np.asarray(y > 0)
-    zero = fractions(np.zeros(n, dtype=int))
-    problem = BoxProblem(y[:, None] * K * y, zero + 1, y[None], np.stack([zero, zero]), fractions([[0], [0]]))
+    none = fractions(np.zeros((2, n + 1), dtype=int))
+    problem = ParametricQP.hard(y[:, None] * K * y, y[None], none[:, :n] - 1, none, none)
+    out = (start == 0) & (stop == 0)
     if any(not (start[side] + stop[side]).any() for side in (plus, ~plus)):  # no cost, no multiplier
-        return [Segment(Fraction(0), Fraction(1), np.full(n, OUT), problem.c, problem.e)]
+        return [Segment(Fraction(0), Fraction(1), np.full(n, OUT), none[:, :n], none[:, n:])]
 
-    def along(a: Exact, b: Exact, basis: Any) -> list[Segment]:
-        """Those of a line that have a length; the last one has the basis to go on with."""
-        found = list(islice(follow(replace(problem, c=np.stack([a, b])), basis), LIMIT))
-        assert found[-1].t1 == 1
-        return [s for s in found if s.t0 < s.t1]
+    def along(a: Exact, b: Exact, labels: Any) -> tuple[list[Segment], Any]:
+        """The segments of a line that have a length, and the labels to go on with."""
+        upper = np.stack([np.append(each, Fraction(0)) for each in (a, b)])
+        walk = Walk(Data.of(replace(problem, upper=upper)), labels)
+        found = walk.follow(LIMIT)
+        assert found.status == "end"
+        sets = np.where(out, OUT, np.vectorize(_SETS.get)(found.labels[:, :n]))
+        ends = zip(found.t[:-1], found.t[1:], sets, found.v[..., :n], -found.y[..., n:], strict=True)
+        return [Segment(*each) for each in ends if each[0] < each[1]], walk.labels
 
     def at(t: Fraction) -> Exact:
         return (1 - t) * start + t * stop
@@ -65,12 +74,12 @@ def rational_segments(K: Exact, y: Any, start: Exact, stop: Exact) -> list[Segme
     balanced = at(meet).copy()
     for side in (plus, ~plus):
         balanced[side] /= sum(balanced[side])
-    basis = np.where((start == 0) & (stop == 0), OUT, LEFT)
-    basis[np.flatnonzero(plus & (basis == LEFT))[0]] = MARGIN
-    for a, b in ((zero, balanced), (balanced, at(meet))):
-        basis = along(a, b, basis)[-1].basis
-    forward = along(at(meet), stop, basis) if meet < 1 else []
-    backward = along(at(meet), start, basis) if meet > 0 else []
+    labels = np.append(np.where(out, LOWER, UPPER), LOWER)
+    labels[np.flatnonzero(plus & ~out)[0]] = INSIDE
+    for a, b in ((none[0, :n], balanced), (balanced, at(meet))):
+        labels = along(a, b, labels)[1]
+    forward = along(at(meet), stop, labels)[0] if meet < 1 else []
+    backward = along(at(meet), start, labels)[0] if meet > 0 else []
     back = [
         replace(s, t0=meet * (1 - s.t1), t1=meet * (1 - s.t0), a=s.a[::-1], eta=s.eta[::-1]) for s in backward[::-1]
     ]
