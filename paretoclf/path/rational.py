@@ -59,7 +59,7 @@ def rational_segments(K: Exact, y: Any, start: Exact, stop: Exact) -> list[Segme
 
     def along(a: Exact, b: Exact, labels: Any) -> tuple[list[Segment], Any]:
         """The segments of a line that have a length, and the labels to go on with."""
-        upper = np.stack([np.append(each, Fraction(0)) for each in (a, b)])
+        upper = np.hstack([np.stack([a, b]), none[:, n:]])
         walk = Walk(Data.of(replace(problem, upper=upper)), labels)
         found = walk.follow(LIMIT)
         assert found.status == "end"

@@ -79,6 +79,7 @@ class Walk:
         self.patience = 200 + 2 * N  # steps of length zero before the lowest index goes first
         self.resting = np.zeros(N, dtype=bool)
         self.t: Any = self.zero
+        self.last = 0 if data.exact else _LAST
         if not data.exact:
             self.terms = sum(abs(each).sum(axis=0) for each in (data.low, data.up, data.below, data.above))
             self.terms[:n] += abs(data.q).sum(axis=0)
@@ -217,7 +218,7 @@ class Walk:
                 raise self.refused(f"the solution left its sets by {-slack[asked].min():.1e}")
             slack = np.where(slack <= error, 0.0, slack)
         self.speed = speed
-        when = one if data.exact or t > 1 - _LAST else 1 - _LAST
+        when = one if t > 1 - self.last else 1 - self.last
         found: tuple[Any, int, int] = (one, -1, 0)
         sides, items = np.nonzero(asked & (speed > noise))
         times = t + np.maximum(slack[sides, items], self.zero) / speed[sides, items]

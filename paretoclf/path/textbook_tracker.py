@@ -1,8 +1,9 @@
-"""The textbook tracker in the shape that the journeys want: lines one after another, in floats, with a log."""
+"""The textbook's engine in the shape that the journeys want: lines of boxes one after another, with a log."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,56 @@ import numpy as np
 from paretoclf.checks import Array, Index
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path.segments import Line, Log, OnBasis
-from paretoclf.path.sets import MARGIN
-from paretoclf.path.textbook import BoxProblem, Segment, first_event, follow, solve_on
-from paretoclf.problem import ParametricQP
+from paretoclf.path.sets import LEFT, MARGIN, OUT, RIGHT
+from paretoclf.path.start import Data
+from paretoclf.path.textbook_general import Walk
+from paretoclf.problem import INSIDE, LOWER, UPPER, ParametricQP
 from paretoclf.quadratic import Features
 from paretoclf.samples import dense
-from paretoclf.tolerances import END_OF_LINE
+from paretoclf.tolerances import END_OF_LINE, END_TIE
 
 _REMEDY = "Use the fast engine, which knows more remedies, or standardise the features."
+
+#: Labels of multipliers by the sets RIGHT, LEFT, MARGIN and OUT, and back.
+_LABELS = np.array([LOWER, UPPER, INSIDE, LOWER])
+_SETS = {LOWER: RIGHT, INSIDE: MARGIN, UPPER: LEFT}
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A segment: sets (n,), multipliers (2, n) and eta (2, m) at its ends."""
+
+    t0: float
+    t1: float
+    state: Any
+    a: Array
+    eta: Array
+
+
+class _Walk(Walk):
+    """On a line in units of its caps: a is `unit` times a value, eta `origin` less `unit` times that of a row."""
+
+    def __init__(self, data: Data, labels: Index, line: Line, unit: float, origin: Array) -> None:
+        super().__init__(data, labels)
+        self.line, self.unit, self.origin = line, unit, origin
+
+    def event(self, v: Any, y: Any) -> tuple[Any, int, int]:
+        """The same, but not after eta adds up to 0 on a line that is left there."""
+        found = super().event(v, y)
+        if not self.line.to_zero:
+            return found
+        total, rate = self.eta(y).sum(axis=1) - (0.0, self.origin.sum())
+        if total != 0.0 and total * (total + (1.0 + END_TIE) * (1.0 - self.t) * rate) > 0.0:
+            return found
+        step = -total / rate if rate != 0.0 else 0.0
+        # Where e vanishes at the end, so do all multipliers, and this sum with them.
+        early = self.t + step < 1.0 - (self.last if self.line.e_end.any() else END_TIE)
+        before = found[1] >= 0 and found[0] < self.t + step * (1.0 - END_TIE)
+        return found if before else (self.t + step if early else 1.0, -1, 0)
+
+    def eta(self, y: Array) -> Array:
+        """Multipliers of the groups where those of the items are so (of their rates the origin has to go)."""
+        return np.asarray(self.origin - self.unit * y[:, self.n :])
 
 
 class TextbookTracker:
@@ -30,7 +73,7 @@ class TextbookTracker:
         self._dense = form.whole()
         self._Z = sign[:, None] * dense(Q.X) if isinstance(Q, Features) and form.stored_width else np.zeros((n, 0))
         self._p, self._A = -problem.q[0], problem.A
-        self._found: list[Segment] = []
+        self._found: list[_Piece] = []
         self._log: Log | None = None
         self.record_from_here(keep=False)
 
@@ -49,9 +92,27 @@ class TextbookTracker:
 
     def set_line(self, line: Line, still: bool = False) -> None:
         """Go on from the current basis along another line, which begins where the solution is."""
-        self.line = line
-        c, e = np.stack([line.start, line.stop]) @ line.bases, np.stack([line.e0, line.e_end])
-        self._problem = BoxProblem(self._dense, self._p, self._A, c, e, line.to_zero, 1.0 if still else END_OF_LINE)
+        self.line, self._still = line, still
+
+    def _walk(self) -> _Walk:
+        """The engine at the beginning of the line: in units in which caps are 1, and eta is 0 where one class is left.
+
+        Next to an axis and to the origin multipliers and gradients are small, and b is nearly the label of the class
+        that the margin set is in: in these units nothing cancels.
+        """
+        line, F = self.line, self.index
+        caps, e = np.stack([line.start, line.stop]) @ line.bases, np.stack([line.e0, line.e_end])
+        finite = caps[np.isfinite(caps)]
+        unit = float(finite.max(initial=0.0)) or 1.0
+        origin = np.array([next((self._p[j] / row[j] for j in F if row[j] != 0), 0.0) for row in self._A])
+        if (origin @ self._A[:, F] != self._p[F]).any():
+            origin = 0.0 * origin
+        q = np.repeat((origin @ self._A - self._p)[None], 2, axis=0)
+        bounds = (np.hstack([sides, e]) / unit for sides in (0.0 * self._p + np.zeros((2, 1)), caps))
+        data = Data.of(ParametricQP.hard(self._dense, self._A, q / unit, *bounds))
+        walk = _Walk(data, np.append(_LABELS[self.state], np.full(self.m, LOWER)), line, unit, origin)
+        walk.last = 1.0 if self._still else END_OF_LINE
+        return walk
 
     @property
     def index(self) -> Index:
@@ -76,46 +137,42 @@ class TextbookTracker:
         DegeneratePathError
             If there are more than max_events exchanges (by default 200 n + 10 000), or a step cannot be taken.
         """
-        limit = 200 * self.state.size + 10_000 if max_events is None else max_events
-        count, stalled = -1, 0
-        for count, segment in enumerate(self._walk()):
-            t, self.state = segment.t1, segment.basis
-            stalled = stalled + 1 if t == segment.t0 else 0
-            if count > limit:
-                raise self._refuse(t, f"more than {limit} exchanges", "Raise max_events, or trace the line in parts.")
-            if stalled > 20 * self.state.size + 1000:  # rounding makes it go round in circles
-                raise self._refuse(t, f"no progress after {stalled} exchanges at one point", _REMEDY)
-            if stalled == 0 and self._keep:
-                self._found.append(segment)
-                self._log = None
-            if progress is not None:
-                progress(t)
-        return count
-
-    def _walk(self) -> Iterator[Segment]:
-        try:
-            yield from follow(self._problem, self.state)
-        except np.linalg.LinAlgError:
-            raise self._refuse(None, "the margin system is singular", _REMEDY) from None
-
-    def _refuse(self, t: float | None, cause: str, remedy: str) -> DegeneratePathError:
-        size = int(np.count_nonzero(self.state == MARGIN))
-        return DegeneratePathError(cause, t=t, costs="", n_margin=size, remedy=remedy)
+        n = self.state.size
+        limit = 200 * n + 10_000 if max_events is None else max_events
+        walk = self._walk()
+        found = walk.follow(limit, report=progress)
+        states = np.vectorize(_SETS.get, otypes=[np.int8])(np.vstack([found.labels, walk.labels])[:, :n])
+        *states, self.state = np.where(self.state == OUT, OUT, states).astype(np.int8)
+        if found.status != "end":
+            causes = {"limit": f"more than {limit} exchanges", "unbounded": "the kernel matrix is not PSD"}
+            cause = causes.get(found.status, "no sample can balance the group")
+            remedy = "Raise max_events, or trace the line in parts." if found.status == "limit" else _REMEDY
+            raise DegeneratePathError(cause, t=float(walk.t), costs="", n_margin=self.index.size, remedy=remedy)
+        if self._keep:
+            for t0, t1, state, v, y in zip(found.t[:-1], found.t[1:], states, found.v, found.y, strict=True):
+                if t0 < t1:
+                    self._found.append(_Piece(t0, t1, state, walk.unit * v[:, :n], walk.eta(y)))
+            self._log = None
+        return found.exchanges
 
     def quiet(self) -> bool:
         """Whether nothing happens any more on the line."""
-        return first_event(self._problem, self.state, solve_on(self._problem, self.state, 0.0), 0.0).who < 0
+        walk = self._walk()
+        return walk.event(*walk.solve(0.0))[1] < 0
 
     def solution(self, t: float) -> OnBasis:
         """The solution of the current basis at t, in floats."""
-        found = solve_on(self._problem, self.state, t)
-        w = found.a[0] @ self._Z if self.Q.quadratic.width else None
-        a, eta = (np.stack([x, 0 * x]) for x in (found.a[0][self.index], found.eta[0]))
-        return OnBasis(a, eta, w)
+        walk = self._walk()
+        v, y = walk.solve(t)
+        a, eta = walk.unit * v[0, : self.state.size], walk.eta(y)[0]
+        w = a @ self._Z if self.Q.quadratic.width else None
+        hi = a[self.index], eta
+        return OnBasis(np.stack([hi[0], 0 * hi[0]]), np.stack([hi[1], 0 * hi[1]]), w)
 
     def weights(self, t: float) -> Array:
         """Multipliers at t on the basis it is on, shape (n,)."""
-        return np.asarray(solve_on(self._problem, self.state, t).a[0])
+        walk = self._walk()
+        return np.asarray(walk.unit * walk.solve(t)[0][0, : self.state.size])
 
     # ---- what was found ----
 
@@ -137,11 +194,11 @@ class TextbookTracker:
 
     def _make_log(self) -> Log:
         found, before, changes = self._found, self._before, [np.zeros((4, 0), dtype=np.int64)]
-        margins = [np.flatnonzero(s.basis == MARGIN) for s in found]
+        margins = [np.flatnonzero(s.state == MARGIN) for s in found]
         for k, s in enumerate(found):
-            moved = np.flatnonzero(s.basis != before)
-            changes.append(np.stack([np.full(moved.size, k), moved, before[moved], s.basis[moved]]))
-            before = s.basis
+            moved = np.flatnonzero(s.state != before)
+            changes.append(np.stack([np.full(moved.size, k), moved, before[moved], s.state[moved]]))
+            before = s.state
         a = np.concatenate([np.zeros((2, 0)), *(s.a[:, F] for s, F in zip(found, margins, strict=True))], axis=1)
         return Log(
             state=self._before.copy(),
