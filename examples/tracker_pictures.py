@@ -2,7 +2,7 @@
 
 Run it as it is; it takes seconds.
 
-Everything is computed in fractions by the textbook tracker (`paretoclf.path.textbook`), and drawn in floats.
+Everything is computed in fractions by the textbook's engine (`paretoclf.path.textbook`), and drawn in floats.
 """
 
 from __future__ import annotations
@@ -21,30 +21,42 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from paretoclf.path.textbook import LEFT, MARGIN, BoxProblem, Segment, exact, follow
+from paretoclf.path.rational import Segment, fractions, rational_segments
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
+from paretoclf.path.start import Data
+from paretoclf.path.textbook import Walk
+from paretoclf.problem import INSIDE, LOWER, UPPER, ParametricQP
 
 COLOURS = ["#e8e8e8", "#3b6fb6", "#f2b134"]  # of RIGHT, LEFT, MARGIN
 NAMES = ["right: alpha = 0", "left: alpha at its cap", "margin set"]
 
 
 def asymmetry_line(X, y, total, lo=Fraction(1, 100)):
-    """All bases of the linear 2C-SVM from asymmetry lo to 1 - lo, and the problem they belong to."""
-    X, y = exact(X), exact(y)
-    n, plus = y.size, y > 0
-    problem = BoxProblem(y[:, None] * (X @ X.T) * y, exact([1] * n), y[None], exact([[0] * n] * 2), exact([[0]] * 2))
+    """The segments of the linear 2C-SVM from asymmetry lo to 1 - lo."""
+    X, y = fractions(X), fractions(y)
 
     def caps(asymmetry):
-        return exact([total * asymmetry if p else total * (1 - asymmetry) for p in plus])
+        return np.array([total * asymmetry if label > 0 else total * (1 - asymmetry) for label in y], dtype=object)
 
-    balanced = exact([Fraction(1, int(plus.sum())) if p else Fraction(1, int((~plus).sum())) for p in plus])
-    basis = np.full(n, LEFT)
-    basis[np.argmax(plus)] = MARGIN
-    stops = [exact([0] * n), balanced, caps(lo), caps(1 - lo)]
-    for a, b in pairwise(stops):
-        line = replace(problem, c=np.stack([a, b]))
-        segments = list(follow(line, basis))
-        basis = segments[-1].basis
-    return line, [replace(s, t0=lo + s.t0 * (1 - 2 * lo), t1=lo + s.t1 * (1 - 2 * lo)) for s in segments]
+    segments = rational_segments(X @ X.T, y, caps(lo), caps(1 - lo))
+    return [replace(s, t0=lo + s.t0 * (1 - 2 * lo), t1=lo + s.t1 * (1 - 2 * lo)) for s in segments]
+
+
+def all_bases(X, y, costs):
+    """From costs of zero on: the ends of every basis, of those without length too, and the set of each sample on it."""
+    X, y = fractions(X), fractions(y)
+    caps = np.stack([0 * y, np.array([Fraction(costs[0] if label > 0 else costs[1]) for label in y], dtype=object)])
+    problem = ParametricQP.box(y[:, None] * (X @ X.T) * y, 0 * y + 1, y[None], caps)
+    walk = Walk(Data.of(problem), np.array([INSIDE] + [UPPER] * (y.size - 1) + [LOWER]))
+    ends, bases = [Fraction(0)], []
+    sets = {INSIDE: MARGIN, UPPER: LEFT, LOWER: RIGHT}
+
+    def seen(_):
+        ends.append(walk.t)
+        bases.append([sets[label] for label in walk.labels[: y.size].tolist()])
+
+    walk.follow(1000, report=seen)
+    return ends, bases
 
 
 def draw_sets(segments: list[Segment]):
@@ -60,9 +72,8 @@ def draw_sets(segments: list[Segment]):
     return fig
 
 
-def draw_jump(problem: BoxProblem, X, y, total, segments: list[Segment]):
+def draw_jump(X, y, total, segments: list[Segment]):
     """The intercept along the line, and at the jump what is minimised as a function of the intercept."""
-    segments = [s for s in segments if s.t0 < s.t1]
     fig, (one, two) = plt.subplots(1, 2, figsize=(7.4, 3.1), layout="constrained")
     for s in segments:
         one.plot([float(s.t0), float(s.t1)], s.eta[:, 0].astype(float), color=COLOURS[LEFT])
@@ -79,23 +90,22 @@ def draw_jump(problem: BoxProblem, X, y, total, segments: list[Segment]):
     loss = 0.5 * w**2 + np.maximum(0, 1 - y[:, None] * (w * X[:, None] + b)).T @ cost
     two.plot(b, loss, color=COLOURS[LEFT])
     two.plot(ends, [loss.min()] * 2, color=COLOURS[MARGIN], lw=3)
-    two.set(
-        xlabel="b", ylabel="objective", title=f"at asymmetry {jump}, where w = {at_jump.a[0] @ (exact(y) * exact(X))}"
-    )
+    slope = at_jump.a[0] @ (fractions(y) * fractions(X))
+    two.set(xlabel="b", ylabel="objective", title=f"at asymmetry {jump}, where w = {slope}")
     return fig
 
 
-def draw_tie(segments: list[Segment]):
+def draw_tie(ends, bases):
     """The bases one after another, as rows: several rows with one t are a tie."""
-    table = np.array([s.basis for s in segments])
-    fig, ax = plt.subplots(figsize=(6.2, 0.26 * len(segments) + 1.2), layout="constrained")
+    table = np.array(bases)
+    fig, ax = plt.subplots(figsize=(6.2, 0.26 * len(bases) + 1.2), layout="constrained")
     ax.imshow(table, cmap=ListedColormap(COLOURS), vmin=0, vmax=2, aspect="auto")
     for k, (before, row) in enumerate(pairwise(table), start=1):
         for i in np.flatnonzero(row != before):
             ax.plot(i, k, "k.", ms=7)
-    names = [f"{s.t0} to {s.t1}" if s.t0 < s.t1 else f"{s.t0}, no length" for s in segments]
+    names = [f"{a} to {b}" if a < b else f"{a}, no length" for a, b in pairwise(ends)]
     ax.set(xlabel="index (a dot: it has just changed its set)", ylabel="t", xticks=range(table.shape[1]))
-    ax.set_yticks(range(len(segments)), names)
+    ax.set_yticks(range(len(bases)), names)
     patches = [Patch(color=c, label=name) for c, name in zip(COLOURS, NAMES, strict=True)]
     fig.legend(handles=patches, loc="outside upper center", ncols=3, frameon=False, fontsize="small")
     return fig
@@ -110,16 +120,13 @@ def main() -> None:
     rng = np.random.default_rng(3)
     y = [1] * 6 + [-1] * 8
     X = (rng.integers(-8, 9, (14, 2)) + 4 * np.array(y)[:, None]).tolist()
-    draw_sets(asymmetry_line(X, y, Fraction(1, 20))[1]).savefig(out / "tracker_sets.png", dpi=110)
+    draw_sets(asymmetry_line(X, y, Fraction(1, 20))).savefig(out / "tracker_sets.png", dpi=110)
     X, y, total = [[2], [1], [0], [-1], [-3]], [1, 1, -1, -1, -1], Fraction(2, 3)
-    problem, segments = asymmetry_line(X, y, total)
-    draw_jump(problem, X, y, total, segments).savefig(out / "tracker_jump.png", dpi=110)
+    draw_jump(X, y, total, asymmetry_line(X, y, total)).savefig(out / "tracker_jump.png", dpi=110)
     # Four places of a grid, twice each, and one place with both labels.
-    X = exact([[0, 0], [0, 0], [2, 0], [2, 0], [1, 1], [1, 1], [0, 1], [0, 1]])
-    y = exact([1, 1, -1, -1, 1, -1, 1, 1])
-    caps = exact([[0] * 8, [3 if v > 0 else 5 for v in y]])
-    tied = BoxProblem(y[:, None] * (X @ X.T) * y, exact([1] * 8), y[None], caps, exact([[0]] * 2))
-    draw_tie(list(follow(tied, [MARGIN] + [LEFT] * 7))).savefig(out / "tracker_tie.png", dpi=110)
+    X = [[0, 0], [0, 0], [2, 0], [2, 0], [1, 1], [1, 1], [0, 1], [0, 1]]
+    y = [1, 1, -1, -1, 1, -1, 1, 1]
+    draw_tie(*all_bases(X, y, (3, 5))).savefig(out / "tracker_tie.png", dpi=110)
     print("wrote tracker_sets.png, tracker_jump.png and tracker_tie.png to", out)
 
 

@@ -73,7 +73,7 @@ class ParametricQP:
         return cls(P, A, q, lower, upper, none, none, **more)
 
     @classmethod
-    def box(cls, P: Any, p: Array, A: Array, caps: Array, e: Any = 0.0, names: tuple[str, ...] = ()) -> ParametricQP:
+    def box(cls, P: Any, p: Array, A: Array, caps: Array, e: Any = 0, names: tuple[str, ...] = ()) -> ParametricQP:
         r"""Multipliers of samples: :math:`\min\tfrac12a^\top Pa-p^\top a` with :math:`Aa=e,\ 0\le a\le c`.
 
         Parameters
@@ -87,7 +87,8 @@ class ParametricQP:
             Right-hand sides at both ends.
         names : tuple of str, optional
         """
-        ends = np.broadcast_to(np.asarray(e, dtype=np.float64), (2, A.shape[0]))
+        number = object if np.asarray(caps).dtype == object else np.float64
+        ends = np.broadcast_to(np.asarray(e, dtype=number), (2, A.shape[0]))
         bounds = (np.hstack([sides, ends]) for sides in (np.zeros_like(caps), caps))
         return cls.hard(P, A, np.repeat(-p[None], 2, axis=0), *bounds, names=names)
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from paretoclf.checks import Array, keep
 from paretoclf.costs import CostLine, Costs
-from paretoclf.path.rational import fractions, rational_segments
-from paretoclf.path.textbook import Segment
+from paretoclf.path.rational import Segment, fractions, rational_segments
 
 #: A case is looked at where t is a multiple of 1 / this: as a double, so are then its costs.
 POINTS = 8

@@ -26,7 +26,7 @@ from paretoclf.files import AnyFile, replacing
 from paretoclf.path.certificate_points import OnePoint, StoredPoints, lower_triangle, program_points, stated
 from paretoclf.path.certificate_problems import UNTOUCHED, labels_of, point_problem, program_problem
 from paretoclf.path.start import Data, first_labels, shifted
-from paretoclf.path.textbook_general import Walk
+from paretoclf.path.textbook import Walk
 from paretoclf.problem import INSIDE, ParametricQP
 from paretoclf.progress import counted, meter
 from paretoclf.proof import check, check_gap, check_ray

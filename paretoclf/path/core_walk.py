@@ -1,4 +1,4 @@
-"""The face of the core's engine for any program: `paretoclf.path.textbook_general.Walk` in C++, in two precisions."""
+"""The face of the core's engine for any program: `paretoclf.path.textbook.Walk` in C++, in two precisions."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from paretoclf.checks import Array, Index, State
 from paretoclf.errors import InputError, SlowTrackerWarning
 from paretoclf.path.segments import Line, Log, OnBasis
 from paretoclf.path.start import WalkOf
-from paretoclf.path.textbook_general import Walk
+from paretoclf.path.textbook import Walk
 from paretoclf.path.textbook_tracker import TextbookTracker
 from paretoclf.problem import ParametricQP
 from paretoclf.quadratic.signed import Signed

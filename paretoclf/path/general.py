@@ -1,4 +1,4 @@
-"""The exact path of any `ParametricQP`, by the engine that there is: in C++, or `paretoclf.path.textbook_general`.
+"""The exact path of any `ParametricQP`, by the engine that there is: in C++, or `paretoclf.path.textbook`.
 
 A problem in doubles is followed in units in which its numbers are of one size. Where rounding errors leave open how it
 goes on, it is followed again: in fractions if it is small, else from another start, and in twice the precision.
@@ -16,7 +16,7 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.path.engines import WALKS, chosen
 from paretoclf.path.in_fractions import in_doubles, in_fractions
 from paretoclf.path.start import Data, WalkOf, first_labels, shifted
-from paretoclf.path.textbook_general import Walk
+from paretoclf.path.textbook import Walk
 from paretoclf.problem import ParametricQP, Trace
 from paretoclf.progress import meter, reaching
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,8 +10,7 @@ import numpy as np
 
 from paretoclf.path.sets import LEFT, MARGIN, OUT, RIGHT
 from paretoclf.path.start import Data
-from paretoclf.path.textbook import Segment
-from paretoclf.path.textbook_general import Walk
+from paretoclf.path.textbook import Walk
 from paretoclf.problem import INSIDE, LOWER, UPPER, ParametricQP
 
 Exact = Any  # an object array of Fractions
@@ -20,6 +19,17 @@ Exact = Any  # an object array of Fractions
 LIMIT = 10_000
 #: Sets of samples by the labels of their multipliers.
 _SETS = {LOWER: RIGHT, INSIDE: MARGIN, UPPER: LEFT}
+
+
+@dataclass(frozen=True)
+class Segment:
+    """From t0 to t1 the sets of the samples (n,), and at both ends multipliers a (2, n) and intercept eta (2, 1)."""
+
+    t0: Fraction
+    t1: Fraction
+    basis: Any
+    a: Exact
+    eta: Exact
 
 
 def fractions(values: Any) -> Exact:

@@ -1,301 +1,350 @@
-r"""The tracker to be read: the solution of a box QP along a line, in floats or in fractions.
+r"""The exact path of any `ParametricQP`: one algorithm, in doubles or, on arrays of fractions, in fractions.
 
-**The problem.** For t from 0 to 1,
-
-.. math::
-
-   \min_a \tfrac12 a^\top Q a - p^\top a \quad\text{s.t. } A a = e(t),\ 0 \le a \le c(t),
-
-with Q positive semidefinite, e and c moving on straight lines, and every index in at most one row of A (the rows are
-the *groups*). With :math:`g = Qa - p + A^\top\eta` a point is optimal iff :math:`g_i\ge0` where :math:`a_i=0`,
-:math:`g_i\le0` where :math:`a_i=c_i`, and :math:`g_i=0` between. The 2C-SVM has a = alpha, p = 1, A = y', e = 0 and
-:math:`\eta=b`; then -g_i is how far sample i misses its margin.
-
-**The basis**, as in the simplex method: a label for every index. RIGHT: a_i = 0. LEFT: a_i = c_i. MARGIN: g_i = 0; the
-set of these is F. (OUT: cap 0 all along, no part in it.) As many equations as unknowns,
-
-.. math::
-
-   \begin{pmatrix}Q_{FF}&A_F^\top\\A_F&0\end{pmatrix}\begin{pmatrix}a_F\\\eta\end{pmatrix}
-   =\begin{pmatrix}p_F-Q_{FL}c_L\\e-A_Lc_L\end{pmatrix},
-
-and the matrix is kept nonsingular: every group has a member in F, and no index of F depends on the others. The right
-side is affine in t, so on a basis the solution is, too. It is optimal until the first inequality would be violated. A
-basis may have a_i at a bound for i in F, and g_i = 0 outside F: ties, duplicates and intervals of eta are nothing
-special.
-
-**The exchanges** restore optimality beyond that t. There are four:
-
-1. An index outside F reaches its margin: it joins F.
-2. The same, but it depends on F: a moves along the null direction, at fixed t, until something else reaches a bound and
-   leaves F for it. (In fractions this never happens: what depends on F does not move. In floats, a small pivot is.)
-3. An index of F reaches a bound: it leaves F.
-4. The same, but it is the last of its group: eta jumps, at fixed t, until another of the group reaches its margin.
-
-**Ties** are steps of length zero. The lowest index goes first, so the exchanges at one t cannot cycle
+With :math:`H=\begin{pmatrix}P&A^\top\\A&0\end{pmatrix}`, u = (x, -y of rows) and w = Hu + (q, 0) = (y of variables, v
+of rows), every item is known in one of two ways: at an even label its multiplier, at an odd one its value. A *basis* B
+holds the variables with even and the rows with odd labels: outside B u is known, in B w is, and one solution with
+:math:`H_{BB}` gives the rest, affine in t. All is read from T, the *principal pivot transform* of H on B, of which the
+part in B is kept. From a point on, the first item to leave its piece of the staircase moves to the next one; the basis
+changes by that item, or, where the pivot :math:`T_{ii}` is 0, by it and the first that blocks the way; where nothing
+blocks, the way is a *ray*: there is no optimum at any later t. Of an SVM the variables are multipliers in a box: INSIDE
+is its margin set, UPPER those at their cap, LOWER those at 0, and the equation of the classes is always in the basis
 (docs/explanation/tracker.md).
 
-**Numbers.** In fractions (object arrays) every comparison is exact; what rounding can do to floats is in ``FLOATS``.
+In doubles every number has a bound on its rounding error; what is below it counts as zero, solutions are refined, and
+one that leaves its sets by more is refused. Nothing found is trusted: `paretoclf.reduction.judged` proves it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from paretoclf.checks import Array, Index, Mask
 from paretoclf.errors import DegeneratePathError
-from paretoclf.path.sets import LEFT, MARGIN, RIGHT
-from paretoclf.tolerances import DEPENDENT_GRAM, END_OF_LINE, END_TIE, INFEASIBLE, ROUNDING, SLOPE_NOISE
+from paretoclf.path.start import Data
+from paretoclf.problem import ABOVE, BELOW, INSIDE, LOWER, UPPER, Trace
 
-Vector = Any  # an array of float64, or an object array of Fractions
-Number = Any  # a float or a Fraction
-
-
-class Rounding(NamedTuple):
-    """What rounding can do, relative to the numbers that are computed with; reasons in ``paretoclf.tolerances``."""
-
-    sums: float  # a gradient, against its terms
-    rates: float  # rates of multipliers, against the largest
-    pivot: float  # a pivot, against the diagonal it is a remainder of
-    inside: float  # violated by more than this, an inequality was lost, not tied
-    late: float  # before the end of the line: what happens this late happens there
-    tie: float  # relative to a step: where eta vanishes, everything happens at once
-
-
-FRACTIONS = Rounding(0, 0, 0, 0, 0, 0)
-FLOATS = Rounding(ROUNDING, SLOPE_NOISE, DEPENDENT_GRAM, INFEASIBLE, END_OF_LINE, END_TIE)
+#: Relative changes of the data of this size cannot be told from rounding.
+_ROUNDING = 1e-14
+#: What happens later than this is taken to happen at the end.
+_LAST = 1e-11
+#: A solution that misses its sets by more than this, beyond its error bound, is refused.
+_OUTSIDE = 1e-6
+#: By how much items may miss their bounds so that a larger pivot can be taken (Harris).
+_HARRIS = 1e-12
+#: Pivots smaller than this share of the column's largest entry are what refinement left of a zero.
+_ZERO = 1e-17
+#: What an item violates at the end by no more than this, relative to its kind, needs no repair that does not exist.
+_REST = 1e-10
 
 
-@dataclass(frozen=True)
-class BoxProblem:
-    """A parametric box QP: ``Q`` (n, n), ``p`` (n,), ``A`` (m, n); ``c`` (2, n) and ``e`` (2, m) at t = 0 and t = 1.
+class _Blocks(NamedTuple):
+    """The matrix H, by its blocks."""
 
-    With ``to_zero`` it is left where the multipliers eta add up to 0. What happens after ``1 - late``, or in floats
-    after ``1 - FLOATS.late``, happens at the end.
-    """
+    P: Any
+    A: Any
 
-    Q: Vector
-    p: Vector
-    A: Vector
-    c: Vector
-    e: Vector
-    to_zero: bool = False
-    late: Number = 0
+    def times(self, u: Any) -> Any:
+        """H u, for a vector or for rows."""
+        n = self.P.shape[0]
+        x, r = u[..., :n], u[..., n:]
+        if not self.A.shape[0]:
+            return x @ self.P
+        return np.concatenate([x @ self.P + r @ self.A, x @ self.A.T], axis=-1)
+
+    def block(self, B: Index) -> Any:
+        """Rows and columns B, which increase."""
+        n = self.P.shape[0]
+        V, R = B[: np.searchsorted(B, n)], B[np.searchsorted(B, n) :] - n
+        A = self.A[np.ix_(R, V)]
+        return np.block([[self.P[np.ix_(V, V)], A.T], [A, np.zeros((R.size, R.size))]])
+
+
+def _along(ends: Any, t: Any) -> Any:
+    """Value at t, and rate."""
+    return np.stack([(1 - t) * ends[0] + t * ends[1], ends[1] - ends[0]])
+
+
+class Walk:
+    """From event to event along a line, from labels that are optimal at its beginning."""
+
+    def __init__(self, data: Data, labels: Index) -> None:
+        self.data, self.labels = data, np.array(labels)
+        problem = data.problem
+        n, N = problem.n, self.labels.size
+        self.n, self.zero = n, problem.P.ravel()[:1].sum() * 0 if n else 0.0
+        self.variable, self.kind = np.arange(N) < n, problem.P.dtype
+        self.H, self.size = _Blocks(problem.P, problem.A), _Blocks(abs(problem.P), abs(problem.A))
+        self.exchanges = self.standing = 0
+        self.patience = 200 + 2 * N  # steps of length zero before the lowest index goes first
+        self.resting = np.zeros(N, dtype=bool)
+        self.t: Any = self.zero
+        self.last = 0 if data.exact else _LAST
+        if not data.exact:
+            self.terms = sum(abs(each).sum(axis=0) for each in (data.low, data.up, data.below, data.above))
+            self.terms[:n] += abs(data.q).sum(axis=0)
+        self.factor()
+
+    # ---- the transform ----
 
     @property
-    def rounding(self) -> Rounding:
-        """None at all in fractions."""
-        return FRACTIONS if self.Q.dtype == object else FLOATS
+    def basis(self) -> Mask:
+        """Items whose multiplier (variables) or value (rows) is known."""
+        return np.asarray((self.labels % 2 == 0) == self.variable)
 
+    def factor(self) -> None:
+        """T on the basis afresh: by an inverse in doubles, by pivots in fractions."""
+        B = np.flatnonzero(self.basis)
+        if not self.data.exact:
+            return self.invert(B)
+        self.members, self.K = B[:0], np.zeros((0, 0), dtype=self.kind)
+        left = B.tolist()
+        while left:
+            columns = ((i, self.column(i)) for i in left)
+            first, own = next(((i, T) for i, T in columns if T[i] != 0), (left[0], None))
+            if own is None:
+                own = self.column(first)
+            pair = [first] if own[first] != 0 else [first, *[j for j in left if own[j] != 0][:1]]
+            if own[pair[-1]] == 0:
+                raise self.refused("the basis is singular")
+            self.pivot(pair)
+            left = [j for j in left if j not in pair]
 
-@dataclass(frozen=True)
-class BasisSolution:
-    """Multipliers a (2, n), eta (2, m) and gradient g (2, n) on a basis: at one t, and their rates."""
+    def invert(self, B: Index) -> None:
+        """T on some basis, in doubles."""
+        try:
+            inverse = np.linalg.inv(self.H.block(B))
+        except np.linalg.LinAlgError:
+            raise self.refused("the basis is singular") from None
+        self.members, self.K = B, (inverse + inverse.T) / 2
 
-    a: Vector
-    eta: Vector
-    g: Vector
+    def column(self, i: int) -> Any:
+        """Column i of T: how u in the basis and w outside move with what is known of item i."""
+        B = self.members
+        u, wanted = (np.full(self.labels.size, self.zero, dtype=self.kind) for _ in range(2))
+        (wanted if i in B else u)[i] = 1 + self.zero
+        u = self.refined(u, wanted)
+        w = self.H.times(u)
+        w[B] = u[B]
+        return w
 
-    def after(self, dt: Number) -> tuple[Vector, Vector, Vector]:
-        """The same three after a step."""
-        return self.a[0] + dt * self.a[1], self.eta[0] + dt * self.eta[1], self.g[0] + dt * self.g[1]
+    def refined(self, u: Any, wanted: Any) -> Any:
+        """Complete u in the basis so that w is as wanted there, for a vector or for rows."""
+        B, found = self.members, u.copy()
+        for _ in range(1 if self.data.exact else 3):
+            found[..., B] += (wanted - self.H.times(found))[..., B].dot(self.K.T)
+        return found
 
+    def pivot(self, items: list[int]) -> None:
+        """One item or two change their roles."""
+        self.resting[:] = False
+        if not self.data.exact:
+            return self.invert(np.setxor1d(self.members, items))
+        B, T = self.members, np.stack([self.column(i) for i in items], axis=1)
+        block = T[items]
+        (a, b), (c, d) = block if len(items) == 2 else ((block[0, 0], self.zero), (self.zero, 1 + self.zero))
+        inverse = (np.array([[d, -b], [-c, a]], dtype=self.kind) / (a * d - b * c))[: len(items), : len(items)]
+        leaving = np.array([i in B for i in items])
+        kept, entering = np.flatnonzero(~np.isin(B, items)), np.flatnonzero(~leaving)
+        k, left = kept.size, T[B[kept]].dot(inverse)
+        K = np.empty((k + entering.size,) * 2, dtype=self.kind)
+        # Of T, rows are columns within the basis and within the rest, and minus columns between the two.
+        K[:k, :k] = self.K[np.ix_(kept, kept)] - left.dot(np.where(leaving, T[B[kept]], -T[B[kept]]).T)
+        K[:k, k:], K[k:, :k] = left[:, entering], left[:, entering].T
+        K[k:, k:] = inverse[np.ix_(entering, entering)]
+        self.members, self.K = np.concatenate([B[kept], np.array(items)[entering]]), K
 
-@dataclass(frozen=True)
-class Segment:
-    """A basis and its solution from t0 to t1 (or at t0 == t1): labels (n,), multipliers (2, n), eta (2, m) at both."""
+    # ---- the solution on a basis ----
 
-    t0: Number
-    t1: Number
-    basis: Any
-    a: Vector
-    eta: Vector
+    def solve(self, t: Any) -> tuple[Any, Any]:
+        """Values and multipliers of all items at t, and their rates, shape (2, items) each; their errors are kept."""
+        data, basis, labels, variable = self.data, self.basis, self.labels, self.variable
+        self.now = tuple(_along(each, t) for each in (data.low, data.up, data.below, data.above))
+        low, up, below, above = self.now
+        q = _along(data.q, t)
+        h = np.hstack([q, np.full((2, labels.size - self.n), self.zero, dtype=self.kind)])
+        bound = np.where(labels >= UPPER, up, low)
+        level = np.where(labels == BELOW, below, np.where(labels == ABOVE, -above, 0 * below))
+        known = np.where(basis, np.where(variable, level - h, bound), np.where(variable, bound, -level))
+        u = self.refined(np.where(basis, 0 * known, known), known)
+        if not data.exact:
+            if not np.isfinite(u).all():
+                raise self.refused("the solution is not finite")
+            now = self.error(u[0], abs(h[0]) + abs(known[0]) + abs(bound[0]))
+            self.errors = np.stack([now, self.error(u[1], self.terms)])
+        w = self.H.times(u) + h
+        odd = labels % 2 != 0
+        return np.where(odd, bound, np.where(variable, u, w)), np.where(odd, np.where(variable, w, -u), level)
 
+    def error(self, u: Array, more: Any) -> Array:
+        """What rounding can do to each item."""
+        B, each = self.members, _ROUNDING * (self.size.times(abs(u)) + more)
+        moved = np.zeros(u.size)
+        moved[B] = abs(self.K) @ each[B]
+        return np.asarray(np.where(self.basis, moved, self.size.times(moved) + each))
 
-class Exchange(NamedTuple):
-    """At t an inequality of index `who` becomes tight, and it goes to another set. Nobody: the end of the line."""
+    def slacks(self, labels: Index, v: Any, y: Any, row: int) -> tuple[Any, Mask]:
+        """How far the two ends of each item's piece are (row 1: the rates of that), and whether there are such."""
+        data, (low, up, below, above) = self.data, (each[row] for each in self.now)
+        fixed, free, nothing = data.fixed, data.free, 0 * v
+        piece, none = labels - BELOW, np.zeros(labels.size, dtype=bool)
+        left = np.choose(piece, [nothing, below - y, v - low, -y, v - up])
+        right = np.choose(piece, [low - v, np.where(fixed, y + above, y), up - v, y + above, nothing])
+        left = np.where(free & (labels == LOWER), -y, left)
+        has_left = np.choose(piece, [none, data.soft_low | free, data.has_low, ~fixed, data.has_up])
+        has_right = np.choose(piece, [data.has_low, ~fixed | data.soft_up, data.has_up, data.soft_up, none])
+        return np.stack([left, right]), np.stack([has_left, has_right])
 
-    t: Number
-    who: int = -1
-    to: int = MARGIN
+    def beyond(self, i: int, label: int, side: int) -> int:
+        """The piece next to one of item i: on the left (side 0) or on the right."""
+        if label == LOWER and self.data.free[i]:
+            return INSIDE
+        if self.data.fixed[i]:
+            return (ABOVE if side else BELOW) if label == LOWER else LOWER
+        return label + (1 if side else -1)
 
+    # ---- events ----
 
-def follow(problem: BoxProblem, basis: Any) -> Iterator[Segment]:
-    """Follow the solution from t = 0, where it has this basis, to t = 1: one segment for each basis on the way.
+    def event(self, v: Any, y: Any) -> tuple[Any, int, int]:
+        """When the first item leaves its piece, which (-1: none), and on which side (2: its bounds cross)."""
+        t, data, one = self.t, self.data, 1 + self.zero
+        slack, asked = self.slacks(self.labels, v[0], y[0], 0)
+        speed, asked = -self.slacks(self.labels, v[1], y[1], 1)[0], asked & ~self.resting
+        noise = 0 * speed[0]
+        if not data.exact:
+            error, noise = self.errors
+            outside = np.where(asked, -slack - error - _OUTSIDE * (1 + abs(v[0]) + abs(y[0])), -np.inf)
+            if outside.max(initial=-np.inf) > 0:
+                raise self.refused(f"the solution left its sets by {-slack[asked].min():.1e}")
+            slack = np.where(slack <= error, 0.0, slack)
+        self.speed = speed
+        when = one if t > 1 - self.last else 1 - self.last
+        found: tuple[Any, int, int] = (one, -1, 0)
+        sides, items = np.nonzero(asked & (speed > noise))
+        times = t + np.maximum(slack[sides, items], self.zero) / speed[sides, items]
+        near = np.flatnonzero(times < when).tolist()
+        if near:
+            first = min(times[j] for j in near)
+            if data.exact or self.standing >= self.patience:
+                j = min((j for j in near if times[j] == first), key=lambda j: int(items[j]))
+            else:
+                tied = [j for j in near if times[j] <= first + 1e-14]
+                j = max(tied, key=lambda j: float(speed[sides[j], items[j]] / (noise[items[j]] + 1e-300)))
+            when, found = times[j], (times[j], int(items[j]), int(sides[j]))
+        low, up = self.now[:2]
+        for i in np.flatnonzero(data.has_low & data.has_up & ~data.fixed & (up[1] < low[1])):
+            crossing = t + max(up[0, i] - low[0, i], self.zero) / (low[1, i] - up[1, i])
+            if crossing < when:
+                when, found = crossing, (crossing, int(i), 2)
+        return found
 
-    Raises
-    ------
-    DegeneratePathError
-        If the basis is not optimal at t = 0, the line leaves what is feasible, or Q is not positive semidefinite.
-
-    Examples
-    --------
-    Two samples at 0 and 1 of a line, costs from 0 to 4: w grows until no margin is violated.
-
-    >>> from paretoclf.path.textbook import BoxProblem, exact, follow
-    >>> y = exact([1, -1])
-    >>> Q, caps = exact([[0, 0], [0, 1]]), exact([[0, 0], [4, 4]])
-    >>> problem = BoxProblem(Q, exact([1, 1]), y[None], caps, exact([[0], [0]]))
-    >>> for segment in follow(problem, [MARGIN, LEFT]):
-    ...     print(segment.t0, segment.t1, segment.basis, *segment.a[1])
-    0 1/2 [2 1] 2 2
-    1/2 1 [2 2] 2 2
-    """
-    basis = np.array(basis, dtype=np.int8)
-    t: Number = 0 * problem.p[0]
-    while True:
-        solution = solve_on(problem, basis, t)
-        event = first_event(problem, basis, solution, t)
-        a, eta, g = solution.after(event.t - t)
-        yield Segment(t, event.t, basis, np.stack([solution.a[0], a]), np.stack([solution.eta[0], eta]))
-        if event.who < 0:
-            return
-        t, basis = event.t, exchange(problem, basis, event, a, g)
-
-
-def solve_on(problem: BoxProblem, basis: Any, t: Number) -> BasisSolution:
-    """The solution on a basis at t, and its rate: one matrix, two right sides."""
-    P, F = problem, np.flatnonzero(basis == MARGIN)
-    caps, e = (np.stack([(1 - t) * x[0] + t * x[1], x[1] - x[0]]) for x in (P.c, P.e))
-    a = np.where(basis == LEFT, caps, 0 * caps)
-    p = np.stack([P.p - (origin := _origin(P, F)) @ P.A, 0 * P.p])
-    x = solve(P, F, np.hstack([(p - a @ P.Q)[:, F], e - a @ P.A.T]).T).T
-    a[:, F], eta = x[:, : F.size], x[:, F.size :]
-    g = a @ P.Q - p + eta @ P.A
-    g[:, F] = 0 * g[:, F]
-    return BasisSolution(a, np.stack([eta[0] + origin, eta[1]]), g)
-
-
-def _origin(P: BoxProblem, F: Any) -> Vector:
-    """Where eta is measured from: where F is in one class its b = 1 or -1, so that nothing cancels next to an axis."""
-    origin = np.array([next((P.p[j] / row[j] for j in F if row[j] != 0), 0 * P.p[0]) for row in P.A], P.p.dtype)
-    return origin if all(origin @ P.A[:, F] == P.p[F]) else 0 * origin
-
-
-def solve(problem: BoxProblem, F: Any, B: Vector) -> Vector:
-    """``X`` with ``M X = B``, M the matrix of the basis with margin set F; of fractions by elimination."""
-    A = problem.A[:, F]
-    M = np.block([[problem.Q[np.ix_(F, F)], A.T], [A, 0 * problem.e[0][:, None] * problem.e[0]]])
-    if M.dtype != object:
-        return np.linalg.solve(M, B)
-    T, m = np.hstack([M, B]), M.shape[0]
-    for k in range(m):
-        row = k + int(np.argmax(T[k:, k] != 0))  # of a singular matrix: then the division fails
-        T[[k, row]] = T[[row, k]]
-        T[k] = T[k] / T[k, k]
-        for i in range(m):
-            if i != k and T[i, k] != 0:
-                T[i] = T[i] - T[i, k] * T[k]
-    return T[:, m:]
-
-
-def first_event(problem: BoxProblem, basis: Any, solution: BasisSolution, t: Number) -> Exchange:
-    """The first inequality to be violated after t, of ties that of the lowest index; or the end of the line."""
-    P, rounding, free = problem, problem.rounding, basis == MARGIN
-    (a, da), (eta, deta), (g, dg) = solution.a, solution.eta, solution.g
-    c, dc = (1 - t) * P.c[0] + t * P.c[1], P.c[1] - P.c[0]
-    # What must not become negative, and how fast it does: a_i and c_i - a_i in F, g_i on the right, -g_i on the left.
-    slack = np.stack([np.where(free, a, g), np.where(free, c - a, -g)])
-    speed = np.stack([np.where(free, -da, -dg), np.where(free, da - dc, dg)])
-    asked = np.stack([free | (basis == RIGHT), free | (basis == LEFT)])
-    noise = 0 * dg
-    if rounding is FLOATS:
-        terms = abs(P.Q) @ abs(da) + abs(deta) @ abs(P.A)
-        noise = np.where(free, rounding.rates * max(abs(da)), rounding.sums * terms)
-    unit = np.where(free, max(P.c.max(axis=1)), 1 + abs(g + P.p - eta @ P.A))
-    if (asked & (slack < -rounding.inside * unit)).any():
-        raise _refuse(t, basis, "the solution left its sets")
-    end, before = _end(problem, solution, t)
-    events = []
-    for where, i in np.argwhere(asked & (speed > noise)):
-        at = t + max(slack[where, i], 0 * t) / speed[where, i]
-        if at < before:
-            events.append(Exchange(at, int(i), MARGIN if not free[i] else (RIGHT, LEFT)[where]))
-    for event in sorted(events):
-        if free[event.who]:
-            return event
-        # A newcomer that depends on F rests on its margin: that it moves is rounding.
-        pivot, _, negligible = column(problem, basis, event.who)
-        if pivot > negligible or abs(dg[event.who]) > 10 * negligible * max(abs(np.append(da, dc))):
-            return event
-    return Exchange(end)
-
-
-def _end(problem: BoxProblem, solution: BasisSolution, t: Number) -> tuple[Number, Number]:
-    """Where the line is left if nothing happens before, and before what it must happen."""
-    rounding, one, late = problem.rounding, 1 + 0 * t, max(problem.late, problem.rounding.late)
-    if problem.to_zero:
-        total, rate = solution.eta.sum(axis=1)
-        if total == 0 or total * (total + (1 + rounding.tie) * (1 - t) * rate) <= 0:
-            step = -total / rate if rate != 0 else 0 * t
-            # Where e vanishes at the end, so do all multipliers, and this sum with them.
-            early = t + step < 1 - (late if any(problem.e[1] != 0) else rounding.tie)
-            return t + step if early else one, t + step * (1 - rounding.tie)
-    return one, one - late
-
-
-def column(problem: BoxProblem, basis: Any, i: int) -> tuple[Number, Vector, Number]:
-    """How index i depends on F: its pivot, the combination u of F that is nearest, and what of the pivot is noise."""
-    F, Q = np.flatnonzero(basis == MARGIN), problem.Q
-    right = np.concatenate([Q[F, i], problem.A[:, i]])
-    x = solve(problem, F, right[:, None])[:, 0]
-    size = (1 + sum(abs(x[: F.size]))) ** 2 * max(Q.diagonal()[[i, *F]])
-    return Q[i, i] - right @ x, x[: F.size], problem.rounding.pivot * size
-
-
-def exchange(problem: BoxProblem, basis: Any, event: Exchange, a: Vector, g: Vector) -> Any:
-    """The basis after one of the four exchanges, given multipliers and gradient at the event."""
-    i, basis = event.who, basis.copy()
-    if basis[i] != MARGIN:
-        pivot, u, negligible = column(problem, basis, i)
-        if pivot < -negligible:
-            raise _refuse(event.t, basis, "the margin system is indefinite: the kernel matrix is not PSD")
-        if pivot > negligible:
-            basis[i] = MARGIN  # 1
+    def exchange(self, i: int, side: int, v: Any, y: Any) -> tuple[str, Any] | None:
+        """Take item i into its next piece, at a fixed t; a status and a ray where there is no way."""
+        data, labels = self.data, self.labels
+        released, to = bool(labels[i] % 2), self.beyond(i, int(labels[i]), side)
+        forward = (1 if side else -1) if released else (-1 if side else 1)  # the sign of its dv, or of its dy
+        du, dw, pivots, noise = self.response(i, forward if released or self.variable[i] else -forward)
+        if pivots:
+            self.pivot([i])
+            labels[i] = to
+            return None
+        dv, dy = np.where(self.variable, du, dw), np.where(self.variable, dw, -du)
+        move = dv if released else -dy
+        slack, has = self.slacks(labels, v[0], y[0], 0)
+        steps: list[tuple[Any, Any, int, int]] = []
+        for j in np.flatnonzero((labels % 2 == (0 if released else 1)) & (abs(move) > noise)).tolist():
+            end = 1 if move[j] > 0 else 0
+            if j != i and has[end, j]:
+                room = slack[end, j] if data.exact or slack[end, j] > self.errors[0, j] else self.zero
+                steps.append(
+                    (max(room, self.zero) / abs(move[j]), abs(move[j]), j, self.beyond(j, int(labels[j]), end))
+                )
+        after = labels.copy()
+        after[i] = to
+        slack, has = self.slacks(after, v[0], y[0], 0)
+        if has[side, i] and not data.free[i]:
+            steps.append((max(slack[side, i], self.zero), 1 + self.zero, i, self.beyond(i, to, side)))
+        if not steps:
+            return ("unbounded", dv) if released else ("infeasible", dy)
+        least = min(step[0] for step in steps)
+        if data.exact or self.standing >= self.patience:
+            _, _, j, end_label = min(steps, key=lambda step: (step[0], step[2]))
         else:
-            _enter_dependent(problem, basis, event, u, a)  # 2
-        return basis
-    row = next((r for r in range(len(problem.A)) if problem.A[r, i] != 0), None)
-    basis[i] = event.to  # 3
-    if row is not None and not ((basis == MARGIN) & (problem.A[row] != 0)).any():
-        basis[_successor(problem, basis, event, row, g)] = MARGIN  # 4
-    return basis
+            sizes = abs(v[0]) + abs(y[0])
+            late = min(step[0] + _HARRIS * (1 + sizes[step[2]]) / step[1] for step in steps)
+            _, _, j, end_label = max(
+                (s for s in steps if s[0] <= max(late, least + 1e-13 * (1 + least))), key=lambda s: float(s[1])
+            )
+        if j != i:
+            self.pivot([i, j])
+            labels[i] = to
+        labels[j] = end_label
+        return None
 
+    def response(self, i: int, unit: int) -> tuple[Any, Any, bool, Any]:
+        """How u and w move with item i, whether its pivot is not 0, and what is rounding."""
+        basis, T = self.basis, self.column(i)
+        u, w = np.where(basis, T * unit, self.zero), np.where(basis, self.zero, T * unit)
+        (w if basis[i] else u)[i] = unit + self.zero
+        if self.data.exact:
+            if (T[i] if self.variable[i] else -T[i]) < 0:
+                raise self.refused("P is not positive semidefinite")
+            return u, w, bool(T[i] != 0), self.zero * w
+        x, noise = u[: self.n], self.error(u, 0.0)
+        noise = np.maximum(noise, _ZERO * max(abs(u).max(), abs(w).max()))
+        wrong = noise[: self.n]
+        energy = x @ self.H.P @ x  # the pivot, by terms that do not cancel
+        least = 3 * _ROUNDING * (abs(x) @ self.size.P @ abs(x)) + 1e-2 * (wrong @ self.size.P @ wrong)
+        return u, w, bool(energy > least and abs(abs(T[i]) - energy) <= 1e-3 * energy), noise
 
-def _enter_dependent(problem: BoxProblem, basis: Any, event: Exchange, u: Vector, a: Vector) -> None:
-    """Exchange 2: i moves inwards, F by -u for each unit of it; neither g nor the objective changes."""
-    i, F = event.who, np.flatnonzero(basis == MARGIN)
-    c = (1 - event.t) * problem.c[0] + event.t * problem.c[1]
-    inwards = 1 if basis[i] == RIGHT else -1
-    steps = [(c[i], i, LEFT if basis[i] == RIGHT else RIGHT)]  # right through to its own other bound
-    for j, v in zip(F, -inwards * u, strict=True):
-        if abs(v) > problem.rounding.rates * max(abs(u)):
-            room = a[j] if v < 0 else c[j] - a[j]
-            steps.append((max(room, 0 * room) / abs(v), int(j), RIGHT if v < 0 else LEFT))
-    _, first, bound = min(steps)
-    basis[i], basis[first] = MARGIN, bound
+    # ---- the walk ----
 
+    def follow(self, limit: int, keep: bool = True, report: Callable[[float], Any] | None = None) -> Trace:
+        """Go on to the end, or to where there is none."""
+        times, found, status, ray, crossed = [self.t], [], "end", None, -1
+        while True:
+            v, y = self.solve(self.t)
+            when, i, side = self.event(v, y)
+            step = when - self.t
+            v_end, y_end = v[0] + step * v[1], y[0] + step * y[1]
+            if keep and step > 0:
+                times.append(when)
+                found.append((self.labels.copy(), np.stack([v[0], v_end]), np.stack([y[0], y_end])))
+            self.standing = self.standing + 1 if step == 0 else 0
+            if self.standing > 20 * self.patience:
+                raise self.refused("no progress after very many exchanges at one point")
+            self.t = when
+            if report is not None:
+                report(float(when))
+            if i < 0:
+                break
+            if side == 2:
+                status, crossed = "infeasible", i
+                break
+            if self.exchanges >= limit:
+                status = "limit"
+                break
+            self.now = tuple(np.stack([each[0] + step * each[1], each[1]]) for each in self.now)
+            stopped = self.exchange(i, side, (v_end, v[1]), (y_end, y[1]))
+            self.exchanges += 1
+            if stopped is None:
+                continue
+            kind = y_end if self.labels[i] % 2 else v_end
+            if not self.data.exact and self.speed[side, i] * (1 - when) <= _REST * (1 + abs(kind).max()):
+                self.resting[i] = True  # to the end it is violated by no more than rounding
+                continue
+            status, ray = stopped
+            break
+        if keep and not found:  # it ends where it starts: that point is all there is
+            times, found = [self.t, self.t], [(self.labels.copy(), np.stack([v[0], v[0]]), np.stack([y[0], y[0]]))]
+        k, items, kind = len(found), self.labels.size, self.kind
+        labels = np.array([each[0] for each in found], dtype=np.int64).reshape(k, items)
+        points = [np.array([each[part] for each in found], dtype=kind).reshape(k, 2, items) for part in (1, 2)]
+        return Trace.of(np.array(times, dtype=kind), labels, *points, status, ray, self.exchanges, crossed)
 
-def _successor(problem: BoxProblem, basis: Any, event: Exchange, row: int, g: Vector) -> int:
-    """Exchange 4: eta takes g of the leaver up if a is 0, down if at its cap; the first on its margin takes over."""
-    kappa = problem.A[row]
-    moves = kappa * kappa[event.who] * (1 if event.to == RIGHT else -1)
-    nearing = np.where(basis == LEFT, moves > 0, (basis == RIGHT) & (moves < 0))
-    nearing[event.who] = False
-    if not nearing.any():
-        raise _refuse(event.t, basis, "no sample can balance the group")
-    return min(np.flatnonzero(nearing).tolist(), key=lambda j: (abs(g[j] / kappa[j]), j))
-
-
-def _refuse(t: Number, basis: Any, cause: str) -> DegeneratePathError:
-    remedy, n = "Standardise the features or use a slightly different line.", int((basis == MARGIN).sum())
-    return DegeneratePathError(cause, t=float(t), costs="", n_margin=n, remedy=remedy)
-
-
-def exact(values: Any) -> Vector:
-    """Numbers as the fractions that they are: a float is a whole number times a power of two."""
-    return np.vectorize(Fraction, otypes=[object])(np.asarray(values).astype(object))
+    def refused(self, why: str) -> DegeneratePathError:
+        """Rounding errors leave open how it goes on."""
+        remedy = "Rescale the data, or use a slightly different line."
+        return DegeneratePathError(why, t=float(self.t), costs="", n_margin=int(self.basis.sum()), remedy=remedy)

@@ -13,7 +13,7 @@ from paretoclf.errors import DegeneratePathError
 from paretoclf.path.segments import Line, Log, OnBasis
 from paretoclf.path.sets import LEFT, MARGIN, OUT, RIGHT
 from paretoclf.path.start import Data
-from paretoclf.path.textbook_general import Walk
+from paretoclf.path.textbook import Walk
 from paretoclf.problem import INSIDE, LOWER, UPPER, ParametricQP
 from paretoclf.quadratic import Features
 from paretoclf.samples import dense
@@ -27,7 +27,7 @@ _SETS = {LOWER: RIGHT, INSIDE: MARGIN, UPPER: LEFT}
 
 
 @dataclass(frozen=True)
-class _Piece:
+class _BoxStretch:
     """A segment: sets (n,), multipliers (2, n) and eta (2, m) at its ends."""
 
     t0: float
@@ -37,7 +37,7 @@ class _Piece:
     eta: Array
 
 
-class _Walk(Walk):
+class _BoxWalk(Walk):
     """On a line in units of its caps: a is `unit` times a value, eta `origin` less `unit` times that of a row."""
 
     def __init__(self, data: Data, labels: Index, line: Line, unit: float, origin: Array) -> None:
@@ -73,7 +73,7 @@ class TextbookTracker:
         self._dense = form.whole()
         self._Z = sign[:, None] * dense(Q.X) if isinstance(Q, Features) and form.stored_width else np.zeros((n, 0))
         self._p, self._A = -problem.q[0], problem.A
-        self._found: list[_Piece] = []
+        self._found: list[_BoxStretch] = []
         self._log: Log | None = None
         self.record_from_here(keep=False)
 
@@ -94,7 +94,7 @@ class TextbookTracker:
         """Go on from the current basis along another line, which begins where the solution is."""
         self.line, self._still = line, still
 
-    def _walk(self) -> _Walk:
+    def _walk(self) -> _BoxWalk:
         """The engine at the beginning of the line: in units in which caps are 1, and eta is 0 where one class is left.
 
         Next to an axis and to the origin multipliers and gradients are small, and b is nearly the label of the class
@@ -110,7 +110,7 @@ class TextbookTracker:
         q = np.repeat((origin @ self._A - self._p)[None], 2, axis=0)
         bounds = (np.hstack([sides, e]) / unit for sides in (0.0 * self._p + np.zeros((2, 1)), caps))
         data = Data.of(ParametricQP.hard(self._dense, self._A, q / unit, *bounds))
-        walk = _Walk(data, np.append(_LABELS[self.state], np.full(self.m, LOWER)), line, unit, origin)
+        walk = _BoxWalk(data, np.append(_LABELS[self.state], np.full(self.m, LOWER)), line, unit, origin)
         walk.last = 1.0 if self._still else END_OF_LINE
         return walk
 
@@ -151,7 +151,7 @@ class TextbookTracker:
         if self._keep:
             for t0, t1, state, v, y in zip(found.t[:-1], found.t[1:], states, found.v, found.y, strict=True):
                 if t0 < t1:
-                    self._found.append(_Piece(t0, t1, state, walk.unit * v[:, :n], walk.eta(y)))
+                    self._found.append(_BoxStretch(t0, t1, state, walk.unit * v[:, :n], walk.eta(y)))
             self._log = None
         return found.exchanges
 

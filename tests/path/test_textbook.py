@@ -1,11 +1,11 @@
-"""The textbook tracker: in fractions against the oracles and against the fast engine, in floats as an engine."""
+"""The textbook's engine on boxes: in fractions against the oracles and the fast engine, in floats as a tracker."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +13,15 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.path.rational import LIMIT, rational_segments
+from paretoclf.path.rational import fractions as exact
+from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
-from paretoclf.path.textbook import BoxProblem, Exchange, exact, exchange, follow, solve_on
+from paretoclf.path.start import Data
+from paretoclf.path.textbook import Walk
+from paretoclf.path.textbook_tracker import TextbookTracker
+from paretoclf.problem import INSIDE, LOWER, UPPER, ParametricQP
+from paretoclf.quadratic import Matrix
+from paretoclf.quadratic.signed import Signed
 from tests.oracles.box_problems import Problem as Sampled
 from tests.oracles.box_problems import line as line_of
 from tests.oracles.box_problems import ray
@@ -29,25 +36,33 @@ NEAR = 1e-12
 # ---- in fractions: proofs that need no other tracker -------------------------------------------------------------
 
 
-def optimal(problem, t, a, eta):
+def walk_from(problem, sets):
+    """From sets of the variables; every row is in the basis."""
+    labels = {RIGHT: LOWER, MARGIN: INSIDE, LEFT: UPPER}
+    return Walk(Data.of(problem), np.array([*(labels[k] for k in sets), *[LOWER] * len(problem.A)]))
+
+
+def optimal(problem, t, v, y):
     """Whether the optimality conditions hold, exactly."""
-    c, e = ((1 - t) * x[0] + t * x[1] for x in (problem.c, problem.e))
-    g = problem.Q @ a - problem.p + eta @ problem.A
-    inside = (a >= 0).all() and (a <= c).all() and (problem.A @ a == e).all()
+    n = problem.n
+    low, up = ((1 - t) * x[0] + t * x[1] for x in (problem.lower, problem.upper))
+    a, c, eta = v[:n], up[:n], -y[n:]
+    g = problem.P @ a + problem.q[0] + eta @ problem.A
+    inside = (a >= 0).all() and (a <= c).all() and (problem.A @ a == up[n:]).all() and (low[n:] == up[n:]).all()
     return inside and (g[a < c] >= 0).all() and (g[a > 0] <= 0).all()
 
 
-def whole(problem, basis):
-    """All segments, once they cover [0, 1], are optimal at both ends, and are made of fractions only."""
-    found = list(islice(follow(problem, basis), LIMIT))
-    assert found[0].t0 == 0
-    assert found[-1].t1 == 1
-    assert all(a.t1 == b.t0 for a, b in pairwise(found))
-    for s in found:
-        assert all(isinstance(x, Fraction) for x in (s.t0, s.t1, *s.a.ravel(), *s.eta.ravel()))
-        for t, a, eta in zip((s.t0, s.t1), s.a, s.eta, strict=True):
-            assert optimal(problem, t, a, eta)
+def whole(problem, walk):
+    """The path, once it covers [0, 1], is optimal at both ends of every segment, and is made of fractions only."""
+    found = walk.follow(LIMIT)
+    assert (found.status, found.t[0], found.t[-1]) == ("end", 0, 1)
+    for t, v, y in zip(zip(found.t[:-1], found.t[1:], strict=True), found.v, found.y, strict=True):
+        assert not any(isinstance(x, float) for x in (*t, *v.ravel(), *y.ravel()))
+        assert all(optimal(problem, *each) for each in zip(t, v, y, strict=True))
     return found
+
+
+FIVE = [MARGIN, LEFT, LEFT, LEFT, LEFT]
 
 
 @pytest.fixture
@@ -55,24 +70,24 @@ def five():
     """Spec 12b: five points of a line, on the balanced ray up to the costs (3, 2)."""
     X, y = exact([[2], [1], [0], [-1], [-3]]), exact([1, 1, -1, -1, -1])
     caps = exact([[0] * 5, [3, 3, 2, 2, 2]])
-    return BoxProblem(y[:, None] * (X @ X.T) * y, exact([1] * 5), y[None], caps, exact([[0], [0]]))
+    return ParametricQP.box(y[:, None] * (X @ X.T) * y, exact([1] * 5), y[None], caps)
 
 
 def test_five_points_by_hand(five):
-    found = whole(five, [MARGIN, LEFT, LEFT, LEFT, LEFT])
+    found = whole(five, walk_from(five, FIVE))
     ends, b = ("6/85", "6/35", "2/7", "1/2", "3/4", "3/2", "3"), ("1/5", "1/5", "-1/3", "-1/3", "0", "0", "-1")
-    assert [3 * s.t1 for s in found] == [Fraction(x) for x in ends]
-    assert [s.eta[1, 0] for s in found] == [Fraction(x) for x in b]
+    assert [3 * t for t in found.t[1:]] == [Fraction(x) for x in ends]
+    assert [-y[1, 5] for y in found.y] == [Fraction(x) for x in b]
 
 
 def test_floats_and_fractions_are_one_algorithm(five):
-    floats = replace(five, **{name: getattr(five, name).astype(float) for name in ("Q", "p", "A", "c", "e")})
-    start = [MARGIN, LEFT, LEFT, LEFT, LEFT]
-    for one, other in zip(follow(five, start), follow(floats, start), strict=True):
-        assert (one.basis == other.basis).all()
-        np.testing.assert_allclose(other.t1, float(one.t1), rtol=1e-15)
-        np.testing.assert_allclose(other.a, one.a.astype(float), atol=1e-15)
-        np.testing.assert_allclose(other.eta, one.eta.astype(float), atol=1e-15)
+    names = ("P", "q", "A", "lower", "upper")
+    floats = replace(five, **{name: getattr(five, name).astype(float) for name in names})
+    one, other = (walk_from(problem, FIVE).follow(LIMIT) for problem in (five, floats))
+    np.testing.assert_array_equal(one.labels, other.labels)
+    np.testing.assert_allclose(other.t, one.t.astype(float), rtol=1e-15)
+    np.testing.assert_allclose(other.v, one.v.astype(float), atol=1e-15)
+    np.testing.assert_allclose(other.y, one.y.astype(float), atol=3e-15)
 
 
 @pytest.mark.parametrize("m", [0, 1, 2, 3])
@@ -93,13 +108,16 @@ def test_any_rows_with_coefficients_of_any_size(m, seed):
     for row in range(m):  # at the origin: of those with the smallest p per coefficient one holds the row
         members = [i for i in range(n) if group[i] == row and kappa[i] > 0]
         basis[min(members, key=lambda i: (p[i] / A[row, i], i))] = MARGIN
-    problem = BoxProblem(X @ X.T, p, A, np.stack([zero, r]), np.stack([A @ zero, A @ r]))
+    problem = ParametricQP.box(X @ X.T, p, A, np.stack([zero, r]), np.stack([A @ zero, A @ r]))
     stop = (3 * r * part + r * (1 - part) / 4) / 2
     ends = [(r, stop, A @ r, A @ stop * Fraction(2, 3)), (stop, stop, A @ stop * Fraction(2, 3), A @ stop / 5)]
-    found = whole(problem, basis)
+    walk = walk_from(problem, basis)
+    pieces = len(whole(problem, walk).labels)
     for c0, c1, e0, e1 in ends:
-        found += whole(replace(problem, c=np.stack([c0, c1]), e=np.stack([e0, e1])), found[-1].basis)
-    assert len(found) > 3
+        line = ParametricQP.box(X @ X.T, p, A, np.stack([c0, c1]), np.stack([e0, e1]))
+        walk = Walk(Data.of(line), walk.labels)
+        pieces += len(whole(line, walk).labels)
+    assert pieces > 3
 
 
 def test_no_order_of_the_samples_makes_it_cycle():
@@ -115,23 +133,25 @@ def test_no_order_of_the_samples_makes_it_cycle():
 
 def test_the_end_where_eta_adds_up_to_zero():
     """Reduced hulls, from the means to whole hulls; eta adds up to minus twice the margin."""
-    y, A, half = exact([-1, -1, 1, 1]), exact([[0, 0, 1, 1], [1, 1, 0, 0]]), exact(["1/2"] * 4)
+    y, A = np.array([-1.0, -1.0, 1.0, 1.0]), np.array([[0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 0.0, 0.0]])
 
     def hulls(X):
-        caps = np.stack([half, 2 * half])
-        problem = BoxProblem(
-            y[:, None] * np.multiply.outer(X, X) * y, 0 * y, A, caps, exact([[1, 1]] * 2), to_zero=True
-        )
-        return list(follow(problem, [MARGIN, LEFT, LEFT, MARGIN]))[-1]
+        quadratic, one = Signed(Matrix(np.multiply.outer(X, X)), y), np.ones(2)
+        tracker = TextbookTracker(ParametricQP.box(quadratic, 0 * y, A, np.ones((2, 4)), 1.0))
+        tracker.start([LEFT] * 4, [0, 3], Line(np.ones((1, 4)), np.array([0.5]), np.array([1.0]), one, one, True))
+        tracker.record_from_here()
+        tracker.follow()
+        t = float(tracker.log.t[1, -1])
+        return t, tracker.weights(t), tracker.log.eta[-1, 1]
 
-    apart = hulls(exact([0, 1, 2, 5]))
-    assert apart.t1 == 1
-    assert apart.a[1].tolist() == [0, 1, 1, 0]
-    X = exact([0, 3, 1, 4])  # with a share s of either inner point they meet where 3 s = s + 4 (1 - s)
-    meeting = hulls(X)
-    assert (1 + meeting.t1) / 2 == Fraction(2, 3)
-    assert meeting.a[1] @ (y * X) == 0
-    assert sum(meeting.eta[1]) == 0
+    t, a, _ = hulls(np.array([0.0, 1.0, 2.0, 5.0]))
+    assert t == 1.0
+    np.testing.assert_allclose(a, [0, 1, 1, 0], atol=1e-15)
+    X = np.array([0.0, 3.0, 1.0, 4.0])  # with a share s of either inner point they meet where 3 s = s + 4 (1 - s)
+    t, a, eta = hulls(X)
+    assert (1 + t) / 2 == pytest.approx(2 / 3, abs=1e-15)
+    assert a @ (y * X) == pytest.approx(0, abs=1e-14)
+    assert sum(eta) == pytest.approx(0, abs=1e-14)
 
 
 def test_the_page_prints_what_it_says(capsys):
@@ -144,15 +164,21 @@ def test_the_page_prints_what_it_says(capsys):
 # ---- exchanges one by one ------------------------------------------------------------------------------------------
 
 
-def at(problem, basis, t):
-    s = solve_on(problem, np.array(basis), t)
-    return s.a[0], s.g[0]
-
-
 def twins(five, caps):
     """The first sample twice, and the third."""
     pick = [0, 0, 2]
-    return replace(five, Q=five.Q[np.ix_(pick, pick)], p=five.p[:3], A=five.A[:, pick], c=exact([caps] * 2))
+    return ParametricQP.box(five.P[np.ix_(pick, pick)], exact([1] * 3), five.A[:, pick], exact([caps] * 2))
+
+
+def exchanged(problem, sets, i):
+    """Multipliers and gradient before and after item i, whose gradient is 0, has come to its margin; its labels."""
+    walk = walk_from(problem, sets)
+    (v, y), side = walk.solve(Fraction(0)), 1 if sets[i] == RIGHT else 0
+    assert y[0, i] == 0
+    assert walk.exchange(i, side, v, y) is None
+    after, multipliers = walk.solve(Fraction(0))
+    back = {LOWER: RIGHT, INSIDE: MARGIN, UPPER: LEFT}
+    return v[0, :3], y[0], after[0, :3], multipliers[0], [back[k] for k in walk.labels[:3].tolist()]
 
 
 @pytest.mark.parametrize(
@@ -162,28 +188,24 @@ def twins(five, caps):
 def test_exchange_2_moves_along_the_null_direction(five, basis, new):
     """The twin takes over what the other cannot lose, and neither g nor the objective changes."""
     problem = twins(five, [1, 1, 1])
-    a, g = at(problem, basis, Fraction(0))
-    assert g[1] == 0
-    assert exchange(problem, np.array(basis), Exchange(Fraction(0), 1), a, g).tolist() == new
-    b, h = at(problem, new, Fraction(0))
+    a, g, b, h, sets = exchanged(problem, basis, 1)
+    assert sets == new
     assert (g == h).all()
-    assert a @ problem.Q @ a / 2 - sum(a) == b @ problem.Q @ b / 2 - sum(b)
+    assert a @ problem.P @ a / 2 - sum(a) == b @ problem.P @ b / 2 - sum(b)
 
 
 def test_exchange_2_may_run_through_to_the_other_bound(five):
     """The twin's cap is smaller than what the other has to lose."""
-    problem, basis = twins(five, [9, "1/100", 9]), np.array([MARGIN, RIGHT, MARGIN])
-    a, g = at(problem, basis, Fraction(0))
-    new = exchange(problem, basis, Exchange(Fraction(0), 1), a, g)
-    assert new.tolist() == [MARGIN, LEFT, MARGIN]
-    assert at(problem, new, Fraction(0))[0][0] == a[0] - Fraction(1, 100)
+    a, _, b, _, sets = exchanged(twins(five, [9, "1/100", 9]), [MARGIN, RIGHT, MARGIN], 1)
+    assert sets == [MARGIN, LEFT, MARGIN]
+    assert b[0] == a[0] - Fraction(1, 100)
 
 
 def test_exchange_4_takes_the_first_to_reach_its_margin(five):
     """Spec 12b: on the line of total 5/2, b jumps from 1/3 to -1/3 where both sides weigh the same."""
     total = Fraction(2, 3)
     start, stop = (exact(np.where(five.A[0] > 0, *ends)) for ends in ((total / 10, 9 * total / 10), (total, 0)))
-    K = five.Q * five.A[0][:, None] * five.A[0]
+    K = five.P * five.A[0][:, None] * five.A[0]
     found = [s for s in rational_segments(K, five.A[0], start, stop) if s.t0 < s.t1]
     jumps = {a.t1: (a.eta[1, 0], b.eta[0, 0]) for a, b in pairwise(found) if a.eta[1, 0] != b.eta[0, 0]}
     asymmetry = {Fraction(1, 10) + t * Fraction(9, 10): sorted(b) for t, b in jumps.items()}
@@ -194,26 +216,32 @@ def test_exchange_4_takes_the_first_to_reach_its_margin(five):
 
 
 def test_a_basis_that_is_not_optimal_is_refused(five):
-    wrong = replace(five, c=exact([[3, 3, 2, 2, 2]] * 2))
-    with pytest.raises(pc.DegeneratePathError, match="left its sets, at t = 0, margin set of 1"):
-        list(follow(wrong, [MARGIN, LEFT, LEFT, LEFT, LEFT]))
+    caps, (P, A) = np.array([[3.0, 3, 2, 2, 2]] * 2), (each.astype(float) for each in (five.P, five.A))
+    with pytest.raises(pc.DegeneratePathError, match=r"left its sets by .*, at t = 0, margin set of"):
+        walk_from(ParametricQP.box(P, np.ones(5), A, caps), FIVE).follow(LIMIT)
 
 
 def test_an_indefinite_kernel_is_refused():
-    Q = exact([[-1, 0], [0, -1]])
-    problem = BoxProblem(
-        Q, exact([-1, -1]), exact([[1, -1]])[:0], exact([[0, 0], [9, 9]]), np.zeros((2, 0), dtype=object)
-    )
-    with pytest.raises(pc.DegeneratePathError, match="not PSD"):
-        exchange(problem, np.array([RIGHT, RIGHT]), Exchange(Fraction(0), 0), exact([0, 0]), exact([0, 0]))
+    line = exact([[0, 0], [9, 9]])
+    problem = ParametricQP.box(exact([[-1, 0], [0, -1]]), exact([-1, -1]), exact([[1, -1]])[:0], line)
+    walk = walk_from(problem, [RIGHT, RIGHT])
+    v, y = walk.solve(Fraction(0))
+    with pytest.raises(pc.DegeneratePathError, match="not positive semidefinite"):
+        walk.exchange(0, 1, v, y)
 
 
 def test_an_equation_that_nothing_can_meet_is_refused():
     """a_0 + a_1 = t with caps 1/4."""
     quarter = exact([[Fraction(1, 4)] * 2] * 2)
-    problem = BoxProblem(exact([[1, 0], [0, 1]]), exact([0, 0]), exact([[1, 1]]), quarter, exact([[0], [1]]))
+    problem = ParametricQP.box(exact([[1, 0], [0, 1]]), exact([0, 0]), exact([[1, 1]]), quarter, exact([[0], [1]]))
+    found = walk_from(problem, [MARGIN, MARGIN]).follow(LIMIT)
+    assert (found.status, found.t[-1]) == ("infeasible", Fraction(1, 2))
+    quadratic, one = Signed(Matrix(np.eye(2)), np.ones(2)), np.ones((2, 2))
+    tracker = TextbookTracker(ParametricQP.box(quadratic, np.zeros(2), one[:1], one))
+    still, ends = np.array([0.25]), (np.zeros(1), np.ones(1))
+    tracker.start([LEFT] * 2, [0, 1], Line(np.ones((1, 2)), still, still, *ends))
     with pytest.raises(pc.DegeneratePathError, match=r"balance the group, at t = 0\.5"):
-        list(follow(problem, [MARGIN, MARGIN]))
+        tracker.follow()
 
 
 # ---- the fast engine against fractions -----------------------------------------------------------------------------
@@ -324,19 +352,18 @@ def test_box_qps_of_the_fast_engine(groups, seed):
     e = 4.0 * p.A @ r
     fast = fast_trace(p.tracker("gram"), p, line_of(np.stack([r, 0 * r]), (0, 0), (4, 0), 0 * e, e), (state, margin))
     zero = exact([0] * n)
-    problem = BoxProblem(
+    problem = ParametricQP.box(
         exact(p.Q), exact(p.p), exact(p.A), np.stack([zero, exact(4 * r)]), np.stack([exact(0 * e), exact(e)])
     )
     state = state.copy()
     state[margin] = MARGIN
-    for s in whole(problem, state):
-        if s.t0 < s.t1:
-            u = (s.t0 + s.t1) / 2
-            a = (s.a[0] + s.a[1]) / 2
-            want = float(problem.p @ a - a @ problem.Q @ a / 2)
-            np.testing.assert_allclose(
-                fast.solution(float(u))[2], want, rtol=1e-13, atol=1e-15 * p.terms(a.astype(float))
-            )
+    found = whole(problem, walk_from(problem, state))
+    for t, v in zip(zip(found.t[:-1], found.t[1:], strict=True), found.v, strict=True):
+        a = (v[0, :n] + v[1, :n]) / 2
+        want = float(-problem.q[0] @ a - a @ problem.P @ a / 2)
+        np.testing.assert_allclose(
+            fast.solution(float(sum(t) / 2))[2], want, rtol=1e-13, atol=1e-15 * p.terms(a.astype(float))
+        )
 
 
 # ---- in floats, as an engine ---------------------------------------------------------------------------------------

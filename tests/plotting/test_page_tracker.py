@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.path.sets import LEFT, MARGIN
-from paretoclf.path.textbook import BoxProblem, exact, follow
+from paretoclf.path.rational import fractions
+from paretoclf.path.start import Data
+from paretoclf.path.textbook import Walk
+from paretoclf.problem import INSIDE, LOWER, UPPER, ParametricQP
 from tests.plotting.test_page import BROWSER, scripts_of
 
 NODE = shutil.which("node")
@@ -40,7 +42,7 @@ def random_set(seed):
 
 def exact_breakpoints(given):
     """Of the same three lines, from the same basis, by the textbook tracker in fractions."""
-    X, y = exact(given["X"]), exact(given["y"])
+    X, y = fractions(given["X"]), fractions(given["y"])
     n, n_plus = len(y), sum(label > 0 for label in given["y"])
     start, stop = ([Fraction(cost) for cost in given[name]] for name in ("start", "stop"))
     hub = [Fraction(n - n_plus, n) * sum(start), Fraction(n_plus, n) * sum(start)]
@@ -48,15 +50,14 @@ def exact_breakpoints(given):
     def caps(costs):
         return np.array([costs[0] if label > 0 else costs[1] for label in given["y"]], dtype=object)
 
-    basis = np.full(n, LEFT)
-    basis[given["y"].index(1)] = MARGIN
+    labels = np.array([UPPER] * n + [LOWER])
+    labels[given["y"].index(1)] = INSIDE
     for a, b in (([Fraction(0)] * 2, hub), (hub, start), (start, stop)):
         line = np.stack([caps(a), caps(b)])
-        rows = exact(np.zeros((2, 1), int))
-        problem = BoxProblem(np.outer(y, y) * (X @ X.T), exact(np.ones(n, int)), y[None], line, rows)
-        segments = list(follow(problem, basis))
-        basis = segments[-1].basis
-    return [float(each.t1) for each in segments if each.t1 > each.t0]
+        walk = Walk(Data.of(ParametricQP.box(np.outer(y, y) * (X @ X.T), 0 * y + 1, y[None], line)), labels)
+        found, labels = walk.follow(10_000), walk.labels
+        assert found.status == "end"
+    return [float(t) for t in found.t[1:]]
 
 
 def in_node(code, given):
