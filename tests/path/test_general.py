@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -308,3 +309,25 @@ def test_a_guess_that_is_no_basis_costs_time_only(labels, exact):
     assert found.status == "end"
     assert [float(t) for t in found.t] == [0.0, 0.5, 1.0]
     np.testing.assert_allclose(found.v[:, 0, :2].astype(float), [[1.0, 0.0], [0.0, 1.0]])
+
+
+def test_neighbours_share_a_point_unless_the_solution_jumps():
+    q = np.array([[-1.0, 1.0], [1.0, 2.0]])  # x_0 falls from 1 to 0 at t = 1/2, all at once; x_1 is a parabola's
+    problem = ParametricQP.hard(
+        np.diag([0.0, 1.0]), np.zeros((0, 2)), q, np.array([[0.0, -1.5]] * 2), np.array([[1.0, 1.5]] * 2)
+    )
+    for engine in ENGINES:
+        found = follow(problem, engine=engine)
+        np.testing.assert_allclose(found.t, [0.0, 0.5, 1.0])
+        np.testing.assert_allclose(found.v[:, :, 0], [[1.0, 1.0], [0.0, 0.0]])
+    smooth = follow(replace(problem, q=q[:, 1:], P=np.eye(1), A=np.zeros((0, 1)), **sides(problem, slice(1, 2))))
+    np.testing.assert_allclose(smooth.v[:, :, 0], [[-1.0, -1.5], [-1.5, -1.5]])
+    if "fast" in ENGINES:
+        assert follow(problem, engine="fast").ends.tolist() == [[0, 1], [2, 3]]
+        assert smooth.ends.tolist() == [[0, 1], [1, 2]]
+        assert smooth.v[1, 0, 0] == smooth.v[1, 1, 0] == -1.5  # the bound, to the last bit
+
+
+def sides(problem, which):
+    """Bounds and slopes of some items."""
+    return {name: getattr(problem, name)[:, which] for name in ("lower", "upper", "below", "above")}

@@ -4,8 +4,10 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+import paretoclf as pc
 from paretoclf.errors import InputError
-from paretoclf.reduction.epigraphs import Piece, envelope
+from paretoclf.reduction import epigraphs as epigraph_module
+from paretoclf.reduction.epigraphs import Piece, envelope, epigraphs
 from paretoclf.reduction.presolve import reduce
 from paretoclf.solve.to_qp import program_line
 from tests.oracles import lines
@@ -165,3 +167,41 @@ def test_items_have_the_users_names():
     assert reduce(program_line(*FAMILIES["fused lasso"]())).problem.names[-1] == "u[22] - u[23]"
     assert reduce(program_line(*FAMILIES["svm, pos"]())).problem.names[-1] == "term of w, b, number 29"
     assert reduce(program_line(*FAMILIES["frontier, target"]())).problem.names[-2:] == ("budget", "constraint 3")
+
+
+def described(found):
+    """Costs with kinks, each once, whatever their order; and what is left."""
+    costs = [
+        (
+            *(part.tolist() for part in cost.a),
+            cost.cost.tolist(),
+            [(piece.slope, piece.offset.tolist(), dict(piece.rows)) for piece in cost.pieces],
+        )
+        for cost in found.kinked
+    ]
+    return sorted(map(repr, costs)), found.rows.tolist(), found.columns.tolist()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_at_once_finds_what_one_by_one_does(family, monkeypatch):
+    line = program_line(*FAMILIES[family]())
+    flat = ~(line.P.toarray() != 0).any(axis=0)
+    at_once = described(epigraphs(flat, line.A, line.q, line.b, line.equations))
+    monkeypatch.setattr(epigraph_module, "_of_two_rows", lambda *_: ())
+    assert at_once == described(epigraphs(flat, line.A, line.q, line.b, line.equations))
+
+
+def test_two_rows_that_are_no_kink_stay():
+    x, tau, lam = (
+        cp.Variable(3, name="x"),
+        cp.Variable(2, name="tau", nonneg=False),
+        cp.Parameter(name="lam", nonneg=True),
+    )
+    rows = [tau[0] >= x[0] + x[1], tau[0] >= x[2] - 1, tau[1] >= x[0] - x[1], tau[1] >= x[0] + 2 * x[1] + 1]
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - 1) + lam * cp.sum(tau)), rows)
+    line = program_line(problem, {lam: 0.1}, {lam: 2.0})
+    found = epigraphs(~(line.P.toarray() != 0).any(axis=0), line.A, line.q, line.b, line.equations)
+    assert not found.kinked
+    path = pc.trace(problem, {lam: 0.1}, {lam: 2.0}, progress=False)
+    for t in (0.0, 0.4, 1.0):
+        assert path.value(t) == pytest.approx(solved(problem, {lam: 0.1}, {lam: 2.0}, t), rel=1e-8)
