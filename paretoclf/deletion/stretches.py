@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from math import ulp
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 
-from paretoclf.checks import Array, Index, Mask
+from paretoclf.checks import Array, Index
 from paretoclf.errors import DegeneratePathError
 from paretoclf.lines import problem_of_costs
 from paretoclf.path.engines import Tracker, make_tracker
@@ -25,15 +24,13 @@ from paretoclf.path.journey import BasisAt
 from paretoclf.path.precise import quadratic_of
 from paretoclf.path.scores import zero_rounding
 from paretoclf.path.segments import ManyLines
-from paretoclf.path.sets import LEFT, OUT
+from paretoclf.path.sets import OUT
 from paretoclf.progress import counted
 from paretoclf.proof import LineProof
 from paretoclf.proof.knots import LineKnots, SignedSamples, part_of, prove_knots
-from paretoclf.tolerances import AT_BOUND, FEW_DIGITS, ONE_COLUMN, OUTWARDS, SLACK_ROUNDING
+from paretoclf.tolerances import FEW_DIGITS, OUTWARDS, SLACK_ROUNDING
 
-_SETS = 2**22  # of the segments that one call of the core finds, as far as that can be told
-_KNOTS = 2**17  # numbers in the multipliers of the segments that are proved together: a cache holds them
-_TINY = float(np.finfo(float).tiny)
+_NUMBERS = 2**19  # in the multipliers that one call of the core finds, as far as that can be told: a cache holds them
 _VANISHING = 1e-6  # of what a cap is where a stretch begins: next to so little it is traced in stages
 
 
@@ -98,14 +95,14 @@ def _caps_without(path: Any, t: float, samples: Index) -> Array:
 
 
 def _batches(wanted: Sequence[StretchTask], path: Any) -> Iterator[list[StretchTask]]:
-    """As many together as the path of all makes expect that their sets fit into memory."""
+    """As many together as the path of all makes expect to have so many numbers."""
     batch: list[StretchTask] = []
     size, ends = 0, path.pieces.t
     for each in wanted:
         first, last = np.searchsorted(ends, (each.start, each.stop))
         size += int(last - first + 1) * path.y.size
         batch.append(each)
-        if size > _SETS:
+        if size > _NUMBERS:
             yield batch
             batch, size = [], 0
     if batch:
@@ -178,9 +175,8 @@ class _Together:
             np.array([(way.t, way.to) for way in ways]),
         )
         many = _Segments(self, found, [batch[way.stretch].samples for way in ways], ways)
-        proof = many.proved()
         good = np.ones(len(batch), dtype=np.bool_)
-        bad = many.open | np.isin(np.arange(many.line.size), proof.failures())
+        bad = many.open | np.isin(np.arange(many.line.size), many.proof.failures())
         good[[ways[j].stretch for j in np.unique(many.line[bad]).tolist()]] = False
         good[[way.stretch for way, failed in zip(ways, found.failed, strict=True) if failed]] = False
         of: dict[int, list[int]] = {}
@@ -188,7 +184,7 @@ class _Together:
             of.setdefault(way.stretch, []).append(j)
         for k, own in of.items():
             if good[k]:
-                out[k] = many.read(own, proof)
+                out[k] = many.read(own)
         return out
 
     def _ways(self, k: int, stretch: StretchTask) -> list[_Way]:
@@ -205,117 +201,46 @@ class _Together:
 
 
 class _Segments:
-    """What one call has found: the knots of all lines, a chunk at a time, their proof, and the scores at them."""
+    """What one call has found: the segments of all lines, their proof, and the scores at their ends."""
 
     def __init__(self, task: _Together, found: ManyLines, samples: Sequence[Index], ways: Sequence[_Way]) -> None:
         self.task, self.found, self.samples = task, found, samples
         self.line = np.repeat(np.arange(len(ways)), np.diff(found.lines))
-        start, stop = (np.array([getattr(way, name) for way in ways])[self.line] for name in ("t", "to"))
         self.backward = np.array([way.to < way.t for way in ways])
+        ends = np.append(found.first, found.u.size)[found.lines]  # between the knots of one line and the next
+        of = np.repeat(np.arange(len(ways)), np.diff(ends))
+        start, stop = (np.array([getattr(way, name) for way in ways])[of] for name in ("t", "to"))
         self.t = _along(found.u, start, stop)
-        self.b = found.eta.sum(axis=2).T
+        self.b = found.eta.sum(axis=1)
         if task.mean is not None:
-            self.b = self.b - (found.w @ task.mean).T
-        # The end of a segment is where the next one begins, but on another line, or where the intercept jumps.
-        self.goes_on = np.zeros(self.line.size, dtype=np.bool_)
-        apart = np.abs(self.b[1, :-1] - self.b[0, 1:])
-        self.goes_on[:-1] = (self.line[1:] == self.line[:-1]) & (apart <= ONE_COLUMN)
-        self.b[1, :-1] = np.where(self.goes_on[:-1], self.b[0, 1:], self.b[1, :-1])
+            self.b = self.b - found.w @ task.mean
         # Sums of the caps of either class, at t = 0 and at t = 1, of those who are there: (2, lines, 2).
         whole = task.caps @ task.sides
-        self.costs = np.stack([whole - task.caps[:, each] @ task.sides[each] for each in samples], axis=1)
-        self.slopes: list[list[Array]] = [[] for _ in ways]
-        gram = task.path.gram
-        self.rows = [gram.mapped_rows(each) if task.stores else gram.rows(each) * task.path.y for each in samples]
+        first, last = np.stack([whole - task.caps[:, each] @ task.sides[each] for each in samples], axis=1)
+        self.costs = (1.0 - self.t)[:, None] * first[of] + self.t[:, None] * last[of]
+        w = found.w if task.stores else None
+        knots = LineKnots(self.t, self.b, self.costs, found.sets, found.alpha, w, found.first, task.signed)
+        self.proof = prove_knots(knots, task.path.gram.note)
+        rounding = 2 * SLACK_ROUNDING * task.caps.sum(axis=1).max()
+        #: Where the intercept may be one of many, or unknown.
+        self.open = ~found.free | (rounding > OUTWARDS * self.proof.sizes.min(axis=1))
 
-    def proved(self) -> LineProof:
-        """The proof of all segments."""
-        proof = prove_knots(self._chunks(), self.task.path.gram.note)
-        self.open = ~self._free() | (
-            2 * SLACK_ROUNDING * self.task.caps.sum(axis=1).max() > OUTWARDS * proof.sizes.min(axis=1)
-        )
-        return proof
-
-    def _chunks(self) -> Iterator[LineKnots]:
-        """LineKnots of some segments after others; on the way the scores without intercept are read off."""
-        path = self.task.path
-        size = max(16, _KNOTS // path.y.size)
-        for a in range(0, self.line.size, size):
-            z = min(a + size, self.line.size)
-            at = self._knots(a, z)
-            for j, part in _runs(self.line[a:z]):
-                begin, end = at.first[part.start], at.first[part.stop - 1] + 2
-                found = self.rows[j] @ (at.alpha if at.w is None else at.w)[begin:end].T
-                first = at.first[part] - begin
-                self.slopes[j].append(np.stack([found[:, first], found[:, first + 1]], axis=1))
-            yield at
-
-    def _free(self) -> Mask:
-        """Whether a multiplier of each segment is off its bounds: then there is one optimal intercept."""
-        F, middles = self.found, self.t.mean(axis=0)
-        free, sizes = np.zeros(self.line.size, dtype=np.bool_), np.diff(F.ptr)
-        for most in (1, self.task.path.y.size):  # nearly always the first of a margin set tells
-            rows = np.flatnonzero(~free & (sizes > 0))
-            size = np.minimum(sizes[rows], most)
-            row = np.repeat(rows, size)
-            entry = F.ptr[row] + np.arange(row.size) - np.repeat(np.cumsum(size) - size, size)
-            i, a, t = F.index[entry], 0.5 * (F.a0[entry] + F.a1[entry]), middles[row]
-            cap = (1.0 - t) * self.task.caps[0, i] + t * self.task.caps[1, i]
-            free[row[np.minimum(a, cap - a) > AT_BOUND * cap]] = True
-        return free
-
-    def _knots(self, a: int, z: int) -> LineKnots:
-        """The knots of segments a to z - 1: where each begins, and those ends where the next one does not."""
-        F, n, k = self.found, self.task.path.y.size, z - a
-        ends = ~self.goes_on[a:z]
-        ends[-1] = True
-        first, own = np.arange(k) + np.append(0, np.cumsum(ends[:-1])), np.flatnonzero(ends)
-        last = first[own] + 1
-        which = np.empty(k + own.size, dtype=np.int64)
-        which[last], which[first] = own, np.arange(k)
-
-        def at_knots(x: Array) -> Array:
-            out = x[0, a:z][which]
-            out[last] = x[1, a:z][own]
-            return np.asarray(out)
-
-        sets, row = F.states[a:z][which], np.repeat(np.arange(k), np.diff(F.ptr[a : z + 1]))
-        share, t, listed = (sets == LEFT).astype(np.float64), at_knots(self.t), slice(F.ptr[a], F.ptr[z])
-        for entry, knot, values in ((slice(None), first, F.a0), (np.flatnonzero(ends[row]), first + 1, F.a1)):
-            i, at = F.index[listed][entry], knot[row[entry]]
-            cap = (1.0 - t[at]) * self.task.caps[0, i] + t[at] * self.task.caps[1, i]
-            share.reshape(-1)[at * n + i] = np.minimum(
-                np.maximum(values[listed][entry], 0.0) / np.maximum(cap, _TINY), 1.0
-            )
-        start, stop = self.costs[:, self.line[a:z][which]]
-        costs = (1.0 - t)[:, None] * start + t[:, None] * stop
-        w = at_knots(F.w.transpose(1, 0, 2)) if self.task.stores else None
-        return LineKnots(t, at_knots(self.b), costs, sets, share, w, first, self.task.signed)
-
-    def read(self, ways: Sequence[int], proof: LineProof) -> Followed:
+    def read(self, ways: Sequence[int]) -> Followed:
         """What is known of the stretch that consists of these lines, forwards."""
-        path, samples, parts = self.task.path, self.samples[ways[0]], []
+        F, gram, samples = self.found, self.task.path.gram, self.samples[ways[0]]
+        parts = []
         for j in sorted(ways, key=lambda j: not self.backward[j]):
-            step = -1 if self.backward[j] else 1
-            which: Any = np.arange(self.found.lines[j], self.found.lines[j + 1])[::step]
-            found = np.concatenate(self.slopes[j], axis=2)[:, ::step, ::step]
-            parts.append((which, found, self.t[::step, which], self.b[::step, which]))
-        which, found, t, b = (
-            parts[0] if len(parts) == 1 else (np.concatenate(x, axis=-1) for x in zip(*parts, strict=True))
-        )
-        size = samples.size
-        Z = path.gram.mapped_rows(samples)
-        start, stop = self.costs[:, ways[0]]
-        most = 2.0 * np.minimum(*((1.0 - t) * x + t * z for x, z in zip(start, stop, strict=True))).ravel()
-        found = (
-            zero_rounding(found.reshape(size, -1), path.gram.quadratic.largest_value(Z) * most).reshape(found.shape) + b
-        )
-        ends = np.append(t[0], t[1, -1:])
-        return Followed(ends, found[:, 0], found[:, 1], lambda: part_of(proof, which, ends))
-
-
-def _runs(lines: Index) -> Iterator[tuple[int, slice]]:
-    """Lines that come one after another, and where each does."""
-    edges = np.flatnonzero(np.diff(lines, prepend=lines[0] - 1, append=lines[-1] + 1)).tolist()
-    for first, last in pairwise(edges):
-        yield int(lines[first]), slice(first, last)
+            which, step = np.arange(F.lines[j], F.lines[j + 1]), -1 if self.backward[j] else 1
+            parts.append((which[::step], (F.first[which] + np.array([[0], [1]]))[::step, ::step]))
+        which, knots = (np.concatenate(x, axis=-1) for x in zip(*parts, strict=True))
+        Z = gram.mapped_rows(samples)
+        if self.task.stores:
+            found = F.w[knots] @ Z.T
+        else:
+            begin, end = knots.min(), knots.max() + 1
+            found = (F.alpha[begin:end] @ (gram.rows(samples) * self.task.path.y).T)[knots - begin]
+        most = gram.quadratic.largest_value(Z) * 2.0 * self.costs[knots].min(axis=2).ravel()
+        scores = zero_rounding(np.moveaxis(found, 2, 0).reshape(samples.size, -1).copy(), most)
+        scores = scores.reshape(samples.size, 2, -1) + self.b[knots]
+        ends = np.append(self.t[knots[0]], self.t[knots[1, -1:]])
+        return Followed(ends, scores[:, 0], scores[:, 1], lambda: part_of(self.proof, which, ends))

@@ -31,7 +31,16 @@ class _Tracker:
     ) -> tuple[Any, Any, Any, Any]: ...
     def load(self, saved: Sets) -> None: ...
     def many(
-        self, caps: Any, states: Any, ptr: Any, margins: Any, t: Any, width: int, limit: int
+        self,
+        caps: Any,
+        states: Any,
+        ptr: Any,
+        margins: Any,
+        t: Any,
+        width: int,
+        limit: int,
+        apart: float,
+        at_bound: float,
     ) -> dict[str, Any]: ...
     def quiet(self) -> bool: ...
     def record(self, keep: bool, width: int, at: Any) -> None: ...

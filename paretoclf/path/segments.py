@@ -110,21 +110,24 @@ class ManyLines:
     lines : int array of shape (k + 1,)
         Line j has the segments ``lines[j]`` to ``lines[j + 1]`` of all s; one that failed has none.
     failed : bool array of shape (k,)
-    u : array of shape (2, s)
-        Both ends of each segment, from 0 to 1 along its line.
-    states : array of shape (s, n)
-        Set of each sample.
-    ptr, index, a0, a1, eta, w : arrays
-        As in a `Log`.
+    first : int array of shape (s,)
+        Each segment goes from this knot, of all c, to the next one: there another may begin.
+    free : bool array of shape (s,)
+        Whether in the middle of the segment a multiplier is off both of its bounds.
+    u : array of shape (c,)
+        Of each knot, from 0 to 1 along its line.
+    sets, alpha : arrays of shape (c, n)
+        Set of each sample on the segment that begins there, or that ends there if none does, and its multiplier.
+    eta, w : arrays of shape (c, m) and (c, d)
+        If kept (d = 0: not).
     """
 
     lines: Index
     failed: Mask
+    first: Index
+    free: Mask
     u: Array
-    states: State
-    ptr: Index
-    index: Index
-    a0: Array
-    a1: Array
+    sets: State
+    alpha: Array
     eta: Array
     w: Array

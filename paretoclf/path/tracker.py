@@ -29,7 +29,7 @@ from paretoclf.path.sets import LEFT
 from paretoclf.problem import ParametricQP
 from paretoclf.quadratic import Features, Matrix
 from paretoclf.quadratic.signed import Signed
-from paretoclf.tolerances import END_OF_LINE
+from paretoclf.tolerances import AT_BOUND, END_OF_LINE, ONE_COLUMN
 
 _TURN = 0.05  # seconds between two looks at the keyboard and at the progress bar
 _END, _PAUSE, _LIMIT, _STALL = range(4)
@@ -235,8 +235,9 @@ class CoreTracker:
         bases = (
             np.ascontiguousarray(x, dtype=kind) for x, kind in ((states, np.int8), (ptr, np.int64), (members, np.int64))
         )
-        found = self._core.many(_doubles(caps), *bases, _doubles(t), self.Q.stored_width, limit)
-        return ManyLines(**{**found, "failed": found["failed"].astype(np.bool_)})
+        wanted = _doubles(t), self.Q.stored_width, limit, ONE_COLUMN, AT_BOUND
+        found = self._core.many(_doubles(caps), *bases, *wanted)
+        return ManyLines(**{**found, **{name: found[name].astype(np.bool_) for name in ("free", "failed")}})
 
     # ---- what was found ----
 

@@ -6,9 +6,7 @@ a block costs. Here all multipliers and all margins are at hand at every knot, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +20,7 @@ from paretoclf.proof.line import LineProof
 from paretoclf.quadratic import Features, Quadratic
 from paretoclf.samples import largest
 
+_NUMBERS = 2**17 - 2**10  # of multipliers that are looked at together: a cache holds them
 _CLEAR = 1e-12  # of a margin: what is no further off is not looked at, and counts as a residual of that size
 _ROWS = ("gaps", "sizes", "rounding", "duals", "samples")
 
@@ -43,8 +42,10 @@ class SignedSamples:
         else:
             K = Q.whole()
             self.matrix, self.length2 = y[:, None] * K * y, float(np.max(np.diagonal(K), initial=0.0))
-        #: What shares of caps are multiplied by for sums of multipliers: at t = 0, at t = 1.
-        self.sums = np.hstack([np.hstack(sums) * cap[:, None] for cap in caps])
+        #: What slopes, intercepts and ones are multiplied by for margins.
+        self.with_intercept = np.vstack([self.matrix.T, y, np.full(y.size, -1.0)])
+        #: What multipliers are multiplied by for their sums.
+        self.sums = np.hstack(sums)
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,8 @@ class LineKnots:
         Sums of the caps of the positives, and of the negatives.
     sets : array of shape (c, n)
         0: multiplier 0; 1: at its cap; 2: listed; 3: not there.
-    share : array of shape (c, n)
-        Multipliers over caps, from 0 to 1; 0 and 1 as ``sets`` say.
+    alpha : array of shape (c, n)
+        Multipliers, from 0 to their caps; these two as ``sets`` say.
     w : array of shape (c, d), optional
         Slopes that are judged, where there are features.
     first : int array of shape (k,)
@@ -71,28 +72,30 @@ class LineKnots:
     b: Array
     costs: Array
     sets: State
-    share: Array
+    alpha: Array
     w: Array | None
     first: Index
     of: SignedSamples
+
+    def part(self, a: int, z: int) -> LineKnots:
+        """Segments a to z - 1, as views."""
+        first = self.first[a:z]
+        at = slice(first[0], first[-1] + 2)
+        w, costs = None if self.w is None else self.w[at], self.costs[at]
+        return LineKnots(self.t[at], self.b[at], costs, self.sets[at], self.alpha[at], w, first - first[0], self.of)
 
     def ends(self, x: Array) -> Array:
         """Numbers (c,) at both ends of the segments, (k, 2)."""
         return columns(x[self.first], x[self.first + 1])
 
-    @cached_property
-    def alpha(self) -> Array:
-        """Multipliers, (c, n)."""
-        return np.asarray(self.share * (np.column_stack([1.0 - self.t, self.t]) @ self.of.caps))
 
-
-def prove_knots(some: Iterable[LineKnots], note: str = "") -> LineProof:
+def prove_knots(at: LineKnots, note: str = "") -> LineProof:
     """Prove segments of lines of the 2C-SVM; the t of the proof are those where they begin."""
     with np.errstate(invalid="ignore", over="ignore"):  # what is not a number is not proved
-        found, length2 = [], 0.0
-        for at in some:
-            found.append(_look(at))
-            length2 = at.of.length2
+        n, length2 = at.alpha.shape[1], at.of.length2
+        size = max(16, _NUMBERS // n)
+        room = np.empty((2, 2 * size, n))
+        found = [_look(at.part(a, a + size), room) for a in range(0, at.first.size, size)]
         F = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
         plus, minus, sums, b, norms = (F[name] for name in ("plus", "minus", "sums", "b", "norms"))
         total, missing = bernstein.line(sums), np.abs(F["balances"])
@@ -121,26 +124,24 @@ def part_of(proof: LineProof, which: Index, t: Array) -> LineProof:
     return LineProof(t=t, parameter=proof.parameter, note=proof.note, **parts)
 
 
-def _look(at: LineKnots) -> dict[str, Any]:
+def _look(at: LineKnots, room: Array) -> dict[str, Any]:
     """What of these knots goes into the proof, at both ends of each segment, (k, 2), or along it."""
-    S, n, here, one = at.of, at.share.shape[1], at.first, np.ones((at.t.size, 1))
-    sums = at.share @ S.sums
-    width = sums.shape[1] // 2
-    sums = (1.0 - at.t)[:, None] * sums[:, :width] + at.t[:, None] * sums[:, width:]
-    behind = [S.y[None], np.full((1, n), -1.0)]
+    S, here, c = at.of, at.first, at.t.size
+    sums, (margin, shift) = at.alpha @ S.sums, room[:, :c]
     if at.w is None:
-        alpha = at.alpha
-        margin = alpha @ S.matrix
-        norm2, cross = np.vecdot(alpha, margin), np.vecdot(alpha[:-1], margin[1:])
-        apart = distance = np.zeros(at.t.size)
-        margin += np.hstack([at.b[:, None], one]) @ np.vstack(behind)
+        np.matmul(at.alpha, S.matrix, out=margin)
+        norm2, cross = np.vecdot(at.alpha, margin), np.vecdot(at.alpha[:-1], margin[1:])
+        apart = distance = np.zeros(c)
+        np.multiply(at.b[:, None], S.y, out=shift)
+        shift -= 1.0
+        margin += shift
     else:
-        implied = sums[:, width - S.size.size :]
+        implied = sums[:, sums.shape[1] - S.size.size :]
         norm2, cross = np.vecdot(implied, implied), np.vecdot(implied[:-1], implied[1:])
         wrong = np.abs(at.w - implied)
         distance = np.sqrt(np.vecdot(wrong, wrong))
         apart = (wrong * S.size / (1.0 + np.abs(implied) * S.size)).max(axis=1, initial=0.0)
-        margin = np.hstack([at.w, at.b[:, None], one]) @ np.vstack([S.matrix.T, *behind])
+        np.matmul(np.hstack([at.w, at.b[:, None], np.ones((c, 1))]), S.with_intercept, out=margin)
     E = _entries(at, margin)
     unit = np.minimum(
         E.caps, at.costs.T.take(at.first[E.row] + np.array([[0], [1]]) + at.t.size * (S.y > 0).take(E.sample))
@@ -160,7 +161,7 @@ def _look(at: LineKnots) -> dict[str, Any]:
 
 def _entries(at: LineKnots, margin: Array) -> Entries:
     """Samples that are on the wrong side of their margin at an end of a segment, by more than `_CLEAR`."""
-    n, k, c = at.share.shape[1], at.first.size, at.t.size
+    n, k, c = at.alpha.shape[1], at.first.size, at.t.size
     above, below = margin > _CLEAR, margin < -_CLEAR
     loaded, spare = ((at.sets == 2) | (at.sets == bound) for bound in (1, 0))
     wrong = (above[:-1] | above[1:]) & (loaded[:-1] | loaded[1:])
@@ -171,10 +172,10 @@ def _entries(at: LineKnots, margin: Array) -> Entries:
     place = _places(wrong)
     knot, sample = np.divmod(place, n)
     row = segment[knot]
-    share, off = (np.array([x.take(place), x.take(place + n)]) for x in (at.share, margin))
+    alpha, off = (np.array([x.take(place), x.take(place + n)]) for x in (at.alpha, margin))
     t = at.t[knot + np.array([[0], [1]])]
     caps = (1.0 - t) * at.of.caps[0, sample] + t * at.of.caps[1, sample]
-    return Entries(np.searchsorted(row, np.arange(k + 1)), row, sample, caps, share * caps, off)
+    return Entries(np.searchsorted(row, np.arange(k + 1)), row, sample, caps, np.minimum(alpha, caps), off)
 
 
 def _places(marked: Mask) -> Index:

@@ -41,8 +41,7 @@ def test_together_or_one_by_one_is_the_same(gaussians, monkeypatch, kernel, feat
 def test_batches_and_threads_change_nothing(gaussians, monkeypatch, kernel):
     path = pc.trace(pc.TwoCSVM(*gaussians(30, 2, seed=5), kernel), *LINE)
     whole = path.leave_one_out()
-    monkeypatch.setattr(stretches, "_SETS", 500)
-    monkeypatch.setattr(stretches, "_KNOTS", 500)
+    monkeypatch.setattr(stretches, "_NUMBERS", 500)
     parts = path.leave_one_out(n_jobs=2)
     for one, other in zip(whole.scores, parts.scores, strict=True):
         np.testing.assert_array_equal(one.t, other.t)
@@ -54,20 +53,21 @@ def knots(gaussians, monkeypatch, request):
     """Of all stretches of a path."""
     seen = []
 
-    def keep(some, note=""):
-        seen.extend(some)
-        return prove_knots(seen, note)
+    def keep(found, note=""):
+        seen.append(found)
+        return prove_knots(found, note)
 
     monkeypatch.setattr(stretches, "prove_knots", keep)
+    monkeypatch.setattr(stretches, "_NUMBERS", 2**22)
     pc.trace(pc.TwoCSVM(*gaussians(30, 2, seed=6), request.param), *LINE).leave_one_out()
     (found,) = seen
-    assert prove_knots([found]).passes()
+    assert prove_knots(found).passes()
     return found
 
 
 def test_the_bounds_are_those_of_refits(knots):
     """At ends of segments the dual value is that of a solver, and the gap is no less than 0."""
-    proof, y = prove_knots([knots]), knots.of.y
+    proof, y = prove_knots(knots), knots.of.y
     for j in range(0, knots.first.size, max(1, knots.first.size // 6)):
         knot = knots.first[j]
         there = knots.sets[knot] != 3
@@ -82,32 +82,33 @@ def test_the_bounds_are_those_of_refits(knots):
     assert np.all(proof.gaps >= 0.0)
 
 
-@pytest.mark.parametrize("what", ["b", "share", "sets", "w"])
+@pytest.mark.parametrize("what", ["b", "alpha", "sets", "w"])
 def test_what_is_wrong_is_refuted(knots, what):
     """One number of what is stored is changed at one knot; both segments that have it fail, and no other."""
     if what == "w" and knots.w is None:
         pytest.skip("no slopes are stored")
     rng, caught = np.random.default_rng(0), 0
     for knot in rng.choice(knots.first, 12, replace=False):
-        x = getattr(knots, what).copy()
+        x, t = getattr(knots, what).copy(), knots.t[knot]
+        caps = (1.0 - t) * knots.of.caps[0] + t * knots.of.caps[1]
         if what == "b":
             x[knot] += 1e-3
         elif what == "w":
             x[knot, 0] += 1e-3
         else:
             listed = np.flatnonzero(knots.sets[knot] == 2)
-            if what == "share":
+            if what == "alpha":
                 i = listed[0]
-                x[knot, i] = x[knot, i] + 1e-3 if x[knot, i] < 0.5 else x[knot, i] - 1e-3
+                x[knot, i] = x[knot, i] + 1e-3 if x[knot, i] < 0.5 * caps[i] else x[knot, i] - 1e-3
             else:  # one that is said to be at its cap, and is
                 i = np.flatnonzero(knots.sets[knot] == 0)[0]
                 x[knot, i] = 1
         changed = replace(knots, **{what: x})
         if what == "sets":
-            share = knots.share.copy()
-            share[knot, i] = 1.0
-            changed = replace(changed, share=share)
-        failed = prove_knots([changed]).failures()
+            alpha = knots.alpha.copy()
+            alpha[knot, i] = caps[i]
+            changed = replace(changed, alpha=alpha)
+        failed = prove_knots(changed).failures()
         near = np.flatnonzero((knots.first == knot) | (knots.first + 1 == knot))
         assert set(failed.tolist()) <= set(near.tolist())
         caught += set(failed.tolist()) == set(near.tolist())
@@ -117,7 +118,7 @@ def test_what_is_wrong_is_refuted(knots, what):
 def test_what_is_no_number_is_not_proved(knots):
     b = knots.b.copy()
     b[knots.first[0]] = np.nan
-    assert 0 in prove_knots([replace(knots, b=b)]).failures()
+    assert 0 in prove_knots(replace(knots, b=b)).failures()
 
 
 def test_what_fits_nothing_is_refused(gaussians):
@@ -126,15 +127,15 @@ def test_what_fits_nothing_is_refused(gaussians):
     caps, none = np.stack([path.caps(0.0), path.caps(1.0)]), np.zeros(0, dtype=np.int64)
     state, ptr, t = np.zeros((1, 12), dtype=np.int8), np.array([0, 0]), np.array([[0.0, 1.0]])
     for arguments, message in (
-        ((caps[:1], state, ptr, none, t, 0, 9), "two caps per sample"),
-        ((caps * np.nan, state, ptr, none, t, 0, 9), "two caps per sample"),
-        ((caps, state[:, :5], ptr, none, t, 0, 9), "n sets and two t"),
-        ((caps, state, ptr, none, t[:, :1], 0, 9), "n sets and two t"),
-        ((caps, state, np.array([0, 1]), none, t, 0, 9), "ptr must increase"),
-        ((caps, state, np.array([0, 1]), np.array([12]), t, 0, 9), "members of the margin set lie"),
-        ((caps, state + np.int8(7), ptr, none, t, 0, 9), "sets outside of the margin set"),
-        ((caps, state, ptr, none, t, 1, 9), "width must be 0"),
+        ((caps[:1], state, ptr, none, t, 0, 9, 1e-12, 1e-12), "two caps per sample"),
+        ((caps * np.nan, state, ptr, none, t, 0, 9, 1e-12, 1e-12), "two caps per sample"),
+        ((caps, state[:, :5], ptr, none, t, 0, 9, 1e-12, 1e-12), "n sets and two t"),
+        ((caps, state, ptr, none, t[:, :1], 0, 9, 1e-12, 1e-12), "n sets and two t"),
+        ((caps, state, np.array([0, 1]), none, t, 0, 9, 1e-12, 1e-12), "ptr must increase"),
+        ((caps, state, np.array([0, 1]), np.array([12]), t, 0, 9, 1e-12, 1e-12), "members of the margin set lie"),
+        ((caps, state + np.int8(7), ptr, none, t, 0, 9, 1e-12, 1e-12), "sets outside of the margin set"),
+        ((caps, state, ptr, none, t, 1, 9, 1e-12, 1e-12), "width must be 0"),
     ):
         with pytest.raises(ValueError, match=message):
             ask(*arguments)
-    assert ask(caps, state, ptr, none, t, 0, 0)["failed"].tolist() == [1]  # no exchange is allowed
+    assert ask(caps, state, ptr, none, t, 0, 0, 1e-12, 1e-12)["failed"].tolist() == [1]  # no exchange is allowed

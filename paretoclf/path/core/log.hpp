@@ -28,15 +28,6 @@ struct Log {
         first.clear(), last.clear(), ptr.assign(1, 0), index.clear(), a_first.clear(), a_last.clear();
         eta.clear(), value.clear(), w.clear(), changes.clear();
     }
-    void append(const Log &other) {  // what follows on another line
-        int64_t s = segments(), e = ptr.back();
-        auto add = [](auto &mine, const auto &theirs) { mine.insert(mine.end(), theirs.begin(), theirs.end()); };
-        for (auto x = other.ptr.begin() + 1; x != other.ptr.end(); ++x) ptr.push_back(e + *x);
-        for (Change x : other.changes) changes.push_back({s + x.segment, x.sample, x.old, x.now});
-        add(first, other.first), add(last, other.last), add(index, other.index);
-        add(a_first, other.a_first), add(a_last, other.a_last);
-        add(eta, other.eta), add(value, other.value), add(w, other.w);
-    }
     int64_t segments() const { return int64_t(first.size()); }
     void begin_segment(double from, double to) {
         if (!at.empty() && !first.empty()) {

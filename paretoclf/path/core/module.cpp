@@ -300,7 +300,8 @@ static nb::class_<Guarded<Form>> tracker(nb::module_ &module, const char *name) 
             "saved"_a, "caps"_a, "samples"_a.noconvert(), "to"_a, "width"_a, "limit"_a)
         .def(
             "many",
-            [](T &self, In2 caps, In<int8_t, 2> states, Ints ptr, Ints margins, In2 t, int64_t width, int64_t limit) {
+            [](T &self, In2 caps, In<int8_t, 2> states, Ints ptr, Ints margins, In2 t, int64_t width, int64_t limit,
+               double apart, double at_bound) {
                 Turn<T> turn(self);
                 size_t k = states.shape(0), n = self.problem.n, m = self.problem.m;
                 require(caps.shape(0) == 2 && caps.shape(1) == n && finite(caps), "two caps per sample, which are finite");
@@ -322,25 +323,25 @@ static nb::class_<Guarded<Form>> tracker(nb::module_ &module, const char *name) 
                     nb::gil_scoped_release free;
                     self.on_line = false;
                     const double *c = caps.data();
-                    Many<Form> lines(self, Vector(c, c + n), Vector(c + n, c + 2 * n), int(width), limit);
+                    Many<Form> lines(self, Vector(c, c + n), Vector(c + n, c + 2 * n), int(width), limit, apart, at_bound);
                     for (size_t j = 0; j < k; j++) lines.follow(std::move(sets[j]), std::move(members[j]), t(j, 0), t(j, 1));
+                    lines.finish();
                     found = std::move(lines.out);
                 }
-                size_t s = found.log.segments();
-                Vector ends = std::move(found.log.first);
-                ends.insert(ends.end(), found.log.last.begin(), found.log.last.end());
+                size_t c = found.u.size();
                 nb::dict out;
-                out["u"] = array<double>(std::move(ends), {2, s});
-                out["ptr"] = array(std::move(found.log.ptr)), out["index"] = array(std::move(found.log.index));
-                out["a0"] = array(std::move(found.log.a_first)), out["a1"] = array(std::move(found.log.a_last));
-                out["eta"] = array<double>(std::move(found.log.eta), {s, 2, m});
-                out["w"] = array<double>(std::move(found.log.w), {s, 2, size_t(width)});
-                out["states"] = array<int8_t>(std::move(found.states), {s, n});
+                out["u"] = array(std::move(found.u)), out["first"] = array(std::move(found.first));
+                out["sets"] = array<int8_t>(std::move(found.sets), {c, n});
+                out["alpha"] = array<double>(std::move(found.alpha), {c, n});
+                out["eta"] = array<double>(std::move(found.eta), {c, m});
+                out["w"] = array<double>(std::move(found.w), {c, size_t(width)});
+                out["free"] = array(std::move(found.free));
                 out["lines"] = array(std::move(found.lines));
                 out["failed"] = array(std::move(found.failed));
                 return out;
             },
-            "caps"_a, "states"_a.noconvert(), "ptr"_a.noconvert(), "margins"_a.noconvert(), "t"_a, "width"_a, "limit"_a)
+            "caps"_a, "states"_a.noconvert(), "ptr"_a.noconvert(), "margins"_a.noconvert(), "t"_a, "width"_a, "limit"_a,
+            "apart"_a, "at_bound"_a)
         .def_prop_ro("state",
                      [](const T &self) {
                          Turn<T> turn(self);
