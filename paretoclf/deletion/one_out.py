@@ -13,6 +13,7 @@ from paretoclf.costs import Costs, SampleCosts
 from paretoclf.deletion.departures import Departures, Move, free
 from paretoclf.deletion.parts import leave_one_class, parts_of
 from paretoclf.deletion.proofs import Proofs
+from paretoclf.deletion.shares import CapShares, ShareDepartures, shares_of
 from paretoclf.intercepts import point_of
 from paretoclf.lines import LineOfCosts, Weighted, costs_of, lines_of
 from paretoclf.path.cost import trace_costs
@@ -30,7 +31,8 @@ class LeaveOneOut(Tabular):
 
     Attributes
     ----------
-    costs : Costs or SampleCosts
+    costs : Costs, SampleCosts, or mapping
+        The point; of a formulation without costs its parameters by name.
     y : array of shape (n,)
     scores : array of shape (n,)
         With the middle of all intercepts that are optimal without the sample (of a half-line its end). Where the sample
@@ -123,10 +125,11 @@ def leave_one_out(
 
     Parameters
     ----------
-    svm : TwoCSVM
+    svm : TwoCSVM, TwoNuSVM or QuantileSVM
         Samples, labels, weights and kernel; a kernel's bandwidth, low-rank features and scaling are taken as they are.
-    costs : Costs, pair (C_plus, C_minus), or SampleCosts
-        The point of the cost plane.
+    costs : Costs, pair (C_plus, C_minus), SampleCosts, or mapping of str to float
+        The point of the cost plane. Of a `TwoNuSVM` or `QuantileSVM` its parameters by name: the others are fitted with
+        the same ones, as anybody would. Their caps are shares of n, so all of them move, and every part is traced.
     groups : array of shape (n,), optional
         Samples of one value are left out together.
     cv : int or iterable of (train, test), optional
@@ -147,8 +150,8 @@ def leave_one_out(
     Raises
     ------
     InputError
-        If svm is no 2C-SVM or costs are none of its; groups or folds leave out nobody, everybody, or a sample twice; a
-        transformer is given.
+        If svm is none of these or costs are none of its; nu is infeasible without a part, or gives no classifier;
+        groups or folds leave out nobody, everybody, or a sample twice; a transformer is given.
     DegeneratePathError
         If the solution of all, or one without a sample, cannot be found and proved. No doubtful score is returned.
 
@@ -169,7 +172,12 @@ def leave_one_out(
     ((1.0, 1.0), True)
     >>> pc.leave_one_out(svm, (1.0, 1.0), groups=["a", "a", "b", "b"])
     LeaveOneOut(1 of 2 positives and 1 of 2 negatives wrong, 4 of 4 samples traced)
+    >>> pc.leave_one_out(pc.TwoNuSVM(svm.X, svm.y), {"nu": 0.45, "asymmetry": 0.5}, groups=["a", "b", "b", "a"])
+    LeaveOneOut(2 of 2 positives and 2 of 2 negatives wrong, 4 of 4 samples traced)
     """
+    shares = shares_of(svm, costs)
+    if shares is not None:
+        return _of_shares(shares, parts_of(svm.y, groups, cv, rng, transformer), engine, max_events)
     lines_of(svm, only=LineOfCosts)
     point, parts = costs_of(costs, "costs", svm.y), parts_of(svm.y, groups, cv, rng, transformer)
     whole = trace_costs(svm, point, point, engine=engine, max_events=max_events, certify=False, progress=False)
@@ -203,6 +211,35 @@ def _at(leaving: Departures, costs: Costs | SampleCosts, parts: tuple[Index, ...
         _settled(without + middle, sizes),
         np.stack([without + low, without + high], axis=1),
         own,
+        _samples_of(parts, moved),
+        Proofs(tuple(certificates), np.array([-1, *moved])),
+        parts,
+        _samples_of(parts, alone),
+    )
+
+
+def _of_shares(shares: CapShares, parts: tuple[Index, ...], engine: str | None, max_events: int | None) -> LeaveOneOut:
+    """Leave parts out of a problem whose caps are shares of the number of samples."""
+    y, everybody = shares.y, np.arange(shares.y.size)
+    alone = leave_one_class(y, np.ones(y.size, dtype=np.bool_), parts)
+    moved = [k for k in range(len(parts)) if k not in alone]
+    for k in moved:
+        shares.caps(~np.isin(everybody, parts[k]))  # says at once where the others have no solution
+    leaving = ShareDepartures(shares, engine, max_events)
+    own, certificate = leaving.without(np.zeros(0, dtype=np.int64))
+    scores, certificates = np.empty((3, y.size)), [certificate]
+    for k in moved:
+        found, certificate = leaving.without(parts[k])
+        scores[:, parts[k]] = found[:, parts[k]]
+        certificates.append(certificate)
+    for k in alone:
+        scores[:, parts[k]] = y[np.setdiff1d(everybody, parts[k])[0]]
+    return LeaveOneOut(
+        shares.values,
+        y,
+        scores[0],
+        scores[1:].T,
+        own[0],
         _samples_of(parts, moved),
         Proofs(tuple(certificates), np.array([-1, *moved])),
         parts,

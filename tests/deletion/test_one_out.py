@@ -155,8 +155,8 @@ def test_bad_input():
     svm = pc.TwoCSVM([[0.0], [1.0]], [-1, 1])
     with pytest.raises(InputError, match="costs must be a pair"):
         pc.leave_one_out(svm, 1.0)
-    with pytest.raises(InputError, match="svm must be"):
-        pc.leave_one_out(pc.QuantileSVM([[0.0], [1.0]], [-1, 1]), (1.0, 1.0))
+    with pytest.raises(InputError, match="svm must be a TwoCSVM"):
+        pc.leave_one_out(pc.BiobjectiveMargin([[0.0], [1.0]], [-1, 1]), (1.0, 1.0))
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
