@@ -55,7 +55,8 @@ def _checked(y: Array, parts: Sequence[Index], name: str) -> tuple[Index, ...]:
 def leave_one_class(y: Array, there: Mask, parts: Sequence[Index]) -> Index:
     """Numbers of the parts that take the last of a class who is ``there``: without them a constant rule is optimal."""
     sides = [side & there for side in (y > 0, y < 0)]
-    left = np.array([[np.count_nonzero(side) - np.count_nonzero(side[part]) for side in sides] for part in parts])
+    who, of = np.concatenate(parts), np.repeat(np.arange(len(parts)), [part.size for part in parts])
+    left = np.stack([side.sum() - np.bincount(of[side[who]], minlength=len(parts)) for side in sides], axis=1)
     nobody = np.flatnonzero(~left.any(axis=1))
     if nobody.size and parts[nobody[0]].size > 1:
         part = parts[nobody[0]].tolist()
