@@ -121,7 +121,7 @@ def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof
 
 def _residuals(line: ProgramLine, t: Array, x: Array, z: Array) -> tuple[dict[str, Array], Array]:
     """Residuals by their names, and the gap, each of shape (k,)."""
-    units = Units.of(line, *(np.fmax.reduce(np.abs(each), axis=(0, 1), initial=0.0) for each in (x, z)))
+    units = Units.of(line, *(_largest(each) for each in (x, z)))
     matrices = [Products(M) for M in (line.P, line.A, line.A.T)]
     parts = [
         _judged(line, matrices, units, (t[part.start : part.stop + 1], x[part], z[part]))
@@ -129,6 +129,15 @@ def _residuals(line: ProgramLine, t: Array, x: Array, z: Array) -> tuple[dict[st
     ]
     *found, gap = np.concatenate(parts, axis=1) if parts else np.zeros((5, 0))
     return dict(zip(("rows", "stationarity", "signs", "complementarity"), found, strict=True)), gap
+
+
+def _largest(points: Array) -> Array:
+    """The largest size of each entry of points (k, 2, size) on the whole path."""
+    found = np.zeros(points.shape[2])
+    for ends in (points[:, 0], points[-1:, 1] if points.strides[0] == points.strides[1] else points[:, 1]):
+        for most in (np.fmax.reduce(ends, axis=0, initial=0.0), -np.fmin.reduce(ends, axis=0, initial=0.0)):
+            np.maximum(found, most, out=found)
+    return found
 
 
 @dataclass(frozen=True)
