@@ -337,7 +337,7 @@ class ProblemPath:
         sign = float((units.prices * np.maximum(-z, 0.0))[~equation].max(initial=0.0))
         room = units.slacks * np.abs(slack)
         products = float((room * units.prices * np.abs(z))[~equation].max(initial=0.0))
-        terms = units.of_terms(np.arange(line.n), np.abs(x)[None], size[None])
+        terms = units.at(np.abs(x)[None], size[None])[1]
         chosen = ~known & (equation | (room <= CERTIFY))
         missed = _missed(gradient + line.A.T @ z, line.A[chosen], equation[chosen], terms.ravel())
         return max(sign, products, missed)

@@ -18,14 +18,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from paretoclf.checks import Array, Index
+from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.judges.definite import least_curvature
-from paretoclf.reduction.program import Products, ProgramLine, between, blocks, for_products
+from paretoclf.reduction.program import Products, ProgramLine, between, blocks
 from paretoclf.tolerances import CERTIFY, OWN_SIZE, OWN_TERMS, PRODUCT_ROUNDING
-
-#: What is no more than this in units that are less than its own is not measured in these.
-_PLAIN = 1e-3 * CERTIFY
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,9 +159,9 @@ class Units:
         What the terms of x'Px would be if in each equation nothing cancelled.
     """
 
-    P: Any
-    A: Any
-    transposed: Any
+    P: Products
+    A: Products
+    transposed: Products
     rows: Array
     terms: Array
     slacks: Array
@@ -194,16 +191,12 @@ class Units:
         gradient = 1.0 / _positive(q + P @ x + A.T @ z + OWN_SIZE * most_q)
         prices = np.zeros(line.m)
         np.maximum.at(prices, np.repeat(np.arange(line.m), np.diff(A.indptr)), A.data * gradient[A.indices])
-        return cls(P, A, sp.csr_array(A.T), rows, terms, slacks, prices, b + most_b, float(natural @ curved))
+        matrices = Products(P), Products(A), Products(sp.csr_array(A.T))
+        return cls(*matrices, rows, terms, slacks, prices, b + most_b, float(natural @ curved))
 
-    def of_rows(self, which: Index, X: Array) -> Array:
-        """Those of some rows, (k, rows), where columns are at most these."""
-        return np.asarray(self.rows[which] + (for_products(self.A[which]) @ X.T).T)
-
-    def of_terms(self, which: Index, X: Array, Z: Array) -> Array:
-        """Those of some entries of the gradient, (k, entries), where columns and multipliers are at most these."""
-        products = for_products(self.P[which]) @ X.T + for_products(self.transposed[which]) @ Z.T
-        return np.asarray(self.terms[which] + products.T)
+    def at(self, X: Array, Z: Array) -> tuple[Array, Array]:
+        """Those of rows and of the gradient, (k, m) and (k, n), where columns and multipliers are at most these."""
+        return self.rows + self.A(X), self.terms + self.P(X) + self.transposed(Z)
 
 
 def _determined(equations: Any, terms: Array) -> Array:
@@ -241,8 +234,10 @@ def _judged(
     gradient += q
     room, largest, missed = either(off), either(prices), either(np.abs(gradient, out=gradient))
     beyond = np.hstack([room[:, :e], -np.minimum(slack[begin, e:], slack[end, e:])])
-    violated = _shares(beyond, units.rows, lambda which: units.of_rows(which, either(sizes)))
-    stationarity = _shares(missed, units.terms, lambda which: units.of_terms(which, either(sizes), largest))
+    rows, terms = units.at(either(sizes), largest)
+    violated, stationarity = (
+        (left / unit).max(axis=1, initial=0.0) for left, unit in ((beyond, rows), (missed, terms))
+    )
     signs = -(units.prices[e:] * np.minimum(Z[begin, e:], Z[end, e:])).min(axis=1, initial=0.0)
     both = np.minimum(units.slacks[e:] * room[:, e:], units.prices[e:] * largest[:, e:]).max(axis=1, initial=0.0)
     value = np.einsum("ij,ij->i", X, 0.5 * PX + q) + between(line.constant, t)
@@ -252,15 +247,6 @@ def _judged(
     middle = sum(np.einsum("ij,ij->i", off[a], prices[b]) for a, b in ((begin, end), (end, begin)))
     gap = np.maximum(products, 0.5 * middle) / np.maximum(unit, np.finfo(float).tiny)
     return np.stack([violated, stationarity, signs, both, gap]) + 0.0  # no -0.0
-
-
-def _shares(left: Array, least: Array, own: Callable[[Index], Array]) -> Array:
-    """The largest that is left of each segment: in the least unit that there may be where that is plain, or its own."""
-    shares = left / least
-    which = np.flatnonzero(~(shares.max(axis=0, initial=0.0) <= _PLAIN))
-    if which.size:
-        shares[:, which] = left[:, which] / own(which)
-    return np.asarray(shares.max(axis=1, initial=0.0))
 
 
 def _at(ends: Array, t: Array) -> Array:
