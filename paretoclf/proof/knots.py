@@ -22,6 +22,7 @@ from paretoclf.samples import largest
 
 _NUMBERS = 2**17 - 2**10  # of multipliers that are looked at together: a cache holds them
 _CLEAR = 1e-12  # of a margin: what is no further off is not looked at, and counts as a residual of that size
+_TINY = float(np.finfo(float).tiny)
 _ROWS = ("gaps", "sizes", "rounding", "duals", "samples")
 
 
@@ -98,7 +99,7 @@ def prove_knots(at: LineKnots, note: str = "") -> LineProof:
         found = [_look(at.part(a, a + size), room) for a in range(0, at.first.size, size)]
         F = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
         plus, minus, sums, b, norms = (F[name] for name in ("plus", "minus", "sums", "b", "norms"))
-        total, missing = bernstein.line(sums), np.abs(F["balances"])
+        total, missing = bernstein.line(sums), np.abs(F["balances"]) + 2.0 * F["outside"]
         duals = total - 0.5 * norms
         gaps = F["gap"] + 0.5 * bernstein.square(F["distance"])
         gaps += average_slack(total, norms, gaps)[:, None] * bernstein.line(missing) + 0.5 * length2 * bernstein.square(
@@ -108,7 +109,8 @@ def prove_knots(at: LineKnots, note: str = "") -> LineProof:
         gaps += hidden(plus + minus - sums, b, sizes)  # no less than the room of those next to their margin
         residuals = {
             "stationarity in w": F["apart"].max(axis=1),
-            "balance": bernstein.quotient(missing, np.minimum(plus, minus)),
+            "box": F["box"].max(axis=1),
+            "balance": bernstein.quotient(np.abs(F["balances"]), np.minimum(plus, minus)),
             "complementarity": F["complementarity"],
         }
         t = np.append(F["t"][:, 0], F["t"][-1:, 1])
@@ -143,6 +145,7 @@ def _look(at: LineKnots, room: Array) -> dict[str, Any]:
         apart = (wrong * S.size / (1.0 + np.abs(implied) * S.size)).max(axis=1, initial=0.0)
         np.matmul(np.hstack([at.w, at.b[:, None], np.ones((c, 1))]), S.with_intercept, out=margin)
     E = _entries(at, margin)
+    box, outside = _outside(at)
     unit = np.minimum(
         E.caps, at.costs.T.take(at.first[E.row] + np.array([[0], [1]]) + at.t.size * (S.y > 0).take(E.sample))
     )
@@ -151,12 +154,26 @@ def _look(at: LineKnots, room: Array) -> dict[str, Any]:
     found = {
         **{"t": at.ends(at.t), "b": at.ends(at.b), "plus": plus, "minus": minus},
         **{"sums": at.ends(sums[:, 0]), "balances": at.ends(sums[:, 1])},
-        **{"apart": at.ends(apart), "distance": at.ends(distance)},
+        **{"apart": at.ends(apart), "distance": at.ends(distance), "box": at.ends(box), "outside": at.ends(outside)},
         **{"complementarity": np.maximum(most, _CLEAR), "samples": samples},
         "norms": columns(norm2[here], cross[here], norm2[here + 1]),
         "gap": gap_of(E) + _CLEAR * bernstein.line(plus + minus),
     }
     return found if S.rounding is None else {**found, "kernel": 0.5 * at.ends(sums[:, 2]).max(axis=1) ** 2}
+
+
+def _outside(at: LineKnots) -> tuple[Array, Array]:
+    """How far listed multipliers leave their box: by most of their caps, and in all; (c,) each."""
+    most, total = np.zeros(at.t.size), np.zeros(at.t.size)
+    place = _places(at.sets == 2)
+    knot, sample = np.divmod(place, at.alpha.shape[1])
+    alpha, t = at.alpha.take(place), at.t[knot]
+    caps = (1.0 - t) * at.of.caps[0, sample] + t * at.of.caps[1, sample]
+    off = np.maximum(-alpha, alpha - caps)
+    out = np.flatnonzero(~(off <= 0.0))
+    np.maximum.at(most, knot[out], off[out] / np.maximum(caps[out], _TINY))
+    np.add.at(total, knot[out], off[out])
+    return most, total
 
 
 def _entries(at: LineKnots, margin: Array) -> Entries:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -113,6 +114,19 @@ def test_what_is_wrong_is_refuted(knots, what):
         assert set(failed.tolist()) <= set(near.tolist())
         caught += set(failed.tolist()) == set(near.tolist())
     assert caught == 12
+
+
+def test_multipliers_out_of_their_box_are_refuted(knots):
+    """All else holds there, as where a path walks past a cap: margins, slopes and sums are those of the multipliers."""
+    of, knot = copy(knots.of), knots.first[knots.first.size // 2]
+    t, i = knots.t[knot], np.flatnonzero(knots.sets[knot] == 2)[0]
+    of.caps = of.caps.copy()
+    of.caps[:, i] *= 0.9 * knots.alpha[knot, i] / ((1.0 - t) * of.caps[0, i] + t * of.caps[1, i])
+    proof = prove_knots(replace(knots, of=of))
+    j = int(np.flatnonzero(knots.first == knot)[0])
+    assert j in proof.failures()
+    assert proof.residuals["box"][j] > 0.05
+    assert proof[j].verdict() == "not optimal"
 
 
 def test_what_is_no_number_is_not_proved(knots):
