@@ -154,7 +154,7 @@ def over_blocks(q: ProofTask, look: Callable[[slice, BlockTerms], Mapping[str, A
 
 def known(q: ProofTask, group: Group, anchors: Anchors, k: int, cut: Cutter) -> BlockTerms:
     """What is known of block k of a group."""
-    S, a, z = q.stored, int(group.ends[k]), int(group.ends[k + 1])
+    S, a, z, anchors = q.stored, int(group.ends[k]), int(group.ends[k + 1]), anchors.pair(k)
     block = cut.block(a, z, group.states[k])
     L, C, coef = _multipliers(q, block, a, z)
     U, labels, t = block.moving, q.y[block.moving], C.spread(S.t[a : z + 1], S.t[a + 1 : z + 1])
@@ -164,7 +164,7 @@ def known(q: ProofTask, group: Group, anchors: Anchors, k: int, cut: Cutter) -> 
     rest[:, U] = 0.0
     sums, balance = coef @ labels + between @ rest.sum(axis=1), coef.sum(axis=1) + between @ (rest @ q.y)
     w = None if S.w is None else C.spread(S.w[a : z + 1], S.w[a + 1 : z + 1])
-    scores = q.products.block(anchors, group, k, U, coef, share, (C.first, C.last), w)
+    scores = q.products.block(anchors, U, coef, share, (C.first, C.last), w)
     b, target = _intercepts(q, C, balance, w, a, z), C.spread(np.append(C.rho[0], C.rho[1, -1]), C.rho[1])
 
     def margins(f: Array, labels: Array) -> Array:
@@ -174,7 +174,7 @@ def known(q: ProofTask, group: Group, anchors: Anchors, k: int, cut: Cutter) -> 
         return f
 
     margin, at_cap = margins(scores.of_moving, labels), group.states[k] == AT_CAP
-    near, slack = _near(q, anchors.scores[k : k + 2], at_cap, b, target, between, scores, float(C.noise.max()))
+    near, slack = _near(q, anchors.scores, at_cap, b, target, between, scores, float(C.noise.max()))
     near[U] = False
     others = np.flatnonzero(near)
     margin_of_others = margins(scores.others(others), q.y[others]) if others.size else np.empty((C.count, 0))

@@ -34,14 +34,20 @@ Ends = tuple[Any, Any]
 class Anchors:
     """What is known at the g + 1 anchors of a group.
 
-    Scores (g + 1, n); where there are features, (g + 1, d) each, slopes that the multipliers imply, slopes that are
-    judged, and what the absolute values of the terms of the former add up to.
+    Multipliers and scores (g + 1, n); where there are features, (g + 1, d) each, slopes that the multipliers imply,
+    slopes that are judged, and what the absolute values of the terms of the former add up to.
     """
 
+    alpha: Array
     scores: Array
     implied: Array | None = None
     judged: Array | None = None
     terms: Array | None = None
+
+    def pair(self, k: int) -> Anchors:
+        """Those at both ends of block k."""
+        two, slopes = slice(k, k + 2), (self.implied, self.judged, self.terms)
+        return Anchors(self.alpha[two], self.scores[two], *(None if each is None else each[two] for each in slopes))
 
 
 @dataclass(frozen=True)
@@ -98,22 +104,20 @@ class KernelProducts:
 
     def anchors(self, group: Group, stored: Stored) -> Anchors:
         """Scores at the anchors."""
-        return Anchors((group.alpha * self.y) @ self.K / self.lam)
+        return Anchors(group.alpha, (group.alpha * self.y) @ self.K / self.lam)
 
     def part(self, rows: Index, columns: Index) -> Array:
         """Some rows of the kernel matrix, some columns of these: faster than `numpy.ix_`."""
         return np.asarray(self.K.ravel().take(rows[:, None] * self.K.shape[1] + columns))
 
-    def block(
-        self, anchors: Anchors, group: Group, k: int, U: Index, coef: Array, share: Array, ends: Ends, w: Array | None
-    ) -> BlockScores:
-        """Scores of block k of a group, in which the samples U move.
+    def block(self, anchors: Anchors, U: Index, coef: Array, share: Array, ends: Ends, w: Array | None) -> BlockScores:
+        """Scores of a block between two anchors, in which the samples U move.
 
         ``coef`` (c, u) are their ``y alpha``, ``share`` (c,) says where between the anchors each column is, and ``w``
         (c, d) are the stored slopes. ``ends`` are the columns of the beginnings and of the ends of the segments.
         """
         K, lam, between = self.part(U, U), self.lam, columns(1.0 - share, share)
-        at, full = anchors.scores[k : k + 2], group.alpha[k : k + 2] * self.y
+        at, full = anchors.scores, anchors.alpha * self.y
         mine, inner = full[:, U] @ K / lam, at[:, U]
         rest = inner - mine  # scores of the slope without the moving samples, at the anchors
         scores = coef @ K
@@ -132,7 +136,7 @@ class KernelProducts:
         norm2, zero = cross(slice(None), slice(None)), np.zeros(share.size)
         chord2 = norm2 - 2 * _rows(between, of_ends + between @ part) + _rows(between @ whole, between)
         # A difference of sums that may cancel.
-        most = group.alpha[k : k + 2].sum(axis=1).max() + np.abs(coef).sum(axis=1).max()
+        most = anchors.alpha.sum(axis=1).max() + np.abs(coef).sum(axis=1).max()
         terms = float(np.square(most) * self.length2)  # infinite where Python's powers would raise
         deviation = np.sqrt(np.maximum(chord2, 0.0) / lam + ROUNDING * terms / lam**2)
 
@@ -164,21 +168,19 @@ class FeatureProducts:
         implied = np.asarray(self.X.T @ coef).T / self.lam
         judged = implied if stored.w is None else stored.w[group.ends]
         terms = np.asarray(abs(self.X).T @ np.abs(coef)).T / self.lam
-        return Anchors(np.asarray(self.X @ judged.T).T, implied, judged, terms)
+        return Anchors(group.alpha, np.asarray(self.X @ judged.T).T, implied, judged, terms)
 
-    def block(
-        self, anchors: Anchors, group: Group, k: int, U: Index, coef: Array, share: Array, ends: Ends, w: Array | None
-    ) -> BlockScores:
-        """Scores of block k of a group, as for a kernel matrix."""
+    def block(self, anchors: Anchors, U: Index, coef: Array, share: Array, ends: Ends, w: Array | None) -> BlockScores:
+        """Scores of a block between two anchors, as for a kernel matrix."""
         assert anchors.implied is not None
         assert anchors.judged is not None
         assert anchors.terms is not None
         Z, lam, between = self.X[U], self.lam, columns(1.0 - share, share)
-        inner = (group.alpha[k : k + 2] * self.y)[:, U]
-        implied = between @ (anchors.implied[k : k + 2] - inner @ Z / lam)
+        inner = (anchors.alpha * self.y)[:, U]
+        implied = between @ (anchors.implied - inner @ Z / lam)
         implied += coef @ Z / lam
         judged = implied if w is None else w
-        v = judged - between @ anchors.judged[k : k + 2]
+        v = judged - between @ anchors.judged
         apart = distance = np.zeros(share.size)
         if judged is not implied:
             wrong = np.abs(judged - implied)
@@ -187,7 +189,7 @@ class FeatureProducts:
             apart = (wrong / (1.0 + np.abs(implied) * self.size)).max(axis=1, initial=0.0)
             if apart.max(initial=0.0) > ROUNDING:  # w is a sum of terms that cancel: what they are rounded by
                 absolute = abs(Z)
-                terms = between @ (anchors.terms[k : k + 2] - np.abs(inner) @ absolute / lam)
+                terms = between @ (anchors.terms - np.abs(inner) @ absolute / lam)
                 terms += np.abs(coef) @ absolute / lam
                 apart = (wrong / (1.0 + np.maximum(terms, 0.0) * self.size)).max(axis=1, initial=0.0)
 
