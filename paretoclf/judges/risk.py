@@ -56,8 +56,7 @@ def judge_risk(
     --------
     >>> import numpy as np
     >>> from paretoclf import Gram
-    >>> from paretoclf.judges.hinge import judge_hinge
-    from paretoclf.judges.losses import loss_of
+    >>> from paretoclf.judges.losses import loss_of
     >>> from paretoclf.judges.risk import judge_risk
     >>> gram, y, one = Gram(np.array([[1.0], [-1.0]])), np.array([1.0, -1.0]), np.ones(2)
     >>> judge_risk(gram, y, one, 1.0, loss_of("square"), np.full(2, 1 / 3), 0.0).certificate.passes(1e-15)

@@ -59,6 +59,7 @@ class Exact(Walk):
         self.data, self.labels, self.n = data, np.array(labels), n
         size = self.labels.size
         self.zero = self.t = Fraction(0)
+        self.last = 0
         self.kind = np.dtype(object)
         self.variable = np.arange(size) < n
         self.matrix = np.zeros((size, size), dtype=object)
