@@ -20,6 +20,11 @@ from paretoclf.problem import ParametricQP
 from paretoclf.reduction.epigraphs import Epigraph, Kinked
 from paretoclf.reduction.program import Products, ProgramLine, along, blocks, for_products
 
+#: Multipliers of no more than this, relative to the largest, are looked at: they may be rounding of terms that cancel.
+_SMALL = 1e-12
+#: That is what is no more than this share of its terms: a few units in their last place.
+_ROUNDED = 1e-15
+
 #: No bound, or no slope, at either end of the line.
 _NONE = np.full(2, np.inf)
 _NONE.setflags(write=False)
@@ -383,6 +388,11 @@ class Reduced:
         (own, sides), number = self._bounding, self._bounding_items
         left = slope[own] + bounded @ z
         left[number >= 0] *= y[number[number >= 0]] != 0
+        # Nor has one whose terms cancel: beside a slack its rounding would be a gap.
+        least = np.abs(left) <= _SMALL * np.abs(z).max(axis=0, initial=0.0)
+        which = np.flatnonzero((least & (left != 0.0)).any(axis=1))
+        terms = np.abs(slope[own[which]]) + abs(bounded[which]) @ np.abs(z)
+        left[which] *= np.abs(left[which]) > _ROUNDED * terms
         sides.into(z, left[sides.of])
         return z
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
+from pathlib import Path
 
 import cvxpy as cp
 import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.path.of_problem import trace_problem
+from tests.benchmarks import general
 from tests.oracles.lines import FAMILIES, regression, solved
 from tests.oracles.random_atoms import random_atoms
 from tests.oracles.random_lines import random_line
@@ -419,3 +423,25 @@ def test_points_that_doubles_know_too_little_are_found_in_twice_the_precision(se
     path = pc.trace(problem, start, stop)
     assert path.proof.passes()
     assert against_clarabel(problem, start, stop, path, (0.2, 0.8)) < 1e-6
+
+
+def test_a_multiplier_whose_terms_cancel_is_none():
+    """X is 0 all along, and its bound at -2 had a multiplier of 3e-17: their product was all of the gap."""
+    X, s = cp.Variable((2, 2), symmetric=True, name="X"), cp.Variable(name="s")
+    M, c = cp.Parameter((2, 2), name="M"), cp.Parameter(name="c")
+    loss = 2 * cp.sum(cp.pos(X)) + 0.5 * cp.sum(cp.abs(cp.cumsum(X, axis=0) - s)) + 2 * cp.mixed_norm(X, 1, np.inf)
+    problem = cp.Problem(cp.Minimize(loss + cp.sum(cp.multiply(M, X)) + c * s), [X >= -2])
+    start = {M: np.array([[-1.5, -0.1], [-0.8, -1.2]]), c: -2.0}
+    stop = {M: np.array([[-1.52039755, -0.00380671], [0.05274352, -1.44110492]]), c: 0.0}
+    path = pc.trace(problem, start, stop)
+    assert path.proof.passes()
+    assert path.value(0.6) == pytest.approx(solved(problem, start, stop, 0.6), abs=1e-8)
+
+
+def test_an_item_that_leaves_a_bound_keeps_to_it_only_where_rows_allow_that():
+    """A point of two segments took one entry of the one's end: an equation of others was missed by that, 1e-13."""
+    file = Path(os.environ.get("PARETOCLF_DATA", "none")) / "maros_meszaros" / "QSCORPIO.mat"
+    if not file.exists():
+        pytest.skip("PARETOCLF_DATA has no maros_meszaros")
+    line = dict(general.moves(general.loaded(file)))["q by half"]
+    assert trace_problem(general.Moved(line), progress=False).proof.passes(1e-10)

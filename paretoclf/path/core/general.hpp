@@ -23,7 +23,7 @@ struct Trust {
     static constexpr bool twice = !std::is_same_v<Real, double>;
     static constexpr double rounding = twice ? 1e-29 : 1e-14, drift = twice ? 1e-28 : 1e-13, zero = twice ? 1e-32 : 1e-17;
 };
-constexpr double LAST = 1e-11, OUTSIDE = 1e-6, HARRIS = 1e-12, REST = 1e-10;
+constexpr double LAST = 1e-11, OUTSIDE = 1e-6, HARRIS = 1e-12, REST = 1e-10, JOINED = 1e-14;
 constexpr int FRESH = 60;
 
 // The numbers of a program along its line, at t = 0 and at t = 1; zeros where a bound or slope is infinite.
@@ -548,7 +548,7 @@ class Walk {
         for (Vector &each : point_) each.resize(N_);
         points(0.0, point_[0].data(), point_[1].data());
         bool same = begun && close(&values[last], point_[0].data(), error_[0].data(), apart_.data(), N_) &&
-                    close(&multipliers[last], point_[1].data(), error_[0].data(), apart_.data(), N_);
+                    close(&multipliers[last], point_[1].data(), error_[0].data(), apart_.data(), N_) && joins(last);
         joined.push_back(same);
         if (same) {
             for (int i = 0; i < N_; i++) {
@@ -565,6 +565,16 @@ class Walk {
         pieces.insert(pieces.end(), labels.begin(), labels.end());
         recorded_ = labels, apart_.resize(N_);
         for (int i = 0; i < N_; i++) apart_[i] = error_[0][i] + rounded(step) * error_[1][i];
+    }
+    // Whether who leaves a bound or a level may keep to it: by what it would differ, rows of others would be missed.
+    bool joins(size_t last) const {
+        double most[2] = {JOINED * largest_size(point_[0].data(), N_), JOINED * largest_size(point_[1].data(), N_)};
+        for (int i = 0; i < N_; i++) {
+            bool was = recorded_[i] & 1, is = labels[i] & 1;
+            if (was && !is && !(std::abs(values[last + i] - point_[0][i]) <= most[0])) return false;
+            if (!was && is && !(std::abs(multipliers[last + i] - point_[1][i]) <= most[1])) return false;
+        }
+        return true;
     }
     void points(Real step, double *v, double *y) const {
         if constexpr (std::is_same_v<Real, double>) {
