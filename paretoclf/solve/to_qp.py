@@ -157,21 +157,26 @@ class LineOfPrograms:
         self.problem.unpack(Solution(cp.OPTIMAL, self.sign * point.value, primal, dual, {}))
 
     def tried(self, t: float, values: Mapping[str, Any]) -> tuple[float, float]:
-        """Objective and largest violation of values of the variables at t, relative to 1 + the sides of a constraint.
+        """Objective and largest violation of values of the variables at t, relative to 1 + the sides of its entry.
 
         The problem holds the values after that.
         """
         self.move(t)
         for variable in self.problem.variables():
             variable.save_value(values[variable.name()])
-        apart = []
+        apart = [0.0]
         for c in self.problem.constraints:
-            size = max(float(np.max(np.abs(dense(side.value)), initial=0.0)) for side in c.args)
-            apart.append(float(np.max(dense(c.violation()), initial=0.0)) / (1.0 + size))
+            off = dense(c.violation())
+            sides = [np.abs(dense(side.value)) for side in c.args]
+            if any(side.shape not in ((), off.shape) for side in sides):  # of a cone, all of it
+                sides = [np.max(side, initial=0.0) for side in sides]
+            apart.append(
+                float(np.max(off / (1.0 + np.maximum.reduce(np.broadcast_arrays(off, *sides)[1:])), initial=0.0))
+            )
         for variable in self.problem.variables():
             value = dense(variable.value)
-            moved = float(np.max(np.abs(dense(variable.project(variable.value)) - value), initial=0.0))
-            apart.append(moved / (1.0 + float(np.max(np.abs(value), initial=0.0))))
+            moved = np.abs(dense(variable.project(variable.value)) - value)
+            apart.append(float(np.max(moved / (1.0 + np.abs(value)), initial=0.0)))
         return float(self.problem.objective.value), max(apart)
 
     def solve(self, t: float) -> float:

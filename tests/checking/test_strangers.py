@@ -307,3 +307,14 @@ def test_bad_calls(soft, tmp_path):
     ):
         with pytest.raises(pc.InputError, match=message):
             call()
+
+
+def test_no_other_entry_of_a_constraint_hides_a_violation():
+    """A bound of 1e7 beside one of 1 was the size that both were missed by."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter(name="th")
+    problem = cp.Problem(cp.Minimize(cp.square(x[0] - 1e7 - th)), [x <= np.array([2e7, 1.0])])
+    path = pc.trace(problem, {th: 0.0}, {th: 0.5})
+    right, wrong = (np.array([[1e7, x1], [1e7 + 0.5, x1]]) for x1 in (1.0, 1.001))
+    t = np.array([0.0, 1.0])
+    assert set(pc.verify(path, (t, right)).verdicts) == {"right"}
+    assert set(pc.verify(path, (t, wrong)).verdicts) == {"infeasible"}
