@@ -19,6 +19,7 @@ from paretoclf.checks import Array, Index, check_number, check_vector
 from paretoclf.costs import SampleCosts, per_sample
 from paretoclf.errors import InputError
 from paretoclf.lines import LineOfCosts, LineOfNu, LineOfTau
+from paretoclf.nu import caps_of
 from paretoclf.proof import Certificate, LineProof, SoftMargin, prove
 
 #: How often a stretch is cut in two before it is left open.
@@ -209,7 +210,7 @@ def _of_costs(formulation: Any, a: Row, b: Row) -> SoftMargin:
 
 def _of_nu(formulation: Any, a: Row, b: Row) -> SoftMargin:
     y = formulation.y
-    caps = [np.where(y > 0, r.values["asymmetry"], 1.0 - r.values["asymmetry"]) / y.size for r in (a, b)]
+    caps = [caps_of(r.values["asymmetry"], y) for r in (a, b)]
     total = np.array([a.values["nu"], b.values["nu"]])
     return SoftMargin.of(formulation.gram, y, np.stack(caps), nu=total)
 

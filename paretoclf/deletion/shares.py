@@ -19,14 +19,14 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.judges.hinge import judge_hinge
 from paretoclf.judges.hulls import judge_hulls
 from paretoclf.lines import LineOfNu, LineOfTau, by_class, sizes_of
-from paretoclf.nu import nu_max, to_asymmetry
+from paretoclf.nu import caps_of, nu_max, to_asymmetry
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.general import follow
 from paretoclf.path.nu import trace_nu
 from paretoclf.path.quantile import trace_quantile
 from paretoclf.path.segments import Line
-from paretoclf.path.sets import MARGIN
-from paretoclf.problem import INSIDE, LOWER, UPPER, ParametricQP
+from paretoclf.path.sets import LABELS, MARGIN
+from paretoclf.problem import LOWER, ParametricQP
 from paretoclf.proof import Certificate, SoftMargin
 from paretoclf.quadratic.signed import Signed
 from paretoclf.tolerances import NU_ROUNDING
@@ -111,9 +111,8 @@ class NuShares(CapShares):
     def judged(self, there: Index, alpha: Array) -> tuple[Certificate, Array]:
         """InputError where w = 0: then there is no classifier."""
         mask = np.isin(np.arange(self.y.size), there)
-        (nu, asymmetry), n = self.pair(mask), there.size
-        y = self.y[there]
-        caps = by_class(y, asymmetry / n, (1.0 - asymmetry) / n)
+        (nu, asymmetry), y = self.pair(mask), self.y[there]
+        caps = caps_of(asymmetry, y)
         problem = SoftMargin.of(self.gram.part(there), y, caps, nu=nu)
         found = judge_hulls(problem, np.clip(0.5 * nu * alpha, 0.0, caps))
         best = found.numbers["thresholds"]
@@ -216,7 +215,7 @@ class ShareDepartures:
     def _anew(self, bases: Array) -> Array:
         """By the engine for any program, guided by the basis of all."""
         problem = self.shares.problem(bases)
-        labels = np.append(np.array([LOWER, UPPER, INSIDE, LOWER])[self._sets], np.full(problem.A.shape[0], LOWER))
+        labels = np.append(LABELS[self._sets], np.full(problem.A.shape[0], LOWER))
         found = follow(problem, labels, self.max_events, False, self.engine)
         return np.asarray(found.v[-1, 1, : problem.n])
 

@@ -142,7 +142,7 @@ class ProblemPath:
     def _tight_labels(self) -> Iterator[Any]:
         """Labels of columns and rows of the compiled program on each segment."""
         line = self.program
-        units = Units.of(line, *(np.abs(each).max(axis=(0, 1), initial=0.0) for each in (self.x, self.z)))
+        units = Units.on_path(line, self.x, self.z)
         for j, (x, z) in enumerate(zip(self.x, self.z, strict=True)):
             slack = between(line.b, self.t[j : j + 2, None]) - x @ line.A.T
             room, price = units.slacks * np.abs(slack).max(axis=0), units.prices * np.abs(z).max(axis=0)
@@ -502,10 +502,12 @@ def trace_problem(
     except DegeneratePathError as error:
         refused = error
     # Its points may be known too little, or the products of rows that are squared bend where the program does not.
+    with suppress(DegeneratePathError):
+        return _traced(source, reduced, reducing, precise=True, **how)
     plain, more = _timed(lambda: reduce(source.line, squares=False))
-    for other, precise in ((reduced, True), (plain, False)):
+    if plain.problem.items != reduced.problem.items:  # else it is the same problem
         with suppress(DegeneratePathError):
-            return _traced(source, other, reducing + more, precise=precise, **how)
+            return _traced(source, plain, reducing + more, **how)
     raise refused
 
 

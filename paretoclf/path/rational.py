@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.path.sets import LEFT, MARGIN, OUT, RIGHT
+from paretoclf.path.sets import OUT, SETS
 from paretoclf.path.start import Data
 from paretoclf.path.textbook import Walk
 from paretoclf.problem import INSIDE, LOWER, UPPER, ParametricQP
@@ -17,8 +17,6 @@ Exact = Any  # an object array of Fractions
 
 #: Exchanges on a line: far more than a few samples need, lest a fault run for ever.
 LIMIT = 10_000
-#: Sets of samples by the labels of their multipliers.
-_SETS = {LOWER: RIGHT, INSIDE: MARGIN, UPPER: LEFT}
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def rational_segments(K: Exact, y: Any, start: Exact, stop: Exact) -> list[Segme
         walk = Walk(Data.of(replace(problem, upper=upper)), labels)
         found = walk.follow(LIMIT)
         assert found.status == "end"
-        sets = np.where(out, OUT, np.vectorize(_SETS.get)(found.labels[:, :n]))
+        sets = np.where(out, OUT, np.vectorize(SETS.get)(found.labels[:, :n]))
         ends = zip(found.t[:-1], found.t[1:], sets, found.v[..., :n], -found.y[..., n:], strict=True)
         return [Segment(*each) for each in ends if each[0] < each[1]], walk.labels
 

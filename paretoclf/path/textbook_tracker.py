@@ -11,19 +11,15 @@ import numpy as np
 from paretoclf.checks import Array, Index
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path.segments import Line, Log, OnBasis
-from paretoclf.path.sets import LEFT, MARGIN, OUT, RIGHT
+from paretoclf.path.sets import LABELS, MARGIN, OUT, SETS
 from paretoclf.path.start import Data
 from paretoclf.path.textbook import Walk
-from paretoclf.problem import INSIDE, LOWER, UPPER, ParametricQP
+from paretoclf.problem import LOWER, ParametricQP
 from paretoclf.quadratic import Features
 from paretoclf.samples import dense
 from paretoclf.tolerances import END_OF_LINE, END_TIE
 
 _REMEDY = "Use the fast engine, which knows more remedies, or standardise the features."
-
-#: Labels of multipliers by the sets RIGHT, LEFT, MARGIN and OUT, and back.
-_LABELS = np.array([LOWER, UPPER, INSIDE, LOWER])
-_SETS = {LOWER: RIGHT, INSIDE: MARGIN, UPPER: LEFT}
 
 
 @dataclass(frozen=True)
@@ -110,7 +106,7 @@ class TextbookTracker:
         q = np.repeat((origin @ self._A - self._p)[None], 2, axis=0)
         bounds = (np.hstack([sides, e]) / unit for sides in (0.0 * self._p + np.zeros((2, 1)), caps))
         data = Data.of(ParametricQP.hard(self._dense, self._A, q / unit, *bounds))
-        walk = _BoxWalk(data, np.append(_LABELS[self.state], np.full(self.m, LOWER)), line, unit, origin)
+        walk = _BoxWalk(data, np.append(LABELS[self.state], np.full(self.m, LOWER)), line, unit, origin)
         walk.last = 1.0 if self._still else END_OF_LINE
         return walk
 
@@ -141,7 +137,7 @@ class TextbookTracker:
         limit = 200 * n + 10_000 if max_events is None else max_events
         walk = self._walk()
         found = walk.follow(limit, report=progress)
-        states = np.vectorize(_SETS.get, otypes=[np.int8])(np.vstack([found.labels, walk.labels])[:, :n])
+        states = np.vectorize(SETS.get, otypes=[np.int8])(np.vstack([found.labels, walk.labels])[:, :n])
         *states, self.state = np.where(self.state == OUT, OUT, states).astype(np.int8)
         if found.status != "end":
             causes = {"limit": f"more than {limit} exchanges", "unbounded": "the kernel matrix is not PSD"}

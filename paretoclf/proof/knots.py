@@ -39,12 +39,12 @@ class SignedSamples:
             assert isinstance(Q, Features)
             self.size = largest(Q.X)
             self.matrix, self.length2 = np.ascontiguousarray(y[:, None] * Q.X), float(self.size @ self.size)
+            #: What slopes, intercepts and ones are multiplied by for margins.
+            self.with_intercept = np.vstack([self.matrix.T, y, np.full(y.size, -1.0)])
             sums.append(self.matrix)
         else:
             K = Q.whole()
             self.matrix, self.length2 = y[:, None] * K * y, float(np.max(np.diagonal(K), initial=0.0))
-        #: What slopes, intercepts and ones are multiplied by for margins.
-        self.with_intercept = np.vstack([self.matrix.T, y, np.full(y.size, -1.0)])
         #: What multipliers are multiplied by for their sums.
         self.sums = np.hstack(sums)
 
@@ -84,6 +84,11 @@ class LineKnots:
         at = slice(first[0], first[-1] + 2)
         w, costs = None if self.w is None else self.w[at], self.costs[at]
         return LineKnots(self.t[at], self.b[at], costs, self.sets[at], self.alpha[at], w, first - first[0], self.of)
+
+    def cap(self, knot: Index, sample: Index) -> Array:
+        """Caps of some samples at some knots."""
+        t, (first, last) = self.t[knot], self.of.caps
+        return np.asarray((1.0 - t) * first[sample] + t * last[sample])
 
     def ends(self, x: Array) -> Array:
         """Numbers (c,) at both ends of the segments, (k, 2)."""
@@ -167,8 +172,7 @@ def _outside(at: LineKnots) -> tuple[Array, Array]:
     most, total = np.zeros(at.t.size), np.zeros(at.t.size)
     place = _places(at.sets == 2)
     knot, sample = np.divmod(place, at.alpha.shape[1])
-    alpha, t = at.alpha.take(place), at.t[knot]
-    caps = (1.0 - t) * at.of.caps[0, sample] + t * at.of.caps[1, sample]
+    alpha, caps = at.alpha.take(place), at.cap(knot, sample)
     off = np.maximum(-alpha, alpha - caps)
     out = np.flatnonzero(~(off <= 0.0))
     np.maximum.at(most, knot[out], off[out] / np.maximum(caps[out], _TINY))
@@ -190,8 +194,7 @@ def _entries(at: LineKnots, margin: Array) -> Entries:
     knot, sample = np.divmod(place, n)
     row = segment[knot]
     alpha, off = (np.array([x.take(place), x.take(place + n)]) for x in (at.alpha, margin))
-    t = at.t[knot + np.array([[0], [1]])]
-    caps = (1.0 - t) * at.of.caps[0, sample] + t * at.of.caps[1, sample]
+    caps = at.cap(knot + np.array([[0], [1]]), sample)
     return Entries(np.searchsorted(row, np.arange(k + 1)), row, sample, caps, np.minimum(alpha, caps), off)
 
 

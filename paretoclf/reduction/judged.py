@@ -40,8 +40,7 @@ class CompiledProof:
         that on the path; ``"complementarity"``: of each inequality the smaller of its slack, against the largest terms
         of the row on the path, and its multiplier, as for signs. No unit is less than ``OWN_TERMS`` (for slacks and
         multipliers ``OWN_SIZE``) of what it would be if all columns, or multipliers, were as large as the largest that
-        equations or P connect with it: of that much doubles know nothing. What is below a thousandth of ``CERTIFY`` in
-        the least unit that there may be is left at that.
+        equations or P connect with it: of that much doubles know nothing.
     gap : array of shape (k,)
         The duality gap, relative to the optimal value: to no less than a thousandth of the terms that this is a sum of,
         and to no less than ``PRODUCT_ROUNDING / CERTIFY`` of the terms of x'Px, and of what multipliers times those of
@@ -118,7 +117,7 @@ def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof
 
 def _residuals(line: ProgramLine, t: Array, x: Array, z: Array) -> tuple[dict[str, Array], Array]:
     """Residuals by their names, and the gap, each of shape (k,)."""
-    units = Units.of(line, *(_largest(each) for each in (x, z)))
+    units = Units.on_path(line, x, z)
     matrices = [Products(M) for M in (line.P, line.A, line.A.T)]
     parts = [
         _judged(line, matrices, units, (t[part.start : part.stop + 1], x[part], z[part]))
@@ -168,6 +167,11 @@ class Units:
     prices: Array
     largest: Array
     squares: float
+
+    @classmethod
+    def on_path(cls, line: ProgramLine, x: Array, z: Array) -> Units:
+        """Of a program and points x (k, 2, n) and multipliers z (k, 2, m) at both ends of the segments."""
+        return cls.of(line, _largest(x), _largest(z))
 
     @classmethod
     def of(cls, line: ProgramLine, x: Array, z: Array) -> Units:
