@@ -22,7 +22,7 @@ from paretoclf.path.storage import write_arrays
 from paretoclf.problem import INSIDE, LOWER, UPPER
 from paretoclf.proof import Certificate, LineProof, SoftMargin, prove
 from paretoclf.proof.exact import ExactBounds, exactly
-from paretoclf.proof.values import outside, value_residual
+from paretoclf.proof.values import outside
 from paretoclf.solution import Solution
 from paretoclf.tables import Tabular
 from paretoclf.tolerances import BOUND_ROUNDING, CERTIFY
@@ -562,7 +562,8 @@ def with_proved_values(path: Kind) -> Kind:
     """The path with the dual values in place of stored ones that rounding has put outside their proved bounds.
 
     The tracker adds up costs times slacks, where the largest cost multiplies the rounding of a slack that is zero; the
-    dual objective has no such terms. What is further off than by that rounding stays, and is an error.
+    dual objective has no such terms. What is further off than by that rounding stays, and is an error. Few paths
+    have such values; these are proved anew.
     """
     proof, value = path.proof, path.pieces.value.copy()
     off = proof.residuals["value"]
@@ -572,15 +573,7 @@ def with_proved_values(path: Kind) -> Kind:
         return path
     start, middle, end = proof.duals[which].T
     value[which] = np.stack([start, end, start + end - 2.0 * middle], axis=1)
-    # Of the whole proof only this depends on the stored values.
-    bounds = (proof.duals[which], proof.gaps[which], proof.sizes[which])
-    off = off.copy()
-    t = np.stack([proof.t[which], proof.t[which + 1]], axis=1)
-    off[which] = value_residual(t, value[which], *bounds, (proof.t[0], proof.t[-1]))
-    settled = replace(path, pieces=replace(path.pieces, value=value))
-    # The new path begins with its proof; a field would hand it on to others that are made of this one by `replace`.
-    settled.__dict__["proof"] = replace(proof, residuals={**proof.residuals, "value": off})
-    return settled
+    return replace(path, pieces=replace(path.pieces, value=value))
 
 
 _REMEDY = "Standardise the features, or use a slightly different line."

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -191,10 +191,10 @@ class CrossValidation:
             ):
                 array[k][here] = values[here]
             arrays.evaluated[k][here] = True
-            object.__setattr__(arrays, "seconds", arrays.seconds + seconds)
+            self.arrays = replace(arrays, seconds=self.arrays.seconds + seconds)
             if self.resume is not None:
                 self._write(Path(self.resume))
-        return arrays
+        return self.arrays
 
     def kernel_of(self, k: int) -> Any:
         """Kernel of the k-th bandwidth."""
@@ -221,7 +221,7 @@ class CrossValidation:
             raise InputError(f"{error}: delete it to compute it again, or resume from another one") from None
         for name in _KEPT:
             getattr(self.arrays, name)[...] = stored[name]
-        object.__setattr__(self.arrays, "seconds", float(stored["seconds"]))
+        self.arrays = replace(self.arrays, seconds=float(stored["seconds"]))
 
 
 def _one(X: Any, y: Array, kernel: Any, folds: Folds, count: Counter, cells: Mask, k: int) -> tuple[int, Any, float]:

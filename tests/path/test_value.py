@@ -236,14 +236,16 @@ def test_a_stored_value_outside_its_bounds_is_an_error(svm, column, off):
         check_certificates(wrong)
 
 
-def test_settled_values_are_judged_anew_and_nothing_else_of_the_proof_changes(gaussians, monkeypatch):
-    settled = []
-    real = pieces.value_residual
-    monkeypatch.setattr(pieces, "value_residual", lambda *x, **options: settled.append(1) or real(*x, **options))
+def test_values_outside_their_bounds_by_rounding_are_replaced_once_and_nothing_else_changes(gaussians, monkeypatch):
+    traced, real = [], pieces.with_proved_values
+    monkeypatch.setattr(pieces, "with_proved_values", lambda path: traced.append(path) or real(path))
     X, y = gaussians(80, 3, seed=0, positives=0.5)
     path = pc.trace(pc.TwoCSVM(X, y, pc.RBF(3.0)), (0, 2e3), (2e3, 0))
-    assert settled
-    kept = path.__dict__.pop("proof")
-    for name, residuals in path.proof.residuals.items():
-        np.testing.assert_array_equal(kept.residuals[name], residuals)
-    np.testing.assert_array_equal(kept.gaps, path.proof.gaps)
+    (before,) = traced
+    other = (path.pieces.value != before.pieces.value).any(axis=1)
+    assert other.any()
+    assert not other.all()
+    assert real(path) is path
+    np.testing.assert_array_equal(before.proof.gaps, path.proof.gaps)
+    np.testing.assert_array_equal(before.proof.duals, path.proof.duals)
+    np.testing.assert_allclose(path.value(path.pieces.t[:-1][other]), path.proof.duals[other, 0], rtol=1e-12)
