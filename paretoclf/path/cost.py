@@ -140,8 +140,7 @@ class _Tracer:
             self._start_ray(self.bases, stop if up else start)
             self.problem.record_from_here()
             stage = self.walk.stage(*((0.0, 1.0) if up else (1.0, 0.0)))
-            log = self.problem.log
-            log.begin_at_zero(self.caps.sum(axis=0))
+            log = self.problem.log.from_nothing(self.caps.sum(axis=0))
             pieces = self._join(log, [stage], log, []) if up else self._join(log, [], log, [stage])
         elif np.array_equal(*self.caps):
             self._reach(0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -153,36 +154,35 @@ def _rounded(log: Log, stages: list[Stage]) -> tuple[Log, Array]:
     # The value is continuous in t, and what it begins with is better known than what it ends with.
     value = log.value.copy()
     value[:-1, 1], value[-1, 1] = log.value[1:, 0], log.value[-1].sum()
-    short = [x for x in stages if abs(x.t_to - x.t_from) <= FEW_DIGITS * math.ulp(max(x.t_to, x.t_from))]
-    if not short:
-        return log, value
-    a0, a1, eta, w = (x.copy() for x in (log.a0, log.a1, log.eta, log.w))
-    for stage in short:
-        j, u = slice(stage.first, stage.last), log.t[:, stage.first : stage.last]
-        off = ((stage.t(u) - stage.t_from) / (stage.t_to - stage.t_from) - u) / (
-            u[1] - u[0]
-        )  # in shares of the segments
-        entries = slice(int(log.ptr[stage.first]), int(log.ptr[stage.last]))
-        for a, by in zip((a0, a1), off, strict=True):
-            a[entries] += np.repeat(by, np.diff(log.ptr)[j]) * (log.a1[entries] - log.a0[entries])
-        for x, as_found in ((eta, log.eta), (w, log.w)):
-            x[j] += off.T[:, :, None] * (as_found[j, 1:] - as_found[j, :1])
-        start, slope, bend = log.value[j].T
+    for stage in stages:
+        if abs(stage.t_to - stage.t_from) > FEW_DIGITS * math.ulp(max(stage.t_to, stage.t_from)):
+            continue
+        rows = slice(stage.first, stage.last)
+        u = log.t[:, rows]
+        places = (stage.t(u) - stage.t_from) / (stage.t_to - stage.t_from)
+        off = (places - u) / (u[1] - u[0])  # in shares of the segments
+        log = log.moved(stage.first, stage.last, off)
+        start, slope, bend = log.value[rows].T
         first, last = (start + f * (slope + f * bend) for f in (off[0], 1.0 + off[1]))
-        value[j] = np.stack([first, last, (1.0 + off[1] - off[0]) ** 2 * bend], axis=1)
-    return replace(log, a0=a0, a1=a1, eta=eta, w=w), value
+        value[rows] = np.stack([first, last, (1.0 + off[1] - off[0]) ** 2 * bend], axis=1)
+    return log, value
 
 
-def _in_order(log: Log, stages: list[Stage], reverse: bool) -> tuple[Any, Any, Any, list[Any]]:
-    """What a log has, as the path has it: t and ptr (k + 1,), w (k, 2, d); index, a0, a1, eta and value."""
+def _pieces(log: Log, stages: list[Stage], linear: bool) -> Pieces:
+    """What a log has as the path has it, in the order in which it was traced: backwards, t falls."""
     log, value = _rounded(log, stages)
-    u = np.concatenate([log.t[0, :1], log.t[1]])  # of what lies between two stages the first one says where it is
+    u = np.append(log.t[0, :1], log.t[1])  # of what lies between two stages the first one says where it is
     t = np.concatenate([stage.t(u[stage.first + (stage is not stages[0]) : stage.last + 1]) for stage in stages])
-    if not reverse:
-        return t, log.ptr, log.w, [log.index, log.a0, log.a1, log.eta, value]
-    back = slice(None, None, -1)  # of a segment the members come in another order, which says nothing
-    found = [log.index[back], log.a1[back], log.a0[back], log.eta[back, back], value[back, [1, 0, 2]]]
-    return t[back], log.ptr[-1] - log.ptr[back], log.w[back, back], found
+    w = np.append(log.w[:, 0], log.w[-1:, 1], axis=0) if linear and log.w.shape[2] else None
+    (b0, b1), rho = log.eta.T[0] if log.eta.shape[2] else np.zeros((2, log.segments)), np.zeros((2, 0))
+    if log.eta.shape[2] == 2:  # the multipliers are b - rho and -b - rho
+        plus, minus = log.eta.T
+        (b0, b1), rho = 0.5 * (plus - minus), -0.5 * (plus + minus)
+    # A sample without a cost all along is at its cap, which is zero.
+    state, (segment, sample, _, new) = np.where(log.state > MARGIN, np.int8(LEFT), log.state), log.changes
+    return Pieces(
+        t, log.ptr, log.index, log.a0, log.a1, b0, b1, value, w, state, np.array([segment, sample, new]), rho[0], rho[1]
+    )
 
 
 def assemble(
@@ -201,64 +201,13 @@ def assemble(
     linear : bool
         Whether w is part of the solution (it is stored if the logs have it).
     """
-    behind = other.segments if backward else 0
-    traced = ((other, backward, True), (log, forward, False))
-    parts = [_in_order(x, stages, reverse) for x, stages, reverse in traced if stages and x.segments]
-    t, ptr, slopes, found = parts[0]
-    starts = [slopes[:, 0]]
-    if len(parts) == 2:
-        t_ahead, ptr_ahead, slopes, found_ahead = parts[1]
-        t, ptr = np.concatenate([t[:-1], t_ahead]), np.concatenate([ptr[:-1], ptr[-1] + ptr_ahead])
-        found = [np.concatenate(both) for both in zip(found, found_ahead, strict=True)]
-        starts.append(slopes[:, 0])
-    index, a0, a1, eta, value = found
-    w = np.concatenate([*starts, slopes[-1:, 1]])
-    b = eta.T if eta.shape[2] else np.zeros((1, 2, t.size - 1))
-    state, changed = log.state.copy(), []
-    if backward:
-        # Walked the other way, a change on entering a segment is undone on leaving it. The last basis may have been
-        # reached without recording a segment on it.
-        segment, sample, old, new = other.changes[:, : other.changes[0].searchsorted(behind)]
-        state[sample] = new  # of repeated samples the last assignment stands
-        changed.append(np.array([behind - segment, sample, old])[:, ::-1])
-    if forward:
-        segment, sample, _, new = log.changes
-        changed.append(np.array([behind + segment, sample, new]))
-    changes = np.concatenate(changed, axis=1)
-    keep = t[1:] > t[:-1]
-    if not keep.all():  # so short that both ends are one number in the parameter of the path
-        size = np.diff(ptr)
-        kept = np.repeat(keep, size)
-        changes[0] = np.concatenate([[0], np.cumsum(keep)])[np.minimum(changes[0], keep.size)]
-        t, ptr = np.concatenate([t[:1], t[1:][keep]]), np.concatenate([[0], np.cumsum(size[keep])])
-        b, value, w = b[:, :, keep], value[keep], w[np.append(keep, True)]
-        index, a0, a1 = index[kept], a0[kept], a1[kept]
-    first, last = changes[0].searchsorted((1, t.size - 1))  # those before are in the state, no piece begins after
-    state[changes[1, :first]] = changes[2, :first]
-    state[state > MARGIN] = LEFT  # a cost of zero all along: at its cap, which is zero
-    rho = np.zeros((2, 0))
-    if b.shape[0] == 2:  # the multipliers are b - rho and -b - rho
-        b, rho = 0.5 * (b[:1] - b[1:]), -0.5 * (b[0] + b[1])
-    b0, b1 = b[0]
-    stored = w if linear and w.shape[1] else None
-    if stored is not None and mean is not None:
-        shift = stored @ mean
-        b0, b1 = b0 - shift[:-1], b1 - shift[1:]
-    return Pieces(
-        t=t,
-        ptr=ptr,
-        index=index,
-        a0=a0,
-        a1=a1,
-        b0=b0,
-        b1=b1,
-        value=value,
-        w=stored,
-        state=state,
-        changes=changes[:, first:last],
-        rho0=rho[0],
-        rho1=rho[1],
-    )
+    before = [_pieces(other, backward, linear).reversed()] if backward and other.segments else []
+    behind = [_pieces(log, forward, linear)] if forward and log.segments else []
+    pieces = reduce(Pieces.joined, before + behind).pruned()
+    if pieces.w is None or mean is None:
+        return pieces
+    shift = pieces.w @ mean
+    return replace(pieces, b0=pieces.b0 - shift[:-1], b1=pieces.b1 - shift[1:])
 
 
 def _free(pieces: Pieces, start: Array, stop: Array) -> Mask:

@@ -197,22 +197,7 @@ def _until_meeting(pieces: Pieces, first: bool, unit: Array) -> tuple[Pieces | N
     if met.size == 0 or P.rho0.size == 1:
         return P, False
     end = min(int(met[-1]), P.rho0.size - 1) if first else max(int(met[0]), 1)
-    return (_part(P, end, P.rho0.size) if first else _part(P, 0, end)), True
-
-
-def _part(pieces: Pieces, first: int, last: int) -> Pieces:
-    """The pieces from first up to but without last."""
-    P, (piece, sample, new) = pieces, pieces.changes
-    state, kept = P.state.copy(), (piece > first) & (piece < last)
-    for i, to in zip(sample[piece <= first], new[piece <= first], strict=True):  # in order: the last one stands
-        state[i] = to
-    entries, per_piece = slice(int(P.ptr[first]), int(P.ptr[last])), slice(first, last)
-    return replace(
-        P, t=P.t[first : last + 1], ptr=P.ptr[first : last + 1] - P.ptr[first], index=P.index[entries],
-        a0=P.a0[entries], a1=P.a1[entries], b0=P.b0[per_piece], b1=P.b1[per_piece], value=P.value[per_piece],
-        w=None if P.w is None else P.w[first : last + 1], state=state,
-        changes=P.changes[:, kept] - np.array([[first], [0], [0]]), rho0=P.rho0[per_piece], rho1=P.rho1[per_piece],
-    )  # fmt: skip
+    return (P.part(end, P.rho0.size) if first else P.part(0, end)), True
 
 
 def _from_the_meeting(path: NuPath) -> NuPath:
@@ -223,7 +208,7 @@ def _from_the_meeting(path: NuPath) -> NuPath:
     P = path.pieces
     if P.rho0.size < 2 or P.t[1] - P.t[0] > _ONE_POINT * (P.t[2] - P.t[0]):
         return path
-    joined = _part(P, 1, P.rho0.size)
+    joined = P.part(1, P.rho0.size)
     changed = P.changes[1, P.changes[0] == 1]
     index = np.union1d(P.index[: P.ptr[2]], changed)
     ends = (path._stored(float(t))[index] for t in P.t[[0, 2]])
@@ -247,13 +232,14 @@ def _check_meeting(path: NuPath, t: float) -> None:
 
 
 def _ends_trivial(pieces: Pieces, first: bool, nothing: bool = False) -> Pieces:
-    """At one end of the path rho, b and w are 0, not only up to rounding: the hulls meet, or (nothing) nu is 0."""
+    """At one end of the path rho, b, w and value are 0, not only up to rounding: hulls meet, or (nothing) nu is 0."""
     P = replace(pieces, **{name: getattr(pieces, name).copy() for name in ("a0", "b0", "b1", "rho0", "rho1", "value")})
     b, rho = (P.b0, P.rho0) if first else (P.b1, P.rho1)
     end = 0 if first else -1
-    b[end] = rho[end] = 0.0
+    b[end] = rho[end] = P.value[end, -end] = 0.0
+    P.value[end, 2] = P.value[end, 1 + end]  # w grows from 0 in proportion, so that the value is a square
     if nothing:
-        P.a0[: P.ptr[1]] = P.value[0, 0] = 0.0
+        P.a0[: P.ptr[1]] = 0.0
     if P.w is None:
         return P
     w = P.w.copy()

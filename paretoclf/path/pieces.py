@@ -84,6 +84,57 @@ class Pieces:
     rho0: Array = field(default_factory=lambda: np.zeros(0))
     rho1: Array = field(default_factory=lambda: np.zeros(0))
 
+    def reversed(self) -> Pieces:
+        """The same from its end to its beginning: what changes on entering a piece is undone on leaving it."""
+        back, last = slice(None, None, -1), self.t.size - 1
+        piece, sample, new = self.changes[:, : self.changes[0].searchsorted(last)]
+        order = np.argsort(sample, kind="stable")  # the changes of each sample one after the other
+        old = self.state[sample[order]]
+        again = np.flatnonzero(np.diff(sample[order]) == 0)
+        old[again + 1] = new[order[again]]
+        before, state = np.empty_like(new), self.state.copy()
+        before[order], state[sample] = old, new  # of repeated samples the last assignment stands
+        changes, ptr = np.array([last - piece, sample, before])[:, back], self.ptr[-1] - self.ptr[back]
+        P = self._taken(back, back, back, ptr=ptr, state=state, changes=changes)
+        value = P.value[:, [1, 0, 2]]
+        return replace(P, a0=P.a1, a1=P.a0, b0=P.b1, b1=P.b0, value=value, rho0=P.rho1, rho1=P.rho0)
+
+    def joined(self, other: Pieces) -> Pieces:
+        """These and behind them others, which begin where these end."""
+        P = self._taken(slice(-1), slice(None), slice(None))  # of the knot between the two the other says what is there
+        both = {
+            name: np.concatenate([x, getattr(other, name)])
+            for name, x in vars(P).items()
+            if name not in ("ptr", "changes", "state") and x is not None
+        }
+        ptr = np.append(self.ptr[:-1], self.ptr[-1] + other.ptr)
+        changes = np.append(self.changes, other.changes + np.array([[self.t.size - 1], [0], [0]]), axis=1)
+        return replace(P, ptr=ptr, changes=changes, **both)
+
+    def part(self, first: int, last: int) -> Pieces:
+        """The pieces from first up to but without last."""
+        ptr, changes = self.ptr[first : last + 1], self.changes - np.array([[first], [0], [0]])
+        which = slice(first, last + 1), slice(first, last), slice(int(ptr[0]), int(ptr[-1]))
+        return self._taken(*which, ptr=ptr - ptr[0], changes=changes).pruned()
+
+    def pruned(self) -> Pieces:
+        """Without pieces of no length, with the sets on the first piece as ``state``, and no change behind the last."""
+        P, keep, state, changes = self, self.t[1:] > self.t[:-1], self.state.copy(), self.changes.copy()
+        if not keep.all():
+            size = np.diff(P.ptr)
+            changes[0] = np.append(0, np.cumsum(keep))[np.minimum(changes[0], keep.size)]
+            P = P._taken(np.append(True, keep), keep, np.repeat(keep, size), ptr=np.append(0, np.cumsum(size[keep])))
+        first, last = changes[0].searchsorted((1, P.t.size - 1))
+        state[changes[1, :first]] = changes[2, :first]  # of repeated samples the last assignment stands
+        return replace(P, state=state, changes=changes[:, first:last])
+
+    def _taken(self, knots: Any, pieces: Any, entries: Any, **others: Any) -> Pieces:
+        """Some of what there is for each knot, for each piece, and for each entry of a margin set; others as given."""
+        which = dict.fromkeys(("t", "w"), knots) | dict.fromkeys(("index", "a0", "a1"), entries)
+        which |= dict.fromkeys(("b0", "b1", "value", "rho0", "rho1"), pieces)
+        stored = {name: getattr(self, name) for name in which}
+        return replace(self, **{n: x[which[n]] for n, x in stored.items() if x is not None and x.size}, **others)
+
 
 _BLOCK = 256  # columns of multipliers expanded at a time
 
@@ -591,15 +642,19 @@ def check_certificates(path: OnPieces) -> None:
     failed = path.proof.failures(CERTIFY)
     if failed.size == 0:
         return
-    worst = path.proof[path.proof.most(failed)]
+    worst, knots = path.proof[path.proof.most(failed)], path.proof.t
     t = 0.5 * sum(worst.interval)
-    costs = path.costs(t)
+    costs, runs = path.costs(t), np.diff(np.concatenate([[-1], failed, [knots.size - 1]])) - 1
+    end = np.append(failed, knots.size - 1)[runs.argmax()]
+    remedy = _OTHER_WAY if _vanishes_behind(path, worst.interval[1]) else _REMEDY
+    if runs.any():
+        remedy = f"It is proved from {path.parameter} = {knots[end - runs.max()]:.9g} to {knots[end]:.9g}. {remedy}"
     raise DegeneratePathError(
         f"the certificate fails ({_said(worst)})",
         t=t,
         costs="" if costs is None else str(costs),
         n_margin=int(path.basis(t)[1].size),
-        remedy=_OTHER_WAY if _vanishes_behind(path, worst.interval[1]) else _REMEDY,
+        remedy=remedy,
         parameter=path.parameter,
     )
 

@@ -118,7 +118,7 @@ def _trace(
     log = problem.log
     forward: list[Stage] = [_FromOne(**vars(stage)) for stage in upwards]
     for stage in forward:
-        _move_to_doubles(log, stage)
+        log = _at_doubles(log, stage)
     problem.restore(here)
     problem.record_from_here()
     backward = walk.stages(costs(middle), costs(lo), middle, lo) if lo < middle else []
@@ -136,22 +136,16 @@ class _FromOne(Stage):
         return 1.0 - super().t(u)
 
 
-def _move_to_doubles(log: Log, stage: Stage) -> None:
-    """Move what the log has at the ends of its segments along them, to where tau is a double.
+def _at_doubles(log: Log, stage: Stage) -> Log:
+    """What the log has at the ends of a stage's segments, moved along them to where tau is a double.
 
     At a small lam the largest cost times the rounding of tau is visible in the multipliers.
     """
-    part, u = slice(stage.first, stage.last), log.t[:, stage.first : stage.last]
-    tau = stage.t(u)
+    u = log.t[:, stage.first : stage.last]
+    tau, length = stage.t(u), u[1] - u[0]
     exact = Stage.t(stage, u) - (1.0 - tau)  # tau minus where the solution is known; no rounding, as tau >= 1/2
-    length = u[1] - u[0]
-    share = np.where(length > 0, exact / ((stage.t_from - stage.t_to) * np.where(length > 0, length, 1.0)), 0.0)
-    entries = slice(int(log.ptr[stage.first]), int(log.ptr[stage.last]))
-    change = log.a1[entries] - log.a0[entries]
-    for a, by in zip((log.a0, log.a1), share, strict=True):
-        a[entries] += np.repeat(by, np.diff(log.ptr[stage.first : stage.last + 1])) * change
-    if log.w.shape[2]:
-        log.w[part] += share.T[:, :, None] * (log.w[part, 1] - log.w[part, 0])[:, None, :]
+    shares = np.where(length > 0, exact / ((stage.t_from - stage.t_to) * np.where(length > 0, length, 1.0)), 0.0)
+    return log.moved(stage.first, stage.last, shares)
 
 
 def _go_up(problem: Tracker, line: LineOfTau, bases: Array, to: Array, max_events: int | None) -> None:

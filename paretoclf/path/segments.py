@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,18 +68,29 @@ class Log:
         """Number of segments."""
         return int(self.t.shape[1])
 
-    def begin_at_zero(self, cap: Array) -> None:
-        """Replace what the log has for the first segment by what is known of a path out of zero costs.
+    def moved(self, first: int, last: int, shares: Array) -> Log:
+        """Both ends of segments ``first`` to ``last - 1`` moved along these, by shares (2, last - first) of them."""
+        rows, entries = slice(first, last), slice(int(self.ptr[first]), int(self.ptr[last]))
+        a0, a1, eta, w = (x.copy() for x in (self.a0, self.a1, self.eta, self.w))
+        sizes, change = np.diff(self.ptr[first : last + 1]), self.a1[entries] - self.a0[entries]
+        for a, by in zip((a0, a1), shares, strict=True):
+            a[entries] += np.repeat(by, sizes) * change
+        for x, known in ((eta, self.eta), (w, self.w)):
+            x[rows] += shares.T[:, :, None] * (known[rows, 1:] - known[rows, :1])
+        return replace(self, a0=a0, a1=a1, eta=eta, w=w)
+
+    def from_nothing(self, cap: Array) -> Log:
+        """The same of a path out of zero costs, with what is known of its first segment.
 
         There are no multipliers at its beginning, and at its end those are at their cap that are so up to rounding;
         ``cap`` are the caps at t = 1.
         """
         first = slice(0, int(self.ptr[1]))
         full = self.t[1, 0] * cap[self.index[first]]
-        self.a1[first] = np.where(np.abs(self.a1[first] - full) <= 8 * ROUNDING * full, full, self.a1[first])
-        self.a0[first] = 0.0
-        self.w[0, 0] = 0.0
-        self.value[0, 0] = 0.0
+        a0, a1, w, value = (x.copy() for x in (self.a0, self.a1, self.w, self.value))
+        a1[first] = np.where(np.abs(a1[first] - full) <= 8 * ROUNDING * full, full, a1[first])
+        a0[first] = w[0, 0] = value[0, 0] = 0.0
+        return replace(self, a0=a0, a1=a1, w=w, value=value)
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,9 @@ def _prove(q: ProofTask, parameter: str) -> LineProof:
     # Where the gap is small, or rho vanishes at an end, what rounding of scores does to margins is no error.
     small = (gaps <= LOOSE * sizes).all(axis=1) | (rho.min(axis=1) == 0.0)
     residuals["complementarity"] = np.where(small, found["up to rounding"], found["complementarity"])
-    duals, bounds = -0.5 * norms, (gaps + rounding, 0.5 * np.maximum(norms, 0))
-    residuals["value"] = value_residual(bernstein.pairs(S.t), S.value, duals, *bounds, (S.t[0], S.t[-1]))
+    duals, lost = -0.5 * norms, np.where(rho.min(axis=1, keepdims=True) > 0.0, 0.0, rounding)  # of small differences
+    bounds = duals - lost, gaps + rounding + lost, 0.5 * np.maximum(norms, 0)
+    residuals["value"] = value_residual(bernstein.pairs(S.t), S.value, *bounds, (S.t[0], S.t[-1]))
     return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, q.problem.note)
 
 

@@ -603,3 +603,21 @@ def test_splits_of_data_with_few_distinct_rows(n, seed):
     rows = np.random.default_rng(seed).permutation(held["y"].size)[:n]
     svm = pc.TwoNuSVM(held["X"][rows].astype(float), held["y"][rows].astype(float))
     check_next_to_the_meeting(svm, whole(svm, 0.5))
+
+
+@pytest.mark.parametrize("whole_numbers", [True, False])
+def test_small_sets_are_followed_to_where_their_hulls_meet(whole_numbers):
+    """The value is a square there, of a slope that is 0: its middle coefficient is rounding, of a size of 0."""
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        n, d = rng.integers(4, 16), rng.integers(1, 5)
+        X = rng.integers(-3, 4, (n, d)).astype(float) if whole_numbers else rng.normal(size=(n, d))
+        y = np.where(np.arange(n) < rng.integers(1, n), 1.0, -1.0)
+        svm, asymmetry = pc.TwoNuSVM(X, y), float(rng.uniform(0.2, 0.8))
+        star, most = svm.nu_star(asymmetry), svm.nu_max(asymmetry)
+        if star > 0.999 * most:
+            continue
+        path = whole(svm, asymmetry)
+        assert path.breakpoints[0] == pytest.approx(star, rel=1e-6, abs=1e-7)
+        nu = 0.5 * (star + most)
+        assert path.value(nu) == pytest.approx(svm.solve(nu=nu, asymmetry=asymmetry).value, rel=1e-6, abs=1e-9)

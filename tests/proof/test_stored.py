@@ -49,7 +49,7 @@ def test_a_multiplier_that_begins_far_outside_its_box_is_seen(kernel):
 
 def test_the_same_where_multipliers_are_judged_in_two_doubles():
     X, y = data(n=14)
-    path = pc.trace(pc.TwoCSVM(1e4 * X, np.roll(y, 2)), (0.2, 1.0), (1.0, 0.3))
+    path = pc.trace(pc.TwoCSVM(1e5 * X, np.roll(y, 2)), (0.2, 1.0), (1.0, 0.3))
     assert "twice double precision" in path.proof.explain()
     P = path.pieces
     for entry in np.flatnonzero((P.a0 <= 1e-12 * P.a1) & (P.a1 > 0.0)):
@@ -61,7 +61,7 @@ def test_the_same_where_multipliers_are_judged_in_two_doubles():
 def test_each_end_of_a_piece_is_its_own_where_multipliers_are_judged_in_two_doubles(end):
     """The end of a piece was held against what the next one begins with."""
     X, y = data(n=14)
-    path = pc.trace(pc.TwoCSVM(1e4 * X, np.roll(y, 2)), (0.2, 1.0), (1.0, 0.3))
+    path = pc.trace(pc.TwoCSVM(1e5 * X, np.roll(y, 2)), (0.2, 1.0), (1.0, 0.3))
     P = path.pieces
     least = 1e-3 * max(P.a0.max(), P.a1.max())
     for j in range(0, P.t.size - 1, 5):
