@@ -168,13 +168,16 @@ def check_number(value: Any, name: str) -> float:
         raise InputError(f"{name} must be a number, got {value!r}") from None
 
 
-def check_pair(value: Any, name: str, form: str = "(lo, hi)", *, default: float | None = None) -> tuple[float, float]:
-    """Return two numbers; for None in place of the second the default, if there is one."""
+def check_pair(
+    value: Any, name: str, form: str = "(lo, hi)", *, default: tuple[float | None, float | None] = (None, None)
+) -> tuple[float, float]:
+    """Return two numbers; for None in place of either its default, if there is one."""
     try:
         first, second = value
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a pair {form}, got {value!r}") from None
-    return check_number(first, name), check_number(default if second is None else second, name)
+    given = [other if number is None else number for number, other in zip((first, second), default, strict=True)]
+    return check_number(given[0], name), check_number(given[1], name)
 
 
 def check_positive_number(value: Any, name: str) -> float:

@@ -268,12 +268,12 @@ class LineOfNu(SampleLine):
 
     @classmethod
     def _of_nu(cls, svm: Labelled, nu: Any, asymmetry: Any) -> LineOfNu:
-        """The interval of nu, a pair (lo, hi), None for hi being the largest feasible nu, at an asymmetry."""
+        """The interval of nu, a pair (lo, hi), at an asymmetry: None for hi is the largest feasible nu, for lo 0."""
         sizes, asymmetry = sizes_of(svm.y), check_number(asymmetry, "asymmetry")
         if not 0 < asymmetry < 1:
             raise InputError(f"asymmetry must lie in (0, 1), got {asymmetry!r}")
         top = nu_max(asymmetry, *sizes)
-        lo, hi = check_pair(nu, "nu", default=top)
+        lo, hi = check_pair(nu, "nu", default=(0.0, top))
         if not 0 <= lo < hi <= top * (1 + NU_ROUNDING):
             raise InputError(
                 f"nu must be a pair (lo, hi) with 0 <= lo < hi <= {top:.9g} (the largest feasible nu at asymmetry "

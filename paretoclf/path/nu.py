@@ -31,8 +31,8 @@ from paretoclf.lines import FixedAsymmetry, HullLine, Labelled, LineOfNu
 from paretoclf.nu import caps_of, equivalent_costs
 from paretoclf.path.certificate_problems import nu_problem
 from paretoclf.path.engines import make_tracker
-from paretoclf.path.journey import assemble, follow_stage
-from paretoclf.path.pieces import OnPieces, Pieces, proved
+from paretoclf.path.journey import assemble, follow_stage, within_box
+from paretoclf.path.pieces import OnPieces, Pieces, proved, with_proved_values
 from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
 from paretoclf.problem import ParametricQP
@@ -43,8 +43,9 @@ from paretoclf.proof.exact import ExactBounds
 from paretoclf.quadratic.signed import Signed, centre
 from paretoclf.samples import distinct
 from paretoclf.solution import Solution
-from paretoclf.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
+from paretoclf.tolerances import NU_ROUNDING, ROUNDING, SCORE_ROUNDING, WHOLE_RANK
 
+_TOGETHER = 30.0  # times as far as a multiplier leaves its box those that move with it do
 _ONE_POINT = 1e-8  # two ends of a piece are one where it is so much shorter than the next
 
 
@@ -178,7 +179,7 @@ def _too_close(where: str, n_margin: int) -> DegeneratePathError:
         t=None,
         costs=where,
         n_margin=n_margin,
-        remedy="End the path above, or use a narrower kernel.",
+        remedy="End the path above (nu = (None, hi) does, where it is no longer proved), or use a narrower kernel.",
     )
 
 
@@ -224,10 +225,15 @@ def _from_the_meeting(path: NuPath) -> NuPath:
     return replace(path, pieces=pieces)
 
 
+def _meets(path: NuPath, t: float) -> bool:
+    """Whether the path's multipliers at its end t prove that the hulls meet there."""
+    alpha = path.alpha(t)
+    return bool(proved_to_meet(path.gram, path.y, np.array([alpha.sum()]), alpha[:, None])[0])
+
+
 def _check_meeting(path: NuPath, t: float) -> None:
     """DegeneratePathError unless the path's multipliers at its end t prove that the hulls meet there."""
-    alpha = path.alpha(t)
-    if not proved_to_meet(path.gram, path.y, np.array([alpha.sum()]), alpha[:, None])[0]:
+    if not _meets(path, t):
         raise _too_close(f"{path.parameter} = {t:.6g}", int(path.n_margin.max()))
 
 
@@ -264,7 +270,8 @@ def trace_nu(
     svm : TwoNuSVM
         The problem; only its samples and labels are used, no solver.
     nu : pair (lo, hi)
-        Interval within [0, nu_max]; None for hi is nu_max. The path ends at nu_star if that is above lo.
+        Interval within [0, nu_max]; None for hi is nu_max. The path ends at nu_star if that is above lo; with None for
+        lo also where double precision can no longer tell the hulls apart, and what is below is not proved.
     asymmetry : float
         In (0, 1).
     engine, certify, max_events, progress
@@ -291,6 +298,7 @@ def trace_nu(
     ('trivial', 0.208333333, 0.208333333)
     """
     began, line = time.perf_counter(), LineOfNu.of(svm, nu=nu, asymmetry=asymmetry)
+    asked, _ = nu
     hulls, (lo, hi), along = Hulls(svm.gram, svm.y, max_events, engine), line.ends, line.along
     assert isinstance(along, FixedAsymmetry)
     caps = 1.0 / np.minimum(along.classes(hi), 1.0)
@@ -313,11 +321,33 @@ def trace_nu(
     if met or lo == 0.0:
         pieces = _ends_trivial(pieces, first=True, nothing=not met)
     seconds = time.perf_counter() - began
-    path = NuPath(svm.gram, svm.y, along, pieces=pieces, seconds=seconds)
+    path = _in_box(NuPath(svm.gram, svm.y, along, pieces=pieces, seconds=seconds))
     if met:
         path = _from_the_meeting(path)
-        _check_meeting(path, float(pieces.t[0]))
+        if asked is not None:
+            _check_meeting(path, float(pieces.t[0]))
+        elif not _meets(path, float(pieces.t[0])):
+            path = _without_first(path, 1)
+    if asked is None and certify:
+        while path.proof.failures().size:
+            path = _without_first(with_proved_values(path), int(path.proof.failures()[-1]) + 1)
     return proved(path) if certify else path
+
+
+def _without_first(path: NuPath, pieces: int) -> NuPath:
+    """The path without so many pieces at its beginning; DegeneratePathError if no other is left."""
+    if pieces == path.pieces.b0.size:
+        raise _too_close(f"{path.parameter} = {path.pieces.t[-1]:.6g}", int(path.n_margin.max()))
+    return replace(path, pieces=path.pieces.part(pieces, path.pieces.b0.size))
+
+
+def _in_box(path: NuPath) -> NuPath:
+    """The path with multipliers that leave no box where t is rounded: margins are smaller than they are, times |w|."""
+    length2 = path.gram.diagonal()
+    unit = max(float(length2.max()), np.finfo(float).tiny)
+    caps = path.soft_margin.caps
+    assert caps is not None
+    return replace(path, pieces=within_box(path.pieces, caps, length2 / unit, ROUNDING, _TOGETHER))
 
 
 def _all_trivial(hi: float) -> InputError:
@@ -385,7 +415,7 @@ def trace_hulls(
     met = beyond or hulls.stopped
     if met:
         pieces = _ends_trivial(pieces, first=first == 1)
-    path = NuPath(svm.gram, svm.y, along, pieces=pieces, seconds=time.perf_counter() - began)
+    path = _in_box(NuPath(svm.gram, svm.y, along, pieces=pieces, seconds=time.perf_counter() - began))
     if met:
         _check_meeting(path, float(pieces.t[0 if first == 1 else -1]))
     return proved(path) if certify else path

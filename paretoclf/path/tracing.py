@@ -182,7 +182,8 @@ def trace(
         For the soft `BiobjectiveMargin`: costs of the squared slacks, positive.
     nu : pair (lo, hi)
         For `TwoNuSVM`, with asymmetry in place of start and stop: an interval within [0, nu_max], None for hi being
-        nu_max. The path ends at nu_star, below which every solution is trivial, if that is above lo.
+        nu_max. The path ends at nu_star, below which every solution is trivial, if that is above lo; with None for lo
+        also where double precision can no longer tell.
     asymmetry : float
         For `TwoNuSVM`: in (0, 1).
     hub : Path or Solution, optional

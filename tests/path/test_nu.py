@@ -621,3 +621,38 @@ def test_small_sets_are_followed_to_where_their_hulls_meet(whole_numbers):
         assert path.breakpoints[0] == pytest.approx(star, rel=1e-6, abs=1e-7)
         nu = 0.5 * (star + most)
         assert path.value(nu) == pytest.approx(svm.solve(nu=nu, asymmetry=asymmetry).value, rel=1e-6, abs=1e-9)
+
+
+def wide(seed, n=14):
+    """Samples on a line under a wide kernel: few of the eigenvalues of its matrix are more than rounding."""
+    rng = np.random.default_rng(seed)
+    return pc.TwoNuSVM(rng.normal(size=(n, 1)), np.where(rng.random(n) < 0.5, 1, -1), pc.RBF(1.0))
+
+
+@pytest.mark.parametrize("seed", [22, 45, 46, 67, 72])
+def test_multipliers_that_move_fast_are_in_their_boxes_where_nu_is_rounded(seed):
+    """They move by 1e7 times what nu does: at a double next to a breakpoint they left their box by 1e-10."""
+    path = pc.trace(wide(seed), nu=(0, None), asymmetry=0.5)
+    assert path.proof.residuals["box"].max() <= 1e-13
+    assert path.proof.holds()
+
+
+@pytest.mark.parametrize("seed", [3, 27, 29, 98])
+def test_from_none_a_path_ends_where_it_is_no_longer_proved(seed):
+    svm = wide(seed)
+    with pytest.raises(pc.DegeneratePathError, match=r"It is proved from nu = |so close that double precision"):
+        pc.trace(svm, nu=(0, None), asymmetry=0.5)
+    path = pc.trace(svm, nu=(None, None), asymmetry=0.5)
+    lo, hi = path.breakpoints[[0, -1]]
+    assert path.proof.holds()
+    assert path.star is None
+    assert hi == pytest.approx(svm.nu_max(0.5), rel=1e-12)
+    nu = 0.5 * (lo + hi)
+    assert path.value(nu) == pytest.approx(half_norm(svm, libsvm(svm, nu, 0.5)) * -1.0, rel=1e-5)
+
+
+def test_from_none_a_path_that_is_proved_ends_where_it_does_from_zero():
+    svm = pc.TwoNuSVM(*blobs(0))
+    whole_path, path = (pc.trace(svm, nu=(lo, None), asymmetry=0.4) for lo in (0, None))
+    np.testing.assert_array_equal(whole_path.breakpoints, path.breakpoints)
+    assert path.star.kind == whole_path.star.kind
