@@ -7,7 +7,9 @@ costs up to 1, 2, 10 or 1000, half of them from the origin:
 - scaled: features times 1e2 to 1e3;
 - hundreds: the same, rounded to whole numbers;
 - tiny: features times 1e-3;
-- identical: all samples are the same.
+- identical: all samples are the same;
+- narrow: features of size 1 under an RBF kernel of bandwidth 0.1 to 0.6 instead, whose values are so small that many
+  samples change their sets at nearly the same costs: between regions there are slivers.
 
 Of each map that is returned the values at random costs, and the objective of the classifier there, must lie within the
 bounds of Clarabel or LIBSVM, computed in whole numbers from the kernel values.
@@ -52,7 +54,7 @@ def samples(family: str, rng: Any, n: int, d: int, y: Any) -> Any:
     return X
 
 
-FAMILIES = ("ordinary", "scaled", "hundreds", "tiny", "identical")
+FAMILIES = ("ordinary", "scaled", "hundreds", "tiny", "identical", "narrow")
 
 
 def instance(family: str, number: int) -> tuple[Any, tuple[float, float]]:
@@ -62,7 +64,10 @@ def instance(family: str, number: int) -> tuple[Any, tuple[float, float]]:
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
     y[:2] = 1, -1
     X = samples(family, rng, n, d, y)
-    kernel, top = KERNELS[int(rng.integers(3))], COSTS[int(rng.integers(4))]
+    kernel: Any = KERNELS[int(rng.integers(3))]
+    top = COSTS[int(rng.integers(4))]
+    if family == "narrow":
+        kernel = pc.RBF(10.0 ** rng.uniform(-1.0, -0.2))
     return pc.TwoCSVM(X, y, kernel), (0.05 * top if number % 2 else 0.0, top)
 
 

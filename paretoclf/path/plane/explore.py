@@ -26,6 +26,7 @@ from paretoclf.quadratic.signed import Signed
 
 _NEARER = (0.5, 0.05, 5e-3, 5e-5, 5e-7)  # shares of the piece across a facet at which its optimum is chosen
 _WHOLE = (0.0, 1.0)  # shares of an edge
+_ACROSS = 1e-3  # sine of the angle at which a line from the middle of a region is to cross an edge
 _MISSED = 50  # times that a region across an edge may touch it at a corner only
 Contact = tuple[int, int, Array, Array]
 
@@ -213,16 +214,17 @@ class RegionSearch:
     def _tracked(self, cell: _Cell, j: int, point: Array) -> _Cell:
         """The region across edge j of another at a point, by the exact tracker along a line through the point."""
         self.tracked += 1
-        region = cell.region
-        inside = region.centroid
-        frame = self.bases.frame
-        stop = np.clip(point + self._room(point, point - inside) * (point - inside), frame[0], frame[2])
+        region, frame = cell.region, self.bases.frame
+        inside, onwards = self._across(cell, j, point)
+        stop = np.clip(point + self._room(point, onwards) * onwards, frame[0], frame[2])
         path = self._trace(Sets(region.sets, region.margin), inside, stop)
         crossing = float(np.hypot(*(point - inside)) / np.hypot(*(stop - inside)))
         ends = path.pieces.t
-        size = self._touch / float(np.hypot(*(stop - inside)))
+        size = 0.2 * self.bases.tol / float(np.hypot(*(stop - inside)))
         x, z = point.tolist()
-        for k in np.flatnonzero(ends[1:] > crossing + size):  # slivers are passed over, and what is not adjacent
+        for k in np.flatnonzero(
+            ends[1:] > crossing + size
+        ):  # what is rounding is passed over, and what is not adjacent
             begin = max(float(ends[k]), crossing)
             for share in _NEARER:
                 t = begin + share * (float(ends[k + 1]) - begin)
@@ -231,15 +233,26 @@ class RegionSearch:
                     found = self._cells([self.bases.chosen(basis, (1 - t) * inside + t * stop)])[0]
                 except np.linalg.LinAlgError:
                     continue
-                if found is not None and self._adjacent(cell, j, (x, z), found):
+                if found is None or found.region.key == region.key:  # a sliver is on both sides of its edges
+                    continue
+                if self._adjacent(cell, j, (x, z), found):
                     return found
         raise self._refuse("no region found across an edge", point, region.margin.size)
 
+    def _across(self, cell: _Cell, j: int, point: Array) -> tuple[Array, Array]:
+        """From which point of a region to cross edge j at a point, and how far to go on: from the middle, mostly.
+
+        From the middle of a sliver the line would go along it: that is crossed at a right angle.
+        """
+        middle, inwards = cell.region.centroid, np.array(cell.borders[j][1:])
+        if (middle - point) @ inwards >= _ACROSS * float(np.hypot(*(middle - point))):
+            return middle, point - middle
+        others = [border for e, border in enumerate(cell.borders) if e != j]
+        return point + 0.5 * _way(others, point, inwards) * inwards, -dist(*cell.ends(j)) * inwards
+
     def _room(self, point: Array, direction: Array) -> float:
         """How far one can go from a point until the border of the map, at most 1, in units of the direction."""
-        frame = np.array(borders(self.bases.frame))
-        left, rate = frame @ np.array([1.0, *point]), frame[:, 1:] @ direction
-        return float(np.divide(-left, rate, out=np.ones(4), where=rate < 0).clip(0.0, 1.0).min())
+        return _way(borders(self.bases.frame), point, direction)
 
     def _trace(self, basis: Sets, start: Array, stop: Array) -> Path:
         """The path along a line that begins in the region of a basis."""
@@ -268,6 +281,13 @@ class RegionSearch:
             n_margin=n_margin,
             remedy="Standardise the features, or use a slightly different rectangle; no doubtful map is returned.",
         )
+
+
+def _way(half_planes: list[HalfPlane], point: Array, direction: Array) -> float:
+    """How far one can go from a point in all these half-planes, at most 1, in units of the direction."""
+    planes = np.array(half_planes)
+    left, rate = planes @ np.array([1.0, *point]), planes[:, 1:] @ direction
+    return float(np.divide(-left, rate, out=np.ones(rate.size), where=rate < 0).clip(0.0, 1.0).min())
 
 
 def _between(start: Point, stop: Point, share: float) -> Point:
