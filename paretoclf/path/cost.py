@@ -91,6 +91,9 @@ def trace_costs(
     return proved(path) if certify else path
 
 
+_AT_AN_END = 1e-9  # share of the line in which it meets the ray at its end, up to rounding
+
+
 class _Tracer:
     """One path: where to start, which way to go, and the joining of what was traced.
 
@@ -180,9 +183,12 @@ class _Tracer:
         return np.asarray((1 - t) * start + t * stop)
 
     def _meeting(self) -> float:
-        """Parameter of the point of the line to start from: interior costs, on the ray if possible."""
+        """Parameter of the point of the line to start from: interior costs, on the ray if possible.
+
+        Where the line is balanced at an end but for rounding, costs are next to none there of who has none at the end.
+        """
         at_a, at_b = (float(self.y @ cap) for cap in self.caps)
-        if at_a * at_b < 0.0:
+        if at_a * at_b < 0.0 and min(abs(at_a), abs(at_b)) > _AT_AN_END * abs(at_a - at_b):
             return at_a / (at_a - at_b)
         inner_a, inner_b = ((cap[self.inside] > 0).all() for cap in self.caps)
         if inner_a and inner_b:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array, Index, Mask, State
+from paretoclf.errors import DegeneratePathError
 from paretoclf.path.engines import Tracker
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.segments import Line, Log
@@ -20,6 +21,7 @@ from paretoclf.tolerances import AT_BOUND, ENTERED, FEW_DIGITS, OUTWARDS, SEEN_O
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
 _VANISHING = 1e-6  # of what costs are at the other end: next to so few, rounding of multipliers is no longer little
+_AT_THE_END = 1e-9  # nearer to it a stage that fails is left out: the one before goes on, and the proof judges it
 _LEFT = 1e-9  # of multipliers: more than rounding leaves of them, and far less than a wrong basis does
 _TWICE = 1e-25  # of the largest cap: rounding of a multiplier in twice the precision
 _DIGITS = 8  # and nearer to the end than so many units in its last place t has no digits left
@@ -107,11 +109,17 @@ class CapsWalk:
             t_near = t_to + _STAGE * (t - t_to)
             done = self.problem.quiet() and not (nothing and self._something_left())
             last = abs(t_near - t_to) < _DIGITS * np.spacing(t_to) or not self._vanishes(here, b, _STAGE)
-            if done or last:
-                return [*stages, self.stage(t, t_to, rest, done)]
             share = (t_near - t_to) / (t_from - t_to)  # t_near is rounded, and caps must be those that it has
             near = (1 - share) * b + share * a
-            stages.append(self.stage(t, t_near, straight(self.problem, self.bases, here, near)))
+            try:
+                if done or last:
+                    return [*stages, self.stage(t, t_to, rest, done)]
+                stages.append(self.stage(t, t_near, straight(self.problem, self.bases, here, near)))
+            except DegeneratePathError:
+                if not stages or abs(t - t_to) > _AT_THE_END:
+                    raise
+                # Rounding of the caps that stay is more than those that vanish: no event there means anything.
+                return [*stages[:-1], replace(stages[-1], t_to=t_to)]
             here, t = near, t_near
 
     def _vanishes(self, a: Array, b: Array, share: float) -> bool:
@@ -170,7 +178,7 @@ def _rounded(log: Log, stages: list[Stage]) -> tuple[Log, Array]:
 
 def _pieces(log: Log, stages: list[Stage], linear: bool) -> Pieces:
     """What a log has as the path has it, in the order in which it was traced: backwards, t falls."""
-    log, value = _rounded(log, stages)
+    log, value = _rounded(log.until(stages[-1].last), stages)
     u = np.append(log.t[0, :1], log.t[1])  # of what lies between two stages the first one says where it is
     t = np.concatenate([stage.t(u[stage.first + (stage is not stages[0]) : stage.last + 1]) for stage in stages])
     w = np.append(log.w[:, 0], log.w[-1:, 1], axis=0) if linear and log.w.shape[2] else None

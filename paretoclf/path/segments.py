@@ -68,6 +68,16 @@ class Log:
         """Number of segments."""
         return int(self.t.shape[1])
 
+    def until(self, last: int) -> Log:
+        """Its segments before this one."""
+        if last == self.segments:
+            return self
+        entries = slice(int(self.ptr[last]))
+        return Log(
+            self.state, self.t[:, :last], self.ptr[: last + 1], self.index[entries], self.a0[entries], self.a1[entries],
+            self.eta[:last], self.value[:last], self.w[:last], self.changes[:, : self.changes[0].searchsorted(last)],
+        )  # fmt: skip
+
     def moved(self, first: int, last: int, shares: Array) -> Log:
         """Both ends of segments ``first`` to ``last - 1`` moved along these, by shares (2, last - first) of them."""
         rows, entries = slice(first, last), slice(int(self.ptr[first]), int(self.ptr[last]))
