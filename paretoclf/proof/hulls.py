@@ -15,7 +15,7 @@ from paretoclf.proof.line import LineProof
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import Stored
 from paretoclf.proof.values import value_residual
-from paretoclf.tolerances import LOOSE, SCORE_DIGITS, SCORE_ROUNDING
+from paretoclf.tolerances import LOOSE, SCORE_DIGITS, SCORE_ROUNDING, UNDECIDED
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -36,7 +36,9 @@ def _prove(q: ProofTask, parameter: str) -> LineProof:
     below = (rho - stored).max(axis=1)  # by rounding, at most, of what rho grows to
     residuals["rho"] = residuals["rho"] + below / np.maximum(rho.max(axis=1), _TINY)
     sizes, rounding = bernstein.product(nu, rho), SCORE_ROUNDING * largest2 * bernstein.square(nu)
-    sizes = np.where(sizes.min(axis=1, keepdims=True) > 0.0, sizes, 0.5 * (sizes + rounding))  # where rho vanishes
+    # Where rho vanishes the value is rounding, and a gap of no more than that is none.
+    vanishing = sizes.min(axis=1, keepdims=True) <= 0.0
+    sizes = np.where(vanishing, 0.5 * sizes + rounding / UNDECIDED, sizes)
     # Where the gap is small, or rho vanishes at an end, what rounding of scores does to margins is no error.
     small = (gaps <= LOOSE * sizes).all(axis=1) | (rho.min(axis=1) == 0.0)
     residuals["complementarity"] = np.where(small, found["up to rounding"], found["complementarity"])

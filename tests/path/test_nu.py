@@ -656,3 +656,16 @@ def test_from_none_a_path_that_is_proved_ends_where_it_does_from_zero():
     whole_path, path = (pc.trace(svm, nu=(lo, None), asymmetry=0.4) for lo in (0, None))
     np.testing.assert_array_equal(whole_path.breakpoints, path.breakpoints)
     assert path.star.kind == whole_path.star.kind
+
+
+@pytest.mark.parametrize("seed", [36, 488])
+def test_a_gap_that_rounding_makes_where_hulls_meet_is_none(seed):
+    """The value is 0 at the end of the path, so that a gap there was compared with an eighth of its rounding."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 30))
+    X, y = rng.integers(-2, 3, (n, 2)).astype(float), np.where(rng.random(n) < 0.4, 1, -1)
+    asymmetry = float(rng.uniform(0.1, 0.9))
+    path = pc.trace(pc.TwoNuSVM(X, y, pc.RBF(1.0)), nu=(0, None), asymmetry=asymmetry)
+    by_hand = twins_by_hand(X, y, asymmetry / n, (1 - asymmetry) / n)
+    assert path.star.nu == pytest.approx(by_hand, rel=1e-12)
+    assert path.star.kind == "trivial"
