@@ -28,7 +28,7 @@ def show_versions() -> None:
     """Print what a report of a fault should say of the machine.
 
     Versions of the package, of Python and of every dependency, the system, and the tracker that `trace` takes unless
-    another is named: "fast" or "textbook".
+    another is named: "fast", "careful" or "textbook".
 
     Examples
     --------

@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from paretoclf.judged import make_solution
 from paretoclf.judges.hinge import certify_hinges
 from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted
 from paretoclf.path.certificate_problems import costs_problem
-from paretoclf.path.engines import make_tracker
+from paretoclf.path.engines import first_found, make_tracker, turns
 from paretoclf.path.hub import Hub, hub_of
 from paretoclf.path.journey import (
     BasisAt,
@@ -82,13 +82,16 @@ def trace_costs(
     The hub may be a basis of this very problem at one point of the line.
     """
     line = LineOfCosts.of(svm, start, stop)
-    leaving = None if hub is None else hub_of(hub, line)
-    began = time.perf_counter()
-    with meter(progress) as update:
-        pieces = _Tracer(line, leaving, engine, max_events, update).run()
-    seconds = time.perf_counter() - began
-    path = Path(line.gram, line.y, line.sample_weight, line.ends, pieces=pieces, seconds=seconds)
-    return proved(path) if certify else path
+    leaving, began = None if hub is None else hub_of(hub, line), time.perf_counter()
+
+    def traced(name: str) -> Path:
+        with meter(progress) as update:
+            pieces = _Tracer(line, leaving, name, max_events, update).run()
+        seconds = time.perf_counter() - began
+        path = Path(line.gram, line.y, line.sample_weight, line.ends, pieces=pieces, seconds=seconds)
+        return proved(path) if certify else path
+
+    return first_found(partial(traced, name) for name in turns(engine))
 
 
 _AT_AN_END = 1e-9  # share of the line in which it meets the ray at its end, up to rounding

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any, Protocol, TypeVar
 
 from paretoclf.checks import Array, Index, State
-from paretoclf.errors import InputError, SlowTrackerWarning
+from paretoclf.errors import DegeneratePathError, InputError, SlowTrackerWarning
 from paretoclf.path.segments import Line, Log, OnBasis
 from paretoclf.path.start import WalkOf
 from paretoclf.path.textbook import Walk
 from paretoclf.path.textbook_tracker import TextbookTracker
 from paretoclf.problem import ParametricQP
 from paretoclf.quadratic.signed import Signed
+
+Found = TypeVar("Found")
 
 
 class Tracker(Protocol):
@@ -104,12 +107,15 @@ ENGINES: dict[str, Callable[..., Tracker]] = {"textbook": TextbookTracker}
 #: For any program, the engines to try one after the other.
 WALKS: dict[str, tuple[WalkOf, ...]] = {"textbook": (Walk,)}
 DEFAULT = "textbook"
+#: What to try where a path of an engine is refused.
+_NEXT = {"fast": "careful"}
 try:
     from paretoclf.path.core_walk import CoreWalk, TwiceWalk
-    from paretoclf.path.tracker import CoreTracker
+    from paretoclf.path.tracker import CarefulTracker, CoreTracker
     from paretoclf.path.tracker import add_product as add_product
 
-    ENGINES, WALKS, DEFAULT = {"fast": CoreTracker, **ENGINES}, {"fast": (CoreWalk, TwiceWalk), **WALKS}, "fast"
+    ENGINES = {"fast": CoreTracker, "careful": CarefulTracker, **ENGINES}
+    WALKS, DEFAULT = {"fast": (CoreWalk, TwiceWalk), "careful": (TwiceWalk,), **WALKS}, "fast"
 except ImportError:  # installed without a C++ compiler
     from paretoclf.exact_sums import add_product as add_product
 
@@ -119,12 +125,27 @@ def make_tracker(engine: str | None, problem: ParametricQP) -> Tracker:
 
     Parameters
     ----------
-    engine : "fast", "textbook" or None
+    engine : "fast", "careful", "textbook" or None
         None is `DEFAULT`: "fast", unless the package was installed without a C++ compiler.
     problem : ParametricQP
         Its P is a `Signed`. Bounds and right-hand sides are those of the lines that the tracker is put on.
     """
     return ENGINES[chosen(engine)](problem)
+
+
+def turns(engine: str | None) -> list[str]:
+    """Names of engines to try one after the other: steps in double are right to 1e-10 of a margin of 1 only."""
+    name = chosen(engine)
+    return [name, _NEXT[name]] if name in _NEXT else [name]
+
+
+def first_found(attempts: Iterable[Callable[[], Found]]) -> Found:
+    """What the first attempt finds that is not refused; the last one may be."""
+    *before, last = attempts
+    for attempt in before:
+        with suppress(DegeneratePathError):
+            return attempt()
+    return last()
 
 
 def chosen(engine: str | None) -> str:

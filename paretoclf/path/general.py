@@ -47,7 +47,7 @@ def follow(
         Exchanges after which to stop, with status "limit"; by default 200 items + 10 000.
     progress : bool, optional
         Whether to show a bar; by default on a terminal.
-    engine : "fast", "textbook" or None
+    engine : "fast", "careful", "textbook" or None
         For doubles, as for `paretoclf.trace`; fractions are for the textbook's.
     precise : bool
         Whether to follow it in twice the precision from the beginning, where there is a compiled engine.

@@ -265,17 +265,14 @@ def with_chords(pieces: Pieces, caps: Array, from_origin: bool) -> Pieces:
     return replace(P, b0=b0, b1=b1)
 
 
-def within_box(
-    pieces: Pieces, caps: Array, diagonal: Array, seen: float = SEEN_OUTSIDE, together: float = 2.0
-) -> Pieces:
+def within_box(pieces: Pieces, caps: Array, diagonal: Array) -> Pieces:
     """Multipliers at their bound where rounding has put them beyond it by a share that a certificate would see.
 
     A multiplier that enters is known to what its margin is, 1e-14, which is more than a certificate allows of a small
     cap. At the bound it moves no margin by more than the tracker allows in any case; but it moves the slope and what
     balances. All multipliers of the piece that meets this one there, from which it enters, do not: they are taken where
-    none is further off than that one (``together`` times). ``caps`` as in `with_chords`; ``diagonal`` (n,) are the
-    squared lengths of the samples, over the weight of the squared norm; beyond by less than the share ``seen`` of its
-    cap a multiplier stays.
+    none is further off than that one. ``caps`` as in `with_chords`; ``diagonal`` (n,) are the squared lengths of the
+    samples, over the weight of the squared norm.
     """
     P, row = pieces, np.repeat(np.arange(pieces.t.size - 1), np.diff(pieces.ptr))
     ends, sides = [], (P.a0, P.a1)
@@ -284,7 +281,7 @@ def within_box(
         cap = (1.0 - t) * caps[0, P.index] + t * caps[1, P.index]
         inside = np.clip(a, 0.0, cap)
         off = np.abs(a - inside)
-        beyond = (off > seen * cap) & (off * diagonal[P.index] <= ENTERED)
+        beyond = (off > SEEN_OUTSIDE * cap) & (off * diagonal[P.index] <= ENTERED)
         new = np.where(beyond, inside, a)
         for j in np.unique(row[beyond]).tolist():
             k, F = j + 2 * end - 1, slice(P.ptr[j], P.ptr[j + 1])
@@ -293,8 +290,8 @@ def within_box(
                 known = dict(zip(P.index[G].tolist(), sides[1 - end][G].tolist(), strict=True))
                 bound = np.where(2 * a[F] > cap[F], cap[F], 0.0)
                 there = np.array([known.get(i, v) for i, v in zip(P.index[F].tolist(), bound.tolist(), strict=True)])
-                apart = np.abs(there - np.clip(there, 0.0, cap[F])) > seen * cap[F]
-                if not (apart | (np.abs(there - a[F]) > together * off[F].max())).any():
+                apart = np.abs(there - np.clip(there, 0.0, cap[F])) > SEEN_OUTSIDE * cap[F]
+                if not (apart | (np.abs(there - a[F]) > 2 * off[F].max())).any():
                     new[F] = there
         ends.append(new)
     return replace(P, a0=ends[0], a1=ends[1])

@@ -30,8 +30,8 @@ from paretoclf.judges.meeting import largest_cancelling, proved_to_meet
 from paretoclf.lines import FixedAsymmetry, HullLine, Labelled, LineOfNu
 from paretoclf.nu import caps_of, equivalent_costs
 from paretoclf.path.certificate_problems import nu_problem
-from paretoclf.path.engines import make_tracker
-from paretoclf.path.journey import assemble, follow_stage, within_box
+from paretoclf.path.engines import first_found, make_tracker, turns
+from paretoclf.path.journey import assemble, follow_stage
 from paretoclf.path.pieces import OnPieces, Pieces, proved, with_proved_values
 from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
@@ -43,9 +43,8 @@ from paretoclf.proof.exact import ExactBounds
 from paretoclf.quadratic.signed import Signed, centre
 from paretoclf.samples import distinct
 from paretoclf.solution import Solution
-from paretoclf.tolerances import NU_ROUNDING, ROUNDING, SCORE_ROUNDING, WHOLE_RANK
+from paretoclf.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
 
-_TOGETHER = 30.0  # times as far as a multiplier leaves its box those that move with it do
 _ONE_POINT = 1e-8  # two ends of a piece are one where it is so much shorter than the next
 
 
@@ -298,18 +297,32 @@ def trace_nu(
     ('trivial', 0.208333333, 0.208333333)
     """
     began, line = time.perf_counter(), LineOfNu.of(svm, nu=nu, asymmetry=asymmetry)
-    asked, _ = nu
-    hulls, (lo, hi), along = Hulls(svm.gram, svm.y, max_events, engine), line.ends, line.along
+    if svm.gram.strict:
+        caps = caps_of(float(asymmetry), svm.y)
+        if line.ends[1] <= largest_cancelling(distinct(svm.gram.X), svm.y, caps)[0] * (1 + NU_ROUNDING):
+            raise _all_trivial(line.ends[1])
+
+    def traced(name: str, as_proved: bool = False) -> NuPath:
+        hulls = Hulls(svm.gram, svm.y, max_events, name)
+        with meter(progress) as update:
+            path, met = _down(hulls, line, update, began)
+        if as_proved:
+            return _as_proved(path, met)
+        if met:
+            _check_meeting(path, float(path.pieces.t[0]))
+        return proved(path) if certify else path
+
+    attempts = [partial(traced, name) for name in turns(engine)]
+    lowest, _ = nu
+    return first_found(attempts if lowest is not None else [*attempts, partial(traced, turns(engine)[-1], True)])
+
+
+def _down(hulls: Hulls, line: LineOfNu, progress: Any, began: float) -> tuple[NuPath, bool]:
+    """The path from the largest nu down, and whether the hulls meet at its end; InputError where it has no length."""
+    (lo, hi), along = line.ends, line.along
     assert isinstance(along, FixedAsymmetry)
     caps = 1.0 / np.minimum(along.classes(hi), 1.0)
-    if svm.gram.strict:
-        lowest, _ = largest_cancelling(distinct(svm.gram.X), svm.y, caps_of(along.asymmetry, svm.y))
-        if hi <= lowest * (1 + NU_ROUNDING):
-            raise _all_trivial(hi)
-    pieces = None
-    if hulls.go(caps):
-        with meter(progress) as update:
-            pieces = hulls.follow(hulls.line(caps, caps, lo / hi), hi, lo, update)
+    pieces = hulls.follow(hulls.line(caps, caps, lo / hi), hi, lo, progress) if hulls.go(caps) else None
     if pieces is None:
         hulls.check_meeting()
         raise _all_trivial(hi)
@@ -321,17 +334,17 @@ def trace_nu(
     if met or lo == 0.0:
         pieces = _ends_trivial(pieces, first=True, nothing=not met)
     seconds = time.perf_counter() - began
-    path = _in_box(NuPath(svm.gram, svm.y, along, pieces=pieces, seconds=seconds))
-    if met:
-        path = _from_the_meeting(path)
-        if asked is not None:
-            _check_meeting(path, float(pieces.t[0]))
-        elif not _meets(path, float(pieces.t[0])):
-            path = _without_first(path, 1)
-    if asked is None and certify:
-        while path.proof.failures().size:
-            path = _without_first(with_proved_values(path), int(path.proof.failures()[-1]) + 1)
-    return proved(path) if certify else path
+    path = NuPath(line.gram, line.y, along, pieces=pieces, seconds=seconds)
+    return (_from_the_meeting(path) if met else path), met
+
+
+def _as_proved(path: NuPath, met: bool) -> NuPath:
+    """The path down to where it is proved, and so is the meeting of the hulls if it ends there."""
+    if met and not _meets(path, float(path.pieces.t[0])):
+        path = _without_first(path, 1)
+    while path.proof.failures().size:
+        path = _without_first(with_proved_values(path), int(path.proof.failures()[-1]) + 1)
+    return proved(path)
 
 
 def _without_first(path: NuPath, pieces: int) -> NuPath:
@@ -339,15 +352,6 @@ def _without_first(path: NuPath, pieces: int) -> NuPath:
     if pieces == path.pieces.b0.size:
         raise _too_close(f"{path.parameter} = {path.pieces.t[-1]:.6g}", int(path.n_margin.max()))
     return replace(path, pieces=path.pieces.part(pieces, path.pieces.b0.size))
-
-
-def _in_box(path: NuPath) -> NuPath:
-    """The path with multipliers that leave no box where t is rounded: margins are smaller than they are, times |w|."""
-    length2 = path.gram.diagonal()
-    unit = max(float(length2.max()), np.finfo(float).tiny)
-    caps = path.soft_margin.caps
-    assert caps is not None
-    return replace(path, pieces=within_box(path.pieces, caps, length2 / unit, ROUNDING, _TOGETHER))
 
 
 def _all_trivial(hi: float) -> InputError:
@@ -394,12 +398,27 @@ def trace_hulls(
     >>> [round(path.rho(t), 6) for t in (0, 0.75, 1)], path.worst_certificate.passes(1e-12)
     ([1.7, 0.317143, 0.24], True)
     """
-    began, along = time.perf_counter(), LineOfNu.of(svm, start, stop).along
+    began, line = time.perf_counter(), LineOfNu.of(svm, start, stop)
+
+    def traced(name: str) -> NuPath:
+        path, met = _across(line, name, max_events, progress, began)
+        if met is not None:
+            _check_meeting(path, float(path.pieces.t[met]))
+        return proved(path) if certify else path
+
+    return first_found(partial(traced, name) for name in turns(engine))
+
+
+def _across(
+    line: LineOfNu, engine: str, max_events: int | None, progress: bool | None, began: float
+) -> tuple[NuPath, int | None]:
+    """The path from the end whose hulls do not meet; and the end (0 or -1) of it at which they do, if any."""
+    along = line.along
     assert isinstance(along, HullLine)
     s = [1.0 / np.array(end) for end in (along.start, along.stop)]
     pieces = None
     for first in (0, 1):
-        hulls = Hulls(svm.gram, svm.y, max_events, engine)
+        hulls = Hulls(line.gram, line.y, max_events, engine)
         if hulls.go(s[first]):
             with meter(progress) as update:
                 pieces = hulls.follow(hulls.line(s[first], s[1 - first]), float(first), float(1 - first), update)
@@ -415,13 +434,8 @@ def trace_hulls(
     met = beyond or hulls.stopped
     if met:
         pieces = _ends_trivial(pieces, first=first == 1)
-    path = _in_box(NuPath(svm.gram, svm.y, along, pieces=pieces, seconds=time.perf_counter() - began))
-    if met:
-        _check_meeting(path, float(pieces.t[0 if first == 1 else -1]))
-    return proved(path) if certify else path
-
-
-# ---- the paths -------------------------------------------------------------------------------------------------------
+    path = NuPath(line.gram, line.y, along, pieces=pieces, seconds=time.perf_counter() - began)
+    return path, (first - 1 if met else None)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from paretoclf.exact_sums import inner
 from paretoclf.judges.hinge import certify_hinge_precisely, certify_hinges, judge_hinge
 from paretoclf.lines import Homogeneous, LineOfTau
 from paretoclf.path.certificate_problems import quantile_problem
-from paretoclf.path.engines import Tracker, make_tracker
+from paretoclf.path.engines import Tracker, first_found, make_tracker, turns
 from paretoclf.path.journey import CapsWalk, Stage, assemble, scaled_outwards, straight, within_box
 from paretoclf.path.pieces import Pieces, proved
 from paretoclf.path.precise import Precise, PreciseSolver
@@ -93,13 +93,16 @@ def trace_quantile(
     >>> path.worst_certificate.passes(1e-12), [round(float(path.slope(t)[0]), 9) for t in (0, 0.5, 1)]
     (True, [0.5, 1.0, 1.0])
     """
-    line = LineOfTau.of(svm, tau, lam)
-    began = time.perf_counter()
-    with meter(progress) as update:
-        pieces = _trace(line, engine, max_events, update)
-    seconds = time.perf_counter() - began
-    path = QuantilePath(line.gram, line.y, line.lam, line.bias, pieces=pieces, seconds=seconds)
-    return proved(path) if certify else path
+    line, began = LineOfTau.of(svm, tau, lam), time.perf_counter()
+
+    def traced(name: str) -> QuantilePath:
+        with meter(progress) as update:
+            pieces = _trace(line, name, max_events, update)
+        seconds = time.perf_counter() - began
+        path = QuantilePath(line.gram, line.y, line.lam, line.bias, pieces=pieces, seconds=seconds)
+        return proved(path) if certify else path
+
+    return first_found(partial(traced, name) for name in turns(engine))
 
 
 def _trace(

@@ -190,9 +190,10 @@ def trace(
         For `TwoCSVM`: a path, or a proved solution, of the same samples and kernel to set out from, instead of the
         origin of the balanced ray: where the two come closest. Saves the way up the ray; the result is the same. Where
         costs are per sample, too: many lines may leave from one solution.
-    engine : "fast" or "textbook", optional
-        For the first four. The tracker: the fast one, or that of `paretoclf.path.textbook`, which is there to
-        be read, solves every step afresh, and knows no remedy where the margin system is ill-conditioned.
+    engine : "fast", "careful" or "textbook", optional
+        For the first four. The tracker: the fast one; the same with every step in twice the precision, which follows
+        what the fast one is refused; or that of `paretoclf.path.textbook`, which is there to be read, solves every step
+        afresh, and knows no remedy where the margin system is ill-conditioned.
     certify : bool
         Whether to prove the whole line, for every t on it, and refuse a path that fails (the default); the proof can
         also be asked for later, as ``path.proof``.
