@@ -6,8 +6,11 @@ goes on, it is followed again: in fractions if it is small, else from another st
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +18,7 @@ from paretoclf.checks import Array, Index
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path.engines import WALKS, chosen
 from paretoclf.path.in_fractions import in_doubles, in_fractions
+from paretoclf.path.squares import through_squares
 from paretoclf.path.start import Data, WalkOf, first_labels, shifted
 from paretoclf.path.textbook import Walk
 from paretoclf.problem import ParametricQP, Trace
@@ -60,15 +64,25 @@ def follow(
     problem = problem.dense()
     limit = 200 * problem.items + 10_000 if max_events is None else max_events
     if problem.P.dtype == object:
-        return _followed(problem, labels, limit, progress, Walk)
+        return _followed(problem, labels, walk=Walk, limit=limit, progress=progress)
     scaled, d = _equilibrated(problem)
-    first, *others = WALKS[chosen(engine)][int(precise) :] or WALKS[chosen(engine)]
+    first, finest = WALKS[chosen(engine)][0], WALKS[chosen(engine)][-1]
+    how: dict[str, Any] = {"limit": limit, "progress": progress}
+
+    def plain(draw: int) -> Trace:
+        return _followed(scaled, labels, walk=first, draw=draw, **how)
+
+    def finely(draw: int) -> Trace:
+        return through_squares(partial(_followed, walk=finest, draw=draw, **how), scaled, labels)
+
+    ways = ((finely, 0), (finely, 1)) if precise else ((plain, 0), (plain, 1), (finely, 0))
+    way, *others = (partial(each, draw) for each, draw in ways)
     try:
-        found = _followed(scaled, labels, limit, progress, first)
+        found = way()
     except DegeneratePathError as refused:
         if problem.items <= _SMALL and (same := in_fractions(problem)) is not None:
-            return in_doubles(_followed(same, labels, limit, progress, Walk))
-        found = _again(scaled, labels, limit, progress, [(first, 1), *((walk, 0) for walk in others)], refused)
+            return in_doubles(_followed(same, labels, walk=Walk, **how))
+        found = _again(others, refused)
     bend = float(np.abs(scaled.P).max(initial=0.0)) or 1.0
     _clear_cancelled(found.values, scaled.lower, scaled.upper, scaled.q / bend)
     _clear_cancelled(found.multipliers, scaled.q, scaled.below, scaled.above)
@@ -85,25 +99,16 @@ def _clear_cancelled(own: Array, *data: Array) -> None:
         own[np.abs(own) <= _CANCELLED * min(sizes)] = 0.0
 
 
-def _again(
-    problem: ParametricQP,
-    labels: Index | None,
-    limit: int,
-    progress: bool | None,
-    ways: list[tuple[WalkOf, int]],
-    refused: DegeneratePathError,
-) -> Trace:
+def _again(ways: Sequence[Callable[[], Trace]], refused: DegeneratePathError) -> Trace:
     """The path, in the first of some other ways that leads to its end; what refused it if none does."""
-    for walk, draw in ways:
-        try:
-            return _followed(problem, labels, limit, progress, walk, draw)
-        except DegeneratePathError:
-            continue
+    for way in ways:
+        with suppress(DegeneratePathError):
+            return way()
     raise refused
 
 
 def _followed(
-    problem: ParametricQP, labels: Index | None, limit: int, progress: bool | None, walk: WalkOf, draw: int = 0
+    problem: ParametricQP, labels: Index | None, *, walk: WalkOf, draw: int = 0, limit: int, progress: bool | None
 ) -> Trace:
     """The path in the units that a problem has."""
     data = Data.of(problem)

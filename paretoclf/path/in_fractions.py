@@ -11,8 +11,8 @@ import numpy as np
 from paretoclf.checks import Index
 from paretoclf.problem import ParametricQP, Trace
 
-#: A diagonal pivot below this share of the diagonal it came from is rounding.
-_ROUNDING = 1e-13
+#: A diagonal pivot of P below this share of the diagonal it came from is rounding.
+SEMIDEFINITE = 1e-13
 
 
 def in_fractions(problem: ParametricQP) -> ParametricQP | None:
@@ -49,9 +49,9 @@ def semidefinite(P: Any) -> Any:
     whole = as_fractions(P)
     if not _eliminated(whole, 0)[1].any():
         return whole
-    items, left = _eliminated(whole, _ROUNDING)
+    items, left = _eliminated(whole, SEMIDEFINITE)
     scale = np.sqrt(np.abs(np.diagonal(P)[items]))
-    if (abs(left).astype(np.float64) > _ROUNDING * np.multiply.outer(scale, scale)).any():
+    if (abs(left).astype(np.float64) > SEMIDEFINITE * np.multiply.outer(scale, scale)).any():
         return None
     whole[np.ix_(items, items)] -= left
     return whole
