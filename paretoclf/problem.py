@@ -129,7 +129,8 @@ class Trace:
         optimum at the start, and none beyond.
     labels : int array of shape (k, items)
     ends : int array of shape (k, 2)
-        Of each segment the points between which it lies, that next to it among them where it begins there.
+        Of each segment the points between which it lies, of which the second is the next; where segments meet, they
+        share one.
     values, multipliers : arrays of shape (points, items)
         Of all items at each point.
     status : str
@@ -161,16 +162,9 @@ class Trace:
     @property
     def v(self) -> Any:
         """Values at both ends of each segment, shape (k, 2, items)."""
-        return spread(self.values, self.ends)
+        return self.values[self.ends]
 
     @property
     def y(self) -> Any:
         """Multipliers at both ends of each segment, shape (k, 2, items)."""
-        return spread(self.multipliers, self.ends)
-
-
-def spread(points: Any, ends: Index) -> Any:
-    """Points at both ends of each segment, (k, 2, ...): a view where each begins where the one before ends."""
-    if len(ends) and len(points) == len(ends) + 1:
-        return np.moveaxis(np.lib.stride_tricks.sliding_window_view(points, 2, axis=0), -1, 1)
-    return points[ends]
+        return self.multipliers[self.ends]

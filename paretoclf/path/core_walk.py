@@ -88,8 +88,8 @@ class CoreWalk:
         ray = walk.ray[0] if status in ("infeasible", "unbounded") and crossed < 0 else None
         how = (status, ray, self.exchanges, crossed)
         if keep and not len(labels.rows):  # it ends where it starts: that point is all there is
-            v, y = walk.now
-            return Trace(np.full(2, walk.t), self.labels[None], np.zeros((1, 2), dtype=int), v, y, *how)
+            v, y = (np.repeat(each, 2, axis=0)[None] for each in walk.now)
+            return Trace.of(np.full(2, walk.t), self.labels[None], v, y, *how)
         begins = np.cumsum(np.where(joined.rows, 1, 2)) - 2
         ends = np.stack([begins, begins + 1], axis=1)
         # Where nothing is left to move, points have no numbers by which they could be counted.

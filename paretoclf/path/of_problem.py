@@ -39,10 +39,10 @@ from paretoclf.path.certificate_guide import labels_of_rows
 from paretoclf.path.general import follow
 from paretoclf.path.of_problem_stored import arrays_of
 from paretoclf.path.storage import write_file
-from paretoclf.problem import Trace, spread
-from paretoclf.reduction.judged import CompiledProof, Units, judge_line, judge_ray
+from paretoclf.problem import Trace
+from paretoclf.reduction.judged import CompiledProof, Units, judge_points, judge_ray
 from paretoclf.reduction.presolve import reduce
-from paretoclf.reduction.program import ProgramLine, between
+from paretoclf.reduction.program import Points, ProgramLine, between
 from paretoclf.reduction.reduced import Reduced
 from paretoclf.tolerances import AFFINE, CERTIFY, ROUNDING, STRANGERS
 
@@ -79,8 +79,8 @@ class ProblemPath:
         The parameters at t = 0 and t = 1, by name.
     t : array of shape (k + 1,)
         Ends of the segments.
-    x, z : arrays of shape (k, 2, columns), (k, 2, rows)
-        Columns and multipliers of the compiled program at both ends of each segment, between which they are affine.
+    points : Points
+        Columns and multipliers of the compiled program where segments begin and end; between they are affine.
     labels : array of shape (k, items)
         Where each item of the reduced program is on each segment; see `paretoclf.problem`.
     items : tuple of str
@@ -109,8 +109,7 @@ class ProblemPath:
     program: ProgramLine = field(repr=False)
     ends: tuple[Mapping[str, Any], Mapping[str, Any]]
     t: Array
-    x: Array
-    z: Array
+    points: Points = field(repr=False)
     labels: Any
     items: tuple[str, ...]
     kinks: Any
@@ -120,6 +119,20 @@ class ProblemPath:
     source: Any = None
 
     @property
+    def x(self) -> Array:
+        """Columns of the compiled program at both ends of each segment, shape (k, 2, columns)."""
+        return self._spread[0]
+
+    @property
+    def z(self) -> Array:
+        """Multipliers of its rows at both ends of each segment, shape (k, 2, rows)."""
+        return self._spread[1]
+
+    @cached_property
+    def _spread(self) -> tuple[Array, Array]:
+        return self.points.spread()
+
+    @property
     def breakpoints(self) -> Array:
         """Where it bends: ends of the segments, increasing; the last is where the path ends."""
         return np.unique(self.t)
@@ -127,14 +140,14 @@ class ProblemPath:
     @cached_property
     def proof(self) -> CompiledProof:
         """What is proved of it, at every t, on the program as CVXPY compiled it."""
-        return replace(judge_line(self.program, self.t, self.x, self.z), writer=self._write_certificate)
+        return replace(judge_points(self.program, self.t, self.points), writer=self._write_certificate)
 
     def _write_certificate(
         self, file: AnyFile, level: str | None = None, progress: bool | None = None, n_jobs: int | None = None
     ) -> None:
         """The certificate file of the compiled program, guided by the rows that are tight on each segment."""
         line = self.program
-        k, whole = 2 * len(self.x), self.status == "end" and self.t[-1] == 1
+        k, whole = 2 * len(self.labels), self.status == "end" and self.t[-1] == 1
         t = np.stack([self.t[:-1], self.t[1:]], axis=1).ravel()
         knots = (t, self.x.reshape(k, -1), -self.z.reshape(k, -1)) if whole else None
         save_program(line.problem, self._tight_labels(), file, level, progress, n_jobs, knots)
@@ -142,8 +155,9 @@ class ProblemPath:
     def _tight_labels(self) -> Iterator[Any]:
         """Labels of columns and rows of the compiled program on each segment."""
         line = self.program
-        units = Units.on_path(line, self.x, self.z)
-        for j, (x, z) in enumerate(zip(self.x, self.z, strict=True)):
+        units = Units.on_path(line, self.points)
+        for j in range(len(self.labels)):
+            x, z = self.points.segment(j)
             slack = between(line.b, self.t[j : j + 2, None]) - x @ line.A.T
             room, price = units.slacks * np.abs(slack).max(axis=0), units.prices * np.abs(z).max(axis=0)
             yield labels_of_rows(line, price > CERTIFY, room <= CERTIFY)
@@ -209,8 +223,9 @@ class ProblemPath:
                 return None
             length, line = float(self.t[j + 1] - self.t[j]) * (last - first), self.program
             x, z = self._between(t, j)
-            dz = line.duals((self.z[j, 1] - self.z[j, 0]) / length)
-            ends = line.values(self.x[j, 0], self.t[j]), line.values(self.x[j, 1], self.t[j + 1])
+            own, prices = self.points.segment(j)
+            dz = line.duals((prices[1] - prices[0]) / length)
+            ends = line.values(own[0], self.t[j]), line.values(own[1], self.t[j + 1])
             dx = {name: _plain((ends[1][name] - ends[0][name]) / length) for name in ends[0]}
             duals = {name: _plain(each) for name, each in dz.items()}
             return Slope(line.rate(x, z) / (last - first), dx, duals, float(between((first, last), until)))
@@ -417,10 +432,11 @@ class ProblemPath:
     def _between(self, t: float, j: int | None = None) -> tuple[Array, Array]:
         """Columns and multipliers at t, on segment j or that to its right."""
         if j is None:
-            j = min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), self.x.shape[0] - 1)
+            j = min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), len(self.labels) - 1)
         length = self.t[j + 1] - self.t[j]
         share = (t - self.t[j]) / length if length > 0 else 0.0
-        return between(self.x[j], share), between(self.z[j], share)
+        x, z = self.points.segment(j)
+        return between(x, share), between(z, share)
 
     def __repr__(self) -> str:
         moving = moves(self.ends)
@@ -527,13 +543,13 @@ def _traced(
     ray = None if found.status in ("end", "limit") else _ray(reduced, found)
     if not len(found.labels):
         raise _no_start(reduced, found, ray)
-    x, z = _back(reduced, found)
+    points = _back(reduced, found)
     seconds = {"compile": source.seconds, "reduce": reducing, "trace": tracing}
     labels = np.asarray(found.labels, dtype=np.int8)
     problem = reduced.problem
     kinks = np.asarray(problem.fixed & np.isfinite(problem.below[0]) & np.isfinite(problem.above[0]))
     how = (found.status, ray, seconds, source)
-    path = ProblemPath(source.line, source.ends, found.t, x, z, labels, problem.names, kinks, *how)
+    path = ProblemPath(source.line, source.ends, found.t, points, labels, problem.names, kinks, *how)
     if certify:
         check_program_proof(path)
     return path
@@ -559,14 +575,13 @@ def _timed(what: Any) -> tuple[Any, float]:
     return what(), time.perf_counter() - began
 
 
-def _back(reduced: Reduced, found: Trace) -> tuple[Array, Array]:
-    """Columns and multipliers of the compiled program at both ends of each segment."""
+def _back(reduced: Reduced, found: Trace) -> Points:
+    """Columns and multipliers of the compiled program where segments begin and end."""
     k, line = len(found.labels), reduced.program
     require_memory(64 * k * (line.n + line.m), f"a path of {k} segments", "use a shorter line, or max_events")
-    t = np.empty(len(found.values))
+    t = np.zeros(len(found.values))
     t[found.ends] = np.stack([found.t[:-1], found.t[1:]], axis=1)
-    x, z = reduced.back(found.values, found.multipliers, t)
-    return spread(x, found.ends), spread(z, found.ends)
+    return Points(*reduced.back(found.values, found.multipliers, t), found.ends[:, 0])
 
 
 def _ray(reduced: Reduced, found: Trace) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from paretoclf.errors import InputError
 from paretoclf.path.consistent import finite, whole
 from paretoclf.problem import ABOVE, BELOW
+from paretoclf.reduction.program import Points
 from paretoclf.reduction.stored import packed, unpacked
 
 
@@ -53,8 +54,7 @@ def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
         "program": program,
         "ends": ends,
         "t": t,
-        "x": x,
-        "z": z,
+        "points": Points.of(x, z),
         "labels": labels.astype(np.int8),
         "items": items,
         "kinks": np.asarray(stored["kinks"], dtype=np.bool_).reshape(len(items)),

@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.judges.definite import least_curvature
-from paretoclf.reduction.program import Products, ProgramLine, between, blocks
+from paretoclf.reduction.program import Points, Products, ProgramLine, between, blocks
 from paretoclf.tolerances import CERTIFY, OWN_SIZE, OWN_TERMS, PRODUCT_ROUNDING
 
 
@@ -109,31 +109,35 @@ class CompiledProof:
 
 def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof:
     """Judge points x (k, 2, n) and multipliers z (k, 2, m) at both ends of k segments, which are between t (k + 1,)."""
-    residuals, gap = _residuals(line, t, x, z)
+    return judge_points(line, t, Points.of(x, z))
+
+
+def judge_points(line: ProgramLine, t: Array, points: Points) -> CompiledProof:
+    """Judge points, between which k segments lie, at t (k + 1,)."""
+    residuals, gap = _residuals(line, t, points)
     largest = float(abs(line.P).max()) if line.P.nnz else 0.0
     lacking = max(0.0, -float(least_curvature(line.P).min(initial=0.0)))
     return CompiledProof(t, residuals, gap, lacking / largest if largest else 0.0)
 
 
-def _residuals(line: ProgramLine, t: Array, x: Array, z: Array) -> tuple[dict[str, Array], Array]:
+def _residuals(line: ProgramLine, t: Array, points: Points) -> tuple[dict[str, Array], Array]:
     """Residuals by their names, and the gap, each of shape (k,)."""
-    units = Units.on_path(line, x, z)
+    x, z, at = points.x, points.z, np.zeros(len(points.x))
+    at[points.begin], at[points.begin + 1] = t[:-1], t[1:]
+    units = Units.on_path(line, points)
     matrices = [Products(M) for M in (line.P, line.A, line.A.T)]
-    parts = [
-        _judged(line, matrices, units, (t[part.start : part.stop + 1], x[part], z[part]))
-        for part in blocks(len(x), line.n + line.m)
-    ]
-    *found, gap = np.concatenate(parts, axis=1) if parts else np.zeros((5, 0))
+    parts = []
+    for part in blocks(len(x) - 1, line.n + line.m):
+        own = slice(part.start, part.stop + 1)
+        parts.append(_judged(line, matrices, units, at[own], x[own], z[own]))
+    *found, gap = np.concatenate(parts, axis=1)[:, points.begin]  # of two points at a jump there is no segment
     return dict(zip(("rows", "stationarity", "signs", "complementarity"), found, strict=True)), gap
 
 
 def _largest(points: Array) -> Array:
-    """The largest size of each entry of points (k, 2, size) on the whole path."""
-    found = np.zeros(points.shape[2])
-    for ends in (points[:, 0], points[-1:, 1] if points.strides[0] == points.strides[1] else points[:, 1]):
-        for most in (np.fmax.reduce(ends, axis=0, initial=0.0), -np.fmin.reduce(ends, axis=0, initial=0.0)):
-            np.maximum(found, most, out=found)
-    return found
+    """The largest size of each entry of points (points, size)."""
+    high, low = (each.reduce(points, axis=0, initial=0.0) for each in (np.fmax, np.fmin))
+    return np.asarray(np.maximum(high, -low))
 
 
 @dataclass(frozen=True)
@@ -169,9 +173,9 @@ class Units:
     squares: float
 
     @classmethod
-    def on_path(cls, line: ProgramLine, x: Array, z: Array) -> Units:
-        """Of a program and points x (k, 2, n) and multipliers z (k, 2, m) at both ends of the segments."""
-        return cls.of(line, _largest(x), _largest(z))
+    def on_path(cls, line: ProgramLine, points: Points) -> Units:
+        """Of a program and the points of a path."""
+        return cls.of(line, _largest(points.x), _largest(points.z))
 
     @classmethod
     def of(cls, line: ProgramLine, x: Array, z: Array) -> Units:
@@ -221,15 +225,13 @@ def _positive(size: Array) -> Array:
     return np.where(size == 0.0, 1.0, size)
 
 
-def _judged(
-    line: ProgramLine, matrices: Sequence[Products], units: Units, segments: tuple[Array, Array, Array]
-) -> Array:
-    """Residuals of rows, stationarity, signs, complementarity, and the gap (5, k), of k segments."""
+def _judged(line: ProgramLine, matrices: Sequence[Products], units: Units, t: Array, X: Array, Z: Array) -> Array:
+    """Residuals of rows, stationarity, signs, complementarity, and the gap (5, k), between k + 1 points."""
     (P, A, transposed), e = matrices, line.equations
-    t, X, Z, begin, end = _points(*segments)
+    begin, end = slice(0, -1), slice(1, None)
 
     def either(values: Array) -> Array:
-        """The larger of both ends of each segment."""
+        """The larger of each two neighbours."""
         return np.maximum(values[begin], values[end])
 
     q, PX, slack, prices, sizes = _at(line.q, t), P(X), _at(line.b, t) - A(X), np.abs(Z), np.abs(X)
@@ -258,16 +260,6 @@ def _at(ends: Array, t: Array) -> Array:
     if np.array_equal(ends[0], ends[1]):
         return ends[:1]
     return np.asarray(np.multiply.outer(1.0 - t, ends[0]) + np.multiply.outer(t, ends[1]))
-
-
-def _points(t: Array, x: Array, z: Array) -> tuple[Array, Array, Array, slice, slice]:
-    """Times, x and z of all points, none twice where segments meet; which of them begin and which end one."""
-    # Where ends and beginnings are the same memory, they are the same.
-    if all(e.strides[0] == e.strides[1] or np.array_equal(e[1:, 0], e[:-1, 1]) for e in (x, z)):
-        X, Z = (np.concatenate([each[:, 0], each[-1:, 1]]) for each in (x, z))
-        return t, X, Z, slice(0, -1), slice(1, None)
-    X, Z = (np.array(each.reshape(2 * len(each), -1)) for each in (x, z))
-    return np.stack([t[:-1], t[1:]], axis=1).ravel(), X, Z, slice(0, None, 2), slice(1, None, 2)
 
 
 @dataclass(frozen=True, repr=False)
@@ -300,7 +292,9 @@ def judge_ray(line: ProgramLine, status: str, ray: Array, t: float = 1.0) -> Ray
     r = ray / max(float(np.abs(ray).max(initial=0.0)), np.finfo(float).tiny)
     none = {name: np.zeros_like(getattr(line, name)) for name in ("q", "b", "constant")}
     x, z = (np.zeros(line.n), r) if status == "infeasible" else (r, np.zeros(line.m))
-    misses, _ = _residuals(replace(line, **none), np.zeros(2), *(np.stack([[each, each]]) for each in (x, z)))
+    misses, _ = _residuals(
+        replace(line, **none), np.zeros(2), Points.of(x[None, None].repeat(2, 1), z[None, None].repeat(2, 1))
+    )
     residual = max(float(misses[name][0]) for name in ("rows", "stationarity", "signs"))
     cost = between(line.b if status == "infeasible" else line.q, t)
     size = float(np.abs(cost) @ np.abs(r))

@@ -167,6 +167,39 @@ class ProgramLine:
         return {int(i): name for name, reading in self.multipliers.items() for i in reading.place[reading.factor != 0]}
 
 
+@dataclass(frozen=True)
+class Points:
+    """Columns and multipliers of a compiled program at points of a path, in order; where segments meet, one point.
+
+    Attributes
+    ----------
+    x, z : arrays of shape (points, columns), (points, rows)
+    begin : int array of shape (k,)
+        Where each segment begins; it ends at the next point.
+    """
+
+    x: Array
+    z: Array
+    begin: Index
+
+    @classmethod
+    def of(cls, x: Array, z: Array) -> Points:
+        """Of both ends of each segment, (k, 2, columns) and (k, 2, rows)."""
+        kept = np.ones((len(x), 2), dtype=np.bool_)
+        kept[1:, 0] = (x[1:, 0] != x[:-1, 1]).any(axis=1) | (z[1:, 0] != z[:-1, 1]).any(axis=1)
+        return cls(x[kept], z[kept], np.cumsum(kept)[::2] - 1)
+
+    def spread(self) -> tuple[Array, Array]:
+        """Both, at both ends of each segment."""
+        ends = np.stack([self.begin, self.begin + 1], axis=1)
+        return self.x[ends], self.z[ends]
+
+    def segment(self, j: int) -> tuple[Array, Array]:
+        """Both, at both ends of segment j."""
+        part = slice(self.begin[j], self.begin[j] + 2)
+        return self.x[part], self.z[part]
+
+
 def between(ends: Any, t: Any) -> Any:
     """What is ``ends[0]`` at t = 0 and ``ends[1]`` at t = 1."""
     return (1.0 - t) * ends[0] + t * ends[1]

@@ -86,7 +86,7 @@ def test_a_value_that_no_feasible_point_has_is_refuted():
 def test_nothing_is_decided_beside_a_path_that_is_not_proved(soft):
     """Multipliers that are a little off leave a gap; what is further off than that is refuted all the same."""
     t = (4.0 - LAM) / 4.0
-    rough = replace(soft, z=soft.z * (1 + 1e-5))
+    rough = replace(soft, points=replace(soft.points, z=soft.points.z * (1 + 1e-5)))
     assert rough.proof.worst > 1e-6
     assert set(pc.verify(rough, (t, W)).verdicts) == {"undecided"}
     assert "not optimal" in pc.verify(rough, (t, np.where(np.arange(8).reshape(4, 2) == 3, 0.3, W))).verdicts

@@ -6,8 +6,9 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.errors import InputError
-from paretoclf.reduction.judged import judge_line, judge_ray
+from paretoclf.reduction.judged import judge_line, judge_points, judge_ray
 from paretoclf.reduction.presolve import reduce
+from paretoclf.reduction.program import Points
 from paretoclf.reduction.stored import packed, unpacked
 from paretoclf.solve.to_qp import program_line
 from tests.oracles.lines import FAMILIES
@@ -110,6 +111,24 @@ def test_no_other_segment_hides_what_is_wrong():
     points = path.x.copy()
     points[-1, :, 0] = 500.0  # half of what the row asks for, one in 1e9 of what it asks for before
     assert judge_line(path.program, path.t, points, path.z).residuals["rows"][-1] > 1e-4
+
+
+@pytest.mark.parametrize(("point", "bad"), [(0, [0]), (1, [0, 1]), (2, [1]), (3, [2]), (4, [2])])
+def test_a_point_is_held_against_the_segments_that_meet_there_and_no_others(point, bad):
+    """``min (t - 1/2) x`` on [-1, 1]: it jumps at t = 1/2, and one half of the path is cut in two."""
+    x, th = cp.Variable(name="x"), cp.Parameter()
+    line = program_line(cp.Problem(cp.Minimize(th * x), [x <= 1, x >= -1]), {th: -0.5}, {th: 0.5})
+    t, own = np.array([0.0, 0.25, 0.5, 1.0]), np.array([1.0, 1.0, 1.0, -1.0, -1.0])
+    price = np.array([0.5, 0.25, 0.0, 0.0, -0.5])
+    z = np.maximum(np.stack([price, -price], axis=1), 0.0)
+    segments = [[0, 1], [1, 2], [3, 4]]
+    for joined in (Points(own[:, None], z, np.array([0, 1, 3])), Points.of(own[segments][:, :, None], z[segments])):
+        assert len(joined.x) == 5
+        assert judge_points(line, t, joined).passes(0.0)
+        joined.x[point] = 9.0
+        assert np.flatnonzero(judge_points(line, t, joined).residuals["rows"] > 0.5).tolist() == bad
+        spread = judge_line(line, t, *joined.spread())
+        assert np.flatnonzero(spread.residuals["rows"] > 0.5).tolist() == bad
 
 
 def test_rays_are_measured_column_by_column():
