@@ -10,11 +10,16 @@ import numpy as np
 from paretoclf.checks import Array, Index
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path import _core
+from paretoclf.path.squares import root
 from paretoclf.path.start import Data
 from paretoclf.problem import Trace
 
 #: Exchanges between two looks at the keyboard and at the progress bar.
 _TURN = 50
+#: Products with P go through squares where these are no more than this share of the variables.
+_FEW = 1 / 16
+#: What they may miss of P, in units of its diagonal: less than the core allows for rounding (1e-14, general.hpp).
+_MISSED = 4e-15
 _PAUSED, _REFUSED, _STATUS = 0, 5, {1: "end", 2: "infeasible", 3: "unbounded", 4: "limit"}
 
 
@@ -46,10 +51,16 @@ class CoreWalk:
     precision: Any = _core.Walk
 
     def __init__(self, data: Data, labels: Index) -> None:
-        H = _core.Columns(*(np.ascontiguousarray(each, dtype=float) for each in (data.problem.P, data.problem.A)))
+        matrices = data.problem.P, data.problem.A, self.squares(data.problem.P)
+        H = _core.Columns(*(np.ascontiguousarray(each, dtype=float) for each in matrices))
         sides = np.stack([data.low, data.up, data.below, data.above])
         masks = np.stack([data.has_low, data.has_up, data.soft_low, data.soft_up, data.fixed])
         self._walk = self.precision(H, np.ascontiguousarray(data.q), sides, masks, np.array(labels, dtype=np.int64))
+
+    def squares(self, P: Array) -> Array:
+        """F with F'F = P up to rounding where that has few rows, by which products are faster; else without rows."""
+        F = root(P, int(_FEW * len(P)), _MISSED)
+        return np.zeros((0, len(P))) if F is None else F
 
     @property
     def labels(self) -> Index:
@@ -106,3 +117,7 @@ class TwiceWalk(CoreWalk):
     """The same in twice the precision."""
 
     precision = _core.TwiceWalk
+
+    def squares(self, P: Array) -> Array:
+        """None: rounding of F'F is curvature here (`paretoclf.path.squares`)."""
+        return np.zeros((0, len(P)))

@@ -1,4 +1,4 @@
-r"""A problem whose P is singular up to rounding, as one that is convex exactly: for paths in twice the precision.
+r"""A problem whose P is singular up to rounding, as one that is convex exactly.
 
 Of :math:`P=F^\top F` with fewer rows than columns the doubles have eigenvalues of some ulps, of either sign, where P
 has 0. Those are curvature to who computes to 32 digits, and no path follows a negative one. With :math:`s=Fx` as
@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import lapack
 
 from paretoclf.checks import Array, Index
 from paretoclf.path.in_fractions import SEMIDEFINITE
@@ -23,7 +22,7 @@ def through_squares(
     follow: Callable[[ParametricQP, Index | None], Trace], problem: ParametricQP, labels: Index | None
 ) -> Trace:
     """Follow a problem from a guess of its labels: as squares where its P is singular up to rounding, else as it is."""
-    if (F := _root(problem.P)) is None:
+    if (F := root(problem.P, problem.n)) is None:
         return follow(problem, labels)
     (rank, n), m = F.shape, problem.items - problem.n
     kept = np.r_[:n, n + rank : problem.items + rank]
@@ -41,19 +40,29 @@ def through_squares(
     )
 
 
-def _root(P: Array) -> Array | None:
-    """F of full rank with F'F = P up to rounding; None where P is definite or diagonal, or not semidefinite."""
-    unit = np.sqrt(np.maximum(P.diagonal(), 0.0))
-    on = np.flatnonzero(unit)
-    if np.count_nonzero(P) == on.size:
+def root(P: Array, most: int, missed: float = SEMIDEFINITE) -> Array | None:
+    """F of up to so many rows with F'F = P up to rounding; None where P is of larger or full rank, or indefinite.
+
+    Cholesky's algorithm with the largest pivots first. What it misses is ``missed``, in the units of the diagonal.
+    """
+    diagonal = np.maximum(P.diagonal(), 0.0)
+    if np.count_nonzero(P) == np.count_nonzero(diagonal):  # flat is who has 0 there
         return None
-    factor, order, rank, _ = lapack.dpstrf(P[np.ix_(on, on)] / unit[on, None] / unit[on], tol=SEMIDEFINITE)
-    if rank == on.size:
+    units = np.where(diagonal > 0.0, diagonal, 1.0)
+    F, left = np.zeros((most, len(P))), diagonal.copy()
+    for rank in range(most + 1):
+        k = int(np.argmax(left / units))
+        if left[k] <= SEMIDEFINITE * units[k]:
+            break
+        if rank == most:
+            return None
+        F[rank] = (P[k] - F[:rank, k] @ F[:rank]) / np.sqrt(left[k])
+        left -= F[rank] ** 2
+        left[k] = 0.0
+    F, unit = F[:rank], np.sqrt(diagonal)
+    if rank == np.count_nonzero(diagonal):
         return None
-    F = np.zeros((rank, P.shape[0]))
-    F[:, on[order - 1]] = np.triu(factor)[:rank]
-    F *= unit
-    return F if (np.abs(F.T @ F - P) <= SEMIDEFINITE * np.multiply.outer(unit, unit)).all() else None
+    return F if (np.abs(F.T @ F - P) <= missed * np.multiply.outer(unit, unit)).all() else None
 
 
 def _squared(problem: ParametricQP, F: Array, m: int) -> ParametricQP:

@@ -50,11 +50,12 @@ def sparse(ptr=PTR, columns=COLUMNS, values=VALUES, d=D, p=ONES, m=1):
 
 ITEMS = N + 2  # of a program of N variables and two rows
 LINES, MASKS = np.zeros((4, 2, ITEMS)), np.ones((5, ITEMS), dtype=bool)
+NO_SQUARES = np.zeros((0, N))
 LABELS, TERM, ROWS = np.zeros(ITEMS, dtype=np.int64), np.ones((2, N)), np.ones((2, 1)) * KAPPA
 
 
-def program(P=K, A=ROWS, q=TERM, sides=LINES, masks=MASKS, labels=LABELS, kind="Walk"):
-    return getattr(core, kind)(core.Columns(P, A), q, sides, masks, labels)
+def program(P=K, A=ROWS, F=NO_SQUARES, q=TERM, sides=LINES, masks=MASKS, labels=LABELS, kind="Walk"):
+    return getattr(core, kind)(core.Columns(P, A, F), q, sides, masks, labels)
 
 
 MAKE = {"kernel": kernel, "dense": dense, "sparse": sparse}
@@ -182,6 +183,9 @@ CONSTRUCTORS = {
     "A of other columns": lambda: program(A=np.ones((2, N + 1))),
     "A is flat": lambda: program(A=np.ones(N)),
     "A is inf": lambda: program(A=np.full((2, N), np.inf)),
+    "F of other columns": lambda: program(F=np.ones((1, N + 1))),
+    "F of more rows than columns": lambda: program(F=np.ones((N + 1, N))),
+    "F is nan": lambda: program(F=np.full((1, N), np.nan)),
     "q is short": lambda: program(q=np.ones((2, N - 1))),
     "q is one row": lambda: program(q=np.ones((1, N))),
     "q is nan": lambda: program(q=TERM * np.nan),
@@ -311,7 +315,7 @@ def follow(seed):
     sides, masks = r.integers(-2, 3, LINES.shape).astype(float), r.random(MASKS.shape) < 0.5
     P = P @ P.T if seed % 3 else P
     kind = ("Walk", "TwiceWalk")[seed % 2]
-    T = program(P, A, r.normal(size=(2, N)), sides, masks, r.integers(-2, 3, ITEMS), kind)
+    T = program(P, A, P[: r.integers(0, 3)].copy(), r.normal(size=(2, N)), sides, masks, r.integers(-2, 3, ITEMS), kind)
     calls = [
         lambda: T.run(int(r.integers(0, 40)), bool(r.integers(2)), int(r.integers(-1, 20))),
         lambda: T.run(2**62, True, 30),

@@ -17,6 +17,7 @@ from paretoclf.path import general
 from paretoclf.path.engines import DEFAULT, ENGINES, WALKS
 from paretoclf.path.general import follow
 from paretoclf.path.in_fractions import in_doubles, in_fractions, semidefinite
+from paretoclf.path.squares import root
 from paretoclf.problem import LOWER, UPPER, ParametricQP
 from tests.oracles.parametric import solve_at
 from tests.oracles.random_programs import fractions, off, program, refuted
@@ -310,6 +311,50 @@ def at(found, t):
     k = min(max(int(np.searchsorted(found.t, t)) - 1, 0), len(found.labels) - 1)
     share = (t - found.t[k]) / (found.t[k + 1] - found.t[k])
     return (1 - share) * found.v[k, 0] + share * found.v[k, 1]
+
+
+def few_squares(seed, squares=3, n=96):
+    """Three squares for 96 variables, most of which are at an end of their box; two rows."""
+    rng = np.random.default_rng(seed)
+    F, A = rng.normal(size=(squares, n)), np.stack([np.ones(n), rng.integers(-1, 2, n).astype(float)])
+    q, upper = rng.normal(size=(2, n)), np.tile(np.concatenate([rng.uniform(0.5, 2.0, n), [1.0, 3.0]]), (2, 1))
+    return ParametricQP.hard(F.T @ F, A, q, np.hstack([np.zeros((2, n)), -upper[:, n:]]), upper)
+
+
+@pytest.mark.skipif("fast" not in ENGINES, reason="installed without a C++ compiler")
+@pytest.mark.parametrize("seed", range(6))
+def test_products_through_few_squares_are_those_with_the_matrix(seed, monkeypatch):
+    problem, core, used = few_squares(seed), WALKS["fast"][0], []
+    squares = core.squares
+    monkeypatch.setattr(core, "squares", lambda self, P: used.append(squares(self, P)) or used[-1])
+    found = follow(problem, progress=False)
+    assert {len(F) for F in used} == {3}
+    assert along(problem, found, (0.0, 0.4, 1.0)) <= 1e-12
+    monkeypatch.setattr(core, "squares", lambda _, P: np.zeros((0, len(P))))
+    whole = follow(problem, progress=False)
+    assert (found.labels == whole.labels).all()
+    np.testing.assert_allclose(found.t, whole.t, rtol=0, atol=1e-12)
+    value = solve_at(problem, 0.37)[0]
+    assert objective(problem, 0.37, at(found, 0.37)) == pytest.approx(value, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("off", "most", "known"), [(0.0, 3, True), (0.0, 2, False), (1e-12, 3, False), (-1e-12, 3, False)]
+)
+def test_a_root_is_of_its_rank_and_misses_nothing(off, most, known):
+    """Not where P bends by 1e-12 more, or less, than its squares."""
+    P = few_squares(0).P
+    F = root(P + off * np.diag(np.arange(96) == 7) * P[7, 7], most)
+    assert (F is not None) is known
+    assert not known or np.abs(F.T @ F - P).max() <= 1e-14 * np.abs(P).max()
+
+
+def test_matrices_of_full_rank_and_indefinite_ones_have_no_such_root():
+    assert root(np.diag([1.0, 0.0, 2.0]), 3) is None
+    assert root(np.array([[2.0, 1.0], [1.0, 2.0]]), 2) is None
+    assert root(np.array([[0.0, 1.0], [1.0, 4.0]]), 2) is None
+    assert root(np.array([[1.0, 2.0, 0.0], [2.0, 3.0, 0.0], [0.0, 0.0, 0.0]]), 3) is None
+    np.testing.assert_array_equal(root(np.array([[4.0, 0.0, 2.0], [0.0, 0.0, 0.0], [2.0, 0.0, 1.0]]), 3), [[2, 0, 1]])
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -21,10 +21,13 @@ inline void add(Twice *x, const Number *row, Twice a, int n) {
 
 class Columns {
   public:
-    int n, items;
+    int n, items, rank;
 
-    Columns(const double *P, const double *A, int n, int m) : n(n), items(n + m) {
+    // F, of so many rows: F'F = P up to rounding, for sums of many columns; none of them is needed.
+    Columns(const double *P, const double *A, const double *F, int n, int m, int rank)
+        : n(n), items(n + m), rank(rank), F_(F, F + size_t(rank) * n) {
         Vector column(items);
+        for (int j = 0; j < n; j++) unit_.push_back(std::sqrt(std::max(P[size_t(j) * n + j], 0.0)));
         begin_.push_back(0), rows_begin_.push_back(0);
         for (int j = 0; j < items; j++) {
             for (int i = 0; i < n; i++) column[i] = j < n ? P[size_t(j) * n + i] : A[size_t(j - n) * n + i];
@@ -59,6 +62,25 @@ class Columns {
             for (int r = 0; r < 2; r++)
                 out[r][row] = plus(out[r][row], value, a[r]), sizes[r][row] += b[r] * std::abs(value);
         });
+    }
+    // For each of two: out += (columns of variables) u, and sizes += unit times what bounds |these| |u|; u is 0 elsewhere.
+    // |P_ij| is at most the root of P_ii P_jj, which bounds rounding of F'F, too.
+    void add_squares(const Vector *u, double unit, Vector *out, Vector *sizes) const {
+        for (int r = 0; r < 2; r++) {
+            for (int k = 0; k < rank; k++) {
+                const double *row = &F_[size_t(k) * n];
+                add(out[r].data(), row, dot(row, u[r].data(), n), n);
+            }
+            double size = 0.0;
+            for (int j = 0; j < n; j++) {
+                if (u[r][j] == 0.0) continue;
+                size += unit_[j] * std::abs(u[r][j]);
+                each(j, count(j) - below_[j], [&](int row, double value) {
+                    out[r][row] += value * u[r][j], sizes[r][row] += unit * std::abs(value * u[r][j]);
+                });
+            }
+            add(sizes[r].data(), unit_.data(), unit * size, n);
+        }
     }
     // out += a (column j), and sizes += b |column j|
     template <class Real>
@@ -96,11 +118,13 @@ class Columns {
     static double plus(double x, double value, double a) { return x + a * value; }
     static Twice plus(Twice x, double value, Twice a) { return add_product(x, value, a); }
     template <class Do>
-    void each(int j, const Do &what) const {
+    void each(int j, const Do &what) const { each(j, 0, what); }
+    template <class Do>
+    void each(int j, int from, const Do &what) const {
         const double *values = &values_[begin_[j]];
         int count = int(begin_[j + 1] - begin_[j]);
         const int *rows = dense_[j] ? nullptr : &rows_[rows_begin_[j]];
-        for (int k = 0; k < count; k++) what(rows ? rows[k] : first_[j] + k, values[k]);
+        for (int k = from; k < count; k++) what(rows ? rows[k] : first_[j] + k, values[k]);
     }
     void keep(const Vector &column) {
         int first = 0, last = int(column.size()), count = 0;
@@ -120,7 +144,7 @@ class Columns {
         below_.push_back(below), below_all_ += below;
     }
 
-    Vector values_, diagonal_;
+    Vector values_, diagonal_, F_, unit_;
     Indices rows_, first_, below_;
     int below_all_ = 0;
     std::vector<size_t> begin_, rows_begin_;

@@ -150,14 +150,15 @@ void bind_general(nb::module_ &module) {
     nb::class_<Columns>(module, "Columns")
         .def(
             "__init__",
-            [](Columns *self, Matrix P, Matrix A) {
-                size_t n = P.shape(0), m = A.shape(0);
+            [](Columns *self, Matrix P, Matrix A, Matrix F) {
+                size_t n = P.shape(0), m = A.shape(0), rank = F.shape(0);
                 require(P.shape(1) == n && (A.shape(1) == n || m == 0), "P must be n x n, A m x n");
-                require(n + m < (1u << 30), "too many items");
-                require(finite(P) && finite(A), "P and A must be finite");
-                new (self) Columns(P.data(), A.data(), int(n), int(m));
+                require(F.shape(1) == n || rank == 0, "F must have n columns");
+                require(n + m < (1u << 30) && rank <= n, "too many items");
+                require(finite(P) && finite(A) && finite(F), "P, A and F must be finite");
+                new (self) Columns(P.data(), A.data(), F.data(), int(n), int(m), int(rank));
             },
-            "P"_a, "A"_a);
+            "P"_a, "A"_a, "F"_a);
     walk<double>(module, "Walk");
     walk<Twice>(module, "TwiceWalk");
 }

@@ -252,11 +252,26 @@ class Walk {
         return K_.whole(H_, std::move(B)) || refuse("the basis is singular");
     }
 
+    // u_ from one item to another: what is known of some, else 0
+    void only(const Indices &some, int from, int to) {
+        for (int r = 0; r < 2; r++) {
+            std::fill(u_[r].begin() + from, u_[r].begin() + to, Real(0.0));
+            for (int i : some) u_[r][i] = known_.now[r][i];
+        }
+    }
+    // H times what is known of some items, into g_, and its sizes: column by column
+    void add_each(const Indices &some) {
+        for (int i : some) {
+            Real u[2] = {known_.now[0][i], known_.now[1][i]};
+            double size[2] = {Trust<Real>::rounding * absolute(u[0]), Trust<Real>::rounding * absolute(u[1])};
+            H_.add_both(i, u, size, g_, error_);
+        }
+    }
     // H times what is known outside B, into g_, and its sizes; the largest of what is known.
     double add_known() {
         double wanted = 0.0;
         int64_t direct = 0;
-        rows_.clear();
+        rows_.clear(), variables_.clear();
         for (int i = 0; i < N_; i++) {
             Real u[2] = {known_.now[0][i], known_.now[1][i]};
             double size[2] = {absolute(u[0]), absolute(u[1])};
@@ -267,20 +282,18 @@ class Walk {
                 rows_.push_back(i), direct += H_.count(i) + 16;
                 continue;
             }
-            for (double &each : size) each *= Trust<Real>::rounding;
-            H_.add_both(i, u, size, g_, error_);
+            variables_.push_back(i);
         }
-        if (direct < H_.below_all() / 4) {  // few rows: one by one
-            for (int i : rows_) {
-                Real u[2] = {known_.now[0][i], known_.now[1][i]};
-                double size[2] = {Trust<Real>::rounding * absolute(u[0]), Trust<Real>::rounding * absolute(u[1])};
-                H_.add_both(i, u, size, g_, error_);
-            }
+        bool squares = !Trust<Real>::twice && H_.rank > 0 && int(variables_.size()) >= 2 * H_.rank;
+        if (!squares) add_each(variables_);
+        else if constexpr (std::is_same_v<Real, double>) {
+            only(variables_, 0, n_);
+            H_.add_squares(u_, Trust<Real>::rounding, g_, error_);
+        }
+        if (direct < H_.below_all() / 4) {  // few rows
+            add_each(rows_);
         } else if (!rows_.empty()) {
-            for (int r = 0; r < 2; r++) {
-                std::fill(u_[r].begin() + n_, u_[r].end(), Real(0.0));
-                for (int i : rows_) u_[r][i] = known_.now[r][i];
-            }
+            only(rows_, n_, N_);
             for (int j = 0; j < n_; j++) H_.add_products(j, u_, Trust<Real>::rounding, g_, error_);
         }
         return wanted;
@@ -595,7 +608,7 @@ class Walk {
     bool made_ = false;
     int since_ = 0;  // exchanges since K is made afresh
     int64_t standing_ = 0, patience_ = 0;
-    Indices resting_, closing_, rows_;
+    Indices resting_, closing_, rows_, variables_;
     Vector terms_;
 
     Affine<Real> pinned_, known_, low_, high_, q_;
