@@ -56,7 +56,7 @@ from paretoclf.judges.cone_lower import Below, Box, close, dual_value, lower_bou
 from paretoclf.judges.cone_program import ConeProgram as ConeProgram
 from paretoclf.judges.cone_program import factor
 from paretoclf.judges.cone_upper import upper_bound
-from paretoclf.judges.cones import project, project_dual
+from paretoclf.judges.cones import Cone, project, project_dual
 from paretoclf.tolerances import CERTIFY
 
 _EPS = np.finfo(float).eps
@@ -233,7 +233,7 @@ def infeasibility(program: ConeProgram, z: Any) -> tuple[Array, float]:
         return project_dual(z, program.cones), 0.0
     _, z = refined(nothing, np.zeros(n), z / size)
     size = -float(program.b @ z)
-    if not size > 0:
+    if not size > float(np.abs(z).max()) / np.finfo(float).max:  # the quotients are none, either
         return z, 0.0
     z = project_dual(z / size, program.cones)
     found = lower_bound(nothing, np.zeros(n), z, _box(nothing, np.inf), 0.0)
@@ -244,3 +244,27 @@ def infeasibility(program: ConeProgram, z: Any) -> tuple[Array, float]:
     error = 2 * _EPS * program.b.size * (abs(program.A).T @ np.abs(z))
     total = float((np.abs(r) + error).sum())
     return z, (0.9 / total if found.unabsorbed and total > 0 else 0.0)
+
+
+def has_ray(program: ConeProgram, d: Any) -> bool:
+    """Whether next to d there is a ray along which the objective falls by 1 a step, within all cones: proved.
+
+    A ray that is nearly one decides nothing: the objective may turn, or a constraint be met, far out.
+
+    Examples
+    --------
+    The smallest -x with 1e-10 x <= 1 is bounded, though a step of 1 misses the constraint by 1e-10 only:
+
+    >>> import numpy as np
+    >>> from paretoclf.judges.cone import ConeProgram, has_ray
+    >>> from paretoclf.judges.cones import Cone
+    >>> program = ConeProgram([[0.0]], np.array([-1.0]), [[1e-10]], np.array([1.0]), [Cone("nonnegative", 1)])
+    >>> has_ray(program, [1.0])
+    False
+    """
+    n, m = program.q.size, program.b.size
+    nothing, falls = sp.csr_array((n, n)), sp.csr_array(program.q[None, :])
+    rows = sp.csr_array(sp.vstack([program.P, falls, program.A]))
+    sides = np.concatenate([np.zeros(n), [-1.0], np.zeros(m)])
+    rays = ConeProgram(nothing, np.zeros(n), rows, sides, [Cone("zero", n + 1), *program.cones])
+    return bool(np.isfinite(upper_bound(rays, check_vector(d, n, "d")).value))

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index, check_positive_number
 from paretoclf.errors import InputError, SolveError
-from paretoclf.judges.cone import ConeBounds, ConeProgram, cone_bounds, infeasibility, missed_stationarity
+from paretoclf.judges.cone import ConeBounds, ConeProgram, cone_bounds, has_ray, infeasibility, missed_stationarity
 from paretoclf.judges.cones import Cone, project
 from paretoclf.proof import Certificate
 from paretoclf.proof.evidence import Condition, DualityTable, Judged, judge
@@ -140,7 +140,7 @@ def certify_problem(
     tol = check_positive_number(tol, "tol")
     if not is_problem(problem):
         raise InputError(f"problem must be a cvxpy.Problem, got {problem!r:.200}")
-    model = Model.of(problem, maximise=True)
+    model = Model.of(problem, maximise=True, moving=False)
     model.check_parameters()
     if problem.is_mixed_integer():
         raise InputError("problem must be convex, got integer or boolean variables")
@@ -208,7 +208,11 @@ class CompiledCone:
         """What CVXPY compiled (data, chain, inverse data), not solved yet."""
         data, chain, inverse = compiled
         n, m = data["c"].size, data["b"].size
-        program = ConeProgram(data.get("P", sp.csc_array((n, n))), data["c"], data["A"], data["b"], _cones(data))
+        A, b, cones = data["A"], data["b"], _cones(data)
+        nothing = np.isposinf(b) & (np.repeat([c.kind for c in cones], [c.size for c in cones]) == "nonnegative")
+        if nothing.any():  # x <= inf: a row that says 0 <= 1 has its place
+            A, b = sp.diags_array(np.where(nothing, 0.0, 1.0)) @ sp.csc_array(A), np.where(nothing, 1.0, b)
+        program = ConeProgram(data.get("P", sp.csc_array((n, n))), data["c"], A, b, cones)
         starts = data["param_prob"].var_id_to_col
         # Symmetric variables are fewer numbers than entries: a block ends where the next begins.
         ends = dict(zip(sorted(starts.values()), [*sorted(starts.values())[1:], n], strict=True))
@@ -270,7 +274,9 @@ class CompiledCone:
 
 def _compile(model: Model) -> CompiledCone:
     try:
-        data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts={})
+        # What is not DPP compiles with the values of its parameters in place of them: nobody moves them here.
+        fixed = not model.problem.is_dcp(dpp=True)
+        data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts={}, ignore_dpp=fixed)
     except cp.SolverError as error:
         raise InputError(f"problem must compile to a cone program: {error}") from None
     raw = chain.solver.solve_via_data(data, False, False, conic_settings("reference"))
@@ -335,7 +341,12 @@ def _unproved(model: Model, numbers: Mapping[str, Any], why: str) -> Judged:
 
 def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCone, bounds: ConeBounds) -> Judged:
     """Judge the values of a point by name against safe bounds; its multipliers are told apart."""
-    theirs, conditions = evaluate(model, numbers)
+    try:
+        theirs, conditions = evaluate(model, numbers)
+    except TypeError as error:  # of CVXPY, whose indicator and suppfunc cannot be copied
+        raise InputError(
+            f"problem must hold no indicator and no suppfunc, write their constraints out: {error}"
+        ) from None
     value = model.sense * theirs
     terms = _terms(compiled)
     judged = judge(
@@ -350,7 +361,7 @@ def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCo
     judged = judged.revised(
         primal_value=theirs,
         dual_value=model.sense * (bounds.lower + compiled.offset),
-        residual_rounding=_residual_rounding(compiled, numbers, conditions),
+        residual_rounding=_residual_rounding(model, compiled, numbers, conditions),
     )
     beyond = max(value - bounds.upper - compiled.offset, bounds.lower + compiled.offset - value)
     return _of_point(judged, max(0.0, beyond - _rounding(compiled, bounds, numbers)))
@@ -387,15 +398,21 @@ def _of_point(judged: Judged, shortfall: float) -> Judged:
 
 
 def _residual_rounding(
-    compiled: CompiledCone, numbers: Mapping[str, Any], conditions: Sequence[Condition]
+    model: Model, compiled: CompiledCone, numbers: Mapping[str, Any], conditions: Sequence[Condition]
 ) -> dict[str, float]:
     """What rounding can make of the violation of each constraint: of what the terms of its rows are in sum."""
     terms = _row_rounding(compiled.program, _reach(compiled, numbers))
     largest, found = float(terms.max(initial=0.0)), {}
     for c in conditions:
         rows = compiled.rows.get(c.name)
-        size = 0.0 if c.alone else largest if rows is None else float(terms[rows].max())
-        found[c.name] = size / float(np.min(c.slack_unit))
+        unit = np.atleast_1d(c.slack_unit)
+        if rows is None:
+            found[c.name] = 0.0 if c.alone else float(np.max(largest / unit, initial=0.0))
+        elif unit.size == rows.size:  # units are in NumPy's order, rows in CVXPY's; of complex ones real parts first
+            parts = unit.reshape(-1, *model.constraints[c.name].shape)
+            found[c.name] = float(np.max(terms[rows] / np.concatenate([part.ravel(order="F") for part in parts])))
+        else:
+            found[c.name] = float(terms[rows].max()) / float(np.min(unit))
     return found
 
 
@@ -450,15 +467,19 @@ def _stationarity(compiled: CompiledCone, numbers: Mapping[str, Any]) -> dict[st
     return found | {"stationarity in what CVXPY added": float(missed[added].max(initial=0.0))}
 
 
-def _contradiction(model: Model) -> CompiledCone:
-    """The constraints without a target, less those that can be left out one by one and leave them infeasible."""
+def _contradiction(model: Model) -> CompiledCone | None:
+    """The constraints without a target, less those that can be left out one by one and leave them infeasible.
+
+    None where no constraint has a variable.
+    """
     kept = dict(model.constraints)
     for name in list(kept):
         fewer = {other: c for other, c in kept.items() if other != name}
         rest = _feasibility(fewer)
         if rest.variables and _compile(rest).status == cp.INFEASIBLE:
             kept = fewer
-    return _compile(_feasibility(kept))
+    least = _feasibility(kept)
+    return _compile(least) if least.variables else None
 
 
 def _without_points(model: Model) -> bool:
@@ -472,17 +493,25 @@ def _feasibility(constraints: Mapping[str, Any]) -> Model:
     return Model(problem, {v.name(): v for v in problem.variables()}, constraints)
 
 
-def _infeasible(compiled: CompiledCone) -> ProblemProof:
+def _infeasible(compiled: CompiledCone | None) -> ProblemProof:
+    unproved = ProblemProof("undecided", -np.inf, np.inf, words="The solver says infeasible, which is not proved.")
+    if compiled is None:
+        return unproved
     z, reach = infeasibility(compiled.program, compiled.z)
     if reach == 0:
-        return ProblemProof("undecided", -np.inf, np.inf, words="The solver says infeasible, which is not proved.")
+        return unproved
     share: dict[str, float] = {}
     for row in np.argsort(-np.abs(z)):
         if abs(z[row]) > 1e-6 * np.abs(z).max():
             share.setdefault(compiled.constraint(int(row)), float(abs(z[row])))
-    where = "no point satisfies" if np.isinf(reach) else f"no point with entries below {reach:.1e} satisfies"
-    words = f"Infeasible, proved: {where} {' and '.join(share)} together."
-    return ProblemProof("infeasible", np.inf if np.isinf(reach) else -np.inf, np.inf, blame=share, words=words)
+    if np.isinf(reach):
+        words = f"Infeasible, proved: no point satisfies {' and '.join(share)} together."
+        return ProblemProof("infeasible", np.inf, np.inf, blame=share, words=words)
+    words = (
+        f"The solver says infeasible, which is proved of points with entries below {reach:.1e} only: "
+        f"none of these satisfies {' and '.join(share)} together."
+    )
+    return ProblemProof("undecided", -np.inf, np.inf, blame=share, words=words)
 
 
 def _unbounded(compiled: CompiledCone, sense: int) -> ProblemProof:
@@ -497,7 +526,7 @@ def _unbounded(compiled: CompiledCone, sense: int) -> ProblemProof:
     off = [float(np.abs(program.P @ d).max(initial=0.0)), float(np.abs(s - project(s, program.cones)).max(initial=0.0))]
     moving = {name: float(np.abs(d[at]).max(initial=0.0)) for name, at in compiled.columns.items()}
     along = [name for name, size in sorted(moving.items(), key=lambda kv: -kv[1]) if size > 1e-6 * max(moving.values())]
-    if max(off) > CERTIFY:
+    if max(off) > CERTIFY or not has_ray(program, d):
         return ProblemProof("undecided", -np.inf, np.inf, words="The solver says unbounded, which is not proved.")
     words = (
         f"Unbounded {side} if feasible: along a ray in {', '.join(along)} the objective {moves} by 1 a step, "

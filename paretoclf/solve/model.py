@@ -40,7 +40,7 @@ class Model:
     thin: bool = True
 
     @classmethod
-    def of(cls, problem: cp.Problem, thin: bool = True, maximise: bool = False) -> Model:
+    def of(cls, problem: cp.Problem, thin: bool = True, maximise: bool = False, moving: bool = True) -> Model:
         """Take the names from the problem: those of its variables, and the labels of its constraints.
 
         A constraint without a label is called ``constraint k``, by its position. With maximise the problem may be a
@@ -58,7 +58,7 @@ class Model:
         broken = [name for name, part in parts if not part.is_dcp()]
         if broken:
             raise InputError(f"a model must be convex by CVXPY's rules (DCP), which it is not in: {', '.join(broken)}")
-        broken = [name for name, part in parts if not part.is_dcp(dpp=True)]
+        broken = [name for name, part in parts if moving and not part.is_dcp(dpp=True)]
         if broken:
             raise InputError(
                 f"a model must be DPP in its parameters, which it is not in: {', '.join(broken)}. A parameter may "

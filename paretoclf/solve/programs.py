@@ -7,7 +7,7 @@ dual value above the primal one. How feasible the points are is measured, constr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.checks import Array
+from paretoclf.judges.cones import Cone, project
 from paretoclf.proof.evidence import Condition, Judged, judge
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, Model
@@ -42,15 +43,23 @@ def judge_programs(models: Mapping[Form, Model], found: Mapping[Form, Mapping[st
 def evaluate(model: Model, numbers: Mapping[str, Any]) -> tuple[float, list[Condition]]:
     """Objective and conditions at given values of the variables and multipliers; the variables keep their own values.
 
-    What the attributes of a variable say (``nonneg=True``, ``PSD=True``, ``bounds=``) are conditions, too.
+    What the attributes of a variable say (``nonneg=True``, ``PSD=True``, ``bounds=``) are conditions, too, and so are
+    the domains of atoms, beyond which NumPy may have a value and the problem has no point.
     """
     values = {name: _shaped(numbers[name], variable) for name, variable in model.variables.items()}
     # Copies of the expressions have constants in place of the variables: nothing is assigned.
     fixed = {id(variable): cp.Constant(values[name]) for name, variable in model.variables.items()}
-    conditions = [_condition(name, c.tree_copy(fixed), numbers.get(name)) for name, c in model.constraints.items()]
-    for name, variable in model.variables.items():
-        conditions += _attributes(name, variable, values[name], fixed)
-    return float(np.squeeze(np.real(model.problem.objective.expr.tree_copy(fixed).value))), conditions
+    conditions, domains = [], []
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # what has no value is told as nan
+        for name, constraint in model.constraints.items():
+            at = constraint.tree_copy(fixed)
+            conditions.append(_condition(name, at, numbers.get(name)))
+            domains += _domain(name, at.args, fixed)
+        for name, variable in model.variables.items():
+            conditions += _attributes(name, variable, values[name], fixed)
+        objective = model.problem.objective.expr.tree_copy(fixed)
+        value = float(np.squeeze(np.real(_value(objective))))
+        return value, [*conditions, *domains, *_domain("objective", [objective], fixed)]
 
 
 def held(leaf: Any) -> Any:
@@ -85,27 +94,47 @@ def _shaped(value: Any, variable: Any) -> Any:
 
 def _attributes(name: str, variable: Any, V: Any, fixed: Mapping[int, Any]) -> list[Condition]:
     """What the attributes of a variable say of its value V."""
-    unit, said = 1.0 + float(np.max(np.abs(V), initial=0.0)), variable.attributes
+    said = variable.attributes
     kinds: dict[str, list[Any]] = {"bounds": [], "PSD": []}
     for c in variable.domain:
         kinds["PSD" if isinstance(c, cp.constraints.PSD) else "bounds"].append(c.tree_copy(fixed))
-    bounds = [-np.ravel(_value(c.expr)) for c in kinds["bounds"]]
-    found = [_told(f"{name}: bounds", np.concatenate(bounds))] if bounds else []
+    bounds = [_condition("", c, None) for c in kinds["bounds"]]
+    found = [_together(f"{name}: bounds", bounds)] if bounds else []
     found += [_condition(f"{name}: {'NSD' if said['NSD'] else 'PSD'}", c, None) for c in kinds["PSD"]]
     pattern = np.zeros(V.shape, dtype=bool)
     if said["sparsity"]:
         pattern[variable.sparse_idx] = True
-    off = {
-        "symmetric": lambda: V - np.swapaxes(V, -2, -1),
-        "hermitian": lambda: V - np.conj(np.swapaxes(V, -2, -1)),
+    mirror = V.T if V.ndim < 2 else np.swapaxes(V, -2, -1)
+    wrong: dict[str, Callable[[], Any]] = {
+        "symmetric": lambda: V - mirror,
+        "hermitian": lambda: V - np.conj(mirror),
         "diag": lambda: V - np.eye(V.shape[-1]) * V,
-        "sparsity": lambda: V[~pattern],
+        "sparsity": lambda: np.where(pattern, 0.0, V),
         "imag": lambda: np.real(V),
     }
     mirrored = "hermitian" if variable.is_complex() else "symmetric"
-    wanted = {kind for kind in off if said[kind]} | ({mirrored} if said["PSD"] or said["NSD"] else set())
-    found += [replace(_told(f"{name}: {kind}", _parts(off[kind]())), equation=True) for kind in sorted(wanted)]
-    return [replace(c, slack_unit=unit) for c in found]
+    wanted = {kind for kind in wrong if said[kind]} | ({mirrored} if said["PSD"] or said["NSD"] else set())
+    unit = 1.0 + np.ravel(np.maximum(np.abs(V), np.abs(mirror)) if mirror.shape == V.shape else np.abs(V))
+    for kind in sorted(wanted):
+        slack = _parts(wrong[kind]())
+        units = np.tile(unit, slack.size // unit.size)
+        found.append(replace(_told(f"{name}: {kind}", slack), equation=True, slack_unit=units))
+    return found
+
+
+def _domain(name: str, expressions: Sequence[Any], fixed: Mapping[int, Any]) -> list[Condition]:
+    """Where the atoms of these expressions are defined, as far as the variables, which are constants here, decide."""
+    own = {id(constant) for constant in fixed.values()}
+    said = [c for expression in expressions for c in expression.domain]
+    parts = [_condition("", c, None) for c in said if own & {id(constant) for constant in c.constants()}]
+    return [_together(f"{name}: domain", parts)] if parts else []
+
+
+def _together(name: str, parts: Sequence[Condition]) -> Condition:
+    """One condition in place of several that have no multipliers: an equation is missed on both sides."""
+    slack = [-np.abs(c.slack) if c.equation else c.slack for c in parts]
+    units = [np.broadcast_to(c.slack_unit, c.slack.shape) for c in parts]
+    return replace(_told(name, np.concatenate(slack)), slack_unit=np.concatenate(units))
 
 
 def _told(name: str, slack: Array) -> Condition:
@@ -114,7 +143,10 @@ def _told(name: str, slack: Array) -> Condition:
 
 
 def _value(expression: Any) -> Any:
-    return dense(expression.value)
+    try:
+        return dense(expression.value)
+    except ValueError:  # CVXPY's word on a matrix that is not symmetric and must be: outside of the domain
+        return np.full(expression.shape, np.nan)
 
 
 def _parts(value: Any) -> Array:
@@ -124,21 +156,26 @@ def _parts(value: Any) -> Array:
 
 
 def _condition(name: str, constraint: Any, multiplier: Any) -> Condition:
-    if isinstance(constraint, cp.constraints.SOC):
+    kinds = cp.constraints
+    if isinstance(constraint, kinds.SOC):
         return _cone(name, constraint, multiplier)
-    unit = 1.0 + max((float(np.max(np.abs(_value(a)), initial=0.0)) for a in constraint.args), default=0.0)
+    if isinstance(constraint, kinds.ExpCone | kinds.PowCone3D):
+        return _of_three(name, constraint)
     alone = multiplier is None
     multiplier = np.zeros(constraint.shape) if alone else multiplier
-    if isinstance(constraint, cp.constraints.Zero | cp.constraints.Equality):
-        slack = _parts(constraint.expr.value)
+    if isinstance(constraint, kinds.Zero | kinds.Equality):
+        slack = _parts(_value(constraint.expr))
         given = _parts(multiplier)
         given = given if given.size == slack.size else np.append(given, np.zeros(slack.size - given.size))
-        return Condition(name, slack, given, equation=True, slack_unit=unit, alone=alone)
-    if isinstance(constraint, cp.constraints.Inequality | cp.constraints.NonPos):
-        slack = -np.ravel(np.real(_value(constraint.expr)))
+        sides = _sides(constraint)
+        sides = np.tile(sides, slack.size // max(sides.size, 1))
+        return Condition(name, slack, given, equation=True, slack_unit=sides, alone=alone)
+    if isinstance(constraint, kinds.Inequality | kinds.NonPos | kinds.NonNeg):
+        slack = np.ravel(np.real(_value(constraint.expr))) * (1 if isinstance(constraint, kinds.NonNeg) else -1)
         largest = 1.0 + float(np.max(np.abs(np.real(dense(multiplier))), initial=0.0))
         given = np.ravel(np.real(dense(multiplier)))
-        return Condition(name, slack, given, slack_unit=unit, multiplier_unit=largest, alone=alone)
+        return Condition(name, slack, given, slack_unit=_sides(constraint), multiplier_unit=largest, alone=alone)
+    unit = 1.0 + max((float(np.max(np.abs(_value(a)), initial=0.0)) for a in constraint.args), default=0.0)
     if isinstance(constraint, cp.constraints.PSD):
         S, Z = _value(constraint.expr), dense(multiplier)
         slack, least = (np.linalg.eigvalsh(0.5 * (M + np.conj(np.swapaxes(M, -2, -1)))) for M in (S, Z))
@@ -149,6 +186,25 @@ def _condition(name: str, constraint: Any, multiplier: Any) -> Condition:
         return Condition(name, *ends, slack_unit=unit, multiplier_unit=largest, product=product, alone=alone)
     violation = np.atleast_1d(np.max(constraint.violation(), initial=0.0))
     return Condition(name, -violation, np.zeros(1), slack_unit=unit)
+
+
+def _sides(constraint: Any) -> Array:
+    """The unit of each entry of a constraint: 1 and its own larger side, as one large entry says nothing of others."""
+    sides = [np.broadcast_to(np.abs(_value(a)), constraint.shape) for a in constraint.args]
+    sides = [np.where(np.isinf(side), 0.0, side) for side in sides]  # x <= inf
+    return np.asarray(1.0 + np.ravel(np.max(sides, axis=0)))
+
+
+def _of_three(name: str, constraint: Any) -> Condition:
+    """Exponential and power cones of three entries: what of its own size the worst entry is from the nearest point."""
+    V = np.stack([np.ravel(_value(a)) for a in constraint.args[:3]], axis=1)
+    if isinstance(constraint, cp.constraints.ExpCone):
+        cones = [Cone("exponential")] * len(V)
+    else:
+        cones = [Cone("power", 3, float(a)) for a in np.broadcast_to(np.ravel(constraint.alpha.value), len(V))]
+    away, unit = np.abs(V - project(V.ravel(), cones).reshape(V.shape)), 1.0 + np.abs(V)
+    worst = np.arange(len(V)), np.argmax(away / unit, axis=1)
+    return Condition(name, -away[worst], np.zeros(len(V)), slack_unit=unit[worst])
 
 
 def _cone(name: str, constraint: Any, multiplier: Any) -> Condition:

@@ -326,3 +326,161 @@ def test_one_constraint_that_contradicts_the_bounds_of_its_variable():
     proof = pc.verify(problem)
     assert proof.status == "infeasible"
     assert "no point" in proof.explain()
+
+
+# ---- what an outside auditor found ---------------------------------------------------------------------------------
+
+
+def held_at(problem, **values):
+    """The problem, solved, with other values in its variables."""
+    problem.solve(solver="CLARABEL")
+    for variable in problem.variables():
+        if variable.name() in values:
+            variable.save_value(np.asarray(values[variable.name()], dtype=float))
+    return problem
+
+
+def outside():
+    """Points beyond the domain of an atom, where NumPy has a value and CVXPY none, and which constraint says so."""
+    x, y, X = cp.Variable(name="x"), cp.Variable(name="y"), cp.Variable((2, 2), name="X")
+    ratio = [(cp.quad_over_lin(x, y) <= 1).set_label("ratio"), y <= 3, y >= -3]
+    yield held_at(cp.Problem(cp.Minimize(cp.abs(x - 1)), ratio), x=1, y=-1), "ratio"
+    yield held_at(cp.Problem(cp.Minimize(x**3)), x=-1e-3), "objective"
+    yield held_at(cp.Problem(cp.Minimize(0), [(cp.inv_pos(x) <= 5).set_label("inverse")]), x=-1), "inverse"
+    largest = (cp.lambda_max(X) <= 1).set_label("largest")
+    yield held_at(cp.Problem(cp.Minimize(0), [largest]), X=[[0, 5], [0, 0]]), "largest"  # not symmetric: a ValueError
+
+
+@pytest.mark.parametrize("k", range(4))
+def test_beyond_the_domain_of_an_atom_no_point_is_optimal(k):
+    problem, name = list(outside())[k]
+    proof = certified(problem)
+    assert proof.status == "not optimal"
+    assert proof.certificate.primal[f"{name}: domain"] > 1e-4
+
+
+def test_a_point_on_the_edge_of_a_domain_is_optimal():
+    x = cp.Variable(name="x")
+    problem = held_at(cp.Problem(cp.Minimize(x), [cp.sqrt(x) >= 0]), x=0)
+    assert certified(problem).status == "optimal"
+    assert certified(problem).certificate.primal["constraint 0: domain"] == 0
+
+
+@pytest.mark.parametrize("relation", ["inequality", "equation", "bounds", "symmetric"])
+def test_a_large_entry_hides_no_violation_of_a_small_one(relation):
+    if relation == "symmetric":
+        V = cp.Variable((3, 3), symmetric=True, name="V")
+        problem = held_at(cp.Problem(cp.Minimize(0), [V[0, 0] == 1e9]), V=np.diag([1e9, 0, 0]) + 0.5 * np.eye(3, k=1))
+    else:
+        v = cp.Variable(2, name="v", nonneg=relation == "bounds")
+        sides = {"equation": v == np.array([1e8, 1]), "bounds": v[0] == 1e8}
+        problem = cp.Problem(cp.Minimize(0), [sides.get(relation, v >= np.array([1e8, 1]))])
+        held_at(problem, v=[1e8, -0.5 if relation == "bounds" else 0.5])
+    proof = certified(problem)
+    assert proof.status == "not optimal"
+    assert proof.certificate.primal_residual > 0.1
+    values = np.diag([1e9, 0, 0]) if relation == "symmetric" else [1e8, 1.0]
+    assert certified(held_at(problem, v=values, V=values)).status == "optimal"
+
+
+def test_rounding_hides_a_violation_of_the_same_entry_only():
+    """Row 0 has terms of 1e12, whose rounding says nothing of row 1; columns are in CVXPY's order, entries not."""
+    X = cp.Variable((2, 2), name="X")
+    row = (cp.multiply(np.array([[1.0, 1e12], [1.0, 1.0]]), X) == np.array([[1.0, 1e12], [1.0, 1.0]])).set_label("row")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(X)), [row])
+    assert certified(held_at(problem, X=np.ones((2, 2)))).certificate.residual_rounding["row"] < 1e-14
+    assert certified(held_at(problem, X=[[1.0, 1.0], [1.0 + 1e-5, 1.0]])).status == "not optimal"
+
+
+def test_a_violation_that_rounding_may_make_decides_nothing_without_multipliers_either():
+    x = cp.Variable(2, name="x")
+    row = (1e12 * x[0] - 1e12 * x[1] == 1e-5).set_label("row")
+    problem = held_at(cp.Problem(cp.Minimize(cp.sum_squares(x - np.array([1.0, 1 / 3]))), [row]), x=[2 / 3, 2 / 3])
+    row.save_dual_value(None)
+    assert certified(problem).status == "undecided"
+
+
+def test_nearly_a_ray_is_no_proof_of_an_unbounded_problem():
+    """The solver says unbounded; the optimum is at x = 1e10."""
+    x, y = cp.Variable(name="x"), cp.Variable(name="y")
+    problem = cp.Problem(cp.Minimize(-x - y), [1e-10 * x + y <= 1, y >= 0, 1e-9 * y <= x])
+    proof = certified(held_at(problem, x=1e10, y=0))
+    assert proof.status == "optimal"
+    assert proof.lower <= -1e10 <= proof.upper
+
+
+def test_points_that_are_excluded_up_to_a_size_only_do_not_make_a_problem_infeasible():
+    """The solver says infeasible, and its multipliers exclude points with entries below 180: this one has 200."""
+    A = np.array([[1e-4, 1e-8, 0], [0, 1e-9, 2e-9], [2e-10, 2e-9, -2e-3]])
+    at, x = np.array([-200.0, -100.0, -100.0]), cp.Variable(3, name="x")
+    rows = [A @ x <= A @ at, (0.1 * x[1] - 0.01 * x[2] == -9).set_label("equation")]
+    problem = cp.Problem(cp.Minimize(1e-4 * x[0] - x[1] - 1e-2 * x[2]), rows)
+    problem.solve(solver="CLARABEL")
+    proof = pc.verify(problem)
+    assert (proof.status, proof.lower, proof.upper) == ("undecided", -np.inf, np.inf)
+    assert "proved of points with entries below 1.8e+02 only" in proof.explain()
+    x.save_value(at)
+    assert pc.verify(problem).status != "infeasible"
+
+
+def test_parameters_need_not_follow_the_rules_for_moving_ones():
+    x, y = cp.Variable(name="x"), cp.Variable(name="y")
+    p, q = cp.Parameter(nonneg=True, value=2, name="p"), cp.Parameter(nonneg=True, value=3, name="q")
+    rows = [(x >= 2 * q).set_label("low"), (p * q * y >= x).set_label("product")]
+    problem = cp.Problem(cp.Minimize(p * q * cp.square(x - 1) + y), rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # CVXPY's own, about solving it
+        problem.solve(solver="CLARABEL")
+    proof = certified(problem)
+    assert proof.status == "optimal"
+    assert proof.lower <= 151 + 1e-7
+    assert proof.upper >= 151 - 1e-7
+    y.value = y.value + 1e-3
+    assert certified(problem).status == "not optimal"
+
+
+def test_a_side_that_is_infinite_says_nothing():
+    v = cp.Variable(2, name="v")
+    problem = held_at(cp.Problem(cp.Minimize(-v[0]), [v <= np.array([1, np.inf]), v >= -np.inf]))
+    assert certified(problem).status == "optimal"
+    assert certified(held_at(problem, v=[1.1, 5])).status == "not optimal"
+
+
+def cones():
+    """Exponential and power cones as they are written out."""
+    x, y, z = (cp.Variable(2, name=name) for name in "xyz")
+    yield cp.Problem(cp.Minimize(cp.sum(x)), [cp.ExpCone(y, np.ones(2), x).set_label("cone"), y >= 10]), x
+    cone = cp.PowCone3D(x, y, z, np.array([0.3, 0.5])).set_label("cone")
+    yield cp.Problem(cp.Maximize(cp.sum(z)), [cone, x + y <= np.array([1, 1e4])]), z
+
+
+@pytest.mark.parametrize("k", range(2))
+def test_cones_of_three_entries_are_judged_one_by_one(k):
+    problem, variable = list(cones())[k]
+    problem.solve(solver="CLARABEL")
+    assert certified(problem).status == "optimal"
+    wrong = np.array([1.0, -1.0]) * (1.0 if k == 0 else 1e-4)
+    variable.save_value(variable.value + wrong)  # the sum stays
+    assert certified(problem).status == "not optimal"
+
+
+def test_constraints_without_an_entry():
+    v = cp.Variable(2, name="v")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(v)), [v[:0] >= 1, v[:0] == 2])
+    assert certified(held_at(problem)).status == "optimal"
+
+
+def test_no_constraint_contradicts_another_where_there_are_none():
+    """The solver says infeasible of a problem without constraints: that was a TypeError."""
+    x = cp.Variable(1, name="x", nonneg=True)
+    F, at = np.array([[-2.0], [2.0]]), np.array([1.3e7])
+    loss = np.zeros(1) @ x + 0.5 * cp.sum_squares(F @ (x - at) / 1e7) + 1e-7 * cp.norm1(x - at)
+    problem = held_at(cp.Problem(cp.Maximize(-loss)), x=at)
+    assert certified(problem).status == "optimal"
+
+
+def test_what_cannot_be_copied_is_refused():
+    x = cp.Variable(2, name="x")
+    problem = held_at(cp.Problem(cp.Minimize(cp.sum(x) + cp.transforms.indicator([x >= 1]))))
+    with pytest.raises(pc.InputError, match="no indicator"):
+        certified(problem)
