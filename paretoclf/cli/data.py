@@ -10,6 +10,7 @@ import shlex
 from paretoclf.datasets import Dataset, load
 from paretoclf.datasets.cells import ColumnsError
 from paretoclf.errors import InputError
+from paretoclf.samples import require_scale
 
 
 def load_data(args: argparse.Namespace) -> Dataset:
@@ -24,13 +25,17 @@ def load_data(args: argparse.Namespace) -> Dataset:
         raise InputError(f"--seed must be at least 0, got {args.seed}")
     features, drop, one_hot = (_names(given) for given in (args.features, args.drop, args.one_hot))
     try:
-        return load(
+        data = load(
             args.source, label=_label(args), positive=args.positive, data_dir=args.data_dir, n=args.n, rng=args.seed,
             features=features, drop=drop or (), separator=character(args.separator), encoding=args.encoding,
             one_hot=one_hot or (), missing=args.missing, decimal=args.decimal,
         )  # fmt: skip
     except ColumnsError as error:
         raise InputError(with_flags(error)) from None
+    require_scale(
+        data.X, f"features of {data.name}"
+    )  # before they are scaled: what overflows there is no number any more
+    return data
 
 
 def with_flags(error: ColumnsError) -> str:

@@ -41,8 +41,10 @@ def unpacked(stored: Mapping[str, Any]) -> ProgramLine:
     matrices = []
     for key, shape in (("P", (n, n)), ("A", (m, n))):
         data, indices, indptr = (stored[f"program_{key}_{part}"] for part in ("data", "indices", "indptr"))
+        if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not indptr[-1] == indices.size == data.size:
+            raise InputError(f"columns of {key} must follow each other, one for each entry")
         M = sp.csc_array((_finite(data, key), indices, indptr), shape=shape)
-        M.check_format()
+        M.check_format()  # of an empty matrix it looks at nothing
         matrices.append(M)
     equations, sense = (int(number) for number in stored["program_signs"])
     if not 0 <= equations <= m or sense not in (-1, 1) or q.shape[0] != 2 or b.shape[0] != 2:
@@ -54,7 +56,7 @@ def unpacked(stored: Mapping[str, Any]) -> ProgramLine:
 
 
 def _readings(stored: Mapping[str, Any], key: str, size: int) -> dict[str, Reading]:
-    place, factor = (np.asarray(stored[f"program_{key}_{part}"]) for part in ("place", "factor"))
+    place, factor = np.asarray(stored[f"program_{key}_place"]), _finite(stored[f"program_{key}_factor"], key)
     _within(place, size, key)
     found, at = {}, 0
     for name, shape in json.loads(str(stored[f"program_{key}"])).items():
@@ -64,6 +66,8 @@ def _readings(stored: Mapping[str, Any], key: str, size: int) -> dict[str, Readi
             tuple(int(k) for k in shape), place[part].reshape(entries), factor[part].reshape(entries)
         )
         at += entries
+    if not place.shape == factor.shape == (at,):
+        raise InputError(f"{key} must have {at} places and factors, got {place.size} and {factor.size}")
     return found
 
 

@@ -266,6 +266,7 @@ def change_csv(**options):
         (None, ["gone.csv"], ["gone.csv", "not found"]),
         (None, ["nosuchdata"], ["nosuchdata", "wdbc"]),
         (change_csv(change=(6, 1, "nan")), ["small.csv"], ["small.csv", "row 8", "'b'", "nan"]),
+        (change_csv(change=(6, 1, "1e300")), ["small.csv"], ["features of small", "1e+300", "other units"]),
         (change_csv(change=(6, 2, "x")), ["small.csv"], ["small.csv", "row 8", "'c'", "'x'"]),
         (change_csv(change=(6, 3, "maybe")), ["small.csv"], ["small.csv", "'outcome'", "two values", "maybe"]),
         (None, ["small.csv", "--label", "diagnosis"], ["small.csv", "'diagnosis'", "outcome"]),
