@@ -1,9 +1,8 @@
 """Checks a certificate: an optimal solution of a convex quadratic program for every t in [0, 1], without rounding.
     python check.py FILE [--data YOURS.csv | --standardised YOURS.csv] [--costs C+,C-,C+,C-[,WEIGHTS]]
 The program: minimise x'Px / 2 + q(t)'x + penalties. An item is a variable x_j or a row of Ax, v its value. A unit of v
-below the lower bound costs `below`, above the upper one `above`; null is no bound, or no price that allows it. q,
-bounds and prices are affine in t, P is positive semidefinite. x is optimal if there are multipliers y, one an item,
-with Px + q = y_x + A'y_r and, item by item, one of
+below the lower bound costs `below`, above the upper one `above`; null is no bound or no price. q, bounds and prices are
+affine in t, P is positive semidefinite. x is optimal if for some y, Px + q = y_x + A'y_r and, item by item, one of
     b  y = below     and v <= lower
     l  v = lower     and 0 <= y <= below   (-above <= y <= below where lower = upper all along)
     i  y = 0         and lower <= v <= upper
@@ -145,13 +144,13 @@ def check(p: dict, segments: list, early: bool = False) -> tuple[list[float], Fr
     return values, t
 
 def same(p: dict, option: str, own: str) -> None:
-    y, c, last = p["y"], own.split(","), lambda file: list(csv.reader(open(file, newline="")))[-len(p["y"]):]
-    if option == "--costs":  # at t = 0 of positive and negative samples, then at t = 1; then a file of weights, or none
-        w = [float(r[-1]) for r in (last(c[4]) if c[4:] else "1" * len(y))]
+    y, get = p["y"], lambda file: (r := list(csv.reader(open(file, newline=""))))[-len(y):] * (len(r) < len(y) + 2)
+    if option == "--costs" and (c := own.split(",")):  # C+, C- at t = 0, C+, C- at t = 1, a file of weights or none
+        w = [float(r[-1]) for r in (get(c[4]) if c[4:] else "1" * len(y))]
         return need(p["caps"] == [[a * float(c[k + (s < 0)]) for a, s in zip(w, y)] for k in (0, 2)], "costs differ")
-    given, standardise, rows = p["X"] if "X" in p else p["K"], ["--data", "--standardised"].index(option), last(own)
+    given, standardise, rows = p["X"] if "X" in p else p["K"], ["--data", "--standardised"].index(option), get(own)
+    need({*map(len, rows)} == {len(given[-1]) + 1}, "there are other rows or columns")
     need(len({r[-1] for r in rows}) == len({(r[-1], s) for r, s in zip(rows, y, strict=True)}), "the labels differ")
-    need({*map(len, rows)} == {len(given[-1]) + 1}, "there are other columns")
     for k in range(len(given[-1])):
         c = [float(row[k]) for row in rows]
         mean, by = (statistics.fmean(c), statistics.pstdev(c) or 1.0) if standardise else (0.0, 1.0)
@@ -160,18 +159,19 @@ def same(p: dict, option: str, own: str) -> None:
 
 def read(file: str, form: str, *options: str) -> tuple[dict, str]:
     content = json.loads((gzip.open if file.endswith(".gz") else open)(file, "rb").read(1 << 28))
-    sha = hashlib.sha256(json.dumps(content["problem"], sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-    need([content["format"], content["sha256"]] == [form, sha], f"another hash, or another format than {form!r}")
-    _ = [same(content["problem"], *pair) for pair in zip(options[::2], options[1::2], strict=True)]
-    return content, f"sha256 of the problem: {sha}\nSaid, not checked: {content['problem'].get('about', 'nothing')}"
+    sha = hashlib.sha256(json.dumps(p := content["problem"], sort_keys=True, separators=(",", ":")).encode()).hexdigest
+    need([content["format"], content["sha256"]] == [form, sha()], f"another hash, or another format than {form!r}")
+    _ = [same(p, *pair) for pair in zip(options[::2], options[1::2], strict=True)]
+    more = max(map(Fraction, p.get("diagonal", [0]))) * (p["kind"] != "margins")  # whose words have it
+    return content, (f"On the diagonal of the kernel matrix there is up to {float(more):.2g} more.\n" * (more > 0) +
+                     f"sha256 of the problem: {sha()}\nSaid, not checked: {p.get('about', 'nothing')}")
 
 def main(file: str, *options: str) -> str:
     content, about = read(file, "exact certificate 1", *options)
-    words, value, _ = KINDS[content["problem"]["kind"]]
-    ends, t = check(content["problem"], content["segments"], "ray" in content)
+    ends, t = check(p := content["problem"], content["segments"], "ray" in content)
     return (f"PROVED without rounding: for every t in [0, {float(t):.17g}], on {len(content['segments'])} segments,\n"
-            f"what the file states minimises {words}.\nValues at both ends: "
-            f"{[value(content['problem'], v) for v in ends]}. {about}")
+            f"what the file states minimises {KINDS[p['kind']][0]}.\n"
+            f"Values at both ends: {[KINDS[p['kind']][1](p, v) for v in ends]}. {about}")
 
 if __name__ == "__main__":
     try:

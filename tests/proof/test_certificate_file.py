@@ -187,6 +187,23 @@ def test_a_matrix_that_is_not_semidefinite_as_stored_has_its_diagonal_raised_and
     assert "semidefinite" in verdict(without)
 
 
+def test_a_diagonal_that_is_raised_is_said_by_the_checker_and_not_by_the_file_alone(tmp_path):
+    """My data and my costs, and another problem: 50 on the diagonal is an SVM with squared slacks besides."""
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [-1, 1, -1, 1]
+    raised = {"kind": "2C-SVM", "caps": [[0.25] * 4, [1.0] * 4], "X": X.tolist(), "y": y, "diagonal": [50.0] * 4}
+    (tmp_path / "raised.json").write_text(json.dumps(certificate(raised, guide=[])))
+    (tmp_path / "mine.csv").write_text("".join(f"{x},{label}\n" for [x], label in zip(X.tolist(), y, strict=True)))
+    mine = ("--data", "mine.csv", "--costs", "0.25,0.25,1,1")
+    assert (
+        "On the diagonal of the kernel matrix there is up to 50 more." in alone(tmp_path, "raised.json", *mine).stdout
+    )
+    plain = {**raised, "diagonal": [0.0] * 4}
+    (tmp_path / "plain.json").write_text(json.dumps(certificate(plain, guide=[])))
+    printed = alone(tmp_path, "plain.json", *mine).stdout
+    assert "PROVED" in printed
+    assert "diagonal" not in printed
+
+
 def test_an_indefinite_matrix_is_refused_by_the_checker():
     problem = {"kind": "2C-SVM", "y": [1, -1], "K": [[1], [2, 1]], "caps": [[1, 1], [2, 2]]}
     assert "semidefinite" in verdict({"problem": problem, "segments": ["iil"]})
@@ -535,6 +552,9 @@ def test_the_data_are_compared_with_the_readers_own(tmp_path):
     result = alone(tmp_path, file, "--data", table(tmp_path / "other.csv", other, words))
     assert result.returncode == 1
     assert "about other data" in result.stderr
+    longer = table(tmp_path / "longer.csv", np.vstack([X[:2], X]), np.append(words[:2], words))
+    result = alone(tmp_path, file, "--data", longer)  # about the last of my samples only
+    assert "NOT PROVED: there are other rows or columns" in result.stderr
     words[2] = "benign"
     result = alone(tmp_path, file, "--data", table(tmp_path / "labels.csv", X, words))
     assert "labels differ" in result.stderr
