@@ -178,14 +178,21 @@ def _condition(name: str, constraint: Any, multiplier: Any) -> Condition:
     unit = 1.0 + max((float(np.max(np.abs(_value(a)), initial=0.0)) for a in constraint.args), default=0.0)
     if isinstance(constraint, cp.constraints.PSD):
         S, Z = _value(constraint.expr), dense(multiplier)
-        slack, least = (np.linalg.eigvalsh(0.5 * (M + np.conj(np.swapaxes(M, -2, -1)))) for M in (S, Z))
+        lowest, least = _least_eigenvalue(S), _least_eigenvalue(Z)
+        # Rows and columns may be scaled, and each is by its own diagonal entry: a large one says nothing of others.
+        size = np.sqrt(1.0 + np.abs(np.diagonal(S, axis1=-2, axis2=-1)))
+        scaled = _least_eigenvalue(S / (size[..., :, None] * size[..., None, :]))
         product = np.array([float(np.real(np.sum(np.conj(S) * Z)))])
-        largest = 1.0 + float(np.max(np.abs(Z), initial=0.0))
-        ends = np.array([slack.min()]), np.array([least.min()])
+        units = lowest / scaled if lowest < 0 and scaled < 0 else unit, 1.0 + float(np.max(np.abs(Z), initial=0.0))
         # One number stands for each matrix: its smallest eigenvalue.
-        return Condition(name, *ends, slack_unit=unit, multiplier_unit=largest, product=product, alone=alone)
+        return Condition(name, np.array([lowest]), np.array([least]), False, *units, product=product, alone=alone)
     violation = np.atleast_1d(np.max(constraint.violation(), initial=0.0))
     return Condition(name, -violation, np.zeros(1), slack_unit=unit)
+
+
+def _least_eigenvalue(M: Any) -> float:
+    """Of the symmetric part of a matrix, or of all matrices of a stack."""
+    return float(np.linalg.eigvalsh(0.5 * (M + np.conj(np.swapaxes(M, -2, -1)))).min())
 
 
 def _sides(constraint: Any) -> Array:

@@ -383,6 +383,15 @@ def test_a_large_entry_hides_no_violation_of_a_small_one(relation):
     assert certified(held_at(problem, v=values, V=values)).status == "optimal"
 
 
+@pytest.mark.parametrize("attribute", [True, False])
+def test_a_large_entry_of_a_matrix_hides_no_negative_one(attribute):
+    V = cp.Variable((2, 2), name="V", **{"PSD" if attribute else "symmetric": True})
+    problem = cp.Problem(cp.Minimize(0), [V[0, 0] == 1e9, *([] if attribute else [(V >> 0).set_label("psd")])])
+    assert certified(held_at(problem, V=np.diag([1e9, -0.5]))).status == "not optimal"
+    assert certified(held_at(problem, V=[[1e9, 1e4], [1e4, 0.1]])).status == "optimal"
+    assert certified(held_at(problem, V=[[1e9, 1e4], [1e4, 0.09]])).status == "not optimal"
+
+
 def test_rounding_hides_a_violation_of_the_same_entry_only():
     """Row 0 has terms of 1e12, whose rounding says nothing of row 1; columns are in CVXPY's order, entries not."""
     X = cp.Variable((2, 2), name="X")
