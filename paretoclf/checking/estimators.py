@@ -139,7 +139,8 @@ def _multipliers(estimator: Any, formulation: Any) -> Array:
         theirs, mine = (dense(x) for x in (estimator.support_vectors_, formulation.X[support]))
         if theirs.shape != mine.shape or not (np.abs(theirs - mine) <= SAME * (1.0 + np.abs(mine))).all():
             raise InputError(
-                f"X must be what {name} was fitted on: its support vectors are not the rows of X (was X scaled since?)"
+                f"X must be what {name} was fitted on: its support vectors are not the rows of X (was X scaled since? "
+                "Or were there samples of weight 0, which LIBSVM does not count?)"
             )
     alpha = np.zeros(n)
     alpha[support] = y[support] * np.asarray(real_array(dense(estimator.dual_coef_), "dual_coef_")).ravel()

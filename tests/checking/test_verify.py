@@ -89,3 +89,11 @@ def test_what_is_no_list_of_solutions(solutions, message):
     with pytest.raises(pc.InputError) as error:
         pc.verify(X, Y, solutions)
     assert message in str(error.value)
+
+
+def test_an_svc_that_left_out_samples_of_weight_0_says_what_its_support_vectors_may_be():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y, weight = np.where(X[:, 0] > 0, 1, -1), np.arange(30) % 3
+    with pytest.raises(pc.InputError, match="samples of weight 0"):  # LIBSVM counts the others only
+        pc.verify(X, y, SVC(kernel="linear").fit(X, y, weight.astype(float)))
