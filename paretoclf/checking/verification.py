@@ -177,6 +177,8 @@ def verdict_of(certificate: Certificate, tol: float) -> str:
     """
     verdict = certificate.verdict(tol)
     if verdict == "optimal":
+        if abs(certificate.gap) > tol:
+            return f"{verdict} up to rounding, which makes a gap of {abs(certificate.gap):.0e}"
         off_by = certificate.off_by
         return verdict if off_by <= CERTIFY else f"{verdict} to {rounded_up(off_by)}"
     if certificate.off_by <= LOOSE:

@@ -97,3 +97,12 @@ def test_an_svc_that_left_out_samples_of_weight_0_says_what_its_support_vectors_
     y, weight = np.where(X[:, 0] > 0, 1, -1), np.arange(30) % 3
     with pytest.raises(pc.InputError, match="samples of weight 0"):  # LIBSVM counts the others only
         pc.verify(X, y, SVC(kernel="linear").fit(X, y, weight.astype(float)))
+
+
+def test_a_gap_that_rounding_makes_is_named_in_the_verdict():
+    """Costs 1e13 apart: a margin that is met up to rounding costs its rounding times the larger one."""
+    X, y = np.array([[0.67], [0.08], [0.49], [0.25], [1.42]]), [1, -1, 1, -1, 1]
+    report = pc.verify(X, y, [(1e-8, 1e5, [1e-8, 0.0, 1e-8, 3.0000000000000004e-08, 1e-8], -1.000000004575)])
+    assert report.passes()
+    assert report.verdict(0).startswith("optimal up to rounding, which makes a gap of ")  # of 2e-04 or so
+    assert "optimal up to rounding" in repr(report)
