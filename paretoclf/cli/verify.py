@@ -75,7 +75,7 @@ def _report(args: argparse.Namespace, data: pc.datasets.Dataset, kernel: Any) ->
     if args.formulation is None:
         return pc.verify(data.X, data.y, args.file, kernel=kernel, **options, **parameters)
     cls = formulation(args.formulation)
-    if not issubclass(cls, SampleFormulation | pc.TwoCSVM):
+    if not issubclass(cls, SampleFormulation):
         raise InputError(f"--formulation must be one of samples and labels, got {cls.__name__}")
     report: pc.results.Verification = pc.verify(cls(data.X, data.y, kernel), args.file, **options, **parameters)
     return report

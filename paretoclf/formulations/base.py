@@ -27,6 +27,8 @@ class SampleFormulation(Formulation):
     kernel : optional
         None (linear), ``"rbf"`` (`RBF.scale`), ``"precomputed"``, another scikit-learn kernel name, a callable
         ``f(X, Z)``, or a kernel object.
+    low_rank : int, float or sequence of int, optional
+        Replace the kernel by features; see `paretoclf.low_rank`.
 
     Attributes
     ----------
@@ -67,8 +69,8 @@ class SampleFormulation(Formulation):
     #: Whether all samples may be moved without a change of the problem: an intercept is free, and costs nothing.
     free_origin = False
 
-    def __init__(self, X: Any, y: Any, kernel: Any = None) -> None:
-        self.gram: Gram = Gram(X, kernel, free_origin=self.free_origin)
+    def __init__(self, X: Any, y: Any, kernel: Any = None, *, low_rank: Any = None) -> None:
+        self.gram: Gram = Gram(X, kernel, low_rank, free_origin=self.free_origin)
         self.X: Samples = self.gram.X
         self.kernel: Kernel = self.gram.kernel
         self.y: Array = check_labels(y, self.gram.n)

@@ -52,15 +52,12 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_labels, check_weights
+from paretoclf.checks import Array, check_weights
 from paretoclf.classifiers import Classifier
 from paretoclf.costs import Costs, per_sample
-from paretoclf.formulations.base import NONNEGATIVE, Formulation
-from paretoclf.gram import Gram
+from paretoclf.formulations.base import NONNEGATIVE, SampleFormulation
 from paretoclf.judged import make_solution
-from paretoclf.kernels import Kernel
 from paretoclf.lines import LineOfCosts
-from paretoclf.samples import Samples, signed
 from paretoclf.solution import Solution
 from paretoclf.solve.complete import or_vertices
 from paretoclf.solve.formulation import DEFAULT_SOLVER, solve_at
@@ -101,7 +98,7 @@ PAGE = Statement(
 )
 
 
-class TwoCSVM(Formulation):
+class TwoCSVM(SampleFormulation):
     r"""The 2C-SVM of one data set: primal, dual, and the way back to a classifier.
 
     Parameters
@@ -151,25 +148,21 @@ class TwoCSVM(Formulation):
     domain = MappingProxyType({"C_plus": NONNEGATIVE, "C_minus": NONNEGATIVE})
     default_form: Form = "dual"
     lines = LineOfCosts
+    free_origin = True
     page = PAGE
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, sample_weight: Any = None, *, low_rank: Any = None) -> None:
-        self.gram: Gram = Gram(X, kernel, low_rank, free_origin=True)
-        self.X: Samples = self.gram.X
-        self.kernel: Kernel = self.gram.kernel
-        self.y: Array = check_labels(y, self.gram.n)
-        self.sample_weight: Array = check_weights(sample_weight, self.gram.n)
-        self.n_plus = int(np.count_nonzero(self.y > 0))
-        self.n_minus = self.y.size - self.n_plus
+        super().__init__(X, y, kernel, low_rank=low_rank)
+        self.sample_weight: Array = check_weights(sample_weight, self.n)
 
     @cached_property
     def primal(self) -> cp.Problem:
         """The primal: variables w (in the feature space of the factor), b and xi."""
-        Z, y = self.gram.factor, self.y
-        w, b, xi = cp.Variable(Z.shape[1], name="w"), cp.Variable(name="b"), cp.Variable(self.gram.n, name="xi")
+        S, y = self.signed, self.y
+        w, b, xi = cp.Variable(S.shape[1], name="w"), cp.Variable(name="b"), cp.Variable(self.n, name="xi")
         positives, negatives = self._weights()
         loss = self.parameters["C_plus"] * (positives @ xi) + self.parameters["C_minus"] * (negatives @ xi)
-        margin = (signed(Z, y) @ w + y * b >= 1 - xi).set_label("margin")
+        margin = (S @ w + y * b >= 1 - xi).set_label("margin")
         slack = (xi >= 0).set_label("slack")
         return cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + loss), [margin, slack])
 
@@ -177,10 +170,10 @@ class TwoCSVM(Formulation):
     def dual(self) -> cp.Problem:
         """The dual: variable alpha. Written as a minimisation: its value is minus that of the primal."""
         y, gram = self.y, self.gram
-        alpha = cp.Variable(self.gram.n, name="alpha")
+        alpha = cp.Variable(self.n, name="alpha")
         positives, negatives = self._weights()
         if gram.by_factor:
-            quadratic = cp.sum_squares(signed(gram.factor, y).T @ alpha)
+            quadratic = cp.sum_squares(self.signed.T @ alpha)
         else:
             quadratic = cp.quad_form(alpha, cp.psd_wrap(y[:, None] * gram.matrix * y))
         balance = (y @ alpha == 0).set_label("balance")
@@ -189,11 +182,6 @@ class TwoCSVM(Formulation):
             "upper"
         )
         return cp.Problem(cp.Minimize(0.5 * quadratic - cp.sum(alpha)), [balance, lower, upper])
-
-    @property
-    def thin(self) -> bool:  # type: ignore[override]  # computed only when a model is built
-        """Whether simple sparse linear algebra is fastest."""
-        return self.gram.thin
 
     def caps(self, C_plus: float, C_minus: float) -> Array:
         """Upper bound of each multiplier, ``sample_weight_i * C_{y_i}``, shape (n,)."""
@@ -246,7 +234,7 @@ class TwoCSVM(Formulation):
 
     def closed_form(self, values: Mapping[str, float]) -> Point | None:
         """Return the solution where a cost is 0: all multipliers 0, b at the finite end of its half-line."""
-        return Point(np.zeros(self.gram.n), None) if min(values.values()) == 0 else None
+        return Point(np.zeros(self.n), None) if min(values.values()) == 0 else None
 
     def needs(self, form: Form) -> tuple[Form, ...]:
         """One form is enough: the certificate needs no other."""
