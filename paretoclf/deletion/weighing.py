@@ -92,11 +92,6 @@ class Influence(Tabular):
         """Positions in ``samples`` from the most influential, exactly; ties in their order."""
         return np.argsort(-self.size, kind="stable")
 
-    @property
-    def slope_ranking(self) -> Index:
-        """The same by slopes."""
-        return np.argsort(-self.slope_size, kind="stable")
-
     def _rows(self) -> Iterator[dict[str, Any]]:
         exact, slope = self.size, self.slope_size
         for j in self.ranking:

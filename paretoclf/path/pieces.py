@@ -475,10 +475,6 @@ class OnPieces(Tabular):
         points[1::2] = 0.5 * (ends[:-1] + ends[1:])
         return points
 
-    def value_errors(self) -> Array:
-        """How far `value` is outside its proved bounds on each piece, relative to them, shape (k,)."""
-        return self.proof.residuals["value"]
-
     def _value_rounding(self) -> Array:
         """What rounding may make of the stored values of each piece, shape (k,)."""
         return np.asarray(self.proof.rounding.max(axis=1))

@@ -43,7 +43,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import expit, log_ndtr, logsumexp, ndtri_exp
+from scipy.special import expit, logsumexp, ndtri_exp
 
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
@@ -305,8 +305,3 @@ def _dominating(first: Array, following: Array) -> tuple[float, float]:
 def _check_order(order: int) -> None:
     if order not in (1, 2):
         raise InputError(f"order must be 1 or 2, got {order!r}")
-
-
-def log_tail(T: float) -> float:
-    r"""Logarithm of :math:`\Phi(-T)`: the log-odds weight :math:`\log\rho` that belongs to T."""
-    return float(log_ndtr(-T))

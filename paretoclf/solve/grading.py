@@ -159,12 +159,6 @@ def _shaped(name: str, value: Any, like: Any) -> Any:
     return array.reshape(np.shape(like))
 
 
-def _assign(constraint: Any, value: Any) -> None:
-    parts = value if isinstance(value, list) else [value]
-    for variable, part in zip(constraint.dual_variables, parts, strict=True):
-        variable.save_value(part)
-
-
 @contextmanager
 def _kept(model: Model) -> Iterator[None]:
     """Give variables and constraints what they held back at the end."""

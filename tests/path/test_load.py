@@ -67,7 +67,7 @@ def put(value, where=0):
 def test_what_was_saved_loads_and_is_proved(files, name):
     again = pc.load(files / f"{name}.npz")
     assert again.worst_certificate.passes()
-    assert again.value_errors().max() <= 1e-8
+    assert again.proof.residuals["value"].max() <= 1e-8
     assert repr(pc.load(files / f"{name}.npz", prove=False)) == repr(again)
 
 

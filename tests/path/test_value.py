@@ -198,7 +198,7 @@ def test_the_value_is_within_its_proved_bounds(X, stop, kernel):
     for t, proof in zip(path.certificate_points, path.certificates(), strict=True):
         value = path.value(float(t))
         assert proof.dual_value * (1 - 1e-12) <= value <= proof.primal_value * (1 + 1e-12)
-    assert path.value_errors().max() <= 1e-12
+    assert path.proof.residuals["value"].max() <= 1e-12
 
 
 def test_the_value_of_two_points_at_large_costs_is_that_of_the_hard_margin():

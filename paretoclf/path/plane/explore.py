@@ -105,7 +105,6 @@ class RegionSearch:
         self.gram, self.y, self.weight, self.bases = gram, y, weight, bases
         self.regions: list[Region] = []
         self.contacts: list[Contact] = []
-        self.tracked = 0  # edges that the tracker crossed
         self._known: dict[bytes, _Cell] = {}  # by the sets that the multipliers imply
         self._of_basis: dict[bytes, _Cell] = {}  # and by basis
         self._tracker: Tracker | None = None
@@ -213,7 +212,6 @@ class RegionSearch:
 
     def _tracked(self, cell: _Cell, j: int, point: Array) -> _Cell:
         """The region across edge j of another at a point, by the exact tracker along a line through the point."""
-        self.tracked += 1
         region, frame = cell.region, self.bases.frame
         inside, onwards = self._across(cell, j, point)
         stop = np.clip(point + self._room(point, onwards) * onwards, frame[0], frame[2])
