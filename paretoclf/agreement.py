@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from paretoclf.checks import Array, Rng, check_rng, what_it_is
+from paretoclf.checks import Array, Rng, check_count, check_rng, what_it_is
 from paretoclf.costs import SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
@@ -186,7 +186,7 @@ def compare(
     """
     if isinstance(path, Sweep):
         return _compare_sweep(path, svm, n, rng)
-    _check_count(n)
+    check_count(n, "n", 1)
     if isinstance(path, QuantilePath):
         return _compare_quantiles(path, svm, n, rng)
     if isinstance(path, MarginPath):
@@ -225,11 +225,6 @@ def _points(ends: Array, n: int, rng: Rng, some: Array | None = None) -> list[tu
             *((float(ends[0] + t * (ends[-1] - ends[0])), "random") for t in rng.random(sizes[2])),
         ]
     )
-
-
-def _check_count(n: Any) -> None:
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise InputError(f"n must be a positive whole number, got {n!r}")
 
 
 def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Rng) -> ValueAgreement:
@@ -277,7 +272,7 @@ def _values(path: QuantilePath | MarginPath | NuPath, points: list[float], refer
 
 
 def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Rng) -> ValueAgreement:
-    _check_count(n)
+    check_count(n, "n", 1)
     if not isinstance(other, Formulation):
         raise InputError(f"svm must be a formulation, got {what_it_is(other)}")
     if len(first) == 0:

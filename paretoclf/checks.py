@@ -191,6 +191,22 @@ def check_positive_number(value: Any, name: str) -> float:
     return v
 
 
+def check_share(value: Any, name: str) -> float:
+    """Return a float strictly between 0 and 1."""
+    share = check_one(value, name)
+    if not 0 < share < 1:
+        raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+    return share
+
+
+def check_inside(value: Any, name: str, low: float = 0.0, high: float = 1.0) -> float:
+    """Return a float of a closed interval."""
+    number = check_one(value, name)
+    if not low <= number <= high:
+        raise InputError(f"{name} must lie in [{low:g}, {high:g}], got {value!r}")
+    return number
+
+
 def check_count(value: Any, name: str, least: int) -> int:
     """Return a whole number that is large enough."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
@@ -218,6 +234,16 @@ def check_one(value: Any, name: str) -> float:
     if np.ndim(value):
         raise InputError(f"{name} must be one number, got {np.size(value)} of them: take one at a time")
     return check_number(value, name)
+
+
+def the_one_given(**arguments: Any) -> tuple[str, Any]:
+    """Name and value of the one argument that is not None; InputError unless there is exactly one."""
+    given = [name for name, value in arguments.items() if value is not None]
+    if len(given) != 1:
+        *others, last = arguments
+        allowed = f"{', '.join(others)} and {last}"
+        raise InputError(f"exactly one of {allowed} must be given, got {', '.join(given) or 'none'}")
+    return given[0], arguments[given[0]]
 
 
 def what_it_is(given: Any) -> str:

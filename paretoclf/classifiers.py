@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Rng, check_number, check_rng, keep, real_array
+from paretoclf.checks import Array, Rng, check_inside, check_rng, keep, real_array
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.intercepts import best_intercepts, intercept_interval, point_of, sides
@@ -152,10 +152,7 @@ class RandomisedRule:
     share: float
 
     def __post_init__(self) -> None:
-        share = check_number(self.share, "share")
-        if not 0 <= share <= 1:
-            raise InputError(f"share must lie in [0, 1], got {self.share!r}")
-        object.__setattr__(self, "share", share)
+        object.__setattr__(self, "share", check_inside(self.share, "share"))
 
     def predict(self, X: Any, rng: Rng = 0) -> Array:
         """Labels -1 and +1 of shape (m,).

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_nonnegative, real_number, require_scale_of_costs
+from paretoclf.checks import Array, check_inside, check_nonnegative, real_number, require_scale_of_costs
 from paretoclf.errors import InputError
 
 
@@ -64,8 +64,7 @@ class Costs:
     @classmethod
     def from_asymmetry(cls, asymmetry: float, total: float) -> Costs:
         """Costs with the given asymmetry (in [0, 1]) and total."""
-        if not 0 <= asymmetry <= 1:
-            raise InputError(f"asymmetry must lie in [0, 1], got {asymmetry!r}")
+        asymmetry = check_inside(asymmetry, "asymmetry")
         return cls(asymmetry * total, (1 - asymmetry) * total)
 
     def __iter__(self) -> Iterator[float]:
@@ -144,8 +143,7 @@ class CostLine:
 
     def at(self, t: float) -> Any:
         """Costs at t; the end points exactly at t = 0 and t = 1."""
-        if not 0 <= t <= 1:
-            raise InputError(f"t must lie in [0, 1], got {t!r}")
+        t = check_inside(t, "t")
         a, b = self.start, self.stop
         if isinstance(a, SampleCosts):
             return SampleCosts((1 - t) * a.values + t * b.values)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array, Index, Mask, check_labels, check_pair, real_array
+from paretoclf.checks import Array, Index, Mask, check_labels, check_pair, check_share, real_array
 from paretoclf.classifiers import RandomisedRule, Rule
 from paretoclf.costs import CostLine, Costs
 from paretoclf.cross_validation import Samples, TrainingPart
@@ -302,9 +302,7 @@ def explore(
     if at.total == 0:
         raise InputError("costs must not both be zero")
     labels = svm.y if X_val is None and y_val is None else _checked_validation(svm, X_val, y_val)
-    prior = float((labels > 0).mean()) if prior_plus is None else float(prior_plus)
-    if not 0 < prior < 1:
-        raise InputError(f"prior_plus must lie strictly between 0 and 1, got {prior_plus!r}")
+    prior = check_share(float((labels > 0).mean()) if prior_plus is None else prior_plus, "prior_plus")
     low, high = check_pair(totals, "totals")
     if not 0 < low < high < np.inf:
         raise InputError(f"totals must be two positive finite numbers, the smaller one first, got {totals!r}")

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, check_number, check_pair, what_it_is
+from paretoclf.checks import Array, Index, check_number, check_pair, check_share, what_it_is
 from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
@@ -269,9 +269,7 @@ class LineOfNu(SampleLine):
     @classmethod
     def _of_nu(cls, svm: Labelled, nu: Any, asymmetry: Any) -> LineOfNu:
         """The interval of nu, a pair (lo, hi), at an asymmetry: None for hi is the largest feasible nu, for lo 0."""
-        sizes, asymmetry = sizes_of(svm.y), check_number(asymmetry, "asymmetry")
-        if not 0 < asymmetry < 1:
-            raise InputError(f"asymmetry must lie in (0, 1), got {asymmetry!r}")
+        sizes, asymmetry = sizes_of(svm.y), check_share(asymmetry, "asymmetry")
         top = nu_max(asymmetry, *sizes)
         lo, hi = check_pair(nu, "nu", default=(0.0, top))
         if not 0 <= lo < hi <= top * (1 + NU_ROUNDING):

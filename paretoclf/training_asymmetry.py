@@ -34,7 +34,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, check_count, real_array
+from paretoclf.checks import Array, Index, check_count, check_share, real_array
 from paretoclf.costs import CostLine, Costs
 from paretoclf.cross_validation import Samples, TrainingPart
 from paretoclf.empirical.signed_ranks import signed_rank_greater
@@ -209,8 +209,7 @@ def asymmetry_study(
     g = checked_asymmetries((np.arange(1000) + 0.5) / 1000 if asymmetries is None else asymmetries)
     if g.size < 2 or g.min() == g.max():
         raise InputError(f"asymmetries must be at least two different numbers, got {g.size}: {g[0]:g}")
-    if not 0 < level < 1:
-        raise InputError(f"level must lie strictly between 0 and 1, got {level!r}")
+    level = check_share(level, "level")
     check_count(inner, "inner", 2)
     candidates = RAY if isinstance(totals, str) and totals == "ray" else _checked_totals(totals)
     samples = Samples.of(svm, transformer)

@@ -5,15 +5,19 @@ import pytest
 from scipy.sparse import csr_array
 
 from paretoclf.checks import (
+    check_inside,
     check_labels,
     check_matrix,
     check_nonnegative,
     check_positive_number,
+    check_share,
     check_vector,
     check_weights,
+    the_one_given,
 )
 from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError, ParetoclfError
+from paretoclf.roc.delong import area_interval
 
 GOOD = [[1.0, 2.0], [3.0, 4.0]]
 
@@ -167,3 +171,34 @@ class TestCosts:
         assert line.at(0.5).C_plus == pytest.approx(0.4)
         fails(["t", "[0, 1]"], line.at, 1.5)
         fails(["t", "[0, 1]"], line.at, np.nan)
+
+
+class TestIntervals:
+    def test_good(self):
+        assert check_share(np.float64(0.25), "share") == 0.25
+        assert [check_inside(end, "t") for end in (0, 1)] == [0.0, 1.0]
+        assert check_inside(-2, "t", -2.0, 3.0) == -2.0
+        assert the_one_given(tnr=None, fpr=0.0) == ("fpr", 0.0)
+
+    @pytest.mark.parametrize("bad", [0.0, 1.0, -0.1, 1.1, np.nan])
+    def test_shares(self, bad):
+        fails(["share", "strictly between 0 and 1", repr(bad)], check_share, bad, "share")
+
+    @pytest.mark.parametrize("bad", [-2.5, 3.5, np.nan])
+    def test_closed(self, bad):
+        fails(["t must lie in [-2, 3]", repr(bad)], check_inside, bad, "t", -2.0, 3.0)
+
+    @pytest.mark.parametrize("check", [check_share, check_inside])
+    @pytest.mark.parametrize(("bad", "words"), [("half", "number"), (None, "number"), (1j, "number"), ([0.5], "one")])
+    def test_no_number(self, check, bad, words):
+        fails(["share", words], check, bad, "share")
+
+    def test_callers_say_so(self):
+        """Each compared what it was given as it was: a text was a TypeError, an array a ValueError of NumPy's."""
+        fails(["level", "number"], area_interval, [-1, 1, -1, 1], [0.1, 0.2, 0.3, 0.4], level="95 %")
+        fails(["t must be a number"], CostLine(Costs(1, 2), Costs(2, 1)).at, "half")
+        fails(["asymmetry must be one number"], Costs.from_asymmetry, np.array([0.2, 0.4]), 1.0)
+
+    def test_one_of_several(self):
+        fails(["exactly one of a, b and c", "got none"], the_one_given, a=None, b=None, c=None)
+        fails(["exactly one of a and b", "got a, b"], the_one_given, a=1, b=0.0)

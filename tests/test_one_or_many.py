@@ -120,7 +120,7 @@ def test_rng_is_a_seed_or_a_generator_everywhere(name):
     ("call", "message"),
     [
         (lambda svm, ray: pc.compare(sample_costs(svm), svm), r"^path must be one of two costs: "),
-        (lambda svm, ray: pc.compare(ray, svm, n="three"), r"^n must be a positive whole number, got 'three'$"),
+        (lambda svm, ray: pc.compare(ray, svm, n="three"), r"^n must be a whole number of at least 1, got 'three'$"),
         (lambda svm, ray: pc.compare(swept(svm)[:0], svm), r"^path must have at least one solution, got an empty part"),
         (
             lambda svm, ray: pc.roc.roc_of_scores(X, Y),

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
-from paretoclf.checks import Array
+from paretoclf.checks import Array, check_share
 from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import staged, to_json
 from paretoclf.datasets import Dataset
@@ -32,8 +32,7 @@ CERTIFIED = 50
 def run_tradeoff(args: argparse.Namespace) -> int:
     """Run the subcommand; return its exit status."""
     rates = chosen_rates(args)
-    if not 0 < args.max_fpr < 1:
-        raise InputError(f"--max-fpr must lie strictly between 0 and 1, got {args.max_fpr}")
+    check_share(args.max_fpr, "--max-fpr")
     if args.points < 2:
         raise InputError(f"--points must be at least 2, got {args.points}")
     data = load_data(args)

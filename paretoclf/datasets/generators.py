@@ -27,7 +27,16 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Rng, check_count, check_matrix, check_positive_number, check_rng, check_vector
+from paretoclf.checks import (
+    Array,
+    Rng,
+    check_count,
+    check_matrix,
+    check_positive_number,
+    check_rng,
+    check_share,
+    check_vector,
+)
 from paretoclf.datasets.dataset import Dataset
 from paretoclf.errors import InputError
 from paretoclf.tolerances import GRAM_PSD
@@ -326,8 +335,7 @@ def _distance(a: float | None, d: int) -> tuple[float, int]:
 def _labels(n: int, prior_plus: float, rng: np.random.Generator) -> Array:
     """Independent labels with both classes present."""
     n = check_count(n, "n", 2)
-    if not 0 < prior_plus < 1:
-        raise InputError(f"prior_plus must lie strictly between 0 and 1, got {prior_plus!r}")
+    prior_plus = check_share(prior_plus, "prior_plus")
     while True:
         y = np.where(rng.random(n) < prior_plus, 1.0, -1.0)
         if abs(y.sum()) < n:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Rng, check_number, check_rng, keep, real_array, what_it_is
+from paretoclf.checks import Array, Rng, check_number, check_rng, check_share, keep, real_array, what_it_is
 from paretoclf.errors import InputError
 from paretoclf.path.along import ProblemPoint, moves
 from paretoclf.path.of_problem import ProblemPath
@@ -78,9 +78,7 @@ class TargetPValues(Tabular):
         array of shape (j, 2)
             Their ends, increasing. One that is an end of what was traced may go on beyond it (`cut_off`).
         """
-        alpha = check_number(alpha, "alpha")
-        if not 0.0 < alpha < 1.0:
-            raise InputError(f"alpha must lie in (0, 1), got {alpha!r}")
+        alpha = check_share(alpha, "alpha")
         edges = np.flatnonzero(np.diff(self.p > alpha, prepend=False, append=False))
         return np.asarray(self.z[edges].reshape(-1, 2))
 

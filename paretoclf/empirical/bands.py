@@ -17,10 +17,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, check_share
 from paretoclf.empirical.held_out import HeldOut
 from paretoclf.empirical.monotone import fitted
-from paretoclf.errors import InputError
 
 #: Draws whose rates are computed at once: bounds the memory to some tens of MB.
 _BLOCK = 50
@@ -62,8 +61,7 @@ class Replicates:
 
     def band(self, level: float, simultaneous: bool) -> Band:
         """Pointwise percentiles; or the range of the draws that are nowhere among the most extreme."""
-        if not 0 < level < 1:
-            raise InputError(f"level must lie in (0, 1), got {level!r}")
+        level = check_share(level, "level")
         tail = 50.0 * (1.0 - level)
         area = np.percentile(self.areas, [tail, 100 - tail])
         kept = self.values

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.stats import chi2, norm, rankdata, studentized_range
 from scipy.stats import f as f_distribution
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, check_share
 from paretoclf.errors import InputError
 from paretoclf.roc.criteria import as_fraction
 
@@ -82,8 +82,7 @@ class RankComparison:
         >>> round(found.critical_difference, 2), round(found.detectable_difference(), 2)
         (1.17, 1.59)
         """
-        if not 0 < power < 1:
-            raise InputError(f"power must lie strictly between 0 and 1, got {power!r}")
+        power = check_share(power, "power")
         k = len(self.names)
         return float(self.critical_difference + norm.ppf(power) * np.sqrt(k * (k + 1) / (6 * self.sets)))
 
@@ -151,8 +150,7 @@ def compare_ranks(scores: Any, names: Sequence[str], level: float = 0.05) -> Ran
         raise InputError(f"names must have one name per column ({table.shape[1]}), got {len(names)}")
     if not (rational or np.isfinite(table).all()):
         raise InputError("scores must be finite: leave out data sets on which a method has none")
-    if not 0 < level < 1:
-        raise InputError(f"level must lie strictly between 0 and 1, got {level!r}")
+    level = check_share(level, "level")
     exact = table if rational else np.array([[as_fraction(x) for x in row] for row in table.tolist()], dtype=object)
     ranks = rankdata(np.unique(exact, return_inverse=True)[1].reshape(table.shape), axis=1)
     n, k = table.shape

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from paretoclf.checks import Array, Index, Rng, check_labels, check_rng, check_seed, keep
+from paretoclf.checks import Array, Index, Rng, check_inside, check_labels, check_rng, check_seed, check_share, keep
 from paretoclf.empirical.bands import Band, bootstrap
 from paretoclf.empirical.held_out import HeldOut, held_out
 from paretoclf.empirical.monotone import MonotoneFit, fitted
@@ -101,9 +101,7 @@ class EmpiricalTradeoff:
 
     def tpr_at(self, tnr: float) -> float:
         """True positive rate of the fitted curve at a true negative rate."""
-        if not 0 <= tnr <= 1:
-            raise InputError(f"tnr must lie in [0, 1], got {tnr!r}")
-        return float(self.fit(tnr))
+        return float(self.fit(check_inside(tnr, "tnr")))
 
     def band(self, level: float = 0.9, *, draws: int = 1000, simultaneous: bool = False, rng: Rng = 0) -> Band:
         """Bootstrap confidence band around the fitted curve, and an interval for its area.
@@ -208,9 +206,8 @@ def empirical_tradeoff(
 def _splits(y: Array, splits: int, train_share: float, seed: int) -> list[tuple[Index, Index]]:
     if int(splits) != splits or splits < 1:
         raise InputError(f"splits must be a whole number >= 1, got {splits!r}")
-    if not 0 < train_share < 1:
-        raise InputError(f"train_share must lie in (0, 1), got {train_share!r}")
-    drawn = StratifiedShuffleSplit(n_splits=int(splits), train_size=float(train_share), random_state=seed)
+    share = check_share(train_share, "train_share")
+    drawn = StratifiedShuffleSplit(n_splits=int(splits), train_size=share, random_state=seed)
     try:
         pairs = list(drawn.split(np.zeros((y.size, 1)), y))
     except ValueError as error:

@@ -6,8 +6,7 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import check_positive_number
-from paretoclf.errors import InputError
+from paretoclf.checks import check_inside
 from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
 from paretoclf.path.margins import MarginPath, trace_margins
@@ -145,9 +144,7 @@ class BiobjectiveMarginClassifier(BinaryClassifier):
             Itself, with other ``solution_``, ``theta_`` and ``margins_``.
         """
         check_is_fitted(self, "path_")
-        value = check_positive_number(theta, "theta")
-        if not THETAS[0] <= value <= THETAS[1]:
-            raise InputError(f"theta must lie in [{THETAS[0]:g}, {THETAS[1]:g}], got {theta!r}")
+        value = check_inside(theta, "theta", *THETAS)
         share = self.path_.share(value)
         self.solution_ = self.path_.at(share)
         self._used, self.theta_, self.margins_ = self.solution_.classifier, value, self.path_.margins(share)

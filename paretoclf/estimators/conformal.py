@@ -8,10 +8,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import Array, Mask, check_number, check_pair, check_positive_number
+from paretoclf.checks import Array, Mask, check_pair, check_positive_number, check_share
 from paretoclf.costs import Costs
 from paretoclf.deletion.conformal_labels import ConformalRanks, Nonconformity, optimum_to_rank_with, ranks_from
-from paretoclf.errors import InputError
 from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.gram import Gram
 from paretoclf.lines import LabelledSamples
@@ -197,7 +196,5 @@ class ConformalSVC(BinaryClassifier):
         bool array of shape (m, 2)
             In the order of ``classes_``; both where a sample tells too little, neither where it is like no other.
         """
-        alpha = check_number(alpha, "alpha")
-        if not 0.0 < alpha < 1.0:
-            raise InputError(f"alpha must lie in (0, 1), got {alpha!r}")
+        alpha = check_share(alpha, "alpha")
         return np.asarray(self.p_values(X) > alpha)

@@ -12,7 +12,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import Array, Index, Mask, check_pair, keep
+from paretoclf.checks import Array, Index, Mask, check_inside, check_pair, keep
 from paretoclf.classifiers import Rule
 from paretoclf.costs import Costs
 from paretoclf.cross_validation import cross_validated_surface
@@ -68,8 +68,7 @@ class ScoreCurve:
 
     def __call__(self, t: float) -> float:
         """Score at t."""
-        if not self.t[0] <= t <= self.t[-1]:
-            raise InputError(f"t must lie in [{self.t[0]:g}, {self.t[-1]:g}], got {t!r}")
+        check_inside(t, "t", self.t[0], self.t[-1])
         j = int(np.searchsorted(self.t, t))
         if self.t[j] == t:
             return float(self.at[j])

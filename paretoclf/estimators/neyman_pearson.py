@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from paretoclf.checks import check_number
-from paretoclf.errors import InputError
+from paretoclf.checks import check_share
 from paretoclf.estimators.base import Problem, weights_of
 from paretoclf.estimators.cost_path import CostPathSVC
 from paretoclf.gram import Gram
@@ -132,9 +131,7 @@ class NeymanPearsonSVC(CostPathSVC):
         return Problem(gram, labels[rows], weights, rows=rows, labels=labels)
 
     def _draw(self, negatives: Any) -> Any:
-        share = check_number(self.holdout, "holdout")
-        if not 0 < share < 1:
-            raise InputError(f"holdout must lie in (0, 1), got {self.holdout!r}")
+        share = check_share(self.holdout, "holdout")
         m = min(round(share * negatives.size), negatives.size - 1)
         order_statistic(m, self.alpha, self.delta)
         return np.sort(check_random_state(self.random_state).permutation(negatives)[:m])

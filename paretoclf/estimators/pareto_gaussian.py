@@ -7,10 +7,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import check_number, check_pair
+from paretoclf.checks import check_inside, check_pair
 from paretoclf.classifiers import Rule
 from paretoclf.costs import Costs
-from paretoclf.errors import InputError
 from paretoclf.estimators.base import CostsAtUse
 from paretoclf.gaussian.closed_form import GaussianTradeoff
 from paretoclf.gaussian.operating import OperatingPoint
@@ -142,10 +141,8 @@ class ParetoGaussianClassifier(CostsAtUse):
         kernel = None if isinstance(self.kernel, str) and self.kernel == "linear" else self._kernel(X)
         self.tradeoff_ = gaussian_tradeoff(X, labels, kernel=kernel, reg=self.reg, shrinkage=self.shrinkage)
         self.tradeoff_.moments.require_difference()
-        prior = float(np.mean(labels > 0)) if self.prior_plus is None else check_number(self.prior_plus, "prior_plus")
-        if not 0 <= prior <= 1:
-            raise InputError(f"prior_plus must lie in [0, 1], got {self.prior_plus!r}")
-        self.prior_plus_ = prior
+        prior = float(np.mean(labels > 0)) if self.prior_plus is None else self.prior_plus
+        self.prior_plus_ = check_inside(prior, "prior_plus")
         return self.set_costs(self.costs)
 
     def set_costs(self, costs: Any = None) -> Self:

@@ -46,7 +46,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, check_inside
 from paretoclf.classifiers import KernelRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
@@ -237,9 +237,7 @@ def minimiser(eta: float, tau: float) -> tuple[float, float]:
     >>> minimiser(0.7, 0.4), minimiser(0.4, 0.4), minimiser(1.0, 0.4)
     ((1.0, 1.0), (-1.0, 1.0), (1.0, inf))
     """
-    for name, value in (("eta", eta), ("tau", tau)):
-        if not 0 <= value <= 1:
-            raise InputError(f"{name} must be in [0, 1], got {value!r}")
+    eta, tau = check_inside(eta, "eta"), check_inside(tau, "tau")
     slopes = (-(1 - tau) * eta, tau - eta, tau * (1 - eta))
     kinks = (-np.inf, -1.0, 1.0, np.inf)
     flat = [k for k, slope in enumerate(slopes) if slope == 0]

@@ -70,7 +70,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, the_one_given
 from paretoclf.classifiers import LinearRule, Rule
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import POSITIVE, Range
@@ -282,10 +282,8 @@ class SProcedure(MomentFormulation):
         >>> round(pair.distances(solution).tnr, 9), solution.certificate.passes()
         (0.2, True)
         """
-        if (tnr is None) == (tpr is None):
-            raise InputError(f"exactly one of tnr and tpr must be given, got tnr={tnr!r} and tpr={tpr!r}")
-        name, rate = ("tnr", tnr) if tpr is None else ("tpr", tpr)
-        if not isinstance(rate, int | float | np.floating) or rate not in BELOW_HALF:
+        name, rate = the_one_given(tnr=tnr, tpr=tpr)
+        if not isinstance(rate, int | float | np.floating) or float(rate) not in BELOW_HALF:
             raise InputError(f"{name} must be {BELOW_HALF}, got {rate!r}")
         here = self if tpr is None else self._exchanged()
         solution = here._at_distance(float(ndtri(rate)), options)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoclf.checks import check_count, check_number, check_positive_number
+from paretoclf.checks import check_count, check_inside, check_number, check_positive_number, check_share, the_one_given
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.gaussian.along import area, evenly, positive_part
@@ -187,14 +187,8 @@ class GaussianTradeoff:
         InputError
             If not exactly one rate is given, it is not between 0 and 1, or no hyperplane has it.
         """
-        given = {"tnr": tnr, "tpr": tpr, "fpr": fpr, "fnr": fnr}
-        names = [name for name, value in given.items() if value is not None]
-        if len(names) != 1:
-            raise InputError(f"exactly one of tnr, tpr, fpr and fnr must be given, got {', '.join(names) or 'none'}")
-        name = names[0]
-        value = check_number(given[name], name)
-        if not 0 < value < 1:
-            raise InputError(f"{name} must lie strictly between 0 and 1, got {given[name]!r}")
+        name, given = the_one_given(tnr=tnr, tpr=tpr, fpr=fpr, fnr=fnr)
+        value = check_share(given, name)
         rate = self.rates[0] if name in ("tpr", "fnr") else self.rates[1]
         u = rate.at_error(value) if name in ("fpr", "fnr") else rate.at_correct(value)
         s = self.family.at_u_plus(u) if name in ("tpr", "fnr") else self.family.at_u_minus(u)
@@ -204,10 +198,7 @@ class GaussianTradeoff:
 
     def neyman_pearson(self, max_fpr: float) -> OperatingPoint:
         """Return the classifier with the largest true positive rate at a false positive rate of at most max_fpr."""
-        value = check_number(max_fpr, "max_fpr")
-        if not 0 < value < 1:
-            raise InputError(f"max_fpr must lie strictly between 0 and 1, got {max_fpr!r}")
-        return self.at_rate(fpr=value)
+        return self.at_rate(fpr=check_share(max_fpr, "max_fpr"))
 
     def minimax(self) -> OperatingPoint:
         """Return the classifier with the smallest larger error: both rates are equal.
@@ -246,9 +237,7 @@ class GaussianTradeoff:
             If a cost is negative, both are zero, or the prior is outside [0, 1].
         """
         at = costs if isinstance(costs, Costs) else Costs(*costs)
-        prior = check_number(prior_plus, "prior_plus")
-        if not 0 <= prior <= 1:
-            raise InputError(f"prior_plus must lie in [0, 1], got {prior_plus!r}")
+        prior = check_inside(prior_plus, "prior_plus")
         miss, alarm = prior * at.C_plus, (1 - prior) * at.C_minus
         if miss + alarm == 0:
             raise InputError(f"costs times priors must not both be zero, got {at} with prior_plus = {prior:g}")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_labels, check_positive_number, check_weights
+from paretoclf.checks import Array, check_labels, check_positive_number, check_share, check_weights
 from paretoclf.costs import CostLine, Costs, SampleCosts
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.files import AnyFile, read_arrays, reading
@@ -177,9 +177,7 @@ def _take_own(stored: dict[str, Any], y: Array) -> Callable[..., _OnSamples]:
 def _nu_path(asymmetry: Any, hulls: Any, y: Array, **others: Any) -> NuPath:
     sizes = (int(np.count_nonzero(y > 0)), int(np.count_nonzero(y < 0)))
     if asymmetry is not None:
-        share = float(finite(asymmetry, "asymmetry", ()))
-        if not 0 < share < 1:
-            raise InputError(f"asymmetry must lie in (0, 1), got {share!r}")
+        share = check_share(float(finite(asymmetry, "asymmetry", ())), "asymmetry")
         return NuPath(along=FixedAsymmetry(share, *sizes), y=y, **others)
     ends = finite(hulls, "hulls", (2, 2))
     if not ((ends > 0) & (ends <= 1)).all():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, State, check_one
+from paretoclf.checks import Array, Index, State, check_inside
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.files import AnyFile
@@ -383,10 +383,7 @@ class OnPieces(Tabular):
 
     def _inside(self, t: Any) -> float:
         """One number in the range of the path."""
-        ends, one = self.pieces.t, check_one(t, self.parameter)
-        if not ends[0] <= one <= ends[-1]:
-            raise InputError(f"{self.parameter} must lie in [{ends[0]:g}, {ends[-1]:g}], got {t!r}")
-        return one
+        return check_inside(t, self.parameter, self.pieces.t[0], self.pieces.t[-1])
 
     def _locate(self, t: float, j: int | None = None) -> tuple[int, Shares]:
         """Piece at t (at an end of two the later one, or the one that is given), and where on it."""

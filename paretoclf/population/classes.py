@@ -18,9 +18,9 @@ from paretoclf.checks import (
     Array,
     Rng,
     check_count,
-    check_number,
     check_positive_number,
     check_rng,
+    check_share,
     real_array,
     what_it_is,
 )
@@ -217,10 +217,7 @@ class Population:
             raise InputError(
                 f"negatives must have as many features as positives ({self.positives.d}), got {self.negatives.d}"
             )
-        prior = check_number(self.prior_plus, "prior_plus")
-        if not 0 < prior < 1:
-            raise InputError(f"prior_plus must lie strictly between 0 and 1, got {self.prior_plus!r}")
-        object.__setattr__(self, "prior_plus", prior)
+        object.__setattr__(self, "prior_plus", check_share(self.prior_plus, "prior_plus"))
 
     @property
     def d(self) -> int:

@@ -23,9 +23,9 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import brentq
 from scipy.special import expit, logsumexp
 
-from paretoclf.checks import Array, check_number
+from paretoclf.checks import Array, check_share
 from paretoclf.classifiers import LinearRule
-from paretoclf.errors import InputError, SolveError
+from paretoclf.errors import SolveError
 from paretoclf.population.classes import Mixture, Population
 from paretoclf.population.losses import Expected, check_loss, expected
 
@@ -40,9 +40,7 @@ _ROUNDING = 1e-14
 
 def check_asymmetry(asymmetry: Any, name: str = "asymmetry") -> float:
     """Return the logarithm of ``asymmetry / (1 - asymmetry)``, or say what is wrong with it."""
-    value = check_number(asymmetry, name)
-    if not 0 < value < 1:
-        raise InputError(f"{name} must lie strictly between 0 and 1, got {asymmetry!r}")
+    value = check_share(asymmetry, name)
     return float(np.log(value) - np.log1p(-value))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, check_labels, keep
+from paretoclf.checks import Array, Index, check_inside, check_labels, keep
 from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
 
@@ -58,8 +58,7 @@ class AreaCurve:
 
     def __call__(self, t: float) -> float:
         """The area at t."""
-        if not self.t[0] <= t <= self.t[-1]:
-            raise InputError(f"t must lie in [{self.t[0]:g}, {self.t[-1]:g}], got {t!r}")
+        check_inside(t, "t", self.t[0], self.t[-1])
         j = int(np.searchsorted(self.t, t))
         return float(self.area_at[j] if self.t[j] == t else self.area[j - 1])
 

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array, Index, Mask
+from paretoclf.checks import Array, Index, Mask, check_inside
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.roc.criteria import Criterion, Key, Minimax, as_fraction, exactly
@@ -73,8 +73,7 @@ class Choosing(Generic[Best]):
         InputError
             If max_fpr is outside [0, 1], or no classifier satisfies it.
         """
-        if not 0 <= max_fpr <= 1:
-            raise InputError(f"max_fpr must lie in [0, 1], got {max_fpr!r}")
+        check_inside(max_fpr, "max_fpr")
         lowest = self._fewest_false_positives / self.n_minus
         if lowest > max_fpr:
             raise InputError(f"max_fpr must be at least {lowest:g}, the smallest there is, got {max_fpr!r}")
@@ -165,9 +164,8 @@ def objective_of(
         key = exactly(criterion)
         return lambda fp, fn: key(Fraction(fp, n_minus), Fraction(fn, n_plus))
     at = criterion if isinstance(criterion, Costs) else Costs(*criterion)
-    if prior_plus is not None and not 0 <= prior_plus <= 1:
-        raise InputError(f"prior_plus must lie in [0, 1], got {prior_plus!r}")
-    prior = Fraction(n_plus, n_plus + n_minus) if prior_plus is None else as_fraction(float(prior_plus))
+    given = None if prior_plus is None else check_inside(prior_plus, "prior_plus")
+    prior = Fraction(n_plus, n_plus + n_minus) if given is None else as_fraction(given)
     miss = prior * as_fraction(float(at.C_plus)) / n_plus
     alarm = (1 - prior) * as_fraction(float(at.C_minus)) / n_minus
     if miss + alarm == 0:

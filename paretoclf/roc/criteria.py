@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.checks import Array, check_number
+from paretoclf.checks import Array, check_number, check_share
 from paretoclf.errors import InputError
 
 #: Decimals of what has no exact value, a smoothed rate or the objective of a user: more would let rounding break ties.
@@ -208,11 +208,3 @@ class ExpectedCost:
     def score(self, fpr: Any, fnr: Any) -> Array:
         """The same."""
         return self(fpr, fnr)
-
-
-def check_share(value: Any, name: str) -> float:
-    """Return a float strictly between 0 and 1."""
-    share = check_number(value, name)
-    if not 0 < share < 1:
-        raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}")
-    return share

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array, Mask, check_number, real_array
+from paretoclf.checks import Array, Mask, check_inside, real_array, the_one_given
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
 from paretoclf.roc.counts import Choosing, Objective, objective_of, smallest
@@ -307,14 +307,8 @@ class RocCurve(Tabular, Choosing[RocPoint]):
         InputError
             If not exactly one rate is given, or it is outside [0, 1].
         """
-        given = {"tnr": tnr, "tpr": tpr, "fpr": fpr, "fnr": fnr}
-        names = [name for name, value in given.items() if value is not None]
-        if len(names) != 1:
-            raise InputError(f"exactly one of tnr, tpr, fpr and fnr must be given, got {', '.join(names) or 'none'}")
-        name = names[0]
-        value = check_number(given[name], name)
-        if not 0 <= value <= 1:
-            raise InputError(f"{name} must lie in [0, 1], got {given[name]!r}")
+        name, given = the_one_given(tnr=tnr, tpr=tpr, fpr=fpr, fnr=fnr)
+        value = check_inside(given, name)
         hull = self.hull()
         rate = 1.0 - value if name in ("tnr", "fnr") else value
         if name in ("tnr", "fpr"):

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from paretoclf.checks import Array, Index, check_labels, check_vector
+from paretoclf.checks import Array, Index, check_labels, check_share, check_vector
 from paretoclf.errors import InputError
 
 
@@ -152,8 +152,7 @@ def area_difference(y: Any, first: Any, second: Any, level: float = 0.95) -> Are
 
 def _labels(y: Any, level: float) -> Array:
     labels = check_labels(y)
-    if not 0 < level < 1:
-        raise InputError(f"level must lie strictly between 0 and 1, got {level!r}")
+    check_share(level, "level")
     for sign, name in ((1, "positive"), (-1, "negative")):
         if (count := int(np.sum(labels == sign))) < 2:
             raise InputError(f"y must have at least two {name} samples, got {count}")

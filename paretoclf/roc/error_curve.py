@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array, Index, Mask, keep
+from paretoclf.checks import Array, Index, Mask, check_inside, keep
 from paretoclf.costs import CostLine
 from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
@@ -211,9 +211,7 @@ class ErrorCurve(CountedErrors[Optimum]):
 
     def counts(self, t: float) -> tuple[int, int]:
         """False positives and false negatives at t."""
-        lo, hi = self.t[[0, -1]]
-        if not lo <= t <= hi:
-            raise InputError(f"{self.parameter} must lie in [{lo:g}, {hi:g}], got {t!r}")
+        check_inside(t, self.parameter, self.t[0], self.t[-1])
         j = int(np.searchsorted(self.t, t))
         if self.t[j] == t:
             return int(self.false_positives_at[j]), int(self.false_negatives_at[j])

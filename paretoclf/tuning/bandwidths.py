@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from paretoclf.checks import Array, Mask
+from paretoclf.checks import Array, Mask, check_count
 from paretoclf.errors import BandwidthWarning, InputError
 from paretoclf.samples import check_samples, dense
 
@@ -134,8 +134,7 @@ def bandwidth_grid(X: Any, count: int = 12) -> Array:
     >>> pc.tuning.bandwidth_grid(np.random.default_rng(0).normal(size=(100, 3)), 3).round(3)
     array([0.437, 1.401, 4.498])
     """
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise InputError(f"count must be a positive whole number, got {count!r}")
+    check_count(count, "count", 1)
     distances = DistanceQuantiles.of(X)
     low, high = 0.5 * distances.low, 2.0 * distances.median
     return np.array([np.sqrt(low * high)]) if count == 1 else np.geomspace(low, high, int(count))

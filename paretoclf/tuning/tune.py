@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask, Rng, check_labels, check_matrix, check_pair, check_rng
+from paretoclf.checks import Array, Mask, Rng, check_labels, check_matrix, check_pair, check_rng, check_share
 from paretoclf.classifiers import Rule
 from paretoclf.errors import InputError
 from paretoclf.folds import FoldSamples, folds_of
@@ -20,7 +20,7 @@ from paretoclf.lines import LabelledSamples
 from paretoclf.nu import to_asymmetry
 from paretoclf.path.cost import trace_costs
 from paretoclf.path.nu_grid import nu_grid
-from paretoclf.roc.criteria import Criterion, Minimax, NeymanPearson, check_share
+from paretoclf.roc.criteria import Criterion, Minimax, NeymanPearson
 from paretoclf.samples import check_samples
 from paretoclf.solution import Solution
 from paretoclf.tuning.bandwidths import bandwidth_grid, check_increasing, warn_of_bandwidths

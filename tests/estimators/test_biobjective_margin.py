@@ -56,7 +56,7 @@ def test_classes_that_overlap_have_no_hard_margin(gaussians):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"theta": 0.0}, "theta must be"),
+        ({"theta": 0.0}, "theta must lie in"),
         ({"theta": 1e7}, r"theta must lie in \[1e-06, 1e\+06\]"),
         ({"C_plus": 0.0}, "C_plus must be"),
         ({"C_minus": -1.0}, "C_minus must be"),

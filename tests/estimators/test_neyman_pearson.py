@@ -70,7 +70,7 @@ def test_precomputed_values_and_samples_of_no_weight(gaussians):
         ({}, "needs at least 59 left-out negatives, got 12"),
         ({"alpha": 0.0}, "alpha must"),
         ({"delta": 2.0}, "delta must"),
-        ({"holdout": 1.0}, "holdout must lie in"),
+        ({"holdout": 1.0}, "holdout must lie strictly between 0 and 1"),
     ],
 )
 def test_arguments_are_refused(gaussians, options, message):

@@ -217,5 +217,5 @@ def test_bad_parameters(values, word):
 def test_bad_bias_and_rates():
     with pytest.raises(InputError, match="bias must be True or False"):
         QuantileSVM(*data(1), bias=1.0)
-    with pytest.raises(InputError, match="eta must be in"):
+    with pytest.raises(InputError, match="eta must lie in"):
         minimiser(1.5, 0.5)

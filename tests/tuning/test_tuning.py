@@ -469,7 +469,7 @@ def test_smoothing_other_widths_and_medians_is_a_word_away():
         ({"bandwidths": []}, "bandwidths must be one or more numbers"),
         ({"bandwidths": [2.0, 1.0]}, "bandwidths must be increasing"),
         ({"bandwidths": [-1.0, 1.0]}, "bandwidths must be positive and finite"),
-        ({"bandwidths": 0}, "count must be a positive whole number"),
+        ({"bandwidths": 0}, "count must be a whole number of at least 1"),
         ({"bandwidths": [1.0], "kernel": "linear"}, "bandwidths must be left out with kernel"),
         ({"kernel": pc.RBF(2.0)}, r"kernel must be left out for Gaussian kernels: give bandwidths=\[2\]"),
         ({"folds": 9}, r"folds must be at least 2 and at most the size of the smaller class \(8\), got 9"),
