@@ -53,7 +53,6 @@ from paretoclf.gaussian.judges import judge_fixed_distance, largest_distances
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form
 from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
@@ -154,11 +153,6 @@ class BiasedMinimaxProbabilityMachine(MomentFormulation):
     def closed_form(self, values: Mapping[str, float]) -> MomentSlope | None:
         """Return the slope that is best for the negatives alone, where the positives ask for nothing."""
         return MomentSlope(self.family.slopes(self.family.of_negatives().y)) if values["u_plus"] == 0 else None
-
-    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> MomentSlope:
-        """Read the slope: a variable of the primal, the multiplier of the balance in the dual."""
-        z = found["dual"]["balance"] if "dual" in found else found["primal"]["z"]
-        return MomentSlope(self.moments.white.slope(z))
 
     def judge(self, values: Mapping[str, float], point: MomentSlope) -> Judged:
         """Certify a slope."""

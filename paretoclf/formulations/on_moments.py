@@ -115,6 +115,11 @@ class MomentFormulation(Formulation):
         r"""Return the t with :math:`(\Sigma_++t\Sigma_-)a\propto\delta` at an optimal slope."""
         raise NotImplementedError
 
+    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> MomentSlope:
+        """Read the slope from the whitened z of the primal, a multiple of the multiplier of the balance in the dual."""
+        z = found["dual"]["balance"] if "dual" in found else found["primal"]["z"]
+        return MomentSlope(self.moments.white.slope(z))
+
     def distances(self, solution: Solution) -> Distances:
         """Distances of the two means from the hyperplane of a solution, and with them its rates."""
         return Distances(solution.numbers["u_minus"], solution.numbers["u_plus"])

@@ -59,7 +59,6 @@ from paretoclf.gaussian.judges import judge_weighted_sum
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form
 from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
@@ -175,11 +174,6 @@ class ParetoGaussian(MomentFormulation):
     def lam(self, values: Mapping[str, float]) -> float:
         """Weight of the negatives at given parameter values."""
         return values["lam"]
-
-    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> MomentSlope:
-        """Read the slope: a variable of the primal, the multiplier of the balance in the dual."""
-        z = found["dual"]["balance"] if "dual" in found else found["primal"]["z"]
-        return MomentSlope(self.moments.white.slope(z))
 
     def judge(self, values: Mapping[str, float], point: MomentSlope) -> Judged:
         """Certify a slope."""

@@ -36,7 +36,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
 
 from paretoclf.checks import Array
 from paretoclf.formulations.base import NONNEGATIVE
@@ -45,7 +44,6 @@ from paretoclf.gaussian.judges import judge_squared_sum
 from paretoclf.proof.evidence import Judged
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form
 from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
@@ -116,11 +114,6 @@ class ParetoGaussianQP(MomentFormulation):
         )
         value = cp.sum_squares(h_plus) + t * cp.sum_squares(h_minus) - 2 * nu
         return cp.Problem(cp.Minimize(value / w.length**2), [balance])
-
-    def read(self, found: Mapping[Form, Mapping[str, Any]]) -> MomentSlope:
-        """Read the slope: a variable of the primal, half the multiplier of the balance in the dual."""
-        z = found["dual"]["balance"] if "dual" in found else found["primal"]["z"]
-        return MomentSlope(self.moments.white.slope(z))
 
     def judge(self, values: Mapping[str, float], point: MomentSlope) -> Judged:
         """Certify a slope."""
