@@ -6,6 +6,8 @@ import argparse
 import csv
 import io
 import shlex
+from collections.abc import Mapping
+from typing import Any
 
 from paretoclf.datasets import Dataset, load
 from paretoclf.datasets.cells import ColumnsError
@@ -65,6 +67,12 @@ def _label(args: argparse.Namespace) -> str | int | None:
 def character(separator: str | None) -> str | None:
     """Return a tab for its name, which is hard to type in a shell."""
     return "\t" if separator in ("tab", "\\t") else separator
+
+
+def said(data: Mapping[str, Any]) -> str:
+    """What `describe` found, in words."""
+    sides = ", ".join(f"{data[side]['samples']} {side} ({data[side]['label']})" for side in ("positive", "negative"))
+    return f"{data['name']}: {data['samples']} samples, {data['features']} features, {sides}"
 
 
 def describe(data: Dataset) -> dict[str, object]:

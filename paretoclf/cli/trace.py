@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from paretoclf.cli.curves import legend, roc_figure, table
-from paretoclf.cli.data import load_data
+from paretoclf.cli.data import load_data, said
 from paretoclf.cli.files import html_page, staged, to_json
 from paretoclf.cli.study import ASYMMETRY_LINE, MEAN_COST, RAY, Options, Study, run_study, stages
 from paretoclf.plotting import plot_paths
@@ -87,8 +87,7 @@ def text(report: dict[str, Any]) -> str:
     """Text of a report, for people."""
     data, lines, held_out = report["data"], report["lines"], report["held_out"]
     out = [
-        f"data           {data['name']}: {data['samples']} samples, {data['features']} features, "
-        + ", ".join(f"{data[side]['samples']} {side} ({data[side]['label']})" for side in ("positive", "negative")),
+        f"data           {said(data)}",
         f"kernel         {_kernel(report)}; features {'standardised' if report['scaling'] else 'as given'}",
         "",
         f"{'line':<15}{'breakpoints':>11}{'seconds':>10}{'margin set':>12}{'residual':>10}{'gap':>10}",

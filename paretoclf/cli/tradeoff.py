@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
 from paretoclf.checks import Array, check_share
-from paretoclf.cli.data import describe, load_data
+from paretoclf.cli.data import describe, load_data, said
 from paretoclf.cli.files import staged, to_json
 from paretoclf.datasets import Dataset
 from paretoclf.errors import InputError
@@ -143,8 +143,7 @@ def text(report: Mapping[str, Any]) -> str:
     """Text of a report, for people."""
     data, proof = report["data"], report["worst_certificate"]
     out = [
-        f"data           {data['name']}: {data['samples']} samples, {data['features']} features, "
-        + ", ".join(f"{data[side]['samples']} {side} ({data[side]['label']})" for side in ("positive", "negative")),
+        f"data           {said(data)}",
         f"moments        features {'standardised' if report['scaling'] else 'as given'}, reg {report['reg']:g}; "
         f"r1 = {report['r1']:.4f}, r2 = {report['r2']:.4f}",
         f"certificates   of {proof['points']} points: worst gap {proof['gap']:.1e}",

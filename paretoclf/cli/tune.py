@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
-from paretoclf.cli.data import describe, load_data
+from paretoclf.cli.data import describe, load_data, said
 from paretoclf.cli.files import staged, to_json
 from paretoclf.cli.model import TableClassifier
 from paretoclf.errors import BandwidthWarning, InputError
@@ -143,9 +143,7 @@ def text(report: Mapping[str, Any]) -> str:
     cells, guarantee = report["cells"], report["guarantee"]
     chosen = ", ".join(f"{name} {value:.6g}" for name, value in report["parameters"].items())
     out = [
-        f"data            {data['name']}: {data['samples']} samples, {data['features']} features, "
-        + ", ".join(f"{data[side]['samples']} {side} ({data[side]['label']})" for side in ("positive", "negative"))
-        + f"; features {'standardised' if report['scaling'] else 'as given'}",
+        f"data            {said(data)}; features {'standardised' if report['scaling'] else 'as given'}",
         f"criterion       {report['criterion']}, by {report['method']}",
         f"chosen          {chosen}",
         f"cross-validated fpr {raw['fpr']:.4f}, fnr {raw['fnr']:.4f}"
