@@ -196,8 +196,7 @@ def compare(
     if not isinstance(path, Path):
         raise InputError(f"path must be what trace or sweep returns, got {what_it_is(path)}")
     lines_of(svm, only=LineOfCosts)
-    same = np.array_equal(svm.y, path.y) and np.array_equal(svm.sample_weight, path.sample_weight)
-    if not (same and same_samples(svm.X, path.gram.X)):
+    if not (_same(path, svm) and np.array_equal(svm.sample_weight, path.sample_weight)):
         raise InputError("svm must hold the samples, labels and weights that the path was traced on")
     if not np.array_equal(svm.gram.pivots, path.gram.pivots):  # type: ignore[arg-type]  # None equals None
         raise InputError("svm must have the low_rank that the path was traced with: the same approximated kernel")
@@ -227,10 +226,14 @@ def _points(ends: Array, n: int, rng: Rng, some: Array | None = None) -> list[tu
     )
 
 
+def _same(path: Any, svm: Any) -> bool:
+    """Whether a path is of the samples and labels of a formulation."""
+    return np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
+
+
 def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Rng) -> ValueAgreement:
     lines_of(svm, only=LineOfTau)
-    same = np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
-    if not (same and svm.bias == path.bias):
+    if not (_same(path, svm) and svm.bias == path.bias):
         raise InputError("svm must hold the samples, labels and bias that the path was traced on")
     taus = [tau for tau, _ in _points(path.breakpoints, n, rng)]
     return _values(path, taus, sweep(svm, tau=taus, lam=path.lam, progress=False))
@@ -238,8 +241,7 @@ def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Rng) -
 
 def _compare_margins(path: MarginPath, svm: BiobjectiveMargin, n: int, rng: Rng) -> ValueAgreement:
     lines_of(svm, only=LineOfTheta)
-    same = np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
-    if not (same and svm.soft == path.soft):
+    if not (_same(path, svm) and svm.soft == path.soft):
         raise InputError("svm must hold the samples, labels and softness of the path")
     shares = [share for share, _ in _points(path.breakpoints, n, rng)]
     costs = {} if path.slack_costs is None else vars(path.slack_costs)
@@ -248,7 +250,7 @@ def _compare_margins(path: MarginPath, svm: BiobjectiveMargin, n: int, rng: Rng)
 
 def _compare_nu(path: NuPath, svm: TwoNuSVM, n: int, rng: Rng) -> ValueAgreement:
     lines_of(svm, only=LineOfNu)
-    if not (np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)):
+    if not _same(path, svm):
         raise InputError("svm must hold the samples and labels that the path was traced on")
     # Where the hulls meet there is no classifier, and nu_star is only known to CVXPY's accuracy.
     proper = np.array([t for t in path.breakpoints if path.rho(float(t)) > 0.0])

@@ -19,6 +19,8 @@ Mask = npt.NDArray[np.bool_]
 #: A seed, or what draws: equal seeds give equal numbers.
 Rng = int | np.random.Generator
 
+_ROWS = 256  # of a matrix that are compared with its columns at a time
+
 
 def real_array(values: Any, name: str, *, copy: bool = False) -> Array:
     """Return numbers as a float64 array of any shape; with ``copy``, in memory of its own.
@@ -64,16 +66,26 @@ def check_matrix(X: Any, name: str = "X", *, n_features: int | None = None, copy
     return A
 
 
+def check_symmetric(K: Array, name: str, most: float, remedy: str = "") -> None:
+    """Say where entries of a square matrix differ by more than rounding from their mirror images."""
+    for first in range(0, K.shape[0], _ROWS):
+        rows = slice(first, first + _ROWS)
+        skew = np.abs(K[rows] - K[:, rows].T)
+        if skew.max() > most:
+            i, j = (int(v) for v in np.unravel_index(int(np.argmax(skew)), skew.shape))
+            i += first
+            raise InputError(
+                f"{name} must be symmetric, got {K[i, j]} at ({i}, {j}) and {K[j, i]} at ({j}, {i}){remedy}"
+            )
+
+
 def check_semidefinite(K: Array, name: str) -> None:
     """Say where a square matrix is not symmetric, or that it is not positive semidefinite, beyond rounding.
 
     One Cholesky factorisation, n**3 / 3 multiplications; a matrix that fails it costs its eigenvalues, too.
     """
     scale = max(float(K.max()), -float(K.min()))
-    skew = np.abs(K - K.T)
-    if skew.max() > GRAM_SYMMETRY * scale:
-        i, j = (int(v) for v in np.unravel_index(int(np.argmax(skew)), skew.shape))
-        raise InputError(f"{name} must be symmetric, got {K[i, j]} at ({i}, {j}) and {K[j, i]} at ({j}, {i})")
+    check_symmetric(K, name, GRAM_SYMMETRY * scale)
     shift = KERNEL_ROUNDING * K.shape[0] * scale
     if shift == 0.0:
         return

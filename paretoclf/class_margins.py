@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array, check_labels, check_number, check_vector
-from paretoclf.costs import Costs
+from paretoclf.costs import Costs, as_costs
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.samples import check_samples
@@ -74,7 +74,7 @@ def object_margins(
         raise InputError("xi and slack_costs must be given together, or neither")
     if xi is not None and slack_costs is not None:
         slacks = check_vector(xi, labels.size, "xi")
-        costs = slack_costs if isinstance(slack_costs, Costs) else Costs(*slack_costs)
+        costs = as_costs(slack_costs, "slack_costs")
         if min(costs) <= 0:
             raise InputError(f"slack_costs must both be positive, got {costs}")
         reached = reached + slacks

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_inside, check_nonnegative, real_number, require_scale_of_costs
+from paretoclf.checks import Array, check_inside, check_nonnegative, check_pair, real_number, require_scale_of_costs
 from paretoclf.errors import InputError
 
 
@@ -69,6 +69,11 @@ class Costs:
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.C_plus, self.C_minus))
+
+
+def as_costs(given: Any, name: str = "costs") -> Costs:
+    """Costs, or the pair (C_plus, C_minus) that stands for them."""
+    return given if isinstance(given, Costs) else Costs(*check_pair(given, name, "(C_plus, C_minus)"))
 
 
 @dataclass(frozen=True, eq=False)

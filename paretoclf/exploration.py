@@ -24,7 +24,7 @@ import scipy.sparse as sp
 
 from paretoclf.checks import Array, Index, Mask, check_labels, check_pair, check_share, real_array
 from paretoclf.classifiers import RandomisedRule, Rule
-from paretoclf.costs import CostLine, Costs
+from paretoclf.costs import CostLine, Costs, as_costs
 from paretoclf.cross_validation import Samples, TrainingPart
 from paretoclf.empirical.nested import NestedPoint, NestedRoc, nested_rocs
 from paretoclf.errors import InputError
@@ -298,7 +298,7 @@ def explore(
     (60,)
     """
     lines_of(svm, only=LineOfCosts)
-    at = costs if isinstance(costs, Costs) else Costs(*costs)
+    at = as_costs(costs)
     if at.total == 0:
         raise InputError("costs must not both be zero")
     labels = svm.y if X_val is None and y_val is None else _checked_validation(svm, X_val, y_val)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from paretoclf.checks import Array, Index, check_matrix
+from paretoclf.checks import Array, Index, check_matrix, check_symmetric
 from paretoclf.errors import InputError
 from paretoclf.kernels import RBF, Function, Kernel, Linear, Precomputed, as_kernel
 from paretoclf.low_rank import Approximation, Factorised, check_low_rank, pivoted_cholesky
@@ -194,15 +194,6 @@ class Gram:
             return None
         found = self.kernel.rounding(self.X, self.diagonal())
         return found if found.any() else None
-
-    def value_rounding(self, alpha: Array) -> Any:
-        """What rounding of the kernel values can make of ``alpha' K alpha / 2``, for multipliers of any signs.
-
-        A certificate is of the values as rounded. The lower bound for the kernel itself may be lower by as much. For
-        multipliers of shape (n, k) an array of shape (k,).
-        """
-        zero = np.zeros(alpha.shape[1:])[()]
-        return zero if self.rounding is None else 0.5 * (self.rounding @ np.abs(alpha)) ** 2
 
     def rows(self, index: Any) -> Array:
         """Rows of the Gram, shape (len(index), n)."""
@@ -418,16 +409,7 @@ def nearest_psd(K: Any) -> Array:
 
 def _check_psd(K: Array, name: str) -> None:
     scale = max(float(K.max()), -float(K.min()))
-    for first in range(0, K.shape[0], BLOCK_ROWS):
-        rows = slice(first, first + BLOCK_ROWS)
-        skew = np.abs(K[rows] - K[:, rows].T)
-        if skew.max() > GRAM_SYMMETRY * scale:
-            i, j = (int(v) for v in np.unravel_index(int(np.argmax(skew)), skew.shape))
-            i += first
-            raise InputError(
-                f"kernel matrix ({name}) must be symmetric, got {K[i, j]} at ({i}, {j}) and {K[j, i]} at ({j}, {i})"
-                f"{_REMEDY}"
-            )
+    check_symmetric(K, f"kernel matrix ({name})", GRAM_SYMMETRY * scale, _REMEDY)
     smallest = float(np.linalg.eigvalsh(K)[0])
     if smallest < -GRAM_PSD * max(scale * K.shape[0], 1e-300):
         raise InputError(

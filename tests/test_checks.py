@@ -15,9 +15,11 @@ from paretoclf.checks import (
     check_weights,
     the_one_given,
 )
-from paretoclf.costs import CostLine, Costs
+from paretoclf.class_margins import object_margins
+from paretoclf.costs import CostLine, Costs, as_costs
 from paretoclf.errors import InputError, ParetoclfError
 from paretoclf.roc.delong import area_interval
+from paretoclf.roc.of_path import roc_of_scores
 
 GOOD = [[1.0, 2.0], [3.0, 4.0]]
 
@@ -202,3 +204,19 @@ class TestIntervals:
     def test_one_of_several(self):
         fails(["exactly one of a, b and c", "got none"], the_one_given, a=None, b=None, c=None)
         fails(["exactly one of a and b", "got a, b"], the_one_given, a=1, b=0.0)
+
+    def test_pairs_of_costs(self):
+        """Where a pair was unpacked as it came, another number of costs was a TypeError."""
+        assert as_costs((1, 2)) == as_costs(Costs(1, 2)) == Costs(1.0, 2.0)
+        fails(["costs must be a pair (C_plus, C_minus)"], as_costs, 3.0)
+        fails(
+            ["slack_costs must be a pair"],
+            object_margins,
+            [[0.0], [1.0]],
+            [-1, 1],
+            [1.0],
+            0.0,
+            xi=[0, 0],
+            slack_costs=1,
+        )
+        fails(["criterion must be a pair"], roc_of_scores([0.1, 0.4, 0.4, 0.8], [-1, 1, -1, 1]).best, (1, 2, 3))

@@ -22,8 +22,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array, Index, Rng, check_pair, check_rng, keep
-from paretoclf.costs import Costs, SampleCosts
+from paretoclf.checks import Array, Index, Rng, check_rng, keep
+from paretoclf.costs import Costs, SampleCosts, as_costs
 from paretoclf.deletion.departures import Departures, Ends, Move
 from paretoclf.errors import InputError
 from paretoclf.folds import each
@@ -144,7 +144,7 @@ def conformal_ranks(
 def optimum_to_rank_with(svm: Weighted, costs: Any) -> tuple[Path, Costs]:
     """The optimum of the training samples, a path of one point, and its costs; InputError as for `conformal_ranks`."""
     lines_of(svm, only=LineOfCosts)
-    point = costs if isinstance(costs, Costs) else Costs(*check_pair(costs, "costs", "(C_plus, C_minus)"))
+    point = as_costs(costs)
     if not min(point) > 0.0:
         raise InputError(f"costs must both be positive, got {costs!r}")
     gram = svm.gram

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoclf.checks import Array, Index, Mask, check_labels
-from paretoclf.costs import Costs
+from paretoclf.costs import Costs, as_costs
 from paretoclf.folds import Trainer, each, held_out, outer_folds, validation_folds
 from paretoclf.path.scores import PathScores
 from paretoclf.roc import RocCurve, RocPoint, scores_at
@@ -208,7 +208,7 @@ class NestedRoc:
         InputError
             If a cost is negative, both are zero, or the prior is outside [0, 1].
         """
-        at = costs if isinstance(costs, Costs) else Costs(*costs)
+        at = as_costs(costs)
         prior = self.curves[0].n_plus / (self.curves[0].n_plus + self.curves[0].n_minus)
         prior = prior if prior_plus is None else float(prior_plus)
         best = self.final.envelope.select(at, prior)  # refuses bad costs and priors

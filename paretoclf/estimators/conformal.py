@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import Array, Mask, check_pair, check_positive_number, check_share
-from paretoclf.costs import Costs
+from paretoclf.checks import Array, Mask, check_positive_number, check_share
+from paretoclf.costs import Costs, as_costs
 from paretoclf.deletion.conformal_labels import ConformalRanks, Nonconformity, optimum_to_rank_with, ranks_from
 from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.gram import Gram
@@ -146,7 +146,7 @@ class ConformalSVC(BinaryClassifier):
         """
         X, labels = self._samples_and_labels(X, y)
         kernel = self._kernel(X)
-        C, pair = check_positive_number(self.C, "C"), check_pair(self.costs, "costs", "(C_plus, C_minus)")
+        C, pair = check_positive_number(self.C, "C"), as_costs(self.costs)
         svm = LabelledSamples(Gram(X, kernel, free_origin=True), labels)
         self._start, self._point = optimum_to_rank_with(svm, Costs(*(C * cost for cost in pair)))
         self.solution_ = self._start.at(0.0)

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from paretoclf.checks import Index, check_pair, check_positive_number
 from paretoclf.classifiers import Rule
-from paretoclf.costs import CostLine, Costs
+from paretoclf.costs import CostLine, Costs, as_costs
 from paretoclf.errors import InputError
 from paretoclf.estimators.base import CostsAtUse, Problem, weights_of
 from paretoclf.gram import Gram
@@ -233,7 +233,7 @@ def position(line: CostLine, costs: Any) -> float:
     >>> position(CostLine(Costs(0, 0), Costs(2, 2)), (1, 1))
     0.5
     """
-    at = costs if isinstance(costs, Costs) else Costs(*check_pair(costs, "costs", "(C_plus, C_minus)"))
+    at = as_costs(costs)
     if at.total == 0:
         raise InputError(f"costs must not both be zero, got {costs!r}")
     a, b = line.start, line.stop

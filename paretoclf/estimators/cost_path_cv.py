@@ -12,9 +12,9 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import Array, Index, Mask, check_inside, check_pair, keep
+from paretoclf.checks import Array, Index, Mask, check_inside, keep
 from paretoclf.classifiers import Rule
-from paretoclf.costs import Costs
+from paretoclf.costs import Costs, as_costs
 from paretoclf.cross_validation import cross_validated_surface
 from paretoclf.errors import InputError
 from paretoclf.estimators.base import Problem, class_factors
@@ -97,7 +97,7 @@ def _runs(mask: Mask) -> tuple[Index, Index]:
 
 
 def _pair(costs: Any) -> Costs:
-    return Costs(*check_pair((1.0, 1.0) if costs is None else costs, "costs", "(C_plus, C_minus)"))
+    return as_costs((1.0, 1.0) if costs is None else costs)
 
 
 class CostPathSVCCV(CostPathSVC):

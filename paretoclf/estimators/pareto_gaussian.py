@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import check_inside, check_pair
+from paretoclf.checks import check_inside
 from paretoclf.classifiers import Rule
-from paretoclf.costs import Costs
+from paretoclf.costs import Costs, as_costs
 from paretoclf.estimators.base import CostsAtUse
 from paretoclf.gaussian.closed_form import GaussianTradeoff
 from paretoclf.gaussian.operating import OperatingPoint
@@ -162,7 +162,7 @@ class ParetoGaussianClassifier(CostsAtUse):
         if costs is None:
             self.costs_, self.point_ = None, self.tradeoff_.at_weight(self.lam)
         else:
-            self.costs_, self.point_ = _pair(costs), self._best(costs)
+            self.costs_, self.point_ = as_costs(costs), self._best(costs)
         self._used = self.point_.classifier
         return self
 
@@ -170,8 +170,4 @@ class ParetoGaussianClassifier(CostsAtUse):
         return self._best(costs).classifier
 
     def _best(self, costs: Any) -> OperatingPoint:
-        return self.tradeoff_.best(_pair(costs), self.prior_plus_)
-
-
-def _pair(costs: Any) -> Costs:
-    return Costs(*check_pair(costs, "costs", "(C_plus, C_minus)"))
+        return self.tradeoff_.best(as_costs(costs), self.prior_plus_)

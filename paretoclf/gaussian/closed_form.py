@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoclf.checks import check_count, check_inside, check_number, check_positive_number, check_share, the_one_given
-from paretoclf.costs import Costs
+from paretoclf.costs import Costs, as_costs
 from paretoclf.errors import InputError
 from paretoclf.gaussian.along import area, evenly, positive_part
 from paretoclf.gaussian.cheapest import cheapest
@@ -236,7 +236,7 @@ class GaussianTradeoff:
         InputError
             If a cost is negative, both are zero, or the prior is outside [0, 1].
         """
-        at = costs if isinstance(costs, Costs) else Costs(*costs)
+        at = as_costs(costs)
         prior = check_inside(prior_plus, "prior_plus")
         miss, alarm = prior * at.C_plus, (1 - prior) * at.C_minus
         if miss + alarm == 0:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import ndtr
 
-from paretoclf.checks import Array, check_labels, check_matrix, keep
+from paretoclf.checks import Array, check_labels, check_matrix, check_symmetric, keep
 from paretoclf.errors import InputError
 from paretoclf.gaussian.estimation import Estimate, check_reg, check_shrinkage, estimates, warn_of_small_samples
 from paretoclf.samples import check_samples, dense, require_scale
@@ -286,10 +286,7 @@ def covariance_root(Sigma: Any, name: str, d: int) -> Array:
     S = check_matrix(np.reshape(Sigma, (1, 1)) if np.ndim(Sigma) == 0 else Sigma, name)
     if S.shape != (d, d):
         raise InputError(f"{name} must have shape ({d}, {d}), got {S.shape}")
-    skew = np.abs(S - S.T)
-    if skew.max() > COVARIANCE_SYMMETRY * np.abs(S).max():
-        i, j = (int(v) for v in np.unravel_index(int(np.argmax(skew)), skew.shape))
-        raise InputError(f"{name} must be symmetric, got {S[i, j]} at ({i}, {j}) and {S[j, i]} at ({j}, {i})")
+    check_symmetric(S, name, COVARIANCE_SYMMETRY * float(np.abs(S).max()))
     S = 0.5 * (S + S.T)
     # Judged after scaling every feature to variance 1: a unit of measurement makes no covariance singular.
     scale = np.sqrt(np.maximum(np.diagonal(S), 0.0))

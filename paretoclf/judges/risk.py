@@ -89,7 +89,7 @@ def judge_risk(
         stationarity=stationarity,
         rounding=float(costs @ (steepest * of_margins)),
         note=gram.note,
-    ).revised(kernel_rounding=ridge * float(gram.value_rounding(feasible / ridge)))
+    ).revised(kernel_rounding=float(SoftMargin.of(gram, y, costs, lam=ridge).value_rounding(feasible)))
 
 
 def _feasible(y: Array, costs: Array, loss: Loss, alpha: Array) -> Array:

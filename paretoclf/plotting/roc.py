@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from paretoclf.costs import Costs
+from paretoclf.costs import Costs, as_costs
 from paretoclf.plotting.base import STYLES, CurvesDisplay, new_axes
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class RocDisplay(CurvesDisplay):
                 ax.plot(envelope.fpr, envelope.tpr, color=look["color"], linewidth=0.8, alpha=0.6, label=text)
                 envelopes += 1
         if costs is not None:
-            self._equal_costs(ax, costs if isinstance(costs, Costs) else Costs(*costs), prior_plus)
+            self._equal_costs(ax, as_costs(costs), prior_plus)
         ax.legend(loc="lower right", frameon=False)
         return self._drawn(ax, title)
 

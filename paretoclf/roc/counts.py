@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paretoclf.checks import Array, Index, Mask, check_inside
-from paretoclf.costs import Costs
+from paretoclf.costs import Costs, as_costs
 from paretoclf.errors import InputError
 from paretoclf.roc.criteria import Criterion, Key, Minimax, as_fraction, exactly
 from paretoclf.tables import Tabular
@@ -123,6 +123,13 @@ class CountedErrors(Tabular, Choosing[Best]):
 Exact = npt.NDArray[np.object_]
 
 
+def require_both(n_plus: int, n_minus: int) -> None:
+    """InputError unless there are samples of both classes."""
+    for name, count in (("n_plus", n_plus), ("n_minus", n_minus)):
+        if count < 1:
+            raise InputError(f"{name} must be at least 1, got {count!r}")
+
+
 def exact_weights(asymmetries: Array) -> tuple[Exact, int]:
     """Whole numbers v and a unit u with g = v / u for each asymmetry g (`as_fraction`): to compare costs of counts.
 
@@ -163,7 +170,7 @@ def objective_of(
             raise InputError(f"prior_plus must be left out for {criterion}: it belongs to costs, got {prior_plus!r}")
         key = exactly(criterion)
         return lambda fp, fn: key(Fraction(fp, n_minus), Fraction(fn, n_plus))
-    at = criterion if isinstance(criterion, Costs) else Costs(*criterion)
+    at = as_costs(criterion, "criterion")
     given = None if prior_plus is None else check_inside(prior_plus, "prior_plus")
     prior = Fraction(n_plus, n_plus + n_minus) if given is None else as_fraction(given)
     miss = prior * as_fraction(float(at.C_plus)) / n_plus

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from paretoclf.checks import Array, Mask, check_inside, real_array, the_one_given
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
-from paretoclf.roc.counts import Choosing, Objective, objective_of, smallest
+from paretoclf.roc.counts import Choosing, Objective, objective_of, require_both, smallest
 from paretoclf.roc.criteria import Criterion
 from paretoclf.roc.hull import upper_hull
 from paretoclf.tables import Tabular
@@ -167,9 +167,7 @@ class RocCurve(Tabular, Choosing[RocPoint]):
     chosen: bool = False
 
     def __post_init__(self) -> None:
-        for name, count in (("n_plus", self.n_plus), ("n_minus", self.n_minus)):
-            if count < 1:
-                raise InputError(f"{name} must be at least 1, got {count!r}")
+        require_both(self.n_plus, self.n_minus)
         fpr, tpr = _rates(self.fpr, "fpr", self.n_minus), _rates(self.tpr, "tpr", self.n_plus)
         size = len(fpr)
         labels = {

@@ -24,9 +24,8 @@ import numpy.typing as npt
 
 from paretoclf.checks import Array, Index, Mask, check_inside, keep
 from paretoclf.costs import CostLine
-from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
-from paretoclf.roc.counts import CountedErrors, Objective, smallest
+from paretoclf.roc.counts import CountedErrors, Objective, require_both, smallest
 from paretoclf.roc.crossings import BLOCK, just_after, zeros_of_pieces
 from paretoclf.roc.of_path import checked_folds
 
@@ -137,9 +136,7 @@ class ErrorCurve(CountedErrors[Optimum]):
     parameter: str = "t"
 
     def __post_init__(self) -> None:
-        for name, count in (("n_plus", self.n_plus), ("n_minus", self.n_minus)):
-            if count < 1:
-                raise InputError(f"{name} must be at least 1, got {count!r}")
+        require_both(self.n_plus, self.n_minus)
         keep(self, "t", "false_positives", "false_negatives", "false_positives_at", "false_negatives_at")
 
     @classmethod

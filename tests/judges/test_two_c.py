@@ -353,7 +353,7 @@ def test_kernel_values_that_are_the_data_are_not_rounded(kernel):
     y = np.where(np.arange(12) % 2, 1.0, -1.0)
     X = 1e3 * rng.normal(0, 1, (12, 2))
     gram = pc.Gram(X @ X.T if kernel == "precomputed" else X, kernel)
-    assert gram.value_rounding(y) == 0.0
+    assert SoftMargin.of(gram, y).value_rounding(y) == 0.0
 
 
 @pytest.mark.parametrize("kernel", [pc.RBF(0.7), pc.RBF(1e3), pc.Polynomial(3, scale=0.3)], ids=str)
