@@ -273,6 +273,19 @@ def what_it_is(given: Any) -> str:
     return f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else type(given).__name__
 
 
+def check_increasing(given: Any, name: str, top: float = np.inf) -> Array:
+    """Return an array of increasing positive numbers, none above top."""
+    values = np.atleast_1d(real_array(given, name, copy=True))
+    where = "positive and finite" if top == np.inf else f"within (0, {top:g}]"
+    if values.ndim != 1 or values.size == 0:
+        raise InputError(f"{name} must be one or more numbers, got {given!r}")
+    if not (np.isfinite(values) & (values > 0) & (values <= top)).all():
+        raise InputError(f"{name} must be {where}, got {given!r}")
+    if (np.diff(values) <= 0).any():
+        raise InputError(f"{name} must be increasing, got {given!r}")
+    return values
+
+
 def check_positions(given: Any, name: str, n: int) -> Index:
     """Positions of samples, of n: whole numbers from 0 to n - 1; None stands for all."""
     if given is None:

@@ -16,7 +16,7 @@ from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.files import AnyFile, read_arrays, reading
 from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_from_spec
-from paretoclf.lines import FixedAsymmetry, HullLine
+from paretoclf.lines import FixedAsymmetry, HullLine, sizes_of
 from paretoclf.path.consistent import check_pieces, finite, whole
 from paretoclf.path.cost import Path
 from paretoclf.path.margins import MarginPath
@@ -175,7 +175,7 @@ def _take_own(stored: dict[str, Any], y: Array) -> Callable[..., _OnSamples]:
 
 
 def _nu_path(asymmetry: Any, hulls: Any, y: Array, **others: Any) -> NuPath:
-    sizes = (int(np.count_nonzero(y > 0)), int(np.count_nonzero(y < 0)))
+    sizes = sizes_of(y)
     if asymmetry is not None:
         share = check_share(float(finite(asymmetry, "asymmetry", ())), "asymmetry")
         return NuPath(along=FixedAsymmetry(share, *sizes), y=y, **others)

@@ -182,11 +182,25 @@ def _too_close(where: str, n_margin: int) -> DegeneratePathError:
     )
 
 
+def _down_to_the_meeting(
+    hulls: Hulls, along: FixedAsymmetry | HullLine, pieces: Pieces | None, first: bool, nothing: InputError
+) -> tuple[Pieces, bool]:
+    """The path as far as the hulls do not meet, and whether they do at its end; the error if nothing is left of it."""
+    if pieces is None:
+        hulls.check_meeting()
+        raise nothing
+    unit = hulls.largest * (pieces.t if isinstance(along, FixedAsymmetry) else np.full(pieces.t.size, 2.0))
+    left, beyond = _until_meeting(pieces, first, unit)
+    if left is None:
+        hulls.check_meeting(hulls.problem.weights(0.0))
+        raise nothing
+    return left, beyond or hulls.stopped
+
+
 def _until_meeting(pieces: Pieces, first: bool, unit: Array) -> tuple[Pieces | None, bool]:
     """The path without what lies beyond the hulls' meeting (none if that is all), and whether they meet at its end.
 
-    Where rho is 0 up to rounding (unit, at every t) the tracker may go on along noise: w = 0 there, and no event ends
-    it.
+    Where rho is 0 up to rounding (unit, at every t) the tracker may go on along noise: no event ends it there.
     """
     P = pieces
     rho = np.append(P.rho0, P.rho1[-1]) if first else np.append(P.rho0[0], P.rho1)
@@ -238,18 +252,17 @@ def _check_meeting(path: NuPath, t: float) -> None:
 
 def _ends_trivial(pieces: Pieces, first: bool, nothing: bool = False) -> Pieces:
     """At one end of the path rho, b, w and value are 0, not only up to rounding: hulls meet, or (nothing) nu is 0."""
-    P = replace(pieces, **{name: getattr(pieces, name).copy() for name in ("a0", "b0", "b1", "rho0", "rho1", "value")})
+    names = ["a0", "b0", "b1", "rho0", "rho1", "value", *([] if pieces.w is None else ["w"])]
+    P = replace(pieces, **{name: getattr(pieces, name).copy() for name in names})
     b, rho = (P.b0, P.rho0) if first else (P.b1, P.rho1)
     end = 0 if first else -1
     b[end] = rho[end] = P.value[end, -end] = 0.0
     P.value[end, 2] = P.value[end, 1 + end]  # w grows from 0 in proportion, so that the value is a square
     if nothing:
         P.a0[: P.ptr[1]] = 0.0
-    if P.w is None:
-        return P
-    w = P.w.copy()
-    w[end] = 0.0
-    return replace(P, w=w)
+    if P.w is not None:
+        P.w[end] = 0.0
+    return P
 
 
 def trace_nu(
@@ -317,20 +330,16 @@ def trace_nu(
     return first_found(attempts if lowest is not None else [*attempts, partial(traced, turns(engine)[-1], True)])
 
 
-def _down(hulls: Hulls, line: LineOfNu, progress: Any, began: float) -> tuple[NuPath, bool]:
+def _down(
+    hulls: Hulls, line: LineOfNu, progress: Callable[[float], Any] | None, began: float
+) -> tuple[NuPath, bool]:
     """The path from the largest nu down, and whether the hulls meet at its end; InputError where it has no length."""
     (lo, hi), along = line.ends, line.along
     assert isinstance(along, FixedAsymmetry)
     caps = 1.0 / np.minimum(along.classes(hi), 1.0)
-    pieces = hulls.follow(hulls.line(caps, caps, lo / hi), hi, lo, progress) if hulls.go(caps) else None
-    if pieces is None:
-        hulls.check_meeting()
-        raise _all_trivial(hi)
-    pieces, beyond = _until_meeting(_scaled(pieces, 0.5 * hi), True, pieces.t * hulls.largest)
-    if pieces is None:
-        hulls.check_meeting(hulls.problem.weights(0.0))
-        raise _all_trivial(hi)
-    met = beyond or hulls.stopped
+    found = hulls.follow(hulls.line(caps, caps, lo / hi), hi, lo, progress) if hulls.go(caps) else None
+    scaled = None if found is None else _scaled(found, 0.5 * hi)
+    pieces, met = _down_to_the_meeting(hulls, along, scaled, True, _all_trivial(hi))
     if met or lo == 0.0:
         pieces = _ends_trivial(pieces, first=True, nothing=not met)
     seconds = time.perf_counter() - began
@@ -356,10 +365,6 @@ def _without_first(path: NuPath, pieces: int) -> NuPath:
 
 def _all_trivial(hi: float) -> InputError:
     return InputError(f"nu must reach above nu_star: at {hi:.9g} and below every solution is trivial, w = 0")
-
-
-def _both_trivial() -> InputError:
-    return InputError("start or stop must have reduced hulls that do not meet: at both the solution is trivial")
 
 
 def trace_hulls(
@@ -424,18 +429,16 @@ def _across(
                 pieces = hulls.follow(hulls.line(s[first], s[1 - first]), float(first), float(1 - first), update)
         if pieces is not None:
             break
-    if pieces is None:
-        hulls.check_meeting()
-        raise _both_trivial()
-    pieces, beyond = _until_meeting(pieces, first == 1, np.full(pieces.t.size, 2.0 * hulls.largest))
-    if pieces is None:
-        hulls.check_meeting(hulls.problem.weights(0.0))
-        raise _both_trivial()
-    met = beyond or hulls.stopped
+    backward = first == 1
+    nothing = InputError("start or stop must have reduced hulls that do not meet: at both the solution is trivial")
+    pieces, met = _down_to_the_meeting(hulls, along, pieces, backward, nothing)
     if met:
-        pieces = _ends_trivial(pieces, first=first == 1)
+        pieces = _ends_trivial(pieces, first=backward)
     path = NuPath(line.gram, line.y, along, pieces=pieces, seconds=time.perf_counter() - began)
     return path, (first - 1 if met else None)
+
+
+# ---- the paths -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

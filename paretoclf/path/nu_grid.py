@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask, real_array
+from paretoclf.checks import Array, Index, Mask, check_increasing
 from paretoclf.classifiers import KernelRule, NoRule, Rule
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.gram import Gram
@@ -210,7 +210,7 @@ def nu_grid(
     """
     lines_of(svm, only=LineOfNu)
     y, began = svm.y, time.perf_counter()
-    plus, minus = _increasing(nu_plus, "nu_plus"), _increasing(nu_minus, "nu_minus")
+    plus, minus = (check_increasing(each, name, 1.0) for each, name in ((nu_plus, "nu_plus"), (nu_minus, "nu_minus")))
     shape = plus.size, minus.size
     require_memory(
         8 * y.size * plus.size * minus.size, f"a {plus.size} x {minus.size} grid of multipliers", "Use fewer points."
@@ -272,12 +272,7 @@ def _judged(
     Decides what is trivial, and what is refused: where w = 0 is not proved, or the certificate does not pass. ``which``
     are the numbers of the distinct samples.
     """
-    trivial, refused, which, width = (
-        trivial.reshape(-1),
-        refused.reshape(-1),
-        distinct(gram.X),
-        max(1, _BLOCK // y.size),
-    )
+    trivial, refused, width = trivial.reshape(-1), refused.reshape(-1), max(1, _BLOCK // y.size)
     shared = np.intersect1d(which[y > 0], which[y < 0]).size > 0  # a sample in both classes: weights cancel there
     names = ("b", "rho", "value", "gap", "unexplained", "difference", "kernel")
     numbers, residuals = ({name: np.full(nu.size, np.nan) for name in each} for each in (names, CONDITIONS))
@@ -301,14 +296,6 @@ def _judged(
                 residuals[name][known] = x
             refused[known] = ~graded.passes(TOGETHER)
     return numbers, residuals
-
-
-def _increasing(given: Any, name: str) -> Array:
-    values = np.atleast_1d(real_array(given, name, copy=True))
-    good = values.ndim == 1 and values.size > 0 and bool((values > 0).all()) and bool((values <= 1).all())
-    if not good or (np.diff(values) <= 0).any():
-        raise InputError(f"{name} must be increasing numbers within (0, 1], got {given!r}")
-    return values
 
 
 def _grade(gram: Gram, y: Array, nu: Array, asymmetry: Array, alpha: Array, trivial: Mask) -> Graded:

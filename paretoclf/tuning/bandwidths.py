@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from paretoclf.checks import Array, Mask, check_count
+from paretoclf.checks import Array, Mask, check_count, check_increasing
 from paretoclf.errors import BandwidthWarning, InputError
 from paretoclf.samples import check_samples, dense
 
@@ -145,22 +145,6 @@ def warn_of_bandwidths(X: Any, values: Array) -> None:
     judged = judge_bandwidths(X, values)
     if str(judged):
         warnings.warn(f"{judged}; bandwidth_grid(X) chooses useful ones", BandwidthWarning, stacklevel=3)
-
-
-def check_increasing(given: Any, name: str, top: float = np.inf) -> Array:
-    """Return an array of increasing positive numbers, none above top."""
-    try:
-        values = np.atleast_1d(np.array(given, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers, got {given!r}") from None
-    where = "positive and finite" if top == np.inf else f"within (0, {top:g}]"
-    if values.ndim != 1 or values.size == 0:
-        raise InputError(f"{name} must be one or more numbers, got {given!r}")
-    if not (np.isfinite(values) & (values > 0) & (values <= top)).all():
-        raise InputError(f"{name} must be {where}, got {given!r}")
-    if (np.diff(values) <= 0).any():
-        raise InputError(f"{name} must be increasing, got {given!r}")
-    return values
 
 
 def _listed(values: Array) -> str:

@@ -200,6 +200,14 @@ class CrossValidation:
         """Kernel of the k-th bandwidth."""
         return RBF(float(self.axes["bandwidth"][k])) if self.kernel is None else self.kernel
 
+    def number_of(self, bandwidth: float) -> int:
+        """Which bandwidth this is; of a kernel without any the only one."""
+        return 0 if np.isnan(bandwidth) else int(np.searchsorted(self.axes["bandwidth"], bandwidth))
+
+    def problem(self, k: int) -> LabelledSamples:
+        """All samples, with the kernel of the k-th bandwidth."""
+        return LabelledSamples(Gram(self.X, self.kernel_of(k), free_origin=True), self.y)
+
     @property
     def _form(self) -> Arrays:
         """Of the file to resume from."""

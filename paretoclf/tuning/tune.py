@@ -10,20 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask, Rng, check_labels, check_matrix, check_pair, check_rng, check_share
+from paretoclf.checks import (
+    Array,
+    Mask,
+    Rng,
+    check_increasing,
+    check_labels,
+    check_matrix,
+    check_pair,
+    check_rng,
+    check_share,
+)
 from paretoclf.classifiers import Rule
 from paretoclf.errors import InputError
 from paretoclf.folds import FoldSamples, folds_of
 from paretoclf.gram import Gram
 from paretoclf.kernels import RBF, Precomputed, as_kernel
-from paretoclf.lines import LabelledSamples
+from paretoclf.lines import LabelledSamples, sizes_of
 from paretoclf.nu import to_asymmetry
 from paretoclf.path.cost import trace_costs
 from paretoclf.path.nu_grid import nu_grid
 from paretoclf.roc.criteria import Criterion, Minimax, NeymanPearson
 from paretoclf.samples import check_samples
 from paretoclf.solution import Solution
-from paretoclf.tuning.bandwidths import bandwidth_grid, check_increasing, warn_of_bandwidths
+from paretoclf.tuning.bandwidths import bandwidth_grid, warn_of_bandwidths
 from paretoclf.tuning.cost_plane import plane_errors
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, ErrorArrays, count_errors
 from paretoclf.tuning.exact_lines import LineMinimum, best_on_lines, best_on_smoothed_lines, line_errors
@@ -396,8 +406,7 @@ def _on_grid(cross: CrossValidation, criterion: Criterion, window: Window | None
     smoothed = smooth(arrays.fpr, window), smooth(arrays.fnr, window)
     left = arrays.evaluated.copy()
     while True:
-        kernel = cross.kernel_of(best.cell[0])
-        problem = LabelledSamples(Gram(cross.X, kernel, free_origin=True), cross.y)
+        problem = cross.problem(best.cell[0])
         parameters = arrays.at(best.cell)
         if "nu" in parameters:
             plus, minus = classes_of(parameters.pop("nu"), method == "balanced", cross.y)
@@ -461,8 +470,8 @@ def shift_of(cross: CrossValidation, criterion: Criterion, cell: Cell, parameter
     nu = cross.axes["nu"][cell[1] : cell[1] + 1]
     held = held_out_scores(Gram(cross.X, cross.kernel_of(cell[0])), cross.y, cross.folds, nu, balanced=False)
     shift, _, _ = best_shift(held.scores[:, 0], held.y, criterion)
-    sizes = int((cross.y > 0).sum()), int((cross.y < 0).sum())
-    return float(0.5 * to_asymmetry(parameters["nu_plus"], parameters["nu_minus"], *sizes)[0] * shift)
+    nu_there, _ = to_asymmetry(parameters["nu_plus"], parameters["nu_minus"], *sizes_of(cross.y))
+    return float(0.5 * nu_there * shift)
 
 
 def _on_lines(cross: CrossValidation, criterion: Criterion, window: Window | None) -> Chosen:
@@ -474,8 +483,8 @@ def _on_lines(cross: CrossValidation, criterion: Criterion, window: Window | Non
         best = best_on_smoothed_lines(lines, criterion, window, float(np.ptp(nu_plus)) / max(1, nu_plus.size - 1))
     else:
         raise InputError(f"smoothing must be 'none' or a GaussianWindow for method 'exact-lines', got {window}")
-    k = 0 if np.isnan(best.bandwidth) else int(np.searchsorted(cross.axes["bandwidth"], best.bandwidth))
-    problem = LabelledSamples(Gram(cross.X, cross.kernel_of(k), free_origin=True), cross.y)
+    k = cross.number_of(best.bandwidth)
+    problem = cross.problem(k)
     solution = fit(problem, best.nu_plus, best.nu_minus)
     if solution is None:
         raise InputError(
@@ -495,11 +504,9 @@ def _on_planes(cross: CrossValidation, criterion: Criterion, costs: Any) -> Chos
     errors = plane_errors(cross, (lo, hi))
     k, step = errors.best(criterion)
     named = {name: float(getattr(errors, name)[k]) for name in ("bandwidth", "C_plus", "C_minus")}
-    s = 0 if np.isnan(named["bandwidth"]) else int(np.searchsorted(cross.axes["bandwidth"], named["bandwidth"]))
-    gram = Gram(cross.X, cross.kernel_of(s), free_origin=True)
-    problem = LabelledSamples(gram, cross.y)
+    problem = cross.problem(cross.number_of(named["bandwidth"]))
     solution = trace_costs(problem, (0, 0), (named["C_plus"], named["C_minus"]), progress=False).at(1.0)
-    return Chosen.of(step, named, solution, LabelledSamples(gram, cross.y))
+    return Chosen.of(step, named, solution, problem)
 
 
 # ---- arguments ------------------------------------------------------------------------------------------------------
