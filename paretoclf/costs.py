@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_inside, check_nonnegative, check_pair, real_number, require_scale_of_costs
+from paretoclf.checks import Array, check_inside, check_nonnegative, real_number, require_scale_of_costs
 from paretoclf.errors import InputError
 
 
@@ -73,7 +73,16 @@ class Costs:
 
 def as_costs(given: Any, name: str = "costs") -> Costs:
     """Costs, or the pair (C_plus, C_minus) that stands for them."""
-    return given if isinstance(given, Costs) else Costs(*check_pair(given, name, "(C_plus, C_minus)"))
+    if isinstance(given, Costs):
+        return given
+    try:
+        plus, minus = given
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a pair (C_plus, C_minus), got {given!r}") from None
+    try:
+        return Costs(plus, minus)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
 
 
 @dataclass(frozen=True, eq=False)

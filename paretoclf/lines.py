@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from paretoclf.checks import Array, Index, check_number, check_pair, check_share, what_it_is
-from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
+from paretoclf.costs import CostLine, Costs, SampleCosts, as_costs, per_sample
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.nu import caps_of, nu_max, to_asymmetry, to_classes
@@ -173,25 +173,10 @@ def problem_of_costs(form: Signed, caps: Array) -> ParametricQP:
 
 def costs_of(given: Any, name: str, y: Array) -> Costs | SampleCosts:
     """Costs of these samples, checked."""
-    costs = given if isinstance(given, SampleCosts) else _costs(given, name)
+    costs = given if isinstance(given, SampleCosts) else as_costs(given, name)
     if isinstance(costs, SampleCosts) and costs.values.size != y.size:
         raise InputError(f"{name} must give {y.size} samples their costs, got {costs.values.size}")
     return costs
-
-
-def _costs(given: Any, name: str) -> Costs:
-    if isinstance(given, Costs):
-        return given
-    try:
-        pair = tuple(given)
-    except TypeError:
-        pair = ()
-    if len(pair) != 2:
-        raise InputError(f"{name} must be a pair (C_plus, C_minus), got {given!r}")
-    try:
-        return Costs(*pair)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
 
 
 @dataclass(frozen=True)

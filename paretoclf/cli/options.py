@@ -210,34 +210,10 @@ def build_parser(version: str) -> Parser:
         help='print what a shell needs to complete our words, and stop: eval "$(paretoclf --print-completion bash)"',
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
-    _trace(commands.add_parser("trace", **_texts("all cost-optimal SVMs of a data set", TRACE, TRACE_EXAMPLES)))
-    _predict(commands.add_parser("predict", **_texts("label new samples", PREDICT, PREDICT_EXAMPLES)))
-    _roc(commands.add_parser("roc", **_texts("ROC curves of a saved path on a data set", ROC, ROC_EXAMPLES)))
-    _explore(commands.add_parser("explore", **_texts("one ROC curve of the cost plane", EXPLORE, EXPLORE_EXAMPLES)))
-    _page(commands.add_parser("page", **_texts("a page to play with: a slider along a path", PAGE, PAGE_EXAMPLES)))
-    _tradeoff(
-        commands.add_parser("tradeoff", **_texts("optimal trade-off of two classes", TRADEOFF, TRADEOFF_EXAMPLES))
-    )
-    _tune(commands.add_parser("tune", **_texts("tune for minimax or Neyman-Pearson", TUNE, TUNE_EXAMPLES)))
-    _verify(commands.add_parser("verify", **_texts("is this path optimal? for other solvers", VERIFY, VERIFY_EXAMPLES)))
-    _prove(commands.add_parser("prove", **_texts("a certificate file that needs no trust", PROVE, PROVE_EXAMPLES)))
-    _lesson(commands.add_parser("lesson", **_texts("a lesson as an executed notebook", LESSON, LESSON_EXAMPLES)))
-    _formulations(
-        commands.add_parser(
-            "formulations", **_texts("the problems this package states", FORMULATIONS, FORMULATIONS_EXAMPLES)
-        )
-    )
+    plain: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+    for name, (short, description, examples, options) in COMMANDS.items():
+        options(commands.add_parser(name, help=short, description=description, epilog=examples, **plain))
     return parser
-
-
-def _texts(short: str, description: str, examples: str) -> dict[str, Any]:
-    return {
-        "help": short,
-        "description": description,
-        "epilog": examples,
-        "formatter_class": argparse.RawDescriptionHelpFormatter,
-        "allow_abbrev": False,
-    }
 
 
 def _trace(parser: argparse.ArgumentParser) -> None:
@@ -261,7 +237,7 @@ def _trace(parser: argparse.ArgumentParser) -> None:
         help="of a missed positive and of a false alarm where the classifier is used; default: 1 1",
     )
     output = _output(parser)
-    output.add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
+    _folder(output)
     output.add_argument("--html", action="store_true", help="write report.html, too, and page.html to play with")
     output.add_argument("--quiet", action="store_true", help="print nothing, show no progress")
 
@@ -324,7 +300,7 @@ def _explore(parser: argparse.ArgumentParser) -> None:
     _kernel(model)
     _standardise(model, "scale features to mean 0 and variance 1 on each training part")
     model.add_argument("--repeats", type=int, default=1, metavar="R", help="partitions into outer folds; default: 1")
-    _output(parser).add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
+    _folder(_output(parser))
 
 
 def _page(parser: argparse.ArgumentParser) -> None:
@@ -385,7 +361,7 @@ def _tradeoff(parser: argparse.ArgumentParser) -> None:
     model.add_argument(
         "--max-fpr", type=float, default=0.05, metavar="P", help="of the Neyman-Pearson point; default: 0.05"
     )
-    _output(parser).add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
+    _folder(_output(parser))
 
 
 def _tune(parser: argparse.ArgumentParser) -> None:
@@ -421,7 +397,7 @@ def _tune(parser: argparse.ArgumentParser) -> None:
     _standardise(how, "scale features to mean 0 and variance 1")
     how.add_argument("--jobs", type=int, metavar="N", help="processes; default: one")
     how.add_argument("--resume", metavar="FILE.npz", help="keep error arrays in this file, and go on from it")
-    _output(parser).add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
+    _folder(_output(parser))
 
 
 def _verify(parser: argparse.ArgumentParser) -> None:
@@ -497,3 +473,23 @@ def _output(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="print the report as JSON and nothing else")
     return output
+
+
+def _folder(output: argparse._ArgumentGroup) -> None:
+    output.add_argument("--out", default="out", metavar="DIR", help="folder for the files; default: out")
+
+
+#: Of each subcommand: what it is in a few words, its description, its examples, and what adds its options.
+COMMANDS = {
+    "trace": ("all cost-optimal SVMs of a data set", TRACE, TRACE_EXAMPLES, _trace),
+    "predict": ("label new samples", PREDICT, PREDICT_EXAMPLES, _predict),
+    "roc": ("ROC curves of a saved path on a data set", ROC, ROC_EXAMPLES, _roc),
+    "explore": ("one ROC curve of the cost plane", EXPLORE, EXPLORE_EXAMPLES, _explore),
+    "page": ("a page to play with: a slider along a path", PAGE, PAGE_EXAMPLES, _page),
+    "tradeoff": ("optimal trade-off of two classes", TRADEOFF, TRADEOFF_EXAMPLES, _tradeoff),
+    "tune": ("tune for minimax or Neyman-Pearson", TUNE, TUNE_EXAMPLES, _tune),
+    "verify": ("is this path optimal? for other solvers", VERIFY, VERIFY_EXAMPLES, _verify),
+    "prove": ("a certificate file that needs no trust", PROVE, PROVE_EXAMPLES, _prove),
+    "lesson": ("a lesson as an executed notebook", LESSON, LESSON_EXAMPLES, _lesson),
+    "formulations": ("the problems this package states", FORMULATIONS, FORMULATIONS_EXAMPLES, _formulations),
+}

@@ -251,10 +251,7 @@ class CompiledCone:
 
     def variable(self, j: int) -> str:
         """Name of the variable that column j belongs to."""
-        for name, at in self.columns.items():
-            if j in at:
-                return name
-        return f"auxiliary {j}"
+        return next((name for name, at in self.columns.items() if j in at), f"auxiliary {j}")
 
     def by_variable(self, amounts: Mapping[int, float]) -> dict[str, float]:
         """Largest amount by name, the largest first."""
@@ -266,10 +263,7 @@ class CompiledCone:
 
     def constraint(self, row: int) -> str:
         """Label of the constraint that a row belongs to."""
-        for name, at in self.rows.items():
-            if row in at:
-                return name
-        return "a constraint that CVXPY added"
+        return next((name for name, at in self.rows.items() if row in at), "a constraint that CVXPY added")
 
 
 def _compile(model: Model) -> CompiledCone:
@@ -461,10 +455,8 @@ def _stationarity(compiled: CompiledCone, numbers: Mapping[str, Any]) -> dict[st
             given[rows] = True
     missed = missed_stationarity(program, compiled.x, z, given)
     found = {f"stationarity in {name}": float(missed[at].max(initial=0.0)) for name, at in compiled.columns.items()}
-    added = np.ones(missed.size, dtype=bool)
-    for at in compiled.columns.values():
-        added[at] = False
-    return found | {"stationarity in what CVXPY added": float(missed[added].max(initial=0.0))}
+    added = np.delete(missed, np.concatenate([*compiled.columns.values(), np.zeros(0, dtype=int)]))
+    return found | {"stationarity in what CVXPY added": float(added.max(initial=0.0))}
 
 
 def _contradiction(model: Model) -> CompiledCone | None:
@@ -493,13 +485,16 @@ def _feasibility(constraints: Mapping[str, Any]) -> Model:
     return Model(problem, {v.name(): v for v in problem.variables()}, constraints)
 
 
+def _not_proved(claim: str) -> ProblemProof:
+    return ProblemProof("undecided", -np.inf, np.inf, words=f"The solver says {claim}, which is not proved.")
+
+
 def _infeasible(compiled: CompiledCone | None) -> ProblemProof:
-    unproved = ProblemProof("undecided", -np.inf, np.inf, words="The solver says infeasible, which is not proved.")
     if compiled is None:
-        return unproved
+        return _not_proved("infeasible")
     z, reach = infeasibility(compiled.program, compiled.z)
     if reach == 0:
-        return unproved
+        return _not_proved("infeasible")
     share: dict[str, float] = {}
     for row in np.argsort(-np.abs(z)):
         if abs(z[row]) > 1e-6 * np.abs(z).max():
@@ -520,14 +515,14 @@ def _unbounded(compiled: CompiledCone, sense: int) -> ProblemProof:
     program, d = compiled.program, compiled.x
     fall = -float(program.q @ d)
     if not fall > 0:
-        return ProblemProof("undecided", -np.inf, np.inf, words="The solver says unbounded, which is not proved.")
+        return _not_proved("unbounded")
     d = d / fall
     s = -(program.A @ d)
     off = [float(np.abs(program.P @ d).max(initial=0.0)), float(np.abs(s - project(s, program.cones)).max(initial=0.0))]
     moving = {name: float(np.abs(d[at]).max(initial=0.0)) for name, at in compiled.columns.items()}
     along = [name for name, size in sorted(moving.items(), key=lambda kv: -kv[1]) if size > 1e-6 * max(moving.values())]
     if max(off) > CERTIFY or not has_ray(program, d):
-        return ProblemProof("undecided", -np.inf, np.inf, words="The solver says unbounded, which is not proved.")
+        return _not_proved("unbounded")
     words = (
         f"Unbounded {side} if feasible: along a ray in {', '.join(along)} the objective {moves} by 1 a step, "
         f"and the constraints are kept to {max(off):.1e}."
