@@ -293,18 +293,7 @@ def _texts(
 def _wrong(
     rows: Sequence[object], read: Sequence[_Read], whole: bool, known: Mapping[str, Sequence[str]] | None = None
 ) -> list[str]:
-    """What is wrong with each column, in words.
-
-    Parameters
-    ----------
-    rows : sequence
-        Their names.
-    read : sequence of _Read
-    whole : bool
-        Whether no value may be missing.
-    known : dict from str to sequence of str, optional
-        Categories that a column may hold, of samples that a classifier was not trained on.
-    """
+    """What is wrong with each column, in words; ``known`` are categories that it may hold, of training samples."""
     found = []
     for each in read:
         categories = (known or {}).get(each.name)

@@ -30,11 +30,8 @@ class BiobjectiveMarginClassifier(BinaryClassifier):
         Whether margins may be missed, at the price of squared slacks. If not, a hyperplane must separate the classes.
     C_plus, C_minus : float
         That price for positives and for negatives, if soft.
-    kernel, gamma, bandwidth
+    kernel, gamma, bandwidth, pos_label
         As for `CostPathSVC`.
-    pos_label : label, optional
-        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
-        are texts.
 
     Attributes
     ----------
@@ -46,14 +43,8 @@ class BiobjectiveMarginClassifier(BinaryClassifier):
         The theta that is set.
     margins_ : (float, float)
         Margins of the positives and of the negatives, in units of the distances; if soft, with the slacks.
-    classes_ : array of shape (2,)
-    pos_label_ : label
-        Of the positives.
-    coef_ : array of shape (1, d)
-        Slope; linear kernel only.
-    intercept_ : array of shape (1,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, pos_label_, coef_, intercept_, n_features_in_, feature_names_in_
+        As for `CostPathSVC`.
 
     Raises
     ------

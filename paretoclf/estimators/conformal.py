@@ -47,8 +47,7 @@ class ConformalSVC(BinaryClassifier):
     n_jobs : int, optional
         Processes at work on new samples. The result does not depend on it.
     pos_label : label, optional
-        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
-        are texts.
+        As for `CostPathSVC`.
 
     Attributes
     ----------
@@ -58,14 +57,8 @@ class ConformalSVC(BinaryClassifier):
         Whether everything that is ranked treats the new sample as it treats the others, which is what the guarantee
         needs. False for ``gamma="scale"``, which looks at the training samples alone: give gamma or bandwidth a number
         (that was chosen without these samples).
-    classes_ : array of shape (2,)
-    pos_label_ : label
-        Of the positives.
-    coef_ : array of shape (1, d)
-        Slope; linear kernel only.
-    intercept_ : array of shape (1,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, pos_label_, coef_, intercept_, n_features_in_, feature_names_in_
+        As for `CostPathSVC`.
 
     Raises
     ------

@@ -132,8 +132,7 @@ class CostPathSVCCV(CostPathSVC):
     n_jobs : int, optional
         Processes at work on the folds. The result does not depend on it.
     pos_label : label, optional
-        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
-        are texts.
+        As for `CostPathSVC`.
 
     Attributes
     ----------

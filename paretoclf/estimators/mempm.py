@@ -23,11 +23,8 @@ class MEMPMClassifier(BinaryClassifier):
         costs: ``prior_minus C_minus`` over its sum with ``prior_plus C_plus``.
     shrinkage, reg
         As for `ParetoGaussianClassifier`.
-    kernel, gamma, bandwidth
-        As for `CostPathSVC`, but linear by default.
-    pos_label : label, optional
-        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
-        are texts.
+    kernel, gamma, bandwidth, pos_label
+        As for `CostPathSVC`, but the kernel is linear by default.
 
     Attributes
     ----------
@@ -36,14 +33,8 @@ class MEMPMClassifier(BinaryClassifier):
         classes has no guarantee.
     distances_ : Distances
         Of the two means; ``distances_.worst_case`` is the guaranteed true negative and true positive rate.
-    classes_ : array of shape (2,)
-    pos_label_ : label
-        Of the positives.
-    coef_ : array of shape (1, d)
-        Slope; linear kernel only.
-    intercept_ : array of shape (1,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, pos_label_, coef_, intercept_, n_features_in_, feature_names_in_
+        As for `CostPathSVC`.
 
     Raises
     ------

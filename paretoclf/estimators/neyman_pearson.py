@@ -34,8 +34,7 @@ class NeymanPearsonSVC(CostPathSVC):
     random_state : int, RandomState or None
         What draws the negatives to leave out.
     pos_label : label, optional
-        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
-        are texts.
+        As for `CostPathSVC`.
 
     Attributes
     ----------

@@ -37,11 +37,8 @@ class ParetoGaussianClassifier(CostsAtUse):
         scale.
     reg : float or pair of floats
         Added to their diagonals; positive where all samples of a class are the same.
-    kernel, gamma, bandwidth
-        As for `CostPathSVC`, but linear by default.
-    pos_label : label, optional
-        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
-        are texts.
+    kernel, gamma, bandwidth, pos_label
+        As for `CostPathSVC`, but the kernel is linear by default.
 
     Attributes
     ----------
@@ -52,14 +49,8 @@ class ParetoGaussianClassifier(CostsAtUse):
     costs_ : Costs or None
         Those that are set.
     prior_plus_ : float
-    classes_ : array of shape (2,)
-    pos_label_ : label
-        Of the positives.
-    coef_ : array of shape (1, d)
-        Slope; linear kernel only.
-    intercept_ : array of shape (1,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, pos_label_, coef_, intercept_, n_features_in_, feature_names_in_
+        As for `CostPathSVC`.
 
     Raises
     ------

@@ -36,11 +36,8 @@ class QuantileSVC(BinaryClassifier):
         In [0, 1]: that of `predict` and `decision_function`.
     bias : bool
         Whether a constant feature 1 is added, whose weight is part of the norm. There is no other intercept.
-    kernel, gamma, bandwidth
+    kernel, gamma, bandwidth, pos_label
         As for `CostPathSVC`.
-    pos_label : label, optional
-        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
-        are texts.
 
     Attributes
     ----------

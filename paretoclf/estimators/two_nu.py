@@ -27,11 +27,8 @@ class TwoNuSVC(BinaryClassifier):
     ----------
     nu_plus, nu_minus : float
         In (0, 1]. At 1 a class is represented by its mean.
-    kernel, gamma, bandwidth
+    kernel, gamma, bandwidth, pos_label
         As for `CostPathSVC`.
-    pos_label : label, optional
-        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
-        are texts.
 
     Attributes
     ----------
@@ -43,14 +40,8 @@ class TwoNuSVC(BinaryClassifier):
         Its margin: positives with scores of at least ``rho_`` for their class are right and beyond it.
     costs_ : Costs
         At which the 2C-SVM has the same classifier, with scores divided by ``rho_``.
-    classes_ : array of shape (2,)
-    pos_label_ : label
-        Of the positives.
-    coef_ : array of shape (1, d)
-        Slope; linear kernel only.
-    intercept_ : array of shape (1,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    classes_, pos_label_, coef_, intercept_, n_features_in_, feature_names_in_
+        As for `CostPathSVC`.
 
     Raises
     ------
