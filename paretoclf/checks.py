@@ -203,6 +203,24 @@ def check_positive_number(value: Any, name: str) -> float:
     return v
 
 
+def check_nonnegative_number(value: Any, name: str) -> float:
+    """Return a finite float, 0 or more."""
+    try:
+        v = real_number(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a nonnegative number, got {value!r}") from None
+    if not 0.0 <= v < math.inf:
+        raise InputError(f"{name} must be a finite nonnegative number, got {value!r}")
+    return v
+
+
+def check_bool(value: Any, name: str) -> bool:
+    """Return whether; a number is no answer."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def check_share(value: Any, name: str) -> float:
     """Return a float strictly between 0 and 1."""
     share = check_one(value, name)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_inside, check_nonnegative, real_number, require_scale_of_costs
+from paretoclf.checks import (
+    Array,
+    check_inside,
+    check_nonnegative,
+    check_nonnegative_number,
+    require_scale_of_costs,
+)
 from paretoclf.errors import InputError
 
 
@@ -41,13 +46,7 @@ class Costs:
 
     def __post_init__(self) -> None:
         for name in ("C_plus", "C_minus"):
-            given = getattr(self, name)
-            try:
-                value = real_number(given)
-            except (TypeError, ValueError):
-                raise InputError(f"{name} must be a nonnegative number, got {given!r}") from None
-            if not 0.0 <= value < math.inf:
-                raise InputError(f"{name} must be a finite nonnegative number, got {given!r}")
+            value = check_nonnegative_number(getattr(self, name), name)
             require_scale_of_costs(value, name)
             object.__setattr__(self, name, value)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any, get_args, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from paretoclf.path.scores import PathScores
 from paretoclf.roc.error_curve import ErrorCurve
 from paretoclf.roc.error_surface import ErrorSurface
 from paretoclf.roc.grid import GridErrorCurve, grid_errors
-from paretoclf.roc.of_path import Vary, symmetric_t
+from paretoclf.roc.of_path import Vary, check_vary, symmetric_t
 from paretoclf.samples import check_samples
 from paretoclf.solve.sweep import sweep
 
@@ -320,10 +320,7 @@ def cross_validated_roc(
     >>> point.chosen.cost < point.cost  # where it was chosen it looks better than it is
     True
     """
-    several = (vary,) if isinstance(vary, str) else tuple(vary)
-    for each in several:
-        if each not in get_args(Vary):
-            raise InputError(f'vary must be "intercept", "asymmetry" or "both", got {each!r}')
+    several = [check_vary(each) for each in ((vary,) if isinstance(vary, str) else vary)]
     lines_of(svm, only=LineOfCosts)
     line = _line(start, stop)
     if t is None and line is not None:

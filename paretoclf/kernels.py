@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array, check_positive_number
+from paretoclf.checks import Array, check_nonnegative_number, check_positive_number
 from paretoclf.distances import squared_distances
 from paretoclf.errors import InputError
 from paretoclf.memory import BLOCK_ROWS, require_memory
@@ -145,8 +145,7 @@ class Polynomial:
         if int(self.degree) != self.degree or self.degree < 1:
             raise InputError(f"degree must be a whole number >= 1, got {self.degree!r}")
         check_positive_number(self.scale, "scale")
-        if not np.isfinite(self.offset) or self.offset < 0:
-            raise InputError(f"offset must be finite and nonnegative, got {self.offset!r}")
+        check_nonnegative_number(self.offset, "offset")
 
     def __call__(self, X: Samples, Z: Samples) -> Array:
         """Kernel values of shape (rows of X, rows of Z)."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, check_number, check_pair, check_share, what_it_is
+from paretoclf.checks import Array, Index, check_pair, check_positive_number, check_share, what_it_is
 from paretoclf.costs import CostLine, Costs, SampleCosts, as_costs, per_sample
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
@@ -334,10 +334,7 @@ class LineOfTau(SampleLine):
         lo, hi = check_pair(tau, "tau")
         if not 0 <= lo < hi <= 1:
             raise InputError(f"tau must be a pair (lo, hi) with 0 <= lo < hi <= 1, got ({lo!r}, {hi!r})")
-        lam = check_number(lam, "lam")
-        if not 0 < lam < np.inf:
-            raise InputError(f"lam must be positive and finite, got {lam!r}")
-        return cls(svm.gram, svm.y, svm.bias, lam, (lo, hi))
+        return cls(svm.gram, svm.y, svm.bias, check_positive_number(lam, "lam"), (lo, hi))
 
     def costs(self, tau: float) -> Array:
         """Caps of the positives and of the negatives in `problem` at tau, shape (2,)."""

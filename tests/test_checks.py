@@ -5,10 +5,12 @@ import pytest
 from scipy.sparse import csr_array
 
 from paretoclf.checks import (
+    check_bool,
     check_inside,
     check_labels,
     check_matrix,
     check_nonnegative,
+    check_nonnegative_number,
     check_positive_number,
     check_share,
     check_vector,
@@ -18,6 +20,7 @@ from paretoclf.checks import (
 from paretoclf.class_margins import object_margins
 from paretoclf.costs import CostLine, Costs, as_costs
 from paretoclf.errors import InputError, ParetoclfError
+from paretoclf.kernels import Polynomial
 from paretoclf.roc.delong import area_interval
 from paretoclf.roc.of_path import roc_of_scores
 
@@ -200,6 +203,16 @@ class TestIntervals:
         fails(["level", "number"], area_interval, [-1, 1, -1, 1], [0.1, 0.2, 0.3, 0.4], level="95 %")
         fails(["t must be a number"], CostLine(Costs(1, 2), Costs(2, 1)).at, "half")
         fails(["asymmetry must be one number"], Costs.from_asymmetry, np.array([0.2, 0.4]), 1.0)
+
+    def test_nonnegative_numbers(self):
+        assert check_nonnegative_number(0, "offset") == 0.0
+        for bad in (-1.0, np.nan, np.inf):
+            fails(["offset must be a finite nonnegative number", repr(bad)], check_nonnegative_number, bad, "offset")
+        fails(["offset must be a nonnegative number, got 'much'"], Polynomial, 2, offset="much")  # was a TypeError
+
+    def test_truth(self):
+        assert check_bool(np.True_, "soft") is True
+        fails(["soft must be True or False, got 1"], check_bool, 1, "soft")
 
     def test_one_of_several(self):
         fails(["exactly one of a, b and c", "got none"], the_one_given, a=None, b=None, c=None)

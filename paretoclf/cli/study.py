@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
+from paretoclf.checks import check_positive_number
 from paretoclf.cli.curves import summary
 from paretoclf.cli.data import describe
 from paretoclf.cli.model import TableClassifier, number
@@ -61,8 +62,8 @@ class Options:
                 raise InputError(f"--{name} belongs to --kernel {owner}, but the kernel is {self.kernel}")
         for name in ("bandwidth", "total"):
             value = getattr(self, name)
-            if isinstance(value, float) and not (np.isfinite(value) and value > 0):
-                raise InputError(f"--{name} must be a finite positive number, got {value:g}")
+            if isinstance(value, float):
+                check_positive_number(value, f"--{name}")
         if self.repeats < 1:
             raise InputError(f"--repeats must be at least 1, got {self.repeats}")
         if not (np.isfinite(self.costs).all() and min(self.costs) >= 0 and max(self.costs) > 0):

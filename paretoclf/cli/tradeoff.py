@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
-from paretoclf.checks import Array, check_share
+from paretoclf.checks import Array, check_nonnegative_number, check_share
 from paretoclf.cli.data import describe, load_data, said
 from paretoclf.cli.files import staged, to_json
 from paretoclf.datasets import Dataset
@@ -39,8 +39,7 @@ def run_tradeoff(args: argparse.Namespace) -> int:
     out = Path(args.out)
     scaler = StandardScaler().fit(data.X) if args.standardize else None
     X = data.X if scaler is None else scaler.transform(data.X)
-    if not np.isfinite(args.reg) or args.reg < 0:
-        raise InputError(f"--reg must be nonnegative and finite, got {args.reg}")
+    check_nonnegative_number(args.reg, "--reg")
     first = pc.gaussian_tradeoff(X, data.y, reg=args.reg)
     tradeoffs = {name: first.judged_by(rate) for name, rate in rates.items()}
     curve = next(iter(tradeoffs.values())).curve(args.points)

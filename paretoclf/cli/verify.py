@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
+from paretoclf.checks import check_positive_number
 from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import to_json
 from paretoclf.cli.formulations import load_code
@@ -25,8 +26,8 @@ UNDECIDED = 3
 
 def run_verify(args: argparse.Namespace) -> int:
     """Run the subcommand; return its exit status: 0 if every row is optimal, 1 if one is not, 3 if none is known."""
-    if args.tol is not None and not (np.isfinite(args.tol) and args.tol > 0):
-        raise InputError(f"--tol must be a finite positive number, got {args.tol:g}")
+    if args.tol is not None:
+        check_positive_number(args.tol, "--tol")
     if args.suite is not None:
         return _run_suite(args)
     if args.file is None or args.source is None:
@@ -115,8 +116,7 @@ def _kernel(args: argparse.Namespace) -> Any:
         same = "bandwidth" if args.kernel == "rbf" else "scale"
         if getattr(args, same) is not None:
             raise InputError(f"--gamma stands for --{same}: give one of them")
-        if not (np.isfinite(args.gamma) and args.gamma > 0):
-            raise InputError(f"--gamma must be a finite positive number, got {args.gamma:g}")
+        check_positive_number(args.gamma, "--gamma")
     if args.kernel == "rbf":
         if args.bandwidth is None and args.gamma is None:
             raise InputError("--bandwidth or --gamma is required for --kernel rbf: the one that the solver used")

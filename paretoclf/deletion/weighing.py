@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, check_number, check_positions, check_vector, keep, what_it_is
+from paretoclf.checks import (
+    Array,
+    Index,
+    check_nonnegative_number,
+    check_positions,
+    check_vector,
+    keep,
+    what_it_is,
+)
 from paretoclf.classifiers import Classifier
 from paretoclf.costs import Costs, SampleCosts, per_sample
 from paretoclf.deletion.departures import Departures, Ends, Move
@@ -157,9 +165,7 @@ def influence(
         svm, costs = _problem_of(svm, costs)
     lines_of(svm, only=LineOfCosts)
     point, n = costs_of(costs, "costs", svm.y), svm.y.size
-    factor = check_number((1.0 if relabelled else 0.0) if factor is None else factor, "factor")
-    if not 0.0 <= factor < np.inf:
-        raise InputError(f"factor must be a finite number >= 0, got {factor!r}")
+    factor = check_nonnegative_number((1.0 if relabelled else 0.0) if factor is None else factor, "factor")
     which = check_positions(samples, "samples", n)
     whole = trace_costs(svm, point, point, progress=False)
     judged = _Reference(whole, X, y)

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import Array, Index, check_positive_number
-from paretoclf.errors import InputError
+from paretoclf.checks import Array, Index, check_bool, check_positive_number
 from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.gram import Gram
 from paretoclf.lines import LabelledSamples
@@ -124,13 +123,10 @@ class QuantileSVC(BinaryClassifier):
             Itself.
         """
         X, labels = self._samples_and_labels(X, y)
-        if not isinstance(self.bias, bool | np.bool_):
-            raise InputError(f"bias must be True or False, got {self.bias!r}")
+        bias = check_bool(self.bias, "bias")
         gram = Gram(X, self._kernel(X))
         self.lam_ = 1.0 / (labels.size * check_positive_number(self.C, "C"))
-        self.path_ = trace_quantile(
-            _QuantileData(gram, labels, bias=bool(self.bias)), (0, 1), self.lam_, progress=False
-        )
+        self.path_ = trace_quantile(_QuantileData(gram, labels, bias=bias), (0, 1), self.lam_, progress=False)
         return self.set_tau(self.tau)
 
     def set_tau(self, tau: float) -> Self:

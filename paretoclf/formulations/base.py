@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from paretoclf.checks import Array, check_labels
 from paretoclf.gram import Gram
@@ -13,6 +16,7 @@ from paretoclf.solve.formulation import POSITIVE as POSITIVE
 from paretoclf.solve.formulation import Formulation as Formulation
 from paretoclf.solve.formulation import Range as Range
 from paretoclf.solve.formulation import within as within
+from paretoclf.solve.model import Form
 
 
 class SampleFormulation(Formulation):
@@ -91,3 +95,12 @@ class SampleFormulation(Formulation):
     def __repr__(self) -> str:
         sizes = f"{self.n} samples ({self.n_plus} positive, {self.n_minus} negative)"
         return f"{type(self).__name__}({sizes}, {self.X.shape[1]} columns, {self.kernel})"
+
+
+def margins_read(gram: Gram, found: Mapping[Form, Mapping[str, Any]]) -> dict[str, Any]:
+    """Multipliers, intercept and slope of margins ``y f``: the intercept is the multiplier of the dual's balance."""
+    ((form, numbers),) = found.items()
+    if form == "dual":
+        return {"alpha": np.asarray(numbers["alpha"]), "b": float(numbers["balance"]), "w": None}
+    w = gram.quadratic.own(numbers["w"])
+    return {"alpha": np.asarray(numbers["margin"]), "b": float(numbers["b"]), "w": w}

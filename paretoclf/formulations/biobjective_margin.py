@@ -49,12 +49,12 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, check_positive_number
+from paretoclf.checks import Array, Index, check_bool, check_positive_number
 from paretoclf.class_margins import ClassMargins, class_margins
 from paretoclf.classifiers import KernelRule, Rule
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError, InseparableError, SolveError
-from paretoclf.formulations.base import POSITIVE, Range, SampleFormulation
+from paretoclf.formulations.base import POSITIVE, Range, SampleFormulation, margins_read
 from paretoclf.formulations.separation import Separation, separate
 from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
@@ -169,9 +169,7 @@ class BiobjectiveMargin(SampleFormulation):
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, *, soft: bool = True) -> None:
         super().__init__(X, y, kernel)
-        if not isinstance(soft, bool | np.bool_):
-            raise InputError(f"soft must be True or False, got {soft!r}")
-        self.soft = bool(soft)
+        self.soft = check_bool(soft, "soft")
         if not self.soft:
             self.domain = {"theta": POSITIVE}
             self.page = HARD
@@ -254,11 +252,7 @@ class BiobjectiveMargin(SampleFormulation):
 
     def read(self, found: Mapping[Form, Mapping[str, Any]]) -> dict[str, Any]:
         """Read multipliers, intercept, and w where the primal has it."""
-        ((form, numbers),) = found.items()
-        if form == "dual":
-            return {"alpha": np.asarray(numbers["alpha"]), "b": float(numbers["balance"]), "w": None}
-        w = self.gram.quadratic.own(numbers["w"])
-        return {"alpha": np.asarray(numbers["margin"]), "b": float(numbers["b"]), "w": w}
+        return margins_read(self.gram, found)
 
     def judge(self, values: Mapping[str, float], point: Any) -> Judged:
         """Certify a point, with numpy."""

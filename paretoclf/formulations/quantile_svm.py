@@ -46,10 +46,9 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_inside
+from paretoclf.checks import Array, check_bool, check_inside
 from paretoclf.classifiers import KernelRule, Rule
 from paretoclf.costs import Costs
-from paretoclf.errors import InputError
 from paretoclf.formulations.base import POSITIVE, Range, SampleFormulation
 from paretoclf.judges.hinge import judge_hinge
 from paretoclf.lines import LineOfTau
@@ -123,9 +122,7 @@ class QuantileSVM(SampleFormulation):
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, *, bias: bool = False) -> None:
         super().__init__(X, y, kernel)
-        if not isinstance(bias, bool | np.bool_):
-            raise InputError(f"bias must be True or False, got {bias!r}")
-        self.bias = bool(bias)
+        self.bias = check_bool(bias, "bias")
 
     @cached_property
     def primal(self) -> cp.Problem:

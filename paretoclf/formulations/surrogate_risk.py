@@ -51,7 +51,7 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.classifiers import KernelRule, Rule
-from paretoclf.formulations.base import POSITIVE, SampleFormulation
+from paretoclf.formulations.base import POSITIVE, SampleFormulation, margins_read
 from paretoclf.formulations.newton import minimise_risk
 from paretoclf.intercepts import best_intercepts, point_of
 from paretoclf.judges.losses import Loss, loss_of
@@ -205,11 +205,7 @@ class SurrogateRisk(SampleFormulation):
 
     def read(self, found: Mapping[Form, Mapping[str, Any]]) -> dict[str, Any]:
         """Read multipliers, intercept, and w where the primal has it."""
-        ((form, numbers),) = found.items()
-        if form == "dual":
-            return {"alpha": np.asarray(numbers["alpha"]), "b": float(numbers["balance"]), "w": None}
-        w = self.gram.quadratic.own(numbers["w"])
-        return {"alpha": np.asarray(numbers["margin"]), "b": float(numbers["b"]), "w": w}
+        return margins_read(self.gram, found)
 
     def judge(self, values: Mapping[str, float], point: Any) -> Judged:
         """Certify a point, with numpy."""

@@ -55,7 +55,7 @@ import numpy as np
 from paretoclf.checks import Array, check_weights
 from paretoclf.classifiers import Classifier
 from paretoclf.costs import Costs, per_sample
-from paretoclf.formulations.base import NONNEGATIVE, SampleFormulation
+from paretoclf.formulations.base import NONNEGATIVE, SampleFormulation, margins_read
 from paretoclf.judged import make_solution
 from paretoclf.lines import LineOfCosts
 from paretoclf.solution import Solution
@@ -242,11 +242,7 @@ class TwoCSVM(SampleFormulation):
 
     def read(self, found: Mapping[Form, Mapping[str, Any]]) -> Point:
         """Read multipliers and intercept: variable and multiplier of the balance (dual), or the reverse (primal)."""
-        ((form, numbers),) = found.items()
-        if form == "dual":
-            return Point(np.asarray(numbers["alpha"]), float(numbers["balance"]))
-        w = self.gram.quadratic.own(numbers["w"])
-        return Point(np.asarray(numbers["margin"]), float(numbers["b"]), w)
+        return Point(**margins_read(self.gram, found))
 
     def complete(self, values: Mapping[str, float], point: Point, **how: Any) -> Solution:
         """Certify the point, and polish it on request."""

@@ -18,7 +18,7 @@ from scipy.integrate import quad, quad_vec
 from scipy.optimize import brentq
 from scipy.special import gammaln, log_ndtr, ndtr, ndtri, stdtr, stdtrit, xlogy
 
-from paretoclf.checks import Array, real_number
+from paretoclf.checks import Array, check_nonnegative_number, check_positive_number, real_number
 from paretoclf.errors import InputError
 from paretoclf.tolerances import MIXING_MASS
 
@@ -154,7 +154,7 @@ class KLRate(Rate):
     delta: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", _number(self.delta, "delta", lowest=0.0, closed=True))
+        object.__setattr__(self, "delta", check_nonnegative_number(self.delta, "delta"))
 
     @property
     def threshold(self) -> float:
@@ -236,7 +236,7 @@ class StudentRate(Rate):
     df: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "df", _number(self.df, "df", lowest=0.0, closed=False))
+        object.__setattr__(self, "df", check_positive_number(self.df, "df"))
 
     def error(self, u: Any) -> Array:
         r"""Return :math:`T_\nu(-u)`."""
@@ -368,14 +368,3 @@ def _binary_divergence(kept: Any, u: Any) -> Array:
     with np.errstate(invalid="ignore"):
         found = xlogy(lost, lost) + xlogy(kept, kept) - lost * log_ndtr(-u) - kept * log_ndtr(u)
     return np.where(np.isnan(found), np.inf, found)  # 0 times infinity at infinite u: a bisection steps away from it
-
-
-def _number(value: Any, name: str, *, lowest: float, closed: bool) -> float:
-    said = "nonnegative" if closed else "positive"
-    try:
-        number = real_number(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a {said} number, got {value!r}") from None
-    if not np.isfinite(number) or number < lowest or (number == lowest and not closed):
-        raise InputError(f"{name} must be a finite {said} number, got {value!r}")
-    return number

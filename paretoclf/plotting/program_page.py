@@ -6,17 +6,13 @@ between breakpoints, and the value a parabola.
 
 from __future__ import annotations
 
-import json
 import os
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from paretoclf.checks import Array
-from paretoclf.errors import InputError
-from paretoclf.files import replacing
+from paretoclf.plotting.page import html_file, script, write_template
 
 #: Entries of variables, and of multipliers, that a page holds: those that move most.
 SHOWN_ENTRIES = 60
@@ -24,14 +20,7 @@ SHOWN_ENTRIES = 60
 
 def write_program_page(path: Any, file: str | os.PathLike[str], title: str | None = None) -> None:
     """Write the path of a program as a page; see `ProblemPath.page`."""
-    out = Path(file)
-    if out.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"file must end in .html, got {os.fspath(file)!r}")
-    # "</script>" in a name would end the block; "<" within JSON strings may as well be written as an escape.
-    text = json.dumps(program_page_data(path, title), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    template = files("paretoclf.plotting").joinpath("program_page.html").read_text(encoding="utf-8")
-    with replacing(out) as temporary:
-        temporary.write_text(template.replace("__DATA__", text), encoding="utf-8")
+    write_template(html_file(file), "program_page.html", {"DATA": script(program_page_data(path, title))})
 
 
 def program_page_data(path: Any, title: str | None = None) -> dict[str, Any]:

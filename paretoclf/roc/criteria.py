@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.checks import Array, check_number, check_share
+from paretoclf.checks import Array, check_nonnegative_number, check_share
 from paretoclf.errors import InputError
 
 #: Decimals of what has no exact value, a smoothed rate or the objective of a user: more would let rounding break ties.
@@ -187,10 +187,7 @@ class ExpectedCost:
 
     def __post_init__(self) -> None:
         for name in ("C_plus", "C_minus"):
-            cost = check_number(getattr(self, name), name)
-            if not (np.isfinite(cost) and cost >= 0):
-                raise InputError(f"{name} must be finite and nonnegative, got {getattr(self, name)!r}")
-            object.__setattr__(self, name, cost)
+            object.__setattr__(self, name, check_nonnegative_number(getattr(self, name), name))
         if self.C_plus == self.C_minus == 0:
             raise InputError("C_plus and C_minus must not both be 0")
         object.__setattr__(self, "prior_plus", check_share(self.prior_plus, "prior_plus"))

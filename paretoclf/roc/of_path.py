@@ -85,7 +85,7 @@ def roc_of_path(
     RocCurve(asymmetry: 5 points, 2 positives, 2 negatives, AUC 0.7500, upper envelope 0.8750 (optimistic))
     """
     if hasattr(path, "solutions") and not isinstance(path, type):
-        return _of_sweep(path, X, y, _checked(vary), t)
+        return _of_sweep(path, X, y, check_vary(vary), t)
     if isinstance(path, type) or not (hasattr(path, "scores") and hasattr(path, "costs")):
         if hasattr(path, "lines"):
             lines_of(path)  # which may have no path at all
@@ -98,7 +98,8 @@ def roc_of_path(
     return roc_of_scores(scores, y, vary, symmetric_t(path, lo, hi) if t is None else t, n_grid)
 
 
-def _checked(vary: Any) -> Vary:
+def check_vary(vary: Any) -> Vary:
+    """Return what varies, or say what may."""
     if vary not in get_args(Vary):
         raise InputError(f'vary must be "intercept", "asymmetry" or "both", got {vary!r}')
     return vary  # type: ignore[no-any-return]
@@ -185,7 +186,7 @@ def roc_of_scores(
     >>> roc_of_scores([fold, fold], [[-1, 1], [-1, 1]], vary="asymmetry").t
     array([0.16..., 0.5  , 0.83...])
     """
-    _checked(vary)
+    check_vary(vary)
     if not _along_paths(scores):
         if vary != "intercept" or t is not None:
             raise InputError(

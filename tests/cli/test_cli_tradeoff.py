@@ -81,7 +81,7 @@ def test_text_for_people(tmp_path, capsys):
         (["--rates", "kl", "--delta", "-1"], "delta must be a finite nonnegative number, got -1.0"),
         (["--rates", "student", "--df", "0"], "df must be a finite positive number, got 0.0"),
         (["--rates", "kl", "--delta", "50"], "no hyperplane has a positive worst-case rate for both classes"),
-        (["--reg", "-1"], "--reg must be nonnegative and finite, got -1.0"),
+        (["--reg", "-1"], "--reg must be a finite nonnegative number, got -1.0"),
         (["--max-fpr", "1"], "--max-fpr must lie strictly between 0 and 1, got 1.0"),
         (["--points", "1"], "--points must be at least 2, got 1"),
         (["--n", "25"], "reg must be positive: the covariance of the positives"),

@@ -122,5 +122,5 @@ def test_bad_input():
         path.without([0])
     with pytest.raises(InputError, match="samples must be whole numbers from 0 to 2"):
         path.without([3])
-    with pytest.raises(InputError, match="factor must be a finite number >= 0"):
+    with pytest.raises(InputError, match="factor must be a finite nonnegative number"):
         influence(svm, (1.0, 1.0), factor=-1.0)

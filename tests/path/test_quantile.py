@@ -460,9 +460,9 @@ def test_a_path_is_saved_and_loaded(kind, tmp_path):
     [
         ({"tau": (0, 1)}, "^lam must be given"),
         ({"lam": 1.0}, "^tau must be given"),
-        ({"tau": (0, 1), "lam": 0.0}, "^lam must be positive"),
-        ({"tau": (0, 1), "lam": np.inf}, "^lam must be positive"),
-        ({"tau": (0, 1), "lam": "much"}, "^lam must be a number"),
+        ({"tau": (0, 1), "lam": 0.0}, "^lam must be a finite positive number"),
+        ({"tau": (0, 1), "lam": np.inf}, "^lam must be a finite positive number"),
+        ({"tau": (0, 1), "lam": "much"}, "^lam must be a positive number"),
         ({"tau": (0.5, 0.5), "lam": 1.0}, "^tau must be a pair"),
         ({"tau": (-0.1, 0.5), "lam": 1.0}, "^tau must be a pair"),
         ({"tau": (0.1, np.nan), "lam": 1.0}, "^tau must be a pair"),

@@ -63,7 +63,7 @@ def test_alpha_outside_the_open_interval(alpha):
 
 
 def test_costs_that_are_none():
-    with pytest.raises(InputError, match="C_plus must be finite and nonnegative, got -1"):
+    with pytest.raises(InputError, match="C_plus must be a finite nonnegative number, got -1"):
         ExpectedCost(-1, 1, 0.5)
     with pytest.raises(InputError, match="must not both be 0"):
         ExpectedCost(0, 0, 0.5)
