@@ -8,13 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import (
-    Array,
-    check_inside,
-    check_nonnegative,
-    check_nonnegative_number,
-    require_scale_of_costs,
-)
+from paretoclf.checks import Array, check_inside, check_nonnegative, check_nonnegative_number, require_scale_of_costs
 from paretoclf.errors import InputError
 
 

@@ -18,17 +18,7 @@ from paretoclf.kernels import RBF, Function, Kernel, Linear, Precomputed, as_ker
 from paretoclf.low_rank import Approximation, Factorised, check_low_rank, pivoted_cholesky
 from paretoclf.memory import BLOCK_ROWS, empty_on_line, require_memory
 from paretoclf.quadratic import Features, Matrix, Quadratic
-from paretoclf.samples import (
-    Names,
-    Samples,
-    check_samples,
-    distinct,
-    dot,
-    far_origin,
-    moved,
-    names_of,
-    require_scale,
-)
+from paretoclf.samples import Names, Samples, check_samples, distinct, dot, far_origin, moved, names_of, require_scale
 from paretoclf.tolerances import FACTOR_RANK, GRAM_PSD, GRAM_SYMMETRY
 
 

@@ -260,12 +260,7 @@ def stages(data: Dataset) -> tuple[str, ...]:
 
 
 def _held_out(
-    svm: pc.TwoCSVM,
-    scaler: StandardScaler | None,
-    options: Options,
-    line: CostLine,
-    folds: int,
-    stage: Stage,
+    svm: pc.TwoCSVM, scaler: StandardScaler | None, options: Options, line: CostLine, folds: int, stage: Stage
 ) -> dict[str, pc.RocCurve]:
     """The curves of the first partition into folds."""
     trained = AlongLine(Samples.of(svm, scaler), line.start, line.stop)

@@ -12,15 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import (
-    Array,
-    Index,
-    check_nonnegative_number,
-    check_positions,
-    check_vector,
-    keep,
-    what_it_is,
-)
+from paretoclf.checks import Array, Index, check_nonnegative_number, check_positions, check_vector, keep, what_it_is
 from paretoclf.classifiers import Classifier
 from paretoclf.costs import Costs, SampleCosts, per_sample
 from paretoclf.deletion.departures import Departures, Ends, Move
@@ -230,12 +222,7 @@ class _Reference:
         return _Changed(self.score(ends, k), w, float(ends.b[k]), ends.certificates[k])
 
     def changes(
-        self,
-        factor: float,
-        which: Index,
-        points: Sequence[_Changed],
-        slopes: Array | None,
-        relabelled: bool = False,
+        self, factor: float, which: Index, points: Sequence[_Changed], slopes: Array | None, relabelled: bool = False
     ) -> Influence:
         """What these optima are against the one that is."""
         first, none = self.point(self.here, 0), np.zeros((self.own.size, 0))

@@ -21,15 +21,7 @@ from paretoclf.units import largest_sum, margin_rounding
 
 
 def judge_risk(
-    gram: Gram,
-    y: Array,
-    costs: Array,
-    ridge: float,
-    loss: Loss,
-    alpha: Array,
-    b: float,
-    *,
-    w: Array | None = None,
+    gram: Gram, y: Array, costs: Array, ridge: float, loss: Loss, alpha: Array, b: float, *, w: Array | None = None
 ) -> Judged:
     """Judge multipliers and intercept.
 

@@ -52,14 +52,7 @@ from paretoclf.proof import Certificate, SoftMargin
 from paretoclf.proof.exact import ExactBounds
 from paretoclf.quadratic.signed import STORED_SLOPE
 from paretoclf.solution import Solution
-from paretoclf.tolerances import (
-    AT_BOUND,
-    CERTIFY,
-    LARGEST_PULL,
-    ROUNDING,
-    STEEP,
-    VALUE_ROUNDING,
-)
+from paretoclf.tolerances import AT_BOUND, CERTIFY, LARGEST_PULL, ROUNDING, STEEP, VALUE_ROUNDING
 from paretoclf.units import balanced_units
 
 if TYPE_CHECKING:

@@ -128,12 +128,7 @@ def trace(
 
 @overload
 def trace(
-    svm: Parametric,
-    *,
-    certify: bool = True,
-    max_events: int | None = None,
-    progress: bool | None = None,
-    **others: Any,
+    svm: Parametric, *, certify: bool = True, max_events: int | None = None, progress: bool | None = None, **others: Any
 ) -> ProblemPath: ...
 
 

@@ -62,10 +62,7 @@ class BoundaryDisplay(Display):
 
     @classmethod
     def from_solution(
-        cls,
-        solution: Any,
-        features: Sequence[int] | None = None,
-        feature_names: Sequence[str] | None = None,
+        cls, solution: Any, features: Sequence[int] | None = None, feature_names: Sequence[str] | None = None
     ) -> Self:
         """Make the display of a solution: ``path.at(t)``, or one of a solver."""
         rule = getattr(solution, "classifier", None)

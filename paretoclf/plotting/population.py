@@ -48,11 +48,7 @@ class DensityDisplay(Display):
             raise InputError(f"population must have two features to be drawn, got {self.population.d}")
 
     def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        classifiers: Mapping[str, LinearRule] | None = None,
-        title: str | None = None,
+        self, ax: Axes | None = None, *, classifiers: Mapping[str, LinearRule] | None = None, title: str | None = None
     ) -> Self:
         """Draw the densities.
 
@@ -167,12 +163,7 @@ class PopulationRocDisplay(CurvesDisplay):
             super().__post_init__()
 
     @classmethod
-    def from_curves(
-        cls,
-        *curves: Any,
-        bound: Any = None,
-        **named: Any,
-    ) -> Self:
+    def from_curves(cls, *curves: Any, bound: Any = None, **named: Any) -> Self:
         """Collect curves; those without a name are called by their loss."""
         return cls({**{f"{curve.loss} loss": curve for curve in curves}, **named}, bound)
 

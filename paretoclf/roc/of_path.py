@@ -37,12 +37,7 @@ def _every_threshold(scores: Any, y: Any) -> RocCurve:
 
 
 def roc_of_path(
-    path: Any,
-    X: Any,
-    y: Any,
-    vary: Vary = "intercept",
-    t: float | None = None,
-    n_grid: int = 1000,
+    path: Any, X: Any, y: Any, vary: Vary = "intercept", t: float | None = None, n_grid: int = 1000
 ) -> RocCurve:
     """ROC curve of a path on (held-out) samples, or grid curve of a sweep.
 
@@ -131,11 +126,7 @@ def _position(sweep: Any, t: float | None) -> int:
 
 
 def roc_of_scores(
-    scores: Any,
-    y: Any,
-    vary: Vary = "intercept",
-    t: float | None = None,
-    n_grid: int = 1000,
+    scores: Any, y: Any, vary: Vary = "intercept", t: float | None = None, n_grid: int = 1000
 ) -> RocCurve:
     """ROC curve of the scores of one classifier, or of those along a path, or along the paths of several folds.
 
