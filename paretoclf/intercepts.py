@@ -8,6 +8,8 @@ from paretoclf.checks import Array, Mask
 from paretoclf.tolerances import FLAT
 from paretoclf.units import balanced_units
 
+_NEAR = 1e-9  # of what a multiplier can reach: so near to a bound it counts as at it
+
 
 def sides(y: Array, caps: Array, alpha: Array, scores: Array) -> tuple[Mask, Mask]:
     """Masks (left, right) of the samples that belong at their cap and at zero; the rest is the margin set.
@@ -20,16 +22,16 @@ def sides(y: Array, caps: Array, alpha: Array, scores: Array) -> tuple[Mask, Mas
     return (slack < 0) & (caps - alpha < -slack * unit), (slack > 0) & (alpha < slack * unit)
 
 
-def intercept_interval(y: Array, caps: Array, alpha: Array, scores: Array, tol: float = 1e-9) -> tuple[float, float]:
+def intercept_interval(y: Array, caps: Array, alpha: Array, scores: Array) -> tuple[float, float]:
     """All optimal intercepts for the multipliers alpha, given scores ``w . x_i`` without intercept.
 
     ``b_lo`` is the largest ``y_i - w.x_i`` over positives below their cap and negatives above zero, ``b_hi`` the
-    smallest over positives above zero and negatives below their cap. A multiplier within ``tol`` of a bound
+    smallest over positives above zero and negatives below their cap. A multiplier within 1e-9 of a bound
     (relative to what it can reach, `balanced_units`) counts as at it. Half-lines have an infinite end.
     """
     F, unit = y - scores, balanced_units(y, caps)
-    above = alpha > tol * unit
-    below = caps - alpha > tol * unit
+    above = alpha > _NEAR * unit
+    below = caps - alpha > _NEAR * unit
     lower = np.where(y > 0, below, above)
     upper = np.where(y > 0, above, below)
     lo = float(F[lower].max()) if lower.any() else -np.inf

@@ -28,7 +28,7 @@ def parts_of(y: Array, groups: Any, cv: Any, rng: Rng, transformer: Any) -> tupl
     names = np.asarray(groups)
     if names.shape != y.shape:
         raise InputError(f"groups must have shape ({y.size},), one for each sample, got {names.shape}")
-    return _checked(y, [np.flatnonzero(names == name) for name in np.unique(names)], "groups")
+    return _checked([np.flatnonzero(names == name) for name in np.unique(names)], "groups")
 
 
 def _of_folds(y: Array, cv: Any, rng: Rng) -> tuple[Index, ...]:
@@ -43,10 +43,10 @@ def _of_folds(y: Array, cv: Any, rng: Rng) -> tuple[Index, ...]:
     if (tested != 1).any():
         i = int(np.argmax(tested != 1))
         raise InputError(f"cv must test each sample once, got {tested[i]} times for sample {i}")
-    return _checked(y, [np.sort(test) for _, test in folds], "cv")
+    return _checked([np.sort(test) for _, test in folds], "cv")
 
 
-def _checked(y: Array, parts: Sequence[Index], name: str) -> tuple[Index, ...]:
+def _checked(parts: Sequence[Index], name: str) -> tuple[Index, ...]:
     if len(parts) < 2:
         raise InputError(f"{name} must make at least two parts, got {len(parts)}: without it there is no class left")
     return tuple(np.asarray(part, dtype=np.int64) for part in parts)

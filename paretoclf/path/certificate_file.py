@@ -25,6 +25,7 @@ from paretoclf.errors import InputError
 from paretoclf.files import AnyFile, replacing
 from paretoclf.path.certificate_points import OnePoint, StoredPoints, lower_triangle, program_points, stated
 from paretoclf.path.certificate_problems import UNTOUCHED, labels_of, point_problem, program_problem
+from paretoclf.path.segments import most_exchanges
 from paretoclf.path.start import Data, first_labels, shifted
 from paretoclf.path.textbook import Walk
 from paretoclf.problem import INSIDE, ParametricQP
@@ -216,7 +217,7 @@ def exact_labels(
     walk = _start(data, guide[0] if guide else first_labels(data))
     waiting = zip(guide, windows(data, guide, n_jobs), strict=True)
     candidate = next(waiting, None)
-    t, steps, limit = Fraction(0), 0, 200 * walk.labels.size + 10_000
+    t, steps, limit = Fraction(0), 0, most_exchanges(walk.labels.size)
     found: list[Index] = []
     cross, crossing = _crossing(data)
     while t < 1:
@@ -274,7 +275,7 @@ def _start(data: Data, guess: Index) -> Exact:
     except ArithmeticError:
         guess = first_labels(data)
     first = Exact(shifted(data, guess, Exact), guess)
-    if first.follow(200 * guess.size + 10_000, keep=False).status != "end":
+    if first.follow(most_exchanges(guess.size), keep=False).status != "end":
         raise ArithmeticError("the problem has no optimum at t = 0")
     return Exact(data, first.labels)
 

@@ -19,22 +19,7 @@ from paretoclf.samples import Samples
 
 
 def write_arrays(file: AnyFile, gram: Gram, y: Array, seconds: float, arrays: Mapping[str, Any]) -> None:
-    """Write samples and arrays to an npz file (to a temporary name first, then renamed).
-
-    Parameters
-    ----------
-    file : path
-        ``.npz`` is added where it is missing.
-    gram, y, seconds
-        What every path and map has.
-    arrays : mapping of str to array
-        The rest.
-
-    Raises
-    ------
-    InputError
-        If its folder does not exist, or the file cannot be written.
-    """
+    """Write what every path and map has, and the rest by name, to an npz file; as `write_file`."""
     stored: dict[str, Any] = {**_stored(gram.X), **arrays}
     if gram.pivots is not None:
         stored["pivots"] = gram.pivots
@@ -43,7 +28,7 @@ def write_arrays(file: AnyFile, gram: Gram, y: Array, seconds: float, arrays: Ma
 
 
 def write_file(file: AnyFile, arrays: Mapping[str, Any]) -> None:
-    """Write arrays to an npz file; ``.npz`` is added where it is missing, and its folder must be there."""
+    """Write arrays to an npz file, complete or not at all; ``.npz`` is added where it is missing, no folder is."""
     target = FilePath(file)
     target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
     if not target.parent.is_dir():

@@ -10,7 +10,7 @@ import numpy as np
 
 from paretoclf.checks import Array, Index
 from paretoclf.errors import DegeneratePathError
-from paretoclf.path.segments import Line, Log, OnBasis
+from paretoclf.path.segments import Line, Log, OnBasis, most_exchanges
 from paretoclf.path.sets import LABELS, MARGIN, OUT, SETS
 from paretoclf.path.start import Data
 from paretoclf.path.textbook import Walk
@@ -134,7 +134,7 @@ class TextbookTracker:
             If there are more than max_events exchanges (by default 200 n + 10 000), or a step cannot be taken.
         """
         n = self.state.size
-        limit = 200 * n + 10_000 if max_events is None else max_events
+        limit = most_exchanges(n, max_events)
         walk = self._walk()
         found = walk.follow(limit, report=progress)
         states = np.vectorize(SETS.get, otypes=[np.int8])(np.vstack([found.labels, walk.labels])[:, :n])

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index, State
 from paretoclf.errors import DegeneratePathError
 from paretoclf.path import _core
-from paretoclf.path.segments import Line, LineEnds, Log, ManyLines, OnBasis
+from paretoclf.path.segments import Line, LineEnds, Log, ManyLines, OnBasis, most_exchanges
 from paretoclf.path.sets import LEFT
 from paretoclf.problem import ParametricQP
 from paretoclf.quadratic import Features, Matrix
@@ -142,7 +142,7 @@ class CoreTracker:
             If the path stalls at one t, needs more than max_events exchanges (by default 200 n + 10 000), or its next
             step cannot be told with confidence.
         """
-        limit = 200 * self.n + 10_000 if max_events is None else max_events
+        limit = most_exchanges(self.n, max_events)
         while True:
             try:
                 stop = self._core.run(limit, _TURN)
@@ -204,15 +204,13 @@ class CoreTracker:
         max_events : int, optional
             Limit for each line.
         """
-        limit = 200 * self.n + 10_000 if max_events is None else max_events
+        limit = most_exchanges(self.n, max_events)
         wanted = np.ascontiguousarray(samples, dtype=np.int64), _doubles(to), self.Q.stored_width, limit
         self._core.doubles = self.doubles
         alpha, eta, w, failed = self._core.ends(snapshot, _doubles(caps), *wanted)
         return LineEnds(alpha, eta, w, failed.astype(np.bool_))
 
-    def many_lines(
-        self, caps: Array, states: State, margins: Sequence[Index], t: Array, max_events: int | None = None
-    ) -> ManyLines:
+    def many_lines(self, caps: Array, states: State, margins: Sequence[Index], t: Array) -> ManyLines:
         """Follow many lines, each from a basis of its own, and begin anew after each.
 
         Parameters
@@ -225,17 +223,14 @@ class CoreTracker:
             Margin sets there.
         t : array of shape (k, 2)
             Where each begins and ends.
-        max_events : int, optional
-            Limit for each line.
         """
-        limit = 200 * self.n + 10_000 if max_events is None else max_events
         ptr = np.cumsum([0, *(each.size for each in margins)])
         members = np.concatenate([np.zeros(0, dtype=np.int64), *margins])
         self._core.doubles = self.doubles
         bases = (
             np.ascontiguousarray(x, dtype=kind) for x, kind in ((states, np.int8), (ptr, np.int64), (members, np.int64))
         )
-        wanted = _doubles(t), self.Q.stored_width, limit, ONE_COLUMN, AT_BOUND
+        wanted = _doubles(t), self.Q.stored_width, most_exchanges(self.n), ONE_COLUMN, AT_BOUND
         found = self._core.many(_doubles(caps), *bases, *wanted)
         return ManyLines(**{**found, **{name: found[name].astype(np.bool_) for name in ("free", "failed")}})
 

@@ -13,13 +13,14 @@ from paretoclf.errors import SolveError
 _NODES, _WEIGHTS = roots_legendre(16)
 #: Halvings of a panel; a double has no more digits than these.
 _ROUNDS = 50
+_AGREE = 1e-13  # of the largest integral: what a panel and its halves may be apart
 
 
-def integrate(functions: Callable[[Array], Array], edges: Array, tol: float = 1e-13) -> Array:
+def integrate(functions: Callable[[Array], Array], edges: Array) -> Array:
     """Integrals of functions over [edges[0], edges[-1]].
 
     Sixteen nodes of Gauss and Legendre on each panel between two edges; a panel is halved until its halves agree with
-    it, within ``tol`` of the largest of the integrals.
+    it, within 1e-13 of the largest of the integrals.
 
     Parameters
     ----------
@@ -27,8 +28,6 @@ def integrate(functions: Callable[[Array], Array], edges: Array, tol: float = 1e
         From points of shape (n,) to values of shape (m, n).
     edges : array of shape (p,)
         Increasing; where the functions change fast there should be one.
-    tol : float
-        Relative tolerance of a panel.
 
     Returns
     -------
@@ -61,7 +60,7 @@ def integrate(functions: Callable[[Array], Array], edges: Array, tol: float = 1e
         left, right = panels(low, middle), panels(middle, high)
         both = left + right
         size = np.max(np.abs(total) + np.abs(both).sum(axis=1))
-        done = np.max(np.abs(both - whole), axis=0) <= tol * size
+        done = np.max(np.abs(both - whole), axis=0) <= _AGREE * size
         total = total + both[:, done].sum(axis=1)
         if done.all():
             return np.asarray(total)
