@@ -365,15 +365,8 @@ class RocCurve(Tabular, Choosing[RocPoint]):
 
     def _take(self, which: Indices) -> RocCurve:
         """Points at the given positions, with their labels."""
-        return replace(
-            self,
-            fpr=self.fpr[which],
-            tpr=self.tpr[which],
-            shift=self.shift[which],
-            t=None if self.t is None else self.t[which],
-            swept=self.swept[which],
-            index=None if self.index is None else self.index[which],
-        )
+        arrays = {name: getattr(self, name) for name in ("fpr", "tpr", "shift", "t", "swept", "index")}
+        return replace(self, **{name: None if each is None else each[which] for name, each in arrays.items()})
 
     def _point(self, j: int, cost: float) -> RocPoint:
         assert self.index is not None  # self is a hull, or has its corners

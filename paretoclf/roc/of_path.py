@@ -410,16 +410,6 @@ def _blocks(t: Array, swept: Array, width: int) -> Iterator[tuple[Array, Array]]
 
 def union(curves: Sequence[RocCurve]) -> RocCurve:
     """All points of several curves, for the hull: their order along a curve is lost."""
-
-    def joined(name: str) -> Array:
-        return np.concatenate([getattr(curve, name) for curve in curves])
-
-    return replace(
-        curves[-1],
-        fpr=joined("fpr"),
-        tpr=joined("tpr"),
-        shift=joined("shift"),
-        t=joined("t"),
-        swept=joined("swept"),
-        index=None,
-    )
+    names = ("fpr", "tpr", "shift", "t", "swept")
+    joined = {name: np.concatenate([getattr(curve, name) for curve in curves]) for name in names}
+    return replace(curves[-1], **joined, index=None)
