@@ -23,7 +23,7 @@ from paretoclf.path.nu import NuPath
 from paretoclf.path.quantile import QuantilePath
 from paretoclf.samples import same_samples
 from paretoclf.solve.sweep import Sweep, sweep
-from paretoclf.tables import SHOWN, Tabular, and_more
+from paretoclf.tables import SHOWN, Tabular, listing
 from paretoclf.tolerances import AGREE_OBJECTIVE
 
 
@@ -52,10 +52,6 @@ class Compared(Tabular):
 
     def _title(self) -> str:
         return f"worst relative difference over {self.n} points: {self.worst:.1e}"
-
-    def _tail(self) -> list[str]:
-        """What stands under the first points."""
-        return [*([and_more(self.n - SHOWN)] if self.n > SHOWN else []), self._title()]
 
     @property
     def n(self) -> int:
@@ -90,7 +86,7 @@ class Agreement(Compared):
             f"{p.cvxpy_value:17.10g} {p.difference:10.1e}"
             for p in self.points[:SHOWN]
         ]
-        return "\n".join([head, *rows, *self._tail()])
+        return listing(head, rows, self.n, self._title())
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """One for each point."""
@@ -126,7 +122,7 @@ class ValueAgreement(Compared):
             + f"{p.value:18.10g}{p.other_value:18.10g}{p.difference:12.1e}"
             for p in self.points[:SHOWN]
         ]
-        return "\n".join([head, *rows, *self._tail()])
+        return listing(head, rows, self.n, self._title())
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """One for each point: the parameters, both values, and the gap of the other."""

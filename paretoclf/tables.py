@@ -64,6 +64,11 @@ def html_table(title: str, rows: Iterable[Mapping[str, Any]]) -> str:
     return f"<p>{escape(title)}</p><table>{''.join(lines)}</table>"
 
 
+def listing(head: str, rows: Iterable[str], count: int, title: str) -> str:
+    """A table of so many rows, of which these are shown, as text; its title stands below."""
+    return "\n".join([head, *rows, *([and_more(count - SHOWN)] if count > SHOWN else []), title])
+
+
 def and_more(count: int) -> str:
     """What a table says that is not shown to its end."""
     return f"... and {count} more: to_frame() has all"

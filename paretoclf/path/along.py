@@ -11,7 +11,7 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.problem import ABOVE, BELOW, INSIDE, LOWER, UPPER
 from paretoclf.reduction.judged import RayProof
-from paretoclf.tables import SHOWN, Tabular, and_more
+from paretoclf.tables import SHOWN, Tabular, listing
 from paretoclf.tolerances import AGREE_OBJECTIVE
 
 #: Where an item is, in words: of one whose two bounds are one (the kink of an absolute value), and of any other.
@@ -189,8 +189,7 @@ class SolverComparison(Tabular):
             f"{row['t']:10.6f} {row['path']:17.10g} {row['solver']:17.10g} {row['difference']:10.1e}"
             for row in self.records()[:SHOWN]
         ]
-        more = [and_more(self.t.size - SHOWN)] if self.t.size > SHOWN else []
-        return "\n".join([head, *rows, *more, self._title()])
+        return listing(head, rows, self.t.size, self._title())
 
     def _title(self) -> str:
         return f"worst relative difference over {self.t.size} points: {self.worst:.1e}"
@@ -258,9 +257,8 @@ class JudgedPoints(Tabular):
             f"{row['t']:10.6f} {row['verdict']:<12} {row['excess']:10.1e} {row['violation']:10.1e}"
             for row in self.records()[:SHOWN]
         ]
-        more = [and_more(self.t.size - SHOWN)] if self.t.size > SHOWN else []
         head = f"{'t':>10} {'verdict':<12} {'excess':>10} {'violation':>10}"
-        return "\n".join([head, *rows, *more, self._title()])
+        return listing(head, rows, self.t.size, self._title())
 
     def _title(self) -> str:
         verdicts, first = self.verdicts, self.first_failure()

@@ -366,7 +366,8 @@ class RocCurve(Tabular, Choosing[RocPoint]):
     def _take(self, which: Indices) -> RocCurve:
         """Points at the given positions, with their labels."""
         arrays = {name: getattr(self, name) for name in ("fpr", "tpr", "shift", "t", "swept", "index")}
-        return replace(self, **{name: None if each is None else each[which] for name, each in arrays.items()})
+        taken: dict[str, Any] = {name: each[which] for name, each in arrays.items() if each is not None}
+        return replace(self, **taken)
 
     def _point(self, j: int, cost: float) -> RocPoint:
         assert self.index is not None  # self is a hull, or has its corners

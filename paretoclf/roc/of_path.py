@@ -411,5 +411,5 @@ def _blocks(t: Array, swept: Array, width: int) -> Iterator[tuple[Array, Array]]
 def union(curves: Sequence[RocCurve]) -> RocCurve:
     """All points of several curves, for the hull: their order along a curve is lost."""
     names = ("fpr", "tpr", "shift", "t", "swept")
-    joined = {name: np.concatenate([getattr(curve, name) for curve in curves]) for name in names}
+    joined: dict[str, Any] = {name: np.concatenate([getattr(curve, name) for curve in curves]) for name in names}
     return replace(curves[-1], **joined, index=None)
