@@ -272,13 +272,18 @@ class LineOfNu(SampleLine):
             caps, sums = np.stack([by_class(self.y, *each) for each in share]), np.ones((2, 1))
         else:
             caps, sums = np.stack([caps_of(self.along.asymmetry, self.y)] * 2), 0.5 * np.array(self.ends)[:, None]
-        rows = np.stack([self.y > 0, self.y < 0]).astype(np.float64)
+        rows = sides_of(self.y)
         return ParametricQP.box(self._signed, np.zeros(self.y.size), rows, caps, sums)
 
 
 def by_class(y: Array, plus: float, minus: float) -> Array:
     """A number for each sample, by its class."""
     return np.where(y > 0, plus, minus)
+
+
+def sides_of(y: Array) -> Array:
+    """Ones for the samples of either class, shape (2, n)."""
+    return np.stack([y > 0, y < 0]).astype(np.float64)
 
 
 def sizes_of(y: Array) -> tuple[int, int]:

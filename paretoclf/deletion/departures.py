@@ -244,9 +244,7 @@ class Departures:
         how: dict[str, Any] = {"engine": self.engine, "max_events": self.max_events, "progress": False}
         solution = self.path.between(caps, caps, **how).at(0.0)
         rule: Any = solution.classifier
-        slope = rule.slope
-        if slope is None and self.gram.quadratic.width:
-            slope = self.gram.quadratic.slope(self.y * solution.alpha)
+        slope = rule.w if self.gram.quadratic.width else None
         return solution.alpha, rule.b_at_origin, slope, solution.certificate
 
     # ---- what is known of the ends -------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from paretoclf.checks import Array, Index, Mask, State
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.judges.hinge import judge_hinge
 from paretoclf.judges.hulls import judge_hulls
-from paretoclf.lines import LineOfNu, LineOfTau, by_class, sizes_of
+from paretoclf.lines import LineOfNu, LineOfTau, by_class, sides_of, sizes_of
 from paretoclf.nu import caps_of, nu_max, to_asymmetry
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.general import follow
@@ -97,7 +97,7 @@ class NuShares(CapShares):
         """Two equations; samples in a unit in which their lengths are about 1."""
         Q = self.gram.quadratic
         form = Signed(Q.over(2.0 ** np.floor(np.log2(Q.length2))) if Q.length2 > 0.0 else Q, self.y)
-        rows = np.stack([self.y > 0, self.y < 0]).astype(np.float64)
+        rows = sides_of(self.y)
         return ParametricQP.box(form, np.zeros(self.y.size), rows, caps, 1.0)
 
     def basis(self, engine: str | None, max_events: int | None) -> tuple[State, Index]:

@@ -269,7 +269,7 @@ def _relabelled(
         ends = SampleCosts(caps)
         solution = trace_costs(LabelledSamples(gram, other), ends, ends, progress=False).at(0.0)
         rule: Any = solution.classifier
-        w = rule.slope if rule.slope is not None or not gram.quadratic.width else gram.quadratic.slope(rule.coef)
+        w = rule.w if gram.quadratic.width else None
         slope = judged.Z @ (rule.coef if w is None else w)
         points.append(_Changed(np.asarray(slope + rule.b_at_origin), w, rule.b_at_origin, solution.certificate))
     return judged.changes(factor, which, points, None, relabelled=True)

@@ -26,7 +26,7 @@ from paretoclf.costs import Costs
 from paretoclf.errors import HomogeneousWarning, InputError
 from paretoclf.exact_sums import inner
 from paretoclf.judges.hinge import certify_hinge_precisely, certify_hinges, judge_hinge
-from paretoclf.lines import Homogeneous, LineOfTau
+from paretoclf.lines import Homogeneous, LineOfTau, sides_of
 from paretoclf.path.certificate_problems import quantile_problem
 from paretoclf.path.engines import Tracker, first_found, make_tracker, turns
 from paretoclf.path.journey import CapsWalk, Stage, assemble, scaled_outwards, straight, within_box
@@ -109,7 +109,7 @@ def _trace(
     line: LineOfTau, engine: str | None, max_events: int | None, progress: Callable[[float], Any] | None
 ) -> Pieces:
     n, (lo, hi), costs, whole = line.y.size, line.ends, line.costs, line.problem
-    bases = np.stack([line.y > 0, line.y < 0]).astype(np.float64)
+    bases = sides_of(line.y)
     problem = make_tracker(engine, whole)
     inside = np.ones(n, dtype=np.bool_)
     middle = min(max(0.5, lo), hi)
@@ -446,7 +446,7 @@ class QuantilePath(Refining):
     @property
     def soft_margin(self) -> SoftMargin:
         """The quantile SVM at every tau."""
-        caps = (2 / self.y.size) * np.stack([self.y > 0, self.y < 0]).astype(np.float64)
+        caps = (2 / self.y.size) * sides_of(self.y)
         intercept = "feature" if self.bias else "none"
         return SoftMargin.of(self.gram, self.y, caps, lam=self.lam, intercept=intercept)
 
