@@ -261,6 +261,8 @@ def check_seed(rng: Any, name: str = "rng") -> int:
 
 def check_one(value: Any, name: str) -> float:
     """Return a float; an array is refused in one line."""
+    if isinstance(value, float):  # nearly always, and paths ask a thousand times
+        return float(value)
     if np.ndim(value):
         raise InputError(f"{name} must be one number, got {np.size(value)} of them: take one at a time")
     return check_number(value, name)
