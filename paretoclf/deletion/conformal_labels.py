@@ -223,8 +223,8 @@ class _Nonconformities:
     def largest_margins(self, z: float) -> Array:
         """Margins under the optimum of the first n samples, (n + m,): of those with label z at their best intercept."""
         here = self.leaving.here
-        ahead = here.high if z > 0 else -here.low  # the ends of the interval of optimal ones
-        return np.asarray(self.margins(here)[:, 0] + ahead - z * here.b)
+        end = here.high if z > 0 else -here.low  # the ends of the interval of optimal ones
+        return np.asarray(self.margins(here)[:, 0] + end - z * here.b)
 
     def unmoved(self, new: Index, cost: Array) -> Ends:
         """The optimum of the first n samples as that of each new one that some optimal intercept puts at its margin.

@@ -137,14 +137,14 @@ class Departures:
         for j, move in enumerate(moves):
             caps[move.samples, j] = move.caps
         anew = ~self._two_sided(caps)
-        ahead = [int(j) for j in np.flatnonzero(~anew)]
-        many = self._follow_many([moves[j] for j in ahead])
+        follows = [int(j) for j in np.flatnonzero(~anew)]
+        many = self._follow_many([moves[j] for j in follows])
         if many is not None:
-            alpha[:, ahead], b[ahead], slopes, anew[ahead] = many
+            alpha[:, follows], b[follows], slopes, anew[follows] = many
             if w is not None:
-                w[:, ahead] = slopes
+                w[:, follows] = slopes
         else:
-            for j in ahead:
+            for j in follows:
                 found = self._follow(moves[j], caps[:, j])
                 anew[j] = found is None
                 if found is None:
@@ -158,7 +158,7 @@ class Departures:
                 alpha[:, j], b[j], slope, ends.certificates[j] = self._anew(caps[:, j])
                 if w is not None:
                     w[:, j] = slope
-                self._settle(ends, j)
+                self._judge_anew(ends, j)
         return ends
 
     def _two_sided(self, caps: Array) -> Mask:
@@ -258,7 +258,7 @@ class Departures:
         found = certify_hinges(SoftMargin.of(self.gram, self.y, ends.caps), ends.alpha, ends.b, ends.w)
         return replace(ends, certificates=found)
 
-    def _settle(self, ends: Ends, k: int) -> None:
+    def _judge_anew(self, ends: Ends, k: int) -> None:
         """The same for one end that was traced anew, whose own intercept and certificate stay if they are better."""
         one = slice(k, k + 1)
         b, low, high = (ends.b[one].copy() for _ in range(3))

@@ -196,7 +196,7 @@ def _at(leaving: Departures, costs: Costs | SampleCosts, parts: tuple[Index, ...
     alone = leave_one_class(y, here.caps[:, 0] > 0.0, parts)
     moved = [k for k, part in enumerate(parts) if loaded[part].any() or k in alone]
     sizes = leaving.sizes(here, 0, slice(None))
-    own = _settled(slopes + here.b[0], sizes)
+    own = _without_rounding(slopes + here.b[0], sizes)
     without, certificates, which = slopes.copy(), [here.certificates[0]], iter(moved)
     for ends in leaving.ends([Move(parts[k], np.zeros(parts[k].size)) for k in moved]):
         for j in range(ends.b.size):
@@ -208,7 +208,7 @@ def _at(leaving: Departures, costs: Costs | SampleCosts, parts: tuple[Index, ...
     return LeaveOneOut(
         costs,
         y,
-        _settled(without + middle, sizes),
+        _without_rounding(without + middle, sizes),
         np.stack([without + low, without + high], axis=1),
         own,
         _samples_of(parts, moved),
@@ -252,7 +252,7 @@ def _samples_of(parts: Sequence[Index], which: Iterable[int]) -> Index:
     return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *(parts[k] for k in which)]))
 
 
-def _settled(scores: Array, sizes: Array) -> Array:
+def _without_rounding(scores: Array, sizes: Array) -> Array:
     """Scores; those that are nothing but rounding are 0, and so predicted +1."""
     return np.where(np.abs(scores) <= SLACK_ROUNDING * sizes, 0.0, scores)
 

@@ -227,7 +227,7 @@ def exact_labels(
         while candidate is not None and until is None:
             labels, (lo, hi) = candidate[0], candidate[1] or (Fraction(1), Fraction(0))
             if t < lo <= hi:
-                break  # ahead of us: exact exchanges until there
+                break  # it begins later: exact exchanges until there
             if lo <= t < hi:
                 until = hi
                 found.append(labels)
@@ -301,7 +301,7 @@ def certificate(
     ArithmeticError
         If there is no exact path.
     """
-    problem, data = _settled(dict(problem), integer_data)
+    problem, data = _definite(dict(problem), integer_data)
     with meter(progress, "certificate") as report:
         found, ray = exact_labels(data, list(guide), n_jobs, report)
     segments: list[Any] = []
@@ -328,7 +328,7 @@ def _digest(problem: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(problem, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def _settled(problem: dict[str, Any], attempt: Callable[[dict[str, Any]], Any]) -> tuple[dict[str, Any], Any]:
+def _definite(problem: dict[str, Any], attempt: Callable[[dict[str, Any]], Any]) -> tuple[dict[str, Any], Any]:
     """The problem with as much on the diagonal as it takes to prove its matrix semidefinite, and what is made of it."""
     n, about = len(problem["K" if "K" in problem else "X"]), problem.get("about", "")
     for shift in _shifts_to_try(problem) if "K" in problem else (None,):
@@ -381,13 +381,13 @@ def bounded(
         If `paretoclf.proof.check_gap` finds no bound.
     """
 
-    def attempt(settled: dict[str, Any]) -> tuple[list[Any], Fraction]:
-        knots = StoredPoints(settled, pieces, labels)
+    def attempt(stated_problem: dict[str, Any]) -> tuple[list[Any], Fraction]:
+        knots = StoredPoints(stated_problem, pieces, labels)
         stretches = [Fraction(0)] if knots.capped else [Fraction(1, 2**-k) for k in _STRETCHES]
         for stretch in stretches:
             points = knots.points(stretch)
             try:
-                _gap(settled, points, stretch, progress)
+                _gap(stated_problem, points, stretch, progress)
             except ArithmeticError as error:
                 if "not finite" not in str(error) or stretch == stretches[-1]:
                     raise
@@ -395,8 +395,8 @@ def bounded(
             break
         return points, stretch
 
-    settled, (points, stretch) = _settled(dict(problem), attempt)
-    return _bounded_content(settled, points, stretch)
+    stated_problem, (points, stretch) = _definite(dict(problem), attempt)
+    return _bounded_content(stated_problem, points, stretch)
 
 
 def bounded_program(problem: ParametricQP, knots: Knots, progress: bool | None = False) -> dict[str, Any]:
@@ -415,11 +415,11 @@ def bounded_program(problem: ParametricQP, knots: Knots, progress: bool | None =
         raise ArithmeticError(f"{problem.name(int(np.argmax(soft)))} has a price, and a gap is of hard bounds")
     wider, points, about = program_points(problem, *knots)
 
-    def attempt(settled: dict[str, Any]) -> None:
-        _gap(settled, points, Fraction(0), progress)
+    def attempt(stated_problem: dict[str, Any]) -> None:
+        _gap(stated_problem, points, Fraction(0), progress)
 
-    settled, _ = _settled({**program_problem(wider), "about": about}, attempt)
-    return _bounded_content(settled, points, Fraction(0))
+    stated_problem, _ = _definite({**program_problem(wider), "about": about}, attempt)
+    return _bounded_content(stated_problem, points, Fraction(0))
 
 
 def _gap(problem: dict[str, Any], points: list[Any], stretch: Fraction, progress: bool | None) -> None:
@@ -428,9 +428,9 @@ def _gap(problem: dict[str, Any], points: list[Any], stretch: Fraction, progress
     check_gap.gap(problem, shown, str(stretch))
 
 
-def _bounded_content(settled: dict[str, Any], points: list[Any], stretch: Fraction) -> dict[str, Any]:
+def _bounded_content(stated_problem: dict[str, Any], points: list[Any], stretch: Fraction) -> dict[str, Any]:
     """What the file has."""
-    said = {"problem": settled, "sha256": _digest(settled), "stretch": str(stretch), "points": points}
+    said = {"problem": stated_problem, "sha256": _digest(stated_problem), "stretch": str(stretch), "points": points}
     return {"format": "bounded certificate 1", **said}
 
 

@@ -36,7 +36,7 @@ def integrate(functions: Callable[[Array], Array], edges: Array) -> Array:
     Raises
     ------
     SolveError
-        If some panel does not settle.
+        If some panel does not converge.
 
     Examples
     --------
@@ -67,4 +67,4 @@ def integrate(functions: Callable[[Array], Array], edges: Array) -> Array:
         rest = ~done
         low, high = np.concatenate([low[rest], middle[rest]]), np.concatenate([middle[rest], high[rest]])
         whole = np.concatenate([left[:, rest], right[:, rest]], axis=1)
-    raise SolveError(f"an integral over [{edges[0]:.6g}, {edges[-1]:.6g}] does not settle")
+    raise SolveError(f"an integral over [{edges[0]:.6g}, {edges[-1]:.6g}] does not converge")
