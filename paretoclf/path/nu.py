@@ -330,9 +330,7 @@ def trace_nu(
     return first_found(attempts if lowest is not None else [*attempts, partial(traced, turns(engine)[-1], True)])
 
 
-def _down(
-    hulls: Hulls, line: LineOfNu, progress: Callable[[float], Any] | None, began: float
-) -> tuple[NuPath, bool]:
+def _down(hulls: Hulls, line: LineOfNu, progress: Callable[[float], Any] | None, began: float) -> tuple[NuPath, bool]:
     """The path from the largest nu down, and whether the hulls meet at its end; InputError where it has no length."""
     (lo, hi), along = line.ends, line.along
     assert isinstance(along, FixedAsymmetry)
