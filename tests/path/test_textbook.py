@@ -439,7 +439,7 @@ def test_limits_and_names(gaussians):
     svm = pc.TwoCSVM(*gaussians(n=20))
     with pytest.raises(pc.DegeneratePathError, match="more than 3 exchanges"):
         pc.trace(svm, (0, 0), (3, 2), engine="textbook", max_events=3)
-    with pytest.raises(pc.InputError, match="engine must be one of 'fast', 'textbook', got 'slow'"):
+    with pytest.raises(pc.InputError, match="engine must be one of 'fast', 'careful', 'textbook', got 'slow'"):
         pc.trace(svm, (0, 0), (3, 2), engine="slow")
 
 
