@@ -104,7 +104,7 @@ RESERVED: dict[str, tuple[str, ...]] = {
 # (file, what) -> why. Only inside a function, or for type checkers.
 EXCEPTIONS = {
     ("path/tracing.py", "solve"): "trace takes a cvxpy.Problem, too, and only then imports CVXPY",
-    ("path/pieces.py", "roc"): "error_curve of every path hands its scores to the room that counts",
+    ("path/on_pieces.py", "roc"): "error_curve of every path hands its scores to the room that counts",
     ("solve/sweep.py", "roc"): "error_curve of a sweep hands its scores to the room that counts",
     ("path/cost.py", "deletion"): "Path.leave_one_out hands the path to the room that traces it without samples",
     ("path/plane/map.py", "roc"): "CostPlane.error_map hands its scores to the room that counts",
@@ -214,9 +214,9 @@ def test_the_import_test_sees_forbidden_imports(file, source):
 @pytest.mark.parametrize(
     ("file", "source"),
     [
-        ("path/pieces.py", "def f():\n    from paretoclf.plotting import PathDisplay"),
+        ("path/on_pieces.py", "def f():\n    from paretoclf.plotting import PathDisplay"),
         ("roc/curve.py", "from paretoclf.path import scores"),
-        ("path/pieces.py", "def f():\n    from paretoclf.roc import ErrorCurve"),
+        ("path/on_pieces.py", "def f():\n    from paretoclf.roc import ErrorCurve"),
         ("plotting/roc.py", "if TYPE_CHECKING:\n    from matplotlib.axes import Axes"),
         ("path/cost.py", "from . import engines\nfrom .engines import Tracker\nfrom ..costs import Costs"),
         ("agreement.py", "from paretoclf.path.cost import Path\nfrom paretoclf.formulations.base import Formulation"),

@@ -13,7 +13,7 @@ from paretoclf.lines import LabelledSamples, LineOfCosts
 from paretoclf.path.engines import make_tracker
 from paretoclf.path.general import follow
 from paretoclf.path.journey import assemble, follow_stage, straight
-from paretoclf.path.pieces import OnPieces
+from paretoclf.path.on_pieces import OnPieces
 from paretoclf.path.sets import LEFT
 from paretoclf.problem import ParametricQP
 from paretoclf.quadratic.signed import Signed

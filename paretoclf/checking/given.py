@@ -23,7 +23,7 @@ from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.gaussian.closed_form import GaussianTradeoff
 from paretoclf.gaussian.moments import Moments
 from paretoclf.gaussian.operating import TradeoffCurve
-from paretoclf.path.pieces import OnPieces
+from paretoclf.path.on_pieces import OnPieces
 from paretoclf.samples import same_samples
 from paretoclf.solution import Solution
 from paretoclf.tolerances import CERTIFY, LOOSE

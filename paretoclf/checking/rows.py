@@ -12,7 +12,7 @@ from paretoclf.checks import real_array, what_it_is
 from paretoclf.classifiers import Classifier
 from paretoclf.costs import Costs, SampleCosts
 from paretoclf.errors import InputError
-from paretoclf.path.pieces import OnPieces
+from paretoclf.path.on_pieces import OnPieces
 from paretoclf.solution import Solution
 from paretoclf.solve.sweep import Sweep
 

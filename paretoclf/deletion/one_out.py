@@ -17,7 +17,7 @@ from paretoclf.deletion.shares import CapShares, ShareDepartures, shares_of
 from paretoclf.intercepts import point_of
 from paretoclf.lines import LineOfCosts, Weighted, costs_of, lines_of
 from paretoclf.path.cost import trace_costs
-from paretoclf.path.pieces import check_certificates
+from paretoclf.path.on_pieces import check_certificates
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.of_path import roc_of_scores

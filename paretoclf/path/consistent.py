@@ -11,7 +11,7 @@ from paretoclf.errors import InputError
 from paretoclf.path.cost import Path
 from paretoclf.path.margins import MarginPath
 from paretoclf.path.nu import NuPath
-from paretoclf.path.pieces import OnPieces
+from paretoclf.path.on_pieces import OnPieces
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 
 Shape = tuple[int | None, ...]

@@ -40,7 +40,8 @@ from paretoclf.path.journey import (
     with_exact_end,
     within_box,
 )
-from paretoclf.path.pieces import Pieces, proved
+from paretoclf.path.on_pieces import proved
+from paretoclf.path.pieces import Pieces
 from paretoclf.path.precise import Precise, PreciseSolver, quadratic_of
 from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.refining import NEAR, Refining

@@ -23,7 +23,8 @@ from paretoclf.path.margins import MarginPath
 from paretoclf.path.nu import NuPath
 from paretoclf.path.of_problem import ProblemPath, check_program_proof
 from paretoclf.path.of_problem_stored import fields_of
-from paretoclf.path.pieces import Pieces, check_certificates
+from paretoclf.path.on_pieces import check_certificates
+from paretoclf.path.pieces import Pieces
 from paretoclf.path.plane.edges import Contact
 from paretoclf.path.plane.map import CostPlane, check_areas, check_proof, check_range
 from paretoclf.path.plane.stored import unpack

@@ -26,7 +26,8 @@ from paretoclf.judges.margins import judge_margins
 from paretoclf.lines import LabelledSamples, LineOfTheta, Ratio
 from paretoclf.path.certificate_problems import margins_problem
 from paretoclf.path.cost import Path, trace_costs
-from paretoclf.path.pieces import OnPieces, Pieces, proved
+from paretoclf.path.on_pieces import OnPieces, proved
+from paretoclf.path.pieces import Pieces
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.problem import ParametricQP
 from paretoclf.proof import Certificate, SoftMargin

@@ -32,7 +32,8 @@ from paretoclf.nu import caps_of, equivalent_costs
 from paretoclf.path.certificate_problems import nu_problem
 from paretoclf.path.engines import first_found, make_tracker, turns
 from paretoclf.path.journey import assemble, follow_stage
-from paretoclf.path.pieces import OnPieces, Pieces, proved, with_proved_values
+from paretoclf.path.on_pieces import OnPieces, proved, with_proved_values
+from paretoclf.path.pieces import Pieces
 from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
 from paretoclf.problem import ParametricQP

@@ -30,7 +30,8 @@ from paretoclf.lines import Homogeneous, LineOfTau, sides_of
 from paretoclf.path.certificate_problems import quantile_problem
 from paretoclf.path.engines import Tracker, first_found, make_tracker, turns
 from paretoclf.path.journey import CapsWalk, Stage, assemble, scaled_outwards, straight, within_box
-from paretoclf.path.pieces import Pieces, proved
+from paretoclf.path.on_pieces import proved
+from paretoclf.path.pieces import Pieces
 from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.path.refining import Refining
 from paretoclf.path.segments import Log

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Index
-from paretoclf.path.pieces import OnPieces
+from paretoclf.path.on_pieces import OnPieces
 from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.proof import LineProof, Refined, prove
 from paretoclf.solution import Solution

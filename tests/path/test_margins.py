@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 import paretoclf as pc
-from paretoclf.path.pieces import check_certificates
+from paretoclf.path.on_pieces import check_certificates
 from paretoclf.tolerances import CERTIFY
 
 mpl.use("Agg")

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 import paretoclf as pc
 from paretoclf.errors import HomogeneousWarning
-from paretoclf.path.pieces import check_certificates
+from paretoclf.path.on_pieces import check_certificates
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.crossings import crossings
 from paretoclf.tolerances import CERTIFY

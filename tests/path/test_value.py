@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.path import pieces
-from paretoclf.path.pieces import check_certificates
+from paretoclf.path import on_pieces
+from paretoclf.path.on_pieces import check_certificates
 from paretoclf.plotting import ValueDisplay
 from tests.oracles.exact import fractions, integer_kernel
 from tests.oracles.exact_criss_cross import criss_cross
@@ -237,8 +237,8 @@ def test_a_stored_value_outside_its_bounds_is_an_error(svm, column, off):
 
 
 def test_values_outside_their_bounds_by_rounding_are_replaced_once_and_nothing_else_changes(gaussians, monkeypatch):
-    traced, real = [], pieces.with_proved_values
-    monkeypatch.setattr(pieces, "with_proved_values", lambda path: traced.append(path) or real(path))
+    traced, real = [], on_pieces.with_proved_values
+    monkeypatch.setattr(on_pieces, "with_proved_values", lambda path: traced.append(path) or real(path))
     X, y = gaussians(80, 3, seed=0, positives=0.5)
     path = pc.trace(pc.TwoCSVM(X, y, pc.RBF(3.0)), (0, 2e3), (2e3, 0))
     (before,) = traced

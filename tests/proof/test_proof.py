@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import paretoclf as pc
-from paretoclf.path.pieces import Pieces, check_certificates
+from paretoclf.path.on_pieces import check_certificates
+from paretoclf.path.pieces import Pieces
 from paretoclf.proof import SoftMargin, block, products, prove
 from paretoclf.quadratic import Features, Matrix
 from paretoclf.quadratic.twice import product

@@ -1,0 +1,566 @@
+"""What every path can be asked, whatever its parameter is, and how it is held against its proof."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from paretoclf.checks import Array, Index, State, check_inside
+from paretoclf.costs import Costs
+from paretoclf.errors import DegeneratePathError, InputError
+from paretoclf.files import AnyFile
+from paretoclf.gram import Gram
+from paretoclf.path.certificate_file import save_certificate
+from paretoclf.path.pieces import Pieces, Shares
+from paretoclf.path.scores import PathScores, zero_rounding
+from paretoclf.path.sets import LEFT, MARGIN, RIGHT
+from paretoclf.path.storage import write_arrays
+from paretoclf.problem import INSIDE, LOWER, UPPER
+from paretoclf.proof import Certificate, LineProof, SoftMargin, prove
+from paretoclf.proof.exact import ExactBounds, exactly
+from paretoclf.proof.values import outside
+from paretoclf.solution import Solution
+from paretoclf.tables import Tabular
+from paretoclf.tolerances import BOUND_ROUNDING, CERTIFY
+
+if TYPE_CHECKING:
+    from paretoclf.roc.error_curve import ErrorCurve
+
+_SETS = {RIGHT: "R", LEFT: "L", MARGIN: "M"}
+
+
+@dataclass(frozen=True)
+class PathEvent:
+    """One sample changes its set: ``"R"`` (multiplier 0), ``"L"`` (at its cap), ``"M"`` (margin set)."""
+
+    t: float
+    sample: int
+    before: str
+    after: str
+
+
+_BLOCK = 256  # columns of multipliers expanded at a time
+
+
+@dataclass(frozen=True)
+class OnPieces(Tabular):
+    """What is common to paths whatever their parameter t is, from ``pieces.t[0]`` to ``pieces.t[-1]``.
+
+    Attributes
+    ----------
+    gram : Gram
+    y : array of shape (n,)
+    pieces : Pieces
+        The stored solution.
+    seconds : float
+        Time that tracing took, certificates excluded.
+    """
+
+    gram: Gram = field(repr=False)
+    y: Array = field(repr=False)
+    pieces: Pieces = field(repr=False, kw_only=True)
+    seconds: float = field(default=0.0, kw_only=True)
+
+    #: Why `page` has none of this kind of path; empty where it has.
+    no_page: ClassVar[str] = ""
+    #: How many equations the multipliers obey.
+    equations: ClassVar[int] = 1
+
+    # ---- what each kind of path says of itself ----------------------------------------------------------------
+
+    @property
+    def parameter(self) -> str:
+        """What messages call t."""
+        return "t"
+
+    def costs(self, t: float) -> Any:
+        """Costs at t; None where there are none."""
+        raise NotImplementedError
+
+    def caps(self, t: float) -> Array:
+        """Upper bounds of the multipliers at t, shape (n,)."""
+        raise NotImplementedError
+
+    def at(self, t: float) -> Solution:
+        """Solution at t."""
+        raise NotImplementedError
+
+    def _unit(self, t: float) -> float:
+        """What stored multipliers, slopes and intercepts are to be multiplied by."""
+        return 1.0
+
+    def _trivial(self, t: float) -> bool:
+        """Whether no multiplier may differ from 0 at t: then w = 0 exactly, where rounding would count infinitely."""
+        return False
+
+    def _coef(self, t: float) -> Array:
+        """Coefficients of the samples in the slope at t, shape (n,)."""
+        return self.y * self.alpha(t)
+
+    def _caps_at(self, points: Array) -> Array:
+        """Caps at some points, shape (n, k)."""
+        return np.stack([self.caps(float(t)) for t in points], axis=1)
+
+    @property
+    def soft_margin(self) -> SoftMargin:
+        """What is proved: the problem of the samples along the path, whose parameter is the path's."""
+        raise NotImplementedError
+
+    def _proved(self) -> LineProof:
+        """What is proved of every t, without a way to write it to a file."""
+        return prove(self.soft_margin, self.pieces, self.parameter)
+
+    def _certificate_problem(self) -> dict[str, Any]:
+        """What a certificate file of this path is about."""
+        raise NotImplementedError
+
+    def _exact_bounds(self, t: float) -> ExactBounds:
+        """Both objectives at t, without rounding."""
+        raise NotImplementedError
+
+    def _judge(self, points: Array) -> list[Certificate]:
+        """Certificates of some points."""
+        raise NotImplementedError
+
+    def _own(self) -> dict[str, Any]:
+        """What only this kind of path stores, by its name in a file."""
+        raise NotImplementedError
+
+    # ---- multipliers, slope, intercept, value -----------------------------------------------------------------
+
+    def alpha(self, t: float) -> Array:
+        """Multipliers at t, shape (n,), in O(n)."""
+        caps = self.caps(t)
+        return np.zeros_like(caps) if self._trivial(t) else np.clip(self._stored(t), 0.0, caps)
+
+    def _stored(self, t: float, j: int | None = None) -> Array:
+        """Multipliers as piece j (by default that at t) has them, by rounding outside their box: what is judged."""
+        j, share = self._locate(t, j)
+        alpha = np.where(self._state(j) == LEFT, self.caps(t), 0.0)
+        index, a = self._margin(j, share)
+        alpha[index] = self._unit(t) * a
+        return alpha
+
+    def _expand(self, points: Array) -> tuple[Array, Array]:
+        """`_stored` and `caps` at increasing points, (n, k) each, in one walk."""
+        P, caps = self.pieces, self._caps_at(points)
+        pieces = np.minimum(np.searchsorted(P.t, points, side="right") - 1, P.t.size - 2)
+        changed, sample, new = P.changes
+        until = np.searchsorted(changed, pieces, side="right")
+        state, alpha = self._state(int(pieces[0])), np.zeros(caps.shape[::-1])
+        for k, (t, j) in enumerate(zip(points.tolist(), pieces.tolist(), strict=True)):
+            part = slice(until[max(k - 1, 0)], until[k])
+            state[sample[part]] = new[part]  # of repeated samples the last assignment stands
+            np.multiply(state == LEFT, caps[:, k], out=alpha[k])
+            index, a = self._margin(j, Shares.of(t, float(P.t[j]), float(P.t[j + 1])))
+            alpha[k, index] = self._unit(t) * a
+        return np.ascontiguousarray(alpha.T), caps
+
+    def _between(self, start: Array, end: Array, t: float, j: int | None = None) -> Any:
+        """What goes from ``start[j]`` to ``end[j]`` on piece j, at t."""
+        j, share = self._locate(t, j)
+        return self._unit(t) * share.between(start[j], end[j])
+
+    def _intercept(self, t: float, j: int | None = None) -> float:
+        """Intercept at t (of piece j) of features as the Gram measures them."""
+        return float(self._between(self.pieces.b0, self.pieces.b1, t, j))
+
+    def intercept(self, t: float) -> float:
+        """The path's intercept at t."""
+        t = self._inside(t)
+        return self.gram.intercept(self._intercept(t), lambda: self.slope(t))
+
+    def slope(self, t: float) -> Array:
+        """The slope w at t, shape (d,), linear kernel only."""
+        w = self.pieces.w
+        if w is None:
+            return self.gram.quadratic.slope(self._coef(t))
+        self._inside(t)
+        return np.zeros(w.shape[1]) if self._trivial(t) else np.asarray(self._between(w[:-1], w[1:], t))
+
+    def _stored_slope(self, t: float) -> Array | None:
+        """The slope at t where it is stored; None where it is that of the multipliers."""
+        return None if self.pieces.w is None else self.slope(t)
+
+    def _stored_slopes(self, points: Array) -> Array | None:
+        """The same at some points, shape (d, k)."""
+        return None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in points], axis=1)
+
+    def scores(self, X: Any) -> PathScores:
+        """Scores of new samples as an exact piecewise affine function of t.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+            As for `Classifier.decision_function`; for a precomputed kernel the values against the training samples,
+            shape (m, n).
+        """
+        return self._scores_of(self.gram.mapped(X))
+
+    def training_scores(self, samples: Index) -> PathScores:
+        """The same of some of the training samples."""
+        return self._scores_of(self.gram.mapped_rows(samples))
+
+    def _scores_of(self, Z: Any) -> PathScores:
+        """Scores of samples as the quadratic takes them."""
+        P, Q = self.pieces, self.gram.quadratic
+        if P.w is not None:
+            knots = np.asarray(Z @ P.w.T)
+        else:
+            knots = np.empty((Z.shape[0], P.t.size))
+            for first in range(0, P.t.size, _BLOCK):
+                part = slice(first, first + _BLOCK)
+                knots[:, part] = Q.scores_of(Z, self._knot_coef(P.t[part]))
+        zero_rounding(knots, Q.largest_value(Z) * self._most_multipliers())
+        b0, b1 = self._knot_intercepts()
+        return PathScores(P.t, knots[:, :-1] + b0, knots[:, 1:] + b1)
+
+    def _knot_coef(self, knots: Array) -> Array:
+        """Coefficients of the stored slopes at some knots, shape (n, k)."""
+        return np.asarray(self.y[:, None] * self._expand(knots)[0] / np.array([self._unit(float(t)) for t in knots]))
+
+    def _knot_intercepts(self) -> tuple[Array, Array]:
+        """Intercepts at both ends of each piece, shape (k,) each."""
+        return self.pieces.b0, self.pieces.b1
+
+    def _most_multipliers(self) -> Array:
+        """A bound on the sum of the multipliers at each knot; 0 where scores are never taken for rounding."""
+        return np.zeros(self.pieces.t.size)
+
+    # ---- what is proved ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def proof(self) -> LineProof:
+        """What is proved of every t, segment by segment."""
+        return replace(self._proved(), writer=partial(save_certificate, self, self.equations))
+
+    @cached_property
+    def _certificates(self) -> list[Certificate]:
+        """One certificate per certificate point."""
+        points, out = self.certificate_points, list[Certificate]()
+        for first in range(0, points.size, _BLOCK):
+            out += self._judge(points[first : first + _BLOCK])
+        return out
+
+    def save(self, file: AnyFile) -> None:
+        """Write the path to an npz file (to a temporary name first, then renamed); `load` reads it."""
+        stored = {name: value for name, value in vars(self.pieces).items() if value is not None}
+        write_arrays(file, self.gram, self.y, self.seconds, {**stored, **self._own()})
+
+    # ---- breakpoints, events and sets -------------------------------------------------------------------------
+
+    @cached_property
+    def breakpoints(self) -> Array:
+        """Where a set changes (`events`), and the two ends, increasing.
+
+        Pieces (`certificate_points`) also end where two traced stretches meet, at which nothing happens.
+        """
+        t = self.pieces.t
+        return np.unique(np.concatenate([t[:1], t[self.pieces.changes[0]], t[-1:]]))
+
+    @property
+    def n_margin(self) -> Index:
+        """Size of the margin set from each breakpoint to the next, shape (k,)."""
+        first = np.searchsorted(self.pieces.t, self.breakpoints[:-1])
+        return np.asarray(np.diff(self.pieces.ptr)[first])
+
+    @cached_property
+    def events(self) -> list[PathEvent]:
+        """Every change of set, in order."""
+        state = self.pieces.state.copy()
+        out = []
+        for j, i, new in self.pieces.changes.T:
+            out.append(PathEvent(float(self.pieces.t[j]), int(i), _SETS[int(state[i])], _SETS[int(new)]))
+            state[i] = new
+        return out
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each event: the breakpoints are where they are."""
+        for event in self.events:
+            costs = self.costs(event.t)
+            yield {
+                self.parameter: event.t,
+                **(vars(costs) if isinstance(costs, Costs) else {}),
+                **{"sample": event.sample, "before": event.before, "after": event.after},
+            }
+
+    def _inside(self, t: Any) -> float:
+        """One number in the range of the path."""
+        return check_inside(t, self.parameter, self.pieces.t[0], self.pieces.t[-1])
+
+    def _locate(self, t: float, j: int | None = None) -> tuple[int, Shares]:
+        """Piece at t (at an end of two the later one, or the one that is given), and where on it."""
+        t, ends = self._inside(t), self.pieces.t
+        if j is None:
+            j = min(int(np.searchsorted(ends, t, side="right")) - 1, ends.size - 2)
+        return j, Shares.of(t, float(ends[j]), float(ends[j + 1]))
+
+    def value(self, t: Any) -> Any:
+        """Optimal value at t: piecewise quadratic, and concave. An array of t gives an array of values.
+
+        Parameters
+        ----------
+        t : float or array
+            In the range of the path.
+
+        Returns
+        -------
+        float or array of the shape of t
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import paretoclf as pc
+        >>> path = pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), start=(0, 0), stop=(1, 1))
+        >>> np.round(path.value([0.5, 1.0]), 6)
+        array([1.555556, 2.888889])
+        """
+        if np.ndim(t):
+            return np.array([self._value(float(u)) for u in np.ravel(t)]).reshape(np.shape(t))
+        return self._value(self._inside(t))
+
+    def _value(self, t: float) -> float:
+        j, share = self._locate(t)
+        start, end, bend = self.pieces.value[j]
+        return float(share.between(start, end) - share.before * share.after * bend)
+
+    def sets(self, t: float) -> State:
+        """Set of each sample on the piece that begins at or contains t: 0 right, 1 left, 2 margin; shape (n,)."""
+        return self._state(self._locate(t)[0])
+
+    @cached_property
+    def _states(self) -> State:
+        """The sets before every n-th change: with them `_state` needs O(n) however long the path."""
+        n, (_, sample, new) = self.y.size, self.pieces.changes
+        states = np.empty((new.size // n + 1, n), dtype=np.int8)
+        states[0] = self.pieces.state
+        for j in range(1, states.shape[0]):
+            part = slice((j - 1) * n, j * n)
+            states[j] = states[j - 1]
+            states[j][sample[part]] = new[part]
+        return states
+
+    def _state(self, j: int) -> State:
+        piece, sample, new = self.pieces.changes
+        until = int(np.searchsorted(piece, j, side="right"))
+        block = until // self.y.size
+        state: State = self._states[block].copy()
+        part = slice(block * self.y.size, until)
+        state[sample[part]] = new[part]  # of repeated samples the last assignment stands
+        return state
+
+    def basis(self, t: float) -> tuple[State, Index]:
+        """The basis at t: set of each sample, shape (n,), and the margin set, shape (k,)."""
+        return self._basis(self._locate(t)[0])
+
+    def _basis(self, j: int) -> tuple[State, Index]:
+        return self._state(j), self.pieces.index[self.pieces.ptr[j] : self.pieces.ptr[j + 1]]
+
+    def _labels(self, equations: int = 1) -> Iterator[Index]:
+        """Labels of the multipliers on each piece, as `paretoclf.problem` has them, and of so many equations."""
+        of = np.array([LOWER, UPPER, INSIDE, LOWER])
+        for j in range(self.pieces.t.size - 1):
+            yield np.append(of[self._state(j)], np.full(equations, LOWER))
+
+    def _margin(self, j: int, share: Shares) -> tuple[Index, Array]:
+        P, part = self.pieces, slice(self.pieces.ptr[j], self.pieces.ptr[j + 1])
+        return P.index[part], share.between(P.a0[part], P.a1[part])
+
+    @property
+    def certificate_points(self) -> Array:
+        """Where `certificates` looks: ends of pieces, all breakpoints among them, and their middles; increasing."""
+        ends = self.pieces.t
+        points = np.empty(2 * ends.size - 1)
+        points[::2] = ends
+        points[1::2] = 0.5 * (ends[:-1] + ends[1:])
+        return points
+
+    def _value_rounding(self) -> Array:
+        """What rounding may make of the stored values of each piece, shape (k,)."""
+        return np.asarray(self.proof.rounding.max(axis=1))
+
+    def certificate(self, t: float, *, exact: bool = False) -> Certificate:
+        """Certificate of one point.
+
+        Parameters
+        ----------
+        t : float
+            In the range of the path.
+        exact : bool
+            Whether its two bounds are to be computed in exact rational arithmetic: an `ExactCertificate` (see
+            `certify`).
+
+        Raises
+        ------
+        InputError
+            If t is out of range.
+        """
+        certificate = self.at(t).certificate
+        return exactly(certificate, self._exact_bounds(self._inside(t))) if exact else certificate
+
+    def certificates(self) -> list[Certificate]:
+        """One certificate per breakpoint and per middle of a piece, in the order of `certificate_points`."""
+        return list(self._certificates)
+
+    @property
+    def worst_certificate(self) -> Certificate:
+        """What is proved of the worst piece (``proof.worst``), at every t on it: where it passes, all do."""
+        return self.proof.worst
+
+    def error_curve(self, X: Any, y: Any) -> ErrorCurve:
+        """False positives and false negatives on (held-out) samples as exact step functions of t.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            As for `Classifier.decision_function`.
+        y : array of shape (m,)
+            Labels -1 and +1, both present.
+
+        Examples
+        --------
+        >>> import paretoclf as pc
+        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+        >>> pc.trace(svm, start=(0.4, 1.6), stop=(1.6, 0.4)).error_curve([[0.5], [2.5]], [-1, 1]).minimax()
+        (Optimum(t in [0.277778, 0.722222), fpr 0, fnr 0, objective 0),)
+        """
+        from paretoclf.roc.error_curve import ErrorCurve  # a room above
+
+        line = getattr(self, "line", None)  # of a path through the cost plane
+        return ErrorCurve.of_scores(self.scores(X), y, line, self.parameter)
+
+    def page(
+        self,
+        file: str | os.PathLike[str],
+        X: Any = None,
+        y: Any = None,
+        *,
+        features: Sequence[int] | None = None,
+        feature_names: Sequence[str] | None = None,
+        title: str | None = None,
+        rates: str = "given samples",
+    ) -> None:
+        """Write the path as a page to play with: one HTML file, which needs no server and no network.
+
+        A slider (or the keyboard) moves along the path. The page shows decision boundary, margins and sets, over two
+        features; multipliers; coefficients; the optimal value with its proved bounds and the duality gap; the events;
+        and, of samples that are given, the rates. Everything is interpolated between the knots of the path, and that
+        is exact, but for the boundary of a kernel, which is drawn from scores on a grid. At an end where a cost is
+        zero the intercept is the limit of those before it. Paths of costs and of quantiles have pages.
+
+        Parameters
+        ----------
+        file : path
+            Ends in ``.html``.
+        X, y : arrays of shape (m, d) and (m,), optional
+            Samples and labels for the rates, best held out; by default there are none.
+        features : pair of int, optional
+            The two features to show, the others at their mean. Default: both of two; of more, the two leading
+            principal directions, through the mean.
+        feature_names : sequence of str, optional
+            Default: those of the frame, or x1, x2, ...
+        title : str, optional
+            Default: what the path prints as.
+        rates : str, optional
+            What the page calls the samples of the rates; default: "given samples".
+
+        Raises
+        ------
+        InputError
+            If this kind of path has no page, there are no two features to show, an argument does not fit, or the file
+            cannot be written.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import paretoclf as pc
+        >>> svm = pc.TwoCSVM([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [1.0, 2.0]], [-1, 1, -1, 1])
+        >>> with TemporaryDirectory() as folder:
+        ...     pc.trace(svm, (0, 0), (1, 1)).page(Path(folder) / "page.html")
+        ...     [file.name for file in Path(folder).iterdir()]
+        ['page.html']
+        """
+        if self.no_page:
+            raise InputError(f"no page for a {type(self).__name__}, {self.no_page}; plot() draws it")
+        from paretoclf.plotting.page import write_page  # only when a page is wanted
+
+        options = {"features": features, "feature_names": feature_names, "title": title, "rates": rates}
+        write_page(self, file, X, y, **options)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the solution and the duality gap; see `paretoclf.plotting.PathDisplay`."""
+        from paretoclf.plotting.path import PathDisplay  # matplotlib only when a picture is wanted
+
+        return PathDisplay.from_path(self).plot(ax=ax)
+
+
+Kind = TypeVar("Kind", bound=OnPieces)
+
+
+def proved(path: Kind) -> Kind:
+    """A path that was just traced, with `with_proved_values`, held against its proof by `check_certificates`."""
+    path = with_proved_values(path)
+    check_certificates(path)
+    return path
+
+
+def with_proved_values(path: Kind) -> Kind:
+    """The path with the dual values in place of stored ones that rounding has put outside their proved bounds.
+
+    The tracker adds up costs times slacks, where the largest cost multiplies the rounding of a slack that is zero; the
+    dual objective has no such terms. What is further off than by that rounding stays, and is an error. Few paths
+    have such values; these are proved anew.
+    """
+    proof, value = path.proof, path.pieces.value.copy()
+    off = proof.residuals["value"]
+    apart = outside(value, proof.duals, proof.gaps).max(axis=1)
+    which = np.flatnonzero((off > BOUND_ROUNDING) & (apart <= path._value_rounding()))
+    if which.size == 0:
+        return path
+    start, middle, end = proof.duals[which].T
+    value[which] = np.stack([start, end, start + end - 2.0 * middle], axis=1)
+    return replace(path, pieces=replace(path.pieces, value=value))
+
+
+_REMEDY = "Standardise the features, or use a slightly different line."
+_NEAR_ONE = 1e-6  # so many digits less are left of 1 - t, to which costs that vanish at t = 1 are proportional
+_OTHER_WAY = "Trace the line from its other end: what vanishes at t = 0 loses no digits."
+
+
+def _vanishes_behind(path: OnPieces, t: float) -> bool:
+    """Whether costs vanish at the end t = 1 of a line, and t is next to it."""
+    return path.parameter == "t" and path.pieces.t[-1] == 1.0 and 1.0 - t < _NEAR_ONE and not path.caps(1.0).all()
+
+
+def check_certificates(path: OnPieces) -> None:
+    """DegeneratePathError unless the whole line is proved, with the values that the path stores."""
+    failed = path.proof.failures(CERTIFY)
+    if failed.size == 0:
+        return
+    worst, knots = path.proof[path.proof.most(failed)], path.proof.t
+    t = 0.5 * sum(worst.interval)
+    costs, runs = path.costs(t), np.diff(np.concatenate([[-1], failed, [knots.size - 1]])) - 1
+    end = np.append(failed, knots.size - 1)[runs.argmax()]
+    remedy = _OTHER_WAY if _vanishes_behind(path, worst.interval[1]) else _REMEDY
+    if runs.any():
+        remedy = f"It is proved from {path.parameter} = {knots[end - runs.max()]:.9g} to {knots[end]:.9g}. {remedy}"
+    raise DegeneratePathError(
+        f"the certificate fails ({_said(worst)})",
+        t=t,
+        costs="" if costs is None else str(costs),
+        n_margin=int(path.basis(t)[1].size),
+        remedy=remedy,
+        parameter=path.parameter,
+    )
+
+
+def _said(worst: Any) -> str:
+    """What is wrong with a piece."""
+    others = replace(worst, primal={name: v for name, v in worst.primal.items() if name != "value"})
+    return f"the stored value is off by {worst.primal['value']:.1e}" if others.passes() else str(worst.explain())

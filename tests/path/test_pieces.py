@@ -1,0 +1,76 @@
+"""Pieces turned round, cut and joined: what a path stores stays what it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import paretoclf as pc
+
+
+@pytest.fixture(params=["costs, linear", "costs, kernel", "nu", "quantile"])
+def pieces(request, gaussians):
+    X, y = gaussians(40, 3, seed=1, positives=0.4)
+    kernel = None if "linear" in request.param else pc.RBF(2.0)
+    if "costs" in request.param:
+        return pc.trace(pc.TwoCSVM(X, y, kernel), (0.1, 3.0), (3.0, 0.1)).pieces
+    if request.param == "nu":
+        return pc.trace(pc.TwoNuSVM(X, y, kernel), nu=(0.1, None), asymmetry=0.4).pieces
+    return pc.trace(pc.QuantileSVM(X, y), tau=(0.1, 0.9), lam=0.05).pieces
+
+
+def state_on(pieces, j):
+    """The sets on piece j, change by change."""
+    state = pieces.state.copy()
+    for piece, sample, new in pieces.changes.T:
+        if piece <= j:
+            state[sample] = new
+    return state
+
+
+def same(one, other):
+    for name, value in vars(one).items():
+        if value is None:
+            assert getattr(other, name) is None
+        else:
+            np.testing.assert_array_equal(value, getattr(other, name), err_msg=name)
+
+
+def test_turned_round_every_piece_has_what_it_had(pieces):
+    back, k = pieces.reversed(), pieces.t.size - 1
+    for j in range(k):
+        i = k - 1 - j
+        np.testing.assert_array_equal(state_on(back, i), state_on(pieces, j))
+        F, G = slice(pieces.ptr[j], pieces.ptr[j + 1]), slice(back.ptr[i], back.ptr[i + 1])
+        mine = dict(zip(pieces.index[F], zip(pieces.a0[F], pieces.a1[F], strict=True), strict=True))
+        theirs = dict(zip(back.index[G], zip(back.a1[G], back.a0[G], strict=True), strict=True))
+        assert mine == theirs
+        assert (pieces.b0[j], pieces.b1[j]) == (back.b1[i], back.b0[i])
+        assert tuple(pieces.value[j]) == tuple(back.value[i, [1, 0, 2]])
+    same(back.reversed().pruned(), pieces)
+
+
+def test_cut_and_joined_they_are_the_same(pieces):
+    k = pieces.t.size - 1
+    for at in (1, k // 2, k - 1):
+        before, behind = pieces.part(0, at), pieces.part(at, k)
+        np.testing.assert_array_equal(behind.state, state_on(pieces, at))
+        # What changes where the two meet is in the sets that the second begins with.
+        there = pieces.changes[:, pieces.changes[0] == at]
+        behind = replace(behind, changes=np.append(there - np.array([[at], [0], [0]]), behind.changes, axis=1))
+        same(before.joined(behind).pruned(), pieces)
+
+
+def test_a_piece_of_no_length_goes_and_its_changes_stay(pieces):
+    k, t = pieces.t.size - 1, pieces.t.copy()
+    for at in (0, k // 2, k - 1):
+        flat = t.copy()
+        flat[at + 1] = flat[at]
+        left = replace(pieces, t=flat).pruned()
+        assert left.t.size == k
+        assert left.ptr[-1] == left.index.size == left.a0.size
+        for j in range(k - 1):
+            np.testing.assert_array_equal(state_on(left, j), state_on(pieces, j + (j >= at)))
+            np.testing.assert_array_equal(left.value[j], pieces.value[j + (j >= at)])
