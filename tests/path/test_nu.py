@@ -641,10 +641,10 @@ def test_what_steps_in_double_miss_is_followed_in_twice_the_precision(svm):
         assert path.value(nu) == pytest.approx(svm.solve(nu=nu, asymmetry=0.5).value, rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", [3, 27, 29, 98])
+@pytest.mark.parametrize("seed", [27, 29, 34, 42])
 def test_from_none_a_path_ends_where_it_is_no_longer_proved(seed):
     svm = wide(seed)
-    with pytest.raises(pc.DegeneratePathError, match=r"It is proved from nu = |so close that double precision"):
+    with pytest.raises(pc.DegeneratePathError, match="so close that double precision"):
         pc.trace(svm, nu=(0, None), asymmetry=0.5)
     path = pc.trace(svm, nu=(None, None), asymmetry=0.5)
     lo, hi = path.breakpoints[[0, -1]]

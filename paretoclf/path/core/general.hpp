@@ -23,7 +23,7 @@ struct Trust {
     static constexpr bool twice = !std::is_same_v<Real, double>;
     static constexpr double rounding = twice ? 1e-29 : 1e-14, drift = twice ? 1e-28 : 1e-13, zero = twice ? 1e-32 : 1e-17;
 };
-constexpr double LAST = 1e-11, OUTSIDE = 1e-6, LEAST = 1e-6, HARRIS = 1e-12, REST = 1e-10, JOINED = 1e-14;
+constexpr double LAST = 1e-11, OUTSIDE = 1e-6, HARRIS = 1e-12, REST = 1e-10, JOINED = 1e-14;
 constexpr int FRESH = 60;
 
 // The numbers of a program along its line, at t = 0 and at t = 1; zeros where a bound or slope is infinite.
@@ -399,9 +399,7 @@ class Walk {
             for (int s = 0; s < 2; s++) {
                 double room = rounded(room_of(i, s));
                 if (std::find(resting_.begin(), resting_.end(), i) != resting_.end()) continue;
-                // What lies between two ends that are close by is known to less than they are apart.
-                double span = std::min(1.0, rounded(high_.now[0][i] - low_.now[0][i]));
-                double size = std::max(LEAST, span) + absolute(g_[0][i]) + absolute(pinned_.now[0][i]);
+                double size = 1.0 + absolute(g_[0][i]) + absolute(pinned_.now[0][i]);
                 outside = std::max(outside, -room - error_[0][i] - OUTSIDE * size), most = std::max(most, -room);
             }
         if (outside <= 0.0) return true;
