@@ -119,5 +119,5 @@ class TwiceWalk(CoreWalk):
     precision = _core.TwiceWalk
 
     def squares(self, P: Array) -> Array:
-        """None: rounding of F'F is curvature here (`paretoclf.path.squares`)."""
+        """None: rounding of F'F is curvature here (``path/squares.py``)."""
         return np.zeros((0, len(P)))
