@@ -326,9 +326,9 @@ def trace_nu(
             _check_meeting(path, float(path.pieces.t[0]))
         return proved(path) if certify else path
 
-    attempts = [partial(traced, name) for name in turns(engine)]
-    lowest, _ = nu
-    return first_found(attempts if lowest is not None else [*attempts, partial(traced, turns(engine)[-1], True)])
+    names, (lowest, _) = turns(engine), nu
+    attempts = [partial(traced, name) for name in names]
+    return first_found(attempts if lowest is not None else [*attempts, partial(traced, names[-1], True)])
 
 
 def _down(hulls: Hulls, line: LineOfNu, progress: Callable[[float], Any] | None, began: float) -> tuple[NuPath, bool]:
@@ -350,8 +350,9 @@ def _as_proved(path: NuPath, met: bool) -> NuPath:
     """The path down to where it is proved, and so is the meeting of the hulls if it ends there."""
     if met and not _meets(path, float(path.pieces.t[0])):
         path = _without_first(path, 1)
-    while path.proof.failures().size:
-        path = _without_first(with_proved_values(path), int(path.proof.failures()[-1]) + 1)
+    path = with_proved_values(path)  # a value that is rounding is no reason to end above it
+    while (failed := path.proof.failures()).size:
+        path = _without_first(path, int(failed[-1]) + 1)
     return proved(path)
 
 

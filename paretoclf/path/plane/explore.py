@@ -220,9 +220,8 @@ class RegionSearch:
         ends = path.pieces.t
         size = 0.2 * self.bases.tol / float(np.hypot(*(stop - inside)))
         x, z = point.tolist()
-        for k in np.flatnonzero(
-            ends[1:] > crossing + size
-        ):  # what is rounding is passed over, and what is not adjacent
+        # What is rounding is passed over, and what is not adjacent.
+        for k in np.flatnonzero(ends[1:] > crossing + size):
             begin = max(float(ends[k]), crossing)
             for share in _NEARER:
                 t = begin + share * (float(ends[k + 1]) - begin)
