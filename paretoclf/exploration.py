@@ -33,9 +33,12 @@ from paretoclf.kernels import Precomputed
 from paretoclf.lines import LineOfCosts, Weighted, lines_of
 from paretoclf.path.cost import Path
 from paretoclf.path.scores import PathScores
-from paretoclf.roc import ErrorCurve, Optimum, PathRule, RocCurve, RocMixture, RocPoint, scores_at
 from paretoclf.roc.criteria import as_fraction
+from paretoclf.roc.crossings import scores_at
+from paretoclf.roc.curve import RocCurve, RocMixture, RocPoint
+from paretoclf.roc.error_curve import ErrorCurve, Optimum
 from paretoclf.roc.of_path import union, upper_envelope
+from paretoclf.roc.rules import PathRule
 from paretoclf.samples import check_samples
 
 if TYPE_CHECKING:

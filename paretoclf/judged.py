@@ -12,8 +12,9 @@ from paretoclf.checks import Array
 from paretoclf.classifiers import Classifier
 from paretoclf.costs import Costs
 from paretoclf.judges.hinge import certify_hinges, judge_hinge
-from paretoclf.proof import Certificate, SoftMargin
+from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.solution import Solution
 
 

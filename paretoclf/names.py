@@ -38,7 +38,8 @@ def attach(
         if name not in homes:
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
         home = homes[name]
-        value = getattr(import_module(home), name) if home != room else import_module(f"{room}.{name}")
+        module = import_module(home)
+        value = getattr(module, name) if home != room and hasattr(module, name) else import_module(f"{home}.{name}")
         setattr(sys.modules[room], name, value)
         return value
 

@@ -13,7 +13,7 @@ from paretoclf.classifiers import Rule
 from paretoclf.errors import InputError
 from paretoclf.gram import Gram
 from paretoclf.low_rank import Approximation
-from paretoclf.proof import Certificate
+from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import DualityTable, Evidence
 from paretoclf.tables import Tabular
 

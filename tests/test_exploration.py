@@ -17,7 +17,7 @@ import paretoclf as pc
 from paretoclf.errors import InputError
 from paretoclf.exploration import combined, line_envelope
 from paretoclf.path.scores import PathScores
-from paretoclf.roc import roc_of_scores
+from paretoclf.roc.of_path import roc_of_scores
 
 
 def overlapping(n, seed, share=0.4):

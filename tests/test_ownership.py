@@ -14,7 +14,7 @@ import paretoclf as pc
 from paretoclf.path.scores import PathScores
 from paretoclf.population import Mixture
 from paretoclf.results import Classifier, LinearRule, OperatingPoint, ShadowPrices, Statement, TradeoffCurve
-from paretoclf.roc import RocCurve
+from paretoclf.roc.curve import RocCurve
 from tests.oracles.public import classes
 
 RNG = np.random.default_rng(5)

@@ -19,7 +19,7 @@ from paretoclf.judges import hinge
 from paretoclf.judges.hinge import certify_hinges
 from paretoclf.judges.two_c import certify
 from paretoclf.kernels import RBF, Named, Polynomial, median_bandwidth
-from paretoclf.proof import SoftMargin
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.quadratic import Features, Matrix
 from paretoclf.samples import check_samples, same_samples
 from paretoclf.solve import polish

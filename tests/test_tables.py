@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.deletion import conformal_ranks, target_p_values
+from paretoclf.deletion.conformal_labels import conformal_ranks
+from paretoclf.deletion.conformal_targets import target_p_values
 from paretoclf.errors import InputError
 from paretoclf.tables import SHOWN, Tabular, html_table
 from tests.oracles.public import classes

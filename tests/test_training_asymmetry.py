@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 
 import paretoclf as pc
 from paretoclf import training_asymmetry
-from paretoclf.empirical import signed_rank_greater
+from paretoclf.empirical.signed_ranks import signed_rank_greater
 from paretoclf.training_asymmetry import KINDS
 
 TOTALS = (0.01, 0.1, 1.0)

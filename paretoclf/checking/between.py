@@ -20,7 +20,10 @@ from paretoclf.costs import SampleCosts, per_sample
 from paretoclf.errors import InputError
 from paretoclf.lines import LineOfCosts, LineOfNu, LineOfTau
 from paretoclf.nu import caps_of
-from paretoclf.proof import Certificate, LineProof, SoftMargin, prove
+from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.line import LineProof
+from paretoclf.proof.proving import prove
+from paretoclf.proof.soft_margin import SoftMargin
 
 #: How often a stretch is cut in two before it is left open.
 DEPTH = 8

@@ -33,7 +33,8 @@ from paretoclf.judges.risk import judge_risk
 from paretoclf.judges.two_c import sign_hint
 from paretoclf.lines import LineOfCosts, LineOfNu, LineOfTau, LineOfTheta
 from paretoclf.nu import caps_of
-from paretoclf.proof import Certificate, SoftMargin
+from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.solve.cone_proof import judge_alone
 from paretoclf.tolerances import ROUNDING
 

@@ -20,7 +20,7 @@ from paretoclf.costs import CostLine
 from paretoclf.datasets.hard_cases import HardCase, hard_cases
 from paretoclf.errors import InputError
 from paretoclf.formulations.two_c_svm import TwoCSVM
-from paretoclf.proof import Certificate
+from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.exact import ExactBounds, ExactCertificate, exactly
 from paretoclf.samples import same_samples
 from paretoclf.solution import Solution

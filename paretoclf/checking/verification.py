@@ -18,7 +18,7 @@ from paretoclf.costs import Costs, SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.path.along import JudgedPoints
 from paretoclf.path.of_problem import ProblemPath
-from paretoclf.proof import VERDICTS, Certificate
+from paretoclf.proof.certificates import VERDICTS, Certificate
 from paretoclf.solve.cone_proof import ProblemProof, certify_problem, is_problem
 from paretoclf.tables import SHOWN, Tabular, and_more
 from paretoclf.tolerances import CERTIFY, LOOSE, STRANGERS

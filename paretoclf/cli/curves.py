@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from paretoclf.empirical.nested import NestedRoc
 from paretoclf.plotting import NestedRocDisplay, RocDisplay
 from paretoclf.plotting.base import plain
-from paretoclf.roc import RocCurve
+from paretoclf.roc.curve import RocCurve
 
 #: Curves this good live in the corner of the picture, which is then enlarged.
 CROWDED = 0.95

@@ -18,8 +18,7 @@ from paretoclf.empirical.nested import AlongPath, nested_rocs
 from paretoclf.errors import InputError
 from paretoclf.files import replacing
 from paretoclf.path.load import load_path
-from paretoclf.roc import roc_of_scores, symmetric_t
-from paretoclf.roc.of_path import Vary
+from paretoclf.roc.of_path import Vary, roc_of_scores, symmetric_t
 from paretoclf.samples import dense
 
 FOLDS, REPEATS = 5, 3

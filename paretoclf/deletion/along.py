@@ -23,7 +23,7 @@ from paretoclf.deletion.stretches import Followed, StretchTask, follow
 from paretoclf.path.journey import BasisAt
 from paretoclf.path.scores import PathScores
 from paretoclf.path.sets import OUT, RIGHT
-from paretoclf.proof import LineProof
+from paretoclf.proof.line import LineProof
 from paretoclf.roc.area_curve import AreaCurve
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.error_curve import ErrorCurve, Optimum, labels_of_scores

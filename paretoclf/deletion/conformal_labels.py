@@ -34,7 +34,7 @@ from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted, by_class, li
 from paretoclf.path.cost import Path, trace_costs
 from paretoclf.path.journey import BasisAt
 from paretoclf.path.sets import OUT
-from paretoclf.proof import Certificate
+from paretoclf.proof.certificates import Certificate
 from paretoclf.samples import Samples
 from paretoclf.tables import Tabular
 from paretoclf.tolerances import TIED_SCORES

@@ -24,7 +24,8 @@ from paretoclf.path.journey import CapsWalk, straight
 from paretoclf.path.precise import quadratic_of
 from paretoclf.path.segments import OnBasis
 from paretoclf.path.sets import LEFT, OUT
-from paretoclf.proof import Certificate, SoftMargin
+from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.samples import Samples
 from paretoclf.tolerances import AT_BOUND
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Index, keep
-from paretoclf.proof import Certificate
+from paretoclf.proof.certificates import Certificate
 from paretoclf.tables import Tabular
 from paretoclf.tolerances import CERTIFY
 

@@ -27,7 +27,8 @@ from paretoclf.path.quantile import trace_quantile
 from paretoclf.path.segments import Line
 from paretoclf.path.sets import LABELS, MARGIN
 from paretoclf.problem import LOWER, ParametricQP
-from paretoclf.proof import Certificate, SoftMargin
+from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.quadratic.signed import Signed
 from paretoclf.tolerances import NU_ROUNDING
 

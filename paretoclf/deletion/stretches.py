@@ -26,8 +26,8 @@ from paretoclf.path.scores import zero_rounding
 from paretoclf.path.segments import ManyLines
 from paretoclf.path.sets import OUT
 from paretoclf.progress import counted
-from paretoclf.proof import LineProof
 from paretoclf.proof.knots import LineKnots, SignedSamples, part_of, prove_knots
+from paretoclf.proof.line import LineProof
 from paretoclf.tolerances import FEW_DIGITS, OUTWARDS, SLACK_ROUNDING
 
 _NUMBERS = 2**19  # in the multipliers that one call of the core finds, as far as that can be told: a cache holds them

@@ -20,7 +20,7 @@ from paretoclf.deletion.proofs import Proofs
 from paretoclf.errors import InputError
 from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted, costs_of, lines_of
 from paretoclf.path.cost import Path, trace_costs
-from paretoclf.proof import Certificate
+from paretoclf.proof.certificates import Certificate
 from paretoclf.solution import Solution
 from paretoclf.tables import Tabular
 

@@ -27,7 +27,8 @@ from paretoclf.checks import Array, Index, Mask, check_labels
 from paretoclf.costs import Costs, as_costs
 from paretoclf.folds import Trainer, each, held_out, outer_folds, validation_folds
 from paretoclf.path.scores import PathScores
-from paretoclf.roc import RocCurve, RocPoint, scores_at
+from paretoclf.roc.crossings import scores_at
+from paretoclf.roc.curve import RocCurve, RocPoint
 from paretoclf.roc.of_path import Vary, upper_envelope
 
 if TYPE_CHECKING:

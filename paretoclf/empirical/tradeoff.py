@@ -25,7 +25,7 @@ from paretoclf.empirical.nested import ByValidation, judged
 from paretoclf.errors import InputError, SmallSampleWarning
 from paretoclf.folds import FoldSamples, each
 from paretoclf.path.scores import PathScores
-from paretoclf.roc import roc_of_scores
+from paretoclf.roc.of_path import roc_of_scores
 from paretoclf.samples import check_samples
 
 if TYPE_CHECKING:

@@ -60,8 +60,8 @@ from paretoclf.gram import Gram
 from paretoclf.judges.margins import judge_margins
 from paretoclf.lines import LineOfTheta
 from paretoclf.problem import ParametricQP
-from paretoclf.proof import SoftMargin
 from paretoclf.proof.evidence import Judged
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form

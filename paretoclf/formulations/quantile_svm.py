@@ -52,8 +52,8 @@ from paretoclf.costs import Costs
 from paretoclf.formulations.base import POSITIVE, Range, SampleFormulation
 from paretoclf.judges.hinge import judge_hinge
 from paretoclf.lines import LineOfTau
-from paretoclf.proof import SoftMargin
 from paretoclf.proof.evidence import Judged
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form

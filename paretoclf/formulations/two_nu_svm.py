@@ -63,8 +63,8 @@ from paretoclf.judges.meeting import largest_cancelling
 from paretoclf.lines import LineOfNu
 from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
 from paretoclf.problem import ParametricQP
-from paretoclf.proof import SoftMargin
 from paretoclf.proof.evidence import Evidence, Judged
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.quadratic.signed import Signed
 from paretoclf.samples import distinct
 from paretoclf.solution import Solution

@@ -24,7 +24,7 @@ from paretoclf.gaussian.judges import judge_pareto, largest_distances
 from paretoclf.gaussian.moments import Moments
 from paretoclf.gaussian.operating import OperatingPoint, TradeoffCurve
 from paretoclf.gaussian.rates import GAUSSIAN, Rate, Rates, check_rates, said
-from paretoclf.proof import Certificate
+from paretoclf.proof.certificates import Certificate
 from paretoclf.tolerances import FARTHEST
 
 if TYPE_CHECKING:

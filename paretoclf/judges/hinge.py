@@ -22,8 +22,10 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.exact_sums import inner, quotient, total
-from paretoclf.proof import PRECISELY, Certificate, SoftMargin
+from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Condition, Judged
+from paretoclf.proof.refined import PRECISELY
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.tolerances import SCORE_ROUNDING, UNDECIDED
 from paretoclf.units import (
     balanced_units,

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array, Mask
-from paretoclf.proof import SoftMargin
 from paretoclf.proof.evidence import Condition, Judged, judge
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.tolerances import (
     AT_BOUND,
     CERTIFY,

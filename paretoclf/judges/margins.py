@@ -19,8 +19,8 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.judges.balance import balanced
-from paretoclf.proof import SoftMargin
 from paretoclf.proof.evidence import Condition, Judged, judge
+from paretoclf.proof.soft_margin import SoftMargin
 
 
 def judge_margins(problem: SoftMargin, theta: float, multipliers: Array, b: float, w: Array | None = None) -> Judged:

@@ -15,8 +15,8 @@ from paretoclf.gram import Gram
 from paretoclf.judges.balance import balanced
 from paretoclf.judges.hinge import judge_hinge
 from paretoclf.judges.losses import Loss
-from paretoclf.proof import SoftMargin
 from paretoclf.proof.evidence import Condition, Judged, judge
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.units import largest_sum, margin_rounding
 
 

@@ -19,8 +19,9 @@ from paretoclf.checks import (
 )
 from paretoclf.errors import InputError
 from paretoclf.judges.hinge import judge_hinge
-from paretoclf.proof import Certificate, SoftMargin
+from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.exact import exactly
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.quadratic import Features, Matrix
 from paretoclf.samples import check_samples, far_origin, moved
 from paretoclf.tolerances import LOOSE

@@ -2,47 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from paretoclf.checks import Array, Index
 from paretoclf.errors import InputError
 from paretoclf.path.cost import Path
 from paretoclf.path.margins import MarginPath
 from paretoclf.path.nu import NuPath
 from paretoclf.path.on_pieces import OnPieces
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
-
-Shape = tuple[int | None, ...]
-
-
-def finite(given: Any, name: str, shape: Shape) -> Array:
-    """Return an array of finite floats of a shape, in which None is any size; InputError if it is not one."""
-    a = np.asarray(given)
-    if a.dtype.kind not in "fiu":
-        raise InputError(f"{name} must hold numbers, got {a.dtype}")
-    _check_shape(a, name, shape)
-    if not np.isfinite(a).all():
-        raise InputError(f"{name} must be finite")
-    return a.astype(np.float64, copy=False)
-
-
-def whole(given: Any, name: str, shape: Shape, low: int, stop: int) -> Index:
-    """Return an array of whole numbers from low to below stop; InputError if it is not one."""
-    a = np.asarray(given)
-    if a.dtype.kind not in "iu":
-        raise InputError(f"{name} must hold whole numbers, got {a.dtype}")
-    _check_shape(a, name, shape)
-    if a.size and not (low <= a.min() and a.max() < stop):
-        raise InputError(f"{name} must lie between {low} and {stop - 1}, got {a.min()} to {a.max()}")
-    return a
-
-
-def _check_shape(a: Any, name: str, shape: Shape) -> None:
-    if a.ndim != len(shape) or any(want not in (None, size) for want, size in zip(shape, a.shape, strict=True)):
-        wanted = ", ".join("any" if size is None else str(size) for size in shape)
-        raise InputError(f"{name} must have shape ({wanted}), got {a.shape}")
+from paretoclf.path.storage import finite, whole
 
 
 def check_pieces(path: OnPieces) -> None:

@@ -49,8 +49,9 @@ from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT, OUT, RIGHT
 from paretoclf.problem import ParametricQP
 from paretoclf.progress import meter
-from paretoclf.proof import Certificate, SoftMargin
+from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.exact import ExactBounds
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.quadratic.signed import STORED_SLOPE
 from paretoclf.solution import Solution
 from paretoclf.tolerances import AT_BOUND, CERTIFY, LARGEST_PULL, ROUNDING, STEEP, VALUE_ROUNDING

@@ -17,7 +17,7 @@ from paretoclf.files import AnyFile, read_arrays, reading
 from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_from_spec
 from paretoclf.lines import FixedAsymmetry, HullLine, sizes_of
-from paretoclf.path.consistent import check_pieces, finite, whole
+from paretoclf.path.consistent import check_pieces
 from paretoclf.path.cost import Path
 from paretoclf.path.margins import MarginPath
 from paretoclf.path.nu import NuPath
@@ -29,7 +29,7 @@ from paretoclf.path.plane.edges import Contact
 from paretoclf.path.plane.map import CostPlane, check_areas, check_proof, check_range
 from paretoclf.path.plane.stored import unpack
 from paretoclf.path.quantile import QuantilePath
-from paretoclf.path.storage import take_samples
+from paretoclf.path.storage import finite, take_samples, whole
 
 _OnSamples = Path | QuantilePath | MarginPath | NuPath
 AnyPath = _OnSamples | ProblemPath

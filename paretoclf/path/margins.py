@@ -30,9 +30,10 @@ from paretoclf.path.on_pieces import OnPieces, proved
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.problem import ParametricQP
-from paretoclf.proof import Certificate, SoftMargin
+from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.solution import Solution
 from paretoclf.touching import by_the_nearest
 

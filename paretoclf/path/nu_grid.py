@@ -21,9 +21,9 @@ from paretoclf.path.nu import Hulls
 from paretoclf.path.segments import Line, Log
 from paretoclf.path.sets import LEFT
 from paretoclf.progress import counted
-from paretoclf.proof import SoftMargin
 from paretoclf.proof.cells import CellsProof
 from paretoclf.proof.evidence import Evidence
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.samples import distinct
 from paretoclf.solution import Solution
 from paretoclf.tolerances import NU_ROUNDING, TOGETHER

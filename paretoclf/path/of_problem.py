@@ -34,8 +34,6 @@ from paretoclf.path.along import (
     events_of,
     moves,
 )
-from paretoclf.path.certificate_file import save_program
-from paretoclf.path.certificate_guide import labels_of_rows
 from paretoclf.path.general import follow
 from paretoclf.path.of_problem_stored import arrays_of
 from paretoclf.path.storage import write_file
@@ -146,6 +144,8 @@ class ProblemPath:
         self, file: AnyFile, level: str | None = None, progress: bool | None = None, n_jobs: int | None = None
     ) -> None:
         """The certificate file of the compiled program, guided by the rows that are tight on each segment."""
+        from paretoclf.path.certificate_file import save_program  # few paths are written as certificates
+
         line = self.program
         k, whole = 2 * len(self.labels), self.status == "end" and self.t[-1] == 1
         t = np.stack([self.t[:-1], self.t[1:]], axis=1).ravel()
@@ -154,6 +154,8 @@ class ProblemPath:
 
     def _tight_labels(self) -> Iterator[Any]:
         """Labels of columns and rows of the compiled program on each segment."""
+        from paretoclf.path.certificate_guide import labels_of_rows
+
         line = self.program
         units = Units.on_path(line, self.points)
         for j in range(len(self.labels)):

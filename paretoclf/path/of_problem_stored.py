@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.errors import InputError
-from paretoclf.path.consistent import finite, whole
+from paretoclf.path.storage import finite, whole
 from paretoclf.problem import ABOVE, BELOW
 from paretoclf.reduction.program import Points
 from paretoclf.reduction.stored import packed, unpacked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -15,14 +15,16 @@ from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.files import AnyFile
 from paretoclf.gram import Gram
-from paretoclf.path.certificate_file import save_certificate
 from paretoclf.path.pieces import Pieces, Shares
 from paretoclf.path.scores import PathScores, zero_rounding
 from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.storage import write_arrays
 from paretoclf.problem import INSIDE, LOWER, UPPER
-from paretoclf.proof import Certificate, LineProof, SoftMargin, prove
+from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.exact import ExactBounds, exactly
+from paretoclf.proof.line import LineProof
+from paretoclf.proof.proving import prove
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.values import outside
 from paretoclf.solution import Solution
 from paretoclf.tables import Tabular
@@ -237,7 +239,13 @@ class OnPieces(Tabular):
     @cached_property
     def proof(self) -> LineProof:
         """What is proved of every t, segment by segment."""
-        return replace(self._proved(), writer=partial(save_certificate, self, self.equations))
+        return replace(self._proved(), writer=self._write_certificate)
+
+    def _write_certificate(self, file: AnyFile, *how: Any, **named: Any) -> None:
+        """Write the certificate file: `save_certificate`, imported when a certificate is written."""
+        from paretoclf.path.certificate_file import save_certificate
+
+        save_certificate(self, self.equations, file, *how, **named)
 
     @cached_property
     def _certificates(self) -> list[Certificate]:

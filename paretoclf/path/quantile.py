@@ -38,9 +38,10 @@ from paretoclf.path.segments import Log
 from paretoclf.path.sets import LEFT
 from paretoclf.problem import ParametricQP
 from paretoclf.progress import meter
-from paretoclf.proof import Certificate, SoftMargin
+from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.quadratic import twice
 from paretoclf.quadratic.fractions import exact
 from paretoclf.samples import Samples, dense

@@ -15,7 +15,9 @@ import numpy as np
 from paretoclf.checks import Index
 from paretoclf.path.on_pieces import OnPieces
 from paretoclf.path.precise import Precise, PreciseSolver
-from paretoclf.proof import LineProof, Refined, prove
+from paretoclf.proof.line import LineProof
+from paretoclf.proof.proving import prove
+from paretoclf.proof.refined import Refined
 from paretoclf.solution import Solution
 from paretoclf.tolerances import CERTIFY, FAST_ERROR, ROUNDED, STEEP
 

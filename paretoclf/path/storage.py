@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Index
 from paretoclf.errors import InputError
 from paretoclf.files import AnyFile, save_arrays
 from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_spec
 from paretoclf.samples import Samples
+
+Shape = tuple[int | None, ...]
 
 
 def write_arrays(file: AnyFile, gram: Gram, y: Array, seconds: float, arrays: Mapping[str, Any]) -> None:
@@ -52,3 +54,31 @@ def take_samples(stored: dict[str, Any]) -> Samples:
     samples = sp.csr_array((X, indices, indptr), shape=tuple(int(size) for size in shape))
     samples.check_format()  # ValueError for indices out of range
     return samples
+
+
+def finite(given: Any, name: str, shape: Shape) -> Array:
+    """Return an array of finite floats of a shape, in which None is any size; InputError if it is not one."""
+    a = np.asarray(given)
+    if a.dtype.kind not in "fiu":
+        raise InputError(f"{name} must hold numbers, got {a.dtype}")
+    _check_shape(a, name, shape)
+    if not np.isfinite(a).all():
+        raise InputError(f"{name} must be finite")
+    return a.astype(np.float64, copy=False)
+
+
+def whole(given: Any, name: str, shape: Shape, low: int, stop: int) -> Index:
+    """Return an array of whole numbers from low to below stop; InputError if it is not one."""
+    a = np.asarray(given)
+    if a.dtype.kind not in "iu":
+        raise InputError(f"{name} must hold whole numbers, got {a.dtype}")
+    _check_shape(a, name, shape)
+    if a.size and not (low <= a.min() and a.max() < stop):
+        raise InputError(f"{name} must lie between {low} and {stop - 1}, got {a.min()} to {a.max()}")
+    return a
+
+
+def _check_shape(a: Any, name: str, shape: Shape) -> None:
+    if a.ndim != len(shape) or any(want not in (None, size) for want, size in zip(shape, a.shape, strict=True)):
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise InputError(f"{name} must have shape ({wanted}), got {a.shape}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol, overload
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from paretoclf.checks import what_it_is
 from paretoclf.errors import InputError
@@ -20,20 +21,23 @@ from paretoclf.lines import (
     Weighted,
     lines_of,
 )
-from paretoclf.path.cost import Path, trace_costs
-from paretoclf.path.margins import MarginPath, trace_margins
-from paretoclf.path.nu import NuPath, trace_hulls, trace_nu
-from paretoclf.path.of_problem import ProblemPath, trace_problem
-from paretoclf.path.quantile import QuantilePath, trace_quantile
 from paretoclf.progress import logger
-from paretoclf.solution import Solution
 
-#: Who follows which lines, for each way to state them.
-FOLLOWERS: dict[type[SampleLine], tuple[Callable[..., Any], ...]] = {
-    LineOfCosts: (trace_costs,),
-    LineOfTau: (trace_quantile,),
-    LineOfTheta: (trace_margins,),
-    LineOfNu: (trace_hulls, trace_nu),
+if TYPE_CHECKING:
+    from paretoclf.path.cost import Path
+    from paretoclf.path.margins import MarginPath
+    from paretoclf.path.nu import NuPath
+    from paretoclf.path.of_problem import ProblemPath
+    from paretoclf.path.quantile import QuantilePath
+    from paretoclf.solution import Solution
+
+#: The module that follows each kind of line, and its function for each way to state the line. It is imported when it is
+#: needed: a path of costs needs no other kind of path.
+FOLLOWERS: dict[type[SampleLine], tuple[str, tuple[str, ...]]] = {
+    LineOfCosts: ("paretoclf.path.cost", ("trace_costs",)),
+    LineOfTau: ("paretoclf.path.quantile", ("trace_quantile",)),
+    LineOfTheta: ("paretoclf.path.margins", ("trace_margins",)),
+    LineOfNu: ("paretoclf.path.nu", ("trace_hulls", "trace_nu")),
 }
 
 
@@ -268,7 +272,9 @@ def trace(
     if missing:
         raise InputError(f"{missing[0]} must be given for {called}, got None")
     own = {name: given[name] for name in (*names, *optional)}
-    path: Path | QuantilePath | MarginPath | NuPath = FOLLOWERS[lines][k](svm, **own, engine=engine, **how)
+    module, functions = FOLLOWERS[lines]
+    follow = getattr(import_module(module), functions[k])
+    path: Path | QuantilePath | MarginPath | NuPath = follow(svm, **own, engine=engine, **how)
     logger.info("traced in %.2f s: %r", path.seconds, path)
     return path
 
@@ -321,7 +327,7 @@ def save_point(problem: Any, file: AnyFile, level: str | None = None, **values: 
         from paretoclf.solve.of_formulation import source_at
 
         source = source_at(problem, values)
-    trace_problem(source, progress=False).proof.save(file, level, progress=False)
+    _follow_program(source, progress=False).proof.save(file, level, progress=False)
 
 
 def _of_cvxpy(problem: Any) -> bool:
@@ -346,7 +352,7 @@ def _trace_program(svm: Any, given: dict[str, Any], others: dict[str, Any], how:
     if not _of_cvxpy(svm):
         from paretoclf.solve.of_formulation import source_of  # CVXPY, which other paths do without
 
-        return trace_problem(source_of(svm, named), **how)
+        return _follow_program(source_of(svm, named), **how)
     from paretoclf.solve.to_qp import LineOfPrograms
 
     foreign = [name for name in named if name not in ("start", "stop")]
@@ -355,4 +361,11 @@ def _trace_program(svm: Any, given: dict[str, Any], others: dict[str, Any], how:
             f"{foreign[0]} must be left out for a cvxpy.Problem, which is traced with start and stop, got "
             f"{named[foreign[0]]!r:.100}"
         )
-    return trace_problem(LineOfPrograms(svm, given["start"], given["stop"]), **how)
+    return _follow_program(LineOfPrograms(svm, given["start"], given["stop"]), **how)
+
+
+def _follow_program(source: Any, **how: Any) -> ProblemPath:
+    """`trace_problem`, imported when a program is traced."""
+    from paretoclf.path.of_problem import trace_problem
+
+    return trace_problem(source, **how)

@@ -13,7 +13,7 @@ from paretoclf.classifiers import Classifier
 from paretoclf.gram import Gram
 from paretoclf.judged import certify_rules, make_solution
 from paretoclf.lines import problem_of_costs
-from paretoclf.proof import Certificate
+from paretoclf.proof.certificates import Certificate
 from paretoclf.quadratic.signed import Signed
 from paretoclf.solution import Solution
 from paretoclf.solve.model import worst

@@ -16,7 +16,7 @@ from paretoclf.checks import Array, Index, check_positive_number
 from paretoclf.errors import InputError, SolveError
 from paretoclf.judges.cone import ConeBounds, ConeProgram, cone_bounds, has_ray, infeasibility, missed_stationarity
 from paretoclf.judges.cones import Cone, project
-from paretoclf.proof import Certificate
+from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Condition, DualityTable, Judged, judge
 from paretoclf.solve.candidates import other_points
 from paretoclf.solve.lazily import cp

@@ -10,7 +10,7 @@ import numpy as np
 
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
-from paretoclf.proof import Certificate
+from paretoclf.proof.certificates import Certificate
 from paretoclf.solve.lazily import cp
 from paretoclf.tolerances import SOLVER_FAST, SOLVER_REFERENCE
 

@@ -12,7 +12,7 @@ import numpy as np
 from paretoclf.checks import Array, real_array, what_it_is
 from paretoclf.errors import InputError
 from paretoclf.progress import counted
-from paretoclf.proof import Certificate
+from paretoclf.proof.certificates import Certificate
 from paretoclf.solution import Solution
 from paretoclf.solve.compiled import Compiled, NotUpdatable
 from paretoclf.solve.formulation import Formulation, found_of, with_clarabel

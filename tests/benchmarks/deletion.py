@@ -38,8 +38,9 @@ from threadpoolctl import threadpool_limits
 import paretoclf as pc
 from paretoclf.costs import per_sample
 from paretoclf.datasets import make_gaussians
-from paretoclf.deletion import influence
-from paretoclf.roc import AreaCurve, ErrorCurve
+from paretoclf.deletion.weighing import influence
+from paretoclf.roc.area_curve import AreaCurve
+from paretoclf.roc.error_curve import ErrorCurve
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 

@@ -20,7 +20,7 @@ from paretoclf.cli import main
 from paretoclf.cli.model import TableClassifier
 from paretoclf.datasets import load
 from paretoclf.errors import InputError
-from paretoclf.roc import PathRule
+from paretoclf.roc.rules import PathRule
 
 CITIES = ("Bonn", "Oslo", "Rome")
 

@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 import paretoclf as pc
 from paretoclf.path.scores import PathScores
-from paretoclf.roc import AreaCurve
+from paretoclf.roc.area_curve import AreaCurve
 from tests.deletion.test_one_out import exact_without, instance
 from tests.oracles.exact import integer_kernel
 

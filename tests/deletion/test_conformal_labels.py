@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.svm import SVC
 
 import paretoclf as pc
-from paretoclf.deletion import conformal_ranks
+from paretoclf.deletion.conformal_labels import conformal_ranks
 from paretoclf.errors import InputError
 from paretoclf.kernels import Precomputed
 from tests.oracles.exact import fractions, integer_kernel, intercepts

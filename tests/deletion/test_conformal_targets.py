@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import Lasso, Ridge
 
 import paretoclf as pc
-from paretoclf.deletion import target_p_values
+from paretoclf.deletion.conformal_targets import target_p_values
 from paretoclf.errors import InputError
 from tests.oracles.exact import fractions
 from tests.oracles.exact_enumeration import inverse

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.deletion import influence
+from paretoclf.deletion.weighing import influence
 from paretoclf.errors import InputError
 from tests.benchmarks.deletion import wrong
 

@@ -21,7 +21,7 @@ import paretoclf as pc
 from paretoclf.empirical.bands import bootstrap
 from paretoclf.empirical.held_out import held_out
 from paretoclf.path.scores import PathScores
-from paretoclf.roc import roc_of_scores
+from paretoclf.roc.of_path import roc_of_scores
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt

@@ -7,10 +7,10 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
-from paretoclf.empirical import AlongPath, ByValidation, nested_rocs
-from paretoclf.empirical.nested import outer_folds
+from paretoclf.empirical.nested import AlongPath, ByValidation, nested_rocs, outer_folds
 from paretoclf.plotting import NestedRocDisplay
-from paretoclf.roc import RocCurve, roc_of_scores
+from paretoclf.roc.curve import RocCurve
+from paretoclf.roc.of_path import roc_of_scores
 
 LINE = (0.04, 1.96), (1.96, 0.04)
 ALL = ("intercept", "asymmetry", "both")

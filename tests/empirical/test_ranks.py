@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import friedmanchisquare, rankdata
 
 import paretoclf as pc
-from paretoclf.empirical import compare_mean_ranks, nemenyi_difference
+from paretoclf.empirical.ranks import compare_mean_ranks, nemenyi_difference
 from paretoclf.errors import InputError
 
 TABLE_1_NP = [2.73, 2.09, 1.18]

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import rankdata, wilcoxon
 
 import paretoclf as pc
-from paretoclf.empirical import signed_rank_greater
+from paretoclf.empirical.signed_ranks import signed_rank_greater
 from paretoclf.roc.counts import exact_costs, exact_weights
 
 

@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import paretoclf as pc
-from paretoclf.deletion import conformal_ranks
+from paretoclf.deletion.conformal_labels import conformal_ranks
 from paretoclf.errors import InputError
 
 #: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that.

@@ -16,7 +16,7 @@ from paretoclf.formulations.reduced_hulls import farthest
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
 from paretoclf.judges.hulls import judge_hulls, thresholds
 from paretoclf.nu import caps_of
-from paretoclf.proof import SoftMargin
+from paretoclf.proof.soft_margin import SoftMargin
 
 KERNELS = {"linear": None, "rbf": pc.RBF(1.5)}
 kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())

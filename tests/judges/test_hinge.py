@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from paretoclf.exact_sums import quotient
 from paretoclf.judges.hinge import certify_hinge_precisely, certify_hinges, judge_hinge
-from paretoclf.proof import SoftMargin
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.quadratic import Features, Matrix
 
 INTERCEPTS = ("free", "none", "feature")

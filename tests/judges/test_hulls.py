@@ -7,7 +7,7 @@ import pytest
 import paretoclf as pc
 from paretoclf.judges.hulls import grade_hulls
 from paretoclf.nu import caps_of
-from paretoclf.proof import SoftMargin
+from paretoclf.proof.soft_margin import SoftMargin
 
 X = np.random.default_rng(0).normal(size=(12, 2)) + 0.4 * np.repeat([1.0, -1.0], [5, 7])[:, None]
 Y = np.repeat([1.0, -1.0], [5, 7])

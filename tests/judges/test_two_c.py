@@ -22,7 +22,7 @@ from paretoclf.judged import make_solution
 from paretoclf.judges.hinge import certify_hinges
 from paretoclf.judges.two_c import certify
 from paretoclf.kernels import RBF
-from paretoclf.proof import SoftMargin
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.quadratic import Features
 
 # An exact optimum: five points on a line, C_plus = 3/4, C_minus = 1/2, w = 1, b = 0.

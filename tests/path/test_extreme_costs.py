@@ -14,7 +14,7 @@ from paretoclf.judges.hulls import judge_hulls
 from paretoclf.judges.losses import loss_of
 from paretoclf.judges.risk import judge_risk
 from paretoclf.judges.two_c import certify
-from paretoclf.proof import SoftMargin
+from paretoclf.proof.soft_margin import SoftMargin
 from tests.oracles.exact import fractions, integer_kernel
 from tests.oracles.exact_criss_cross import criss_cross
 from tests.oracles.families import FAMILIES, kernel_of

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import paretoclf as pc
 from paretoclf import exact_sums
 from paretoclf.judges.two_c import certify
-from paretoclf.proof import PRECISELY
+from paretoclf.proof.refined import PRECISELY
 from tests.benchmarks.other_solvers import Exact
 from tests.oracles.exact import fractions, integer_kernel
 from tests.oracles.exact_criss_cross import criss_cross

@@ -9,7 +9,7 @@ import pytest
 import paretoclf as pc
 from paretoclf.cli.curves import CORNER, roc_figure
 from paretoclf.plotting import BoundaryDisplay
-from paretoclf.roc import roc_of_scores
+from paretoclf.roc.of_path import roc_of_scores
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt

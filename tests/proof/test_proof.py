@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 import paretoclf as pc
 from paretoclf.path.on_pieces import check_certificates
 from paretoclf.path.pieces import Pieces
-from paretoclf.proof import SoftMargin, block, products, prove
+from paretoclf.proof import block, products
+from paretoclf.proof.proving import prove
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.quadratic import Features, Matrix
 from paretoclf.quadratic.twice import product
 from paretoclf.tolerances import CERTIFY

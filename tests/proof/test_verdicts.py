@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paretoclf.proof import VERDICTS, Certificate
+from paretoclf.proof.certificates import VERDICTS, Certificate
 from paretoclf.proof.evidence import Condition, judge
 
 PAIR = Certificate(primal_value=1.0, dual_value=1.0, gap=0.0, scale=1.0, primal={"margin": 0.0}, dual={"box": 0.0})

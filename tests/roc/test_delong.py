@@ -10,7 +10,7 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 import paretoclf as pc
-from paretoclf.roc import area_difference, area_interval
+from paretoclf.roc.delong import area_difference, area_interval
 
 
 def by_pairs(y, *scores):

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 
 import paretoclf as pc
 from paretoclf.plotting import GridErrorsDisplay
-from paretoclf.roc import PathRule
+from paretoclf.roc.rules import PathRule
 
 COSTS = {"C_plus": np.array([0.05, 0.5, 1.0, 1.5, 1.95]), "C_minus": np.array([1.95, 1.5, 1.0, 0.5, 0.05])}
 

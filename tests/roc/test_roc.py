@@ -16,9 +16,11 @@ from paretoclf.costs import CostLine, Costs
 from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
 from paretoclf.plotting import RocDisplay
-from paretoclf.roc import PathRule, RocCurve, roc_of_path, roc_of_scores, scores_at, symmetric_t
 from paretoclf.roc import of_path as of_path_module
-from paretoclf.roc.crossings import crossings
+from paretoclf.roc.crossings import crossings, scores_at
+from paretoclf.roc.curve import RocCurve
+from paretoclf.roc.of_path import roc_of_path, roc_of_scores, symmetric_t
+from paretoclf.roc.rules import PathRule
 from paretoclf.tuning import ExpectedCost, Minimax, NeymanPearson, NeymanPearsonScore
 
 

@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 import paretoclf as pc
 from paretoclf.errors import InputError
 from paretoclf.path.scores import PathScores
-from paretoclf.roc import ErrorSurface
+from paretoclf.roc.error_surface import ErrorSurface
 from paretoclf.tuning.selection import check_selection, choose
 
 

@@ -34,8 +34,10 @@ from paretoclf.path.plane.stored import pack
 from paretoclf.path.sets import LEFT
 from paretoclf.path.storage import write_arrays
 from paretoclf.progress import logger, shows_progress
-from paretoclf.proof import PRECISELY, Certificate, SoftMargin
+from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.refined import PRECISELY
 from paretoclf.proof.regions import Corners, RegionsProof, blocks, prove_regions
+from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.quadratic import Quadratic
 from paretoclf.solution import Solution
 from paretoclf.tolerances import CERTIFY, PLANE_AREA, PLANE_SLIVER

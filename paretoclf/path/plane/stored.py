@@ -10,9 +10,9 @@ import numpy as np
 
 from paretoclf.checks import Index
 from paretoclf.errors import InputError
-from paretoclf.path.consistent import finite, whole
 from paretoclf.path.plane.region import Facet, Region
 from paretoclf.path.sets import MARGIN, RIGHT
+from paretoclf.path.storage import finite, whole
 
 _NO_FACET = (-1, -1)  # an edge on the border of the map
 

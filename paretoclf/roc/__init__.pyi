@@ -1,0 +1,21 @@
+"""Names of `paretoclf.roc`: where each is, for type checkers and for whoever imports it."""
+
+from .area_curve import AreaCurve as AreaCurve
+from .crossings import scores_at as scores_at
+from .curve import RocCurve as RocCurve
+from .curve import RocMixture as RocMixture
+from .curve import RocPoint as RocPoint
+from .delong import AreaDifference as AreaDifference
+from .delong import AreaInterval as AreaInterval
+from .delong import area_difference as area_difference
+from .delong import area_interval as area_interval
+from .error_curve import ErrorCurve as ErrorCurve
+from .error_curve import Optimum as Optimum
+from .error_map import ErrorMap as ErrorMap
+from .error_surface import ErrorSurface as ErrorSurface
+from .grid import GridErrorCurve as GridErrorCurve
+from .grid import GridOptimum as GridOptimum
+from .of_path import roc_of_path as roc_of_path
+from .of_path import roc_of_scores as roc_of_scores
+from .of_path import symmetric_t as symmetric_t
+from .rules import PathRule as PathRule
