@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import replace
 from fractions import Fraction
 
@@ -406,3 +408,33 @@ def test_rates_of_parabolas_are_their_differences(seed):
     t, v = path.along("v")
     for at, values in zip(t[1::3], v[1::3], strict=True):
         np.testing.assert_allclose(values, path.at(at).variables["v"], atol=1e-12)
+
+
+@pytest.mark.parametrize("solved_before", [False, True])
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, lambda path: pickle.loads(pickle.dumps(path))])
+def test_a_path_can_be_copied_and_pickled(how, solved_before):
+    """Of a user's problem, and of a formulation's, before and after the problem was solved."""
+    svm = pc.TwoCSVM([[0.0], [1.0], [2.5], [3.0]], [-1, 1, -1, 1])
+    for path in (pc.trace(LASSO, {LAM: 4.0}, {LAM: 0.0}), pc.trace(svm, C_plus=(0.1, 2.0), C_minus=1.0)):
+        if solved_before:
+            assert path.compare(3).agrees()
+        other = how(path)
+        assert repr(other) == repr(path)
+        assert repr(other.at(0.4)) == repr(path.at(0.4))
+        assert other.proof.worst == path.proof.worst
+        assert other.compare(3).agrees()
+        other.assign(0.7)
+        for variable in other.source.problem.variables():
+            np.testing.assert_array_equal(variable.value, path.at(0.7).variables[variable.name()])
+
+
+def test_a_deep_copy_writes_into_the_users_problem():
+    """A callback knows the parameter that the user has, and no copy of it."""
+    x, s = cp.Variable(name="x"), cp.Parameter(name="s")
+    twice = cp.CallbackParam(lambda: 2 * s.value, name="twice")
+    path = pc.trace(cp.Problem(cp.Minimize(cp.square(x - twice) + x)), {s: 0.0}, {s: 1.0})
+    path.compare(1)
+    other = copy.deepcopy(path)
+    assert other.compare(3).agrees()
+    other.assign(0.25)
+    assert (float(x.value), s.value) == (pytest.approx(0.0, abs=1e-12), 0.25)
