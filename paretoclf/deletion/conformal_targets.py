@@ -140,13 +140,11 @@ def target_p_values(path: ProblemPath, residuals: Residuals, *, rng: Rng | None 
     first, last = _moving(path)
     share = 1.0 if rng is None else 1.0 - float(check_rng(rng).random())
     t = np.stack([path.t[:-1], path.t[1:]], axis=1)
-    along = {name: path.along(name)[1] for name in path.program.variables}
-    along = {name: each.reshape(t.shape + each.shape[1:]) for name, each in along.items()}
 
     def at(j: int, u: float) -> Array:
         """Residuals on segment j, so far along."""
         here = float(between(t[j], u))
-        variables = {name: between(each[j], u) for name, each in along.items()}
+        variables = path.program.values(between(path.x[j], u), here)
         found = real_array(residuals(ProblemPoint(here, path.value(here), path.parameters(here), variables, {})), "r")
         if found.ndim != 1 or found.size < 2 or not np.isfinite(found).all():
             raise InputError(f"residuals must be finite numbers, one a sample, at least two, got {found!r:.100}")
@@ -157,7 +155,9 @@ def target_p_values(path: ProblemPath, residuals: Residuals, *, rng: Rng | None 
         ends = np.stack([at(j, 0.0), at(j, 1.0)])
         size = float(np.abs(ends).max())
         if np.abs(at(j, 0.5) - ends.mean(axis=0)).max() > AFFINE * size:
-            raise InputError("residuals must be affine in variables and parameters, which these are not")
+            bent = ", ".join(path.program.parabolas)
+            why = f": no straight lines are {bent}, next to which a moving parameter stands" if bent else ""
+            raise InputError(f"residuals must be affine in variables and parameters, which these are not{why}")
         steps, p = _steps(ends, TIED_RESIDUALS * size, share)
         knots.append(first + between(t[j], steps) * (last - first))
         values.append(p)

@@ -93,7 +93,8 @@ class Slope:
     value : float
         Rate of the optimal value at the point itself; between breakpoints it is affine, of a linear program constant.
     variables, duals : mapping of str to number or array
-        Rates of variables and multipliers; they hold as far as ``until``.
+        Rates of variables and multipliers; they hold as far as ``until``, but those of variables next to which a moving
+        parameter stands (``program.parabolas``) at the point itself, as for the value.
     until : float
         The breakpoint at which this side ends.
     """
@@ -130,20 +131,23 @@ class PriceAlong:
     ----------
     constraint : str
     t : array of shape (2 k,)
-        Both ends of each segment; the price is affine between the two.
+        Both ends of each segment that has a length; the price is affine between the two.
     price : array of shape (2 k, ...)
         The price there, in the shape of the constraint.
+    least : float
+        How near to a breakpoint t is at it: the data that move say no more.
     """
 
     constraint: str
     t: Array
     price: Array
+    least: float = 0.0
 
     def __call__(self, t: float) -> Any:
         """The price at t; at a breakpoint where it jumps, that to the right."""
-        j = 2 * min(max(int(np.searchsorted(self.t[::2], t, side="right")) - 1, 0), self.t.size // 2 - 1)
+        j = 2 * min(int(np.searchsorted(self.t[1::2], t + self.least, side="right")), self.t.size // 2 - 1)
         a, b = self.t[j : j + 2]
-        share = (t - a) / (b - a) if b > a else 0.0
+        share = min(max((t - a) / (b - a), 0.0), 1.0) if b > a else 0.0
         found = (1.0 - share) * self.price[j] + share * self.price[j + 1]
         return float(found) if np.ndim(found) == 0 else found
 

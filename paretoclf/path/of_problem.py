@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from paretoclf.checks import Array, Rng, check_count, check_rng, real_array, real_number
+from paretoclf.checks import Array, Index, Rng, check_count, check_rng, real_array, real_number
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.files import AnyFile
 from paretoclf.memory import require_memory
@@ -37,7 +37,7 @@ from paretoclf.path.along import (
 from paretoclf.path.general import follow
 from paretoclf.path.of_problem_stored import arrays_of
 from paretoclf.path.storage import write_file
-from paretoclf.problem import Trace
+from paretoclf.problem import Trace, shortest_stretch
 from paretoclf.reduction.judged import CompiledProof, Units, judge_points, judge_ray
 from paretoclf.reduction.presolve import reduce
 from paretoclf.reduction.program import Points, ProgramLine, between
@@ -95,9 +95,10 @@ class ProblemPath:
 
     Notes
     -----
-    Between two breakpoints every variable and every multiplier is affine in t, and the value is quadratic. Where optima
-    are not unique, the path goes through some of them, and may jump from one to another at a breakpoint; the value is
-    continuous.
+    Between two breakpoints every variable and every multiplier is affine in t, and the value is quadratic; quadratic
+    are the variables ``program.parabolas``, too, next to which a moving parameter stands, such as v in ``v >= s * x``.
+    Where optima are not unique, the path goes through some of them, and may jump from one to another at a breakpoint;
+    the value is continuous.
 
     References
     ----------
@@ -214,38 +215,70 @@ class ProblemPath:
             Where, as for `at`.
         per : str, optional
             A parameter, a number that moves, for a unit of which rates (and ``until``) are given; by default for t.
+
+        Notes
+        -----
+        Breakpoints are known as well as the data that move (`paretoclf.problem.shortest_stretch`): no nearer to one
+        than that is t beside it, and no stretch that is shorter is a side.
         """
         t = self._where(t, parameter)
         first, last = self._range(per) if per is not None else (0.0, 1.0)
-        right = int(np.searchsorted(self.t, t, side="right")) - 1
-        left = int(np.searchsorted(self.t, t, side="left")) - 1
+        pieces, least, line = self.stretches, self._least, self.program
+        after = int(np.searchsorted(self.t[pieces + 1], t + least, side="right"))
+        before = int(np.searchsorted(self.t[pieces], t - least, side="left")) - 1
 
-        def rates(j: int, until: float) -> Slope | None:
-            if not 0 <= j < len(self.labels) or self.t[j + 1] <= self.t[j]:
+        def rates(k: int, side: int) -> Slope | None:
+            if not 0 <= k < pieces.size:
                 return None
-            length, line = float(self.t[j + 1] - self.t[j]) * (last - first), self.program
-            x, z = self._between(t, j)
-            own, prices = self.points.segment(j)
-            dz = line.duals((prices[1] - prices[0]) / length)
-            ends = line.values(own[0], self.t[j]), line.values(own[1], self.t[j + 1])
-            dx = {name: _plain((ends[1][name] - ends[0][name]) / length) for name in ends[0]}
-            duals = {name: _plain(each) for name, each in dz.items()}
-            return Slope(line.rate(x, z) / (last - first), dx, duals, float(between((first, last), until)))
+            j = int(pieces[k])
+            begin, end = self.t[j : j + 2].tolist()
+            here, unit, (own, prices) = min(max(t, begin), end), last - first, self.points.segment(j)
+            x, z = self._between(here, j)
+            dx, dz = (np.diff(each, axis=0)[0] / (end - begin) for each in (own, prices))
+            variables = {name: _plain(each / unit) for name, each in line.rates(x, dx, here).items()}
+            duals = {name: _plain(each / unit) for name, each in line.duals(dz).items()}
+            return Slope(line.rate(x, z) / unit, variables, duals, float(between((first, last), (begin, end)[side])))
 
-        sides = rates(left, self.t[max(left, 0)]), rates(right, self.t[min(right + 1, self.t.size - 1)])
-        return Slopes(float(between((first, last), t)), *sides)
+        return Slopes(float(between((first, last), t)), rates(before, 0), rates(after, 1))
 
-    def along(self, name: str) -> tuple[Array, Array]:
-        """A variable, or the multiplier of a constraint, at both ends of each segment: t (2 k,), values (2 k, ...)."""
+    @cached_property
+    def _least(self) -> float:
+        """No stretch that is shorter can be told from a point; 0 where all are."""
+        moving = [np.stack(pair) for pair in moves(self.ends).values()]
+        least = shortest_stretch(self.program.q, self.program.b, *moving)
+        return least if (np.diff(self.t) > least).any() else 0.0
+
+    @cached_property
+    def stretches(self) -> Index:
+        """The segments that are longer than what the data that move can tell from a point."""
+        return np.flatnonzero(np.diff(self.t) > self._least)
+
+    def along(self, name: str, points: int | None = None) -> tuple[Array, Array]:
+        """A variable, or the multiplier of a constraint, at some points of each segment.
+
+        Parameters
+        ----------
+        name : str
+        points : int, optional
+            How many, from one end to the other; by default both ends, between which it is affine, and 3 of a variable
+            of ``program.parabolas``, which is a parabola through them.
+
+        Returns
+        -------
+        t, values : arrays of shape (points k,), (points k, ...)
+        """
         line = self.program
-        t = np.stack([self.t[:-1], self.t[1:]], axis=1).ravel()
-        if name in line.variables:
-            points = self.x.reshape(t.size, -1)
-            return t, np.array([line.values(x, at)[name] for x, at in zip(points, t, strict=True)])
+        if name not in line.variables and name not in line.multipliers:
+            known = ", ".join([*line.variables, *line.multipliers])
+            raise InputError(f"name must be that of a variable or constraint, one of {known}, got {name!r:.100}")
+        usual = 3 if name in line.parabolas else 2
+        share = np.linspace(0.0, 1.0, usual if points is None else check_count(points, "points", 2))
+        t = between((self.t[:-1, None], self.t[1:, None]), share).ravel()
+        own = self.x if name in line.variables else self.z
+        at = between((own[:, :1], own[:, 1:]), share[:, None]).reshape(t.size, -1)
         if name in line.multipliers:
-            return t, np.array([line.multipliers[name].of(z) for z in self.z.reshape(t.size, -1)])
-        known = ", ".join([*line.variables, *line.multipliers])
-        raise InputError(f"name must be that of a variable or constraint, one of {known}, got {name!r:.100}")
+            return t, np.array([line.multipliers[name].of(z) for z in at])
+        return t, np.array([line.values(x, each)[name] for x, each in zip(at, t.tolist(), strict=True)])
 
     def shadow_price(self, constraint: Any) -> PriceAlong:
         """The multiplier of a constraint as a function of t.
@@ -259,7 +292,9 @@ class ProblemPath:
         if name not in self.program.multipliers:
             known = ", ".join(self.program.multipliers) or "none"
             raise InputError(f"constraint must be one whose multiplier is known, one of {known}, got {name!r:.100}")
-        return PriceAlong(name, *self.along(name))
+        t, price = self.along(name)
+        ends = (2 * self.stretches[:, None] + np.arange(2)).ravel() if self.stretches.size else slice(None)
+        return PriceAlong(name, t[ends], price[ends], self._least)
 
     def _called(self, constraint: Any) -> str:
         """The name of a constraint of the problem."""

@@ -83,7 +83,7 @@ class ProblemPathDisplay(Display):
             return [("value", t, np.array([self.path.value(float(at)) for at in t]))]
         found = []
         for name in self.names or self._known:
-            t, values = self.path.along(name)
+            t, values = self.path.along(name, _BETWEEN if name in self.path.program.parabolas else None)
             entries = values.reshape(t.size, -1)
             shape = values.shape[1:]
             for k in range(entries.shape[1]):

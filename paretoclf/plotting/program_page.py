@@ -1,7 +1,7 @@
 """A page to play with of the path of a program: variables, multipliers, value, rates and events at every t.
 
 One HTML file with what the path stores and a small script that interpolates it, which is exact: everything is affine
-between breakpoints, and the value a parabola.
+between breakpoints, or a parabola, as the value is.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Index
 from paretoclf.plotting.page import html_file, script, write_template
 
 #: Entries of variables, and of multipliers, that a page holds: those that move most.
@@ -29,11 +29,11 @@ def program_page_data(path: Any, title: str | None = None) -> dict[str, Any]:
     alone = len(moving) == 1 and np.ndim(next(iter(moving.values()))) == 0
     name = next(iter(moving)) if alone else "t"
     ends = [float(path.ends[k][name]) for k in (0, 1)] if alone else [0.0, 1.0]
-    line, t = path.program, path.t
-    middles = 0.5 * (path.x[:, 0] + path.x[:, 1])
+    line, pieces = path.program, path.stretches if path.stretches.size else np.arange(len(path.labels))
+    t = np.append(path.t[pieces], path.t[pieces[-1] + 1])
     values = [
-        [line.value(x[0], a), line.value(m, 0.5 * (a + b)), line.value(x[1], b)]
-        for x, m, a, b in zip(path.x, middles, t[:-1].tolist(), t[1:].tolist(), strict=True)
+        [line.value(x[0], a), line.value(x.mean(axis=0), 0.5 * (a + b)), line.value(x[1], b)]
+        for x, a, b in zip(path.x[pieces], path.t[pieces].tolist(), path.t[pieces + 1].tolist(), strict=True)
     ]
     beyond = path.beyond
     return {
@@ -42,31 +42,33 @@ def program_page_data(path: Any, title: str | None = None) -> dict[str, Any]:
         "ends": ends,
         "t": t.tolist(),
         "value": values,
-        "variables": _entries(path, list(line.variables)),
-        "duals": _entries(path, list(line.multipliers)),
+        "variables": _entries(path, list(line.variables), pieces),
+        "duals": _entries(path, list(line.multipliers), pieces),
         "events": [{"t": e.t, "text": str(e).split(": ", 1)[1]} for e in path.events if e.changes],
-        "gap": path.proof.gap.tolist(),
+        "gap": path.proof.gap[pieces].tolist(),
         "proof": path.proof.explain(),
         "ending": "" if path.status == "end" else beyond.explain() if beyond else "max_events was reached",
     }
 
 
-def _entries(path: Any, names: list[str]) -> dict[str, Any]:
-    """Entries at both ends of each segment, those that move most first."""
+def _entries(path: Any, names: list[str], pieces: Index) -> dict[str, Any]:
+    """Entries at both ends of segments, and in the middle where there are parabolas, those that move most first."""
+    points = 3 if {*names} & {*path.program.parabolas} else 2
     called: list[str] = []
     columns: list[Array] = []
     for name in names:
-        t, values = path.along(name)
+        values = path.along(name, points)[1]
         shape = values.shape[1:]
         places = [f"[{', '.join(map(str, at))}]" for at in np.ndindex(*shape)] if shape else [""]
         called += [name + place for place in places]
-        columns.append(values.reshape(t.size, -1))
-    table = np.hstack(columns) if columns else np.zeros((2 * len(path.labels), 0))
-    order = np.argsort(-np.ptp(table, axis=0), kind="stable")[:SHOWN_ENTRIES].tolist()
-    kept = table[:, order]
+        columns.append(values.reshape(len(path.labels), points, -1)[pieces])
+    table = np.concatenate(columns, axis=2) if columns else np.zeros((pieces.size, points, 0))
+    order = np.argsort(-np.ptp(table, axis=(0, 1)), kind="stable")[:SHOWN_ENTRIES].tolist()
+    kept = table[:, :, order]
     return {
         "names": [called[k] for k in order],
         "left_out": len(called) - len(order),
-        "start": kept[::2].tolist(),
-        "end": kept[1::2].tolist(),
+        "start": kept[:, 0].tolist(),
+        "middle": kept[:, 1].tolist() if points == 3 else None,
+        "end": kept[:, -1].tolist(),
     }

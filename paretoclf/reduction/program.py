@@ -62,6 +62,11 @@ class Moved:
         """What is added to x_j."""
         return float(between(self.scale, t) * (self.values @ x[self.places]))
 
+    def rate(self, x: Array, dx: Array, t: float) -> float:
+        """By how much that grows with t where x grows by dx."""
+        speed = self.scale[1] - self.scale[0]
+        return float(speed * (self.values @ x[self.places])) + self.at(dx, t)
+
 
 @dataclass(frozen=True)
 class ProgramLine:
@@ -120,6 +125,23 @@ class ProgramLine:
         for each in self.moved:
             own[each.column] += each.at(x, t)
         return {name: reading.of(own) for name, reading in self.variables.items()}
+
+    def rates(self, x: Array, dx: Array, t: float) -> dict[str, Any]:
+        """By how much the user's variables grow with t at a point that grows by dx."""
+        own = dx.copy()
+        for each in self.moved:
+            own[each.column] += each.rate(x, dx, t)
+        return {name: reading.of(own) for name, reading in self.variables.items()}
+
+    @cached_property
+    def parabolas(self) -> tuple[str, ...]:
+        """The user's variables that are no straight lines where x is one: those with a column that was shifted."""
+        columns = [each.column for each in self.moved]
+        return tuple(
+            name
+            for name, reading in self.variables.items()
+            if np.isin(reading.place[reading.factor != 0], columns).any()
+        )
 
     def duals(self, z: Array) -> dict[str, Any]:
         """The multipliers of the user's constraints."""

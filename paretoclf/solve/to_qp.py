@@ -138,6 +138,14 @@ class LineOfPrograms:
         made.seconds = time.perf_counter() - began
         return made
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A problem that was solved holds its solver, which cannot be pickled; the next solve sets up a new one.
+        return {**self.__dict__, "problem": cp.Problem(self.problem.objective, self.problem.constraints)}
+
+    def __deepcopy__(self, memo: Any) -> LineOfPrograms:
+        # Where a path is copied, its problem stays the user's, who holds the variables into which it is written.
+        return self
+
     def _named(self, end: int) -> Mapping[str, Array]:
         return {p.name(): value for p, value in self._ends[end].items()}
 

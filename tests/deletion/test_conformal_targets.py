@@ -164,3 +164,14 @@ def test_what_is_no_line_of_a_target():
     ):
         with pytest.raises(InputError, match=message):
             target_p_values(path, wrong)
+
+
+def test_a_variable_that_is_a_parabola_is_no_chord():
+    """v = s x with x = 3 - s; a chord of v would give steps at other places."""
+    x, v, s = cp.Variable(name="x"), cp.Variable(name="v"), cp.Parameter(name="s")
+    problem = cp.Problem(cp.Minimize(v + cp.square(x - 3) / 2), [v >= s * x, v >= (s - 1) * x])
+    path = pc.trace(problem, {s: 0.0}, {s: 1.0})
+    with pytest.raises(InputError, match="which these are not: no straight lines are v, next to which"):
+        target_p_values(path, lambda at: np.array([at.variables["v"], 1.0]))
+    found = target_p_values(path, lambda at: np.array([at.variables["x"], 2.5]))
+    assert (found.z.tolist(), found.p.tolist()) == (pytest.approx([0.0, 0.5, 1.0]), [1.0, 0.5])

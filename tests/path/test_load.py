@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from pathlib import Path
+from typing import get_args
+
 import numpy as np
 import pytest
 
 import paretoclf as pc
 from paretoclf.checking.solution_files import read_solutions
+from paretoclf.path.load import AnyPath
+from paretoclf.proof import check
+from tests.stored.make import own_kernel, proved, said_of, said_of_plane
 
 
 def _data(n=14):
@@ -196,3 +204,46 @@ def test_multipliers_that_are_not_finite(tmp_path):
     np.savez(tmp_path / "bad.npz", C_plus=[1.0, 1.0], C_minus=[1.0, 1.0], alpha=[[0, 0], [0, np.nan]])
     with pytest.raises(pc.InputError, match=r"alpha must be finite, got nan in row 1, sample 1"):
         read_solutions(tmp_path / "bad.npz", 2)
+
+
+STORED = Path(__file__).resolve().parents[1] / "stored"
+SAID = json.loads((STORED / "said.json").read_text(encoding="utf-8"))
+CERTIFICATES = [name for name in SAID if name.endswith(".json.gz")]
+FILES = [name for name in SAID if name not in CERTIFICATES]
+
+
+def same(found, said, name):
+    """Numbers, and whatever holds them, are the same up to what another processor rounds."""
+    if isinstance(said, dict):
+        assert found.keys() == said.keys(), name
+        for key, value in said.items():
+            same(found[key], value, f"{name}, {key}")
+    elif isinstance(said, list):
+        assert len(found) == len(said), name
+        for one, value in zip(found, said, strict=True):
+            same(one, value, name)
+    elif isinstance(said, float):
+        assert found == pytest.approx(said, rel=1e-12, abs=1e-14), name
+    else:
+        assert found == said, name
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_an_older_version_saved_is_proved_and_says_the_same(name):
+    found = pc.load(STORED / f"{name}.npz", kernel=own_kernel if name == "costs_callable" else None)
+    same(said_of_plane(found) if name == "plane" else said_of(found), SAID[name], name)
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_what_an_older_version_certified_is_proved_with_the_same_values(name):
+    same(proved(STORED / name), SAID[name], name)
+
+
+def test_every_kind_of_file_is_there_as_an_older_version_made_it():
+    kinds = {kind.__name__ for kind in (*get_args(AnyPath), pc.results.CostPlane)}
+    assert {SAID[name]["kind"] for name in FILES} == kinds
+    contents = [json.loads(gzip.decompress((STORED / name).read_bytes())) for name in CERTIFICATES]
+    assert {content["problem"]["kind"] for content in contents} == {*check.KINDS}
+    assert {key for content in contents for key in ("ray", "points", "segments") if key in content} == {
+        "ray", "points", "segments",
+    }  # fmt: skip

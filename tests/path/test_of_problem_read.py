@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+
 import cvxpy as cp
 import matplotlib as mpl
 import numpy as np
@@ -10,6 +15,7 @@ from sklearn.linear_model import lars_path
 
 import paretoclf as pc
 from paretoclf.plotting import ProblemPathDisplay
+from paretoclf.reduction.program import Points
 from tests.oracles.lines import FAMILIES, solved
 
 mpl.use("Agg")
@@ -272,3 +278,163 @@ def test_one_entry_of_bad_input_each(lasso):
     ):
         with pytest.raises(pc.InputError, match=message):
             call()
+
+
+def boxes(seed, offset):
+    """x_i = c_i + d_i s within whole numbers, of which low and up are beyond d_i offset; kinks are fractions."""
+    rng = np.random.default_rng(seed)
+    n, length = 4, int(rng.choice([3, 7, 10]))
+    c, d, low = rng.integers(-4, 5, n), rng.choice([-3, -2, -1, 1, 2, 3], n), rng.integers(-5, 0, n)
+    up = low + rng.integers(1, 8, n)
+    x, s = cp.Variable(n, name="x"), cp.Parameter(name="s")
+    rows = [x >= low + d * offset, x <= up + d * offset]
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - c - d * s) / 2), rows)
+    return pc.trace(problem, {s: offset}, {s: offset + length}), c, d, low, up, length
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_kink_that_is_named_has_both_its_sides(seed, offset):
+    path, c, d, low, up, length = boxes(seed, offset)
+    kinks = {Fraction(int(bound - a), int(b)) for side in (low, up) for bound, a, b in zip(side, c, d, strict=True)}
+    kinks = sorted(kink for kink in kinks if 0 < kink < length)
+    assert kinks
+    for kink in kinks:
+        at = path.slopes(s=offset + float(kink), per="s")
+        beside = [other for other in (Fraction(0), *kinks, Fraction(length)) if other != kink]
+        for side, others in ((at.left, [o for o in beside if o < kink]), (at.right, [o for o in beside if o > kink])):
+            until = (max if side is at.left else min)(others)
+            middle = (kink + until) / 2
+            inside = [bool(a < v < b) for a, b, v in zip(low, up, c + d * middle, strict=True)]
+            np.testing.assert_allclose(side.variables["x"], np.where(inside, d, 0), atol=1e-6)
+            assert side.until == pytest.approx(offset + float(until), rel=1e-12)
+
+
+def test_sides_of_a_breakpoint_that_is_stored_a_little_beside():
+    x, b = cp.Variable(2, name="x"), cp.Parameter(name="b")
+    rows = [cp.sum(x) == b, x[0] - 2 * x[1] <= -0.5]
+    path = pc.trace(cp.Problem(cp.Minimize(cp.sum_squares(x) / 2), rows), {b: 0.0}, {b: 2.0})
+    kinks = []
+    for near in (np.nextafter(1.0, 0.0), 1.0, np.nextafter(1.0, 2.0)):
+        at = path.slopes(b=near, per="b")
+        np.testing.assert_allclose(at.left.variables["x"], [2 / 3, 1 / 3])  # x_0 - 2 x_1 = -1/2 up to there is not kept
+        np.testing.assert_allclose(at.right.variables["x"], [0.5, 0.5])
+        kinks.append((at.left.until, at.right.until))
+    assert kinks == [(0.0, 2.0)] * 3
+
+
+def same_sides(found, known):
+    for side in ("left", "right"):
+        one, other = getattr(found, side), getattr(known, side)
+        assert (one.value, one.until) == (pytest.approx(other.value, rel=1e-12), other.until)
+        for kind in ("variables", "duals"):
+            for name, rate in getattr(other, kind).items():
+                np.testing.assert_allclose(getattr(one, kind)[name], rate, atol=1e-12)
+
+
+def test_a_stretch_of_no_length_is_no_side(lasso):
+    """One more segment within what the data can tell, before each breakpoint: rates and prices stay."""
+    x, th = cp.Variable(name="x"), cp.Parameter(name="th")
+    rows = [(x >= th).set_label("low"), (x >= 1).set_label("one")]
+    price = pc.trace(cp.Problem(cp.Minimize(2 * x), rows), {th: 0.0}, {th: 2.0})
+    for path in (lasso, price):
+        for j in range(1, path.t.size - 1):
+            at = path.t[j] - 2.0**-53
+            more = [np.insert(each, j, each[j, 0], axis=0) for each in (path.x, path.z)]
+            longer = {"t": np.insert(path.t, j, at), "labels": np.insert(path.labels, j, path.labels[j], axis=0)}
+            other = replace(path, points=Points.of(*more), **longer)
+            assert other.t.size == path.t.size + 1
+            for near in (at, path.t[j] - 2.0**-54, path.t[j], path.t[j] + 2.0**-53):
+                same_sides(other.slopes(near), path.slopes(path.t[j]))
+                if path is price:
+                    found = [other.shadow_price(name) for name in ("low", "one")]
+                    assert [each(near) for each in found] == pytest.approx([2.0, 0.0])
+                    assert [each(near - 1e-9) for each in found] == pytest.approx([0.0, 2.0])
+
+
+def parabola():
+    """v = s x with x = 3 - s: the row with s - 1 is never tight where x > 0."""
+    x, v, s = cp.Variable(name="x"), cp.Variable(name="v"), cp.Parameter(name="s")
+    problem = cp.Problem(cp.Minimize(v + cp.square(x - 3) / 2), [(v >= s * x).set_label("steep"), v >= (s - 1) * x])
+    return problem, {s: 0.0}, {s: 1.0}
+
+
+def many_parabolas(seed):
+    """v_i = max(s a_i'x, (s - 1) a_i'x), some rows of which change sides along the line."""
+    rng = np.random.default_rng(seed)
+    A, c = rng.normal(size=(5, 3)), 2 * rng.normal(size=3)
+    x, v, s = cp.Variable(3, name="x"), cp.Variable(5, name="v"), cp.Parameter(name="s")
+    rows = [v >= s * (A @ x), v >= (s - 1) * (A @ x), x >= -1]
+    return cp.Problem(cp.Minimize(cp.sum(v) + cp.sum_squares(x - c) / 2), rows), {s: 0.1}, {s: 0.9}
+
+
+def test_a_variable_beside_a_moving_parameter_is_a_parabola():
+    path = pc.trace(*parabola())
+    assert path.program.parabolas == ("v",)
+    for s in (0.0, 0.25, 0.5, 0.75, 1.0):
+        at = path.slopes(s=s, per="s")
+        for side in (at.left, at.right):
+            if side is not None:
+                assert side.variables == pytest.approx({"v": 3 - 2 * s, "x": -1.0})
+    t, v = path.along("v")
+    np.testing.assert_allclose(v, t * (3 - t))
+    assert t.tolist() == [0.0, 0.5, 1.0]
+    assert [each.tolist() for each in path.along("x")] == [[0.0, 1.0], [3.0, 2.0]]
+    t, v = path.along("v", points=5)
+    np.testing.assert_allclose(v, t * (3 - t))
+    curves = {name: (t, values) for name, t, values in ProblemPathDisplay.from_path(path).curves()}
+    np.testing.assert_allclose(curves["v"][1], curves["v"][0] * (3 - curves["v"][0]))
+    assert curves["v"][0].size > 5
+    with pytest.raises(pc.InputError, match="points must be"):
+        path.along("v", points=1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rates_of_parabolas_are_their_differences(seed):
+    path = pc.trace(*many_parabolas(seed))
+    assert path.program.parabolas == ("v",)
+    bent = 0.0
+    for a, b in zip(path.t[:-1], path.t[1:], strict=True):
+        h = 0.1 * (b - a)
+        for t in (a + 2 * h, b - 2 * h):
+            at = path.slopes(t)
+            then, now = path.at(t + h).variables, path.at(t - h).variables
+            for side in (at.left, at.right):
+                for name, rate in side.variables.items():  # of a parabola, differences about the middle are exact
+                    np.testing.assert_allclose(rate, (then[name] - now[name]) / (2 * h), atol=1e-8)
+        chord = path.at(a).variables["v"] + path.at(b).variables["v"]
+        bent = max(bent, np.abs(path.at((a + b) / 2).variables["v"] - chord / 2).max())
+    assert bent > 1e-3
+    t, v = path.along("v")
+    for at, values in zip(t[1::3], v[1::3], strict=True):
+        np.testing.assert_allclose(values, path.at(at).variables["v"], atol=1e-12)
+
+
+@pytest.mark.parametrize("solved_before", [False, True])
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, lambda path: pickle.loads(pickle.dumps(path))])
+def test_a_path_can_be_copied_and_pickled(how, solved_before):
+    """Of a user's problem, and of a formulation's, before and after the problem was solved."""
+    svm = pc.TwoCSVM([[0.0], [1.0], [2.5], [3.0]], [-1, 1, -1, 1])
+    for path in (pc.trace(LASSO, {LAM: 4.0}, {LAM: 0.0}), pc.trace(svm, C_plus=(0.1, 2.0), C_minus=1.0)):
+        if solved_before:
+            assert path.compare(3).agrees()
+        other = how(path)
+        assert repr(other) == repr(path)
+        assert repr(other.at(0.4)) == repr(path.at(0.4))
+        assert other.proof.worst == path.proof.worst
+        assert other.compare(3).agrees()
+        other.assign(0.7)
+        for variable in other.source.problem.variables():
+            np.testing.assert_array_equal(variable.value, path.at(0.7).variables[variable.name()])
+
+
+def test_a_deep_copy_writes_into_the_users_problem():
+    """A callback knows the parameter that the user has, and no copy of it."""
+    x, s = cp.Variable(name="x"), cp.Parameter(name="s")
+    twice = cp.CallbackParam(lambda: 2 * s.value, name="twice")
+    path = pc.trace(cp.Problem(cp.Minimize(cp.square(x - twice) + x)), {s: 0.0}, {s: 1.0})
+    path.compare(1)
+    other = copy.deepcopy(path)
+    assert other.compare(3).agrees()
+    other.assign(0.25)
+    assert (float(x.value), s.value) == (pytest.approx(0.0, abs=1e-12), 0.25)

@@ -27,11 +27,18 @@ def short():
     return cp.Problem(cp.Minimize(cp.sum_squares(x)), rows), {th: 0.0}, {th: 8.0}
 
 
+def parabola():
+    """A variable next to which a moving parameter stands."""
+    x, v, s = cp.Variable(name="x"), cp.Variable(name="v"), cp.Parameter(name="s")
+    return cp.Problem(cp.Minimize(v + cp.square(x - 3) / 2), [v >= s * x, v >= (s - 1) * x]), {s: 0.0}, {s: 1.0}
+
+
 CASES = {
     "lasso": FAMILIES["lasso"],
     "maximise": FAMILIES["frontier, maximise"],
     "svm": FAMILIES["svm, slacks"],
     "short": short,
+    "parabola": parabola,
 }
 
 
