@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Array, Index, Mask
+from paretoclf.tolerances import SAME_NUMBER
 
 BELOW, LOWER, INSIDE, UPPER, ABOVE = -2, -1, 0, 1, 2
 
@@ -168,3 +169,33 @@ class Trace:
     def y(self) -> Any:
         """Multipliers at both ends of each segment, shape (k, 2, items)."""
         return self.multipliers[self.ends]
+
+
+def shortest_stretch(*moving: Array) -> float:
+    """The length below which a stretch of a line is a point, as the data that move say no more about t.
+
+    A number that goes from a to b is rounded, hence says where a point is only up to its rounding over ``|b - a|``: the
+    one that says least counts, four times.
+
+    Parameters
+    ----------
+    *moving : arrays of shape (2, ...)
+        Data at t = 0 and t = 1. What stands still, up to how a sum is rounded, or is infinite, says nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.problem import shortest_stretch
+    >>> shortest_stretch(np.array([[0.0, 5.0], [2.0, 5.0]])) == 2.0**-51
+    True
+    >>> f"{shortest_stretch(np.array([1e6, 1e6 + 1.0])):.1e}"
+    '8.9e-10'
+    """
+    least = 0.0
+    for first, last in moving:
+        size = np.abs(first) + np.abs(last)
+        known = np.isfinite(size)
+        change = np.abs(np.subtract(last, first, out=np.zeros(np.shape(size)), where=known))
+        moves = known & (change > SAME_NUMBER * size)
+        least = max(least, float(np.max(size[moves] / change[moves], initial=0.0)))
+    return 2.0 * float(np.finfo(float).eps) * least
