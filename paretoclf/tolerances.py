@@ -328,7 +328,8 @@ SAME_NUMBER = 1e-15
 #: ``0.3 * r`` and ``-0.7 * r`` are rounded entry by entry.
 PARALLEL = 1e-13
 
-#: Compiled programs: data at a third point of the line that are off by more than this share are not affine in t.
+#: Compiled programs: a number that is off the straight line in a third point, by more than this share of its size, is
+#: not affine in t.
 AFFINE = 1e-12
 
 #: Compiled programs: the duality gap is a sum of products of slacks and multipliers, and each slack is rounded by up to

@@ -17,7 +17,7 @@ from paretoclf.reduction.program import Moved
 from paretoclf.tolerances import SAME_NUMBER
 
 
-def standing_rows(P: Any, A: tuple[Any, Any], q: Array) -> tuple[tuple[Moved, ...], Array, Index]:
+def standing_rows(P: Any, A: tuple[Any, Any], q: Array, terms: Any) -> tuple[tuple[Moved, ...], Array, Index]:
     """The columns that take a moving parameter up, q after that, and the rows that move even so.
 
     Parameters
@@ -26,12 +26,14 @@ def standing_rows(P: Any, A: tuple[Any, Any], q: Array) -> tuple[tuple[Moved, ..
     A : pair of sparse arrays
         At both ends of the line.
     q : array of shape (2, n)
+    terms : sparse array
+        What the entries of A are sums of, in absolute values: ``tau - 1`` is rounded as 1 is, however small it is.
     """
     first, change = sp.csr_array(A[0]), sp.csr_array(A[1]) - sp.csr_array(A[0])
     size = sp.csr_array(abs(A[0])) + sp.csr_array(abs(A[1]))
     change.data[np.abs(change.data) <= SAME_NUMBER * _at_entries(size, change)] = 0.0
     change.eliminate_zeros()
-    moving = np.diff(change.indptr) > 0
+    moving, sums = np.diff(change.indptr) > 0, sp.csr_array(terms)
     columns = sp.csc_array(first)
     done = np.zeros(first.shape[0], dtype=np.bool_)
     q, found, taken = q.copy(), [], np.zeros(first.shape[1], dtype=np.bool_)
@@ -42,7 +44,7 @@ def standing_rows(P: Any, A: tuple[Any, Any], q: Array) -> tuple[tuple[Moved, ..
             continue
         own = columns.data[columns.indptr[j] : columns.indptr[j + 1]]
         D = -change[rows].toarray() / own[:, None]
-        room = SAME_NUMBER * float((size[rows].max(axis=1).toarray().ravel() / np.abs(own)).max())
+        room = SAME_NUMBER * float((sums[rows].max(axis=1).toarray().ravel() / np.abs(own)).max())
         places = np.flatnonzero(D[0])
         if np.ptp(D, axis=0).max() > room or taken[places].any():
             continue

@@ -1,8 +1,8 @@
 """From a ``cvxpy.Problem`` and a line of its parameters to the quadratic or linear program that CVXPY compiles.
 
 The problem is compiled once. Under CVXPY's rules for parameters (DPP) q and b are affine in them; they are read at both
-ends of the line, and a third point is compared, since a ``cvxpy.CallbackParam`` may be any function. Whatever is not a
-quadratic or linear program with fixed matrices is refused by name before anything is traced.
+ends of the line, and a ``cvxpy.CallbackParam``, which may be any function, is looked at in a third point. Whatever is
+not a quadratic or linear program with fixed matrices is refused by name before anything is traced.
 """
 
 from __future__ import annotations
@@ -65,17 +65,19 @@ def program_line(problem: cp.Problem, start: Mapping[Any, Any], stop: Mapping[An
     )
     _check_dims(data["dims"])
     line = _program(model, (data, chain, inverse), other)
-    q, b, constant = line.q, line.b, line.constant[:, None]
+    tensors, q, b, constant = data["param_prob"], line.q, line.b, line.constant
     P, A = ([sp.csc_array(_matrix(each, key, line.n, line.m)) for each in (data, other, third)] for key in "PA")
     _check_finite(line, P, A)
-    for key, ends in (("c", q), ("b", b), ("offset", constant)):
-        _check_affine(between(ends, _THIRD), _vector(third, key), ends, first)
+    bend = _bend((data["moved"], other["moved"]), third["moved"], first, last)
+    bent = _bent(tensors.A, bend, line.n + 1)
+    if _bent(tensors.q, bend, line.n + 1).nnz or bent[:, [line.n]].nnz:
+        raise InputError(_bent_said(problem, tensors, bend, first))
     if any(_differs(P[0], each) for each in P[1:]):
-        raise InputError(_in_matrix(problem, data["param_prob"], first, last, "P"))
-    moved, q, moving = standing_rows(P[0], (A[0], A[1]), q)
-    bent = _differs(between((A[0], A[1]), _THIRD), A[2])
-    if moving.size or (moved and bent):
-        raise InputError(_in_matrix(problem, data["param_prob"], first, last, "A"))
+        raise InputError(_in_matrix(problem, tensors, first, last, "P"))
+    terms = _entries(abs(tensors.A), np.abs(data["moved"]) + np.abs(other["moved"]), line.n + 1)[:, : line.n]
+    moved, q, moving = standing_rows(P[0], (A[0], A[1]), q, terms)
+    if moving.size or bent.nnz:
+        raise InputError(_in_matrix(problem, tensors, first, last, "A"))
     if not moved and (q[0] == q[1]).all() and (b[0] == b[1]).all() and constant[0] == constant[1]:
         raise InputError("start and stop must differ in a parameter that the problem depends on: nothing moves")
     return ProgramLine(**{**vars(line), "q": q, "moved": moved})
@@ -271,12 +273,13 @@ def _compiled(model: Model, values: Values, t: float) -> tuple[dict[str, Any], A
                     f"parameter {p.name()} must be finite along the line, got {p.value!r:.60} at t = {t:g}"
                 )
         data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts={})
+        moved = _moved_numbers(data["param_prob"])
     except cp.SolverError as error:
         raise InputError(f"problem must compile to a quadratic or linear program: {error}") from None
     finally:
         for p, value in before.items():
             p.save_value(value)
-    return {**data, "offset": np.array([float(inverse[-1][cp.settings.OFFSET])])}, chain, inverse
+    return {**data, "offset": np.array([float(inverse[-1][cp.settings.OFFSET])]), "moved": moved}, chain, inverse
 
 
 def _check_cones(model: Model) -> None:
@@ -392,15 +395,49 @@ def _differs(A: Any, B: Any) -> bool:
     return bool((apart - size).max() > 0.0) if apart.nnz else False
 
 
-def _check_affine(guess: Array, found: Array, ends: Array, moved: Values) -> None:
-    """InputError if the data at the third point are not between those of the ends."""
-    room = AFFINE * (np.abs(ends).max(initial=0.0) + np.finfo(float).tiny)
-    if np.abs(guess - found).max(initial=0.0) > room:
-        names = ", ".join(p.name() for p in moved)
-        raise InputError(
-            f"the data of the problem must be affine along the line, got a bend between the ends of {names}: a "
-            "CallbackParam is no affine function of them. Make it a cvxpy.Parameter, and trace in that"
-        )
+def _moved_numbers(tensors: Any) -> Array:
+    """What CVXPY's tensors are multiplied with: the parameters, one after the other, and 1 for what has none."""
+    numbers: Array = np.ones(tensors.total_param_size + 1)
+    for p in tensors.parameters:
+        begin = tensors.param_id_to_col[p.id]
+        numbers[begin : begin + p.size] = dense(p.value).ravel(order="F")
+    return numbers
+
+
+def _entries(tensor: Any, numbers: Array, columns: int) -> Any:
+    """The data, so many columns of them, that a tensor makes of numbers in place of the parameters."""
+    return sp.csc_array((tensor @ sp.csc_array(numbers[:, None])).reshape((-1, columns), order="F"))
+
+
+def _bend(ends: tuple[Array, Array], third: Array, first: Values, last: Values) -> Array:
+    """By how much each parameter is off the straight line at the third point; 0 for what is rounding.
+
+    Only a CallbackParam can be off. It is rounded itself, and computed from parameters that are.
+    """
+    bend = third - between(ends, _THIRD)
+    a, b = (np.concatenate([values[p].ravel() for p in first]) for values in (first, last))
+    a, b = a[a != b], b[a != b]
+    digits = float(((np.abs(a) + np.abs(b)) / np.abs(b - a)).min(initial=0.0 if not a.size else np.inf))
+    room = AFFINE * (np.abs(ends[0]) + np.abs(ends[1]) + np.abs(third))
+    room += 2 * np.finfo(float).eps * digits * np.abs(ends[1] - ends[0])
+    return np.where(np.abs(bend) > room, bend, 0.0)
+
+
+def _bent(tensor: Any, bend: Array, columns: int) -> Any:
+    """Which of the data bend, each against the sum of its own terms."""
+    return abs(_entries(tensor, bend, columns)) > AFFINE * _entries(abs(tensor), np.abs(bend), columns)
+
+
+def _bent_said(problem: Any, tensors: Any, bend: Array, moved: Values) -> str:
+    """What to say of data that are not affine."""
+    called = [p for p in problem.parameters() if isinstance(p, cp.CallbackParam)]
+    begins = [tensors.param_id_to_col.get(p.id, 0) for p in called]
+    own = [p.name() for p, begin in zip(called, begins, strict=True) if bend[begin : begin + p.size].any()]
+    return (
+        f"the data of the problem must be affine along the line, got a bend between the ends of "
+        f"{', '.join(p.name() for p in moved)}: the CallbackParam {', '.join(own)} is no affine function of them. Make "
+        "it a cvxpy.Parameter, and trace in that"
+    )
 
 
 def _in_matrix(problem: Any, tensors: Any, first: Values, last: Values, which: str) -> str:

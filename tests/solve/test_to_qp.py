@@ -85,6 +85,37 @@ def test_rounding_is_no_movement():
     assert program_line(problem, {p: 0.1, q: 0.2, th: 0.0}, {p: 0.15, q: 0.15, th: 1.0}).n >= 2
 
 
+@pytest.mark.parametrize("size", [1.0, 1e6, 1e9])
+@pytest.mark.parametrize("seed", range(3))
+def test_parameters_far_from_0_do_not_bend(size, seed):
+    """Small data were differences of large parameters: they were refused, and a CallbackParam blamed that is none."""
+    y, level, a = cp.Variable(3, name="y"), cp.Parameter(name="level"), np.random.default_rng(seed).random(3)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(y)), [a @ y == level - size, y <= a[0] * level - (a[0] * size - 9)])
+    line = program_line(problem, {level: size}, {level: size + 1})
+    _, v, _ = solve_at(line.problem, 0.3)
+    np.testing.assert_allclose(line.values(v[: line.n], 0.3)["y"], 0.3 * a / (a @ a), atol=1e-6)
+
+
+@pytest.mark.parametrize("near", [1e-3, 1e-6])
+def test_levels_next_to_1_do_not_bend(near):
+    """``tau - 1`` is rounded as 1 is: quantiles of the highest levels were refused for a parameter in A."""
+    (w, s), tau, r = (cp.Variable(name="w"), cp.Variable(4, name="s")), cp.Parameter(nonneg=True), np.arange(4.0)
+    problem = cp.Problem(cp.Minimize(cp.sum(s)), [s >= tau * (r - w), s >= (tau - 1) * (r - w)])
+    line = program_line(problem, {tau: 1 - near}, {tau: 1 - near / 10})
+    value, _, _ = solve_at(line.problem, 0.5)
+    assert value == pytest.approx(6 * 0.55 * near, rel=1e-6)  # w = 3, and the others pay 1 - tau each
+
+
+@pytest.mark.parametrize("near", [0.5, 1e-3, 1e-9])
+def test_rounding_of_a_callback_is_no_bend(near):
+    """``1 - g`` next to g = 1 has few digits."""
+    x, g = cp.Variable(2, name="x"), cp.Parameter(nonneg=True)
+    other = cp.CallbackParam(lambda: 1 - g.value, nonneg=True)
+    loss = cp.sum_squares(x) + g * cp.pos(1 - x[0]) + other * cp.pos(1 - x[1])
+    line = program_line(cp.Problem(cp.Minimize(loss)), {g: 1 - near}, {g: 1 - near / 10})
+    assert line.q[0] != pytest.approx(line.q[1], rel=1e-3, abs=0.0)
+
+
 def test_the_problem_is_left_as_it_was():
     problem, start, stop = FAMILIES["lasso"]()
     lam = next(iter(start))
@@ -103,7 +134,10 @@ SQUARES = cp.sum_squares(W - 1)
 L1 = SQUARES + LAM * cp.norm1(W)
 ONE, TILT = ({LAM: 1.0}, {LAM: 2.0}), ({TH: 1.0}, {TH: 2.0})
 Z, C, S = cp.Variable(2, integer=True, name="z"), cp.Variable(2, complex=True, name="c"), cp.Variable((2, 2), PSD=True)
-BENT = cp.CallbackParam(lambda: LAM.value**2, nonneg=True)
+BENT = cp.CallbackParam(lambda: LAM.value**2, nonneg=True, name="lam2")
+LINE = cp.CallbackParam(lambda: 3 - LAM.value, name="line")
+BACK = cp.CallbackParam(lambda: 2 + (LAM.value - 1) * (LAM.value - 2), name="back")
+LARGE = cp.Parameter(value=1e308)
 
 
 def problem(objective, constraints=(), sense=cp.Minimize):
@@ -142,7 +176,17 @@ REFUSED = {
     "one end only": (problem(L1 + MU), ({LAM: 1.0, MU: 1.0}, {LAM: 2.0}), "same parameters, got mu"),
     "without a value": (problem(L1 + UNSET), ONE, "parameter unset must be in start and stop"),
     "no problem": (L1, ONE, "problem must be a cvxpy.Problem"),
-    "bend": (problem(SQUARES + BENT * cp.norm1(W)), ONE, "affine .* lam"),
+    "bend": (problem(SQUARES + BENT * cp.norm1(W)), ONE, "affine .* lam: the CallbackParam lam2 is"),
+    "bend beside larger numbers": (problem(SQUARES, [W[0] == BENT, W[1] <= 1e12]), ONE, "affine .* CallbackParam lam2"),
+    "bend of a difference": (problem(SQUARES, [W[0] + 1e12 >= BENT + LAM]), ONE, "affine .* CallbackParam lam2"),
+    "bend of one of two": (problem(SQUARES, [W[0] == BENT, W[1] <= LINE]), ONE, "the CallbackParam lam2 is"),
+    "bend of a matrix between equal ends": (problem(SQUARES, cap(BACK * W[0] >= LAM)), ONE, "back .* matrix A.* cap"),
+    "infinite coefficient": (problem(L1, cap(np.array([[1, 2], [1, np.inf]]) @ W <= 1)), ONE,
+                             r"cap\[1\] must have finite coefficients, got one of w\[1\] that"),
+    "coefficient that overflows": (problem(L1, cap(LARGE * (10 * W[0]) <= 1)), ONE, r"cap must have .* one of w\[0\]"),
+    "infinite cost": (problem(L1 + np.array([1.0, np.inf]) @ W), ONE, "the objective must have finite coefficients"),
+    "infinite square": (problem(L1 + np.inf * SQUARES), ONE, "the objective must have finite coefficients"),
+    "infinite constant": (problem(L1 + 10 * LARGE), ONE, "the objective must have finite coefficients"),
 }  # fmt: skip
 
 
