@@ -243,7 +243,7 @@ def infeasibility(program: ConeProgram, z: Any) -> tuple[Array, float]:
     r = dual_value(nothing, np.zeros(n), z, everywhere).residual
     error = 2 * _EPS * program.b.size * (abs(program.A).T @ np.abs(z))
     total = float((np.abs(r) + error).sum())
-    return z, (0.9 / total if found.unabsorbed and total > 0 else 0.0)
+    return z, (0.9 / total if total > 0 else 0.0)
 
 
 def has_ray(program: ConeProgram, d: Any) -> bool:

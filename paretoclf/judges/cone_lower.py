@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Mask
 from paretoclf.judges.cone_program import ConeProgram, factor
 from paretoclf.judges.cones import Cones, contains, interior, project_dual
+from paretoclf.judges.corner import exact_corner
 from paretoclf.judges.enclosure import equations
 
 _EPS = float(np.finfo(float).eps)
@@ -81,6 +82,8 @@ def _attempts(program: ConeProgram, y: Array, z: Array, box: Box) -> Iterator[Be
     second = dual_value(program, *point, box)
     yield second
     yield from _corrected(program, *point, box, second)
+    if (exact := exact_corner(program, y, z)) is not None:
+        yield Below(*exact, np.zeros(y.size), {})
 
 
 def dual_value(
@@ -162,30 +165,52 @@ def _corrected(program: ConeProgram, y: Array, z: Array, box: Box, plain: Below)
 
 def _stationary(program: ConeProgram, y: Array, z: Array, box: Box, columns: Mask) -> Below | None:
     best: Below | None = None
-    polyhedral = all(cone.kind in ("zero", "nonnegative") for cone in program.cones)
-    for depth in (0.0,) if polyhedral else _DEPTHS:
-        for small in _NONE if polyhedral else _NONE[:1]:
-            found = _solved(program, y, z, box, (columns, depth, small))
-            if found is not None and (best is None or found.rank > best.rank):
-                best = found
-            if best is not None and np.isfinite(best.value):
-                return best
+    for how in _ways(program, z):
+        found = _solved(program, y, z, box, (columns, *how))
+        if found is not None and (best is None or found.rank > best.rank):
+            best = found
+        if best is not None and np.isfinite(best.value):
+            break
     return best
 
 
-def _solved(program: ConeProgram, y: Array, z: Array, box: Box, how: tuple[Mask, float, float]) -> Below | None:
+def _ways(program: ConeProgram, z: Array) -> Iterator[tuple[float, Mask]]:
+    """How far multipliers are moved into their cones, and which are put to 0 before."""
+    size = float(np.max(np.abs(z), initial=0.0))
+    plain = program.kinds == "nonnegative"
+    if all(cone.kind in ("zero", "nonnegative") for cone in program.cones):
+        yield from ((0.0, plain & (z <= share * size)) for share in _NONE)
+        return
+    none = plain & (z <= _NONE[0] * size)
+    more = none | _small(program, z, _NONE[0] * max(size, float(np.max(np.abs(program.q), initial=0.0))))
+    yield from ((depth, more) for depth in _DEPTHS)
+    if (more != none).any():
+        yield from ((depth, none) for depth in _DEPTHS)
+
+
+def _small(program: ConeProgram, z: Array, most: float) -> Mask:
+    """Multipliers of cones of which no entry is larger: 0 is in every dual cone, and costs nothing."""
+    small = np.zeros(z.size, dtype=bool)
+    for each in program.grouped.alike:
+        if each.kind not in ("zero", "nonnegative"):
+            small[each.rows] = np.max(np.abs(z[each.rows]), axis=1, keepdims=True) <= most
+    return small
+
+
+def _solved(program: ConeProgram, y: Array, z: Array, box: Box, how: tuple[Mask, float, Mask]) -> Below | None:
     """The bound of a pair that is exactly stationary in the given columns, with its multipliers in their cones."""
-    columns, depth, small = how
+    columns, depth, none = how
     at = np.flatnonzero(columns)
     size = float(np.max(np.abs(z), initial=0.0))
     plain = program.kinds == "nonnegative"
-    z = np.where(plain & (z <= small * size), 0.0, z)
+    z = np.where(none, 0.0, z)
     safe = z  # in the dual cones
-    z = z + depth * (1 + size) * np.where(plain, 0.0, interior(program.cones))
+    z = z + depth * (1 + size) * np.where(plain | none, 0.0, interior(program.cones))
     M = sp.hstack([program.P[at], sp.csr_array(program.A.T)[at]]).tocsr()
     moving = np.where(program.P.diagonal() != 0, max(1.0, size), 0.0)
     for _ in range(_DROPS):
-        weight = np.append(moving, _room(program, z, depth * (1 + size)))
+        room = np.where(none & ~plain, 0.0, _room(program, z, depth * (1 + size)))
+        weight = np.append(moving, room)
         system = equations(M, weight)
         if system is None:
             return None

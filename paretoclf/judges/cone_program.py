@@ -51,6 +51,9 @@ class ConeProgram:
             value = sp.csr_array(getattr(self, name), dtype=np.float64)
             if value.shape != shape or not np.isfinite(value.data).all():
                 raise InputError(f"{name} must be finite and of shape {shape}, got shape {value.shape}")
+            if (value.data == 0).any():  # a coefficient 0 is none: 0 times an infinite bound is not a number
+                value = value.copy()
+                value.eliminate_zeros()
             object.__setattr__(self, name, value)
         object.__setattr__(self, "P", _symmetric(self.P))
         object.__setattr__(self, "q", check_vector(self.q, n, "q"))

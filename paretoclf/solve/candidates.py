@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.judges.cone_program import ConeProgram, factor
-from paretoclf.judges.cones import Cone, blocks
+from paretoclf.judges.cones import Cone, blocks, interior
 from paretoclf.solve.lazily import clarabel
 from paretoclf.solve.model import conic_settings
 from paretoclf.solve.programs import flat
@@ -21,6 +21,9 @@ _ROUNDS = 5000
 
 #: Tolerance of SCS, absolute and relative.
 _LOOSE = 1e-9
+
+#: How far inside their cones the last points and multipliers are, each relative to 1 + its size.
+_INSIDE = (1e-10, 1e-11, 1e-8)
 
 
 def other_points(
@@ -34,7 +37,7 @@ def other_points(
     """Pairs x, z for the bounds, the likeliest first; each is only made when it is asked for.
 
     The user's own values and multipliers, completed; those of HiGHS for a linear program; those of SCS where the first
-    solver stalled.
+    solver stalled; points and multipliers inside their cones, where there are cones besides inequalities.
 
     Parameters
     ----------
@@ -64,6 +67,7 @@ def other_points(
     yield from _linear(program)
     if stalled and not program.indefinite and program.b.size:  # SCS takes no problem without rows
         yield from _first_order(program)
+    yield from _inside(program, *found)
 
 
 def _balanced(program: ConeProgram, x: Array, z: Array, given: Mask) -> Array:
@@ -115,12 +119,30 @@ def _completed(program: ConeProgram, x: Array, given: Mask) -> Array:
     found = _with_clarabel(rest)
     x = x.copy()
     if found is not None:
-        x[added] = found
+        x[added] = found[0]
     return x
 
 
-def _with_clarabel(program: ConeProgram) -> Array | None:
-    """Clarabel's point, if it calls it a solution."""
+def _inside(program: ConeProgram, x: Array, z: Array) -> Iterator[tuple[Array, Array]]:
+    """Points and multipliers that are inside their cones by more than what a solver misses of the equations.
+
+    Where every slack ``b - Ax`` is to be inside by e, and every multiplier by f, it is the program of ``b - e`` and
+    ``q + A'f``; f is added to the multipliers of that.
+    """
+    curved = ~np.isin(program.kinds, ("zero", "nonnegative"))
+    if not curved.any() or program.indefinite:
+        return
+    inwards = np.where(curved, interior(program.cones), 0.0)
+    of_slacks, of_z = (1.0 + float(np.abs(v).max()) for v in (program.b - program.A @ x, z))
+    for share in _INSIDE:
+        e, f = share * of_slacks * inwards, share * of_z * inwards
+        found = _with_clarabel(program.moved(program.q + program.A.T @ f, program.b - e))
+        if found is not None:
+            yield found[0], found[1] + f
+
+
+def _with_clarabel(program: ConeProgram) -> tuple[Array, Array] | None:
+    """Clarabel's point and multipliers, if it calls them a solution."""
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     for key, value in conic_settings("reference").items():
@@ -128,8 +150,9 @@ def _with_clarabel(program: ConeProgram) -> Array | None:
     P, A = sp.csc_matrix(sp.triu(program.P)), sp.csc_matrix(program.A)
     cones = [_CLARABEL[cone.kind](cone) for cone in program.cones]
     found = clarabel.DefaultSolver(P, program.q, A, program.b, cones, settings).solve()
-    x = np.asarray(found.x)
-    return x if str(found.status) in ("Solved", "AlmostSolved") and np.isfinite(x).all() else None
+    x, z = np.asarray(found.x), np.asarray(found.z)
+    solved = str(found.status) in ("Solved", "AlmostSolved") and np.isfinite(x).all() and np.isfinite(z).all()
+    return (x, z) if solved else None
 
 
 _CLARABEL = {

@@ -27,6 +27,9 @@ from paretoclf.tolerances import CERTIFY
 #: The gap is relative to the value, but to no less than this share of the terms that the value is a sum of.
 _OF_TERMS = 1e-3
 
+#: What a variable is called that is not the user's, before the name of theirs that it was added for.
+ADDED = "What CVXPY added for"
+
 #: Nor to less than this share of the objective's own coefficients, where there are no terms to speak of.
 _OF_UNIT = 1e-2
 
@@ -51,7 +54,7 @@ class ProblemProof:
         The user's constraints, with their multipliers.
     unabsorbed : mapping of str to float
         Variables without a bound, and by how much the multipliers miss dual feasibility there; then there is no lower
-        bound.
+        bound. The problem's own come first, then ``What CVXPY added for`` one of them.
     blame : mapping of str to float
         For an infeasible problem: constraints that contradict each other, with the size of their multipliers, the
         largest first.
@@ -250,16 +253,33 @@ class CompiledCone:
         return other_points(self.program, (self.x, self.z), numbers, self.columns, self.rows, stalled)
 
     def variable(self, j: int) -> str:
-        """Name of the variable that column j belongs to."""
-        return next((name for name, at in self.columns.items() if j in at), f"auxiliary {j}")
+        """Name of the variable that column j belongs to; of one that CVXPY added, the nearest of the user's."""
+        own = {int(k): name for name, at in self.columns.items() for k in at}
+        if j in own:
+            return own[j]
+        # Columns are neighbours where they are in one inequality or equation, or in one cone.
+        program, apart = self.program, np.isin(self.program.kinds, ("zero", "nonnegative"))
+        cone = np.repeat(np.arange(len(program.cones)), [c.size for c in program.cones])
+        group = np.where(apart, program.b.size + np.arange(program.b.size), cone)
+        entries = sp.coo_array(program.A)
+        used = sp.csr_array(
+            (np.ones(entries.nnz), (group[entries.row], entries.col)), (2 * program.b.size, program.q.size)
+        )
+        met = np.arange(program.q.size) == j
+        for _ in range(program.q.size):
+            near = used.T @ (used @ met) > 0
+            if found := [own[k] for k in np.flatnonzero(near).tolist() if k in own]:
+                return f"{ADDED} {found[0]}"
+            met = near
+        return f"auxiliary {j}"
 
     def by_variable(self, amounts: Mapping[int, float]) -> dict[str, float]:
-        """Largest amount by name, the largest first."""
+        """Largest amount by name: the user's own variables, then what was added for them, the largest first."""
         found: dict[str, float] = {}
         for j, amount in amounts.items():
             name = self.variable(j)
             found[name] = max(found.get(name, 0.0), abs(amount))
-        return dict(sorted(found.items(), key=lambda kv: -kv[1]))
+        return dict(sorted(found.items(), key=lambda kv: (kv[0] not in self.columns, -kv[1])))
 
     def constraint(self, row: int) -> str:
         """Label of the constraint that a row belongs to."""
@@ -380,8 +400,16 @@ def _what_is_missing(compiled: CompiledCone, bounds: ConeBounds) -> str:
     if not np.isfinite(bounds.lower):
         names = compiled.by_variable(bounds.unabsorbed)
         worst = next(iter(names), "?")
-        missed = f", and the multipliers miss dual feasibility there by {names.get(worst, np.nan):.1e}"
-        said.append(f"The variable {worst} has no bounds that the constraints imply{'' if said else missed}. Bound it.")
+        size, known = names.get(worst, np.nan), worst in compiled.columns
+        rounding = np.finfo(float).eps * (1.0 + float(np.abs(compiled.program.q).max(initial=0.0)))
+        by = (
+            f"miss dual feasibility there by {size:.1e}"
+            if size > rounding
+            else "are dual feasible there to rounding only"
+        )
+        missed = "" if said else f", and the multipliers {by}"
+        what, remedy = f"The variable {worst}" if known else worst, "it" if known else worst.removeprefix(ADDED).strip()
+        said.append(f"{what} has no bounds that the constraints imply{missed}. Bound {remedy}.")
     return " ".join(said)
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.solve import cone_proof
+from paretoclf.solve.model import Model
 
 
 def state(problem):
@@ -71,8 +73,6 @@ def test_a_loose_bound_refutes_nothing(monkeypatch):
     x = cp.Variable(2, name="x")
     problem = cp.Problem(cp.Minimize(cp.sum(x)), [(x >= 1).set_label("low")])
     problem.solve(solver="CLARABEL")
-    from paretoclf.solve import cone_proof
-
     bounds = cone_proof.cone_bounds
 
     def loose(*given):
@@ -493,3 +493,82 @@ def test_what_cannot_be_copied_is_refused():
     problem = held_at(cp.Problem(cp.Minimize(cp.sum(x) + cp.transforms.indicator([x >= 1]))))
     with pytest.raises(pc.InputError, match="no indicator"):
         certified(problem)
+
+
+# ---- what has no bound ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_a_coefficient_of_zero_is_none(loss):
+    """A robust SVM without robustness. Before: a RuntimeWarning, as 0 times an infinite bound, and undecided."""
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((30, 3))
+    labels = np.sign(points[:, 0] + 0.3 * rng.standard_normal(30))
+    w, b, xi = cp.Variable(3, name="w"), cp.Variable(name="b"), cp.Variable(30, name="xi", nonneg=True)
+    r = cp.Parameter(nonneg=True, name="r", value=0.0)
+    rows = cp.multiply(labels, points @ w + b) >= 1 - xi + r * cp.norm(w)
+    size = cp.sum_squares(w) / 2 if loss == "squared" else cp.norm1(w)
+    robust, plain = (
+        cp.Problem(cp.Minimize(size + cp.sum(xi)), [row])
+        for row in (rows, cp.multiply(labels, points @ w + b) >= 1 - xi)
+    )
+    value = plain.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    robust.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        proof = certified(robust, 1e-8)
+    assert proof.status == "optimal", proof.explain()
+    assert proof.lower == pytest.approx(value, rel=1e-8)
+
+
+def test_a_norm_that_costs_nothing_has_a_multiplier_of_zero():
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x) + 0.1 * x[0] + 0 * cp.norm(x)))
+    problem.solve(solver="CLARABEL")
+    proof = certified(problem, 1e-8)
+    assert proof.status == "optimal", proof.explain()
+    assert proof.lower <= -0.0025 <= proof.upper
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("attribute", ["PSD", "symmetric"])
+def test_a_graphical_lasso_is_proved(penalty, attribute):
+    """Before: undecided, as no multipliers on the edge of two cones were stationary up to rounding only."""
+    S = np.cov(np.random.default_rng(0).standard_normal((20, 5)).T)
+    T = cp.Variable((5, 5), name="T", **{attribute: True})
+    problem = cp.Problem(cp.Minimize(cp.trace(S @ T) - cp.log_det(T) + penalty * cp.sum(cp.abs(T))))
+    value = problem.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    proof = certified(problem, 1e-8)
+    assert proof.status == "optimal", proof.explain()
+    assert proof.lower == pytest.approx(value, rel=1e-8)
+    if penalty == 0:  # T is the inverse of S
+        assert proof.lower <= 5 + np.linalg.slogdet(S)[1] + 1e-12
+        assert proof.upper >= 5 + np.linalg.slogdet(S)[1] - 1e-12
+    T.save_value(T.value * (1 + 1e-3))
+    assert certified(problem, 1e-8).status == "not optimal"
+
+
+def test_what_is_missing_is_said_in_the_users_variables():
+    """Along (1, 1) the objective falls by 6e-17 a step: by the rounding of 0.1 + 0.2."""
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.square(x[0] - x[1]) + 0.3 * x[0] - (0.1 + 0.2) * x[1]), [x >= 0])
+    problem.solve(solver="CLARABEL")
+    proof = certified(problem)
+    assert proof.status == "undecided"
+    assert proof.explain().endswith(
+        "The variable x has no bounds that the constraints imply, and the multipliers are dual feasible there to "
+        "rounding only. Bound it."
+    )
+    assert list(proof.unabsorbed) == ["x"]
+
+
+def test_a_variable_that_was_added_is_named_by_the_one_it_was_added_for():
+    x, u = cp.Variable(2, name="x"), cp.Variable(3, name="u")
+    problem = cp.Problem(cp.Minimize(cp.norm(u) + cp.sum_squares(x)), [u >= 1])
+    compiled = cone_proof._compile(Model.of(problem))
+    added = sorted(set(range(compiled.program.q.size)) - set(np.concatenate(list(compiled.columns.values())).tolist()))
+    assert [compiled.variable(j) for j in added] == ["What CVXPY added for u"]
+    assert list(compiled.by_variable({added[0]: 2.0, int(compiled.columns["x"][0]): 1e-9})) == [
+        "x",
+        "What CVXPY added for u",
+    ]

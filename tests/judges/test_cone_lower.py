@@ -1,0 +1,142 @@
+"""Bounds of multipliers, rounded outwards: against the same bounds in fractions, and those of neighbours."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from paretoclf.judges.cone_lower import Box, dual_value
+from paretoclf.judges.cone_program import ConeProgram
+from paretoclf.judges.cones import Cone
+
+
+def fractions(values):
+    """The numbers of an array as fractions, in an object array."""
+    flat = [Fraction(float(v)) for v in np.ravel(values)]
+    return np.array(flat, dtype=object).reshape(np.shape(values))
+
+
+def exact_value(program, y, z, box):
+    """``-y'Py/2 - b'z + min r'x`` over the box, r = Py + q + A'z, without rounding; y and z may be fractions."""
+    P, A = fractions(program.P.toarray()), fractions(program.A.toarray())
+    q, b = fractions(program.q), fractions(program.b)
+    r = P @ y + q + A.T @ z
+    value = -(y @ P @ y) / 2 - b @ z
+    for j, slope in enumerate(r):
+        if slope:
+            value += min(slope * Fraction(float(edge[j])) for edge in (box.low, box.high))
+    return value
+
+
+def random_program(rng, bend=True):
+    """Numbers of all sizes, a box, and multipliers in the dual cone."""
+    n, m = int(rng.integers(1, 5)), int(rng.integers(1, 6))
+    F = rng.standard_normal((n, n)) * 10.0 ** rng.integers(-2, 3)
+    A = rng.standard_normal((m, n)) * 10.0 ** rng.integers(-2, 3, (m, 1))
+    program = ConeProgram(
+        F.T @ F * bend,
+        rng.standard_normal(n) * 10.0 ** rng.integers(-2, 4),
+        A,
+        rng.standard_normal(m) * 100,
+        [Cone("nonnegative", m)],
+    )
+    centre, half = rng.standard_normal(n), 10.0 ** rng.uniform(-6, 3, n)
+    return (
+        program,
+        rng.standard_normal(n),
+        rng.random(m) * 10.0 ** rng.integers(-2, 3),
+        Box(centre - half, centre + half),
+    )
+
+
+def test_a_bound_is_below_its_own_value_in_fractions():
+    rng, total = np.random.default_rng(1), 300
+    for trial in range(total):
+        program, y, z, box = random_program(rng, bend=trial % 3 > 0)
+        found = dual_value(program, y, z, box)
+        truth = exact_value(program, fractions(y), fractions(z), box)
+        P, A = abs(program.P.toarray()), abs(program.A.toarray())
+        far = np.maximum(abs(box.low), abs(box.high)) + abs(y)
+        size = abs(y) @ P @ abs(y) + abs(program.q) @ abs(y) + abs(program.b) @ z + z @ A @ abs(y)
+        size = float(size + (P @ abs(y) + abs(program.q) + A.T @ z) @ far)
+        assert Fraction(found.value) < truth, trial
+        assert float(truth - Fraction(found.value)) <= 1e-12 * size, trial
+        assert not found.unabsorbed
+
+
+def test_terms_that_cancel_leave_their_rounding():
+    """Before the terms cancel they are 1e8 and more; their sum is 0 to rounding."""
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        x = rng.standard_normal(3) * 1e4
+        A = rng.standard_normal((4, 3)) * 1e2
+        z = rng.random(4) * 1e2
+        program = ConeProgram(np.zeros((3, 3)), -A.T @ z, A, A @ x, [Cone("nonnegative", 4)])
+        box = Box(x - 1e-9, x + 1e-9)
+        found = dual_value(program, x, z, box)
+        truth = exact_value(program, fractions(x), fractions(z), box)
+        assert Fraction(found.value) < truth
+        assert float(truth) - found.value <= 1e-12 * float(abs(z) @ abs(A) @ abs(x))
+
+
+def test_a_residual_where_there_is_no_bound_is_named():
+    program = ConeProgram(np.zeros((2, 2)), [1.0, 2.0], [[-1.0, 0.0]], [0.0], [Cone("nonnegative", 1)])
+    found = dual_value(program, np.zeros(2), np.ones(1), Box(np.array([-1.0, -np.inf]), np.full(2, np.inf)))
+    assert found.value == -np.inf
+    assert found.unabsorbed == {0: 0.0, 1: 2.0}  # that of the first is 0 up to rounding only
+    assert found.rank < dual_value(program, np.zeros(2), np.ones(1), Box(np.zeros(2), np.ones(2))).rank
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_a_bound_with_a_radius_is_below_that_of_every_neighbour(diagonal):
+    """Eighths, so that neighbours are exactly stationary where it is said; the worst ones are corners."""
+    rng, close = np.random.default_rng(3), 0
+    for trial in range(300):
+        n, m = 3, 4
+        F = np.diag(rng.integers(1, 4, n)) if diagonal else rng.integers(-2, 3, (2, n))
+        P, A = (F.T @ F).astype(float), rng.integers(-3, 4, (m, n)).astype(float)
+        y, z, b = rng.integers(-16, 17, n) / 8, rng.integers(0, 17, m) / 8, rng.integers(-16, 17, m) / 8
+        around_y, around_z = rng.integers(0, 9, n) / 8, rng.integers(0, 9, m) / 8 * rng.integers(0, 2)
+        s = b - A @ y
+        away = rng.choice([-1.0, 1.0], n), np.where(rng.random(m) < 0.8, np.sign(s), -1.0)
+        other_y, other_z = y + away[0] * around_y, z + away[1] * around_z
+        solved = rng.random(n) < 0.7
+        q = np.where(solved, -P @ other_y - A.T @ other_z, rng.integers(-16, 17, n) / 8)
+        program = ConeProgram(P, q, A, b, [Cone("zero", m)])  # of which every multiplier is in the dual cone
+        box = Box(np.where(solved, -np.inf, -1.5), np.where(solved, np.inf, 2.25))
+        found = dual_value(program, y, z, box, radius=(around_y, around_z), solved=solved)
+        truth = exact_value(program, fractions(other_y), fractions(other_z), box)
+        assert Fraction(found.value) < truth, trial
+        close += solved.all() and float(truth) - found.value < 1e-3  # the next would be 1/128
+        wider = dual_value(program, y, z, box, radius=(2 * around_y, 2 * around_z), solved=solved)
+        if around_z @ abs(s) > 0:
+            assert wider.value < found.value - 0.9 * float(around_z @ abs(s)), trial
+    assert close > 20 or not diagonal  # no neighbour is forgotten, and none invented
+
+
+def test_a_hollow_direction_costs_what_its_box_allows():
+    """Without a proof that P is convex: the least of the Lagrangian over the box, coordinate by coordinate."""
+    rng = np.random.default_rng(4)
+    for trial in range(200):
+        n, m = 2, 3
+        d = np.array([-float(rng.integers(1, 5)), float(rng.integers(1, 5))])
+        A, z = rng.integers(-3, 4, (m, n)).astype(float), rng.integers(0, 9, m) / 8
+        b, q = rng.integers(-16, 17, m) / 8, rng.integers(-16, 17, n) / 8
+        low = rng.integers(-16, 1, n) / 8
+        high = low + rng.integers(1, 17, n) / 8
+        program = ConeProgram(np.diag(d), q, A, b, [Cone("nonnegative", m)])
+        y = np.array([rng.choice([low[0], high[0], (low[0] + high[0]) / 2]), rng.uniform(low[1], high[1])])
+        found = dual_value(program, y, z, Box(low, high))
+        slope = q + A.T @ z
+        truth = -Fraction(float(b @ z))
+        for j in range(n):
+            edges = [Fraction(low[j]), Fraction(high[j])]
+            turn = -Fraction(slope[j]) / Fraction(d[j])
+            edges += [turn] if d[j] > 0 and edges[0] <= turn <= edges[1] else []
+            truth += min(Fraction(d[j]) * x * x / 2 + Fraction(slope[j]) * x for x in edges)
+        assert Fraction(found.value) < truth, trial
+        wide = dual_value(program, y, z, Box(low, high), radius=(np.array([0.5, 0.0]), np.zeros(m)))
+        far = max(abs(low[0] - y[0]), abs(high[0] - y[0]))
+        assert wide.value < found.value - 0.49 * abs(d[0]) * ((far + 0.5) ** 2 - far**2), trial
