@@ -9,7 +9,7 @@ import numpy as np
 
 from paretoclf.checking.labels import signs_of
 from paretoclf.checking.machines import ThroughTheOrigin
-from paretoclf.checking.rows import Row
+from paretoclf.checking.rows import Row, Stop
 from paretoclf.checks import Array, check_weights, real_array
 from paretoclf.errors import InputError
 from paretoclf.formulations.base import Formulation
@@ -72,6 +72,11 @@ def own_tolerance(estimator: Any) -> float:
     """At which a fitted estimator stopped by itself, from that of certificates (where it has none) to LOOSE."""
     tol = getattr(estimator[-1] if _is(estimator, "Pipeline") else estimator, "tol", None)
     return min(max(float(tol or 0.0), CERTIFY), LOOSE)
+
+
+def _stopped(estimator: Any) -> float:
+    """At which violation of a margin LIBSVM stopped: its tol; at more than LOOSE nothing counts as optimal."""
+    return min(float(estimator.tol), LOOSE)
 
 
 def _is(estimator: Any, name: str) -> bool:
@@ -161,7 +166,8 @@ def _svc(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[
     alpha = _multipliers(estimator, formulation)
     plus, minus = class_costs(estimator, y)
     values = {"C_plus": estimator.C * plus, "C_minus": estimator.C * minus}
-    return formulation, [Row(values, {"alpha": alpha, "b": float(estimator.intercept_[0])})]
+    numbers = {"alpha": alpha, "b": float(estimator.intercept_[0])}
+    return formulation, [Row(values, numbers, Stop(_stopped(estimator)))]
 
 
 def _nu_svc(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[Formulation, list[Row]]:
@@ -171,11 +177,16 @@ def _nu_svc(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tup
     plus, minus = (np.unique(weight[side]) for side in (y > 0, y < 0))
     if plus.size + minus.size > 2:
         raise InputError("sample_weight must be one number for each class: a 2nu-SVM has one cap for each")
-    return formulation, [nu_row(estimator.nu, given, float(estimator.intercept_[0]), weight, y)]
+    given_b = float(estimator.intercept_[0])
+    return formulation, [nu_row(estimator.nu, (given, given_b), weight, y, _stopped(estimator))]
 
 
-def nu_row(nu: float, given: Array, b: float, weight: Array, y: Array) -> Row:
-    """A row of the 2nu-SVM from what LIBSVM returns for a nu-SVC: multipliers and intercept, divided by the margin."""
+def nu_row(nu: float, found: tuple[Array, float], weight: Array, y: Array, tol: float) -> Row:
+    """A row of the 2nu-SVM from what LIBSVM returns for a nu-SVC: multipliers and intercept, divided by the margin.
+
+    It stopped at ``tol`` before it divided.
+    """
+    given, b = found
     n, total = y.size, float(given.sum())
     if total <= 0:
         raise InputError("the model has no support vectors")
@@ -184,7 +195,7 @@ def nu_row(nu: float, given: Array, b: float, weight: Array, y: Array) -> Row:
     ours = nu * float(weight.sum()) * caps
     margin = ours / total
     values = {"nu": ours, "asymmetry": plus / (plus + minus)}
-    return Row(values, {"alpha": given * margin, "b": b * margin, "rho": margin})
+    return Row(values, {"alpha": given * margin, "b": b * margin, "rho": margin}, Stop(tol, caps))
 
 
 def _linear(estimator: Any, X: Any, y: Array) -> tuple[Array, float]:

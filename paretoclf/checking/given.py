@@ -28,7 +28,7 @@ from paretoclf.samples import same_samples
 from paretoclf.solution import Solution
 from paretoclf.tolerances import CERTIFY, LOOSE
 
-#: What a fitted model that is far from optimal may be instead: it does not keep the weights that `fit` was given.
+#: What a fitted model whose multipliers leave their box may be instead: it does not keep the weights of `fit`.
 WEIGHTED = "or it was fitted with sample_weight: give it"
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from paretoclf.checking.estimators import check_kernel, nu_row, through_the_origin
 from paretoclf.checking.labels import signs_of
-from paretoclf.checking.rows import Row
+from paretoclf.checking.rows import Row, Stop
 from paretoclf.checks import Array, check_number, check_weights
 from paretoclf.errors import InputError
 from paretoclf.files import reading
@@ -23,6 +23,7 @@ from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
 from paretoclf.kernels import RBF, Linear, Polynomial, Precomputed, as_kernel
 from paretoclf.samples import dense
+from paretoclf.tolerances import LOOSE
 
 #: LIBSVM writes features with 8 digits: numbers that differ by no more than this share are one.
 PRINTED = 1e-7
@@ -143,8 +144,8 @@ def _svm(
     alpha = _matched([line for line in lines if line.strip()], formulation, y, sign)
     b = -sign * float(head["rho"][0])
     if kind == "nu_svc":
-        return formulation, [nu_row(values["nu"], alpha, b, weight, y)]
-    return formulation, [Row(values, {"alpha": alpha, "b": b})]
+        return formulation, [nu_row(values["nu"], (alpha, b), weight, y, LOOSE)]
+    return formulation, [Row(values, {"alpha": alpha, "b": b}, Stop(LOOSE))]  # unless svm-train was told another
 
 
 def _matched(lines: list[str], formulation: Any, y: Array, sign: float) -> Array:

@@ -21,6 +21,14 @@ ARRAYS = {"alpha": 1, "alpha_lo": 1, "w": 1, "xi": 1, "b": 0, "rho": 0}
 
 
 @dataclass(frozen=True)
+class Stop:
+    """Where LIBSVM stopped: at violations of tol times ``unit``, the size of a margin of its own in the row."""
+
+    tol: float
+    unit: float = 1.0
+
+
+@dataclass(frozen=True)
 class Row:
     """One solution to be judged.
 
@@ -30,10 +38,13 @@ class Row:
         Parameters of the formulation; ``{"costs": SampleCosts}`` where each sample has a cost of its own.
     numbers : mapping of str to array or float
         Multipliers ``alpha``, slope ``w``, intercept ``b``, margin ``rho``, or what the programs name.
+    stop : Stop, optional
+        Of a solution of LIBSVM (`paretoclf.checking.libsvm`).
     """
 
     values: Mapping[str, Any]
     numbers: Mapping[str, Any] = field(repr=False)
+    stop: Stop | None = field(default=None, repr=False)
 
 
 def rows_of(given: Any, names: Sequence[str], vector: str = "alpha") -> list[Row]:

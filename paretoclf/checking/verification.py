@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import numpy as np
@@ -12,6 +12,7 @@ from paretoclf.checking.between import Stretch, stretches
 from paretoclf.checking.engine_points import engine_points
 from paretoclf.checking.given import one_problem, read_given
 from paretoclf.checking.judging import certificate_of
+from paretoclf.checking.libsvm import Kept, kept
 from paretoclf.checking.strangers import is_stranger, judge_stranger
 from paretoclf.checks import check_positive_number, what_it_is
 from paretoclf.costs import Costs, SampleCosts
@@ -47,7 +48,9 @@ class Verification(Tabular):
     stretches : tuple of Stretch
         What is proved between each solution and the next, where that was asked for.
     hint : str
-        What a solution that is far from optimal may be instead.
+        What a solution whose multipliers leave their box by far may be instead.
+    kept : mapping of int to Kept
+        Of solutions that LIBSVM left with a gap above tol: what the ``tol`` of their own asks, and that they have it.
     """
 
     values: Sequence[Mapping[str, Any]]
@@ -55,6 +58,7 @@ class Verification(Tabular):
     tol: float = CERTIFY
     stretches: tuple[Stretch, ...] = ()
     hint: str = ""
+    kept: Mapping[int, Kept] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.certificates)
@@ -81,42 +85,54 @@ class Verification(Tabular):
 
     def first_failure(self, tol: float | None = None) -> int | None:
         """Index of the first solution that is not proved optimal to tol, or None."""
-        tol = self.tol if tol is None else tol
+        if tol is None:
+            return next((k for k in range(len(self)) if self._class(k) != "optimal"), None)
         return next((k for k, c in enumerate(self.certificates) if not c.passes(tol)), None)
 
     @property
     def classes(self) -> dict[str, tuple[int, ...]]:
         """Indices of the solutions by their verdict (`Certificate.verdict`), the worst class first."""
-        verdicts = [c.verdict(self.tol) for c in self.certificates]
+        verdicts = [self._class(k) for k in range(len(self))]
         return {name: tuple(k for k, v in enumerate(verdicts) if v == name) for name in VERDICTS}
+
+    def _class(self, k: int) -> str:
+        """The verdict on solution k in a word or two; at its own tol, where that is how it is judged."""
+        return "optimal" if k in self.kept else self.certificates[k].verdict(self.tol)
 
     @property
     def summary(self) -> str:
         """How many there are of each verdict, the worst class first."""
         counts = {name: len(members) for name, members in self.classes.items()}
-        optimal = f"{counts.pop('optimal')} of {len(self)} optimal to {self.tol:g}"
-        return ", ".join([*(f"{count} {name}" for name, count in counts.items() if count), optimal])
+        number, own = counts.pop("optimal"), len(self.kept)
+        asked = f"{own} as LIBSVM's tol asks"
+        how = f" to {self.tol:g}" if not own else f": {asked}"
+        if 0 < own < number:
+            how = f": {number - own} to {self.tol:g}, {asked}"
+        others = (f"{count} {name}" for name, count in counts.items() if count)
+        return ", ".join([*others, f"{number} of {len(self)} optimal{how}"])
 
     def verdict(self, k: int) -> str:
         """The verdict on solution k, and why: by how much it is off, or which condition, and which sample."""
         certificate = self.certificates[k]
-        far = self.hint and not certificate.passes(self.tol) and not certificate.off_by <= LOOSE
-        return verdict_of(certificate, self.tol) + (f", {self.hint}" if far else "")
+        if k in self.kept:
+            return self.kept[k].verdict(rounded_up(certificate.gap))
+        outside = self.hint and certificate.conditions.get("box", 0.0) > max(self.tol, LOOSE)
+        return verdict_of(certificate, self.tol) + (f", {self.hint}" if outside else "")
 
     def _title(self) -> str:
         return self.summary
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """Parameters, bounds, gap, residual and verdict of each solution."""
-        for values, c in zip(self.values, self.certificates, strict=True):
+        for k, (values, c) in enumerate(zip(self.values, self.certificates, strict=True)):
             yield {
                 **{name: values.get(name) for name in self._names if not isinstance(values.get(name), SampleCosts)},
                 "lower": c.dual_value,
                 "upper": c.primal_value,
                 "gap": c.gap,
                 "residual": c.residual,
-                "optimal": c.passes(self.tol),
-                "verdict": c.verdict(self.tol),
+                "optimal": self._class(k) == "optimal",
+                "verdict": self._class(k),
                 "off_by": c.off_by,
                 "explanation": c.explain(self.tol),
             }
@@ -141,7 +157,8 @@ class Verification(Tabular):
             for name, members in self.classes.items()
             if members and name != "optimal"
         ]
-        return "\n".join([head, *rows, self.summary, *worst, *self._between()])
+        own = [f"first as its tol asks: #{k}: {self.certificates[k].explain(self.tol)}" for k in list(self.kept)[:1]]
+        return "\n".join([head, *rows, self.summary, *worst, *own, *self._between()])
 
     def _between(self) -> list[str]:
         if not self.stretches:
@@ -283,7 +300,9 @@ def verify(
     tol : float, optional
         Largest residual and gap of a solution that counts as optimal. Default: 1e-8; of fitted models the largest
         ``tol`` of theirs, at which they stopped, but no more than 1e-3; of a model file 1e-3, where LIBSVM stops; of
-        paths of other programs 1e-6.
+        paths of other programs 1e-6. LIBSVM's tol is about violated margins, not about the gap: unless tol is given, a
+        solution of LIBSVM with a larger gap is optimal "as its tol asks" where no margin is violated by more
+        (`paretoclf.checking.libsvm`), and its certificate says by how much the value can be off.
     between : bool
         Whether the rows are the knots of a path, affine from one to the next, to be proved or refuted between them.
         What is the knots of a path by itself (lars_path, a critical line) is always judged so.
@@ -357,12 +376,18 @@ def verify(
         )
     given = read_given(X, y, solutions, kernel, sample_weight, parameters)
     tol = given.tol if chosen is None else chosen
-    rows, certificates, first = [], [], None
+    rows, certificates, first, own = [], [], None, {}
     for k, (formulation, row) in enumerate(given.rows):
         try:
             certificates.append(certificate_of(formulation, row))
         except InputError as error:
             raise InputError(f"solutions[{k}]: {error}") from None
+        if chosen is None and not certificates[k].passes(tol):
+            promise = kept(formulation, row, certificates[k])
+            if promise is not None and promise.holds:
+                own[k] = promise
+                said = promise.explain(rounded_up(certificates[k].gap))
+                certificates[k] = replace(certificates[k], note=f"{certificates[k].note} {said}".strip())
         first = formulation if first is None else first
         if between and not one_problem(first, formulation):
             raise InputError(f"between must be False: solutions[{k}] is of another problem than solutions[0]")
@@ -370,7 +395,7 @@ def verify(
     found: tuple[Stretch, ...] = ()
     if between:
         found = stretches(first, rows, tol) if given.path is None else stretches_of(given.path)
-    return Verification(tuple(row.values for row in rows), tuple(certificates), tol, found, given.hint)
+    return Verification(tuple(row.values for row in rows), tuple(certificates), tol, found, given.hint, own)
 
 
 def stretches_of(path: Any) -> tuple[Stretch, ...]:
