@@ -2,10 +2,9 @@
 
 import logging
 
-from paretoclf.moved import MOVED as _MOVED
 from paretoclf.names import attach as _attach
 
-__getattr__, __dir__, __all__ = _attach(__name__, __file__, _MOVED)
+__getattr__, __dir__, __all__ = _attach(__name__, __file__)
 __version__ = "0.1.0"
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent unless the user asks

@@ -7,34 +7,24 @@ from __future__ import annotations
 
 import ast
 import sys
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import resolve_name
 from pathlib import Path
 from typing import Any
 
 
-def attach(
-    room: str, file: str, moved: Mapping[str, tuple[str, str]] | None = None
-) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def attach(room: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a module, from its stub.
 
     Parameters
     ----------
     room, file : str
         ``__name__`` and ``__file__`` of the module.
-    moved : dict from str to pair of str, optional
-        Old name -> what to write instead, and where that is: these work, and warn.
     """
-    homes, old = _homes(room, file), moved or {}
+    homes = _homes(room, file)
 
     def get(name: str) -> Any:
-        if name in old:
-            instead, home = old[name]
-            module, _, attribute = home.partition(":")
-            warnings.warn(f"{room}.{name} will go with version 0.2: write {instead}", FutureWarning, stacklevel=2)
-            return getattr(import_module(module), attribute)
         if name not in homes:
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
         home = homes[name]

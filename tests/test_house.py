@@ -87,7 +87,6 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "plotting": GROUND,  # takes whatever has the attributes that it draws: results draw themselves
     "rates": ("gaussian",),
     "results": ("names",),
-    "moved": EVERYTHING,  # old names of whatever it was
     "versions": ("__init__", "path.engines"),
     "cli": EVERYTHING,
     "__main__": EVERYTHING,

@@ -8,12 +8,9 @@ import tomllib
 from pathlib import Path
 from types import ModuleType
 
-import cvxpy as cp
-import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.moved import MOVED
 from paretoclf.path.engines import DEFAULT
 from paretoclf.versions import DEPENDENCIES, versions
 from tests.oracles.public import ROOMS, everything, of_room
@@ -62,43 +59,9 @@ def test_no_name_stands_in_two_rooms():
     assert all(len(of_room(room)) > 1 for room in ROOMS)
 
 
-def test_old_names_work_and_say_what_to_write():
-    assert set(MOVED).isdisjoint(pc.__all__)
-    for name, (instead, _) in MOVED.items():
-        with pytest.warns(
-            FutureWarning, match=rf"paretoclf\.{name} will go with .*: write {re.escape(instead)}"
-        ) as told:
-            old = getattr(pc, name)
-        assert told[0].filename == __file__  # of whoever wrote the old name
-        room, _, new = instead.removeprefix("paretoclf.").rpartition(".")
-        if room in ROOMS and new == name:
-            assert old is getattr(getattr(pc, room), name)
+def test_a_name_that_is_not_there_is_said():
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         pc.nothing  # noqa: B018
-
-
-@pytest.mark.filterwarnings("ignore::paretoclf.errors.SlowTrackerWarning")
-@pytest.mark.filterwarnings("ignore:.*will go with:FutureWarning")
-def test_old_functions_of_other_arguments_do_what_they_did(tmp_path):
-    y, score = np.array([-1, 1, -1, 1]), np.array([0.1, 0.4, 0.4, 0.8])
-    np.testing.assert_array_equal(pc.roc_curve_of_scores(y, score).tpr, pc.roc.roc_of_scores(score, y).tpr)
-    X = np.array([[0.0], [1.0], [2.0], [3.0], [1.5], [2.5], [0.5], [1.2], [2.2], [2.7]])
-    svm = pc.TwoCSVM(X, [-1, 1] * 5)
-    path = pc.trace(svm, (0.1, 1), (1, 0.1))
-    path.save(tmp_path / "path.npz")
-    assert pc.load_path(tmp_path / "path.npz").value(0.5) == pc.load(tmp_path / "path.npz").value(0.5)
-    pc.plane(svm, (0.5, 1), (0.5, 1)).save(tmp_path / "plane.npz")
-    assert repr(pc.load_plane(tmp_path / "plane.npz")) == repr(pc.load(tmp_path / "plane.npz"))
-    assert pc.error_curve_of_scores(path.scores(X), svm.y).counts(0.5) == path.error_curve(X, svm.y).counts(0.5)
-    assert list(pc.cross_validated_rocs(svm, (0.1, 1), (1, 0.1), folds=2, repeats=1)) == [
-        *("intercept", "asymmetry", "both"),
-    ]
-    x = cp.Variable()
-    problem = cp.Problem(cp.Minimize(cp.square(x)), [x >= 1])
-    problem.solve("CLARABEL")
-    assert pc.certify_problem(problem, 1e-6).status == pc.verify(problem, tol=1e-6).status == "optimal"
-    with pytest.raises(pc.InputError, match="takes nothing else"):
-        pc.verify(problem, y)
 
 
 def test_versions_name_every_dependency_and_the_tracker(capsys):
