@@ -82,7 +82,7 @@ nothing rounded. Level bounded: the path as it is stored, and how far it is from
 
 PROVE_EXAMPLES = """\
 examples:
-  paretoclf trace wdbc --out out && paretoclf prove out/path.npz --out out/wdbc.proof.json.gz
+  paretoclf trace wdbc --out out && paretoclf prove out/path.npz --positive malignant --out out/wdbc.proof.json.gz
   (cd out && python check.py wdbc.proof.json.gz)
   paretoclf prove out/ray.npz --level bounded --out out/ray.proof.json"""
 
@@ -326,6 +326,7 @@ def _prove(parser: argparse.ArgumentParser) -> None:
         "--level", choices=("exact", "bounded"), help="default: exact where that is expected to take a minute or less"
     )
     parser.add_argument("--jobs", type=int, metavar="N", help="processes; the file is the same; default: one")
+    parser.add_argument("--positive", metavar="LABEL", help="the label that y = +1 stands for in your data; default: 1")
     output = _output(parser)
     output.add_argument("--out", default="path.proof.json.gz", metavar="FILE", help="default: path.proof.json.gz")
     output.add_argument("--quiet", action="store_true", help="print nothing")

@@ -12,6 +12,7 @@ from paretoclf.cli.files import to_json
 from paretoclf.errors import InputError
 from paretoclf.path.load import load_path
 from paretoclf.proof import check
+from paretoclf.proof.line import LineProof
 
 #: Format of a file -> its level, and the script that reads it.
 CHECKERS = {"exact certificate 1": ("exact", "check"), "bounded certificate 1": ("bounded", "check_gap")}
@@ -23,7 +24,10 @@ def run_prove(args: argparse.Namespace) -> int:
     write = getattr(getattr(path, "proof", None), "writer", None)
     if write is None:
         raise InputError(f"FILE must hold a path, which has a certificate file; got a {type(path).__name__}")
-    write(out, level=args.level, progress=False if args.quiet or args.json else None, n_jobs=args.jobs)
+    more = {} if args.positive is None else {"positive": args.positive}
+    if more and not isinstance(path.proof, LineProof):
+        raise InputError("--positive is a label of samples, and this path is of a program that has none; leave it out")
+    write(out, level=args.level, progress=False if args.quiet or args.json else None, n_jobs=args.jobs, **more)
     raw = out.read_bytes()
     content = json.loads(gzip.decompress(raw) if out.name.endswith(".gz") else raw)
     level, script = CHECKERS[content["format"]]

@@ -24,7 +24,7 @@ from paretoclf.checks import Array, Index
 from paretoclf.errors import InputError
 from paretoclf.files import AnyFile, replacing
 from paretoclf.path.certificate_points import OnePoint, StoredPoints, lower_triangle, program_points, stated
-from paretoclf.path.certificate_problems import UNTOUCHED, labels_of, point_problem, program_problem
+from paretoclf.path.certificate_problems import UNTOUCHED, labelled, labels_of, point_problem, program_problem
 from paretoclf.path.segments import most_exchanges
 from paretoclf.path.start import Data, first_labels, shifted
 from paretoclf.path.textbook import Walk
@@ -219,10 +219,13 @@ def exact_labels(
     candidate = next(waiting, None)
     t, steps, limit = Fraction(0), 0, most_exchanges(walk.labels.size)
     found: list[Index] = []
-    cross, crossing = _crossing(data)
+    cross, soft, crossing = _crossing(data)
     while t < 1:
         until = None
         if t == cross:
+            if soft:
+                name = data.problem.name(crossing)
+                raise ArithmeticError(f"the bounds of {name} cross at t = {float(t)!r}, where one of them has a price")
             return found or [walk.labels], ("crossing", [crossing])
         while candidate is not None and until is None:
             labels, (lo, hi) = candidate[0], candidate[1] or (Fraction(1), Fraction(0))
@@ -256,12 +259,13 @@ def exact_labels(
     return found, None
 
 
-def _crossing(data: Data) -> tuple[Fraction, int]:
-    """Where the bounds of an item first cross, and whose; at 2 if nowhere."""
+def _crossing(data: Data) -> tuple[Fraction, bool, int]:
+    """Where the bounds of an item first cross, whether one of them has a price, and whose; at 2 if nowhere."""
     (a, b), both = data.low - data.up, data.has_low & data.has_up
+    soft = data.soft_low | data.soft_up
     return min(
-        ((Fraction(-int(a[i]), int(b[i] - a[i])), i) for i in np.flatnonzero(both & (b > 0)).tolist()),
-        default=(Fraction(2), -1),
+        ((Fraction(-int(a[i]), int(b[i] - a[i])), bool(soft[i]), i) for i in np.flatnonzero(both & (b > 0)).tolist()),
+        default=(Fraction(2), False, -1),
     )
 
 
@@ -451,6 +455,7 @@ def save_certificate(
     level: str | None = None,
     progress: bool | None = None,
     n_jobs: int | None = None,
+    positive: Any = None,
 ) -> None:
     """Write a certificate file, to a temporary name first, then renamed.
 
@@ -466,13 +471,15 @@ def save_certificate(
         had, else bounded.
     progress, n_jobs : optional
         As for `certificate`; the file is the same, byte for byte.
+    positive : str or number, optional
+        The label that y = +1 stands for in the data of who reads the file; default ``"1"``.
 
     Raises
     ------
     InputError
         If no certificate can be written: the message says why. There is no file then.
     """
-    problem, labels = path._certificate_problem(), list(path._labels(equations))
+    problem, labels = labelled(path._certificate_problem(), positive), list(path._labels(equations))
     makers = {
         "exact": partial(certificate, problem, labels, progress, n_jobs),
         "bounded": partial(bounded, problem, path.pieces, labels, progress),
@@ -541,7 +548,7 @@ def write_content(content: Mapping[str, Any], file: AnyFile) -> None:
         temporary.write_bytes(gzip.compress(text, mtime=0) if target.name.endswith(".gz") else text)
 
 
-def save_solution(svm: Any, solution: Solution, file: AnyFile, level: str | None = None) -> None:
+def save_solution(svm: Any, solution: Solution, file: AnyFile, level: str | None = None, positive: Any = None) -> None:
     """Write the certificate of one optimal point of a formulation with exact paths, whoever computed it.
 
     Of any other formulation and of a ``cvxpy.Problem``: `paretoclf.path.tracing.save_point`.
@@ -552,7 +559,7 @@ def save_solution(svm: Any, solution: Solution, file: AnyFile, level: str | None
     solution : Solution
         Of it, with its parameters and multipliers. These are a guide only for the exact level: a letter that is not
         exactly optimal is exchanged. Of reduced hulls: their ``solution``.
-    file, level
+    file, level, positive
         As for `save_certificate`.
 
     Raises
@@ -575,7 +582,7 @@ def save_solution(svm: Any, solution: Solution, file: AnyFile, level: str | None
     (1, 2.888888888888889)
     """
     problem, alpha, equations = point_problem(svm, solution)
-    labels = labels_of(problem, alpha, equations)
+    problem, labels = labelled(problem, positive), labels_of(problem, alpha, equations)
     makers = {
         "exact": partial(certificate, problem, [labels], progress=False),
         "bounded": partial(bounded, problem, OnePoint.of(alpha, labels), [labels]),

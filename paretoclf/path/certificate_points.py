@@ -92,7 +92,7 @@ class StoredPoints:
 
     def __init__(self, problem: Mapping[str, Any], pieces: Any, labels: list[Index]) -> None:
         self.y, n = [int(v) for v in problem["y"]], len(problem["y"])
-        of: Any = check.KINDS[problem["kind"]][2]
+        of: Any = check.LINEAR[problem["kind"]]
         q, A, ends = of(problem, self.y)
         self.q = np.array([[float(Fraction(v)) for v in end] for end in q])
         self.A, self.ends = np.array(A, dtype=np.int64).reshape(-1, n), [[Fraction(v) for v in end] for end in ends]

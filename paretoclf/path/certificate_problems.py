@@ -60,7 +60,7 @@ def margins_problem(gram: Gram, y: Array, shares: Ends, slack_costs: Any, about:
 
 def _of_samples(gram: Gram, y: Array, own: Mapping[str, Any], about: str = "") -> Stated:
     """Samples or kernel values, labels, ``own``, and what is said of them."""
-    problem: Stated = {**own, "y": [int(v) for v in y]}
+    problem: Stated = {**own, "y": [int(v) for v in y], "positive": "1"}
     said = [about] if about else []
     features = gram.X if gram.linear else gram.features
     if features is not None:
@@ -72,6 +72,18 @@ def _of_samples(gram: Gram, y: Array, own: Mapping[str, Any], about: str = "") -
         off = f", each at most {rounding:.1e} from the kernel's own" if rounding else ""
         said.append(f"K are the values of the kernel {gram.kernel!r} in doubles{off}")
     return {**problem, **({"about": "; ".join(said)} if said else {})}
+
+
+def labelled(problem: Stated, positive: Any) -> Stated:
+    """The same, with the label that y = +1 stands for in the reader's data, if one is given."""
+    if positive is None:
+        return problem
+    text = str(positive).strip() if isinstance(positive, str | int | float | np.generic) else ""
+    if not text or not text.isprintable():
+        raise InputError(
+            f"positive must be the label of y = +1, a text that can be printed or a number, got {positive!r}"
+        )
+    return {**problem, "positive": text}
 
 
 def program_problem(problem: ParametricQP) -> Stated:

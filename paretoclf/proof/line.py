@@ -100,6 +100,7 @@ class LineProof(Proof["SegmentCertificate"]):
         level: str | None = None,
         progress: bool | None = None,
         n_jobs: int | None = None,
+        positive: str | float | None = None,
     ) -> None:
         """Write a certificate file, which anybody can check without this library.
 
@@ -116,6 +117,9 @@ class LineProof(Proof["SegmentCertificate"]):
             Whether to show a bar; by default on a terminal.
         n_jobs : int, optional
             Processes that try labels, where the certificate is exact; the file is the same.
+        positive : str or number, optional
+            The label that y = +1 stands for in the data of who reads it, such as ``"malignant"``; default ``"1"``.
+            The checker compares it with the labels of the data that are given to it.
 
         Raises
         ------
@@ -136,7 +140,7 @@ class LineProof(Proof["SegmentCertificate"]):
         """
         if self.writer is None:
             raise InputError("no certificate file can be written of this proof: it does not belong to a path")
-        self.writer(file, level=level, progress=progress, n_jobs=n_jobs)
+        self.writer(file, level=level, progress=progress, n_jobs=n_jobs, positive=positive)
 
     def closed(self, tol: float = CERTIFY) -> Mask:
         """Whether the gap of each segment is at most tol, or what rounding explains of it, everywhere on it."""

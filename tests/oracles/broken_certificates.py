@@ -66,7 +66,7 @@ def leaves(node, at=()):
     """Where numbers and letters are."""
     if isinstance(node, dict | list):
         for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-            if key not in ("about", "kind", "format", "sha256"):
+            if key not in ("about", "positive", "kind", "format", "sha256"):
                 yield from leaves(value, (*at, key))
     elif node is not None and not isinstance(node, bool):
         yield at

@@ -97,6 +97,8 @@ def stated(problem):
             "below": [[None] * (n + len(A))] * 2,
             "above": [[None] * (n + len(A))] * 2,
         }
+    if any((v is None) != (w is None) for k in SIDES for v, w in zip(*numbers[k], strict=True)):
+        return "null at one end"
     if any(v is not None and v < 0 for k in SIDES[2:] for end in numbers[k] for v in end):
         return "prices"
     return {"P": P, "A": A, "q": q, **numbers}
@@ -221,6 +223,8 @@ def gains(program, t, kind, given) -> bool:
 
     def total(at):
         if kind == "crossing":
+            if any(at_(program, name, int(given[0]), at) is not None for name in SIDES[2:]):
+                raise ValueError
             return at_(program, "upper", int(given[0]), at) - at_(program, "lower", int(given[0]), at)
         if kind == "infeasible":
             y = [-sum((A[k][i] * r for k, r in enumerate(numbers)), ZERO) for i in range(n)] + numbers

@@ -43,7 +43,7 @@ def stated_value(problem, t):
         scaled(whole.P, x * x / worth), scaled(whole.A, 1), scaled(whole.q, x / worth), *sides, *prices
     )
     found = solve_at(program, t)[0]
-    return check.KINDS[problem["kind"]][1](problem, found * float(worth / unit))
+    return check.value(problem, found * float(worth / unit))
 
 
 def between(lo, hi):
