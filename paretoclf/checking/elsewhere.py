@@ -50,4 +50,4 @@ def _is_grid(given: Any) -> bool:
     if not isinstance(given, tuple) or len(given) != 3 or not all(isinstance(each, np.ndarray) for each in given):
         return False
     alphas, coefs, gaps = given
-    return alphas.ndim == gaps.ndim == 1 and coefs.ndim == 2 and coefs.shape[1] == alphas.size == gaps.size
+    return bool(alphas.ndim == gaps.ndim == 1 and coefs.ndim == 2 and coefs.shape[1] == alphas.size == gaps.size)
