@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from paretoclf.checking.elsewhere import judged_by
 from paretoclf.checking.labels import signs_of
 from paretoclf.checking.machines import ThroughTheOrigin
 from paretoclf.checking.rows import Row, Stop
@@ -56,8 +57,9 @@ def problem_of(
         return problem_of(estimator[-1], _as_seen(estimator, X), y, kernel, sample_weight)
     read = next((reader for kind, reader in _READERS.items() if _is(estimator, kind)), None)
     if read is None:
-        inside = ": give best_estimator_" if hasattr(estimator, "best_estimator_") else ""
-        raise InputError(f"solutions must be one of the estimators {', '.join(_READERS)}, got {name}{inside}")
+        way = "give best_estimator_" if hasattr(estimator, "best_estimator_") else judged_by(estimator)
+        door = f": {way}" if way else ""
+        raise InputError(f"solutions must be one of the estimators {', '.join(_READERS)}, got {name}{door}")
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         raise InputError(f"{name} must be fitted first: call fit(X, y)")

@@ -55,8 +55,11 @@ class StrangersPath:
     duals: Mapping[str, Array] = field(default_factory=dict)
     between: bool = True
 
-    def judged(self, tol: float, between: bool) -> JudgedPoints:
-        """Trace the problem from one end of the knots to the other, and judge them beside it."""
+    def judged(self, tol: float, between: bool | None) -> JudgedPoints:
+        """Trace the problem from one end of the knots to the other, and judge them beside it.
+
+        Between them, too, where that is asked for, or they claim it and it is not declined.
+        """
         first, last = float(self.at[0]), float(self.at[-1])
         path = trace_problem(LineOfPrograms(self.problem, {self.parameter: first}, {self.parameter: last}))
         return path.judge(
@@ -64,7 +67,7 @@ class StrangersPath:
             self.variables,
             self.duals,
             tol=tol,
-            between=between or self.between,
+            between=self.between if between is None else between,
         )
 
 
@@ -74,9 +77,9 @@ def is_stranger(X: Any, solutions: Any, parameters: Mapping[str, Any]) -> bool:
 
 
 def judge_stranger(
-    X: Any, y: Any, solutions: Any, how: tuple[float, bool], parameters: Mapping[str, Any]
+    X: Any, y: Any, solutions: Any, how: tuple[float, bool | None], parameters: Mapping[str, Any]
 ) -> JudgedPoints:
-    """Judge what `is_stranger` has recognised; ``how`` is the tolerance, and whether grids claim what is between.
+    """Judge what `is_stranger` has recognised; ``how`` is the tolerance, and whether what is between is judged.
 
     Raises
     ------
@@ -86,7 +89,7 @@ def judge_stranger(
     options = dict(parameters)
     if isinstance(X, ProblemPath):
         _nothing(options, "a path of a program")
-        return _on_path(X, y, how[0])
+        return _on_path(X, y, *how)
     if _is_critical_line(X):
         _nothing(options, type(X).__name__)
         return _critical_line(X).judged(*how)
@@ -116,7 +119,7 @@ def _share(at: Array, first: float, last: float, name: str) -> Array:
     return np.abs(np.clip((at - first) / (last - first), 0.0, 1.0))
 
 
-def _on_path(path: ProblemPath, given: Any, tol: float) -> JudgedPoints:
+def _on_path(path: ProblemPath, given: Any, tol: float, between: bool | None) -> JudgedPoints:
     """Plain arrays (t, x[, y]), a mapping of them by name, or a CSV or npz file of that."""
     if isinstance(given, str | os.PathLike):
         given = _columns(os.fspath(given), path)
@@ -146,7 +149,7 @@ def _on_path(path: ProblemPath, given: Any, tol: float) -> JudgedPoints:
     if knots.size > 1 and (np.diff(knots) <= 0).all():
         knots = knots[::-1]
         variables, duals = ({name: each[::-1] for name, each in part.items()} for part in (variables, duals))
-    return path.judge(knots, variables, duals, tol=tol)
+    return path.judge(knots, variables, duals, tol=tol, between=between is not False)
 
 
 def _columns(file: str, path: ProblemPath) -> dict[str, Array]:

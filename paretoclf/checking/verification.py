@@ -9,7 +9,9 @@ from typing import Any, overload
 import numpy as np
 
 from paretoclf.checking.between import Stretch, stretches
+from paretoclf.checking.elsewhere import judged_by
 from paretoclf.checking.engine_points import engine_points
+from paretoclf.checking.estimators import is_estimator
 from paretoclf.checking.given import one_problem, read_given
 from paretoclf.checking.judging import certificate_of
 from paretoclf.checking.libsvm import Kept, kept
@@ -228,7 +230,9 @@ def rounded_up(size: float) -> str:
 
 
 @overload
-def verify(path: ProblemPath, theirs: Any, /, *, tol: float | None = None) -> JudgedPoints: ...
+def verify(
+    path: ProblemPath, theirs: Any, /, *, tol: float | None = None, between: bool | None = None
+) -> JudgedPoints: ...
 
 
 @overload
@@ -244,7 +248,7 @@ def verify(
     sample_weight: Any = None,
     *,
     tol: float | None = None,
-    between: bool = False,
+    between: bool | None = None,
     **parameters: Any,
 ) -> Verification: ...
 
@@ -257,7 +261,7 @@ def verify(
     sample_weight: Any = None,
     *,
     tol: float | None = None,
-    between: bool = False,
+    between: bool | None = None,
     **parameters: Any,
 ) -> Verification | ProblemProof | JudgedPoints:
     """Certify solutions that somebody else computed, whatever they are in.
@@ -303,9 +307,10 @@ def verify(
         paths of other programs 1e-6. LIBSVM's tol is about violated margins, not about the gap: unless tol is given, a
         solution of LIBSVM with a larger gap is optimal "as its tol asks" where no margin is violated by more
         (`paretoclf.checking.libsvm`), and its certificate says by how much the value can be off.
-    between : bool
+    between : bool, optional
         Whether the rows are the knots of a path, affine from one to the next, to be proved or refuted between them.
-        What is the knots of a path by itself (lars_path, a critical line) is always judged so.
+        By default only what is the knots of a path by itself (lars_path, a critical line, knots beside a `ProblemPath`)
+        is judged so; False judges its knots alone.
     **parameters
         What a file does not say.
 
@@ -359,15 +364,21 @@ def verify(
     if is_problem(X):
         others = (y, solutions, kernel, sample_weight, between or None, parameters or None)
         if any(each is not None for each in others):
-            raise InputError("verify(problem, tol=...) judges what a cvxpy.Problem holds, and takes nothing else")
+            raise InputError(
+                "verify(problem, tol=...) judges what a cvxpy.Problem holds, and takes nothing else; numbers of your "
+                "own are judged by grade(problem, {'x': value})"
+            )
         return certify_problem(X, CERTIFY if tol is None else tol, engine_points)
-    if not isinstance(between, bool | np.bool_):
+    if not (between is None or isinstance(between, bool | np.bool_)):
         raise InputError(f"between must be True or False, got {between!r}")
+    for given in (X, y) if is_estimator(solutions) else (X, y, solutions):
+        if way := judged_by(given):
+            raise InputError(f"solutions must be of a form that verify reads, got {what_it_is(given)}: {way}")
     chosen = None if tol is None else check_positive_number(tol, "tol")
     if is_stranger(X, solutions, parameters):
         if kernel is not None or sample_weight is not None:
             raise InputError("kernel and sample_weight belong to classifiers, and not to the path of a program")
-        how = (STRANGERS if chosen is None else chosen, bool(between))
+        how = (STRANGERS if chosen is None else chosen, None if between is None else bool(between))
         return judge_stranger(X, y, solutions, how, parameters)
     if y is None and solutions is None:
         raise InputError(

@@ -258,7 +258,11 @@ class Certificate(Tabular):
             return f"The primal value is {self.primal_value:.10g}, the dual value {self.dual_value:.10g}"
         if self.shortfall is not None and (self.gap < 0 or self.primal_residual > 0):  # it is no bound
             bound = f"no feasible point has a better one than {self.dual_value:.10g}"
-            return f"The value is {self.primal_value:.10g}, and {bound}"
+            bought = self.dual_value - self.primal_value  # against a bound that may itself be rounded
+            if not (bought > self.rounding and self.primal_residual > 0):
+                return f"The value is {self.primal_value:.10g}, and {bound}"
+            broken = f"constraints that are violated by up to {self.primal_residual:.1e} buy {bought:.1e}"
+            return f"The value is {self.primal_value:.10g}, and {bound}: {broken}"
         low, high = sorted((self.dual_value, self.primal_value))
         return f"The optimal value lies in [{low:.10g}, {high:.10g}]"
 

@@ -150,7 +150,10 @@ def certify_problem(
     if not model.variables:
         raise InputError("problem must have variables, got none")
     if problem.status is None:
-        raise InputError("problem must be solved first: call problem.solve()")
+        raise InputError(
+            "problem must be solved first: call problem.solve(); values that were set by hand are judged by "
+            "grade(problem, {'x': value})"
+        )
     compiled = _compile(model)
     infeasible = compiled.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
     if infeasible or compiled.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):

@@ -55,6 +55,24 @@ def test_plain_arrays_of_any_problem(soft, form, tmp_path):
     assert found.open < 1e-12
 
 
+def test_right_points_at_which_nothing_bends_are_judged_alone_on_request(soft):
+    """Twelve optima of a grid, with kinks between them."""
+    t = np.linspace(0.0, 1.0, 12)
+    given = (t, np.array([soft.at(s).variables["w"] for s in t]))
+    assert not pc.verify(soft, given).passes()
+    assert not pc.verify(soft, given, between=True).passes()
+    alone = pc.verify(soft, given, between=False)
+    assert alone.passes()
+    assert alone.t.tolist() == t.tolist()
+
+
+def test_what_is_between_somebodys_knots_may_be_left_out():
+    alphas, active, coefs = lars_path(X, Y, method="lasso")
+    some = [0, 1, 3, 4]  # a knot is missing
+    assert not pc.verify(X, Y, (alphas[some], active, coefs[:, some])).passes()
+    assert pc.verify(X, Y, (alphas[some], active, coefs[:, some]), between=False).passes()
+
+
 def test_what_is_wrong_is_refuted(soft):
     t = (4.0 - LAM) / 4.0
     for change, verdict in (

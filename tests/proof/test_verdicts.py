@@ -80,6 +80,19 @@ def test_a_value_that_is_better_than_possible_refutes_a_point():
     assert opened(POINT, -0.5, shortfall=0.3).verdict(0.4) == "undecided"
 
 
+def test_it_is_said_what_a_violation_buys():
+    bought = replace(opened(POINT, -1e-9, shortfall=0.0), primal={"mass": 2e-10})
+    value, bound = f"{bought.primal_value:.10g}", f"{bought.dual_value:.10g}"
+    said = f"The value is {value}, and no feasible point has a better one than {bound}: "
+    by = bought.dual_value - bought.primal_value
+    assert bought.explain(1e-8).startswith(f"{said}constraints that are violated by up to 2.0e-10 buy {by:.1e} (")
+    assert "buy" not in replace(bought, primal={"mass": 0.0}).explain(1e-8)
+    assert "buy" not in replace(bought, rounding=1.0).explain(1e-8)
+    worse = replace(opened(POINT, 1e-9, shortfall=0.0), primal={"mass": 2e-10})
+    assert "no feasible point has a better one than" in worse.explain(1e-8)
+    assert "buy" not in worse.explain(1e-8)
+
+
 def test_without_a_bound_only_a_better_point_refutes():
     blind = opened(POINT, np.inf)
     assert blind.verdict() == "undecided"

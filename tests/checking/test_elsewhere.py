@@ -1,0 +1,89 @@
+"""What `verify` does not read as it is: the refusal names the call that judges it, and that call does."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, lasso_path
+from sklearn.svm import SVR
+from sklearn.tree import DecisionTreeClassifier
+
+import paretoclf as pc
+
+RNG = np.random.default_rng(0)
+A = RNG.normal(size=(30, 4))
+T = A @ [2.0, -1.0, 0.5, 0.0] + RNG.normal(size=30)
+Y = np.where(T > 0, 1, -1)
+
+
+def lasso():
+    w, lam = cp.Variable(4, name="w"), cp.Parameter(nonneg=True, name="lam")
+    return cp.Problem(cp.Minimize(cp.sum_squares(A @ w - T) / 2 + lam * cp.norm1(w))), lam
+
+
+def results():
+    """As an object of statsmodels looks."""
+    made = type("RegressionResultsWrapper", (), {"params": np.zeros(4)})
+    made.__module__ = "statsmodels.regression.linear_model"
+    return made()
+
+
+@pytest.mark.parametrize("place", ["solutions", "y", "beside a path"])
+def test_the_lasso_at_some_alphas(place):
+    alphas, coefs, gaps = lasso_path(A, T, alphas=[0.5, 0.2, 0.05], tol=1e-12)
+    problem, lam = lasso()
+    path = pc.trace(problem, {lam: 60.0}, {lam: 0.0})
+    given = {"solutions": (A, T), "y": (A,), "beside a path": (path,)}[place]
+    with pytest.raises(pc.InputError, match=r"verify\(path, {'lam': n \* alphas, 'w': coefs.T}, between=False\)"):
+        pc.verify(*given, (alphas, coefs, gaps))
+    assert pc.verify(path, {"lam": 30 * alphas, "w": coefs.T}, between=False).passes()
+
+
+@pytest.mark.parametrize("machine", [Lasso(alpha=0.1, fit_intercept=False, tol=1e-12), LinearRegression(), SVR()])
+def test_an_estimator_that_minimises_a_convex_function(machine):
+    fit = machine.fit(A, T)
+    for call in ((A, T, fit), (A, Y, fit), (fit,)):
+        with pytest.raises(pc.InputError, match=r"grade\(problem, {'w': coef, 'b': intercept}, tol=\.\.\.\)") as said:
+            pc.verify(*call)
+        assert ("lars_path(X, y)" in str(said.value)) == isinstance(fit, Lasso)
+    if isinstance(fit, Lasso):
+        problem, lam = lasso()
+        lam.value = 30 * 0.1
+        assert pc.grade(problem, {"w": fit.coef_}, tol=1e-6).verdict == "right"
+        assert pc.grade(problem, {"w": 1.01 * fit.coef_}, tol=1e-6).verdict == "not optimal"
+
+
+def test_a_logistic_regression():
+    fit = LogisticRegression(C=0.7, tol=1e-10).fit(A, Y)
+    with pytest.raises(pc.InputError, match=r"verify\(SurrogateRisk\(X, y, loss='logistic'\), ") as said:
+        pc.verify(A, Y, fit)
+    call = str(said.value).split("got LogisticRegression: ")[1].split(" judges it")[0]
+    room = {name: getattr(pc, name) for name in ("verify", "SurrogateRisk")}
+    room |= {"X": A, "y": Y, "C": 0.7, "coef_": fit.coef_, "intercept_": fit.intercept_}
+    report = eval(call, room)
+    assert report[0].gap < 1e-8
+    room["coef_"] = 1.1 * fit.coef_
+    assert not eval(call, room).passes(1e-4)
+
+
+def test_results_of_statsmodels():
+    for call in ((A, T, results()), (A, results()), (results(),)):
+        with pytest.raises(pc.InputError, match=r"got RegressionResultsWrapper: .* grade\(problem, "):
+            pc.verify(*call)
+
+
+def test_of_what_has_no_convex_problem_nothing_is_promised():
+    with pytest.raises(pc.InputError, match=r"got DecisionTreeClassifier$"):
+        pc.verify(A, Y, DecisionTreeClassifier().fit(A, Y))
+
+
+def test_values_that_were_set_by_hand():
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [cp.sum(x) >= 1])
+    x.value = np.array([0.5, 0.5])
+    with pytest.raises(pc.InputError, match=r"judged by grade\(problem, {'x': value}\)"):
+        pc.verify(problem)
+    with pytest.raises(pc.InputError, match=r"judged by grade\(problem, {'x': value}\)"):
+        pc.verify(problem, {"x": [0.5, 0.5]})
+    assert pc.grade(problem, {"x": x.value}).verdict == "right"
