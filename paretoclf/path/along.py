@@ -284,7 +284,7 @@ class Beyond:
     status : str
         ``"infeasible"`` or ``"unbounded"``.
     t : float
-        Where the path ends; the ray refutes every later t.
+        The ray refutes every later t; where the path ends, or after that.
     ray : mapping of str to array
         Multipliers of constraints whose sum is a contradiction, or a direction of variables along which the objective
         improves for ever.
@@ -292,6 +292,8 @@ class Beyond:
         The constraints, or the variables, that have a part in it.
     proof : RayProof
         What of the ray is checked on the compiled program.
+    end : float
+        Where the path ends; of t between that and ``t`` nothing is known.
     """
 
     status: str
@@ -299,13 +301,16 @@ class Beyond:
     ray: Mapping[str, Any] = field(repr=False)
     blame: tuple[str, ...]
     proof: RayProof = field(repr=False)
+    end: float
 
     def explain(self) -> str:
         """Say in words why there is none."""
         names = ", ".join(self.blame) or "what CVXPY added"
-        if self.status == "infeasible":
-            return f"beyond t = {self.t:.6g} no point satisfies {names} together: {self.proof!r}"
-        return f"beyond t = {self.t:.6g} the objective improves for ever, along {names}: {self.proof!r}"
+        what = f"no point satisfies {names} together"
+        if self.status == "unbounded":
+            what = f"the objective improves for ever, along {names}"
+        more = f"; from t = {self.end:.6g}, where the path ends, to there nothing is known" if self.t > self.end else ""
+        return f"beyond t = {self.t:.6g} {what}: {self.proof!r}{more}"
 
 
 def shown(value: Any) -> str:

@@ -7,6 +7,7 @@ proved (`paretoclf.reduction.judged`). No CVXPY is needed here: what belongs to 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -92,6 +93,10 @@ class ProblemPath:
         Time that it took to ``"compile"`` the problem, to ``"reduce"`` it, and to ``"trace"`` it.
     source : object, optional
         The problem itself; none of a path that was loaded.
+    max_events : int, optional
+        As it was given.
+    unchecked : str
+        What a file says that nothing checks, as it was written before such things were bound by a hash; else empty.
 
     Notes
     -----
@@ -116,6 +121,8 @@ class ProblemPath:
     ray: Any = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     source: Any = None
+    max_events: int | None = None
+    unchecked: str = ""
 
     @property
     def x(self) -> Array:
@@ -139,7 +146,8 @@ class ProblemPath:
     @cached_property
     def proof(self) -> CompiledProof:
         """What is proved of it, at every t, on the program as CVXPY compiled it."""
-        return replace(judge_points(self.program, self.t, self.points), writer=self._write_certificate)
+        found = judge_points(self.program, self.t, self.points)
+        return replace(found, writer=self._write_certificate, unchecked=self.unchecked)
 
     def _write_certificate(
         self, file: AnyFile, level: str | None = None, progress: bool | None = None, n_jobs: int | None = None
@@ -168,7 +176,10 @@ class ProblemPath:
     @cached_property
     def beyond(self) -> Beyond | None:
         """Why there is no optimum after the end, with the ray and who has a part in it; None where it is not so."""
-        return None if self.ray is None else _beyond(self.program, self.status, self.ray, float(self.t[-1]))
+        if self.ray is None:
+            return None
+        found = _beyond(self.program, self.status, self.ray, float(self.t[-1]))
+        return replace(found, t=found.end) if found.t <= found.end + self._least else found
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
@@ -463,8 +474,11 @@ class ProblemPath:
     def _ending(self) -> str:
         """Why it ends where it does."""
         if self.status == "limit":
-            return "max_events was reached"
-        return self.status + (f" beyond ({', '.join(self.beyond.blame)})" if self.beyond else "")
+            return "it was stopped" if self.unchecked else "max_events was reached"
+        if self.beyond is None:
+            return self.status
+        later = f" t = {self.beyond.t:.6g}" if self.beyond.t > self.beyond.end else ""
+        return f"{self.status} beyond{later} ({', '.join(self.beyond.blame)})"
 
     def _between(self, t: float, j: int | None = None) -> tuple[Array, Array]:
         """Columns and multipliers at t, on segment j or that to its right."""
@@ -485,7 +499,8 @@ class ProblemPath:
             where = f"t 0 to {last:g} ({', '.join(moving) or 'nothing moves'})"
         ending = "" if self.status == "end" else f", {self._ending}"
         sizes = f"{self.program.n} columns and {self.program.m} rows"
-        return f"ProblemPath({where}{ending}, {self.breakpoints.size} breakpoints, {sizes})"
+        more = f"; {self.unchecked}: said, not checked" if self.unchecked else ""
+        return f"ProblemPath({where}{ending}, {self.breakpoints.size} breakpoints, {sizes}{more})"
 
 
 def _at_knots(value: Any, name: str, shape: tuple[int, ...]) -> Array:
@@ -577,6 +592,9 @@ def _traced(
     """The path by one reduction, which took some seconds."""
     followed = partial(follow, max_events=max_events, progress=progress, precise=precise)
     found, tracing = _timed(lambda: followed(reduced.problem))
+    if found.status == "limit" and max_events is None:
+        why = f"it has not come to its end after {found.exchanges} exchanges"
+        raise _refused(why, float(found.t[-1]), "Give max_events for as many as you want.")
     ray = None if found.status in ("end", "limit") else _ray(reduced, found)
     if not len(found.labels):
         raise _no_start(reduced, found, ray)
@@ -585,7 +603,7 @@ def _traced(
     labels = np.asarray(found.labels, dtype=np.int8)
     problem = reduced.problem
     kinks = np.asarray(problem.fixed & np.isfinite(problem.below[0]) & np.isfinite(problem.above[0]))
-    how = (found.status, ray, seconds, source)
+    how = (found.status, ray, seconds, source, max_events)
     path = ProblemPath(source.line, source.ends, found.t, points, labels, problem.names, kinks, *how)
     if certify:
         check_program_proof(path)
@@ -601,8 +619,10 @@ def check_program_proof(path: ProblemPath) -> None:
         raise _refused(f"it ends {path.status}, and that is not proved ({beyond.proof!r})", beyond.t)
 
 
-def _refused(why: str, t: float) -> DegeneratePathError:
-    remedy = "Rescale the data, or use a slightly different line."
+def _refused(
+    why: str, t: float, remedy: str = "Rescale the data, or use a slightly different line."
+) -> DegeneratePathError:
+    """An error that has no costs to name."""
     return DegeneratePathError(why, t=t, costs="", n_margin=0, remedy=remedy)
 
 
@@ -642,7 +662,8 @@ def _beyond(line: ProgramLine, status: str, ray: Array, t: float, judged_at: flo
         named = line.values(ray, t)
         own = [name for name, value in named.items() if np.abs(value).max(initial=0.0) > CERTIFY * np.abs(ray).max()]
     blame = tuple(name for name in dict.fromkeys(own) if name)
-    return Beyond(status, t, named, blame, judge_ray(line, status, ray, judged_at))
+    proof = judge_ray(line, status, ray, judged_at)
+    return Beyond(status, max(t, proof.since), named, blame, proof, t)
 
 
 def _no_start(reduced: Reduced, found: Trace, ray: Array | None) -> Exception:
@@ -652,17 +673,34 @@ def _no_start(reduced: Reduced, found: Trace, ray: Array | None) -> Exception:
     why = _beyond(reduced.program, found.status, ray, 0.0, judged_at=0.0)
     if not why.proof.passes():
         return _refused(f"it seems {found.status} at the start, and that is not proved ({why.proof!r})", 0.0)
-    problem = reduced.problem
-    ends = {name: getattr(problem, name)[::-1] for name in ("q", "lower", "upper", "below", "above", "constant")}
-    try:
-        other = follow(replace(problem, **ends), progress=False)
-        begins = 1.0 - float(other.t[-1]) if len(other.labels) else None
-    except DegeneratePathError:
-        begins = None
     names = ", ".join(why.blame) or "what CVXPY added"
     how = f"no point satisfies {names}" if found.status == "infeasible" else f"the objective has no bound along {names}"
-    remedy = "nor is there one at stop" if begins is None else f"there is one from t = {begins:.6g} on: start there"
+    always = judge_ray(reduced.program, found.status, ray).passes()
+    remedy = "nor is there one at stop, or between" if always else _elsewhere(reduced.program)
     return InputError(f"the problem must have a solution at the start, where it is {found.status} ({how}); {remedy}")
+
+
+def _elsewhere(line: ProgramLine) -> str:
+    """From where on there is an optimum, of a line that has none at its start, as far as that is proved."""
+    ends = {name: getattr(line, name)[::-1] for name in ("q", "b", "constant")}
+    with suppress(DegeneratePathError):
+        try:
+            reduced = reduce(replace(line, **ends))
+        except InputError:
+            return "nor is there one at stop"
+        found = follow(reduced.problem, progress=False)
+        begins = math.ceil(1e6 * (1.0 - float(found.t[-1]) - AFFINE)) / 1e6  # no earlier, in the digits that are shown
+        if (
+            len(found.labels)
+            and begins > 0.0
+            and judge_points(reduced.program, found.t, _back(reduced, found)).passes()
+        ):
+            return f"there is one from t = {begins:.6g} on: start there"
+        if found.status in ("infeasible", "unbounded") and not len(found.labels):
+            ray = _ray(reduced, found)
+            if judge_ray(reduced.program, found.status, ray, 0.0).passes():
+                return "nor is there one at stop"
+    return "whether there is one at another t is not known"
 
 
 def _plain(value: Any) -> Any:

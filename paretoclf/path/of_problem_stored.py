@@ -1,7 +1,12 @@
-"""The path of a program as arrays of an npz file, and back; the problem itself is not among them."""
+"""The path of a program as arrays of an npz file, and back; the problem itself is not among them.
+
+Points, multipliers and a ray are proved when a file is read. The statement that they are proved of, names, constant,
+parameters and all, is bound by a hash; in files of versions before that it is said, and not checked.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -23,8 +28,22 @@ def arrays_of(path: Any) -> dict[str, Any]:
         arrays["ray"] = path.ray
     for k, end in enumerate(path.ends):
         arrays |= {f"end_{k}_{i}": value for i, value in enumerate(end.values())}
-    told = {"items": path.items, "status": path.status, "parameters": [*path.ends[0]], "seconds": dict(path.seconds)}
-    return {**arrays, "of_problem": np.array(json.dumps(told))}
+    told = {name: getattr(path, name) for name in ("items", "status", "max_events")}
+    told |= {"parameters": [*path.ends[0]], "seconds": dict(path.seconds)}
+    arrays["of_problem"] = np.array(json.dumps(told))
+    return arrays if path.unchecked else {**arrays, "sha256": np.array(_hash(arrays))}
+
+
+def _hash(arrays: Mapping[str, Any]) -> str:
+    """That of all that is no part of what is proved; where a path was stopped, that is said, and nothing proves it."""
+    stopped = json.loads(str(arrays["of_problem"]))["status"] == "limit"
+    found = hashlib.sha256()
+    for name in sorted({*arrays} - {"x", "z", "ray", "sha256"} - (set() if stopped else {"t"})):
+        array = np.asarray(arrays[name])
+        text = array.dtype.kind == "U"
+        found.update(json.dumps([name, array.shape, str(array) if text else array.dtype.kind]).encode())
+        found.update(b"" if text else array.astype("<f8" if array.dtype.kind == "f" else "<i8").tobytes())
+    return found.hexdigest()
 
 
 def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,6 +69,11 @@ def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
     )
     if any(first.shape != ends[1][name].shape for name, first in ends[0].items()):
         raise InputError("parameters must have the same shape at both ends")
+    bound, stopped = "sha256" in stored, told.get("max_events")
+    if bound and str(stored["sha256"]) != _hash(stored):
+        raise InputError("its names, constant, parameters or program were changed after it was saved: another hash")
+    if bound and status == "limit" and (type(stopped) is not int or stopped < 0):
+        raise InputError(f"max_events must be what ended it where the status is 'limit', got {stopped!r:.100}")
     return {
         "program": program,
         "ends": ends,
@@ -61,6 +85,8 @@ def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
         "status": status,
         "ray": ray,
         "seconds": {str(name): float(value) for name, value in told["seconds"].items()},
+        "max_events": stopped if bound else None,
+        "unchecked": "" if bound else f"names and constant{', and that it was stopped' * (status == 'limit')}",
     }
 
 

@@ -49,6 +49,8 @@ class CompiledProof:
         By how much P is not proved positive semidefinite, relative to its largest entry.
     writer : callable, optional
         Writes the certificate file of what was proved.
+    unchecked : str
+        What the path says that nothing checks: of one that was loaded from an older file.
     """
 
     t: Array = field(repr=False)
@@ -56,6 +58,7 @@ class CompiledProof:
     gap: Array
     indefinite: float = 0.0
     writer: Callable[..., None] | None = field(default=None, repr=False, compare=False)
+    unchecked: str = ""
 
     def save(
         self,
@@ -98,6 +101,7 @@ class CompiledProof:
         return (
             f"Optimal at every t in [{self.t[0]:.6g}, {self.t[-1]:.6g}], to {tol:.0e}, on each of {self.gap.size} "
             f"segments of the compiled program. Largest: {said}"
+            + (f". {self.unchecked[0].upper()}{self.unchecked[1:]}: said, not checked" if self.unchecked else "")
         )
 
     def __repr__(self) -> str:
@@ -273,10 +277,14 @@ class RayProof:
         their signs; of a direction x, that :math:`Px=0` and that no row is left along it.
     gain : float
         What it gains there, relative to the sum of its terms, positive: :math:`-b^\top z`, or :math:`-q^\top x`.
+    since : float
+        As that is affine in t, there is no optimum at any t of the line after this; infinite where it gains nothing at
+        t = 1.
     """
 
     residual: float
     gain: float
+    since: float = 0.0
 
     def passes(self, tol: float = CERTIFY) -> bool:
         """Whether it gains something, and more than by what it misses."""
@@ -296,6 +304,9 @@ def judge_ray(line: ProgramLine, status: str, ray: Array, t: float = 1.0) -> Ray
         replace(line, **none), np.zeros(2), Points.of(x[None, None].repeat(2, 1), z[None, None].repeat(2, 1))
     )
     residual = max(float(misses[name][0]) for name in ("rows", "stationarity", "signs"))
-    cost = between(line.b if status == "infeasible" else line.q, t)
+    costs = line.b if status == "infeasible" else line.q
+    first, last = (-float(each @ r) for each in costs)
+    since = max(0.0, first / (first - last)) if last > max(first, 0.0) else 0.0 if last > 0.0 else float("inf")
+    cost = between(costs, t)
     size = float(np.abs(cost) @ np.abs(r))
-    return RayProof(residual, -float(cost @ r) / size if size else 0.0)
+    return RayProof(residual, -float(cost @ r) / size if size else 0.0, since)

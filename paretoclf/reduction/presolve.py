@@ -167,7 +167,8 @@ class _Reduction:
         if not rounded[0]:
             raise InputError(
                 f"the problem must have a solution at the start, where the bounds of {what} cross: at least "
-                f"{lower[0]:.6g} and at most {upper[0]:.6g} ({' and '.join(names)}). Start where they do not"
+                f"{lower[0]:.6g} and at most {upper[0]:.6g} ({' and '.join(names)}). "
+                + ("Start where they do not" if upper[1] >= lower[1] else "They do all along the line")
             )
         upper[rounded] = np.maximum(lower, upper)[rounded]
 
@@ -201,7 +202,8 @@ class _Reduction:
                 if at[0] < 0:
                     raise InputError(
                         f"the problem must have a solution at the start, where {self.line.row_name(i)} cannot hold: "
-                        f"it says 0 <= {at[0]:.6g}. Start where it holds"
+                        f"it says 0 <= {at[0]:.6g}"
+                        + (". Start where it holds" if at[1] >= 0 else ", all along the line")
                     )
             if self.equation[i]:
                 self.items.append(self._softened(i, places, at, slack))

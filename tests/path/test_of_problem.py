@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 
@@ -310,7 +312,7 @@ BAD = {
     "not a number": (lambda p: pc.trace(p, {TH: 0}, {TH: 1}).at(np.nan), "t must lie between 0 and 1, got nan"),
     "no t": (lambda p: pc.trace(p, {TH: 0}, {TH: 1}).at(), "one of t, th must be given, got none"),
     "text": (lambda p: pc.trace(p, {TH: 0}, {TH: 1}).at("half"), "t must be a number, got 'half'"),
-    "no room": (lambda p: pc.trace(p, {TH: 10}, {TH: 1}), "cap, mass.*there is one from t = 0.444444 on"),
+    "no room": (lambda p: pc.trace(p, {TH: 10}, {TH: 1}), "cap, mass.*there is one from t = 0.444445 on"),
     "never": (lambda p: pc.trace(p, {TH: 10}, {TH: 8}), "infeasible.*nor is there one at stop"),
 }
 
@@ -340,6 +342,62 @@ def test_where_there_is_no_optimum_at_the_start_it_is_said_why_and_from_where_on
     with pytest.raises(pc.InputError, match=message):
         pc.trace(problem, {TH: first}, {TH: last})
     assert solved(problem, {TH: first}, {TH: last}, 0.0) is None
+
+
+def feasible(rows):
+    """The t in [0, 1] at which some number x has a x <= b + c t for all (a, b, c), in fractions; None if none."""
+    first, last = Fraction(0), Fraction(1)
+    least, most, still = ([row for row in rows if np.sign(row[0]) == sign] for sign in (-1, 1, 0))
+    pairs = [(-a * f + d * b, -a * g + d * c) for a, b, c in least for d, f, g in most]
+    for b, c in [(b, c) for _, b, c in still] + pairs:  # 0 <= b + c t
+        if c == 0:
+            first = first if b >= 0 else Fraction(2)
+        elif c > 0:
+            first = max(first, Fraction(-b, c))
+        else:
+            last = min(last, Fraction(b, -c))
+    return (first, last) if first <= last else None
+
+
+NOWHERE = {
+    "none, two rows that take turns": [(-2, 3, -4), (-2, 2, 1), (2, -3, 1)],
+    "none at all": [(0, 2, 0), (1, 2, -2), (2, -1, 1), (-1, 0, -1)],
+    "none, four rows": [(-1, 2, -4), (2, -1, -2), (-2, -3, 1), (1, -2, -1)],
+    "between 1/3 and 1/2 only": [(1, 1, -3), (2, 1, -1), (2, -1, 1), (-2, 0, 2)],
+}
+
+
+def random_rows(seed):
+    rng = np.random.default_rng(seed)
+    return [tuple(int(v) for v in rng.integers(-4, 5, 3)) for _ in range(int(rng.integers(2, 5)))]
+
+
+@pytest.mark.parametrize("rows", [*NOWHERE.values(), *map(random_rows, range(24))])
+def test_from_where_on_there_is_an_optimum_is_said_only_where_it_is_true(rows):
+    truth, x = feasible(rows), cp.Variable(name="x")
+    for sign in (1, -1):
+        problem = cp.Problem(cp.Minimize(cp.square(x) + sign * x), [a * x <= b + c * TH for a, b, c in rows])
+        try:
+            path = pc.trace(problem, {TH: 0.0}, {TH: 1.0})
+        except pc.InputError as refused:
+            said = str(refused)
+        else:
+            assert truth is not None
+            assert truth[0] == 0
+            assert path.breakpoints[-1] == pytest.approx(float(truth[1]))
+            continue
+        if "nothing moves" in said:
+            continue
+        assert truth is None or truth[0] > 0
+        if "there is one from t" in said:
+            assert truth[1] == 1
+            assert 0 <= float(re.search(r"from t = (\S+) on", said)[1]) - float(truth[0]) <= 1.01e-6
+        elif "at stop, or between" in said or "all along the line" in said:
+            assert truth is None
+        elif "nor is there one at stop" in said:
+            assert truth is None or truth[1] < 1
+        else:
+            assert "Start where" in said
 
 
 def test_an_objective_that_is_not_convex_is_refused():

@@ -6,6 +6,7 @@ import copy
 import pickle
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import cvxpy as cp
 import matplotlib as mpl
@@ -14,6 +15,8 @@ import pytest
 from sklearn.linear_model import lars_path
 
 import paretoclf as pc
+from paretoclf.path import of_problem
+from paretoclf.path.general import follow
 from paretoclf.plotting import ProblemPathDisplay
 from paretoclf.reduction.program import Points
 from tests.oracles.lines import FAMILIES, solved
@@ -242,6 +245,100 @@ def test_damaged_files_are_refused(key, change, message, tmp_path):
     np.savez(tmp_path / "damaged.npz", **{**arrays, key: change(arrays[key])})
     with pytest.raises(pc.InputError, match=message):
         pc.load(tmp_path / "damaged.npz")
+
+
+def rewritten(file, into, **arrays):
+    """A file with some arrays in place of what they were; without those that are None."""
+    with np.load(file) as data:
+        found = {name: data[name] for name in data.files} | arrays
+    np.savez(into, **{name: value for name, value in found.items() if value is not None})
+    return into
+
+
+def spoilt(array, k):
+    """With its entry k changed, or, of a text, a letter or digit."""
+    if array.dtype.kind == "U":
+        text = str(array)
+        at = [i for i, letter in enumerate(text) if letter.isalnum()][k]
+        return np.array(text[:at] + ("1" if text[at] == "0" else "0" if text[at].isdigit() else "q") + text[at + 1 :])
+    other = array.copy()
+    other.ravel()[k] = not other.ravel()[k] if array.dtype.kind == "b" else other.ravel()[k] - (other.ravel()[k] or -1)
+    return other
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_whatever_is_changed_of_what_no_proof_sees_is_refused(name, tmp_path):
+    """Names, their places and factors, signs, the constant, parameters, where items are: with ``prove=False``, too."""
+    pc.trace(*STORED[name]()).save(tmp_path / "path")
+    with np.load(tmp_path / "path.npz") as data:
+        arrays = {key: data[key] for key in data.files if key not in ("x", "z", "t", "ray")}
+    rng, tried = np.random.default_rng(0), 0
+    for key, array in arrays.items():
+        size = sum(map(str.isalnum, str(array))) if array.dtype.kind == "U" else array.size
+        for k in rng.permutation(size)[:4].tolist():
+            file = rewritten(tmp_path / "path.npz", tmp_path / "other.npz", **{key: spoilt(array, k)})
+            with pytest.raises(pc.InputError, match="not a saved path"):
+                pc.load(file, prove=False)
+            tried += 1
+    assert tried > 50
+    assert {"program_constant", "program_variables_factor", "program_multipliers_place", "end_1_0"} <= {*arrays}
+
+
+def test_a_path_that_was_cut_says_from_where_on_there_is_none(tmp_path):
+    """The ray refutes from 5/8 on; a path that ends at 1/4 says nothing of what is between."""
+    x, s = cp.Variable(name="x"), cp.Parameter(name="s")
+    rows = [(x <= 5).set_label("cap"), (x >= s).set_label("least")]
+    path = pc.trace(cp.Problem(cp.Minimize(cp.square(x)), rows), {s: 0.0}, {s: 8.0})
+    assert (path.beyond.t, path.beyond.end) == (0.625, 0.625)
+    assert path.beyond.explain() == (
+        "beyond t = 0.625 no point satisfies cap, least together: RayProof(proved, gain=2.3e-01, residual=0.0e+00)"
+    )
+    path.save(tmp_path / "path")
+    k = path.t.size - 1
+    share = (0.25 - path.t[k - 1]) / (0.625 - path.t[k - 1])
+    x, z = (each.copy() for each in (path.x, path.z))
+    x[-1, 1], z[-1, 1] = (each[-1, 0] + share * (each[-1, 1] - each[-1, 0]) for each in (path.x, path.z))
+    cut = {"t": np.append(path.t[:-1], 0.25), "x": x, "z": z}
+    found = pc.load(rewritten(tmp_path / "path.npz", tmp_path / "cut.npz", **cut))
+    assert (found.beyond.t, found.beyond.end) == (pytest.approx(0.625), 0.25)
+    assert "beyond t = 0.625 no point" in found.beyond.explain()
+    assert found.beyond.explain().endswith("; from t = 0.25, where the path ends, to there nothing is known")
+    assert "infeasible beyond t = 0.625 (cap, least)" in repr(found)
+    with np.load(tmp_path / "path.npz") as data:
+        told = np.array(str(data["of_problem"]).replace('"infeasible"', '"limit"'))
+    with pytest.raises(pc.InputError, match="another hash"):
+        pc.load(rewritten(tmp_path / "path.npz", tmp_path / "cut.npz", **cut, of_problem=told))
+    older = pc.load(rewritten(tmp_path / "path.npz", tmp_path / "cut.npz", **cut, of_problem=told, sha256=None))
+    assert "it was stopped" in repr(older)
+    assert "names and constant, and that it was stopped: said, not checked" in repr(older)
+
+
+def test_where_a_path_was_stopped_is_bound(tmp_path):
+    problem, start, stop = STORED["lasso"]()
+    path = pc.trace(problem, start, stop, max_events=2)
+    path.save(tmp_path / "path")
+    again = pc.load(tmp_path / "path.npz")
+    assert (again.status, again.max_events, repr(again)) == ("limit", 2, repr(path))
+    short = {"t": path.t[:-1], "x": path.x[:-1], "z": path.z[:-1], "labels": path.labels[:-1]}
+    with pytest.raises(pc.InputError, match="another hash"):
+        pc.load(rewritten(tmp_path / "path.npz", tmp_path / "short.npz", **short))
+
+
+@pytest.mark.parametrize("name", ["end", "infeasible", "unbounded", "crossing", "limit", "moved_variable"])
+def test_an_older_file_says_what_is_not_checked(name, tmp_path):
+    path = pc.load(Path(__file__).parents[1] / "stored" / f"program_{name}.npz")
+    said = "ames and constant, and that it was stopped" if name == "limit" else "ames and constant"
+    assert f"n{said}: said, not checked" in repr(path)
+    assert f"N{said}: said, not checked" in path.proof.explain()
+    path.save(tmp_path / "again")  # what was not checked is not bound by that
+    assert repr(pc.load(tmp_path / "again.npz")) == repr(path)
+
+
+def test_more_exchanges_than_are_allowed_by_default_are_no_end(monkeypatch):
+    problem, start, stop = STORED["lasso"]()
+    monkeypatch.setattr(of_problem, "follow", lambda *given, **how: follow(*given, **{**how, "max_events": 2}))
+    with pytest.raises(pc.DegeneratePathError, match=r"not come to its end after 2 exchanges.*Give max_events"):
+        pc.trace(problem, start, stop)
 
 
 def test_pictures_show_what_is_there(lasso):
