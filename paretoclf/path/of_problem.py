@@ -675,7 +675,7 @@ def _no_start(reduced: Reduced, found: Trace, ray: Array | None) -> Exception:
         return _refused(f"it seems {found.status} at the start, and that is not proved ({why.proof!r})", 0.0)
     names = ", ".join(why.blame) or "what CVXPY added"
     how = f"no point satisfies {names}" if found.status == "infeasible" else f"the objective has no bound along {names}"
-    always = judge_ray(reduced.program, found.status, ray).passes()
+    always = _refutes(reduced.program, found.status, ray, 1.0)
     remedy = "nor is there one at stop, or between" if always else _elsewhere(reduced.program)
     return InputError(f"the problem must have a solution at the start, where it is {found.status} ({how}); {remedy}")
 
@@ -697,10 +697,15 @@ def _elsewhere(line: ProgramLine) -> str:
         ):
             return f"there is one from t = {begins:.6g} on: start there"
         if found.status in ("infeasible", "unbounded") and not len(found.labels):
-            ray = _ray(reduced, found)
-            if judge_ray(reduced.program, found.status, ray, 0.0).passes():
+            if _refutes(reduced.program, found.status, _ray(reduced, found), 0.0):
                 return "nor is there one at stop"
     return "whether there is one at another t is not known"
+
+
+def _refutes(line: ProgramLine, status: str, ray: Any, t: float) -> bool:
+    """Whether a ray proves that there is no optimum at t, and gains more than the rounding of its terms."""
+    proof = judge_ray(line, status, ray, t)
+    return proof.passes() and proof.gain > ROUNDING
 
 
 def _plain(value: Any) -> Any:

@@ -400,6 +400,16 @@ def test_from_where_on_there_is_an_optimum_is_said_only_where_it_is_true(rows):
             assert "Start where" in said
 
 
+def test_what_rounding_leaves_of_a_gain_refutes_no_stop():
+    """There is one at t = 1 and nowhere before: the gain of the ray is 0 there, and rounding makes 1e-17 of it."""
+    rows = [
+        np.array([[0, -1], [-1, -2], [-2, 2], [2, 1]]) @ X <= np.array([-2, -2, -2, 3]) + TH * np.array([1, 4, 3, -1])
+    ]
+    objective = (np.array([-1, -2]) + TH * np.array([-4, 2])) @ X
+    with pytest.raises(pc.InputError, match=r"there is one from t = 1 on|not known"):
+        pc.trace(cp.Problem(cp.Minimize(objective), rows), {TH: 0.0}, {TH: 1.0})
+
+
 def test_an_objective_that_is_not_convex_is_refused():
     """CVXPY is told that it is; nothing is returned that is not proved."""
     concave = cp.quad_form(X, cp.psd_wrap(np.array([[1.0, 2.0], [2.0, 1.0]])))
