@@ -39,7 +39,7 @@ from paretoclf.path.general import follow
 from paretoclf.path.of_problem_stored import arrays_of
 from paretoclf.path.storage import write_file
 from paretoclf.problem import Trace, shortest_stretch
-from paretoclf.reduction.judged import CompiledProof, Units, judge_points, judge_ray
+from paretoclf.reduction.judged import CompiledProof, Sizes, Units, judge_points, judge_ray
 from paretoclf.reduction.presolve import reduce
 from paretoclf.reduction.program import Points, ProgramLine, between
 from paretoclf.reduction.reduced import Reduced
@@ -165,12 +165,13 @@ class ProblemPath:
         """Labels of columns and rows of the compiled program on each segment."""
         from paretoclf.path.certificate_guide import labels_of_rows
 
-        line = self.program
-        units = Units.on_path(line, self.points)
+        line, sizes = self.program, Sizes(self.program)
         for j in range(len(self.labels)):
             x, z = self.points.segment(j)
+            units = Units.at(line, self.t[j : j + 2], x, z, sizes)
             slack = between(line.b, self.t[j : j + 2, None]) - x @ line.A.T
-            room, price = units.slacks * np.abs(slack).max(axis=0), units.prices * np.abs(z).max(axis=0)
+            size = np.abs(z).max(axis=0)
+            room, price = units.slacks[0] * np.abs(slack).max(axis=0), units.prices(size[None] > 0.0)[0] * size
             yield labels_of_rows(line, price > CERTIFY, room <= CERTIFY)
 
     @cached_property
@@ -395,14 +396,12 @@ class ProblemPath:
             known[reading.place[used]] = True
         slack, gradient = between(line.b, t) - line.A @ x, line.P @ x + between(line.q, t)
         equation = np.arange(line.m) < line.equations
-        size = np.maximum(np.abs(z), np.abs(own))
-        units = Units.of(line, np.abs(x), size)
-        sign = float((units.prices * np.maximum(-z, 0.0))[~equation].max(initial=0.0))
-        room = units.slacks * np.abs(slack)
-        products = float((room * units.prices * np.abs(z))[~equation].max(initial=0.0))
-        terms = units.at(np.abs(x)[None], size[None])[1]
+        units = Units.at(line, np.array([t]), x[None], np.stack([z, own]))
+        price, room = units.prices(z[None] != 0.0)[0], units.slacks[0] * np.abs(slack)
+        sign = float((price * np.maximum(-z, 0.0))[~equation].max(initial=0.0))
+        products = float((room * price * np.abs(z))[~equation].max(initial=0.0))
         chosen = ~known & (equation | (room <= CERTIFY))
-        missed = _missed(gradient + line.A.T @ z, line.A[chosen], equation[chosen], terms.ravel())
+        missed = _missed(gradient + line.A.T @ z, line.A[chosen], equation[chosen], units.gradient[0])
         return max(sign, products, missed)
 
     def _with_source(self, what: str) -> Any:

@@ -318,6 +318,7 @@ class Walk:
             self.t = when
             if report is not None:
                 report(float(when))
+            self.now = tuple(np.stack([each[0] + step * each[1], each[1]]) for each in self.now)
             if i < 0:
                 break
             if side == 2:
@@ -326,7 +327,6 @@ class Walk:
             if self.exchanges >= limit:
                 status = "limit"
                 break
-            self.now = tuple(np.stack([each[0] + step * each[1], each[1]]) for each in self.now)
             stopped = self.exchange(i, side, (v_end, v[1]), (y_end, y[1]))
             self.exchanges += 1
             if stopped is None:
@@ -337,12 +337,23 @@ class Walk:
                 continue
             status, ray = stopped
             break
+        if keep and not self.data.exact:
+            self.check_kept(v_end, y_end)
         if keep and not found:  # it ends where it starts: that point is all there is
             times, found = [self.t, self.t], [(self.labels.copy(), np.stack([v[0], v[0]]), np.stack([y[0], y[0]]))]
         k, items, kind = len(found), self.labels.size, self.kind
         labels = np.array([each[0] for each in found], dtype=np.int64).reshape(k, items)
         points = [np.array([each[part] for each in found], dtype=kind).reshape(k, 2, items) for part in (1, 2)]
         return Trace.of(np.array(times, dtype=kind), labels, *points, status, ray, self.exchanges, crossed)
+
+    def check_kept(self, v: Array, y: Array) -> None:
+        """Raise unless all items are on their pieces where it ends: a rate within its error was taken for 0."""
+        slack, asked = self.slacks(self.labels, v, y, 0)
+        of_values = self.labels % 2 == 0
+        largest = np.where(of_values, abs(v[of_values]).max(initial=0.0), abs(y[~of_values]).max(initial=0.0))
+        outside = asked & ~self.resting & (-slack > _OUTSIDE * (1 + abs(v) + abs(y)) + _REST * largest)
+        if outside.any():
+            raise self.refused(f"the solution left its sets by {-slack[outside].min():.1e}")
 
     def refused(self, why: str) -> DegeneratePathError:
         """Rounding errors leave open how it goes on."""

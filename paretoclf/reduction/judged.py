@@ -22,7 +22,7 @@ from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.judges.definite import least_curvature
 from paretoclf.reduction.program import Points, Products, ProgramLine, between, blocks
-from paretoclf.tolerances import CERTIFY, OWN_SIZE, OWN_TERMS, PRODUCT_ROUNDING
+from paretoclf.tolerances import CERTIFY, OWN_SIZE, OWN_TERMS, PRODUCT_ROUNDING, RESIDUAL_ROUNDING
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,17 +34,17 @@ class CompiledProof:
     t : array of shape (k + 1,)
         Ends of the segments.
     residuals : mapping of str to array of shape (k,)
-        ``"rows"``: equations and inequalities, each against its own terms: its right hand side at either end of the
-        line, and its coefficients times the columns on the segment; ``"stationarity"``: each entry of the gradient,
-        likewise; ``"signs"``: what each multiplier that is negative adds to a gradient, against the largest terms of
-        that on the path; ``"complementarity"``: of each inequality the smaller of its slack, against the largest terms
-        of the row on the path, and its multiplier, as for signs. No unit is less than ``OWN_TERMS`` (for slacks and
-        multipliers ``OWN_SIZE``) of what it would be if all columns, or multipliers, were as large as the largest that
-        equations or P connect with it: of that much doubles know nothing.
+        ``"rows"``: equations and inequalities, each against its own terms on the segment: its right hand side, and its
+        coefficients times the columns; ``"stationarity"``: each entry of the gradient, likewise; ``"signs"``: what each
+        multiplier that is negative adds to a gradient, against the terms of that; ``"complementarity"``: of each
+        inequality the smaller of its slack, against the terms of the row, and its multiplier, as for signs (where the
+        slack is below ``RESIDUAL_ROUNDING``, the slack). No unit is less than ``OWN_TERMS`` (for slacks and multipliers
+        ``OWN_SIZE``) of what it would be if all columns, or multipliers, were as large as the largest on the segment
+        that equations or P connect with it: of that much doubles know nothing.
     gap : array of shape (k,)
-        The duality gap, relative to the optimal value: to no less than a thousandth of the terms that this is a sum of,
-        and to no less than ``PRODUCT_ROUNDING / CERTIFY`` of the terms of x'Px, and of what multipliers times those of
-        their rows can be.
+        The duality gap, relative to the optimal value on the segment: to no less than a thousandth of the terms that
+        this is a sum of, and to no less than ``PRODUCT_ROUNDING / CERTIFY`` of the terms of x'Px, and of what
+        multipliers times those of their rows can be.
     indefinite : float
         By how much P is not proved positive semidefinite, relative to its largest entry.
     writer : callable, optional
@@ -128,100 +128,117 @@ def _residuals(line: ProgramLine, t: Array, points: Points) -> tuple[dict[str, A
     """Residuals by their names, and the gap, each of shape (k,)."""
     x, z, at = points.x, points.z, np.zeros(len(points.x))
     at[points.begin], at[points.begin + 1] = t[:-1], t[1:]
-    units = Units.on_path(line, points)
-    matrices = [Products(M) for M in (line.P, line.A, line.A.T)]
+    sizes, matrices = Sizes(line), [Products(M) for M in (line.P, line.A, line.A.T)]
     parts = []
     for part in blocks(len(x) - 1, line.n + line.m):
         own = slice(part.start, part.stop + 1)
-        parts.append(_judged(line, matrices, units, at[own], x[own], z[own]))
+        parts.append(_judged(line, matrices, sizes, at[own], x[own], z[own]))
     *found, gap = np.concatenate(parts, axis=1)[:, points.begin]  # of two points at a jump there is no segment
     return dict(zip(("rows", "stationarity", "signs", "complementarity"), found, strict=True)), gap
 
 
-def _largest(points: Array) -> Array:
-    """The largest size of each entry of points (points, size)."""
-    high, low = (each.reduce(points, axis=0, initial=0.0) for each in (np.fmax, np.fmin))
-    return np.asarray(np.maximum(high, -low))
+class Sizes:
+    """Coefficients of a program in absolute values: what units are made of.
+
+    Rounding of one column reaches another only where rows, or P, connect the two.
+    """
+
+    def __init__(self, line: ProgramLine) -> None:
+        P, A = sp.csr_array(abs(line.P)), sp.csr_array(abs(line.A))
+        entries = np.concatenate([P.data, A.data]), np.concatenate([P.indices, A.indices])
+        begin = np.concatenate([P.indptr, P.nnz + A.indptr[1:]])
+        self.n, count = line.n, line.n + line.m
+        _, self.part = connected_components(sp.csr_array((*entries, begin), (count, count)), directed=False)
+        self.order = np.argsort(self.part, kind="stable")
+        self.begin = np.flatnonzero(np.diff(self.part[self.order], prepend=-1))
+        self.P, self.A, self.transposed = Products(P), Products(A), Products(sp.csr_array(A.T))
+        self.entries, self.sums = A, [np.asarray(M.sum(axis=1)).ravel() for M in (P, A, A.T)]
+        most = A.max(axis=0).toarray().ravel() if A.shape[0] else np.zeros(line.n)
+        self.balancing = np.where(most > 0.0, 1.0 / np.where(most > 0.0, most, 1.0), 0.0)
+        self.equations = sp.csc_array(A[: line.equations])
+
+    def connected(self, columns: Array, rows: Array) -> Array:
+        """The largest of all columns and rows that each has to do with, (k, n + m)."""
+        every = np.hstack([columns, rows])[:, self.order]
+        return np.asarray(np.maximum.reduceat(every, self.begin, axis=1)[:, self.part])
+
+    def determined(self, terms: Array) -> Array:
+        """What columns would be if in the equations that say what they are nothing cancelled; 0 where there is none."""
+        M, used = self.equations, np.diff(self.equations.indptr) > 0
+        found = np.zeros((len(terms), self.n))
+        if used.any():
+            each = terms[:, M.indices] / M.data
+            found[:, used] = np.minimum.reduceat(each, M.indptr[:-1][used], axis=1)
+        return found
 
 
 @dataclass(frozen=True)
 class Units:
-    """What residuals of points are small against: of each its own terms, and no less than what doubles can know.
-
-    Rounding of one column reaches another only where rows, or P, connect the two.
+    """What residuals are small against: of each its own terms on k segments, and no less than doubles can know.
 
     Attributes
     ----------
-    P, A, transposed : matrices
-        Absolute values.
-    rows, terms : arrays of shape (m,), (n,)
-        The least unit of each row and of each entry of the gradient: its data at either end of the line, and
-        ``OWN_TERMS`` of what its terms would be if each were the largest column, or multiplier, connected with it.
-    slacks, prices : arrays of shape (m,)
-        What a slack is multiplied with to be its share of the row's terms, and a multiplier to be its largest share of
-        an entry of the gradient: of the largest that these terms are on the path, and of no less than ``OWN_SIZE``.
-    largest : array of shape (m,)
+    sizes : Sizes
+    rows, gradient : arrays of shape (k, m), (k, n)
+        The unit of each row and of each entry of the gradient: its terms, and ``OWN_TERMS`` of what they would be if
+        each were the largest column, or multiplier, connected with it.
+    slacks : array of shape (k, m)
+        What a slack is multiplied with to be its share of the row's terms, of which ``OWN_SIZE`` counts.
+    shares : array of shape (k, n)
+        The same for what multipliers add to the gradient.
+    largest : array of shape (k, m)
         What the terms of each row would be if each were the largest column.
-    squares : float
+    squares : array of shape (k,)
         What the terms of x'Px would be if in each equation nothing cancelled.
     """
 
-    P: Products
-    A: Products
-    transposed: Products
+    sizes: Sizes
     rows: Array
-    terms: Array
+    gradient: Array
     slacks: Array
-    prices: Array
+    shares: Array
     largest: Array
-    squares: float
+    squares: Array
 
     @classmethod
-    def on_path(cls, line: ProgramLine, points: Points) -> Units:
-        """Of a program and the points of a path."""
-        return cls.of(line, _largest(points.x), _largest(points.z))
-
-    @classmethod
-    def of(cls, line: ProgramLine, x: Array, z: Array) -> Units:
-        """Of a program, and the largest that each column and each multiplier is on the path."""
-        P, A, n = sp.csr_array(abs(line.P)), sp.csr_array(abs(line.A)), line.n
-        entries = np.concatenate([P.data, A.data]), np.concatenate([P.indices, A.indices])
-        begin = np.concatenate([P.indptr, P.nnz + A.indptr[1:]])
-        count, part = connected_components(sp.csr_array((*entries, begin), (n + line.m, n + line.m)), directed=False)
-        wide, tall = np.zeros(count), np.zeros(count)
-        b, q = (np.abs(ends).max(axis=0) for ends in (line.b, line.q))
-        np.maximum.at(wide, part[:n], x)
-        np.maximum.at(tall, part[n:], z)
+    def of(cls, sizes: Sizes, q: Array, b: Array, x: Array, z: Array) -> Units:
+        """Of the largest that data, columns and multipliers are on each of k segments, in absolute values."""
+        P_sums, row_sums, column_sums = sizes.sums
+        row_terms = b + sizes.A(x)
         # Where q and Px cancel, multipliers are their rounding: no less than the least that would balance one of them.
-        natural = np.maximum(x, _determined(A[: line.equations], (b + A @ x)[: line.equations]))
-        curved = P @ natural
-        np.maximum.at(tall, part[:n], _over(q + curved, sp.csr_array(A.T)))
-        sums, row_sums, column_sums = (np.asarray(M.sum(axis=1)).ravel() for M in (P, A, A.T))
-        most_b, most_q = wide[part[n:]] * row_sums, wide[part[:n]] * sums + tall[part[:n]] * column_sums
-        rows, terms = _positive(b + OWN_TERMS * most_b), _positive(q + OWN_TERMS * most_q)
-        slacks = 1.0 / _positive(b + A @ x + OWN_SIZE * most_b)
-        gradient = 1.0 / _positive(q + P @ x + A.T @ z + OWN_SIZE * most_q)
-        prices = np.zeros(line.m)
-        np.maximum.at(prices, np.repeat(np.arange(line.m), np.diff(A.indptr)), A.data * gradient[A.indices])
-        matrices = Products(P), Products(A), Products(sp.csr_array(A.T))
-        return cls(*matrices, rows, terms, slacks, prices, b + most_b, float(natural @ curved))
+        natural = np.maximum(x, sizes.determined(row_terms[:, : sizes.equations.shape[0]]))
+        curved, squared = sizes.P(natural), sizes.P(x)
+        wide = sizes.connected(x, np.zeros_like(z))
+        tall = sizes.connected((q + curved) * sizes.balancing, z)
+        n, terms = sizes.n, q + squared + sizes.transposed(z)
+        most_b, most_q = wide[:, n:] * row_sums, wide[:, :n] * P_sums + tall[:, :n] * column_sums
+        return cls(
+            sizes,
+            _positive(row_terms + OWN_TERMS * most_b),
+            _positive(terms + OWN_TERMS * most_q),
+            1.0 / _positive(row_terms + OWN_SIZE * most_b),
+            1.0 / _positive(terms + OWN_SIZE * most_q),
+            b + most_b,
+            np.einsum("ij,ij->i", natural, curved),
+        )
 
-    def at(self, X: Array, Z: Array) -> tuple[Array, Array]:
-        """Those of rows and of the gradient, (k, m) and (k, n), where columns and multipliers are at most these."""
-        return self.rows + self.A(X), self.terms + self.P(X) + self.transposed(Z)
+    @classmethod
+    def at(cls, line: ProgramLine, t: Array, x: Array, z: Array, sizes: Sizes | None = None) -> Units:
+        """Of one segment, or point: of what x and z, one at each of its t, are at most."""
+        data = (np.abs(_at(ends, t)) for ends in (line.q, line.b))
+        return cls.of(sizes or Sizes(line), *(np.abs(each).max(axis=0, keepdims=True) for each in (*data, x, z)))
 
-
-def _determined(equations: Any, terms: Array) -> Array:
-    """What columns would be if in the equations that say what they are nothing cancelled; 0 where there is none."""
-    sizes = np.full(equations.shape[1], np.inf)
-    np.minimum.at(sizes, equations.indices, np.repeat(terms, np.diff(equations.indptr)) / equations.data)
-    return np.where(np.isfinite(sizes), sizes, 0.0)
-
-
-def _over(size: Array, M: Any) -> Array:
-    """Sizes over the largest entry of each row; 0 where there is none."""
-    most = M.max(axis=1).toarray().ravel() if M.shape[1] else np.zeros(M.shape[0])
-    return np.where(most > 0.0, size / np.where(most > 0.0, most, 1.0), 0.0)
+    def prices(self, asked: Any) -> Array:
+        """What makes a multiplier its largest share of an entry of the gradient, where asked, of shape (k, m)."""
+        A, found = self.sizes.entries, np.zeros(asked.shape)
+        k, i = np.nonzero(asked & (np.diff(A.indptr) > 0))
+        if k.size:
+            count = np.diff(A.indptr)[i]
+            begin = np.cumsum(count) - count
+            place = np.arange(begin[-1] + count[-1]) + np.repeat(A.indptr[i] - begin, count)
+            each = A.data[place] * self.shares[np.repeat(k, count), A.indices[place]]
+            found[k, i] = np.maximum.reduceat(each, begin)
+        return found
 
 
 def _positive(size: Array) -> Array:
@@ -229,7 +246,7 @@ def _positive(size: Array) -> Array:
     return np.where(size == 0.0, 1.0, size)
 
 
-def _judged(line: ProgramLine, matrices: Sequence[Products], units: Units, t: Array, X: Array, Z: Array) -> Array:
+def _judged(line: ProgramLine, matrices: Sequence[Products], sizes: Sizes, t: Array, X: Array, Z: Array) -> Array:
     """Residuals of rows, stationarity, signs, complementarity, and the gap (5, k), between k + 1 points."""
     (P, A, transposed), e = matrices, line.equations
     begin, end = slice(0, -1), slice(1, None)
@@ -238,25 +255,29 @@ def _judged(line: ProgramLine, matrices: Sequence[Products], units: Units, t: Ar
         """The larger of each two neighbours."""
         return np.maximum(values[begin], values[end])
 
-    q, PX, slack, prices, sizes = _at(line.q, t), P(X), _at(line.b, t) - A(X), np.abs(Z), np.abs(X)
+    q, b = (np.broadcast_to(_at(ends, t), (t.size, ends.shape[1])) for ends in (line.q, line.b))
+    PX, slack, prices, columns = P(X), b - A(X), np.abs(Z), np.abs(X)
     off, gradient = np.abs(slack), transposed(Z)
     gradient += PX
     gradient += q
     room, largest, missed = either(off), either(prices), either(np.abs(gradient, out=gradient))
+    units = Units.of(sizes, either(np.abs(q)), either(np.abs(b)), either(columns), largest)
     beyond = np.hstack([room[:, :e], -np.minimum(slack[begin, e:], slack[end, e:])])
-    rows, terms = units.at(either(sizes), largest)
     violated, stationarity = (
-        (left / unit).max(axis=1, initial=0.0) for left, unit in ((beyond, rows), (missed, terms))
+        (left / unit).max(axis=1, initial=0.0) for left, unit in ((beyond, units.rows), (missed, units.gradient))
     )
-    signs = -(units.prices[e:] * np.minimum(Z[begin, e:], Z[end, e:])).min(axis=1, initial=0.0)
-    both = np.minimum(units.slacks[e:] * room[:, e:], units.prices[e:] * largest[:, e:]).max(axis=1, initial=0.0)
+    inequality, least, share = np.arange(line.m) >= e, np.minimum(Z[begin], Z[end]), units.slacks * room
+    price = units.prices(inequality & ((least < 0.0) | ((share > RESIDUAL_ROUNDING) & (largest > 0.0))))
+    signs = -(price * least)[:, e:].min(axis=1, initial=0.0)
+    both = np.where((price > 0.0) | (largest == 0.0), np.minimum(share, price * largest), share)
     value = np.einsum("ij,ij->i", X, 0.5 * PX + q) + between(line.constant, t)
-    unit = np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->i", sizes, 0.5 * np.abs(PX) + np.abs(q)))
-    unit = np.maximum(either(unit), PRODUCT_ROUNDING / CERTIFY * (largest @ units.largest + units.squares))
+    unit = np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->i", columns, 0.5 * np.abs(PX) + np.abs(q)))
+    rounding = np.einsum("ij,ij->i", largest, units.largest) + units.squares
+    unit = np.maximum(either(unit), PRODUCT_ROUNDING / CERTIFY * rounding)
     products = either(np.einsum("ij,ij->i", off, prices))
     middle = sum(np.einsum("ij,ij->i", off[a], prices[b]) for a, b in ((begin, end), (end, begin)))
     gap = np.maximum(products, 0.5 * middle) / np.maximum(unit, np.finfo(float).tiny)
-    return np.stack([violated, stationarity, signs, both, gap]) + 0.0  # no -0.0
+    return np.stack([violated, stationarity, signs, both[:, e:].max(axis=1, initial=0.0), gap]) + 0.0  # no -0.0
 
 
 def _at(ends: Array, t: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -192,6 +193,51 @@ def test_large_or_indefinite_problems_are_refused_as_before(monkeypatch):
 
 def _refuses(*_, **__):
     raise DegeneratePathError("the basis is singular", t=0.0, costs="", n_margin=0, remedy="")
+
+
+def flat_up_to_rounding():
+    """29 variables, P of rank 13: doubles see curvature where there is none. Drawn from a fixed state."""
+    rng = np.random.default_rng(5)
+    begun = {"state": 17869937412087265063824699745008870915, "inc": 233193750087604940414945475171846202189}
+    rng.bit_generator.state = {"bit_generator": "PCG64", "state": begun, "has_uint32": 1, "uinteger": 2786721669}
+    n, m = rng.integers(10, 40), rng.integers(0, 40)
+    F, S = rng.integers(-2, 3, (rng.integers(0, n + 1), n)).astype(float), 10 ** rng.uniform(-1, 1, n)
+    A = rng.integers(-2, 3, (m, n)).astype(float)
+    if m > 1 and rng.random() < 0.4:
+        A[-1] = A[0]
+    q, low = rng.integers(-3, 4, (2, n)).astype(float), rng.integers(-4, 1, (2, n + m)).astype(float)
+    up = low + rng.integers(0, 5, (2, n + m))
+    for bound, none in ((low, -np.inf), (up, np.inf)):
+        bound[:, rng.random(n + m) < 0.35] = none
+    below, above = (rng.integers(1, 5, (2, n + m)).astype(float) for _ in range(2))
+    for slope in (below, above):
+        slope[:, rng.random(n + m) < 0.6] = np.inf
+    return ParametricQP(S[:, None] * (F.T @ F) * S, A, q, low, up, below, above)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_end_of_a_path_is_looked_at(engine):
+    """A rate that could be rounding was taken for 0 as far as t = 1, where multipliers were off by 4e5."""
+    problem = flat_up_to_rounding()
+    assert (problem.n, problem.items - problem.n) == (29, 5)
+    try:
+        found = follow(problem, progress=False, engine=engine)
+    except DegeneratePathError:
+        return
+    assert (found.status, found.t[-1]) == ("unbounded", pytest.approx(0.51534, abs=1e-5))
+    size = 1 + np.abs(found.values[-1]).max() + np.abs(found.multipliers[-1]).max()
+    assert off(problem, found.t[-1], found.v[-1, 1], found.y[-1, 1]) <= 1e-9 * size
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_end_of_a_path_is_looked_at_in_each_engine(engine):
+    """By the first engine of each kind alone, which has nobody to go on with: it refuses, or is right."""
+    problem = flat_up_to_rounding()
+    for walk in WALKS[engine]:
+        with suppress(DegeneratePathError):
+            found = general._followed(problem, None, walk=walk, limit=10**5, progress=False)
+            size = 1 + np.abs(found.values[-1]).max() + np.abs(found.multipliers[-1]).max()
+            assert off(problem, found.t[-1], found.v[-1, 1], found.y[-1, 1]) <= 1e-6 * size
 
 
 def badly_scaled(seed):

@@ -513,3 +513,18 @@ def test_an_item_that_leaves_a_bound_keeps_to_it_only_where_rows_allow_that():
         pytest.skip("PARETOCLF_DATA has no maros_meszaros")
     line = dict(general.moves(general.loaded(file)))["q by half"]
     assert trace_problem(general.Moved(line), progress=False).proof.passes(1e-10)
+
+
+@pytest.mark.parametrize(
+    ("seed", "scales", "noise"), [(4, (1.0, 1e-5), 0.0), (8, (1.0, 1e-5), 0.0), (7, (1.0, 1e5), 0.1)]
+)
+def test_what_happens_next_to_the_end_is_looked_at_in_twice_the_precision(seed, scales, noise):
+    """A lasso to lam = 0 had its last event within 1e-11 of t = 1: left out, its end missed stationarity by 1e-6."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(14, 4)) * np.geomspace(*scales, 4)
+    y = X @ rng.normal(size=4) + (noise * rng.normal(size=14) if noise else 0.0)
+    w, lam = cp.Variable(4, name="w"), cp.Parameter(nonneg=True, name="lam")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(X @ w - y) / 2 + lam * cp.norm1(w)))
+    path = pc.trace(problem, {lam: 1.1 * np.abs(X.T @ y).max()}, {lam: 0.0}, progress=False)
+    least, *_ = np.linalg.lstsq(X / np.geomspace(*scales, 4), y)
+    np.testing.assert_allclose(path.at(1.0).variables["w"] * np.geomspace(*scales, 4), least, rtol=1e-6)

@@ -1,8 +1,11 @@
 """What is proved of a path of a compiled program, on one whose path is known in closed form; and programs in files."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import paretoclf as pc
 from paretoclf.errors import InputError
@@ -111,6 +114,91 @@ def test_no_other_segment_hides_what_is_wrong():
     points = path.x.copy()
     points[-1, :, 0] = 500.0  # half of what the row asks for, one in 1e9 of what it asks for before
     assert judge_line(path.program, path.t, points, path.z).residuals["rows"][-1] > 1e-4
+
+
+def dual_of_an_svm(top, n=24):
+    """Path of the dual in CVXPY as it is written first, with ``quad_form``, its costs from 1 to top; and its Q."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(n, 2)), np.where(np.arange(n) < n // 2, 1.0, -1.0)
+    Q = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 4.5) * np.multiply.outer(y, y)
+    a, C = cp.Variable(n, name="a"), cp.Parameter(nonneg=True, name="C")
+    loss = 0.5 * cp.quad_form(a, cp.psd_wrap(Q)) - cp.sum(a)
+    return pc.trace(cp.Problem(cp.Minimize(loss), [a >= 0, a <= C, y @ a == 0]), {C: 1.0}, {C: top}, progress=False), Q
+
+
+@pytest.mark.parametrize("top", [1e2, 1e6, 1e8])
+@pytest.mark.parametrize("share", [1e-6, 1e-4, 1e-2])
+def test_no_other_segment_hides_an_optimum_that_is_too_high(top, share):
+    """The point at C = 1 scaled down is feasible, and not optimal: it passed beside values of 1e6 and 1e8."""
+    path, Q = dual_of_an_svm(top)
+    assert path.proof.passes()
+    x = path.points.x.copy()
+    x[0] *= 1 - share
+    values = [0.5 * each @ Q @ each - each.sum() for each in (path.points.x[0], x[0])]
+    proof = judge_points(path.program, path.t, Points(x, path.points.z, path.points.begin))
+    excess = (values[1] - values[0]) / abs(values[0])
+    assert excess > 0.5 * share
+    assert 0.5 * excess < proof.gap[0] < 2 * excess
+    np.testing.assert_array_equal(proof.gap[1:], path.proof.gap[1:])
+
+
+def test_unused_columns_are_no_reason_to_refuse():
+    """Flows from one source to three sinks whose demands vanish in turn: arcs at 0 carry rounding, rows of them too."""
+    rng, n = np.random.default_rng(0), 12
+    cost, load = rng.random((n, n)), cp.Parameter(name="load")
+    flow = cp.Variable((n, n), nonneg=True, name="flow")
+    supply = np.zeros(n)
+    supply[0], supply[-1] = 1.0, -1.0
+    balance = cp.sum(flow, axis=1) - cp.sum(flow, axis=0) == load * supply + (1 - load) * np.roll(supply, 3) * 0.3
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.multiply(cost, flow)) + 0.1 * cp.sum_squares(flow)), [balance])
+    path = pc.trace(problem, {load: 0.0}, {load: 1.0}, progress=False)
+    assert path.proof.passes(1e-9)
+    assert (path.x == 0.0).mean() > 0.5
+
+
+def reflected(line, signs):
+    """The program in the variables ``signs * x``."""
+    S = sp.diags_array(signs)
+    return replace(line, P=sp.csc_array(S @ line.P @ S), A=sp.csc_array(line.A @ S), q=line.q * signs)
+
+
+@pytest.mark.parametrize("wrong", [None, "x", "z"])
+@pytest.mark.parametrize("seed", range(4))
+def test_signs_of_coefficients_do_not_change_units(seed, wrong):
+    """Terms of Px that cancel are no reason to measure less; and with P itself in place of |P| units were negative."""
+    rng = np.random.default_rng(seed)
+    x, th, F = cp.Variable(4, name="x"), cp.Parameter(name="th"), rng.integers(1, 4, (4, 4)) * [1.0, -1.0, 1.0, -1.0]
+    fit = cp.quad_form(x, F.T @ F + np.eye(4)) - th * rng.normal(size=4) @ x
+    path = pc.trace(cp.Problem(cp.Minimize(fit), [x <= 0.4, cp.sum(x) == 0.1]), {th: 1.0}, {th: 3.0}, progress=False)
+    line, points = path.program, {"x": path.x.copy(), "z": path.z.copy()}
+    if wrong:
+        points[wrong][0] *= 1.0 + 1e-3 * rng.random(points[wrong][0].shape)
+    proof = judge_line(line, path.t, points["x"], points["z"])
+    assert proof.passes(1e-10) == (wrong is None)
+    for _ in range(4):
+        signs = rng.choice([-1.0, 1.0], line.n)
+        other = judge_line(reflected(line, signs), path.t, points["x"] * signs, points["z"])
+        for name, residual in proof.residuals.items():
+            np.testing.assert_allclose(other.residuals[name], residual, rtol=1e-6, atol=1e-14)
+        np.testing.assert_allclose(other.gap, proof.gap, rtol=1e-6, atol=1e-14)
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_large_column_does_not_make_units_negative(sign):
+    """``min x'Px / 2 + th x0`` with P = [[1, -.9], [-.9, 1]], x1 = 1000: the point x0 = 0 is off by 900 of 900."""
+    line = program_line(*coupled(sign))
+    x, z = np.broadcast_to(np.array([0.0, 1000.0]), (1, 2, 2)).copy(), np.full((1, 2, line.m), -1000.0)
+    assert judge_line(line, np.array([0.0, 1.0]), x, z).residuals["stationarity"][0] > 0.1
+    x[0, :, 0] = [-sign * 900.0, -sign * 900.0 - 1.0]
+    z[0, :, 0] = -(x[0, :, 1] + sign * 0.9 * x[0, :, 0])
+    assert judge_line(line, np.array([0.0, 1.0]), x, z).passes(1e-15)
+
+
+def coupled(sign):
+    """Two variables that P couples, the second of them fixed."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter(name="th")
+    P = np.array([[1.0, sign * 0.9], [sign * 0.9, 1.0]])
+    return cp.Problem(cp.Minimize(cp.quad_form(x, P) / 2 + th * x[0]), [x[1] == 1000]), {th: 0.0}, {th: 1.0}
 
 
 @pytest.mark.parametrize(("point", "bad"), [(0, [0]), (1, [0, 1]), (2, [1]), (3, [2]), (4, [2])])

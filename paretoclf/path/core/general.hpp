@@ -22,8 +22,9 @@ template <class Real>
 struct Trust {
     static constexpr bool twice = !std::is_same_v<Real, double>;
     static constexpr double rounding = twice ? 1e-29 : 1e-14, drift = twice ? 1e-28 : 1e-13, zero = twice ? 1e-32 : 1e-17;
+    static constexpr double last = twice ? 1e-24 : 1e-11;  // what happens so close to the end is not looked at
 };
-constexpr double LAST = 1e-11, OUTSIDE = 1e-6, HARRIS = 1e-12, REST = 1e-10, JOINED = 1e-14;
+constexpr double OUTSIDE = 1e-6, HARRIS = 1e-12, REST = 1e-10, JOINED = 1e-14;
 constexpr int FRESH = 60;
 
 // The numbers of a program along its line, at t = 0 and at t = 1; zeros where a bound or slope is infinite.
@@ -148,13 +149,14 @@ class Walk {
             if (standing_ > 20 * patience_) return refuse("no progress after very many exchanges at one point"), REFUSED;
             double speed = item_ >= 0 && side_ < 2 ? rounded(speed_of(item_, side_)) : 0.0;
             t = when_;
-            if (item_ < 0) return END;
-            if (side_ == 2) return crossed = item_, INFEASIBLE;
-            if (exchanges >= limit) return LIMIT;
             if (!stands) {
                 for (auto *each : {&pinned_, &low_, &high_}) each->step(step);
                 add(g_[0].data(), g_[1].data(), step, N_);
             }
+            auto ends = [&](Status status) { return !keep || kept() ? status : REFUSED; };
+            if (item_ < 0) return ends(END);
+            if (side_ == 2) return crossed = item_, ends(INFEASIBLE);
+            if (exchanges >= limit) return ends(LIMIT);
             Status stopped = exchange(item_, side_);
             exchanges++;
             if (stopped == PAUSED) continue;
@@ -162,7 +164,7 @@ class Walk {
             bool of_values = labels[item_] % 2 == 0;
             double largest = 0.0;
             for (int i = 0; i < N_; i++) largest = std::max(largest, absolute(of_values ? value(0, i) : multiplier(0, i)));
-            if (speed * rounded(Real(1.0) - t) > REST * (1.0 + largest)) return stopped;
+            if (speed * rounded(Real(1.0) - t) > REST * (1.0 + largest)) return ends(stopped);
             resting_.push_back(item_);  // to the end it is violated by no more than rounding
         }
         return PAUSED;
@@ -403,14 +405,31 @@ class Walk {
                 outside = std::max(outside, -room - error_[0][i] - OUTSIDE * size), most = std::max(most, -room);
             }
         if (outside <= 0.0) return true;
+        return left_by(most);
+    }
+    bool left_by(double most) {
         char text[80];
         std::snprintf(text, sizeof text, "the solution left its sets by %.1e", most);
         return refuse(text);
     }
 
+    // Whether all items are still on their pieces where it ends: a rate within its error was taken for 0, however far it led.
+    bool kept() {
+        double most[2] = {0.0, 0.0}, outside = 0.0;  // the largest value, and the largest multiplier, that is not pinned
+        for (int i = 0; i < N_; i++) most[labels[i] & 1] = std::max(most[labels[i] & 1], absolute(g_[0][i]));
+        for (int i = 0; i < N_; i++) {
+            if (std::find(resting_.begin(), resting_.end(), i) != resting_.end()) continue;
+            double allowed = OUTSIDE * (1.0 + absolute(g_[0][i]) + absolute(pinned_.now[0][i])) + REST * most[labels[i] & 1];
+            for (int s = 0; s < 2; s++)
+                if (-rounded(room_of(i, s)) > allowed) outside = std::max(outside, -rounded(room_of(i, s)));
+        }
+        return outside == 0.0 || left_by(outside);
+    }
+
     // The first item to leave its piece, into when_, item_ (-1: none) and side_ (2: its bounds cross).
     bool event() {
-        Real one = 1.0, last = rounded(t) > 1.0 - LAST ? 1.0 : 1.0 - LAST, first;
+        Real one = 1.0, last = one - Real(Trust<Real>::last), first;
+        if (less(last, t)) last = one;
         if (!arrive(last, first)) return false;
         when_ = one, item_ = -1, side_ = 0;
         double fastest = -1.0, until = rounded(first) + 2e-14;
