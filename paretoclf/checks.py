@@ -133,17 +133,26 @@ def check_labels(y: Any, n: int | None = None, name: str = "y") -> Array:
     raise InputError(f"{name} must contain both classes, got only {{{', '.join(f'{int(u):+d}' for u in values)}}}")
 
 
-def check_weights(weights: Any, n: int, name: str = "sample_weight") -> Array:
-    """Return positive finite per-sample weights; None means all ones."""
+def check_weights(weights: Any, y: Array, name: str = "sample_weight") -> Array:
+    """Return nonnegative finite weights of samples with labels y, some positive in each class; None means all ones."""
     if weights is None:
-        return np.ones(n)
+        return np.ones(y.size)
     v = real_array(weights, name, copy=True)
-    if v.shape != (n,):
-        raise InputError(f"{name} must have shape ({n},), got {v.shape}")
-    bad = np.flatnonzero(~(np.isfinite(v) & (v > 0)))
+    if v.shape != y.shape:
+        raise InputError(f"{name} must have shape ({y.size},), got {v.shape}")
+    bad = np.flatnonzero(~(np.isfinite(v) & (v >= 0)))
     if bad.size:
-        raise InputError(f"{name} must be positive and finite, got {v[bad[0]]} at index {int(bad[0])}")
+        raise InputError(f"{name} must be nonnegative and finite, got {v[bad[0]]} at index {int(bad[0])}")
+    for side, label in ((y > 0, "+1"), (y < 0, "-1")):
+        if not (v[side] > 0).any():
+            raise InputError(f"{name} must be positive for some samples of each class, got only 0 for label {label}")
     return v
+
+
+def refuse_weights_of_0(weights: Array, where: str) -> None:
+    """InputError where a sample has weight 0, which counts nothing, and yet would count somewhere."""
+    if nothing := int(np.count_nonzero(weights == 0.0)):
+        raise InputError(f"sample_weight must be positive {where}: leave out the {nothing} samples of weight 0")
 
 
 def check_vector(values: Any, n: int, name: str) -> Array:

@@ -12,7 +12,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from paretoclf.checks import Array, Rng, check_labels, what_it_is
+from paretoclf.checks import Array, Rng, check_labels, refuse_weights_of_0, what_it_is
 from paretoclf.costs import CostLine, Costs, SampleCosts
 from paretoclf.empirical.nested import ByValidation, NestedRoc, nested_rocs
 from paretoclf.errors import InputError
@@ -367,6 +367,7 @@ class Samples:
     def of(cls, svm: Weighted, transformer: Any) -> Samples:
         """Take them from a 2C-SVM."""
         gram = svm.gram
+        refuse_weights_of_0(svm.sample_weight, "where errors on samples that are held out are counted")
         rank = None if gram.pivots is None else gram.pivots.size
         made = cls(gram.X, svm.y, svm.sample_weight, gram.kernel, rank, transformer)
         made._features()  # which refuse what does not go together

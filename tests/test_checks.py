@@ -109,24 +109,27 @@ class TestLabels:
 
 class TestVectors:
     def test_weights(self):
-        np.testing.assert_array_equal(check_weights(None, 3), [1, 1, 1])
-        given = np.array([1.0, 2.0])
-        assert check_weights(given, 2) is not given
+        y = np.array([1.0, -1.0, 1.0])
+        np.testing.assert_array_equal(check_weights(None, y), [1, 1, 1])
+        given = np.array([0.0, 1.0, 2.0])
+        assert check_weights(given, y) is not given
+        np.testing.assert_array_equal(check_weights(given, y), given)
 
     @pytest.mark.parametrize(
         ("weights", "words"),
         [
             ([1, 2], ["shape (3,)", "(2,)"]),
-            ([1, 0, 1], ["positive", "index 1"]),
-            ([1, 1, -2], ["positive", "-2.0", "index 2"]),
-            ([np.nan, 1, 1], ["positive", "index 0"]),
+            ([1, 0, 1], ["positive for some samples of each class", "only 0 for label -1"]),
+            ([0, 1, 0], ["positive for some samples of each class", "only 0 for label +1"]),
+            ([1, 1, -2], ["nonnegative", "-2.0", "index 2"]),
+            ([np.nan, 1, 1], ["nonnegative", "index 0"]),
             ([np.inf, 1, 1], ["finite", "index 0"]),
             ("abc", ["numeric"]),
             (np.array([1, 1 + 1j, 1]), ["real", "complex128"]),
         ],
     )
     def test_bad_weights(self, weights, words):
-        fails(["sample_weight", *words], check_weights, weights, 3)
+        fails(["sample_weight", *words], check_weights, weights, np.array([1.0, -1.0, 1.0]))
 
     @pytest.mark.parametrize(
         ("check", "values", "words"),

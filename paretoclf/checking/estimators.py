@@ -19,7 +19,7 @@ from paretoclf.formulations.surrogate_risk import SurrogateRisk
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
 from paretoclf.kernels import RBF, Linear, Polynomial, Precomputed, as_kernel
-from paretoclf.samples import dense
+from paretoclf.samples import check_samples, dense
 from paretoclf.tolerances import CERTIFY, LOOSE
 
 #: Features of a support vector that differ from those of its sample by more than this share: other data.
@@ -66,7 +66,7 @@ def problem_of(
     if np.size(classes) != 2:
         raise InputError(f"{name} must be fitted on two classes, got {np.size(classes)}")
     labels = signs_of(y, classes, name)
-    weight = check_weights(sample_weight, labels.size)
+    weight = check_weights(sample_weight, labels)
     return read(estimator, X, labels, kernel, weight)
 
 
@@ -136,18 +136,26 @@ def check_kernel(kernel: Any, own: Any, rtol: float) -> None:
         raise InputError(f"kernel must be that of the model, {own}, or left out, got {given}")
 
 
-def _multipliers(estimator: Any, formulation: Any) -> Array:
-    """Multipliers y * dual_coef_ of all samples; the support vectors must be the samples that they are said to be."""
+def _multipliers(estimator: Any, formulation: Any, weight: Array) -> Array:
+    """Multipliers y * dual_coef_ of all samples; the support vectors must be the samples that they are said to be.
+
+    Samples of weight 0 are not counted in ``support_``.
+    """
     name, y, n = type(estimator).__name__, formulation.y, formulation.gram.n
-    support = np.asarray(estimator.support_)
     if estimator.shape_fit_[0] != n:
-        raise InputError(f"X must be what {name} was fitted on, {estimator.shape_fit_[0]} samples, got {n}")
-    if not (isinstance(formulation.kernel, Precomputed) or callable(estimator.kernel)):  # which keep no vectors
+        raise InputError(
+            f"X must be what {name} was fitted on, {estimator.shape_fit_[0]} samples, got {n}; those of weight 0 "
+            "belong to them, and sample_weight says which they are"
+        )
+    used = np.flatnonzero(weight)
+    support = used[np.minimum(estimator.support_, used.size - 1)]  # if there are fewer, they are not the same
+    blind = isinstance(formulation.kernel, Precomputed) or callable(estimator.kernel)  # which keep no vectors
+    if not blind:
         theirs, mine = (dense(x) for x in (estimator.support_vectors_, formulation.X[support]))
         if theirs.shape != mine.shape or not (np.abs(theirs - mine) <= SAME * (1.0 + np.abs(mine))).all():
             raise InputError(
                 f"X must be what {name} was fitted on: its support vectors are not the rows of X (was X scaled since? "
-                "Or were there samples of weight 0, which LIBSVM does not count?)"
+                "Or were there samples of weight 0, which LIBSVM does not count? Then give sample_weight)"
             )
     alpha = np.zeros(n)
     alpha[support] = y[support] * np.asarray(real_array(dense(estimator.dual_coef_), "dual_coef_")).ravel()
@@ -159,13 +167,14 @@ def _multipliers(estimator: Any, formulation: Any) -> Array:
         plus, i = np.asarray(estimator.classes_).tolist()[1], int(np.argmin(alpha))
         raise InputError(
             f"y must be what {name} was fitted on, +1 for its class {plus!r}: sample {i} has another label there"
+            f"{', or some had weight 0: give sample_weight' if blind and weight.all() else ''}"
         )
     return alpha
 
 
 def _svc(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[Formulation, list[Row]]:
     formulation = TwoCSVM(X, y, _kernel_of(estimator, kernel), weight)
-    alpha = _multipliers(estimator, formulation)
+    alpha = _multipliers(estimator, formulation, weight)
     plus, minus = class_costs(estimator, y)
     values = {"C_plus": estimator.C * plus, "C_minus": estimator.C * minus}
     numbers = {"alpha": alpha, "b": float(estimator.intercept_[0])}
@@ -175,20 +184,24 @@ def _svc(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[
 def _nu_svc(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[Formulation, list[Row]]:
     """LIBSVM divides its solution by the margin; the sum of its multipliers gives that back."""
     formulation = TwoNuSVM(X, y, _kernel_of(estimator, kernel))
-    given = _multipliers(estimator, formulation)
-    plus, minus = (np.unique(weight[side]) for side in (y > 0, y < 0))
-    if plus.size + minus.size > 2:
-        raise InputError("sample_weight must be one number for each class: a 2nu-SVM has one cap for each")
-    given_b = float(estimator.intercept_[0])
-    return formulation, [nu_row(estimator.nu, (given, given_b), weight, y, _stopped(estimator))]
+    found = _multipliers(estimator, formulation, weight), float(estimator.intercept_[0])
+    return of_nu(estimator.nu, formulation, found, weight, _stopped(estimator))
 
 
-def nu_row(nu: float, found: tuple[Array, float], weight: Array, y: Array, tol: float) -> Row:
-    """A row of the 2nu-SVM from what LIBSVM returns for a nu-SVC: multipliers and intercept, divided by the margin.
+def of_nu(
+    nu: float, formulation: TwoNuSVM, found: tuple[Array, float], weight: Array, tol: float
+) -> tuple[Formulation, list[Row]]:
+    """The 2nu-SVM of a nu-SVC and its row, from what LIBSVM returns: multipliers and intercept, over the margin.
 
     It stopped at ``tol`` before it divided.
     """
-    given, b = found
+    (given, b), y, used, note = found, formulation.y, np.flatnonzero(weight), _numbered(weight)
+    if note:  # a 2nu-SVM has no weights
+        both = np.ix_(used, used) if isinstance(formulation.kernel, Precomputed) else used
+        formulation = TwoNuSVM(formulation.X[both], y[used], formulation.kernel)
+        given, weight, y = given[used], weight[used], y[used]
+    if any(np.unique(weight[side]).size > 1 for side in (y > 0, y < 0)):
+        raise InputError("sample_weight must be one number for each class, or 0: a 2nu-SVM has one cap for each")
     n, total = y.size, float(given.sum())
     if total <= 0:
         raise InputError("the model has no support vectors")
@@ -197,7 +210,14 @@ def nu_row(nu: float, found: tuple[Array, float], weight: Array, y: Array, tol: 
     ours = nu * float(weight.sum()) * caps
     margin = ours / total
     values = {"nu": ours, "asymmetry": plus / (plus + minus)}
-    return Row(values, {"alpha": given * margin, "b": b * margin, "rho": margin}, Stop(tol, caps))
+    row = Row(values, {"alpha": given * margin, "b": b * margin, "rho": margin}, Stop(tol, caps), note)
+    return formulation, [row]
+
+
+def _numbered(weight: Array) -> str:
+    """What is said where samples of weight 0 are left out: how the others are numbered."""
+    used = np.count_nonzero(weight)
+    return "" if used == weight.size else f"Samples are numbered among the {used} of positive weight."
 
 
 def _linear(estimator: Any, X: Any, y: Array) -> tuple[Array, float]:
@@ -224,8 +244,15 @@ def through_the_origin(
     X: Any, y: Array, weight: Array, w: Array, b: float, values: dict[str, float], *, squared: bool, bias: float
 ) -> tuple[Formulation, list[Row]]:
     """A slope, and the intercept of a constant feature, of a problem that LIBLINEAR solves."""
+    X, y, weight, note = _used(X, y, weight)
     made = ThroughTheOrigin(X, y, weight, squared=squared, bias=bias)
-    return made, [Row(values, made.numbers(w, b if bias else 0.0))]
+    return made, [Row(values, made.numbers(w, b if bias else 0.0), note=note)]
+
+
+def _used(X: Any, y: Array, weight: Array) -> tuple[Any, Array, Array, str]:
+    """Samples of positive weight, and what is said where there are others."""
+    note, used = _numbered(weight), weight > 0.0
+    return (check_samples(X)[used], y[used], weight[used], note) if note else (X, y, weight, "")
 
 
 def _sgd(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[Formulation, list[Row]]:
@@ -245,12 +272,13 @@ def _sgd(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[
         return TwoCSVM(X, y, None, weight), [Row(values, {"w": w, "b": b})]
     if not estimator.fit_intercept:
         raise InputError("SGDClassifier must have fit_intercept=True with loss='log_loss'")
+    X, y, weight, note = _used(X, y, weight)
     if (weight != 1.0).any():
-        raise InputError(f"sample_weight must be left out for loss={estimator.loss!r}")
+        raise InputError(f"sample_weight must be left out for loss={estimator.loss!r}, or hold 0 and 1")
     if estimator.loss == "squared_hinge":  # half of ours, at theta = 1
         doubled = {name: 2.0 * value for name, value in values.items()}
-        return BiobjectiveMargin(X, y), [Row({"theta": 1.0, **doubled}, {"w": w, "b": b})]
-    return SurrogateRisk(X, y, loss="logistic"), [Row({**values, "ridge": 1.0}, {"w": w, "b": b})]
+        return BiobjectiveMargin(X, y), [Row({"theta": 1.0, **doubled}, {"w": w, "b": b}, note=note)]
+    return SurrogateRisk(X, y, loss="logistic"), [Row({**values, "ridge": 1.0}, {"w": w, "b": b}, note=note)]
 
 
 def _only_linear(estimator: Any, kernel: Any) -> None:

@@ -48,7 +48,7 @@ class ThroughTheOrigin(SampleFormulation):
 
     def __init__(self, X: Any, y: Any, sample_weight: Any = None, *, squared: bool, bias: float = 0.0) -> None:
         super().__init__(X, y)
-        self.sample_weight = check_weights(sample_weight, self.n)
+        self.sample_weight = check_weights(sample_weight, self.y)
         self.squared, self.bias = squared, float(bias)
 
     @cached_property

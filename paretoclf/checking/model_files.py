@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checking.estimators import check_kernel, nu_row, through_the_origin
+from paretoclf.checking.estimators import check_kernel, of_nu, through_the_origin
 from paretoclf.checking.labels import signs_of
 from paretoclf.checking.rows import Row, Stop
-from paretoclf.checks import Array, check_number, check_weights
+from paretoclf.checks import Array, Mask, check_number, check_weights
 from paretoclf.errors import InputError
 from paretoclf.files import reading
 from paretoclf.formulations.base import Formulation
@@ -72,7 +72,7 @@ def read_model(
         try:
             head, end = _head(lines)
             labels = signs_of(y, _classes(head), "the model")
-            weight = check_weights(sample_weight, labels.size)
+            weight = check_weights(sample_weight, labels)
             read = _svm if "svm_type" in head else _linear
             return read(name, head, lines if end else iter(()), X, labels, parameters, kernel, weight)
         except InputError as error:  # of an argument that does not fit the model
@@ -141,18 +141,18 @@ def _svm(
         raise InputError(f"the model must be a c_svc or nu_svc, got {kind}")
     values = _needed(parameters, *(("C_plus", "C_minus") if kind == "c_svc" else ("nu",)))
     formulation: Any = TwoCSVM(X, y, own, weight) if kind == "c_svc" else TwoNuSVM(X, y, own)
-    alpha = _matched([line for line in lines if line.strip()], formulation, y, sign)
+    alpha = _matched([line for line in lines if line.strip()], formulation, weight > 0.0, sign)
     b = -sign * float(head["rho"][0])
     if kind == "nu_svc":
-        return formulation, [nu_row(values["nu"], (alpha, b), weight, y, LOOSE)]
+        return of_nu(values["nu"], formulation, (alpha, b), weight, LOOSE)
     return formulation, [Row(values, {"alpha": alpha, "b": b}, Stop(LOOSE))]  # unless svm-train was told another
 
 
-def _matched(lines: list[str], formulation: Any, y: Array, sign: float) -> Array:
-    """Multipliers of all samples: each support vector is a sample of its label that no other one is."""
-    Z, n = dense(formulation.X), formulation.gram.n
+def _matched(lines: list[str], formulation: Any, used: Mask, sign: float) -> Array:
+    """Multipliers of all samples: each support vector is a used sample of its label that no other one is."""
+    Z, n, y = dense(formulation.X), formulation.gram.n, formulation.y
     size = 1.0 + np.abs(Z).max(axis=0)
-    alpha, free = np.zeros(n), np.ones(n, dtype=bool)
+    alpha, free = np.zeros(n), used.copy()
     for line in lines:
         coef, *pairs = line.split()
         value = sign * float(coef)

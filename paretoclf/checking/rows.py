@@ -40,11 +40,14 @@ class Row:
         Multipliers ``alpha``, slope ``w``, intercept ``b``, margin ``rho``, or what the programs name.
     stop : Stop, optional
         Of a solution of LIBSVM (`paretoclf.checking.libsvm`).
+    note : str
+        What its certificate says besides.
     """
 
     values: Mapping[str, Any]
     numbers: Mapping[str, Any] = field(repr=False)
     stop: Stop | None = field(default=None, repr=False)
+    note: str = field(default="", repr=False)
 
 
 def rows_of(given: Any, names: Sequence[str], vector: str = "alpha") -> list[Row]:

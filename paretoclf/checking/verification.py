@@ -393,12 +393,13 @@ def verify(
             certificates.append(certificate_of(formulation, row))
         except InputError as error:
             raise InputError(f"solutions[{k}]: {error}") from None
+        notes = [certificates[k].note, row.note]
         if chosen is None and not certificates[k].passes(tol):
             promise = kept(formulation, row, certificates[k])
             if promise is not None and promise.holds:
                 own[k] = promise
-                said = promise.explain(rounded_up(certificates[k].gap))
-                certificates[k] = replace(certificates[k], note=f"{certificates[k].note} {said}".strip())
+                notes.append(promise.explain(rounded_up(certificates[k].gap)))
+        certificates[k] = replace(certificates[k], note=" ".join(filter(None, notes)))
         first = formulation if first is None else first
         if between and not one_problem(first, formulation):
             raise InputError(f"between must be False: solutions[{k}] is of another problem than solutions[0]")

@@ -1,6 +1,6 @@
 r"""The 2C-SVM: a support vector machine with one cost for each kind of error.
 
-Samples :math:`x_i`, labels :math:`y_i=\pm1`, weights :math:`s_i>0`, costs :math:`C_\pm\ge0`, caps
+Samples :math:`x_i`, labels :math:`y_i=\pm1`, weights :math:`s_i\ge0`, costs :math:`C_\pm\ge0`, caps
 :math:`c_i=s_iC_{y_i}`.
 
 **Primal**
@@ -68,7 +68,7 @@ from paretoclf.solve.statement import Statement
 PAGE = Statement(
     title="The 2C-SVM",
     data=(
-        r"Samples $x_i$, labels $y_i=\pm1$, weights $s_i>0$, costs $C_+$ of a false negative and $C_-$ of a false "
+        r"Samples $x_i$, labels $y_i=\pm1$, weights $s_i\ge0$, costs $C_+$ of a false negative and $C_-$ of a false "
         r"positive; caps $c_i=s_iC_{y_i}$; $f(x)=w\cdot x+b$."
     ),
     primal=r"""\min_{w,b,\xi}\ \tfrac12\|w\|^2+\sum_ic_i\xi_i
@@ -111,7 +111,8 @@ class TwoCSVM(SampleFormulation):
         None (linear), ``"rbf"`` (`RBF.scale`), ``"precomputed"``, another scikit-learn kernel name, a callable
         ``f(X, Z)``, or a kernel object.
     sample_weight : array of shape (n,), optional
-        Positive factors :math:`s_i` of the cost of each sample; by default 1.
+        Nonnegative factors :math:`s_i` of the cost of each sample, some positive in each class; by default 1. A sample
+        of weight 0 counts nothing: the classifier is that of the others.
     low_rank : int, float or sequence of int, optional
         Solve for an approximated kernel, without its n x n matrix: the largest rank, or the share of the trace that may
         be left out, or the samples to take as pivots; see `paretoclf.low_rank`. Not for the linear kernel.
@@ -153,7 +154,7 @@ class TwoCSVM(SampleFormulation):
 
     def __init__(self, X: Any, y: Any, kernel: Any = None, sample_weight: Any = None, *, low_rank: Any = None) -> None:
         super().__init__(X, y, kernel, low_rank=low_rank)
-        self.sample_weight: Array = check_weights(sample_weight, self.n)
+        self.sample_weight: Array = check_weights(sample_weight, self.y)
 
     @cached_property
     def primal(self) -> cp.Problem:

@@ -106,7 +106,7 @@ def load_plane(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> Cost
         pairs = whole(stored["contacts"], "contacts", (ends.shape[0], 2), 0, stored["corners"].size)
         contacts = tuple(Contact(int(i), int(j), *e) for (i, j), e in zip(pairs, ends, strict=True))
         regions = unpack(stored, y.size)
-        weight, seconds = check_weights(stored["sample_weight"], y.size), _seconds(stored["seconds"])
+        weight, seconds = check_weights(stored["sample_weight"], y), _seconds(stored["seconds"])
     with nullcontext() if callable(kernel) else reading(file, _NO_PLANE):
         gram = make_gram(kernel)
     with reading(file, _NO_PLANE):
@@ -172,7 +172,7 @@ def _take_own(stored: dict[str, Any], y: Array) -> Callable[..., _OnSamples]:
         if "sample_costs" in stored
         else [Costs(*costs) for costs in stored.pop("line")]
     )
-    return partial(Path, line=CostLine(*ends), sample_weight=check_weights(stored.pop("sample_weight"), y.size))
+    return partial(Path, line=CostLine(*ends), sample_weight=check_weights(stored.pop("sample_weight"), y))
 
 
 def _nu_path(asymmetry: Any, hulls: Any, y: Array, **others: Any) -> NuPath:

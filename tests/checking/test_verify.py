@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC
+from sklearn.linear_model import SGDClassifier
+from sklearn.svm import SVC, LinearSVC, NuSVC
 
 import paretoclf as pc
 from paretoclf.checking.verification import rounded_up
@@ -91,12 +92,106 @@ def test_what_is_no_list_of_solutions(solutions, message):
     assert message in str(error.value)
 
 
-def test_an_svc_that_left_out_samples_of_weight_0_says_what_its_support_vectors_may_be():
+@pytest.fixture
+def partly():
+    """Samples, labels, and weights of which a third are 0."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 2))
-    y, weight = np.where(X[:, 0] > 0, 1, -1), np.arange(30) % 3
-    with pytest.raises(pc.InputError, match="samples of weight 0"):  # LIBSVM counts the others only
-        pc.verify(X, y, SVC(kernel="linear").fit(X, y, weight.astype(float)))
+    X = rng.normal(size=(45, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=45) > 0, 1, -1)
+    return X, y, (np.arange(45) % 3).astype(float)
+
+
+def test_an_svc_that_left_out_samples_of_weight_0_says_what_its_support_vectors_may_be(partly):
+    X, y, weight = partly
+    fit, used = SVC(kernel="linear").fit(X, y, weight), weight > 0
+    with pytest.raises(pc.InputError, match=r"samples of weight 0.*give sample_weight"):  # LIBSVM counts the others
+        pc.verify(X, y, fit)
+    with pytest.raises(pc.InputError, match="those of weight 0 belong to them, and sample_weight says which"):
+        pc.verify(X[used], y[used], fit)
+    K = X @ X.T
+    with pytest.raises(pc.InputError, match="or some had weight 0: give sample_weight"):
+        pc.verify(K, y, SVC(kernel="precomputed").fit(K, y, weight))
+
+
+MACHINES = {
+    "linear": SVC(kernel="linear", C=2.0, tol=1e-9),
+    "rbf": SVC(C=2.0, tol=1e-9),
+    "balanced": SVC(class_weight="balanced", tol=1e-9),
+    "precomputed": SVC(kernel="precomputed", tol=1e-9),
+    "callable": SVC(kernel=lambda A, B: A @ B.T, tol=1e-9),
+    "nu": NuSVC(nu=0.4, tol=1e-10),
+    "nu, precomputed": NuSVC(nu=0.4, kernel="precomputed", tol=1e-10),
+    "LIBLINEAR": LinearSVC(tol=1e-9, max_iter=10**6),
+    "LIBLINEAR, hinge": LinearSVC(loss="hinge", tol=1e-9, max_iter=10**6),
+}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_machine_that_was_fitted_with_samples_of_weight_0(partly, name):
+    X, y, weight = partly
+    if "nu" in name:
+        weight = np.minimum(weight, 1.0)
+    Z = X @ X.T if "precomputed" in name else X
+    fit = MACHINES[name].fit(Z, y, sample_weight=weight)
+    report = pc.verify(Z, y, fit, sample_weight=weight, tol=1e-5)
+    assert report.passes(), report
+    assert not report.values[0].keys() ^ ({"nu", "asymmetry"} if "nu" in name else {"C_plus", "C_minus"})
+    numbered = "Samples are numbered among the 30 of positive weight" in report[0].explain()
+    assert numbered == ("nu" in name or "LIBLINEAR" in name)
+    others = np.where(weight > 0, weight[::-1] + 0.5, 0.0)
+    if "nu" not in name:
+        assert not pc.verify(Z, y, fit, sample_weight=others, tol=1e-5).passes()
+
+
+def test_stochastic_gradients_with_samples_of_weight_0(partly):
+    """Shares of the loss are of all samples, those of weight 0 included."""
+    X, y, weight = partly
+    for loss in ("hinge", "log_loss", "squared_hinge"):
+        mine = np.minimum(weight, 1.0)
+        fit = SGDClassifier(loss, alpha=0.05, tol=None, max_iter=3000, random_state=0).fit(X, y, sample_weight=mine)
+        assert pc.verify(X, y, fit, sample_weight=mine, tol=1e-3).passes()
+        assert not pc.verify(X, y, fit, tol=1e-2).passes()
+
+
+def test_rows_and_paths_of_samples_of_which_some_have_weight_0(partly, tmp_path):
+    X, y, weight = partly
+    svm, used = pc.TwoCSVM(X, y, pc.RBF(1.0), weight), weight > 0
+    others = pc.TwoCSVM(X[used], y[used], pc.RBF(1.0), weight[used])
+    path, same = (pc.trace(each, (1.0, 0.2), (0.2, 1.0)) for each in (svm, others))
+    assert path.proof.passes()
+    assert path.breakpoints == pytest.approx(same.breakpoints, rel=1e-9)
+    path.save(tmp_path / "path.npz")
+    assert pc.load(tmp_path / "path.npz").value(0.3) == path.value(0.3)
+    for t in (0.0, 0.3, 1.0):
+        solution = path.at(t)
+        assert solution.value == pytest.approx(same.at(t).value, rel=1e-12)
+        assert not solution.alpha[~used].any()
+        row = (*path.costs(t), solution.alpha, solution.classifier.b)
+        assert pc.verify(X, y, [row], pc.RBF(1.0), weight).passes()
+        for form in ("primal", "dual"):
+            assert svm.solve(*path.costs(t), form=form).value == pytest.approx(solution.value, rel=1e-8)
+    wrong = solution.alpha.copy()
+    wrong[~used] = 1e-3
+    report = pc.verify(X, y, [(*path.costs(1.0), wrong, solution.classifier.b)], pc.RBF(1.0), weight)
+    assert report.verdict(0).startswith("not optimal")
+
+
+def test_of_the_others_one_left_out_and_where_samples_of_weight_0_would_count(partly):
+    X, y, weight = partly
+    used = weight > 0
+    svm, others = pc.TwoCSVM(X, y, sample_weight=weight), pc.TwoCSVM(X[used], y[used], sample_weight=weight[used])
+    out, fewer = (pc.leave_one_out(each, (0.5, 0.8)) for each in (svm, others))
+    assert out.scores[used] == pytest.approx(fewer.scores, abs=1e-9)
+    assert out.scores[~used] == pytest.approx(out.own[~used], abs=1e-12)
+    calls = (
+        ("for a map", lambda: pc.plane(svm, (0.1, 1.0), (0.1, 1.0))),
+        ("where errors on samples that are held out", lambda: pc.cross_validated_roc(svm, (0.1, 1.0), (1.0, 0.1))),
+        ("where errors on samples that are held out", lambda: pc.cross_validated_surface(svm, (0.1, 1.0), (1.0, 0.1))),
+        ("where errors on samples that are held out", lambda: pc.explore(svm, (1.0, 2.0))),
+    )
+    for where, call in calls:
+        with pytest.raises(pc.InputError, match=f"sample_weight must be positive {where}.* leave out the 15 samples"):
+            call()
 
 
 def test_a_gap_that_rounding_makes_is_named_in_the_verdict():

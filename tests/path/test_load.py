@@ -105,7 +105,7 @@ SHAPES = {
     "changes": (lambda a: a[:2], "changes must have shape"),
     "seconds": (lambda a: np.array([1.0, 2.0]), "seconds must have shape"),
     "y": (lambda a: 2 * a, "labels"),
-    "sample_weight": (lambda a: -a, "sample_weight must be positive"),
+    "sample_weight": (lambda a: -a, "sample_weight must be nonnegative"),
     "line": (lambda a: -a, "nonnegative"),
     "w": (lambda a: a[:, :1], "w must have shape"),
 }

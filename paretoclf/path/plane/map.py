@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tqdm import tqdm
 
-from paretoclf.checks import Array, Index, check_one
+from paretoclf.checks import Array, Index, check_one, refuse_weights_of_0
 from paretoclf.classifiers import Classifier
 from paretoclf.costs import Costs
 from paretoclf.errors import DegeneratePathError, InputError
@@ -383,6 +383,7 @@ def plane(
     True
     """
     lines_of(svm, only=LineOfCosts)
+    refuse_weights_of_0(svm.sample_weight, "for a map")
     across, up = check_range(C_plus, "C_plus"), check_range(C_minus, "C_minus")
     began = time.perf_counter()
     frame = rectangle(across, up)
