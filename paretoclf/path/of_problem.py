@@ -615,7 +615,7 @@ def check_program_proof(path: ProblemPath) -> None:
         raise _refused(path.proof.explain(), float(path.t[int(np.argmax(path.proof.gap))]))
     beyond = path.beyond
     if beyond is not None and not beyond.proof.passes():
-        raise _refused(f"it ends {path.status}, and that is not proved ({beyond.proof!r})", beyond.t)
+        raise _refused(f"it ends {path.status}, and that is not proved ({beyond.proof!r})", beyond.end)
 
 
 def _refused(
