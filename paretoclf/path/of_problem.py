@@ -615,7 +615,7 @@ def check_program_proof(path: ProblemPath) -> None:
         raise _refused(path.proof.explain(), float(path.t[int(np.argmax(path.proof.gap))]))
     beyond = path.beyond
     if beyond is not None and not beyond.proof.passes():
-        raise _refused(f"it ends {path.status}, and that is not proved ({beyond.proof!r})", beyond.t)
+        raise _refused(f"it ends {path.status}, and that is not proved ({beyond.proof!r})", beyond.end)
 
 
 def _refused(
@@ -695,9 +695,9 @@ def _elsewhere(line: ProgramLine) -> str:
             and judge_points(reduced.program, found.t, _back(reduced, found)).passes()
         ):
             return f"there is one from t = {begins:.6g} on: start there"
-        if found.status in ("infeasible", "unbounded") and not len(found.labels):
-            if _refutes(reduced.program, found.status, _ray(reduced, found), 0.0):
-                return "nor is there one at stop"
+        none = found.status in ("infeasible", "unbounded") and not len(found.labels)
+        if none and _refutes(reduced.program, found.status, _ray(reduced, found), 0.0):
+            return "nor is there one at stop"
     return "whether there is one at another t is not known"
 
 

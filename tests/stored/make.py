@@ -129,7 +129,7 @@ def proved(file):
     text = checker.main(str(file))
     assert text.startswith("PROVED without rounding")
     assert ("PROVED, too" in text) == ("ray" in content)
-    return [float(v) for v in re.search(r"Values at both ends: \[(.*?)\]", text)[1].split(", ")]
+    return [float(v) for v in re.search(r"Values at both ends[^:]*: \[(.*?)\]", text)[1].split(", ")]
 
 
 def main(folder):
