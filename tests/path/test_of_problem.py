@@ -528,3 +528,14 @@ def test_what_happens_next_to_the_end_is_looked_at_in_twice_the_precision(seed, 
     path = pc.trace(problem, {lam: 1.1 * np.abs(X.T @ y).max()}, {lam: 0.0}, progress=False)
     least, *_ = np.linalg.lstsq(X / np.geomspace(*scales, 4), y)
     np.testing.assert_allclose(path.at(1.0).variables["w"] * np.geomspace(*scales, 4), least, rtol=1e-6)
+
+
+def test_refusals_of_programs_speak_of_no_margin_set():
+    """A margin set is one of samples; an objective that is not convex is refused for what it is."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter(name="th")
+    concave = cp.quad_form(x, cp.psd_wrap(np.array([[1.0, 2.0], [2.0, 1.0]])))
+    problem = cp.Problem(cp.Minimize(concave + th * x[0]), [x >= -1, x <= 1])
+    with pytest.raises(pc.DegeneratePathError) as refused:
+        pc.trace(problem, {th: -1.0}, {th: 1.0}, progress=False)
+    assert "margin" not in str(refused.value)
+    assert "Rescale the data" in str(refused.value)
