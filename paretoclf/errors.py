@@ -49,12 +49,13 @@ class DegeneratePathError(ParetoclfError, RuntimeError):
     """
 
     def __init__(
-        self, cause: str, *, t: float | None, costs: str, n_margin: int, remedy: str, parameter: str = "t"
+        self, cause: str, *, t: float | None, costs: str, n_margin: int | None, remedy: str, parameter: str = "t"
     ) -> None:
         self.cause, self.t, self.costs = cause, t, costs
         where = costs if t is None else f"{parameter} = {t:.6g}" + (f" ({costs})" if costs else "")
         self.where = f"{cause}, at {where}"
-        super().__init__(f"{self.where}, margin set of {n_margin}. {remedy}")
+        margin = "" if n_margin is None else f", margin set of {n_margin}"  # None: a program has no such set
+        super().__init__(f"{self.where}{margin}. {remedy}")
 
 
 class InseparableError(InputError):

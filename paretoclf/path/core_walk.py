@@ -110,7 +110,7 @@ class CoreWalk:
     def _refused(self) -> DegeneratePathError:
         """Rounding errors leave open how it goes on."""
         remedy = "Rescale the data, or use a slightly different line."
-        return DegeneratePathError(self._walk.why, t=self._walk.t, costs="", n_margin=self._walk.members, remedy=remedy)
+        return DegeneratePathError(self._walk.why, t=self._walk.t, costs="", n_margin=None, remedy=remedy)
 
 
 class TwiceWalk(CoreWalk):

@@ -622,7 +622,7 @@ def _refused(
     why: str, t: float, remedy: str = "Rescale the data, or use a slightly different line."
 ) -> DegeneratePathError:
     """An error that has no costs to name."""
-    return DegeneratePathError(why, t=t, costs="", n_margin=0, remedy=remedy)
+    return DegeneratePathError(why, t=t, costs="", n_margin=None, remedy=remedy)
 
 
 def _timed(what: Any) -> tuple[Any, float]:

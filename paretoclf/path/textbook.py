@@ -358,4 +358,4 @@ class Walk:
     def refused(self, why: str) -> DegeneratePathError:
         """Rounding errors leave open how it goes on."""
         remedy = "Rescale the data, or use a slightly different line."
-        return DegeneratePathError(why, t=float(self.t), costs="", n_margin=int(self.basis.sum()), remedy=remedy)
+        return DegeneratePathError(why, t=float(self.t), costs="", n_margin=None, remedy=remedy)

@@ -21,8 +21,9 @@ from scipy.sparse.csgraph import connected_components
 from paretoclf.checks import Array
 from paretoclf.errors import InputError
 from paretoclf.judges.definite import least_curvature
+from paretoclf.problem import shortest_stretch
 from paretoclf.reduction.program import Points, Products, ProgramLine, between, blocks
-from paretoclf.tolerances import CERTIFY, OWN_SIZE, OWN_TERMS, PRODUCT_ROUNDING, RESIDUAL_ROUNDING
+from paretoclf.tolerances import CERTIFY, OWN_SIZE, OWN_TERMS, POINT, PRODUCT_ROUNDING, RESIDUAL_ROUNDING
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,7 +93,7 @@ class CompiledProof:
         named = {**self.residuals, "duality gap": self.gap}
         name = max(named, key=lambda key: float(named[key].max(initial=0.0)))
         j = int(np.argmax(named[name])) if self.gap.size else 0
-        where = f", on [{self.t[j]:.6g}, {self.t[j + 1]:.6g}]" if self.gap.size else ""
+        where = f", on {_interval(*self.t[j : j + 2].tolist())}" if self.gap.size else ""
         said = f"{name}, {float(named[name].max(initial=0.0)):.1e}{where}"
         if self.indefinite > tol:
             return f"Not proved: P is not proved positive semidefinite, by {self.indefinite:.1e}. Largest: {said}"
@@ -111,6 +112,12 @@ class CompiledProof:
         return f"CompiledProof({self.gap.size} segments, {verdict}, gap={gap:.1e}, residual={residual:.1e})"
 
 
+def _interval(begin: float, end: float) -> str:
+    """A segment in words; of one whose ends look alike its length."""
+    ends = f"[{begin:.6g}, {end:.6g}]"
+    return f"{ends}, {end - begin:.1e} long" if f"{begin:.6g}" == f"{end:.6g}" else ends
+
+
 def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof:
     """Judge points x (k, 2, n) and multipliers z (k, 2, m) at both ends of k segments, which are between t (k + 1,)."""
     return judge_points(line, t, Points.of(x, z))
@@ -125,7 +132,7 @@ def judge_points(line: ProgramLine, t: Array, points: Points) -> CompiledProof:
 
 
 def _residuals(line: ProgramLine, t: Array, points: Points) -> tuple[dict[str, Array], Array]:
-    """Residuals by their names, and the gap, each of shape (k,)."""
+    """Residuals by their names, and the gap, each of shape (k,); a stretch of no length is two points, judged apart."""
     x, z, at = points.x, points.z, np.zeros(len(points.x))
     at[points.begin], at[points.begin + 1] = t[:-1], t[1:]
     sizes, matrices = Sizes(line), [Products(M) for M in (line.P, line.A, line.A.T)]
@@ -133,8 +140,11 @@ def _residuals(line: ProgramLine, t: Array, points: Points) -> tuple[dict[str, A
     for part in blocks(len(x) - 1, line.n + line.m):
         own = slice(part.start, part.stop + 1)
         parts.append(_judged(line, matrices, sizes, at[own], x[own], z[own]))
-    *found, gap = np.concatenate(parts, axis=1)[:, points.begin]  # of two points at a jump there is no segment
-    return dict(zip(("rows", "stationarity", "signs", "complementarity"), found, strict=True)), gap
+    found = np.concatenate(parts, axis=1)[:, points.begin]  # of two points at a jump there is no segment
+    for j in np.flatnonzero(np.diff(t) <= min(shortest_stretch(line.q, line.b), POINT)).tolist():
+        place = np.repeat(points.begin[j] + np.arange(2), 2)
+        found[:, j] = _judged(line, matrices, sizes, at[place], x[place], z[place])[:, ::2].max(axis=1)
+    return dict(zip(("rows", "stationarity", "signs", "complementarity"), found[:4], strict=True)), found[4]
 
 
 class Sizes:

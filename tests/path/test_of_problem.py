@@ -528,3 +528,29 @@ def test_what_happens_next_to_the_end_is_looked_at_in_twice_the_precision(seed, 
     path = pc.trace(problem, {lam: 1.1 * np.abs(X.T @ y).max()}, {lam: 0.0}, progress=False)
     least, *_ = np.linalg.lstsq(X / np.geomspace(*scales, 4), y)
     np.testing.assert_allclose(path.at(1.0).variables["w"] * np.geomspace(*scales, 4), least, rtol=1e-6)
+
+
+def test_refusals_of_programs_speak_of_no_margin_set():
+    """A margin set is one of samples; an objective that is not convex is refused for what it is."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter(name="th")
+    concave = cp.quad_form(x, cp.psd_wrap(np.array([[1.0, 2.0], [2.0, 1.0]])))
+    problem = cp.Problem(cp.Minimize(concave + th * x[0]), [x >= -1, x <= 1])
+    with pytest.raises(pc.DegeneratePathError) as refused:
+        pc.trace(problem, {th: -1.0}, {th: 1.0}, progress=False)
+    assert "margin" not in str(refused.value)
+    assert "Rescale the data" in str(refused.value)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_multipliers_of_tight_and_of_loose_rows_are_judged(size):
+    """``(x - 3)**2 + (y - 1)**2`` with x at most th and y at most 5, in any unit: 2 (3 - th), and 0."""
+    (x, y), th = (cp.Variable(name=name) for name in "xy"), cp.Parameter(name="th")
+    rows = [(x <= th).set_label("cap"), (y <= 5 * size).set_label("loose")]
+    loss = cp.square(x - 3 * size) + cp.square(y - size)
+    path = pc.trace(cp.Problem(cp.Minimize(loss), rows), {th: size}, {th: 2 * size}, progress=False)
+    t = np.array([0.0, 0.5, 1.0])
+    variables = {"x": size * (1 + t), "y": size * np.ones(3)}
+    right = {"cap": 2 * size * (2 - t), "loose": np.zeros(3)}
+    assert path.judge(t, variables, right).passes()
+    for wrong in ({"cap": -right["cap"]}, {"cap": 1.01 * right["cap"]}, {"loose": 0.1 * right["cap"]}):
+        assert not path.judge(t, variables, {**right, **wrong}).passes()

@@ -116,6 +116,70 @@ def test_no_other_segment_hides_what_is_wrong():
     assert judge_line(path.program, path.t, points, path.z).residuals["rows"][-1] > 1e-4
 
 
+def jump(size):
+    """``min (t - 1/2) x + y`` on [-1, 1], y at least size + t: x goes from 1 to -1 at t = 1/2; its points."""
+    (x, y), s, tilt = (cp.Variable(name=name) for name in "xy"), cp.Parameter(name="s"), cp.Parameter(name="tilt")
+    problem = cp.Problem(cp.Minimize(tilt * x + y), [x <= 1, x >= -1, y >= s])
+    line = program_line(problem, {s: size, tilt: -0.5}, {s: size + 1, tilt: 0.5})
+
+    def points(length):
+        """Three segments, the one in the middle from the first vertex to the second."""
+        t = np.array([0.0, 0.5, 0.5 + length, 1.0])
+        columns, q = {"x": np.array([1.0, 1.0, -1.0, -1.0]), "y": size + t}, t - 0.5
+        own = np.stack([columns[line.column_name(j)] for j in range(line.n)], axis=1)
+        return t, Points(own, np.stack([np.maximum(-q, 0.0), np.maximum(q, 0.0), np.ones(4)], axis=1), np.arange(3))
+
+    return line, points
+
+
+@pytest.mark.parametrize("size", [0.0, 1e6])
+def test_a_stretch_that_the_data_cannot_tell_is_a_point(size):
+    """A stretch of 1e-10 convicted a path whose parameter is known to 1e-10 itself; one that has length is none."""
+    line, points = jump(size)
+    assert judge_points(line, *points(1e-10 if size else 1e-17)).passes()
+    for length in [1e-10] * (size == 0.0) + [2e-9, 1e-6, 0.1]:
+        proof = judge_points(line, *points(length))
+        assert not proof.passes()
+        assert np.flatnonzero(proof.residuals["complementarity"] > 0.1).tolist() == [1]
+    assert "on [0.5, 0.5], 2.0e-09 long" in judge_points(line, *points(2e-9)).explain()
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-9])
+def test_a_multiplier_that_is_rounding_is_no_reason_to_refuse(size):
+    """Beside a slack of all the row, in any unit of the multipliers; a thousandth of the gradient is one."""
+    line, x, z = two_columns(1.0, 1.0)
+    line, z = replace(line, q=size * line.q), size * z
+    for share, passes in ((1e-11, True), (1e-3, False)):
+        z[:, :, 2] = share * size
+        z[:, :, 1] = (1.0 + share) * size
+        proof = judge_line(line, np.array([0.0, 1.0]), x, z)
+        assert proof.passes() == passes
+        assert proof.residuals["complementarity"][0] == pytest.approx(share, rel=2.0)
+
+
+@pytest.mark.parametrize("end", [1, 2])
+def test_both_ends_of_a_stretch_of_no_length_are_judged(end):
+    line, points = jump(1e6)
+    t, own = points(1e-10)
+    column = next(j for j in range(line.n) if line.column_name(j) == "x")
+    own.x[end, column] *= 3.0
+    assert judge_points(line, t, own).residuals["rows"][1] > 0.1
+    own.x[end, column] /= 3.0
+    own.z[end] *= 1.0 + 1e-6
+    assert judge_points(line, t, own).residuals["stationarity"][1] > 1e-7
+
+
+def test_what_barely_moves_makes_no_point_of_a_stretch():
+    """A bound near 1e12 that moves by 4e-3 says little of t; the chord of a jump is seen."""
+    x, s, far = cp.Variable(2, name="x"), cp.Parameter(name="s"), cp.Parameter(name="far")
+    problem = cp.Problem(cp.Minimize(s * x[0] + x[1]), [x[0] <= 1, x[0] >= -1, x[1] >= far])
+    line = program_line(problem, {s: -0.5, far: 1e12}, {s: 0.5, far: 1e12 + 4e-3})
+    path = pc.trace(problem, {s: -0.5, far: 1e12}, {s: 0.5, far: 1e12 + 4e-3}, progress=False)
+    ends = path.x[[0], 0], path.x[[-1], 1], path.z[[0], 0], path.z[[-1], 1]
+    x, z = (np.stack(each, axis=1) for each in (ends[:2], ends[2:]))
+    assert not judge_line(line, np.array([0.0, 1.0]), x, z).passes(0.1)
+
+
 def dual_of_an_svm(top, n=24):
     """Path of the dual in CVXPY as it is written first, with ``quad_form``, its costs from 1 to top; and its Q."""
     rng = np.random.default_rng(3)
