@@ -15,8 +15,9 @@ So dual infeasibility r costs :math:`\min r^\top x` over any box that holds the 
 holds those is found by propagating bounds through the constraints and the objective (`implied_box`). Where a variable
 has no bound, r must be 0 *exactly*. So the pair (y, z) is enclosed: some solution of the equations r = 0 is within a
 known radius of it (`paretoclf.judges.enclosure`), all of its neighbours are in :math:`K^*`, and the bound is that of
-the worst of them. Multipliers of constraints that are not active stay 0. Where neither helps, the bound is minus
-infinity, and ``unabsorbed`` names the variables and their r.
+the worst of them. Multipliers of constraints that are not active stay 0. What no enclosure proves, as multipliers are
+smaller than its radius, fractions may (`paretoclf.judges.corner`). Where nothing helps, the bound is minus infinity,
+and ``unabsorbed`` names the variables and their r.
 
 **Convexity is proved, too**: with :math:`P-D` proved positive semidefinite for a diagonal D
 (`paretoclf.judges.definite`), a negative entry of D costs :math:`\tfrac12|D_j|\max(x_j-y_j)^2` over the box, and

@@ -19,6 +19,9 @@ _EPS = float(np.finfo(float).eps)
 #: Alternating projections end after so many rounds, or when a round gains less than a tenth.
 _ROUNDS = 30
 
+#: The first attempt is followed by another, which is cheap, unless it is closer than asked by this factor.
+_AT_FIRST = 0.1
+
 #: How far multipliers are moved into their cones before stationarity is solved exactly, relative to 1 + their size.
 _DEPTHS = (0.0, 1e-13, 1e-11, 1e-9, 1e-7)
 
@@ -61,8 +64,9 @@ def lower_bound(program: ConeProgram, y: Array, z: Array, box: Box, goal: float,
     """The best bound that multipliers near z give for points in a box; no more work once it is as close to ``goal``."""
     best: Below | None = None
     for found in _attempts(program, y, z, box):
+        first = best is None
         best = found if best is None else max(best, found, key=lambda each: each.rank)
-        if close(best.value, goal, tol):
+        if close(best.value, goal, tol * _AT_FIRST if first else tol):
             break
     assert best is not None
     return best
@@ -74,14 +78,18 @@ def close(lower: float, upper: float, tol: float) -> bool:
 
 
 def _attempts(program: ConeProgram, y: Array, z: Array, box: Box) -> Iterator[Below]:
-    point = _with_best_y(program, y, project_dual(z, program.cones))
-    first = dual_value(program, *point, box)
+    """The cheapest first. Where a variable has no bound, only exact stationarity gives one."""
+    given = _with_best_bounds(program, *_with_best_y(program, y, project_dual(z, program.cones)))
+    first = dual_value(program, *given, box)
     yield first
-    yield from _corrected(program, *point, box, first)
-    point = _with_best_y(program, *refined(program, y, z))
-    second = dual_value(program, *point, box)
+    if first.unabsorbed:
+        yield from _corrected(program, *given, box, first)
+    near = _with_best_bounds(program, *_with_best_y(program, *refined(program, y, z)))
+    second = dual_value(program, *near, box)
     yield second
-    yield from _corrected(program, *point, box, second)
+    if not first.unabsorbed:
+        yield from _corrected(program, *given, box, first)
+    yield from _corrected(program, *near, box, second)
     if (exact := exact_corner(program, y, z)) is not None:
         yield Below(*exact, np.zeros(y.size), {})
 
@@ -144,6 +152,21 @@ def _with_best_y(program: ConeProgram, y: Array, z: Array) -> tuple[Array, Array
         bent = diagonal > 0
         g = program.q + program.A.T @ z
         y = np.where(bent, -g / np.where(bent, diagonal, 1.0), np.where(diagonal < 0, y, 0.0))
+    return y, z
+
+
+def _with_best_bounds(program: ConeProgram, y: Array, z: Array) -> tuple[Array, Array]:
+    """Multipliers of bounds of single variables take the residuals of these, as far as they stay nonnegative."""
+    rows, columns, values = program.bounds
+    if rows.size:
+        slack = (program.b - program.A @ y)[rows]
+        first = np.lexsort((slack, columns))  # of two bounds of a variable the nearer one
+        rows, columns, values = rows[first], columns[first], values[first]
+        nearest = np.append(True, columns[1:] != columns[:-1])
+        rows, columns, values = rows[nearest], columns[nearest], values[nearest]
+        r = program.P @ y + program.q + program.A.T @ z
+        z = z.copy()
+        z[rows] = np.maximum(z[rows] - r[columns] / values, 0.0)
     return y, z
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from paretoclf.checks import Array, check_vector
+from paretoclf.checks import Array, Index, check_vector
 from paretoclf.errors import InputError
 from paretoclf.judges.cones import Cone, Cones
 from paretoclf.judges.definite import least_curvature
@@ -69,7 +69,16 @@ class ConeProgram:
     def moved(self, q: Any, b: Any) -> ConeProgram:
         """The program with other vectors; what was worked out of the matrices is kept."""
         other = ConeProgram(self.P, q, self.A, b, self.cones)
-        for name in ("kinds", "grouped", "half_spaces", "curvature", "diagonal", "column_length"):
+        for name in (
+            "kinds",
+            "grouped",
+            "block_of_row",
+            "bounds",
+            "half_spaces",
+            "curvature",
+            "diagonal",
+            "column_length",
+        ):
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]
         return other
@@ -83,6 +92,20 @@ class ConeProgram:
     def kinds(self) -> Any:
         """Kind of the cone of each row."""
         return np.repeat(np.array([c.kind for c in self.cones], dtype="U12"), [c.size for c in self.cones])
+
+    @cached_property
+    def block_of_row(self) -> Index:
+        """A number for each row of an equation or inequality, and one for all rows of any other cone."""
+        apart = np.isin(self.kinds, ("zero", "nonnegative"))
+        cone = np.repeat(np.arange(len(self.cones)), [c.size for c in self.cones])
+        return np.where(apart, len(self.cones) + np.arange(self.b.size), cone)
+
+    @cached_property
+    def bounds(self) -> tuple[Index, Index, Array]:
+        """Inequalities with one variable: their rows, the columns of these, and the coefficients."""
+        rows = np.flatnonzero((np.diff(self.A.indptr) == 1) & (self.kinds == "nonnegative"))
+        at = self.A.indptr[rows]
+        return rows, self.A.indices[at], self.A.data[at]
 
     @cached_property
     def half_spaces(self) -> HalfSpaces:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
+from scipy.sparse.linalg import splu
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.judges.cone_program import ConeProgram, factor
@@ -19,6 +20,12 @@ _EPS = float(np.finfo(float).eps)
 
 #: Rounds in which a point is moved into its cones, for each depth.
 _INWARDS = 60
+
+#: Rounds that are Newton's steps instead of projections.
+_AT_ONCE = (6, 7, 8)
+
+#: Planes that depend on each other up to this share are met as well as can be.
+_DEPENDENT = 1e-12
 
 #: How far inside its cones a point is moved, relative to 1 + its size, until it is there for sure.
 _DEPTHS = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-6)
@@ -63,7 +70,8 @@ def _inside(program: ConeProgram, x: Array, system: Equations, zero: Index) -> A
     normal, inside = factor(A.T @ A), interior(cones)
     found = Above(np.inf, x, 0)
     for depth in _DEPTHS:
-        x = _deeper(program, x, depth * (1 + np.abs(b - A @ x).max(initial=0.0)) * inside, normal)
+        if depth > 0:
+            x = _deeper(program, x, depth * (1 + np.abs(b - A @ x).max(initial=0.0)) * inside, normal)
         found = _judged(program, system.enclose(b[zero], x), zero)
         if found.blocked is None:
             break
@@ -185,14 +193,20 @@ def _deeper(program: ConeProgram, x: Array, depth: Array, normal: Any) -> Array:
     """Alternating projections of the slacks onto the cones, shifted inwards, and onto what a point can have.
 
     Each step goes as far as the distance to the cones allows (Pierra's extrapolation), every third half as far, so that
-    it does not zigzag: where faces meet at a sharp angle plain projections take thousands of rounds.
+    it does not zigzag: where faces meet at a sharp angle plain projections take thousands of rounds. Where a few rounds
+    are not enough, Newton's steps put the slacks that are or were outside where their cones begin, all at once.
     """
     back = program.A.T
+    outside = np.zeros(program.b.size, dtype=bool)
     for k in range(_INWARDS):
         s = program.b - program.A @ x
         gap = s - (project(s - depth, program.cones) + depth)
         if np.abs(gap).max(initial=0.0) <= 0.1 * np.abs(depth).max(initial=0.0):
             break
+        if k in _AT_ONCE:
+            outside |= gap != 0
+            x = x + _all_at_once(program, gap, outside)
+            continue
         step = normal(back @ gap)
         moved = program.A @ step
         size = float(moved @ moved)
@@ -200,3 +214,28 @@ def _deeper(program: ConeProgram, x: Array, depth: Array, normal: Any) -> Array:
             break
         x = x + float(gap @ gap) / size * (0.5 if k % 3 == 2 else 1.0) * step
     return x
+
+
+def _all_at_once(program: ConeProgram, gap: Array, outside: Mask) -> Array:
+    """The shortest step onto the planes that separate slacks outside of their cones from these.
+
+    Rows of equations and inequalities that were outside and are not stay where they are.
+    """
+    group = program.block_of_row
+    length = np.sqrt(np.bincount(group, gap * gap))
+    away = gap / np.where(length > 0, length, 1.0)[group]
+    kept = outside & (gap == 0) & np.isin(program.kinds, ("zero", "nonnegative"))
+    rows = np.flatnonzero((away != 0) | kept)
+    planes, at = np.unique(group[rows], return_inverse=True)
+    across = sp.csr_array((np.where(kept, 1.0, away)[rows], (at, rows)), (planes.size, gap.size)) @ program.A
+    sizes = np.sqrt((across.multiply(across)).sum(axis=1))
+    use = np.flatnonzero(sizes > 0)
+    across = sp.diags_array(1 / sizes[use]) @ across[use]
+    one, least = sp.eye_array(program.q.size), sp.diags_array(np.full(use.size, -_DEPENDENT))
+    try:
+        solve = splu(sp.csc_array(sp.block_array([[one, across.T], [across, least]]))).solve
+    except RuntimeError:  # a singular matrix
+        return np.zeros(program.q.size)
+    return np.asarray(solve(np.concatenate([np.zeros(program.q.size), length[planes][use] / sizes[use]])))[
+        : program.q.size
+    ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from types import SimpleNamespace
 from typing import Any
 
@@ -164,10 +163,7 @@ def certify_problem(
         # Not proved: what the problem holds may still be. Numbers of such a claim are a ray, and no point.
         compiled = replace(compiled, x=np.zeros_like(compiled.x), z=np.zeros_like(compiled.z))
     numbers = _held(model)
-    others = compiled.others(numbers)
-    own = next(others)
-    others = chain([own], more(compiled.program, [(compiled.x, compiled.z), own]) if more else (), others)
-    bounds = cone_bounds(compiled.program, compiled.x, compiled.z, others, 0.1 * tol)
+    bounds = cone_bounds(compiled.program, compiled.x, compiled.z, _others(compiled, numbers, more), 0.1 * tol)
     judged = judge_problem(model, numbers, compiled, bounds)
     lower, upper = bounds.lower + compiled.offset, bounds.upper + compiled.offset
     certificate = judged.certificate
@@ -175,6 +171,18 @@ def certify_problem(
     status, conditions = certificate.verdict(tol), tuple(judged.conditions)
     proof = ProblemProof(status, lower, upper, certificate, conditions, unabsorbed, tol=tol)
     return _in_their_sense(proof, model.sense)
+
+
+def _others(
+    compiled: CompiledCone, numbers: Mapping[str, Any], more: Callable[..., Iterable[tuple[Array, Array]]] | None
+) -> Iterator[tuple[Array, Array]]:
+    """Other points for the bounds, the user's own first; none is made before it is asked for."""
+    others = compiled.others(numbers)
+    own = next(others)
+    yield own
+    if more is not None:
+        yield from more(compiled.program, [(compiled.x, compiled.z), own])
+    yield from others
 
 
 def _held(model: Model) -> dict[str, Any]:
@@ -261,13 +269,10 @@ class CompiledCone:
         if j in own:
             return own[j]
         # Columns are neighbours where they are in one inequality or equation, or in one cone.
-        program, apart = self.program, np.isin(self.program.kinds, ("zero", "nonnegative"))
-        cone = np.repeat(np.arange(len(program.cones)), [c.size for c in program.cones])
-        group = np.where(apart, program.b.size + np.arange(program.b.size), cone)
-        entries = sp.coo_array(program.A)
-        used = sp.csr_array(
-            (np.ones(entries.nnz), (group[entries.row], entries.col)), (2 * program.b.size, program.q.size)
-        )
+        program, entries = self.program, sp.coo_array(self.program.A)
+        group = program.block_of_row
+        shape = (int(group.max(initial=0)) + 1, program.q.size)
+        used = sp.csr_array((np.ones(entries.nnz), (group[entries.row], entries.col)), shape)
         met = np.arange(program.q.size) == j
         for _ in range(program.q.size):
             near = used.T @ (used @ met) > 0

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
-from paretoclf.judges.cone_lower import Box, dual_value
+import paretoclf as pc
+from paretoclf.judges import cone_lower
+from paretoclf.judges.cone import cone_bounds
+from paretoclf.judges.cone_lower import Box, _with_best_bounds, dual_value, lower_bound
 from paretoclf.judges.cone_program import ConeProgram
 from paretoclf.judges.cones import Cone
+from paretoclf.solve import candidates
 
 
 def fractions(values):
@@ -140,3 +145,56 @@ def test_a_hollow_direction_costs_what_its_box_allows():
         wide = dual_value(program, y, z, Box(low, high), radius=(np.array([0.5, 0.0]), np.zeros(m)))
         far = max(abs(low[0] - y[0]), abs(high[0] - y[0]))
         assert wide.value < found.value - 0.49 * abs(d[0]) * ((far + 0.5) ** 2 - far**2), trial
+
+
+def test_multipliers_of_bounds_take_the_residuals_of_their_variables():
+    """Of three variables one has one bound, one two, and one none; the nearer of two bounds takes what is left."""
+    A = [[-1.0, 0, 0], [0, -2, 0], [0, 1, 0], [1, 1, 1]]
+    program = ConeProgram(np.zeros((3, 3)), [1.0, 2.0, -1.0], A, [0.0, 0, 5, 9], [Cone("nonnegative", 4)])
+    y, z = _with_best_bounds(program, np.array([0.0, 4.0, 3.0]), np.array([0.5, 0.0, 0.0, 0.25]))
+    assert z.tolist() == [1.25, 0.0, 0.0, 0.25]  # the second column asks for a multiplier below 0
+    assert y.tolist() == [0.0, 4.0, 3.0]
+    y, z = _with_best_bounds(program, np.array([0.0, 0.5, 3.0]), np.array([0.5, 0.0, 0.0, 0.25]))
+    assert z.tolist() == [1.25, 1.125, 0.0, 0.25]
+    program = ConeProgram(np.zeros((1, 1)), [-1.0], [[-2.0], [1.0]], [0.0, 5.0], [Cone("nonnegative", 2)])
+    assert _with_best_bounds(program, np.array([4.0]), np.array([0.0, 0.25]))[1].tolist() == [0.0, 1.0]
+
+
+def second_order(name, n=200, d=6):
+    """Second-order cone problems of samples."""
+    rng = np.random.default_rng(1)
+    X, beta = rng.standard_normal((n, d)), rng.standard_normal(d)
+    labels = np.sign(X @ beta + 2 * rng.standard_normal(n))
+    w, b, xi = cp.Variable(d, name="w"), cp.Variable(name="b"), cp.Variable(n, name="xi", nonneg=True)
+    rows = [cp.multiply(labels, X @ w + b) >= 1 - xi]
+    if name == "norm":
+        return cp.Problem(cp.Minimize(cp.norm(w) + 0.1 * cp.sum(xi)), rows)
+    if name == "ball":
+        return cp.Problem(cp.Minimize(cp.sum(xi)), [*rows, cp.norm(w) <= 1])
+    loss = cp.sum_squares(X @ w - X @ beta - rng.standard_normal(n)) / 2
+    return cp.Problem(cp.Minimize(loss + 5 * sum(cp.norm(w[k : k + 2]) for k in range(0, d, 2))))
+
+
+@pytest.mark.parametrize("name", ["norm", "ball", "group lasso"])
+def test_where_every_variable_has_bounds_no_equations_are_solved(name, monkeypatch):
+    """Residuals go to bounds, and projections do the rest; nor is the user's own point completed."""
+    calls = []
+    monkeypatch.setattr(cone_lower, "_solved", lambda *given: calls.append("solved"))
+    monkeypatch.setattr(candidates, "_balanced", lambda *given: calls.append("balanced"))
+    problem = second_order(name)
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    proof = pc.verify(problem)
+    assert proof.status == "optimal", proof.explain()
+    assert proof.upper - proof.lower <= 1e-9 * proof.upper
+    assert calls == []
+
+
+def test_a_first_attempt_that_is_just_close_enough_is_followed_by_a_closer_one():
+    """A linear function on the unit disc; multipliers that are off by 1e-5 bound it by as much, projected ones less."""
+    A = np.vstack([np.zeros(2), -np.eye(2)])
+    program = ConeProgram(np.zeros((2, 2)), [-3.0, -4.0], A, [1.0, 0.0, 0.0], [Cone("second-order", 3)])
+    z = np.array([5.0, -3.0, -4.0]) * (1 + 1e-5)
+    box = Box(np.full(2, -1.0), np.full(2, 1.0))
+    x = np.array([0.6, 0.8])
+    assert lower_bound(program, x, z, box, -5.0, 1e-4).value > dual_value(program, x, z, box).value
+    assert cone_bounds(program, x, z, tol=1e-4).lower <= -5

@@ -65,3 +65,32 @@ def test_single_rows_are_as_they_are():
     spaces = half_spaces(np.eye(3), [Cone("zero", 1), Cone("nonnegative", 2)])
     assert spaces.at(np.array([0.1, 0.2, 0.3])).tolist() == [0.1, -0.1, 0.2, 0.3]
     assert spaces.spread.tolist() == [0.0] * 4
+
+
+def test_coefficients_are_known_within_their_spread():
+    """Sums of products in fractions; where the spread is 0, nothing was rounded."""
+    rng, rounded, lost = np.random.default_rng(1), 0, 0
+    for _ in range(20):
+        A = rng.standard_normal((ROWS, 3)) * (rng.random((ROWS, 3)) < 0.6)
+        A[9] = -A[6] * (1 + 2.0**-50)  # what cancels is not told from 0
+        spaces = half_spaces(A, CONES)
+        combine = sp.csr_array(spaces.combine)
+        known = {
+            (int(i), int(j)): (Fraction(float(v)), Fraction(float(e)))
+            for i, j, v, e in zip(spaces.row, spaces.column, spaces.value, spaces.spread, strict=True)
+        }
+        for i in range(combine.shape[0]):
+            at = slice(combine.indptr[i], combine.indptr[i + 1])
+            for j in range(3):
+                terms = [
+                    Fraction(w) * Fraction(float(A[k, j]))
+                    for w, k in zip(combine.data[at].tolist(), combine.indices[at].tolist(), strict=True)
+                ]
+                value, spread = known.get((i, j), (Fraction(0), Fraction(0)))
+                off = abs(sum(terms, Fraction(0)) - value)
+                assert off <= spread
+                assert spread <= abs(value) / 10**10 or value == 0
+                rounded += off > 0
+                lost += value == 0 and spread > 0
+    assert rounded > 100
+    assert lost > 10
