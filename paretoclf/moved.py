@@ -53,7 +53,7 @@ def roc_curve_of_scores(y: Any, scores: Any) -> Any:
     """As `roc_of_scores`, with its arguments the other way round."""
     from paretoclf.roc.of_path import roc_of_scores
 
-    return roc_of_scores(scores, y)
+    return roc_of_scores(scores=scores, y=y)
 
 
 def error_curve_of_scores(*given: Any, **options: Any) -> Any:
