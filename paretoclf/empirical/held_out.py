@@ -8,6 +8,7 @@ import numpy as np
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.path.scores import PathScores
+from paretoclf.roc.counts import area_of_counts
 from paretoclf.roc.crossings import crossings
 
 
@@ -71,7 +72,9 @@ class HeldOut:
     def auc(self) -> float:
         """Area under the states by trapezoids, signed where they run backwards (as `RocCurve.auc`)."""
         tnr, tpr = self.rates()
-        return float(np.trapezoid(tpr, 1.0 - tnr))
+        plus, minus = int(self.positive.sum()), int((~self.positive).sum())
+        fp, tp = (np.rint(rate * size).astype(np.int64) for rate, size in ((1.0 - tnr, minus), (tpr, plus)))
+        return area_of_counts(fp, tp, plus, minus)
 
 
 def held_out(scores: PathScores, y: Array, test: Index) -> HeldOut:

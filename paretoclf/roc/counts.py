@@ -130,6 +130,20 @@ def require_both(n_plus: int, n_minus: int) -> None:
             raise InputError(f"{name} must be at least 1, got {count!r}")
 
 
+def area_of_counts(fp: Index, tp: Index, n_plus: int, n_minus: int) -> float:
+    """The area under the polygon through points of counts by trapezoids, signed: a ratio of whole numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.roc.counts import area_of_counts
+    >>> area_of_counts(np.array([0, 0, 1, 7]), np.array([0, 6, 6, 6]), 6, 7)
+    1.0
+    """
+    twice = int((np.diff(fp) * (tp[1:] + tp[:-1])).sum())
+    return twice / (2 * int(n_plus) * int(n_minus))
+
+
 def exact_weights(asymmetries: Array) -> tuple[Exact, int]:
     """Whole numbers v and a unit u with g = v / u for each asymmetry g (`as_fraction`): to compare costs of counts.
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from paretoclf.checks import Array, Mask, check_inside, real_array, the_one_given
 from paretoclf.costs import Costs
 from paretoclf.errors import InputError
-from paretoclf.roc.counts import Choosing, Objective, objective_of, require_both, smallest
+from paretoclf.roc.counts import Choosing, Objective, area_of_counts, objective_of, require_both, smallest
 from paretoclf.roc.criteria import Criterion
 from paretoclf.roc.hull import upper_hull
 from paretoclf.tables import Tabular
@@ -214,9 +214,10 @@ class RocCurve(Tabular, Choosing[RocPoint]):
 
         Where the curve runs backwards (varying the asymmetry it may) this is the signed integral of tpr d fpr along
         it: a piece passed forwards and backwards at the same height counts nothing. Take ``hull().auc`` for the area
-        that can be attained by choosing at random between two classifiers.
+        that can be attained by choosing at random between two classifiers. It is a ratio of whole numbers, rounded
+        once: of classes in order 1.
         """
-        return float(np.trapezoid(self.tpr, self.fpr))
+        return area_of_counts(*self.counts, self.n_plus, self.n_minus)
 
     def hull(self) -> RocCurve:
         """Upper convex hull of the points, (0, 0) and (1, 1): the classifiers optimal for some costs, on these labels.

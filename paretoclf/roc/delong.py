@@ -26,6 +26,9 @@ from scipy.stats import norm, rankdata
 from paretoclf.checks import Array, Index, check_labels, check_share, check_vector
 from paretoclf.errors import InputError
 
+#: What is said of a standard error of 0.
+NO_ERROR = "no standard error: all pairs are alike here, which bounds nothing on new samples"
+
 
 @dataclass(frozen=True)
 class AreaInterval:
@@ -37,7 +40,8 @@ class AreaInterval:
     low, high : float
         Ends of the interval, cut to [0, 1].
     error : float
-        Standard error. Where every pair is in order it is 0: the interval is one point, and says too much.
+        Standard error. Where every pair is in order, or every one a tie, it is 0: the interval is one point, and says
+        too much, which `note` and a printed interval say.
     level : float
         Probability of the interval, asymptotically.
     """
@@ -48,8 +52,14 @@ class AreaInterval:
     error: float
     level: float
 
+    @property
+    def note(self) -> str:
+        """What the interval does not know; empty where there is a standard error."""
+        return "" if self.error else NO_ERROR
+
     def __str__(self) -> str:
-        return f"AUC {self.area:.4f}, {100 * self.level:g} % interval [{self.low:.4f}, {self.high:.4f}]"
+        said = f"AUC {self.area:.4f}, {100 * self.level:g} % interval [{self.low:.4f}, {self.high:.4f}]"
+        return f"{said} ({self.note})" if self.note else said
 
 
 @dataclass(frozen=True)
@@ -81,18 +91,28 @@ class AreaDifference:
     p: float
     level: float
 
+    @property
+    def note(self) -> str:
+        """What interval and test do not know; empty where there is a standard error."""
+        return "" if np.isfinite(self.z) and self.low < self.high else NO_ERROR
+
     def __str__(self) -> str:
-        return (
+        said = (
             f"AUC {self.first:.4f} and {self.second:.4f}, difference {self.difference:.4f} in "
             f"[{self.low:.4f}, {self.high:.4f}] ({100 * self.level:g} %), p = {self.p:.3g}"
         )
+        return f"{said} ({self.note})" if self.note else said
 
 
-def area_interval(y: Any, scores: Any, level: float = 0.95) -> AreaInterval:
+def area_interval(
+    first: Any = None, second: Any = None, /, level: float = 0.95, *, y: Any = None, scores: Any = None
+) -> AreaInterval:
     """Return the area under the ROC curve of scores, with an interval by the method of DeLong.
 
     Parameters
     ----------
+    first, second
+        Labels and scores without their names, in either order: the labels are those that hold -1 and +1 only.
     y : array of shape (n,)
         Labels, -1 and +1; at least two samples of each.
     scores : array of shape (n,)
@@ -103,7 +123,8 @@ def area_interval(y: Any, scores: Any, level: float = 0.95) -> AreaInterval:
     Raises
     ------
     InputError
-        If a class has fewer than two samples, a score is not finite, or level is out of range.
+        If a class has fewer than two samples, a score is not finite, or level is out of range; or if both are -1 and
+        +1, and not named.
 
     Examples
     --------
@@ -111,6 +132,7 @@ def area_interval(y: Any, scores: Any, level: float = 0.95) -> AreaInterval:
     >>> print(area_interval([-1, -1, -1, 1, 1, 1], [0.1, 0.4, 0.6, 0.4, 0.7, 0.9]))
     AUC 0.8333, 95 % interval [0.4561, 1.0000]
     """
+    scores, y = scores_and_labels((first, second), scores, y)
     pairs = _pairs(_labels(y, level), scores)
     half = float(norm.ppf(0.5 + level / 2)) * pairs.error
     low, high = max(0.0, pairs.area - half), min(1.0, pairs.area + half)
@@ -148,6 +170,40 @@ def area_difference(y: Any, first: Any, second: Any, level: float = 0.95) -> Are
     half = float(norm.ppf(0.5 + level / 2)) * apart.error
     low, high = max(-1.0, apart.area - half), min(1.0, apart.area + half)
     return AreaDifference(one.area, two.area, apart.area, low, high, z, float(2 * norm.sf(abs(z))), float(level))
+
+
+def scores_and_labels(given: tuple[Any, Any], scores: Any, y: Any) -> tuple[Any, Any]:
+    """Scores and labels, of what was given without a name and with one.
+
+    Raises
+    ------
+    InputError
+        If one is missing or given twice, or if both are given without a name and both hold -1 and +1 only.
+
+    Examples
+    --------
+    >>> from paretoclf.roc.delong import scores_and_labels
+    >>> scores_and_labels(([-1, 1], [0.2, 0.7]), None, None)
+    ([0.2, 0.7], [-1, 1])
+    """
+    unnamed = [each for each in given if each is not None]
+    if len(unnamed) + (scores is not None) + (y is not None) != 2:
+        raise InputError("scores and y must be given, each once: by their names, or one after the other")
+    if scores is not None or y is not None:
+        return (scores if scores is not None else unnamed[0]), (y if y is not None else unnamed[0])
+    first, second = map(_of_two_values, unnamed)
+    if first and second:
+        raise InputError("scores and y must be told apart by their names, scores= and y=: both hold -1 and +1 only")
+    return (unnamed[1], unnamed[0]) if first else (unnamed[0], unnamed[1])
+
+
+def _of_two_values(given: Any) -> bool:
+    """Whether these are labels: -1 and +1 only, in one vector or in one for each fold."""
+    parts = given if isinstance(given, list | tuple) and any(np.ndim(each) for each in given) else [given]
+    try:
+        return bool(len(parts)) and all(np.isin(np.asarray(each, dtype=np.float64), (-1, 1)).all() for each in parts)
+    except (TypeError, ValueError):  # scores along paths
+        return False
 
 
 def _labels(y: Any, level: float) -> Array:

@@ -22,6 +22,7 @@ from paretoclf.lines import lines_of
 from paretoclf.path.scores import PathScores
 from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
 from paretoclf.roc.curve import RocCurve
+from paretoclf.roc.delong import scores_and_labels
 from paretoclf.roc.grid import grid_errors
 
 Vary = Literal["intercept", "asymmetry", "both"]
@@ -126,7 +127,15 @@ def _position(sweep: Any, t: float | None) -> int:
 
 
 def roc_of_scores(
-    scores: Any, y: Any, vary: Vary = "intercept", t: float | None = None, n_grid: int = 1000
+    first: Any = None,
+    second: Any = None,
+    /,
+    vary: Vary = "intercept",
+    t: float | None = None,
+    n_grid: int = 1000,
+    *,
+    scores: Any = None,
+    y: Any = None,
 ) -> RocCurve:
     """ROC curve of the scores of one classifier, or of those along a path, or along the paths of several folds.
 
@@ -135,6 +144,8 @@ def roc_of_scores(
 
     Parameters
     ----------
+    first, second
+        Scores and labels without their names, in either order: the labels are those that hold -1 and +1 only.
     scores : array of shape (m,), PathScores or sequence of PathScores
         Scores of one set of samples, larger ones more positive; along paths of folds, on one line, one for each fold.
     y : array of shape (m,), or a sequence of them
@@ -159,7 +170,7 @@ def roc_of_scores(
     Raises
     ------
     InputError
-        If an argument is not as above.
+        If an argument is not as above; or if both hold -1 and +1 only, and are not named.
 
     Notes
     -----
@@ -178,6 +189,7 @@ def roc_of_scores(
     array([0.16..., 0.5  , 0.83...])
     """
     check_vary(vary)
+    scores, y = scores_and_labels((first, second), scores, y)
     if not _along_paths(scores):
         if vary != "intercept" or t is not None:
             raise InputError(

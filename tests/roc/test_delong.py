@@ -10,7 +10,9 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 import paretoclf as pc
+from paretoclf.path.scores import PathScores
 from paretoclf.roc.delong import area_difference, area_interval
+from paretoclf.roc.of_path import roc_of_scores
 
 
 def by_pairs(y, *scores):
@@ -90,10 +92,54 @@ def test_the_paired_test_rejects_as_often_as_it_says():
 
 def test_perfect_scores_have_an_interval_of_one_point():
     y = np.repeat([1.0, -1.0], 5)
-    found = area_interval(y, y)
+    found = area_interval(y=y, scores=y)
     assert (found.area, found.low, found.high, found.error) == (1, 1, 1, 0)
     against = area_difference(y, y, -y)
     assert (against.difference, against.z, against.p) == (2 / 2, np.inf, 0)
+    alike = area_interval(y, np.zeros(10))
+    assert (alike.area, alike.low, alike.high) == (0.5, 0.5, 0.5)
+    for each in (found, against, alike, area_difference(y, y, y)):
+        assert each.note.startswith("no standard error")
+        assert each.note in str(each)
+    usual = area_interval(y, np.arange(10) % 7)
+    assert usual.note == ""
+    assert "no standard error" not in str(usual)
+
+
+def test_scores_and_labels_in_either_order_or_by_name():
+    rng = np.random.default_rng(0)
+    y, scores = np.repeat([1.0, -1.0], 6), rng.normal(size=12)
+    usual = area_interval(y, scores)
+    for given in ((scores, y), (scores.tolist(), y.tolist())):
+        assert area_interval(*given) == usual
+    assert area_interval(y=y, scores=scores) == area_interval(y, scores=scores) == area_interval(scores, y=y) == usual
+    assert area_interval(y, scores, 0.9) == area_interval(scores, y, level=0.9) != usual
+    curve = roc_of_scores(scores, y)
+    for other in (roc_of_scores(y, scores), roc_of_scores(y=y, scores=scores), roc_of_scores(y, scores=scores)):
+        assert (other.fpr == curve.fpr).all()
+        assert (other.tpr == curve.tpr).all()
+    said = rng.permutation(y)
+    for function in (area_interval, roc_of_scores):
+        with pytest.raises(pc.InputError, match="told apart by their names, scores= and y=: both hold -1 and"):
+            function(said, y)
+        function(scores=said, y=y)
+        for given in ((), (y,)):
+            with pytest.raises(pc.InputError, match="scores and y must be given, each once"):
+                function(*given)
+        with pytest.raises(pc.InputError, match="scores and y must be given, each once"):
+            function(scores, y, y=y)
+    assert area_interval(y=y, scores=said).area == pytest.approx(roc_of_scores(scores=said, y=y).auc, abs=1e-15)
+
+
+def test_scores_along_folds_in_either_order():
+    fold = PathScores(np.array([0.0, 1.0]), np.array([[-2.0], [-1.0]]), np.array([[1.0], [2.0]]))
+    labels = [[-1, 1], [1, -1]]
+    expected = roc_of_scores([fold, fold], labels, "asymmetry")
+    found = roc_of_scores(labels, [fold, fold], "asymmetry")
+    assert (found.fpr == expected.fpr).all()
+    assert (found.tpr == expected.tpr).all()
+    one = roc_of_scores([-1, 1], fold, "asymmetry")
+    assert (one.fpr == roc_of_scores(fold, [-1, 1], "asymmetry").fpr).all()
 
 
 def test_bad_input():

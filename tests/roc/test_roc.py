@@ -497,6 +497,21 @@ def test_bad_arguments_are_refused(change, words):
         roc_of_scores(**arguments)
 
 
+def test_the_area_is_a_ratio_of_whole_numbers():
+    """Of every class size the area of a perfect separation is 1, and of other curves the fraction, rounded once."""
+    for n_plus in range(1, 40):
+        for n_minus in range(1, 40):
+            curve = RocCurve([0, 0, 1], [0, 1, 1], n_plus=n_plus, n_minus=n_minus)
+            assert curve.auc == 1.0
+            assert curve.hull().auc == 1.0
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        y, scores = np.where(np.arange(31) < rng.integers(1, 30), 1, -1), rng.integers(0, 9, 31).astype(float)
+        pairs = scores[y > 0][:, None] - scores[y < 0]
+        expected = Fraction(int(2 * (pairs > 0).sum() + (pairs == 0).sum()), 2 * pairs.size)
+        assert roc_of_scores(scores, y).auc == float(expected)
+
+
 def test_scores_at_sweeps_a_jump():
     scores = random_scores(np.random.default_rng(4), 3, 4, jumps=1.0)
     for j in (1, 2, 3):
