@@ -516,7 +516,9 @@ def _missed(gradient: Array, A: Any, free: Any, terms: Array) -> float:
     """The least of max |gradient + A'z| / terms over z, nonnegative but where free."""
     if not A.shape[0]:
         return float(np.abs(gradient / terms).max(initial=0.0))
-    B, r = sp.diags_array(1.0 / terms) @ A.T, gradient / terms
+    B, r = sp.csc_array(sp.diags_array(1.0 / terms) @ A.T), gradient / terms
+    size = abs(B).max(axis=0).toarray().ravel()
+    B = B @ sp.diags_array(1.0 / np.where(size > 0.0, size, 1.0))  # HiGHS drops what is small: z in units of its rows
     one = np.ones((r.size, 1))
     rows = sp.vstack([sp.hstack([B, -one]), sp.hstack([-B, -one])])
     bounds = [(None if each else 0.0, None) for each in free.tolist()] + [(0.0, None)]

@@ -481,6 +481,47 @@ class Hinge(pc.SampleFormulation):
         return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + loss), [margin, (xi >= 0).set_label("slack")])
 
 
+class LeastSquares(pc.Formulation):
+    """min v'Kv / 2 + h q'v, with a dual by hand; K has no full rank, and its rounding is not positive semidefinite."""
+
+    domain = MappingProxyType({"h": pc.NONNEGATIVE})
+
+    def __init__(self, K, q):
+        self.K, self.q = cp.psd_wrap(K), q
+        super().__init__()
+
+    @cached_property
+    def primal(self):
+        v = cp.Variable(self.q.size, name="v")
+        return cp.Problem(cp.Minimize(cp.quad_form(v, self.K) / 2 + self.parameters["h"] * (self.q @ v)))
+
+    @cached_property
+    def dual(self):
+        u = cp.Variable(self.q.size, name="u")
+        row = (self.K @ u + self.parameters["h"] * self.q == 0).set_label("gradient")
+        return cp.Problem(cp.Minimize(cp.quad_form(u, self.K) / 2), [row])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_the_compiled_program_proves_no_bound_the_dual_by_hand_does(seed):
+    rng = np.random.default_rng(seed)
+    factor = rng.normal(size=(5, 2))
+    K = factor @ factor.T
+    K[0, 0] -= 1e-13  # so that no bound of this matrix is -inf by rounding alone
+    q = K @ rng.normal(size=5)
+    best = -0.7 * np.linalg.lstsq(K, q, rcond=1e-10)[0]
+    value = 0.5 * best @ K @ best + 0.7 * q @ best
+    for off in (0.0, 0.1):
+        v = (1.0 + off) * best  # the value is that much less, squared
+        judged = pc.verify(LeastSquares(K, q), [{"h": 0.7, "v": v}], tol=1e-6)[0]
+        assert judged.dual_value == pytest.approx(value, rel=1e-9)
+        assert judged.primal_value == pytest.approx(value * (1.0 - off**2), rel=1e-9)
+        assert judged.gap * judged.scale == pytest.approx(-value * off**2, rel=1e-6, abs=1e-9)
+        assert judged.scale >= abs(judged.primal_value)
+        assert judged.passes(1e-6) == (off == 0.0)
+        assert "Bound it" not in judged.explain()
+
+
 def test_a_prototype_whose_optimum_is_zero():
     """Before: the exact optimum was undecided, with a gap of 4e248, as gaps were relative to a value of 0."""
     X, y = FOUR

@@ -139,6 +139,24 @@ def test_the_guarantee_is_exact_on_every_set_of_samples(what, by_label):
             assert inside[part].mean() == pytest.approx(1 - alpha, abs=1e-12)
 
 
+@pytest.mark.parametrize("kernel", [None, pc.Polynomial(2, offset=0.0)], ids=["features", "kernel matrix"])
+@pytest.mark.parametrize("what", ["margin", "multiplier"])
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_the_unit_of_the_features_is_of_no_account(gaussians, kernel, what, unit):
+    """Features times s and costs over s squared: the same margins and shares, and the same ties."""
+    X, y = gaussians(40, 2, seed=9)
+    ranks = []
+    for s in (1.0, unit):
+        svm = pc.TwoCSVM(s * X[:30], y[:30], kernel)
+        size = s**2 if kernel is None else s**4  # of the kernel values
+        ranks.append(conformal_ranks(svm, (1.0 / size, 2.0 / size), s * X[30:], nonconformity=what))
+    for name in ("greater", "tied"):
+        np.testing.assert_array_equal(getattr(ranks[1], name), getattr(ranks[0], name))
+    assert ranks[0].tied.min() >= 1
+    if what == "margin":
+        assert np.median(ranks[0].tied) == 1
+
+
 def test_without_random_ties_they_count_whole():
     svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
     found = conformal_ranks(svm, (1.0, 1.0), [[0.5], [1.4]])

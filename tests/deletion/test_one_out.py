@@ -151,6 +151,17 @@ def test_what_is_read_off():
     assert "Each of" in out.proof.explain()
 
 
+def test_rates_are_shares_of_either_class():
+    """Classes of 3 and 9, one wrong of the one and two of the other."""
+    y = np.repeat([1.0, -1.0], [3, 9])
+    X = np.where(y > 0, 2.0, -2.0)[:, None] + 0.01 * np.arange(12)[:, None]
+    X[0], X[3], X[4] = -2.0, 2.0, 2.0
+    out = pc.leave_one_out(pc.TwoCSVM(X, y), (3.0, 1.0))
+    assert out.wrong.tolist() == [True, False, False, True, True] + [False] * 7
+    assert out.counts == (2, 1)
+    assert out.rates == (2 / 9, 1 / 3)
+
+
 def test_bad_input():
     svm = pc.TwoCSVM([[0.0], [1.0]], [-1, 1])
     with pytest.raises(InputError, match="costs must be a pair"):

@@ -35,9 +35,11 @@ def test_the_scores_are_those_of_refits(gaussians, name, kernel):
     out = pc.leave_one_out(kind(X, y, kernel, **how), values)
     assert out.proof.passes()
     assert out.moved.size == y.size
+    assert out.intervals.shape == (y.size, 2)
     for i in range(y.size):
         low, high = refit(kind, how, values, X, y, kernel, [i])
         assert low[0] - 1e-6 <= out.scores[i] <= high[0] + 1e-6
+        np.testing.assert_allclose(out.intervals[i], [low[0], high[0]], atol=1e-6)
 
 
 @pytest.mark.parametrize("name", list(POINTS))

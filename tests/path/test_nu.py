@@ -177,6 +177,44 @@ def test_scores_are_those_of_the_solutions_up_to_scale():
             np.testing.assert_allclose(scores(t), expected, atol=1e-12)
 
 
+def test_only_weights_that_prove_it_are_a_meeting():
+    """Weights of a common point of both hulls do; those of classes that are apart do not."""
+    X, y = np.array([[0.0], [2.0], [1.0], [1.0]]), np.array([1.0, 1.0, -1.0, -1.0])
+    for shift, meet in ((0.0, True), (1e-3, False), (10.0, False)):
+        hulls = nu_module.Hulls(pc.Gram(X + shift * (y[:, None] > 0)), y)
+        at_means = hulls.problem.weights(0.0)
+        assert hulls.met == meet
+        if meet:
+            hulls.check_meeting(at_means)
+        else:
+            with pytest.raises(pc.DegeneratePathError, match=r"cannot tell whether they meet.*\n?.*nu_plus = 1"):
+                hulls.check_meeting(at_means)
+
+
+@pytest.mark.parametrize("classes", [{}, {"by": "classes"}], ids=["nu", "classes"])
+def test_an_end_where_the_hulls_meet_is_proved_or_refused(classes, monkeypatch):
+    svm = pc.TwoNuSVM(*blobs(0), **classes)
+    line = {"start": (0.9, 0.9), "stop": (0.2, 0.2)} if classes else {"nu": (0, None), "asymmetry": 0.4}
+    path = pc.trace(svm, **line)
+    end = float(path.breakpoints[-1 if classes else 0])
+    assert path.rho(end) == 0.0
+    assert nu_module._meets(path, end)
+    monkeypatch.setattr(nu_module, "proved_to_meet", lambda gram, y, nu, alpha: np.zeros(alpha.shape[1], dtype=bool))
+    with pytest.raises(pc.DegeneratePathError, match="cannot tell whether they meet"):
+        pc.trace(svm, **line)
+
+
+def test_a_path_says_which_parameter_it_goes_along():
+    X, y = blobs(0)
+    along_nu, between = whole(pc.TwoNuSVM(X, y)), pc.trace(pc.TwoNuSVM(X, y), start=(1, 0.9), stop=(0.6, 0.7))
+    for path, name in ((along_nu, "nu"), (between, "t")):
+        assert path.parameter == name
+        assert f"every {name} in [" in path.proof.explain()
+        outside = 2.0 * float(path.breakpoints[-1]) + 1.0
+        with pytest.raises(pc.InputError, match=rf"^{name} must lie in \["):
+            path.at(outside)
+
+
 def test_a_line_from_hulls_that_meet_comes_from_its_other_end():
     svm = pc.TwoNuSVM(*blobs(7, shift=0.3))
     path = pc.trace(svm, start=(0.1, 0.1), stop=(0.9, 0.9))

@@ -188,6 +188,61 @@ def test_a_maximisation_is_judged_by_its_own_sense():
     assert set(path.judge(t, {"x": even}).verdicts) == {"not optimal"}
 
 
+@pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8, 1e12])
+@pytest.mark.parametrize("sense", [1, -1])
+def test_points_are_judged_alike_whatever_the_objective_is_multiplied_with(sense, factor):
+    """By formula: the excess is relative to the value there, and to a thousandth of the largest where it is smaller."""
+    x, th = cp.Variable(name="x"), cp.Parameter(name="th")
+    cost = factor * cp.square(x - th) / 2
+    goal = cp.Minimize(cost) if sense > 0 else cp.Maximize(-cost)
+    path = pc.trace(cp.Problem(goal, [(x <= 1).set_label("cap")]), {th: 0.0}, {th: 3.0})
+    t = np.array([0.0, 1 / 3, 0.341, 0.36, 2 / 3, 1.0])
+    best, theirs = np.maximum(3 * t - 1, 0.0) ** 2 / 2, np.minimum(3 * t, 1.0) - 0.01
+    unit = np.maximum(best, 1e-3 * 2.0)
+    judged = path.judge(t, {"x": theirs}, between=False)
+    np.testing.assert_allclose(judged.excess, ((theirs - 3 * t) ** 2 / 2 - best) / unit, rtol=1e-6)
+    assert set(judged.verdicts) == {"not optimal"}
+    assert (best[2:4] < unit[:2]).tolist() == [True, False]  # one value on either side of that thousandth
+    near = path.judge(t, {"x": np.minimum(3 * t, 1.0) - 1e-9}, between=False)
+    assert near.passes()
+
+
+@pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8, 1e12])
+def test_multipliers_are_judged_alike_whatever_the_objective_is_multiplied_with(factor):
+    """Those of rows that are not given are chosen, whatever unit they are in."""
+    x, th = cp.Variable(3, name="x"), cp.Parameter(name="th")
+    rows = [(x <= 1).set_label("cap"), (cp.sum(x) == th).set_label("sum"), (x >= -2).set_label("low")]
+    path = pc.trace(cp.Problem(cp.Minimize(factor * cp.sum_squares(x - CENTRE) / 2), rows), {th: 0.0}, {th: 3.0})
+    t = np.array([0.1, 0.4, 0.9])
+    points = {"x": np.array([path.at(each).variables["x"] for each in t])}
+    for name in ("cap", "sum"):
+        right = np.array([path.at(each).duals[name] for each in t])
+        for off in (0.0, 1e-9):
+            judged = path.judge(t, points, {name: right * (1.0 + off)}, between=False)
+            assert judged.passes(), (name, off, judged)
+            assert judged.dual.max() <= 1e-8
+        for wrong in (1.001, 0.0, -1.0, 1e3, -1e3):
+            judged = path.judge(t, points, {name: right * wrong}, between=False)
+            assert set(judged.verdicts) == {"wrong dual"}, (name, wrong)
+
+
+@pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("row", ["at least", "at most", "equal", "equal, falling"])
+def test_a_multiplier_of_wrong_sign_or_size_is_measured_by_the_terms_of_its_gradient(row, factor):
+    """Of ``q x`` with one row the gradient is ``q - z``: what is missed, over ``|q|`` and the larger multiplier."""
+    x, th = cp.Variable(name="x"), cp.Parameter(name="th")
+    fall = row in ("at most", "equal, falling")
+    given = {"at least": x >= th, "at most": x <= th}.get(row, x == th).set_label("row")
+    path = pc.trace(cp.Problem(cp.Minimize((-factor if fall else factor) * x), [given]), {th: 1.0}, {th: 2.0})
+    own = path.at(0.5).duals["row"]
+    assert abs(own) == pytest.approx(factor)
+    assert (own < 0) == (row == "equal")
+    for wrong in (1.0, 0.5, 0.0, 2.0, -1.0, -0.5, 1e3, -1e3):
+        judged = path.judge([0.5], {"x": np.array([1.5])}, {"row": np.array([wrong * own])})
+        wanted = abs(1.0 - wrong) / (1.0 + max(abs(wrong), 1.0))
+        assert judged.dual[0] == pytest.approx(wanted, rel=1e-5, abs=1e-12), wrong
+
+
 STORED = {
     "lasso": FAMILIES["lasso"],
     "taken up": FAMILIES["quantile, maximum"],

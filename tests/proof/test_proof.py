@@ -173,6 +173,63 @@ def test_a_sample_that_is_wrong_inside_a_segment_only_is_found(kernel):
             assert wrong.proof.samples[j] == i
 
 
+def where_b_alone_decides(kernel):
+    """Paths that begin where all multipliers are at their caps, or 0, and paths on which b jumps."""
+    X, y = data(3)
+    half = np.where(np.arange(y.size) % 2, 1.0, -1.0)
+    return [
+        pc.trace(pc.TwoCSVM(X, half, kernel), (0, 0), (0.05, 0.05), certify=False),
+        pc.trace(pc.TwoCSVM(X, y, kernel), (0, 0), (1, 1.5), certify=False),
+        pc.trace(pc.QuantileSVM(X, y, kernel=kernel, bias=True), tau=(0, 1), lam=0.05, certify=False),
+        pc.trace(pc.TwoNuSVM(X, half, kernel), nu=(0.2, None), asymmetry=0.5, certify=False),
+        pc.trace(pc.TwoNuSVM(X, y, kernel), start=(1, 0.9), stop=(0.4, 0.5), certify=False),
+    ]
+
+
+@BY_KERNEL
+def test_an_intercept_alone_is_judged_at_both_ends_of_a_segment(kernel):
+    """No multiplier shows it: the samples do that are not listed there. Judges of points say what is right."""
+    for path in where_b_alone_decides(kernel):
+        P = path.pieces
+        jumps = np.flatnonzero(np.abs(P.b1[:-1] - P.b0[1:]) > 1e-6)[:3]
+        for j in {0, P.t.size - 2, *jumps.tolist(), *(jumps + 1).tolist()}:
+            for name, share in (("b0", 1e-3), ("b1", 1.0 - 1e-3)):
+                for by in (-3.0, 3.0):
+                    wrong = with_pieces(path, **{name: altered(getattr(P, name), j, by)})
+                    t = float(P.t[j] + share * (P.t[j + 1] - P.t[j]))
+                    right = wrong.at(t).certificate.passes(1e-6)
+                    assert right == (j not in wrong.proof.failures()), (type(path).__name__, j, name, by)
+                    # With a kernel the intercept of a quantile path is read off the multipliers.
+                    assert right == (isinstance(path, pc.results.QuantilePath) and kernel is not None)
+
+
+@BY_KERNEL
+def test_a_multiplier_is_measured_by_what_the_other_class_can_balance(kernel):
+    """From an asymmetry of 1e-6 to 1 - 1e-6: multipliers of wrong sign and size, by sums of caps."""
+    (X, y), rare = data(3), 1e-6
+    path = pc.trace(pc.TwoCSVM(X, y, kernel), (rare, 1.0), (1.0, rare), certify=False)
+    P = path.pieces
+    assert path.proof.passes(1e-9)
+    judged = 0
+    for j in (0, 1, len(path.proof) // 2, len(path.proof) - 1):
+        listed = np.arange(P.ptr[j], P.ptr[j + 1])
+        for sign in (-1.0, 1.0):
+            for e in listed[y[P.index[listed]] == sign][:1]:
+                for name, t in (("a0", P.t[j]), ("a1", P.t[j + 1])):
+                    caps = (1.0 - t) * np.where(y > 0, rare, 1.0) + t * np.where(y > 0, 1.0, rare)
+                    own, other = (float(caps[y == side].sum()) for side in (sign, -sign))
+                    below, apart = -1e-4 * min(caps[P.index[e]], other), 1e-4 * min(own, other)
+                    stored = getattr(P, name)
+                    negative = with_pieces(path, **{name: altered(stored, e, below - stored[e])}).proof
+                    unbalanced = with_pieces(path, **{name: altered(stored, e, apart)}).proof
+                    assert negative.residuals["box"][j] == pytest.approx(1e-4, rel=1e-6)
+                    assert unbalanced.residuals["balance"][j] == pytest.approx(1e-4, rel=1e-6)
+                    assert not negative.passes()
+                    assert not unbalanced.passes()
+                    judged += 1
+    assert judged >= 8
+
+
 def test_a_wrong_path_that_stops_short_of_one_is_refused():
     """The message asks for costs at the end of a line of costs only: this path has none at tau = 1."""
     path = pc.trace(pc.QuantileSVM(*data(3)), tau=(0.2, 1 - 1e-9), lam=0.1, certify=False)

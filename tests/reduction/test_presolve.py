@@ -1,5 +1,7 @@
 """The reduction of compiled programs: how small they become, and that every value and multiplier comes back."""
 
+from functools import partial
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -115,6 +117,62 @@ def line_and_reduced(seed):
             return line, reduce(line)
         except InputError:
             seed += 1000
+
+
+def substituted_into_others(seed):
+    """Two free variables, each alone in an equation of its own, whose squares and products with others cost."""
+    rng = np.random.default_rng(seed)
+    x, th = cp.Variable(6, name="x"), cp.Parameter(name="th")
+    F, C = rng.normal(size=(6, 6)), rng.normal(size=(2, 6))
+    C[:, :2] = 3.0 * np.eye(2)
+    cost = cp.quad_form(x, F @ F.T) + rng.normal(size=6) @ x + cp.norm1(x[4:])
+    rows = [C @ x == np.array([1.0, 2.0]) + th * np.array([1.0, -3.0]), x[2:] >= -1]
+    return cp.Problem(cp.Minimize(cost), rows), {th: 0.0}, {th: 1.0}
+
+
+def objective(problem, x, t):
+    """Objective of a `ParametricQP` at some values of its variables, and the values of all items."""
+    v = np.concatenate([x, problem.A @ x])
+    with np.errstate(invalid="ignore"):
+        q, lower, upper, below, above = (
+            np.where(np.isfinite(ends[0]), (1 - t) * ends[0] + t * ends[1], ends[0])
+            for ends in (problem.q, problem.lower, problem.upper, problem.below, problem.above)
+        )
+    soft = zip((below, above), (np.maximum(lower - v, 0.0), np.maximum(v - upper, 0.0)), strict=True)
+    paid = sum(price[of] @ off[of] for price, off in soft for of in [(off > 0) & np.isfinite(price)])
+    return q @ x + 0.5 * x @ (problem.P @ x) + paid, v
+
+
+def within_hard_bounds(problem, x, t):
+    """The nearest values of the variables that leave no hard bound."""
+    with np.errstate(invalid="ignore"):
+        low, up = ((1 - t) * ends[0] + t * ends[1] for ends in (problem.lower, problem.upper))
+    n = problem.n
+    hard = [np.isinf(prices[0, :n]) for prices in (problem.below, problem.above)]
+    return np.clip(x, np.where(hard[0], low[:n], -np.inf), np.where(hard[1], up[:n], np.inf))
+
+
+WRITTEN = {**FAMILIES, **{f"products, {k}": partial(substituted_into_others, k) for k in range(3)}}
+
+
+@pytest.mark.parametrize("name", [*WRITTEN, *range(40)])
+def test_the_reduced_objective_is_that_of_the_program(name):
+    """At random points, not at optima alone: up to a constant, which differences have not."""
+    if isinstance(name, int):
+        line, reduced = line_and_reduced(name)
+    else:
+        line = program_line(*WRITTEN[name]())
+        reduced = reduce(line)
+        assert "products" not in name or len(reduced.substituted[0].columns) == 2
+    problem, rng = reduced.problem, np.random.default_rng(0)
+    for t in (0.0, 0.4, 1.0):
+        ours, theirs = [], []
+        for _ in range(4):
+            value, v = objective(problem, within_hard_bounds(problem, rng.normal(size=problem.n), t), t)
+            x, _ = back(reduced, v, np.zeros(problem.items), t)
+            ours.append(value)
+            theirs.append(line.sense * line.value(x, t))
+        np.testing.assert_allclose(np.diff(ours), np.diff(theirs), atol=1e-12 * (1 + np.abs(ours).max()))
 
 
 def test_only_pieces_that_are_the_largest_somewhere_are_left():

@@ -90,6 +90,26 @@ def test_the_paired_test_rejects_as_often_as_it_says():
     assert rejected == pytest.approx(0.1, abs=3 * np.sqrt(0.09 / 2000) + 0.01)
 
 
+def test_intervals_keep_to_what_an_area_and_a_difference_can_be():
+    """Far from each other, of few samples: the normal interval reaches beyond, the one that is said does not."""
+    y = np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
+    good, bad = np.array([3.0, 2.0, 0.0, 1.0, -1.0, -2.0]), np.array([-3.0, -2.0, 0.0, -1.0, 1.0, 2.0])
+    for first, second, sign in ((good, bad, 1), (bad, good, -1)):
+        both = area_difference(y, first, second)
+        half = norm.ppf(0.975) * abs(both.difference / both.z)
+        assert sign * both.difference == pytest.approx(7 / 9)
+        assert abs(both.difference) + half > 1
+        inner = abs(both.difference) - half
+        assert (both.low, both.high) == pytest.approx((inner, 1) if sign > 0 else (-1, -inner))
+    for scores, ends in ((good, (None, 1)), (bad, (0, None))):
+        one = area_interval(y, scores)
+        half = norm.ppf(0.975) * one.error
+        assert (one.low, one.high) == pytest.approx(
+            (one.area - half if ends[0] is None else 0, one.area + half if ends[1] is None else 1)
+        )
+        assert one.area - half < 0 or one.area + half > 1
+
+
 def test_perfect_scores_have_an_interval_of_one_point():
     y = np.repeat([1.0, -1.0], 5)
     found = area_interval(y=y, scores=y)

@@ -483,6 +483,17 @@ def test_a_fold_may_lack_a_class_but_not_all_of_them():
         ({"y": [1, 0]}, "labels -1 and"),
         ({"scores": [], "y": []}, "one vector of labels"),
         ({"vary": "both", "n_grid": -1}, "n_grid"),
+        (
+            {"scores": [path_scores([0, 1], [[-1]], [[2]]), path_scores([0, 0.5], [[1]], [[2]])], "y": [[1], [-1]]},
+            "scores must be those of paths over one range of t",
+        ),
+        (
+            {"scores": [path_scores([0, 1], [[-1]], [[2]]), path_scores([0.1, 1], [[1]], [[2]])], "y": [[1], [-1]]},
+            "scores must be those of paths over one range of t",
+        ),
+        ({"scores": [0.5, 1.0], "t": None, "vary": "asymmetry"}, 'scores must be PathScores for vary="asymmetry"'),
+        ({"scores": [0.5, 1.0], "t": None, "vary": "both"}, 'scores must be PathScores for vary="both"'),
+        ({"scores": [0.5, 1.0], "t": 0.5}, "scores must be PathScores for .* and a t, .* got list"),
     ],
 )
 def test_bad_arguments_are_refused(change, words):
