@@ -338,7 +338,7 @@ STATED = {
         Stated("Proposition 3", "feasible pairs", f"{NU}::test_the_two_pairs_of_parameters", "eD10"),
         Stated("Theorem 1", "from 2C to 2nu", f"{NU}::test_theorem_1_a_2c_solution_is_a_2nu_solution"),
         Stated("Theorem 2", "from 2nu to 2C", f"{NU}::test_theorem_2_a_2nu_solution_is_a_2c_solution", "eD2"),
-        Stated("Theorem 3", "nu over C, and its limits", f"{NU}::test_theorem_3_nu_of_C"),
+        Stated("Theorem 3", "nu over C, and its limits", f"{NU}::test_theorem_3_on_both_sides_of_the_limits"),
         Stated(
             "Lemma 1",
             "a solution with sum nu",
@@ -380,7 +380,7 @@ STATED = {
         Stated(
             "Proposition 3.1",
             "the dual path is piecewise affine",
-            "tests/path/test_quantile.py::test_rates_of_the_multipliers_are_those_of_equation_16",
+            "tests/path/test_quantile.py::test_proposition_3_1_the_multipliers_are_continuous_and_piecewise_linear",
         ),
         Stated(
             "Algorithm 1",
@@ -393,7 +393,7 @@ STATED = {
         Stated(
             "Lemma 3",
             "weakly efficient solutions by weights",
-            f"{MARGINS}::test_lemma_3_the_largest_smaller_margin_is_weakly_efficient",
+            f"{MARGINS}::test_lemma_3_in_both_directions",
         ),
         Stated("Lemma 4", "the weighted problem", f"{MARGINS}::test_lemma_4_cvxpy_against_the_closed_form"),
         Stated(
