@@ -72,7 +72,9 @@ def main(n: int = 200) -> dict[float, tuple[Weights, float]]:
         value = path.value((share - 0.01) / 0.98)
         found[share] = here, value
         shown = ", ".join(f"{d:.3f}" for d in here.of)
-        print(f"  C_plus {share:.2f} of {TOTAL}: weights {shown}; best {here.value:.6f}, path {value:.6f}", end="")
+        print(
+            f"  C_plus {share * TOTAL:.3f} of {TOTAL}: weights {shown}; best {here.value:.6f}, path {value:.6f}", end=""
+        )
         print(f", {100 * max(0.0, value / here.value - 1):.3f} % above")
     return found
 

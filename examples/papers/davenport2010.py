@@ -9,8 +9,9 @@ realisations (20 of image and splice), 50 x 50 x 50, weeks.
 
 What the paper does not print is chosen here: nu = k / points; bandwidths log-spaced from half the 5 % quantile of the
 distances of the training samples to twice their median (``--paper``: 1e-4 to 1e4, as printed); features standardised by
-the training part; alpha = 0.1; stratified folds, seed = number of the realisation. Splits are the official ones that
-the files hold; beyond those, and where there are none, ``default_rng(i).permutation(n)``, the first n_train to train.
+the training part; alpha = 0.1 (``--alpha 0.05 0.1 0.2`` takes several); stratified folds, seed = number of the
+realisation. Splits are the official ones that the files hold; beyond those, and where there are none,
+``default_rng(i).permutation(n)``, the first n_train to train.
 *Unbalanced* keeps a tenth of the training negatives, drawn with the same seed, but never fewer than there are folds.
 A method that finds no classifier anywhere (equal caps on flare-solar, unbalanced: one sample in both classes, w = 0) is
 judged as the rule that never says yes.
@@ -68,6 +69,23 @@ from paretoclf.tuning.tune import centre, descent_2d, fit, looker, shift_of
 
 ALPHA, DELTA, FOLDS = 0.1, 0.1, 5
 CRITERIA = {"minimax": Minimax(), "np": NeymanPearson(ALPHA)}
+
+
+def criterion_of(name: str) -> Any:
+    """Criterion by its name in the rows: "minimax"; "np" at ALPHA, "np 0.05" at another alpha."""
+    return CRITERIA[name] if name in CRITERIA else NeymanPearson(float(name.removeprefix("np ")))
+
+
+def np_name(alpha: float) -> str:
+    """Name of the Neyman-Pearson criterion at an alpha."""
+    return "np" if alpha == ALPHA else f"np {alpha:g}"
+
+
+def criteria_in(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Names of the criteria that rows are of, minimax first."""
+    return sorted({each["criterion"] for each in rows})
+
+
 WINDOWS = {
     "none": None,
     "2d": as_window("2d"),
@@ -111,6 +129,7 @@ class Protocol:
     papers_bandwidths: bool = False
     extras: tuple[str, ...] = ()
     fewer: int | None = None
+    alphas: tuple[float, ...] = (ALPHA,)
 
     def of(self, name: str) -> int:
         """How many realisations of a set."""
@@ -121,7 +140,8 @@ class Protocol:
         some = f" ({self.fewer} of {' and '.join(large)})" if large else ""
         return (
             f"{len(self.sets)} sets x {self.realisations} realisations{some} x balanced and unbalanced, grid of "
-            f"{self.points} x {self.points} x {self.bandwidths}, {FOLDS} folds, alpha = {ALPHA}"
+            f"{self.points} x {self.points} x {self.bandwidths}, {FOLDS} folds, alpha = "
+            + ", ".join(f"{alpha:g}" for alpha in self.alphas)
         )
 
 
@@ -225,7 +245,8 @@ def study(data: Realisation, protocol: Protocol) -> list[dict[str, Any]]:
         "nusvc_seconds": nusvc(cross), "descent_seconds": descent_seconds(cross) if data.number == 0 else "",
     }  # fmt: skip
     rows = []
-    for name, criterion in CRITERIA.items():
+    for name in ("minimax", *map(np_name, protocol.alphas)):
+        criterion = criterion_of(name)
         for window, rates in smoothed.items():
             look = partial(grid_search, lambda _, rates=rates: rates, arrays.shape, criterion)
             rows.append(found(f"grid {window}", partial(row, criterion, arrays, rates, look, trained)))
@@ -245,7 +266,7 @@ def study(data: Realisation, protocol: Protocol) -> list[dict[str, Any]]:
         rows.append(found("bias-shift 3d", partial(shifted, cross, criterion, trained)))
         for each in rows[-12:]:
             each["criterion"] = name
-        if name == "np":
+        if name != "minimax":
             rows.append({"criterion": name, **guarantee(data, criterion, bandwidths, nu, trained)})
     spent = {"study_seconds": time.process_time() - began}
     return [{**common, **spent, **each} for each in rows]
@@ -497,13 +518,13 @@ def number(value: str) -> Any:
 
 def judged(each: dict[str, Any]) -> float:
     """Score of a classifier on the test samples: the larger rate, or the Neyman-Pearson score (6)."""
-    return float(CRITERIA[each["criterion"]].score(each["test_fpr"], each["test_fnr"]))
+    return float(criterion_of(each["criterion"]).score(each["test_fpr"], each["test_fnr"]))
 
 
 def means(rows: Sequence[dict[str, Any]], criterion: str, unbalanced: bool) -> dict[str, dict[str, Fraction]]:
     """Mean score by set and method, over the realisations that are there: of counts, so in fractions."""
     scores: dict[str, dict[str, list[Fraction]]] = defaultdict(lambda: defaultdict(list))
-    score = exactly(CRITERIA[criterion])
+    score = exactly(criterion_of(criterion))
     for each in rows:
         if each["criterion"] == criterion and bool(each["unbalanced"]) == unbalanced and each.get("test_fpr", "") != "":
             rates = (as_fraction(float(each[name])) for name in ("test_fpr", "test_fnr"))
@@ -522,10 +543,10 @@ def tables_1_to_3(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Mean ranks beside the printed ones."""
     out = []
     for table, methods in TABLES.items():
-        for criterion in CRITERIA:
+        for criterion in criteria_in(rows):
             for unbalanced in (False, True):
                 ours = rank_table(rows, methods, criterion, unbalanced)
-                printed = PRINTED[table, criterion, unbalanced]
+                printed = PRINTED[table, criterion.partition(" ")[0], unbalanced]
                 theirs = compare_mean_ranks(printed, ours.names, 11)
                 for k, name in enumerate(ours.names):
                     out.append(
@@ -545,7 +566,7 @@ def smoothing_table(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Mean ranks and mean scores of all windows."""
     methods = [f"grid {w}" for w in WINDOWS]
     out = []
-    for criterion in CRITERIA:
+    for criterion in criteria_in(rows):
         for unbalanced in (False, True):
             ours, scores = rank_table(rows, methods, criterion, unbalanced), means(rows, criterion, unbalanced)
             for k, method in enumerate(methods):
@@ -608,17 +629,17 @@ def figure_2(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return out
 
 
-def violations(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def violations(rows: Sequence[dict[str, Any]], criterion: str = "np") -> list[dict[str, Any]]:
     """How often the false positive rate on the test samples is above alpha, and the price; all methods that tune NP."""
-    out = []
+    out, alpha = [], criterion_of(criterion).alpha
     for unbalanced in (False, True):
-        here = [r for r in rows if r["criterion"] == "np" and bool(r["unbalanced"]) == unbalanced]
+        here = [r for r in rows if r["criterion"] == criterion and bool(r["unbalanced"]) == unbalanced]
         for method in (*TABLES[1], *DESCENTS, "bias-shift 3d", "balanced 3d", "guaranteed"):
             own = [r for r in here if r["method"] == method and r.get("test_fpr", "") != ""]
             line: dict[str, Any] = {"data": "unbalanced" if unbalanced else "balanced", "method": NAMES[method]}
             for label, some in (("", own), (" (1000 test negatives)", [r for r in own if r["test_negatives"] >= 1000])):
                 line[f"realisations{label}"] = len(some)
-                line[f"above alpha{label}"] = round(np.mean([r["test_fpr"] > ALPHA for r in some]), 3) if some else ""
+                line[f"above alpha{label}"] = round(np.mean([r["test_fpr"] > alpha for r in some]), 3) if some else ""
             if own:
                 line["mean fpr"] = round(float(np.mean([r["test_fpr"] for r in own])), 4)
                 line["mean fnr"] = round(float(np.mean([r["test_fnr"] for r in own])), 4)
@@ -651,9 +672,9 @@ def extras_table(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def score_table(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Mean test scores of every method on every set."""
+    """Mean test scores of every method on every set, with all digits: a fourth decimal makes ties."""
     out = []
-    for criterion in CRITERIA:
+    for criterion in criteria_in(rows):
         for unbalanced in (False, True):
             for name, scores in sorted(means(rows, criterion, unbalanced).items()):
                 count = len(
@@ -661,7 +682,7 @@ def score_table(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 )
                 line = {"set": name, "criterion": criterion, "data": "unbalanced" if unbalanced else "balanced"}
                 line |= {"realisations": count}
-                line |= {NAMES[m]: round(float(v), 4) for m, v in scores.items() if m in NAMES}
+                line |= {NAMES[m]: float(v) for m, v in scores.items() if m in NAMES}
                 out.append(line)
     return out
 
@@ -675,16 +696,18 @@ def report(rows: Sequence[dict[str, Any]], protocol: Protocol, out: Path | None)
         "smoothing": ("Other windows", smoothing_table(rows)),
         "table_4": ("Table 4: cost (minimax, balanced)", table_4(rows)),
         "figure_2": ("Figure 2: bias, variance, MSE of the estimate (minimax, balanced)", figure_2(rows)),
-        "violations": (f"False positive rate above alpha = {ALPHA} (NP)", violations(rows)),
+        **{
+            name.replace("np", "violations").replace(" ", "_"): (
+                f"False positive rate above alpha = {criterion_of(name).alpha} (NP)",
+                violations(rows, name),
+            )
+            for name in criteria_in(rows)
+            if name != "minimax"
+        },
         "extras": ("Exact lines and the cost plane against the grid (balanced)", extras_table(rows)),
         "scores": ("Mean test scores", score_table(rows)),
     }
-    some = rank_table(rows, TABLES[3], "minimax", False)
-    print(
-        f"\nPower: of {some.sets} sets, methods of Table 3 differ significantly with probability .8 only if their mean "
-        f"ranks truly differ by {some.detectable_difference(0.8):.2f}, of at most 4 (the paper's 11 sets: "
-        f"{compare_mean_ranks(some.ranks, some.names, 11).detectable_difference(0.8):.2f})."
-    )
+    print(f"\n{power(rank_table(rows, TABLES[3], 'minimax', False))}")
     for name, (title, table) in tables.items():
         if table:
             print(f"\n{title}\n{shown(table)}")
@@ -695,6 +718,16 @@ def report(rows: Sequence[dict[str, Any]], protocol: Protocol, out: Path | None)
     (out / "tables.md").write_text(pages(rows, protocol), encoding="utf-8")
     draw_figure_2(figure_2(rows), out / "davenport_figure_2.png")
     plt.close("all")
+
+
+def power(found: Any) -> str:
+    """What these sets can tell of the methods of Table 3, and what the paper's 11 can."""
+    said = []
+    for sets in dict.fromkeys((found.sets, 11)):
+        difference = compare_mean_ranks(found.ranks, found.names, sets).detectable_difference(0.8)
+        what = f"of {difference:.2f}" if np.isfinite(difference) else "of no size"
+        said.append(f"on {sets} sets a difference {what} is found with probability .8")
+    return f"Power (simulated; five mean ranks differ by 4 at most): {', '.join(said)}."
 
 
 def pages(rows: Sequence[dict[str, Any]], protocol: Protocol) -> str:
@@ -710,18 +743,25 @@ def pages(rows: Sequence[dict[str, Any]], protocol: Protocol) -> str:
     ]
     for table, methods in TABLES.items():
         out += ["", f"**Table {table}: mean ranks** (printed ones in brackets)", ""]
-        kinds = [(c, u) for c in CRITERIA for u in (False, True)]
+        kinds = [(c, u) for c in criteria_in(rows) for u in (False, True)]
         found = {kind: rank_table(rows, methods, *kind) for kind in kinds}
         heads = [f"{c}, {'unbalanced' if u else 'balanced'}" for c, u in kinds]
         body = [
-            [NAMES[m], *(f"{found[kind].ranks[k]:.2f} ({PRINTED[table, *kind][k]:.2f})" for kind in kinds)]
+            [
+                NAMES[m],
+                *(
+                    f"{found[kind].ranks[k]:.2f} ({PRINTED[table, kind[0].partition(' ')[0], kind[1]][k]:.2f})"
+                    for kind in kinds
+                ),
+            ]
             for k, m in enumerate(methods)
         ]
         body.append(["p (Friedman)", *(f"{found[kind].p_friedman:.2g}" for kind in kinds)])
         body.append(["p (Iman-Davenport)", *(f"{found[kind].p_iman_davenport:.2g}" for kind in kinds)])
         theirs = {3: "printed 1.10, corrected 1.00", 5: "printed 1.92, corrected 1.84"}[len(methods)]
-        body.append(["critical difference", f"{found[kinds[0]].critical_difference:.2f} ({theirs})", "", "", ""])
-        body.append(["found with probability .8", f"{found[kinds[0]].detectable_difference(0.8):.2f}", "", "", ""])
+        one, blank = found[kinds[0]], [""] * (len(kinds) - 1)
+        body.append(["critical difference", f"{one.critical_difference:.2f} ({theirs})", *blank])
+        body.append(["difference found with probability .8", f"{one.detectable_difference(0.8):.2f}", *blank])
         out.append(lined(["method", *heads], body))
     faster = ", ".join(f"{NAMES[m]} {a:.0f} to {b:.0f}" for m, (a, b) in PRINTED_SPEEDUPS.items())
     for title, table in (
@@ -732,7 +772,14 @@ def pages(rows: Sequence[dict[str, Any]], protocol: Protocol) -> str:
             "-.17, the ratios of bias and error below 1 on all sets, that of the variance on most",
             figure_2(rows),
         ),
-        (f"How often the false positive rate is above alpha = {ALPHA} on the test samples", violations(rows)),
+        *(
+            (
+                f"How often the false positive rate is above alpha = {criterion_of(name).alpha} on the test samples",
+                violations(rows, name),
+            )
+            for name in criteria_in(rows)
+            if name != "minimax"
+        ),
         ("Exact lines and the cost plane against the grid (balanced)", extras_table(rows)),
     ):
         if table:
@@ -793,6 +840,10 @@ def main() -> None:
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--full", action="store_true", help="11 sets, 20 realisations, 25 x 25 x 12: hours")
     size.add_argument("--paper", action="store_true", help="100 realisations, 50 x 50 x 50: weeks")
+    parser.add_argument(
+        "--alpha", nargs="+", type=float, default=[ALPHA], metavar="ALPHA",
+        help=f"limits on false positives, each with tables of its own (the paper prints none; default {ALPHA})",
+    )  # fmt: skip
     parser.add_argument("--sets", nargs="+", metavar="NAME", help="these sets in place of the protocol's")
     parser.add_argument("--state", type=Path, help="folder of finished realisations, to go on from")
     parser.add_argument("--tables", action="store_true", help="only make the tables of what --state holds")
@@ -803,10 +854,13 @@ def main() -> None:
         parser.error("--full and --paper need the data: --data FOLDER or PARETOCLF_DATA")
     if args.tables and args.state is None:
         parser.error("--tables needs --state")
+    if not all(0 < alpha < 1 for alpha in args.alpha):
+        parser.error(f"--alpha must lie strictly between 0 and 1, got {' '.join(map(str, args.alpha))}")
     if args.figure_1:
         return figure_1(args.data, args.out or Path())
     protocol = FULL if args.full else PAPER if args.paper else MADE if args.data is None else QUICK
-    protocol = replace(protocol, sets=tuple(args.sets or protocol.sets))
+    alphas = tuple(sorted(set(args.alpha)))
+    protocol = replace(protocol, sets=tuple(args.sets or protocol.sets), alphas=alphas)
     state = args.state or (Path("davenport2010-state") if args.full or args.paper else None)
     print(protocol, "on", ", ".join(protocol.sets), "" if args.data else "(generators)")
     began = time.perf_counter()

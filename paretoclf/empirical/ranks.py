@@ -21,7 +21,8 @@ from numbers import Rational
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2, norm, rankdata, studentized_range
+from scipy.optimize import brentq
+from scipy.stats import chi2, rankdata, studentized_range
 from scipy.stats import f as f_distribution
 
 from paretoclf.checks import Array, check_share
@@ -65,26 +66,43 @@ class RankComparison:
         return bool(abs(a - b) >= self.critical_difference)
 
     def detectable_difference(self, power: float = 0.8) -> float:
-        r"""The true difference of two mean ranks that so many sets show to be significant with this probability.
+        r"""The expected difference of two mean ranks that so many sets show to be significant with this probability.
 
-        What "not significant" means: differences up to about this size may well be there. The spread of a difference is
-        taken from the case of equal methods, :math:`\sqrt{k(k+1)/(6N)}`; of unequal ones it is smaller.
+        What "not significant" means: an expected difference up to about this size may well be there. Simulated (4000
+        draws, one seed): scores with normal noise, the two methods apart, the others in their middle.
 
         Parameters
         ----------
         power : float
             Strictly between 0 and 1.
 
+        Returns
+        -------
+        float
+            At most k - 1; infinite where that is below the critical difference: so few sets show nothing.
+
         Examples
         --------
         >>> import paretoclf as pc
         >>> found = pc.empirical.compare_ranks([[1, 2, 3], [2, 1, 3], [1, 3, 2], [1, 2, 3]] * 2, ["a", "b", "c"])
-        >>> round(found.critical_difference, 2), round(found.detectable_difference(), 2)
-        (1.17, 1.59)
+        >>> round(found.critical_difference, 2), round(found.detectable_difference(), 1)
+        (1.17, 1.4)
         """
         power = check_share(power, "power")
         k = len(self.names)
-        return float(self.critical_difference + norm.ppf(power) * np.sqrt(k * (k + 1) / (6 * self.sets)))
+        if self.critical_difference > k - 1:
+            return np.inf
+        noise = np.random.default_rng(0).normal(size=(4000, self.sets, k))
+        better, worse, others = noise[..., :1], noise[..., 1:2], noise[..., 2:]
+
+        def differences(apart: float) -> Array:
+            """Differences of the mean ranks: a step over the other method, and over each between the two."""
+            low, high = better - apart / 2, worse + apart / 2
+            steps = (high > low) * 2.0 - 1.0 + ((others < high) * 1.0 - (others < low)).sum(axis=-1, keepdims=True)
+            return np.asarray(steps.mean(axis=(1, 2)))
+
+        found = brentq(lambda apart: np.mean(differences(apart) >= self.critical_difference) - power, -40.0, 40.0)
+        return float(differences(found).mean())
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:

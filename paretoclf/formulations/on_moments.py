@@ -64,10 +64,16 @@ class MomentFormulation(Formulation):
     Raises
     ------
     InputError
-        If an argument is not what it must be; a covariance is singular; or the two means are equal.
+        If an argument is not what it must be; a covariance is singular; or the two means are equal (except for
+        `SProcedure`).
     """
 
     default_form: Form = "dual"
+    #: End of the message where the two means are equal; None for a formulation that has something to solve even then.
+    without_difference: str | None = (
+        ": no slope has a . (mu_plus - mu_minus) = 1, so the problem has no solution. Problems (4) and (5) of Kim et "
+        "al., where one rate is below one half, have one: SProcedure.at_rate, and gaussian_tradeoff the whole curve"
+    )
     _estimates: tuple[Estimate, Estimate]
 
     def __init__(
@@ -82,7 +88,7 @@ class MomentFormulation(Formulation):
         else:  # more features than samples are the rule here: nothing to warn of
             self._estimates = estimates(self.gram.factor, self.y, self.reg, check_shrinkage(shrinkage))
             self.moments = Moments.from_estimates(*self._estimates)
-        self.moments.require_difference()
+        self._require_difference()
 
     @classmethod
     def from_moments(cls, mu_plus: Any, Sigma_plus: Any, mu_minus: Any, Sigma_minus: Any) -> Self:
@@ -91,15 +97,20 @@ class MomentFormulation(Formulation):
         Parameters
         ----------
         mu_plus, mu_minus : array of shape (d,)
-            Means, not equal.
+            Means; they must differ, except for `SProcedure`.
         Sigma_plus, Sigma_minus : array of shape (d, d)
             Covariances, symmetric and positive definite.
         """
         made = cls.__new__(cls)
         made.gram, made.X, made.y, made.reg = None, None, None, (0.0, 0.0)
         made.moments = Moments.from_covariances(mu_plus, Sigma_plus, mu_minus, Sigma_minus)
-        made.moments.require_difference()
+        made._require_difference()
         return made
+
+    def _require_difference(self) -> None:
+        """InputError where the two means are equal and nothing can be solved then."""
+        if self.without_difference is not None:
+            self.moments.require_difference(self.without_difference)
 
     @cached_property
     def family(self) -> Family:

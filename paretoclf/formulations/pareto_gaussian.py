@@ -98,6 +98,8 @@ PAGE = Statement(
         "Equal covariances: $a\\propto\\Sigma^{-1}\\delta$ for every $\\lambda$.",
         "$\\lambda=1$ is the minimax probability machine.",
         "$\\lambda\\to0$ and $\\lambda\\to\\infty$ are the ends $u_-=0$ and $u_+=0$ of the segment.",
+        "Equal means: no $a$ is feasible, and there is no solution. The outer problems (4) and (5) have one: "
+        "`SProcedure.at_rate`.",
     ),
     reference="Kim et al. (2006), problem (3); with a kernel, problem (13).",
 )

@@ -45,6 +45,10 @@ Refined by the secular equation :math:`\sum_jh_j^2/(\tau-d_j)^2=\zeta-\zeta_{\mi
 :math:`\tau\Sigma_+-\Sigma_-\succeq0` the slope is Pareto optimal, with :math:`t=-1/\tau` in the family
 :math:`(\Sigma_++t\Sigma_-)a=k\delta`, :math:`u_-=t\sqrt{a^\top\Sigma_-a}/k<0` and :math:`u_+=\sqrt{a^\top\Sigma_+a}/k`.
 
+**Equal means.** At :math:`\delta=0` no :math:`a` is feasible, here and in problem (3) (`ParetoGaussian`). But (4) and
+(5) have a solution, and `at_rate` returns it: :math:`u_+=-u_-\sqrt{\max_aa^\top\Sigma_-a/a^\top\Sigma_+a}`, at the
+eigenvector of the largest eigenvalue :math:`\tau` of the pair :math:`(\Sigma_-,\Sigma_+)`; its mirror image is as good.
+
 **Parameter.** ``zeta``. In the primal it is a right-hand side, in the dual it multiplies one variable: both are DPP.
 
 **How it is written.** With :math:`\zeta`, squared lengths and constants in units of :math:`\zeta_{\min}`, and both
@@ -76,7 +80,7 @@ from paretoclf.errors import InputError
 from paretoclf.formulations.base import POSITIVE, Range
 from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope
 from paretoclf.gaussian.bounds import largest_distance
-from paretoclf.gaussian.judges import classified, judge_largest_spread
+from paretoclf.gaussian.judges import classified, judge_largest_spread, judge_widest
 from paretoclf.gaussian.trust_region import TrustRegion, secular
 from paretoclf.proof.evidence import Evidence, Judged, judge
 from paretoclf.solution import Solution
@@ -118,7 +122,12 @@ PAGE = Statement(
         "are optimal). Where $\\tau\\Sigma_+-\\Sigma_-\\succeq0$ the classifier is Pareto optimal: $t=-1/\\tau$, "
         "$k=a^\\top(\\Sigma_++t\\Sigma_-)a$, $u_-=t\\|R_-a\\|/k<0$, $u_+=\\|R_+a\\|/k$."
     ),
-    remarks=("$\\zeta=\\zeta_{\\min}$: only $a_0$ is feasible.", "One feature: only $a=1/\\delta$ is feasible."),
+    remarks=(
+        "$\\zeta=\\zeta_{\\min}$: only $a_0$ is feasible.",
+        "One feature: only $a=1/\\delta$ is feasible.",
+        "Equal means: no $a$ is feasible; `at_rate` has the solution of (4) and (5), the eigenvector of the largest "
+        "eigenvalue of $(\\Sigma_-,\\Sigma_+)$.",
+    ),
     reference="Kim et al. (2006), problems (19)-(22).",
 )
 
@@ -155,6 +164,7 @@ class SProcedure(MomentFormulation):
 
     domain = MappingProxyType({"zeta": POSITIVE})
     page = PAGE
+    without_difference = None
 
     def __init__(self, X: Any, y: Any, *, reg: Any = 0.0, shrinkage: Any = 0.0) -> None:
         super().__init__(X, y, reg=reg, shrinkage=shrinkage)
@@ -162,6 +172,10 @@ class SProcedure(MomentFormulation):
     @cached_property
     def region(self) -> TrustRegion:
         """The problem in coordinates in which both covariances are diagonal."""
+        self.moments.require_difference(
+            ": no slope has a . (mu_plus - mu_minus) = 1, so no zeta has a solution. "
+            "Problems (4) and (5) have one: at_rate"
+        )
         return TrustRegion.of(self.moments)
 
     @property
@@ -254,7 +268,8 @@ class SProcedure(MomentFormulation):
 
         The outer problem (19) is one equation in zeta, :math:`u_-(\zeta)=\Phi^{-1}(\mathrm{tnr})`; each of its
         evaluations is one program. The slope is that of the zeta found, not of zeta_min as the paper says. The
-        certificate is against the dual of (4), `paretoclf.gaussian.bounds.largest_distance`.
+        certificate is against the dual of (4), `paretoclf.gaussian.bounds.largest_distance`. Equal means need no
+        program: see above.
 
         Parameters
         ----------
@@ -281,6 +296,13 @@ class SProcedure(MomentFormulation):
         >>> solution = pair.at_rate(tnr=0.2)
         >>> round(pair.distances(solution).tnr, 9), solution.certificate.passes()
         (0.2, True)
+
+        Equal means: the negatives are twice as wide along the first feature.
+
+        >>> pair = SProcedure.from_moments([0.0, 0.0], np.eye(2), [0.0, 0.0], np.diag([4.0, 1.0]))
+        >>> solution = pair.at_rate(tnr=0.2)
+        >>> round(pair.distances(solution).tpr, 6), solution.notes
+        (0.953836, ('its mirror image in the common mean is as good',))
         """
         name, rate = the_one_given(tnr=tnr, tpr=tpr)
         if not isinstance(rate, int | float | np.floating) or float(rate) not in BELOW_HALF:
@@ -304,6 +326,11 @@ class SProcedure(MomentFormulation):
 
     def _at_distance(self, q: float, options: Mapping[str, Any]) -> Solution:
         """Best hyperplane at a negative distance q of the negatives' mean."""
+        if self.moments.equal_means:
+            judged = judge_widest(self.moments, q)
+            rule = LinearRule(judged.numbers["w"], judged.numbers["b"], names=self.names)
+            notes = ("its mirror image in the common mean is as good",)
+            return Solution(rule, Evidence(judged), source=self.direct, status=self.direct, notes=notes)
 
         def at(room: float) -> Solution:
             return self.solve(zeta=self.zeta_min * (1 + float(np.exp(room))), **options)

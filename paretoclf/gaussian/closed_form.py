@@ -169,7 +169,7 @@ class GaussianTradeoff:
             If lam is not positive, or the means are equal.
         """
         value = check_positive_number(lam, "lam")
-        self.moments.require_difference()
+        self.moments.require_difference(": problem (3) has no solution then; at_rate has the points of (4) and (5)")
         return self._point(self.family.of_weight(value))
 
     def at_rate(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import solve_triangular, svd
 
 from paretoclf.checks import Array
 from paretoclf.gaussian.bounds import (
@@ -133,6 +133,37 @@ def judge_largest_spread(moments: Moments, a: Array, tau: float, zeta: float) ->
         ],
         {**classified(moments, a, b, t), "tau": tau, "mu": mu, "pareto": pareto},
         stationarity={"stationarity": float(np.linalg.norm(missed)) / scale},
+    ).revised(shortfall=0.0)
+
+
+def judge_widest(moments: Moments, q: float) -> Judged:
+    r"""Judge, at equal means, the best :math:`u_+` at :math:`u_-=q<0`: along the largest ratio of the variances.
+
+    Kim et al. (2006), appendix A.2, the case :math:`\mu_-=\mu_+`: :math:`u_+=-q\sqrt\tau`, where :math:`\tau` is the
+    largest eigenvalue of the pair :math:`(\Sigma_-,\Sigma_+)`. The bound is `largest_distance`, which knows none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> m = Moments.from_covariances([0.0, 0.0], np.eye(2), [0.0, 0.0], np.diag([4.0, 1.0]))
+    >>> judged = judge_widest(m, -1.0)
+    >>> round(judged.numbers["u_plus"], 9), judged.certificate.passes()
+    (2.0, True)
+    """
+    S = solve_triangular(moments.root_plus, moments.root_minus.T, trans=1).T
+    a = solve_triangular(moments.root_plus, svd(S)[2][0])
+    a = a * np.sign(a[np.argmax(np.abs(a))])
+    plus, minus = moments.spread(a)
+    tau, u_plus = (minus / plus) ** 2, -q * minus / plus
+    b = -float(a @ moments.mu_minus) - q * minus
+    missed = tau * (moments.root_plus @ a) - S.T @ (moments.root_minus @ a)
+    return judge(
+        -u_plus,
+        -largest_distance(moments, tau, q),
+        [],
+        {**classified(moments, a, b, -1 / tau), "tau": tau, "mu": 0.0, "pareto": True},
+        stationarity={"eigenvector": float(np.linalg.norm(missed)) / (tau * plus)},
+        scale=max(u_plus, 1.0),
     ).revised(shortfall=0.0)
 
 

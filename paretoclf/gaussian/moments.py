@@ -203,12 +203,18 @@ class Moments:
         r"""Difference of the means, :math:`\mu_+-\mu_-`."""
         return self.mu_plus - self.mu_minus
 
-    def require_difference(self) -> None:
-        """InputError where the two means are equal (up to rounding): no hyperplane has both on the right side."""
+    @property
+    def equal_means(self) -> bool:
+        """Whether the two means are equal, up to rounding: no hyperplane has both on the right side."""
         scale = max(float(np.abs(self.mu_plus).max()), float(np.abs(self.mu_minus).max()))
-        if float(np.abs(self.delta).max()) <= EQUAL_MEANS * scale:
+        return float(np.abs(self.delta).max()) <= EQUAL_MEANS * scale
+
+    def require_difference(self, remedy: str = "") -> None:
+        """InputError where the two means are equal; ``remedy`` ends its message."""
+        if self.equal_means:
             raise InputError(
                 f"mu_plus and mu_minus must differ, got two equal means {np.array2string(self.mu_plus, threshold=5)}"
+                f"{remedy}"
             )
 
     def spread(self, w: Array) -> tuple[float, float]:

@@ -11,6 +11,8 @@ from .expansions import population_expansion as population_expansion
 from .likelihood_ratio import LikelihoodRatioCurve as LikelihoodRatioCurve
 from .likelihood_ratio import LikelihoodRatioRule as LikelihoodRatioRule
 from .likelihood_ratio import likelihood_ratio_curve as likelihood_ratio_curve
+from .regimes import Regimes as Regimes
+from .regimes import population_regimes as population_regimes
 from .solution import PopulationSolution as PopulationSolution
 from .solution import hinge_thresholds as hinge_thresholds
 from .solution import population_solution as population_solution

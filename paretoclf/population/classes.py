@@ -18,14 +18,18 @@ from paretoclf.checks import (
     Array,
     Rng,
     check_count,
+    check_labels,
+    check_nonnegative_number,
     check_positive_number,
     check_rng,
+    check_seed,
     check_share,
     real_array,
     what_it_is,
 )
 from paretoclf.errors import InputError
 from paretoclf.gaussian.moments import Moments, check_mean, covariance_root
+from paretoclf.population.estimation import fit_gaussians
 from paretoclf.samples import check_samples, dense
 from paretoclf.tolerances import COMPONENT_WEIGHTS
 
@@ -116,6 +120,48 @@ class Mixture:
         Sigma = np.atleast_2d(real_array(dispersion, "dispersion"))
         centre = np.atleast_1d(real_array(mean, "mean"))
         return cls([centre for _ in factors], [v * Sigma for v in factors], weights)  # type: ignore[arg-type]
+
+    @classmethod
+    def fit(cls, X: Any, components: int = 1, *, reg: float = 1e-6, rng: Rng = 0) -> Self:
+        r"""Fit a mixture to the samples of one class, by maximum likelihood; `Population.fit` takes both classes.
+
+        One component has the mean and the covariance (divided by n) of the samples. More are fitted by scikit-learn's
+        `GaussianMixture`, in coordinates in which the class has the covariance I: units of features do not matter. They
+        come by decreasing weight.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Samples, at least d + 1 for each component.
+        components : int
+            How many Gaussians. More of them fit better, and new samples not: compare the mean ``log_density`` of
+            samples that were left out.
+        reg : float
+            With more than one component: ridge of each, in units of the covariance of the class. With 0 a component
+            may shrink to a sample.
+        rng : int or numpy.random.Generator
+            Seed of the three starts of which the best is taken.
+
+        Raises
+        ------
+        InputError
+            If an argument is not what it must be, the samples are too few, their covariance is singular, or the fit
+            does not end.
+
+        Examples
+        --------
+        >>> from paretoclf.population import Mixture
+        >>> two = Mixture([[-2.0, 0.0], [2.0, 1.0]], [[[1.0, 0.0], [0.0, 1.0]]] * 2, [0.25, 0.75])
+        >>> Mixture.fit(two.draw(2000, rng=0), components=2).weights.round(2)
+        array([0.76, 0.24])
+        """
+        A = dense(check_samples(X))
+        return cls._fitted(A, check_count(components, "components", 1), reg, check_seed(rng), "samples")
+
+    @classmethod
+    def _fitted(cls, A: Array, components: int, reg: Any, seed: int, name: str) -> Self:
+        """Fit a mixture to checked samples, called so in messages."""
+        return cls(*fit_gaussians(A, components, check_nonnegative_number(reg, "reg"), seed, name))
 
     @property
     def d(self) -> int:
@@ -218,6 +264,60 @@ class Population:
                 f"negatives must have as many features as positives ({self.positives.d}), got {self.negatives.d}"
             )
         object.__setattr__(self, "prior_plus", check_share(self.prior_plus, "prior_plus"))
+
+    @classmethod
+    def fit(
+        cls,
+        X: Any,
+        y: Any,
+        components: int | tuple[int, int] = 1,
+        *,
+        prior_plus: float | None = None,
+        reg: float = 1e-6,
+        rng: Rng = 0,
+    ) -> Self:
+        """Fit a mixture of Gaussians to each class: what `population_regimes` and the other questions can be asked of.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Samples.
+        y : array of shape (n,)
+            Labels -1 and +1, both present.
+        components : int or pair of int
+            How many Gaussians the positives and the negatives have; one number: both as many.
+        prior_plus : float, optional
+            Probability of a positive; by default their share of the samples.
+        reg : float
+            As of `Mixture.fit`.
+        rng : int or numpy.random.Generator
+            As of `Mixture.fit`.
+
+        Raises
+        ------
+        InputError
+            If an argument is not what it must be, or a class is none for `Mixture.fit`.
+
+        Examples
+        --------
+        >>> import paretoclf as pc
+        >>> data = pc.datasets.load("wdbc")
+        >>> found = pc.population.Population.fit(data.X[:, :2], data.y, components=(1, 2))
+        >>> found.positives.k, found.negatives.k, round(found.prior_plus, 4)
+        (1, 2, 0.3726)
+        """
+        A = dense(check_samples(X))
+        labels = check_labels(y, len(A))
+        both = (components, components) if np.ndim(components) == 0 else tuple(components)  # type: ignore[arg-type]
+        if len(both) != 2:
+            raise InputError(f"components must be one number or a pair (positives, negatives), got {components!r}")
+        counts = [check_count(each, "components", 1) for each in both]
+        seed = check_seed(rng)
+        plus, minus = (
+            Mixture._fitted(A[labels == sign], count, reg, seed, name)
+            for sign, count, name in ((1, counts[0], "positives"), (-1, counts[1], "negatives"))
+        )
+        return cls(plus, minus, float((labels > 0).mean()) if prior_plus is None else prior_plus)
 
     @property
     def d(self) -> int:

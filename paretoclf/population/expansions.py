@@ -162,6 +162,28 @@ class Expansion:
         }[sign]
         return f"{kind} {sign} 0: {what}"
 
+    @property
+    def roc_slope(self) -> float:
+        """Slope dv/du at which the ROC curve reaches the corner: 0 or infinity; nan where neither order decides."""
+        deciding = (self.A or self.B) * (1 if self.end == 0 else -1)
+        return np.inf if deciding > 0 else 0.0 if deciding < 0 else np.nan
+
+    @property
+    def training(self) -> str:
+        """How extreme to train for an extreme testing asymmetry: "less extreme" than it, "the same", "more extreme".
+
+        "less extreme, or one label" where A < 0 (or A = 0, B < 0): what is trained near the end is worse than one label
+        for all, which the extreme testing asymmetry itself may ask for. "undecided" where both orders vanish.
+        """
+        deciding = self.A or self.B
+        if deciding < 0:
+            return "less extreme, or one label"
+        if not deciding:
+            return "undecided"
+        if self.A or self.loss == "square" or 2 * self.B > 1:
+            return "less extreme"
+        return "the same" if 2 * self.B == 1 else "more extreme"
+
     def small(self, log_odds: float) -> float:
         r"""The small parameter at log-odds :math:`\log\frac\gamma{1-\gamma}`: :math:`\rho` (square) or :math:`1/T`."""
         log_rho = (log_odds + self.population.log_prior_odds) * (1 if self.end == 0 else -1)

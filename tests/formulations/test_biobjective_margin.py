@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -116,6 +117,51 @@ def test_lemma_3_the_largest_smaller_margin_is_weakly_efficient():
         assert own[0] == pytest.approx(theta * own[1])
         assert np.minimum(plus, theta * minus).max() <= min(own[0], theta * own[1]) + 1e-9
         assert not ((plus > own[0] + 1e-9) & (minus > own[1] + 1e-9)).any()
+
+
+def largest(X, y, plus, minus):
+    """Largest s with rho_plus >= plus[0] s + plus[1], rho_minus >= minus[0] s + minus[1], and the hyperplane: Clarabel.
+
+    On |w| <= 1 margins are concave where they are positive; the best s has |w| = 1.
+    """
+    w, b, s = cp.Variable(X.shape[1]), cp.Variable(), cp.Variable()
+    f = X @ w + b
+    constraints = [cp.norm(w) <= 1, f[y > 0] >= plus[0] * s + plus[1], -f[y < 0] >= minus[0] * s + minus[1]]
+    program = cp.Problem(cp.Maximize(s), constraints)
+    program.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    return float(s.value), w.value, float(b.value)
+
+
+@pytest.mark.parametrize("seed", [3, 5])
+def test_lemma_3_in_both_directions(seed):
+    """(1) what maximises min(rho_plus, theta rho_minus) is weakly efficient: no hyperplane has both margins larger.
+    (2) what is weakly efficient maximises it for some theta. Weakly efficient hyperplanes are found without theta: the
+    largest margin of one class where that of the other is given. Others maximise it for no theta."""
+    X, y = separable(seed)
+
+    def reached(w, b, theta):
+        plus, minus = margins(X, y, w, b)
+        return min(plus, theta * minus)
+
+    for theta in (0.1, 1.0, 4.0):
+        best, w, b = largest(X, y, (1.0, 0.0), (1 / theta, 0.0))
+        plus, minus = margins(X, y, w, b)
+        assert reached(w, b, theta) == pytest.approx(best, rel=1e-7)
+        assert largest(X, y, (1.0, plus), (1.0, minus))[0] == pytest.approx(0, abs=1e-7)
+    whole = largest(X, y, (0.0, 1e-9), (1.0, 0.0))[0]  # rho_minus at most
+    for share in (0.05, 0.4, 0.95):
+        _, w, b = largest(X, y, (1.0, 0.0), (0.0, share * whole))
+        plus, minus = margins(X, y, w, b)
+        assert min(plus, minus) > 0
+        theta = plus / minus
+        assert reached(w, b, theta) == pytest.approx(largest(X, y, (1.0, 0.0), (1 / theta, 0.0))[0], rel=1e-7)
+    _, w, b = largest(X, y, (1.0, 0.0), (1.0, 0.0))
+    turned = w + 0.05 * np.linalg.norm(w) * np.random.default_rng(seed).normal(size=3)
+    plus, minus = margins(X, y, turned, b)
+    assert min(plus, minus) > 0
+    assert largest(X, y, (1.0, plus), (1.0, minus))[0] > 1e-4  # not weakly efficient, and ...
+    for theta in np.geomspace(1e-3, 1e3, 25):
+        assert reached(turned, b, theta) < largest(X, y, (1.0, 0.0), (1 / theta, 0.0))[0] * (1 - 1e-7)
 
 
 def test_the_proof_of_corollary_6_as_printed():

@@ -357,6 +357,7 @@ def test_statement_repr_and_pickle(case):
 BAD = [
     (lambda: pc.ParetoGaussian.from_moments([1.0], [[-1.0]], [0.0], [[1.0]]), "Sigma_plus must be positive definite"),
     (lambda: pc.ParetoGaussian.from_moments([1.0], [[1.0]], [1.0], [[1.0]]), "mu_plus and mu_minus must differ"),
+    (lambda: pc.ParetoGaussian.from_moments([1.0], [[1.0]], [1.0], [[1.0]]), "no solution.* SProcedure.at_rate"),
     (lambda: pc.ParetoGaussian.from_moments(*FIXTURE).solve(0.0), "lam must be a finite positive number, got 0.0"),
     (lambda: pc.ParetoGaussian.from_moments(*FIXTURE).solve(lam=-1), "lam must be a finite positive number, got -1"),
     (lambda: pc.ParetoGaussian.from_moments(*FIXTURE).solve(np.inf), "lam must be a finite positive number"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 import paretoclf as pc
 from paretoclf.gaussian.trust_region import secular
@@ -308,6 +308,53 @@ def test_the_outer_segment_beyond_the_hard_case():
     mirrored = solution.classifier.w * np.array([1, -1, 1, 1])
     same = problem.moments.distances(mirrored, solution.classifier.b)
     assert same.u_plus == pytest.approx(problem.distances(solution).u_plus, rel=1e-9)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e6])
+@pytest.mark.parametrize("rate", [0.4, 0.1, 0.001])
+@pytest.mark.parametrize("seed", range(2))
+def test_problems_4_and_5_at_equal_means(rate, seed, far):
+    """Appendix A.2 of Kim et al., mu_- = mu_+: an eigenvector; by scipy, by many starts, by the closed-form curve."""
+    _, S_plus, _, S_minus = random_pair(4, seed, condition=20.0)
+    mean = far + np.arange(4.0)
+    problem = of((mean, S_plus, mean, S_minus))
+    values, vectors = eigh(S_minus, S_plus)
+    for name, ratio, along in (("tnr", values[-1], vectors[:, -1]), ("tpr", 1 / values[0], vectors[:, 0])):
+        solution = problem.at_rate(**{name: rate})
+        found = problem.distances(solution)
+        given, other = (found.tnr, found.tpr) if name == "tnr" else (found.tpr, found.tnr)
+        assert given == pytest.approx(rate, rel=1e-8)
+        assert other == pytest.approx(ndtr(-ndtri(rate) * np.sqrt(ratio)), rel=1e-9)
+        assert solution.certificate.passes(1e-9)
+        assert solution.values == {name: rate}
+        w = solution.classifier.w
+        assert abs(w @ along) / np.linalg.norm(w) / np.linalg.norm(along) == pytest.approx(1.0, abs=1e-9)
+        same = problem.moments.distances(w, solution.classifier.b)
+        assert (same.u_minus, same.u_plus) == pytest.approx((found.u_minus, found.u_plus), rel=1e-7)
+        mirrored = problem.moments.distances(-w, 2 * float(w @ mean) + solution.classifier.b)
+        assert (mirrored.u_minus, mirrored.u_plus) == pytest.approx((found.u_minus, found.u_plus), rel=1e-6)
+        assert "mirror image" in solution.notes[0]
+        curve = pc.gaussian_tradeoff(problem.moments).at_rate(**{name: rate})
+        assert (curve.tnr, curve.tpr) == pytest.approx((found.tnr, found.tpr), rel=1e-8)
+    if far == 0.0:
+        pair = (mean, S_plus, mean, S_minus)
+        best = many_starts(pair, ndtri(rate), np.random.default_rng(0))
+        assert problem.distances(problem.at_rate(tnr=rate)).u_plus == pytest.approx(best, rel=1e-8)
+
+
+def test_equal_means_of_samples_and_of_one_feature():
+    X = np.array([[-1.0], [1.0], [-3.0], [3.0]])
+    problem = pc.SProcedure(X, [1, 1, -1, -1])
+    assert problem.distances(problem.at_rate(tnr=0.2)).u_plus == pytest.approx(-3 * ndtri(0.2), rel=1e-12)
+
+
+@pytest.mark.parametrize("ask", [lambda p: p.solve(1.0), lambda p: p.zeta_min, lambda p: p.primal, lambda p: p.dual])
+def test_at_equal_means_no_zeta_has_a_solution(ask):
+    problem = of((np.ones(2), np.eye(2), np.ones(2), 2 * np.eye(2)))
+    with pytest.raises(
+        pc.InputError, match=r"two equal means \[1. 1.\]: no slope .* \(4\) and \(5\) have one: at_rate"
+    ):
+        ask(problem)
 
 
 BAD = [

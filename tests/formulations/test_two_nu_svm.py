@@ -254,6 +254,72 @@ def test_theorem_3_nu_of_C(kernel, seed):
     assert np.diff(close.alpha.sum(axis=1) / svm.n)[0] == pytest.approx(0, abs=1e-5)
 
 
+def solved(Q, y, caps, linear, nu=None):
+    """Optimal multipliers of 1/2 a'Qa - linear 1'a in the box with y'a = 0, 1'a >= nu; Clarabel. None: infeasible."""
+    a, L = cp.Variable(len(y)), np.linalg.cholesky(Q + 1e-13 * np.trace(Q) * np.eye(len(y)))
+    constraints = [a >= 0, a <= caps, y @ a == 0] + ([] if nu is None else [cp.sum(a) >= nu])
+    program = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(L.T @ a) - linear * cp.sum(a)), constraints)
+    program.solve(solver="CLARABEL", tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13)
+    return a.value
+
+
+def corners(Q, y, caps, alpha, rng):
+    """Some ends of the set of all optimal multipliers: those in the box with the same Qa, y'a and 1'a."""
+    fixed = np.vstack([Q, y, np.ones(len(y))])
+    for direction in rng.normal(size=(6, len(y))):
+        end = linprog(direction, A_eq=fixed, b_eq=fixed @ alpha, bounds=np.column_stack([0 * caps, caps]))
+        if end.status == 0:  # rounding may leave no point at all
+            yield end.x
+
+
+@pytest.mark.parametrize("twice", [False, True], ids=["once", "every sample twice"])
+@pytest.mark.parametrize("seed", range(3))
+def test_theorem_3_on_both_sides_of_the_limits(seed, twice):
+    """The whole statement, by linear programs and Clarabel: 0 <= nu_* <= nu^* = nu_max <= 1; beyond nu^* infeasible;
+    between the limits a positive value and a C with the same set of solutions (any alpha: every end of either set is
+    optimal in the other); up to nu_* the value 0 and w = 0. With every sample twice the multipliers are not unique."""
+    X, y = data(seed, n=16, shift=0.1)
+    if twice:
+        X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    n, gamma, rng = y.size, 0.4, np.random.default_rng(seed)
+    Q = (y[:, None] * X) @ (y[:, None] * X).T
+    shares = np.where(y > 0, gamma, 1 - gamma)  # caps C gamma, C (1 - gamma) of the 2C-SVM; over C n those of the 2nu
+    caps = shares / n
+    top = 2 * min(gamma * np.sum(y > 0), (1 - gamma) * np.sum(y < 0)) / n
+    flat = linprog(
+        -np.ones(n), A_eq=np.vstack([(y[:, None] * X).T, y]), b_eq=np.zeros(3), bounds=[(0, c) for c in caps]
+    )
+    star = -flat.fun  # most multipliers with w = 0
+    svm = TwoNuSVM(X, y)
+    assert (svm.nu_star(gamma), svm.nu_max(gamma)) == (pytest.approx(star, abs=1e-9), pytest.approx(top, abs=1e-12))
+    assert 0 <= star < top <= 1
+    small, large = (solved(Q, y, C * shares, 1.0).sum() / (C * n) for C in (1e-4, 1e6))
+    assert small == pytest.approx(top, rel=1e-6)
+    assert large == pytest.approx(star, rel=1e-4)
+
+    assert solved(Q, y, caps, 0.0, top * 1.001) is None  # beyond nu^*
+    for nu in (0.0, 0.5 * star, star):  # up to nu_*
+        alpha = solved(Q, y, caps, 0.0, nu)
+        assert alpha @ Q @ alpha == pytest.approx(0, abs=1e-12)
+        assert nu == 0 or "trivial" in svm.solve(nu=nu, asymmetry=gamma).status
+    for share in (0.02, 0.4, 0.9, 1.0):  # between the limits, nu^* included
+        nu = star + share * (top - star)
+        solution = svm.solve(nu=nu, asymmetry=gamma)
+        value = 0.5 * solution.alpha @ Q @ solution.alpha
+        assert value > 0
+        C = solution.costs.total
+        best = solved(Q, y, C * shares, 1.0)
+        objective = 0.5 * best @ Q @ best - best.sum()
+        for alpha in (solution.alpha, *corners(Q, y, caps, solution.alpha, rng)):
+            assert 0.5 * alpha @ Q @ alpha == pytest.approx(value, rel=1e-8)  # optimal for D_2nu ...
+            scaled = C * n * alpha
+            assert 0.5 * scaled @ Q @ scaled - scaled.sum() == pytest.approx(objective, rel=1e-6)  # ... and for D_2C
+        for alpha in (best, *corners(Q, y, C * shares, best, rng)):
+            assert 0.5 * alpha @ Q @ alpha - alpha.sum() == pytest.approx(objective, rel=1e-7)
+            assert alpha.sum() / (C * n) == pytest.approx(nu, rel=1e-5)
+            assert 0.5 * alpha @ Q @ alpha / (C * n) ** 2 == pytest.approx(value, rel=1e-4)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_theorem_3_nu_star_is_the_limit(seed):
     X, y = data(seed, shift=0.1)

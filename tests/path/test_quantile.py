@@ -195,6 +195,43 @@ def test_rates_of_the_multipliers_are_those_of_equation_16():
     assert compared > 20
 
 
+@pytest.mark.parametrize("twice", [False, True], ids=["once", "every sample twice"])
+def test_proposition_3_1_the_multipliers_are_continuous_and_piecewise_linear(twice):
+    """On each piece linear, at each kink the lines of both sides meet, and at either end of [0, 1]; optimal by the KKT
+    conditions, from the kernel matrix. With every sample twice the multipliers are not unique, and one path is so."""
+    X, y = data(6)
+    if twice:
+        X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    lam, n = 0.01, y.size
+    path = pc.trace(problem(X, y), tau=(0, 1), lam=lam)
+    Q, kinks = y[:, None] * (X @ X.T + 1.0) * y, path.breakpoints
+    assert (kinks[0], kinks[-1]) == (0.0, 1.0)
+    largest = 2 / n
+    left_before, seen = None, 0
+    for lo, hi in itertools.pairwise(kinks):
+        at = lo + (hi - lo) * np.array([0.0, 0.25, 0.5, 0.75, 1.0])
+        alpha = np.array([path.alpha(t) for t in at])
+        np.testing.assert_allclose(alpha[2], 0.5 * (alpha[1] + alpha[3]), atol=1e-12 * largest)  # linear
+        if hi - lo > 1e-6:
+            slope = (alpha[3] - alpha[1]) / (at[3] - at[1])
+            right, left = alpha[2] + (lo - at[2]) * slope, alpha[2] + (hi - at[2]) * slope
+            np.testing.assert_allclose(right, alpha[0], atol=1e-9 * largest)  # what the piece tends to at its ends ...
+            np.testing.assert_allclose(left, alpha[4], atol=1e-9 * largest)
+            if left_before is not None and left_before[0] == lo:
+                np.testing.assert_allclose(
+                    left_before[1], right, atol=1e-9 * largest
+                )  # ... is what the next begins with
+                seen += 1
+            left_before = hi, left
+        for t, a in zip(at, alpha, strict=True):
+            caps = np.where(y > 0, 2 * (1 - t), 2 * t) / n
+            gradient = Q @ a / lam - 1
+            assert a.min() >= -1e-12 * largest
+            assert (a - caps).max() <= 1e-12 * largest
+            assert np.abs(np.minimum(np.maximum(gradient, a - caps), a)).max() <= 1e-8  # a = clip(a - gradient)
+    assert seen > 20
+
+
 def test_the_value_is_concave_and_its_slope_is_the_difference_of_the_slacks():
     X, y = data(7)
     path = pc.trace(problem(X, y), tau=(0, 1), lam=0.01)

@@ -13,7 +13,7 @@ from scipy.stats import studentized_range
 import paretoclf as pc
 from examples.papers.bach2006 import PRINTED_2
 from examples.papers.bach2006_population import PAIRS
-from paretoclf.population import population_solution
+from paretoclf.population import Population, population_solution
 
 ROOT = Path(__file__).resolve().parents[2]
 ERRATA = (ROOT / "docs" / "reference" / "errata.md").read_text(encoding="utf-8")
@@ -69,18 +69,19 @@ def test_a_score_of_zero_has_two_costs_in_section_2():
     assert np.sum(rule.predict(X[y < 0]) > 0) == by_probability  # what we count: + where f >= 0
 
 
+@pytest.mark.parametrize("prior_plus", [0.5, 0.3, 0.8])
 @pytest.mark.parametrize("A", [-6.0, 3.0])
-def test_the_expansion_of_section_4_2_is_that_of_proposition_3(A):
+def test_the_expansion_of_section_4_2_is_that_of_proposition_3(A, prior_plus):
     """Erratum eB9: what the text has "from the expansion in Eq. (3)" follows from Proposition 3.
 
-    That is: log dv/du is A / (8 gamma^2), up to lower orders. Equation (3) is the slackness condition: its two sides
-    are equal at every asymmetry, and there is nothing to expand.
+    That is: log dv/du is A p_-^2 / (8 p_+^2 gamma^2), up to lower orders. Equation (3) is the slackness condition: its
+    two sides are equal at every asymmetry, and there is nothing to expand.
     """
-    population = PAIRS[A]
+    population = Population(PAIRS[A].positives, PAIRS[A].negatives, prior_plus)
     gamma = np.array([1e-2, 1e-3, 1e-4])
     found = np.array([population_solution(population, g).log_slope for g in gamma])
     assert np.polyfit(np.log(gamma), np.log(np.abs(found)), 1)[0] == pytest.approx(-2, abs=0.05)
-    assert 8 * gamma[-1] ** 2 * found[-1] == pytest.approx(A, rel=1e-2)
+    assert 8 * gamma[-1] ** 2 * found[-1] == pytest.approx(A * ((1 - prior_plus) / prior_plus) ** 2, rel=2e-2)
     X, y = population.draw(40, rng=0)
     for g in (0.1, 0.3, 0.5):
         solution = pc.TwoCSVM(X, y).solve(2 * g, 2 - 2 * g)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 
@@ -26,6 +27,36 @@ def test_every_item_of_the_papers_is_there():
     assert (len(STATED) - len(algorithms), len(algorithms)) == (28, 3)
     for of_paper in (*index.SHOWN.values(), *index.STATED.values()):
         assert len({each.name for each in of_paper}) == len(of_paper)
+
+
+def test_what_is_whole_and_what_is_in_part():
+    """Ten rows lack something of the paper's protocol or data, and say what; the page counts them."""
+    part = {(paper, each.name) for paper, shown in index.SHOWN.items() for each in shown if each.part}
+    assert part == {
+        *((index.BACH, f"Table {k}") for k in (1, 2)),
+        *((index.DAVENPORT, name) for name in ("Figure 2", "Table 1", "Table 2", "Table 3", "Table 4")),
+        *((index.YU, name) for name in ("Figure 2", "Table 1", "Table 2")),
+    }
+    page = index.page()
+    assert "34 tables and figures: 24 whole, 10 in part." in page
+    assert page.count("| in part; missing: ") == 10
+    assert page.count("| whole |") == 24
+    for each in SHOWN:  # numbers, and not the same words twice
+        assert not re.fullmatch(r"\d+ rows|ranks of \d+ sets", each.ours)
+
+
+@pytest.mark.parametrize("table", index.RANKS)
+def test_ranks_and_significances_are_those_of_the_study(table):
+    """The best mean rank in print and here, and p of the Friedman test, from the study's own file."""
+    printed, _, ours, p = index.RANKS[table]
+    file = ROOT / "docs" / "_static" / "davenport2010" / "table_1_2_3.csv"
+    with file.open(encoding="utf-8") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["table"] == str(table)]
+    for k, kind in enumerate([(c, d) for c in ("minimax", "np") for d in ("balanced", "unbalanced")]):
+        own = [row for row in rows if (row["criterion"], row["data"]) == kind]
+        assert min(float(row["printed"]) for row in own) == printed[k]
+        assert min(float(row["rank"]) for row in own) == ours[k]
+        assert float(f"{float(own[0]['p']):.2g}") == p[k]
 
 
 @pytest.mark.parametrize("each", SHOWN, ids=lambda each: f"{each.name}-{each.command.split()[0]}")

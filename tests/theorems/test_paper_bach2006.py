@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -136,3 +138,23 @@ def test_a_protocol_says_what_it_does():
     assert paper.totals_of(["ray"]) == "ray"
     assert paper.totals_of(["0.1", "2"]) == (0.1, 2.0)
     assert str(paper.FULL).startswith("at most 2000 samples a row, 10 outer and 10 inner folds, 1000 testing")
+    assert str(replace(paper.FULL, totals=(2.0,))).endswith("1000 testing asymmetries, total: 2")
+    assert str(replace(paper.FULL, totals=(0.1, 2.0))).endswith("total: the best of 0.1, 2")
+
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "bach2006.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("total", "said"), [("2", 205), ("the best of the ray", 214), ("the best of 0.0001", 212)])
+def test_the_page_says_how_far_each_total_is_from_table_1(total, said):
+    """From the page's own tables: the sum of |one>all - printed| over the eleven rows."""
+    (block,) = (part for part in PAGE.split("\nProtocol: ")[1:] if f", total: {total}" in part.splitlines()[0])
+    rows = re.findall(r"^\| (\w+) \| ([\d.]+) \(([\d.]+)\) ", block, re.MULTILINE)
+    assert {row for row, *_ in rows} == set(paper.PRINTED_1)
+    assert {row: float(printed) for row, _, printed in rows} == {row: each[2] for row, each in paper.PRINTED_1.items()}
+    away = {row: abs(float(ours) - float(printed)) for row, ours, printed in rows}
+    assert round(sum(away.values())) == said
+    assert f" {said} " in re.search(r"the sums of [^.]*\.", PAGE).group()
+    if total == "2":
+        assert sum(each <= 7 for each in away.values()) == 7
+        assert {row for row, each in away.items() if each > 25} == {"ringnorm", "twonorm", "ionosphere"}
