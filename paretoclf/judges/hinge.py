@@ -224,27 +224,30 @@ def _conclude(problem: SoftMargin, caps: Array, alpha: Array, seen: _Seen) -> li
     hidden = slack_rounding(caps, margin, f, b, rounding)
     # Only who is off the right bound, or off its margin on the wrong side, adds to the residuals and to the gap.
     right = ((alpha == 0.0) & (margin >= 0.0)) | ((alpha == caps) & (margin <= 0.0))
-    sample, of = np.nonzero(~right)
+    place = np.flatnonzero(~right)
+    sample, of = np.divmod(place, b.size)
     units = box_units(caps) if sums is None else balanced_by(positive, caps, sums)
-    a, c, g, unit = (x[sample, of] for x in (alpha, caps, margin, units))
-    certain = np.bincount(of, certain_terms(c, a, g, rounding[sample, of] + seen.rounding[of]), b.size)
+    a, c, g, unit, score = (x.take(place) for x in (alpha, caps, margin, units, f))
+    certain = np.bincount(of, certain_terms(c, a, g, rounding.take(place) + seen.rounding.take(of)), b.size)
     outside = np.maximum(np.maximum(-a, a - c), 0.0) / unit
-    scaled = g / (1.0 + np.abs(f[sample, of]))
+    scaled = g / (1.0 + np.abs(score))
     room, load = np.maximum((c - a) / unit, 0.0), np.maximum(a / unit, 0.0)
     meet = np.maximum(np.minimum(load, np.maximum(scaled, 0.0)), np.minimum(room, np.maximum(-scaled, 0.0)))
     box, comp, off = np.zeros(b.size), np.zeros(b.size), np.maximum(outside, meet)
     np.maximum.at(box, of, outside)
     np.maximum.at(comp, of, meet)
     most, worst = np.maximum(box, comp), np.zeros(b.size, dtype=np.int64)
-    first = np.flatnonzero(~(off < most[of]))[::-1]  # of several the first sample
-    worst[of[first]] = sample[first]
+    first = (~(off < most.take(of))).nonzero()[0][::-1]  # of several the first sample
+    worst[of.take(first)] = sample.take(first)
     constraints, least = {"stationarity in w": apart, "box": box}, np.full(b.size, _TINY)
     if sums is not None:
         # Elsewhere b is part of the norm, and adds no term of its own.
-        certain = certain - np.abs(b * (y @ alpha))
-        balance = np.abs(np.subtract(*class_sums(y, alpha)))
-        largest = largest_of(sums)
-        constraints["balance"], least = balance / largest, least_scale(sums, largest)
+        balance, largest = np.abs(y @ alpha), np.minimum(*sums)
+        certain = certain - np.abs(b) * balance
+        if not (largest > 0.0).all():
+            largest = largest_of(sums)
+            least = least_scale(sums, largest)
+        constraints["balance"] = balance / largest
     of_kernel = problem.value_rounding(alpha)
     result = []
     for j, i in enumerate(worst.tolist()):

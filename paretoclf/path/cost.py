@@ -25,7 +25,7 @@ from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.judged import make_solution
 from paretoclf.judges.hinge import certify_hinges
-from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted
+from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted, problem_of_costs
 from paretoclf.path.certificate_problems import costs_problem
 from paretoclf.path.engines import first_found, make_tracker, turns
 from paretoclf.path.hub import Hub, hub_of
@@ -129,7 +129,7 @@ class _Tracer:
         if any(first == last == 0.0 for first, last in zip(*self.sums, strict=True)):
             return self._on_axis()
         form, self.mean = quadratic_of(self.gram, self.y, float(self.caps.max()))
-        self.problem = make_tracker(self.engine, replace(self.line.problem, P=form))
+        self.problem = make_tracker(self.engine, problem_of_costs(form, self.caps))
         self.walk = CapsWalk(self.problem, self.bases, self.inside, self.max_events, self.progress)
         start, stop = self.ends
         one_sided = [min(sums) == 0.0 for sums in self.sums]
