@@ -331,6 +331,8 @@ def _in_blocks(kernel: Kernel, X: Samples) -> Array:
 
 def _equal_for_equals(K: Array, which: Index) -> Array:
     """The same matrix, with one value for samples that are equal: by its place in a product it is rounded otherwise."""
+    if which.max() == which.size - 1:  # no two are
+        return K
     _, first = np.unique(which, return_index=True)
     copies = np.flatnonzero(first[which] != np.arange(which.size))
     K[copies] = K[first[which[copies]]]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from paretoclf.checks import Array
 from paretoclf.classifiers import Classifier
 from paretoclf.costs import Costs
-from paretoclf.judges.hinge import certify_hinges, judge_hinge
+from paretoclf.judges.hinge import certify_hinge, certify_hinges, hinge_value, judge_hinge
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.soft_margin import SoftMargin
@@ -20,8 +21,54 @@ from paretoclf.solution import Solution
 
 def judge_rule(rule: Classifier, alpha_lo: Array | None = None, certificate: Certificate | None = None) -> Judged:
     """Judge a classifier; ``alpha_lo`` and ``certificate`` as in `judge_hinge`."""
-    problem = SoftMargin.of(rule.gram, rule.y, rule.caps)
-    return judge_hinge(problem, rule.alpha, rule.b_at_origin, rule.slope, alpha_lo, certificate)
+    return judge_hinge(_problem(rule), rule.alpha, rule.b_at_origin, rule.slope, alpha_lo, certificate)
+
+
+@dataclass(frozen=True)
+class RuleEvidence(Evidence):
+    """What stands behind a classifier: multipliers, value, certificate and conditions, each without those behind it.
+
+    Parameters
+    ----------
+    known : Certificate, optional
+    rule : Classifier
+    alpha_lo : array of shape (n,), optional
+        As for `judge_rule`.
+    """
+
+    source: Any = field(default=None, init=False, repr=False)
+    rule: Classifier = field(kw_only=True, repr=False)
+    alpha_lo: Array | None = field(default=None, kw_only=True, repr=False)
+
+    @cached_property
+    def judged(self) -> Judged:
+        """All that the judge says."""
+        return judge_rule(self.rule, self.alpha_lo, self.certificate)
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """The proof: bounds on the optimal value and KKT residuals."""
+        if self.known is not None:
+            return self.known
+        rule = self.rule
+        return certify_hinge(_problem(rule), rule.alpha, rule.b_at_origin, rule.slope, self.alpha_lo)
+
+    @property
+    def alpha(self) -> Array:
+        """Multipliers of the margin constraints."""
+        return self.rule.alpha
+
+    @cached_property
+    def primal_value(self) -> float:
+        """Objective at a feasible primal point, as the certificate has it."""
+        rule, value = self.rule, None
+        if "certificate" not in vars(self) and self.known is None and self.alpha_lo is None:
+            value = hinge_value(_problem(rule), rule.alpha, rule.b_at_origin, rule.slope)
+        return self.certificate.primal_value if value is None else value
+
+
+def _problem(rule: Classifier) -> SoftMargin:
+    return SoftMargin.of(rule.gram, rule.y, rule.caps)
 
 
 def certify_rules(rules: Sequence[Classifier]) -> list[Certificate]:
@@ -60,7 +107,7 @@ def make_solution(
     """
     return Solution(
         classifier=classifier,
-        evidence=Evidence(partial(judge_rule, classifier, alpha_lo, certificate), certificate),
+        evidence=RuleEvidence(certificate, rule=classifier, alpha_lo=alpha_lo),
         source=source,
         status=status,
         timing=dict(timing or {}),

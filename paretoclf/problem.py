@@ -89,8 +89,9 @@ class ParametricQP:
         names : tuple of str, optional
         """
         number = object if np.asarray(caps).dtype == object else np.float64
-        ends = np.broadcast_to(np.asarray(e, dtype=number), (2, A.shape[0]))
-        bounds = (np.hstack([sides, ends]) for sides in (np.zeros_like(caps), caps))
+        n = np.shape(caps)[1]
+        bounds = np.zeros((2, 2, n + A.shape[0]), dtype=number)
+        bounds[:, :, n:], bounds[1, :, :n] = np.asarray(e, dtype=number), caps
         return cls.hard(P, A, np.repeat(-p[None], 2, axis=0), *bounds, names=names)
 
     def dense(self) -> ParametricQP:

@@ -119,6 +119,7 @@ def _median(values: Array) -> Array:
     return np.asarray(np.partition(values, half, axis=0)[half])
 
 
+_ROWS = 256  # that are looked at together
 _SOME = 64  # samples among which a middle is looked for
 
 
@@ -158,7 +159,11 @@ def distinct(X: Samples) -> Index:
         rows = [slice(*X.indptr[i : i + 2]) for i in range(X.shape[0])]
         keys = [X.indices[row].tobytes() + X.data[row].tobytes() for row in rows]
     else:
-        keys = [(row + 0.0).tobytes() for row in X]  # -0.0 is 0.0
+        whole = np.dtype((np.void, X.shape[1] * X.itemsize))
+        blocks = (X[first : first + _ROWS] + 0.0 for first in range(0, X.shape[0], _ROWS))  # -0.0 is 0.0
+        keys = [key for block in blocks for key in np.ascontiguousarray(block).view(whole)[:, 0].tolist()]
+    if len(set(keys)) == len(keys):
+        return np.arange(len(keys))
     known: dict[bytes, int] = {}
     return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
 

@@ -64,7 +64,8 @@ class Solution(Tabular):
     @property
     def alpha(self) -> Array:
         """Multipliers of the margin constraints, shape (n,)."""
-        return np.asarray(self._number("alpha"))
+        found = self.evidence.alpha
+        return np.asarray(self._number("alpha") if found is None else found)
 
     @property
     def xi(self) -> Array:
@@ -80,7 +81,7 @@ class Solution(Tabular):
     @property
     def value(self) -> float:
         """Primal objective at a feasible point (an upper bound on the optimal value)."""
-        return self.certificate.primal_value
+        return self.evidence.primal_value
 
     @property
     def dual_value(self) -> float:

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.checks import Array, Mask
 from paretoclf.tolerances import SLACK_ROUNDING
+
+_TINY = float(np.finfo(float).tiny)
 
 
 def balanced_units(y: Array, caps: Array) -> Array:
@@ -33,9 +35,18 @@ def balanced_units(y: Array, caps: Array) -> Array:
     >>> balanced_units(np.array([1.0, 1.0, -1.0]), np.array([4.0, 1.0, 2.0]))
     array([2., 1., 2.])
     """
+    return balanced_by(y > 0, caps, class_sums(y, caps))
+
+
+def class_sums(y: Array, caps: Array) -> tuple[Any, Any]:
+    """Sums of the caps, (n,) or (n, k), of the positive and of the negative samples."""
     positive = y > 0
-    of_positives, of_negatives = caps[positive].sum(axis=0), caps[~positive].sum(axis=0)
-    others = np.where(positive if caps.ndim == 1 else positive[:, None], of_negatives, of_positives)
+    return caps[positive].sum(axis=0), caps[~positive].sum(axis=0)
+
+
+def balanced_by(positive: Mask, caps: Array, sums: tuple[Any, Any]) -> Array:
+    """`balanced_units` with these `class_sums`."""
+    others = np.where(positive if caps.ndim == 1 else positive[:, None], sums[1], sums[0])
     return _positive(np.minimum(caps, others, out=np.empty_like(caps)), caps)
 
 
@@ -49,24 +60,28 @@ def _positive(unit: Array, caps: Array) -> Array:
     if fine.all():
         return unit
     most = unit.max(axis=0)
-    most = np.where(most > 0, most, np.maximum(caps.max(axis=0), np.finfo(float).tiny))
+    most = np.where(most > 0, most, np.maximum(caps.max(axis=0), _TINY))
     return np.where(fine, unit, most)
 
 
 def largest_sum(y: Array, caps: Array) -> Array:
     """Largest sum that the multipliers of either class can have where they balance; of all caps where that is 0."""
-    least = np.minimum(caps[y > 0].sum(axis=0), caps[y < 0].sum(axis=0))
-    return np.asarray(np.where(least > 0, least, np.maximum(caps.sum(axis=0), np.finfo(float).tiny)))
+    return largest_of(class_sums(y, caps))
 
 
-def least_scale(y: Array, caps: Array) -> Array:
+def largest_of(sums: tuple[Any, Any]) -> Array:
+    """`largest_sum` of these `class_sums`."""
+    least = np.minimum(*sums)
+    return np.asarray(np.where(least > 0, least, np.maximum(np.add(*sums), _TINY)))
+
+
+def least_scale(sums: tuple[Any, Any], largest: Array) -> Array:
     """What gaps are relative to at least: where a class has no costs, and the optimal value is 0, the sum of the caps.
 
     That is what w = 0 and b = 0 pay. Relative to the value itself any error of an intercept would be all of it.
-    Elsewhere it is the smallest number.
+    Elsewhere it is the smallest number. ``sums`` are the `class_sums` of the caps, ``largest`` is `largest_of` these.
     """
-    free = np.minimum(caps[y > 0].sum(axis=0), caps[y < 0].sum(axis=0)) == 0.0
-    return np.asarray(np.where(free, largest_sum(y, caps), np.finfo(float).tiny))
+    return np.asarray(np.where(np.minimum(*sums) == 0.0, largest, _TINY))
 
 
 def margin_rounding(f: Array, b: Any = 0.0) -> Array:

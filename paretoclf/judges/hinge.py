@@ -26,12 +26,14 @@ from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Condition, Judged
 from paretoclf.proof.refined import PRECISELY
 from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.tolerances import SCORE_ROUNDING, UNDECIDED
+from paretoclf.tolerances import SCORE_ROUNDING, SLACK_ROUNDING, UNDECIDED
 from paretoclf.units import (
+    balanced_by,
     balanced_units,
     box_units,
     certain_terms,
-    largest_sum,
+    class_sums,
+    largest_of,
     least_scale,
     margin_rounding,
     slack_rounding,
@@ -78,12 +80,9 @@ def judge_hinge(
     >>> judge_hinge(problem, np.full(2, 0.5), 0.0).certificate.gap
     0.0
     """
-    y, caps, W = problem.y, _caps(problem), None if w is None else np.asarray(w, dtype=np.float64)[:, None]
-    if certificate is None and alpha_lo is None:
-        together = replace(problem, caps=caps[:, None])
-        certificate = certify_hinges(together, alpha[:, None], np.array([b], dtype=np.float64), W)[0]
-    elif certificate is None:
-        certificate = certify_hinge_precisely(problem, np.stack([alpha, np.asarray(alpha_lo)]), b, w)
+    y, caps = problem.y, _caps(problem)
+    if certificate is None:
+        certificate = certify_hinge(problem, alpha, b, w, alpha_lo)
     coef = y * alpha / problem.lam
     b = float(coef.sum()) if np.isnan(b) else float(b)
     f = problem.Q.scores(coef, w) + b
@@ -97,34 +96,74 @@ def judge_hinge(
     return Judged(certificate, conditions, {"alpha": alpha, "xi": xi, "b": b} | low)
 
 
+def certify_hinge(
+    problem: SoftMargin, alpha: Array, b: float, w: Array | None = None, alpha_lo: Array | None = None
+) -> Certificate:
+    """The certificate of one pair; arguments as for `judge_hinge`."""
+    if alpha_lo is not None:
+        return certify_hinge_precisely(problem, np.stack([alpha, np.asarray(alpha_lo)]), b, w)
+    W = None if w is None else np.asarray(w, dtype=np.float64)[:, None]
+    return _certified(problem, _caps(problem)[:, None], alpha[:, None], np.array([b], dtype=np.float64), W)[0]
+
+
+def hinge_value(problem: SoftMargin, alpha: Array, b: float, w: Array | None = None) -> float | None:
+    """Primal objective of one pair with a free intercept, as its certificate has it.
+
+    None where the rounding of slacks may be as much as the value: that takes the certificate (`certify_hinges`).
+    """
+    y, Q, lam, caps = problem.y, problem.Q, problem.lam, _caps(problem)[:, None]
+    if w is None:
+        slopes = Q.slopes((y * alpha / lam)[:, None])
+        scores, norm2 = slopes.scores, slopes.norm2
+    else:
+        W = np.asarray(w, dtype=np.float64)[:, None]
+        scores, norm2 = Q.project(W), np.einsum("dk,dk->k", W, W)
+    f = scores + b
+    value = float(_objective(lam, norm2, caps, y[:, None] * f - 1.0)[0])
+    most = SLACK_ROUNDING * float(caps.sum()) * (1.0 + float(np.abs(f).max()) + abs(b))
+    return value if most <= 0.5 * UNDECIDED * value else None
+
+
+def _objective(lam: float, norm2: Array, caps: Array, margin: Array) -> Array:
+    """Primal objectives, shape (k,), of squared norms (k,), and caps and margins ``y f - 1`` (n, k)."""
+    return np.asarray(0.5 * lam * norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin)))
+
+
 def certify_hinges(problem: SoftMargin, alpha: Array, b: Array, W: Array | None = None) -> list[Certificate]:
     """Certificates of k pairs at once: caps and alpha have shape (n, k), b (k,), W (d, k). No checks of input.
 
     Without W, w is what alpha implies. The k columns are worked through in blocks, so that the working arrays, which
     have n or d rows, stay below a fixed size whatever k is.
     """
-    y, Q, lam = problem.y, problem.Q, problem.lam
+    Q, caps = problem.Q, _caps(problem)
     width = max(1, _WORK // (8 * (12 * Q.n + 6 * Q.width)))
-    found: list[Certificate] = []
-    for first in range(0, alpha.shape[1], width):
-        at = slice(first, first + width)
-        part = replace(problem, caps=_caps(problem)[:, at])
-        coef, feasible = y[:, None] * alpha[:, at] / lam, _feasible_dual(part, alpha[:, at])
-        slopes, below = Q.slopes(coef, None if W is None else W[:, at]), y[:, None] * feasible / lam
-        constant = coef.sum(axis=0) if problem.intercept == "feature" else np.zeros(coef.shape[1])
-        norm2 = slopes.norm2 if W is None and (below == coef).all() else Q.norms(below)
-        if problem.intercept == "feature":
-            norm2 = norm2 + below.sum(axis=0) ** 2
-        dual = feasible.sum(axis=0) - 0.5 * lam * norm2
-        terms = SCORE_ROUNDING * Q.score_terms(coef, slopes.norm2)
-        intercept = np.where(np.isnan(b[at]), constant, b[at])
-        seen = _Seen(slopes.scores + intercept, None, slopes.norm2, slopes.apart, intercept, constant, dual, terms)
-        found += _conclude(part, alpha[:, at], seen)
+    blocks = (slice(first, first + width) for first in range(0, alpha.shape[1], width))
+    return [
+        certificate
+        for at in blocks
+        for certificate in _certified(problem, caps[:, at], alpha[:, at], b[at], None if W is None else W[:, at])
+    ]
+
+
+def _certified(problem: SoftMargin, caps: Array, alpha: Array, b: Array, W: Array | None) -> list[Certificate]:
+    """The certificates of one block: the same with caps (n, k) in place of the problem's."""
+    Q, lam, signs = problem.Q, problem.lam, problem.y[:, None]
+    coef, feasible = signs * alpha / lam, _feasible_dual(problem, caps, alpha)
+    slopes, below = Q.slopes(coef, W), signs * feasible / lam
+    constant = coef.sum(axis=0) if problem.intercept == "feature" else np.zeros(coef.shape[1])
+    norm2 = slopes.norm2 if W is None and (below == coef).all() else Q.norms(below)
+    if problem.intercept == "feature":
+        norm2 = norm2 + below.sum(axis=0) ** 2
+    dual = feasible.sum(axis=0) - 0.5 * lam * norm2
+    terms = SCORE_ROUNDING * Q.score_terms(coef, slopes.norm2)
+    intercept = np.where(np.isnan(b), constant, b)
+    seen = _Seen(slopes.scores + intercept, None, slopes.norm2, slopes.apart, intercept, constant, dual, terms)
+    found = _conclude(problem, caps, alpha, seen)
     for j, certificate in enumerate(found):
         # A slack that rounds to 0 shows in no gap. Where that may hide as much as the value, margins are computed in
         # twice the precision.
         if certificate.rounding > UNDECIDED * certificate.scale:
-            one = replace(problem, caps=_caps(problem)[:, j])
+            one = replace(problem, caps=caps[:, j])
             w = None if W is None else W[:, j]
             precise = certify_hinge_precisely(one.unit, quotient(alpha[:, j], lam), float(b[j]), w).times(lam)
             found[j] = replace(precise, note=problem.note)
@@ -149,8 +188,8 @@ def certify_hinge_precisely(problem: SoftMargin, parts: Array, b: float, w: Arra
         np.array([x]) for x in (slope.norm2, slope.apart, b, constant, total(feasible) - 0.5 * lower)
     )
     seen = _Seen(f[:, None], margin[:, None], norm2, apart, at, implied, dual, np.zeros(1))
-    together = replace(problem, caps=_caps(problem)[:, None], note=f"{PRECISELY} {problem.note}".rstrip())
-    return _conclude(together, parts[0][:, None], seen)[0]
+    noted = replace(problem, note=f"{PRECISELY} {problem.note}".rstrip())
+    return _conclude(noted, _caps(problem)[:, None], parts[0][:, None], seen)[0]
 
 
 class _Seen(NamedTuple):
@@ -171,38 +210,44 @@ class _Seen(NamedTuple):
     rounding: Array
 
 
-def _conclude(problem: SoftMargin, alpha: Array, seen: _Seen) -> list[Certificate]:
-    """Certificates of multipliers (n, k)."""
-    y, caps, lam, free = problem.y, _caps(problem), problem.lam, problem.intercept == "free"
+def _conclude(problem: SoftMargin, caps: Array, alpha: Array, seen: _Seen) -> list[Certificate]:
+    """Certificates of multipliers (n, k) with caps (n, k)."""
+    y, lam, free, positive = problem.y, problem.lam, problem.intercept == "free", problem.y > 0
+    sums = class_sums(y, caps) if free else None
     f, b, norm2, apart = seen.f, seen.b, seen.norm2, seen.apart
     margin = y[:, None] * f - 1.0 if seen.margin is None else seen.margin
     if not free:
         norm2 = norm2 + b**2
         apart = np.maximum(apart, np.abs(b - seen.constant) / (1.0 + np.abs(alpha).sum(axis=0) / lam))
-    primal = 0.5 * lam * norm2 + np.einsum("nk,nk->k", caps, np.maximum(0.0, -margin))
+    primal = _objective(lam, norm2, caps, margin)
     rounding = margin_rounding(f, b)
     hidden = slack_rounding(caps, margin, f, b, rounding)
     # Only who is off the right bound, or off its margin on the wrong side, adds to the residuals and to the gap.
     right = ((alpha == 0.0) & (margin >= 0.0)) | ((alpha == caps) & (margin <= 0.0))
-    sample, of = np.nonzero(~right)
-    a, c, g, unit = alpha[sample, of], caps[sample, of], margin[sample, of], _units(problem, caps)[sample, of]
-    certain = np.bincount(of, certain_terms(c, a, g, rounding[sample, of] + seen.rounding[of]), b.size)
+    place = np.flatnonzero(~right)
+    sample, of = np.divmod(place, b.size)
+    units = box_units(caps) if sums is None else balanced_by(positive, caps, sums)
+    a, c, g, unit, score = (x.take(place) for x in (alpha, caps, margin, units, f))
+    certain = np.bincount(of, certain_terms(c, a, g, rounding.take(place) + seen.rounding.take(of)), b.size)
     outside = np.maximum(np.maximum(-a, a - c), 0.0) / unit
-    scaled = g / (1.0 + np.abs(f[sample, of]))
-    room, load = np.clip((c - a) / unit, 0.0, None), np.clip(a / unit, 0.0, None)
+    scaled = g / (1.0 + np.abs(score))
+    room, load = np.maximum((c - a) / unit, 0.0), np.maximum(a / unit, 0.0)
     meet = np.maximum(np.minimum(load, np.maximum(scaled, 0.0)), np.minimum(room, np.maximum(-scaled, 0.0)))
     box, comp, off = np.zeros(b.size), np.zeros(b.size), np.maximum(outside, meet)
     np.maximum.at(box, of, outside)
     np.maximum.at(comp, of, meet)
     most, worst = np.maximum(box, comp), np.zeros(b.size, dtype=np.int64)
-    first = np.flatnonzero(~(off < most[of]))[::-1]  # of several the first sample
-    worst[of[first]] = sample[first]
+    first = (~(off < most.take(of))).nonzero()[0][::-1]  # of several the first sample
+    worst[of.take(first)] = sample.take(first)
     constraints, least = {"stationarity in w": apart, "box": box}, np.full(b.size, _TINY)
-    if free:
+    if sums is not None:
         # Elsewhere b is part of the norm, and adds no term of its own.
-        certain = certain - np.abs(b * np.einsum("n,nk->k", y, alpha))
-        balance = np.abs(alpha[y > 0].sum(axis=0) - alpha[y < 0].sum(axis=0))
-        constraints["balance"], least = balance / largest_sum(y, caps), least_scale(y, caps)
+        balance, largest = np.abs(y @ alpha), np.minimum(*sums)
+        certain = certain - np.abs(b) * balance
+        if not (largest > 0.0).all():
+            largest = largest_of(sums)
+            least = least_scale(sums, largest)
+        constraints["balance"] = balance / largest
     of_kernel = problem.value_rounding(alpha)
     result = []
     for j, i in enumerate(worst.tolist()):
@@ -237,17 +282,15 @@ def _units(problem: SoftMargin, caps: Array) -> Array:
     return balanced_units(problem.y, caps) if problem.intercept == "free" else box_units(caps)
 
 
-def _feasible_dual(problem: SoftMargin, alpha: Array) -> Array:
+def _feasible_dual(problem: SoftMargin, caps: Array, alpha: Array) -> Array:
     """Nearest obviously feasible point: clip to the box, then scale the heavier class down to balance."""
-    y, feasible = problem.y, np.clip(alpha, 0.0, _caps(problem))
+    feasible = np.minimum(np.maximum(alpha, 0.0), caps)
     if problem.intercept != "free":
         return feasible
-    positive, negative = y > 0, y < 0
-    up, down = feasible[positive].sum(axis=0), feasible[negative].sum(axis=0)
+    up, down = class_sums(problem.y, feasible)
     smaller = np.minimum(up, down)
-    feasible[positive] *= smaller / np.maximum(up, _TINY)
-    feasible[negative] *= smaller / np.maximum(down, _TINY)
-    return feasible
+    shares = smaller / np.maximum(up, _TINY), smaller / np.maximum(down, _TINY)
+    return np.asarray(feasible * np.where((problem.y > 0)[:, None], *shares))
 
 
 def _feasible_parts(problem: SoftMargin, alpha: Array) -> Array:

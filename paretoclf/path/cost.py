@@ -25,7 +25,7 @@ from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.errors import DegeneratePathError, InputError
 from paretoclf.judged import make_solution
 from paretoclf.judges.hinge import certify_hinges
-from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted
+from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted, problem_of_costs
 from paretoclf.path.certificate_problems import costs_problem
 from paretoclf.path.engines import first_found, make_tracker, turns
 from paretoclf.path.hub import Hub, hub_of
@@ -38,7 +38,6 @@ from paretoclf.path.journey import (
     straight,
     with_chords,
     with_exact_end,
-    within_box,
 )
 from paretoclf.path.on_pieces import proved
 from paretoclf.path.pieces import Pieces
@@ -130,7 +129,7 @@ class _Tracer:
         if any(first == last == 0.0 for first, last in zip(*self.sums, strict=True)):
             return self._on_axis()
         form, self.mean = quadratic_of(self.gram, self.y, float(self.caps.max()))
-        self.problem = make_tracker(self.engine, replace(self.line.problem, P=form))
+        self.problem = make_tracker(self.engine, problem_of_costs(form, self.caps))
         self.walk = CapsWalk(self.problem, self.bases, self.inside, self.max_events, self.progress)
         start, stop = self.ends
         one_sided = [min(sums) == 0.0 for sums in self.sums]
@@ -160,7 +159,6 @@ class _Tracer:
             self.problem.record_from_here()
             backward = self.walk.stages(meet, start, t_meet, 0.0, one_sided[0]) if t_meet > 0.0 else []
             pieces = self._join(log, forward, self.problem.log, backward)
-        pieces = within_box(pieces, self.caps, self.gram.diagonal())
         for end, (plus, minus) in zip((0, -1), self.sums, strict=True):
             if min(plus, minus) == 0.0:
                 pieces = with_exact_end(pieces, end, float(np.sign(plus - minus)))
@@ -168,7 +166,8 @@ class _Tracer:
         return scaled_outwards(pieces, self.gram.quadratic, self.caps)
 
     def _join(self, log: Log, forward: list[Stage], other: Log, backward: list[Stage]) -> Pieces:
-        return assemble(log, forward, other, backward, self.mean, bool(self.gram.quadratic.width))
+        box = self.caps, self.gram.diagonal()
+        return assemble(log, forward, other, backward, self.mean, bool(self.gram.quadratic.width), box)
 
     # ---- where the line meets the ray ------------------------------------------------------------------------
 
@@ -320,13 +319,18 @@ class Path(Refining):
 
     def caps(self, t: float) -> Array:
         """Upper bounds of the multipliers at t, shape (n,)."""
-        return self.sample_weight * per_sample(self.costs(t), self.y)
+        return self._caps_of(self.costs(t))
+
+    def _caps_of(self, costs: Costs | SampleCosts) -> Array:
+        return self.sample_weight * per_sample(costs, self.y)
 
     def _trivial(self, t: float) -> bool:
+        return self._without_a_class(self.line.at(t))
+
+    def _without_a_class(self, costs: Costs | SampleCosts) -> bool:
         """A class has no cost: no multiplier and w = 0 exactly, where rounding would count infinitely against 0."""
-        costs = self.line.at(t)
         if isinstance(costs, Costs):
-            return min(costs) == 0.0
+            return costs.C_plus == 0.0 or costs.C_minus == 0.0
         return not (costs.values[self.y > 0].any() and costs.values[self.y < 0].any())
 
     def _intercept(self, t: float, j: int | None = None) -> float:
@@ -345,22 +349,34 @@ class Path(Refining):
         t : float
             In [0, 1].
         """
-        w, alpha = self._stored_slope(t), self.alpha(t)
-        rounds = self._rounds(t)
-        stored = self._solution(t, alpha, self._intercept(t), w, np.zeros_like(alpha) if rounds else None)
-        if not self._doubtful(t) or stored.certificate.holds():
+        t = self._inside(t)
+        costs, (j, share), P = self.line.at(t), self._locate(t), self.pieces
+        caps, b, W = self._caps_of(costs), float(share.between(P.b0[j], P.b1[j])), P.w
+        if self._without_a_class(costs):
+            alpha, w = np.zeros_like(caps), None if W is None else np.zeros(W.shape[1])
+            b, value = float(np.sign(self.y @ caps)) or b, 0.0
+        else:
+            alpha = np.minimum(np.maximum(self._within(t, caps, (j, share)), 0.0), caps)
+            w, value = None if W is None else share.between(W[j], W[j + 1]), self._value_on(j, share)
+        rounds = self._rounds_below(caps)
+        classifier = Classifier(self.gram, self.y, caps, alpha, b, w)
+        low = np.zeros_like(alpha) if rounds else None
+        stored = make_solution(classifier, costs, alpha_lo=low, source="path")
+        if not (rounds or self._costly(caps, value)) or stored.certificate.holds():
             return stored
         better = self._precise(t)
         return stored if better is None else better[1]
 
-    def _solution(self, t: float, alpha: Array, b: float, w: Array | None, alpha_lo: Array | None = None) -> Solution:
-        classifier = Classifier(self.gram, self.y, self.caps(t), alpha, b, w)
-        return make_solution(classifier, self.costs(t), alpha_lo=alpha_lo, source="path")
-
     def _rounds(self, t: float) -> bool:
-        """Whether rounding shows at t: on a steep path, or relative to multipliers that balance a cheap class."""
-        caps = self.caps(t)
-        return self._steep or bool(STEEP * caps.max() > CERTIFY * balanced_units(self.y, caps).min())
+        return self._rounds_below(self.caps(t))
+
+    def _rounds_below(self, caps: Array) -> bool:
+        """Whether rounding shows: on a steep path, or relative to multipliers that balance a cheap class."""
+        if self._steep:
+            return True
+        seen = STEEP * float(caps.max())
+        # No unit is smaller than the least cap, if there is one.
+        return seen > CERTIFY * float(caps.min()) and seen > CERTIFY * float(balanced_units(self.y, caps).min())
 
     def _stores(self, t: float, solution: Solution, j: int) -> bool:
         largest, b = float(self.caps(t).max()), self._intercept(t, j)
@@ -390,7 +406,8 @@ class Path(Refining):
         return self._solver.solve(self.caps(t), *self._basis(j))
 
     def _as_solution(self, t: float, found: Precise) -> Solution:
-        return self._solution(t, found.alpha[0], found.b, found.w, found.alpha[1])
+        classifier = Classifier(self.gram, self.y, self.caps(t), found.alpha[0], found.b, found.w)
+        return make_solution(classifier, self.costs(t), alpha_lo=found.alpha[1], source="path")
 
     @cached_property
     def _solver(self) -> PreciseSolver:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +61,7 @@ def _of_path(hub: Any, line: LineOfCosts) -> Hub:
         t, at = crossing(line.ends, hub.line)
     state, margin = hub.basis(at)
     caps = hub.caps(at)
-    return Hub(t, caps, _everywhere(state, caps, hub.at(at).classifier), margin)
+    return Hub(t, caps, _everywhere(state, caps, lambda: hub.at(at).classifier), margin)
 
 
 def _of_solution(hub: Solution, line: LineOfCosts) -> Hub:
@@ -77,14 +78,15 @@ def _of_solution(hub: Solution, line: LineOfCosts) -> Hub:
     state[rule.caps == 0.0] = OUT
     if not (state == MARGIN).any():  # the one that is nearest to its margin holds the intercept
         state[np.argmin(np.where(state == OUT, np.inf, np.abs(rule.y * margins - 1.0)))] = MARGIN
-    return Hub(t, rule.caps, _everywhere(state, rule.caps, rule), np.flatnonzero(state == MARGIN))
+    return Hub(t, rule.caps, _everywhere(state, rule.caps, lambda: rule), np.flatnonzero(state == MARGIN))
 
 
-def _everywhere(state: State, caps: Array, rule: Any) -> State:
-    """Sets in which who has no cap is where it will be if it gets one."""
+def _everywhere(state: State, caps: Array, known: Callable[[], Any]) -> State:
+    """Sets in which who has no cap is where it will be, by the classifier that is known, if it gets one."""
     out = (caps == 0.0) & (state != MARGIN)
     if not out.any():
         return state
+    rule = known()
     beyond = rule.y * (rule.training_scores + rule.b_at_origin) < 1.0
     return np.where(out, np.where(beyond, LEFT, RIGHT), state).astype(np.int8)
 

@@ -176,8 +176,8 @@ def _rounded(log: Log, stages: list[Stage]) -> tuple[Log, Array]:
     return log, value
 
 
-def _pieces(log: Log, stages: list[Stage], linear: bool) -> Pieces:
-    """What a log has as the path has it, in the order in which it was traced: backwards, t falls."""
+def _pieces(log: Log, stages: list[Stage], linear: bool) -> tuple[Pieces, bool]:
+    """What a log has as the path has it, as it was traced: backwards, t falls; and whether anything may be outside."""
     log, value = _rounded(log.until(stages[-1].last), stages)
     u = np.append(log.t[0, :1], log.t[1])  # of what lies between two stages the first one says where it is
     t = np.concatenate([stage.t(u[stage.first + (stage is not stages[0]) : stage.last + 1]) for stage in stages])
@@ -188,13 +188,19 @@ def _pieces(log: Log, stages: list[Stage], linear: bool) -> Pieces:
         (b0, b1), rho = 0.5 * (plus - minus), -0.5 * (plus + minus)
     # A sample without a cost all along is at its cap, which is zero.
     state, (segment, sample, _, new) = np.where(log.state > MARGIN, np.int8(LEFT), log.state), log.changes
-    return Pieces(
-        t, log.ptr, log.index, log.a0, log.a1, b0, b1, value, w, state, np.array([segment, sample, new]), rho[0], rho[1]
-    )
+    changes = np.array([segment, sample, new])
+    pieces = Pieces(t, log.ptr, log.index, log.a0, log.a1, b0, b1, value, w, state, changes, rho[0], rho[1])
+    return pieces, bool(log.outside.size)
 
 
 def assemble(
-    log: Log, forward: list[Stage], other: Log, backward: list[Stage], mean: Array | None, linear: bool
+    log: Log,
+    forward: list[Stage],
+    other: Log,
+    backward: list[Stage],
+    mean: Array | None,
+    linear: bool,
+    box: tuple[Array, Array] | None = None,
 ) -> Pieces:
     """Join what was traced forwards (log) and backwards (other) from one point into the pieces of a path.
 
@@ -208,10 +214,18 @@ def assemble(
         Point the samples were centred at; the intercept is moved back.
     linear : bool
         Whether w is part of the solution (it is stored if the logs have it).
+    box : pair of arrays, optional
+        Caps (2, n) at the ends of the path and squared lengths (n,) of the samples, for `within_box`: it is asked where
+        a log says that multipliers may be outside.
     """
-    before = [_pieces(other, backward, linear).reversed()] if backward and other.segments else []
-    behind = [_pieces(log, forward, linear)] if forward and log.segments else []
-    pieces = reduce(Pieces.joined, before + behind).pruned()
+    (before, out), (behind, outside) = (
+        _pieces(*each, linear) if each[1] and each[0].segments else (None, False)
+        for each in ((other, backward), (log, forward))
+    )
+    parts = [part for part in (None if before is None else before.reversed(), behind) if part is not None]
+    pieces = reduce(Pieces.joined, parts).pruned()
+    if box is not None and (out or outside):
+        pieces = within_box(pieces, *box)
     if pieces.w is None or mean is None:
         return pieces
     shift = pieces.w @ mean
@@ -272,7 +286,7 @@ def within_box(pieces: Pieces, caps: Array, diagonal: Array) -> Pieces:
     cap. At the bound it moves no margin by more than the tracker allows in any case; but it moves the slope and what
     balances. All multipliers of the piece that meets this one there, from which it enters, do not: they are taken where
     none is further off than that one. ``caps`` as in `with_chords`; ``diagonal`` (n,) are the squared lengths of the
-    samples, over the weight of the squared norm.
+    samples.
     """
     P, row = pieces, np.repeat(np.arange(pieces.t.size - 1), np.diff(pieces.ptr))
     ends, sides = [], (P.a0, P.a1)
@@ -333,13 +347,12 @@ def with_exact_end(pieces: Pieces, end: int, b: float) -> Pieces:
     No multiplier, w = 0, value 0, and the other class holds the intercept at its label b (0: there is none). So what
     the path says next to the end is accurate relative to the cost that vanishes, and can be judged relative to it.
     """
-    P = pieces
-    a, intercepts = (P.a0.copy(), P.b0.copy()) if end == 0 else (P.a1.copy(), P.b1.copy())
+    P, ends = pieces, ("a0", "b0") if end == 0 else ("a1", "b1")
+    made = {name: getattr(P, name).copy() for name in (*ends, "value", *([] if P.w is None else ["w"]))}
+    a, intercepts = (made[name] for name in ends)
     a[slice(0, P.ptr[1]) if end == 0 else slice(P.ptr[-2], None)] = 0.0
     intercepts[end] = b or intercepts[end]  # on the balanced ray it is not unique at the origin
-    value, w = P.value.copy(), P.w if P.w is None else P.w.copy()
-    value[end, -end] = 0.0
-    if w is not None:
-        w[end] = 0.0
-    made = replace(P, value=value, w=w)
-    return replace(made, a0=a, b0=intercepts) if end == 0 else replace(made, a1=a, b1=intercepts)
+    made["value"][end, -end] = 0.0
+    if P.w is not None:
+        made["w"][end] = 0.0
+    return replace(P, **made)

@@ -217,7 +217,7 @@ class MarginPath(OnPieces):
 
     def theta(self, share: float) -> float:
         """The ratio of the margins at a path parameter: ``share / (1 - share)``."""
-        self._locate(share)
+        self._inside(share)
         return float(share / (1.0 - share))
 
     @property
@@ -262,7 +262,7 @@ class MarginPath(OnPieces):
 
     def margins(self, share: float) -> tuple[float, float]:
         """Margins of the positive and of the negative class; in the soft problem with the slacks, as in (28)."""
-        self._locate(share)
+        self._inside(share)
         return 2 * share / self._norm, 2 * (1 - share) / self._norm
 
     @property

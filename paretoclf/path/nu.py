@@ -42,6 +42,7 @@ from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
 from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof.stored import totals
 from paretoclf.quadratic.signed import Signed, centre
 from paretoclf.samples import distinct
 from paretoclf.solution import Solution
@@ -575,7 +576,7 @@ class NuPath(OnPieces):
 
     def rho(self, t: float) -> float:
         """The path's margin at t; where the hulls meet it is 0."""
-        return max(0.0, float(self._between(self.pieces.rho0, self.pieces.rho1, t)))
+        return max(0.0, float(self._between(self.pieces.rho0, self.pieces.rho1, self._inside(t))))
 
     def _value(self, t: float) -> float:
         """Minus half the squared norm of w."""
@@ -618,7 +619,8 @@ class NuPath(OnPieces):
         return any(abs(r - round(r)) <= WHOLE_RANK * size for r, size in zip(ranks, self._sizes, strict=True))
 
     def _most_multipliers(self) -> Array:
-        return np.array([self._stored(float(t)).sum() / self._unit(float(t)) for t in self.pieces.t])
+        ends = totals(self.pieces, self._caps_along, np.ones(self.y.size))
+        return np.append(ends[:, 0], ends[-1:, 1])
 
     def graded(self, points: Array) -> Graded:
         """What the judge of the 2nu-SVM says of the solutions at some points."""
@@ -647,12 +649,15 @@ class NuPath(OnPieces):
     @property
     def soft_margin(self) -> SoftMargin:
         """The 2nu-SVM along the line."""
+        total = np.array([2.0, 2.0] if isinstance(self.along, HullLine) else [0.0, 1.0])
+        return SoftMargin.of(self.gram, self.y, self._caps_along, nu=total)
+
+    @property
+    def _caps_along(self) -> Array:
+        """Caps of the stored multipliers at t = 0 and at t = 1, shape (2, n)."""
         if isinstance(self.along, HullLine):  # multipliers are 2 / nu times those of the 2nu-SVM, and so are their caps
-            caps = np.stack([caps_of(self.along.nu(t)[1], self.y) / self._unit(t) for t in (0.0, 1.0)])
-            total = np.array([2.0, 2.0])
-        else:
-            caps, total = np.stack([caps_of(self.along.asymmetry, self.y)] * 2), np.array([0.0, 1.0])
-        return SoftMargin.of(self.gram, self.y, caps, nu=total)
+            return np.stack([caps_of(self.along.nu(t)[1], self.y) / self._unit(t) for t in (0.0, 1.0)])
+        return np.stack([caps_of(self.along.asymmetry, self.y)] * 2)
 
     def _judge(self, points: Array) -> list[Certificate]:
         graded = self.graded(points)

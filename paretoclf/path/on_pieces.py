@@ -142,9 +142,12 @@ class OnPieces(Tabular):
 
     def _stored(self, t: float, j: int | None = None) -> Array:
         """Multipliers as piece j (by default that at t) has them, by rounding outside their box: what is judged."""
-        j, share = self._locate(t, j)
-        alpha = np.where(self._state(j) == LEFT, self.caps(t), 0.0)
-        index, a = self._margin(j, share)
+        return self._within(t, self.caps(t), self._locate(t, j))
+
+    def _within(self, t: float, caps: Array, at: tuple[int, Shares]) -> Array:
+        """The same with what is known of t: caps, piece and share of it."""
+        alpha = np.where(self._state(at[0]) == LEFT, caps, 0.0)
+        index, a = self._margin(*at)
         alpha[index] = self._unit(t) * a
         return alpha
 
@@ -182,7 +185,7 @@ class OnPieces(Tabular):
         w = self.pieces.w
         if w is None:
             return self.gram.quadratic.slope(self._coef(t))
-        self._inside(t)
+        t = self._inside(t)
         return np.zeros(w.shape[1]) if self._trivial(t) else np.asarray(self._between(w[:-1], w[1:], t))
 
     def _stored_slope(self, t: float) -> Array | None:
@@ -239,7 +242,11 @@ class OnPieces(Tabular):
     @cached_property
     def proof(self) -> LineProof:
         """What is proved of every t, segment by segment."""
-        return replace(self._proved(), writer=self._write_certificate)
+        return self._writing(self._proved())
+
+    def _writing(self, proof: LineProof) -> LineProof:
+        """A proof of this path with a way to write it to a file."""
+        return replace(proof, writer=self._write_certificate)
 
     def _write_certificate(self, file: AnyFile, *how: Any, **named: Any) -> None:
         """Write the certificate file: `save_certificate`, imported when a certificate is written."""
@@ -299,13 +306,18 @@ class OnPieces(Tabular):
 
     def _inside(self, t: Any) -> float:
         """One number in the range of the path."""
-        return check_inside(t, self.parameter, self.pieces.t[0], self.pieces.t[-1])
+        return check_inside(t, self.parameter, *self._range)
+
+    @cached_property
+    def _range(self) -> tuple[float, float]:
+        """From where to where the path goes."""
+        return float(self.pieces.t[0]), float(self.pieces.t[-1])
 
     def _locate(self, t: float, j: int | None = None) -> tuple[int, Shares]:
-        """Piece at t (at an end of two the later one, or the one that is given), and where on it."""
-        t, ends = self._inside(t), self.pieces.t
+        """Piece at t, in the range (at an end of two the later one, or the one that is given), and where on it."""
+        ends = self.pieces.t
         if j is None:
-            j = min(int(np.searchsorted(ends, t, side="right")) - 1, ends.size - 2)
+            j = min(int(ends.searchsorted(t, side="right")) - 1, ends.size - 2)
         return j, Shares.of(t, float(ends[j]), float(ends[j + 1]))
 
     def value(self, t: Any) -> Any:
@@ -329,17 +341,20 @@ class OnPieces(Tabular):
         array([1.555556, 2.888889])
         """
         if np.ndim(t):
-            return np.array([self._value(float(u)) for u in np.ravel(t)]).reshape(np.shape(t))
+            return np.array([self._value(self._inside(u)) for u in np.ravel(t)]).reshape(np.shape(t))
         return self._value(self._inside(t))
 
     def _value(self, t: float) -> float:
-        j, share = self._locate(t)
-        start, end, bend = self.pieces.value[j]
+        return self._value_on(*self._locate(t))
+
+    def _value_on(self, j: int, share: Shares) -> float:
+        """The same at a share of a piece."""
+        start, end, bend = self.pieces.value[j].tolist()
         return float(share.between(start, end) - share.before * share.after * bend)
 
     def sets(self, t: float) -> State:
         """Set of each sample on the piece that begins at or contains t: 0 right, 1 left, 2 margin; shape (n,)."""
-        return self._state(self._locate(t)[0])
+        return self._state(self._locate(self._inside(t))[0])
 
     @cached_property
     def _states(self) -> State:
@@ -355,7 +370,7 @@ class OnPieces(Tabular):
 
     def _state(self, j: int) -> State:
         piece, sample, new = self.pieces.changes
-        until = int(np.searchsorted(piece, j, side="right"))
+        until = int(piece.searchsorted(j, side="right"))
         block = until // self.y.size
         state: State = self._states[block].copy()
         part = slice(block * self.y.size, until)
@@ -364,7 +379,7 @@ class OnPieces(Tabular):
 
     def basis(self, t: float) -> tuple[State, Index]:
         """The basis at t: set of each sample, shape (n,), and the margin set, shape (k,)."""
-        return self._basis(self._locate(t)[0])
+        return self._basis(self._locate(self._inside(t))[0])
 
     def _basis(self, j: int) -> tuple[State, Index]:
         return self._state(j), self.pieces.index[self.pieces.ptr[j] : self.pieces.ptr[j + 1]]
@@ -522,8 +537,8 @@ def with_proved_values(path: Kind) -> Kind:
     """The path with the dual values in place of stored ones that rounding has put outside their proved bounds.
 
     The tracker adds up costs times slacks, where the largest cost multiplies the rounding of a slack that is zero; the
-    dual objective has no such terms. What is further off than by that rounding stays, and is an error. Few paths
-    have such values; these are proved anew.
+    dual objective has no such terms. What is further off than by that rounding stays, and is an error. The new values
+    are held against the same bounds.
     """
     proof, value = path.proof, path.pieces.value.copy()
     off = proof.residuals["value"]
@@ -533,7 +548,10 @@ def with_proved_values(path: Kind) -> Kind:
         return path
     start, middle, end = proof.duals[which].T
     value[which] = np.stack([start, end, start + end - 2.0 * middle], axis=1)
-    return replace(path, pieces=replace(path.pieces, value=value))
+    made, known = replace(path, pieces=replace(path.pieces, value=value)), proof.with_values(value)
+    if known is not None:
+        vars(made)["proof"] = made._writing(known)  # as if it had been asked for: nothing else of it is other
+    return made
 
 
 _REMEDY = "Standardise the features, or use a slightly different line."

@@ -61,22 +61,26 @@ class Pieces:
         old[again + 1] = new[order[again]]
         before, state = np.empty_like(new), self.state.copy()
         before[order], state[sample] = old, new  # of repeated samples the last assignment stands
-        changes, ptr = np.array([last - piece, sample, before])[:, back], self.ptr[-1] - self.ptr[back]
-        P = self._taken(back, back, back, ptr=ptr, state=state, changes=changes)
-        value = P.value[:, [1, 0, 2]]
-        return replace(P, a0=P.a1, a1=P.a0, b0=P.b1, b1=P.b0, value=value, rho0=P.rho1, rho1=P.rho0)
+        changes, P = np.array([last - piece, sample, before])[:, back], self
+        entries = P.ptr[-1] - P.ptr[back], P.index[back], P.a1[back], P.a0[back]
+        w = None if P.w is None else P.w[back]
+        pieces = P.b1[back], P.b0[back], P.value[back, [1, 0, 2]]
+        return Pieces(P.t[back], *entries, *pieces, w, state, changes, P.rho1[back], P.rho0[back])
 
     def joined(self, other: Pieces) -> Pieces:
         """These and behind them others, which begin where these end."""
-        P = self._taken(slice(-1), slice(None), slice(None))  # of the knot between the two the other says what is there
-        both = {
-            name: np.concatenate([x, getattr(other, name)])
-            for name, x in vars(P).items()
-            if name not in ("ptr", "changes", "state") and x is not None
-        }
-        ptr = np.append(self.ptr[:-1], self.ptr[-1] + other.ptr)
-        changes = np.append(self.changes, other.changes + np.array([[self.t.size - 1], [0], [0]]), axis=1)
-        return replace(P, ptr=ptr, changes=changes, **both)
+        P, Q, knots = self, other, slice(-1)  # of the knot between the two the other says what is there
+
+        def both(name: str) -> Any:
+            return np.concatenate([getattr(P, name), getattr(Q, name)])
+
+        ptr = np.concatenate([P.ptr[knots], P.ptr[-1] + Q.ptr])
+        changes = np.concatenate([P.changes, Q.changes + np.array([[P.t.size - 1], [0], [0]])], axis=1)
+        w = None if P.w is None or Q.w is None else np.concatenate([P.w[knots], Q.w])
+        entries = both("index"), both("a0"), both("a1")
+        pieces = both("b0"), both("b1"), both("value")
+        t = np.concatenate([P.t[knots], Q.t])
+        return Pieces(t, ptr, *entries, *pieces, w, P.state, changes, both("rho0"), both("rho1"))
 
     def part(self, first: int, last: int) -> Pieces:
         """The pieces from first up to but without last."""
@@ -91,7 +95,9 @@ class Pieces:
             size = np.diff(P.ptr)
             changes[0] = np.append(0, np.cumsum(keep))[np.minimum(changes[0], keep.size)]
             P = P._taken(np.append(True, keep), keep, np.repeat(keep, size), ptr=np.append(0, np.cumsum(size[keep])))
-        first, last = changes[0].searchsorted((1, P.t.size - 1))
+        first, last = changes[0].searchsorted((1, P.t.size - 1)).tolist()
+        if P is self and first == 0 and last == changes.shape[1]:
+            return self
         state[changes[1, :first]] = changes[2, :first]  # of repeated samples the last assignment stands
         return replace(P, state=state, changes=changes[:, first:last])
 

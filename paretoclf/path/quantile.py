@@ -29,7 +29,7 @@ from paretoclf.judges.hinge import certify_hinge_precisely, certify_hinges, judg
 from paretoclf.lines import Homogeneous, LineOfTau, sides_of
 from paretoclf.path.certificate_problems import quantile_problem
 from paretoclf.path.engines import Tracker, first_found, make_tracker, turns
-from paretoclf.path.journey import CapsWalk, Stage, assemble, scaled_outwards, straight, within_box
+from paretoclf.path.journey import CapsWalk, Stage, assemble, scaled_outwards, straight
 from paretoclf.path.on_pieces import proved
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.precise import Precise, PreciseSolver
@@ -127,9 +127,9 @@ def _trace(
     problem.restore(here)
     problem.record_from_here()
     backward = walk.stages(costs(middle), costs(lo), middle, lo) if lo < middle else []
-    pieces = assemble(log, forward, problem.log, backward, None, bool(line.gram.quadratic.width))
+    box = 2 / (n * line.lam) * bases, line.gram.diagonal() + line.bias
+    pieces = assemble(log, forward, problem.log, backward, None, bool(line.gram.quadratic.width), box)
     pieces = _in_the_papers_scale(pieces, line.lam, line.bias)
-    pieces = within_box(pieces, 2 / n * bases, (line.gram.diagonal() + line.bias) / line.lam)
     return scaled_outwards(pieces, line.gram.quadratic, 2 / n * bases)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Index
+from paretoclf.checks import Array, Index
 from paretoclf.path.on_pieces import OnPieces
 from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.proof.line import LineProof
@@ -55,7 +55,12 @@ class Refining(OnPieces):
 
     def _doubtful(self, t: float) -> bool:
         """Whether rounding shows at t: of multipliers, or of margins, where all costs are large against the value."""
-        return self._rounds(t) or bool(FAST_ERROR * self.caps(t).sum() > CERTIFY * self._value(t))
+        return self._rounds(t) or self._costly(self.caps(t), self._value(t))
+
+    @staticmethod
+    def _costly(caps: Array, value: float) -> bool:
+        """Whether all costs are so large against the value that the rounding of margins shows."""
+        return bool(FAST_ERROR * caps.sum() > CERTIFY * value)
 
     @property
     def _steepest(self) -> float:

@@ -55,6 +55,9 @@ class Log:
         If kept (d = 0: not).
     changes : array of shape (4, c)
         Segment before which a sample changed its set, sample, old and new set.
+    outside : int array
+        Segments with a multiplier that may be so far outside its box that it shows
+        (`paretoclf.tolerances.SEEN_OUTSIDE`).
     """
 
     state: State
@@ -67,6 +70,7 @@ class Log:
     value: Array
     w: Array
     changes: Index
+    outside: Index
 
     @property
     def segments(self) -> int:
@@ -81,6 +85,7 @@ class Log:
         return Log(
             self.state, self.t[:, :last], self.ptr[: last + 1], self.index[entries], self.a0[entries], self.a1[entries],
             self.eta[:last], self.value[:last], self.w[:last], self.changes[:, : self.changes[0].searchsorted(last)],
+            self.outside[self.outside < last],
         )  # fmt: skip
 
     def moved(self, first: int, last: int, shares: Array) -> Log:
@@ -92,7 +97,7 @@ class Log:
             a[entries] += np.repeat(by, sizes) * change
         for x, known in ((eta, self.eta), (w, self.w)):
             x[rows] += shares.T[:, :, None] * (known[rows, 1:] - known[rows, :1])
-        return replace(self, a0=a0, a1=a1, eta=eta, w=w)
+        return replace(self, a0=a0, a1=a1, eta=eta, w=w, outside=np.union1d(self.outside, np.arange(first, last)))
 
     def from_nothing(self, cap: Array) -> Log:
         """The same of a path out of zero costs, with what is known of its first segment.
@@ -105,7 +110,9 @@ class Log:
         a0, a1, w, value = (x.copy() for x in (self.a0, self.a1, self.w, self.value))
         a1[first] = np.where(np.abs(a1[first] - full) <= 8 * ROUNDING * full, full, a1[first])
         a0[first] = w[0, 0] = value[0, 0] = 0.0
-        return replace(self, a0=a0, a1=a1, w=w, value=value)
+        inside = np.minimum(a1[first], full - a1[first]) >= -8 * ROUNDING * full
+        outside = self.outside[self.outside > 0] if inside.all() else self.outside
+        return replace(self, a0=a0, a1=a1, w=w, value=value, outside=outside)
 
 
 @dataclass(frozen=True)

@@ -207,6 +207,7 @@ class TextbookTracker:
             value=np.array([self._value(*s.a) for s in found]).reshape(len(found), 3),
             w=np.array([s.a @ self._Z for s in found]).reshape(len(found), 2, self._Z.shape[1]),
             changes=np.concatenate(changes, axis=1),
+            outside=np.arange(len(found)),
         )
 
     def _value(self, a: Array, end: Array) -> Array:

@@ -125,11 +125,17 @@ class BlockTerms:
     def box(self, unit: Array) -> Array:
         """How far multipliers leave their box on each segment, at most, in units (2, e) of their own; shape (k,)."""
         out, off = np.zeros(self.entries.ptr.size - 1), self.off
-        if off.any():
-            own = unit[:, : off.shape[1]]
+        some = _some(off)
+        if some.size:
+            own = unit[:, some]
             own = np.maximum(np.maximum(own, _EPS * own[::-1]), _TINY)  # caps vanish, but t is a double
-            np.maximum.at(out, self.entries.row[: off.shape[1]], (off / own).max(axis=0))
+            np.maximum.at(out, self.entries.row[some], (off[:, some] / own).max(axis=0))
         return out
+
+
+def _some(off: Array) -> Index:
+    """Where numbers (2, l), none of them negative, are not 0 (nan is not): nearly always nowhere, or in few places."""
+    return np.flatnonzero(~((off[0] == 0.0) & (off[1] == 0.0)))
 
 
 def proved(problem: SoftMargin, stored: Stored, prove: Callable[[ProofTask], LineProof]) -> LineProof:
@@ -220,8 +226,8 @@ def _multipliers(q: ProofTask, block: Block, a: int, z: int) -> tuple[_Listed, _
     cap = np.abs([caps.take(block.place), caps.take(block.place + U.size)])
     inside = np.minimum(np.maximum(stored, 0.0), cap)
     off, outside = np.abs(stored - inside), np.zeros((z - a, 2))
-    if off.any():
-        np.add.at(outside, block.row, off.T)
+    if (some := _some(off)).size:
+        outside = np.array([np.bincount(block.row[some], each[some], z - a) for each in off]).T
     held, knots = block.at_cap.astype(np.float64), np.empty(caps.shape)
     np.multiply(held, caps[:-1], out=knots[:-1])  # at the beginnings of segments, and at the end of the last
     end = np.multiply(held, caps[1:], out=held)

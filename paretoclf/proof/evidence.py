@@ -210,6 +210,16 @@ class Evidence:
         """Variables and multipliers by name."""
         return dict(self.judged.numbers)
 
+    @property
+    def alpha(self) -> Any:
+        """Multipliers of the margin constraints; None where there are none."""
+        return self.judged.numbers.get("alpha")
+
+    @property
+    def primal_value(self) -> float:
+        """Objective at a feasible primal point."""
+        return self.certificate.primal_value
+
 
 def judge(
     primal_value: float,

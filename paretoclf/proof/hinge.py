@@ -12,7 +12,7 @@ from paretoclf.proof.block import BlockTerms, ProofTask, over_blocks, proved
 from paretoclf.proof.entries import complementarity, gap_of
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.proof.stored import Stored
+from paretoclf.proof.stored import Stored, kernel_rounding
 from paretoclf.proof.values import value_residual
 from paretoclf.tolerances import SLACK_ROUNDING, UNDECIDED
 
@@ -47,11 +47,13 @@ def _prove(q: ProofTask, parameter: str) -> LineProof:
     slips = bernstein.product(found["outside"], found["off"])  # from the dual value there to that of feasible ones
     slips += 0.5 * (q.products.length2 / lam) * bernstein.square(found["outside"])
     duals = duals - slips
-    residuals["value"] = value_residual(
-        bernstein.pairs(S.t), S.value, duals, gaps + 2.0 * slips, sizes, (S.t[0], S.t[-1])
-    )
+    allowed = duals, gaps + 2.0 * slips, sizes
+    residuals["value"] = value_residual(bernstein.pairs(S.t), S.value, *allowed, (S.t[0], S.t[-1]))
     gaps += hidden(found["room"], found["b"], sizes)
-    return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, q.problem.note)
+    bounds = gaps, sizes, rounding, duals, residuals, found["samples"]
+    sizes = found["sums"] + 2.0 * found["outside"]  # of their sizes: some are below 0
+    kernel = kernel_rounding(q.problem.kernel_rounding, lam, S, q.caps, sizes)
+    return LineProof(S.t, *bounds, parameter, q.problem.note, kernel, allowed=allowed)
 
 
 def _found(q: ProofTask, K: BlockTerms, plus: Array, minus: Array) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from paretoclf.proof.block import BlockTerms, ProofTask, over_blocks, proved
 from paretoclf.proof.entries import Entries, complementarity, gap_of
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.proof.stored import Stored
+from paretoclf.proof.stored import Stored, kernel_rounding
 from paretoclf.proof.values import value_residual
 from paretoclf.tolerances import LOOSE, SCORE_DIGITS, SCORE_ROUNDING, UNDECIDED
 
@@ -43,9 +43,11 @@ def _prove(q: ProofTask, parameter: str) -> LineProof:
     small = (gaps <= LOOSE * sizes).all(axis=1) | (rho.min(axis=1) == 0.0)
     residuals["complementarity"] = np.where(small, found["up to rounding"], found["complementarity"])
     duals, lost = -0.5 * norms, np.where(rho.min(axis=1, keepdims=True) > 0.0, 0.0, rounding)  # of small differences
-    bounds = duals - lost, gaps + rounding + lost, 0.5 * np.maximum(norms, 0)
-    residuals["value"] = value_residual(bernstein.pairs(S.t), S.value, *bounds, (S.t[0], S.t[-1]))
-    return LineProof(S.t, gaps, sizes, rounding, duals, residuals, found["samples"], parameter, q.problem.note)
+    allowed = duals - lost, gaps + rounding + lost, 0.5 * np.maximum(norms, 0)
+    residuals["value"] = value_residual(bernstein.pairs(S.t), S.value, *allowed, (S.t[0], S.t[-1]))
+    bounds = gaps, sizes, rounding, duals, residuals, found["samples"]
+    kernel = kernel_rounding(q.problem.kernel_rounding, q.products.lam, S, q.caps, found["in all"])
+    return LineProof(S.t, *bounds, parameter, q.problem.note, kernel, allowed=allowed)
 
 
 def _found(q: ProofTask, K: BlockTerms, costs: Array, nu: Array) -> dict[str, Any]:
@@ -83,6 +85,7 @@ def _found(q: ProofTask, K: BlockTerms, costs: Array, nu: Array) -> dict[str, An
         "complementarity": most,
         "up to rounding": rounded,
         "samples": samples,
+        "in all": K.both(K.sums) + 2.0 * K.outside,  # of the sizes of multipliers: some are below 0
         "gaps": gaps,
         "norms": bernstein.columns(slopes.norm2[K.first], slopes.cross, slopes.norm2[K.last]),
     }

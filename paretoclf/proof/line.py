@@ -10,15 +10,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from paretoclf.checks import Array, Index, Mask
 from paretoclf.errors import InputError
+from paretoclf.proof import bernstein
 from paretoclf.proof.cells import Proof
 from paretoclf.proof.certificates import Certificate
-from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.proof.stored import Stored, totals
+from paretoclf.proof.values import value_residual
 from paretoclf.tolerances import CERTIFY, UNDECIDED
 
 _TINY = float(np.finfo(float).tiny)
@@ -54,6 +56,9 @@ class LineProof(Proof["SegmentCertificate"]):
         As in a certificate: the largest on each segment. None where kernel values are the data.
     writer : callable, optional
         Writes the certificate file of what was proved.
+    allowed : three arrays of shape (m, 3), optional
+        What stored values are held against (`paretoclf.proof.values.value_residual`): lower bounds, how far above these
+        the optimal values may be, and sizes. None where not all segments were proved together.
     gap : array of shape (m,)
         Largest duality gap on each segment, relative to the value. Where rounding explains all of it, and the value may
         vanish, it is relative to the largest value of the segment.
@@ -74,25 +79,35 @@ class LineProof(Proof["SegmentCertificate"]):
     note: str = ""
     kernel_rounding: Array | None = field(default=None, repr=False)
     writer: Callable[..., None] | None = field(default=None, repr=False, compare=False)
+    allowed: tuple[Array, Array, Array] | None = field(default=None, repr=False, compare=False)
 
     _part, _rows = "segment", ("gaps", "sizes", "rounding", "duals", "samples")
 
-    gap: Array = field(init=False, repr=False, compare=False)
-    unexplained: Array = field(init=False, repr=False, compare=False)
-    kernel: Array | None = field(init=False, repr=False, compare=False, default=None)
+    def __len__(self) -> int:
+        return int(self.gaps.shape[0])
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def gap(self) -> Array:  # type: ignore[override]  # computed, where others store it
+        """The largest gap of each segment."""
         # sum_k g_k B_k(t) / sum_k s_k B_k(t) is a mean of the three quotients.
         explained = (self.gaps <= self.rounding).all(axis=1, keepdims=True)
         most = self.sizes.max(axis=1, keepdims=True)
         with np.errstate(over="ignore"):
             quotients = self.gaps / np.maximum(np.where(explained, most, self.sizes), _TINY)
-        gap = np.where(self.gaps > 0.0, quotients, 0.0).max(axis=1)
+        return np.asarray(np.where(self.gaps > 0.0, quotients, 0.0).max(axis=1))
+
+    @cached_property
+    def unexplained(self) -> Array:  # type: ignore[override]
+        """The same without gaps that rounding alone can make."""
         rounded = (self.gaps <= np.minimum(self.rounding, UNDECIDED * self.sizes)).all(axis=1)
-        object.__setattr__(self, "gap", gap)
-        object.__setattr__(self, "unexplained", np.where(rounded, 0.0, gap))
-        if self.kernel_rounding is not None:
-            object.__setattr__(self, "kernel", self.kernel_rounding / np.maximum(most[:, 0], _TINY))
+        return np.where(rounded, 0.0, self.gap)
+
+    @cached_property
+    def kernel(self) -> Array | None:  # type: ignore[override]
+        """What rounding of the kernel values can make of the value, relative to it."""
+        if self.kernel_rounding is None:
+            return None
+        return np.asarray(self.kernel_rounding / np.maximum(self.sizes.max(axis=1), _TINY))
 
     def save(
         self,
@@ -149,15 +164,6 @@ class LineProof(Proof["SegmentCertificate"]):
         allowed = [room, rounding, 0.5 * (room + rounding)]
         return np.array([(self.gaps <= bound).all(axis=1) for bound in allowed]).any(axis=0).reshape(-1)
 
-    def of_kernel(self, stored: Stored, problem: SoftMargin) -> LineProof:
-        """The same with what rounding of the kernel values can do."""
-        rounding = problem.kernel_rounding
-        if rounding is None:
-            return self
-        none = np.zeros((2, rounding.size))
-        size = totals(stored, none if problem.caps is None else problem.caps, rounding).max(axis=1)
-        return replace(self, kernel_rounding=(0.5 / problem.lam) * size**2)
-
     def __getitem__(self, segment: int) -> SegmentCertificate:
         j = range(len(self))[segment]
         return SegmentCertificate(
@@ -177,7 +183,18 @@ class LineProof(Proof["SegmentCertificate"]):
     def times(self, unit: float) -> LineProof:
         """The same with all values in another unit."""
         values = {name: unit * getattr(self, name) for name in ("gaps", "sizes", "rounding", "duals")}
-        return replace(self, **values)
+        return replace(self, allowed=None, **values)
+
+    def with_parts(self, which: Any, other: LineProof) -> LineProof:
+        """Take the bounds on some segments from another proof, which consists of these."""
+        return replace(super().with_parts(which, other), allowed=None)
+
+    def with_values(self, value: Array) -> LineProof | None:
+        """The same of other stored values (m, 3), which nothing but their own residual depends on; None if unknown."""
+        if self.allowed is None:
+            return None
+        off = value_residual(bernstein.pairs(self.t), value, *self.allowed, (self.t[0], self.t[-1]))
+        return replace(self, residuals={**self.residuals, "value": off})
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

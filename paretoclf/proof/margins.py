@@ -12,7 +12,7 @@ import numpy as np
 
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.proof.stored import AT_CAP, Stored
+from paretoclf.proof.stored import AT_CAP, Stored, kernel_rounding
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -61,7 +61,9 @@ def prove_margins(problem: SoftMargin, stored: Stored, parameter: str) -> LinePr
     gaps, sizes = (primal - dual)[None], np.full((1, 3), max(dual, 0.0))
     sample = np.array([int(np.argmax(np.maximum(meeting, -scaled.min(axis=0))))])
     each = {name: np.array([value]) for name, value in residuals.items()}
-    return LineProof(t, gaps, sizes, np.zeros((1, 3)), np.full((1, 3), dual), each, sample, parameter, problem.note)
+    kernel = kernel_rounding(problem.kernel_rounding, problem.lam, stored, np.zeros((2, y.size)), None)
+    none, duals = np.zeros((1, 3)), np.full((1, 3), dual)
+    return LineProof(t, gaps, sizes, none, duals, each, sample, parameter, problem.note, kernel)
 
 
 def _moves(stored: Stored) -> float:

@@ -48,9 +48,7 @@ def prove(problem: SoftMargin, stored: Stored | Refined, parameter: str = "t") -
         unit = replace(stored, value=stored.value / problem.lam)
         return prove_refined(problem.unit, unit, parameter).times(problem.lam)
     if problem.nu is not None:
-        proof = prove_hulls(problem, stored, parameter)
-    elif problem.caps is not None:
-        proof = prove_hinge(problem, stored, parameter)
-    else:
-        proof = prove_margins(problem, stored, parameter)
-    return proof.of_kernel(stored, problem)
+        return prove_hulls(problem, stored, parameter)
+    if problem.caps is not None:
+        return prove_hinge(problem, stored, parameter)
+    return prove_margins(problem, stored, parameter)

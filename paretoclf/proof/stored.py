@@ -13,6 +13,9 @@ from paretoclf.checks import Array, Index, Mask
 #: State of a sample whose multiplier is at its cap. (0: it is 0; anything else: it is listed.)
 AT_CAP = 1
 
+#: Segments whose multipliers are summed at a time.
+_SEGMENTS = 1024
+
 
 class Stored(Protocol):
     """Segments as arrays: what a proof is asked to believe.
@@ -132,18 +135,36 @@ def groups(stored: Stored, caps: Array, size: int, rows: int) -> Iterator[Group]
 
 def totals(stored: Stored, caps: Array, weight: Array) -> Array:
     """Sums of the sizes of all multipliers times weights (n,) >= 0, at both ends of each segment; shape (m, 2)."""
-    m, (piece, sample, _) = stored.t.size - 1, stored.changes
-    steps = np.zeros((m, 2))
-    steps[0] = caps @ (weight * (np.asarray(stored.state) == AT_CAP))
-    cut = Cutter(stored)
-    np.add.at(steps, np.minimum(piece, m - 1), (cut.step * weight[sample])[:, None] * caps[:, sample].T)
-    held = np.maximum(steps.cumsum(axis=0), 0.0)  # at t = 0 and t = 1
-    ends = np.stack([stored.t[:-1], stored.t[1:]], axis=1)
-    out = (1.0 - ends) * held[:, :1] + ends * held[:, 1:]
-    row = np.repeat(np.arange(m), np.diff(stored.ptr))
-    listed = weight[stored.index, None] * np.abs(np.stack([stored.a0, stored.a1], axis=1))
-    np.add.at(out, row, listed)
-    return np.asarray(out)
+    m, t, (piece, sample, _) = stored.t.size - 1, np.stack([stored.t[:-1], stored.t[1:]]), stored.changes
+    held = np.zeros((2, m))  # by what is at its cap, at t = 0 and t = 1
+    if caps.any():
+        moved, of = Cutter(stored).step * weight[sample], np.minimum(piece, m - 1)
+        first = weight * (np.asarray(stored.state) == AT_CAP)
+        for sums, cap in zip(held, caps, strict=True):
+            steps = np.bincount(of, moved * cap[sample], m)
+            steps[0] += cap @ first
+            np.maximum(steps.cumsum(), 0.0, out=sums)
+    ends = (1.0 - t) * held[0] + t * held[1]
+    for j in range(0, m, _SEGMENTS):
+        ptr = stored.ptr[j : min(j + _SEGMENTS, m) + 1]
+        listed, row = slice(ptr[0], ptr[-1]), np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+        each = weight.take(stored.index[listed])
+        for sums, a in zip(ends, (stored.a0, stored.a1), strict=True):
+            sums[j : j + _SEGMENTS] += np.bincount(row, each * np.abs(a[listed]), ptr.size - 1)
+    return np.asarray(ends.T)
+
+
+def kernel_rounding(weight: Array | None, lam: float, stored: Stored, caps: Array, sums: Array | None) -> Array | None:
+    """What rounding of kernel values can make of the dual value on each segment, shape (m,).
+
+    ``weight`` (n,) is that of the problem (`SoftMargin.kernel_rounding`); None: no value is rounded. ``sums`` (m, 2)
+    are those of the sizes of all multipliers at both ends, or more, if known: mostly all weights are equal.
+    """
+    if weight is None:
+        return None
+    one = sums is not None and bool((weight == weight[0]).all())
+    sizes = weight[0] * sums if one else totals(stored, caps, weight)
+    return np.asarray((0.5 / lam) * sizes.max(axis=1) ** 2)
 
 
 class Cutter:
@@ -179,7 +200,8 @@ class Cutter:
         steps = np.zeros((z - a, moving.size), dtype=np.int8)
         steps[0] = state[moving] == AT_CAP
         inside = slice(self.until[a], self.until[z - 1])
-        np.add.at(steps, (S.changes[0, inside] - a, self.position[S.changes[1, inside]]), self.step[inside])
+        place = (S.changes[0, inside] - a) * moving.size + self.position[S.changes[1, inside]]
+        np.add.at(steps.reshape(-1), place, self.step[inside])
         at_cap = np.add.accumulate(steps, axis=0, dtype=np.int8).astype(np.bool_)
         ptr = S.ptr[a : z + 1] - S.ptr[a]
         row = np.repeat(np.arange(z - a), np.diff(ptr))

@@ -58,6 +58,10 @@ class Features(Quadratic):
 
     def diagonal(self) -> Array:
         """Squared lengths."""
+        return self._squares.copy()
+
+    @cached_property
+    def _squares(self) -> Array:
         return squares(self.X)
 
     @property

@@ -245,4 +245,4 @@ class Quadratic(ABC):
 
 def affects(W: Array, implied: Array, terms: Array, reach: Array) -> Array:
     """By how much slopes (d, k) are off, as their effect on scores relative to 1 + the terms of these: shape (k,)."""
-    return np.asarray(np.max(np.abs(W - implied) * reach / (1.0 + terms * reach), axis=0, initial=0.0))
+    return np.asarray((np.abs(W - implied) * reach / (1.0 + terms * reach)).max(axis=0, initial=0.0))

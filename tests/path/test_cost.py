@@ -18,10 +18,11 @@ from examples.papers.bach2006_population import PAIRS
 from paretoclf.errors import InputError
 from paretoclf.folds import outer_folds, validation_folds
 from paretoclf.judged import make_solution
-from paretoclf.path import cost, tracker
+from paretoclf.path import cost, journey, tracker
 from paretoclf.path.journey import within_box
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.tracker import CoreTracker
+from paretoclf.tolerances import SEEN_OUTSIDE
 from tests.oracles.box_problems import careful_steps
 
 KERNELS = pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])
@@ -516,3 +517,50 @@ def test_a_multiplier_beyond_its_box_takes_the_end_of_the_piece_that_it_enters_f
     apart = replace(pieces, a0=np.array([4e-4, 5e-4, 1e-4, 6e-4 + 5 * off, 6e-4 + off]))
     np.testing.assert_array_equal(within_box(apart, caps, np.ones(n)).a1, [6e-4, 6e-4 + off, 0.0, 7e-4, 7e-4])
     np.testing.assert_array_equal(within_box(pieces, caps, 100 * np.ones(n)).a1, pieces.a1)  # it would move a margin
+
+
+def _boxes(pieces, caps):
+    """How far multipliers are outside their box at both ends of each piece, and their caps."""
+    row = np.repeat(np.arange(pieces.t.size - 1), np.diff(pieces.ptr))
+    for t, a in ((pieces.t[row], pieces.a0), (pieces.t[row + 1], pieces.a1)):
+        cap = (1 - t) * caps[0, pieces.index] + t * caps[1, pieces.index]
+        yield np.maximum(-a, a - cap), cap
+
+
+@pytest.mark.parametrize("engine", ["fast", "careful"])
+def test_the_core_says_where_a_multiplier_may_be_outside_its_box(engine, monkeypatch):
+    """Who is not asked to mend a path has nothing to mend; below small caps there is something (here 3e-8 of one)."""
+    asked, real = [], journey.within_box
+    monkeypatch.setattr(journey, "within_box", lambda *given: asked.append(given) or real(*given))
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(6, 40))
+        X = rng.normal(size=(n, 2)) if seed % 3 else rng.integers(0, 3, (n, 2)).astype(float)
+        svm = pc.TwoCSVM(X, np.where(np.arange(n) % 2 == 0, 1.0, -1.0), None if seed % 2 else pc.RBF(1.0))
+        for ends in (((0.02, 3.0), (3.0, 0.02)), ((1e-5, 1e-5), (1.0, 1e3))):
+            asked.clear()
+            path = pc.trace(svm, *ends, engine=engine, certify=False)
+            if not asked:
+                caps = np.stack([path.caps(0.0), path.caps(1.0)])
+                assert all((off <= SEEN_OUTSIDE * cap).all() for off, cap in _boxes(path.pieces, caps))
+    X, y = PAIRS[0.12].draw(600, rng=1)
+    asked.clear()
+    svm = pc.TwoCSVM(StandardScaler().fit_transform(X), y)
+    pc.trace(svm, (0, 0), (50 * svm.n_minus / svm.n, 50 * svm.n_plus / svm.n), engine=engine, certify=False)
+    assert not asked  # all multipliers are 0 at the beginning, which is known, whatever rounding has found there
+
+
+def test_the_pieces_of_a_path_are_looked_at_once_more_where_the_core_asks_for_it(monkeypatch):
+    X, y = PAIRS[0.12].draw(2000, rng=0)  # as in the test of a multiplier that enters below a small cap
+    outer, _, seed = outer_folds(y, 10, 1, 0)[0][0]
+    train, _ = validation_folds(y, outer, 10, seed)[2]
+    svm = pc.TwoCSVM(StandardScaler().fit_transform(X[train]), y[train])
+    costs = np.bincount(y[outer] > 0) / outer.size
+    monkeypatch.setattr(journey, "within_box", lambda pieces, caps, diagonal: pieces)
+    pieces = pc.trace(svm, 1e-4 * costs, 100.0 * costs, certify=False).pieces
+    caps = np.stack([np.where(svm.y > 0, *(c * costs)) for c in (1e-4, 100.0)])
+    outside = max(float((off - SEEN_OUTSIDE * cap).max()) for off, cap in _boxes(pieces, caps))
+    monkeypatch.undo()
+    mended = pc.trace(svm, 1e-4 * costs, 100.0 * costs, certify=False).pieces
+    assert outside > 0.0
+    assert all((off <= SEEN_OUTSIDE * cap).all() for off, cap in _boxes(mended, caps))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +13,9 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 import paretoclf as pc
+from paretoclf import certify
+from paretoclf import judged as judging
+from paretoclf.costs import Costs
 
 RAY = (0, 0), (3, 2)
 FIVE = np.array([[2.0], [1.0], [0.0], [-1.0], [-3.0]]), np.array([1, 1, -1, -1, -1.0])
@@ -460,3 +464,45 @@ def test_multipliers_and_scores_at_many_points_are_those_at_each(gaussians, kern
     scores, new = path.scores(X[:5] + 0.3), 0.5 * (points[1:] + points[:-1])
     each = [path.at(t).classifier.decision_function(X[:5] + 0.3) for t in new]
     np.testing.assert_allclose(np.transpose(each), scores(new), rtol=1e-9, atol=1e-9)
+
+
+@BOTH_KERNELS
+@pytest.mark.parametrize("ends", [((0.1, 1.5), (1.5, 0.1)), ((0, 0), (2, 1)), ((0, 3), (3, 0))])
+def test_a_point_is_what_its_parts_are_and_its_value_is_that_of_its_certificate(gaussians, kernel, ends):
+    path = pc.trace(pc.TwoCSVM(*gaussians(40, 2, seed=3, positives=0.4), kernel), *ends)
+    for t in (0.0, *path.certificate_points[3:-3:7].tolist(), 1.0):
+        point, other = path.at(t), path.at(t)
+        np.testing.assert_array_equal(point.alpha, path.alpha(t))
+        np.testing.assert_array_equal(point.numbers["alpha"], point.alpha)
+        assert point.classifier.b == path.intercept(t)
+        assert tuple(point.costs) == tuple(path.costs(t))
+        np.testing.assert_array_equal(point.classifier.caps, path.caps(t))
+        if kernel is None:
+            np.testing.assert_array_equal(point.classifier.w, path.slope(t))
+        value = point.value  # before the certificate is there, and after it
+        assert value == point.certificate.primal_value == point.value == other.certificate.primal_value
+        assert value == pytest.approx(path.value(t), rel=1e-9, abs=1e-12)
+        again = certify(path.y, path.caps(t), point.alpha, point.classifier.b, K=path.gram.matrix, psd=True)
+        assert again.primal_value == pytest.approx(value, rel=1e-9, abs=1e-12)
+
+
+@BOTH_KERNELS
+def test_reading_a_point_states_its_costs_once_and_asks_no_judge_for_more_than_is_read(gaussians, kernel, monkeypatch):
+    path = pc.trace(pc.TwoCSVM(*gaussians(40, 2, seed=3, positives=0.4), kernel), (0.1, 1.5), (1.5, 0.1))
+    path.at(0.5)  # how steep the path is, is asked once
+    made, judged, real = [], [], Costs.__post_init__
+    monkeypatch.setattr(Costs, "__post_init__", lambda costs: made.append(costs) or real(costs))
+    for name in ("certify_hinge", "judge_rule"):
+        function = getattr(judging, name)
+        monkeypatch.setattr(judging, name, lambda *given, f=function, n=name: judged.append(n) or f(*given))
+    point = path.at(0.3)
+    _ = point.alpha, point.classifier.b, point.value
+    assert (len(made), judged) == (1, [])
+    assert point.certificate is point.certificate
+    assert judged == ["certify_hinge"]
+    assert {"alpha", "xi", "b"} <= set(point.numbers)
+    assert judged == ["certify_hinge", "judge_rule"]
+    assert len(made) == 1
+    copied = pickle.loads(pickle.dumps(point))
+    assert copied.certificate == point.certificate
+    assert pickle.loads(pickle.dumps(path.at(0.3))).value == point.value

@@ -249,3 +249,32 @@ def test_values_outside_their_bounds_by_rounding_are_replaced_once_and_nothing_e
     np.testing.assert_array_equal(before.proof.gaps, path.proof.gaps)
     np.testing.assert_array_equal(before.proof.duals, path.proof.duals)
     np.testing.assert_allclose(path.value(path.pieces.t[:-1][other]), path.proof.duals[other, 0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["costs", "nu"])
+def test_replaced_values_are_proved_once_and_as_a_proof_from_the_beginning_proves_them(kind, gaussians, monkeypatch):
+    """Nothing but their own residual hangs on them: all was proved twice, which took half the time of a path of nu."""
+    proofs, real = [], on_pieces.prove
+    monkeypatch.setattr(on_pieces, "prove", lambda *given: proofs.append(given) or real(*given))
+    if kind == "costs":
+        X, y = gaussians(80, 3, seed=0, positives=0.5)
+        path = pc.trace(pc.TwoCSVM(X, y, pc.RBF(3.0)), (0, 2e3), (2e3, 0))
+    else:
+        X, y = gaussians(60, 3, seed=0, positives=0.5)
+        path = pc.trace(pc.TwoNuSVM(X, y, pc.RBF(3.0)), nu=(0, None), asymmetry=0.5)
+        value = path.pieces.value.copy()
+        value[3, 0] *= 1 + 2e-13
+        path = on_pieces.with_proved_values(replace(path, pieces=replace(path.pieces, value=value)))
+        assert path.pieces.value[3, 0] == path.proof.duals[3, 0]
+        del proofs[0]
+    known = path.proof
+    assert len(proofs) == 1
+    anew = replace(path)
+    assert "proof" not in vars(anew)
+    for name in ("gaps", "sizes", "rounding", "duals"):
+        np.testing.assert_array_equal(getattr(known, name), getattr(anew.proof, name))
+    for name, values in anew.proof.residuals.items():
+        np.testing.assert_array_equal(known.residuals[name], values)
+    wrong = path.pieces.value.copy()
+    wrong[1] *= 1.001
+    assert anew.proof.with_values(wrong).failures().tolist() == [1]

@@ -23,10 +23,11 @@ struct Log {
     std::vector<double> a_first, a_last;  // multipliers of the margin set of segment j: entries ptr[j] to ptr[j + 1]
     std::vector<double> eta, value, w;    // (s, 2, m); (s, 3): v0 + v1 f + v2 f^2 at the share f; (s, 2, width)
     std::vector<Change> changes;
+    std::vector<int64_t> outside;  // segments with a multiplier that may be so far outside its box that it shows
 
     void clear() {
         first.clear(), last.clear(), ptr.assign(1, 0), index.clear(), a_first.clear(), a_last.clear();
-        eta.clear(), value.clear(), w.clear(), changes.clear();
+        eta.clear(), value.clear(), w.clear(), changes.clear(), outside.clear();
     }
     int64_t segments() const { return int64_t(first.size()); }
     void begin_segment(double from, double to) {
@@ -38,6 +39,7 @@ struct Log {
     }
     void drop_segment() {  // the last one
         size_t s = first.size();
+        if (!outside.empty() && outside.back() == int64_t(s) - 1) outside.pop_back();
         ptr.pop_back();
         index.resize(ptr.back()), a_first.resize(ptr.back()), a_last.resize(ptr.back());
         for (auto *x : {&first, &last, &eta, &value, &w}) x->resize(x->size() / s * (s - 1));

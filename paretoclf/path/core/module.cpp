@@ -152,6 +152,7 @@ static nb::dict take_log(Tracker<Form> &T) {
     out["value"] = array<double>(std::move(log.value), {s, 3});
     out["w"] = array<double>(std::move(log.w), {s, 2, size_t(log.width)});
     out["changes"] = array<int64_t>(std::move(changes), {4, c});
+    out["outside"] = array(std::move(log.outside));
     return out;
 }
 

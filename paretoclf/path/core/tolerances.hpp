@@ -57,6 +57,8 @@ constexpr double FAST_SHIFT = 1e-9;   // the same, relative to what the typical 
 // By how much a multiplier may be wrong, times Q_ii, when its sample enters. Next to its bound it may then be out of its box
 // by as much, and what is stored is not: its own margin moves by this, of the 1e-8 that certificates allow.
 constexpr double FAST_ENTER = 4e-9;
+// A multiplier that is stored outside its box by more than this share of its cap shows in certificates.
+constexpr double SEEN_OUTSIDE = 1e-9;
 constexpr double FAST_EXIT = 1e-12;   // rounding error of a multiplier, relative to its cap
 constexpr double FAST_VALUE = 3e-7;   // half the squared distance of two hulls, relative to the largest squared norm
 constexpr double FAST_SCORES = 1e-6;  // least sum of the terms of a score, against the target p: 10 digits are left of it

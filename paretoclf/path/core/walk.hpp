@@ -206,6 +206,24 @@ class Tracker {
             v2 -= 0.5 * change[i] * slope;
         }
         log.value.insert(log.value.end(), {v0, v1, v2});
+        look();
+    }
+    // Whether multipliers of the last segment are in their boxes at its ends. Who mends those that are not knows its ends as
+    // the path has them, and rounds caps otherwise: half of what shows is enough.
+    void look() {
+        Log &log = B.log;
+        size_t k = B.size(), from = log.index.size() - k;
+        bool outside = false;
+        auto at = [&](double t, const double *a) {
+            double phi[2] = {B.line.phi[0].at(t, 0.0).hi, B.line.phi[1].at(t, 0.0).hi};
+            for (size_t j = 0; j < k; j++) {
+                double cap = B.line.cap(B.F[j], phi);
+                outside |= std::min(a[j], cap - a[j]) < -0.5 * SEEN_OUTSIDE * cap;
+            }
+        };
+        at(log.first.back(), &log.a_first[from]), at(log.last.back(), &log.a_last[from]);
+        int64_t last = log.segments() - 1;
+        if (outside && (log.outside.empty() || log.outside.back() != last)) log.outside.push_back(last);
     }
     // Q a and its derivative; in twice the precision where rounding would show in the optimal value at an end of the
     // segment. Out of the origin costs grow by any factor on one: what its beginning bears says nothing about its end.
@@ -397,6 +415,7 @@ class Tracker {
         log.ptr.push_back(int64_t(log.index.size()));
         log.value.insert(log.value.end(), {S.value[0] + step[0] * (S.value[1] - 0.5 * step[0] * S.value[2]),
                                            length * (S.value[1] - step[0] * S.value[2]), -0.5 * length * length * S.value[2]});
+        look();
     }
     void amend() {  // replace what the log has for the end of its last segment
         const auto &S = M_.S;
@@ -430,6 +449,7 @@ class Tracker {
         for (int c = 0; c < log.width; c++) log.w[log.w.size() - log.width + c] = slope(c);
         double *known = &log.value[log.value.size() - 3];
         if (moves) known[1] = (value - known[0]) - known[2];
+        look();
     }
 
     Solution<Form, Twice> T_;

@@ -19,6 +19,9 @@ from paretoclf.tolerances import CERTIFY, PLANE_TOUCH
 
 _TINY = float(np.finfo(float).tiny)
 
+#: Numbers in an array of multipliers of several regions.
+_NUMBERS = 2**20
+
 
 @dataclass(frozen=True)
 class Contact:
@@ -65,7 +68,7 @@ def contradiction(regions: Sequence[Region], contacts: Sequence[Contact], frame:
     """
     slack = PLANE_TOUCH * float(np.hypot(*np.ptp(frame, axis=0)))
     edges = _edges(regions, frame, slack)
-    ends = np.array([(each.start, each.stop) for each in contacts]).reshape(-1, 2, 2)
+    ends = np.array([point for each in contacts for point in (each.start, each.stop)]).reshape(-1, 2, 2)
     pairs = np.array([(each.first, each.second) for each in contacts], dtype=np.int64).reshape(-1, 2)
     same = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
     if same.size:
@@ -99,16 +102,17 @@ def contradiction(regions: Sequence[Region], contacts: Sequence[Contact], frame:
 
 def _edges(regions: Sequence[Region], frame: Array, slack: float) -> _Edges:
     sizes = np.array([region.polygon.shape[0] for region in regions])
+    first = np.append(0, np.cumsum(sizes))
+    following = np.arange(1, first[-1] + 1)
+    following[first[1:] - 1] = first[:-1]
     start = np.concatenate([region.polygon for region in regions])
-    stop = np.concatenate([np.roll(region.polygon, -1, axis=0) for region in regions])
+    stop = start[following]
     step = stop - start
     length = np.hypot(*step.T)
     along = step / np.where(length > 0.0, length, 1.0)[:, None]
     sides = [np.maximum(np.abs(start - corner), np.abs(stop - corner)) <= slack for corner in (frame[0], frame[2])]
     outer = np.any(sides, axis=(0, 2))
-    return _Edges(
-        start, stop, length, along, np.repeat(np.arange(sizes.size), sizes), ~outer, np.append(0, np.cumsum(sizes))
-    )
+    return _Edges(start, stop, length, along, np.repeat(np.arange(sizes.size), sizes), ~outer, first)
 
 
 def _depth(edges: _Edges, e: Index, points: Array) -> Array:
@@ -133,7 +137,9 @@ def wrong_facet(regions: Sequence[Region], frame: Array, gram: Gram, y: Array, u
     slack = PLANE_TOUCH * float(np.hypot(*np.ptp(frame, axis=0)))
     edges = _edges(regions, frame, slack)
     none = np.array([facet is None for region in regions for facet in region.facets])
-    conditions = np.concatenate([_conditions(region, frame, gram, y, unit_caps) for region in regions])
+    width = max(1, _NUMBERS // (4 * y.size))
+    blocks = (regions[k : k + width] for k in range(0, len(regions), width))
+    conditions = np.concatenate([_conditions(some, frame, gram, y, unit_caps) for some in blocks])
     ends = [np.abs(conditions[:, 0] + np.vecdot(conditions[:, 1:], points)) for points in (edges.start, edges.stop)]
     near = np.maximum(*ends) <= slack * np.hypot(*conditions[:, 1:].T) + CERTIFY
     wrong = np.flatnonzero(~np.where(none, ~edges.inner, near))
@@ -145,21 +151,25 @@ def wrong_facet(regions: Sequence[Region], frame: Array, gram: Gram, y: Array, u
     return None
 
 
-def _conditions(region: Region, frame: Array, gram: Gram, y: Array, unit_caps: Array) -> Array:
+def _conditions(regions: Sequence[Region], frame: Array, gram: Gram, y: Array, unit_caps: Array) -> Array:
     """What vanishes on each edge (m, 3), as maps of (1, C_plus, C_minus): a multiplier's share of its cap, or a margin.
 
     nan where the sample cannot leave its set so.
     """
-    facets = np.array([facet or (0, 0) for facet in region.facets])
-    samples, to = facets.T
-    coef, cap = region.coefficients(unit_caps), unit_caps[samples]
-    out = coef[samples]
+    facets = np.array([facet or (0, 0) for region in regions for facet in region.facets])
+    of, (samples, to) = np.repeat(np.arange(len(regions)), [len(region.facets) for region in regions]), facets.T
+    sets, margins = np.stack([region.sets for region in regions]), [region.margin for region in regions]
+    coef = np.zeros((*sets.shape, 3))
+    coef[:, :, 1:] = (sets == LEFT)[:, :, None] * unit_caps
+    rows = np.repeat(np.arange(len(regions)), [margin.size for margin in margins])
+    coef[rows, np.concatenate(margins)] = np.concatenate([region.alpha_map for region in regions])
+    out, cap = coef[of, samples], unit_caps[samples]
     out[:, 1:] -= (to == LEFT)[:, None] * cap
     out /= np.maximum(cap @ frame.max(axis=0), _TINY)[:, None]
     entering = np.flatnonzero(to == MARGIN)
-    who, signed = samples[entering], y[:, None] * coef
-    scores = gram.quadratic.scores_at(who, signed)
-    out[entering] = y[who, None] * (scores + region.b_map)
+    who, there = samples[entering], of[entering]
+    scores = ((gram.quadratic.rows(who) * y)[:, None] @ coef[there])[:, 0]
+    out[entering] = y[who, None] * (scores + np.stack([region.b_map for region in regions])[there])
     out[entering, 0] -= 1.0
-    out[(to == MARGIN) == (region.sets[samples] == MARGIN)] = np.nan
+    out[(to == MARGIN) == (sets[of, samples] == MARGIN)] = np.nan
     return np.asarray(out)

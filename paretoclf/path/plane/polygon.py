@@ -81,12 +81,12 @@ def _cut_each(corners: Array, edges: Index, inside: Array, labels: Index) -> tup
     crossed = ((inside > 0.0) & (beyond < 0.0)) | ((inside < 0.0) & (beyond > 0.0))
     share = np.divide(inside, inside - beyond, out=np.zeros((r, k)), where=crossed)[:, :, None]
     kept = (inside >= 0.0) & (corners != following).any(axis=2)
-    on = np.where((inside > 0.0) | (beyond >= 0.0), edges, labels), np.where(inside > 0.0, labels, edges)
-    return _those(
-        np.stack([kept, crossed], axis=2).reshape(r, 2 * k),
-        np.stack([corners, corners + share * (following - corners)], axis=2).reshape(r, 2 * k, 3),
-        np.stack(on, axis=2).reshape(r, 2 * k),
-    )
+    wanted, vertices, on = np.empty((r, k, 2), np.bool_), np.empty((r, k, 2, 3)), np.empty((r, k, 2), np.int64)
+    wanted[:, :, 0], wanted[:, :, 1] = kept, crossed
+    vertices[:, :, 0], vertices[:, :, 1] = corners, corners + share * (following - corners)
+    on[:, :, 0] = np.where((inside > 0.0) | (beyond >= 0.0), edges, labels)
+    on[:, :, 1] = np.where(inside > 0.0, labels, edges)
+    return _those(wanted.reshape(r, 2 * k), vertices.reshape(r, 2 * k, 3), on.reshape(r, 2 * k))
 
 
 def _those(wanted: Mask, polygons: Array, edges: Index) -> tuple[Array, Index]:
