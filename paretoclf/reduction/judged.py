@@ -165,20 +165,25 @@ class Sizes:
         self.entries, self.sums = A, [np.asarray(M.sum(axis=1)).ravel() for M in (P, A, A.T)]
         most = A.max(axis=0).toarray().ravel() if A.shape[0] else np.zeros(line.n)
         self.balancing = np.where(most > 0.0, 1.0 / np.where(most > 0.0, most, 1.0), 0.0)
-        self.equations = sp.csc_array(A[: line.equations])
+        curved = np.flatnonzero(self.sums[0] > 0.0)  # of others nobody asks what is natural
+        self.equations = sp.csc_array(A[: line.equations])[:, curved]
+        self.determined_columns = curved[np.diff(self.equations.indptr) > 0]
 
     def connected(self, columns: Array, rows: Array) -> Array:
         """The largest of all columns and rows that each has to do with, (k, n + m)."""
-        every = np.hstack([columns, rows])[:, self.order]
+        every = np.hstack([columns, rows])
+        if self.begin.size == 1:
+            return np.broadcast_to(every.max(axis=1, keepdims=True), every.shape)
+        every = every[:, self.order]
         return np.asarray(np.maximum.reduceat(every, self.begin, axis=1)[:, self.part])
 
     def determined(self, terms: Array) -> Array:
-        """What columns would be if in the equations that say what they are nothing cancelled; 0 where there is none."""
-        M, used = self.equations, np.diff(self.equations.indptr) > 0
-        found = np.zeros((len(terms), self.n))
-        if used.any():
+        """What columns of P would be if in the equations that say what they are nothing cancelled; 0 elsewhere."""
+        M, found = self.equations, np.zeros((len(terms), self.n))
+        if M.nnz:
+            begin = M.indptr[:-1][np.diff(M.indptr) > 0]
             each = terms[:, M.indices] / M.data
-            found[:, used] = np.minimum.reduceat(each, M.indptr[:-1][used], axis=1)
+            found[:, self.determined_columns] = np.minimum.reduceat(each, begin, axis=1)
         return found
 
 
