@@ -554,3 +554,11 @@ def test_multipliers_of_tight_and_of_loose_rows_are_judged(size):
     assert path.judge(t, variables, right).passes()
     for wrong in ({"cap": -right["cap"]}, {"cap": 1.01 * right["cap"]}, {"loose": 0.1 * right["cap"]}):
         assert not path.judge(t, variables, {**right, **wrong}).passes()
+
+
+def test_an_excess_is_measured_where_it_is():
+    """x at least th, from 1000 to 1: one part in 1e5 too much at the end counts beside large values."""
+    x, th = cp.Variable(name="x"), cp.Parameter(name="th")
+    path = pc.trace(cp.Problem(cp.Minimize(x), [x >= th]), {th: 1000.0}, {th: 1.0}, progress=False)
+    assert path.judge([0.0, 1.0], {"x": [1000.0, 1.0]}).passes()
+    assert not path.judge([0.0, 1.0], {"x": [1000.0, 1.00001]}).passes()
