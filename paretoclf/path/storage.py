@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path as FilePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,9 +13,11 @@ import scipy.sparse as sp
 from paretoclf.checks import Array, Index
 from paretoclf.errors import InputError
 from paretoclf.files import AnyFile, save_arrays
-from paretoclf.gram import Gram
 from paretoclf.kernels import kernel_spec
 from paretoclf.samples import Samples
+
+if TYPE_CHECKING:
+    from paretoclf.gram import Gram
 
 Shape = tuple[int | None, ...]
 
