@@ -7,7 +7,10 @@ and what a reader compares a file with.
 from __future__ import annotations
 
 import copy
+import itertools
 import json
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,6 +18,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.cli import main
 from paretoclf.path.certificate_file import _digest, bounded, certificate, save_solution, write_content
 from paretoclf.path.certificate_points import OnePoint
 from paretoclf.path.certificate_problems import labels_of
@@ -427,8 +431,6 @@ def test_the_label_is_written_by_the_library(tmp_path, capsys):
     assert json.loads((tmp_path / "b.json").read_text())["problem"]["positive"] == "sick"
     pc.trace(svm, *line).save(tmp_path / "path.npz")
     command = ["prove", str(tmp_path / "path.npz"), "--positive", "sick", "--out", str(tmp_path / "c.json")]
-    from paretoclf.cli import main
-
     assert main(command) == 0
     assert json.loads((tmp_path / "c.json").read_text())["problem"]["positive"] == "sick"
     capsys.readouterr()
@@ -597,7 +599,7 @@ def test_the_word_of_a_ray_is_one_of_three_and_its_numbers_are_as_many_as_it_nee
 def test_a_phantom_item_is_not_the_last_one(tmp_path):
     """Item -1 would be the last row, whose bounds cross; and 1 / 2 with the other denominator item 1."""
     problem = program([[1]], [[1]], [[0], [0]], [[0, -5], [0, 5]], [[9, 0], [9, 0]])
-    assert proved(ends_at(problem, ["li"], ["crossing", [1]], tmp_path)) or True
+    assert proved(ends_at(problem, ["li"], ["crossing", [1]], tmp_path))
     for item in (-1, "1/2", 2, -2, True, 0):
         assert not proved(ends_at(problem, ["li"], ["crossing", [item]], tmp_path)), item
 
@@ -753,3 +755,77 @@ def test_a_file_of_before_is_read_as_it_was(tmp_path):
     assert proved(words)
     assert 'Said, not checked: {"label of +1": null, "about": null}' in words
     assert Path(tmp_path / "older.json.gz").stat().st_size > 0
+
+
+# ---- alone, and what proves that P is semidefinite -------------------------------------------------------------------
+
+
+def alone(folder, script, *arguments):
+    """A checker run as a file of its own, without the package."""
+    for name in {"check", script}:
+        (folder / f"{name}.py").write_bytes(Path(check.__file__).with_name(f"{name}.py").read_bytes())
+    command = [sys.executable, "-I", "-S", str(folder / f"{script}.py"), *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("script", CHECKERS)
+def test_each_checker_runs_alone_and_its_status_says_what_it_found(script, files, tmp_path):
+    problem = program([[1]], [], [[0], [0]], [[0], [2]], [[1], [1]])
+    ray = {"format": "exact certificate 1", "problem": problem, "sha256": _digest(problem), "segments": ["l"]}
+    content = {"check": files["2C-SVM"], "check_gap": files["bounded"], "check_ray": {**ray, "ray": ["crossing", [0]]}}
+    (tmp_path / "file.json").write_text(json.dumps(content[script]))
+    result = alone(tmp_path, script, "file.json")
+    assert result.returncode == 0, result.stderr
+    assert proved(result.stdout)
+    assert result.stderr == ""
+    (tmp_path / "file.json").write_text(json.dumps({**content[script], "sha256": "0"}))
+    for arguments in (["file.json"], [], ["there_is_none.json"], ["file.json", "--data"]):
+        result = alone(tmp_path, script, *arguments)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert result.stderr.startswith("NOT PROVED: ")
+        assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_ray_that_proves_nothing_is_refused_by_the_checker_itself(tmp_path):
+    """The segments are right up to t = 1/2; what is said of later t is another matter."""
+    problem = program([[1]], [[1]], [[1], [1]], [[0, 0], [0, 2]], [[1, 0], [1, 2]])
+    content = certificate(problem, [], progress=False)
+    assert proved(ends_at(problem, content["segments"], content["ray"], tmp_path))
+    for ray in (["infeasible", [0]], ["crossing", [0]], ["unbounded", [1]]):
+        assert not proved(ends_at(problem, content["segments"], ray, tmp_path)), ray
+        assert proved(said({**content, "ray": ray}, tmp_path))  # which check.py does not speak of
+
+
+def test_a_matrix_is_semidefinite_where_its_principal_minors_are_no_less_than_0():
+    """All symmetric 3 x 3 matrices of whole numbers from -1 to 2."""
+    for a, b, c, d, e, f in itertools.product(range(-1, 3), repeat=6):
+        P = [[a, b, c], [b, d, e], [c, e, f]]
+        two = (a * d - b * b, a * f - c * c, d * f - e * e)
+        three = a * (d * f - e * e) - b * (b * f - c * e) + c * (b * e - c * d)
+        assert check.semidefinite([row[:] for row in P]) == (min(a, d, f, *two, three) >= 0), P
+
+
+def test_a_matrix_that_is_indefinite_by_less_than_any_double_is_refused():
+    """The determinants are -2^-200, and, where all is scaled by 2^-300, as much of the matrix."""
+    for unit in (Fraction(1), Fraction(1, 2**300), Fraction(2**300)):
+        for off, semidefinite in ((Fraction(-1, 2**200), False), (0, True), (Fraction(1, 2**200), True)):
+            K = [[str(unit)], [str(unit), str(unit * (1 + off))]]
+            problem = {"kind": "2C-SVM", "y": [1, 1], "K": K, "caps": [[0, 0], [0, 0]]}
+            if semidefinite:
+                check.program(problem)
+            else:
+                with pytest.raises(ArithmeticError, match="semidefinite"):
+                    check.program(problem)
+
+
+def test_a_large_matrix_near_a_singular_one_is_proved_or_refused_as_its_smallest_eigenvalue_is():
+    """K_ij = 1, and a diagonal of 1 + r: eigenvalues r and n + r."""
+    for n in (3, 12):
+        for r in (Fraction(1, 2**90), Fraction(0), Fraction(-1, 2**90), Fraction(-1, 2**300)):
+            K = [[1] * i + [str(1 + r)] for i in range(n)]
+            problem = {"kind": "2C-SVM", "y": [1] * n, "K": K, "caps": [[0] * n] * 2}
+            if r >= 0:
+                check.program(problem)
+            else:
+                with pytest.raises(ArithmeticError, match="semidefinite"):
+                    check.program(problem)
