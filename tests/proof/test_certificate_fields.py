@@ -23,6 +23,7 @@ from paretoclf.path.certificate_file import _digest, bounded, certificate, save_
 from paretoclf.path.certificate_points import OnePoint
 from paretoclf.path.certificate_problems import labels_of
 from paretoclf.proof import check, check_gap, check_ray
+from tests.oracles.second_checker import gap_of as second_gap_of
 
 CHECKERS = {"check": check, "check_gap": check_gap, "check_ray": check_ray}
 EXACT = ("program", "2C-SVM", "2nu-SVM", "quantile SVM", "margins")
@@ -730,6 +731,47 @@ def test_a_point_leaves_no_bound_and_knots_go_from_0_to_1():
     for stretch in (-1, "-1/2", "", None):
         with pytest.raises((ArithmeticError, ValueError)):
             check_gap.gap(problem, good, stretch)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_bound_of_points_that_stand_still_is_the_gap_from_its_definition(seed):
+    """Programs in fractions with bounds on either side of 0, any multipliers and a stretch; moving ones are bounded."""
+    rng = np.random.default_rng(seed)
+
+    def some(*shape, least=-9):
+        flat = [
+            str(Fraction(int(rng.integers(least, 10)), int(rng.choice([1, 2, 3, 5])))) for _ in range(np.prod(shape))
+        ]
+        return np.array(flat, dtype=object).reshape(shape).tolist()
+
+    B = [[Fraction(v) for v in row] for row in some(2, 2)]
+    K = [[str(sum(a * b for a, b in zip(B[i], B[j], strict=True))) for j in range(i + 1)] for i in range(2)]
+    A, x = some(1, 2), [[Fraction(v) for v in row] for row in some(2, 2)]
+    v = [[*each, sum(Fraction(a) * b for a, b in zip(A[0], each, strict=True))] for each in x]
+    room = [[Fraction(w) for w in row] for row in some(4, 3, least=0)]
+    lower = [[str(a - b) for a, b in zip(*pair, strict=True)] for pair in zip(v, room[:2], strict=True)]
+    upper = [[str(a + b) for a, b in zip(*pair, strict=True)] for pair in zip(v, room[2:], strict=True)]
+    q, (first, last), stretch = some(2, 2), some(2, 1), ["0", "1/3"][seed % 2]
+    for k in (0, 1):  # standing still at either end, then from one to the other
+        still = program(K, A, [q[k]] * 2, [lower[k]] * 2, [upper[k]] * 2)
+        at = [[i, str(w)] for i, w in enumerate(x[k])]
+        points = [[0, at, first], ["1/3", [], first], [1, [], first]]
+        ends, most = check_gap.gap(still, points, stretch)
+        assert most == second_gap_of({"problem": still, "points": points, "stretch": stretch})
+        P = [[Fraction(K[max(i, j)][min(i, j)]) for j in (0, 1)] for i in (0, 1)]
+        half = sum(a * P[i][j] * b for i, a in enumerate(x[k]) for j, b in enumerate(x[k])) / 2
+        assert ends == [half + sum(Fraction(a) * b for a, b in zip(q[k], x[k], strict=True))] * 2
+    moving = program(K, A, q, lower, upper)
+    points = [
+        [0, [[i, str(w)] for i, w in enumerate(x[0])], first],
+        [1, [[i, str(w)] for i, w in enumerate(x[1])], last],
+    ]
+    _, most = check_gap.gap(moving, points, stretch)
+    assert most >= second_gap_of({"problem": moving, "points": points, "stretch": stretch})
+    on_bounds = [[0, [[0, "l"], [1, "u"]], first], ["1/2", [[1, "l"]], first], [1, [[0, "u"]], last]]
+    wide = program(K, A, q, [[*e[:2], -9999] for e in lower], [[*e[:2], 9999] for e in upper])
+    _, most = check_gap.gap(wide, on_bounds, stretch)
+    assert most >= second_gap_of({"problem": wide, "points": on_bounds, "stretch": stretch})
 
 
 def test_a_bound_or_price_that_a_point_needs_must_be_there():

@@ -35,6 +35,7 @@ RNG = np.random.default_rng(33)
 X = RNG.normal(size=(24, 2))
 Y = np.where(np.arange(24) < 9, 1.0, -1.0)
 LINE = {"start": (0.25, 0.75), "stop": (1.5, 0.5)}
+FEW = X[4:14], Y[4:14]  # where the second checker, which is slow, looks at many files
 
 
 def traced(X=X, y=Y, kernel=None, line=LINE, **options):
@@ -76,8 +77,7 @@ def content(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """Of ten samples: the second checker needs a second for each segment of twenty-four."""
-    return content_of(saved(traced(X[4:14], Y[4:14]), tmp_path_factory.mktemp("small")))
+    return content_of(saved(traced(*FEW), tmp_path_factory.mktemp("small")))
 
 
 # ---- what is written is proved ---------------------------------------------------------------------------------------
@@ -721,6 +721,7 @@ def test_what_takes_long_without_rounding_is_bounded_by_default(tmp_path):
 
 def points(kernel):
     """Formulations with exact paths, and parameters."""
+    X, Y = FEW
     yield pc.TwoCSVM(X, Y, kernel), {"C_plus": 1.5, "C_minus": 0.5}
     nu = pc.TwoNuSVM(X + 0.8 * Y[:, None], Y, kernel)
     for by in ("asymmetry", "classes"):
@@ -728,10 +729,10 @@ def points(kernel):
         yield nu, {"nu": 0.2, "asymmetry": 0.4}
         yield nu, {"nu_plus": 0.7, "nu_minus": 0.8}
         yield nu, {"nu_plus": 1.0, "nu_minus": 1.0}
-    yield pc.TwoNuSVM(np.vstack([X[:9], X[:9]]), np.repeat([1.0, -1.0], 9), kernel), {"nu": 0.3, "asymmetry": 0.5}
+    yield pc.TwoNuSVM(np.vstack([X[:6], X[:6]]), np.repeat([1.0, -1.0], 6), kernel), {"nu": 0.3, "asymmetry": 0.5}
     for bias in (True, False):
         yield pc.QuantileSVM(X, Y, kernel, bias=bias), {"tau": 0.3, "lam": 0.25}
-    yield pc.BiobjectiveMargin(Z, Y, kernel, soft=False), {"theta": 2.0}
+    yield pc.BiobjectiveMargin(X + 2.5 * Y[:, None], Y, kernel, soft=False), {"theta": 2.0}
     yield pc.BiobjectiveMargin(X, Y, kernel), {"theta": 2.0, "C_plus": 0.7, "C_minus": 3.0}
 
 
