@@ -11,7 +11,7 @@ import pytest
 import paretoclf as pc
 from paretoclf.judges import cone_lower
 from paretoclf.judges.cone import cone_bounds
-from paretoclf.judges.cone_lower import Box, _with_best_bounds, dual_value, lower_bound
+from paretoclf.judges.cone_lower import Box, _with_best_bounds, dual_value, lower_bound, refined
 from paretoclf.judges.cone_program import ConeProgram
 from paretoclf.judges.cones import Cone
 from paretoclf.solve import candidates
@@ -198,3 +198,17 @@ def test_a_first_attempt_that_is_just_close_enough_is_followed_by_a_closer_one()
     x = np.array([0.6, 0.8])
     assert lower_bound(program, x, z, box, -5.0, 1e-4).value > dual_value(program, x, z, box).value
     assert cone_bounds(program, x, z, tol=1e-4).lower <= -5
+
+
+@pytest.mark.parametrize("bend", [0.0, 1.0])
+def test_projections_bring_multipliers_nearer_to_stationarity(bend):
+    rng = np.random.default_rng(6)
+    A, z, y = rng.standard_normal((9, 4)), np.append(np.full(5, 1.0), [3.0, 1, 1, 1]), rng.standard_normal(4)
+    P = bend * np.diag([1.0, 2, 0, 3])
+    cones = [Cone("nonnegative", 5), Cone("second-order", 4)]
+    program = ConeProgram(P, -P @ y - A.T @ z, A, np.zeros(9), cones)
+    rough = y + 1e-3 * rng.standard_normal(4), z + 1e-3 * rng.standard_normal(9)
+    near_y, near_z = refined(program, *rough)
+    missed = [float(np.abs(P @ u + program.q + A.T @ v).max()) for u, v in (rough, (near_y, near_z))]
+    assert missed[1] <= 1e-9 * missed[0]
+    assert np.abs(near_z - z).max() < 1e-2

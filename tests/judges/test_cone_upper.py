@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -60,3 +62,63 @@ def test_what_no_step_can_change_is_left():
     gap = np.array([-1.0, -2.0])
     assert cone_upper._all_at_once(program, gap, gap != 0) == pytest.approx([2.0])
     assert upper_bound(program, np.zeros(1)).value == np.inf
+
+
+def fractions(values):
+    """The numbers of an array as fractions, in an object array."""
+    flat = [Fraction(float(v)) for v in np.ravel(values)]
+    return np.array(flat, dtype=object).reshape(np.shape(values))
+
+
+def exact_objective(program, x):
+    P, q = fractions(program.P.toarray()), fractions(program.q)
+    return x @ P @ x / 2 + q @ x
+
+
+def test_the_objective_at_a_point_is_rounded_upwards():
+    """Terms of both signs that cancel, many of them; no constraint is near."""
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        n = 24
+        F, x = rng.standard_normal((3, n)) * 100, rng.standard_normal(n)
+        P = F.T @ F
+        program = ConeProgram(P + P.T, -(P + P.T) @ x / 2, -np.eye(n), np.full(n, 1e6), [Cone("nonnegative", n)])
+        found = upper_bound(program, x)
+        truth = exact_objective(program, fractions(found.x))
+        assert Fraction(found.value) > truth
+        terms = float(abs(x) @ abs(program.P) @ abs(x))
+        assert float(Fraction(found.value) - truth) <= 1e-12 * terms
+
+
+def solved(M, t):
+    """The solution of as many equations as unknowns, in fractions (Cramer's rule)."""
+    M, t = fractions(M), fractions(t)
+
+    def determinant(A):
+        if len(A) == 1:
+            return A[0, 0]
+        minors = (np.delete(A[1:], j, axis=1) for j in range(len(A)))
+        return sum(((-1) ** j * A[0, j] * determinant(minor) for j, minor in enumerate(minors)), Fraction(0))
+
+    columns = (np.concatenate([M[:, :j], t[:, None], M[:, j + 1 :]], axis=1) for j in range(len(t)))
+    return np.array([determinant(A) / determinant(M) for A in columns], dtype=object)
+
+
+@pytest.mark.parametrize("cone", ["nonnegative", "second-order"])
+def test_the_objective_at_the_exact_solution_of_equations_is_below_the_bound(cone):
+    """Equations determine the point, which is no double; the cone is far away."""
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        M, b = rng.standard_normal((3, 3)) + 3 * np.eye(3), rng.standard_normal(3)
+        F = rng.standard_normal((3, 3)) * 10
+        rows = np.vstack([M, np.zeros(3), -np.eye(3)])
+        sides = np.concatenate([b, [1e3], np.zeros(3)])
+        if cone == "nonnegative":
+            sides[4:] = 1e3
+        program = ConeProgram(F.T @ F, rng.standard_normal(3) * 100, rows, sides, [Cone("zero", 3), Cone(cone, 4)])
+        at = solved(M, b)
+        found = upper_bound(program, np.linalg.solve(M, b) * (1 + 1e-9))
+        truth = exact_objective(program, at)
+        size = float(1 + abs(found.x) @ abs(program.P) @ abs(found.x) + abs(program.q) @ abs(found.x))
+        assert Fraction(found.value) > truth
+        assert float(Fraction(found.value) - truth) <= 1e-11 * size * np.linalg.cond(M)
