@@ -39,7 +39,9 @@ def real_array(values: Any, name: str, *, copy: bool = False) -> Array:
 
 
 def real_number(value: Any) -> float:
-    """Return a float; TypeError or ValueError for what is no real number."""
+    """Return a float; TypeError or ValueError for what is no real number, and for the text of one."""
+    if isinstance(value, str | bytes):
+        raise TypeError("a text")
     if not isinstance(value, float | int) and np.iscomplexobj(value):  # of NumPy: `float` would drop a part
         raise TypeError("a complex number")
     return float(value)
