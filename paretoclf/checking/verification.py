@@ -16,7 +16,7 @@ from paretoclf.checking.given import one_problem, read_given
 from paretoclf.checking.judging import certificate_of
 from paretoclf.checking.libsvm import Kept, kept
 from paretoclf.checking.strangers import is_stranger, judge_stranger
-from paretoclf.checks import check_positive_number, what_it_is
+from paretoclf.checks import check_positive_number, refuse_other_order, what_it_is
 from paretoclf.costs import Costs, SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.path.along import JudgedPoints
@@ -374,6 +374,7 @@ def verify(
     for given in (X, y) if is_estimator(solutions) else (X, y, solutions):
         if way := judged_by(given):
             raise InputError(f"solutions must be of a form that verify reads, got {what_it_is(given)}: {way}")
+    refuse_other_order(X, y)
     chosen = None if tol is None else check_positive_number(tol, "tol")
     if is_stranger(X, solutions, parameters):
         if kernel is not None or sample_weight is not None:
