@@ -14,7 +14,7 @@ from paretoclf.checking.engine_points import engine_points
 from paretoclf.checking.estimators import is_estimator
 from paretoclf.checking.given import one_problem, read_given
 from paretoclf.checking.judging import certificate_of
-from paretoclf.checking.libsvm import Kept, kept
+from paretoclf.checking.libsvm import Kept, kept, outside_box
 from paretoclf.checking.strangers import is_stranger, judge_stranger
 from paretoclf.checks import check_positive_number, refuse_other_order, what_it_is
 from paretoclf.costs import Costs, SampleCosts
@@ -118,7 +118,7 @@ class Verification(Tabular):
         certificate = self.certificates[k]
         if k in self.kept:
             return self.kept[k].verdict(rounded_up(certificate.gap))
-        outside = self.hint and certificate.conditions.get("box", 0.0) > max(self.tol, LOOSE)
+        outside = self.hint and outside_box(certificate) > max(self.tol, LOOSE)
         return verdict_of(certificate, self.tol) + (f", {self.hint}" if outside else "")
 
     def _title(self) -> str:
