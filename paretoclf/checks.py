@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,9 @@ def real_array(values: Any, name: str, *, copy: bool = False) -> Array:
 
 
 def real_number(value: Any) -> float:
-    """Return a float; TypeError or ValueError for what is no real number."""
+    """Return a float; TypeError or ValueError for what is no real number, and for the text of one."""
+    if isinstance(value, str | bytes):
+        raise TypeError("a text")
     if not isinstance(value, float | int) and np.iscomplexobj(value):  # of NumPy: `float` would drop a part
         raise TypeError("a complex number")
     return float(value)
@@ -112,8 +115,31 @@ def check_features(shape: tuple[int, ...], name: str, n_features: int | None) ->
         raise InputError(f"{name} must have {n_features} columns as in training, got {shape[1]}")
 
 
-def check_labels(y: Any, n: int | None = None, name: str = "y") -> Array:
-    """Return y as a float64 vector of -1 and +1 with both classes present."""
+def refuse_other_order(X: Any, y: Any, name: str = "y") -> None:
+    """InputError where frames of samples and labels have the same index in different orders: places count, not names.
+
+    Examples
+    --------
+    Anything without an index is as it is:
+
+    >>> from paretoclf.checks import refuse_other_order
+    >>> refuse_other_order([[0.0], [1.0]], [-1, 1])
+    """
+    mine: Any = getattr(X, "index", None)
+    theirs: Any = getattr(y, "index", None)
+    if not (hasattr(mine, "equals") and hasattr(theirs, "equals")) or len(mine) != len(theirs) or mine.equals(theirs):
+        return
+    i = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b), None)
+    if i is not None and Counter(mine) == Counter(theirs):
+        raise InputError(
+            f"{name} must have its index in the order of the samples', got {theirs[i]!r} beside {mine[i]!r} at place "
+            f"{i}: take {name}.loc[X.index], or {name}.to_numpy() if places are what counts"
+        )
+
+
+def check_labels(y: Any, n: int | None = None, name: str = "y", *, of: Any = None) -> Array:
+    """Return y as a float64 vector of -1 and +1 with both classes present; ``of`` are the samples as given."""
+    refuse_other_order(of, y, name)
     v = np.asarray(y)
     if v.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, got shape {v.shape}")

@@ -67,7 +67,7 @@ def object_margins(
     array([0.8462, 1.5385])
     """
     samples, b = check_samples(X), check_number(b, "b")
-    labels = check_labels(y, samples.shape[0])
+    labels = check_labels(y, samples.shape[0], of=X)
     slope = check_vector(w, samples.shape[1], "w")
     reached, direction = labels * (samples @ slope + b), slope
     if (xi is None) != (slack_costs is None):

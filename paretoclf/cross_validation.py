@@ -184,7 +184,7 @@ def cross_validated_sweep(
         raise InputError(
             f"make must be a class or function of (X, y) that returns a formulation, got {what_it_is(make)}"
         )
-    samples, labels = check_samples(X), check_labels(y)
+    samples, labels = check_samples(X), check_labels(y, of=X)
     if samples.shape[0] != labels.size:
         raise InputError(f"y must have one label per sample ({samples.shape[0]}), got {labels.size}")
     known = {name: each if hasattr(each, "tocsr") else np.asarray(each) for name, each in (extras or {}).items()}

@@ -386,7 +386,7 @@ def _checked_validation(svm: Weighted, X_val: Any, y_val: Any) -> Array:
     if isinstance(svm.gram.kernel, Precomputed):
         raise InputError("X_val must be left out for kernel='precomputed': validation folds need no other samples")
     Z = check_samples(X_val, "X_val", n_features=svm.gram.X.shape[1])
-    return check_labels(y_val, Z.shape[0], "y_val")
+    return check_labels(y_val, Z.shape[0], "y_val", of=X_val)
 
 
 def _stacked(X: Any, Z: Any) -> Any:

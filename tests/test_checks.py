@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+import paretoclf as pc
 from paretoclf.checks import (
     check_bool,
     check_inside,
@@ -11,6 +14,7 @@ from paretoclf.checks import (
     check_matrix,
     check_nonnegative,
     check_nonnegative_number,
+    check_number,
     check_positive_number,
     check_share,
     check_vector,
@@ -105,6 +109,21 @@ class TestLabels:
 
     def test_many_values_are_not_all_listed(self):
         fails(["0, 1, 2, 3, 4, ..."], check_labels, np.arange(100))
+
+
+class TestNumbers:
+    @pytest.mark.parametrize("text", ["1", b"1", np.str_("1"), "nan"])
+    def test_the_text_of_a_number_is_none(self, text):
+        fails(["C_plus must be a number", "1" if text != "nan" else "nan"], check_number, text, "C_plus")
+        svm = pc.TwoCSVM([[0.0], [1.0]], [-1, 1])
+        for call in (
+            lambda: svm.solve(text, 1.0),
+            lambda: pc.Costs(1.0, text),
+            lambda: pc.trace(svm, (text, 1.0), (1.0, 1.0)),
+            lambda: pc.RBF(text),
+        ):
+            with pytest.raises(pc.InputError, match=f"must be .*number, got {re.escape(repr(text))}"):
+                call()
 
 
 class TestVectors:

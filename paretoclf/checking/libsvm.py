@@ -92,8 +92,7 @@ def kept(formulation: Any, row: Row, certificate: Certificate) -> Kept | None:
     >>> kept(svm, row, pc.certify([-1, 1], [1.0, 1.0], row.numbers["alpha"], 0.0, X=[[-1.0], [1.0]])).holds
     True
     """
-    feasible = all(certificate.conditions.get(name, 0.0) <= AT_CAP for name in ("box", "balance"))
-    if row.stop is None or not feasible:
+    if row.stop is None or not certificate.dual_residual <= AT_CAP:  # box, balance, and that w is what they imply
         return None
     gram, y, alpha = formulation.gram, formulation.y, np.asarray(row.numbers["alpha"])
     nu = "nu" in row.values
@@ -104,6 +103,12 @@ def kept(formulation: Any, row: Row, certificate: Certificate) -> Kept | None:
     tol, violation = row.stop.tol, max(below.max(initial=0.0), above.max(initial=0.0)) / row.stop.unit
     allowed = tol if violation <= tol else tol + SINGLE * _largest_terms(gram, alpha) / row.stop.unit
     return Kept(tol, float(violation), float(allowed))
+
+
+def outside_box(certificate: Certificate) -> float:
+    """By how much multipliers leave their box, relative to it: 0 where the certificate knows of none."""
+    of_box = (size for name, size in certificate.dual.items() if name == "box" or name.endswith(": sign"))
+    return max(of_box, default=0.0)
 
 
 def _largest_terms(gram: Gram, alpha: Array) -> float:

@@ -34,6 +34,8 @@ _SOLVERS = {"L2R_L2LOSS_SVC_DUAL": True, "L2R_L2LOSS_SVC": True, "L2R_L1LOSS_SVC
 
 def is_model_file(file: str | os.PathLike[str]) -> bool:
     """Whether a file begins as LIBSVM's and LIBLINEAR's models do."""
+    if not os.path.isfile(file):
+        return False
     try:
         with open(file, encoding="utf-8") as stream:
             return stream.readline().split(" ")[0] in ("svm_type", "solver_type")

@@ -14,9 +14,9 @@ from paretoclf.checking.engine_points import engine_points
 from paretoclf.checking.estimators import is_estimator
 from paretoclf.checking.given import one_problem, read_given
 from paretoclf.checking.judging import certificate_of
-from paretoclf.checking.libsvm import Kept, kept
+from paretoclf.checking.libsvm import Kept, kept, outside_box
 from paretoclf.checking.strangers import is_stranger, judge_stranger
-from paretoclf.checks import check_positive_number, what_it_is
+from paretoclf.checks import check_positive_number, refuse_other_order, what_it_is
 from paretoclf.costs import Costs, SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.path.along import JudgedPoints
@@ -118,7 +118,7 @@ class Verification(Tabular):
         certificate = self.certificates[k]
         if k in self.kept:
             return self.kept[k].verdict(rounded_up(certificate.gap))
-        outside = self.hint and certificate.conditions.get("box", 0.0) > max(self.tol, LOOSE)
+        outside = self.hint and outside_box(certificate) > max(self.tol, LOOSE)
         return verdict_of(certificate, self.tol) + (f", {self.hint}" if outside else "")
 
     def _title(self) -> str:
@@ -374,6 +374,7 @@ def verify(
     for given in (X, y) if is_estimator(solutions) else (X, y, solutions):
         if way := judged_by(given):
             raise InputError(f"solutions must be of a form that verify reads, got {what_it_is(given)}: {way}")
+    refuse_other_order(X, y)
     chosen = None if tol is None else check_positive_number(tol, "tol")
     if is_stranger(X, solutions, parameters):
         if kernel is not None or sample_weight is not None:

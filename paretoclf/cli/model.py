@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import paretoclf as pc
-from paretoclf.checks import Array, real_array
+from paretoclf.checks import Array, check_matrix, check_number, check_vector
 from paretoclf.classifiers import GramRule, KernelRule, LinearRule, Rule
 from paretoclf.cli.files import to_json
 from paretoclf.datasets import Dataset
@@ -93,25 +93,25 @@ class TableClassifier:
             stored = json.loads(Path(file).read_text(encoding="utf-8"))
             if stored["kind"] != KIND:
                 raise ValueError(f"its kind is {stored['kind']!r}, not {KIND!r}")
-            recipe = tuple(
-                Column(each["name"], None if each["categories"] is None else tuple(each["categories"]), each["fill"])
-                for each in stored["columns"]
-            )
+            recipe = tuple(_column(each) for each in stored["columns"])
             d = sum(len(column.features) for column in recipe)
-            mean, scale = (real_array(stored[name], name) for name in ("mean", "scale"))
+            mean, scale = (check_vector(stored[name], d, name) for name in ("mean", "scale"))
+            if not (scale > 0).all():
+                raise ValueError(f"scale must be positive, got {scale.min()}")
             given = stored["rule"]
             rule: Rule
             if "w" in given:
-                rule, width = LinearRule(given["w"], given["b"]), len(given["w"])
+                rule = LinearRule(check_vector(given["w"], d, "w"), _finite(given["b"], "b"))
             else:
-                gram = Gram(np.array(given["samples"], dtype=float), kernel_from_spec(given["kernel"]))
-                rule, width = KernelRule(gram, np.array(given["coef"], dtype=float), given["b"]), gram.X.shape[1]
-                if gram.n != len(rule.coef):
-                    raise ValueError(f"{gram.n} samples, {len(rule.coef)} coefficients")
-            if not d == mean.size == scale.size == width:
-                raise ValueError(f"{d} features, but {mean.size} means, {scale.size} scales, and a rule of {width}")
-            shift, classes = float(stored["shift"]), (str(stored["positive"]), str(stored["negative"]))
-            return cls(recipe, *classes, mean, scale, rule, shift, stored["chosen"])
+                gram = Gram(check_matrix(given["samples"], "samples"), kernel_from_spec(given["kernel"]))
+                rule = KernelRule(gram, check_vector(given["coef"], gram.n, "coef"), _finite(given["b"], "b"))
+                if gram.X.shape[1] != d:
+                    raise ValueError(f"{d} features, but samples of {gram.X.shape[1]}")
+            shift = check_number(float(stored["shift"]), "shift")
+            if np.isnan(shift):
+                raise ValueError("shift must be a number, got nan")
+            classes = tuple(_text(stored[name], name) for name in ("positive", "negative"))
+            return cls(recipe, classes[0], classes[1], mean, scale, rule, shift, stored["chosen"])
 
     def save(self, file: str | Path) -> None:
         """Write it as JSON."""
@@ -146,6 +146,31 @@ class TableClassifier:
     def labels(self, scores: Array) -> list[str]:
         """What is predicted."""
         return [self.positive if score >= 0 else self.negative for score in scores.tolist()]
+
+
+def _column(stored: Mapping[str, Any]) -> Column:
+    """A column of a file; ValueError if it is none."""
+    name, categories, fill, decimal = stored["name"], stored["categories"], stored["fill"], stored.get("decimal")
+    if decimal not in (None, ".", ","):
+        raise ValueError(f"decimal must be '.' or ',', got {decimal!r}")
+    if categories is None:
+        return Column(_text(name, "name"), None, None if fill is None else _finite(fill, "fill"), decimal)
+    known = tuple(_text(category, "categories") for category in categories)
+    if fill is not None and fill not in known:
+        raise ValueError(f"fill must be one of the categories of {name!r}, got {fill!r}")
+    return Column(_text(name, "name"), known, fill, decimal)
+
+
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be a text, got {value!r:.100}")
+    return value
+
+
+def _finite(value: Any, name: str) -> float:
+    if isinstance(value, str) or not np.isfinite(number_ := check_number(value, name)):
+        raise ValueError(f"{name} must be a finite number, got {value!r:.100}")
+    return number_
 
 
 def number(value: float) -> float | str:

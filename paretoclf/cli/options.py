@@ -449,7 +449,7 @@ def _data(parser: argparse.ArgumentParser, flag: str | None = None) -> None:
     data.add_argument("--label", metavar="COLUMN", help="label column of a file; its number, without a header")
     data.add_argument("--no-header", action="store_true", help="a CSV file has none; understood if all is numbers")
     data.add_argument("--positive", metavar="VALUE", help="label value that counts as positive")
-    data.add_argument("--features", metavar="COLUMNS", help="use only these features, a comma between two names")
+    data.add_argument("--features", metavar="COLUMNS", help='use only these features: a,b,"c, d"')
     data.add_argument("--drop", metavar="COLUMNS", help="leave these columns out: names, texts, ...")
     data.add_argument(
         "--one-hot", metavar="COLUMNS", help="features that are categories: one of zeros and ones for all but the first"

@@ -16,7 +16,7 @@ from paretoclf.cli.data import character, with_flags
 from paretoclf.cli.files import to_json
 from paretoclf.cli.model import TableClassifier
 from paretoclf.datasets import load
-from paretoclf.datasets.cells import ColumnsError, number_of, read_samples
+from paretoclf.datasets.cells import ColumnsError, defused, listed, number_of, read_samples
 from paretoclf.datasets.files import FRAMES, csv_rows, frame_rows
 from paretoclf.errors import InputError
 from paretoclf.files import replacing
@@ -40,7 +40,9 @@ def run_predict(args: argparse.Namespace) -> int:
     text = io.StringIO()
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(table)
+    writer.writerows(
+        {name: defused(cell) if isinstance(cell, str) else cell for name, cell in row.items()} for row in table
+    )
     if args.out is not None:
         with replacing(Path(args.out)) as temporary:
             Path(temporary).write_text(text.getvalue(), encoding="utf-8")
@@ -70,7 +72,7 @@ def _samples(args: argparse.Namespace, model: TableClassifier) -> tuple[Array, l
         if all(number_of(name) is not None for name in names):  # no header: columns are called by their numbers
             names, table = [str(j + 1) for j in range(len(names))], [(1, names), *table]
     if args.label is not None and args.label not in names:
-        raise InputError(f"{file}: there is no column {args.label!r}; columns: {', '.join(names)}")
+        raise InputError(f"{file}: there is no column {args.label!r}; columns: {listed(names)}")
     try:
         X, rows = read_samples(f"{file}", names, table, model.recipe, missing=args.missing, decimal=args.decimal)
     except ColumnsError as error:

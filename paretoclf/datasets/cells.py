@@ -22,8 +22,17 @@ MISSING = frozenset({"", "?", "na", "nan", "n/a", "null", "none", ".", "<na>", "
 #: What may be done about missing values.
 WAYS = ("drop", "median")
 
+#: What floats call infinity.
+_INFINITE = ("inf", "infinity")
+
+#: Of cells at fault so many rows are named.
+SHOWN_ROWS = 10
+
 #: A column of texts with more different ones than this is rather names than categories.
 MOST_CATEGORIES = 20
+
+#: What a spreadsheet takes for the beginning of a formula.
+_FORMULA = frozenset("=+-@")
 
 #: Incomplete rows up to this share of all may be left out without much loss.
 FEW_ROWS = 0.1
@@ -60,11 +69,14 @@ class Column:
         ones: with the first their sum would be 1 everywhere.
     fill : float or str, optional
         What a missing value is replaced by: the median of the numbers, or the most frequent category.
+    decimal : str, optional
+        A comma, where that stands before the fraction of its numbers.
     """
 
     name: str
     categories: tuple[str, ...] | None = None
     fill: float | str | None = None
+    decimal: str | None = None
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -189,7 +201,7 @@ def read_samples(
     missing : {"drop", "median"}, optional
         Leave incomplete rows out, or take what the recipe has: medians of the training samples.
     decimal : str, optional
-        What stands before a fraction.
+        What stands before a fraction; default: what stood there in the training samples.
 
     Returns
     -------
@@ -204,17 +216,23 @@ def read_samples(
     _check_header(where, names)
     gone = [column.name for column in recipe if column.name not in names]
     if gone:
-        raise InputError(f"{where}: there is no column {', '.join(map(repr, gone))}; columns: {', '.join(names)}")
+        raise InputError(f"{where}: there is no column {', '.join(map(repr, gone))}; columns: {listed(names)}")
     rows, texts = _texts(where, names, table)
-    read = [_Read(c.name, texts[names.index(c.name)], c.categories is not None, decimal) for c in recipe]
+    read = [_Read(c.name, texts[names.index(c.name)], c.categories is not None, decimal or c.decimal) for c in recipe]
     if missing == "drop":
         whole = np.flatnonzero(~np.logical_or.reduce([each.absent for each in read]))
         read, rows = [each.rows(whole) for each in read], [rows[i] for i in whole]
     known = {column.name: column.categories for column in recipe if column.categories is not None}
     found = _wrong(rows, read, missing is None, known)
     if found:
-        only_missing = not _wrong(rows, read, False, known)
-        raise ColumnsError(f"{where}: {'; '.join(found)}", {"missing": "median"} if only_missing else {})
+        if not _wrong(rows, read, False, known):
+            ways = {"missing": "median"}
+        else:
+            used = {each.decimal or "." for each in read if not each.hot}
+            strange = _wrong(rows, [each for each in read if each.hot], False, known)
+            others = [each for each in (".", ",") if each not in used and _all_numbers(read, each)]
+            ways = {"decimal": others[0]} if others and not strange else {}
+        raise ColumnsError(f"{where}: {'; '.join(found)}", ways)
     return np.column_stack([each.features(column) for each, column in zip(read, recipe, strict=True)]), rows
 
 
@@ -248,6 +266,14 @@ class _Read:
         """Cells that are not missing."""
         return [text for text, absent in zip(self.texts, self.absent, strict=True) if not absent]
 
+    @property
+    def few_wrong(self) -> bool:
+        """Whether it is a column of numbers in which a few cells are none: infinite ones, or up to FEW_ROWS of all."""
+        if self.hot or not self.wrong.any():
+            return False
+        wrong = [self.texts[i].strip().lower().lstrip("+-") for i in np.flatnonzero(self.wrong).tolist()]
+        return all(text in _INFINITE for text in wrong) or len(wrong) <= FEW_ROWS * len(self.present)
+
     def rows(self, which: Index) -> _Read:
         """Some of the cells."""
         part = object.__new__(_Read)
@@ -260,7 +286,8 @@ class _Read:
     def column(self) -> Column:
         """How it becomes features."""
         if not self.hot:
-            return Column(self.name, None, float(np.median(self.values[~self.absent])))
+            comma = "," if self.decimal == "," else None
+            return Column(self.name, None, float(np.median(self.values[~self.absent])), comma)
         counts = Counter(self.present)
         categories = tuple(sorted(counts))
         return Column(self.name, categories, max(categories, key=counts.__getitem__))
@@ -315,13 +342,21 @@ def _first(
         is_wrong = f"the {what} is missing"
     elif categories is not None:
         is_wrong = f"the value must be one of {', '.join(map(repr, categories))}"
-    elif text.lower().lstrip("+-") in ("inf", "infinity"):
+    elif text.lower().lstrip("+-") in _INFINITE:
         is_wrong = "the value must be finite"
     else:
         is_wrong = f"the value must be a number{' with a decimal comma' if each.decimal == ',' else ''}"
-    more = int(bad.sum()) - 1
-    rest = f" (and {more} row{'s' if more > 1 else ''} more)" if more else ""
+    others = [rows[k] for k in np.flatnonzero(bad)[1:].tolist()]
+    rest = f" (and {len(others)} row{'s' if len(others) > 1 else ''} more)" if others else ""
+    if each.few_wrong and 0 < len(others) <= SHOWN_ROWS:
+        rest = f" (and row{'s' if len(others) > 1 else ''} {', '.join(map(str, others))})"
     return [f"row {rows[i]}, column {each.name!r}: {is_wrong}, got {text!r}{rest}"]
+
+
+def _all_numbers(read: Sequence[_Read], decimal: str) -> bool:
+    """Whether all columns of numbers can be read with another character before fractions."""
+    cells = (text for each in read if not each.hot for text in each.present)
+    return all(number_of(text, decimal) is not None for text in cells)
 
 
 def _ways(read: Sequence[_Read], labels: _Read, wanted: Wanted) -> dict[str, Any]:
@@ -329,8 +364,12 @@ def _ways(read: Sequence[_Read], labels: _Read, wanted: Wanted) -> dict[str, Any
     one_hot, drop, decimal = list(wanted.one_hot), list(wanted.drop), wanted.decimal
     texts = [each for each in read if each.wrong.any()]
     commas = [each for each in texts if all(number_of(text, ",") is not None for text in each.present)]
-    if decimal == "." and commas and not any("." in text for each in read if not each.hot for text in each.present):
+    others = [each for each in read if not each.hot and each not in commas]
+    pointed = (text for each in others for text in each.present if "." in text)  # of which some may be no numbers
+    if decimal == "." and commas and all(number_of(text) is None for text in pointed):
         decimal, texts = ",", [each for each in texts if each not in commas]
+    if any(each.few_wrong for each in texts):  # rows are at fault, which were named, and not their column
+        return {}
     for each in texts:
         different = len(set(each.present))
         few = different <= MOST_CATEGORIES and different < len(each.present)
@@ -365,13 +404,13 @@ def chosen_columns(
             raise InputError(f"{argument} must be a list of names, got {given!r}")
         for name in given:
             if name not in names:
-                raise InputError(f"{where}: {argument}: there is no column {name!r}; columns: {', '.join(names)}")
+                raise InputError(f"{where}: {argument}: there is no column {name!r}; columns: {listed(names)}")
             if names.index(name) == label:
                 raise InputError(f"{where}: {argument}: the column {name!r} is the label")
     wanted = [name for j, name in enumerate(names) if j != label] if features is None else list(features)
     kept = [names.index(name) for name in dict.fromkeys(wanted) if name not in drop]
     if not kept:
-        raise InputError(f"{where}: no feature is left of {', '.join(names)}")
+        raise InputError(f"{where}: no feature is left of {listed(names)}")
     return kept
 
 
@@ -391,13 +430,13 @@ def _check_header(where: str, names: list[str]) -> None:
 def _label_column(where: str, names: list[str], label: str | None) -> int:
     if label is not None:
         if label not in names:
-            raise InputError(f"{where}: there is no column {label!r}; columns: {', '.join(names)}")
+            raise InputError(f"{where}: there is no column {label!r}; columns: {listed(names)}")
         return names.index(label)
     found = [j for j, name in enumerate(names) if name.lower() in LABEL_NAMES]
     if len(found) != 1:
         which = "no column is" if not found else f"{len(found)} columns are"
         raise InputError(
-            f"{where}: name the label column: {which} called {', '.join(LABEL_NAMES)}; columns: {', '.join(names)}"
+            f"{where}: name the label column: {which} called {', '.join(LABEL_NAMES)}; columns: {listed(names)}"
         )
     return found[0]
 
@@ -412,7 +451,36 @@ def _one_hot_columns(where: str, names: list[str], kept: list[int], one_hot: Seq
 
 
 def _listed(names: list[str], kept: list[int]) -> str:
-    return ", ".join(names[j] for j in kept)
+    return listed([names[j] for j in kept])
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as an option takes them: one with a comma is quoted.
+
+    Examples
+    --------
+    >>> from paretoclf.datasets.cells import listed
+    >>> print(listed(["name, first", "age"]))
+    "name, first", age
+    """
+    return ", ".join('"' + name.replace('"', '""') + '"' if set(name) & set(',"') else name for name in names)
+
+
+def defused(text: str) -> str:
+    """A cell of a CSV file that a spreadsheet takes for text: one that begins like a formula gets an apostrophe.
+
+    Examples
+    --------
+    >>> from paretoclf.datasets.cells import defused, restored
+    >>> defused("=1+1"), defused("-1"), restored(defused("=1+1"))
+    ("'=1+1", '-1', '=1+1')
+    """
+    return f"'{text}" if text.lstrip("'")[:1] in _FORMULA and number_of(text) is None else text
+
+
+def restored(text: str) -> str:
+    """What a cell was before `defused`."""
+    return text[1:] if text[:1] == "'" and text.lstrip("'")[:1] in _FORMULA else text
 
 
 def number_of(cell: str, decimal: str | None = None) -> float | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checks import Index, check_matrix
-from paretoclf.datasets.cells import Wanted, chosen_columns, number_of, read_table, two_classes
+from paretoclf.datasets.cells import Wanted, chosen_columns, number_of, read_table, restored, two_classes
 from paretoclf.datasets.dataset import Dataset, texts_of
 from paretoclf.errors import InputError
 from paretoclf.files import read_arrays, reading
@@ -110,7 +110,9 @@ def csv_rows(
                 first = stream.readline()
                 stream.seek(0)
                 reader = csv.reader(stream, delimiter=separator or max(SEPARATORS, key=first.count))
-                table: list[tuple[object, Sequence[str]]] = [(reader.line_num, row) for row in reader if row]
+                table: list[tuple[object, Sequence[str]]] = [
+                    (reader.line_num, list(map(restored, row))) for row in reader if row
+                ]
         except LookupError:
             known = "one that Python knows, such as utf-8 or latin-1"
             raise InputError(f"encoding must be {known}, got {encoding!r}") from None

@@ -191,7 +191,7 @@ def empirical_tradeoff(
     Kim et al. (2006), section 7.1.
     """
     samples = check_samples(X)
-    labels = check_labels(y, samples.shape[0])
+    labels = check_labels(y, samples.shape[0], of=X)
     seed = check_seed(rng)
     pairs = _splits(labels, splits, train_share, seed)
     choose = ByValidation(_Trainer(FoldSamples(samples, transformer), labels, fit), labels)

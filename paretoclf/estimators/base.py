@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
-from paretoclf.checks import Array, Index, check_positive_number
+from paretoclf.checks import Array, Index, check_positive_number, refuse_other_order
 from paretoclf.classifiers import Rule
 from paretoclf.errors import InputError, PositiveClassWarning
 from paretoclf.kernels import RBF, Kernel
@@ -69,6 +69,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def _samples_and_labels(self, X: Any, y: Any) -> tuple[Any, Array]:
         """X as float64, dense or CSR, and labels -1 and +1; sets ``classes_``, ``pos_label_`` and what is kept of X."""
         sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
+        refuse_other_order(X, y)
         X, y = validate_data(self, X, y, accept_sparse=sparse, dtype=np.float64, order="C")
         y = column_or_1d(y, warn=True)
         kind = type_of_target(y, input_name="y", raise_unknown=True)

@@ -77,7 +77,7 @@ class SampleFormulation(Formulation):
         self.gram: Gram = Gram(X, kernel, low_rank, free_origin=self.free_origin)
         self.X: Samples = self.gram.X
         self.kernel: Kernel = self.gram.kernel
-        self.y: Array = check_labels(y, self.gram.n)
+        self.y: Array = check_labels(y, self.gram.n, of=X)
         self.n: int = self.gram.n
         self.n_plus = int((self.y > 0).sum())
         self.n_minus = int((self.y < 0).sum())

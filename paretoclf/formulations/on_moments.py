@@ -81,7 +81,7 @@ class MomentFormulation(Formulation):
     ) -> None:
         self.gram: Gram | None = Gram(X, kernel, low_rank)
         self.X: Samples = self.gram.X
-        self.y: Array | None = check_labels(y, self.gram.n)
+        self.y: Array | None = check_labels(y, self.gram.n, of=X)
         self.reg = check_reg(reg)
         if self.gram.linear:
             self.moments = Moments.from_samples(self.gram.factor, self.y, self.reg, shrinkage)

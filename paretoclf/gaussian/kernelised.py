@@ -112,7 +112,7 @@ class KernelTradeoff(GaussianTradeoff):
     ) -> KernelTradeoff:
         """Estimate the moments in the features of a factor of the Gram."""
         gram = Gram(X, kernel, low_rank)
-        labels = check_labels(y, gram.n)
+        labels = check_labels(y, gram.n, of=X)
         found = estimates(np.asarray(gram.factor), labels, check_reg(reg), check_shrinkage(shrinkage))
         return cls(Moments.from_estimates(*found), rates, gram=gram, y=labels, estimates=found)
 

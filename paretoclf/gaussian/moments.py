@@ -173,7 +173,7 @@ class Moments:
         """
         A = dense(check_samples(X))
         require_scale(A)
-        labels = check_labels(y, len(A))
+        labels = check_labels(y, len(A), of=X)
         found = estimates(A, labels, check_reg(reg), check_shrinkage(shrinkage))
         warn_of_small_samples(A, labels)
         return cls.from_estimates(*found)

@@ -299,6 +299,8 @@ class Path(Refining):
         a, b = (
             f"({c.C_plus:g}, {c.C_minus:g})" if isinstance(c, Costs) else c for c in (self.line.start, self.line.stop)
         )
+        if np.array_equal(per_sample(self.line.start, self.y), per_sample(self.line.stop, self.y)):
+            return f"Path(one point, {a}, {self.y.size} samples, margin set of {int(self.n_margin.max())})"
         return (
             f"Path({a} to {b}, {self.y.size} samples, "
             f"{self.breakpoints.size} breakpoints, margin sets of up to {int(self.n_margin.max())})"

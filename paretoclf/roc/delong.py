@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from paretoclf.checks import Array, Index, check_labels, check_share, check_vector
+from paretoclf.checks import Array, Index, check_labels, check_share, check_vector, refuse_other_order
 from paretoclf.errors import InputError
 
 #: What is said of a standard error of 0.
@@ -190,11 +190,14 @@ def scores_and_labels(given: tuple[Any, Any], scores: Any, y: Any) -> tuple[Any,
     if len(unnamed) + (scores is not None) + (y is not None) != 2:
         raise InputError("scores and y must be given, each once: by their names, or one after the other")
     if scores is not None or y is not None:
-        return (scores if scores is not None else unnamed[0]), (y if y is not None else unnamed[0])
-    first, second = map(_of_two_values, unnamed)
-    if first and second:
-        raise InputError("scores and y must be told apart by their names, scores= and y=: both hold -1 and +1 only")
-    return (unnamed[1], unnamed[0]) if first else (unnamed[0], unnamed[1])
+        found = scores if scores is not None else unnamed[0], y if y is not None else unnamed[0]
+    else:
+        first, second = map(_of_two_values, unnamed)
+        if first and second:
+            raise InputError("scores and y must be told apart by their names, scores= and y=: both hold -1 and +1 only")
+        found = (unnamed[1], unnamed[0]) if first else (unnamed[0], unnamed[1])
+    refuse_other_order(*found)
+    return found
 
 
 def _of_two_values(given: Any) -> bool:

@@ -133,7 +133,7 @@ class _Collected:
 
 def error_map(plane: Any, X: Any, y: Any) -> ErrorMap:
     """Errors of a map of the cost plane on (held-out) samples, with labels of both classes that fit them."""
-    labels = check_labels(y)
+    labels = check_labels(y, of=X)
     found = _Collected()
     for region, scores in zip(plane.regions, plane.each_score_map(X), strict=True):
         if scores.shape[0] != labels.size:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
-from paretoclf.checks import Array, Mask, check_labels, check_vector, what_it_is
+from paretoclf.checks import Array, Mask, check_labels, check_vector, refuse_other_order, what_it_is
 from paretoclf.costs import Costs, SampleCosts
 from paretoclf.errors import InputError
 from paretoclf.lines import lines_of
@@ -80,6 +80,7 @@ def roc_of_path(
     >>> roc_of_path(Line(), X, y, vary="asymmetry")
     RocCurve(asymmetry: 5 points, 2 positives, 2 negatives, AUC 0.7500, upper envelope 0.8750 (optimistic))
     """
+    refuse_other_order(X, y)
     if hasattr(path, "solutions") and not isinstance(path, type):
         return _of_sweep(path, X, y, check_vary(vary), t)
     if isinstance(path, type) or not (hasattr(path, "scores") and hasattr(path, "costs")):

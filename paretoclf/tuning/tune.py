@@ -538,7 +538,7 @@ def _samples(X: Any, y: Any, kernel: Any) -> tuple[Any, Array, Any]:
         raise InputError(f"kernel must be left out for Gaussian kernels: give bandwidths=[{kernel.bandwidth:g}]")
     if isinstance(kernel, Precomputed):
         Gram(samples, kernel)  # square, symmetric, positive semidefinite
-    return samples, check_labels(y, samples.shape[0]), kernel
+    return samples, check_labels(y, samples.shape[0], of=X), kernel
 
 
 def _rows(X: Any, kernel: Any, rows: Any, among: Any) -> Any:

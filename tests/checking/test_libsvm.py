@@ -138,6 +138,22 @@ def test_what_is_spoilt_is_not_optimal_by_any_tol(machine):
     assert not pc.verify(X, y, fit).passes()
 
 
+def test_a_multiplier_that_leaves_its_box_asks_for_the_weights():
+    X, y = made(9)
+    classes = np.where(y > 0, 3.0, 1.0)
+    for machine in (SVC(**KERNELS[1]), NuSVC(nu=0.5, **KERNELS[1])):
+        fit = machine.fit(X, y, classes)
+        report = pc.verify(X, y, fit)
+        assert report.verdict(0).endswith(", or it was fitted with sample_weight: give it")
+        assert not report.kept
+        assert pc.verify(X, y, fit, sample_weight=classes).passes()
+        longer = machine.fit(X, y)
+        coef = longer.dual_coef_.copy()
+        coef[0, np.argmax(np.abs(coef))] *= 1 + 1e-6  # within any tol, but outside
+        longer.dual_coef_ = coef
+        assert not pc.verify(X, y, longer).kept
+
+
 def test_a_tol_above_a_thousandth_makes_nothing_optimal():
     X, y = made(9)
     assert not pc.verify(X, y, SVC(C=100.0, **KERNELS[3], tol=0.1).fit(X, y)).passes()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import OneHotEncoder
 
+import paretoclf as pc
 from paretoclf.cli import main
 from paretoclf.datasets import Dataset, load, read_csv
 from paretoclf.errors import InputError
@@ -138,3 +139,46 @@ def test_the_command_line_reads_them_too(tmp_path, capsys):
     assert "name its encoding" in capsys.readouterr().err
     assert main([*arguments, "--encoding", "latin-1", "--separator", "tab", "--one-hot", "stadt"]) == 0
     assert ", 2 features" in capsys.readouterr().out
+
+
+class TestOrder:
+    """Frames and series of one index, in one order or in two."""
+
+    X = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.5]}, index=["p", "q", "r", "s"])
+    y = pd.Series([-1, 1, -1, 1], index=["p", "q", "r", "s"])
+
+    def test_the_same_order_other_labels_and_no_index_are_taken(self):
+        expected = pc.TwoCSVM(self.X.to_numpy(), self.y.to_numpy()).solve(1.0, 1.0).value
+        for X, y in (
+            (self.X, self.y),
+            (self.X, self.y.reset_index(drop=True)),  # other labels: places count
+            (self.X.to_numpy(), self.y),
+            (self.X, self.y.tolist()),
+        ):
+            assert pc.TwoCSVM(X, y).solve(1.0, 1.0).value == expected
+
+    def test_another_order_is_refused_wherever_both_are_given(self):
+        other = self.y.loc[["q", "p", "s", "r"]]
+        path = pc.trace(pc.TwoCSVM(self.X, self.y), (1.0, 1.0), (2.0, 1.0))
+        calls = (
+            lambda: pc.TwoCSVM(self.X, other),
+            lambda: pc.QuantileSVM(self.X, other),
+            lambda: pc.Moments.from_samples(self.X, other),
+            lambda: pc.MEMPM(self.X, other),
+            lambda: pc.roc_of_path(path, self.X, other),
+            lambda: pc.verify(self.X, other, [(1.0, 1.0, np.zeros(4), 0.0)]),
+            lambda: pc.CostPathSVC().fit(self.X, other),
+            lambda: pc.roc.roc_of_scores(self.X["a"], other),
+            lambda: pc.roc.area_interval(other, self.X["a"]),
+        )
+        for call in calls:
+            with pytest.raises(pc.InputError, match="in the order of the samples', got 'q' beside 'p' at place 0"):
+                call()
+        assert pc.TwoCSVM(self.X, other.loc[self.X.index]).y.tolist() == self.y.tolist()
+        assert pc.TwoCSVM(self.X, other.to_numpy()).y.tolist() == other.tolist()
+
+    def test_labels_that_stand_twice(self):
+        twice = self.X.set_axis(["p", "p", "r", "s"])
+        pc.TwoCSVM(twice, self.y)  # they are not the same ones
+        with pytest.raises(pc.InputError, match="got 'r' beside 'p' at place 1"):
+            pc.TwoCSVM(twice, self.y.set_axis(["p", "r", "p", "s"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 
@@ -95,6 +96,7 @@ def test_incomplete_rows_are_left_out(messy):
         ([",0", ",1"], {}),
         (['"1,5",0', '"2",1'], {"decimal": ","}),
         (['"1,5",0', "2.5,1"], {}),  # neither way reads both
+        ([f"{k},{k % 2}" for k in range(30)] + ["many,1"], {}),  # a row is at fault, and not its column
     ],
 )
 def test_what_is_ready(tmp_path, rows, ways):
@@ -105,6 +107,45 @@ def test_what_is_ready(tmp_path, rows, ways):
     assert caught.value.ways == ways
     if ways:
         load(file, **ways)
+
+
+@pytest.mark.parametrize("text", ["Dr. Who", "01.02.2026", "a.b"])
+def test_a_point_in_a_text_hides_no_decimal_comma(tmp_path, text):
+    file = tmp_path / "t.csv"
+    file.write_text("x;name;label\n" + "".join(f"{k},5;{text}{k};{k % 2}\n" for k in range(4)))
+    with pytest.raises(ColumnsError) as caught:
+        load(file)
+    assert caught.value.ways == {"decimal": ",", "drop": ["name"]}
+    assert load(file, **caught.value.ways).X.ravel().tolist() == [0.5, 1.5, 2.5, 3.5]
+
+
+def test_rows_of_cells_that_are_infinite_are_named(tmp_path):
+    file = tmp_path / "t.csv"
+    cells = ["1", "inf", "3", "4", "-Infinity", "6"]
+    file.write_text("a,b,label\n" + "".join(f"{cell},{k},{k % 2}\n" for k, cell in enumerate(cells)))
+    with pytest.raises(
+        ColumnsError, match=r"row 3, column 'a': the value must be finite, got 'inf' \(and row 6\)$"
+    ) as said:
+        load(file)
+    assert said.value.ways == {}  # a column of numbers is not to be dropped for that
+    one = [f"{k},{k},{k % 2}\n" for k in range(60)]
+    one[7] = one[9] = one[20] = "many,1,1\n"
+    file.write_text("a,b,label\n" + "".join(one))
+    with pytest.raises(ColumnsError, match=r"row 9, column 'a': .* got 'many' \(and rows 11, 22\)$"):
+        load(file)
+
+
+def test_a_column_whose_name_has_a_comma_can_be_named(tmp_path, capsys):
+    file = tmp_path / "t.csv"
+    file.write_text('"name, first",b,label\n' + "".join(f"{k % 5},{k},{k % 2}\n" for k in range(20)))
+    assert load(file, features=["name, first"]).d == 1
+    assert main(["trace", str(file), "--features", "name, first", "--out", str(tmp_path / "out")]) == 2
+    columns = capsys.readouterr().err.strip().split("columns: ")[1]
+    assert columns == '"name, first", b, label'  # as they can be given
+    for option in ("--features", "--drop"):
+        done = ["trace", str(file), option, '"name, first"', "--out", str(tmp_path / "out"), "--repeats", "1"]
+        assert main([*done, "--quiet"]) == 0
+        assert json.loads((tmp_path / "out" / "report.json").read_text())["data"]["features"] == 1
 
 
 def test_bad_ways(messy):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.costs import SampleCosts
 from paretoclf.path.segments import Line
 from paretoclf.path.sets import LEFT
 from tests.oracles.box_problems import Problem, line, ray, trace
@@ -141,3 +142,15 @@ def test_ray_of_a_problem_begins_where_it_should(gaussians):
     bases, e = np.stack([r, 0 * r]), p.A @ r
     found = trace(p.tracker("dense"), p, line(bases, (0, 0), (9.0, 0), 0 * e, 9 * e), ray(p, r))
     found.check(np.linspace(0.05, 0.95, 5), solve=(0.5,))
+
+
+@pytest.mark.parametrize("costs", [(1.0, 2.0), SampleCosts(np.array([1.0, 2.0, 1.0, 0.5]))])
+def test_a_line_that_goes_nowhere_is_one_point_and_says_so(costs):
+    svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+    path = pc.trace(svm, costs, costs)
+    assert repr(path).startswith("Path(one point, ")
+    assert "breakpoints" not in repr(path)
+    assert path.proof.passes()
+    assert path.value(0.0) == path.value(0.5) == path.value(1.0)
+    if isinstance(costs, tuple):
+        assert path.value(0.3) == pytest.approx(svm.solve(*costs).value, rel=1e-9)
