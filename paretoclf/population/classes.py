@@ -126,8 +126,8 @@ class Mixture:
         r"""Fit a mixture to the samples of one class, by maximum likelihood; `Population.fit` takes both classes.
 
         One component has the mean and the covariance (divided by n) of the samples. More are fitted by scikit-learn's
-        `GaussianMixture`, in coordinates in which the class has the covariance I: units of features do not matter. They
-        come by decreasing weight.
+        ``GaussianMixture``, in coordinates in which the class has the covariance I: units of features do not matter.
+        They come by decreasing weight.
 
         Parameters
         ----------
