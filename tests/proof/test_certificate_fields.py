@@ -774,6 +774,17 @@ def test_the_bound_of_points_that_stand_still_is_the_gap_from_its_definition(see
     assert most >= second_gap_of({"problem": wide, "points": on_bounds, "stretch": stretch})
 
 
+def test_between_two_knots_either_end_of_a_multiplier_meets_the_other_of_a_room():
+    """min (1 - t) x and min t x on [0, 1], by points that are optimal at both ends: t (1 - t) above it in between."""
+    for q, first, last in (([[1], [0]], "l", "u"), ([[0], [1]], "u", "l")):
+        problem = program([[0]], [], q, [[0], [0]], [[1], [1]])
+        _, most = check_gap.gap(problem, [[0, [[0, first]], []], [1, [[0, 1 if last == "u" else 0]], []]], 0)
+        assert most == Fraction(1, 2)  # the middle coefficient of 2 t (1 - t) / 2, whose largest value is 1 / 4
+    for q, first, last in (([[-1], [0]], 1, 0), ([[0], [-1]], 0, 1)):
+        problem = program([[0]], [], q, [[0], [0]], [[1], [1]])
+        assert check_gap.gap(problem, [[0, [[0, first]], []], [1, [[0, last]], []]], 0)[1] == Fraction(1, 2)
+
+
 def test_a_bound_or_price_that_a_point_needs_must_be_there():
     free = program([[1]], [[1]], [[-3], [-3]], [[None, None]] * 2, [[None, 9]] * 2)
     for letter in ("l", "u"):
