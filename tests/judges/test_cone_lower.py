@@ -212,3 +212,19 @@ def test_projections_bring_multipliers_nearer_to_stationarity(bend):
     missed = [float(np.abs(P @ u + program.q + A.T @ v).max()) for u, v in (rough, (near_y, near_z))]
     assert missed[1] <= 1e-9 * missed[0]
     assert np.abs(near_z - z).max() < 1e-2
+
+
+@pytest.mark.parametrize("entries", [1, 2])
+def test_slacks_of_few_terms_are_rounded_too(entries):
+    """The box is the point, so that the bound is ``-z'(b - Ay)``: slacks of terms that cancel."""
+    rng, below = np.random.default_rng(7), 0
+    for _ in range(100):
+        y = rng.standard_normal(entries) * 1e3
+        A = rng.standard_normal((3, entries)) * 1e3
+        b, z = A @ y * (1 + 2.0**-30 * rng.random(3)), rng.random(3)
+        program = ConeProgram(np.zeros((entries, entries)), np.zeros(entries), A, b, [Cone("nonnegative", 3)])
+        found = dual_value(program, y, z, Box(y, y))
+        truth = -(fractions(z) @ (fractions(b) - fractions(A) @ fractions(y)))
+        assert Fraction(found.value) < truth
+        below += float(truth) - found.value < 1e-13 * float(z @ (abs(b) + abs(A) @ abs(y)))
+    assert below == 100
