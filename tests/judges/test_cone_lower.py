@@ -11,9 +11,9 @@ import pytest
 import paretoclf as pc
 from paretoclf.judges import cone_lower
 from paretoclf.judges.cone import cone_bounds
-from paretoclf.judges.cone_lower import Box, _with_best_bounds, dual_value, lower_bound, refined
+from paretoclf.judges.cone_lower import Box, _in_dual, _with_best_bounds, dual_value, lower_bound, refined
 from paretoclf.judges.cone_program import ConeProgram
-from paretoclf.judges.cones import Cone
+from paretoclf.judges.cones import Cone, Cones
 from paretoclf.solve import candidates
 
 
@@ -212,3 +212,41 @@ def test_projections_bring_multipliers_nearer_to_stationarity(bend):
     missed = [float(np.abs(P @ u + program.q + A.T @ v).max()) for u, v in (rough, (near_y, near_z))]
     assert missed[1] <= 1e-9 * missed[0]
     assert np.abs(near_z - z).max() < 1e-2
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("entries", [1, 2])
+def test_slacks_of_few_terms_are_rounded_too(entries, sign):
+    """The box is the point, so that the bound is ``-z'(b - Ay)``: slacks of terms that cancel."""
+    rng, below = np.random.default_rng(7), 0
+    for _ in range(100):
+        y = rng.standard_normal(entries) * 1e3
+        A = rng.standard_normal((3, entries)) * 1e3
+        b, z = A @ y * (1 + 2.0**-30 * rng.random(3)), sign * rng.random(3)
+        program = ConeProgram(np.zeros((entries, entries)), np.zeros(entries), A, b, [Cone("zero", 3)])
+        found = dual_value(program, y, z, Box(y, y))
+        truth = -(fractions(z) @ (fractions(b) - fractions(A) @ fractions(y)))
+        assert Fraction(found.value) < truth
+        below += float(truth) - found.value < 1e-13 * float(abs(z) @ (abs(b) + abs(A) @ abs(y)))
+    assert below == 100
+
+
+@pytest.mark.parametrize(
+    ("cone", "edge", "outside", "inside"),
+    [
+        (Cone("nonnegative", 2), [0.0, 1.0], [-1e-12, 1.0], [1e-3, 1.0]),
+        (Cone("second-order", 3), [5.0, 3.0, 4.0], [5.0 - 1e-12, 3.0, 4.0], [5.1, 3.0, 4.0]),
+        (Cone("psd", 2), [1.0, np.sqrt(2.0), 1.0], [1.0 - 1e-12, np.sqrt(2.0), 1.0], [1.1, np.sqrt(2.0), 1.0]),
+        (Cone("exponential"), [-1.0, 1.0, np.exp(-2.0)], [-1.0, 1.0, np.exp(-2.0) - 1e-12], [-1.0, 1.0, 0.2]),
+        (Cone("power", 3, 0.5), [0.5, 0.5, 1.0], [0.5, 0.5 - 1e-12, 1.0], [0.6, 0.6, 1.0]),
+    ],
+)
+def test_multipliers_on_an_edge_are_taken_only_where_nothing_moved(cone, edge, outside, inside):
+    """Those that are known to be in the dual cone, to the last bit, need not be proved to be in it again."""
+    cones, still, moved = Cones([cone]), np.zeros(len(edge)), np.full(len(edge), 1e-6)
+    edge, outside, inside = (np.array(each) for each in (edge, outside, inside))
+    assert _in_dual(edge, still, edge, cones)
+    assert not _in_dual(edge, moved, edge, cones)  # neighbours are outside
+    assert not _in_dual(outside, still, edge, cones)
+    assert not _in_dual(outside, moved, edge, cones)
+    assert _in_dual(inside, moved, edge, cones)

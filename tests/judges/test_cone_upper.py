@@ -122,3 +122,22 @@ def test_the_objective_at_the_exact_solution_of_equations_is_below_the_bound(con
         size = float(1 + abs(found.x) @ abs(program.P) @ abs(found.x) + abs(program.q) @ abs(found.x))
         assert Fraction(found.value) > truth
         assert float(Fraction(found.value) - truth) <= 1e-11 * size * np.linalg.cond(M)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_what_equations_exclude_by_less_than_rounding_has_no_bound(sign):
+    """``a'x >= c`` in a cone, where the equations say that a'x is below c by a share of 1e-16."""
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        M, b = rng.standard_normal((3, 3)) + 3 * np.eye(3), rng.standard_normal(3)
+        a = sign * np.abs(rng.standard_normal(3))
+        exact = fractions(a) @ solved(M, b)
+        c = float(exact)
+        c = c if Fraction(c) > exact else float(np.nextafter(c, np.inf))
+        rows = np.vstack([M, -a, np.zeros(3)])
+        cones = [Cone("zero", 3), Cone("second-order", 2)]
+        program = ConeProgram(np.zeros((3, 3)), np.ones(3), rows, np.concatenate([b, [-c, 0.0]]), cones)
+        x = np.linalg.solve(M, b)
+        assert upper_bound(program, x).value == np.inf
+        room = ConeProgram(program.P, program.q, program.A, np.concatenate([b, [1e-12 - c, 0.0]]), cones)
+        assert upper_bound(room, x).value < np.inf
