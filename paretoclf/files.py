@@ -66,7 +66,7 @@ def reading(file: AnyFile, wrong: str) -> Iterator[None]:
     Traceback (most recent call last):
     paretoclf.errors.InputError: path.npz: not a saved path (there is no 'alpha')
     """
-    if os.path.exists(file) and not os.path.isfile(file):  # /dev/zero has no end
+    if os.path.exists(file) and not (os.path.isfile(file) or os.path.isdir(file)):  # /dev/zero has no end
         raise InputError(f"{os.fspath(file)}: {wrong} (it is no regular file)")
     try:
         yield
