@@ -44,16 +44,15 @@ TURNS, LEAST, REASON, LARGE = 9, 0.05, 1.1, 4000
 
 Task = Callable[[], Any]
 
-#: Present names, and what they were called.
-OLDER: dict[str, tuple[str, ...]] = {"verify": ("verify_solutions",)}
+#: Present names, and what they were called before: one that changes gets a line. None of these has.
+OLDER: dict[str, str] = {}
 
 
 def named(name: str) -> Any:
     """What the package calls so, or has called so: the only place that knows older names."""
     import paretoclf as pc
 
-    found = next((each for each in (name, *OLDER.get(name, ())) if hasattr(pc, each)), name)
-    return getattr(pc, found)
+    return getattr(pc, name if hasattr(pc, name) else OLDER.get(name, name))
 
 
 # ---- the cases: each makes its data, and returns what is to be done --------------------------------------------------
@@ -284,8 +283,11 @@ class Worker:
 
 
 def git(*words: str) -> subprocess.CompletedProcess[bytes]:
-    """Ask git about this repository."""
-    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=False)
+    """Ask git about this repository; it fails where there is no git."""
+    command = ["git", "-C", str(ROOT), *words]
+    if shutil.which("git") is None:
+        return subprocess.CompletedProcess(command, 1, b"", b"")
+    return subprocess.run(command, capture_output=True, check=False)
 
 
 def commit(revision: str) -> str:
