@@ -26,7 +26,7 @@ from paretoclf.gaussian.moments import Moments
 from paretoclf.gaussian.tradeoff import gaussian_tradeoff
 from paretoclf.gram import Gram
 from paretoclf.intercepts import best_intercepts, point_of
-from paretoclf.judges.hinge import judge_hinge
+from paretoclf.judges.hinge import certify_hinge
 from paretoclf.judges.hulls import grade_hulls
 from paretoclf.judges.margins import judge_margins
 from paretoclf.judges.risk import judge_risk
@@ -162,7 +162,7 @@ def _costs(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, An
     low = None if numbers.get("alpha_lo") is None else check_vector(numbers["alpha_lo"], gram.n, "alpha_lo")
     problem = SoftMargin.of(gram, y, caps)
     noted = replace(problem, note=" ".join(filter(None, (gram.note, sign_hint(y, alpha)))))
-    return judge_hinge(noted, alpha, b, w, low).certificate
+    return certify_hinge(noted, alpha, b, w, low)
 
 
 def _caps(formulation: Any, values: Mapping[str, Any]) -> Array:
@@ -236,7 +236,7 @@ def _quantile(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str,
         b = np.nan if numbers.get("b") is None else _finite(numbers, "b")
     elif numbers.get("b"):
         raise InputError(f"b must be 0 or left out: there is no intercept without bias=True, got {numbers['b']!r}")
-    return judge_hinge(formulation.soft_margin(values["tau"], values["lam"]), alpha, b, w).certificate
+    return certify_hinge(formulation.soft_margin(values["tau"], values["lam"]), alpha, b, w)
 
 
 def _margins(formulation: Any, values: Mapping[str, Any], numbers: Mapping[str, Any]) -> Certificate:

@@ -18,7 +18,7 @@ from paretoclf.checks import (
     require_scale_of_costs,
 )
 from paretoclf.errors import InputError
-from paretoclf.judges.hinge import judge_hinge
+from paretoclf.judges.hinge import certify_hinge
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.exact import exactly
 from paretoclf.proof.soft_margin import SoftMargin
@@ -130,7 +130,7 @@ def certify(
         b = float(b + (Q.slope(labels * alpha) if slope is None else slope) @ origin)
     low = None if alpha_lo is None else check_vector(alpha_lo, n, "alpha_lo")
     problem = SoftMargin(labels, Q, caps, note=sign_hint(labels, alpha))
-    certificate = judge_hinge(problem, alpha, b, slope, low).certificate
+    certificate = certify_hinge(problem, alpha, b, slope, low)
     if exact:
         parts = alpha[None] if low is None else np.stack([alpha, low])
         certificate = exactly(certificate, SoftMargin(labels, as_given, caps).bounds(parts, given, slope))

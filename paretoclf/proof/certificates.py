@@ -6,8 +6,9 @@ nor refuted is undecided, and the certificate says what is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,7 @@ class Certificate(Tabular):
     @property
     def residual(self) -> float:
         """Largest scaled KKT residual."""
-        return float(np.max([self.primal_residual, self.dual_residual, self.complementarity]))
+        return _most([self.primal_residual, self.dual_residual, self.complementarity])
 
     @property
     def where(self) -> str:
@@ -314,7 +315,13 @@ class Certificate(Tabular):
 
 
 def _largest(residuals: Mapping[str, float]) -> float:
-    return float(np.max([0.0, *residuals.values()]))
+    return _most(residuals.values())
+
+
+def _most(sizes: Iterable[float]) -> float:
+    """The largest of some numbers, and at least 0; nan if any is nan."""
+    found = [0.0, *map(float, sizes)]
+    return float("nan") if any(map(isnan, found)) else max(found)
 
 
 def _failures(residuals: Mapping[str, float]) -> dict[str, float]:

@@ -204,9 +204,10 @@ class Bases:
         here = np.take_along_axis(fixed, rows[None, :, None], axis=3)
         hi, lo = np.zeros(here.shape[1:]), np.zeros(here.shape[1:])
         going, last = np.arange(len(rows)), np.full(len(rows), np.inf)
-        for _ in range(_REFINEMENTS):
+        for k in range(_REFINEMENTS):
             residual = np.take(here, going, axis=1)
-            self._add_product(hi[going], lo[going], residual, rows[going], rows[going])
+            if k:  # before there is nothing to multiply
+                self._add_product(hi[going], lo[going], residual, rows[going], rows[going])
             step = -residual.sum(axis=0) @ inverse[going]
             hi[going], lo[going] = two_sums(hi[going], lo[going] + step)
             size = self._size(step[:, :, 1:]) / np.maximum(self._size(hi[going, :, 1:]), _TINY)
