@@ -17,6 +17,7 @@ import pytest
 
 import paretoclf
 from paretoclf import tolerances
+from tests import reach
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "paretoclf"
@@ -223,6 +224,49 @@ def test_the_import_test_sees_forbidden_imports(file, source):
 )
 def test_the_import_test_lets_allowed_imports_pass(file, source):
     assert violations(imports_of(source, file)) == []
+
+
+#: Entry -> how many lines a reader must be ready to read for it: those of all files that its imports reach.
+REACH = {
+    "path.of_problem": 8500,
+    "path.tracing": 13000,
+    "solve.cone_proof": 7000,
+    "formulations.two_c_svm": 12500,
+    "checking.verification": 28500,
+}
+
+
+@pytest.mark.parametrize("entry", REACH)
+def test_ways_stay_short(entry):
+    assert reach.lines(reach.of(entry)) < REACH[entry]
+
+
+#: Imports inside functions, but for CVXPY, pictures, scikit-learn and commands, each with its reason. The list only
+#: shrinks.
+DEFERRED = {
+    ("path/tracing.py", "solve.to_qp"): "trace takes a cvxpy.Problem, too, and only then imports CVXPY",
+    ("path/tracing.py", "solve.of_formulation"): "trace takes any formulation, and only then imports CVXPY",
+    ("path/tracing.py", "path.of_problem"): "trace imports the kind of path that it is asked for",
+    ("path/on_pieces.py", "path.certificate_file"): "few paths are written as certificates",
+    ("path/of_problem.py", "path.certificate_file"): "few paths are written as certificates",
+    ("path/of_problem.py", "path.certificate_guide"): "few paths are written as certificates",
+    ("path/on_pieces.py", "roc.error_curve"): "error_curve is a method of every path, and few ask for it",
+    ("path/cost.py", "deletion.along"): "leave_one_out is a method of a path, which it traces without samples",
+    ("path/cost.py", "deletion.parts"): "leave_one_out is a method of a path, which it traces without samples",
+    ("path/plane/map.py", "roc.error_map"): "error_map is a method of a map, and takes one",
+    ("solve/formulation.py", "solve.of_formulation"): "trace of a formulation by its own names",
+    ("solve/sweep.py", "roc.grid"): "error_curve is a method of a sweep, and few ask for it",
+    ("versions.py", "path.engines"): "it takes a moment to load",
+}
+
+
+def test_deferred_imports_are_listed():
+    found = set()
+    for file in FILES:
+        name = file.relative_to(PACKAGE).as_posix()
+        if room(name) != "cli":
+            found |= {(name, each) for each in reach.inside_functions(file) if not each.startswith("plotting")}
+    assert found == set(DEFERRED)
 
 
 def circle(modules: dict[str, set[str]]) -> list[str]:
