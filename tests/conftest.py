@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -31,13 +32,44 @@ def gaussians():
     return make
 
 
+LEFT_OUT = pytest.StashKey[dict[str, int]]()  # of each test function that is left out as slow, how many tests
+
+
+def pytest_deselected(items):
+    """Count what the default run leaves out: a test function once, and how many tests it makes."""
+    for item in items:
+        if "not slow" in item.config.option.markexpr and item.get_closest_marker("slow"):
+            left_out, name = item.config.stash.setdefault(LEFT_OUT, {}), item.nodeid.partition("[")[0]
+            left_out[name] = left_out.get(name, 0) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Each worker leaves out the same: what the last one to end says."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", {})
+
+
 def pytest_sessionfinish(session):
     """A run of everything that leaves out more tests than PARETOCLF_MOST_SKIPS has failed: tests go missing quietly."""
+    if hasattr(session.config, "workerinput"):
+        session.config.workeroutput["left_out"] = session.config.stash.get(LEFT_OUT, {})
+        return
     most = os.environ.get("PARETOCLF_MOST_SKIPS")
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if most is None or reporter is None or hasattr(session.config, "workerinput"):
+    if most is None or reporter is None:
         return
     skipped = len(reporter.stats.get("skipped", []))
     if skipped > int(most):
         reporter.write_line(f"{skipped} tests were skipped, more than PARETOCLF_MOST_SKIPS={most}", red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say what was left out, and how to run it."""
+    left_out = config.stash.get(LEFT_OUT, {})
+    if left_out:
+        files = Counter(name.partition("::")[0] for name, count in left_out.items() for _ in range(count))
+        where = ", ".join(f"{file} ({count})" for file, count in sorted(files.items()))
+        terminalreporter.section("left out")
+        terminalreporter.write_line(f"{sum(files.values())} slow tests, of {len(left_out)} functions: {where}.")
+        terminalreporter.write_line("Everything, with them: python -m pytest -q -n auto -m ''")

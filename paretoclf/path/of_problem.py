@@ -379,7 +379,8 @@ class ProblemPath:
         at, tried = np.array([s for s, _, _ in where]), np.array(found)
         best = np.array([self.value(s) for s, _, _ in where])
         unit = np.maximum(np.abs(best), 1e-3 * max(float(np.abs(best).max()), np.finfo(float).tiny))
-        excess = self.program.sense * (source.sign * tried[:, 0] - best) / unit
+        with np.errstate(over="ignore"):  # where the value is 0 all along
+            excess = self.program.sense * (source.sign * tried[:, 0] - best) / unit
         return JudgedPoints(at, excess, tried[:, 1], tol, np.array(wrong), self.proof.worst)
 
     def _dual_error(self, t: float, duals: Mapping[str, Array]) -> float:

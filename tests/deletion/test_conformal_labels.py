@@ -145,6 +145,7 @@ def test_the_guarantee_is_exact_on_every_set_of_samples(what, by_label):
 def test_the_unit_of_the_features_is_of_no_account(gaussians, kernel, what, unit):
     """Features times s and costs over s squared: the same margins and shares, and the same ties."""
     X, y = gaussians(40, 2, seed=9)
+    X[30:35] = X[:5]  # new samples that are copies
     ranks = []
     for s in (1.0, unit):
         svm = pc.TwoCSVM(s * X[:30], y[:30], kernel)
@@ -152,9 +153,21 @@ def test_the_unit_of_the_features_is_of_no_account(gaussians, kernel, what, unit
         ranks.append(conformal_ranks(svm, (1.0 / size, 2.0 / size), s * X[30:], nonconformity=what))
     for name in ("greater", "tied"):
         np.testing.assert_array_equal(getattr(ranks[1], name), getattr(ranks[0], name))
-    assert ranks[0].tied.min() >= 1
-    if what == "margin":
-        assert np.median(ranks[0].tied) == 1
+    if what == "margin" and kernel is None:
+        assert ranks[0].tied[:5].max(axis=1).tolist() == [2] * 5  # with the label of what it is a copy of
+        assert ranks[0].tied[5:].tolist() == [[1, 1]] * 5
+
+
+def test_where_the_origin_is_is_of_no_account(gaussians):
+    """Far from it the intercept is large, and copies are ties all the same."""
+    X, y = gaussians(40, 2, seed=9)
+    X[30:35] = X[:5]
+    near, far = (
+        conformal_ranks(pc.TwoCSVM(X[:30] + shift, y[:30]), (1.0, 2.0), X[30:] + shift) for shift in (0.0, 64.0)
+    )
+    np.testing.assert_array_equal(far.greater, near.greater)
+    np.testing.assert_array_equal(far.tied, near.tied)
+    assert (near.tied == 2).any()
 
 
 def test_without_random_ties_they_count_whole():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,9 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 import paretoclf as pc
+from paretoclf.deletion import one_out
 from paretoclf.errors import InputError
+from paretoclf.path.cost import trace_costs
 from tests.oracles.exact import fractions, integer_kernel, intercepts
 from tests.oracles.exact_criss_cross import criss_cross
 
@@ -135,7 +139,9 @@ def test_costs_of_zero():
     out = pc.leave_one_out(svm, (0.0, 1.0))
     assert out.scores.tolist() == [-1.0, -1.0, -1.0]
     assert out.moved.size == 0
-    assert pc.leave_one_out(svm, (0.0, 0.0)).scores.tolist() == [0.0, 0.0, 0.0]
+    nothing = pc.leave_one_out(svm, (0.0, 0.0))
+    assert nothing.scores.tolist() == [0.0, 0.0, 0.0]
+    assert nothing.wrong.tolist() == [True, True, False]  # +1 is predicted where the score is 0
     costs = pc.SampleCosts([1.0, 0.0, 1.0])
     assert pc.leave_one_out(svm, costs).scores[1] == pytest.approx(0.0, abs=1e-12)  # it was not there before
 
@@ -179,3 +185,26 @@ def test_a_sample_without_multiplier_may_bound_the_intercept(sign):
     np.testing.assert_allclose(out.intervals[2], sign * -1.0 + np.array([-0.98, 0.98]), atol=1e-12)
     np.testing.assert_allclose(out.scores[2], sign * -1.0, atol=1e-12)
     agrees(pc.TwoCSVM(X, y), integer_kernel(X), np.full(3, 0.01), out)
+
+
+def test_one_of_a_group_without_multipliers_may_bound_the_intercept():
+    """The others of the group need not."""
+    X, y = np.array([[1.0], [-1.0], [-50.0], [-64.0]]), np.array([1.0, -1.0, -1.0, -1.0])
+    out = pc.leave_one_out(pc.TwoCSVM(X, y), (0.01, 0.01), groups=[0, 1, 2, 2])
+    assert 2 not in out.moved
+    slopes, low, high = exact_without_part(integer_kernel(X), y, np.full(4, 0.01), np.array([2, 3]))
+    np.testing.assert_allclose(out.intervals[2:, 0], (slopes + low).astype(float), atol=1e-12)
+    np.testing.assert_allclose(out.intervals[2:, 1], (slopes + high).astype(float), atol=1e-12)
+    assert out.intervals[2, 1] > out.own[2] + 0.5  # those two bound it where they are there
+
+
+def test_a_solution_of_all_that_is_not_proved_is_refused(monkeypatch):
+    svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+
+    def wrong(*given, **options):
+        path = trace_costs(*given, **options)
+        return replace(path, pieces=replace(path.pieces, a0=0.9 * path.pieces.a0, a1=0.9 * path.pieces.a1))
+
+    monkeypatch.setattr(one_out, "trace_costs", wrong)
+    with pytest.raises(pc.DegeneratePathError, match="certificate fails"):
+        pc.leave_one_out(svm, (1.0, 1.0))

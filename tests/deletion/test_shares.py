@@ -36,6 +36,9 @@ def test_the_scores_are_those_of_refits(gaussians, name, kernel):
     assert out.proof.passes()
     assert out.moved.size == y.size
     assert out.intervals.shape == (y.size, 2)
+    without = [row["without"] for row in out.proof.records()]
+    assert np.isnan(without[0])  # of all of them
+    assert without[1:] == list(range(y.size))
     for i in range(y.size):
         low, high = refit(kind, how, values, X, y, kernel, [i])
         assert low[0] - 1e-6 <= out.scores[i] <= high[0] + 1e-6
@@ -53,6 +56,23 @@ def test_groups_are_left_out_together(gaussians, name):
         low, high = refit(kind, how, values, X, y, None, part)
         assert np.all(low - 1e-6 <= out.scores[part])
         assert np.all(out.scores[part] <= high + 1e-6)
+
+
+def test_scores_have_the_middle_of_the_optimal_intercepts(gaussians):
+    """Caps of both classes go a whole number of times into the sums: then there is an interval of intercepts."""
+    X, y = gaussians(20, 2, seed=11)
+    svm, values = pc.TwoNuSVM(X, y, by="classes"), {"nu_plus": 0.5, "nu_minus": 0.75}
+    rule = svm.solve(**values, accuracy="reference").classifier
+    low, high = rule.b_interval
+    assert high - low > 1e-2
+    out = pc.leave_one_out(svm, values)
+    np.testing.assert_allclose(out.own, rule.decision_function(X) - rule.b + 0.5 * (low + high), atol=1e-6)
+    values["nu_minus"] = 8 / 11  # so is it without one of the twelve negatives
+    out = pc.leave_one_out(svm, values)
+    for i in np.flatnonzero(y < 0)[:3]:
+        low, high = refit(pc.TwoNuSVM, {"by": "classes"}, values, X, y, None, [i])
+        assert high[0] - low[0] > 1e-3
+        np.testing.assert_allclose(out.scores[i], 0.5 * (low[0] + high[0]), atol=1e-6)
 
 
 def test_most_lines_leave_from_the_solution_of_all(gaussians, monkeypatch):

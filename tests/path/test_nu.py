@@ -180,15 +180,18 @@ def test_scores_are_those_of_the_solutions_up_to_scale():
 def test_only_weights_that_prove_it_are_a_meeting():
     """Weights of a common point of both hulls do; those of classes that are apart do not."""
     X, y = np.array([[0.0], [2.0], [1.0], [1.0]]), np.array([1.0, 1.0, -1.0, -1.0])
-    for shift, meet in ((0.0, True), (1e-3, False), (10.0, False)):
+    for shift, at_means, at_last in ((0.0, True, True), (1e-3, False, True), (10.0, False, False)):
         hulls = nu_module.Hulls(pc.Gram(X + shift * (y[:, None] > 0)), y)
-        at_means = hulls.problem.weights(0.0)
-        assert hulls.met == meet
-        if meet:
-            hulls.check_meeting(at_means)
-        else:
-            with pytest.raises(pc.DegeneratePathError, match=r"cannot tell whether they meet.*\n?.*nu_plus = 1"):
-                hulls.check_meeting(at_means)
+        assert hulls.met == at_means
+        weights = hulls.problem.weights(0.0)
+        assert hulls.go(np.full(2, 2.0)) != at_last
+        for weighed, meet in ((weights, at_means), (None, at_last)):
+            if meet:
+                hulls.check_meeting(weighed)
+            else:
+                said = "cannot tell whether they meet(.|\n)*nu_plus = 0.5, nu_minus = 0.5"
+                with pytest.raises(pc.DegeneratePathError, match=said):
+                    hulls.check_meeting(weighed)
 
 
 @pytest.mark.parametrize("classes", [{}, {"by": "classes"}], ids=["nu", "classes"])

@@ -205,13 +205,17 @@ def test_points_are_judged_alike_whatever_the_objective_is_multiplied_with(sense
     assert (best[2:4] < unit[:2]).tolist() == [True, False]  # one value on either side of that thousandth
     near = path.judge(t, {"x": np.minimum(3 * t, 1.0) - 1e-9}, between=False)
     assert near.passes()
+    still = pc.trace(cp.Problem(goal), {th: 0.0}, {th: 3.0})  # the value is 0 all along
+    t = np.array([0.0, 0.25, 1.0])
+    assert set(still.judge(t, {"x": 3 * t - 0.01}).verdicts) == {"not optimal"}
+    assert still.judge(t, {"x": 3 * t}).passes()
 
 
 @pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8, 1e12])
 def test_multipliers_are_judged_alike_whatever_the_objective_is_multiplied_with(factor):
     """Those of rows that are not given are chosen, whatever unit they are in."""
     x, th = cp.Variable(3, name="x"), cp.Parameter(name="th")
-    rows = [(x <= 1).set_label("cap"), (cp.sum(x) == th).set_label("sum"), (x >= -2).set_label("low")]
+    rows = [(x <= 1).set_label("cap"), (cp.sum(x) == th).set_label("sum"), (x >= -0.4).set_label("low")]
     path = pc.trace(cp.Problem(cp.Minimize(factor * cp.sum_squares(x - CENTRE) / 2), rows), {th: 0.0}, {th: 3.0})
     t = np.array([0.1, 0.4, 0.9])
     points = {"x": np.array([path.at(each).variables["x"] for each in t])}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import paretoclf as pc
 from paretoclf.path.on_pieces import check_certificates
 from paretoclf.path.pieces import Pieces
-from paretoclf.proof import block, products
+from paretoclf.proof import block, hulls, products
 from paretoclf.proof.proving import prove
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.quadratic import Features, Matrix
@@ -353,6 +353,100 @@ def test_a_saved_path_is_proved(tmp_path):
     assert pc.load(tmp_path / "path.npz").proof.passes(1e-9)
 
 
+# ---- two reduced hulls ---------------------------------------------------------------------------------------------
+
+
+@BY_KERNEL
+@pytest.mark.parametrize("factor", [0.999, 1.001], ids=["too small", "too large"])
+def test_hulls_of_multipliers_of_a_wrong_sum_are_told_from_both_sides(kernel, factor):
+    """Their sums are nu, up or down; the gap is no less than objective minus optimal value, which are computed here."""
+    X, y = data(3)
+    path = pc.trace(pc.TwoNuSVM(X, y, kernel), nu=(0, None), asymmetry=0.4, certify=False)
+    P, K = path.pieces, path.gram.matrix
+    wrong = with_pieces(path, a0=factor * P.a0, a1=factor * P.a1, w=None if P.w is None else factor * P.w)
+    proof = wrong.proof
+    assert proof.failures().tolist() == list(range(len(proof)))
+    for j in (3, len(proof) // 2, len(proof) - 1):
+        missing = []
+        for column, share in ((0, 1e-9), (2, 1.0 - 1e-9)):
+            t = float(P.t[j] + share * (P.t[j + 1] - P.t[j]))
+            alpha, nu, b, rho = wrong.alpha(t), float(path.alpha(t).sum()), wrong.intercept(t), wrong.rho(t)
+            stored = (P.a0, P.a1)[column // 2][P.ptr[j] : P.ptr[j + 1]]
+            missing.append(abs(factor - 1.0) * stored.sum() / nu)
+            coef = y * alpha if P.w is None else factor * y * path.alpha(t)
+            slack = np.maximum(0.0, rho - y * (K @ coef + b))
+            gap = 0.5 * coef @ K @ coef + wrong.caps(t) @ slack - nu * rho - path.value(t)
+            assert 0.0 < gap <= 1.001 * proof.gaps[j, column]
+        assert proof.residuals["rho"][j] == pytest.approx(max(missing), rel=1e-5)
+
+
+@BY_KERNEL
+def test_the_gap_of_hulls_is_the_sum_that_the_theorem_has(kernel):
+    """At ends of segments, term by term: slacks, what sums and balance miss, and how far w is from its multipliers."""
+    X, y = data(3)
+    path = pc.trace(pc.TwoNuSVM(X, y, kernel), nu=(0, None), asymmetry=0.4, certify=False)
+    P, K = path.pieces, path.gram.matrix
+    stretch = 1e-3 if kernel is None else 0.0
+    w = None if P.w is None else (1.0 + stretch) * P.w
+    wrong = with_pieces(path, a0=0.999 * P.a0, a1=0.999 * P.a1, b0=P.b0 + 1e-3, b1=P.b1 + 1e-3, w=w)
+    reach = 1.0 if kernel is not None else float(np.linalg.norm(X - X.mean(axis=0), axis=1).max())
+    for j in (3, len(path.proof) // 2, len(path.proof) - 1):
+        listed, proof = slice(P.ptr[j], P.ptr[j + 1]), wrong.proof
+        for end, (stored, b, rho) in enumerate(((P.a0, P.b0, P.rho0), (P.a1, P.b1, P.rho1))):
+            t = float(P.t[j + end])
+            right, caps = path.alpha(t), path.caps(t)
+            alpha = right.copy()
+            alpha[P.index[listed]] = 0.999 * stored[listed]
+            slope = y * (right if kernel is None else alpha) * (1.0 + stretch)
+            margin = y * (K @ slope + b[j] + 1e-3) - rho[j]
+            apart, own = slope - y * alpha, y * alpha
+            missing, balance, size = abs(alpha.sum() - right.sum()), abs(alpha @ y), float(np.sqrt(own @ K @ own))
+            moved = reach * (missing + balance)
+            terms = (
+                alpha @ np.maximum(margin, 0.0) + (caps - alpha) @ np.maximum(-margin, 0.0),
+                rho[j] * missing + abs(b[j] + 1e-3) * balance,
+                size * moved + 0.5 * moved**2 + 0.5 * float(apart @ K @ apart),
+            )
+            assert min(terms) > 1e-8
+            assert proof.gaps[j, 2 * end] == pytest.approx(sum(terms), rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_the_unit_of_the_samples_is_of_no_account_to_a_proof_of_hulls(unit):
+    """Powers of two round nothing: what is judged, and what rounding is allowed to make, are the same squared units."""
+    X, y = data(3)
+    one, other = (
+        pc.trace(pc.TwoNuSVM(s * X, y), nu=(0, None), asymmetry=0.4, certify=False).proof for s in (1.0, unit)
+    )
+    np.testing.assert_array_equal(other.t, one.t)
+    for name in ("sizes", "rounding", "duals"):
+        np.testing.assert_allclose(getattr(other, name) / unit**2, getattr(one, name), rtol=1e-12)
+    np.testing.assert_allclose(other.gaps / unit**2, one.gaps, rtol=1e-9, atol=1e-15 * one.sizes.max())
+    for name, found in one.residuals.items():
+        np.testing.assert_allclose(other.residuals[name], found, rtol=1e-9, atol=1e-14, err_msg=name)
+
+
+def test_scores_of_hulls_next_to_their_meeting_are_measured_by_their_terms():
+    nu = np.array([[0.2, 0.4], [0.0, 0.3], [0.5, 0.0]])
+    wanted = 1e-6 * 9.0 * np.array([[0.2, 0.4], [0.3, 0.3], [0.5, 0.5]])
+    np.testing.assert_allclose(hulls._least(nu, 9.0), wanted, rtol=1e-15)
+
+
+def test_what_takes_the_place_of_the_larger_of_two_is_nowhere_above_it():
+    """Of two affine functions the larger, where one of them is; else their mean."""
+    rng = np.random.default_rng(0)
+    a, b = rng.random((2, 200, 2))
+    found, t = hulls._larger(a, b), np.linspace(0.0, 1.0, 11)
+    along = np.stack([1.0 - t, t])
+    assert (found @ along <= np.maximum(a @ along, b @ along) * (1.0 + 1e-15)).all()
+    for one, other in ((a, b), (b, a)):
+        above = (one >= other).all(axis=1)
+        assert above.any()
+        np.testing.assert_array_equal(found[above], one[above])
+    crossing = ((a - b)[:, 0] * (a - b)[:, 1]) < 0
+    np.testing.assert_allclose(found[crossing], 0.5 * (a + b)[crossing])
+
+
 # ---- exact rational arithmetic ---------------------------------------------------------------------------------------
 
 
@@ -443,10 +537,10 @@ def test_exact_bounds_of_the_other_problems_are_those_of_fractions(seed):
     assert found.dual == sum(inside) - (inside @ Q @ inside + (s @ inside) ** 2) / (2 * L[0])
     assert found.dual <= found.primal
     nu, rho = float(min(caps[y > 0].sum(), caps[y < 0].sum())), float(rng.random())
-    hulls = SoftMargin(y, Matrix(K), caps, nu=nu).bounds(alpha[None], b, target=rho)
+    meeting = SoftMargin(y, Matrix(K), caps, nu=nu).bounds(alpha[None], b, target=rho)
     slack = np.maximum(Fraction(rho) - Q @ a - s * B[0], zero)
-    assert hulls.primal == a @ Q @ a / 2 + c @ slack - Fraction(nu) * Fraction(rho)
-    assert hulls.dual <= hulls.primal
+    assert meeting.primal == a @ Q @ a / 2 + c @ slack - Fraction(nu) * Fraction(rho)
+    assert meeting.dual <= meeting.primal
 
 
 # ---- sums in twice the precision ---------------------------------------------------------------------------------
