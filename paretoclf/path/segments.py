@@ -57,7 +57,7 @@ class Log:
         Segment before which a sample changed its set, sample, old and new set.
     outside : int array
         Segments with a multiplier that may be so far outside its box that it shows
-        (`paretoclf.tolerances.SEEN_OUTSIDE`).
+        (``tolerances.SEEN_OUTSIDE``).
     """
 
     state: State

@@ -157,7 +157,7 @@ def totals(stored: Stored, caps: Array, weight: Array) -> Array:
 def kernel_rounding(weight: Array | None, lam: float, stored: Stored, caps: Array, sums: Array | None) -> Array | None:
     """What rounding of kernel values can make of the dual value on each segment, shape (m,).
 
-    ``weight`` (n,) is that of the problem (`SoftMargin.kernel_rounding`); None: no value is rounded. ``sums`` (m, 2)
+    ``weight`` (n,) is that of the problem (``SoftMargin.kernel_rounding``); None: no value is rounded. ``sums`` (m, 2)
     are those of the sizes of all multipliers at both ends, or more, if known: mostly all weights are equal.
     """
     if weight is None:
