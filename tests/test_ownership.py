@@ -133,6 +133,7 @@ MADE_BY_US = {
     "QuantilePath",
     "MarginPath",
     "CostPlane",
+    "Regimes",
     "NuGrid",  # trace, plane, nu_grid: cases above
     "ErrorArrays",
     "Expansion",

@@ -78,6 +78,7 @@ def results():
         "LeaveOneOutPath": path.leave_one_out(),
         "TargetPValues": targets(),
         "ConformalRanks": conformal_ranks(svm, (0.5, 0.5), svm.gram.X[:2]),
+        "Regimes": pc.population.population_regimes(pc.population.Population.fit(X, y)),
         "Influence": pc.deletion.influence(svm, (0.5, 0.5)),
         "JudgedPoints": pc.verify(*strangers_points()),
     }
@@ -85,7 +86,7 @@ def results():
 
 NAMES = (
     "Solution", "Classifier", "Certificate", "DualityTable", "Path", "Path of sample costs", "QuantilePath", "NuPath",
-    "MarginPath", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
+    "MarginPath", "Regimes", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
     "RocCurve without a path", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments", "formulation",
     "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
     "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints",
