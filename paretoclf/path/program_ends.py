@@ -1,0 +1,105 @@
+"""Where the path of a program ends early, or has no start: what is proved of that, in the user's words."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checks import Array
+from paretoclf.errors import DegeneratePathError, InputError
+from paretoclf.memory import require_memory
+from paretoclf.path.along import Beyond
+from paretoclf.path.general import follow
+from paretoclf.problem import Trace
+from paretoclf.reduction.judged import judge_points, judge_ray
+from paretoclf.reduction.presolve import reduce
+from paretoclf.reduction.program import Points, ProgramLine
+from paretoclf.reduction.reduced import Reduced
+from paretoclf.tolerances import AFFINE, CERTIFY, ROUNDING
+
+
+def ray_of(reduced: Reduced, found: Trace) -> Array:
+    """The ray in terms of the compiled program."""
+    if found.item >= 0:
+        return reduced.ray_of_crossing(found.item)
+    back = reduced.ray_of_values if found.status == "unbounded" else reduced.ray_of_multipliers
+    ray = back(found.ray)
+    # What rounding has left of 0 may be all that P, or a row, sees of a ray.
+    plain = np.where(np.abs(ray) > ROUNDING * np.abs(ray).max(initial=0.0), ray, 0.0)
+    return min(plain, ray, key=lambda r: judge_ray(reduced.program, found.status, r).residual)
+
+
+def beyond_of(line: ProgramLine, status: str, ray: Array, t: float, judged_at: float = 1.0) -> Beyond:
+    """A ray in the user's words."""
+    part = np.abs(ray) > CERTIFY * np.abs(ray).max(initial=0.0)
+    if status == "infeasible":
+        own = [line.label(int(i)) for i in np.flatnonzero(part)]
+        named = line.duals(ray)
+    else:
+        named = line.values(ray, t)
+        own = [name for name, value in named.items() if np.abs(value).max(initial=0.0) > CERTIFY * np.abs(ray).max()]
+    blame = tuple(name for name in dict.fromkeys(own) if name)
+    proof = judge_ray(line, status, ray, judged_at)
+    return Beyond(status, max(t, proof.since), named, blame, proof, t)
+
+
+def no_start(reduced: Reduced, found: Trace, ray: Array | None) -> Exception:
+    """What to say where there is no optimum at the start."""
+    if ray is None:
+        return refusal("no optimum was found at the start within the exchanges allowed", 0.0)
+    why = beyond_of(reduced.program, found.status, ray, 0.0, judged_at=0.0)
+    if not why.proof.passes():
+        return refusal(f"it seems {found.status} at the start, and that is not proved ({why.proof!r})", 0.0)
+    names = ", ".join(why.blame) or "what CVXPY added"
+    how = f"no point satisfies {names}" if found.status == "infeasible" else f"the objective has no bound along {names}"
+    always = _refutes(reduced.program, found.status, ray, 1.0)
+    remedy = "nor is there one at stop, or between" if always else _elsewhere(reduced.program)
+    return InputError(f"the problem must have a solution at the start, where it is {found.status} ({how}); {remedy}")
+
+
+def _elsewhere(line: ProgramLine) -> str:
+    """From where on there is an optimum, of a line that has none at its start, as far as that is proved."""
+    ends = {name: getattr(line, name)[::-1] for name in ("q", "b", "constant")}
+    with suppress(DegeneratePathError):
+        try:
+            reduced = reduce(replace(line, **ends))
+        except InputError:
+            return "nor is there one at stop"
+        found = follow(reduced.problem, progress=False)
+        begins = math.ceil(1e6 * (1.0 - float(found.t[-1]) - AFFINE)) / 1e6  # no earlier, in the digits that are shown
+        if (
+            len(found.labels)
+            and begins > 0.0
+            and judge_points(reduced.program, found.t, taken_back(reduced, found)).passes()
+        ):
+            return f"there is one from t = {begins:.6g} on: start there"
+        none = found.status in ("infeasible", "unbounded") and not len(found.labels)
+        if none and _refutes(reduced.program, found.status, ray_of(reduced, found), 0.0):
+            return "nor is there one at stop"
+    return "whether there is one at another t is not known"
+
+
+def _refutes(line: ProgramLine, status: str, ray: Any, t: float) -> bool:
+    """Whether a ray proves that there is no optimum at t, and gains more than the rounding of its terms."""
+    proof = judge_ray(line, status, ray, t)
+    return proof.passes() and proof.gain > ROUNDING
+
+
+def taken_back(reduced: Reduced, found: Trace) -> Points:
+    """Columns and multipliers of the compiled program where segments begin and end."""
+    k, line = len(found.labels), reduced.program
+    require_memory(64 * k * (line.n + line.m), f"a path of {k} segments", "use a shorter line, or max_events")
+    t = np.zeros(len(found.values))
+    t[found.ends] = np.stack([found.t[:-1], found.t[1:]], axis=1)
+    return Points(*reduced.back(found.values, found.multipliers, t), found.ends[:, 0])
+
+
+def refusal(
+    why: str, t: float, remedy: str = "Rescale the data, or use a slightly different line."
+) -> DegeneratePathError:
+    """An error that has no costs to name."""
+    return DegeneratePathError(why, t=t, costs="", n_margin=None, remedy=remedy)
