@@ -508,7 +508,7 @@ def page() -> str:
         "Commands stand in `examples/papers/`; `FOLDER` "
         "holds the data sets by name (without `--data` scripts take built-in or generated samples). Seconds are "
         "processor time of one core, measured (of Bach's tables the paths and reading them off; of Davenport's 3626 "
-        "the studies of all realisations). A test is run by `python -m pytest -q` and its name; "
+        "the studies of all realisations). A test is run by `python -m pytest -q -m ''` and its name; "
         "what was wrong in print is in "
         "the [errata](errata.md).",
     ]
