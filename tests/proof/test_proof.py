@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 import paretoclf as pc
 from paretoclf.path.on_pieces import check_certificates
 from paretoclf.path.pieces import Pieces
-from paretoclf.proof import block, hulls, products
+from paretoclf.proof import block, hinge, hulls, products
 from paretoclf.proof.proving import prove
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.quadratic import Features, Matrix
 from paretoclf.quadratic.twice import product
-from paretoclf.tolerances import CERTIFY
+from paretoclf.tolerances import CERTIFY, SLACK_ROUNDING
 
 KERNELS = {"linear": None, "rbf": pc.RBF(1.0)}
 BY_KERNEL = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
@@ -351,6 +351,46 @@ def test_a_saved_path_is_proved(tmp_path):
     path = traced(pc.RBF(1.0))
     path.save(tmp_path / "path.npz")
     assert pc.load(tmp_path / "path.npz").proof.passes(1e-9)
+
+
+# ---- hinge losses --------------------------------------------------------------------------------------------------
+
+
+def hinge_paths():
+    """Linear ones, whose slopes are stored, each with the weight of its squared norm, and whether b is a feature's."""
+    X, y = data(3)
+    yield X, y, pc.trace(pc.TwoCSVM(X, y), (0.1, 1.9), (1.9, 0.1), certify=False), 1.0, False
+    for lam in (0.05, 7.0):
+        svm = pc.QuantileSVM(X, y, bias=True)
+        yield X, y, pc.trace(svm, tau=(0.1, 0.9), lam=lam, certify=False), lam, True
+
+
+@pytest.mark.parametrize("kind", range(3), ids=["two costs", "quantile", "quantile, large lam"])
+def test_the_gap_of_hinges_is_the_sum_that_the_theorem_has(kind):
+    """At ends of segments: slacks, and how far w (with b, where it is the weight of a feature) is from what it was."""
+    X, y, path, lam, of_feature = list(hinge_paths())[kind]
+    P = path.pieces
+    wrong = with_pieces(path, w=1.001 * P.w, b0=P.b0 + 1e-3, b1=P.b1 + 1e-3)
+    assert path.proof.passes(1e-9)
+    for j in (1, len(path.proof) // 2, len(path.proof) - 1):
+        for end, b in enumerate((P.b0[j], P.b1[j])):
+            t = float(P.t[j + end])
+            alpha, caps, w = path.alpha(t), path.caps(t), P.w[j + end]
+            margin = y * (1.001 * (X @ w) + b + 1e-3) - 1.0
+            slacks = alpha @ np.maximum(margin, 0.0) + (caps - alpha) @ np.maximum(-margin, 0.0)
+            apart = 0.5 * lam * (1e-6 * float(w @ w) + (1e-6 if of_feature else 0.0))
+            assert wrong.proof.gaps[j, 2 * end] == pytest.approx(slacks + apart, rel=1e-6)
+        sums = min(path.alpha(float(P.t[j + end])).sum() for end in (0, 1))
+        for by in (1e-3, -1e-3) if of_feature else ():
+            shifted = with_pieces(path, b0=P.b0 + by, b1=P.b1 + by)
+            found = shifted.proof.residuals["stationarity in w"][j]
+            assert found == pytest.approx(1e-3 / (1.0 + sums / lam), rel=1e-6)
+
+
+def test_what_rounding_makes_of_slacks_grows_with_an_intercept_that_stays_away_from_0():
+    costs, b = np.array([[2.0, 3.0]] * 3), np.array([[-5.0, -4.0], [-5.0, 4.0], [0.0, 4.0]])
+    found = hinge.slack_rounding(costs, b)
+    np.testing.assert_allclose(found, SLACK_ROUNDING * np.array([[2.0, 2.5, 3.0]]) * [[5.0], [1.0], [1.0]], rtol=1e-15)
 
 
 # ---- two reduced hulls ---------------------------------------------------------------------------------------------
