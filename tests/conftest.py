@@ -9,15 +9,22 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "deterministic",
-    derandomize=True,
-    database=None,
-    deadline=None,
-    max_examples=25,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("deterministic")
+#: Examples of a property test that does not say how many: in the default run, and with ``-m ''``.
+EXAMPLES = {"default": 10, "everything": 25}
+for name, count in EXAMPLES.items():
+    settings.register_profile(
+        name,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        max_examples=count,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+
+
+def pytest_configure(config):
+    """Fewer examples where slow tests are left out, too."""
+    settings.load_profile("default" if "not slow" in config.option.markexpr else "everything")
 
 
 @pytest.fixture
@@ -72,4 +79,6 @@ def pytest_terminal_summary(terminalreporter, config):
         where = ", ".join(f"{file} ({count})" for file, count in sorted(files.items()))
         terminalreporter.section("left out")
         terminalreporter.write_line(f"{sum(files.values())} slow tests, of {len(left_out)} functions: {where}.")
-        terminalreporter.write_line("Everything, with them: python -m pytest -q -n auto -m ''")
+        few, many = EXAMPLES.values()
+        terminalreporter.write_line(f"Property tests tried {few} examples each in place of {many}.")
+        terminalreporter.write_line("Everything: python -m pytest -q -n auto -m ''")

@@ -11,8 +11,6 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
@@ -48,6 +46,7 @@ def test_a_lesson_is_a_notebook_with_exercises_that_ends_with_the_way_on(page):
     assert re.search(r"\]\(\w+\.md\)[^\n]*\n*$", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
 def test_the_code_of_a_page_runs_in_order(page, tmp_path, monkeypatch):
     mpl.use("Agg")
@@ -68,6 +67,7 @@ def test_there_is_an_example():
     assert EXAMPLES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_an_example_runs(script, tmp_path):
     environment = {**os.environ, "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}

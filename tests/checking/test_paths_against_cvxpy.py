@@ -244,8 +244,8 @@ def test_the_map_on_real_data(data):
 @pytest.mark.parametrize("kernel", [None, pc.RBF(1.0)], ids=["linear", "rbf"])
 @pytest.mark.parametrize("name", PATHS)
 def test_every_path_has_roc_curves_pictures_and_a_file(name, kernel, tmp_path):
-    svm, path = traced(name, *made(8, shift=4.0 if name == "hard margins" else 0.5), kernel)
-    Z, truth = made(9, 50)
+    svm, path = traced(name, *made(8, 20, shift=4.0 if name == "hard margins" else 0.5), kernel)
+    Z, truth = made(9, 30)
     lo, hi = path.breakpoints[[0, -1]]
     for vary in ("intercept", "asymmetry", "both"):
         curve = pc.roc_of_path(path, Z, truth, vary=vary)

@@ -675,7 +675,7 @@ def knots_of(path):
 
 @pytest.mark.parametrize("kernel", [None, pc.RBF(1.0)], ids=["linear", "rbf"])
 def test_a_foreign_path_is_proved_between_its_knots_and_refuted_where_one_is_left_out(gaussians, kernel):
-    X, y = gaussians(14, 2, seed=4)
+    X, y = gaussians(10, 2, seed=4)
     path = pc.trace(pc.TwoCSVM(X, y, kernel), (0.3, 1.0), (1.0, 0.3))
     knots = knots_of(path)
     report = pc.verify(X, y, knots, kernel, between=True)

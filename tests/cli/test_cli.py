@@ -193,7 +193,19 @@ def test_lines_end_where_the_help_says():
 )
 def test_kernels(csv, tmp_path, capsys, kernel, expected, printed):
     out = tmp_path / "out"
-    arguments = ["--label", "outcome", "--positive", "yes", "--total", "5", "--out", str(out), *kernel]
+    arguments = [
+        "--label",
+        "outcome",
+        "--positive",
+        "yes",
+        "--total",
+        "5",
+        "--repeats",
+        "1",
+        "--out",
+        str(out),
+        *kernel,
+    ]
     assert main(["trace", str(csv), *arguments]) == 0
     assert printed in capsys.readouterr().out
     report = json.loads((out / "report.json").read_text())
@@ -210,7 +222,17 @@ def test_kernels(csv, tmp_path, capsys, kernel, expected, printed):
 def test_json_is_all_that_is_printed_and_the_same_seed_gives_the_same(csv, tmp_path, capsys):
     reports = []
     for name in ("one", "two"):
-        arguments = ["--label", "outcome", "--positive", "yes", "--json", "--out", str(tmp_path / name)]
+        arguments = [
+            "--label",
+            "outcome",
+            "--positive",
+            "yes",
+            "--json",
+            "--repeats",
+            "2",
+            "--out",
+            str(tmp_path / name),
+        ]
         assert main(["trace", str(csv), *arguments]) == 0
         printed = capsys.readouterr()
         assert printed.err == ""
@@ -238,7 +260,7 @@ def test_the_smallest_data_and_odd_names(tmp_path, capsys):
 
 def test_progress_is_for_terminals_only(csv, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    arguments = ["--label", "outcome", "--positive", "yes", "--out", str(tmp_path / "out")]
+    arguments = ["--label", "outcome", "--positive", "yes", "--repeats", "1", "--out", str(tmp_path / "out")]
     assert main(["trace", str(csv), *arguments]) == 0
     shown = capsys.readouterr().err
     assert "fold 5 of 5; next: held-out choices" in shown
@@ -251,7 +273,7 @@ def test_progress_is_for_terminals_only(csv, tmp_path, monkeypatch, capsys):
 
 
 def test_quiet_prints_nothing(csv, tmp_path, capsys):
-    arguments = ["--label", "outcome", "--positive", "yes", "--quiet", "--out", str(tmp_path / "out")]
+    arguments = ["--label", "outcome", "--positive", "yes", "--quiet", "--repeats", "1", "--out", str(tmp_path / "out")]
     assert main(["trace", str(csv), *arguments]) == 0
     assert capsys.readouterr() == ("", "")
 

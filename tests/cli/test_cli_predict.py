@@ -112,7 +112,7 @@ def test_what_explore_and_tune_chose(tmp_path, capsys, command, monkeypatch):
     made = []
     whole = TableClassifier.of.__func__
     monkeypatch.setattr(TableClassifier, "of", classmethod(lambda cls, *a: made.append(a) or whole(cls, *a)))
-    assert main([command[0], "twonorm", "--n", "80", *command[1:], "--out", str(tmp_path)]) == 0
+    assert main([command[0], "twonorm", "--n", "60", *command[1:], "--out", str(tmp_path)]) == 0
     assert str(tmp_path / "model.json") in capsys.readouterr().out
     [(_, rule, _, *scaler)] = made
     data = load("twonorm", n=50, rng=7)
@@ -157,6 +157,16 @@ def test_labels_that_are_numbers_files_without_header_and_other_files(tmp_path, 
     assert first == f"1,{float(scores[0])!r},{-1 if scores[0] < 0 else 1}"
 
 
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A model of the messy file."""
+    folder = tmp_path_factory.mktemp("model")
+    people(folder / "train.csv", 40, 0)
+    arguments = ["trace", str(folder / "train.csv"), *READ, "--quiet", "--repeats", "1", "--out", str(folder / "out")]
+    assert main(arguments) == 0
+    return folder / "out" / "model.json"
+
+
 @pytest.mark.parametrize(
     ("text", "arguments", "words"),
     [
@@ -167,12 +177,9 @@ def test_labels_that_are_numbers_files_without_header_and_other_files(tmp_path, 
         ("age;city;noise;ill\n3;Rome;1;?\n", ["--label", "ill"], "--label ill: must hold 'yes' or 'no', got '?'"),
     ],
 )
-def test_bad_new_samples(tmp_path, capsys, text, arguments, words):
-    people(tmp_path / "train.csv", 40, 0)
-    out = tmp_path / "out"
-    assert main(["trace", str(tmp_path / "train.csv"), *READ, "--quiet", "--repeats", "1", "--out", str(out)]) == 0
+def test_bad_new_samples(model, tmp_path, capsys, text, arguments, words):
     (tmp_path / "new.csv").write_text(text)
-    assert main(["predict", str(out / "model.json"), str(tmp_path / "new.csv"), *arguments]) == 2
+    assert main(["predict", str(model), str(tmp_path / "new.csv"), *arguments]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert words in printed.err

@@ -11,11 +11,12 @@ from paretoclf.path.scores import PathScores
 from paretoclf.roc.area_curve import AreaCurve
 from tests.deletion.test_one_out import exact_without, instance
 from tests.oracles.exact import integer_kernel
+from tests.oracles.mostly_slow import mostly_slow
 
 LINES = (((0.25, 1.75), (1.75, 0.25)), ((0.0, 0.0), (1.0, 2.0)), ((0.0, 1.0), (2.0, 0.5)))
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", mostly_slow(range(4), 1))
 def test_it_is_what_fractions_say(part):
     """At four t of each line, away from breakpoints, the score is one of the interval without the sample."""
     for seed in range(15 * part, 15 * part + 15):
@@ -79,7 +80,7 @@ def test_a_class_of_one_sample_leaves_the_rule_of_the_other():
 def test_the_area_is_that_of_the_scores_at_each_t():
     """Random scores of whole numbers, with ties at points and along whole pieces, jumps, and knots of their own."""
     rng = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(20):
         scores = []
         for _ in range(6):
             inner = np.sort(rng.choice(np.arange(1, 8), size=int(rng.integers(0, 4)), replace=False)) / 8

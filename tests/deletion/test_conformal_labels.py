@@ -13,6 +13,7 @@ from paretoclf.errors import InputError
 from paretoclf.kernels import Precomputed
 from tests.oracles.exact import fractions, integer_kernel, intercepts
 from tests.oracles.exact_criss_cross import criss_cross
+from tests.oracles.mostly_slow import mostly_slow
 
 
 def exact_ranks(K, y, costs, by_label):
@@ -41,7 +42,7 @@ def instance(seed):
     return X, y, tuple(rng.choice([0.25, 0.5, 1.0, 1.0, 2.0, 8.0], size=2))
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", mostly_slow(range(4), 1))
 @pytest.mark.parametrize("degree", [1, 2])
 def test_ranks_are_those_in_fractions(part, degree):
     for seed in range(1000 * degree + 25 * part, 1000 * degree + 25 * part + 25):

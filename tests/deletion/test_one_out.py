@@ -16,6 +16,7 @@ from paretoclf.errors import InputError
 from paretoclf.path.cost import trace_costs
 from tests.oracles.exact import fractions, integer_kernel, intercepts
 from tests.oracles.exact_criss_cross import criss_cross
+from tests.oracles.mostly_slow import mostly_slow
 
 
 def exact_without(K, y, caps, i):
@@ -76,7 +77,7 @@ def instance(seed):
     return X, y, tuple(costs), weight
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", mostly_slow(range(4), 1))
 @pytest.mark.parametrize("degree", [1, 2])
 def test_it_is_what_fractions_say(part, degree):
     for seed in range(100 * (degree - 1) + 25 * part, 100 * (degree - 1) + 25 * part + 25):

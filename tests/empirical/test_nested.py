@@ -164,8 +164,8 @@ def test_one_label_for_all_where_that_is_best_whatever_the_path_does():
 
 
 def test_kernels_transformers_and_weights():
-    X, y = two_classes(n=50, seed=5)
-    options = {"repeats": 1, "n_grid": 20}
+    X, y = two_classes(n=40, seed=5)
+    options = {"repeats": 1, "n_grid": 20, "folds": 3, "inner": 2}
     linear = pc.cross_validated_roc(pc.TwoCSVM(X, y), *LINE, **options)
     gram = pc.cross_validated_roc(pc.TwoCSVM(X @ X.T, y, "precomputed"), *LINE, **options)
     assert gram.areas == pytest.approx(linear.areas, abs=1e-12)

@@ -15,6 +15,7 @@ from paretoclf.judges.cone_box import implied_box
 from paretoclf.judges.cones import Cone, Cones, blocks, contains, interior, matrix, project, project_dual, vector
 from tests.oracles.cone_programs import trial
 from tests.oracles.formulation_cases import FORMULATIONS
+from tests.oracles.mostly_slow import mostly_slow
 
 CONES = {
     "zero": (Cone("zero", 3), lambda v: [v == 0]),
@@ -47,7 +48,7 @@ def test_projections_are_those_of_cvxpy(kind, rng):
 def test_a_projection_and_what_it_leaves_are_orthogonal_and_in_dual_cones(kind, rng):
     """Moreau: that is the projection, and nothing else is."""
     cone, _ = CONES[kind]
-    for _ in range(300):
+    for _ in range(100):
         v = rng.standard_normal(3) * 10 ** rng.uniform(-3, 3, 3)
         size = np.abs(v).max()
         near = project(v, [cone])
@@ -105,16 +106,17 @@ def test_bounds_are_found_through_rows_pairs_systems_and_the_objective():
     assert np.isinf(upper[2])
 
 
-def test_bounds_are_safe_for_random_programs_and_perturbed_points():
+@pytest.mark.parametrize("part", mostly_slow(range(5), 1))
+def test_bounds_are_safe_for_random_programs_and_perturbed_points(part):
     bounded = above = 0
-    for seed in range(100):
+    for seed in range(20 * part, 20 * part + 20):
         found, value, rounding, _ = trial(seed)
         assert found.lower <= value + rounding, seed
         assert found.upper >= value - rounding, seed
         assert np.isfinite(found.lower) != bool(found.unabsorbed), seed
         bounded, above = bounded + np.isfinite(found.lower), above + np.isfinite(found.upper)
-    assert bounded >= 60
-    assert above >= 60
+    assert bounded >= 12
+    assert above >= 12
 
 
 def test_an_upper_bound_where_faces_meet_at_a_sharp_angle():

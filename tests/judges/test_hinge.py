@@ -86,13 +86,17 @@ def test_in_two_doubles_as_in_one(intercept, kernel):
         assert one.certain == pytest.approx(other.certain, abs=1e-9)
 
 
+@pytest.mark.parametrize("unit", [1.0, 2.0**-10, 2.0**10])
 @pytest.mark.parametrize("intercept", INTERCEPTS)
-def test_a_slack_that_rounds_to_0_is_paid_whatever_the_intercept_is(intercept):
-    """The double next to 1/3, times 3, is 1 - 2**-54: a slack of no double, and at a cost of 1e17 more than w costs."""
+def test_a_slack_that_rounds_to_0_is_paid_whatever_the_intercept_is(intercept, unit):
+    """The double next to 1/3, times 3, is 1 - 2**-54: a slack of no double, and at a cost of 1e17 more than w costs.
+
+    In any unit of the features: w is over it, costs and multipliers over its square.
+    """
     third = 1.0 / 3
     assert 3.0 * third == 1.0
-    y, X = np.array([1.0, -1.0]), np.array([[third], [-third]])
-    problem = SoftMargin(y, Features(X), np.full(2, 1e17), intercept=intercept)
-    found = judge_hinge(problem, np.full(2, 4.5), 0.0, np.array([3.0])).certificate
-    assert found.primal_value == pytest.approx(4.5 + 2e17 * 2.0**-54, rel=1e-12)
+    y, X = np.array([1.0, -1.0]), unit * np.array([[third], [-third]])
+    problem = SoftMargin(y, Features(X), np.full(2, 1e17) / unit**2, intercept=intercept)
+    found = judge_hinge(problem, np.full(2, 4.5) / unit**2, 0.0, np.array([3.0]) / unit).certificate
+    assert found.primal_value * unit**2 == pytest.approx(4.5 + 2e17 * 2.0**-54, rel=1e-12)
     assert not found.passes()

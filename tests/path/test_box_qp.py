@@ -243,7 +243,7 @@ def test_both_roads_between_hulls(seed, monkeypatch):
 
 # ---- so many samples that the fast road only watches some ----------------------------------------------------------
 
-MANY = 640
+MANY = 320
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -264,10 +264,12 @@ def test_many_samples_between_hulls():
 
 def test_how_far_w_is_from_its_course_is_known():
     """Samples are left unwatched on the strength of |V|, V = w - (w + time w') at the beginning of the epoch."""
-    p = problem("one", n=MANY, d=4, seed=5)
+    p = problem("one", n=2 * MANY, d=4, seed=5)
     tracker = p.tracker("dense")
     bases = np.stack([np.where(p.sign > 0, 1.0, 0.0), np.where(p.sign > 0, 0.0, 1.0)])
-    from_origin(tracker, p, np.ones(MANY) * np.where(p.sign > 0, 1.0, (p.sign > 0).sum() / (p.sign < 0).sum()), 0.05)
+    from_origin(
+        tracker, p, np.ones(2 * MANY) * np.where(p.sign > 0, 1.0, (p.sign > 0).sum() / (p.sign < 0).sum()), 0.05
+    )
     end = tracker.line.stop[0] * tracker.line.bases[0]
     a, b = (float(end[side].max()) for side in (p.sign > 0, p.sign < 0))
     tracker.set_line(line(bases, (a, b), (0.2 * a, 3.0 * b), tracker.line.e_end, tracker.line.e_end))

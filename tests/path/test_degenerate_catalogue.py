@@ -13,6 +13,7 @@ import paretoclf as pc
 from tests.benchmarks import degenerate, fuzz, other_solvers
 from tests.benchmarks.degenerate import Job
 from tests.oracles.families import FAMILIES
+from tests.oracles.mostly_slow import mostly_slow
 
 
 @cache
@@ -23,7 +24,7 @@ def rows_of(family):
     return [row for job in jobs for row in degenerate.run(job)]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES, 12))
 def test_no_path_is_wrong(family):
     rows = rows_of(family)
     assert len(rows) >= 6
@@ -31,6 +32,7 @@ def test_no_path_is_wrong(family):
     assert all(row["message"] for row in rows if row["status"] == "refused")
 
 
+@pytest.mark.slow
 def test_hardly_any_path_is_refused():
     rows = [row for family in FAMILIES for row in rows_of(family)]
     refused = [degenerate.place_of(row) for row in rows if row["status"] == "refused"]

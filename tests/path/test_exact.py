@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +17,7 @@ from tests.oracles.exact import ExactPath, fractions, integer_kernel, objections
 from tests.oracles.exact_criss_cross import criss_cross
 from tests.oracles.exact_enumeration import enumerate_bases
 from tests.oracles.exact_textbook import textbook
+from tests.oracles.mostly_slow import mostly_slow
 
 SEEDS = range(2)
 KERNELS = {"linear": (1, None), "poly": (2, pc.Polynomial(2))}
@@ -146,9 +147,6 @@ def enumerated(case, seed, kernel, line):
     return instance(case, seed, kernel, line).judged()
 
 
-BY_CASE = pytest.mark.parametrize("case", CASES)
-
-
 def problem(seed, n, high=2):
     """Samples of a small grid, whole labels and weights."""
     rng = np.random.default_rng(seed)
@@ -173,9 +171,7 @@ def test_the_judge_knows_the_five_points(how):
     assert line.intercepts(Fraction(0)) == (-np.inf, -1)
 
 
-@BY_CASE
-@BY_KERNEL
-@pytest.mark.parametrize("how", [criss_cross, textbook])
+@pytest.mark.parametrize(("case", "kernel", "how"), mostly_slow(product(CASES, KERNELS, [criss_cross, textbook]), 8))
 def test_ways_to_judge_agree(case, kernel, how):
     """The textbook tracker in fractions, too, has exactly the optima that both oracles have."""
     y = CASES[case](np.random.default_rng(0))[1]
@@ -279,9 +275,7 @@ def test_the_judge_objects_to_a_bend_of_w_and_to_a_wrong_interval_of_b(case, pat
 # ---- paths before the judge --------------------------------------------------------------------------------------
 
 
-@BY_CASE
-@BY_KERNEL
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("case", "kernel", "seed"), mostly_slow(product(CASES, KERNELS, SEEDS), 8))
 def test_the_path_is_the_exact_one(case, kernel, seed):
     y = CASES[case](np.random.default_rng(seed))[1]
     for line in lines(y):

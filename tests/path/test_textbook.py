@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +28,8 @@ from tests.oracles.box_problems import ray
 from tests.oracles.box_problems import trace as fast_trace
 from tests.oracles.exact import integer_kernel, objections
 from tests.oracles.exact_textbook import textbook
-from tests.path.test_exact import BY_CASE, BY_KERNEL, CASES, instance, labels, lines
+from tests.oracles.mostly_slow import mostly_slow
+from tests.path.test_exact import CASES, KERNELS, instance, labels, lines
 
 NEAR = 1e-12
 
@@ -301,9 +302,7 @@ def differences(path, here):
     return out
 
 
-@BY_CASE
-@BY_KERNEL
-@pytest.mark.parametrize("seed", [10, 11])
+@pytest.mark.parametrize(("case", "kernel", "seed"), mostly_slow(product(CASES, KERNELS, [10, 11]), 8))
 def test_the_fast_engine_gives_the_exact_path_rounded(case, kernel, seed):
     y = CASES[case](np.random.default_rng(seed))[1]
     for line in lines(y):
@@ -369,8 +368,7 @@ def test_box_qps_of_the_fast_engine(groups, seed):
 # ---- in floats, as an engine ---------------------------------------------------------------------------------------
 
 
-@BY_CASE
-@BY_KERNEL
+@pytest.mark.parametrize(("case", "kernel"), mostly_slow(product(CASES, KERNELS), 5))
 def test_in_floats_it_is_right_on_degenerate_data_too(case, kernel):
     y = CASES[case](np.random.default_rng(2))[1]
     for line in lines(y):

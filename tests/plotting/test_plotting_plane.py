@@ -53,7 +53,7 @@ def test_the_lines_are_the_ray_and_the_asymmetry_line(found):
 
 
 def test_errors_are_those_of_the_classifiers(found, gaussians):
-    X, y = gaussians(n=60, d=2, seed=5)
+    X, y = gaussians(n=30, d=2, seed=5)
     display = PlaneDisplay.from_plane(found, X, y)
     x, z = np.linspace(0.05, 2, 5), np.linspace(0.1, 1.5, 4)
     expected = [[(found.at(u, v).classifier.predict(X) != y).mean() for u in x] for v in z]
@@ -64,7 +64,7 @@ def test_errors_are_those_of_the_classifiers(found, gaussians):
     assert ax.get_title() == "a map"
     exact = [
         tuple(np.round(piece, 9).ravel())
-        for level in np.arange(0.5, 60) / 60
+        for level in np.arange(0.5, 30) / 30
         for piece in found.error_map(X, y).level(level)
     ]
     lines = [line for line in ax.collections if isinstance(line, LineCollection)]

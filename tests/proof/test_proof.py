@@ -393,6 +393,12 @@ def test_what_rounding_makes_of_slacks_grows_with_an_intercept_that_stays_away_f
     np.testing.assert_allclose(found, SLACK_ROUNDING * np.array([[2.0, 2.5, 3.0]]) * [[5.0], [1.0], [1.0]], rtol=1e-15)
 
 
+def test_sizes_that_vanish_at_an_end_are_rounding_of_the_largest_there():
+    for unit in (1e-9, 1.0, 1e9):
+        found = hinge.floored(unit * np.array([[0.0, 1.0, 4.0], [3.0, 2.0, 1.0]]))
+        np.testing.assert_array_equal(found, unit * np.array([[4.0 * np.finfo(float).eps, 1.0, 4.0], [3.0, 2.0, 1.0]]))
+
+
 # ---- two reduced hulls ---------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from tests.oracles.mostly_slow import mostly_slow
 
 
 def product(A, x):
@@ -120,11 +121,13 @@ def answers(exercise, rng):
     yield "forgotten", x, [F(0)] * len(lam), nu
 
 
-def test_300_planted_answers_without_a_wrong_verdict():
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("part", mostly_slow(range(5), 1))
+def test_planted_answers_without_a_wrong_verdict(part):
+    """Sixty of 300."""
+    rng = np.random.default_rng(part)
     seen, done, wrong = Counter(), 0, []
-    seed = 0
-    while done < 300:
+    seed = 1000 * part
+    while done < 60:
         exercise = Exercise(seed, quadratic=seed % 3 != 0, maximise=seed % 2 == 1)
         problem = exercise.problem
         seed += 1
@@ -143,7 +146,7 @@ def test_300_planted_answers_without_a_wrong_verdict():
                 wrong.append((seed, what, truth, proves, said))
             assert re.fullmatch(r"[^\n]+\.", said.sentence)
     assert not wrong
-    assert min(seen[truth] for truth in ("right", "infeasible", "not optimal", "wrong multipliers")) >= 20, seen
+    assert min(seen[truth] for truth in ("right", "infeasible", "not optimal", "wrong multipliers")) >= 4, seen
 
 
 def exercise():

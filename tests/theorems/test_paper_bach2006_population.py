@@ -19,8 +19,6 @@ from examples.papers.bach2006_population import (
     scale_mixtures,
 )
 
-pytestmark = pytest.mark.slow
-
 
 def test_the_densities_have_the_printed_numbers():
     assert list(PAIRS) == [0.12, -6.0, 3.0, -0.96]
@@ -29,6 +27,7 @@ def test_the_densities_have_the_printed_numbers():
         assert 1 / (m @ m) - 1 / (m @ S @ m) == pytest.approx(A, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_figure_4(tmp_path):
     numbers = figure_4(tmp_path)
     assert (tmp_path / "bach_figure_4_population.png").stat().st_size > 10_000
@@ -51,6 +50,7 @@ def test_figures_5_and_6(tmp_path):
     assert numbers["Figure 6: testing asymmetry at training asymmetry 0.05"] < 1e-4
 
 
+@pytest.mark.slow
 def test_figures_7_and_8(tmp_path):
     found = figures_7_and_8(tmp_path)
     assert list(found) == ["Figure 7, square loss", "Figure 8, erf loss"]
@@ -63,6 +63,7 @@ def test_figures_7_and_8(tmp_path):
             assert (numbers[f"A = {A:g}: ROC-consistent to"] > 0.99) == (other > 0)
 
 
+@pytest.mark.slow
 def test_beyond_the_paper(tmp_path):
     numbers = beyond(tmp_path)
     assert (tmp_path / "bach_beyond.png").stat().st_size > 10_000

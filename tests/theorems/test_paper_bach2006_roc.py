@@ -7,8 +7,6 @@ import pytest
 
 from examples.papers.bach2006_roc import density_based, figure_1, figure_2, figure_4
 
-pytestmark = pytest.mark.slow
-
 
 def test_the_losses_at_zero(tmp_path):
     found = figure_1(tmp_path)

@@ -17,8 +17,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from examples.papers import carrizosa2006 as example
 
-pytestmark = pytest.mark.slow
-
 needs_data = pytest.mark.skipif("PARETOCLF_DATA" not in os.environ, reason="PARETOCLF_DATA is not set")
 
 

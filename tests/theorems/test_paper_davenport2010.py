@@ -18,8 +18,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from examples.papers import davenport2010 as study
 
-pytestmark = pytest.mark.slow
-
 SMALL = study.Protocol(("twonorm", "waveform"), 1, 5, 3, n_train=60)
 
 

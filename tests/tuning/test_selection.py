@@ -48,11 +48,11 @@ def test_no_window_of_a_grid_has_a_smaller_mean_cost(surface, costs, width):
 
     def mean(t):
         a, b = (np.clip(t + sign * width / 2, 0.0, 1.0) for sign in (-1, 1))
-        at = np.interp([a, b], np.linspace(0, 1, m + 1), total)
-        return (at[1] - at[0]) / (b - a)
+        low, up = (np.interp(each, np.linspace(0, 1, m + 1), total) for each in (a, b))
+        return (up - low) / (b - a)
 
     t = choose(surface, costs, width).t
-    assert mean(t) <= min(mean(u) for u in np.linspace(0, 1, 1001)) + 40 * cost.max() / (m * width)
+    assert mean(t) <= mean(np.linspace(0, 1, 1001)).min() + 40 * cost.max() / (m * width)
 
 
 def test_a_window_as_wide_as_the_line_takes_its_place():
