@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Before NumPy is there: workers are as many as processors, and threads of BLAS would wait for each other.
+for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(threads, "1")
 
 #: Examples of a property test that does not say how many: in the default run, and with ``-m ''``.
 EXAMPLES = {"default": 10, "everything": 25}
@@ -30,6 +33,7 @@ def pytest_configure(config):
 @pytest.fixture
 def gaussians():
     """Two overlapping Gaussian classes: a function of (n, d, seed, share of positives)."""
+    import numpy as np  # after the threads are set
 
     def make(n=40, d=3, seed=0, positives=0.4):
         rng = np.random.default_rng(seed)
