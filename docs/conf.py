@@ -7,7 +7,7 @@ import re
 import sys
 from functools import cached_property
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -23,6 +23,11 @@ from sphinx.util.nodes import make_refnode
 
 import paretoclf
 import paretoclf.plotting
+
+# Pages are of names as users write them, `pc.deletion.deletions`, wherever a room stands in the package.
+for each in paretoclf.__all__:
+    if isinstance(getattr(paretoclf, each), ModuleType):
+        sys.modules.setdefault(f"paretoclf.{each}", getattr(paretoclf, each))
 
 project = "paretoclf"
 author = "The paretoclf developers"
@@ -116,7 +121,7 @@ nitpick_ignore_regex = [
     ("py:class", r"Axes|Figure|Fraction|SubFigure|.*\[.*"),  # imported for type checkers only
     ("py:class", rf"(.*\.)?({'|'.join(sorted(TYPE_VARIABLES))})"),
     ("py:class", rf"paretoclf\.(?!({WITH_PAGES})\.).*"),  # of modules that have no page: of no interest outside
-    ("py:class", r"paretoclf\.(path\.engines\.Tracker|checking\.rows\.Row|solve\.compiled\.Raw|.*\._\w+)"),
+    ("py:class", r"paretoclf\.(engine\.engines\.Tracker|checking\.rows\.Row|solve\.compiled\.Raw|.*\._\w+)"),
     ("py:obj", r"paretoclf\.proof"),  # a room, whose modules have the pages
     # Other people's pages: a link needs their inventories, and the build has no network.
     (

@@ -24,8 +24,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 import paretoclf as pc
-from paretoclf.files import replacing
-from paretoclf.resume import Arrays, finish
+from paretoclf.common.files import replacing
+from paretoclf.common.resume import Arrays, finish
 
 #: Sets on which rules are chosen, and those on which the chosen one is judged.
 CHOOSE = (

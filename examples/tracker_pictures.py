@@ -2,7 +2,7 @@
 
 Run it as it is; it takes seconds.
 
-Everything is computed in fractions by the textbook's engine (`paretoclf.path.textbook`), and drawn in floats.
+Everything is computed in fractions by the textbook's engine (`paretoclf.engine.textbook`), and drawn in floats.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from paretoclf.path.rational import Segment, fractions, rational_segments
-from paretoclf.path.sets import LEFT, MARGIN, RIGHT
-from paretoclf.path.start import Data
-from paretoclf.path.textbook import Walk
-from paretoclf.problem import INSIDE, LOWER, UPPER, ParametricQP
+from paretoclf.engine.rational import Segment, fractions, rational_segments
+from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
+from paretoclf.engine.start import Data
+from paretoclf.engine.textbook import Walk
+from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER, ParametricQP
 
 COLOURS = ["#e8e8e8", "#3b6fb6", "#f2b134"]  # of RIGHT, LEFT, MARGIN
 NAMES = ["right: alpha = 0", "left: alpha at its cap", "margin set"]

@@ -2,7 +2,7 @@
 
 import logging
 
-from paretoclf.names import attach as _attach
+from paretoclf.common.names import attach as _attach
 
 __getattr__, __dir__, __all__ = _attach(__name__, __file__)
 __version__ = "0.1.0"

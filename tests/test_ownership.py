@@ -11,10 +11,10 @@ import pytest
 import scipy.sparse as sp
 
 import paretoclf as pc
-from paretoclf.path.scores import PathScores
-from paretoclf.population import Mixture
+from paretoclf.distributions.population import Mixture
 from paretoclf.results import Classifier, LinearRule, OperatingPoint, ShadowPrices, Statement, TradeoffCurve
 from paretoclf.roc.curve import RocCurve
+from paretoclf.roc.scores import PathScores
 from tests.oracles.public import classes
 
 RNG = np.random.default_rng(5)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import paretoclf as pc
-from paretoclf.path.engines import DEFAULT
-from paretoclf.versions import DEPENDENCIES, versions
+from paretoclf.checking.versions import DEPENDENCIES, versions
+from paretoclf.engine.engines import DEFAULT
 from tests.oracles.public import ROOMS, everything, of_room
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,7 +42,8 @@ def test_what_is_listed_and_starred_is_what_the_stub_says():
 def test_every_name_is_there_and_public_where_the_stub_says():
     for name, module in stub().items():
         value = getattr(pc, name)
-        assert isinstance(value, ModuleType) == (module == ""), name
+        own = f"paretoclf.{module}.{name}".replace("..", ".")
+        assert isinstance(value, ModuleType) == (getattr(value, "__name__", "") == own), name
         home = getattr(value, "__module__", None)
         assert home is None or home.startswith("paretoclf"), name
 
@@ -57,6 +60,59 @@ def test_no_name_stands_in_two_rooms():
     found = [name.rpartition(".")[2] for name in everything() if not name.startswith(("datasets.", "plotting."))]
     assert len(found) == len(set(found))
     assert all(len(of_room(room)) > 1 for room in ROOMS)
+
+
+#: Modules that documents and examples imported from, and where they are now.
+NOW = {
+    "agreement": "checking.agreement",
+    "cross_validation": "tuning.cross_validation",
+    "deletion": "path.deletion",
+    "empirical": "roc.empirical",
+    "errors": "common.errors",
+    "files": "common.files",
+    "gaussian": "distributions.gaussian",
+    "judges": "proof.points",
+    "judges.losses": "proof.points.losses",
+    "kernels": "problem.kernels",
+    "lines": "problem.lines",
+    "nu": "problem.nu",
+    "path.certificate_file": "proof.files.file",
+    "path.plane": "path.maps",
+    "path.rational": "engine.rational",
+    "path.sets": "engine.sets",
+    "path.start": "engine.start",
+    "path.textbook": "engine.textbook",
+    "population": "distributions.population",
+    "problem": "problem.parametric_qp",
+    "quadratic": "problem.operator",
+    "rates": "distributions.rates",
+    "reduction": "engine.reduction",
+    "resume": "common.resume",
+    "solution": "proof.solution",
+    "training_asymmetry": "tuning.training_asymmetry",
+}
+
+
+def test_the_changelog_says_where_modules_are_now():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for old, now in NOW.items():
+        assert f"`paretoclf.{old}` is `paretoclf.{now}`" in changelog
+        import_module(f"paretoclf.{now}")
+
+
+def test_what_documents_and_examples_import_is_there():
+    texts = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.py")]
+    texts = [f for f in texts if not {"_build", "generated"} & set(f.parts)]
+    pattern = re.compile(r"^[ >]*from (paretoclf[\w.]*) import (\([^)]*\)|[^\n(]+)", re.MULTILINE)
+    found = {
+        (module, name)
+        for f in texts
+        for module, names in pattern.findall(f.read_text(encoding="utf-8"))
+        for name in re.findall(r"(\w+)(?: as \w+)?(?=[,)\n ]|$)", re.sub(r"#.*", "", names))
+    }
+    assert len(found) > 60
+    for module, name in found - {(module, "as") for module, _ in found}:
+        assert hasattr(import_module(module), name) or find_spec(f"{module}.{name}"), (module, name)
 
 
 def test_a_name_that_is_not_there_is_said():

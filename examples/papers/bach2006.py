@@ -49,10 +49,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import paretoclf as pc
 from examples.papers import bach2006_population, bach2006_roc
 from examples.papers.bach2006_population import BIMODAL, PAIRS
-from paretoclf.files import replacing
+from paretoclf.common.files import replacing
+from paretoclf.common.resume import Arrays, finish
 from paretoclf.results import AsymmetryStudy
-from paretoclf.resume import Arrays, finish
-from paretoclf.training_asymmetry import KINDS, TOTALS
+from paretoclf.tuning.training_asymmetry import KINDS, TOTALS
 
 COLUMNS = ("one>all", "all>one", "int>all", "all>int", "one>int", "int>one")
 #: d, n and the six percentages of Table 1 as printed.

@@ -25,9 +25,7 @@ from matplotlib.figure import Figure
 from scipy.special import expit
 
 import paretoclf as pc
-from paretoclf.plotting import AsymmetryDisplay, DensityDisplay, PopulationRocDisplay
-from paretoclf.plotting.base import STYLES
-from paretoclf.population import (
+from paretoclf.distributions.population import (
     Mixture,
     Population,
     hinge_thresholds,
@@ -37,6 +35,8 @@ from paretoclf.population import (
     population_expansion,
     population_solution,
 )
+from paretoclf.plotting import AsymmetryDisplay, DensityDisplay, PopulationRocDisplay
+from paretoclf.plotting.base import STYLES
 
 ORIGIN = Mixture([0.0, 0.0], np.eye(2))
 

@@ -26,9 +26,9 @@ from scipy.stats import norm
 from sklearn.model_selection import StratifiedShuffleSplit
 
 import paretoclf as pc
-from paretoclf.judges.losses import loss_of
 from paretoclf.plotting import ExplorationDisplay, RocDisplay
 from paretoclf.plotting.base import NEGATIVE, POSITIVE
+from paretoclf.proof.points.losses import loss_of
 from paretoclf.roc.hull import upper_hull
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))

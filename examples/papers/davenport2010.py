@@ -42,13 +42,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import NuSVC
 
 import paretoclf as pc
-from paretoclf.cross_validation import folds_of
-from paretoclf.empirical import compare_mean_ranks
-from paretoclf.files import read_arrays, reading, replacing
-from paretoclf.lines import LabelledSamples
-from paretoclf.nu import to_asymmetry
-from paretoclf.resume import finish
+from paretoclf.common.files import read_arrays, reading, replacing
+from paretoclf.common.resume import finish
+from paretoclf.problem.lines import LabelledSamples
+from paretoclf.problem.nu import to_asymmetry
 from paretoclf.roc.criteria import as_fraction, exactly
+from paretoclf.roc.empirical import compare_mean_ranks
 from paretoclf.tuning import (
     GaussianWindow,
     MedianWindow,
@@ -61,6 +60,7 @@ from paretoclf.tuning import (
     smooth,
 )
 from paretoclf.tuning.cost_plane import plane_errors
+from paretoclf.tuning.cross_validation import folds_of
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation
 from paretoclf.tuning.exact_lines import best_on_lines, best_on_smoothed_lines, line_errors
 from paretoclf.tuning.one_nu import CountShifted, classes_of
@@ -478,7 +478,7 @@ def one(task: Any, name: str, number: int, unbalanced: bool, folder: str | None,
 
 
 class Rows:
-    """Rows as files: a `paretoclf.resume.Form`."""
+    """Rows as files: a `paretoclf.common.resume.Form`."""
 
     suffix = ".csv"
 

@@ -299,12 +299,12 @@ SHOWN = {
 }
 
 POPULATION, NU, LEMMAS, RATES, MARGINS, HYPERPLANES, QUANTILE = (
-    "tests/population/test_expansions.py",
+    "tests/distributions/population/test_expansions.py",
     "tests/formulations/test_two_nu_svm.py",
     "tests/theorems/test_lemmas_davenport.py",
-    "tests/gaussian/test_rates.py",
+    "tests/distributions/gaussian/test_rates.py",
     "tests/formulations/test_biobjective_margin.py",
-    "tests/test_class_margins.py",
+    "tests/problem/test_class_margins.py",
     "tests/formulations/test_quantile_svm.py",
 )
 

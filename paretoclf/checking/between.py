@@ -15,11 +15,11 @@ import numpy as np
 
 from paretoclf.checking.judging import best_margin, certificate_of, intercept
 from paretoclf.checking.rows import Row
-from paretoclf.checks import Array, Index, check_number, check_vector
-from paretoclf.costs import SampleCosts, per_sample
-from paretoclf.errors import InputError
-from paretoclf.lines import LineOfCosts, LineOfNu, LineOfTau
-from paretoclf.nu import caps_of
+from paretoclf.common.checks import Array, Index, check_number, check_vector
+from paretoclf.common.errors import InputError
+from paretoclf.problem.costs import SampleCosts, per_sample
+from paretoclf.problem.lines import LineOfCosts, LineOfNu, LineOfTau
+from paretoclf.problem.nu import caps_of
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.proving import prove

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array
-from paretoclf.errors import DegeneratePathError
-from paretoclf.judges.cone_program import ConeProgram
-from paretoclf.path.general import follow
-from paretoclf.problem import INSIDE, LOWER, UPPER
-from paretoclf.reduction.presolve import reduce
-from paretoclf.reduction.program import ProgramLine
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import DegeneratePathError
+from paretoclf.engine.general import follow
+from paretoclf.engine.reduction.presolve import reduce
+from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER
+from paretoclf.proof.points.cone_program import ConeProgram
 
 #: Columns and rows up to which the engine, which is dense, is asked.
 LARGEST = 2500
@@ -40,8 +40,8 @@ def engine_points(program: ConeProgram, guesses: Sequence[tuple[Array, Array]] =
 
     >>> import numpy as np
     >>> from paretoclf.checking.engine_points import engine_points
-    >>> from paretoclf.judges.cone import ConeProgram
-    >>> from paretoclf.judges.cones import Cone
+    >>> from paretoclf.proof.points.cone import ConeProgram
+    >>> from paretoclf.proof.points.cones import Cone
     >>> program = ConeProgram([[0.0]], np.ones(1), [[-1.0]], np.array([-1.0]), [Cone("nonnegative", 1)])
     >>> [(x.tolist(), z.tolist()) for x, z in engine_points(program, [(np.array([0.9]), np.array([0.8]))])]
     [([1.0], [1.0]), ([1.0], [1.0])]

@@ -11,16 +11,16 @@ from paretoclf.checking.elsewhere import judged_by
 from paretoclf.checking.labels import signs_of
 from paretoclf.checking.machines import ThroughTheOrigin
 from paretoclf.checking.rows import Row, Stop
-from paretoclf.checks import Array, check_weights, real_array
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, check_weights, real_array
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import CERTIFY, LOOSE
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
 from paretoclf.formulations.surrogate_risk import SurrogateRisk
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
-from paretoclf.kernels import RBF, Linear, Polynomial, Precomputed, as_kernel
-from paretoclf.samples import check_samples, dense
-from paretoclf.tolerances import CERTIFY, LOOSE
+from paretoclf.problem.kernels import RBF, Linear, Polynomial, Precomputed, as_kernel
+from paretoclf.problem.samples import check_samples, dense
 
 #: Features of a support vector that differ from those of its sample by more than this share: other data.
 SAME = 1e-12

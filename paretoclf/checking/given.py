@@ -14,19 +14,19 @@ from paretoclf.checking.labels import signs_of
 from paretoclf.checking.model_files import is_model_file, read_model
 from paretoclf.checking.rows import Row, rows_of
 from paretoclf.checking.solution_files import read_solutions
-from paretoclf.checks import what_it_is
-from paretoclf.classifiers import Classifier
-from paretoclf.errors import InputError
+from paretoclf.common.checks import what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import CERTIFY, LOOSE
+from paretoclf.distributions.gaussian.closed_form import GaussianTradeoff
+from paretoclf.distributions.gaussian.moments import Moments
+from paretoclf.distributions.gaussian.operating import TradeoffCurve
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.on_moments import MomentFormulation
 from paretoclf.formulations.two_c_svm import TwoCSVM
-from paretoclf.gaussian.closed_form import GaussianTradeoff
-from paretoclf.gaussian.moments import Moments
-from paretoclf.gaussian.operating import TradeoffCurve
 from paretoclf.path.on_pieces import OnPieces
-from paretoclf.samples import same_samples
-from paretoclf.solution import Solution
-from paretoclf.tolerances import CERTIFY, LOOSE
+from paretoclf.problem.classifiers import Classifier
+from paretoclf.problem.samples import same_samples
+from paretoclf.proof.solution import Solution
 
 #: What a fitted model whose multipliers leave their box may be instead: it does not keep the weights of `fit`.
 WEIGHTED = "or it was fitted with sample_weight: give it"

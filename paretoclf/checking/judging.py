@@ -15,28 +15,28 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checking.rows import Row
-from paretoclf.checks import Array, check_number, check_vector
-from paretoclf.costs import SampleCosts, per_sample
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, check_number, check_vector
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import ROUNDING
+from paretoclf.distributions.gaussian.judges import judge_pareto
+from paretoclf.distributions.gaussian.moments import Moments
+from paretoclf.distributions.gaussian.tradeoff import gaussian_tradeoff
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope
 from paretoclf.formulations.surrogate_risk import SurrogateRisk
-from paretoclf.gaussian.judges import judge_pareto
-from paretoclf.gaussian.moments import Moments
-from paretoclf.gaussian.tradeoff import gaussian_tradeoff
-from paretoclf.gram import Gram
-from paretoclf.intercepts import best_intercepts, point_of
-from paretoclf.judges.hinge import certify_hinge
-from paretoclf.judges.hulls import grade_hulls
-from paretoclf.judges.margins import judge_margins
-from paretoclf.judges.risk import judge_risk
-from paretoclf.judges.two_c import sign_hint
-from paretoclf.lines import LineOfCosts, LineOfNu, LineOfTau, LineOfTheta
-from paretoclf.nu import caps_of
+from paretoclf.problem.costs import SampleCosts, per_sample
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.intercepts import best_intercepts, point_of
+from paretoclf.problem.lines import LineOfCosts, LineOfNu, LineOfTau, LineOfTheta
+from paretoclf.problem.nu import caps_of
 from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.points.hinge import certify_hinge
+from paretoclf.proof.points.hulls import grade_hulls
+from paretoclf.proof.points.margins import judge_margins
+from paretoclf.proof.points.risk import judge_risk
+from paretoclf.proof.points.two_c import sign_hint
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.solve.cone_proof import judge_alone
-from paretoclf.tolerances import ROUNDING
 
 FOUND = "No multipliers were given: the bound is of those of a solution that was found."
 

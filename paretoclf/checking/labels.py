@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_labels
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, check_labels
+from paretoclf.common.errors import InputError
 
 
 def signs_of(y: Any, classes: Any = None, owner: str = "") -> Array:

@@ -19,12 +19,12 @@ import numpy as np
 
 from paretoclf.checking.judging import intercept
 from paretoclf.checking.rows import Row
-from paretoclf.checks import Array
-from paretoclf.gram import Gram
-from paretoclf.memory import BLOCK_ROWS
-from paretoclf.nu import caps_of
+from paretoclf.common.checks import Array
+from paretoclf.common.memory import BLOCK_ROWS
+from paretoclf.common.tolerances import CERTIFY
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.nu import caps_of
 from paretoclf.proof import Certificate
-from paretoclf.tolerances import CERTIFY
 
 #: A multiplier this close to its cap is at it: model files have 8 digits.
 AT_CAP = 1e-7

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_weights
-from paretoclf.classifiers import LinearRule, Rule
+from paretoclf.common.checks import Array, check_weights
 from paretoclf.formulations.base import POSITIVE, SampleFormulation
+from paretoclf.problem.classifiers import LinearRule, Rule
 from paretoclf.solve.lazily import cp
 
 

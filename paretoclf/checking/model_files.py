@@ -15,15 +15,15 @@ import numpy as np
 from paretoclf.checking.estimators import check_kernel, of_nu, through_the_origin
 from paretoclf.checking.labels import signs_of
 from paretoclf.checking.rows import Row, Stop
-from paretoclf.checks import Array, Mask, check_number, check_weights
-from paretoclf.errors import InputError
-from paretoclf.files import reading
+from paretoclf.common.checks import Array, Mask, check_number, check_weights
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import reading
+from paretoclf.common.tolerances import LOOSE
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
-from paretoclf.kernels import RBF, Linear, Polynomial, Precomputed, as_kernel
-from paretoclf.samples import dense
-from paretoclf.tolerances import LOOSE
+from paretoclf.problem.kernels import RBF, Linear, Polynomial, Precomputed, as_kernel
+from paretoclf.problem.samples import dense
 
 #: LIBSVM writes features with 8 digits: numbers that differ by no more than this share are one.
 PRINTED = 1e-7

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import real_array, what_it_is
-from paretoclf.classifiers import Classifier
-from paretoclf.costs import Costs, SampleCosts
-from paretoclf.errors import InputError
+from paretoclf.common.checks import real_array, what_it_is
+from paretoclf.common.errors import InputError
 from paretoclf.path.on_pieces import OnPieces
-from paretoclf.solution import Solution
+from paretoclf.problem.classifiers import Classifier
+from paretoclf.problem.costs import Costs, SampleCosts
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.sweep import Sweep
 
 #: Numbers that a row may have in arrays, and how many dimensions one of them has.

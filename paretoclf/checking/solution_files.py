@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checking.rows import with_both_costs
-from paretoclf.checks import Array, check_vector
-from paretoclf.errors import InputError
-from paretoclf.files import read_arrays, reading
+from paretoclf.common.checks import Array, check_vector
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import read_arrays, reading
 
 _LAMBDA = "lambda"
 _INTERCEPTS = ("b", "alpha0")

@@ -2,7 +2,7 @@
 
 Known are the lasso of scikit-learn (``lars_path``, ``LassoLars``) and of cvxcla, the critical lines of cvxcla and
 PyPortfolioOpt, and tables that R's quantreg and glmnet wrote; and plain arrays for any path of a program. The problem
-is stated anew from the data (`paretoclf.solve.known`), traced, and the stranger's knots are judged beside that.
+is stated anew from the data (`paretoclf.checking.known`), traced, and the stranger's knots are judged beside that.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_matrix, check_vector, real_array
-from paretoclf.errors import InputError
-from paretoclf.files import reading
+from paretoclf.checking import known
+from paretoclf.common.checks import Array, check_matrix, check_vector, real_array
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import reading
 from paretoclf.path.along import JudgedPoints
 from paretoclf.path.of_problem import ProblemPath, trace_problem
-from paretoclf.solve import known
 from paretoclf.solve.to_qp import LineOfPrograms
 
 #: How far a path is traced beyond its first knot, where the first solution holds: as a share of the largest lambda.

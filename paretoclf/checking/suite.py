@@ -15,17 +15,17 @@ from paretoclf.checking.given import read_given
 from paretoclf.checking.judging import certificate_of, exact_objective
 from paretoclf.checking.rows import Row, rows_of
 from paretoclf.checking.verification import stretches_of, verdict_of
-from paretoclf.checks import check_positive_number, what_it_is
-from paretoclf.costs import CostLine
+from paretoclf.common.checks import check_positive_number, what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.common.tables import Tabular
+from paretoclf.common.tolerances import CERTIFY
 from paretoclf.datasets.hard_cases import HardCase, hard_cases
-from paretoclf.errors import InputError
 from paretoclf.formulations.two_c_svm import TwoCSVM
+from paretoclf.problem.costs import CostLine
+from paretoclf.problem.samples import same_samples
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.exact import ExactBounds, ExactCertificate, exactly
-from paretoclf.samples import same_samples
-from paretoclf.solution import Solution
-from paretoclf.tables import Tabular
-from paretoclf.tolerances import CERTIFY
+from paretoclf.proof.solution import Solution
 
 #: What a trial can end in, the worst first.
 ENDS = ("not optimal", "failed", "undecided", "optimal")

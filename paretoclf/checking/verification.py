@@ -16,15 +16,15 @@ from paretoclf.checking.given import one_problem, read_given
 from paretoclf.checking.judging import certificate_of
 from paretoclf.checking.libsvm import Kept, kept, outside_box
 from paretoclf.checking.strangers import is_stranger, judge_stranger
-from paretoclf.checks import check_positive_number, refuse_other_order, what_it_is
-from paretoclf.costs import Costs, SampleCosts
-from paretoclf.errors import InputError
+from paretoclf.common.checks import check_positive_number, refuse_other_order, what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.common.tables import SHOWN, Tabular, and_more
+from paretoclf.common.tolerances import CERTIFY, LOOSE, STRANGERS
 from paretoclf.path.along import JudgedPoints
 from paretoclf.path.of_problem import ProblemPath
+from paretoclf.problem.costs import Costs, SampleCosts
 from paretoclf.proof.certificates import VERDICTS, Certificate
 from paretoclf.solve.cone_proof import ProblemProof, certify_problem, is_problem
-from paretoclf.tables import SHOWN, Tabular, and_more
-from paretoclf.tolerances import CERTIFY, LOOSE, STRANGERS
 
 #: Failing conditions that belong to no one sample begin with these words.
 _WITHOUT_SAMPLE = (
@@ -270,7 +270,7 @@ def verify(
     ``verify(formulation, solutions)`` those of any formulation, or of ``Moments`` (hyperplanes that should be Pareto
     optimal for two Gaussian classes); ``verify(problem)`` what a solved ``cvxpy.Problem`` holds, whatever it is about.
     No dual is needed for that: its cone program is solved once more, and safe bounds on the optimal value are computed
-    from the raw arrays (`paretoclf.judges.cone` has the argument and its assumptions).
+    from the raw arrays (`paretoclf.proof.points.cone` has the argument and its assumptions).
 
     Paths of other programs that another code computed are judged at their knots and between them, beside the exact path
     of the same problem: ``verify(path, (t, x))`` plain arrays, of any path that `trace` made of a program;

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from paretoclf import __version__
 from paretoclf.cli.options import build_parser
-from paretoclf.errors import InputError, ParetoclfError
+from paretoclf.common.errors import InputError, ParetoclfError
 
 
 def main(argv: Sequence[str] | None = None) -> int:

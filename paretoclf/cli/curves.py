@@ -8,10 +8,10 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paretoclf.empirical.nested import NestedRoc
 from paretoclf.plotting import NestedRocDisplay, RocDisplay
 from paretoclf.plotting.base import plain
 from paretoclf.roc.curve import RocCurve
+from paretoclf.roc.empirical.nested import NestedRoc
 
 #: Curves this good live in the corner of the picture, which is then enlarged.
 CROWDED = 0.95

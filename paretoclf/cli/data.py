@@ -9,10 +9,10 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from paretoclf.common.errors import InputError
 from paretoclf.datasets import Dataset, load
 from paretoclf.datasets.cells import ColumnsError
-from paretoclf.errors import InputError
-from paretoclf.samples import require_scale
+from paretoclf.problem.samples import require_scale
 
 
 def load_data(args: argparse.Namespace) -> Dataset:

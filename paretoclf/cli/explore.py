@@ -16,11 +16,11 @@ from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import staged, to_json
 from paretoclf.cli.model import TableClassifier, number
 from paretoclf.cli.study import Options
+from paretoclf.common.errors import InputError
 from paretoclf.datasets import Dataset
-from paretoclf.errors import InputError
-from paretoclf.kernels import kernel_spec
 from paretoclf.plotting import ExplorationDisplay
 from paretoclf.plotting.base import plain
+from paretoclf.problem.kernels import kernel_spec
 
 FILES = ("explore.png", "points.csv", "model.json", "report.json")
 

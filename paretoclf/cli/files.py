@@ -14,8 +14,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from paretoclf.errors import InputError
-from paretoclf.files import claimed, remove_leftovers, replacing
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import claimed, remove_leftovers, replacing
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from paretoclf.cli.files import to_json
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 from paretoclf.formulations.registry import formulation, listed
 
 

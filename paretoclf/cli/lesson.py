@@ -18,10 +18,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from paretoclf.cli.files import to_json
-from paretoclf.errors import InputError, ParetoclfError
-from paretoclf.files import replacing
+from paretoclf.common.errors import InputError, ParetoclfError
+from paretoclf.common.files import replacing
+from paretoclf.common.progress import counted
 from paretoclf.plotting import duality_page
-from paretoclf.progress import counted
 
 #: The texts of the lessons: beside the package where it is installed, in the documentation of a clone.
 FOLDERS = (Path(__file__).parents[1] / "lessons", Path(__file__).parents[2] / "docs" / "tutorials" / "lessons")

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 import paretoclf as pc
-from paretoclf.checks import Array, check_matrix, check_number, check_vector
-from paretoclf.classifiers import GramRule, KernelRule, LinearRule, Rule
 from paretoclf.cli.files import to_json
+from paretoclf.common.checks import Array, check_matrix, check_number, check_vector
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import reading
 from paretoclf.datasets import Dataset
 from paretoclf.datasets.cells import Column
-from paretoclf.errors import InputError
-from paretoclf.files import reading
-from paretoclf.gram import Gram
-from paretoclf.kernels import kernel_from_spec, kernel_spec
+from paretoclf.problem.classifiers import GramRule, KernelRule, LinearRule, Rule
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.kernels import kernel_from_spec, kernel_spec
+from paretoclf.problem.samples import dense
 from paretoclf.roc.rules import PathRule
-from paretoclf.samples import dense
 from paretoclf.tuning.guarantee import ShiftedRule
 from paretoclf.tuning.tune import TransformedRule
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any, NoReturn
 
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 
 TRACE = """\
 Trace every cost-optimal SVM of a data set along two lines of the cost plane: the ray C_plus n_plus = C_minus n_minus

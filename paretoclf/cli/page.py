@@ -14,9 +14,9 @@ import paretoclf as pc
 from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import to_json
 from paretoclf.cli.study import ASYMMETRY_LINE, Options, lines_of
+from paretoclf.common.errors import InputError
 from paretoclf.datasets import Dataset
-from paretoclf.errors import InputError
-from paretoclf.kernels import kernel_spec
+from paretoclf.problem.kernels import kernel_spec
 
 
 def run_page(args: argparse.Namespace) -> int:

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
 from paretoclf.cli.data import character, with_flags
 from paretoclf.cli.files import to_json
 from paretoclf.cli.model import TableClassifier
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import replacing
 from paretoclf.datasets import load
 from paretoclf.datasets.cells import ColumnsError, defused, listed, number_of, read_samples
 from paretoclf.datasets.files import FRAMES, csv_rows, frame_rows
-from paretoclf.errors import InputError
-from paretoclf.files import replacing
 
 
 def run_predict(args: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 from paretoclf.cli.files import to_json
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 from paretoclf.path.load import load_path
 from paretoclf.proof import check
 from paretoclf.proof.line import LineProof

@@ -10,16 +10,16 @@ from typing import Any, get_args
 import numpy as np
 
 import paretoclf as pc
-from paretoclf.checks import Array
 from paretoclf.cli.curves import legend, roc_figure, summary, table
 from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import to_json
-from paretoclf.empirical.nested import AlongPath, nested_rocs
-from paretoclf.errors import InputError
-from paretoclf.files import replacing
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import replacing
 from paretoclf.path.load import load_path
+from paretoclf.problem.samples import dense
+from paretoclf.roc.empirical.nested import AlongPath, nested_rocs
 from paretoclf.roc.of_path import Vary, roc_of_scores, symmetric_t
-from paretoclf.samples import dense
 
 FOLDS, REPEATS = 5, 3
 REPORT = "report.json"

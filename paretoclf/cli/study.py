@@ -11,19 +11,19 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
-from paretoclf.checks import check_positive_number
 from paretoclf.cli.curves import summary
 from paretoclf.cli.data import describe
 from paretoclf.cli.model import TableClassifier, number
-from paretoclf.cross_validation import AlongLine, Samples
+from paretoclf.common.checks import check_positive_number
+from paretoclf.common.errors import InputError
 from paretoclf.datasets import Dataset
-from paretoclf.empirical.nested import NestedPoint
-from paretoclf.errors import InputError
-from paretoclf.folds import outer_folds
-from paretoclf.kernels import Kernel, kernel_spec
+from paretoclf.problem.kernels import Kernel, kernel_spec
 from paretoclf.results import Agreement, CostLine
+from paretoclf.roc.empirical.nested import NestedPoint
+from paretoclf.roc.folds import outer_folds
 from paretoclf.roc.of_path import Vary
 from paretoclf.roc.rules import PathRule
+from paretoclf.tuning.cross_validation import AlongLine, Samples
 
 MEAN_COST = 10.0
 ASYMMETRY = (0.02, 0.98)

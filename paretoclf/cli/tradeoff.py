@@ -13,13 +13,13 @@ from matplotlib.figure import Figure
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
-from paretoclf.checks import Array, check_nonnegative_number, check_share
 from paretoclf.cli.data import describe, load_data, said
 from paretoclf.cli.files import staged, to_json
+from paretoclf.common.checks import Array, check_nonnegative_number, check_share
+from paretoclf.common.errors import InputError
 from paretoclf.datasets import Dataset
-from paretoclf.errors import InputError
-from paretoclf.gaussian.closed_form import GaussianTradeoff
-from paretoclf.gaussian.operating import OperatingPoint, TradeoffCurve
+from paretoclf.distributions.gaussian.closed_form import GaussianTradeoff
+from paretoclf.distributions.gaussian.operating import OperatingPoint, TradeoffCurve
 from paretoclf.plotting import TradeoffDisplay
 from paretoclf.plotting.base import plain
 

@@ -17,7 +17,7 @@ import paretoclf as pc
 from paretoclf.cli.data import describe, load_data, said
 from paretoclf.cli.files import staged, to_json
 from paretoclf.cli.model import TableClassifier
-from paretoclf.errors import BandwidthWarning, InputError
+from paretoclf.common.errors import BandwidthWarning, InputError
 from paretoclf.plotting import TuningDisplay
 from paretoclf.roc.criteria import Criterion
 from paretoclf.tuning.tune import Tuned

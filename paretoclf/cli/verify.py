@@ -10,15 +10,15 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
-from paretoclf.checks import check_positive_number
 from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import to_json
 from paretoclf.cli.formulations import load_code
-from paretoclf.errors import InputError
+from paretoclf.common.checks import check_positive_number
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import CERTIFY
 from paretoclf.formulations.base import SampleFormulation
 from paretoclf.formulations.registry import formulation
-from paretoclf.kernels import kernel_spec
-from paretoclf.tolerances import CERTIFY
+from paretoclf.problem.kernels import kernel_spec
 
 #: Exit status where something is not proved, and nothing refuted.
 UNDECIDED = 3

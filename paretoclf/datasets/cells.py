@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.errors import InputError
 
 #: Names under which the label is found when none is given.
 LABEL_NAMES = ("label", "class", "y", "target")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array, Index, check_labels, check_matrix
+from paretoclf.common.checks import Array, Index, check_labels, check_matrix
+from paretoclf.common.errors import InputError
+from paretoclf.common.tables import frame, html_table
 from paretoclf.datasets.cells import Column, Wanted, read_table
-from paretoclf.errors import InputError
-from paretoclf.tables import frame, html_table
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Index, check_matrix
+from paretoclf.common.checks import Index, check_matrix
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import read_arrays, reading
 from paretoclf.datasets.cells import Wanted, chosen_columns, number_of, read_table, restored, two_classes
 from paretoclf.datasets.dataset import Dataset, texts_of
-from paretoclf.errors import InputError
-from paretoclf.files import read_arrays, reading
 
 #: What may stand between the cells of a row.
 SEPARATORS = (",", ";", "\t")

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import (
+from paretoclf.common.checks import (
     Array,
     Rng,
     check_count,
@@ -37,9 +37,9 @@ from paretoclf.checks import (
     check_share,
     check_vector,
 )
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import GRAM_PSD
 from paretoclf.datasets.dataset import Dataset
-from paretoclf.errors import InputError
-from paretoclf.tolerances import GRAM_PSD
 
 #: Distance parameter of threenorm: each mean is 2 from the origin.
 A_TWO = 2 / np.sqrt(20)

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, keep
-from paretoclf.costs import CostLine, Costs
-from paretoclf.path.rational import Segment, fractions, rational_segments
+from paretoclf.common.checks import Array, keep
+from paretoclf.engine.rational import Segment, fractions, rational_segments
+from paretoclf.problem.costs import CostLine, Costs
 
 #: A case is looked at where t is a multiple of 1 / this: as a double, so are then its costs.
 POINTS = 8

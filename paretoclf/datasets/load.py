@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Rng, check_rng
+from paretoclf.common.checks import Rng, check_rng
+from paretoclf.common.errors import InputError
 from paretoclf.datasets import generators
 from paretoclf.datasets.cells import chosen_columns
 from paretoclf.datasets.dataset import Dataset
 from paretoclf.datasets.files import FRAMES, read_csv, read_frame, read_npz
 from paretoclf.datasets.openml import list_fetched
 from paretoclf.datasets.svmlight import is_svmlight, read_svmlight
-from paretoclf.errors import InputError
 
 #: Names a folder of data files: ``NAME.csv``, ``NAME.npz`` and the benchmark collection ``raetsch/NAME.npz``.
 FOLDER_VARIABLE = "PARETOCLF_DATA"

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
 from paretoclf.datasets.dataset import Dataset
-from paretoclf.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from paretoclf.checks import check_matrix
+from paretoclf.common.checks import check_matrix
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import reading
+from paretoclf.common.memory import require_memory
 from paretoclf.datasets.cells import chosen_columns, two_classes
 from paretoclf.datasets.dataset import Dataset
-from paretoclf.errors import InputError
-from paretoclf.files import reading
-from paretoclf.memory import require_memory
 
 _NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 _LINE = re.compile(rf"{_NUMBER}(\s+(qid|\d+):\S+)+\s*(#.*)?$")

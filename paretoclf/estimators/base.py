@@ -12,11 +12,11 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
-from paretoclf.checks import Array, Index, check_positive_number, refuse_other_order
-from paretoclf.classifiers import Rule
-from paretoclf.errors import InputError, PositiveClassWarning
-from paretoclf.kernels import RBF, Kernel
-from paretoclf.lines import LabelledSamples
+from paretoclf.common.checks import Array, Index, check_positive_number, refuse_other_order
+from paretoclf.common.errors import InputError, PositiveClassWarning
+from paretoclf.problem.classifiers import Rule
+from paretoclf.problem.kernels import RBF, Kernel
+from paretoclf.problem.lines import LabelledSamples
 
 
 @dataclass(frozen=True)

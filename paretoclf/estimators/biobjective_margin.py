@@ -6,11 +6,11 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import check_inside
+from paretoclf.common.checks import check_inside
 from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
 from paretoclf.path.margins import MarginPath, trace_margins
-from paretoclf.solution import Solution
+from paretoclf.proof.solution import Solution
 
 #: Ratios of the two margins that are fitted: beyond, one margin is next to nothing.
 THETAS = (1e-6, 1e6)

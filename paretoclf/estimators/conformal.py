@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import Array, Mask, check_positive_number, check_share
-from paretoclf.costs import Costs, as_costs
-from paretoclf.deletion.conformal_labels import ConformalRanks, Nonconformity, optimum_to_rank_with, ranks_from
+from paretoclf.common.checks import Array, Mask, check_positive_number, check_share
 from paretoclf.estimators.base import BinaryClassifier
-from paretoclf.gram import Gram
-from paretoclf.lines import LabelledSamples
-from paretoclf.solution import Solution
+from paretoclf.path.deletion.conformal_labels import ConformalRanks, Nonconformity, optimum_to_rank_with, ranks_from
+from paretoclf.problem.costs import Costs, as_costs
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.lines import LabelledSamples
+from paretoclf.proof.solution import Solution
 
 
 class ConformalSVC(BinaryClassifier):

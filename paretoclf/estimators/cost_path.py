@@ -6,15 +6,15 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import Index, check_pair, check_positive_number
-from paretoclf.classifiers import Rule
-from paretoclf.costs import CostLine, Costs, as_costs
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Index, check_pair, check_positive_number
+from paretoclf.common.errors import InputError
 from paretoclf.estimators.base import CostsAtUse, Problem, weights_of
-from paretoclf.gram import Gram
 from paretoclf.path.cost import Path, trace_costs
+from paretoclf.problem.classifiers import Rule
+from paretoclf.problem.costs import CostLine, Costs, as_costs
+from paretoclf.problem.gram import Gram
+from paretoclf.proof.solution import Solution
 from paretoclf.roc.of_path import symmetric_t
-from paretoclf.solution import Solution
 
 #: Sine of the angle between two pairs of costs below which they are on one ray from the origin.
 ON_RAY = 1e-12

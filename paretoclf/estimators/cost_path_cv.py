@@ -12,17 +12,17 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import Array, Index, Mask, check_inside, keep
-from paretoclf.classifiers import Rule
-from paretoclf.costs import Costs, as_costs
-from paretoclf.cross_validation import cross_validated_surface
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, Index, Mask, check_inside, keep
+from paretoclf.common.errors import InputError
 from paretoclf.estimators.base import Problem, class_factors
 from paretoclf.estimators.cost_path import CostPathSVC
-from paretoclf.folds import Rows
-from paretoclf.path.scores import PathScores
+from paretoclf.problem.classifiers import Rule
+from paretoclf.problem.costs import Costs, as_costs
 from paretoclf.roc.error_curve import ErrorCurve, labels_of_scores
 from paretoclf.roc.error_surface import ErrorSurface
+from paretoclf.roc.folds import Rows
+from paretoclf.roc.scores import PathScores
+from paretoclf.tuning.cross_validation import cross_validated_surface
 from paretoclf.tuning.guarantee import ShiftedRule
 from paretoclf.tuning.selection import Taken, check_selection, choose
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from paretoclf.distributions.gaussian.moments import Distances
 from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.formulations.mempm import MEMPM
-from paretoclf.gaussian.moments import Distances
-from paretoclf.solution import Solution
+from paretoclf.proof.solution import Solution
 
 
 class MEMPMClassifier(BinaryClassifier):

@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from paretoclf.checks import check_share
+from paretoclf.common.checks import check_share
 from paretoclf.estimators.base import Problem, weights_of
 from paretoclf.estimators.cost_path import CostPathSVC
-from paretoclf.gram import Gram
-from paretoclf.solution import Solution
+from paretoclf.problem.gram import Gram
+from paretoclf.proof.solution import Solution
 from paretoclf.tuning.guarantee import Guarantee, ShiftedRule, guaranteed, order_statistic
 
 

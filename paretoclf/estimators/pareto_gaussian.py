@@ -7,13 +7,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import check_inside
-from paretoclf.classifiers import Rule
-from paretoclf.costs import Costs, as_costs
+from paretoclf.common.checks import check_inside
+from paretoclf.distributions.gaussian.closed_form import GaussianTradeoff
+from paretoclf.distributions.gaussian.operating import OperatingPoint
+from paretoclf.distributions.gaussian.tradeoff import gaussian_tradeoff
 from paretoclf.estimators.base import CostsAtUse
-from paretoclf.gaussian.closed_form import GaussianTradeoff
-from paretoclf.gaussian.operating import OperatingPoint
-from paretoclf.gaussian.tradeoff import gaussian_tradeoff
+from paretoclf.problem.classifiers import Rule
+from paretoclf.problem.costs import Costs, as_costs
 
 
 class ParetoGaussianClassifier(CostsAtUse):

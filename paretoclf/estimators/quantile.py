@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.checks import Array, Index, check_bool, check_positive_number
+from paretoclf.common.checks import Array, Index, check_bool, check_positive_number
 from paretoclf.estimators.base import BinaryClassifier
-from paretoclf.gram import Gram
-from paretoclf.lines import LabelledSamples
 from paretoclf.path.quantile import QuantilePath, trace_quantile
-from paretoclf.solution import Solution
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.lines import LabelledSamples
+from paretoclf.proof.solution import Solution
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from paretoclf.costs import Costs
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.formulations.base import within
 from paretoclf.formulations.two_nu_svm import BY_CLASSES, TwoNuSVM
 from paretoclf.path.nu import NuPath, trace_hulls
-from paretoclf.solution import Solution
+from paretoclf.problem.costs import Costs
+from paretoclf.proof.solution import Solution
 
 #: Where the path from the class means goes if these are asked for themselves.
 _FROM_MEANS = (0.5, 0.5)

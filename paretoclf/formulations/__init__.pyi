@@ -1,6 +1,6 @@
 """The formulations: one file each, the mathematics first, then the CVXPY model."""
 
-from ..class_margins import object_margins as object_margins
+from ..problem.class_margins import object_margins as object_margins
 from .biased_minimax import BiasedMinimaxProbabilityMachine as BiasedMinimaxProbabilityMachine
 from .extreme_asymmetry import ExtremeAsymmetry as ExtremeAsymmetry
 from .pareto_gaussian_qp import ParetoGaussianQP as ParetoGaussianQP

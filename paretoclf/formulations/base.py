@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_labels
-from paretoclf.gram import Gram
-from paretoclf.kernels import Kernel
-from paretoclf.samples import Samples, signed
+from paretoclf.common.checks import Array, check_labels
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.kernels import Kernel
+from paretoclf.problem.samples import Samples, signed
 from paretoclf.solve.formulation import NONNEGATIVE as NONNEGATIVE
 from paretoclf.solve.formulation import POSITIVE as POSITIVE
 from paretoclf.solve.formulation import Formulation as Formulation
@@ -32,7 +32,7 @@ class SampleFormulation(Formulation):
         None (linear), ``"rbf"`` (`RBF.scale`), ``"precomputed"``, another scikit-learn kernel name, a callable
         ``f(X, Z)``, or a kernel object.
     low_rank : int, float or sequence of int, optional
-        Replace the kernel by features; see `paretoclf.low_rank`.
+        Replace the kernel by features; see `paretoclf.problem.low_rank`.
 
     Attributes
     ----------

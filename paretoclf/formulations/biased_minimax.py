@@ -44,14 +44,14 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
+from paretoclf.distributions.gaussian.bounds import fixed_distance
+from paretoclf.distributions.gaussian.judges import judge_fixed_distance, largest_distances
 from paretoclf.formulations.base import NONNEGATIVE
 from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope, with_coefficients
-from paretoclf.gaussian.bounds import fixed_distance
-from paretoclf.gaussian.judges import judge_fixed_distance, largest_distances
 from paretoclf.proof.evidence import Judged
-from paretoclf.solution import Solution
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.statement import Statement
 

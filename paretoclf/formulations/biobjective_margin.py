@@ -49,25 +49,25 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, check_bool, check_positive_number
-from paretoclf.class_margins import ClassMargins, class_margins
-from paretoclf.classifiers import KernelRule, Rule
-from paretoclf.costs import Costs
-from paretoclf.errors import InputError, InseparableError, SolveError
+from paretoclf.common.checks import Array, Index, check_bool, check_positive_number
+from paretoclf.common.errors import InputError, InseparableError, SolveError
 from paretoclf.formulations.base import POSITIVE, Range, SampleFormulation, margins_read
 from paretoclf.formulations.separation import Separation, separate
-from paretoclf.gram import Gram
-from paretoclf.judges.margins import judge_margins
-from paretoclf.lines import LineOfTheta
-from paretoclf.problem import ParametricQP
+from paretoclf.problem.class_margins import ClassMargins, class_margins
+from paretoclf.problem.classifiers import KernelRule, Rule
+from paretoclf.problem.costs import Costs
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.lines import LineOfTheta
+from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.problem.touching import by_the_nearest
 from paretoclf.proof.evidence import Judged
+from paretoclf.proof.points.margins import judge_margins
 from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.solution import Solution
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
 from paretoclf.solve.polish import polish
 from paretoclf.solve.statement import Statement
-from paretoclf.touching import by_the_nearest
 
 _DATA = (
     r"Samples $x_i$, labels $y_i=\pm1$, ratio $\theta>0$ of the two margins; $A=\frac{2\theta}{1+\theta}$, "

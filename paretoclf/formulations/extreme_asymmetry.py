@@ -49,15 +49,15 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, what_it_is
-from paretoclf.classifiers import LinearRule, Rule
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.distributions.population.classes import Population
+from paretoclf.distributions.population.expansions import tilt
+from paretoclf.distributions.population.judges import judge_tilt
 from paretoclf.formulations.base import Formulation
-from paretoclf.population.classes import Population
-from paretoclf.population.expansions import tilt
-from paretoclf.population.judges import judge_tilt
+from paretoclf.problem.classifiers import LinearRule, Rule
 from paretoclf.proof.evidence import Judged
-from paretoclf.solution import Solution
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
 from paretoclf.solve.statement import Statement
@@ -131,7 +131,7 @@ class ExtremeAsymmetry(Formulation):
     --------
     >>> import numpy as np
     >>> import paretoclf as pc
-    >>> from paretoclf.population import Mixture, Population
+    >>> from paretoclf.distributions.population import Mixture, Population
     >>> negatives = Mixture([[-1.0, 0.0], [0.0, -2.0]], [np.eye(2), np.diag([2.0, 0.5])], [0.3, 0.7])
     >>> limit = pc.formulations.ExtremeAsymmetry(Population(Mixture([1.0, 0.0], np.eye(2)), negatives)).solve()
     >>> limit.numbers["xi"].round(8), limit.numbers["theta"].round(6)

@@ -10,9 +10,9 @@ negatives
 
 **Not convex, solved to a proof.** For a fixed :math:`u_+` the best :math:`u_-` is a second-order cone program, the
 biased minimax probability machine, and it is a convex, decreasing function of :math:`u_+`. The outer search
-(:mod:`paretoclf.gaussian.outer_search`) solves it at a few :math:`u_+`, each with its certificate, and bounds the
-objective everywhere between them. The certificate of the answer is the value that its hyperplane reaches against that
-bound: weak duality for a problem that has no dual of its own.
+(:mod:`paretoclf.distributions.gaussian.outer_search`) solves it at a few :math:`u_+`, each with its certificate, and
+bounds the objective everywhere between them. The certificate of the answer is the value that its hyperplane reaches
+against that bound: weak duality for a problem that has no dual of its own.
 
 **Optimality.** Inside the segment :math:`\theta\Psi'(u_-)\|R_+a\|=(1-\theta)\Psi'(u_+)\|R_-a\|`,
 :math:`\Psi'(u)=2u/(1+u^2)^2`. For weights near 0 or 1 the supremum lies at an end of the segment, where the mean of one
@@ -36,13 +36,13 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import brentq
 
+from paretoclf.distributions.gaussian.moments import Distances, Moments
+from paretoclf.distributions.gaussian.outer_search import Search, search, weighted_guarantee
 from paretoclf.formulations.base import Range, within
 from paretoclf.formulations.biased_minimax import BiasedMinimaxProbabilityMachine
 from paretoclf.formulations.on_moments import MomentSlope
-from paretoclf.gaussian.moments import Distances, Moments
-from paretoclf.gaussian.outer_search import Search, search, weighted_guarantee
 from paretoclf.proof.evidence import Evidence, judge
-from paretoclf.solution import Solution
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.statement import Statement
 
 PAGE = Statement(

@@ -39,9 +39,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from paretoclf.distributions.gaussian.moments import chebyshev
 from paretoclf.formulations.on_moments import MomentSlope
 from paretoclf.formulations.pareto_gaussian import PAGE, ParetoGaussian
-from paretoclf.gaussian.moments import chebyshev
 from paretoclf.proof.evidence import Judged
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from paretoclf.checks import Array
-from paretoclf.errors import SolveError
-from paretoclf.judges.losses import Loss
-from paretoclf.samples import Samples, dense
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import SolveError
+from paretoclf.problem.samples import Samples, dense
+from paretoclf.proof.points.losses import Loss
 
 #: Steps, and halvings of one step: far more than a strictly convex smooth risk needs.
 STEPS = 200
@@ -27,7 +27,7 @@ def minimise_risk(F: Samples, y: Array, costs: Array, ridge: float, loss: Loss) 
     --------
     >>> import numpy as np
     >>> from paretoclf.formulations.newton import minimise_risk
-    >>> from paretoclf.judges.losses import loss_of
+    >>> from paretoclf.proof.points.losses import loss_of
     >>> w, b = minimise_risk(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]), np.ones(2), 1.0, loss_of("square"))
     >>> round(float(w[0]), 12), abs(b) < 1e-12
     (0.666666666667, True)

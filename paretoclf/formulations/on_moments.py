@@ -9,17 +9,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from paretoclf.checks import Array, check_labels
-from paretoclf.classifiers import KernelRule, LinearRule, Rule
+from paretoclf.common.checks import Array, check_labels
+from paretoclf.distributions.gaussian.estimation import Estimate, check_reg, check_shrinkage, estimates
+from paretoclf.distributions.gaussian.family import Family
+from paretoclf.distributions.gaussian.moments import Distances, Moments
+from paretoclf.distributions.gaussian.span import coefficients
 from paretoclf.formulations.base import Formulation
-from paretoclf.gaussian.estimation import Estimate, check_reg, check_shrinkage, estimates
-from paretoclf.gaussian.family import Family
-from paretoclf.gaussian.moments import Distances, Moments
-from paretoclf.gaussian.span import coefficients
-from paretoclf.gram import Gram
+from paretoclf.problem.classifiers import KernelRule, LinearRule, Rule
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.samples import Samples
 from paretoclf.proof.evidence import Judged
-from paretoclf.samples import Samples
-from paretoclf.solution import Solution
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.model import Form
 
 
@@ -48,7 +48,7 @@ class MomentFormulation(Formulation):
         Ridges :math:`\delta_+,\delta_-\ge0` added to the diagonals of the two sample covariances (one number: the same
         for both). With a kernel it must usually be positive: there are more features than samples.
     low_rank : int, float or sequence of int, optional
-        Replace the kernel by features; see `paretoclf.low_rank`.
+        Replace the kernel by features; see `paretoclf.problem.low_rank`.
 
     Attributes
     ----------

@@ -52,12 +52,12 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from paretoclf.checks import Array
+from paretoclf.common.checks import Array
+from paretoclf.distributions.gaussian.judges import judge_weighted_sum
 from paretoclf.formulations.base import POSITIVE, Range
 from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope, with_coefficients
-from paretoclf.gaussian.judges import judge_weighted_sum
 from paretoclf.proof.evidence import Judged
-from paretoclf.solution import Solution
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.statement import Statement
 

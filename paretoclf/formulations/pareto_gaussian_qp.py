@@ -37,12 +37,12 @@ from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
 
-from paretoclf.checks import Array
+from paretoclf.common.checks import Array
+from paretoclf.distributions.gaussian.judges import judge_squared_sum
 from paretoclf.formulations.base import NONNEGATIVE
 from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope, with_coefficients
-from paretoclf.gaussian.judges import judge_squared_sum
 from paretoclf.proof.evidence import Judged
-from paretoclf.solution import Solution
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.statement import Statement
 

@@ -46,15 +46,15 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_bool, check_inside
-from paretoclf.classifiers import KernelRule, Rule
-from paretoclf.costs import Costs
+from paretoclf.common.checks import Array, check_bool, check_inside
 from paretoclf.formulations.base import POSITIVE, Range, SampleFormulation
-from paretoclf.judges.hinge import judge_hinge
-from paretoclf.lines import LineOfTau
+from paretoclf.problem.classifiers import KernelRule, Rule
+from paretoclf.problem.costs import Costs
+from paretoclf.problem.lines import LineOfTau
 from paretoclf.proof.evidence import Judged
+from paretoclf.proof.points.hinge import judge_hinge
 from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.solution import Solution
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
 from paretoclf.solve.polish import polish

@@ -20,11 +20,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from paretoclf.checks import Array
-from paretoclf.errors import InputError, SolveError
-from paretoclf.gram import Gram
-from paretoclf.samples import Samples, dense, largest, middle, moved, signed
-from paretoclf.solution import Solution
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError, SolveError
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.samples import Samples, dense, largest, middle, moved, signed
+from paretoclf.proof.solution import Solution
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 from paretoclf.formulations.base import Formulation
 
 #: Our formulations, by the module of this package they are in.

@@ -74,16 +74,16 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from paretoclf.checks import Array, the_one_given
-from paretoclf.classifiers import LinearRule, Rule
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, the_one_given
+from paretoclf.common.errors import InputError
+from paretoclf.distributions.gaussian.bounds import largest_distance
+from paretoclf.distributions.gaussian.judges import classified, judge_largest_spread, judge_widest
+from paretoclf.distributions.gaussian.trust_region import TrustRegion, secular
 from paretoclf.formulations.base import POSITIVE, Range
 from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope
-from paretoclf.gaussian.bounds import largest_distance
-from paretoclf.gaussian.judges import classified, judge_largest_spread, judge_widest
-from paretoclf.gaussian.trust_region import TrustRegion, secular
+from paretoclf.problem.classifiers import LinearRule, Rule
 from paretoclf.proof.evidence import Evidence, Judged, judge
-from paretoclf.solution import Solution
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
 from paretoclf.solve.statement import Statement
@@ -268,8 +268,8 @@ class SProcedure(MomentFormulation):
 
         The outer problem (19) is one equation in zeta, :math:`u_-(\zeta)=\Phi^{-1}(\mathrm{tnr})`; each of its
         evaluations is one program. The slope is that of the zeta found, not of zeta_min as the paper says. The
-        certificate is against the dual of (4), `paretoclf.gaussian.bounds.largest_distance`. Equal means need no
-        program: see above.
+        certificate is against the dual of (4), `paretoclf.distributions.gaussian.bounds.largest_distance`. Equal means
+        need no program: see above.
 
         Parameters
         ----------

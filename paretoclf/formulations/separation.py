@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from paretoclf.checks import Array, Index
-from paretoclf.errors import SolveError
-from paretoclf.samples import Samples, dense, largest, middle, moved, signed
-from paretoclf.tolerances import TOUCHING, WEIGHTED
+from paretoclf.common.checks import Array, Index
+from paretoclf.common.errors import SolveError
+from paretoclf.common.tolerances import TOUCHING, WEIGHTED
+from paretoclf.problem.samples import Samples, dense, largest, middle, moved, signed
 
 
 @dataclass(frozen=True)

@@ -49,15 +49,15 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
-from paretoclf.classifiers import KernelRule, Rule
+from paretoclf.common.checks import Array
 from paretoclf.formulations.base import POSITIVE, SampleFormulation, margins_read
 from paretoclf.formulations.newton import minimise_risk
-from paretoclf.intercepts import best_intercepts, point_of
-from paretoclf.judges.losses import Loss, loss_of
-from paretoclf.judges.risk import judge_risk
+from paretoclf.problem.classifiers import KernelRule, Rule
+from paretoclf.problem.intercepts import best_intercepts, point_of
 from paretoclf.proof.evidence import Judged
-from paretoclf.solution import Solution
+from paretoclf.proof.points.losses import Loss, loss_of
+from paretoclf.proof.points.risk import judge_risk
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.complete import vertex_of
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form

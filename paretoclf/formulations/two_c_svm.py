@@ -52,13 +52,13 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_weights
-from paretoclf.classifiers import Classifier
-from paretoclf.costs import Costs, per_sample
+from paretoclf.common.checks import Array, check_weights
 from paretoclf.formulations.base import NONNEGATIVE, SampleFormulation, margins_read
-from paretoclf.judged import make_solution
-from paretoclf.lines import LineOfCosts
-from paretoclf.solution import Solution
+from paretoclf.problem.classifiers import Classifier
+from paretoclf.problem.costs import Costs, per_sample
+from paretoclf.problem.lines import LineOfCosts
+from paretoclf.proof.judged import make_solution
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.complete import or_vertices
 from paretoclf.solve.formulation import DEFAULT_SOLVER, solve_at
 from paretoclf.solve.lazily import cp
@@ -115,7 +115,7 @@ class TwoCSVM(SampleFormulation):
         of weight 0 counts nothing: the classifier is that of the others.
     low_rank : int, float or sequence of int, optional
         Solve for an approximated kernel, without its n x n matrix: the largest rank, or the share of the trace that may
-        be left out, or the samples to take as pivots; see `paretoclf.low_rank`. Not for the linear kernel.
+        be left out, or the samples to take as pivots; see `paretoclf.problem.low_rank`. Not for the linear kernel.
 
     Attributes
     ----------

@@ -52,27 +52,27 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
-from paretoclf.classifiers import KernelRule, NoRule, Rule
-from paretoclf.costs import Costs
-from paretoclf.errors import InputError, SolveError
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError, SolveError
+from paretoclf.common.tolerances import HULLS_MEET, NU_ROUNDING
 from paretoclf.formulations.base import Range, SampleFormulation, within
 from paretoclf.formulations.reduced_hulls import ReducedHulls, largest_total
-from paretoclf.judges.hulls import judge_hulls
-from paretoclf.judges.meeting import largest_cancelling
-from paretoclf.lines import LineOfNu
-from paretoclf.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
-from paretoclf.problem import ParametricQP
+from paretoclf.problem.classifiers import KernelRule, NoRule, Rule
+from paretoclf.problem.costs import Costs
+from paretoclf.problem.lines import LineOfNu
+from paretoclf.problem.nu import caps_of, equivalent_costs, nu_max, to_asymmetry, to_classes
+from paretoclf.problem.operator.signed import Signed
+from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.problem.samples import distinct
 from paretoclf.proof.evidence import Evidence, Judged
+from paretoclf.proof.points.hulls import judge_hulls
+from paretoclf.proof.points.meeting import largest_cancelling
 from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.quadratic.signed import Signed
-from paretoclf.samples import distinct
-from paretoclf.solution import Solution
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
 from paretoclf.solve.polish import polish
 from paretoclf.solve.statement import Statement
-from paretoclf.tolerances import HULLS_MEET, NU_ROUNDING
 
 PAGE = Statement(
     title="The 2nu-SVM",

@@ -19,15 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask, Rng, check_positions, require_scale_of_costs
-from paretoclf.classifiers import Classifier
-from paretoclf.costs import CostLine, Costs, SampleCosts, per_sample
-from paretoclf.errors import DegeneratePathError, InputError
-from paretoclf.judged import make_solution
-from paretoclf.judges.hinge import certify_hinges
-from paretoclf.lines import LabelledSamples, LineOfCosts, Weighted, problem_of_costs
-from paretoclf.path.certificate_problems import costs_problem
-from paretoclf.path.engines import first_found, make_tracker, turns
+from paretoclf.common.checks import Array, Mask, Rng, check_positions, require_scale_of_costs
+from paretoclf.common.errors import DegeneratePathError, InputError
+from paretoclf.common.progress import meter
+from paretoclf.common.tolerances import AT_BOUND, CERTIFY, LARGEST_PULL, ROUNDING, STEEP, VALUE_ROUNDING
+from paretoclf.engine.engines import first_found, make_tracker, turns
+from paretoclf.engine.segments import Line, Log
+from paretoclf.engine.sets import LEFT, OUT, RIGHT
 from paretoclf.path.hub import Hub, hub_of
 from paretoclf.path.journey import (
     BasisAt,
@@ -44,20 +42,22 @@ from paretoclf.path.pieces import Pieces
 from paretoclf.path.precise import Precise, PreciseSolver, quadratic_of
 from paretoclf.path.prices import ShadowPrices, prices_of
 from paretoclf.path.refining import NEAR, Refining
-from paretoclf.path.segments import Line, Log
-from paretoclf.path.sets import LEFT, OUT, RIGHT
-from paretoclf.problem import ParametricQP
-from paretoclf.progress import meter
+from paretoclf.problem.classifiers import Classifier
+from paretoclf.problem.costs import CostLine, Costs, SampleCosts, per_sample
+from paretoclf.problem.lines import LabelledSamples, LineOfCosts, Weighted, problem_of_costs
+from paretoclf.problem.operator.signed import STORED_SLOPE
+from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.problem.units import balanced_units
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.exact import ExactBounds
+from paretoclf.proof.files.problems import costs_problem
+from paretoclf.proof.judged import make_solution
+from paretoclf.proof.points.hinge import certify_hinges
 from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.quadratic.signed import STORED_SLOPE
-from paretoclf.solution import Solution
-from paretoclf.tolerances import AT_BOUND, CERTIFY, LARGEST_PULL, ROUNDING, STEEP, VALUE_ROUNDING
-from paretoclf.units import balanced_units
+from paretoclf.proof.solution import Solution
 
 if TYPE_CHECKING:
-    from paretoclf.deletion.along import LeaveOneOutPath  # a room above
+    from paretoclf.path.deletion.along import LeaveOneOutPath  # a room above
 
 
 def trace_costs(
@@ -527,8 +527,8 @@ class Path(Refining):
         >>> bool(np.allclose(out(0.25), pc.leave_one_out(svm, (0.3, 0.7)).scores))
         True
         """
-        from paretoclf.deletion.along import leave_one_out_along  # a room above
-        from paretoclf.deletion.parts import parts_of
+        from paretoclf.path.deletion.along import leave_one_out_along  # a room above
+        from paretoclf.path.deletion.parts import parts_of
 
         parts = parts_of(self.y, groups, cv, rng, transformer)
         return leave_one_out_along(self, parts, engine=engine, n_jobs=n_jobs, progress=progress)

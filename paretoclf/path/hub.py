@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, State, what_it_is
-from paretoclf.classifiers import Classifier
-from paretoclf.costs import CostLine, SampleCosts
-from paretoclf.errors import InputError
-from paretoclf.gram import Gram
-from paretoclf.intercepts import sides
-from paretoclf.lines import LineOfCosts
+from paretoclf.common.checks import Array, Index, State, what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.engine.sets import LEFT, MARGIN, OUT, RIGHT
 from paretoclf.path.journey import BasisAt
-from paretoclf.path.sets import LEFT, MARGIN, OUT, RIGHT
-from paretoclf.samples import same_samples
-from paretoclf.solution import Solution
+from paretoclf.problem.classifiers import Classifier
+from paretoclf.problem.costs import CostLine, SampleCosts
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.intercepts import sides
+from paretoclf.problem.lines import LineOfCosts
+from paretoclf.problem.samples import same_samples
+from paretoclf.proof.solution import Solution
 
 
 @dataclass(frozen=True)

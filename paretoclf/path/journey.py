@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask, State
-from paretoclf.errors import DegeneratePathError
-from paretoclf.path.engines import Tracker
+from paretoclf.common.checks import Array, Index, Mask, State
+from paretoclf.common.errors import DegeneratePathError
+from paretoclf.common.tolerances import AT_BOUND, ENTERED, FEW_DIGITS, OUTWARDS, SEEN_OUTSIDE, SLACK_ROUNDING
+from paretoclf.engine.engines import Tracker
+from paretoclf.engine.segments import Line, Log
+from paretoclf.engine.sets import LEFT, MARGIN
 from paretoclf.path.pieces import Pieces
-from paretoclf.path.segments import Line, Log
-from paretoclf.path.sets import LEFT, MARGIN
-from paretoclf.quadratic import Quadratic
-from paretoclf.tolerances import AT_BOUND, ENTERED, FEW_DIGITS, OUTWARDS, SEEN_OUTSIDE, SLACK_ROUNDING
+from paretoclf.problem.operator import Quadratic
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
 _VANISHING = 1e-6  # of what costs are at the other end: next to so few, rounding of multipliers is no longer little

@@ -10,26 +10,26 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_labels, check_positive_number, check_share, check_weights
-from paretoclf.costs import CostLine, Costs, SampleCosts
-from paretoclf.errors import DegeneratePathError, InputError
-from paretoclf.files import AnyFile, read_arrays, reading
-from paretoclf.gram import Gram
-from paretoclf.kernels import kernel_from_spec
-from paretoclf.lines import FixedAsymmetry, HullLine, sizes_of
+from paretoclf.common.checks import Array, check_labels, check_positive_number, check_share, check_weights
+from paretoclf.common.errors import DegeneratePathError, InputError
+from paretoclf.common.files import AnyFile, read_arrays, reading
 from paretoclf.path.consistent import check_pieces
 from paretoclf.path.cost import Path
+from paretoclf.path.maps.edges import Contact
+from paretoclf.path.maps.map import CostPlane, check_areas, check_proof, check_range
+from paretoclf.path.maps.stored import unpack
 from paretoclf.path.margins import MarginPath
 from paretoclf.path.nu import NuPath
 from paretoclf.path.of_problem import ProblemPath, check_program_proof
 from paretoclf.path.of_problem_stored import fields_of
 from paretoclf.path.on_pieces import check_certificates
 from paretoclf.path.pieces import Pieces
-from paretoclf.path.plane.edges import Contact
-from paretoclf.path.plane.map import CostPlane, check_areas, check_proof, check_range
-from paretoclf.path.plane.stored import unpack
 from paretoclf.path.quantile import QuantilePath
 from paretoclf.path.storage import finite, take_samples, whole
+from paretoclf.problem.costs import CostLine, Costs, SampleCosts
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.kernels import kernel_from_spec
+from paretoclf.problem.lines import FixedAsymmetry, HullLine, sizes_of
 
 _OnSamples = Path | QuantilePath | MarginPath | NuPath
 AnyPath = _OnSamples | ProblemPath

@@ -16,26 +16,26 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_positive_number
-from paretoclf.class_margins import ClassMargins, class_margins
-from paretoclf.classifiers import Rule, linear_or_kernel
-from paretoclf.costs import Costs
-from paretoclf.errors import DegeneratePathError
-from paretoclf.gram import Gram
-from paretoclf.judges.margins import judge_margins
-from paretoclf.lines import LabelledSamples, LineOfTheta, Ratio
-from paretoclf.path.certificate_problems import margins_problem
+from paretoclf.common.checks import Array, check_positive_number
+from paretoclf.common.errors import DegeneratePathError
+from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.cost import Path, trace_costs
 from paretoclf.path.on_pieces import OnPieces, proved
 from paretoclf.path.pieces import Pieces
-from paretoclf.path.sets import LEFT, MARGIN, RIGHT
-from paretoclf.problem import ParametricQP
+from paretoclf.problem.class_margins import ClassMargins, class_margins
+from paretoclf.problem.classifiers import Rule, linear_or_kernel
+from paretoclf.problem.costs import Costs
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.lines import LabelledSamples, LineOfTheta, Ratio
+from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.problem.touching import by_the_nearest
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
+from paretoclf.proof.files.problems import margins_problem
+from paretoclf.proof.points.margins import judge_margins
 from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.solution import Solution
-from paretoclf.touching import by_the_nearest
+from paretoclf.proof.solution import Solution
 
 _FURTHER = 16.0  # the ray is followed so much further each time that a multiplier is still at its cap
 _TIMES = 30

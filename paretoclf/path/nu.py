@@ -20,33 +20,33 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
-from paretoclf.classifiers import KernelRule, NoRule, Rule, linear_or_kernel
-from paretoclf.costs import Costs
-from paretoclf.errors import DegeneratePathError, InputError
-from paretoclf.gram import Gram
-from paretoclf.judges.hulls import Graded, grade_hulls
-from paretoclf.judges.meeting import largest_cancelling, proved_to_meet
-from paretoclf.lines import FixedAsymmetry, HullLine, Labelled, LineOfNu
-from paretoclf.nu import caps_of, equivalent_costs
-from paretoclf.path.certificate_problems import nu_problem
-from paretoclf.path.engines import first_found, make_tracker, turns
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import DegeneratePathError, InputError
+from paretoclf.common.progress import meter
+from paretoclf.common.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
+from paretoclf.engine.engines import first_found, make_tracker, turns
+from paretoclf.engine.segments import Line
+from paretoclf.engine.sets import LEFT
 from paretoclf.path.journey import assemble, follow_stage
 from paretoclf.path.on_pieces import OnPieces, proved, with_proved_values
 from paretoclf.path.pieces import Pieces
-from paretoclf.path.segments import Line
-from paretoclf.path.sets import LEFT
-from paretoclf.problem import ParametricQP
-from paretoclf.progress import meter
+from paretoclf.problem.classifiers import KernelRule, NoRule, Rule, linear_or_kernel
+from paretoclf.problem.costs import Costs
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.lines import FixedAsymmetry, HullLine, Labelled, LineOfNu
+from paretoclf.problem.nu import caps_of, equivalent_costs
+from paretoclf.problem.operator.signed import Signed, centre
+from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.problem.samples import distinct
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
+from paretoclf.proof.files.problems import nu_problem
+from paretoclf.proof.points.hulls import Graded, grade_hulls
+from paretoclf.proof.points.meeting import largest_cancelling, proved_to_meet
 from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof.solution import Solution
 from paretoclf.proof.stored import totals
-from paretoclf.quadratic.signed import Signed, centre
-from paretoclf.samples import distinct
-from paretoclf.solution import Solution
-from paretoclf.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
 
 _ONE_POINT = 1e-8  # two ends of a piece are one where it is so much shorter than the next
 

@@ -8,25 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask, check_increasing
-from paretoclf.classifiers import KernelRule, NoRule, Rule
-from paretoclf.errors import DegeneratePathError, InputError
-from paretoclf.gram import Gram
-from paretoclf.judges.hulls import CONDITIONS, Graded, grade_hulls
-from paretoclf.judges.meeting import largest_cancelling, proved_to_meet
-from paretoclf.lines import Labelled, LineOfNu, lines_of
-from paretoclf.memory import require_memory
-from paretoclf.nu import caps_of, equivalent_costs, to_asymmetry
+from paretoclf.common.checks import Array, Index, Mask, check_increasing
+from paretoclf.common.errors import DegeneratePathError, InputError
+from paretoclf.common.memory import require_memory
+from paretoclf.common.progress import counted
+from paretoclf.common.tolerances import NU_ROUNDING, TOGETHER
+from paretoclf.engine.segments import Line, Log
+from paretoclf.engine.sets import LEFT
 from paretoclf.path.nu import Hulls
-from paretoclf.path.segments import Line, Log
-from paretoclf.path.sets import LEFT
-from paretoclf.progress import counted
+from paretoclf.problem.classifiers import KernelRule, NoRule, Rule
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.lines import Labelled, LineOfNu, lines_of
+from paretoclf.problem.nu import caps_of, equivalent_costs, to_asymmetry
+from paretoclf.problem.samples import distinct
 from paretoclf.proof.cells import CellsProof
 from paretoclf.proof.evidence import Evidence
+from paretoclf.proof.points.hulls import CONDITIONS, Graded, grade_hulls
+from paretoclf.proof.points.meeting import largest_cancelling, proved_to_meet
 from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.samples import distinct
-from paretoclf.solution import Solution
-from paretoclf.tolerances import NU_ROUNDING, TOGETHER
+from paretoclf.proof.solution import Solution
 
 #: Multipliers that are judged at a time.
 _BLOCK = 2**16
@@ -73,7 +73,8 @@ class NuGrid:
     gap, residual : array of shape (p, m)
         Relative duality gap and largest KKT residual of each point's certificate.
     trivial : bool array of shape (p, m)
-        Where the reduced hulls are proved to meet (`paretoclf.judges.meeting`): w = 0, and there is no classifier.
+        Where the reduced hulls are proved to meet (`paretoclf.proof.points.meeting`): w = 0, and there is no
+        classifier.
     refused : bool array of shape (p, m)
         Points without a solution that passes its certificate, all nan: hulls so close that double precision cannot
         tell whether they meet.

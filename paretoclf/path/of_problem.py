@@ -1,8 +1,8 @@
 r"""The exact path of a convex quadratic or linear program written in CVXPY, and how it is traced.
 
-A program is compiled once (`paretoclf.solve.to_qp`), reduced (`paretoclf.reduction.presolve`), followed
-(`paretoclf.path.general`), and taken back to every column x and multiplier z of the compiled program, on which it is
-proved (`paretoclf.reduction.judged`). No CVXPY is needed here: what belongs to it comes in with the source.
+A program is compiled once (`paretoclf.solve.to_qp`), reduced (`paretoclf.engine.reduction.presolve`), followed
+(`paretoclf.engine.general`), and taken back to every column x and multiplier z of the compiled program, on which it is
+proved (`paretoclf.proof.programs`). No CVXPY is needed here: what belongs to it comes in with the source.
 """
 
 from __future__ import annotations
@@ -18,9 +18,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from paretoclf.checks import Array, Index, Rng, check_count, check_rng, real_array, real_number
-from paretoclf.errors import DegeneratePathError, InputError
-from paretoclf.files import AnyFile
+from paretoclf.common.checks import Array, Index, Rng, check_count, check_rng, real_array, real_number
+from paretoclf.common.errors import DegeneratePathError, InputError
+from paretoclf.common.files import AnyFile
+from paretoclf.common.tolerances import AFFINE, CERTIFY, STRANGERS
+from paretoclf.engine.general import follow
+from paretoclf.engine.reduction.presolve import reduce
+from paretoclf.engine.reduction.program import Points, ProgramLine, between
+from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.path.along import (
     Beyond,
     Event,
@@ -33,16 +38,11 @@ from paretoclf.path.along import (
     events_of,
     moves,
 )
-from paretoclf.path.general import follow
 from paretoclf.path.of_problem_stored import arrays_of
 from paretoclf.path.program_ends import beyond_of, no_start, ray_of, refusal, taken_back
 from paretoclf.path.storage import write_file
-from paretoclf.problem import shortest_stretch
-from paretoclf.reduction.judged import CompiledProof, Sizes, Units, judge_points
-from paretoclf.reduction.presolve import reduce
-from paretoclf.reduction.program import Points, ProgramLine, between
-from paretoclf.reduction.reduced import Reduced
-from paretoclf.tolerances import AFFINE, CERTIFY, STRANGERS
+from paretoclf.problem.parametric_qp import shortest_stretch
+from paretoclf.proof.programs import CompiledProof, Sizes, Units, judge_points
 
 
 class Source(Protocol):
@@ -80,7 +80,7 @@ class ProblemPath:
     points : Points
         Columns and multipliers of the compiled program where segments begin and end; between they are affine.
     labels : array of shape (k, items)
-        Where each item of the reduced program is on each segment; see `paretoclf.problem`.
+        Where each item of the reduced program is on each segment; see `paretoclf.problem.parametric_qp`.
     items : tuple of str
         Names of the items.
     kinks : bool array of shape (items,)
@@ -152,7 +152,7 @@ class ProblemPath:
         self, file: AnyFile, level: str | None = None, progress: bool | None = None, n_jobs: int | None = None
     ) -> None:
         """The certificate file of the compiled program, guided by the rows that are tight on each segment."""
-        from paretoclf.path.certificate_file import save_program  # few paths are written as certificates
+        from paretoclf.proof.files.file import save_program  # few paths are written as certificates
 
         line = self.program
         k, whole = 2 * len(self.labels), self.status == "end" and self.t[-1] == 1
@@ -162,7 +162,7 @@ class ProblemPath:
 
     def _tight_labels(self) -> Iterator[Any]:
         """Labels of columns and rows of the compiled program on each segment."""
-        from paretoclf.path.certificate_guide import labels_of_rows
+        from paretoclf.proof.files.guide import labels_of_rows
 
         line, sizes = self.program, Sizes(self.program)
         for j in range(len(self.labels)):
@@ -229,8 +229,8 @@ class ProblemPath:
 
         Notes
         -----
-        Breakpoints are known as well as the data that move (`paretoclf.problem.shortest_stretch`): no nearer to one
-        than that is t beside it, and no stretch that is shorter is a side.
+        Breakpoints are known as well as the data that move (`paretoclf.problem.parametric_qp.shortest_stretch`): no
+        nearer to one than that is t beside it, and no stretch that is shorter is a side.
         """
         t = self._where(t, parameter)
         first, last = self._range(per) if per is not None else (0.0, 1.0)

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
+from paretoclf.engine.reduction.program import Points
+from paretoclf.engine.reduction.stored import packed, unpacked
 from paretoclf.path.storage import finite, whole
-from paretoclf.problem import ABOVE, BELOW
-from paretoclf.reduction.program import Points
-from paretoclf.reduction.stored import packed, unpacked
+from paretoclf.problem.parametric_qp import ABOVE, BELOW
 
 
 def arrays_of(path: Any) -> dict[str, Any]:

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, State, check_inside
-from paretoclf.costs import Costs
-from paretoclf.errors import DegeneratePathError, InputError
-from paretoclf.files import AnyFile
-from paretoclf.gram import Gram
+from paretoclf.common.checks import Array, Index, State, check_inside
+from paretoclf.common.errors import DegeneratePathError, InputError
+from paretoclf.common.files import AnyFile
+from paretoclf.common.tables import Tabular
+from paretoclf.common.tolerances import BOUND_ROUNDING, CERTIFY
+from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.pieces import Pieces, Shares
-from paretoclf.path.scores import PathScores, zero_rounding
-from paretoclf.path.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.storage import write_arrays
-from paretoclf.problem import INSIDE, LOWER, UPPER
+from paretoclf.problem.costs import Costs
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.exact import ExactBounds, exactly
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.proving import prove
 from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof.solution import Solution
 from paretoclf.proof.values import outside
-from paretoclf.solution import Solution
-from paretoclf.tables import Tabular
-from paretoclf.tolerances import BOUND_ROUNDING, CERTIFY
+from paretoclf.roc.scores import PathScores, zero_rounding
 
 if TYPE_CHECKING:
     from paretoclf.roc.error_curve import ErrorCurve
@@ -250,7 +250,7 @@ class OnPieces(Tabular):
 
     def _write_certificate(self, file: AnyFile, *how: Any, **named: Any) -> None:
         """Write the certificate file: `save_certificate`, imported when a certificate is written."""
-        from paretoclf.path.certificate_file import save_certificate
+        from paretoclf.proof.files.file import save_certificate
 
         save_certificate(self, self.equations, file, *how, **named)
 
@@ -385,7 +385,7 @@ class OnPieces(Tabular):
         return self._state(j), self.pieces.index[self.pieces.ptr[j] : self.pieces.ptr[j + 1]]
 
     def _labels(self, equations: int = 1) -> Iterator[Index]:
-        """Labels of the multipliers on each piece, as `paretoclf.problem` has them, and of so many equations."""
+        """Labels of the multipliers on each piece, as `ParametricQP` has them, and of so many equations."""
         of = np.array([LOWER, UPPER, INSIDE, LOWER])
         for j in range(self.pieces.t.size - 1):
             yield np.append(of[self._state(j)], np.full(equations, LOWER))

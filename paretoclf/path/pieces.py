@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, State
+from paretoclf.common.checks import Array, Index, State
 
 
 class Shares(NamedTuple):

@@ -7,17 +7,17 @@ from math import fsum
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, State
-from paretoclf.errors import DegeneratePathError
-from paretoclf.exact_sums import product
-from paretoclf.gram import Gram
-from paretoclf.path.engines import make_tracker
+from paretoclf.common.checks import Array, Index, State
+from paretoclf.common.errors import DegeneratePathError
+from paretoclf.common.tolerances import CERTIFY, OFF_CENTRE, STEEP
+from paretoclf.engine.engines import make_tracker
+from paretoclf.engine.sets import LEFT
 from paretoclf.path.journey import outwards, straight
-from paretoclf.path.sets import LEFT
-from paretoclf.problem import ParametricQP
-from paretoclf.quadratic import Quadratic
-from paretoclf.quadratic.signed import Signed, centre
-from paretoclf.tolerances import CERTIFY, OFF_CENTRE, STEEP
+from paretoclf.problem.exact_sums import product
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.operator import Quadratic
+from paretoclf.problem.operator.signed import Signed, centre
+from paretoclf.problem.parametric_qp import ParametricQP
 
 
 def quadratic_of(gram: Gram, y: Array, largest_cap: float) -> tuple[Signed, Array | None]:

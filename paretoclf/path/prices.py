@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from paretoclf.checks import Array, keep
-from paretoclf.classifiers import Classifier
-from paretoclf.solution import Solution
-from paretoclf.tolerances import PRICE_TIE
+from paretoclf.common.checks import Array, keep
+from paretoclf.common.tolerances import PRICE_TIE
+from paretoclf.problem.classifiers import Classifier
+from paretoclf.proof.solution import Solution
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
-from paretoclf.errors import DegeneratePathError, InputError
-from paretoclf.memory import require_memory
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import DegeneratePathError, InputError
+from paretoclf.common.memory import require_memory
+from paretoclf.common.tolerances import AFFINE, CERTIFY, ROUNDING
+from paretoclf.engine.general import follow
+from paretoclf.engine.reduction.presolve import reduce
+from paretoclf.engine.reduction.program import Points, ProgramLine
+from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.path.along import Beyond
-from paretoclf.path.general import follow
-from paretoclf.problem import Trace
-from paretoclf.reduction.judged import judge_points, judge_ray
-from paretoclf.reduction.presolve import reduce
-from paretoclf.reduction.program import Points, ProgramLine
-from paretoclf.reduction.reduced import Reduced
-from paretoclf.tolerances import AFFINE, CERTIFY, ROUNDING
+from paretoclf.problem.parametric_qp import Trace
+from paretoclf.proof.programs import judge_points, judge_ray
 
 
 def ray_of(reduced: Reduced, found: Trace) -> Array:

@@ -20,33 +20,33 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index
-from paretoclf.classifiers import KernelRule, LinearRule, Rule, linear_or_kernel
-from paretoclf.costs import Costs
-from paretoclf.errors import HomogeneousWarning, InputError
-from paretoclf.exact_sums import inner
-from paretoclf.judges.hinge import certify_hinge_precisely, certify_hinges, judge_hinge
-from paretoclf.lines import Homogeneous, LineOfTau, sides_of
-from paretoclf.path.certificate_problems import quantile_problem
-from paretoclf.path.engines import Tracker, first_found, make_tracker, turns
+from paretoclf.common.checks import Array, Index
+from paretoclf.common.errors import HomogeneousWarning, InputError
+from paretoclf.common.progress import meter
+from paretoclf.common.tolerances import AT_BOUND, VALUE_ROUNDING
+from paretoclf.engine.engines import Tracker, first_found, make_tracker, turns
+from paretoclf.engine.segments import Log
+from paretoclf.engine.sets import LEFT
 from paretoclf.path.journey import CapsWalk, Stage, assemble, scaled_outwards, straight
 from paretoclf.path.on_pieces import proved
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.path.refining import Refining
-from paretoclf.path.segments import Log
-from paretoclf.path.sets import LEFT
-from paretoclf.problem import ParametricQP
-from paretoclf.progress import meter
+from paretoclf.problem.classifiers import KernelRule, LinearRule, Rule, linear_or_kernel
+from paretoclf.problem.costs import Costs
+from paretoclf.problem.exact_sums import inner
+from paretoclf.problem.lines import Homogeneous, LineOfTau, sides_of
+from paretoclf.problem.operator import twice
+from paretoclf.problem.operator.fractions import exact
+from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.problem.samples import Samples, dense
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
+from paretoclf.proof.files.problems import quantile_problem
+from paretoclf.proof.points.hinge import certify_hinge_precisely, certify_hinges, judge_hinge
 from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.quadratic import twice
-from paretoclf.quadratic.fractions import exact
-from paretoclf.samples import Samples, dense
-from paretoclf.solution import Solution
-from paretoclf.tolerances import AT_BOUND, VALUE_ROUNDING
+from paretoclf.proof.solution import Solution
 
 
 def trace_quantile(

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index
+from paretoclf.common.checks import Array, Index
+from paretoclf.common.tolerances import CERTIFY, FAST_ERROR, ROUNDED, STEEP
 from paretoclf.path.on_pieces import OnPieces
 from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.proving import prove
 from paretoclf.proof.refined import Refined
-from paretoclf.solution import Solution
-from paretoclf.tolerances import CERTIFY, FAST_ERROR, ROUNDED, STEEP
+from paretoclf.proof.solution import Solution
 
 _BLOCK = 32  # segments solved to twice double precision at a time
 NEAR = 4 * float(np.finfo(float).eps)  # from a breakpoint: there the basis before or after it may be the right one

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array, Index
-from paretoclf.errors import InputError
-from paretoclf.files import AnyFile, save_arrays
-from paretoclf.kernels import kernel_spec
-from paretoclf.samples import Samples
+from paretoclf.common.checks import Array, Index
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import AnyFile, save_arrays
+from paretoclf.problem.kernels import kernel_spec
+from paretoclf.problem.samples import Samples
 
 if TYPE_CHECKING:
-    from paretoclf.gram import Gram
+    from paretoclf.problem.gram import Gram
 
 Shape = tuple[int | None, ...]
 

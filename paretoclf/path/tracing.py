@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
-from paretoclf.checks import what_it_is
-from paretoclf.errors import InputError
-from paretoclf.files import AnyFile
-from paretoclf.lines import (
+from paretoclf.common.checks import what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import AnyFile
+from paretoclf.common.progress import logger
+from paretoclf.problem.lines import (
     Homogeneous,
     Labelled,
     LineOfCosts,
@@ -21,7 +22,6 @@ from paretoclf.lines import (
     Weighted,
     lines_of,
 )
-from paretoclf.progress import logger
 
 if TYPE_CHECKING:
     from paretoclf.path.cost import Path
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from paretoclf.path.nu import NuPath
     from paretoclf.path.of_problem import ProblemPath
     from paretoclf.path.quantile import QuantilePath
-    from paretoclf.solution import Solution
+    from paretoclf.proof.solution import Solution
 
 #: The module that follows each kind of line, and its function for each way to state the line. It is imported when it is
 #: needed: a path of costs needs no other kind of path.
@@ -191,8 +191,8 @@ def trace(
         costs are per sample, too: many lines may leave from one solution.
     engine : "fast", "careful" or "textbook", optional
         For the first four. The tracker: the fast one; the same with every step in twice the precision, which follows
-        what the fast one is refused; or that of `paretoclf.path.textbook`, which is there to be read, solves every step
-        afresh, and knows no remedy where the margin system is ill-conditioned.
+        what the fast one is refused; or that of `paretoclf.engine.textbook`, which is there to be read, solves every
+        step afresh, and knows no remedy where the margin system is ill-conditioned.
     certify : bool
         Whether to prove the whole line, for every t on it, and refuse a path that fails (the default); the proof can
         also be asked for later, as ``path.proof``.
@@ -283,7 +283,7 @@ def save_point(problem: Any, file: AnyFile, level: str | None = None, **values: 
     """Write the certificate of the optimum of one program, which the engine of any program finds.
 
     Of a solution of a formulation with exact paths, whoever computed it:
-    ``paretoclf.path.certificate_file.save_solution``.
+    ``paretoclf.proof.files.file.save_solution``.
 
     Parameters
     ----------

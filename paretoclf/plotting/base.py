@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from paretoclf.checks import Array, what_it_is
-from paretoclf.costs import CostLine, Costs
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.problem.costs import CostLine, Costs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask, what_it_is
-from paretoclf.errors import InputError
-from paretoclf.intercepts import sides
+from paretoclf.common.checks import Array, Mask, what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import SCORE_TIE
 from paretoclf.plotting.base import NEGATIVE, POSITIVE, Display, new_axes, of_estimator, plain
 from paretoclf.plotting.slices import Slice, points_of
-from paretoclf.tolerances import SCORE_TIE
+from paretoclf.problem.intercepts import sides
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from paretoclf.checks import check_labels, check_matrix, check_pair, check_positive_number
-from paretoclf.errors import InputError
+from paretoclf.common.checks import check_labels, check_matrix, check_pair, check_positive_number
+from paretoclf.common.errors import InputError
 from paretoclf.plotting.page import EDITED, html_file, script, text_of, write_template
 
 #: Six points on which samples of every kind are seen: those of lesson 2.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 from paretoclf.plotting.base import STYLES, Display, new_axes
 from paretoclf.plotting.tradeoff import dress
 

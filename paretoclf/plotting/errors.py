@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.common.checks import Array
 from paretoclf.plotting.base import LABELS, NEGATIVE, POSITIVE, Display, axis_of, moving, new_axes, of_estimator, spread
 
 if TYPE_CHECKING:

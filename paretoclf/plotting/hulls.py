@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 from paretoclf.plotting.base import NEGATIVE, POSITIVE, Display, new_axes
-from paretoclf.samples import dense
+from paretoclf.problem.samples import dense
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

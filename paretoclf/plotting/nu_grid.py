@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.common.checks import Array
 from paretoclf.plotting.base import Display, new_axes
 
 

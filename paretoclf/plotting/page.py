@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, check_labels
-from paretoclf.costs import CostLine, Costs
-from paretoclf.errors import InputError
-from paretoclf.files import replacing
-from paretoclf.kernels import RBF, Linear
+from paretoclf.common.checks import Array, check_labels
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import replacing
 from paretoclf.plotting.slices import Slice, points_of
+from paretoclf.problem.costs import CostLine, Costs
+from paretoclf.problem.kernels import RBF, Linear
 
 #: Points of the grid along either axis: of an affine score the corners say all.
 _AFFINE, _CURVED = 2, 33

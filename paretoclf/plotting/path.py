@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from paretoclf.checks import Array
-from paretoclf.costs import CostLine
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
 from paretoclf.plotting.base import (
     FLOOR,
     GREY,
@@ -24,6 +23,7 @@ from paretoclf.plotting.base import (
     panels,
     plain,
 )
+from paretoclf.problem.costs import CostLine
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

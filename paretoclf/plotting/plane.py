@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from paretoclf.checks import Array, check_labels
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, check_labels
+from paretoclf.common.errors import InputError
 from paretoclf.plotting.base import Display, new_axes
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask
-from paretoclf.classifiers import LinearRule
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, Mask
+from paretoclf.common.errors import InputError
 from paretoclf.plotting.base import NEGATIVE, POSITIVE, STYLES, CurvesDisplay, Display, new_axes
+from paretoclf.problem.classifiers import LinearRule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ class DensityDisplay(Display):
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.population import Mixture, Population
+    >>> from paretoclf.distributions.population import Mixture, Population
     >>> from paretoclf.plotting import DensityDisplay
     >>> pair = Population(Mixture([1.0, 0.0], np.eye(2)), Mixture([-1.0, 0.0], np.eye(2)))
     >>> DensityDisplay(pair)  # .plot() draws it
@@ -102,7 +102,7 @@ class AsymmetryDisplay(CurvesDisplay):
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.population import Mixture, Population, population_curve
+    >>> from paretoclf.distributions.population import Mixture, Population, population_curve
     >>> from paretoclf.plotting import AsymmetryDisplay
     >>> pair = Population(Mixture([1.0], [[4.0]]), Mixture([-1.0], [[1.0]]))
     >>> AsymmetryDisplay.from_curves(population_curve(pair, "square"))  # .plot() draws it
@@ -149,7 +149,7 @@ class PopulationRocDisplay(CurvesDisplay):
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.population import Mixture, Population, population_curve
+    >>> from paretoclf.distributions.population import Mixture, Population, population_curve
     >>> from paretoclf.plotting import PopulationRocDisplay
     >>> pair = Population(Mixture([1.0], [[4.0]]), Mixture([-1.0], [[1.0]]))
     >>> PopulationRocDisplay.from_curves(population_curve(pair, "square"))  # .plot() draws it

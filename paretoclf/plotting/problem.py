@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from paretoclf.checks import Array
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
 from paretoclf.plotting.base import GREY, NAMED, Display, new_axes, plain
 
 #: Points between two breakpoints at which the value, a parabola there, is evaluated.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index
+from paretoclf.common.checks import Array, Index
 from paretoclf.plotting.page import html_file, script, write_template
 
 #: Entries of variables, and of multipliers, that a page holds: those that move most.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from paretoclf.costs import Costs, as_costs
 from paretoclf.plotting.base import STYLES, CurvesDisplay, new_axes
+from paretoclf.problem.costs import Costs, as_costs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

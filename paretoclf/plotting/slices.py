@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from paretoclf.checks import Array, what_it_is
-from paretoclf.errors import InputError
-from paretoclf.gram import Gram
-from paretoclf.kernels import Precomputed
-from paretoclf.samples import dense
+from paretoclf.common.checks import Array, what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.kernels import Precomputed
+from paretoclf.problem.samples import dense
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import CERTIFY
 from paretoclf.plotting.base import FLOOR, GREY, NAMED, Panels, moving, panels, spread
-from paretoclf.tolerances import CERTIFY
 
 
 @dataclass(eq=False)

@@ -1,4 +1,4 @@
-// The textbook tracker of paretoclf/path/textbook.py, in doubles, for the page that recomputes: the same names, the same
+// The textbook tracker of paretoclf/engine/textbook.py, in doubles, for the page that recomputes: the same names, the same
 // four exchanges. min a'Qa/2 - sum(a) subject to y'a = 0, 0 <= a <= c(t), t from 0 to 1; eta is the intercept b.
 const RIGHT = 0, LEFT = 1, MARGIN = 2;
 const TIE = 1e-9; // events that are this near to the first one are at the same t: the lowest index goes first

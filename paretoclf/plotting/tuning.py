@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from paretoclf.checks import Array
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
 from paretoclf.plotting.nu_grid import cell_edges
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from paretoclf.checks import Array
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
 from paretoclf.plotting.base import LABELS, NEGATIVE, POSITIVE, Panels
 from paretoclf.plotting.path import PathDisplay
 

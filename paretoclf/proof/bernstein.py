@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.common.checks import Array
 
 
 def columns(*numbers: Array) -> Array:

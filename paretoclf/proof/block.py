@@ -26,14 +26,14 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask
+from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.tolerances import ONE_COLUMN
 from paretoclf.proof.bernstein import columns
 from paretoclf.proof.entries import Entries
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.products import Anchors, BlockScores, BlockSlopes, FeatureProducts, KernelProducts, products_of
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import AT_CAP, Block, Cutter, Group, Stored, groups
-from paretoclf.tolerances import ONE_COLUMN
 
 _TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 

@@ -13,9 +13,9 @@ from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask
+from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.tolerances import CERTIFY, UNDECIDED
 from paretoclf.proof.certificates import Certificate
-from paretoclf.tolerances import CERTIFY, UNDECIDED
 
 _PRIMAL, _SLACKNESS = ("margin", "value"), ("complementarity",)
 

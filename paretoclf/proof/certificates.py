@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.tables import Tabular
-from paretoclf.tolerances import CERTIFY, RESIDUAL_ROUNDING, UNDECIDED
+from paretoclf.common.tables import Tabular
+from paretoclf.common.tolerances import CERTIFY, RESIDUAL_ROUNDING, UNDECIDED
 
 #: What `Certificate.verdict` says, the worst first.
 VERDICTS = ("not optimal", "undecided", "optimal")

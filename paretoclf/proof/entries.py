@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from paretoclf.checks import Array, Index
+from paretoclf.common.checks import Array, Index
 from paretoclf.proof.bernstein import columns
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.common.checks import Array
+from paretoclf.common.tables import SHOWN, Tabular, and_more
 from paretoclf.proof.certificates import Certificate
-from paretoclf.tables import SHOWN, Tabular, and_more
 
 
 @dataclass(frozen=True)

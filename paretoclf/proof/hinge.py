@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.common.checks import Array
+from paretoclf.common.tolerances import SLACK_ROUNDING, UNDECIDED
 from paretoclf.proof import bernstein
 from paretoclf.proof.block import BlockTerms, ProofTask, over_blocks, proved
 from paretoclf.proof.entries import complementarity, gap_of
@@ -14,7 +15,6 @@ from paretoclf.proof.line import LineProof
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import Stored, kernel_rounding
 from paretoclf.proof.values import value_residual
-from paretoclf.tolerances import SLACK_ROUNDING, UNDECIDED
 
 _TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 

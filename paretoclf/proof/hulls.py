@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index
+from paretoclf.common.checks import Array, Index
+from paretoclf.common.tolerances import LOOSE, SCORE_DIGITS, SCORE_ROUNDING, UNDECIDED
 from paretoclf.proof import bernstein
 from paretoclf.proof.block import BlockTerms, ProofTask, over_blocks, proved
 from paretoclf.proof.entries import Entries, complementarity, gap_of
@@ -15,7 +16,6 @@ from paretoclf.proof.line import LineProof
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import Stored, kernel_rounding
 from paretoclf.proof.values import value_residual
-from paretoclf.tolerances import LOOSE, SCORE_DIGITS, SCORE_ROUNDING, UNDECIDED
 
 _TINY = float(np.finfo(float).tiny)
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask, State
+from paretoclf.common.checks import Array, Index, Mask, State
+from paretoclf.problem.operator import Features, Quadratic
+from paretoclf.problem.samples import largest
 from paretoclf.proof import bernstein
 from paretoclf.proof.bernstein import columns
 from paretoclf.proof.entries import Entries, complementarity, gap_of
 from paretoclf.proof.hinge import average_slack, floored, hidden, slack_rounding
 from paretoclf.proof.line import LineProof
-from paretoclf.quadratic import Features, Quadratic
-from paretoclf.samples import largest
 
 _NUMBERS = 2**17 - 2**10  # of multipliers that are looked at together: a cache holds them
 _CLEAR = 1e-12  # of a margin: what is no further off is not looked at, and counts as a residual of that size

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import CERTIFY, UNDECIDED
 from paretoclf.proof import bernstein
 from paretoclf.proof.cells import Proof
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.values import value_residual
-from paretoclf.tolerances import CERTIFY, UNDECIDED
 
 _TINY = float(np.finfo(float).tiny)
 

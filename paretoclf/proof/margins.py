@@ -1,9 +1,10 @@
 r"""The proof of the Pareto set of two margins: one segment, on which all that moves is the intercept.
 
-In the positives' share p of the margin, ``theta / (1 + theta)``, the constraints (those of `paretoclf.judges.margins`,
-divided by :math:`|\bar y_i|`) are :math:`y_if(x_i)\ge\tau_i-\xi_i` with :math:`\tau_i=2p` for positive and
-:math:`2(1-p)` for negative samples, and the multipliers times :math:`|\bar y_i|`, u, have the same dual at every p:
-:math:`2\sum_{y_i=1}u_i-\frac14\|\sum_iy_iu_ix_i\|^2-\frac14\sum_iu_i^2/C_i` with :math:`y^\top u=0,\ u\ge0`.
+In the positives' share p of the margin, ``theta / (1 + theta)``, the constraints (those of
+`paretoclf.proof.points.margins`, divided by :math:`|\bar y_i|`) are :math:`y_if(x_i)\ge\tau_i-\xi_i` with
+:math:`\tau_i=2p` for positive and :math:`2(1-p)` for negative samples, and the multipliers times :math:`|\bar y_i|`, u,
+have the same dual at every p: :math:`2\sum_{y_i=1}u_i-\frac14\|\sum_iy_iu_ix_i\|^2-\frac14\sum_iu_i^2/C_i` with
+:math:`y^\top u=0,\ u\ge0`.
 """
 
 from __future__ import annotations

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array, Index
+from paretoclf.common.checks import Array, Index
+from paretoclf.common.tolerances import ROUNDING
+from paretoclf.problem.operator import Features
+from paretoclf.problem.samples import Samples, dense, largest, squares
 from paretoclf.proof.bernstein import columns
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import Group, Stored
-from paretoclf.quadratic import Features
-from paretoclf.samples import Samples, dense, largest, squares
-from paretoclf.tolerances import ROUNDING
 
 #: Points of a line whose slopes are at hand at a time.
 _POINTS = 256

@@ -35,7 +35,7 @@ def prove(problem: SoftMargin, stored: Stored | Refined, parameter: str = "t") -
     >>> import numpy as np
     >>> import paretoclf as pc
     >>> from paretoclf.proof import SoftMargin, prove
-    >>> from paretoclf.quadratic import Features
+    >>> from paretoclf.problem.operator import Features
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
     >>> path = pc.trace(pc.TwoCSVM(X, y), (0.5, 1.5), (1.5, 0.5))
     >>> caps = np.array([[1.5, 0.5, 1.5, 0.5], [0.5, 1.5, 0.5, 1.5]])

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paretoclf.checks import Array
-from paretoclf.exact_sums import inner
+from paretoclf.common.checks import Array
+from paretoclf.problem.exact_sums import inner
+from paretoclf.problem.units import balanced_units, largest_sum, margin_rounding
 from paretoclf.proof import bernstein
 from paretoclf.proof.entries import Entries, complementarity, gap_of
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.values import value_residual
-from paretoclf.units import balanced_units, largest_sum, margin_rounding
 
 PRECISELY = "For multipliers in twice double precision."
 

@@ -23,12 +23,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from paretoclf.checks import Array, Index
-from paretoclf.exact_sums import inner
+from paretoclf.common.checks import Array, Index
+from paretoclf.common.tolerances import UNDECIDED
+from paretoclf.problem.exact_sums import inner
+from paretoclf.problem.operator import Quadratic
+from paretoclf.problem.units import balanced_units, largest_sum, margin_rounding
 from paretoclf.proof.cells import CellsProof
-from paretoclf.quadratic import Quadratic
-from paretoclf.tolerances import UNDECIDED
-from paretoclf.units import balanced_units, largest_sum, margin_rounding
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -124,7 +124,7 @@ def prove_regions(
 
     >>> import numpy as np
     >>> from paretoclf.proof.regions import Corners, prove_regions
-    >>> from paretoclf.quadratic import Features
+    >>> from paretoclf.problem.operator import Features
     >>> y, X = np.array([1.0, -1.0]), np.array([[1.0], [-1.0]])
     >>> costs = np.array([[[0.1, 0.1], [0.4, 0.4], [0.1, 0.4]]])
     >>> alpha = np.repeat(costs[:, :, :1], 2, axis=2)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Mask
-from paretoclf.gram import Gram
+from paretoclf.common.checks import Array, Mask
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.operator import Quadratic
+from paretoclf.problem.operator.fractions import exact
 from paretoclf.proof.exact import ExactBounds
-from paretoclf.quadratic import Quadratic
-from paretoclf.quadratic.fractions import exact
 
 #: Fractions, in an array of objects.
 Numbers = Any
@@ -53,7 +53,7 @@ class SoftMargin:
     --------
     >>> import numpy as np
     >>> from paretoclf.proof.soft_margin import SoftMargin
-    >>> from paretoclf.quadratic import Features
+    >>> from paretoclf.problem.operator import Features
     >>> problem = SoftMargin(np.array([-1.0, 1.0]), Features(np.array([[-1.0], [1.0]])), np.ones(2))
     >>> print(*problem.bounds(np.full((1, 2), 0.375), 0.0))
     15/32 25/32

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask
+from paretoclf.common.checks import Array, Index, Mask
 
 #: State of a sample whose multiplier is at its cap. (0: it is 0; anything else: it is listed.)
 AT_CAP = 1

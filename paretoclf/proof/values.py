@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretoclf.checks import Array
+from paretoclf.common.checks import Array
 from paretoclf.proof import bernstein
 
 _EPS = float(np.finfo(float).eps)

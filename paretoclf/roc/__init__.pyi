@@ -1,5 +1,6 @@
 """Names of `paretoclf.roc`: where each is, for type checkers and for whoever imports it."""
 
+from ..path.maps.error_map import ErrorMap as ErrorMap
 from .area_curve import AreaCurve as AreaCurve
 from .crossings import scores_at as scores_at
 from .curve import RocCurve as RocCurve
@@ -11,7 +12,6 @@ from .delong import area_difference as area_difference
 from .delong import area_interval as area_interval
 from .error_curve import ErrorCurve as ErrorCurve
 from .error_curve import Optimum as Optimum
-from .error_map import ErrorMap as ErrorMap
 from .error_surface import ErrorSurface as ErrorSurface
 from .grid import GridErrorCurve as GridErrorCurve
 from .grid import GridOptimum as GridOptimum

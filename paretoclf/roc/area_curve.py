@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, check_inside, check_labels, keep
-from paretoclf.errors import InputError
-from paretoclf.path.scores import PathScores
+from paretoclf.common.checks import Array, Index, check_inside, check_labels, keep
+from paretoclf.common.errors import InputError
+from paretoclf.roc.scores import PathScores
 
 _CELLS = 256  # at most so many: in one a score moves little, and most pairs are far apart
 _PAIRS = 2**22  # signs of pairs in cells that are at hand at a time
@@ -35,7 +35,7 @@ class AreaCurve:
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc.scores import PathScores
     >>> from paretoclf.roc import AreaCurve
     >>> positive = PathScores(np.array([0.0, 1.0]), np.array([[-1.0]]), np.array([[3.0]]))
     >>> negative = PathScores(np.array([0.0, 1.0]), np.array([[0.0]]), np.array([[0.0]]))

@@ -10,11 +10,11 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array, Index, Mask, check_inside
-from paretoclf.costs import Costs, as_costs
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, Index, Mask, check_inside
+from paretoclf.common.errors import InputError
+from paretoclf.common.tables import Tabular
+from paretoclf.problem.costs import Costs, as_costs
 from paretoclf.roc.criteria import Criterion, Key, Minimax, as_fraction, exactly
-from paretoclf.tables import Tabular
 
 #: Of (false positives, false negatives): what is to be small.
 Objective = Callable[[int, int], Key]

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.checks import Array, check_nonnegative_number, check_share
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, check_nonnegative_number, check_share
+from paretoclf.common.errors import InputError
 
 #: Decimals of what has no exact value, a smoothed rate or the objective of a user: more would let rounding break ties.
 DECIMALS = 12

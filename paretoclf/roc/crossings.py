@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array, Index, Mask
-from paretoclf.path.scores import PathScores
+from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.roc.scores import PathScores
 
 #: Entries of a score matrix that are worked on at once: bounds the memory of temporaries to some tens of MB.
 BLOCK = 1 << 20
@@ -55,7 +55,7 @@ def crossings(scores: PathScores) -> Crossings:
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc.scores import PathScores
     >>> from paretoclf.roc.crossings import crossings
     >>> found = crossings(PathScores(np.array([0.0, 1.0]), np.array([[-1.0]]), np.array([[3.0]])))
     >>> found.t, found.up
@@ -89,7 +89,7 @@ def scores_at(scores: PathScores, t: Array | float, swept: Array | float = 1.0) 
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc.scores import PathScores
     >>> from paretoclf.roc import scores_at
     >>> jump = PathScores(np.array([0.0, 0.5, 1.0]), np.array([[0.0, 2.0]]), np.array([[0.0, 2.0]]))
     >>> scores_at(jump, 0.5, np.array([0.0, 0.25, 1.0]))

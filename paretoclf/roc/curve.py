@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array, Mask, check_inside, real_array, the_one_given
-from paretoclf.costs import Costs
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, Mask, check_inside, real_array, the_one_given
+from paretoclf.common.errors import InputError
+from paretoclf.common.tables import Tabular
+from paretoclf.common.tolerances import RATE_ROUNDING
+from paretoclf.problem.costs import Costs
 from paretoclf.roc.counts import Choosing, Objective, area_of_counts, objective_of, require_both, smallest
 from paretoclf.roc.criteria import Criterion
 from paretoclf.roc.hull import upper_hull
-from paretoclf.tables import Tabular
-from paretoclf.tolerances import RATE_ROUNDING
 
 if TYPE_CHECKING:
     from paretoclf.plotting.roc import RocDisplay
@@ -267,7 +267,7 @@ class RocCurve(Tabular, Choosing[RocPoint]):
         For costs (expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``) they are vertices of the hull: one,
         or both ends of an edge when the lines of equal cost are parallel to it (Bach et al. 2006, section 2.2 and
         figure 2). Cost and rates are those of the labels that chose them, so they promise too much;
-        `paretoclf.empirical.NestedRoc.select` has the rates of the same choice where it was not made. A
+        `paretoclf.roc.empirical.NestedRoc.select` has the rates of the same choice where it was not made. A
         `neyman_pearson` is a single classifier, on the hull or below it; `at_rate` draws between two and may do better.
 
         Parameters

@@ -8,7 +8,7 @@ either, and
 
 with the covariances of two scores' :math:`V` and :math:`W` in place of the variances for the covariance of two areas.
 Samples are drawn anew, scores are not: the interval is that of one fixed classifier on new samples. It says nothing of
-what another training set would have given; `paretoclf.empirical.paired_areas` is about that.
+what another training set would have given; `paretoclf.roc.empirical.paired_areas` is about that.
 
 **Reference.** E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson, *Comparing the areas under two or more correlated
 receiver operating characteristic curves*, Biometrics 44 (1988); by ranks, X. Sun, W. Xu, IEEE Signal Processing Letters
@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from paretoclf.checks import Array, Index, check_labels, check_share, check_vector, refuse_other_order
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, Index, check_labels, check_share, check_vector, refuse_other_order
+from paretoclf.common.errors import InputError
 
 #: What is said of a standard error of 0.
 NO_ERROR = "no standard error: all pairs are alike here, which bounds nothing on new samples"

@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array, Index, Mask, check_inside, keep
-from paretoclf.costs import CostLine
-from paretoclf.path.scores import PathScores
+from paretoclf.common.checks import Array, Index, Mask, check_inside, keep
+from paretoclf.problem.costs import CostLine
 from paretoclf.roc.counts import CountedErrors, Objective, require_both, smallest
 from paretoclf.roc.crossings import BLOCK, just_after, zeros_of_pieces
 from paretoclf.roc.of_path import checked_folds
+from paretoclf.roc.scores import PathScores
 
 Changes = tuple[Array, npt.NDArray[np.intp], Index, Index]
 
@@ -113,7 +113,7 @@ class ErrorCurve(CountedErrors[Optimum]):
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc.scores import PathScores
     >>> from paretoclf.roc import ErrorCurve
     >>> scores = PathScores(np.array([0.0, 1.0]), np.array([[-2.0], [-1.0]]), np.array([[2.0], [3.0]]))
     >>> curve = ErrorCurve.of_scores(scores, [-1, 1])
@@ -166,7 +166,7 @@ class ErrorCurve(CountedErrors[Optimum]):
         A negative that touches 0 is a false positive there, and nowhere else.
 
         >>> import numpy as np
-        >>> from paretoclf.path.scores import PathScores
+        >>> from paretoclf.roc.scores import PathScores
         >>> from paretoclf.roc import ErrorCurve
         >>> start, end = np.array([[-1.0, 0.0], [1, 1]]), np.array([[0.0, -1.0], [1, 1]])
         >>> touch = PathScores(np.array([0.0, 0.5, 1.0]), start, end)
@@ -264,7 +264,7 @@ def labels_of_scores(scores: PathScores) -> tuple[Array, Mask, Mask]:
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc.scores import PathScores
     >>> from paretoclf.roc.error_curve import labels_of_scores
     >>> labels_of_scores(PathScores(np.array([0.0, 1.0]), np.array([[-1.0]]), np.array([[1.0]])))
     (array([0. , 0.5, 1. ]), array([[False], [ True], [ True]]), array([[False], [ True]]))

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.checks import Array, Index, Mask, real_array
-from paretoclf.costs import CostLine
-from paretoclf.errors import InputError
-from paretoclf.path.scores import PathScores
+from paretoclf.common.checks import Array, Index, Mask, real_array
+from paretoclf.common.errors import InputError
+from paretoclf.problem.costs import CostLine
 from paretoclf.roc.counts import exact_weights
 from paretoclf.roc.crossings import BLOCK
 from paretoclf.roc.error_curve import ErrorCurve
 from paretoclf.roc.hull import upper_hull
 from paretoclf.roc.of_path import checked_folds
+from paretoclf.roc.scores import PathScores
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +48,7 @@ class ErrorSurface:
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc.scores import PathScores
     >>> from paretoclf.roc import ErrorSurface
     >>> fold = PathScores(np.array([0.0, 1.0]), np.array([[-2.0], [-3.0], [0.0]]), np.array([[1.0], [2.0], [0.0]]))
     >>> surface = ErrorSurface([fold, fold], [[-1, 1, -1], [1, 1, -1]])

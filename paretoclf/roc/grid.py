@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, check_labels, keep, real_array
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, Index, check_labels, keep, real_array
+from paretoclf.common.errors import InputError
 from paretoclf.roc.counts import CountedErrors, Objective, smallest
 from paretoclf.roc.curve import RocCurve
 

@@ -15,15 +15,15 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
-from paretoclf.checks import Array, Mask, check_labels, check_vector, refuse_other_order, what_it_is
-from paretoclf.costs import Costs, SampleCosts
-from paretoclf.errors import InputError
-from paretoclf.lines import lines_of
-from paretoclf.path.scores import PathScores
+from paretoclf.common.checks import Array, Mask, check_labels, check_vector, refuse_other_order, what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.problem.costs import Costs, SampleCosts
+from paretoclf.problem.lines import lines_of
 from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.delong import scores_and_labels
 from paretoclf.roc.grid import grid_errors
+from paretoclf.roc.scores import PathScores
 
 Vary = Literal["intercept", "asymmetry", "both"]
 
@@ -69,7 +69,7 @@ def roc_of_path(
     --------
     >>> import numpy as np
     >>> from paretoclf import Costs
-    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc.scores import PathScores
     >>> from paretoclf.roc import roc_of_path
     >>> class Line:  # stands for the path of a classifier f(x) = x + b, b from -2 to 2
     ...     def scores(self, X):
@@ -181,7 +181,7 @@ def roc_of_scores(
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.path.scores import PathScores
+    >>> from paretoclf.roc.scores import PathScores
     >>> from paretoclf.roc import roc_of_scores
     >>> roc_of_scores([0.1, 0.4, 0.4, 0.8], [-1, 1, -1, 1]).tpr
     array([0. , 0.5, 1. , 1. ])

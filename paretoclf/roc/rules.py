@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import Array, what_it_is
-from paretoclf.classifiers import Rule
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.problem.classifiers import Rule
 from paretoclf.roc.crossings import scores_at
 from paretoclf.roc.curve import RocPoint
 

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from paretoclf.checks import Array, Index, Mask
-from paretoclf.judges.cone_program import ConeProgram, factor
-from paretoclf.judges.cones import Cone, blocks, interior
+from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.proof.points.cone_program import ConeProgram, factor
+from paretoclf.proof.points.cones import Cone, blocks, interior
 from paretoclf.solve.lazily import clarabel
 from paretoclf.solve.model import conic_settings
 from paretoclf.solve.programs import flat

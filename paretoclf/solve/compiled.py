@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array
-from paretoclf.errors import SolveError
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import SolveError
+from paretoclf.common.tolerances import SETUP_DRIFT
 from paretoclf.solve.cone_proof import CompiledCone
 from paretoclf.solve.lazily import clarabel, cp
 from paretoclf.solve.model import Accuracy, Model, Numbers, conic_settings, what_to_do
-from paretoclf.tolerances import SETUP_DRIFT
 
 #: Columns up to which an affine map is multiplied as an array: for a few parameters that takes a third of the time.
 FEW = 8

@@ -8,18 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from paretoclf.checks import Array
-from paretoclf.classifiers import Classifier
-from paretoclf.gram import Gram
-from paretoclf.judged import certify_rules, make_solution
-from paretoclf.lines import problem_of_costs
+from paretoclf.common.checks import Array
+from paretoclf.common.tolerances import POLISH_MARGIN
+from paretoclf.problem.classifiers import Classifier
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.lines import problem_of_costs
+from paretoclf.problem.operator.signed import Signed
+from paretoclf.problem.units import balanced_units
 from paretoclf.proof.certificates import Certificate
-from paretoclf.quadratic.signed import Signed
-from paretoclf.solution import Solution
+from paretoclf.proof.judged import certify_rules, make_solution
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.model import worst
 from paretoclf.solve.polish import Polished, polish
-from paretoclf.tolerances import POLISH_MARGIN
-from paretoclf.units import balanced_units
 
 
 def or_vertices(conic: Sequence[Solution]) -> list[Solution]:

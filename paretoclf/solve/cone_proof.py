@@ -11,17 +11,24 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array, Index, check_positive_number
-from paretoclf.errors import InputError, SolveError
-from paretoclf.judges.cone import ConeBounds, ConeProgram, cone_bounds, has_ray, infeasibility, missed_stationarity
-from paretoclf.judges.cones import Cone, project
+from paretoclf.common.checks import Array, Index, check_positive_number
+from paretoclf.common.errors import InputError, SolveError
+from paretoclf.common.tolerances import CERTIFY
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Condition, DualityTable, Judged, judge
+from paretoclf.proof.points.cone import (
+    ConeBounds,
+    ConeProgram,
+    cone_bounds,
+    has_ray,
+    infeasibility,
+    missed_stationarity,
+)
+from paretoclf.proof.points.cones import Cone, project
 from paretoclf.solve.candidates import other_points
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model, Numbers, conic_settings
 from paretoclf.solve.programs import evaluate, finite, flat, held
-from paretoclf.tolerances import CERTIFY
 
 #: The gap is relative to the value, but to no less than this share of the terms that the value is a sum of.
 _OF_TERMS = 1e-3
@@ -97,10 +104,10 @@ def certify_problem(
     """Certify what a solved ``cvxpy.Problem`` holds, with safe bounds on its optimal value. No dual is needed.
 
     The problem is compiled to a cone program and that is solved once more, to 1e-12, for its multipliers (CVXPY keeps
-    only those of the user's constraints). `paretoclf.judges.cone` makes bounds of them, without CVXPY, and has the
-    argument and its assumptions. The values that the problem holds are then judged against these bounds, constraint by
-    constraint; what the attributes of a variable say of it (``PSD=True``) is a constraint, too. Nothing is assigned to
-    the variables. What is proved is about the compiled program: a mistake in the model stays one, and one in CVXPY's
+    only those of the user's constraints). `paretoclf.proof.points.cone` makes bounds of them, without CVXPY, and has
+    the argument and its assumptions. The values that the problem holds are then judged against these bounds, constraint
+    by constraint; what the attributes of a variable say of it (``PSD=True``) is a constraint, too. Nothing is assigned
+    to the variables. What is proved is about the compiled program: a mistake in the model stays one, and one in CVXPY's
     compiler too, unless the objective at the user's own values gives it away.
 
     Parameters

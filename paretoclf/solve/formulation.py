@@ -7,12 +7,12 @@ A new formulation is a subclass of `Formulation` (or of `SampleFormulation`, whi
   constraints have labels (``constraint.set_label(...)``), DPP in ``self.parameters``;
 * ``dual``, likewise, written as a minimisation, so that its value is minus that of the primal. It should be derived by
   hand, without looking at how the primal is written: the certificate compares the two. Without one, the dual of the
-  compiled cone program proves the bounds (`paretoclf.judges.cone`), which does not show a mistake in the primal;
+  compiled cone program proves the bounds (`paretoclf.proof.points.cone`), which does not show a mistake in the primal;
 * ``classifier``, unless the primal has variables called ``w`` and ``b``.
 
 That gives `solve`, `paretoclf.sweep`, certificates, `paretoclf.compare`, figures, `statement` and the command line.
-A formulation with a judge of its own (numpy, in `paretoclf.judges`) overrides `read` and `judge`, and then one form is
-enough.
+A formulation with a judge of its own (numpy, in `paretoclf.proof.points`) overrides `read` and `judge`, and then one
+form is enough.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import real_number, require_scale_of_costs
-from paretoclf.classifiers import LinearRule, NoRule, Rule
-from paretoclf.errors import InputError, SolveError
-from paretoclf.lines import SampleLine
+from paretoclf.common.checks import real_number, require_scale_of_costs
+from paretoclf.common.errors import InputError, SolveError
+from paretoclf.common.tolerances import SOLVER_FAST, SOLVER_MIDDLE
+from paretoclf.problem.classifiers import LinearRule, NoRule, Rule
+from paretoclf.problem.lines import SampleLine
+from paretoclf.problem.samples import Names
 from paretoclf.proof.evidence import Evidence, Judged
-from paretoclf.samples import Names
-from paretoclf.solution import Solution
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.compiled import Compiled, Raw
 from paretoclf.solve.cone_proof import CompiledCone, judge_alone, judge_nothing
 from paretoclf.solve.lazily import cp
@@ -55,7 +56,6 @@ from paretoclf.solve.model import (
 )
 from paretoclf.solve.programs import judge_programs
 from paretoclf.solve.statement import Statement, printed
-from paretoclf.tolerances import SOLVER_FAST, SOLVER_MIDDLE
 
 DEFAULT_SOLVER = "CLARABEL"
 
@@ -130,9 +130,9 @@ class Formulation(ABC):
     pages : tuple of Statement
         All of them, where the class has variants.
     lines : type or None
-        Which of `paretoclf.lines` its exact paths are along: those of `TwoCSVM`, `QuantileSVM`, `BiobjectiveMargin` or
-        `TwoNuSVM`. A subclass with a domain, primal or dual of its own is none of them until it says so; its paths are
-        those of the program that CVXPY compiles.
+        Which of `paretoclf.problem.lines` its exact paths are along: those of `TwoCSVM`, `QuantileSVM`,
+        `BiobjectiveMargin` or `TwoNuSVM`. A subclass with a domain, primal or dual of its own is none of them until it
+        says so; its paths are those of the program that CVXPY compiles.
     """
 
     domain: Mapping[str, Range] = MappingProxyType({})
@@ -159,7 +159,7 @@ class Formulation(ABC):
         Returns
         -------
         SampleLine or ProgramLine
-            One of `paretoclf.lines`; or, of other formulations, the compiled program along the line.
+            One of `paretoclf.problem.lines`; or, of other formulations, the compiled program along the line.
 
         Raises
         ------

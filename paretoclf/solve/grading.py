@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from paretoclf.checks import check_positive_number
-from paretoclf.errors import InputError
+from paretoclf.common.checks import check_positive_number
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import HOMEWORK
 from paretoclf.solve.cone_proof import ProblemProof, certify_problem
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model
 from paretoclf.solve.programs import evaluate, held
-from paretoclf.tolerances import HOMEWORK
 
 Verdict = Literal["right", "infeasible", "not optimal", "wrong multipliers", "undecided"]
 

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from paretoclf.checks import Array
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import SOLVER_FAST, SOLVER_REFERENCE
 from paretoclf.proof.certificates import Certificate
 from paretoclf.solve.lazily import cp
-from paretoclf.tolerances import SOLVER_FAST, SOLVER_REFERENCE
 
 Form = Literal["dual", "primal"]
 Accuracy = Literal["reference", "fast"]

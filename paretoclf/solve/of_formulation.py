@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from paretoclf.checks import check_number, check_pair
-from paretoclf.errors import InputError
+from paretoclf.common.checks import check_number, check_pair
+from paretoclf.common.errors import InputError
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
 from paretoclf.solve.to_qp import LineOfPrograms

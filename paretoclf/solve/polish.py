@@ -27,12 +27,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import lapack, lstsq
 
-from paretoclf.checks import Array, Index
-from paretoclf.problem import ParametricQP
-from paretoclf.quadratic import Features, Quadratic
-from paretoclf.quadratic.signed import Signed
-from paretoclf.samples import dense, largest
-from paretoclf.tolerances import POLISH_EXCHANGE, POLISH_MARGIN, POLISH_RANK, TINY_CAP
+from paretoclf.common.checks import Array, Index
+from paretoclf.common.tolerances import POLISH_EXCHANGE, POLISH_MARGIN, POLISH_RANK, TINY_CAP
+from paretoclf.problem.operator import Features, Quadratic
+from paretoclf.problem.operator.signed import Signed
+from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.problem.samples import dense, largest
 
 #: Exchanges tried, and refinements of one linear system: a good guess needs one or two of each.
 EXCHANGES = 12
@@ -70,9 +70,9 @@ def polish(problem: ParametricQP, alpha: Array, eta: Array, reach: Array | None 
     Examples
     --------
     >>> import numpy as np
-    >>> from paretoclf.problem import ParametricQP
-    >>> from paretoclf.quadratic import Features
-    >>> from paretoclf.quadratic.signed import Signed
+    >>> from paretoclf.problem.parametric_qp import ParametricQP
+    >>> from paretoclf.problem.operator import Features
+    >>> from paretoclf.problem.operator.signed import Signed
     >>> from paretoclf.solve.polish import polish
     >>> P = Signed(Features(np.array([[2.0], [-1.0]])), np.array([1.0, -1.0]))
     >>> problem = ParametricQP.box(P, np.ones(2), np.zeros((0, 2)), np.ones((2, 2)))

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array
-from paretoclf.judges.cones import Cone, project
+from paretoclf.common.checks import Array
 from paretoclf.proof.evidence import Condition, Judged, judge
+from paretoclf.proof.points.cones import Cone, project
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form, Model
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from paretoclf.checks import Array, real_array, what_it_is
-from paretoclf.errors import InputError
-from paretoclf.progress import counted
+from paretoclf.common.checks import Array, real_array, what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.common.progress import counted
+from paretoclf.common.tables import Tabular
 from paretoclf.proof.certificates import Certificate
-from paretoclf.solution import Solution
+from paretoclf.proof.solution import Solution
 from paretoclf.solve.compiled import Compiled, NotUpdatable
 from paretoclf.solve.formulation import Formulation, found_of, with_clarabel
 from paretoclf.solve.model import Accuracy, Claim, Form, conic_settings, form_of, worst
-from paretoclf.tables import Tabular
 
 if TYPE_CHECKING:
     from paretoclf.roc.grid import GridErrorCurve

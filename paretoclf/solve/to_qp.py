@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.checks import Array, real_array, what_it_is
-from paretoclf.errors import InputError
-from paretoclf.reduction.moving import standing_rows
-from paretoclf.reduction.program import ProgramLine, Reading, between, symmetric
+from paretoclf.common.checks import Array, real_array, what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import AFFINE, SAME_NUMBER
+from paretoclf.engine.reduction.moving import standing_rows
+from paretoclf.engine.reduction.program import ProgramLine, Reading, between, symmetric
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model, conic_settings
 from paretoclf.solve.programs import dense
-from paretoclf.tolerances import AFFINE, SAME_NUMBER
 
 #: Where the third point lies: no simple fraction, so that no symmetry hides a bend.
 _THIRD = 0.61803398875

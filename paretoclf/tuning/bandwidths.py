@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from paretoclf.checks import Array, Mask, check_count, check_increasing
-from paretoclf.errors import BandwidthWarning, InputError
-from paretoclf.samples import check_samples, dense
+from paretoclf.common.checks import Array, Mask, check_count, check_increasing
+from paretoclf.common.errors import BandwidthWarning, InputError
+from paretoclf.problem.samples import check_samples, dense
 
 #: Samples that distances are taken of; of more, so many drawn at random.
 SAMPLED = 1000

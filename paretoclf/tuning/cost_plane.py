@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paretoclf.checks import Array, Index
-from paretoclf.folds import each
-from paretoclf.gram import Gram
-from paretoclf.path.plane.map import CostPlane, plane
-from paretoclf.path.plane.polygon import borders
+from paretoclf.common.checks import Array, Index
+from paretoclf.path.maps.map import CostPlane, plane
+from paretoclf.path.maps.polygon import borders
+from paretoclf.problem.gram import Gram
 from paretoclf.roc.criteria import Criterion
+from paretoclf.roc.folds import each
 from paretoclf.tuning.error_arrays import CrossValidation, Folds, problems_of
 from paretoclf.tuning.search import Step, choose
 

@@ -22,19 +22,19 @@ import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
 
-from paretoclf.checks import Array, Index, Mask
-from paretoclf.errors import InputError
-from paretoclf.files import DamagedFileError
-from paretoclf.fingerprints import fingerprint
-from paretoclf.folds import Rows
-from paretoclf.gram import Gram
-from paretoclf.kernels import RBF
-from paretoclf.lines import LabelledSamples
-from paretoclf.memory import require_memory
+from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import DamagedFileError
+from paretoclf.common.fingerprints import fingerprint
+from paretoclf.common.memory import require_memory
+from paretoclf.common.progress import counted
+from paretoclf.common.resume import Arrays
 from paretoclf.path.nu_grid import NuGrid, nu_grid
-from paretoclf.progress import counted
-from paretoclf.resume import Arrays
-from paretoclf.samples import Samples
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.kernels import RBF
+from paretoclf.problem.lines import LabelledSamples
+from paretoclf.problem.samples import Samples
+from paretoclf.roc.folds import Rows
 
 Counts = npt.NDArray[np.float32]
 Folds = Sequence[tuple[Rows, Rows]]

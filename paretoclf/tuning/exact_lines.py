@@ -17,16 +17,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from paretoclf.checks import Array
-from paretoclf.errors import DegeneratePathError, InputError
-from paretoclf.folds import each
-from paretoclf.gram import Gram
-from paretoclf.lines import LabelledSamples
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.path.nu import trace_hulls
-from paretoclf.path.scores import PathScores
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.lines import LabelledSamples
+from paretoclf.problem.samples import Samples
 from paretoclf.roc.criteria import DECIMALS, Criterion
 from paretoclf.roc.error_curve import ErrorCurve
-from paretoclf.samples import Samples
+from paretoclf.roc.folds import each
+from paretoclf.roc.scores import PathScores
 from paretoclf.tuning.error_arrays import CrossValidation, Folds, problems_of
 from paretoclf.tuning.search import fewest, least
 from paretoclf.tuning.smoothing import GaussianWindow

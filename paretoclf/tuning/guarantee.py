@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from paretoclf.checks import Array, check_share, check_vector
-from paretoclf.classifiers import Rule
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, check_share, check_vector
+from paretoclf.common.errors import InputError
+from paretoclf.problem.classifiers import Rule
 
 #: How far beyond the score of a left-out negative the threshold lies, relative to the scores: more than their rounding.
 _BEYOND = 1e-10

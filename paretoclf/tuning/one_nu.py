@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask
-from paretoclf.errors import DegeneratePathError, InputError
-from paretoclf.gram import Gram
+from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.path.nu import trace_hulls
-from paretoclf.path.scores import PathScores
+from paretoclf.problem.gram import Gram
 from paretoclf.roc.criteria import Criterion
+from paretoclf.roc.scores import PathScores
 from paretoclf.tuning.error_arrays import Folds, Totals, problems_of
 from paretoclf.tuning.search import choose
 

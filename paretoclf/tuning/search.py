@@ -11,8 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from paretoclf.checks import Array, Index, Mask
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.errors import InputError
 from paretoclf.roc.criteria import Criterion, Key, as_fraction, exactly
 
 Cell = tuple[int, ...]

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paretoclf.checks import Array, real_number
-from paretoclf.costs import Costs
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, real_number
+from paretoclf.common.errors import InputError
+from paretoclf.problem.costs import Costs
 from paretoclf.roc.error_curve import ErrorCurve
 from paretoclf.roc.error_surface import ErrorSurface
 

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import binary_dilation, correlate1d
 
-from paretoclf.checks import Array, Mask, check_positive_number
-from paretoclf.errors import InputError
+from paretoclf.common.checks import Array, Mask, check_positive_number
+from paretoclf.common.errors import InputError
 from paretoclf.roc.criteria import DECIMALS
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checks import (
+from paretoclf.common.checks import (
     Array,
     Mask,
     Rng,
@@ -21,18 +21,18 @@ from paretoclf.checks import (
     check_rng,
     check_share,
 )
-from paretoclf.classifiers import Rule
-from paretoclf.errors import InputError
-from paretoclf.folds import FoldSamples, folds_of
-from paretoclf.gram import Gram
-from paretoclf.kernels import RBF, Precomputed, as_kernel
-from paretoclf.lines import LabelledSamples, sizes_of
-from paretoclf.nu import to_asymmetry
+from paretoclf.common.errors import InputError
 from paretoclf.path.cost import trace_costs
 from paretoclf.path.nu_grid import nu_grid
+from paretoclf.problem.classifiers import Rule
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.kernels import RBF, Precomputed, as_kernel
+from paretoclf.problem.lines import LabelledSamples, sizes_of
+from paretoclf.problem.nu import to_asymmetry
+from paretoclf.problem.samples import check_samples
+from paretoclf.proof.solution import Solution
 from paretoclf.roc.criteria import Criterion, Minimax, NeymanPearson
-from paretoclf.samples import check_samples
-from paretoclf.solution import Solution
+from paretoclf.roc.folds import FoldSamples, folds_of
 from paretoclf.tuning.bandwidths import bandwidth_grid, warn_of_bandwidths
 from paretoclf.tuning.cost_plane import plane_errors
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, ErrorArrays, count_errors

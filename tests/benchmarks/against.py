@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-CORE = "paretoclf/path/core"
+CORE = "paretoclf/engine/core"
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 TURNS, LEAST, REASON, LARGE = 9, 0.05, 1.1, 4000
 
@@ -298,7 +298,7 @@ def commit(revision: str) -> str:
 
 def with_core(folder: Path) -> None:
     """Put the compiled core of this environment into a folder that has the package."""
-    found = importlib.util.find_spec("paretoclf.path._core")
+    found = importlib.util.find_spec("paretoclf.engine._core")
     if found is None or found.origin is None:
         raise SystemExit("the core is not compiled here: install the package first (CONTRIBUTING)")
     shutil.copy2(found.origin, folder / "paretoclf" / "path")

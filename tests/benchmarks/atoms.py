@@ -26,7 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import paretoclf as pc
-from paretoclf.errors import DegeneratePathError
+from paretoclf.common.errors import DegeneratePathError
 from tests.oracles.random_atoms import random_atoms
 
 TIGHT = {"solver": "CLARABEL", "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}

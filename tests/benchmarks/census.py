@@ -44,8 +44,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import paretoclf as pc
+from paretoclf.checking import known
 from paretoclf.path.of_problem import trace_problem
-from paretoclf.solve import known
 from paretoclf.solve.to_qp import LineOfPrograms
 
 RIGHT, SILENT, WARNED, REFUSED = "right", "silently wrong", "wrong, warned", "refused"

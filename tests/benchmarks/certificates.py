@@ -24,11 +24,11 @@ import cvxpy as cp
 import numpy as np
 
 import paretoclf as pc
-from paretoclf.path.certificate_file import certificate
-from paretoclf.path.certificate_problems import program_problem
 from paretoclf.path.of_problem import ProblemPath
-from paretoclf.problem import ParametricQP
+from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
+from paretoclf.proof.files.file import certificate
+from paretoclf.proof.files.problems import program_problem
 from tests.oracles.broken_certificates import files, mutated, verdicts
 from tests.oracles.random_programs import fractions, program
 

@@ -49,8 +49,8 @@ from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
 import paretoclf as pc
-from paretoclf.files import replacing
-from paretoclf.resume import Arrays, finish
+from paretoclf.common.files import replacing
+from paretoclf.common.resume import Arrays, finish
 
 #: What a miss and a false alarm cost.
 USES = ((5.0, 1.0), (1.0, 20.0))

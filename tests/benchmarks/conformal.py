@@ -33,8 +33,8 @@ from threadpoolctl import threadpool_limits
 
 import paretoclf as pc
 from paretoclf.datasets import make_gaussians
-from paretoclf.deletion.conformal_labels import conformal_ranks
-from paretoclf.deletion.conformal_targets import target_p_values
+from paretoclf.path.deletion.conformal_labels import conformal_ranks
+from paretoclf.path.deletion.conformal_targets import target_p_values
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 

@@ -36,17 +36,17 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 import paretoclf as pc
-from paretoclf.costs import per_sample
 from paretoclf.datasets import make_gaussians
-from paretoclf.deletion.weighing import influence
+from paretoclf.path.deletion.weighing import influence
+from paretoclf.problem.costs import per_sample
 from paretoclf.roc.area_curve import AreaCurve
 from paretoclf.roc.error_curve import ErrorCurve
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.benchmarks.paths import CACHE, KERNELS
-from tests.deletion.test_one_out import exact_optimum, exact_without
 from tests.oracles.exact import integer_kernel
+from tests.path.deletion.test_one_out import exact_optimum, exact_without
 
 SIZES = ((200, "linear"), (200, "rbf"), (500, "linear"), (500, "rbf"), (2000, "linear"), (2000, "rbf"))
 

@@ -43,8 +43,8 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import paretoclf as pc
+from paretoclf.engine.reduction.program import ProgramLine, Reading
 from paretoclf.path.of_problem import trace_problem
-from paretoclf.reduction.program import ProgramLine, Reading
 from paretoclf.solve.to_qp import LineOfPrograms
 from tests.oracles import lines
 

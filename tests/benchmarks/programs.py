@@ -26,8 +26,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import paretoclf as pc
-from paretoclf.path.general import follow
-from paretoclf.problem import ParametricQP, Trace
+from paretoclf.engine.general import follow
+from paretoclf.problem.parametric_qp import ParametricQP, Trace
 from tests.oracles.random_programs import fractions, off, program, refuted
 
 TOL = 1e-9

@@ -8,7 +8,7 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.checking.engine_points import engine_points
-from paretoclf.judges.cone import cone_bounds
+from paretoclf.proof.points.cone import cone_bounds
 from paretoclf.solve.cone_proof import CompiledCone, certify_problem
 from paretoclf.solve.model import Model
 from tests.benchmarks.verdicts import stated

@@ -19,9 +19,9 @@ from sklearn.svm import SVC
 import paretoclf as pc
 from paretoclf.cli import main
 from paretoclf.cli.model import TableClassifier
+from paretoclf.common.errors import InputError
 from paretoclf.datasets import load
-from paretoclf.errors import InputError
-from paretoclf.kernels import kernel_spec
+from paretoclf.problem.kernels import kernel_spec
 from paretoclf.roc.rules import PathRule
 
 CITIES = ("Bonn", "Oslo", "Rome")

@@ -11,9 +11,9 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from paretoclf import datasets
+from paretoclf.common.errors import InputError
 from paretoclf.datasets import Dataset, list_datasets, load
 from paretoclf.datasets.load import FOLDER_VARIABLE
-from paretoclf.errors import InputError
 
 A = 2 / np.sqrt(20)
 N = 100_000
@@ -370,7 +370,7 @@ def test_bad_files_of_svmlight(tmp_path, text, arguments, words):
 
 
 def test_dense_samples_that_do_not_fit_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("paretoclf.memory.available_memory", lambda: 2**26)
+    monkeypatch.setattr("paretoclf.common.memory.available_memory", lambda: 2**26)
     (tmp_path / "wide.svm").write_text("+1 1:1\n-1 10000000:1\n")
     with pytest.raises(
         InputError, match=r"wide\.svm: a dense matrix of its samples needs 0\.149 GiB of memory, and 0\.0625 GiB are"

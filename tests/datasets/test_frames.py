@@ -10,8 +10,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 import paretoclf as pc
 from paretoclf.cli import main
+from paretoclf.common.errors import InputError
 from paretoclf.datasets import Dataset, load, read_csv
-from paretoclf.errors import InputError
 
 pd = pytest.importorskip("pandas")
 

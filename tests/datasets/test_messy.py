@@ -12,9 +12,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
 from paretoclf.cli import main
+from paretoclf.common.errors import InputError
 from paretoclf.datasets import Dataset, load
 from paretoclf.datasets.cells import Column, ColumnsError, read_samples
-from paretoclf.errors import InputError
 
 MESSY = """\
 id;age;city;weight;ill

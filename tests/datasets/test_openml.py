@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from sklearn import datasets as sklearn_datasets
 
+from paretoclf.common.errors import InputError
 from paretoclf.datasets import fetch, list_fetched, load, openml
 from paretoclf.datasets.load import FOLDER_VARIABLE
-from paretoclf.errors import InputError
 
 DATA = os.environ.get(FOLDER_VARIABLE)
 

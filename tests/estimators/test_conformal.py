@@ -8,11 +8,11 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import paretoclf as pc
-from paretoclf.deletion.conformal_labels import conformal_ranks
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
+from paretoclf.path.deletion.conformal_labels import conformal_ranks
 
 #: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that.
-pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.errors.PositiveClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.common.errors.PositiveClassWarning")
 
 
 @parametrize_with_checks([pc.ConformalSVC(), pc.ConformalSVC(kernel="linear", by_label=True)])

@@ -10,10 +10,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import paretoclf as pc
 from paretoclf.estimators.cost_path import position
-from paretoclf.kernels import Polynomial
+from paretoclf.problem.kernels import Polynomial
 
 #: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that.
-pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.errors.PositiveClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.common.errors.PositiveClassWarning")
 
 UNWEIGHTED_SCALE = "gamma='scale' is that of SVC: the variance of X, whatever the weights"
 

@@ -10,7 +10,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.svm import SVC
 
 import paretoclf as pc
-from paretoclf.errors import PositiveClassWarning
+from paretoclf.common.errors import PositiveClassWarning
 
 ESTIMATORS = [
     pc.CostPathSVC(costs=(3, 1)),

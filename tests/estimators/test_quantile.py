@@ -13,8 +13,8 @@ import paretoclf as pc
 #: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that. And scikit-learn asks
 #: for probabilities of a linear kernel without bias, which are said to be 0 or 1: tests/path/test_quantile.py.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::paretoclf.errors.PositiveClassWarning"),
-    pytest.mark.filterwarnings("ignore::paretoclf.errors.HomogeneousWarning"),
+    pytest.mark.filterwarnings("ignore::paretoclf.common.errors.PositiveClassWarning"),
+    pytest.mark.filterwarnings("ignore::paretoclf.common.errors.HomogeneousWarning"),
 ]
 
 RANKS = "scores are those of one tau, probabilities of all: they do not rank samples alike"

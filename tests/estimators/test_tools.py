@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import paretoclf as pc
 
 #: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that.
-pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.errors.PositiveClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.common.errors.PositiveClassWarning")
 
 # Estimator, and values to search among.
 ALL = [

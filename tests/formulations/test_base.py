@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 from paretoclf.formulations.registry import formulation, formulations
 from paretoclf.solve.model import Model
 from paretoclf.solve.statement import printed
@@ -247,8 +247,8 @@ def test_a_table_puts_the_violated_constraint_first():
     svm = pc.TwoCSVM(X, y)
     good = svm.solve(0.75, 0.5)
     assert good.duality_table()[0].violation < 1e-12
-    from paretoclf.classifiers import Classifier
-    from paretoclf.judged import make_solution
+    from paretoclf.problem.classifiers import Classifier
+    from paretoclf.proof.judged import make_solution
 
     alpha = good.alpha.copy()
     alpha[4] = 0.3  # far beyond its margin, yet with a multiplier

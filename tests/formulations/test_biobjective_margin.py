@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 import paretoclf as pc
-from paretoclf.errors import InputError, InseparableError
+from paretoclf.common.errors import InputError, InseparableError
 from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
 
 KERNELS = {"linear": None, "rbf": pc.RBF(1.5)}

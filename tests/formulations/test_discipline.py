@@ -8,7 +8,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 from paretoclf.formulations.registry import OURS, formulations
 from paretoclf.solve.sweep import sweep
 from tests.oracles.formulation_cases import CASES

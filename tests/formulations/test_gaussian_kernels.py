@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 import paretoclf as pc
-from paretoclf.gaussian.moments import Moments
-from paretoclf.gaussian.span import coefficients
+from paretoclf.distributions.gaussian.moments import Moments
+from paretoclf.distributions.gaussian.span import coefficients
 from tests.oracles.gaussian_pairs import Pencil
 
 KERNELS = {"rbf": pc.RBF(1.2), "poly": pc.Polynomial(2), "linear": None}

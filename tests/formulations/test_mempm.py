@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import paretoclf as pc
-from paretoclf.gaussian.bounds import weighted_sum
-from paretoclf.gaussian.moments import chebyshev
-from paretoclf.gaussian.outer_search import Node, chord_maximum, search, weighted_guarantee
+from paretoclf.distributions.gaussian.bounds import weighted_sum
+from paretoclf.distributions.gaussian.moments import chebyshev
+from paretoclf.distributions.gaussian.outer_search import Node, chord_maximum, search, weighted_guarantee
 from tests.oracles.gaussian_pairs import FIXTURE, Pencil, random_pair
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
 import paretoclf as pc
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 from paretoclf.formulations.quantile_svm import QuantileSVM, minimiser
 
 KERNELS = {"linear": None, "rbf": pc.RBF(1.5)}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.errors import InseparableError
+from paretoclf.common.errors import InseparableError
 
 FOLDER = os.environ.get("PARETOCLF_DATA")
 there = pytest.mark.skipif(not FOLDER, reason="PARETOCLF_DATA is not set")

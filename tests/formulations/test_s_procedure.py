@@ -13,8 +13,8 @@ from scipy.linalg import eigh
 from scipy.special import ndtr, ndtri
 
 import paretoclf as pc
-from paretoclf.gaussian.trust_region import secular
-from tests.gaussian.test_trust_region import hard_pair
+from paretoclf.distributions.gaussian.trust_region import secular
+from tests.distributions.gaussian.test_trust_region import hard_pair
 from tests.oracles.gaussian_pairs import Pencil, random_pair
 
 FORMS = ("dual", "primal")

@@ -13,10 +13,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 import paretoclf as pc
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 from paretoclf.formulations.surrogate_risk import SurrogateRisk
-from paretoclf.judges.losses import LOSSES
-from paretoclf.judges.risk import judge_risk
+from paretoclf.proof.points.losses import LOSSES
+from paretoclf.proof.points.risk import judge_risk
 
 loss_name = pytest.mark.parametrize("loss", sorted(LOSSES))
 problems = given(

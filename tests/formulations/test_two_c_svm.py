@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
-from paretoclf.errors import InputError, SolveError
+from paretoclf.common.errors import InputError, SolveError
 from paretoclf.formulations.two_c_svm import TwoCSVM
-from paretoclf.kernels import RBF, Polynomial
+from paretoclf.problem.kernels import RBF, Polynomial
 
 FORMS = ("dual", "primal")
 KERNELS = {"linear": None, "rbf": RBF(1.0), "poly": Polynomial(2)}

@@ -11,11 +11,11 @@ from scipy.optimize import linprog
 from sklearn.svm import NuSVC
 
 import paretoclf as pc
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 from paretoclf.formulations.reduced_hulls import farthest
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
-from paretoclf.judges.hulls import judge_hulls, thresholds
-from paretoclf.nu import caps_of
+from paretoclf.problem.nu import caps_of
+from paretoclf.proof.points.hulls import judge_hulls, thresholds
 from paretoclf.proof.soft_margin import SoftMargin
 
 KERNELS = {"linear": None, "rbf": pc.RBF(1.5)}

@@ -9,12 +9,12 @@ import numpy as np
 import piqp
 import scipy.sparse as sp
 
-from paretoclf.path.segments import Line
-from paretoclf.path.sets import LEFT
-from paretoclf.path.tracker import CoreTracker
-from paretoclf.problem import ParametricQP
-from paretoclf.quadratic import Features, Matrix
-from paretoclf.quadratic.signed import Signed
+from paretoclf.engine.segments import Line
+from paretoclf.engine.sets import LEFT
+from paretoclf.engine.tracker import CoreTracker
+from paretoclf.problem.operator import Features, Matrix
+from paretoclf.problem.operator.signed import Signed
+from paretoclf.problem.parametric_qp import ParametricQP
 
 FORMS = ("gram", "dense", "sparse")
 

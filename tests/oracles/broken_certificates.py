@@ -8,10 +8,10 @@ import json
 import numpy as np
 
 import paretoclf as pc
-from paretoclf.path.certificate_file import bounded, certificate
-from paretoclf.path.certificate_problems import program_problem
-from paretoclf.problem import ParametricQP
+from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
+from paretoclf.proof.files.file import bounded, certificate
+from paretoclf.proof.files.problems import program_problem
 from tests.oracles.random_programs import fractions, program
 from tests.oracles.second_checker import gap_of, objection_to
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretoclf.judges.cone import ConeProgram, cone_bounds
-from paretoclf.judges.cones import Cone, blocks, project
+from paretoclf.proof.points.cone import ConeProgram, cone_bounds
+from paretoclf.proof.points.cones import Cone, blocks, project
 
 
 def known(rng):

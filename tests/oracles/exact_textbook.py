@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.path.rational import rational_segments
+from paretoclf.engine.rational import rational_segments
 from tests.oracles.exact import Cell, Exact, ExactPath, fractions
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import paretoclf as pc
+from paretoclf.distributions.population import Mixture, Population
 from paretoclf.formulations import BiasedMinimaxProbabilityMachine, ExtremeAsymmetry, ParetoGaussianQP
-from paretoclf.population import Mixture, Population
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 
-from paretoclf.gaussian.moments import Moments
+from paretoclf.distributions.gaussian.moments import Moments
 
 
 def covariance(rng, d, condition):

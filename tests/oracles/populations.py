@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import multivariate_normal
 
-from paretoclf.population import Mixture, Population
+from paretoclf.distributions.population import Mixture, Population
 
 PHI = {
     "square": lambda u: 0.5 * (u - 1) ** 2,

@@ -15,14 +15,15 @@ from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
 from examples.papers.bach2006_population import PAIRS
-from paretoclf.errors import InputError
-from paretoclf.folds import outer_folds, validation_folds
-from paretoclf.judged import make_solution
-from paretoclf.path import cost, journey, tracker
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import SEEN_OUTSIDE
+from paretoclf.engine import tracker
+from paretoclf.engine.tracker import CoreTracker
+from paretoclf.path import cost, journey
 from paretoclf.path.journey import within_box
 from paretoclf.path.pieces import Pieces
-from paretoclf.path.tracker import CoreTracker
-from paretoclf.tolerances import SEEN_OUTSIDE
+from paretoclf.proof.judged import make_solution
+from paretoclf.roc.folds import outer_folds, validation_folds
 from tests.oracles.box_problems import careful_steps
 
 KERNELS = pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])

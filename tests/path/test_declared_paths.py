@@ -11,7 +11,7 @@ import pytest
 from sklearn.svm import SVC
 
 import paretoclf as pc
-from paretoclf.lines import LineOfCosts
+from paretoclf.problem.lines import LineOfCosts
 
 X = np.array([[2.0], [1.0], [-0.5], [0.0], [-1.0], [-3.0]])
 Y = np.array([1, 1, 1, -1, -1, -1])

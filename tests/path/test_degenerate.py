@@ -10,7 +10,7 @@ import pytest
 from sklearn.svm import SVC
 
 import paretoclf as pc
-from paretoclf.kernels import median_bandwidth
+from paretoclf.problem.kernels import median_bandwidth
 from tests.oracles import families
 
 KERNELS = {"linear": None, "rbf": pc.RBF(1.0), "poly": pc.Polynomial(2)}

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.intercepts import best_intercepts
-from paretoclf.judges.hinge import judge_hinge
-from paretoclf.judges.hulls import judge_hulls
-from paretoclf.judges.losses import loss_of
-from paretoclf.judges.risk import judge_risk
-from paretoclf.judges.two_c import certify
+from paretoclf.problem.intercepts import best_intercepts
+from paretoclf.proof.points.hinge import judge_hinge
+from paretoclf.proof.points.hulls import judge_hulls
+from paretoclf.proof.points.losses import loss_of
+from paretoclf.proof.points.risk import judge_risk
+from paretoclf.proof.points.two_c import certify
 from paretoclf.proof.soft_margin import SoftMargin
 from tests.oracles.exact import fractions, integer_kernel
 from tests.oracles.exact_criss_cross import criss_cross

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 import paretoclf as pc
+from paretoclf.common.tolerances import CERTIFY
 from paretoclf.path.on_pieces import check_certificates
-from paretoclf.tolerances import CERTIFY
 
 mpl.use("Agg")
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from sklearn.svm import NuSVC
 
 import paretoclf as pc
+from paretoclf.engine.tracker import CoreTracker
 from paretoclf.path import nu as nu_module
 from paretoclf.path import nu_grid as nu_grid_module
 from paretoclf.path.nu import trace_hulls, trace_nu
-from paretoclf.path.tracker import CoreTracker
 from paretoclf.plotting import NuGridDisplay
 from tests.oracles.box_problems import careful_steps
 from tests.oracles.families import FAMILIES

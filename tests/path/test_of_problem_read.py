@@ -15,10 +15,10 @@ import pytest
 from sklearn.linear_model import lars_path
 
 import paretoclf as pc
+from paretoclf.engine.general import follow
+from paretoclf.engine.reduction.program import Points
 from paretoclf.path import of_problem
-from paretoclf.path.general import follow
 from paretoclf.plotting import ProblemPathDisplay
-from paretoclf.reduction.program import Points
 from tests.oracles.lines import FAMILIES, solved
 
 mpl.use("Agg")

@@ -14,8 +14,8 @@ from sklearn.svm import SVC
 
 import paretoclf as pc
 from paretoclf import certify
-from paretoclf import judged as judging
-from paretoclf.costs import Costs
+from paretoclf.problem.costs import Costs
+from paretoclf.proof import judged as judging
 
 RAY = (0, 0), (3, 2)
 FIVE = np.array([[2.0], [1.0], [0.0], [-1.0], [-3.0]]), np.array([1, 1, -1, -1, -1.0])

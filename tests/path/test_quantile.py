@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
 import paretoclf as pc
-from paretoclf.errors import HomogeneousWarning
+from paretoclf.common.errors import HomogeneousWarning
+from paretoclf.common.tolerances import CERTIFY
 from paretoclf.path.on_pieces import check_certificates
-from paretoclf.path.scores import PathScores
 from paretoclf.roc.crossings import crossings
-from paretoclf.tolerances import CERTIFY
+from paretoclf.roc.scores import PathScores
 from tests.oracles.box_problems import Problem
 
 TAUS = (0.0, 0.1, 0.37, 0.5, 0.81, 1.0)
@@ -393,7 +393,7 @@ def test_sparse_samples_stay_sparse(width, monkeypatch):
 
 
 @pytest.mark.filterwarnings(
-    "ignore::paretoclf.errors.HomogeneousWarning"
+    "ignore::paretoclf.common.errors.HomogeneousWarning"
 )  # asked of all kernels, with bias and without
 @pytest.mark.parametrize("kind", KINDS)
 def test_probabilities_are_the_share_of_tau_with_a_positive_label(kind):

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import paretoclf as pc
-from paretoclf import exact_sums
-from paretoclf.judges.two_c import certify
+from paretoclf.problem import exact_sums
+from paretoclf.proof.points.two_c import certify
 from paretoclf.proof.refined import PRECISELY
 from tests.benchmarks.other_solvers import Exact
 from tests.oracles.exact import fractions, integer_kernel

@@ -18,7 +18,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 #: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that.
-pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.errors.PositiveClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::paretoclf.common.errors.PositiveClassWarning")
 
 
 @pytest.fixture(autouse=True)

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.path.rational import fractions
-from paretoclf.path.start import Data
-from paretoclf.path.textbook import Walk
-from paretoclf.problem import INSIDE, LOWER, UPPER, ParametricQP
+from paretoclf.engine.rational import fractions
+from paretoclf.engine.start import Data
+from paretoclf.engine.textbook import Walk
+from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER, ParametricQP
 from tests.plotting.test_page import BROWSER, scripts_of
 
 NODE = shutil.which("node")

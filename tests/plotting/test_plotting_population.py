@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.plotting import AsymmetryDisplay, DensityDisplay, PopulationRocDisplay
-from paretoclf.population import (
+from paretoclf.distributions.population import (
     Mixture,
     Population,
     intercept_curve,
@@ -16,6 +15,7 @@ from paretoclf.population import (
     population_curve,
     population_solution,
 )
+from paretoclf.plotting import AsymmetryDisplay, DensityDisplay, PopulationRocDisplay
 from tests.oracles.populations import mixtures, with_regime
 
 mpl.use("Agg")

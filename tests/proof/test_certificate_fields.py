@@ -19,10 +19,10 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.cli import main
-from paretoclf.path.certificate_file import _digest, bounded, certificate, save_solution, write_content
-from paretoclf.path.certificate_points import OnePoint
-from paretoclf.path.certificate_problems import labels_of
 from paretoclf.proof import check, check_gap, check_ray
+from paretoclf.proof.files.file import _digest, bounded, certificate, save_solution, write_content
+from paretoclf.proof.files.points import OnePoint
+from paretoclf.proof.files.problems import labels_of
 from tests.oracles.second_checker import gap_of as second_gap_of
 
 CHECKERS = {"check": check, "check_gap": check_gap, "check_ray": check_ray}

@@ -20,12 +20,12 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.cli import main
-from paretoclf.path.certificate_file import bounded_program, certificate, integer_data, save_solution, windows
-from paretoclf.path.certificate_problems import program_problem
-from paretoclf.path.general import follow
+from paretoclf.engine.general import follow
 from paretoclf.path.tracing import save_point
-from paretoclf.problem import ParametricQP
+from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
+from paretoclf.proof.files.file import bounded_program, certificate, integer_data, save_solution, windows
+from paretoclf.proof.files.problems import program_problem
 from tests.oracles.broken_certificates import files, mutated, verdicts
 from tests.oracles.random_programs import fractions, off, program
 from tests.oracles.second_checker import gap_of as second_gap_of
@@ -251,7 +251,7 @@ def traced_kinds(kernel):
     yield "soft margins", pc.trace(soft, theta=(0.25, 4), C_plus=0.7, C_minus=3.0), 2
 
 
-@pytest.mark.filterwarnings("ignore::paretoclf.errors.HomogeneousWarning")
+@pytest.mark.filterwarnings("ignore::paretoclf.common.errors.HomogeneousWarning")
 @pytest.mark.parametrize("kernel", [None, pc.RBF(0.7)], ids=["linear", "rbf"])
 def test_paths_of_other_kinds_are_proved(kernel, tmp_path):
     for name, path, factor in other_kinds(kernel):
@@ -381,7 +381,7 @@ def bounded_file(path, folder):
     return folder / "a.proof.json.gz"
 
 
-@pytest.mark.filterwarnings("ignore::paretoclf.errors.HomogeneousWarning")
+@pytest.mark.filterwarnings("ignore::paretoclf.common.errors.HomogeneousWarning")
 @pytest.mark.parametrize("kernel", [None, pc.RBF(0.7)], ids=["linear", "rbf"])
 def test_paths_of_all_kinds_are_bounded_as_they_are_stored(kernel, tmp_path):
     for name, path, _ in [("costs", traced(kernel=kernel), -1), *other_kinds(kernel)]:
@@ -436,7 +436,7 @@ def test_the_level_is_what_ends_within_a_minute(monkeypatch, tmp_path):
     path = traced()
     path.proof.save(tmp_path / "a.json")
     assert json.loads((tmp_path / "a.json").read_text())["format"] == "exact certificate 1"
-    monkeypatch.setattr("paretoclf.path.certificate_file._MINUTE", 0.0)
+    monkeypatch.setattr("paretoclf.proof.files.file._MINUTE", 0.0)
     path.proof.save(tmp_path / "a.json")
     assert json.loads((tmp_path / "a.json").read_text())["format"] == "bounded certificate 1"
 
@@ -736,7 +736,7 @@ def points(kernel):
     yield pc.BiobjectiveMargin(X, Y, kernel), {"theta": 2.0, "C_plus": 0.7, "C_minus": 3.0}
 
 
-@pytest.mark.filterwarnings("ignore::paretoclf.errors.HomogeneousWarning")
+@pytest.mark.filterwarnings("ignore::paretoclf.common.errors.HomogeneousWarning")
 @pytest.mark.parametrize("kernel", [None, pc.RBF(0.7)], ids=["linear", "rbf"])
 def test_a_point_of_a_solver_has_a_certificate_of_both_levels_which_both_checkers_accept(kernel, tmp_path):
     for svm, values in points(kernel):

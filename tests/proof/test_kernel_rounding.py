@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.gram import Gram
-from paretoclf.kernels import Polynomial
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.kernels import Polynomial
 from paretoclf.proof.stored import totals
 
 POLYNOMIAL = Polynomial(2)

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import paretoclf as pc
+from paretoclf.common.tolerances import CERTIFY, SLACK_ROUNDING
 from paretoclf.path.on_pieces import check_certificates
 from paretoclf.path.pieces import Pieces
+from paretoclf.problem.operator import Features, Matrix
+from paretoclf.problem.operator.twice import product
 from paretoclf.proof import block, hinge, hulls, products
 from paretoclf.proof.proving import prove
 from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.quadratic import Features, Matrix
-from paretoclf.quadratic.twice import product
-from paretoclf.tolerances import CERTIFY, SLACK_ROUNDING
 
 KERNELS = {"linear": None, "rbf": pc.RBF(1.0)}
 BY_KERNEL = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)

@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 import paretoclf as pc
-from paretoclf.judges.two_c import certify
+from paretoclf.problem.operator import Matrix
+from paretoclf.proof.points.two_c import certify
 from paretoclf.proof.regions import Corners, prove_regions
-from paretoclf.quadratic import Matrix
 
 SQUARE = (0.05, 2.0)
 

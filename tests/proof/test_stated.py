@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.path.certificate_file import integer_data
-from paretoclf.problem import ParametricQP
+from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.proof import check
+from paretoclf.proof.files.file import integer_data
 from tests.oracles.parametric import solve_at
 from tests.oracles.two_classes import samples
 
@@ -84,7 +84,7 @@ def hard_margins(X, y, kernel):
     return svm, path, {"theta": path.theta(between(*path.pieces.t[[0, -1]]))}
 
 
-@pytest.mark.filterwarnings("ignore::paretoclf.errors.HomogeneousWarning")
+@pytest.mark.filterwarnings("ignore::paretoclf.common.errors.HomogeneousWarning")
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kernel", [None, pc.RBF(0.7)], ids=["linear", "rbf"])
 @pytest.mark.parametrize(

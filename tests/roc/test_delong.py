@@ -10,9 +10,9 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 import paretoclf as pc
-from paretoclf.path.scores import PathScores
 from paretoclf.roc.delong import area_difference, area_interval
 from paretoclf.roc.of_path import roc_of_scores
+from paretoclf.roc.scores import PathScores
 
 
 def by_pairs(y, *scores):

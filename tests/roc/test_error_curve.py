@@ -13,8 +13,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
-from paretoclf.path.scores import PathScores
 from paretoclf.plotting import ErrorCurveDisplay
+from paretoclf.roc.scores import PathScores
 from tests.oracles.exact import fractions, integer_kernel
 from tests.oracles.exact_criss_cross import criss_cross
 

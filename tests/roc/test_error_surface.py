@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.path.scores import PathScores
 from paretoclf.roc.error_curve import ErrorCurve
 from paretoclf.roc.error_surface import ErrorSurface
+from paretoclf.roc.scores import PathScores
 
 G = np.array([0.003, 0.2, 0.5, 0.61, 0.997])
 

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 import paretoclf as pc
-from paretoclf.costs import CostLine, Costs
-from paretoclf.errors import InputError
-from paretoclf.path.scores import PathScores
+from paretoclf.common.errors import InputError
 from paretoclf.plotting import RocDisplay
+from paretoclf.problem.costs import CostLine, Costs
 from paretoclf.roc import of_path as of_path_module
 from paretoclf.roc.crossings import crossings, scores_at
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.of_path import roc_of_path, roc_of_scores, symmetric_t
 from paretoclf.roc.rules import PathRule
+from paretoclf.roc.scores import PathScores
 from paretoclf.tuning import ExpectedCost, Minimax, NeymanPearson, NeymanPearsonScore
 
 

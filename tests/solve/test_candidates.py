@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.judges.cone import cone_bounds
+from paretoclf.proof.points.cone import cone_bounds
 from paretoclf.solve.cone_proof import _compile
 from paretoclf.solve.model import Model
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 import paretoclf as pc
-from paretoclf.errors import InputError, SolveError
+from paretoclf.common.errors import InputError, SolveError
 from paretoclf.formulations.base import POSITIVE, Formulation
 from paretoclf.formulations.two_c_svm import TwoCSVM
-from paretoclf.intercepts import sides
-from paretoclf.kernels import RBF
+from paretoclf.problem.intercepts import sides
+from paretoclf.problem.kernels import RBF
 from paretoclf.solve import complete
 from paretoclf.solve.compiled import Compiled
 from paretoclf.solve.complete import vertex_of

@@ -4,7 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 from paretoclf.solve.to_qp import program_line
 from tests.oracles.lines import FAMILIES, solved
 from tests.oracles.parametric import solve_at

@@ -13,7 +13,7 @@ from scipy.stats import studentized_range
 import paretoclf as pc
 from examples.papers.bach2006 import PRINTED_2
 from examples.papers.bach2006_population import PAIRS
-from paretoclf.population import Population, population_solution
+from paretoclf.distributions.population import Population, population_solution
 
 ROOT = Path(__file__).resolve().parents[2]
 ERRATA = (ROOT / "docs" / "reference" / "errata.md").read_text(encoding="utf-8")

@@ -11,8 +11,8 @@ from scipy.special import ndtr, ndtri, rel_entr
 from scipy.stats import norm
 
 import paretoclf as pc
-from paretoclf.gaussian.bounds import weighted_sum
-from paretoclf.gaussian.moments import chebyshev
+from paretoclf.distributions.gaussian.bounds import weighted_sum
+from paretoclf.distributions.gaussian.moments import chebyshev
 from tests.oracles.gaussian_pairs import Pencil, random_pair
 
 PAIR = random_pair(4, seed=11, condition=20.0)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from paretoclf.population import Mixture, Population, population_expansion, population_solution
-from paretoclf.population.expansions import tilt
-from paretoclf.population.solution import solution_at
+from paretoclf.distributions.population import Mixture, Population, population_expansion, population_solution
+from paretoclf.distributions.population.expansions import tilt
+from paretoclf.distributions.population.solution import solution_at
 from tests.oracles.populations import mixtures, pair, slope, with_regime
 
 GAMMAS = np.array([3e-4, 1e-4, 3e-5])

@@ -60,7 +60,7 @@ def test_rows_are_those_of_tune(state):
 
 
 def test_what_is_finished_is_not_done_again(state, monkeypatch):
-    monkeypatch.setattr("paretoclf.resume._one", lambda *a: pytest.fail("done again"))
+    monkeypatch.setattr("paretoclf.common.resume._one", lambda *a: pytest.fail("done again"))
     assert len(study.run(SMALL, None, state)) == len(study.read(state))
     other = dataclasses.replace(SMALL, bandwidths=SMALL.bandwidths + 1)
     with pytest.raises(pc.InputError, match=r"\.csv: no rows of this study \(it is of other data or options"):

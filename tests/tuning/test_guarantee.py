@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom, norm
 
 import paretoclf as pc
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 from paretoclf.tuning.guarantee import order_statistic, threshold_of
 
 

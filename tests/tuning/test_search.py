@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.errors import InputError
+from paretoclf.common.errors import InputError
 from paretoclf.tuning import (
     ExpectedCost,
     GaussianWindow,

@@ -7,9 +7,9 @@ import pytest
 from sklearn.svm import SVC
 
 import paretoclf as pc
-from paretoclf.errors import InputError
-from paretoclf.path.scores import PathScores
+from paretoclf.common.errors import InputError
 from paretoclf.roc.error_surface import ErrorSurface
+from paretoclf.roc.scores import PathScores
 from paretoclf.tuning.selection import check_selection, choose
 
 

@@ -9,15 +9,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import NuSVC
 
 import paretoclf as pc
-from paretoclf.cross_validation import folds_of
-from paretoclf.errors import BandwidthWarning, InputError
-from paretoclf.gram import Gram
-from paretoclf.lines import LabelledSamples
-from paretoclf.nu import to_asymmetry
-from paretoclf.path.plane.map import plane
+from paretoclf.common.errors import BandwidthWarning, InputError
+from paretoclf.path.maps.map import plane
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.lines import LabelledSamples
+from paretoclf.problem.nu import to_asymmetry
 from paretoclf.tuning import ExpectedCost, GaussianWindow, MedianWindow, Minimax, NeymanPearson, bandwidth_grid, smooth
 from paretoclf.tuning.bandwidths import DistanceQuantiles, judge_bandwidths
 from paretoclf.tuning.cost_plane import counts_at, plane_errors
+from paretoclf.tuning.cross_validation import folds_of
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, _boxes
 from paretoclf.tuning.exact_lines import LineErrors, best_on_lines, best_on_smoothed_lines, line_errors
 from paretoclf.tuning.one_nu import CountBalanced, CountShifted, best_shift

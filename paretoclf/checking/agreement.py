@@ -1,0 +1,294 @@
+"""Where the two worlds meet: an exact path against CVXPY solutions of the same problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+
+from paretoclf.common.checks import Array, Rng, check_count, check_rng, what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.common.tables import SHOWN, Tabular, listing
+from paretoclf.common.tolerances import AGREE_OBJECTIVE
+from paretoclf.formulations.base import Formulation
+from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
+from paretoclf.formulations.quantile_svm import QuantileSVM
+from paretoclf.formulations.two_c_svm import TwoCSVM
+from paretoclf.formulations.two_nu_svm import TwoNuSVM
+from paretoclf.path.cost import Path
+from paretoclf.path.margins import MarginPath
+from paretoclf.path.nu import NuPath
+from paretoclf.path.quantile import QuantilePath
+from paretoclf.problem.costs import SampleCosts
+from paretoclf.problem.lines import LineOfCosts, LineOfNu, LineOfTau, LineOfTheta, lines_of
+from paretoclf.problem.samples import same_samples
+from paretoclf.solve.sweep import Sweep, sweep
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One point: the path's optimal value against CVXPY's best feasible primal value."""
+
+    t: float
+    kind: str
+    C_plus: float
+    C_minus: float
+    path_value: float
+    cvxpy_value: float
+    cvxpy_gap: float
+
+    @property
+    def difference(self) -> float:
+        """``(path - cvxpy) / max(|cvxpy|, tiny)``: positive where CVXPY's point is better than the path's."""
+        return (self.path_value - self.cvxpy_value) / max(abs(self.cvxpy_value), np.finfo(float).tiny)
+
+
+class Compared(Tabular):
+    """What agreements have in common: points, each with the relative ``difference`` of two objectives."""
+
+    points: Sequence[Any]
+
+    def _title(self) -> str:
+        return f"worst relative difference over {self.n} points: {self.worst:.1e}"
+
+    @property
+    def n(self) -> int:
+        """Number of points compared."""
+        return len(self.points)
+
+    @property
+    def worst(self) -> float:
+        """Largest relative difference of objectives, either way."""
+        return float(np.max([abs(p.difference) for p in self.points])) if self.points else 0.0
+
+    def agrees(self, tol: float = AGREE_OBJECTIVE) -> bool:
+        """Whether every difference is at most tol."""
+        return bool(self.worst <= tol)
+
+
+@dataclass(frozen=True, repr=False)
+class Agreement(Compared):
+    """A path compared with CVXPY at some of its breakpoints, midpoints and random parameters; prints as a table."""
+
+    points: Sequence[Comparison] = field(default_factory=tuple)
+
+    @property
+    def cvxpy_better(self) -> float:
+        """By how much CVXPY's feasible point beats the path's, at worst (relative; 0 if never)."""
+        return float(np.max([p.difference for p in self.points] + [0.0]))
+
+    def __repr__(self) -> str:
+        head = f"{'t':>10} {'point':<10} {'C_plus':>11} {'C_minus':>11} {'path':>17} {'CVXPY':>17} {'difference':>10}"
+        rows = [
+            f"{p.t:10.6f} {p.kind:<10} {p.C_plus:11.5g} {p.C_minus:11.5g} {p.path_value:17.10g} "
+            f"{p.cvxpy_value:17.10g} {p.difference:10.1e}"
+            for p in self.points[:SHOWN]
+        ]
+        return listing(head, rows, self.n, self._title())
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each point."""
+        yield from ({**vars(p), "difference": p.difference} for p in self.points)
+
+
+@dataclass(frozen=True)
+class ValueComparison:
+    """One parameter value: the optimal value that a sweep found against that of another formulation."""
+
+    values: Mapping[str, float]
+    value: float
+    other_value: float
+    other_gap: float
+
+    @property
+    def difference(self) -> float:
+        """``(first - other) / max(|other|, tiny)``."""
+        return (self.value - self.other_value) / max(abs(self.other_value), np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, repr=False)
+class ValueAgreement(Compared):
+    """Optimal values of a sweep or a path, and of another solution of the same problem; prints as a table."""
+
+    points: Sequence[ValueComparison] = field(default_factory=tuple)
+
+    def __repr__(self) -> str:
+        names = list(self.points[0].values) if self.points else []
+        head = "".join(f"{name:>12}" for name in names) + f"{'value':>18}{'other':>18}{'difference':>12}"
+        rows = [
+            "".join(f"{v:12.5g}" for v in p.values.values())
+            + f"{p.value:18.10g}{p.other_value:18.10g}{p.difference:12.1e}"
+            for p in self.points[:SHOWN]
+        ]
+        return listing(head, rows, self.n, self._title())
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each point: the parameters, both values, and the gap of the other."""
+        for p in self.points:
+            found = {"value": p.value, "other_value": p.other_value, "other_gap": p.other_gap}
+            yield {**p.values, **found, "difference": p.difference}
+
+
+@overload
+def compare(path: Path, svm: TwoCSVM, n: int = 20, rng: Rng = 0) -> Agreement: ...
+
+
+@overload
+def compare(path: QuantilePath, svm: QuantileSVM, n: int = 20, rng: Rng = 0) -> ValueAgreement: ...
+
+
+@overload
+def compare(path: MarginPath, svm: BiobjectiveMargin, n: int = 20, rng: Rng = 0) -> ValueAgreement: ...
+
+
+@overload
+def compare(path: NuPath, svm: TwoNuSVM, n: int = 20, rng: Rng = 0) -> ValueAgreement: ...
+
+
+@overload
+def compare(path: Sweep, svm: Formulation, n: int = 20, rng: Rng = 0) -> ValueAgreement: ...
+
+
+def compare(
+    path: Path | QuantilePath | MarginPath | NuPath | Sweep, svm: Any, n: int = 20, rng: Rng = 0
+) -> Agreement | ValueAgreement:
+    """Compare a path with CVXPY (reference accuracy) at n parameters, or a sweep with another formulation.
+
+    The parameters of a path are breakpoints, middles of pieces, and uniform random numbers, a third each; those of a
+    sweep are its own, or n of them. The objective is compared, never the weights: optima can be flat.
+
+    Parameters
+    ----------
+    path : Path, QuantilePath, MarginPath, NuPath or Sweep
+    svm : TwoCSVM, QuantileSVM, BiobjectiveMargin, TwoNuSVM or another formulation
+        For a path: the same samples, labels, kernel and weights (or constant feature, or slacks). For a sweep: a
+        formulation of the same problem, with the same parameters, such as yours against ours.
+    n : int
+        Number of points, at most.
+    rng : int or numpy.random.Generator
+        Seed of the choice.
+
+    Returns
+    -------
+    Agreement or ValueAgreement
+
+    Raises
+    ------
+    InputError
+        If n is not positive, svm declares another path or holds other data than the path, or has other parameters than
+        the sweep.
+    """
+    if isinstance(path, Sweep):
+        return _compare_sweep(path, svm, n, rng)
+    check_count(n, "n", 1)
+    if isinstance(path, QuantilePath):
+        return _compare_quantiles(path, svm, n, rng)
+    if isinstance(path, MarginPath):
+        return _compare_margins(path, svm, n, rng)
+    if isinstance(path, NuPath):
+        return _compare_nu(path, svm, n, rng)
+    if not isinstance(path, Path):
+        raise InputError(f"path must be what trace or sweep returns, got {what_it_is(path)}")
+    lines_of(svm, only=LineOfCosts)
+    if not (_same(path, svm) and np.array_equal(svm.sample_weight, path.sample_weight)):
+        raise InputError("svm must hold the samples, labels and weights that the path was traced on")
+    if not np.array_equal(svm.gram.pivots, path.gram.pivots):  # type: ignore[arg-type]  # None equals None
+        raise InputError("svm must have the low_rank that the path was traced with: the same approximated kernel")
+    if isinstance(path.line.start, SampleCosts):
+        raise InputError("path must be one of two costs: a sweep has no costs per sample to compare with")
+    chosen = _points(path.breakpoints, n, rng)
+    costs = [path.costs(t) for t, _ in chosen]
+    reference = sweep(svm, C_plus=[c.C_plus for c in costs], C_minus=[c.C_minus for c in costs], progress=False)
+    return Agreement(
+        tuple(
+            Comparison(t, kind, c.C_plus, c.C_minus, path.at(t).value, solution.value, solution.certificate.gap)
+            for (t, kind), c, solution in zip(chosen, costs, reference, strict=True)
+        )
+    )
+
+
+def _points(ends: Array, n: int, rng: Rng, some: Array | None = None) -> list[tuple[float, str]]:
+    """Breakpoints (or some of them), middles of pieces and random parameters, a third each, in order."""
+    rng = check_rng(rng)
+    sizes = [(n + 2) // 3, (n + 1) // 3, n // 3]
+    return sorted(
+        [
+            *((float(t), "breakpoint") for t in rng.choice(ends if some is None else some, sizes[0])),
+            *((float(0.5 * (ends[j] + ends[j + 1])), "midpoint") for j in rng.integers(0, ends.size - 1, sizes[1])),
+            *((float(ends[0] + t * (ends[-1] - ends[0])), "random") for t in rng.random(sizes[2])),
+        ]
+    )
+
+
+def _same(path: Any, svm: Any) -> bool:
+    """Whether a path is of the samples and labels of a formulation."""
+    return np.array_equal(svm.y, path.y) and same_samples(svm.X, path.gram.X)
+
+
+def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Rng) -> ValueAgreement:
+    lines_of(svm, only=LineOfTau)
+    if not (_same(path, svm) and svm.bias == path.bias):
+        raise InputError("svm must hold the samples, labels and bias that the path was traced on")
+    taus = [tau for tau, _ in _points(path.breakpoints, n, rng)]
+    return _values(path, taus, sweep(svm, tau=taus, lam=path.lam, progress=False))
+
+
+def _compare_margins(path: MarginPath, svm: BiobjectiveMargin, n: int, rng: Rng) -> ValueAgreement:
+    lines_of(svm, only=LineOfTheta)
+    if not (_same(path, svm) and svm.soft == path.soft):
+        raise InputError("svm must hold the samples, labels and softness of the path")
+    shares = [share for share, _ in _points(path.breakpoints, n, rng)]
+    costs = {} if path.slack_costs is None else vars(path.slack_costs)
+    return _values(path, shares, sweep(svm, theta=[path.theta(s) for s in shares], **costs, progress=False))
+
+
+def _compare_nu(path: NuPath, svm: TwoNuSVM, n: int, rng: Rng) -> ValueAgreement:
+    lines_of(svm, only=LineOfNu)
+    if not _same(path, svm):
+        raise InputError("svm must hold the samples and labels that the path was traced on")
+    # Where the hulls meet there is no classifier, and nu_star is only known to CVXPY's accuracy.
+    proper = np.array([t for t in path.breakpoints if path.rho(float(t)) > 0.0])
+    chosen = [t for t, _ in _points(path.breakpoints, n, rng, proper)]
+    nu, asymmetry = zip(*(path.along.nu(t) for t in chosen), strict=True)
+    given = {"nu": nu, "asymmetry": asymmetry}
+    if svm.by == "classes":
+        nu_plus, nu_minus = zip(*(path.along.classes(t) for t in chosen), strict=True)
+        given = {"nu_plus": nu_plus, "nu_minus": nu_minus}
+    columns: dict[str, Any] = {name: list(values) for name, values in given.items()}
+    return _values(path, chosen, sweep(svm, **columns, progress=False))
+
+
+def _values(path: QuantilePath | MarginPath | NuPath, points: list[float], reference: Sweep) -> ValueAgreement:
+    return ValueAgreement(
+        tuple(
+            ValueComparison(theirs.values, path.at(t).value, theirs.value, theirs.certificate.gap)
+            for t, theirs in zip(points, reference, strict=True)
+        )
+    )
+
+
+def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Rng) -> ValueAgreement:
+    check_count(n, "n", 1)
+    if not isinstance(other, Formulation):
+        raise InputError(f"svm must be a formulation, got {what_it_is(other)}")
+    if len(first) == 0:
+        raise InputError("path must have at least one solution, got an empty part of a sweep")
+    names = list(first.parameters)
+    if set(names) != set(other.domain):
+        raise InputError(
+            f"svm must have the parameters of the sweep ({', '.join(names)}), got {', '.join(other.domain)}"
+        )
+    chosen = np.arange(len(first))
+    if n < len(first):
+        chosen = np.sort(check_rng(rng).choice(len(first), n, replace=False))
+    solutions = [first[int(k)] for k in chosen]
+    columns: dict[str, Any] = {name: [s.values[name] for s in solutions] for name in names}
+    reference = sweep(other, **columns, progress=False)
+    return ValueAgreement(
+        tuple(
+            ValueComparison(mine.values, mine.value, theirs.value, theirs.certificate.gap)
+            for mine, theirs in zip(solutions, reference, strict=True)
+        )
+    )

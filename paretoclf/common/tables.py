@@ -1,0 +1,82 @@
+"""Results as tables: what a notebook shows of them, and what pandas gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from itertools import islice
+from typing import Any
+
+from paretoclf.common.errors import InputError
+
+#: Rows that a `repr`, or a notebook, shows of a long table.
+SHOWN = 20
+
+
+class Tabular:
+    """A result that is a table: one row for each point, condition, event or sample."""
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """The rows, one by one: long tables are shown in part."""
+        raise NotImplementedError
+
+    def _title(self) -> str:
+        """What stands above the table in a notebook."""
+        return repr(self)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows of `to_frame`, as dictionaries."""
+        return list(self._rows())
+
+    def to_frame(self) -> Any:
+        """The table as a ``pandas.DataFrame``.
+
+        Raises
+        ------
+        InputError
+            If pandas, which is optional, is not installed.
+        """
+        return frame(self.records())
+
+    def _repr_html_(self) -> str:
+        """Title and first rows, for notebooks."""
+        return html_table(self._title(), self._rows())
+
+
+def frame(data: Any) -> Any:
+    """A ``pandas.DataFrame``, which is optional, of rows or of columns."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise InputError("to_frame needs pandas: pip install 'paretoclf[pandas]'") from None
+    return pd.DataFrame(data)
+
+
+def html_table(title: str, rows: Iterable[Mapping[str, Any]]) -> str:
+    """The first rows as HTML; a last line says how many there are more."""
+    every = iter(rows)
+    first = list(islice(every, SHOWN))
+    names = list(dict.fromkeys(name for row in first for name in row))
+    lines = [_line("th", names), *(_line("td", [_text(row.get(name, "")) for name in names]) for row in first)]
+    more = sum(1 for _ in every)
+    if more:
+        lines.append(f'<tr><td colspan="{len(names)}">{and_more(more)}</td></tr>')
+    return f"<p>{escape(title)}</p><table>{''.join(lines)}</table>"
+
+
+def listing(head: str, rows: Iterable[str], count: int, title: str) -> str:
+    """A table of so many rows, of which these are shown, as text; its title stands below."""
+    return "\n".join([head, *rows, *([and_more(count - SHOWN)] if count > SHOWN else []), title])
+
+
+def and_more(count: int) -> str:
+    """What a table says that is not shown to its end."""
+    return f"... and {count} more: to_frame() has all"
+
+
+def _line(cell: str, texts: Iterable[str]) -> str:
+    return f"<tr>{''.join(f'<{cell}>{escape(text)}</{cell}>' for text in texts)}</tr>"
+
+
+def _text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

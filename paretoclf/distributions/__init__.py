@@ -1,0 +1,1 @@
+"""Classes with known distributions or moments: error rates and optimal classifiers without samples."""

@@ -1,0 +1,302 @@
+r"""Bounds on the optimal values of the Gaussian problems, by weak duality, from any point. No solver is trusted.
+
+With :math:`\delta=\mu_+-\mu_-`, :math:`\Sigma_\pm=R_\pm^\top R_\pm` and :math:`|h_\pm|\le1` every slope satisfies
+:math:`\|R_\pm a\|\ge h_\pm\cdot R_\pm a`. So a vector in each unit ball proves a lower bound wherever a combination of
+the :math:`R_\pm^\top h_\pm` is a multiple of :math:`\delta`. At the optimum :math:`h_\pm=R_\pm a/\|R_\pm a\|`; from a
+slope that is wrong by :math:`\eta` one of the two vectors is taken and the other computed, and the bound is wrong by
+:math:`O(\eta^2)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cholesky, qr, solve_triangular, svd
+from scipy.optimize import brentq
+
+from paretoclf.common.checks import Array
+from paretoclf.common.tolerances import TAU_NUDGE
+from paretoclf.distributions.gaussian.moments import Moments
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """An interval that holds the optimal value of a minimisation.
+
+    Attributes
+    ----------
+    primal_value : float
+        Objective at a feasible primal point: an upper bound.
+    dual_value : float
+        Objective at a feasible dual point: a lower bound.
+    """
+
+    primal_value: float
+    dual_value: float
+
+    @property
+    def gap(self) -> float:
+        """Width of the interval, relative to the larger of the two values (0 where both are 0)."""
+        scale = max(abs(self.primal_value), abs(self.dual_value))
+        if not np.isfinite(scale):
+            return np.inf
+        return (self.primal_value - self.dual_value) / scale if scale > 0 else 0.0
+
+
+def normalised(moments: Moments, a: Array) -> Array:
+    r"""Slope scaled to :math:`a\cdot\delta=1`."""
+    return a / float(a @ moments.delta)
+
+
+def weighted_sum(moments: Moments, a: Array, lam: float) -> Bounds:
+    r"""Bounds on :math:`\min\sqrt{a^\top\Sigma_+a}+\lambda\sqrt{a^\top\Sigma_-a}`, :math:`a\cdot\delta=1`.
+
+    Kim et al. (2006), problem (3). The dual is :math:`\max z` subject to
+    :math:`z\delta=R_+^\top h_++R_-^\top h_-`, :math:`|h_+|\le1`, :math:`|h_-|\le\lambda`.
+
+    Parameters
+    ----------
+    moments : Moments
+        The two classes.
+    a : array of shape (d,)
+        Any slope with :math:`a\cdot\delta>0`.
+    lam : float
+        The weight :math:`\lambda>0`.
+
+    Returns
+    -------
+    Bounds
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> m = Moments.from_covariances([2.0, 0.0], np.eye(2), [0.0, 0.0], np.eye(2))
+    >>> weighted_sum(m, np.array([1.0, 0.0]), lam=1.0)
+    Bounds(primal_value=1.0, dual_value=1.0)
+    >>> weighted_sum(m, np.array([1.0, 0.1]), lam=1.0).dual_value <= 1.0
+    True
+    """
+    a = normalised(moments, a)
+    plus, minus = moments.root_plus @ a, moments.root_minus @ a
+    size_plus, size_minus = float(np.linalg.norm(plus)), float(np.linalg.norm(minus))
+    h_plus, h_minus = plus / size_plus, lam * minus / size_minus
+    return Bounds(
+        size_plus + lam * size_minus,
+        max(
+            _largest_multiple(moments, moments.root_minus, moments.root_plus.T @ h_plus, lam),
+            _largest_multiple(moments, moments.root_plus, moments.root_minus.T @ h_minus, 1.0),
+        ),
+    )
+
+
+def _largest_multiple(moments: Moments, root: Array, given: Array, radius: float) -> float:
+    r"""Largest z with :math:`z\delta=s\,g+R^\top h`, :math:`|h|\le r`; s is 1, or below it where nothing else fits."""
+    p, q = solve_triangular(root, np.column_stack([moments.delta, given]), trans=1).T
+    length = float(np.linalg.norm(p))
+    along = float(p @ q) / length
+    across = float(np.linalg.norm(q - along * p / length))
+    if across > radius:
+        return radius / across * along / length
+    return (along + float(np.sqrt((radius - across) * (radius + across)))) / length
+
+
+def squared_sum(moments: Moments, a: Array, t: float) -> Bounds:
+    r"""Bounds on :math:`\min a^\top(\Sigma_++t\Sigma_-)a`, :math:`a\cdot\delta=1`, for :math:`t\ge0`.
+
+    The dual is :math:`\max 2\nu-|h_+|^2-t|h_-|^2` subject to :math:`\nu\delta=R_+^\top h_++tR_-^\top h_-`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> m = Moments.from_covariances([2.0, 0.0], np.eye(2), [0.0, 0.0], np.eye(2))
+    >>> squared_sum(m, np.array([1.0, 0.0]), t=3.0)
+    Bounds(primal_value=1.0, dual_value=1.0)
+    """
+    a = normalised(moments, a)
+    plus, minus = moments.root_plus @ a, moments.root_minus @ a
+    value = float(plus @ plus + t * (minus @ minus))
+    rest = value * moments.delta - t * (moments.root_minus.T @ minus)
+    h_plus = solve_triangular(moments.root_plus, rest, trans=1)
+    found = [2 * value - float(h_plus @ h_plus) - t * float(minus @ minus)]
+    if t > 0:
+        h_minus = solve_triangular(
+            moments.root_minus, (value * moments.delta - moments.root_plus.T @ plus) / t, trans=1
+        )
+        found.append(2 * value - float(plus @ plus) - t * float(h_minus @ h_minus))
+    return Bounds(value, max(found))
+
+
+def fixed_distance(moments: Moments, a: Array, u_plus: float) -> Bounds:
+    r"""Bounds on the largest :math:`u_-` at a given :math:`u_+`, negated.
+
+    The problem is :math:`\max a\cdot\delta-u_+\sqrt{a^\top\Sigma_+a}` subject to :math:`a^\top\Sigma_-a\le1`, the
+    biased minimax probability machine of Huang et al. (2004). Its dual is :math:`\min|h|` subject to
+    :math:`\delta=R_-^\top h+R_+^\top v`, :math:`|v|\le u_+`: the distance, in the metric of the negatives, of their
+    mean from the ellipsoid of radius :math:`u_+` around the mean of the positives.
+
+    Parameters
+    ----------
+    moments : Moments
+        The two classes.
+    a : array of shape (d,)
+        Any slope but 0.
+    u_plus : float
+        Distance of the positives' mean, nonnegative.
+
+    Returns
+    -------
+    Bounds
+        Of the minimisation of :math:`-u_-`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> m = Moments.from_covariances([2.0, 0.0], np.eye(2), [0.0, 0.0], np.eye(2))
+    >>> fixed_distance(m, np.array([1.0, 0.0]), u_plus=0.5)
+    Bounds(primal_value=-1.5, dual_value=-1.5)
+    """
+    plus, minus = moments.spread(a)
+    v = u_plus * (moments.root_plus @ a) / plus
+    h = solve_triangular(moments.root_minus, moments.delta - moments.root_plus.T @ v, trans=1)
+    given = moments.root_minus.T @ (moments.root_minus @ a) / minus
+    p, q = solve_triangular(moments.root_plus, np.column_stack([moments.delta, given]), trans=1).T
+    return Bounds(
+        -(float(a @ moments.delta) - u_plus * plus) / minus,
+        -min(float(np.linalg.norm(h)), _smallest_multiple(p, q, u_plus)),
+    )
+
+
+def _smallest_multiple(p: Array, q: Array, radius: float) -> float:
+    """Smallest s >= 0 with |p - s q| <= radius; infinite where there is none."""
+    length = float(np.linalg.norm(q))
+    along = float(p @ q) / length
+    across = float(np.linalg.norm(p - along * q / length))
+    if across > radius:
+        return np.inf
+    half = float(np.sqrt((radius - across) * (radius + across)))
+    if along <= half:
+        return 0.0 if along >= -half else np.inf
+    outside = float(np.linalg.norm(p))
+    return (outside - radius) * (outside + radius) / ((along + half) * length)
+
+
+def largest_spread(moments: Moments, a: Array, tau: float, zeta: float) -> Bounds:
+    r"""Bounds on minus the largest :math:`a^\top\Sigma_-a` at :math:`a^\top\Sigma_+a\le\zeta`, :math:`a\cdot\delta=1`.
+
+    Kim et al. (2006), problem (21), as a minimisation of :math:`-a^\top\Sigma_-a`. The S-procedure:
+    :math:`\tau\zeta+\mu` is an upper bound of the maximum wherever :math:`\tau\ge0` and
+    :math:`\tau\Sigma_+-\Sigma_-+\mu\delta\delta^\top\succeq0`. For a given :math:`\tau` the smallest such :math:`\mu`
+    is a Schur complement, and the Cholesky factor of the rest proves the inequality.
+
+    Parameters
+    ----------
+    moments : Moments
+        The two classes.
+    a : array of shape (d,)
+        Any slope with :math:`a\cdot\delta\ne0`; it is brought into the feasible set first.
+    tau : float
+        Multiplier of the bound on the positives' variance. In the hard case the matrix is singular at the best one, so
+        a hair above it is tried too.
+    zeta : float
+        That bound, at least :math:`\zeta_{\min}`.
+
+    Returns
+    -------
+    Bounds
+        Of the negated problem: minus the variance that a reaches, and minus the upper bound (minus infinity where the
+        matrix is not positive semidefinite for any :math:`\mu`).
+    """
+    # Coordinates R_+ a = x e + N v: e along R_+^-T delta, where a . delta = 1 fixes x, and N orthogonal to it.
+    direction = solve_triangular(moments.root_plus, moments.delta, trans=1)
+    x = 1.0 / float(np.linalg.norm(direction))
+    frame = qr(direction[:, None])[0]
+    e = frame[:, 0] * np.sign(frame[:, 0] @ direction)
+    N = frame[:, 1:]
+    S = solve_triangular(moments.root_plus, moments.root_minus.T, trans=1).T
+    v = N.T @ (moments.root_plus @ normalised(moments, a))
+    room = zeta - x**2
+    room = room if room > 8 * np.finfo(float).eps * zeta else 0.0  # less is rounding of the difference
+    size = float(v @ v)
+    v = v if size <= room else v * np.sqrt(room / size)
+    reached = S @ (x * e + N @ v)
+    rest, along = S @ N, S @ e
+    if N.shape[1] == 0:
+        upper = x**2 * float(along @ along)
+    else:
+        upper = min(_s_procedure(rest, along, x, t, room) for t in (tau, tau * (1 + TAU_NUDGE)))
+    return Bounds(-float(reached @ reached), -upper)
+
+
+def largest_distance(moments: Moments, tau: float, u_minus: float) -> float:
+    r"""Upper bound on :math:`u_+` over all hyperplanes with a given :math:`u_-\le0`, from any multiplier.
+
+    Kim et al. (2006), problem (4), has a dual of one variable: with :math:`M=\Sigma_+-\Sigma_-/\tau\succ0` and
+    :math:`a\cdot\delta=1` Cauchy's inequality gives :math:`1\le a^\top Ma\,D`, :math:`D=\delta^\top M^{-1}\delta`, and
+    a second time :math:`u_+=(1-u_-\|R_-a\|)/\|R_+a\|\le\sqrt{D+u_-^2\tau}`.
+
+    Far from the origin the distances of a hyperplane have few digits, and a multiplier made of them may fall below the
+    largest ratio of the variances, where in the hard case the best one is: so the best one is computed, and tried too.
+
+    Parameters
+    ----------
+    moments : Moments
+        The two classes.
+    tau : float
+        Multiplier; it bounds something above the largest ratio of the variances only.
+    u_minus : float
+        Distance of the negatives' mean, not positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> m = Moments.from_covariances([1.0, 0.0], np.eye(2), [0.0, 0.0], np.eye(2) / 4)
+    >>> round(largest_distance(m, tau=1.0, u_minus=-1 / 3 * 2), 9)  # t = -1: u_plus = 4 / 3, u_minus = -2 / 3
+    1.333333333
+    """
+    direction = solve_triangular(moments.root_plus, moments.delta, trans=1)
+    S = solve_triangular(moments.root_plus, moments.root_minus.T, trans=1).T
+    bounds = []
+    for t in (tau, tau * (1 + TAU_NUDGE), _best_multiplier(S, direction, u_minus)):
+        L = _root_above_rounding(t * np.eye(moments.d) - S.T @ S, t)
+        if L is not None:
+            half = solve_triangular(L, direction, lower=True)
+            bounds.append(float(np.sqrt(t * (half @ half) + u_minus**2 * t)))
+    return min(bounds, default=np.inf)
+
+
+def _best_multiplier(S: Array, direction: Array, u_minus: float) -> float:
+    r"""The :math:`\tau` with the smallest bound: :math:`\sum_jc_j^2\lambda_j/(\tau-\lambda_j)^2=u_-^2`, if it exists.
+
+    :math:`\lambda_j` are the ratios of the variances, :math:`c_j` the components of the whitened difference of the
+    means. In the hard case there may be none above the largest ratio: then TAU_NUDGE above it.
+    """
+    _, values, V = svd(S)
+    ratios, weights = values**2, (V @ direction) ** 2 * values**2
+    below, u = ratios[0] - ratios, max(-u_minus, 1e-150)
+
+    def excess(log_above: float) -> float:
+        return float(np.sqrt(np.sum(weights / (below + ratios[0] * np.exp(log_above)) ** 2))) - u
+
+    above = float(np.log(TAU_NUDGE))
+    if excess(above) > 0:  # and not where every ratio counts as the largest one
+        above = float(brentq(excess, above, np.log(2.0 * np.sqrt(weights.sum()) / (ratios[0] * u))))
+    return float(ratios[0] * (1.0 + np.exp(above)))
+
+
+def _s_procedure(rest: Array, along: Array, x: float, tau: float, room: float) -> float:
+    """Upper bound that one multiplier proves; infinite where the matrix cannot be told from an indefinite one."""
+    L = _root_above_rounding(tau * np.eye(rest.shape[1]) - rest.T @ rest, tau)
+    if L is None:
+        return np.inf
+    half = solve_triangular(L, rest.T @ along, lower=True)
+    return x**2 * float(along @ along + half @ half) + tau * room
+
+
+def _root_above_rounding(matrix: Array, scale: float) -> Array | None:
+    """Lower Cholesky factor, or None where the matrix cannot be told from an indefinite one."""
+    try:
+        L: Array = cholesky(matrix, lower=True)
+    except np.linalg.LinAlgError:
+        return None
+    return L if np.diagonal(L).min() ** 2 > len(L) * np.finfo(float).eps * scale else None

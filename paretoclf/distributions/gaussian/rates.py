@@ -1,0 +1,370 @@
+r"""Ways to judge a hyperplane: the rate of correct classification of a class, as a function of one number.
+
+Every rate here is :math:`\kappa(u)`, where :math:`u` is the distance of the mean of a class from the hyperplane, in
+standard deviations of the class, positive on its own side: the true rate of a Gaussian class or of a scale mixture of
+Gaussians, or the smallest rate over a family of distributions. All are increasing, so all have the same Pareto-optimal
+hyperplanes (Kim et al. 2006, Proposition 1), except that a worst-case rate is 0 up to a threshold, and only the part of
+the trade-off curve beyond it counts (Proposition 2, corrected Corollary 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.integrate import quad, quad_vec
+from scipy.optimize import brentq
+from scipy.special import gammaln, log_ndtr, ndtr, ndtri, stdtr, stdtrit, xlogy
+
+from paretoclf.common.checks import Array, check_nonnegative_number, check_positive_number, real_number
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import MIXING_MASS
+
+#: Halvings of the interval (0, 1) of rates: 1e-18 is left.
+_HALVINGS = 60
+#: Logarithms of scales beyond this are not told apart: doubles end there.
+_LOG = 700.0
+
+
+class Rate:
+    r"""A rate :math:`\kappa(u)`; the subclasses say which."""
+
+    @property
+    def threshold(self) -> float:
+        """Largest u at which the rate is 0; minus infinity if it is positive everywhere."""
+        return -np.inf
+
+    def error(self, u: Any) -> Array:
+        r"""Rate of errors, :math:`1-\kappa(u)`, without cancellation where it is small."""
+        raise NotImplementedError
+
+    def correct(self, u: Any) -> Array:
+        r"""Rate of correct classification, :math:`\kappa(u)`."""
+        return self.error(-np.asarray(u, dtype=np.float64))  # the distribution of a.x is symmetric
+
+    def slope(self, u: Any) -> Array:
+        r"""Derivative :math:`\kappa'(u)`."""
+        raise NotImplementedError
+
+    def at_error(self, error: float) -> float:
+        """The u at which the rate of errors is given, strictly between 0 and 1."""
+        raise NotImplementedError
+
+    def at_correct(self, correct: float) -> float:
+        """The u at which the rate of correct classification is given, strictly between 0 and 1."""
+        return -self.at_error(correct)
+
+
+@dataclass(frozen=True)
+class GaussianRate(Rate):
+    r"""True rate of a Gaussian class, :math:`\kappa=\Phi`: Kim et al. (2006), equation (1).
+
+    Examples
+    --------
+    >>> from paretoclf.distributions.gaussian.rates import GaussianRate
+    >>> float(GaussianRate().correct(0.0)), round(GaussianRate().at_error(0.025), 4)
+    (0.5, 1.96)
+    """
+
+    def error(self, u: Any) -> Array:
+        r"""Return :math:`\Phi(-u)`."""
+        return np.asarray(ndtr(-np.asarray(u, dtype=np.float64)))
+
+    def slope(self, u: Any) -> Array:
+        r"""Return :math:`\varphi(u)`."""
+        return _density(u)
+
+    def at_error(self, error: float) -> float:
+        r"""Return :math:`-\Phi^{-1}(e)`."""
+        return -float(ndtri(error))
+
+
+@dataclass(frozen=True)
+class ChebyshevRate(Rate):
+    r"""Smallest rate over all distributions with the same mean and covariance.
+
+    :math:`\Psi(u)=u_\oplus^2/(1+u_\oplus^2)`, :math:`u_\oplus=\max(u,0)`.
+
+    Kim et al. (2006), equation (8); Marshall & Olkin (1960). Attained by two atoms.
+
+    Examples
+    --------
+    >>> from paretoclf.distributions.gaussian.rates import ChebyshevRate
+    >>> ChebyshevRate().correct([-1.0, 2.0]), ChebyshevRate().threshold
+    (array([0. , 0.8]), 0.0)
+    """
+
+    @property
+    def threshold(self) -> float:
+        """No rate is guaranteed where the mean is on the wrong side."""
+        return 0.0
+
+    def error(self, u: Any) -> Array:
+        r"""Return :math:`1/(1+u_\oplus^2)`."""
+        return np.asarray(1.0 / (1.0 + np.square(np.maximum(u, 0.0))))
+
+    def correct(self, u: Any) -> Array:
+        r"""Return :math:`\Psi(u)`."""
+        squares = np.square(np.maximum(u, 0.0))
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isinf(squares), 1.0, squares / (1.0 + squares))
+
+    def slope(self, u: Any) -> Array:
+        r"""Return :math:`2u_\oplus/(1+u_\oplus^2)^2`."""
+        v = np.maximum(u, 0.0)
+        return np.asarray(2 * v / np.square(1 + np.square(v)))
+
+    def at_error(self, error: float) -> float:
+        r"""Return :math:`\sqrt{(1-e)/e}`."""
+        return float(np.sqrt((1 - error) / error))
+
+    def at_correct(self, correct: float) -> float:
+        r"""Return :math:`\sqrt{r/(1-r)}`."""
+        return float(np.sqrt(correct / (1 - correct)))
+
+
+@dataclass(frozen=True)
+class KLRate(Rate):
+    r"""Smallest rate over all distributions within a Kullback-Leibler divergence of the Gaussian.
+
+    Kim et al. (2006), Lemma 2, equation (11). The family is :math:`\{P:d_{KL}(P\|N(\mu,\Sigma))\le\delta\}`; mean and
+    covariance are not fixed. With the binary divergence kl the rate is :math:`1-p^*`, where :math:`p^*` is the largest
+    p with :math:`\mathrm{kl}(p\|\Phi(-u))\le\delta`. The worst distribution has the density :math:`p^*/\Phi(-u)` times
+    the Gaussian one on the side of the errors, and :math:`(1-p^*)/\Phi(u)` times it on the other.
+
+    Parameters
+    ----------
+    delta : float
+        Radius :math:`\delta\ge0`; 0 is the Gaussian rate.
+
+    Raises
+    ------
+    InputError
+        If delta is negative or not finite.
+
+    Examples
+    --------
+    >>> from paretoclf.distributions.gaussian.rates import KLRate
+    >>> round(float(KLRate(0.2).correct(1.0)), 6), round(KLRate(1.0).threshold, 4)
+    (0.574936, 0.3375)
+    """
+
+    delta: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", check_nonnegative_number(self.delta, "delta"))
+
+    @property
+    def threshold(self) -> float:
+        r"""Return :math:`\Phi^{-1}(1-e^{-\delta})`: a smaller rate than :math:`1-e^{-\delta}` can be made 0."""
+        return float(ndtri(-np.expm1(-self.delta)))
+
+    def error(self, u: Any) -> Array:
+        r"""Return :math:`p^*`."""
+        return 1.0 - self.correct(u)
+
+    def correct(self, u: Any) -> Array:
+        r"""Return :math:`1-p^*`: bisection, since the divergence decreases in it."""
+        v = np.asarray(u, dtype=np.float64)
+        if self.delta == 0:
+            return np.asarray(ndtr(v))
+        low, high = np.zeros_like(v), np.asarray(ndtr(v))
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            outside = _binary_divergence(middle, v) > self.delta
+            low, high = np.where(outside, middle, low), np.where(outside, high, middle)
+        return np.where(-log_ndtr(-v) <= self.delta, 0.0, high)
+
+    def slope(self, u: Any) -> Array:
+        r"""Derivative, from :math:`\mathrm{kl}(p^*\|\Phi(-u))=\delta`."""
+        v = np.asarray(u, dtype=np.float64)
+        if self.delta == 0:
+            return _density(v)
+        correct = self.correct(v)
+        inside = (correct > 0) & (correct < 1)
+        kept = np.where(inside, correct, 0.5)
+        odds = np.log1p(-kept) - log_ndtr(-v) + log_ndtr(v) - np.log(kept)
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = (1 - kept) * np.exp(_log_density(v) - log_ndtr(-v)) - kept * np.exp(_log_density(v) - log_ndtr(v))
+            return np.where(inside, ratio / odds, 0.0)
+
+    def at_error(self, error: float) -> float:
+        r"""Return the u with :math:`\mathrm{kl}(e\|\Phi(-u))=\delta`: :math:`\Phi(-u)=f_\delta(e)` of the paper."""
+        return self.at_correct(1.0 - error)
+
+    def at_correct(self, correct: float) -> float:
+        r"""Return the u with :math:`\mathrm{kl}(1-r\|\Phi(-u))=\delta`."""
+        low = float(ndtri(correct))
+        if self.delta == 0:
+            return low
+        reach = 1.0
+        while _binary_divergence(correct, low + reach) < self.delta:
+            reach *= 2.0
+
+        def excess(u: float) -> float:
+            return float(_binary_divergence(correct, u)) - self.delta
+
+        return float(brentq(excess, low, low + reach, xtol=1e-14, rtol=1e-14))
+
+
+@dataclass(frozen=True)
+class StudentRate(Rate):
+    r"""True rate of a multivariate t distribution (df = 1: Cauchy), :math:`\kappa=T_\nu`: Kim et al. (2006), section 4.
+
+    The covariance that is given is the dispersion :math:`\Sigma`; the covariance of the distribution is
+    :math:`\frac\nu{\nu-2}\Sigma` for :math:`\nu>2` and does not exist otherwise.
+
+    Parameters
+    ----------
+    df : float
+        Degrees of freedom :math:`\nu`, positive.
+
+    Raises
+    ------
+    InputError
+        If df is not a finite positive number.
+
+    Examples
+    --------
+    >>> from paretoclf.distributions.gaussian.rates import StudentRate
+    >>> round(float(StudentRate(1).correct(1.0)), 12)  # Cauchy: 1/2 + arctan(1) / pi
+    0.75
+    """
+
+    df: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "df", check_positive_number(self.df, "df"))
+
+    def error(self, u: Any) -> Array:
+        r"""Return :math:`T_\nu(-u)`."""
+        return np.asarray(stdtr(self.df, -np.asarray(u, dtype=np.float64)))
+
+    def slope(self, u: Any) -> Array:
+        """Density of the t distribution."""
+        v = self.df
+        scale = np.exp(gammaln((v + 1) / 2) - gammaln(v / 2)) / np.sqrt(v * np.pi)
+        return np.asarray(scale * (1 + np.square(u) / v) ** (-(v + 1) / 2))
+
+    def at_error(self, error: float) -> float:
+        r"""Return :math:`-T_\nu^{-1}(e)`."""
+        return -float(stdtrit(self.df, error))
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleMixtureRate(Rate):
+    r"""True rate of a scale mixture of Gaussians, :math:`\kappa(u)=\int\Phi(u/\sqrt\lambda)\,p(\lambda)\,d\lambda`.
+
+    Kim et al. (2006), Lemma 1, equation (7): :math:`x|\lambda\sim N(\mu,\lambda\Sigma)`. By adaptive quadrature in
+    :math:`\log\lambda`.
+
+    Parameters
+    ----------
+    density : callable
+        Mixing density :math:`p(\lambda)`, a function of one positive number.
+    support : (float, float)
+        Where it is positive; also its points of discontinuity.
+
+    Raises
+    ------
+    InputError
+        If the support is no interval of positive numbers, or the density does not integrate to 1 over it.
+
+    Examples
+    --------
+    Laplace: the mixing density is exponential.
+
+    >>> import numpy as np
+    >>> from paretoclf.distributions.gaussian.rates import ScaleMixtureRate
+    >>> laplace = ScaleMixtureRate(lambda v: np.exp(-v))
+    >>> bool(abs(laplace.correct(1.0) - (1 - np.exp(-np.sqrt(2)) / 2)) < 1e-12)
+    True
+    """
+
+    density: Callable[[float], float]
+    support: tuple[float, float] = field(default=(0.0, np.inf))
+
+    def __post_init__(self) -> None:
+        try:
+            low, high = (real_number(v) for v in self.support)
+        except (TypeError, ValueError):
+            raise InputError(f"support must be a pair of numbers, got {self.support!r}") from None
+        if not 0 <= low < high:
+            raise InputError(f"support must be an interval of positive numbers, got {self.support!r}")
+        mass = float(quad(lambda v: self._weight(v), *self._limits, epsabs=1e-13, epsrel=1e-12, limit=500)[0])
+        if not abs(mass - 1) <= MIXING_MASS:
+            raise InputError(f"density must integrate to 1 over its support, got {mass:.9g}")
+
+    @property
+    def _limits(self) -> tuple[float, float]:
+        with np.errstate(divide="ignore"):
+            return float(np.log(self.support[0])), float(np.log(self.support[1]))
+
+    def _weight(self, v: float) -> float:
+        """Density of the logarithm of the scale."""
+        scale = float(np.exp(np.clip(v, -_LOG, _LOG)))
+        return float(self.density(scale)) * scale
+
+    def error(self, u: Any) -> Array:
+        r"""Return :math:`\kappa(-u)`."""
+        x = np.asarray(u, dtype=np.float64)
+        return self._mean(lambda shrunk: ndtr(-x * shrunk))
+
+    def slope(self, u: Any) -> Array:
+        r"""Return :math:`\int\varphi(u/\sqrt\lambda)\lambda^{-1/2}p(\lambda)\,d\lambda`."""
+        x = np.asarray(u, dtype=np.float64)
+        return self._mean(lambda shrunk: _density(x * shrunk) * shrunk)
+
+    def at_error(self, error: float) -> float:
+        """Root of the rate of errors; a bracket by doubling."""
+        reach = 1.0
+        while float(self.error(reach)) > min(error, 1 - error):
+            reach *= 2.0
+        return float(brentq(lambda u: float(self.error(u)) - error, -reach, reach, xtol=1e-14, rtol=1e-14))
+
+    def _mean(self, value: Callable[[float], Array]) -> Array:
+        """Mean of a function of one over the square root of the scale."""
+
+        def integrand(v: float) -> Array:
+            return np.asarray(value(float(np.exp(-0.5 * np.clip(v, -_LOG, _LOG))))) * self._weight(v)
+
+        return np.asarray(quad_vec(integrand, *self._limits, epsabs=1e-13, epsrel=1e-12, norm="max", limit=2000)[0])
+
+
+# Both rates, of the positives and of the negatives.
+Rates = tuple[Rate, Rate]
+GAUSSIAN: Rates = (GaussianRate(), GaussianRate())
+
+
+def check_rates(rates: Any) -> Rates:
+    """Return the rates of positives and of negatives: a pair as it is, one rate twice."""
+    pair = rates if isinstance(rates, tuple) else (rates, rates)
+    if len(pair) != 2 or not all(isinstance(rate, Rate) for rate in pair):
+        raise InputError(
+            f"rates must be a Rate (GaussianRate(), ChebyshevRate(), ...) or a pair of them, got {rates!r}"
+        )
+    return pair
+
+
+def said(rates: Rates) -> str:
+    """Name of the rates, for people."""
+    return f"{rates[0]!r}" if rates[0] == rates[1] else f"{rates[0]!r} of the positives, {rates[1]!r} of the negatives"
+
+
+def _density(u: Any) -> Array:
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(-0.5 * np.square(u)) / np.sqrt(2 * np.pi))
+
+
+def _log_density(u: Array) -> Array:
+    return np.asarray(-0.5 * np.square(u) - 0.5 * np.log(2 * np.pi))
+
+
+def _binary_divergence(kept: Any, u: Any) -> Array:
+    r"""Divergence of the probabilities (1 - kept, kept) of error and not from those of a Gaussian at u."""
+    lost = 1.0 - kept
+    with np.errstate(invalid="ignore"):
+        found = xlogy(lost, lost) + xlogy(kept, kept) - lost * log_ndtr(-u) - kept * log_ndtr(u)
+    return np.where(np.isnan(found), np.inf, found)  # 0 times infinity at infinite u: a bisection steps away from it

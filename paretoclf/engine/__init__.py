@@ -1,0 +1,1 @@
+"""How it is solved for every parameter: a parametric QP goes in, the log of its path comes out."""

@@ -1,0 +1,644 @@
+// The path of any parametric program from event to event: what paretoclf/engine/general.py explains, in two precisions.
+//
+// An item (a variable or a row) has a label from BELOW to ABOVE; B are the variables with even and the rows with odd
+// labels. u = (x, -y of rows) is known outside B, w = Hu + (q, 0) in B. Of each item one of value and multiplier stands
+// still on its piece, or moves with the data: it is `pinned`; the other one is g, the value itself or minus the
+// multiplier, which stays between low and high. All of these are affine in t: [0] where it is, [1] their rates.
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "inverse.hpp"
+
+namespace core {
+
+enum Piece : int8_t { PIECE_BELOW = -2, PIECE_LOWER, PIECE_INSIDE, PIECE_UPPER, PIECE_ABOVE };
+
+// What each number of two precisions can be trusted with; paretoclf/engine/general.py has the reasons.
+template <class Real>
+struct Trust {
+    static constexpr bool twice = !std::is_same_v<Real, double>;
+    static constexpr double rounding = twice ? 1e-29 : 1e-14, drift = twice ? 1e-28 : 1e-13, zero = twice ? 1e-32 : 1e-17;
+    static constexpr double last = twice ? 1e-24 : 1e-11;  // what happens so close to the end is not looked at
+};
+constexpr double OUTSIDE = 1e-6, HARRIS = 1e-12, REST = 1e-10, JOINED = 1e-14;
+constexpr int FRESH = 60;
+
+// The numbers of a program along its line, at t = 0 and at t = 1; zeros where a bound or slope is infinite.
+struct Program {
+    enum Side { LOW, UP, BELOW_SLOPE, ABOVE_SLOPE };
+    Vector q[2], sides[4][2];
+    std::vector<char> has_low, has_up, soft_low, soft_up, fixed;
+    bool free(int i) const { return !has_low[i] && !has_up[i]; }
+};
+
+// What is affine in t: at both ends of the line, now, and its rate.
+template <class Real>
+struct Affine {
+    std::vector<Real> first, last, now[2];
+    explicit Affine(int size) : first(size), last(size), now{std::vector<Real>(size), std::vector<Real>(size)} {}
+    void set(int i, Real a, Real b) { first[i] = a, last[i] = b, now[1][i] = b - a; }
+    Real at(int i, Real t) const { return (Real(1.0) - t) * first[i] + t * last[i]; }
+    void go(Real t) {
+        if constexpr (std::is_same_v<Real, double>) mix(first.data(), last.data(), t, int(first.size()), now[0].data());
+        else for (size_t i = 0; i < first.size(); i++) now[0][i] = at(int(i), t);
+    }
+    void step(Real by) { add(now[0].data(), now[1].data(), by, int(first.size())); }
+};
+
+template <class Real>
+class Walk {
+  public:
+    enum Status { PAUSED, END, INFEASIBLE, UNBOUNDED, LIMIT, REFUSED };
+
+    std::vector<int8_t> labels;
+    std::string why;  // it is refused
+    Real t = 0.0;
+    int64_t exchanges = 0;
+    int crossed = -1;
+    std::vector<Real> ray;
+    Vector times{0.0};  // ends of the segments
+    // Their labels; which of them begin where the one before ends, but for rounding; and all items at the points between
+    // which they lie: two of a segment, of which the first is the last of the one before where that is so.
+    std::vector<int8_t> pieces;
+    std::vector<char> joined;
+    Vector values, multipliers;
+
+    Walk(const Columns &H, Program program, std::vector<int8_t> begin)
+        : labels(std::move(begin)), H_(H), p_(std::move(program)), N_(H.items), n_(H.n), pinned_(N_), known_(N_), low_(N_),
+          high_(N_), q_(n_) {
+        patience_ = 200 + 2 * int64_t(N_);
+        terms_.assign(N_, 0.0), noise_.resize(N_), at_[0].resize(N_), at_[1].resize(N_);
+        for (int r = 0; r < 2; r++) g_[r].resize(N_), u_[r].resize(N_), error_[r].resize(N_), T_[r].resize(N_);
+        for (int i = 0; i < N_; i++) {
+            for (int r = 0; r < 2; r++) {
+                terms_[i] += std::abs(p_.q[r][i]);
+                for (auto &side : p_.sides) terms_[i] += std::abs(side[r][i]);
+            }
+            if (i < n_) q_.set(i, p_.q[0][i], p_.q[1][i]);
+            relabel(i, labels[i]);
+            // Two bounds that come closer to each other
+            if (!p_.has_low[i] || !p_.has_up[i] || p_.fixed[i]) continue;
+            if (width(i, 1) < width(i, 0)) closing_.push_back(i);
+        }
+    }
+
+    // The solution on the basis at t; false if it is refused.
+    bool solve(Real at) {
+        if (!made_ && !factor()) return false;
+        for (auto *each : {&pinned_, &known_, &low_, &high_, &q_}) each->go(at);
+        for (int round = 0;; round++) {
+            for (int r = 0; r < 2; r++)
+                std::fill(g_[r].begin(), g_[r].end(), Real(0.0)), std::fill(error_[r].begin(), error_[r].end(), 0.0);
+            double missed = 0.0, size = 0.0, wanted = add_known();
+            int k = K_.size();
+            for (int r = 0; r < 2; r++) {
+                x_[r].assign(K_.room(), Real(0.0)), right_[r].assign(K_.room(), Real(0.0));
+                size_[r].assign(K_.room(), 0.0), each_[r].resize(k), moved_[r].assign(K_.room(), 0.0);
+                for (int a = 0; a < k; a++) {
+                    int i = K_.members[a];
+                    right_[r][a] = known_.now[r][i] - g_[r][i], size_[r][a] = error_[r][i] / Trust<Real>::rounding;
+                }
+            }
+            refine(2);
+            for (int r = 0; r < 2; r++)
+                for (int a = 0; a < k; a++) each_[r][a] = absolute(x_[r][a]), missed = std::max(missed, absolute(right_[r][a]));
+            add_sizes(2, true);
+            for (int r = 0; r < 2; r++)
+                for (int a = 0; a < k; a++) size = std::max(size, size_[r][a]);
+            if (since_ == 0 || round == 1 || missed <= Trust<Real>::drift * (size + wanted)) break;
+            if (!again()) return false;
+        }
+        // What rounding can do to each item, from the sizes of its terms.
+        int k = K_.size();
+        for (int r = 0; r < 2; r++)
+            for (int a = 0; a < k; a++) each_[r][a] = Trust<Real>::rounding * (size_[r][a] + more(r, K_.members[a]));
+        add_sizes(2, false);
+        for (int a = 0; a < k; a++) {
+            Real x[2] = {x_[0][a], x_[1][a]};
+            double off[2];
+            for (int r = 0; r < 2; r++) off[r] = Trust<Real>::rounding * absolute(x[r]) + moved_[r][a];
+            H_.add_both(K_.members[a], x, off, g_, error_);
+        }
+        for (int i = 0; i < N_; i++)
+            error_[0][i] += Trust<Real>::rounding * more(0, i), error_[1][i] += Trust<Real>::rounding * terms_[i];
+        double sum = 0.0;  // not a number if one of them is none
+        for (int r = 0; r < 2; r++) {
+            for (int i = 0; i < n_; i++) g_[r][i] = -(g_[r][i] + q_.now[r][i]);
+            for (int a = 0; a < k; a++) g_[r][K_.members[a]] = x_[r][a], error_[r][K_.members[a]] = moved_[r][a];
+            for (int i = 0; i < N_; i++) sum += 0.0 * rounded(g_[r][i]);
+        }
+        return sum == 0.0 || refuse("the solution is not finite");
+    }
+
+    // Go on, for so many steps, to the end, or to where there is none.
+    Status run(int64_t limit, bool keep, int64_t steps) {
+        if (keep && steps > 0)
+            for (Vector *each : {&values, &multipliers}) each->reserve(each->size() + (std::min<int64_t>(steps, 50) + 2) * N_);
+        for (; steps > 0; steps--) {
+            if (since_ >= std::max(FRESH, K_.size()) && !factor()) return REFUSED;
+            if (!solve(t)) return REFUSED;
+            if (!event()) return REFUSED;
+            Real step = when_ - t;
+            bool stands = rounded(step) == 0.0;
+            if (keep && rounded(when_) > rounded(t)) record(step);
+            standing_ = stands ? standing_ + 1 : 0;
+            if (standing_ > 20 * patience_) return refuse("no progress after very many exchanges at one point"), REFUSED;
+            double speed = item_ >= 0 && side_ < 2 ? rounded(speed_of(item_, side_)) : 0.0;
+            t = when_;
+            if (!stands) {
+                for (auto *each : {&pinned_, &low_, &high_}) each->step(step);
+                add(g_[0].data(), g_[1].data(), step, N_);
+            }
+            auto ends = [&](Status status) { return !keep || kept() ? status : REFUSED; };
+            if (item_ < 0) return ends(END);
+            if (side_ == 2) return crossed = item_, ends(INFEASIBLE);
+            if (exchanges >= limit) return ends(LIMIT);
+            Status stopped = exchange(item_, side_);
+            exchanges++;
+            if (stopped == PAUSED) continue;
+            if (stopped == REFUSED) return REFUSED;
+            bool of_values = labels[item_] % 2 == 0;
+            double largest = 0.0;
+            for (int i = 0; i < N_; i++) largest = std::max(largest, absolute(of_values ? value(0, i) : multiplier(0, i)));
+            if (speed * rounded(Real(1.0) - t) > REST * (1.0 + largest)) return ends(stopped);
+            resting_.push_back(item_);  // to the end it is violated by no more than rounding
+        }
+        return PAUSED;
+    }
+
+    int members() const { return K_.size(); }
+    Real value(int r, int i) const { return labels[i] % 2 ? pinned_.now[r][i] : g_[r][i]; }
+    Real multiplier(int r, int i) const { return labels[i] % 2 ? -g_[r][i] : pinned_.now[r][i]; }
+
+  private:
+    static constexpr double NONE = 1e300;  // no end on this side
+    static double absolute(Real x) { return std::abs(rounded(x)); }
+    static bool less(Real a, Real b) { return rounded(a - b) < 0.0; }
+    bool refuse(const char *reason) { return why = reason, false; }
+    double width(int i, int end) const { return p_.sides[Program::UP][end][i] - p_.sides[Program::LOW][end][i]; }
+    double more(int r, int i) const {  // sizes of the terms of item i that are no products
+        if (r) return terms_[i];
+        return absolute(known_.now[0][i]) + absolute(pinned_.now[0][i]) + (i < n_ ? absolute(q_.now[0][i]) : 0.0);
+    }
+
+    // ---- pieces ----
+
+    // The ends of a piece of item i: a side of the program, with a sign; 0 or none.
+    struct Limit {
+        int side;
+        double sign;
+    };
+    static constexpr int ZERO = 4, NOWHERE = 5;
+    Limit limit_of(int i, int label, int end) const {
+        bool fixed = p_.fixed[i];
+        auto given = [](bool has, int side, double sign = 1.0) { return has ? Limit{side, sign} : Limit{NOWHERE, 1.0}; };
+        switch (label) {
+            case PIECE_BELOW: return given(end && p_.has_low[i], Program::LOW);
+            case PIECE_LOWER:
+                if (p_.free(i)) return {ZERO, 1.0};
+                if (!end) return given(p_.soft_low[i], Program::BELOW_SLOPE, -1.0);
+                return fixed ? given(p_.soft_up[i], Program::ABOVE_SLOPE) : Limit{ZERO, 1.0};
+            case PIECE_INSIDE: return end ? given(p_.has_up[i], Program::UP) : given(p_.has_low[i], Program::LOW);
+            case PIECE_UPPER: return end ? given(p_.soft_up[i], Program::ABOVE_SLOPE) : given(!fixed, ZERO);
+            default: return given(!end && p_.has_up[i], Program::UP);
+        }
+    }
+    Real limit_at(int i, int label, int end, int r) const {
+        Limit limit = limit_of(i, label, end);
+        if (limit.side == NOWHERE) return end ? NONE : -NONE;
+        return limit.side == ZERO ? 0.0 : limit.sign * p_.sides[limit.side][r][i];
+    }
+    void relabel(int i, int label) {
+        labels[i] = int8_t(label);
+        Real known[2];
+        for (int r = 0; r < 2; r++) {
+            Real level = label == PIECE_BELOW ? p_.sides[Program::BELOW_SLOPE][r][i]
+                         : label == PIECE_ABOVE ? -p_.sides[Program::ABOVE_SLOPE][r][i] : 0.0;
+            Real bound = p_.sides[label >= PIECE_UPPER ? Program::UP : Program::LOW][r][i];
+            (r ? pinned_.last : pinned_.first)[i] = label % 2 ? bound : level;
+            known[r] = label % 2 ? bound : i < n_ ? level - Real(p_.q[r][i]) : -level;
+        }
+        known_.set(i, known[0], known[1]), pinned_.set(i, pinned_.first[i], pinned_.last[i]);
+        low_.set(i, limit_at(i, label, 0, 0), limit_at(i, label, 0, 1));
+        high_.set(i, limit_at(i, label, 1, 0), limit_at(i, label, 1, 1));
+    }
+    int beyond(int i, int label, int side) const {  // the piece next to one of item i
+        if (label == PIECE_LOWER && p_.free(i)) return PIECE_INSIDE;
+        if (p_.fixed[i]) return label == PIECE_LOWER ? (side ? PIECE_ABOVE : PIECE_BELOW) : PIECE_LOWER;
+        return label + (side ? 1 : -1);
+    }
+    Real speed_of(int i, int side) const {
+        return side ? g_[1][i] - high_.now[1][i] : low_.now[1][i] - g_[1][i];
+    }
+    Real room_of(int i, int side) const {
+        return side ? high_.now[0][i] - g_[0][i] : g_[0][i] - low_.now[0][i];
+    }
+
+    // ---- the transform ----
+
+    bool factor() {
+        Indices B;
+        for (int i = 0; i < N_; i++)
+            if ((labels[i] % 2 == 0) == (i < n_)) B.push_back(i);
+        made_ = true, since_ = 0;
+        return K_.whole(H_, std::move(B)) || refuse("the basis is singular");
+    }
+    bool again() {  // K afresh, of the members that there are: labels may be on their way
+        Indices B = K_.members;
+        std::sort(B.begin(), B.end());
+        since_ = 0;
+        return K_.whole(H_, std::move(B)) || refuse("the basis is singular");
+    }
+
+    // u_ from one item to another: what is known of some, else 0
+    void only(const Indices &some, int from, int to) {
+        for (int r = 0; r < 2; r++) {
+            std::fill(u_[r].begin() + from, u_[r].begin() + to, Real(0.0));
+            for (int i : some) u_[r][i] = known_.now[r][i];
+        }
+    }
+    // H times what is known of some items, into g_, and its sizes: column by column
+    void add_each(const Indices &some) {
+        for (int i : some) {
+            Real u[2] = {known_.now[0][i], known_.now[1][i]};
+            double size[2] = {Trust<Real>::rounding * absolute(u[0]), Trust<Real>::rounding * absolute(u[1])};
+            H_.add_both(i, u, size, g_, error_);
+        }
+    }
+    // H times what is known outside B, into g_, and its sizes; the largest of what is known.
+    double add_known() {
+        double wanted = 0.0;
+        int64_t direct = 0;
+        rows_.clear(), variables_.clear();
+        for (int i = 0; i < N_; i++) {
+            Real u[2] = {known_.now[0][i], known_.now[1][i]};
+            double size[2] = {absolute(u[0]), absolute(u[1])};
+            if (size[0] == 0.0 && size[1] == 0.0) continue;
+            wanted = std::max(wanted, std::max(size[0], size[1]));
+            if (K_.where[i] >= 0) continue;
+            if (i >= n_) {
+                rows_.push_back(i), direct += H_.count(i) + 16;
+                continue;
+            }
+            variables_.push_back(i);
+        }
+        bool squares = !Trust<Real>::twice && H_.rank > 0 && int(variables_.size()) >= 2 * H_.rank;
+        if (!squares) add_each(variables_);
+        else if constexpr (std::is_same_v<Real, double>) {
+            only(variables_, 0, n_);
+            H_.add_squares(u_, Trust<Real>::rounding, g_, error_);
+        }
+        if (direct < H_.below_all() / 4) {  // few rows
+            add_each(rows_);
+        } else if (!rows_.empty()) {
+            only(rows_, n_, N_);
+            for (int j = 0; j < n_; j++) H_.add_products(j, u_, Trust<Real>::rounding, g_, error_);
+        }
+        return wanted;
+    }
+    // Solve H_BB x = right for one row or two: into x_; what is missed stays in right_.
+    void refine(int count) {
+        const Real *right[] = {right_[0].data(), right_[1].data()}, *change[2];
+        Real *to[2], *rest[] = {right_[0].data(), right_[1].data()};
+        for (int r = 0; r < count; r++) change_[r].resize(K_.room()), change[r] = to[r] = change_[r].data();
+        for (int turn = 0; turn < 3; turn++) {
+            for (int r = 0; r < count; r++) std::fill(change_[r].begin(), change_[r].end(), Real(0.0));
+            K_.add_times(count, right, to);
+            for (int r = 0; r < count; r++)
+                for (int a = 0; a < K_.size(); a++) x_[r][a] += change_[r][a];
+            K_.take_off(count, change, rest);
+        }
+    }
+    // size_ += |H_BB| each_, or moved_ += |K| each_
+    void add_sizes(int count, bool block) {
+        const double *from[] = {each_[0].data(), each_[1].data()};
+        double *size[] = {size_[0].data(), size_[1].data()}, *moved[] = {moved_[0].data(), moved_[1].data()};
+        if (block) K_.add_block_sizes(count, from, size);
+        else K_.add_sizes(count, from, moved);
+    }
+    // Column i of the transform, into T_[which], and with what rounding can do to it in noise_; u in B is x_[0].
+    bool column(int i, int which) {
+        bool member = K_.where[i] >= 0;
+        std::vector<Real> &out = T_[which];
+        for (int round = 0;; round++) {
+            std::fill(out.begin(), out.end(), Real(0.0)), std::fill(noise_.begin(), noise_.end(), 0.0);
+            if (!member) H_.add_one(i, Real(1.0), Trust<Real>::rounding, out, noise_);
+            int k = K_.size();
+            double missed = 0.0, size = 0.0;
+            x_[0].assign(K_.room(), Real(0.0)), right_[0].assign(K_.room(), Real(0.0));
+            size_[0].assign(K_.room(), 0.0), each_[0].resize(k), moved_[0].assign(K_.room(), 0.0);
+            for (int a = 0; a < k; a++) {
+                int j = K_.members[a];
+                right_[0][a] = (j == i ? Real(1.0) : Real(0.0)) - out[j], size_[0][a] = noise_[j] / Trust<Real>::rounding;
+            }
+            if (which == 0) first_ = right_[0];
+            refine(1);
+            for (int a = 0; a < k; a++) each_[0][a] = absolute(x_[0][a]), missed = std::max(missed, absolute(right_[0][a]));
+            add_sizes(1, true);
+            for (int a = 0; a < k; a++) size = std::max(size, size_[0][a]);
+            if (since_ == 0 || round == 1 || missed <= Trust<Real>::drift * (size + 1.0)) break;
+            if (!again()) return false;
+        }
+        int k = K_.size();
+        for (int a = 0; a < k; a++) each_[0][a] = Trust<Real>::rounding * size_[0][a];
+        add_sizes(1, false);
+        for (int a = 0; a < k; a++)
+            H_.add_one(K_.members[a], x_[0][a], Trust<Real>::rounding * absolute(x_[0][a]) + moved_[0][a], out, noise_);
+        for (int a = 0; a < k; a++) out[K_.members[a]] = x_[0][a], noise_[K_.members[a]] = moved_[0][a];
+        return true;
+    }
+    bool pivot(int i, int j = -1) {
+        resting_.clear();
+        for (int turn = 0; turn < 2; turn++) {
+            if (turn && !column(i, 0)) return false;  // that of `response` is there
+            if (j >= 0 && !column(j, 1)) return false;
+            int items[2] = {i, j};
+            const Real *T[2] = {T_[0].data(), T_[1].data()};
+            if (K_.exchange(H_, items, j < 0 ? 1 : 2, T)) return since_++, true;
+            if (since_ == 0) break;
+            if (!again()) return false;
+        }
+        return refuse("the basis is singular");
+    }
+
+    // ---- events ----
+
+    // When each item leaves its piece on either side, into at_, and the first of all, before `last`; false if one has left.
+    bool arrive(Real last, Real &first) {
+        const Real NEVER = std::numeric_limits<double>::infinity();
+        double least;
+        first = last;
+        if constexpr (std::is_same_v<Real, double>) {
+            const double *g[] = {g_[0].data(), g_[1].data()}, *low[] = {low_.now[0].data(), low_.now[1].data()};
+            const double *high[] = {high_.now[0].data(), high_.now[1].data()};
+            const double *error[] = {error_[0].data(), error_[1].data()};
+            first = arrivals(g, low, high, error, t, last, N_, at_[0].data(), at_[1].data(), &least);
+        } else {
+            least = NONE;
+            for (int i = 0; i < N_; i++)
+                for (int s = 0; s < 2; s++) {
+                    Real room = room_of(i, s), speed = speed_of(i, s);
+                    least = std::min(least, rounded(room) + error_[0][i]);
+                    if (rounded(room) <= error_[0][i]) room = 0.0;
+                    at_[s][i] = rounded(speed) > error_[1][i] ? t + room / speed : NEVER;
+                    if (std::isfinite(rounded(at_[s][i])) && less(at_[s][i], first)) first = at_[s][i];
+                }
+        }
+        if (!resting_.empty()) {
+            for (int i : resting_) at_[0][i] = at_[1][i] = NEVER;
+            first = last;
+            for (auto &side : at_)
+                for (Real at : side)
+                    if (rounded(at) <= 1.0 && less(at, first)) first = at;
+        }
+        if (least >= 0.0) return true;
+        double outside = 0.0, most = 0.0;
+        for (int i = 0; i < N_; i++)
+            for (int s = 0; s < 2; s++) {
+                double room = rounded(room_of(i, s));
+                if (std::find(resting_.begin(), resting_.end(), i) != resting_.end()) continue;
+                double size = 1.0 + absolute(g_[0][i]) + absolute(pinned_.now[0][i]);
+                outside = std::max(outside, -room - error_[0][i] - OUTSIDE * size), most = std::max(most, -room);
+            }
+        if (outside <= 0.0) return true;
+        return left_by(most);
+    }
+    bool left_by(double most) {
+        char text[80];
+        std::snprintf(text, sizeof text, "the solution left its sets by %.1e", most);
+        return refuse(text);
+    }
+
+    // Whether all items are still on their pieces where it ends: a rate within its error was taken for 0, however far it led.
+    bool kept() {
+        double most[2] = {0.0, 0.0}, outside = 0.0;  // the largest value, and the largest multiplier, that is not pinned
+        for (int i = 0; i < N_; i++) most[labels[i] & 1] = std::max(most[labels[i] & 1], absolute(g_[0][i]));
+        for (int i = 0; i < N_; i++) {
+            if (std::find(resting_.begin(), resting_.end(), i) != resting_.end()) continue;
+            double allowed = OUTSIDE * (1.0 + absolute(g_[0][i]) + absolute(pinned_.now[0][i])) + REST * most[labels[i] & 1];
+            for (int s = 0; s < 2; s++)
+                if (-rounded(room_of(i, s)) > allowed) outside = std::max(outside, -rounded(room_of(i, s)));
+        }
+        return outside == 0.0 || left_by(outside);
+    }
+
+    // The first item to leave its piece, into when_, item_ (-1: none) and side_ (2: its bounds cross).
+    bool event() {
+        Real one = 1.0, last = one - Real(Trust<Real>::last), first;
+        if (less(last, t)) last = one;
+        if (!arrive(last, first)) return false;
+        when_ = one, item_ = -1, side_ = 0;
+        double fastest = -1.0, until = rounded(first) + 2e-14;
+        int lowest = N_;
+        for (int s = 0; s < 2; s++)
+            for (int i = 0; i < N_; i++) {
+                Real at = at_[s][i];
+                if (!(rounded(at) <= until) || !less(at, last)) continue;
+                if (standing_ >= patience_) {
+                    if (less(first, at) || i >= lowest) continue;
+                    lowest = i;
+                } else {
+                    if (rounded(at - first) > 1e-14) continue;
+                    double speed = rounded(speed_of(i, s)) / (error_[1][i] + 1e-300);
+                    if (speed <= fastest) continue;
+                    fastest = speed;
+                }
+                when_ = at, item_ = i, side_ = s;
+            }
+        Real before = item_ < 0 ? last : when_;
+        for (int i : closing_) {
+            Real room = Real(1.0) - t, closing = Real(width(i, 0)) - Real(width(i, 1));
+            room = room * Real(width(i, 0)) + t * Real(width(i, 1));
+            Real crossing = t + (rounded(room) > 0.0 ? room : Real(0.0)) / closing;
+            if (less(crossing, before)) before = when_ = crossing, item_ = i, side_ = 2;
+        }
+        return true;
+    }
+
+    // Take item i into its next piece, at a fixed t; PAUSED if that is done, else how there is no way, with the ray.
+    Status exchange(int i, int side) {
+        bool released = labels[i] % 2 != 0, variable = i < n_;
+        int to = beyond(i, labels[i], side);
+        int forward = released ? (side ? 1 : -1) : (side ? -1 : 1);  // the sign of its dv, or of its dy
+        int unit = released || variable ? forward : -forward, moves = 0;
+        while ((moves = response(i)) < 0) {
+            if (since_ == 0) {
+                moves = 0;
+                break;
+            }
+            if (!again()) return REFUSED;
+        }
+        if (moves > 1) return REFUSED;
+        if (moves) {
+            if (!pivot(i)) return REFUSED;
+            relabel(i, to);
+            return PAUSED;
+        }
+        // du in B and dw outside, unit for i itself
+        struct Step {
+            Real length;
+            double size;
+            int item, label;
+        };
+        std::vector<Step> steps;
+        auto moved = [&](int j) { return j == i ? Real(double(unit)) : Real(double(unit)) * T_[0][j]; };
+        for (int j = 0; j < N_; j++) {
+            // Its known part stands still: an even item moves its value, an odd one its multiplier.
+            if (j == i || (labels[j] % 2 == 0) != released || !(absolute(T_[0][j]) > noise_[j])) continue;
+            Real move = moved(j);
+            if (j < n_ && !released) move = -move;
+            int end = rounded(move) > 0.0 ? 1 : 0;
+            Real room = room_of(j, end);
+            if (rounded(room) > 0.5 * NONE) continue;
+            if (rounded(room) <= error_[0][j]) room = 0.0;
+            steps.push_back({room / (rounded(move) < 0.0 ? -move : move), absolute(move), j, beyond(j, labels[j], end)});
+        }
+        if (!p_.free(i) && limit_of(i, to, side).side != NOWHERE) {
+            Real g = to % 2 ? -multiplier(0, i) : value(0, i);
+            Real end = (Real(1.0) - t) * limit_at(i, to, side, 0) + t * limit_at(i, to, side, 1), room = side ? end - g : g - end;
+            steps.push_back({rounded(room) > 0.0 ? room : Real(0.0), 1.0, i, beyond(i, to, side)});
+        }
+        if (steps.empty()) {
+            ray.assign(N_, Real(0.0));  // of values where it is unbounded, of multipliers where it is infeasible
+            for (int j = 0; j < N_; j++) {
+                bool inside = K_.where[j] >= 0;
+                if (j == i) inside = !inside;  // what is given of it is not what is known
+                Real u = inside ? moved(j) : Real(0.0), w = inside ? Real(0.0) : moved(j);
+                ray[j] = released ? (j < n_ ? u : w) : (j < n_ ? w : -u);
+            }
+            return released ? UNBOUNDED : INFEASIBLE;
+        }
+        Real least = steps[0].length;
+        for (auto &step : steps)
+            if (less(step.length, least)) least = step.length;
+        const Step *found = nullptr;
+        if (standing_ >= patience_) {
+            for (auto &step : steps)
+                if (!less(least, step.length) && (!found || step.item < found->item)) found = &step;
+        } else {
+            double late = std::numeric_limits<double>::infinity(), first = rounded(least);
+            for (auto &step : steps)
+                late = std::min(late, rounded(step.length) + HARRIS * (1.0 + absolute(g_[0][step.item]) +
+                                                                       absolute(pinned_.now[0][step.item])) / step.size);
+            late = std::max(late, first + 1e-13 * (1.0 + first));
+            for (auto &step : steps)
+                if (rounded(step.length) <= late && (!found || step.size > found->size)) found = &step;
+        }
+        if (!found) return refuse("the solution is not finite"), REFUSED;
+        int j = found->item, label = found->label;
+        if (j != i) {
+            if (!pivot(i, j)) return REFUSED;
+            relabel(i, to);
+        }
+        relabel(j, label);
+        return PAUSED;
+    }
+
+    // T_[0] and noise_ for item i; whether its pivot is not 0: 1, 0, or -1 where that is unclear; 2 if refused.
+    int response(int i) {
+        if (!column(i, 0)) return 2;
+        int k = K_.size(), place = K_.where[i];
+        double largest = 1.0;
+        Real own = T_[0][i];
+        T_[0][i] = 1.0;
+        if constexpr (std::is_same_v<Real, double>) largest = largest_size(T_[0].data(), N_);
+        else for (int j = 0; j < N_; j++) largest = std::max(largest, absolute(T_[0][j]));
+        T_[0][i] = own;
+        for (double &noise : noise_) noise = std::max(noise, Trust<Real>::zero * largest);
+        // The pivot dx'P dx, by terms that do not cancel; its size, and what errors of dx do to it.
+        Real energy = 0.0;
+        double size = 0.0, wrong = 0.0;
+        for (int a = 0; a < k; a++) {
+            if (K_.members[a] >= n_) continue;
+            Real x = x_[0][a];
+            double off = noise_[K_.members[a]];
+            for (int b = 0; b < k; b++) {
+                if (K_.members[b] >= n_) continue;
+                double entry = K_.block(a)[b];
+                energy += x * x_[0][b] * Real(entry);
+                size += absolute(x) * absolute(x_[0][b]) * std::abs(entry), wrong += off * noise_[K_.members[b]] * std::abs(entry);
+            }
+            if (place < 0 && i < n_) {  // first_ is minus the column of H
+                energy -= Real(2.0) * x * first_[a], size += 2.0 * absolute(x) * absolute(first_[a]);
+            }
+        }
+        if (place < 0 && i < n_) energy += Real(H_.diagonal(i)), size += std::abs(H_.diagonal(i));
+        double found = rounded(energy);
+        if (found <= 3.0 * Trust<Real>::rounding * size + 1e-2 * wrong) return 0;
+        return std::abs(absolute(T_[0][i]) - found) <= 1e-3 * found ? 1 : -1;
+    }
+
+    // A segment: its two points, of which the first is the last one's end where both are the same but for rounding.
+    void record(Real step) {
+        times.push_back(rounded(when_));
+        size_t last = values.size() - N_;
+        bool begun = !recorded_.empty() && !values.empty();
+        for (Vector &each : point_) each.resize(N_);
+        points(0.0, point_[0].data(), point_[1].data());
+        bool same = begun && close(&values[last], point_[0].data(), error_[0].data(), apart_.data(), N_) &&
+                    close(&multipliers[last], point_[1].data(), error_[0].data(), apart_.data(), N_) && joins(last);
+        joined.push_back(same);
+        if (same) {
+            for (int i = 0; i < N_; i++) {
+                bool was = recorded_[i] & 1, is = labels[i] & 1;  // it leaves a bound, or a level, where that is
+                values[last + i] = was && !is ? values[last + i] : point_[0][i];
+                multipliers[last + i] = !was && is ? multipliers[last + i] : point_[1][i];
+            }
+        } else {
+            values.insert(values.end(), point_[0].begin(), point_[0].end());
+            multipliers.insert(multipliers.end(), point_[1].begin(), point_[1].end());
+        }
+        values.resize(values.size() + N_), multipliers.resize(values.size());
+        points(step, &values[values.size() - N_], &multipliers[values.size() - N_]);
+        pieces.insert(pieces.end(), labels.begin(), labels.end());
+        recorded_ = labels, apart_.resize(N_);
+        for (int i = 0; i < N_; i++) apart_[i] = error_[0][i] + rounded(step) * error_[1][i];
+    }
+    // Whether who leaves a bound or a level may keep to it: by what it would differ, rows of others would be missed.
+    bool joins(size_t last) const {
+        double most[2] = {JOINED * largest_size(point_[0].data(), N_), JOINED * largest_size(point_[1].data(), N_)};
+        for (int i = 0; i < N_; i++) {
+            bool was = recorded_[i] & 1, is = labels[i] & 1;
+            if (was && !is && !(std::abs(values[last + i] - point_[0][i]) <= most[0])) return false;
+            if (!was && is && !(std::abs(multipliers[last + i] - point_[1][i]) <= most[1])) return false;
+        }
+        return true;
+    }
+    void points(Real step, double *v, double *y) const {
+        if constexpr (std::is_same_v<Real, double>) {
+            const double *pinned[] = {pinned_.now[0].data(), pinned_.now[1].data()}, *g[] = {g_[0].data(), g_[1].data()};
+            two_ways(labels.data(), pinned, g, step, N_, v, y);
+        } else {
+            for (int i = 0; i < N_; i++) {
+                v[i] = rounded(value(0, i) + step * value(1, i));
+                y[i] = rounded(multiplier(0, i) + step * multiplier(1, i)) + 0.0;
+            }
+        }
+    }
+
+    const Columns &H_;
+    const Program p_;
+    const int N_, n_;
+    Inverse<Real> K_;
+    bool made_ = false;
+    int since_ = 0;  // exchanges since K is made afresh
+    int64_t standing_ = 0, patience_ = 0;
+    Indices resting_, closing_, rows_, variables_;
+    Vector terms_;
+
+    Affine<Real> pinned_, known_, low_, high_, q_;
+    std::vector<Real> g_[2], u_[2], x_[2], T_[2], right_[2], change_[2], first_, at_[2];
+    Vector error_[2], noise_, size_[2], each_[2], moved_[2];
+
+    std::vector<int8_t> recorded_;  // labels of the last segment, and how far its end may be off
+    Vector apart_, point_[2];
+
+    Real when_ = 0.0;
+    int item_ = -1, side_ = 0;
+};
+
+}  // namespace core

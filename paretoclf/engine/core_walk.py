@@ -1,0 +1,123 @@
+"""The face of the core's engine for any program: `paretoclf.engine.textbook.Walk` in C++, in two precisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from paretoclf.common.checks import Array, Index
+from paretoclf.common.errors import DegeneratePathError
+from paretoclf.engine import _core
+from paretoclf.engine.squares import root
+from paretoclf.engine.start import Data
+from paretoclf.problem.parametric_qp import Trace
+
+#: Exchanges between two looks at the keyboard and at the progress bar.
+_TURN = 50
+#: Products with P go through squares where these are no more than this share of the variables.
+_FEW = 1 / 16
+#: What they may miss of P, in units of its diagonal: less than the core allows for rounding (1e-14, general.hpp).
+_MISSED = 4e-15
+_PAUSED, _REFUSED, _STATUS = 0, 5, {1: "end", 2: "infeasible", 3: "unbounded", 4: "limit"}
+
+
+class _Rows:
+    """Rows that come bit by bit, in an array that doubles: large ones lie on large pages."""
+
+    def __init__(self, kind: Any, *shape: int) -> None:
+        self._all, self._used = np.empty((128, *shape), dtype=kind), 0
+
+    def add(self, more: Any) -> None:
+        """Some more."""
+        used = self._used + len(more)
+        if used > len(self._all):
+            larger = np.empty((max(used, 2 * len(self._all)), *self._all.shape[1:]), dtype=self._all.dtype)
+            larger[: self._used] = self.rows
+            self._all = larger
+        self._all[self._used : used] = more
+        self._used = used
+
+    @property
+    def rows(self) -> Any:
+        """All that there are."""
+        return self._all[: self._used]
+
+
+class CoreWalk:
+    """From event to event along a line, in doubles."""
+
+    precision: Any = _core.Walk
+
+    def __init__(self, data: Data, labels: Index) -> None:
+        matrices = data.problem.P, data.problem.A, self.squares(data.problem.P)
+        H = _core.Columns(*(np.ascontiguousarray(each, dtype=float) for each in matrices))
+        sides = np.stack([data.low, data.up, data.below, data.above])
+        masks = np.stack([data.has_low, data.has_up, data.soft_low, data.soft_up, data.fixed])
+        self._walk = self.precision(H, np.ascontiguousarray(data.q), sides, masks, np.array(labels, dtype=np.int64))
+
+    def squares(self, P: Array) -> Array:
+        """F with F'F = P up to rounding where that has few rows, by which products are faster; else without rows."""
+        F = root(P, int(_FEW * len(P)), _MISSED)
+        return np.zeros((0, len(P))) if F is None else F
+
+    @property
+    def labels(self) -> Index:
+        """Of all items, where it is."""
+        return np.asarray(self._walk.labels, dtype=np.int64)
+
+    @property
+    def exchanges(self) -> int:
+        """How many there were."""
+        return int(self._walk.exchanges)
+
+    def solve(self, t: float) -> tuple[Array, Array]:
+        """Values and multipliers of all items at t, and their rates, shape (2, items) each."""
+        found = self._walk.solve(float(t))
+        if found is None:
+            raise self._refused()
+        v, y = found
+        return v, y
+
+    def follow(self, limit: int, keep: bool = True, report: Callable[[float], Any] | None = None) -> Trace:
+        """Go on to the end, or to where there is none."""
+        walk, stopped, items = self._walk, _PAUSED, len(self.labels)
+        t, labels, joined = _Rows(np.float64), _Rows(np.int8, items), _Rows(np.bool_)
+        points = _Rows(np.float64, items), _Rows(np.float64, items)
+        t.add(np.full(1, walk.t))
+        while stopped == _PAUSED:
+            stopped = walk.run(limit, keep, _TURN)
+            if report is not None:
+                report(walk.t)
+            if keep:
+                for kept, more in zip((t, labels, joined, *points), walk.segments(stopped != _PAUSED), strict=True):
+                    kept.add(more)
+        if stopped == _REFUSED:
+            raise self._refused()
+        status, crossed = _STATUS[stopped], walk.crossed
+        ray = walk.ray[0] if status in ("infeasible", "unbounded") and crossed < 0 else None
+        how = (status, ray, self.exchanges, crossed)
+        if keep and not len(labels.rows):  # it ends where it starts: that point is all there is
+            v, y = (np.repeat(each, 2, axis=0)[None] for each in walk.now)
+            return Trace.of(np.full(2, walk.t), self.labels[None], v, y, *how)
+        begins = np.cumsum(np.where(joined.rows, 1, 2)) - 2
+        ends = np.stack([begins, begins + 1], axis=1)
+        # Where nothing is left to move, points have no numbers by which they could be counted.
+        v, y = (each.rows if items else np.zeros((int(ends[-1, 1]) + 1 if len(ends) else 0, 0)) for each in points)
+        return Trace(t.rows, labels.rows, ends, v, y, *how)
+
+    def _refused(self) -> DegeneratePathError:
+        """Rounding errors leave open how it goes on."""
+        remedy = "Rescale the data, or use a slightly different line."
+        return DegeneratePathError(self._walk.why, t=self._walk.t, costs="", n_margin=None, remedy=remedy)
+
+
+class TwiceWalk(CoreWalk):
+    """The same in twice the precision."""
+
+    precision = _core.TwiceWalk
+
+    def squares(self, P: Array) -> Array:
+        """None: rounding of F'F is curvature here (``path/squares.py``)."""
+        return np.zeros((0, len(P)))

@@ -1,0 +1,148 @@
+"""The exact path of any `ParametricQP`, by the engine that there is: in C++, or `paretoclf.engine.textbook`.
+
+A problem in doubles is followed in units in which its numbers are of one size. Where rounding errors leave open how it
+goes on, it is followed again: in fractions if it is small, else from another start, and in twice the precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from paretoclf.common.checks import Array, Index
+from paretoclf.common.errors import DegeneratePathError
+from paretoclf.common.progress import meter, reaching
+from paretoclf.engine.engines import WALKS, chosen
+from paretoclf.engine.in_fractions import in_doubles, in_fractions
+from paretoclf.engine.squares import through_squares
+from paretoclf.engine.start import Data, WalkOf, first_labels, shifted
+from paretoclf.engine.textbook import Walk
+from paretoclf.problem.parametric_qp import ParametricQP, Trace
+
+#: Rounds of scaling.
+_ROUNDS = 8
+#: Of the unit that the data have, what cancels in twice the precision leaves this share of, and not an exact 0.
+_CANCELLED = 1e-25
+#: Problems of no more items are followed in fractions where rounding errors leave open how they go on.
+_SMALL = 30
+
+
+def follow(
+    problem: ParametricQP,
+    labels: Index | None = None,
+    max_events: int | None = None,
+    progress: bool | None = None,
+    engine: str | None = None,
+    precise: bool = False,
+) -> Trace:
+    """Follow a problem from t = 0 to t = 1, or to where it has no optimum any more.
+
+    Parameters
+    ----------
+    problem : ParametricQP
+    labels : int array of shape (items,), optional
+        A guess of where the items are at t = 0; a wrong one costs time only.
+    max_events : int, optional
+        Exchanges after which to stop, with status "limit"; by default 200 items + 10 000.
+    progress : bool, optional
+        Whether to show a bar; by default on a terminal.
+    engine : "fast", "careful", "textbook" or None
+        For doubles, as for `paretoclf.trace`; fractions are for the textbook's.
+    precise : bool
+        Whether to follow it in twice the precision from the beginning, where there is a compiled engine.
+
+    Raises
+    ------
+    DegeneratePathError
+        If rounding errors leave open how it goes on.
+    """
+    problem = problem.dense()
+    limit = 200 * problem.items + 10_000 if max_events is None else max_events
+    if problem.P.dtype == object:
+        return _followed(problem, labels, walk=Walk, limit=limit, progress=progress)
+    scaled, d = _equilibrated(problem)
+    first, finest = WALKS[chosen(engine)][0], WALKS[chosen(engine)][-1]
+    how: dict[str, Any] = {"limit": limit, "progress": progress}
+
+    def plain(draw: int) -> Trace:
+        return _followed(scaled, labels, walk=first, draw=draw, **how)
+
+    def finely(draw: int) -> Trace:
+        return through_squares(partial(_followed, walk=finest, draw=draw, **how), scaled, labels)
+
+    ways = ((finely, 0), (finely, 1)) if precise else ((plain, 0), (plain, 1), (finely, 0))
+    way, *others = (partial(each, draw) for each, draw in ways)
+    try:
+        found = way()
+    except DegeneratePathError as refused:
+        if problem.items <= _SMALL and (same := in_fractions(problem)) is not None:
+            return in_doubles(_followed(same, labels, walk=Walk, **how))
+        found = _again(others, refused)
+    bend = float(np.abs(scaled.P).max(initial=0.0)) or 1.0
+    _clear_cancelled(found.values, scaled.lower, scaled.upper, scaled.q / bend)
+    _clear_cancelled(found.multipliers, scaled.q, scaled.below, scaled.above)
+    ray = found.ray if found.ray is None else found.ray * (d if found.status == "unbounded" else 1 / d)
+    np.multiply(found.values, d, out=found.values)
+    np.divide(found.multipliers, d, out=found.multipliers)
+    return replace(found, ray=ray)
+
+
+def _clear_cancelled(own: Array, *data: Array) -> None:
+    """Put 0 for what is left of numbers that cancel, in units of the data: where all are 0, it is all of the value."""
+    sizes = [size for each in data if (size := np.abs(each[np.isfinite(each)]).max(initial=0.0)) > 0.0]
+    if sizes:
+        own[np.abs(own) <= _CANCELLED * min(sizes)] = 0.0
+
+
+def _again(ways: Sequence[Callable[[], Trace]], refused: DegeneratePathError) -> Trace:
+    """The path, in the first of some other ways that leads to its end; what refused it if none does."""
+    for way in ways:
+        with suppress(DegeneratePathError):
+            return way()
+    raise refused
+
+
+def _followed(
+    problem: ParametricQP, labels: Index | None, *, walk: WalkOf, draw: int = 0, limit: int, progress: bool | None
+) -> Trace:
+    """The path in the units that a problem has."""
+    data = Data.of(problem)
+    begin, there = first_labels(data), None
+    if labels is not None:
+        guess = np.asarray(labels, dtype=np.int64)
+        with suppress(DegeneratePathError):  # it may be no basis
+            there, begin = shifted(data, guess, walk, draw), guess
+    there = there or shifted(data, begin, walk, draw)
+    first = walk(there, begin)
+    found = first.follow(200 * problem.items + 10_000, keep=False)
+    if found.status != "end":
+        return replace(found, t=np.zeros(1), exchanges=first.exchanges)
+    with meter(progress) as update:
+        return walk(data, first.labels).follow(limit, report=reaching(update))
+
+
+def _equilibrated(problem: ParametricQP) -> tuple[ParametricQP, Array]:
+    """The problem in units d of its items, powers of two, in which no row of H is much larger than another (Ruiz)."""
+    n, P, A = problem.n, abs(problem.P), abs(problem.A)
+    d: Array = np.ones(problem.items)
+    for _ in range(_ROUNDS):
+        S, R = d[:n, None] * P * d[:n], A * d[:n] / d[n:, None]
+        columns = np.maximum(S.max(axis=0, initial=0.0), R.max(axis=0, initial=0.0))
+        rows = R.max(axis=1, initial=0.0)
+        d[:n] /= np.sqrt(np.where(columns > 0, columns, 1.0))
+        d[n:] *= np.sqrt(np.where(rows > 0, rows, 1.0))
+    d = np.asarray(2.0 ** np.round(np.log2(d)))
+    x, r = d[:n], d[n:]
+    return replace(
+        problem,
+        P=x[:, None] * problem.P * x,
+        A=problem.A * x / r[:, None],
+        q=problem.q * x,
+        **{side: getattr(problem, side) / d for side in ("lower", "upper")},
+        **{side: getattr(problem, side) * d for side in ("below", "above")},
+    ), d

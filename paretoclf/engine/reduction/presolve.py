@@ -1,0 +1,385 @@
+r"""Fewer items for the same problem: the reduction of a compiled program, and the exact way back.
+
+1. Epigraph variables become costs with kinks (`paretoclf.engine.reduction.epigraphs`).
+2. Rows of one entry become bounds.
+3. Variables that are fixed all along, and those that cost nothing and only relax rows, are set to their bound.
+4. A slack with a cost, alone in an equation, goes: the equation may be missed on that side, at its price.
+5. Parallel inequalities become one row with two bounds.
+6. Costs with kinks become soft bounds, of a variable where one is free to carry them, else of a row.
+7. A free variable that stands in one equation only is substituted.
+
+`paretoclf.engine.reduction.reduced` takes values and multipliers of the items to all columns x and multipliers z of the
+compiled program. No search, no tolerance: each step is undone in the reverse order. What comes back is judged on the
+compiled program.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.errors import InputError
+from paretoclf.common.memory import require_memory
+from paretoclf.common.tolerances import PARALLEL, SAME_NUMBER, SUBSTITUTED
+from paretoclf.engine.reduction.epigraphs import Kinked, epigraphs
+from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.engine.reduction.reduced import Carried, Item, Reduced, Substituted
+from paretoclf.problem.parametric_qp import ParametricQP
+
+
+def reduce(line: ProgramLine, *, squares: bool = True) -> Reduced:
+    """Reduce a compiled program.
+
+    Parameters
+    ----------
+    line : ProgramLine
+    squares : bool
+        Whether variables that the objective squares may be substituted, too. What they are put into is the product of
+        their rows, entry by entry rounded: where these have no full rank, it may bend where the program does not.
+
+    Raises
+    ------
+    InputError
+        If two bounds cross at the start of the line.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> from paretoclf.engine.reduction.presolve import reduce
+    >>> from paretoclf.solve.to_qp import program_line
+    >>> w, lam = cp.Variable(3, name="w"), cp.Parameter(nonneg=True)
+    >>> lasso = cp.Problem(cp.Minimize(cp.sum_squares(w - 1) + lam * cp.norm1(w)))
+    >>> line = program_line(lasso, {lam: 4}, {lam: 0})
+    >>> line.n + line.m, reduce(line).problem.items
+    (18, 3)
+    """
+    require_memory(
+        8 * (3 * line.n + 4 * line.m) * line.n, "the compiled program as an array", "use fewer rows, or a sweep"
+    )
+    return _Reduction(line, squares).result()
+
+
+class _Reduction:
+    """The program on its way: what is left of it after each step."""
+
+    def __init__(self, line: ProgramLine, squares: bool) -> None:
+        entries = sp.csr_array(line.A)
+        entries.eliminate_zeros()
+        self.squares, self.line, self.P, self.A = squares, line, line.P.toarray(), entries.toarray()
+        self.sizes = np.diff(entries.indptr)
+        self.q, self.b = line.q.copy(), line.b.copy()
+        self.equation = np.arange(line.m) < line.equations
+        self.flat = ~(self.P != 0).any(axis=0)
+        found = epigraphs(self.flat, entries, self.q, self.b, line.equations)
+        self.eliminated, self.rows, self.columns = found.eliminated, found.rows.copy(), found.columns.copy()
+        self.q[:, ~self.columns] = 0.0
+        self.kinked = found.kinked
+        self.kinked_columns = np.zeros(line.n, dtype=np.bool_)
+        for cost in self.kinked:
+            self.kinked_columns[cost.a[0]] = True
+        self.lower, self.upper = np.full((2, line.n), -np.inf), np.full((2, line.n), np.inf)
+        self.below, self.above = np.full((2, line.n), np.inf), np.full((2, line.n), np.inf)
+        self.bounds: dict[tuple[int, str], tuple[int, int, float, str]] = {}
+        self.fixed: list[tuple[int, Array]] = []
+        self.slacks: list[tuple[int, tuple[int, ...]]] = []
+        self.items: list[Item] = []
+        self.one_sided: dict[tuple[str, bytes], list[int]] = {}  # of those that costs made: by their side and direction
+        self.carried: list[Carried] = []
+        self.substituted: list[Substituted] = []
+
+    def result(self) -> Reduced:
+        """All steps in order."""
+        self._bounds()
+        self._fixed()
+        self._rows_left()
+        for cost in self.kinked:
+            self._carry(cost)
+        M, kept = self._substitute()
+        V, K = np.flatnonzero(self.columns), np.flatnonzero(kept)
+        rows = [self.items[k] for k in K]
+
+        def both(side: str) -> Array:
+            given = np.concatenate([np.zeros(0), *(getattr(item, side) for item in rows)])
+            return np.hstack([getattr(self, side)[:, V], given.reshape(-1, 2).T])
+
+        P, names = self.P[np.ix_(V, V)], tuple(self.line.column_name(int(j)) for j in V)
+        problem = ParametricQP(
+            0.5 * (P + P.T),
+            M[np.ix_(K, V)],
+            self.q[:, V],
+            both("lower"),
+            both("upper"),
+            both("below"),
+            both("above"),
+            names=(*names, *self._row_names(K)),
+        )
+        return Reduced(
+            problem,
+            self.line,
+            V,
+            K,
+            tuple(self.items),
+            tuple(self.carried),
+            tuple(self.fixed),
+            tuple(self.substituted),
+            tuple(self.slacks),
+            self.eliminated,
+            tuple(self.bounds.values()),
+        )
+
+    def _bounds(self) -> None:
+        """Rows of one entry. Of two the tighter one wins; where neither is all along, the second stays a row."""
+        for i in np.flatnonzero(self.rows & (self.sizes <= 1)).tolist():
+            places = np.flatnonzero(self.A[i])
+            if places.size == 0 and not self.equation[i] and (self.b[:, i] >= 0).all():
+                self.rows[i] = False
+            if places.size != 1:
+                continue
+            j, a = int(places[0]), float(self.A[i, places[0]])
+            at, equation = self.b[:, i] / a, (j, "both") in self.bounds
+            if self.equation[i]:
+                if not equation and np.isinf(self.lower[0, j]) and np.isinf(self.upper[0, j]):
+                    self.lower[:, j] = self.upper[:, j] = at
+                    self.bounds[j, "both"] = (i, j, a, "both")
+                    self.rows[i] = False
+                continue
+            side = "upper" if a > 0 else "lower"
+            now = getattr(self, side)
+            tighter = at < now[:, j] if a > 0 else at > now[:, j]
+            if not tighter.any():
+                self.rows[i] = False  # its multiplier is 0
+            elif tighter.all() and not equation:
+                now[:, j] = at
+                self.bounds[j, side] = (i, j, a, side)
+                self.rows[i] = False
+        for j in np.flatnonzero((self.lower > self.upper).any(axis=0)).tolist():
+            names = [self.line.row_name(i) for i, k, _, _ in self.bounds.values() if k == j]
+            self._cross(f"variable {self.line.column_name(j)}", names, self.lower[:, j], self.upper[:, j])
+
+    def _cross(self, what: str, names: list[str], lower: Array, upper: Array) -> None:
+        """InputError where bounds cross at the start; where it is by rounding, at either end, they are made equal."""
+        rounded = lower - upper <= SAME_NUMBER * (np.abs(lower) + np.abs(upper))
+        if not rounded[0]:
+            raise InputError(
+                f"the problem must have a solution at the start, where the bounds of {what} cross: at least "
+                f"{lower[0]:.6g} and at most {upper[0]:.6g} ({' and '.join(names)}). "
+                + ("Start where they do not" if upper[1] >= lower[1] else "They do all along the line")
+            )
+        upper[rounded] = np.maximum(lower, upper)[rounded]
+
+    def _fixed(self) -> None:
+        """Variables that are fixed all along, or relax their rows for nothing."""
+        for j in np.flatnonzero(self.columns & np.isfinite(self.upper[0]) & ~self.kinked_columns).tolist():
+            low, up = self.lower[:, j], self.upper[:, j]
+            in_rows = self.rows & (self.A[:, j] != 0)
+            relaxes = not (in_rows & (self.equation | (self.A[:, j] > 0))).any()
+            free = self.flat[j] and (self.q[:, j] <= 0).all() and relaxes and (low <= up).all()
+            if not ((low == up).all() or free):
+                continue
+            self.fixed.append((j, up.copy()))
+            self.q += np.outer(up, self.P[j])
+            self.b -= np.outer(up, self.A[:, j] * self.rows)
+            self.P[j] = self.P[:, j] = self.q[:, j] = 0.0
+            self.A[self.rows, j] = 0.0
+            self.columns[j] = False
+
+    def _rows_left(self) -> None:
+        """Equations, softened by their slacks, and inequalities, two of one direction in one."""
+        alone, where = (self.A[self.rows] != 0).sum(axis=0) == 1, dict[Any, int]()
+        slack = self.flat & alone & ~self.kinked_columns & (self.q >= 0).all(axis=0)
+        slack &= np.isfinite(self.lower[0]) & np.isinf(self.upper[0])
+        for i in np.flatnonzero(self.rows).tolist():
+            places, at = np.flatnonzero(self.A[i]), self.b[:, i].copy()
+            a = self.A[i, places]
+            if places.size == 0 and not self.equation[i]:
+                if (at >= 0).all():
+                    continue
+                if at[0] < 0:
+                    raise InputError(
+                        f"the problem must have a solution at the start, where {self.line.row_name(i)} cannot hold: "
+                        f"it says 0 <= {at[0]:.6g}"
+                        + (". Start where it holds" if at[1] >= 0 else ", all along the line")
+                    )
+            if self.equation[i]:
+                self.items.append(self._softened(i, places, at, slack))
+                continue
+            key = (places.tobytes(), (np.round(a / a[0], 12) + 0.0).tobytes()) if places.size else None
+            old = self.items[where[key]] if key in where else None
+            if old is not None:
+                factor = float(a[0] / old.values[0])
+                same = np.abs(a - factor * old.values).max() <= PARALLEL * np.abs(a).max()
+                side = "upper" if factor > 0 else "lower"
+                if same and not old.has(side):
+                    setattr(old, side, at / factor)
+                    old.rows.append((i, factor, side))
+                    if (old.lower[0] > old.upper[0]).any():
+                        names = [self.line.row_name(k) for k, _, _ in old.rows]
+                        self._cross(self._expression(old), names, old.lower, old.upper)
+                    continue
+            elif key is not None:
+                where[key] = len(self.items)
+            self.items.append(Item.of((places, a), upper=at, rows=[(i, 1.0, "upper")]))
+
+    def _softened(self, i: int, places: Index, at: Array, slack: Mask) -> Item:
+        """An equation; a slack of it, one a side, goes, and missing it there costs what the slack does."""
+        side: dict[bool, int] = {}
+        for j in places[slack[places]].tolist():
+            side.setdefault(bool(self.A[i, j] > 0), j)
+        a, rows = (places, self.A[i, places]), [(i, 1.0, "both")]
+        if not side or places.size == len(side):
+            return Item.of(a, at, at, rows=rows)
+        slopes: dict[bool, Array] = {}
+        for positive, j in side.items():
+            slopes[positive] = self.q[:, j] / abs(self.A[i, j])
+            at = at - self.A[i, j] * self.lower[:, j]
+            self.columns[j], self.q[:, j] = False, 0.0
+        self.slacks.append((i, tuple(side.values())))
+        left = self.columns[places]
+        return Item.of((places[left], a[1][left]), at, at, slopes.get(True), slopes.get(False), rows=rows)
+
+    def _carry(self, cost: Kinked) -> None:
+        """A cost with kinks becomes a slope in q and soft bounds, those nearest to its flattest piece first."""
+        places, values = cost.a
+        j = int(places[0]) if places.size == 1 else -1
+        cost = self._inside(cost, j) if j >= 0 else cost
+        pieces, kinks, jumps = cost.pieces, cost.kinks, cost.jumps
+        flattest = min(range(len(pieces)), key=lambda k: abs(pieces[k].slope))
+        titles = [self.line.row_name(i) for piece in pieces for i in piece.rows if self.line.label(i)]
+        base, made, title = pieces[flattest].slope, [], titles[0] if titles else ""
+        if len(pieces) == 2 and pieces[0].slope < 0 < pieces[1].slope:
+            base = 0.0  # one kink, like that of an absolute value
+            slopes = -cost.cost * pieces[0].slope, cost.cost * pieces[1].slope
+            made = [Item.of(cost.a, kinks[0], kinks[0], *slopes, title=title)]
+        else:
+            down = list(zip(kinks[:flattest], jumps[:flattest], strict=True))[::-1]
+            up = list(zip(kinks[flattest:], jumps[flattest:], strict=True))
+            for k in range(max(len(down), len(up))):
+                (low, below), (high, above) = (e[k] if k < len(e) else (None, None) for e in (down, up))
+                made.append(Item.of(cost.a, low, high, below, above, title=title))
+        if base:
+            self.q[:, places] += np.outer(cost.cost * base, values)
+        self.carried.append(Carried(cost, base, tuple(self._place(item, j) for item in made)))
+
+    def _inside(self, cost: Kinked, j: int) -> Kinked:
+        """Without the pieces that lie beyond a hard bound of the variable."""
+        hard_low = np.isfinite(self.lower[0, j]) and np.isinf(self.below[0, j])
+        hard_up = np.isfinite(self.upper[0, j]) and np.isinf(self.above[0, j])
+        if not hard_low and not hard_up:
+            return cost
+        pieces, kinks = list(cost.pieces), cost.kinks
+        while kinks and hard_low and (kinks[0] <= self.lower[:, j]).all():
+            pieces, kinks = pieces[1:], kinks[1:]
+        while kinks and hard_up and (kinks[-1] >= self.upper[:, j]).all():
+            pieces, kinks = pieces[:-1], kinks[:-1]
+        return replace(cost, pieces=tuple(pieces))
+
+    def _place(self, item: Item, j: int) -> tuple[str, int, str]:
+        """Who carries an item: a variable that is free to, a row that lacks this side, or a row of its own."""
+        sides = [side for side in ("lower", "upper") if item.has(side)]
+        if j >= 0 and self._fits(item, j):
+            for side, slope in (("lower", "below"), ("upper", "above")):
+                if item.has(side):
+                    getattr(self, side)[:, j], getattr(self, slope)[:, j] = getattr(item, side), getattr(item, slope)
+            # A variable may have a soft side and a hard one: only the soft one's multiplier is the cost's.
+            return "variable", j, "both" if len(sides) == 2 else sides[0]
+        if len(sides) == 1:
+            side, other = sides[0], "upper" if sides[0] == "lower" else "lower"
+            key = item.places.tobytes() + item.values.tobytes()
+            for r in self.one_sided.get((other, key), []):
+                row = self.items[r]
+                low, up = (item.lower, row.upper) if side == "lower" else (row.lower, item.upper)
+                if (low <= up).all():
+                    slope = "below" if side == "lower" else "above"
+                    setattr(row, side, getattr(item, side))
+                    setattr(row, slope, getattr(item, slope))
+                    self.one_sided[other, key].remove(r)
+                    return "row", r, side
+            self.one_sided.setdefault((side, key), []).append(len(self.items))
+        self.items.append(item)
+        return "row", len(self.items) - 1, "both" if len(sides) == 2 else sides[0]
+
+    def _fits(self, item: Item, j: int) -> bool:
+        """Whether a variable has no soft bound yet, and its own bounds leave room for those of the item."""
+        if np.isfinite(self.below[0, j]) or np.isfinite(self.above[0, j]):
+            return False
+        low, up = self.lower[:, j], self.upper[:, j]
+        taken = (item.has("lower") and np.isfinite(low[0])) or (item.has("upper") and np.isfinite(up[0]))
+        return not taken and bool((np.maximum(item.lower, low) <= np.minimum(item.upper, up)).all())
+
+    def _substitute(self) -> tuple[Array, Mask]:
+        """Free variables that stand in one equation only, all at once, and again while there are any."""
+        M, kept = np.zeros((len(self.items), self.line.n)), np.ones(len(self.items), dtype=np.bool_)
+        for a, item in zip(M, self.items, strict=True):
+            a[item.places] = item.values
+        plain = np.array([item.is_equation for item in self.items], dtype=np.bool_)
+        if not plain.any():
+            return M, kept
+        free = self.columns & np.isinf(self.lower[0]) & np.isinf(self.upper[0]) & (self.flat | self.squares)
+        while True:
+            may = free & self.columns & ((M[kept] != 0).sum(axis=0) == 1)
+            large = np.abs(M) > SUBSTITUTED * np.abs(M).max(axis=1, initial=0.0)[:, None]
+            R = np.flatnonzero(kept & plain & (large & may).any(axis=1))
+            if not R.size:
+                return M, kept
+            order = np.argsort((self.P != 0).sum(axis=0), kind="stable")
+            J = order[np.argmax((large[R] & may)[:, order], axis=1)]  # the first of those with the fewest terms in P
+            self._replace(M[R], np.array([self.items[r].lower for r in R.tolist()]).T, J)
+            rows = np.array([self.items[r].rows[0][0] for r in R.tolist()])
+            self.substituted.append(Substituted(rows, J, M[R, J]))
+            kept[R], self.columns[J] = False, False
+
+    def _replace(self, rows: Array, at: Array, J: Index) -> None:
+        """Put ``x_J = D x + beta(t)`` into the objective."""
+        own = np.arange(J.size)
+        D, beta = -rows / rows[own, J][:, None], at / rows[own, J]
+        D[own, J] = 0.0
+        used = np.flatnonzero(D.any(axis=0))
+        D, cross = D[:, used], self.P[J]
+        inner = cross[:, J]
+        cross[:, J] = self.P[J] = self.P[:, J] = 0.0
+        self.q[:, used] += (self.q[:, J] + beta @ inner) @ D
+        self.q[:, J] = 0.0
+        diagonal = inner.diagonal()
+        off = np.count_nonzero(inner) > np.count_nonzero(diagonal)
+        self.P[np.ix_(used, used)] += D.T @ (inner @ D if off else diagonal[:, None] * D)
+        if cross.any():
+            self.q += beta @ cross
+            self.P[:, used] += cross.T @ D
+            self.P[used] += D.T @ cross
+
+    def _row_names(self, kept: Index) -> tuple[str, ...]:
+        """The user's constraint, or what a term of the objective is a function of."""
+        names, met = [], dict[str, int]()
+        for k in kept.tolist():
+            item = self.items[k]
+            titles = [self.line.row_name(i) for i, _, _ in item.rows if self.line.label(i)]
+            if item.title or titles:
+                names.append(item.title or titles[0])
+                continue
+            what = self._expression(item)
+            if item.places.size > 2:
+                met[what] = met.get(what, -1) + 1
+                what = f"{what}, number {met[what]}"
+            names.append(what)
+        return tuple(names)
+
+    def _expression(self, item: Item) -> str:
+        """A direction in the user's words: ``u[0] - u[1]``, or of which variables it is."""
+        if item.places.size > 2:
+            return f"term of {', '.join(dict.fromkeys(self._stems[j] for j in item.places.tolist()))}"
+        said = ""
+        for j, a in zip(item.places.tolist(), item.values.tolist(), strict=True):
+            sign = ("-" if a < 0 else "") if not said else (" - " if a < 0 else " + ")
+            size = "" if abs(a) == 1 else f"{abs(a):.4g} "
+            said += f"{sign}{size}{self.line.column_name(j)}"
+        return said
+
+    @cached_property
+    def _stems(self) -> list[str]:
+        """Of each column the name of the variable that it is an entry of."""
+        return [self.line.column_name(j).partition("[")[0] for j in range(self.line.n)]

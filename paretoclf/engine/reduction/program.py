@@ -1,0 +1,316 @@
+r"""A compiled quadratic or linear program along a line of parameters.
+
+.. math::
+
+   \min_x\ \tfrac12x^\top Px+q(t)^\top x\quad\text{s.t. } b(t)-Ax=0\text{ in the first rows},\ b(t)-Ax\ge0
+   \text{ in the others},
+
+with q and b affine in t from 0 to 1. Its multipliers z have the signs of Clarabel: :math:`Px+q+A^\top z=0`, and z is
+nonnegative on inequalities. It is data: what belongs to which name of the user stands in index arrays, so that a path
+is read, stored and drawn without CVXPY.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.common.checks import Array, Index
+from paretoclf.problem.parametric_qp import ParametricQP
+
+#: Doubles that stay in the cache of a processor from one product to the next.
+_CACHED = 2**17
+#: Share of entries that are not 0 from which on a product with an array is faster than one with a sparse array.
+_DENSE = 0.25
+#: Entries of a row up to which products go entry by entry.
+_FEW = 3
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Where the entries of a variable, or of its multipliers, stand in a vector; a factor of 0 is an entry 0."""
+
+    shape: tuple[int, ...]
+    place: Index
+    factor: Array
+
+    def of(self, vector: Array) -> Any:
+        """The entries in their shape."""
+        return (self.factor * vector[self.place]).reshape(self.shape)
+
+    @property
+    def entries(self) -> list[str]:
+        """How each entry is indexed, such as ``[2, 3]``; nothing where there is one entry only."""
+        return [f"[{', '.join(map(str, index))}]" if index else "" for index in np.ndindex(*self.shape)]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Column j of the user's program is ``x_j + s(t) a'x``: a parameter stood in two rows of it, and is in b now."""
+
+    column: int
+    places: Index
+    values: Array
+    scale: Array
+
+    def at(self, x: Array, t: float) -> float:
+        """What is added to x_j."""
+        return float(between(self.scale, t) * (self.values @ x[self.places]))
+
+    def rate(self, x: Array, dx: Array, t: float) -> float:
+        """By how much that grows with t where x grows by dx."""
+        speed = self.scale[1] - self.scale[0]
+        return float(speed * (self.values @ x[self.places])) + self.at(dx, t)
+
+
+@dataclass(frozen=True)
+class ProgramLine:
+    """A compiled program along a line; what is affine in t has a row for t = 0 and one for t = 1.
+
+    Attributes
+    ----------
+    P : sparse array of shape (n, n)
+    A : sparse array of shape (m, n)
+    q, b : arrays of shape (2, n), (2, m)
+    constant : array of shape (2,)
+        What is added to the objective.
+    equations : int
+        How many of the first rows are equations.
+    sense : int
+        -1 where the user maximises: the program minimises minus that.
+    variables, multipliers : mapping of str to Reading
+        The user's variables in x, and the multipliers of the user's constraints in z.
+    moved : tuple of Moved
+        Columns that were shifted.
+    """
+
+    P: Any = field(repr=False)
+    A: Any = field(repr=False)
+    q: Array = field(repr=False)
+    b: Array = field(repr=False)
+    constant: Array = field(repr=False)
+    equations: int
+    sense: int
+    variables: Mapping[str, Reading] = field(repr=False)
+    multipliers: Mapping[str, Reading] = field(repr=False)
+    moved: tuple[Moved, ...] = field(default=(), repr=False)
+
+    @property
+    def n(self) -> int:
+        """Number of columns."""
+        return int(self.q.shape[1])
+
+    @property
+    def m(self) -> int:
+        """Number of rows."""
+        return int(self.b.shape[1])
+
+    def value(self, x: Array, t: float) -> float:
+        """The user's objective at a point."""
+        return float(self.sense * (0.5 * x @ (self.P @ x) + between(self.q, t) @ x + between(self.constant, t)))
+
+    def rate(self, x: Array, z: Array) -> float:
+        """By how much the user's optimal value grows with t at an optimal pair (the envelope theorem)."""
+        change = [ends[1] - ends[0] for ends in (self.q, self.b, self.constant)]
+        return float(self.sense * (change[0] @ x - change[1] @ z + change[2]))
+
+    def values(self, x: Array, t: float) -> dict[str, Any]:
+        """The user's variables at a point."""
+        own = x.copy()
+        for each in self.moved:
+            own[each.column] += each.at(x, t)
+        return {name: reading.of(own) for name, reading in self.variables.items()}
+
+    def rates(self, x: Array, dx: Array, t: float) -> dict[str, Any]:
+        """By how much the user's variables grow with t at a point that grows by dx."""
+        own = dx.copy()
+        for each in self.moved:
+            own[each.column] += each.rate(x, dx, t)
+        return {name: reading.of(own) for name, reading in self.variables.items()}
+
+    @cached_property
+    def parabolas(self) -> tuple[str, ...]:
+        """The user's variables that are no straight lines where x is one: those with a column that was shifted."""
+        columns = [each.column for each in self.moved]
+        return tuple(
+            name
+            for name, reading in self.variables.items()
+            if np.isin(reading.place[reading.factor != 0], columns).any()
+        )
+
+    def duals(self, z: Array) -> dict[str, Any]:
+        """The multipliers of the user's constraints."""
+        return {name: reading.of(z) for name, reading in self.multipliers.items()}
+
+    @property
+    def problem(self) -> ParametricQP:
+        """The whole program with every row an item: what a path is proved on."""
+        none = np.full((2, self.n), np.inf)
+        low = self.b.copy()
+        low[:, self.equations :] = -np.inf
+        names = tuple(self.column_name(j) for j in range(self.n)) + tuple(self.row_name(i) for i in range(self.m))
+        return ParametricQP.hard(
+            self.P.toarray(),
+            self.A.toarray(),
+            self.q,
+            np.hstack([-none, low]),
+            np.hstack([none, self.b]),
+            constant=self.constant,
+            names=names,
+        )
+
+    def column_name(self, j: int) -> str:
+        """The user's name of a column, such as ``w[3]``; what CVXPY added has a number."""
+        return self._columns.get(j, f"auxiliary variable {j}")
+
+    def row_name(self, i: int) -> str:
+        """The user's name of a row, such as ``budget`` or ``cap[2]``; what CVXPY added has a number."""
+        return self._rows.get(i, f"auxiliary row {i}")
+
+    def label(self, i: int) -> str:
+        """The constraint that a row belongs to; empty where CVXPY added it."""
+        return self._labels.get(i, "")
+
+    @cached_property
+    def _columns(self) -> dict[int, str]:
+        return _named(self.variables)
+
+    @cached_property
+    def _rows(self) -> dict[int, str]:
+        return _named(self.multipliers)
+
+    @cached_property
+    def _labels(self) -> dict[int, str]:
+        return {int(i): name for name, reading in self.multipliers.items() for i in reading.place[reading.factor != 0]}
+
+
+@dataclass(frozen=True)
+class Points:
+    """Columns and multipliers of a compiled program at points of a path, in order; where segments meet, one point.
+
+    Attributes
+    ----------
+    x, z : arrays of shape (points, columns), (points, rows)
+    begin : int array of shape (k,)
+        Where each segment begins; it ends at the next point.
+    """
+
+    x: Array
+    z: Array
+    begin: Index
+
+    @classmethod
+    def of(cls, x: Array, z: Array) -> Points:
+        """Of both ends of each segment, (k, 2, columns) and (k, 2, rows)."""
+        kept = np.ones((len(x), 2), dtype=np.bool_)
+        kept[1:, 0] = (x[1:, 0] != x[:-1, 1]).any(axis=1) | (z[1:, 0] != z[:-1, 1]).any(axis=1)
+        return cls(x[kept], z[kept], np.cumsum(kept)[::2] - 1)
+
+    def spread(self) -> tuple[Array, Array]:
+        """Both, at both ends of each segment."""
+        ends = np.stack([self.begin, self.begin + 1], axis=1)
+        return self.x[ends], self.z[ends]
+
+    def segment(self, j: int) -> tuple[Array, Array]:
+        """Both, at both ends of segment j."""
+        part = slice(self.begin[j], self.begin[j] + 2)
+        return self.x[part], self.z[part]
+
+
+def between(ends: Any, t: Any) -> Any:
+    """What is ``ends[0]`` at t = 0 and ``ends[1]`` at t = 1."""
+    return (1.0 - t) * ends[0] + t * ends[1]
+
+
+def along(ends: Array, t: Array) -> Array:
+    """What is affine in t, (2, size), at k values of t: shape (size, k), or (size, 1) where it stands still."""
+    if np.array_equal(ends[0], ends[1]):
+        return np.asarray(ends[0][:, None])
+    return np.asarray(np.multiply.outer(ends[0], 1.0 - t) + np.multiply.outer(ends[1], t))
+
+
+def blocks(points: int, size: int) -> list[slice]:
+    """So many points, of arrays with so many rows, in parts that stay in the processor's cache; an even number each."""
+    step = max(16, 2 * (_CACHED // max(size, 1) // 2))
+    return [slice(a, min(a + step, points)) for a in range(0, points, step)]
+
+
+class Products:
+    """Products of points, one a row, with a matrix M: ``X @ M.T``; columns and rows of M that are dense are arrays."""
+
+    def __init__(self, M: Any) -> None:
+        columns = sp.csc_array(M)
+        self.columns = np.flatnonzero(np.diff(columns.indptr) > _DENSE * max(M.shape[0], 16))
+        self.by_columns = columns[:, self.columns].T.toarray()
+        rest = sp.csr_array(_but(columns, self.columns))
+        self.rows = np.flatnonzero(np.diff(rest.indptr) > _DENSE * max(M.shape[1], 16))
+        self.by_rows = rest[self.rows].T.toarray()
+        rest = _but(rest, self.rows)
+        self.shape, sizes = M.shape, np.diff(rest.indptr)
+        self.most = int(sizes.max(initial=0))
+        self.used = np.flatnonzero(sizes)
+        self.needed, self.rest = np.unique(rest.indices), rest
+        if self.most > _FEW:
+            self.rest = rest[self.used][:, self.needed]
+
+    def __call__(self, X: Array) -> Array:
+        """Of points X of shape (k, columns of M)."""
+        found = np.zeros((len(X), self.shape[0]))
+        if self.columns.size:
+            np.matmul(X[:, self.columns], self.by_columns, out=found)
+        if self.rows.size:
+            found[:, self.rows] += X @ self.by_rows
+        if self.most > _FEW:
+            found[:, self.used] += (self.rest @ np.ascontiguousarray(X[:, self.needed].T)).T
+        for k in range(self.most if self.most <= _FEW else 0):
+            rows = self.used[np.diff(self.rest.indptr)[self.used] > k]
+            at = self.rest.indptr[rows] + k
+            more = np.take(X, self.rest.indices[at], axis=1)
+            more *= self.rest.data[at]
+            if rows.size == self.shape[0]:
+                found += more
+            else:
+                found[:, _plainly(rows)] += more
+        return found
+
+
+def _plainly(places: Index) -> Any:
+    """Places, as a slice where they follow each other."""
+    if places.size and int(places[-1]) - int(places[0]) + 1 == places.size:
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return places
+
+
+def _but(M: Any, places: Index) -> Any:
+    """A sparse array without some of its columns (by columns), or rows (by rows), which are 0 in it."""
+    M = M.copy()
+    for place in places.tolist():
+        M.data[M.indptr[place] : M.indptr[place + 1]] = 0.0
+    M.eliminate_zeros()
+    return M
+
+
+def for_products(M: Any) -> Any:
+    """A matrix by rows, as an array where it is dense enough for products with that to be faster."""
+    return M.toarray() if M.nnz > _DENSE * M.shape[0] * M.shape[1] else sp.csr_array(M)
+
+
+def _named(readings: Mapping[str, Reading]) -> dict[int, str]:
+    """Name of each place; where several entries are one, that of the first."""
+    found: dict[int, str] = {}
+    for name, reading in readings.items():
+        for place, factor, entry in zip(reading.place.tolist(), reading.factor.tolist(), reading.entries, strict=True):
+            if factor:
+                found.setdefault(place, name + entry)
+    return found
+
+
+def symmetric(P: Any) -> Any:
+    """A symmetric sparse array from one whose lower triangle may be missing."""
+    upper = sp.csc_array(sp.triu(P))
+    return sp.csc_array(upper + sp.triu(upper, 1).T)

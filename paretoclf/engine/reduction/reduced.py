@@ -1,0 +1,403 @@
+r"""The way back from a reduced problem: values and multipliers of its items as those of the compiled program.
+
+Each step of `paretoclf.engine.reduction.presolve` is undone in the reverse order, for many points at once: one sparse
+product for all equations that went together, all slacks, all epigraph variables of one depth, and all costs with kinks.
+Arrays have a column for each point here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.common.checks import Array, Index
+from paretoclf.engine.reduction.epigraphs import Epigraph, Kinked
+from paretoclf.engine.reduction.program import Products, ProgramLine, along, blocks, for_products
+from paretoclf.problem.parametric_qp import ParametricQP
+
+#: Multipliers of no more than this, relative to the largest, are looked at: they may be rounding of terms that cancel.
+_SMALL = 1e-12
+#: That is what is no more than this share of its terms: a few units in their last place.
+_ROUNDED = 1e-15
+
+#: No bound, or no slope, at either end of the line.
+_NONE = np.full(2, np.inf)
+_NONE.setflags(write=False)
+
+
+@dataclass
+class Item:
+    """A row of the reduced problem: ``lower <= a'x <= upper``, each of them soft where its slope is finite.
+
+    Attributes
+    ----------
+    places, values : arrays
+        The entries of a.
+    rows : list of (row, factor, side)
+        Compiled rows that it stands for: their multiplier is y / factor, of one side or of both.
+    title : str
+        The user's name for it, where there is one.
+    """
+
+    places: Index
+    values: Array
+    lower: Array
+    upper: Array
+    below: Array
+    above: Array
+    rows: list[tuple[int, float, str]] = field(default_factory=list)
+    title: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        a: tuple[Index, Array],
+        lower: Array | None = None,
+        upper: Array | None = None,
+        below: Array | None = None,
+        above: Array | None = None,
+        **named: Any,
+    ) -> Item:
+        """Without a bound where none is given, hard where no slope is."""
+        up, down, over = (_NONE if each is None else each for each in (upper, below, above))
+        return cls(*a, -_NONE if lower is None else lower, up, down, over, **named)
+
+    @property
+    def is_equation(self) -> bool:
+        """Whether it stands for a row that must hold with equality."""
+        return bool(self.rows) and self.lower is self.upper and not np.isfinite([self.below[0], self.above[0]]).any()
+
+    def has(self, side: str) -> bool:
+        """Whether it has a bound on this side."""
+        return bool(np.isfinite(getattr(self, side)[0]))
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A cost with kinks, what of it is in q, and the items that carry the rest: their number, and which side of it."""
+
+    cost: Kinked
+    base: float
+    on: tuple[tuple[str, int, str], ...]
+
+
+@dataclass(frozen=True)
+class Substituted:
+    """Columns that were replaced by what their equations say, all at once."""
+
+    rows: Index
+    columns: Index
+    factors: Array
+
+
+@dataclass(frozen=True)
+class Slacks:
+    """Equations that had slacks; of each slack: which of them, its column and coefficient, and those of its bound."""
+
+    A: Any
+    rows: Index
+    of: Index
+    columns: Index
+    factors: Array
+    bounds: Index
+    own: Array
+
+    def into(self, x: Array, b: Array) -> None:
+        """Write their columns into x, which has all others of their equations."""
+        x[self.columns] = b[self.bounds] / self.own
+        missing = b[self.rows] - self.A @ x
+        x[self.columns] += np.maximum(missing[self.of] / self.factors, 0.0)
+
+
+@dataclass(frozen=True)
+class Depth:
+    """Epigraph variables of as many rows each that are in no row of each other: these, over their factors."""
+
+    A: Products
+    rows: Index
+    columns: Index
+    factors: Array
+
+    def into(self, x: Array, b: Array) -> None:
+        """Write their columns into x, where they are 0, and all others of their rows are known."""
+        found = np.ascontiguousarray(self.A(x.T).T)
+        found -= b[self.rows] / self.factors
+        x[self.columns] = found.reshape(self.columns.size, -1, x.shape[1]).max(axis=1)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Rows whose multiplier is minus that of a column or item over a factor, of one side or of both."""
+
+    rows: Index
+    of: Index
+    factors: Array
+    both: Any
+
+    @classmethod
+    def listed(cls, found: list[tuple[int, int, float, str]]) -> Sides:
+        """From (row, of what, factor, side)."""
+        rows, of, factors, sides = zip(*found, strict=True) if found else ((), (), (), ())
+        both = np.array([side == "both" for side in sides], dtype=np.bool_)
+        return cls(np.array(rows, dtype=int), np.array(of, dtype=int), np.array(factors, dtype=float), both[:, None])
+
+    def into(self, z: Array, own: Array) -> None:
+        """Write the multipliers into z, where what they are of has these."""
+        found = -own / self.factors[:, None]
+        z[self.rows] = np.where(self.both, found, np.maximum(found, 0.0))
+
+
+@dataclass(frozen=True)
+class KinkedCosts:
+    """All costs with kinks: what their items' multipliers say of their slopes, and these of the multipliers of rows.
+
+    All weight of a cost lies on its ``first`` piece; each kink takes as much of it from the piece before to that after
+    as the slope is beyond the former, out of ``width``, the difference of both.
+    """
+
+    cost: Array
+    on: tuple[Any, Any, Any]
+    owner: Any
+    beyond: Array
+    width: Array
+    first: Any
+    rows: Any
+
+    @classmethod
+    def of(cls, carried: tuple[Carried, ...], number: dict[tuple[str, int], int], items: int, m: int) -> KinkedCosts:
+        """Of costs, the numbers of what carries them, and how many items and rows there are."""
+        sides: dict[str, list[tuple[int, int]]] = {"both": [], "lower": [], "upper": []}
+        owner, beyond, width = list[int](), list[float](), list[float]()
+        first, rows = list[tuple[int, int, float]](), list[tuple[int, int, float]]()
+        for c, each in enumerate(carried):
+            for kind, k, side in each.on:
+                sides[side].append((c, number[kind, k]))
+            first.extend((row, c, factor) for row, factor in each.cost.pieces[0].rows.items())
+            for before, after in pairwise(each.cost.pieces):
+                rows.extend((row, len(owner), -factor) for row, factor in before.rows.items())
+                rows.extend((row, len(owner), factor) for row, factor in after.rows.items())
+                owner.append(c)
+                beyond.append(each.base - before.slope)
+                width.append(after.slope - before.slope)
+        on = tuple(_entries([(*at, 1.0) for at in sides[side]], (len(carried), items)) for side in sides)
+        cost = np.concatenate([each.cost.cost for each in carried]).reshape(-1, 2).T
+        plain: Any = slice(None) if owner == list(range(len(carried))) else np.array(owner, dtype=int)
+        kinks = _entries(rows, (m, len(owner)))
+        return cls(
+            cost,
+            on,
+            plain,
+            np.array(beyond)[:, None],
+            np.array(width)[:, None],
+            _entries(first, (m, len(carried))),
+            kinks,
+        )
+
+    def add_to(self, z: Array, y: Array, t: Array) -> None:
+        """Add to z the multipliers of rows where the items have multipliers y."""
+        cost, taken = along(self.cost, t), np.zeros((self.cost.shape[1], t.size))
+        for part, own in zip(self.on, (None, np.maximum, np.minimum), strict=True):
+            if part.nnz:
+                taken += part @ (y if own is None else own(y, 0.0))
+        each = cost[self.owner]
+        weight = self.beyond * each - taken[self.owner]
+        weight /= self.width
+        np.minimum(np.maximum(weight, 0.0, out=weight), np.maximum(each, 0.0), out=weight)
+        z += self.first @ np.maximum(cost, 0.0)
+        z += self.rows @ weight
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """A reduced problem and how its points become points of the compiled program.
+
+    Attributes
+    ----------
+    problem : ParametricQP
+        Its objective lacks a function of t: values are those of the program at the point that comes back.
+    program : ProgramLine
+    columns, kept : int arrays
+        The column of each variable, and the number of each row among ``items``.
+    """
+
+    problem: ParametricQP
+    program: ProgramLine
+    columns: Index
+    kept: Index
+    items: tuple[Item, ...] = field(repr=False)
+    carried: tuple[Carried, ...] = field(repr=False)
+    fixed: tuple[tuple[int, Array], ...] = field(repr=False)
+    substituted: tuple[Substituted, ...] = field(repr=False)
+    slacks: tuple[tuple[int, tuple[int, ...]], ...] = field(repr=False)
+    eliminated: tuple[Epigraph, ...] = field(repr=False)
+    bounds: tuple[tuple[int, int, float, str], ...] = field(repr=False)
+
+    def back(self, v: Array, y: Array, t: Array) -> tuple[Array, Array]:
+        """Values x (k, n) and multipliers z (k, m) of the compiled program at k points.
+
+        Parameters
+        ----------
+        v, y : arrays of shape (k, items)
+            Values and multipliers of the items.
+        t : array of shape (k,)
+        """
+        line = self.program
+        x, z = np.empty((t.size, line.n)), np.empty((t.size, line.m))
+        for part in blocks(t.size, line.n + line.m):
+            at, prices = t[part], np.ascontiguousarray(y[part].T)
+            fixed = along(np.array([value for _, value in self.fixed]).reshape(-1, 2).T, at)
+            own = self._columns(v[part].T, along(line.b, at), fixed)
+            found = self._prices(prices)
+            if self.carried:
+                self._costs.add_to(found, prices, at)
+            x[part], z[part] = own.T, self._completed(found, prices, own, along(line.q, at)).T
+        return x, z
+
+    def ray_of_values(self, v: Array) -> Array:
+        """The direction of x that a direction of the items' values is: the same with data of 0."""
+        none, still = np.zeros((self.program.m, 1)), np.zeros((len(self.fixed), 1))
+        return np.asarray(self._columns(v[:, None], none, still)[:, 0])
+
+    def ray_of_multipliers(self, y: Array) -> Array:
+        """The direction of z that a direction of the items' multipliers is; costs with kinks have no part in it."""
+        return np.asarray(self._completed(self._prices(y[:, None]), y[:, None])[:, 0])
+
+    def ray_of_crossing(self, item: int) -> Array:
+        """The multipliers of the contradiction that the two bounds of one item are: one unit of each."""
+        z = np.zeros((self.program.m, 1))
+        if item >= self.columns.size:
+            for i, factor, _ in self.items[int(self.kept[item - self.columns.size])].rows:
+                z[i] = 1.0 / abs(factor)
+            return np.asarray(self._completed(z, np.ones((self.problem.items, 1)))[:, 0])
+        for i, j, a, _ in self.bounds:
+            if j == self.columns[item]:
+                z[i] = 1.0 / abs(a)
+        return np.asarray(z[:, 0])
+
+    @cached_property
+    def _A(self) -> Any:
+        """A by rows."""
+        return sp.csr_array(self.program.A)
+
+    @cached_property
+    def _products(self) -> tuple[Any, Any, list[tuple[Any, Any]]]:
+        """P, the part of A' of bounded columns, and of each round of substitutions its equations and columns of A."""
+        P, A, transposed = self.program.P, self._A, sp.csr_array(self.program.A.T)
+        rounds = [(for_products(A[e.rows]), for_products(transposed[e.columns])) for e in self.substituted]
+        return for_products(P), for_products(transposed[self._bounding[0]]), rounds
+
+    @cached_property
+    def _number(self) -> dict[tuple[str, int], int]:
+        """Where variables (by column) and rows (by number among the items) stand among the items of the problem."""
+        of = {("variable", j): k for k, j in enumerate(self.columns.tolist())}
+        return of | {("row", r): self.columns.size + k for k, r in enumerate(self.kept.tolist())}
+
+    @cached_property
+    def _costs(self) -> KinkedCosts:
+        return KinkedCosts.of(self.carried, self._number, self.problem.items, self.program.m)
+
+    @cached_property
+    def _priced(self) -> Sides:
+        """Rows that items stand for."""
+        return Sides.listed(
+            [
+                (i, self.columns.size + k, factor, side)
+                for k, r in enumerate(self.kept.tolist())
+                for i, factor, side in self.items[r].rows
+            ]
+        )
+
+    @cached_property
+    def _bounding(self) -> tuple[Index, Sides]:
+        """Columns with bounds, and the rows of these."""
+        columns = np.unique(np.array([j for _, j, _, _ in self.bounds], dtype=int))
+        place = {j: k for k, j in enumerate(columns.tolist())}
+        return columns, Sides.listed([(i, place[j], a, side) for i, j, a, side in self.bounds])
+
+    @cached_property
+    def _bounding_items(self) -> Index:
+        """The items that columns with bounds are, -1 where one is none."""
+        return np.array([self._number.get(("variable", j), -1) for j in self._bounding[0].tolist()], dtype=int)
+
+    @cached_property
+    def _slack(self) -> Slacks:
+        A, low = self._A, {j: (i, a) for i, j, a, side in self.bounds if side == "lower"}
+        rows = np.array([i for i, _ in self.slacks], dtype=int)
+        of = np.repeat(np.arange(rows.size), [len(own) for _, own in self.slacks])
+        columns = np.array([j for _, own in self.slacks for j in own])
+        own, a = (np.array(each)[:, None] for each in zip(*(low[j] for j in columns.tolist()), strict=True))
+        return Slacks(A[rows], rows, of, columns, np.asarray(A[rows[of], columns]).reshape(-1, 1), own.ravel(), a)
+
+    @cached_property
+    def _depths(self) -> tuple[Depth, ...]:
+        """Epigraph variables, innermost first."""
+        all_rows, sizes = [e.rows for e in self.eliminated], [e.rows.size for e in self.eliminated]
+        columns = np.array([e.column for e in self.eliminated], dtype=int)
+        number = np.full(self.program.n, -1)
+        number[columns] = np.arange(columns.size)
+        owner, A = np.repeat(np.arange(columns.size), sizes), self._A[np.concatenate(all_rows)].tocoo()
+        outer, inner = owner[A.row], number[A.col]
+        nested = (inner >= 0) & (inner != outer)
+        outer, inner, depth = outer[nested], inner[nested], np.zeros(columns.size, dtype=int)
+        while (depth[outer] <= depth[inner]).any():
+            np.maximum.at(depth, outer, depth[inner] + 1)
+        kinds = np.stack([depth, sizes], axis=1)
+        return tuple(self._of_kind(np.flatnonzero((kinds == each).all(axis=1))) for each in np.unique(kinds, axis=0))
+
+    def _of_kind(self, which: Index) -> Depth:
+        """Those of one depth and number of rows."""
+        own = [self.eliminated[k] for k in which.tolist()]
+        rows, factors = (np.concatenate(each) for each in zip(*((e.rows, e.factors) for e in own), strict=True))
+        A = Products(sp.csr_array(sp.diags_array(1.0 / factors) @ self._A[rows]))
+        return Depth(A, rows, np.array([e.column for e in own]), factors[:, None])
+
+    def _columns(self, v: Array, b: Array, fixed: Array) -> Array:
+        """All columns, in the reverse order in which they went."""
+        x, rounds = np.zeros((self.program.n, v.shape[1])), self._products[2]
+        x[self.columns] = v[: self.columns.size]
+        x[[j for j, _ in self.fixed]] = fixed
+        for gone, (equations, _) in zip(reversed(self.substituted), reversed(rounds), strict=True):
+            x[gone.columns] = (b[gone.rows] - equations @ x) / gone.factors[:, None]
+        if self.slacks:
+            self._slack.into(x, b)
+        for each in self._depths if self.eliminated else ():
+            each.into(x, b)
+        return x
+
+    def _prices(self, y: Array) -> Array:
+        """Multipliers of the rows that items stand for."""
+        z = np.zeros((self.program.m, y.shape[1]))
+        self._priced.into(z, y[self._priced.of])
+        return z
+
+    def _completed(self, z: Array, y: Array, x: Array | None = None, q: Any = 0.0) -> Array:
+        """With the multipliers that stationarity leaves: of equations that went with a variable, then of bounds.
+
+        A bound of an item that has none has none, whatever rounding leaves.
+        """
+        (P, bounded, rounds), slope = self._products, np.zeros((self.program.n, 1))
+        if x is not None:
+            slope = P @ x + q
+        for each, (_, columns) in zip(self.substituted, rounds, strict=True):
+            z[each.rows] = -(slope[each.columns] + columns @ z) / each.factors[:, None]
+        (own, sides), number = self._bounding, self._bounding_items
+        left = slope[own] + bounded @ z
+        left[number >= 0] *= y[number[number >= 0]] != 0
+        # Nor has one whose terms cancel: beside a slack its rounding would be a gap.
+        least = np.abs(left) <= _SMALL * np.abs(z).max(axis=0, initial=0.0)
+        which = np.flatnonzero((least & (left != 0.0)).any(axis=1))
+        terms = np.abs(slope[own[which]]) + abs(bounded[which]) @ np.abs(z)
+        left[which] *= np.abs(left[which]) > _ROUNDED * terms
+        sides.into(z, left[sides.of])
+        return z
+
+
+def _entries(found: list[tuple[int, int, float]], shape: tuple[int, int]) -> Any:
+    """A sparse array of entries (row, column, value)."""
+    i, j, values = zip(*found, strict=True) if found else ((), (), ())
+    return sp.csr_array((np.array(values, dtype=float), (np.array(i, dtype=int), np.array(j, dtype=int))), shape)

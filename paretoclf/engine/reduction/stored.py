@@ -1,0 +1,99 @@
+"""A compiled program as arrays of an npz file, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
+from paretoclf.engine.reduction.program import Moved, ProgramLine, Reading
+
+
+def packed(line: ProgramLine) -> dict[str, Any]:
+    """A program as arrays by name."""
+    arrays: dict[str, Any] = {f"program_{key}": getattr(line, key) for key in ("q", "b", "constant")}
+    arrays["program_signs"] = np.array([line.equations, line.sense])
+    for key in "PA":
+        M = sp.csc_array(getattr(line, key))
+        arrays |= {f"program_{key}_{part}": getattr(M, part) for part in ("data", "indices", "indptr")}
+    for key in ("variables", "multipliers"):
+        readings = getattr(line, key)
+        arrays[f"program_{key}"] = np.array(json.dumps({name: each.shape for name, each in readings.items()}))
+        arrays[f"program_{key}_place"] = _joined([each.place for each in readings.values()]).astype(np.int64)
+        arrays[f"program_{key}_factor"] = _joined([each.factor for each in readings.values()])
+    moved = line.moved
+    arrays["program_moved"] = np.array([[each.column, each.places.size] for each in moved]).reshape(-1, 2).astype(int)
+    arrays["program_moved_places"] = _joined([each.places for each in moved]).astype(np.int64)
+    arrays["program_moved_values"] = _joined([each.values for each in moved])
+    arrays["program_moved_scale"] = np.array([each.scale for each in moved]).reshape(-1, 2)
+    return arrays
+
+
+def unpacked(stored: Mapping[str, Any]) -> ProgramLine:
+    """The program that arrays of a file are; InputError or ValueError if they do not fit each other."""
+    q, b = (_finite(stored[f"program_{key}"], key) for key in "qb")
+    n, m = q.shape[1], b.shape[1]
+    matrices = []
+    for key, shape in (("P", (n, n)), ("A", (m, n))):
+        data, indices, indptr = (stored[f"program_{key}_{part}"] for part in ("data", "indices", "indptr"))
+        if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not indptr[-1] == indices.size == data.size:
+            raise InputError(f"columns of {key} must follow each other, one for each entry")
+        M = sp.csc_array((_finite(data, key), indices, indptr), shape=shape)
+        M.check_format()  # of an empty matrix it looks at nothing
+        matrices.append(M)
+    equations, sense = (int(number) for number in stored["program_signs"])
+    if not 0 <= equations <= m or sense not in (-1, 1) or q.shape[0] != 2 or b.shape[0] != 2:
+        raise InputError(f"a program of {m} rows must have that many equations at most, got {equations}")
+    variables, multipliers = _readings(stored, "variables", n), _readings(stored, "multipliers", m)
+    constant = _finite(stored["program_constant"], "constant").reshape(2)
+    P, A = matrices
+    return ProgramLine(P, A, q, b, constant, equations, sense, variables, multipliers, _moved(stored, n))
+
+
+def _readings(stored: Mapping[str, Any], key: str, size: int) -> dict[str, Reading]:
+    place, factor = np.asarray(stored[f"program_{key}_place"]), _finite(stored[f"program_{key}_factor"], key)
+    _within(place, size, key)
+    found, at = {}, 0
+    for name, shape in json.loads(str(stored[f"program_{key}"])).items():
+        entries = int(np.prod(shape))
+        part = slice(at, at + entries)
+        found[str(name)] = Reading(
+            tuple(int(k) for k in shape), place[part].reshape(entries), factor[part].reshape(entries)
+        )
+        at += entries
+    if not place.shape == factor.shape == (at,):
+        raise InputError(f"{key} must have {at} places and factors, got {place.size} and {factor.size}")
+    return found
+
+
+def _moved(stored: Mapping[str, Any], n: int) -> tuple[Moved, ...]:
+    heads, scale = np.asarray(stored["program_moved"]), _finite(stored["program_moved_scale"], "scale")
+    places, values = np.asarray(stored["program_moved_places"]), _finite(stored["program_moved_values"], "values")
+    _within(places, n, "moved")
+    _within(heads[:, 0], n, "moved")
+    ends = np.cumsum(heads[:, 1])
+    return tuple(
+        Moved(int(column), places[end - size : end], values[end - size : end], scale[k])
+        for k, ((column, size), end) in enumerate(zip(heads.tolist(), ends.tolist(), strict=True))
+    )
+
+
+def _joined(parts: list[Any]) -> Array:
+    return np.concatenate([np.zeros(0), *parts])
+
+
+def _finite(values: Any, name: str) -> Array:
+    array = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} of a program must be finite")
+    return array
+
+
+def _within(places: Any, size: int, name: str) -> None:
+    if places.size and (places.dtype.kind != "i" or places.min() < 0 or places.max() >= size):
+        raise InputError(f"places of {name} must be whole numbers below {size}")

@@ -1,0 +1,361 @@
+r"""The exact path of any `ParametricQP`: one algorithm, in doubles or, on arrays of fractions, in fractions.
+
+With :math:`H=\begin{pmatrix}P&A^\top\\A&0\end{pmatrix}`, u = (x, -y of rows) and w = Hu + (q, 0) = (y of variables, v
+of rows), every item is known in one of two ways: at an even label its multiplier, at an odd one its value. A *basis* B
+holds the variables with even and the rows with odd labels: outside B u is known, in B w is, and one solution with
+:math:`H_{BB}` gives the rest, affine in t. All is read from T, the *principal pivot transform* of H on B, of which the
+part in B is kept. From a point on, the first item to leave its piece of the staircase moves to the next one; the basis
+changes by that item, or, where the pivot :math:`T_{ii}` is 0, by it and the first that blocks the way; where nothing
+blocks, the way is a *ray*: there is no optimum at any later t. Of an SVM the variables are multipliers in a box: INSIDE
+is its margin set, UPPER those at their cap, LOWER those at 0, and the equation of the classes is always in the basis
+(docs/explanation/tracker.md).
+
+In doubles every number has a bound on its rounding error; what is below it counts as zero, solutions are refined, and
+one that leaves its sets by more is refused. Nothing found is trusted: `paretoclf.proof.programs` proves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.errors import DegeneratePathError
+from paretoclf.engine.start import Data
+from paretoclf.problem.parametric_qp import ABOVE, BELOW, INSIDE, LOWER, UPPER, Trace
+
+#: Relative changes of the data of this size cannot be told from rounding.
+_ROUNDING = 1e-14
+#: What happens later than this is taken to happen at the end.
+_LAST = 1e-11
+#: A solution that misses its sets by more than this, beyond its error bound, is refused.
+_OUTSIDE = 1e-6
+#: By how much items may miss their bounds so that a larger pivot can be taken (Harris).
+_HARRIS = 1e-12
+#: Pivots smaller than this share of the column's largest entry are what refinement left of a zero.
+_ZERO = 1e-17
+#: What an item violates at the end by no more than this, relative to its kind, needs no repair that does not exist.
+_REST = 1e-10
+
+
+class _Blocks(NamedTuple):
+    """The matrix H, by its blocks."""
+
+    P: Any
+    A: Any
+
+    def times(self, u: Any) -> Any:
+        """H u, for a vector or for rows."""
+        n = self.P.shape[0]
+        x, r = u[..., :n], u[..., n:]
+        if not self.A.shape[0]:
+            return x @ self.P
+        return np.concatenate([x @ self.P + r @ self.A, x @ self.A.T], axis=-1)
+
+    def block(self, B: Index) -> Any:
+        """Rows and columns B, which increase."""
+        n = self.P.shape[0]
+        V, R = B[: np.searchsorted(B, n)], B[np.searchsorted(B, n) :] - n
+        A = self.A[np.ix_(R, V)]
+        return np.block([[self.P[np.ix_(V, V)], A.T], [A, np.zeros((R.size, R.size))]])
+
+
+def _along(ends: Any, t: Any) -> Any:
+    """Value at t, and rate."""
+    return np.stack([(1 - t) * ends[0] + t * ends[1], ends[1] - ends[0]])
+
+
+class Walk:
+    """From event to event along a line, from labels that are optimal at its beginning."""
+
+    def __init__(self, data: Data, labels: Index) -> None:
+        self.data, self.labels = data, np.array(labels)
+        problem = data.problem
+        n, N = problem.n, self.labels.size
+        self.n, self.zero = n, problem.P.ravel()[:1].sum() * 0 if n else 0.0
+        self.variable, self.kind = np.arange(N) < n, problem.P.dtype
+        self.H, self.size = _Blocks(problem.P, problem.A), _Blocks(abs(problem.P), abs(problem.A))
+        self.exchanges = self.standing = 0
+        self.patience = 200 + 2 * N  # steps of length zero before the lowest index goes first
+        self.resting = np.zeros(N, dtype=bool)
+        self.t: Any = self.zero
+        self.last = 0 if data.exact else _LAST
+        if not data.exact:
+            self.terms = sum(abs(each).sum(axis=0) for each in (data.low, data.up, data.below, data.above))
+            self.terms[:n] += abs(data.q).sum(axis=0)
+        self.factor()
+
+    # ---- the transform ----
+
+    @property
+    def basis(self) -> Mask:
+        """Items whose multiplier (variables) or value (rows) is known."""
+        return np.asarray((self.labels % 2 == 0) == self.variable)
+
+    def factor(self) -> None:
+        """T on the basis afresh: by an inverse in doubles, by pivots in fractions."""
+        B = np.flatnonzero(self.basis)
+        if not self.data.exact:
+            return self.invert(B)
+        self.members, self.K = B[:0], np.zeros((0, 0), dtype=self.kind)
+        left = B.tolist()
+        while left:
+            columns = ((i, self.column(i)) for i in left)
+            first, own = next(((i, T) for i, T in columns if T[i] != 0), (left[0], None))
+            if own is None:
+                own = self.column(first)
+            pair = [first] if own[first] != 0 else [first, *[j for j in left if own[j] != 0][:1]]
+            if own[pair[-1]] == 0:
+                raise self.refused("the basis is singular")
+            self.pivot(pair)
+            left = [j for j in left if j not in pair]
+
+    def invert(self, B: Index) -> None:
+        """T on some basis, in doubles."""
+        try:
+            inverse = np.linalg.inv(self.H.block(B))
+        except np.linalg.LinAlgError:
+            raise self.refused("the basis is singular") from None
+        self.members, self.K = B, (inverse + inverse.T) / 2
+
+    def column(self, i: int) -> Any:
+        """Column i of T: how u in the basis and w outside move with what is known of item i."""
+        B = self.members
+        u, wanted = (np.full(self.labels.size, self.zero, dtype=self.kind) for _ in range(2))
+        (wanted if i in B else u)[i] = 1 + self.zero
+        u = self.refined(u, wanted)
+        w = self.H.times(u)
+        w[B] = u[B]
+        return w
+
+    def refined(self, u: Any, wanted: Any) -> Any:
+        """Complete u in the basis so that w is as wanted there, for a vector or for rows."""
+        B, found = self.members, u.copy()
+        for _ in range(1 if self.data.exact else 3):
+            found[..., B] += (wanted - self.H.times(found))[..., B].dot(self.K.T)
+        return found
+
+    def pivot(self, items: list[int]) -> None:
+        """One item or two change their roles."""
+        self.resting[:] = False
+        if not self.data.exact:
+            return self.invert(np.setxor1d(self.members, items))
+        B, T = self.members, np.stack([self.column(i) for i in items], axis=1)
+        block = T[items]
+        (a, b), (c, d) = block if len(items) == 2 else ((block[0, 0], self.zero), (self.zero, 1 + self.zero))
+        inverse = (np.array([[d, -b], [-c, a]], dtype=self.kind) / (a * d - b * c))[: len(items), : len(items)]
+        leaving = np.array([i in B for i in items])
+        kept, entering = np.flatnonzero(~np.isin(B, items)), np.flatnonzero(~leaving)
+        k, left = kept.size, T[B[kept]].dot(inverse)
+        K = np.empty((k + entering.size,) * 2, dtype=self.kind)
+        # Of T, rows are columns within the basis and within the rest, and minus columns between the two.
+        K[:k, :k] = self.K[np.ix_(kept, kept)] - left.dot(np.where(leaving, T[B[kept]], -T[B[kept]]).T)
+        K[:k, k:], K[k:, :k] = left[:, entering], left[:, entering].T
+        K[k:, k:] = inverse[np.ix_(entering, entering)]
+        self.members, self.K = np.concatenate([B[kept], np.array(items)[entering]]), K
+
+    # ---- the solution on a basis ----
+
+    def solve(self, t: Any) -> tuple[Any, Any]:
+        """Values and multipliers of all items at t, and their rates, shape (2, items) each; their errors are kept."""
+        data, basis, labels, variable = self.data, self.basis, self.labels, self.variable
+        self.now = tuple(_along(each, t) for each in (data.low, data.up, data.below, data.above))
+        low, up, below, above = self.now
+        q = _along(data.q, t)
+        h = np.hstack([q, np.full((2, labels.size - self.n), self.zero, dtype=self.kind)])
+        bound = np.where(labels >= UPPER, up, low)
+        level = np.where(labels == BELOW, below, np.where(labels == ABOVE, -above, 0 * below))
+        known = np.where(basis, np.where(variable, level - h, bound), np.where(variable, bound, -level))
+        u = self.refined(np.where(basis, 0 * known, known), known)
+        if not data.exact:
+            if not np.isfinite(u).all():
+                raise self.refused("the solution is not finite")
+            now = self.error(u[0], abs(h[0]) + abs(known[0]) + abs(bound[0]))
+            self.errors = np.stack([now, self.error(u[1], self.terms)])
+        w = self.H.times(u) + h
+        odd = labels % 2 != 0
+        return np.where(odd, bound, np.where(variable, u, w)), np.where(odd, np.where(variable, w, -u), level)
+
+    def error(self, u: Array, more: Any) -> Array:
+        """What rounding can do to each item."""
+        B, each = self.members, _ROUNDING * (self.size.times(abs(u)) + more)
+        moved = np.zeros(u.size)
+        moved[B] = abs(self.K) @ each[B]
+        return np.asarray(np.where(self.basis, moved, self.size.times(moved) + each))
+
+    def slacks(self, labels: Index, v: Any, y: Any, row: int) -> tuple[Any, Mask]:
+        """How far the two ends of each item's piece are (row 1: the rates of that), and whether there are such."""
+        data, (low, up, below, above) = self.data, (each[row] for each in self.now)
+        fixed, free, nothing = data.fixed, data.free, 0 * v
+        piece, none = labels - BELOW, np.zeros(labels.size, dtype=bool)
+        left = np.choose(piece, [nothing, below - y, v - low, -y, v - up])
+        right = np.choose(piece, [low - v, np.where(fixed, y + above, y), up - v, y + above, nothing])
+        left = np.where(free & (labels == LOWER), -y, left)
+        has_left = np.choose(piece, [none, data.soft_low | free, data.has_low, ~fixed, data.has_up])
+        has_right = np.choose(piece, [data.has_low, ~fixed | data.soft_up, data.has_up, data.soft_up, none])
+        return np.stack([left, right]), np.stack([has_left, has_right])
+
+    def beyond(self, i: int, label: int, side: int) -> int:
+        """The piece next to one of item i: on the left (side 0) or on the right."""
+        if label == LOWER and self.data.free[i]:
+            return INSIDE
+        if self.data.fixed[i]:
+            return (ABOVE if side else BELOW) if label == LOWER else LOWER
+        return label + (1 if side else -1)
+
+    # ---- events ----
+
+    def event(self, v: Any, y: Any) -> tuple[Any, int, int]:
+        """When the first item leaves its piece, which (-1: none), and on which side (2: its bounds cross)."""
+        t, data, one = self.t, self.data, 1 + self.zero
+        slack, asked = self.slacks(self.labels, v[0], y[0], 0)
+        speed, asked = -self.slacks(self.labels, v[1], y[1], 1)[0], asked & ~self.resting
+        noise = 0 * speed[0]
+        if not data.exact:
+            error, noise = self.errors
+            outside = np.where(asked, -slack - error - _OUTSIDE * (1 + abs(v[0]) + abs(y[0])), -np.inf)
+            if outside.max(initial=-np.inf) > 0:
+                raise self.refused(f"the solution left its sets by {-slack[asked].min():.1e}")
+            slack = np.where(slack <= error, 0.0, slack)
+        self.speed = speed
+        when = one if t > 1 - self.last else 1 - self.last
+        found: tuple[Any, int, int] = (one, -1, 0)
+        sides, items = np.nonzero(asked & (speed > noise))
+        times = t + np.maximum(slack[sides, items], self.zero) / speed[sides, items]
+        near = np.flatnonzero(times < when).tolist()
+        if near:
+            first = min(times[j] for j in near)
+            if data.exact or self.standing >= self.patience:
+                j = min((j for j in near if times[j] == first), key=lambda j: int(items[j]))
+            else:
+                tied = [j for j in near if times[j] <= first + 1e-14]
+                j = max(tied, key=lambda j: float(speed[sides[j], items[j]] / (noise[items[j]] + 1e-300)))
+            when, found = times[j], (times[j], int(items[j]), int(sides[j]))
+        low, up = self.now[:2]
+        for i in np.flatnonzero(data.has_low & data.has_up & ~data.fixed & (up[1] < low[1])):
+            crossing = t + max(up[0, i] - low[0, i], self.zero) / (low[1, i] - up[1, i])
+            if crossing < when:
+                when, found = crossing, (crossing, int(i), 2)
+        return found
+
+    def exchange(self, i: int, side: int, v: Any, y: Any) -> tuple[str, Any] | None:
+        """Take item i into its next piece, at a fixed t; a status and a ray where there is no way."""
+        data, labels = self.data, self.labels
+        released, to = bool(labels[i] % 2), self.beyond(i, int(labels[i]), side)
+        forward = (1 if side else -1) if released else (-1 if side else 1)  # the sign of its dv, or of its dy
+        du, dw, pivots, noise = self.response(i, forward if released or self.variable[i] else -forward)
+        if pivots:
+            self.pivot([i])
+            labels[i] = to
+            return None
+        dv, dy = np.where(self.variable, du, dw), np.where(self.variable, dw, -du)
+        move = dv if released else -dy
+        slack, has = self.slacks(labels, v[0], y[0], 0)
+        steps: list[tuple[Any, Any, int, int]] = []
+        for j in np.flatnonzero((labels % 2 == (0 if released else 1)) & (abs(move) > noise)).tolist():
+            end = 1 if move[j] > 0 else 0
+            if j != i and has[end, j]:
+                room = slack[end, j] if data.exact or slack[end, j] > self.errors[0, j] else self.zero
+                steps.append(
+                    (max(room, self.zero) / abs(move[j]), abs(move[j]), j, self.beyond(j, int(labels[j]), end))
+                )
+        after = labels.copy()
+        after[i] = to
+        slack, has = self.slacks(after, v[0], y[0], 0)
+        if has[side, i] and not data.free[i]:
+            steps.append((max(slack[side, i], self.zero), 1 + self.zero, i, self.beyond(i, to, side)))
+        if not steps:
+            return ("unbounded", dv) if released else ("infeasible", dy)
+        least = min(step[0] for step in steps)
+        if data.exact or self.standing >= self.patience:
+            _, _, j, end_label = min(steps, key=lambda step: (step[0], step[2]))
+        else:
+            sizes = abs(v[0]) + abs(y[0])
+            late = min(step[0] + _HARRIS * (1 + sizes[step[2]]) / step[1] for step in steps)
+            _, _, j, end_label = max(
+                (s for s in steps if s[0] <= max(late, least + 1e-13 * (1 + least))), key=lambda s: float(s[1])
+            )
+        if j != i:
+            self.pivot([i, j])
+            labels[i] = to
+        labels[j] = end_label
+        return None
+
+    def response(self, i: int, unit: int) -> tuple[Any, Any, bool, Any]:
+        """How u and w move with item i, whether its pivot is not 0, and what is rounding."""
+        basis, T = self.basis, self.column(i)
+        u, w = np.where(basis, T * unit, self.zero), np.where(basis, self.zero, T * unit)
+        (w if basis[i] else u)[i] = unit + self.zero
+        if self.data.exact:
+            if (T[i] if self.variable[i] else -T[i]) < 0:
+                raise self.refused("P is not positive semidefinite")
+            return u, w, bool(T[i] != 0), self.zero * w
+        x, noise = u[: self.n], self.error(u, 0.0)
+        noise = np.maximum(noise, _ZERO * max(abs(u).max(), abs(w).max()))
+        wrong = noise[: self.n]
+        energy = x @ self.H.P @ x  # the pivot, by terms that do not cancel
+        least = 3 * _ROUNDING * (abs(x) @ self.size.P @ abs(x)) + 1e-2 * (wrong @ self.size.P @ wrong)
+        return u, w, bool(energy > least and abs(abs(T[i]) - energy) <= 1e-3 * energy), noise
+
+    # ---- the walk ----
+
+    def follow(self, limit: int, keep: bool = True, report: Callable[[float], Any] | None = None) -> Trace:
+        """Go on to the end, or to where there is none."""
+        times, found, status, ray, crossed = [self.t], [], "end", None, -1
+        while True:
+            v, y = self.solve(self.t)
+            when, i, side = self.event(v, y)
+            step = when - self.t
+            v_end, y_end = v[0] + step * v[1], y[0] + step * y[1]
+            if keep and step > 0:
+                times.append(when)
+                found.append((self.labels.copy(), np.stack([v[0], v_end]), np.stack([y[0], y_end])))
+            self.standing = self.standing + 1 if step == 0 else 0
+            if self.standing > 20 * self.patience:
+                raise self.refused("no progress after very many exchanges at one point")
+            self.t = when
+            if report is not None:
+                report(float(when))
+            self.now = tuple(np.stack([each[0] + step * each[1], each[1]]) for each in self.now)
+            if i < 0:
+                break
+            if side == 2:
+                status, crossed = "infeasible", i
+                break
+            if self.exchanges >= limit:
+                status = "limit"
+                break
+            stopped = self.exchange(i, side, (v_end, v[1]), (y_end, y[1]))
+            self.exchanges += 1
+            if stopped is None:
+                continue
+            kind = y_end if self.labels[i] % 2 else v_end
+            if not self.data.exact and self.speed[side, i] * (1 - when) <= _REST * (1 + abs(kind).max()):
+                self.resting[i] = True  # to the end it is violated by no more than rounding
+                continue
+            status, ray = stopped
+            break
+        if keep and not self.data.exact:
+            self.check_kept(v_end, y_end)
+        if keep and not found:  # it ends where it starts: that point is all there is
+            times, found = [self.t, self.t], [(self.labels.copy(), np.stack([v[0], v[0]]), np.stack([y[0], y[0]]))]
+        k, items, kind = len(found), self.labels.size, self.kind
+        labels = np.array([each[0] for each in found], dtype=np.int64).reshape(k, items)
+        points = [np.array([each[part] for each in found], dtype=kind).reshape(k, 2, items) for part in (1, 2)]
+        return Trace.of(np.array(times, dtype=kind), labels, *points, status, ray, self.exchanges, crossed)
+
+    def check_kept(self, v: Array, y: Array) -> None:
+        """Raise unless all items are on their pieces where it ends: a rate within its error was taken for 0."""
+        slack, asked = self.slacks(self.labels, v, y, 0)
+        of_values = self.labels % 2 == 0
+        largest = np.where(of_values, abs(v[of_values]).max(initial=0.0), abs(y[~of_values]).max(initial=0.0))
+        outside = asked & ~self.resting & (-slack > _OUTSIDE * (1 + abs(v) + abs(y)) + _REST * largest)
+        if outside.any():
+            raise self.refused(f"the solution left its sets by {-slack[outside].min():.1e}")
+
+    def refused(self, why: str) -> DegeneratePathError:
+        """Rounding errors leave open how it goes on."""
+        remedy = "Rescale the data, or use a slightly different line."
+        return DegeneratePathError(why, t=float(self.t), costs="", n_margin=None, remedy=remedy)

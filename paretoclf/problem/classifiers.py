@@ -1,0 +1,347 @@
+"""Decision functions: what every solution has, whatever it came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from paretoclf.common.checks import Array, Rng, check_inside, check_rng, keep, real_array
+from paretoclf.common.errors import InputError
+from paretoclf.problem.gram import Gram
+from paretoclf.problem.intercepts import best_intercepts, intercept_interval, point_of, sides
+from paretoclf.problem.samples import Names, check_samples
+
+
+class Rule:
+    """A decision function f; predicts +1 exactly where ``f(x) >= 0``, ties at random on request.
+
+    Attributes
+    ----------
+    b : float
+        Intercept used by `decision_function`.
+    """
+
+    b: float
+
+    @property
+    def b_interval(self) -> tuple[float, float]:
+        """All optimal intercepts; the two ends are equal when b is unique."""
+        return self.b, self.b
+
+    @property
+    def w(self) -> Array:
+        """Slope in the features, shape (d,)."""
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores f of shape (m,)."""
+        raise NotImplementedError
+
+    def predict(self, X: Any, *, rng: Rng | None = None) -> Array:
+        """Labels -1 and +1 of shape (m,).
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+            Samples, as for `decision_function`.
+        rng : int or numpy.random.Generator, optional
+            Labels samples on the plane, ``f(x) = 0``, +1 or -1 at random with equal chances (Carrizosa &
+            Martin-Barragan 2006, section 2). Without it they are labelled +1.
+
+        Raises
+        ------
+        InputError
+            If X does not fit, or rng is neither a seed nor a generator.
+
+        Examples
+        --------
+        >>> from paretoclf.results import LinearRule
+        >>> rule = LinearRule([1.0], 0.0)
+        >>> rule.predict([[0.0], [0.0], [0.0], [-1.0]])
+        array([ 1.,  1.,  1., -1.])
+        >>> rule.predict([[0.0], [0.0], [0.0], [-1.0]], rng=1)
+        array([-1.,  1.,  1., -1.])
+        """
+        scores = self.decision_function(X)
+        labels = np.where(scores >= 0, 1.0, -1.0)
+        if rng is not None:
+            ties = scores == 0
+            labels[ties] = check_rng(rng).choice([-1.0, 1.0], size=np.count_nonzero(ties))
+        return labels
+
+
+@dataclass(frozen=True)
+class LinearRule(Rule):
+    """A hyperplane, ``f(x) = <w, x> + b``.
+
+    Parameters
+    ----------
+    slope : array of shape (d,)
+        w.
+    b : float
+        Intercept.
+    interval : (float, float), optional
+        All optimal intercepts, where there are several.
+    names : tuple of str, optional
+        Names of the features: a frame must have them, in their order.
+
+    Examples
+    --------
+    >>> from paretoclf.problem.classifiers import LinearRule
+    >>> LinearRule([1.0, -1.0], 0.5).predict([[0.0, 0.0], [0.0, 1.0]])
+    array([ 1., -1.])
+    """
+
+    slope: Array = field(repr=False)
+    b: float
+    interval: tuple[float, float] | None = field(default=None, repr=False)
+    names: Names = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "slope", np.atleast_1d(real_array(self.slope, "slope", copy=True)))
+        object.__setattr__(self, "b", float(self.b))
+
+    @property
+    def w(self) -> Array:
+        """Slope, shape (d,)."""
+        return self.slope
+
+    @property
+    def b_interval(self) -> tuple[float, float]:
+        """All optimal intercepts; the two ends are equal when b is unique."""
+        return (self.b, self.b) if self.interval is None else self.interval
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores f of shape (m,), for samples of shape (m, d), dense or sparse."""
+        return np.asarray(check_samples(X, n_features=self.slope.size, names=self.names) @ self.slope + self.b)
+
+
+@dataclass(frozen=True)
+class RandomisedRule:
+    """One of two classifiers, drawn anew for each sample: it attains every point between theirs in the ROC plane.
+
+    No decision function, and better than either only where a rate is fixed, never for given costs (Bach, Heckerman
+    & Horvitz 2006, section 2.2).
+
+    Parameters
+    ----------
+    first, second : Rule
+        The two.
+    share : float
+        Probability of the second, in [0, 1].
+
+    Raises
+    ------
+    InputError
+        If share is outside [0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.results import LinearRule, RandomisedRule
+    >>> rule = RandomisedRule(LinearRule([1.0], -2.0), LinearRule([1.0], 2.0), share=0.25)
+    >>> float((rule.predict(np.zeros((1000, 1)), rng=0) > 0).mean())  # only the second says +1 here
+    0.231
+    """
+
+    first: Rule
+    second: Rule
+    share: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "share", check_inside(self.share, "share"))
+
+    def predict(self, X: Any, rng: Rng = 0) -> Array:
+        """Labels -1 and +1 of shape (m,).
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+            New samples.
+        rng : int or numpy.random.Generator
+            What draws; give a generator to draw anew at each call.
+        """
+        first, second = self.first.predict(X), self.second.predict(X)
+        return np.where(check_rng(rng).random(first.size) < self.share, second, first)
+
+
+class GramRule(Rule):
+    """A rule of training samples, ``f(x) = sum_i coef_i k(x_i, x) + b``, whatever its coefficients are made of.
+
+    Attributes
+    ----------
+    gram : Gram
+        Training samples and kernel.
+    coef : array of shape (n,)
+        Coefficients of the samples, signs included.
+    b_at_origin : float
+        Intercept of features as the Gram measures them; `b` unless they lie far from 0.
+    slope : array of shape (d,) or None
+        w, where it was computed apart from the coefficients (a Gram with features).
+    """
+
+    gram: Gram
+    coef: Array
+    b_at_origin: float
+    slope: Array | None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(b={self.b!r})"
+
+    @property
+    def w(self) -> Array:
+        """Slope in the features, shape (d,): of the samples (linear kernel), or those that ``low_rank`` made."""
+        return self.gram.quadratic.slope(self.coef) if self.slope is None else self.slope
+
+    @property
+    def b(self) -> float:  # type: ignore[override]  # computed, where the base has a number
+        """Intercept."""
+        return self.gram.intercept(self.b_at_origin, lambda: self.w)
+
+    @property
+    def b_interval(self) -> tuple[float, float]:
+        """All optimal intercepts; the two ends are equal when b is unique."""
+        low, high = self.interval_at_origin
+        return self.gram.intercept(low, lambda: self.w), self.gram.intercept(high, lambda: self.w)
+
+    @property
+    def interval_at_origin(self) -> tuple[float, float]:
+        """All optimal intercepts of features as the Gram measures them."""
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores f of shape (m,).
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+            New samples; for a precomputed kernel their values against the training samples, shape (m, n).
+        """
+        return gram_scores(self.gram, self.coef, self.slope, self.b_at_origin, X)
+
+
+@dataclass(frozen=True, repr=False)
+class KernelRule(GramRule):
+    """``f(x) = sum_i coef_i k(x_i, x) + b``.
+
+    Parameters
+    ----------
+    gram : Gram
+        Training samples and kernel.
+    coef : array of shape (n,)
+        Coefficients of the samples, signs included.
+    b_at_origin : float
+        Intercept of features as the Gram measures them; `b` unless they lie far from 0.
+    interval : (float, float), optional
+        All optimal ones of these, where there are several.
+    slope : array of shape (d,), optional
+        w, where it was computed apart from the coefficients (a Gram with features).
+    """
+
+    gram: Gram = field(repr=False)
+    coef: Array = field(repr=False)
+    b_at_origin: float
+    interval: tuple[float, float] | None = field(default=None, repr=False)
+    slope: Array | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        keep(self, "coef", "slope")
+
+    @property
+    def interval_at_origin(self) -> tuple[float, float]:
+        """All optimal intercepts of features as the Gram measures them."""
+        return (self.b_at_origin, self.b_at_origin) if self.interval is None else self.interval
+
+
+@dataclass(frozen=True, repr=False)
+class Classifier(GramRule):
+    """The decision function of a 2C-SVM, ``f(x) = sum_i y_i alpha_i k(x_i, x) + b``; +1 exactly where ``f(x) >= 0``.
+
+    Attributes
+    ----------
+    gram : Gram
+        Training samples and kernel.
+    y : array of shape (n,)
+        Training labels.
+    caps : array of shape (n,)
+        Upper bounds of the multipliers.
+    alpha : array of shape (n,)
+        Multipliers.
+    b_at_origin : float
+        Intercept of features as the Gram measures them; `b` unless they lie far from 0.
+    slope : array of shape (d,) or None
+        w, where it was computed apart from the multipliers (a Gram with features).
+    """
+
+    gram: Gram = field(repr=False)
+    y: Array = field(repr=False)
+    caps: Array = field(repr=False)
+    alpha: Array = field(repr=False)
+    b_at_origin: float
+    slope: Array | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        keep(self, "y", "caps", "alpha", "slope")
+
+    @classmethod
+    def best(cls, gram: Gram, y: Array, caps: Array, alpha: Array, slope: Array | None = None) -> Classifier:
+        """With the best intercept for the slope: the middle of the optimal ones, or the finite end of a half-line."""
+        scores = gram.quadratic.scores(y * alpha, slope)
+        return cls(gram, y, caps, alpha, point_of(best_intercepts(y, caps, scores)), slope)
+
+    @property
+    def coef(self) -> Array:  # type: ignore[override]  # computed, where the base has an array
+        """``y_i alpha_i``, shape (n,)."""
+        return self.y * self.alpha
+
+    @cached_property
+    def training_scores(self) -> Array:
+        """``w . x_i``, without intercept, shape (n,)."""
+        return self.gram.quadratic.scores(self.coef, self.slope)
+
+    @cached_property
+    def interval_at_origin(self) -> tuple[float, float]:
+        """All optimal intercepts of features as the Gram measures them."""
+        b = self.b_at_origin
+        left, right = sides(self.y, self.caps, self.alpha, self.training_scores + b)
+        at_bounds = np.where(left, self.caps, np.where(right, 0.0, self.alpha))
+        lo, hi = intercept_interval(self.y, self.caps, at_bounds, self.training_scores)
+        return min(lo, b), max(hi, b)
+
+
+@dataclass(frozen=True)
+class NoRule(Rule):
+    """What stands for a classifier where a problem has none. Whatever is asked of it raises, with the reason.
+
+    Parameters
+    ----------
+    reason : str
+        Why there is none.
+    """
+
+    reason: str
+    b = float("nan")
+
+    @property
+    def w(self) -> Array:
+        """Raise."""
+        raise InputError(self.reason)
+
+    def decision_function(self, X: Any) -> Array:
+        """Raise."""
+        raise InputError(self.reason)
+
+
+def linear_or_kernel(gram: Gram, coef: Array, slope: Array | None, b: float, interval: Any = None) -> Rule:
+    """The rule of a slope, if it is known and holds for the features as they are; else that of the coefficients."""
+    if slope is None or not gram.linear or gram.origin is not None:
+        return KernelRule(gram, coef, b, interval, slope)
+    return LinearRule(slope, b, interval, gram.names)
+
+
+def gram_scores(gram: Gram, coef: Array, slope: Array | None, b: float, X: Any) -> Array:
+    """Scores ``sum_i coef_i k(x_i, x) + b`` of new samples; by w (``slope``, where known) if there are features."""
+    return np.asarray((gram.scores(X, coef) if slope is None else gram.mapped(X) @ slope) + b)

@@ -1,0 +1,113 @@
+"""Products of matrices and sums of products that are rounded once, at the end.
+
+A product of two doubles is the exact sum of two doubles (Dekker 1971), and `math.fsum` adds doubles exactly. Slow, and
+for the few points only that double precision cannot judge. In pure NumPy, so that the judge shares no arithmetic with
+the tracker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import fsum
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.common.checks import Array
+from paretoclf.problem.samples import Samples
+
+_SPLIT = 134217729.0  # 2**27 + 1: splits a double into two halves whose products are exact
+_BLOCK = 2**18  # products at a time
+
+
+def product(A: Samples, x: Array, more: Array | None = None) -> Array:
+    """``A (x[0] + x[1])``, each entry rounded once.
+
+    Parameters
+    ----------
+    A : array or CSR array of shape (m, k)
+    x : array of shape (2, k)
+        A vector in two parts.
+    more : array of shape (m, p), optional
+        What else is added to each entry.
+
+    Returns
+    -------
+    array of shape (m,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.problem.exact_sums import product
+    >>> product(np.array([[1e16, 1.0, -1e16]]), np.array([[1.0, 0.5, 1.0], [0.0, 1e-20, 0.0]]))
+    array([0.5])
+    """
+    others = [[]] * A.shape[0] if more is None else more.tolist()
+    sums = (fsum(terms + other) for terms, other in zip(_terms(A, x), others, strict=True))
+    return np.fromiter(sums, dtype=np.float64, count=A.shape[0])
+
+
+def add_product(hi: Array, lo: Array, B: Array, out_hi: Array, out_lo: Array) -> None:
+    """Add ``(hi + lo) @ B`` to ``out_hi + out_lo``, in place, in twice the precision.
+
+    Stacks: (r, m, k) by (r, k, n), or by one for all, (1, k, n).
+    """
+    for j in np.flatnonzero(hi.any(axis=(0, 1))):
+        p, error, rest = _parts(np.stack([hi[:, :, j, None], lo[:, :, j, None]]), B[:, None, j])
+        s = out_hi + p
+        z = s - out_hi
+        low = out_lo + ((out_hi - (s - z)) + (p - z)) + (error + rest)
+        out_hi[:] = s + low
+        out_lo[:] = low - (out_hi - s)
+
+
+def inner(x: Array, y: Array, more: float = 0.0) -> float:
+    """``sum_i (x[0] + x[1])_i y_i + more``, rounded once; x (2, k), y (k,)."""
+    return fsum([*_parts(x, y).ravel().tolist(), more])
+
+
+def total(x: Array) -> float:
+    """``sum_i (x[0] + x[1])_i``, rounded once; x (2, k)."""
+    return fsum(x.ravel().tolist())
+
+
+def quotient(x: Array, by: float) -> Array:
+    """``x / by`` in two parts: the second is what rounding takes off the first; shape (2, k).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.problem.exact_sums import quotient
+    >>> high, low = quotient(np.array([1.0]), 3.0)
+    >>> from fractions import Fraction
+    >>> float(abs(Fraction(high[0]) + Fraction(low[0]) - Fraction(1, 3))) < 1e-32
+    True
+    """
+    high = x / by
+    p, error, _ = _parts(np.stack([high, np.zeros_like(high)]), np.full(high.size, by))
+    return np.stack([high, ((x - p) - error) / by])
+
+
+def _terms(A: Samples, x: Array) -> Iterator[list[float]]:
+    """What is to be added for each row."""
+    if sp.issparse(A):
+        rows = sp.csr_array(A)
+        for first, last in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
+            yield _parts(x[:, rows.indices[first:last]], rows.data[first:last]).ravel().tolist()
+        return
+    size = max(1, _BLOCK // max(1, A.shape[1]))
+    for first in range(0, A.shape[0], size):
+        yield from np.concatenate(_parts(x[:, None, :], A[first : first + size]), axis=1).tolist()
+
+
+def _parts(x: Array, y: Array) -> Array:
+    """Three terms that add up to ``(x[0] + x[1]) y``: product, its rounding error, and what the second part adds."""
+    p = x[0] * y
+    a, b = _half(x[0]), _half(y)
+    error = ((a * b - p) + a * (y - b) + (x[0] - a) * b) + (x[0] - a) * (y - b)
+    return np.stack([p, error, np.broadcast_to(x[1] * y, p.shape)])
+
+
+def _half(a: Array) -> Array:
+    s = _SPLIT * a
+    return np.asarray(s - (s - a))

@@ -1,0 +1,1 @@
+"""Certificate files: how they are written. `paretoclf.proof.check` reads them."""

@@ -1,0 +1,348 @@
+r"""What is proved of a path of a compiled program: every t, by two points a segment.
+
+On a segment x and z are affine in t, as are q and b. Feasibility, signs and stationarity :math:`Px+q+A^\top z=0` are
+then largest at an end; the products :math:`(b-Ax)_iz_i`, whose sum is the duality gap, are quadratic and nowhere above
+the largest of their Bernstein coefficients. Where P is positive semidefinite, which is proved apart, a feasible x whose
+gradient is :math:`-A^\top z` is no further above the optimal value than that gap.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import CERTIFY, OWN_SIZE, OWN_TERMS, POINT, PRODUCT_ROUNDING, RESIDUAL_ROUNDING
+from paretoclf.problem.definite import least_curvature
+from paretoclf.engine.reduction.program import Points, Products, ProgramLine, between, blocks
+from paretoclf.problem.parametric_qp import shortest_stretch
+
+
+@dataclass(frozen=True, repr=False)
+class CompiledProof:
+    """Bounds that hold at every t of each segment, on the program as CVXPY compiled it.
+
+    Attributes
+    ----------
+    t : array of shape (k + 1,)
+        Ends of the segments.
+    residuals : mapping of str to array of shape (k,)
+        ``"rows"``: equations and inequalities, each against its own terms on the segment: its right hand side, and its
+        coefficients times the columns; ``"stationarity"``: each entry of the gradient, likewise; ``"signs"``: what each
+        multiplier that is negative adds to a gradient, against the terms of that; ``"complementarity"``: of each
+        inequality the smaller of its slack, against the terms of the row, and its multiplier, as for signs (where the
+        slack is below ``RESIDUAL_ROUNDING``, the slack). No unit is less than ``OWN_TERMS`` (for slacks and multipliers
+        ``OWN_SIZE``) of what it would be if all columns, or multipliers, were as large as the largest on the segment
+        that equations or P connect with it: of that much doubles know nothing.
+    gap : array of shape (k,)
+        The duality gap, relative to the optimal value on the segment: to no less than a thousandth of the terms that
+        this is a sum of, and to no less than ``PRODUCT_ROUNDING / CERTIFY`` of the terms of x'Px, and of what
+        multipliers times those of their rows can be.
+    indefinite : float
+        By how much P is not proved positive semidefinite, relative to its largest entry.
+    writer : callable, optional
+        Writes the certificate file of what was proved.
+    unchecked : str
+        What the path says that nothing checks: of one that was loaded from an older file.
+    """
+
+    t: Array = field(repr=False)
+    residuals: Mapping[str, Array]
+    gap: Array
+    indefinite: float = 0.0
+    writer: Callable[..., None] | None = field(default=None, repr=False, compare=False)
+    unchecked: str = ""
+
+    def save(
+        self,
+        file: str | os.PathLike[str],
+        level: str | None = None,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        """Write a certificate file of the program as CVXPY compiled it, with the ray where the path ends early.
+
+        As for the proof of a path of classifiers. A bounded one states bounds that are wider by what doubles miss, and
+        keeps variables without bounds within a box; of a path that ends early there is none.
+        """
+        if self.writer is None:
+            raise InputError("no certificate file can be written of this proof: it does not belong to a path")
+        self.writer(file, level, progress, n_jobs)
+
+    @cached_property
+    def worst(self) -> float:
+        """The largest of all: residuals, gap, and what P lacks."""
+        numbers = [*self.residuals.values(), self.gap, np.array([self.indefinite])]
+        largest = float(np.max(np.concatenate(numbers)))
+        return largest if np.isfinite(largest) else float("inf")
+
+    def passes(self, tol: float = CERTIFY) -> bool:
+        """Whether every residual and gap is at most tol."""
+        return self.worst <= tol
+
+    def explain(self, tol: float = CERTIFY) -> str:
+        """Say in words what is proved, and where it is worst."""
+        named = {**self.residuals, "duality gap": self.gap}
+        name = max(named, key=lambda key: float(named[key].max(initial=0.0)))
+        j = int(np.argmax(named[name])) if self.gap.size else 0
+        where = f", on {_interval(*self.t[j : j + 2].tolist())}" if self.gap.size else ""
+        said = f"{name}, {float(named[name].max(initial=0.0)):.1e}{where}"
+        if self.indefinite > tol:
+            return f"Not proved: P is not proved positive semidefinite, by {self.indefinite:.1e}. Largest: {said}"
+        if not self.passes(tol):
+            return f"Not proved to {tol:.0e} on all of {self.gap.size} segments. Largest: {said}"
+        return (
+            f"Optimal at every t in [{self.t[0]:.6g}, {self.t[-1]:.6g}], to {tol:.0e}, on each of {self.gap.size} "
+            f"segments of the compiled program. Largest: {said}"
+            + (f". {self.unchecked[0].upper()}{self.unchecked[1:]}: said, not checked" if self.unchecked else "")
+        )
+
+    def __repr__(self) -> str:
+        verdict = "optimal" if self.passes() else "not proved"
+        residual = max((float(each.max(initial=0.0)) for each in self.residuals.values()), default=0.0)
+        gap = float(self.gap.max(initial=0.0))
+        return f"CompiledProof({self.gap.size} segments, {verdict}, gap={gap:.1e}, residual={residual:.1e})"
+
+
+def _interval(begin: float, end: float) -> str:
+    """A segment in words; of one whose ends look alike its length."""
+    ends = f"[{begin:.6g}, {end:.6g}]"
+    return f"{ends}, {end - begin:.1e} long" if f"{begin:.6g}" == f"{end:.6g}" else ends
+
+
+def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof:
+    """Judge points x (k, 2, n) and multipliers z (k, 2, m) at both ends of k segments, which are between t (k + 1,)."""
+    return judge_points(line, t, Points.of(x, z))
+
+
+def judge_points(line: ProgramLine, t: Array, points: Points) -> CompiledProof:
+    """Judge points, between which k segments lie, at t (k + 1,)."""
+    residuals, gap = _residuals(line, t, points)
+    largest = float(abs(line.P).max()) if line.P.nnz else 0.0
+    lacking = max(0.0, -float(least_curvature(line.P).min(initial=0.0)))
+    return CompiledProof(t, residuals, gap, lacking / largest if largest else 0.0)
+
+
+def _residuals(line: ProgramLine, t: Array, points: Points) -> tuple[dict[str, Array], Array]:
+    """Residuals by their names, and the gap, each of shape (k,); a stretch of no length is two points, judged apart."""
+    x, z, at = points.x, points.z, np.zeros(len(points.x))
+    at[points.begin], at[points.begin + 1] = t[:-1], t[1:]
+    sizes, matrices = Sizes(line), [Products(M) for M in (line.P, line.A, line.A.T)]
+    parts = []
+    for part in blocks(len(x) - 1, line.n + line.m):
+        own = slice(part.start, part.stop + 1)
+        parts.append(_judged(line, matrices, sizes, at[own], x[own], z[own]))
+    found = np.concatenate(parts, axis=1)[:, points.begin]  # of two points at a jump there is no segment
+    for j in np.flatnonzero(np.diff(t) <= min(shortest_stretch(line.q, line.b), POINT)).tolist():
+        place = np.repeat(points.begin[j] + np.arange(2), 2)
+        found[:, j] = _judged(line, matrices, sizes, at[place], x[place], z[place])[:, ::2].max(axis=1)
+    return dict(zip(("rows", "stationarity", "signs", "complementarity"), found[:4], strict=True)), found[4]
+
+
+class Sizes:
+    """Coefficients of a program in absolute values: what units are made of.
+
+    Rounding of one column reaches another only where rows, or P, connect the two.
+    """
+
+    def __init__(self, line: ProgramLine) -> None:
+        P, A = sp.csr_array(abs(line.P)), sp.csr_array(abs(line.A))
+        entries = np.concatenate([P.data, A.data]), np.concatenate([P.indices, A.indices])
+        begin = np.concatenate([P.indptr, P.nnz + A.indptr[1:]])
+        self.n, count = line.n, line.n + line.m
+        _, self.part = connected_components(sp.csr_array((*entries, begin), (count, count)), directed=False)
+        self.order = np.argsort(self.part, kind="stable")
+        self.begin = np.flatnonzero(np.diff(self.part[self.order], prepend=-1))
+        self.P, self.A, self.transposed = Products(P), Products(A), Products(sp.csr_array(A.T))
+        self.entries, self.sums = A, [np.asarray(M.sum(axis=1)).ravel() for M in (P, A, A.T)]
+        most = A.max(axis=0).toarray().ravel() if A.shape[0] else np.zeros(line.n)
+        self.balancing = np.where(most > 0.0, 1.0 / np.where(most > 0.0, most, 1.0), 0.0)
+        curved = np.flatnonzero(self.sums[0] > 0.0)  # of others nobody asks what is natural
+        self.equations = sp.csc_array(A[: line.equations])[:, curved]
+        self.determined_columns = curved[np.diff(self.equations.indptr) > 0]
+
+    def connected(self, columns: Array, rows: Array) -> Array:
+        """The largest of all columns and rows that each has to do with, (k, n + m)."""
+        every = np.hstack([columns, rows])
+        if self.begin.size == 1:
+            return np.broadcast_to(every.max(axis=1, keepdims=True), every.shape)
+        every = every[:, self.order]
+        return np.asarray(np.maximum.reduceat(every, self.begin, axis=1)[:, self.part])
+
+    def determined(self, terms: Array) -> Array:
+        """What columns of P would be if in the equations that say what they are nothing cancelled; 0 elsewhere."""
+        M, found = self.equations, np.zeros((len(terms), self.n))
+        if M.nnz:
+            begin = M.indptr[:-1][np.diff(M.indptr) > 0]
+            each = terms[:, M.indices] / M.data
+            found[:, self.determined_columns] = np.minimum.reduceat(each, begin, axis=1)
+        return found
+
+
+@dataclass(frozen=True)
+class Units:
+    """What residuals are small against: of each its own terms on k segments, and no less than doubles can know.
+
+    Attributes
+    ----------
+    sizes : Sizes
+    rows, gradient : arrays of shape (k, m), (k, n)
+        The unit of each row and of each entry of the gradient: its terms, and ``OWN_TERMS`` of what they would be if
+        each were the largest column, or multiplier, connected with it.
+    slacks : array of shape (k, m)
+        What a slack is multiplied with to be its share of the row's terms, of which ``OWN_SIZE`` counts.
+    shares : array of shape (k, n)
+        The same for what multipliers add to the gradient.
+    largest : array of shape (k, m)
+        What the terms of each row would be if each were the largest column.
+    squares : array of shape (k,)
+        What the terms of x'Px would be if in each equation nothing cancelled.
+    """
+
+    sizes: Sizes
+    rows: Array
+    gradient: Array
+    slacks: Array
+    shares: Array
+    largest: Array
+    squares: Array
+
+    @classmethod
+    def of(cls, sizes: Sizes, q: Array, b: Array, x: Array, z: Array) -> Units:
+        """Of the largest that data, columns and multipliers are on each of k segments, in absolute values."""
+        P_sums, row_sums, column_sums = sizes.sums
+        row_terms = b + sizes.A(x)
+        # Where q and Px cancel, multipliers are their rounding: no less than the least that would balance one of them.
+        natural = np.maximum(x, sizes.determined(row_terms[:, : sizes.equations.shape[0]]))
+        curved, squared = sizes.P(natural), sizes.P(x)
+        wide = sizes.connected(x, np.zeros_like(z))
+        tall = sizes.connected((q + curved) * sizes.balancing, z)
+        n, terms = sizes.n, q + squared + sizes.transposed(z)
+        most_b, most_q = wide[:, n:] * row_sums, wide[:, :n] * P_sums + tall[:, :n] * column_sums
+        return cls(
+            sizes,
+            _positive(row_terms + OWN_TERMS * most_b),
+            _positive(terms + OWN_TERMS * most_q),
+            1.0 / _positive(row_terms + OWN_SIZE * most_b),
+            1.0 / _positive(terms + OWN_SIZE * most_q),
+            b + most_b,
+            np.einsum("ij,ij->i", natural, curved),
+        )
+
+    @classmethod
+    def at(cls, line: ProgramLine, t: Array, x: Array, z: Array, sizes: Sizes | None = None) -> Units:
+        """Of one segment, or point: of what x and z, one at each of its t, are at most."""
+        data = (np.abs(_at(ends, t)) for ends in (line.q, line.b))
+        return cls.of(sizes or Sizes(line), *(np.abs(each).max(axis=0, keepdims=True) for each in (*data, x, z)))
+
+    def prices(self, asked: Any) -> Array:
+        """What makes a multiplier its largest share of an entry of the gradient, where asked, of shape (k, m)."""
+        A, found = self.sizes.entries, np.zeros(asked.shape)
+        k, i = np.nonzero(asked & (np.diff(A.indptr) > 0))
+        if k.size:
+            count = np.diff(A.indptr)[i]
+            begin = np.cumsum(count) - count
+            place = np.arange(begin[-1] + count[-1]) + np.repeat(A.indptr[i] - begin, count)
+            each = A.data[place] * self.shares[np.repeat(k, count), A.indices[place]]
+            found[k, i] = np.maximum.reduceat(each, begin)
+        return found
+
+
+def _positive(size: Array) -> Array:
+    """What has no size is as wrong as it is."""
+    return np.where(size == 0.0, 1.0, size)
+
+
+def _judged(line: ProgramLine, matrices: Sequence[Products], sizes: Sizes, t: Array, X: Array, Z: Array) -> Array:
+    """Residuals of rows, stationarity, signs, complementarity, and the gap (5, k), between k + 1 points."""
+    (P, A, transposed), e = matrices, line.equations
+    begin, end = slice(0, -1), slice(1, None)
+
+    def either(values: Array) -> Array:
+        """The larger of each two neighbours."""
+        return np.maximum(values[begin], values[end])
+
+    q, b = (np.broadcast_to(_at(ends, t), (t.size, ends.shape[1])) for ends in (line.q, line.b))
+    PX, slack, prices, columns = P(X), b - A(X), np.abs(Z), np.abs(X)
+    off, gradient = np.abs(slack), transposed(Z)
+    gradient += PX
+    gradient += q
+    room, largest, missed = either(off), either(prices), either(np.abs(gradient, out=gradient))
+    units = Units.of(sizes, either(np.abs(q)), either(np.abs(b)), either(columns), largest)
+    beyond = np.hstack([room[:, :e], -np.minimum(slack[begin, e:], slack[end, e:])])
+    violated, stationarity = (
+        (left / unit).max(axis=1, initial=0.0) for left, unit in ((beyond, units.rows), (missed, units.gradient))
+    )
+    inequality, least, share = np.arange(line.m) >= e, np.minimum(Z[begin], Z[end]), units.slacks * room
+    price = units.prices(inequality & ((least < 0.0) | ((share > RESIDUAL_ROUNDING) & (largest > 0.0))))
+    signs = -(price * least)[:, e:].min(axis=1, initial=0.0)
+    both = np.where((price > 0.0) | (largest == 0.0), np.minimum(share, price * largest), share)
+    value = np.einsum("ij,ij->i", X, 0.5 * PX + q) + between(line.constant, t)
+    unit = np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->i", columns, 0.5 * np.abs(PX) + np.abs(q)))
+    rounding = np.einsum("ij,ij->i", largest, units.largest) + units.squares
+    unit = np.maximum(either(unit), PRODUCT_ROUNDING / CERTIFY * rounding)
+    products = either(np.einsum("ij,ij->i", off, prices))
+    middle = sum(np.einsum("ij,ij->i", off[a], prices[b]) for a, b in ((begin, end), (end, begin)))
+    gap = np.maximum(products, 0.5 * middle) / np.maximum(unit, np.finfo(float).tiny)
+    return np.stack([violated, stationarity, signs, both[:, e:].max(axis=1, initial=0.0), gap]) + 0.0  # no -0.0
+
+
+def _at(ends: Array, t: Array) -> Array:
+    """What is affine in t at k points, (k, size), or (1, size) where it stands still."""
+    if np.array_equal(ends[0], ends[1]):
+        return ends[:1]
+    return np.asarray(np.multiply.outer(1.0 - t, ends[0]) + np.multiply.outer(t, ends[1]))
+
+
+@dataclass(frozen=True, repr=False)
+class RayProof:
+    r"""Why there is no optimum at the end of a line, on the program as CVXPY compiled it.
+
+    Attributes
+    ----------
+    residual : float
+        By how much the ray is none, in the units of `CompiledProof`: of multipliers z, that :math:`A^\top z=0` and
+        their signs; of a direction x, that :math:`Px=0` and that no row is left along it.
+    gain : float
+        What it gains there, relative to the sum of its terms, positive: :math:`-b^\top z`, or :math:`-q^\top x`.
+    since : float
+        As that is affine in t, there is no optimum at any t of the line after this; infinite where it gains nothing at
+        t = 1.
+    """
+
+    residual: float
+    gain: float
+    since: float = 0.0
+
+    def passes(self, tol: float = CERTIFY) -> bool:
+        """Whether it gains something, and more than by what it misses."""
+        return bool(self.residual <= tol and self.gain > self.residual)
+
+    def __repr__(self) -> str:
+        verdict = "proved" if self.passes() else "not proved"
+        return f"RayProof({verdict}, gain={self.gain:.1e}, residual={self.residual:.1e})"
+
+
+def judge_ray(line: ProgramLine, status: str, ray: Array, t: float = 1.0) -> RayProof:
+    """Judge a ray at one t: multipliers where a program is infeasible, a direction of x where it is unbounded."""
+    r = ray / max(float(np.abs(ray).max(initial=0.0)), np.finfo(float).tiny)
+    none = {name: np.zeros_like(getattr(line, name)) for name in ("q", "b", "constant")}
+    x, z = (np.zeros(line.n), r) if status == "infeasible" else (r, np.zeros(line.m))
+    misses, _ = _residuals(
+        replace(line, **none), np.zeros(2), Points.of(x[None, None].repeat(2, 1), z[None, None].repeat(2, 1))
+    )
+    residual = max(float(misses[name][0]) for name in ("rows", "stationarity", "signs"))
+    costs = line.b if status == "infeasible" else line.q
+    first, last = (-float(each @ r) for each in costs)
+    since = max(0.0, first / (first - last)) if last > max(first, 0.0) else 0.0 if last > 0.0 else float("inf")
+    cost = between(costs, t)
+    size = float(np.abs(cost) @ np.abs(r))
+    return RayProof(residual, -float(cost @ r) / size if size else 0.0, since)

@@ -1,0 +1,150 @@
+"""Folds: which samples are trained on and which are held out, and the one loop over them.
+
+What was trained on some samples is a function of the positions of others, and returns what it says of these: scores
+along a path, or at the points of a sweep. Whoever chooses or judges on samples that were held out asks `held_out`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+
+from paretoclf.common.checks import Array, Rng, check_seed
+from paretoclf.common.errors import InputError
+from paretoclf.common.progress import counted
+
+Rows = npt.NDArray[np.intp]
+T = TypeVar("T")
+
+#: Trains on the samples at some positions; what it returns says something of the samples at others.
+Trainer = Callable[[Rows], Callable[[Rows], T]]
+
+
+def folds_of(y: Array, folds: Any, rng: Rng) -> list[tuple[Rows, Rows]]:
+    """Training and test rows of each fold; InputError where a class is too small for so many, or a fold is empty."""
+    if isinstance(folds, int | np.integer):
+        return _stratified(y, _checked(y, folds), check_seed(rng))
+    parts = [(np.arange(y.size)[train], np.arange(y.size)[test]) for train, test in folds]
+    if not parts:
+        raise InputError("folds must be at least one (train, test), got none")
+    for k, (train, test) in enumerate(parts):
+        if test.size == 0:
+            raise InputError(f"folds[{k}] must have test samples, got none")
+        if np.unique(y[train]).size < 2:
+            raise InputError(f"folds[{k}] must train on both classes, got {train.size} samples of one or none")
+    return parts
+
+
+def outer_folds(y: Array, folds: int, repeats: int, rng: Rng) -> list[list[tuple[Rows, Rows, int]]]:
+    """For each repeat its (train, test, seed of the validation folds); the first repeat has the seed that is given."""
+    count = _checked(y, folds)
+    if int(repeats) != repeats or repeats < 1:
+        raise InputError(f"repeats must be a whole number >= 1, got {repeats!r}")
+    drawn = np.random.default_rng(rng).integers(2**31, size=(int(repeats), count + 1)).tolist()
+    if isinstance(rng, int | np.integer):
+        drawn[0][0] = int(rng)
+    return [
+        [(train, test, seed) for (train, test), seed in zip(_stratified(y, count, first), seeds, strict=True)]
+        for first, *seeds in drawn
+    ]
+
+
+def validation_folds(y: Array, train: Rows, folds: int, seed: int) -> list[tuple[Rows, Rows]]:
+    """Folds of a training part, in the positions of all samples; fewer where it has fewer samples of a class."""
+    n_plus = int((y[train] > 0).sum())
+    count = min(folds, n_plus, train.size - n_plus)
+    if count < 2:
+        raise InputError(
+            f"validation folds need 2 samples of each class, got {n_plus} positives and {train.size - n_plus} "
+            "negatives in a training part"
+        )
+    return [(train[rest], train[fold]) for rest, fold in _stratified(y[train], count, seed)]
+
+
+def held_out(trained: Trainer[T], parts: Sequence[tuple[Rows, Rows]], n_jobs: int | None = None) -> list[T]:
+    """What is trained on the training rows of each fold says of its test rows."""
+    return each(_asked, [(trained, train, test) for train, test in parts], n_jobs=n_jobs)
+
+
+def each(
+    task: Callable[..., T],
+    arguments: Sequence[tuple[Any, ...]],
+    name: str = "folds",
+    *,
+    n_jobs: int | None = None,
+    progress: bool | None = False,
+) -> list[T]:
+    """What a function returns for each of several arguments, in their order, by so many processes, with progress."""
+    made = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)(*given) for given in arguments)
+    return list(counted(made, name, len(arguments), progress))
+
+
+@dataclass(frozen=True)
+class FoldSamples:
+    """Samples, of which some are trained on; a transformer is fitted to these alone.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d), or of shape (n, n) if precomputed
+    transformer : scikit-learn transformer, optional
+    precomputed : bool
+        Whether X has kernel values in place of features.
+    """
+
+    X: Any = field(repr=False)
+    transformer: Any = None
+    precomputed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.precomputed and self.transformer is not None:
+            raise InputError(
+                "transformer must be left out for kernel='precomputed': there are no features to transform"
+            )
+
+    def part(self, train: Rows) -> Part:
+        """Those at some positions, to be trained on."""
+        return Part(self, train, None if self.transformer is None else clone(self.transformer).fit(self.X[train]))
+
+
+@dataclass(frozen=True)
+class Part:
+    """Samples that are trained on, and with them a transformer."""
+
+    whole: FoldSamples
+    train: Rows
+    fitted: Any
+
+    def of(self, rows: Rows) -> Any:
+        """The samples at some positions, transformed; kernel values are those with the samples trained on."""
+        X = self.whole.X[rows]
+        if self.whole.precomputed:
+            return X[:, self.train]
+        return X if self.fitted is None else self.fitted.transform(X)
+
+    @property
+    def X(self) -> Any:
+        """Those that are trained on."""
+        return self.of(self.train)
+
+
+def _asked(trained: Trainer[T], train: Rows, test: Rows) -> T:
+    return trained(train)(test)
+
+
+def _checked(y: Array, folds: Any) -> int:
+    """A number of folds that both classes have samples for."""
+    smaller = int(min((y > 0).sum(), (y < 0).sum()))
+    if int(folds) != folds or not 2 <= folds <= smaller:
+        raise InputError(f"folds must be at least 2 and at most the size of the smaller class ({smaller}), got {folds}")
+    return int(folds)
+
+
+def _stratified(y: Array, folds: int, seed: int) -> list[tuple[Rows, Rows]]:
+    return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(y, y))

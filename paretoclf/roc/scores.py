@@ -1,0 +1,94 @@
+"""Held-out scores along a path, as an exact piecewise affine function of the path parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from paretoclf.common.checks import Array, Index, keep
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import CERTIFY, SCORE_TIE, SLOPE_ROUNDING
+
+
+@dataclass(frozen=True, repr=False)
+class PathScores:
+    """Scores of m samples along a path: affine on each piece, with jumps only where the intercept jumps.
+
+    Attributes
+    ----------
+    t : array of shape (k + 1,)
+        Ends of the k pieces: increasing (from 0 to 1 along a line of the cost plane).
+    start : array of shape (m, k)
+        Scores at the beginning of each piece (limit from the right at ``t[j]``).
+    end : array of shape (m, k)
+        Scores at the end of each piece (limit from the left at ``t[j + 1]``).
+    """
+
+    t: Array
+    start: Array
+    end: Array
+
+    def __post_init__(self) -> None:
+        keep(self, "t", "start", "end")
+
+    def __repr__(self) -> str:
+        samples, pieces = self.start.shape
+        return f"PathScores({samples} samples, {pieces} pieces from {self.t[0]:g} to {self.t[-1]:g})"
+
+    def __call__(self, t: float | Array) -> Array:
+        """Scores at t: shape (m,) for a number, (m, len(t)) for an array. Right-continuous at jumps."""
+        at = np.atleast_1d(np.asarray(t, dtype=float))
+        inside = (at >= self.t[0]) & (at <= self.t[-1])
+        if not inside.all():
+            raise InputError(f"t must lie in [{self.t[0]:g}, {self.t[-1]:g}], got {at[~inside][0]}")
+        piece = np.clip(np.searchsorted(self.t, at, side="right") - 1, 0, self.start.shape[1] - 1)
+        share = (at - self.t[piece]) / (self.t[piece + 1] - self.t[piece])
+        values = (1 - share) * self.start[:, piece] + share * self.end[:, piece]
+        return np.asarray(values[:, 0] if np.ndim(t) == 0 else values)
+
+    @cached_property
+    def rounding(self) -> Array:
+        """What rounding may make of each sample's scores, shape (m,): two that are closer than their sum are ties."""
+        largest = [np.maximum(each.max(axis=1), -each.min(axis=1)) for each in (self.start, self.end)]
+        return np.asarray(SCORE_TIE * np.maximum(*largest))
+
+    def positive(self) -> tuple[Array, Index]:
+        """How long each score is >= 0, in units of t, and how often it changes its label: two arrays of shape (m,).
+
+        A score that only touches zero does not change its label; one that stays at zero is labelled +1.
+        """
+        a, c = self.start, self.end
+        first, last = (a > 0) | ((a == 0) & (c >= 0)), (c > 0) | ((c == 0) & (a >= 0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(first == last, first, np.maximum(a, c) / (np.maximum(a, c) - np.minimum(a, c)))
+        changes = (first != last).sum(axis=1) + (last[:, :-1] != first[:, 1:]).sum(axis=1)
+        return np.asarray(share @ np.diff(self.t)), changes
+
+
+def zero_rounding(slopes: Array, terms: Array) -> Array:
+    """Scores without intercept, exactly 0 (in place) at the knots where w = 0 and they are nothing but rounding.
+
+    Where w = 0 every sample has the same score, b. What is computed is about 1e-15 for each, and no two the same: a
+    ROC curve of it would rank noise.
+
+    Parameters
+    ----------
+    slopes : array of shape (m, k)
+        ``w . x`` of m samples at k knots.
+    terms : array of shape (k,)
+        A bound, at each knot, on the sum of the absolute terms that a score was summed from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.roc.scores import zero_rounding
+    >>> zero_rounding(np.array([[1e-15, 1.0], [-2e-15, 3.0]]), terms=np.array([4.0, 4.0]))
+    array([[0., 1.],
+           [0., 3.]])
+    """
+    if slopes.size:
+        largest = np.maximum(slopes.max(axis=0), -slopes.min(axis=0))
+        slopes[:, largest <= np.minimum(SLOPE_ROUNDING * terms, CERTIFY * largest.max())] = 0.0
+    return slopes

@@ -1,0 +1,356 @@
+"""What is proved of a path of a compiled program, on one whose path is known in closed form; and programs in files."""
+
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import paretoclf as pc
+from paretoclf.common.errors import InputError
+from paretoclf.engine.reduction.presolve import reduce
+from paretoclf.engine.reduction.program import Points
+from paretoclf.engine.reduction.stored import packed, unpacked
+from paretoclf.proof.programs import judge_line, judge_points, judge_ray
+from paretoclf.solve.to_qp import program_line
+from tests.oracles.lines import FAMILIES
+
+
+@pytest.fixture
+def soft_threshold():
+    """``min (w - 3)**2 / 2 + 4 t |w|``: w = 3 - 4 t as far as t = 3/4, then 0."""
+    w, lam = cp.Variable(name="w"), cp.Parameter(nonneg=True)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(w - 3) / 2 + lam * cp.abs(w)))
+    reduced = reduce(program_line(problem, {lam: 0.0}, {lam: 4.0}))
+    t, knots = np.array([0.0, 0.75, 1.0]), np.array([0.0, 0.75, 0.75, 1.0])
+    v, y = np.array([[3.0, 0.0, 0.0, 0.0], [0.0, -3.0, -3.0, -3.0]])[:, :, None]
+    x, z = (each.reshape(2, 2, -1) for each in reduced.back(v, y, knots))
+    return reduced.program, t, x, z
+
+
+def test_the_known_path_is_proved(soft_threshold):
+    line, t, x, z = soft_threshold
+    assert [line.values(x[0, end], t[end])["w"] for end in (0, 1)] == [3.0, 0.0]
+    proof = judge_line(line, t, x, z)
+    assert proof.worst < 1e-15
+    assert proof.passes(1e-14)
+    assert proof.explain().startswith("Optimal at every t in [0, 1]")
+    assert line.rate(x[0, 0], z[0, 0]) == pytest.approx(12.0)  # d/dt of 4 t |w| at w = 3
+    assert line.rate(x[1, 1], z[1, 1]) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("where", ["x", "z", "t"])
+def test_another_path_is_not(soft_threshold, where):
+    line, t, x, z = (np.array(each) if isinstance(each, np.ndarray) else each for each in soft_threshold)
+    if where == "t":
+        t[1] = 0.7  # right at both ends of the line, and of no segment
+    else:
+        (x if where == "x" else z)[0, 1] += 1e-4
+    proof = judge_line(line, t, x, z)
+    assert proof.worst > 1e-6
+    assert proof.explain().startswith("Not proved")
+    assert repr(proof).startswith("CompiledProof(2 segments, not proved")
+
+
+def test_a_bend_between_two_right_ends_is_seen(soft_threshold):
+    """One segment from 0 to 1, optimal at both ends, and nowhere between them."""
+    line, _, x, z = soft_threshold
+    ends = np.array([[x[0, 0], x[1, 1]]]), np.array([[z[0, 0], z[1, 1]]])
+    proof = judge_line(line, np.array([0.0, 1.0]), *ends)
+    assert max(proof.residuals[name].max() for name in ("rows", "stationarity", "signs")) < 1e-15
+    assert proof.residuals["complementarity"].max() > 0.05
+    assert proof.gap.max() > 0.1
+
+
+def test_a_row_is_measured_by_its_own_terms():
+    """A bound of 1e20 on another variable let this one be missed by 1e3: both were held against the largest term."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter()
+    problem = cp.Problem(cp.Minimize(th * x[0] + x[1]), [x[0] >= 1000, x[1] >= -1, x[1] <= 1e20, x[0] <= 5000])
+    line = program_line(problem, {th: 0.0}, {th: 1.0})
+    point = np.broadcast_to(np.array([0.0, -1.0]), (1, 2, 2)).copy()
+    z = np.zeros((1, 2, line.m))
+    z[:, :, 1] = 1.0
+    proof = judge_line(line, np.array([0.0, 1.0]), point, z)
+    assert proof.residuals["rows"][0] > 0.4
+    assert not proof.passes()
+
+
+def two_columns(size, price):
+    """``min price x0 + x1`` with x0 >= size, 1000 <= x1 <= 5000: x = (size, 1000), multipliers (price, 1, 0)."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter()
+    constraints = [x[0] >= size, x[1] >= 1000 + th, x[1] <= 5000]
+    line = program_line(cp.Problem(cp.Minimize(price * x[0] + x[1]), constraints), {th: 0.0}, {th: 1.0})
+    points, z = np.array([[[size, 1000.0], [size, 1001.0]]]), np.zeros((1, 2, 3))
+    z[:, :, :2] = price, 1.0
+    return line, points, z
+
+
+@pytest.mark.parametrize(("size", "price"), [(1.0, 1.0), (1e20, 1.0), (1.0, 1e20), (1e-20, 1.0), (1e20, 1e-20)])
+@pytest.mark.parametrize("wrong", ["rows", "complementarity", "stationarity", "signs"])
+def test_no_other_column_hides_what_is_wrong(size, price, wrong):
+    """All were held against the largest column, multiplier or term of the gradient that the path has anywhere."""
+    line, x, z = two_columns(size, price)
+    t = np.array([0.0, 1.0])
+    assert judge_line(line, t, x, z).passes(1e-15)
+    if wrong == "stationarity":
+        x[:, :, 1], z[:, :, 1] = 2000.0, 0.0
+    elif wrong == "signs":
+        x[:, :, 1], z[:, :, 1:] = 5000.0, (0.0, -1.0)
+    else:
+        x[:, :, 1] += {"rows": -1000.0, "complementarity": 1000.0}[wrong]
+    proof = judge_line(line, t, x, z)
+    assert proof.residuals[wrong][0] > 0.1
+    assert not proof.passes(0.1)
+
+
+def test_no_other_segment_hides_what_is_wrong():
+    """``min (t - 1/2) x0 + x1`` with x0 in [500, 1e12] and x0 + x1 >= 1000: x0 is 1e12, and from t = 1/2 on 1000."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter()
+    rows = [x[1] >= 0, x[1] <= 5000, x[0] <= 1e12, x[0] >= 500, x[0] + x[1] >= 1000]
+    path = pc.trace(cp.Problem(cp.Minimize(th * x[0] + x[1]), rows), {th: -0.5}, {th: 0.5}, progress=False)
+    assert path.proof.passes(1e-12)
+    assert [path.at(t).variables["x"][0] for t in (0.25, 0.75)] == pytest.approx([1e12, 1000.0])
+    points = path.x.copy()
+    points[-1, :, 0] = 500.0  # half of what the row asks for, one in 1e9 of what it asks for before
+    assert judge_line(path.program, path.t, points, path.z).residuals["rows"][-1] > 1e-4
+
+
+def jump(size):
+    """``min (t - 1/2) x + y`` on [-1, 1], y at least size + t: x goes from 1 to -1 at t = 1/2; its points."""
+    (x, y), s, tilt = (cp.Variable(name=name) for name in "xy"), cp.Parameter(name="s"), cp.Parameter(name="tilt")
+    problem = cp.Problem(cp.Minimize(tilt * x + y), [x <= 1, x >= -1, y >= s])
+    line = program_line(problem, {s: size, tilt: -0.5}, {s: size + 1, tilt: 0.5})
+
+    def points(length):
+        """Three segments, the one in the middle from the first vertex to the second."""
+        t = np.array([0.0, 0.5, 0.5 + length, 1.0])
+        columns, q = {"x": np.array([1.0, 1.0, -1.0, -1.0]), "y": size + t}, t - 0.5
+        own = np.stack([columns[line.column_name(j)] for j in range(line.n)], axis=1)
+        return t, Points(own, np.stack([np.maximum(-q, 0.0), np.maximum(q, 0.0), np.ones(4)], axis=1), np.arange(3))
+
+    return line, points
+
+
+@pytest.mark.parametrize("size", [0.0, 1e6])
+def test_a_stretch_that_the_data_cannot_tell_is_a_point(size):
+    """A stretch of 1e-10 convicted a path whose parameter is known to 1e-10 itself; one that has length is none."""
+    line, points = jump(size)
+    assert judge_points(line, *points(1e-10 if size else 1e-17)).passes()
+    for length in [1e-10] * (size == 0.0) + [2e-9, 1e-6, 0.1]:
+        proof = judge_points(line, *points(length))
+        assert not proof.passes()
+        assert np.flatnonzero(proof.residuals["complementarity"] > 0.1).tolist() == [1]
+    assert "on [0.5, 0.5], 2.0e-09 long" in judge_points(line, *points(2e-9)).explain()
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-9])
+def test_a_multiplier_that_is_rounding_is_no_reason_to_refuse(size):
+    """Beside a slack of all the row, in any unit of the multipliers; a thousandth of the gradient is one."""
+    line, x, z = two_columns(1.0, 1.0)
+    line, z = replace(line, q=size * line.q), size * z
+    for share, passes in ((1e-11, True), (1e-3, False)):
+        z[:, :, 2] = share * size
+        z[:, :, 1] = (1.0 + share) * size
+        proof = judge_line(line, np.array([0.0, 1.0]), x, z)
+        assert proof.passes() == passes
+        assert proof.residuals["complementarity"][0] == pytest.approx(share, rel=2.0)
+
+
+@pytest.mark.parametrize("end", [1, 2])
+def test_both_ends_of_a_stretch_of_no_length_are_judged(end):
+    line, points = jump(1e6)
+    t, own = points(1e-10)
+    column = next(j for j in range(line.n) if line.column_name(j) == "x")
+    own.x[end, column] *= 3.0
+    assert judge_points(line, t, own).residuals["rows"][1] > 0.1
+    own.x[end, column] /= 3.0
+    own.z[end] *= 1.0 + 1e-6
+    assert judge_points(line, t, own).residuals["stationarity"][1] > 1e-7
+
+
+def test_what_barely_moves_makes_no_point_of_a_stretch():
+    """A bound near 1e12 that moves by 4e-3 says little of t; the chord of a jump is seen."""
+    x, s, far = cp.Variable(2, name="x"), cp.Parameter(name="s"), cp.Parameter(name="far")
+    problem = cp.Problem(cp.Minimize(s * x[0] + x[1]), [x[0] <= 1, x[0] >= -1, x[1] >= far])
+    line = program_line(problem, {s: -0.5, far: 1e12}, {s: 0.5, far: 1e12 + 4e-3})
+    path = pc.trace(problem, {s: -0.5, far: 1e12}, {s: 0.5, far: 1e12 + 4e-3}, progress=False)
+    ends = path.x[[0], 0], path.x[[-1], 1], path.z[[0], 0], path.z[[-1], 1]
+    x, z = (np.stack(each, axis=1) for each in (ends[:2], ends[2:]))
+    assert not judge_line(line, np.array([0.0, 1.0]), x, z).passes(0.1)
+
+
+def dual_of_an_svm(top, n=24):
+    """Path of the dual in CVXPY as it is written first, with ``quad_form``, its costs from 1 to top; and its Q."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(n, 2)), np.where(np.arange(n) < n // 2, 1.0, -1.0)
+    Q = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 4.5) * np.multiply.outer(y, y)
+    a, C = cp.Variable(n, name="a"), cp.Parameter(nonneg=True, name="C")
+    loss = 0.5 * cp.quad_form(a, cp.psd_wrap(Q)) - cp.sum(a)
+    return pc.trace(cp.Problem(cp.Minimize(loss), [a >= 0, a <= C, y @ a == 0]), {C: 1.0}, {C: top}, progress=False), Q
+
+
+@pytest.mark.parametrize("top", [1e2, 1e6, 1e8])
+@pytest.mark.parametrize("share", [1e-6, 1e-4, 1e-2])
+def test_no_other_segment_hides_an_optimum_that_is_too_high(top, share):
+    """The point at C = 1 scaled down is feasible, and not optimal: it passed beside values of 1e6 and 1e8."""
+    path, Q = dual_of_an_svm(top)
+    assert path.proof.passes()
+    x = path.points.x.copy()
+    x[0] *= 1 - share
+    values = [0.5 * each @ Q @ each - each.sum() for each in (path.points.x[0], x[0])]
+    proof = judge_points(path.program, path.t, Points(x, path.points.z, path.points.begin))
+    excess = (values[1] - values[0]) / abs(values[0])
+    assert excess > 0.5 * share
+    assert 0.5 * excess < proof.gap[0] < 2 * excess
+    np.testing.assert_array_equal(proof.gap[1:], path.proof.gap[1:])
+
+
+def test_unused_columns_are_no_reason_to_refuse():
+    """Flows from one source to three sinks whose demands vanish in turn: arcs at 0 carry rounding, rows of them too."""
+    rng, n = np.random.default_rng(0), 12
+    cost, load = rng.random((n, n)), cp.Parameter(name="load")
+    flow = cp.Variable((n, n), nonneg=True, name="flow")
+    supply = np.zeros(n)
+    supply[0], supply[-1] = 1.0, -1.0
+    balance = cp.sum(flow, axis=1) - cp.sum(flow, axis=0) == load * supply + (1 - load) * np.roll(supply, 3) * 0.3
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.multiply(cost, flow)) + 0.1 * cp.sum_squares(flow)), [balance])
+    path = pc.trace(problem, {load: 0.0}, {load: 1.0}, progress=False)
+    assert path.proof.passes(1e-9)
+    assert (path.x == 0.0).mean() > 0.5
+
+
+def reflected(line, signs):
+    """The program in the variables ``signs * x``."""
+    S = sp.diags_array(signs)
+    return replace(line, P=sp.csc_array(S @ line.P @ S), A=sp.csc_array(line.A @ S), q=line.q * signs)
+
+
+@pytest.mark.parametrize("wrong", [None, "x", "z"])
+@pytest.mark.parametrize("seed", range(4))
+def test_signs_of_coefficients_do_not_change_units(seed, wrong):
+    """Terms of Px that cancel are no reason to measure less; and with P itself in place of |P| units were negative."""
+    rng = np.random.default_rng(seed)
+    x, th, F = cp.Variable(4, name="x"), cp.Parameter(name="th"), rng.integers(1, 4, (4, 4)) * [1.0, -1.0, 1.0, -1.0]
+    fit = cp.quad_form(x, F.T @ F + np.eye(4)) - th * rng.normal(size=4) @ x
+    path = pc.trace(cp.Problem(cp.Minimize(fit), [x <= 0.4, cp.sum(x) == 0.1]), {th: 1.0}, {th: 3.0}, progress=False)
+    line, points = path.program, {"x": path.x.copy(), "z": path.z.copy()}
+    if wrong:
+        points[wrong][0] *= 1.0 + 1e-3 * rng.random(points[wrong][0].shape)
+    proof = judge_line(line, path.t, points["x"], points["z"])
+    assert proof.passes(1e-10) == (wrong is None)
+    for _ in range(4):
+        signs = rng.choice([-1.0, 1.0], line.n)
+        other = judge_line(reflected(line, signs), path.t, points["x"] * signs, points["z"])
+        for name, residual in proof.residuals.items():
+            np.testing.assert_allclose(other.residuals[name], residual, rtol=1e-6, atol=1e-14)
+        np.testing.assert_allclose(other.gap, proof.gap, rtol=1e-6, atol=1e-14)
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_large_column_does_not_make_units_negative(sign):
+    """``min x'Px / 2 + th x0`` with P = [[1, -.9], [-.9, 1]], x1 = 1000: the point x0 = 0 is off by 900 of 900."""
+    line = program_line(*coupled(sign))
+    x, z = np.broadcast_to(np.array([0.0, 1000.0]), (1, 2, 2)).copy(), np.full((1, 2, line.m), -1000.0)
+    assert judge_line(line, np.array([0.0, 1.0]), x, z).residuals["stationarity"][0] > 0.1
+    x[0, :, 0] = [-sign * 900.0, -sign * 900.0 - 1.0]
+    z[0, :, 0] = -(x[0, :, 1] + sign * 0.9 * x[0, :, 0])
+    assert judge_line(line, np.array([0.0, 1.0]), x, z).passes(1e-15)
+
+
+def coupled(sign):
+    """Two variables that P couples, the second of them fixed."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter(name="th")
+    P = np.array([[1.0, sign * 0.9], [sign * 0.9, 1.0]])
+    return cp.Problem(cp.Minimize(cp.quad_form(x, P) / 2 + th * x[0]), [x[1] == 1000]), {th: 0.0}, {th: 1.0}
+
+
+@pytest.mark.parametrize(("point", "bad"), [(0, [0]), (1, [0, 1]), (2, [1]), (3, [2]), (4, [2])])
+def test_a_point_is_held_against_the_segments_that_meet_there_and_no_others(point, bad):
+    """``min (t - 1/2) x`` on [-1, 1]: it jumps at t = 1/2, and one half of the path is cut in two."""
+    x, th = cp.Variable(name="x"), cp.Parameter()
+    line = program_line(cp.Problem(cp.Minimize(th * x), [x <= 1, x >= -1]), {th: -0.5}, {th: 0.5})
+    t, own = np.array([0.0, 0.25, 0.5, 1.0]), np.array([1.0, 1.0, 1.0, -1.0, -1.0])
+    price = np.array([0.5, 0.25, 0.0, 0.0, -0.5])
+    z = np.maximum(np.stack([price, -price], axis=1), 0.0)
+    segments = [[0, 1], [1, 2], [3, 4]]
+    for joined in (Points(own[:, None], z, np.array([0, 1, 3])), Points.of(own[segments][:, :, None], z[segments])):
+        assert len(joined.x) == 5
+        assert judge_points(line, t, joined).passes(0.0)
+        joined.x[point] = 9.0
+        assert np.flatnonzero(judge_points(line, t, joined).residuals["rows"] > 0.5).tolist() == bad
+        spread = judge_line(line, t, *joined.spread())
+        assert np.flatnonzero(spread.residuals["rows"] > 0.5).tolist() == bad
+
+
+def test_rays_are_measured_column_by_column():
+    """Two rows contradict each other but for a variable whose unit is small: nothing is proved by them."""
+    x, th = cp.Variable(3, name="x"), cp.Parameter()
+    rows = [1e6 * (x[0] - x[1]) >= 1 + th, 1e6 * (x[1] - x[0]) + 1e-6 * x[2] >= 1 + th]
+    line = program_line(cp.Problem(cp.Minimize(cp.sum(x)), rows), {th: 0.0}, {th: 1.0})
+    proof = judge_ray(line, "infeasible", np.ones(2))
+    assert proof.residual == pytest.approx(1.0)
+    assert not proof.passes()
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_a_direction_is_measured_row_by_row(unit):
+    """Down x0 the objective falls; but a row that forbids it is small beside the other."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter()
+    rows = [unit * x[0] >= -1, 1e9 * unit * (x[1] - x[0]) >= th]
+    line = program_line(cp.Problem(cp.Minimize(x[0]), rows), {th: 0.0}, {th: 1.0})
+    proof = judge_ray(line, "unbounded", np.array([-1.0, -1.0]))
+    assert proof.residual == pytest.approx(1.0)
+    assert judge_ray(line, "unbounded", np.array([0.0, 1.0])).residual == 0.0
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-12])
+def test_a_gap_is_seen_where_the_value_is_0(off):
+    """``min th |x|`` subject to x in [-1, 1]: 0 throughout; x = 1e-12 is a gap of a hundred times the rounding."""
+    x, th = cp.Variable(name="x"), cp.Parameter(nonneg=True)
+    line = program_line(cp.Problem(cp.Minimize(th * cp.abs(x)), [x >= -1, x <= 1]), {th: 1.0}, {th: 2.0})
+    t = np.array([0.0, 1.0])
+    reduced = reduce(line)
+    none = np.zeros((2, reduced.problem.items))
+    xs, zs = (each.reshape(1, 2, -1) for each in reduced.back(none, none, t))
+    xs = np.where(xs == 0.0, off, xs)
+    assert judge_line(line, t, xs, zs).passes() == (off == 0.0)
+
+
+def test_what_is_not_a_number_is_not_proved(soft_threshold):
+    line, t, x, z = soft_threshold
+    x = x.copy()
+    x[0, 0, 0] = np.nan
+    assert not judge_line(line, t, x, z).passes(1e3)
+
+
+def test_an_objective_that_is_not_convex_is_not_proved():
+    x, th = cp.Variable(2, name="x"), cp.Parameter()
+    concave = cp.quad_form(x, cp.psd_wrap(np.array([[1.0, 2.0], [2.0, 1.0]])))
+    line = program_line(cp.Problem(cp.Minimize(concave + th * cp.sum(x))), {th: 0.0}, {th: 1.0})
+    proof = judge_line(line, np.array([0.0, 1.0]), np.zeros((1, 2, line.n)), np.zeros((1, 2, line.m)))
+    assert proof.indefinite > 0.1
+    assert "semidefinite" in proof.explain()
+
+
+@pytest.mark.parametrize("family", ["svm, slacks", "quantile, maximum", "frontier, maximise", "transport, costs"])
+def test_programs_come_back_from_arrays(family):
+    line = program_line(*FAMILIES[family]())
+    again = unpacked(packed(line))
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=line.n), rng.normal(size=line.m)
+    assert again.value(x, 0.3) == line.value(x, 0.3)
+    assert again.rate(x, z) == line.rate(x, z)
+    for mine, theirs in ((again.values(x, 0.3), line.values(x, 0.3)), (again.duals(z), line.duals(z))):
+        assert list(mine) == list(theirs)
+        for name, value in theirs.items():
+            np.testing.assert_array_equal(mine[name], value)
+    assert [again.row_name(i) for i in range(line.m)] == [line.row_name(i) for i in range(line.m)]
+
+
+@pytest.mark.parametrize("key", ["program_q", "program_variables_place", "program_signs", "program_A_indices"])
+def test_programs_that_do_not_fit_are_refused(key):
+    arrays = packed(program_line(*FAMILIES["quantile, maximum"]()))
+    arrays[key] = arrays[key] + (np.nan if key == "program_q" else 1000)
+    with pytest.raises((InputError, ValueError)):
+        unpacked(arrays)

@@ -1,0 +1,265 @@
+"""The reduction of compiled programs: how small they become, and that every value and multiplier comes back."""
+
+from functools import partial
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import paretoclf as pc
+from paretoclf.common.errors import InputError
+from paretoclf.engine.reduction import epigraphs as epigraph_module
+from paretoclf.engine.reduction.epigraphs import Piece, envelope, epigraphs
+from paretoclf.engine.reduction.presolve import reduce
+from paretoclf.solve.to_qp import program_line
+from tests.oracles import lines
+from tests.oracles.lines import FAMILIES, solved
+from tests.oracles.parametric import solve_at
+from tests.oracles.random_lines import random_line
+
+
+def kkt(line, x, z, t):
+    """The largest violation of the KKT conditions of the compiled program, relative to its terms."""
+    q, b = ((1 - t) * ends[0] + t * ends[1] for ends in (line.q, line.b))
+    Ax, Px, Az = line.A @ x, line.P @ x, line.A.T @ z
+    slack, e = b - Ax, line.equations
+    unit = 1 + np.abs(b).max(initial=0) + np.abs(Ax).max(initial=0)
+    price = 1 + np.abs(q).max() + np.abs(Px).max() + np.abs(Az).max()
+    return max(
+        np.abs(slack[:e]).max(initial=0) / unit,
+        -slack[e:].min(initial=0) / unit,
+        -z[e:].min(initial=0) / price,
+        np.abs(Px + q + Az).max() / price,
+        np.abs(slack * z).max(initial=0) / (unit * price),
+    )
+
+
+def back(reduced, v, y, t):
+    """One point of the reduced problem as one of the compiled program."""
+    x, z = reduced.back(v[None], y[None], np.array([t]))
+    return x[0], z[0]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_points_of_the_reduced_problem_are_points_of_the_compiled_one(family):
+    problem, start, stop = FAMILIES[family]()
+    line = program_line(problem, start, stop)
+    reduced = reduce(line)
+    assert reduced.problem.items <= line.n + line.m
+    for t in (0.0, 0.31, 0.77):
+        _, v, y = solve_at(reduced.problem, t)
+        x, z = back(reduced, v, y, t)
+        assert kkt(line, x, z, t) < 1e-10
+        theirs = solved(problem, start, stop, t)
+        assert line.value(x, t) == pytest.approx(theirs, rel=1e-8, abs=1e-8)
+
+
+#: Family -> items before and after, for the shapes in the study (40 x 8 and 200 x 100, 60 samples).
+SIZES = {
+    "lasso": (lambda: lines.lasso(40, 8), 112, 8),
+    "large lasso": (lambda: lines.lasso(200, 100), 800, 100),
+    "elastic net": (lambda: lines.lasso(40, 8, ridge=1.0), 112, 8),
+    "svm": (lambda: lines.svm(60, 5), 186, 66),
+    "svm with slacks": (lambda: lines.svm(60, 5, slacks=True), 186, 66),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes_are_those_of_the_study(name):
+    make, before, after = SIZES[name]
+    line = program_line(*make())
+    assert line.n + line.m == before
+    assert reduce(line).problem.items == after
+
+
+#: Number of items that a family is reduced to: one a sample or difference, and one a variable.
+LEFT = {
+    **dict.fromkeys(["svm, pos", "svm, slacks"], 34),
+    **dict.fromkeys(["lasso", "elastic net"], 6),
+    **dict.fromkeys(["fused lasso", "total variation", "isotonic"], 47),
+    "trend filtering": 46,
+    **dict.fromkeys(["least absolute deviations", "pinball, data moved", "Huber", "Huber and l1", "tube"], 34),
+    "five pieces": 64,
+    **dict.fromkeys(["quantile, maximum", "quantile, abs", "quantile, parts", "quantile, slacks"], 34),
+    **dict.fromkeys(["SVR, cost", "SVR, width", "SVR, maximum"], 34),
+    "nonnegative lasso": 4,
+    "Dantzig selector": 8,
+    "kinks that cost nothing": 24,
+}
+
+
+@pytest.mark.parametrize("family", LEFT)
+def test_every_kink_is_one_item(family):
+    assert reduce(program_line(*FAMILIES[family]())).problem.items == LEFT[family]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_problems(seed):
+    """Also where there is no solution: the reduced problem has one exactly if the compiled one does."""
+    line, reduced = line_and_reduced(seed)
+    for t in (0.0, 0.4, 1.0):
+        value, _, _ = solve_at(line.problem, t)
+        ours, v, y = solve_at(reduced.problem, t)
+        if np.isnan([value or 0.0, ours or 0.0]).any():
+            continue  # the solver gave up
+        assert (value is None) == (ours is None)
+        if value is not None:
+            x, z = back(reduced, v, y, t)
+            assert kkt(line, x, z, t) < 1e-7
+            assert line.sense * line.value(x, t) == pytest.approx(value, rel=1e-6, abs=1e-6)
+
+
+def line_and_reduced(seed):
+    """A random line and its reduction, of the first seed from this on that is not refused."""
+    while True:
+        try:
+            line = program_line(*random_line(seed))
+            return line, reduce(line)
+        except InputError:
+            seed += 1000
+
+
+def substituted_into_others(seed):
+    """Two free variables, each alone in an equation of its own, whose squares and products with others cost."""
+    rng = np.random.default_rng(seed)
+    x, th = cp.Variable(6, name="x"), cp.Parameter(name="th")
+    F, C = rng.normal(size=(6, 6)), rng.normal(size=(2, 6))
+    C[:, :2] = 3.0 * np.eye(2)
+    cost = cp.quad_form(x, F @ F.T) + rng.normal(size=6) @ x + cp.norm1(x[4:])
+    rows = [C @ x == np.array([1.0, 2.0]) + th * np.array([1.0, -3.0]), x[2:] >= -1]
+    return cp.Problem(cp.Minimize(cost), rows), {th: 0.0}, {th: 1.0}
+
+
+def objective(problem, x, t):
+    """Objective of a `ParametricQP` at some values of its variables, and the values of all items."""
+    v = np.concatenate([x, problem.A @ x])
+    with np.errstate(invalid="ignore"):
+        q, lower, upper, below, above = (
+            np.where(np.isfinite(ends[0]), (1 - t) * ends[0] + t * ends[1], ends[0])
+            for ends in (problem.q, problem.lower, problem.upper, problem.below, problem.above)
+        )
+    soft = zip((below, above), (np.maximum(lower - v, 0.0), np.maximum(v - upper, 0.0)), strict=True)
+    paid = sum(price[of] @ off[of] for price, off in soft for of in [(off > 0) & np.isfinite(price)])
+    return q @ x + 0.5 * x @ (problem.P @ x) + paid, v
+
+
+def within_hard_bounds(problem, x, t):
+    """The nearest values of the variables that leave no hard bound."""
+    with np.errstate(invalid="ignore"):
+        low, up = ((1 - t) * ends[0] + t * ends[1] for ends in (problem.lower, problem.upper))
+    n = problem.n
+    hard = [np.isinf(prices[0, :n]) for prices in (problem.below, problem.above)]
+    return np.clip(x, np.where(hard[0], low[:n], -np.inf), np.where(hard[1], up[:n], np.inf))
+
+
+WRITTEN = {**FAMILIES, **{f"products, {k}": partial(substituted_into_others, k) for k in range(3)}}
+
+
+@pytest.mark.parametrize("name", [*WRITTEN, *range(40)])
+def test_the_reduced_objective_is_that_of_the_program(name):
+    """At random points, not at optima alone: up to a constant, which differences have not."""
+    if isinstance(name, int):
+        line, reduced = line_and_reduced(name)
+    else:
+        line = program_line(*WRITTEN[name]())
+        reduced = reduce(line)
+        assert "products" not in name or len(reduced.substituted[0].columns) == 2
+    problem, rng = reduced.problem, np.random.default_rng(0)
+    for t in (0.0, 0.4, 1.0):
+        ours, theirs = [], []
+        for _ in range(4):
+            value, v = objective(problem, within_hard_bounds(problem, rng.normal(size=problem.n), t), t)
+            x, _ = back(reduced, v, np.zeros(problem.items), t)
+            ours.append(value)
+            theirs.append(line.sense * line.value(x, t))
+        np.testing.assert_allclose(np.diff(ours), np.diff(theirs), atol=1e-12 * (1 + np.abs(ours).max()))
+
+
+def test_only_pieces_that_are_the_largest_somewhere_are_left():
+    def piece(slope, *offset):
+        return Piece(slope, np.array(offset))
+
+    still = envelope([piece(1.0, 0.0, 0.0), piece(-1.0, 0.0, 0.0), piece(0.0, 1.0, 1.0), piece(1.0, 2.0, 0.5)])
+    assert [p.slope for p in still] == [-1.0, 1.0]  # 0 is nowhere above |v|, nor is v - 2
+    assert len(envelope([piece(-1.0, 0.0, 0.0), piece(0.0, -1.0, -2.0), piece(1.0, 0.0, 0.0)])) == 3
+    assert envelope([piece(-1.0, 0.0, 0.0), piece(0.0, -1.0, 1.0), piece(1.0, 0.0, 0.0)]) is None  # at one end only
+    assert envelope([piece(1.0, 0.0, 1.0), piece(1.0, 1.0, 0.0)]) is None  # which is larger changes
+
+
+def test_what_escapes_stays_a_row():
+    """A parameter in a shared row, rows in several directions, a maximum inside another: kept, and right."""
+    assert reduce(program_line(*FAMILIES["lasso by budget"]())).problem.items == 17
+    assert reduce(program_line(*FAMILIES["Chebyshev"]())).problem.items == 65
+
+
+BOX, TH = cp.Variable(2, name="x"), cp.Parameter(name="th")
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            [(BOX <= TH).set_label("cap"), (BOX >= 1).set_label("least")],
+            r"bounds of variable x\[0\] cross: at least 1 and",
+        ),
+        ([cp.sum(BOX) <= TH, cp.sum(BOX) >= 1], r"bounds of x\[0\] \+ x\[1\] cross.*constraint 0 and constraint 1"),
+        ([(TH >= 1).set_label("open"), BOX >= 0], "where open cannot hold: it says 0 <= -1"),
+    ],
+)
+def test_bounds_that_cross_at_the_start_are_refused(rows, message):
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(BOX)), rows)
+    with pytest.raises(InputError, match=message):
+        reduce(program_line(problem, {TH: 0.0}, {TH: 2.0}))
+    assert reduce(program_line(problem, {TH: 2.0}, {TH: 0.0})).problem.items >= 2  # later: the path ends there
+
+
+def test_bounds_that_cross_by_rounding_are_equal():
+    rows = [BOX[0] <= 0.3 + 0 * TH, BOX[0] >= 0.1 + 0.2, BOX[1] == TH]
+    line = program_line(cp.Problem(cp.Minimize(cp.sum(BOX)), rows), {TH: 0.0}, {TH: 1.0})
+    assert reduce(line).problem.items == 0  # both fixed
+
+
+def test_items_have_the_users_names():
+    problem = reduce(program_line(*FAMILIES["svm, slacks"]())).problem
+    assert problem.names[:5] == ("w[0]", "w[1]", "w[2]", "b", "margin[0]")
+    assert reduce(program_line(*FAMILIES["fused lasso"]())).problem.names[-1] == "u[22] - u[23]"
+    assert reduce(program_line(*FAMILIES["svm, pos"]())).problem.names[-1] == "term of w, b, number 29"
+    assert reduce(program_line(*FAMILIES["frontier, target"]())).problem.names[-2:] == ("budget", "constraint 3")
+
+
+def described(found):
+    """Costs with kinks, each once, whatever their order; and what is left."""
+    costs = [
+        (
+            *(part.tolist() for part in cost.a),
+            cost.cost.tolist(),
+            [(piece.slope, piece.offset.tolist(), dict(piece.rows)) for piece in cost.pieces],
+        )
+        for cost in found.kinked
+    ]
+    return sorted(map(repr, costs)), found.rows.tolist(), found.columns.tolist()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_at_once_finds_what_one_by_one_does(family, monkeypatch):
+    line = program_line(*FAMILIES[family]())
+    flat = ~(line.P.toarray() != 0).any(axis=0)
+    at_once = described(epigraphs(flat, line.A, line.q, line.b, line.equations))
+    monkeypatch.setattr(epigraph_module, "_of_two_rows", lambda *_: ())
+    assert at_once == described(epigraphs(flat, line.A, line.q, line.b, line.equations))
+
+
+def test_two_rows_that_are_no_kink_stay():
+    x, tau, lam = (
+        cp.Variable(3, name="x"),
+        cp.Variable(2, name="tau", nonneg=False),
+        cp.Parameter(name="lam", nonneg=True),
+    )
+    rows = [tau[0] >= x[0] + x[1], tau[0] >= x[2] - 1, tau[1] >= x[0] - x[1], tau[1] >= x[0] + 2 * x[1] + 1]
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - 1) + lam * cp.sum(tau)), rows)
+    line = program_line(problem, {lam: 0.1}, {lam: 2.0})
+    found = epigraphs(~(line.P.toarray() != 0).any(axis=0), line.A, line.q, line.b, line.equations)
+    assert not found.kinked
+    path = pc.trace(problem, {lam: 0.1}, {lam: 2.0}, progress=False)
+    for t in (0.0, 0.4, 1.0):
+        assert path.value(t) == pytest.approx(solved(problem, {lam: 0.1}, {lam: 2.0}, t), rel=1e-8)

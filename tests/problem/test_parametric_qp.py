@@ -1,0 +1,26 @@
+"""What the data of a line say about t."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from paretoclf.problem.parametric_qp import shortest_stretch
+
+
+def test_each_number_that_moves_says_as_much_as_its_rounding_leaves():
+    rng = np.random.default_rng(0)
+    ends = np.where(rng.random((2, 40)) < 0.3, 0.0, rng.normal(size=(2, 40)) * 10.0 ** rng.integers(-6, 7, 40))
+    ends[:, 30:] = ends[0, 30:]
+    numbers = [[Fraction(v) for v in end.tolist()] for end in ends]
+    least = max((abs(a) + abs(b)) / abs(b - a) for a, b in zip(*numbers, strict=True) if a != b)
+    assert shortest_stretch(ends[:, :17], ends[:, 17:]) == pytest.approx(float(4 * least / 2**53), rel=1e-12)
+    assert shortest_stretch(3.7e-9 * ends) == pytest.approx(shortest_stretch(ends), rel=1e-12)
+
+
+def test_what_stands_still_says_nothing():
+    still = np.array([[1.0, np.inf, -np.inf, 0.1 + 0.2], [1.0, np.inf, -np.inf, 0.3]])
+    assert shortest_stretch(still, np.zeros((2, 0)), np.zeros(2)) == 0.0
+    assert shortest_stretch(still, np.array([1.0, 3.0])) == 2.0**-50

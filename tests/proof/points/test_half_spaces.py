@@ -1,0 +1,96 @@
+"""Right-hand sides are rounded upwards: against fractions, where terms cancel."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.proof.points.cones import Cone
+from paretoclf.proof.points.half_spaces import half_spaces
+
+CONES = (
+    Cone("zero", 2),
+    Cone("nonnegative", 4),
+    Cone("second-order", 4),
+    Cone("psd", 3),
+    Cone("exponential"),
+    Cone("power", 3, 0.3),
+)
+ROWS = sum(cone.size for cone in CONES)
+
+
+def exact_sides(spaces, b):
+    """What each combination of right-hand sides is, and the sum of its terms in absolute values."""
+    combine = sp.csr_array(spaces.combine)
+    sides, sizes = [], []
+    for i in range(combine.shape[0]):
+        at = slice(combine.indptr[i], combine.indptr[i + 1])
+        terms = [
+            Fraction(w) * Fraction(float(b[j]))
+            for w, j in zip(combine.data[at].tolist(), combine.indices[at].tolist(), strict=True)
+        ]
+        sides.append(sum(terms, Fraction(0)))
+        sizes.append(sum(map(abs, terms), Fraction(0)))
+    for i, j in spaces.sums.tolist():
+        sides.append(sides[i] + sides[j])
+        sizes.append(sizes[i] + sizes[j])
+    return sides, sizes
+
+
+def test_right_hand_sides_are_rounded_upwards_and_by_no_more_than_rounding():
+    rng, above, cancelled = np.random.default_rng(0), 0, 0
+    A = np.zeros((ROWS, 3))
+    A[2:6] = [[1.0, 2, -3], [1, -2, 3], [-1, 0.1, 0.7], [-1, -0.1, -0.7]]  # rows that cancel in pairs
+    A[6:] = rng.integers(-2, 3, (ROWS - 6, 3))
+    spaces = half_spaces(A, CONES)
+    assert spaces.sums.size
+    for _ in range(200):
+        b = rng.standard_normal(ROWS) * 10.0 ** rng.integers(-3, 4, ROWS)
+        b[9] = -b[6] * (1 + 2.0**-40 * rng.integers(-3, 4))  # t + v of a cone cancels
+        b[12] = (b[10] + b[15]) / np.sqrt(2) * rng.choice([-1, 1])
+        h = spaces.at(b)
+        for got, side, size in zip(h, *exact_sides(spaces, b), strict=True):
+            assert Fraction(float(got)) >= side
+            assert Fraction(float(got)) - side <= size * Fraction(1, 10**14)
+            above += Fraction(float(got)) > side
+            cancelled += abs(side) < size / 10**9
+    assert above > 1000  # not by luck
+    assert cancelled > 100
+
+
+def test_single_rows_are_as_they_are():
+    """Nothing is rounded in them, so nothing is added."""
+    spaces = half_spaces(np.eye(3), [Cone("zero", 1), Cone("nonnegative", 2)])
+    assert spaces.at(np.array([0.1, 0.2, 0.3])).tolist() == [0.1, -0.1, 0.2, 0.3]
+    assert spaces.spread.tolist() == [0.0] * 4
+
+
+def test_coefficients_are_known_within_their_spread():
+    """Sums of products in fractions; where the spread is 0, nothing was rounded."""
+    rng, rounded, lost = np.random.default_rng(1), 0, 0
+    for _ in range(20):
+        A = rng.standard_normal((ROWS, 3)) * (rng.random((ROWS, 3)) < 0.6)
+        A[9] = -A[6] * (1 + 2.0**-50)  # what cancels is not told from 0
+        spaces = half_spaces(A, CONES)
+        combine = sp.csr_array(spaces.combine)
+        known = {
+            (int(i), int(j)): (Fraction(float(v)), Fraction(float(e)))
+            for i, j, v, e in zip(spaces.row, spaces.column, spaces.value, spaces.spread, strict=True)
+        }
+        for i in range(combine.shape[0]):
+            at = slice(combine.indptr[i], combine.indptr[i + 1])
+            for j in range(3):
+                terms = [
+                    Fraction(w) * Fraction(float(A[k, j]))
+                    for w, k in zip(combine.data[at].tolist(), combine.indices[at].tolist(), strict=True)
+                ]
+                value, spread = known.get((i, j), (Fraction(0), Fraction(0)))
+                off = abs(sum(terms, Fraction(0)) - value)
+                assert off <= spread
+                assert spread <= abs(value) / 10**10 or value == 0
+                rounded += off > 0
+                lost += value == 0 and spread > 0
+    assert rounded > 100
+    assert lost > 10
