@@ -267,7 +267,7 @@ class RocCurve(Tabular, Choosing[RocPoint]):
         For costs (expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``) they are vertices of the hull: one,
         or both ends of an edge when the lines of equal cost are parallel to it (Bach et al. 2006, section 2.2 and
         figure 2). Cost and rates are those of the labels that chose them, so they promise too much;
-        `paretoclf.roc.empirical.NestedRoc.select` has the rates of the same choice where it was not made. A
+        `NestedRoc.select` has the rates of the same choice where it was not made. A
         `neyman_pearson` is a single classifier, on the hull or below it; `at_rate` draws between two and may do better.
 
         Parameters
