@@ -360,13 +360,13 @@ STATED = {
         Stated(
             "Algorithm 1",
             "smoothed grid search",
-            "tests/tuning/test_search.py::test_algorithm_1_looks_at_everything_and_takes_the_smoothed_minimum",
+            "tests/tuning/test_smoothing.py::test_algorithm_1_looks_at_everything_and_takes_the_smoothed_minimum",
             "eD7",
         ),
         Stated(
             "Algorithm 2",
             "coordinate descent",
-            "tests/tuning/test_search.py::test_algorithm_2_as_printed_on_random_tables",
+            "tests/tuning/test_smoothing.py::test_algorithm_2_as_printed_on_random_tables",
         ),
     ),
     YU: (

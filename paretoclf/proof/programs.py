@@ -21,8 +21,8 @@ from scipy.sparse.csgraph import connected_components
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY, OWN_SIZE, OWN_TERMS, POINT, PRODUCT_ROUNDING, RESIDUAL_ROUNDING
-from paretoclf.problem.definite import least_curvature
 from paretoclf.engine.reduction.program import Points, Products, ProgramLine, between, blocks
+from paretoclf.problem.definite import least_curvature
 from paretoclf.problem.parametric_qp import shortest_stretch
 
 

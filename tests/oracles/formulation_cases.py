@@ -1,6 +1,6 @@
 """One case for each variant of each registered formulation: data, parameters, signs, and what must be refused.
 
-The discipline of tests/formulations/test_discipline.py runs over all of them; a registered formulation without a case
+The discipline of tests/formulations/test_registry.py runs over all of them; a registered formulation without a case
 fails it.
 """
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import paretoclf as pc
 from paretoclf.distributions.gaussian.kernelised import KernelTradeoff
-from tests.formulations.test_gaussian_kernels import forms, root
+from tests.distributions.gaussian.test_span import forms, root
 
 KERNELS = {"rbf": pc.RBF(1.2), "poly": pc.Polynomial(2), "precomputed": "precomputed"}
 REG = {"one": (0.05, 0.05), "two": (0.02, 0.3)}

@@ -12,7 +12,7 @@ import paretoclf as pc
 from paretoclf.proof.points.cone import ConeProgram
 from paretoclf.proof.points.cones import Cone
 from paretoclf.proof.points.corner import exact_corner
-from tests.proof.points.test_cone_bounds import degenerate
+from tests.proof.points.test_cone import degenerate
 
 
 def difference(q):

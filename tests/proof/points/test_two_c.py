@@ -274,7 +274,7 @@ def test_the_judge_knows_neither_cvxpy_nor_the_tracker(file):
             "paretoclf.proof.evidence",
             "paretoclf.proof.refined",
             "paretoclf.problem.definite",
-                "paretoclf.problem.gram",
+            "paretoclf.problem.gram",
             "abc",
             "paretoclf.problem.exact_sums",
         }

@@ -1,6 +1,6 @@
 """Each field of a certificate file that is wrong, with its hash renewed, is refused, and what is printed is true.
 
-The counterpart of tests/proof/test_certificate_file.py: there solutions are broken, here what they are solutions of,
+The counterpart of tests/proof/files/test_file.py: there solutions are broken, here what they are solutions of,
 and what a reader compares a file with.
 """
 
