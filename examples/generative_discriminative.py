@@ -20,14 +20,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from examples.papers.comparisons import paired_areas
 
 BUILT_IN = ("wdbc", "twonorm", "ringnorm")
 IN_FOLDER = ("ionosphere", "sonar", "pima")
@@ -96,7 +101,7 @@ def line(name: str, data_dir: str | None, splits: int, kernel: bool, n_jobs: int
     cells = [f"{name:<11}{len(X):>5}{X.shape[1]:>4}"]
     for both in (False, True):
         means = [float(np.mean(each.hull_areas if both else each.areas)) for each in (ours, theirs)]
-        pair = pc.empirical.paired_areas(ours, theirs, both=both)
+        pair = paired_areas(ours, theirs, both=both)
         cells.append(
             f"{means[0]:>9.4f}{means[1]:>8.4f}{pair.mean:>+9.4f}{pair.wins:>5}/{pair.losses:<4}"
             f"{pair.p_corrected:>7.3f} ({pair.p_wilcoxon:.0e})"

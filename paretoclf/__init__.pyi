@@ -68,7 +68,5 @@ from .tuning.cross_validation import cross_validated_errors as cross_validated_e
 from .tuning.cross_validation import cross_validated_roc as cross_validated_roc
 from .tuning.cross_validation import cross_validated_surface as cross_validated_surface
 from .tuning.cross_validation import cross_validated_sweep as cross_validated_sweep
-from .tuning.exploration import explore as explore
-from .tuning.training_asymmetry import asymmetry_study as asymmetry_study
 
 __version__: str

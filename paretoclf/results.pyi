@@ -32,5 +32,3 @@ from .solve.cone_proof import ProblemProof as ProblemProof
 from .solve.grading import Grade as Grade
 from .solve.statement import Statement as Statement
 from .solve.sweep import Sweep as Sweep
-from .tuning.exploration import Exploration as Exploration
-from .tuning.training_asymmetry import AsymmetryStudy as AsymmetryStudy

@@ -275,17 +275,10 @@ MANY_PARAMETERS = {
     "proof.points.two_c.certify": "raw arrays of whoever asks, in one of several forms",
     "tuning.cross_validation.cross_validated_sweep": "a protocol of cross-validation, choice by choice",
     "tuning.cross_validation.cross_validated_roc": "a protocol of cross-validation, choice by choice",
-    "estimators.conformal.ConformalSVC": "parameters of an estimator, by name",
-    "estimators.cost_path.CostPathSVC": "parameters of an estimator, by name",
-    "estimators.cost_path_cv.CostPathSVCCV": "parameters of an estimator, by name",
-    "estimators.neyman_pearson.NeymanPearsonSVC": "parameters of an estimator, by name",
-    "estimators.pareto_gaussian.ParetoGaussianClassifier": "parameters of an estimator, by name",
     "datasets.files.read_csv": "the ways in which files are written",
     "datasets.load.load": "one entry to every data set, each with its own options",
     "roc.empirical.tradeoff.empirical_tradeoff": "a protocol of held-out samples, choice by choice",
-    "tuning.exploration.explore": "a protocol of exploration, choice by choice",
     "path.tracing.trace": "one entry to four kinds of path, each with its own parameters",
-    "tuning.training_asymmetry.asymmetry_study": "a protocol of nested folds, choice by choice",
 }
 
 

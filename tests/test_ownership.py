@@ -101,10 +101,6 @@ CASES = [
     ),
     (pc.trace(SVM, **LINE).error_curve, SAMPLES),
     (lambda **given: pc.roc_of_path(pc.trace(SVM, **LINE), **given), SAMPLES),
-    (
-        lambda g, **given: pc.asymmetry_study(pc.TwoCSVM(**given), g, folds=2, inner=2, totals=[1.0]),
-        {**SAMPLES, "g": np.array([0.3, 0.7])},
-    ),
     (PLANE.error_map, SAMPLES),
     (PLANE.error_map, SPARSE),
     (
@@ -127,7 +123,6 @@ NO_ARRAYS = {
     "NeymanPearson", "NeymanPearsonScore", "Population", "PopulationCurve", "ProblemProof", "RandomisedRule",
 }  # fmt: skip
 MADE_BY_US = {
-    "AsymmetryStudy",
     "Path",
     "NuPath",
     "QuantilePath",
@@ -137,7 +132,6 @@ MADE_BY_US = {
     "NuGrid",  # trace, plane, nu_grid: cases above
     "ErrorArrays",
     "Expansion",
-    "Exploration",
     "Grade",
     "InterceptCurve",
     "LeaveOneOut",
@@ -152,10 +146,9 @@ MADE_BY_US = {
     "NestedRoc",
     "PopulationSolution",
     "ProblemPath",
-    "RankComparison",
     "Tuned",
     *("AreaDifference", "AreaInterval", "GridOptimum", "NestedPoint", "Optimum", "RocMixture", "RocPoint", "PathRule"),
-    *("AlongPath", "Band", "ByValidation", "Chosen", "PairedAreas", "ShiftedRule", "Step", "Tuning"),
+    *("AlongPath", "Band", "ByValidation", "Chosen", "ShiftedRule", "Step", "Tuning"),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import tomllib
 from importlib import import_module
@@ -75,10 +76,12 @@ NOW = {
     "judges.losses": "proof.points.losses",
     "kernels": "problem.kernels",
     "lines": "problem.lines",
+    "low_rank": "problem.low_rank",
     "nu": "problem.nu",
     "path.certificate_file": "proof.files.file",
     "path.plane": "path.maps",
     "path.rational": "engine.rational",
+    "path.segments": "engine.segments",
     "path.sets": "engine.sets",
     "path.start": "engine.start",
     "path.textbook": "engine.textbook",
@@ -89,7 +92,6 @@ NOW = {
     "reduction": "engine.reduction",
     "resume": "common.resume",
     "solution": "proof.solution",
-    "training_asymmetry": "tuning.training_asymmetry",
 }
 
 
@@ -130,3 +132,54 @@ def test_versions_name_every_dependency_and_the_tracker(capsys):
     pc.show_versions()
     printed = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
     assert printed == found
+
+
+def found(name):
+    """What a dotted name stands for: the longest module that it begins with, and attributes of that."""
+    parts = name.split(".")
+    for k in range(len(parts), 0, -1):
+        if is_module(parts[:k]):
+            value = importlib.import_module(".".join(parts[:k]))
+            for part in parts[k:]:
+                value = getattr(value, part)
+            return value
+    raise ModuleNotFoundError(name)
+
+
+def is_module(parts):
+    """Whether there is a file of a module, or a folder of such."""
+    path = ROOT.joinpath(*parts)
+    return path.with_suffix(".py").is_file() or path.is_dir()
+
+
+def written_instead():
+    """What CHANGELOG says to write: old name, or what it begins with -> new one."""
+    table = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("### Names that are gone", 1)[1].split("\n###")[0]
+    return dict(re.findall(r"^\| `([\w.]+)` \| (.+) \|$", table, re.MULTILINE))
+
+
+#: What README, docs and examples have imported or named with its module, of any state of the package.
+NAMES = (ROOT / "tests" / "stored" / "names.txt").read_text(encoding="utf-8").split()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_that_pages_have_used_is_there_or_the_changelog_says_what_to_write(name):
+    try:
+        found(name)
+    except (AttributeError, ImportError):
+        table = {f"paretoclf.{old}": f"`paretoclf.{now}`" for old, now in NOW.items()} | written_instead()
+        old = max((old for old in table if f"{name}.".startswith(f"{old}.")), key=len, default=None)
+        assert old is not None, f"{name} is gone: CHANGELOG.md, 'Names that are gone', must say what to write"
+        new = re.fullmatch(r"`((?:paretoclf|examples)[\w.]*)`", table[old])
+        if new:  # one name for another; of a module, that which the names in it begin with
+            found(new.group(1) + name.removeprefix(old))
+        else:
+            assert old == name
+
+
+def test_what_the_changelog_says_to_write_is_there():
+    for old, new in written_instead().items():
+        with pytest.raises((AttributeError, ImportError)):
+            found(old)
+        for name in re.findall(r"`((?:paretoclf|examples)\.[\w.]+)`", new):
+            found(name)

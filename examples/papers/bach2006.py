@@ -10,7 +10,7 @@ The figures are those of ``bach2006_roc.py`` (1 to 4) and ``bach2006_population.
 
 The paper prints a total of costs once, in the caption of Table 2: C_plus = 2 gamma, C_minus = 2 (1 - gamma), which is
 ``--totals 2``. By default the total is chosen in each outer training part: of six, the one with which "one" does best
-on the inner folds (`paretoclf.asymmetry_study`); ``--totals ray`` chooses it up the ray, as section 3.2 does.
+on the inner folds (``bach2006_asymmetry.py``); ``--totals ray`` chooses it up the ray, as section 3.2 does.
 
 What the paper does not print is chosen here. Features are standardised by each training part. Testing and training
 asymmetries are (k + 1/2) / 1000. GAUSSIANS is the pair of Figure 7 with A = 0.12 and MIXTURES the first pair of
@@ -48,11 +48,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import paretoclf as pc
 from examples.papers import bach2006_population, bach2006_roc
+from examples.papers.bach2006_asymmetry import KINDS, TOTALS, AsymmetryStudy, asymmetry_study
 from examples.papers.bach2006_population import BIMODAL, PAIRS
 from paretoclf.common.files import replacing
 from paretoclf.common.resume import Arrays, finish
-from paretoclf.results import AsymmetryStudy
-from paretoclf.tuning.training_asymmetry import KINDS, TOTALS
 
 COLUMNS = ("one>all", "all>one", "int>all", "all>int", "one>int", "int>one")
 #: d, n and the six percentages of Table 1 as printed.
@@ -169,7 +168,7 @@ def rows_of(folder: str | None) -> list[str]:
 def study(row: str, folder: str | None, protocol: Protocol, state: Path | None, **options: Any) -> AsymmetryStudy:
     """The experiment on one row."""
     X, y = samples(row, folder, protocol.samples)
-    return pc.asymmetry_study(
+    return asymmetry_study(
         pc.TwoCSVM(X, y), protocol.grid, folds=protocol.folds, inner=protocol.inner, totals=protocol.totals,
         transformer=StandardScaler(), state=state, name=row, **options,
     )  # fmt: skip

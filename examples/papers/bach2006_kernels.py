@@ -54,7 +54,7 @@ def best_weights(features: Sequence[np.ndarray], y: np.ndarray, C_plus: float, C
     return Weights(2 * np.array([np.sum(bound.dual_value) for bound in bounds]), float(value))
 
 
-def path_of(features: Sequence[np.ndarray], y: np.ndarray, weights: np.ndarray) -> pc.results.CostPath:
+def path_of(features: Sequence[np.ndarray], y: np.ndarray, weights: np.ndarray) -> pc.Path:
     """The exact path of all shares of C_plus in the total, with fixed weights."""
     X = np.hstack([np.sqrt(max(d, 0.0)) * F for d, F in zip(weights, features, strict=True)])
     return pc.trace(pc.TwoCSVM(X, y), (0.01 * TOTAL, 0.99 * TOTAL), (0.99 * TOTAL, 0.01 * TOTAL), progress=False)

@@ -26,12 +26,13 @@ from scipy.stats import norm
 from sklearn.model_selection import StratifiedShuffleSplit
 
 import paretoclf as pc
-from paretoclf.plotting import ExplorationDisplay, RocDisplay
+from paretoclf.plotting import RocDisplay
 from paretoclf.plotting.base import NEGATIVE, POSITIVE
 from paretoclf.proof.points.losses import loss_of
 from paretoclf.roc.hull import upper_hull
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from examples.papers.bach2006_explore import explore
 from examples.papers.bach2006_population import BIMODAL
 
 SPLITS = 10
@@ -85,10 +86,11 @@ def figure_2(out: Path | None) -> dict[str, float]:
 def figure_3(out: Path | None) -> dict[str, float]:
     """The lines of an exploration, and what it found."""
     X, y = samples(0)
-    found = pc.explore(pc.TwoCSVM(X, y), (1.0, 1.0), folds=3, inner=3, n_grid=100)
+    found = explore(pc.TwoCSVM(X, y), (1.0, 1.0), folds=3, inner=3, n_grid=100)
     figure, axes = plt.subplots(1, 2, figsize=(12, 6.2), layout="constrained")
-    ExplorationDisplay.from_exploration(found).plot(axes, title="the curves of the lines, and the combination")
+    found.plot(axes)
     axes[0].set_title("Figure 3: lines in the cost plane")
+    axes[1].set_title("the curves of the lines, and the combination")
     _save(figure, out, "bach_figure_3.png")
     return {
         "best total on the ray": found.found.best.total,

@@ -26,6 +26,7 @@ from __future__ import annotations
 import argparse
 import csv
 import os
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -43,11 +44,10 @@ from sklearn.svm import NuSVC
 
 import paretoclf as pc
 from paretoclf.common.files import read_arrays, reading, replacing
-from paretoclf.common.resume import finish
+from paretoclf.common.resume import difference, finish
 from paretoclf.problem.lines import LabelledSamples
 from paretoclf.problem.nu import to_asymmetry
 from paretoclf.roc.criteria import as_fraction, exactly
-from paretoclf.roc.empirical import compare_mean_ranks
 from paretoclf.tuning import (
     GaussianWindow,
     MedianWindow,
@@ -66,6 +66,9 @@ from paretoclf.tuning.exact_lines import best_on_lines, best_on_smoothed_lines, 
 from paretoclf.tuning.one_nu import CountShifted, classes_of
 from paretoclf.tuning.smoothing import as_window, needed
 from paretoclf.tuning.tune import centre, descent_2d, fit, looker, shift_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from examples.papers.comparisons import compare_mean_ranks, compare_ranks
 
 ALPHA, DELTA, FOLDS = 0.1, 0.1, 5
 CRITERIA = {"minimax": Minimax(), "np": NeymanPearson(ALPHA)}
@@ -478,13 +481,13 @@ def one(task: Any, name: str, number: int, unbalanced: bool, folder: str | None,
 
 
 class Rows:
-    """Rows as files: a `paretoclf.common.resume.Form`."""
+    """Rows as files, the first of which says what they belong to: a `paretoclf.common.resume.Form`."""
 
     suffix = ".csv"
 
     def write(self, file: Path, piece: Sequence[dict[str, Any]], problem: str = "") -> None:
         """Write them, with all columns that occur, and of what they are."""
-        rows = [{**each, "problem": problem} for each in piece] if problem else piece
+        rows = [{**each, "problem": problem} if problem and k == 0 else each for k, each in enumerate(piece)]
         columns = list(dict.fromkeys(name for each in rows for name in each))
         with replacing(file) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.DictWriter(stream, columns, restval="")
@@ -495,8 +498,9 @@ class Rows:
         """Read them; numbers as numbers."""
         with reading(file, "no rows of this study"), file.open(newline="", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream))
-            if problem and {each.pop("problem", "") for each in rows} != {problem}:
-                raise pc.InputError("it is of other data or options, or of another version")
+            there = rows[0].get("problem", "") if rows else ""
+            if problem and there != problem:
+                raise pc.InputError(f"it is of other data or options: {difference(there, problem)}")
             return [{name: number(value) for name, value in each.items() if name != "problem"} for each in rows]
 
 
@@ -536,7 +540,7 @@ def rank_table(rows: Sequence[dict[str, Any]], methods: Sequence[str], criterion
     """Comparison of methods over the sets that are there."""
     found = means(rows, criterion, unbalanced)
     table = [[found[name][m] for m in methods] for name in sorted(found)]
-    return pc.empirical.compare_ranks(table, [NAMES[m] for m in methods])
+    return compare_ranks(table, [NAMES[m] for m in methods])
 
 
 def tables_1_to_3(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -49,10 +49,6 @@ def _run(args: argparse.Namespace) -> int:
         from paretoclf.cli.trace import run_trace
 
         return run_trace(args)
-    if args.command == "explore":
-        from paretoclf.cli.explore import run_explore
-
-        return run_explore(args)
     if args.command == "page":
         from paretoclf.cli.page import run_page
 

@@ -27,8 +27,8 @@ examples:
   paretoclf trace sonar --data-dir data --no-standardize --total 10"""
 
 PREDICT = """\
-Label new samples by the classifier that trace, explore or tune chose: columns are found by their names, categories and
-scaling are those of the training samples. Print a CSV table, or write it to FILE: the row in the file, the score (0 is
+Label new samples by the classifier that trace or tune chose: columns are found by their names, categories and scaling
+are those of the training samples. Print a CSV table, or write it to FILE: the row in the file, the score (0 is
 the border), and the label. With --label, the column of the true labels, misses and false alarms are counted."""
 
 PREDICT_EXAMPLES = """\
@@ -49,19 +49,6 @@ examples:
   paretoclf trace patients2023.csv --label diagnosis --positive M --out patients
   paretoclf roc patients/path.npz patients2024.csv --label diagnosis --positive M --out roc2024.png
   paretoclf roc out/path.npz wdbc --json"""
-
-
-EXPLORE = """\
-Explore the cost plane for given costs of the two errors (Bach et al. 2006, section 3.2): up the ray the best total
-C_plus + C_minus, then five lines of 1, 10, 1/10, 100 and 1/100 times this total, with every asymmetry and threshold.
-Print what the best classifier can be expected to cost, judged where it was not chosen. Write explore.png, points.csv
-(one row for each classifier of the upper envelope, with the cost ratios it is best for), model.json (what was chosen,
-for `paretoclf predict`) and report.json."""
-
-EXPLORE_EXAMPLES = """\
-examples:
-  paretoclf explore twonorm --n 150 --costs 5 1 --out explored
-  paretoclf explore patients.csv --label diagnosis --positive M --costs 10 1 --prior 0.01 --json > report.json"""
 
 PAGE = """\
 Write one HTML file to play with: a slider along the asymmetry line C_plus + C_minus = TOTAL of a data set, from
@@ -271,7 +258,7 @@ def _width(text: str) -> float | str:
 
 
 def _predict(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="the model.json of trace, explore or tune")
+    parser.add_argument("model", metavar="MODEL", help="the model.json of trace or tune")
     parser.add_argument("source", metavar="SOURCE", help="new samples: a .csv file, or what trace takes")
     data = parser.add_argument_group("data")
     data.add_argument("--label", metavar="COLUMN", help="the true labels, where they are known")
@@ -283,24 +270,6 @@ def _roc(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH.npz", help="a saved path")
     _data(parser)
     _output(parser).add_argument("--out", metavar="FILE.png", help="write the picture to this file")
-
-
-def _explore(parser: argparse.ArgumentParser) -> None:
-    _data(parser)
-    model = parser.add_argument_group("model")
-    model.add_argument(
-        "--costs",
-        nargs=2,
-        type=float,
-        required=True,
-        metavar=("C_PLUS", "C_MINUS"),
-        help="costs of a false negative and of a false positive",
-    )
-    model.add_argument("--prior", type=float, metavar="P", help="share of positives in use; default: that of the data")
-    _kernel(model)
-    _standardise(model, "scale features to mean 0 and variance 1 on each training part")
-    model.add_argument("--repeats", type=int, default=1, metavar="R", help="partitions into outer folds; default: 1")
-    _folder(_output(parser))
 
 
 def _page(parser: argparse.ArgumentParser) -> None:
@@ -485,7 +454,6 @@ COMMANDS = {
     "trace": ("all cost-optimal SVMs of a data set", TRACE, TRACE_EXAMPLES, _trace),
     "predict": ("label new samples", PREDICT, PREDICT_EXAMPLES, _predict),
     "roc": ("ROC curves of a saved path on a data set", ROC, ROC_EXAMPLES, _roc),
-    "explore": ("one ROC curve of the cost plane", EXPLORE, EXPLORE_EXAMPLES, _explore),
     "page": ("a page to play with: a slider along a path", PAGE, PAGE_EXAMPLES, _page),
     "tradeoff": ("optimal trade-off of two classes", TRADEOFF, TRADEOFF_EXAMPLES, _tradeoff),
     "tune": ("tune for minimax or Neyman-Pearson", TUNE, TUNE_EXAMPLES, _tune),

@@ -1,24 +1,103 @@
 """Long work in pieces: each finished piece is a file, and what is a file is not done again.
 
-Each file says of what task it is: the fingerprint of what was called, with all that it was given. A file of another
-task is refused; a damaged one is computed again.
+Each file states what it belongs to: the name of the task, its parameters, the version. A file of another task is
+refused, and the message names the first difference; a damaged one is computed again.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import DamagedFileError, read_arrays, save_arrays
-from paretoclf.common.fingerprints import fingerprint
 from paretoclf.common.progress import counted, logger
 
 T = TypeVar("T")
+
+
+def statement(task: str, parameters: Any) -> str:
+    """What a file belongs to, as JSON: a task, its parameters, and this version.
+
+    Numbers and texts stand there as they are, arrays with shape and checksum, functions with their name, all else as it
+    prints. A function of yours goes by its name alone: after you have changed what it does, begin with another file.
+
+    Parameters
+    ----------
+    task : str
+        Its name.
+    parameters : object
+        Everything that it depends on: a mapping, a `functools.partial`, ...
+
+    Raises
+    ------
+    InputError
+        If something cannot be told from another one of its kind, such as a function without a name.
+
+    Examples
+    --------
+    >>> from paretoclf.common.resume import statement
+    >>> print(statement("squares", {"x": 2, "of": sum}))  # doctest: +ELLIPSIS
+    {"task": "squares", "parameters": {"x": 2, "of": "builtins.sum"}, "version": "..."}
+    """
+    version = sys.modules["paretoclf"].__version__
+    return json.dumps({"task": task, "parameters": _stated(parameters), "version": version})
+
+
+def _stated(x: Any) -> Any:
+    """An object in what JSON has."""
+    match x:
+        case None | bool() | int() | float() | str():
+            return x
+        case np.ndarray() if not x.dtype.hasobject:
+            digest = hashlib.sha256(np.ascontiguousarray(x).tobytes()).hexdigest()
+            return f"array {x.shape} of {x.dtype.str}, sha256 {digest}"
+        case np.ndarray():
+            return _stated(x.tolist())
+        case list() | tuple():
+            return [_stated(each) for each in x]
+        case Mapping():
+            return {str(key): _stated(value) for key, value in x.items()}
+        case partial():
+            return {"call": _stated(x.func), "with": _stated(x.args), **_stated(x.keywords)}
+    name, kind = getattr(x, "__qualname__", None), f"{type(x).__module__}.{type(x).__qualname__}"
+    if sp.issparse(x):
+        return {"class": kind, **{key: _stated(value) for key, value in vars(sp.csr_array(x)).items()}}
+    if is_dataclass(x) and not isinstance(x, type):
+        return {"class": kind, **{f.name: _stated(getattr(x, f.name)) for f in fields(x) if hasattr(x, f.name)}}
+    if hasattr(x, "get_params"):
+        return {"class": kind, **_stated(x.get_params(deep=False))}
+    text = repr(x) if name is None else f"{x.__module__}.{name}"
+    if " at 0x" in text or text.endswith("<lambda>") or ("<locals>" in text and not isinstance(x, type)):
+        raise InputError(
+            f"{text} cannot be told from another one, so that no file can be known to be of it: give a function a name "
+            "outside of other functions, an object of yours a __repr__ that says what it is"
+        )
+    return text
+
+
+def difference(there: str, here: str) -> str:
+    """The first difference of two statements, for people."""
+    try:
+        a, b = json.loads(there), json.loads(here)
+    except ValueError:
+        return "an older version wrote it, which did not say of which"
+    place = ""
+    while type(a) is type(b) and isinstance(a, dict | list):
+        one, two = (dict(enumerate(each)) if isinstance(each, list) else each for each in (a, b))
+        pairs = {key: [each.get(key, "nothing") for each in (one, two)] for key in {**two, **one}}
+        key = next(key for key, (u, v) in pairs.items() if json.dumps(u) != json.dumps(v))  # 1 is not 1.0
+        place, (a, b) = f"{place}{'.' if place else ''}{key}", pairs[key]
+    return f"{place}: {json.dumps(a):.80} there, {json.dumps(b):.80} here"
 
 
 class Form(Protocol[T]):
@@ -30,11 +109,11 @@ class Form(Protocol[T]):
         ...
 
     def write(self, file: Path, piece: T, problem: str) -> None:
-        """Write a piece to a file, complete or not at all, with the fingerprint of what it is of."""
+        """Write a piece to a file, complete or not at all, with the statement of what it belongs to."""
         ...
 
     def read(self, file: Path, problem: str) -> T:
-        """Read it; InputError if it is of something else, DamagedFileError if it cannot be read."""
+        """Read it; InputError if it belongs to something else, DamagedFileError if it cannot be read."""
         ...
 
 
@@ -55,7 +134,7 @@ class Arrays:
     suffix: str = ".npz"
 
     def write(self, file: Path, piece: Mapping[str, Any], problem: str) -> None:
-        """Write them."""
+        """Write them, and what they belong to."""
         save_arrays(file, {"problem": np.array(problem), **piece})
 
     def read(self, file: Path, problem: str) -> dict[str, Any]:
@@ -70,8 +149,10 @@ class Arrays:
         """
         wrong = f"{self.argument} must hold files of this run, and this is none"
         found = read_arrays(file, wrong, ["problem"])
-        if str(found.pop("problem")) != problem:
-            raise InputError(f"{self.argument} must be of the same samples, folds and options; {file} is of others")
+        there = str(found.pop("problem"))
+        if there != problem:
+            said = f"{self.argument} must be of the same samples, folds and options; {file} is of others"
+            raise InputError(f"{said} ({difference(there, problem)})")
         shapes = {name: array.shape for name, array in found.items()}
         if self.shapes is not None and (
             shapes != self.shapes or any(array.dtype.kind not in "biuf" for array in found.values())
@@ -94,7 +175,7 @@ def finish(
     Parameters
     ----------
     tasks : mapping from str to callable
-        By name, which becomes that of a file.
+        By name, which becomes that of a file; a function with its arguments, by `functools.partial`.
     state : Path or None
         Folder of the files; made if there is none. A file that is there must be of its task. None: nothing is kept.
     form : Form
@@ -109,7 +190,7 @@ def finish(
     Raises
     ------
     InputError
-        If a file is of another task, or a task has no fingerprint (`paretoclf.common.fingerprints.fingerprint`).
+        If a file is of another task, or nothing could state what a file is of (`statement`).
 
     Examples
     --------
@@ -135,7 +216,7 @@ def finish(
     if state is not None:
         state.mkdir(parents=True, exist_ok=True)
         files = {name: state / f"{name}{form.suffix}" for name in tasks}
-        problems = {name: fingerprint(task) for name, task in tasks.items()}
+        problems = {name: statement(name, task) for name, task in tasks.items()}
     for name, file in files.items():
         if file.exists():
             try:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -15,18 +15,20 @@ from paretoclf.common.memory import require_memory
 from paretoclf.datasets.cells import chosen_columns, two_classes
 from paretoclf.datasets.dataset import Dataset
 
-_NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
-_LINE = re.compile(rf"{_NUMBER}(\s+(qid|\d+):\S+)+\s*(#.*)?$")
-
 
 def is_svmlight(file: Path) -> bool:
-    """Whether the first line of a file, but for comments, is a label and pairs ``index:value``."""
+    """Whether scikit-learn reads the first line of a file, but for comments, as a label and pairs ``index:value``."""
+    from sklearn.datasets import load_svmlight_file
+
     try:
         with open(file, encoding="utf-8") as stream:
             first = next((line.strip() for line in stream if line.strip() and not line.startswith("#")), "")
     except (OSError, UnicodeError):
         return False
-    return _LINE.match(first) is not None
+    try:
+        return ":" in first and load_svmlight_file(BytesIO(first.encode()))[0].shape[0] == 1
+    except ValueError:
+        return False
 
 
 def read_svmlight(

@@ -15,49 +15,60 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from paretoclf.common.checks import Array, Index, check_positive_number, refuse_other_order
 from paretoclf.common.errors import InputError, PositiveClassWarning
 from paretoclf.problem.classifiers import Rule
-from paretoclf.problem.kernels import RBF, Kernel
+from paretoclf.problem.kernels import RBF
 from paretoclf.problem.lines import LabelledSamples
 
 
 @dataclass(frozen=True)
 class Problem(LabelledSamples):
-    """What an estimator was given: the samples whose weight is not 0, as the 2C-SVM of paths.
-
-    Attributes
-    ----------
-    rows : int array of shape (n,)
-        Which samples these are of those that were given.
-    labels : array
-        Labels -1 and +1 of all that were given.
-    """
+    """What an estimator is trained on: which ``rows`` of the samples that were given; ``labels`` -1 and +1 of all."""
 
     rows: Index = field(repr=False, kw_only=True)
     labels: Array = field(repr=False, kw_only=True)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
     """A classifier of two classes of any labels; the positive one is ``pos_label_``, predicted where it is a tie.
 
     Scores are those of scikit-learn's convention, positive for ``classes_[1]``, whichever class is the positive one.
-
-    Attributes
-    ----------
-    classes_ : array of shape (2,)
-        The two labels, sorted.
-    pos_label_ : label
-        That of the positives: misses are theirs, false alarms those of the other.
-    n_features_in_ : int
-    feature_names_in_ : array of str, one for each feature
-        If X was a frame.
+    The fields of a class are the parameters of its estimator, in scikit-learn's sense: keywords, each with a default,
+    kept as they are given. What `fit` adds has a name with an underscore at its end.
     """
 
-    classes_: Any
-    pos_label_: Any
-    _used: Any  # the Rule that scores new samples, above 0 for positives
-    pos_label: Any = None
-    kernel: Any = "linear"
+    kernel: Any = "rbf"
     gamma: Any = "scale"
-    bandwidth: Any = None
+    bandwidth: float | None = None
+    pos_label: Any = None
+    _used: Any = field(init=False)  # the Rule that scores new samples, above 0 for positives
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find every classifier that can be used afterwards, and use that of the parameters.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n, d)
+            Samples; for ``kernel="precomputed"`` their kernel values, shape (n, n).
+        y : array of shape (n,)
+            Labels of two classes.
+
+        Returns
+        -------
+        Self
+
+        Raises
+        ------
+        InputError
+            If a parameter, X or y is not what it must be.
+        DegeneratePathError
+            If a path cannot be followed, or fails its proof.
+        """
+        self._fit(*self._samples_and_labels(X, y))
+        return self
+
+    def _fit(self, X: Any, labels: Array) -> None:
+        """Fit to samples and labels -1 and +1."""
+        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -77,7 +88,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             raise InputError(f"Only binary classification is supported. The type of the target is {kind}.")
         self.classes_ = np.unique(y)
         self._require_both(self.classes_)
-        self.pos_label_ = positive_of(self.classes_, self.pos_label)
+        self.pos_label_ = self._positive()
         return X, np.where(y == self.pos_label_, 1.0, -1.0)
 
     def _samples(self, X: Any) -> Any:
@@ -86,8 +97,44 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
         return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, order="C", reset=False)
 
-    def _kernel(self, X: Any) -> Kernel | Any:
-        return kernel_of(self.kernel, self.gamma, self.bandwidth, X)
+    def _positive(self) -> Any:
+        """The label of the positives: the one given, else the second in sorted order, which is announced for texts."""
+        first, second = self.classes_.tolist()  # as Python writes them
+        if self.pos_label is None and isinstance(second, str):
+            warnings.warn(
+                f"the positive class is {second!r}, the second label in sorted order: costs of a miss and guarantees "
+                f"are about it; say pos_label={first!r} or pos_label={second!r}",
+                PositiveClassWarning,
+                stacklevel=4,
+            )
+        if self.pos_label not in (None, first, second):
+            raise InputError(
+                f"pos_label must be one of the two labels, {first!r} or {second!r}, got {self.pos_label!r}"
+            )
+        return self.classes_[0 if self.pos_label == first else 1]
+
+    def _kernel(self, X: Any) -> Any:
+        """The kernel that was asked for, with ``gamma = 1 / (2 bandwidth**2)`` or the bandwidth itself."""
+        gamma, bandwidth = self.gamma, self.bandwidth
+        default = isinstance(gamma, str) and gamma == "scale"
+        if not (isinstance(self.kernel, str) and self.kernel == "rbf"):
+            if not default or bandwidth is not None:
+                name, value = ("gamma", gamma) if bandwidth is None else ("bandwidth", bandwidth)
+                raise InputError(
+                    f"{name} must be left out for kernel={self.kernel!r}: it is that of 'rbf', got {value!r}"
+                )
+            return self.kernel
+        if bandwidth is not None:
+            if not default:
+                raise InputError(f"gamma must be left out where bandwidth is given, got {gamma!r}")
+            return RBF(bandwidth)
+        if default:
+            return RBF.scale(X)
+        if isinstance(gamma, str):
+            if gamma != "auto":
+                raise InputError(f"gamma must be 'scale', 'auto' or a positive number, got {gamma!r}")
+            gamma = 1.0 / X.shape[1]
+        return RBF(float(np.sqrt(0.5 / check_positive_number(gamma, "gamma"))))
 
     @property
     def _sign(self) -> float:
@@ -148,11 +195,34 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return self._labels(self.decision_function(X))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CostsAtUse(BinaryClassifier):
     """A classifier for every pair of costs: which one is used, is said after fitting, or at each call."""
 
+    costs: Any = None
+
     def set_costs(self, costs: Any = None) -> Self:
-        """Use the classifier of other costs."""
+        """Use the classifier of other costs, and change the attributes that tell of it.
+
+        Parameters
+        ----------
+        costs : pair (C_plus, C_minus), optional
+            As for the parameter ``costs``.
+
+        Returns
+        -------
+        Self
+
+        Raises
+        ------
+        InputError
+            If there is no classifier of these costs.
+        """
+        self._set(costs)
+        return self
+
+    def _set(self, costs: Any) -> None:
+        """Use the classifier of some costs."""
         raise NotImplementedError
 
     def _at(self, costs: Any) -> Rule:
@@ -192,17 +262,16 @@ class CostsAtUse(BinaryClassifier):
         return self._labels(self.decision_function(X, costs))
 
 
-def weights_of(estimator: BinaryClassifier, X: Any, y: Array, sample_weight: Any) -> tuple[Array, Index]:
-    """Weights of the samples, those of their classes included, and which are not 0."""
+def weights_of(estimator: BinaryClassifier, X: Any, y: Array, sample_weight: Any) -> Array:
+    """Weights of the samples, those of their classes included."""
     given = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if (given < 0).any():
         i = int(np.argmax(given < 0))
         raise InputError(f"sample_weight must not be negative, got {given[i]} at index {i}")
     minus, plus = class_factors(estimator, y)
     weights = given * np.where(y > 0, plus, minus)
-    rows = np.flatnonzero(weights)
-    estimator._require_both(np.unique(y[rows]), "samples of positive weight")
-    return weights[rows], rows
+    estimator._require_both(np.unique(y[weights > 0]), "samples of positive weight")
+    return np.asarray(weights)
 
 
 def class_factors(estimator: BinaryClassifier, y: Array) -> tuple[float, float]:
@@ -212,76 +281,3 @@ def class_factors(estimator: BinaryClassifier, y: Array) -> tuple[float, float]:
     if (found < 0).any():
         raise InputError(f"class_weight must not be negative, got {estimator.class_weight!r}")
     return float(found[0]), float(found[1])
-
-
-def positive_of(classes: Any, given: Any) -> Any:
-    """The label of the positives: the one given, else the second of two sorted ones, which is announced for texts.
-
-    Raises
-    ------
-    InputError
-        If the one given is none of the two.
-
-    Examples
-    --------
-    >>> from paretoclf.estimators.base import positive_of
-    >>> positive_of(["ill", "well"], "ill")
-    'ill'
-    >>> positive_of([0, 1], None)
-    1
-    """
-    first, second = np.asarray(classes).tolist()  # as Python writes them
-    if given is None:
-        if isinstance(second, str):
-            warnings.warn(
-                f"the positive class is {second!r}, the second label in sorted order: costs of a miss and guarantees "
-                f"are about it; say pos_label={first!r} or pos_label={second!r}",
-                PositiveClassWarning,
-                stacklevel=4,
-            )
-        return classes[1]
-    if given not in (first, second):
-        raise InputError(f"pos_label must be one of the two labels, {first!r} or {second!r}, got {given!r}")
-    return classes[0] if given == first else classes[1]
-
-
-def kernel_of(kernel: Any, gamma: Any, bandwidth: Any, X: Any) -> Kernel | Any:
-    r"""Return the kernel that an estimator was asked for, with :math:`\gamma=1/(2\sigma^2)` or the bandwidth itself.
-
-    Parameters
-    ----------
-    kernel : str, callable or kernel object
-    gamma : {"scale", "auto"} or float
-        As for scikit-learn's ``SVC``; for ``kernel="rbf"`` only.
-    bandwidth : float or None
-        In place of gamma.
-    X : array or sparse matrix of shape (n, d)
-
-    Raises
-    ------
-    InputError
-        If both are given, or one for another kernel.
-
-    Examples
-    --------
-    >>> from paretoclf.estimators.base import kernel_of
-    >>> kernel_of("rbf", 0.5, None, [[0.0], [1.0]])
-    RBF(bandwidth=1.0)
-    """
-    default = isinstance(gamma, str) and gamma == "scale"
-    if not (isinstance(kernel, str) and kernel == "rbf"):
-        if not default or bandwidth is not None:
-            name, value = ("gamma", gamma) if bandwidth is None else ("bandwidth", bandwidth)
-            raise InputError(f"{name} must be left out for kernel={kernel!r}: it is that of 'rbf', got {value!r}")
-        return kernel
-    if bandwidth is not None:
-        if not default:
-            raise InputError(f"gamma must be left out where bandwidth is given, got {gamma!r}")
-        return RBF(bandwidth)
-    if default:
-        return RBF.scale(X)
-    if isinstance(gamma, str):
-        if gamma != "auto":
-            raise InputError(f"gamma must be 'scale', 'auto' or a positive number, got {gamma!r}")
-        gamma = 1.0 / X.shape[1]
-    return RBF(float(np.sqrt(0.5 / check_positive_number(gamma, "gamma"))))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from paretoclf.common.checks import Array, Mask, check_positive_number, check_share
 from paretoclf.estimators.base import BinaryClassifier
@@ -14,9 +14,9 @@ from paretoclf.path.deletion.conformal_labels import ConformalRanks, Nonconformi
 from paretoclf.problem.costs import Costs, as_costs
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import LabelledSamples
-from paretoclf.proof.solution import Solution
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConformalSVC(BinaryClassifier):
     """Support vector machine that says of each new sample which labels it may have, by full conformal prediction.
 
@@ -24,7 +24,8 @@ class ConformalSVC(BinaryClassifier):
     on them and on itself with that label. Of exchangeable samples it is uniform, so that a set of all labels whose
     p-value exceeds alpha misses the true one with probability alpha, whatever the distribution; no sample is held back
     for calibration. Others refit for each label of each new sample. Here a line of costs leads from the machine
-    of the training samples to each of them, in a few exchanges, and each is proved.
+    of the training samples to each of them, in a few exchanges, and each is proved. Reference: Vovk, Gammerman & Shafer
+    (2005), Algorithmic Learning in a Random World, chapters 2 and 4.
 
     Parameters
     ----------
@@ -40,14 +41,12 @@ class ConformalSVC(BinaryClassifier):
     smoothed : bool
         Whether ties are decided at random, so that alpha is met exactly; else they count whole, and the probability
         is at most alpha.
-    kernel, gamma, bandwidth
-        As for `CostPathSVC`, but not ``"precomputed"``: the kernel value of a new sample with itself is needed.
+    kernel, gamma, bandwidth, pos_label
+        As for `CostPathSVC`, except ``kernel="precomputed"``: the kernel value of a new sample with itself is needed.
     random_state : int, RandomState or None
         What decides ties.
     n_jobs : int, optional
         Processes at work on new samples. The result does not depend on it.
-    pos_label : label, optional
-        As for `CostPathSVC`.
 
     Attributes
     ----------
@@ -60,84 +59,33 @@ class ConformalSVC(BinaryClassifier):
     classes_, pos_label_, coef_, intercept_, n_features_in_, feature_names_in_
         As for `CostPathSVC`.
 
-    Raises
-    ------
-    InputError
-        If an argument is not what it must be.
-    DegeneratePathError
-        If an optimum cannot be found and proved.
-
     Notes
     -----
     Multipliers are a function of the set of samples where the kernel is strictly positive definite (of copies of a
     sample the mean is ranked). Margins always are: of an interval of optimal intercepts the middle is taken.
 
-    References
-    ----------
-    Vovk, Gammerman & Shafer (2005), Algorithmic Learning in a Random World, chapters 2 and 4.
-
     Examples
     --------
-    >>> import numpy as np
     >>> import paretoclf as pc
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat(["healthy", "ill"], 30)
-    >>> X = rng.normal(size=(60, 2)) + np.where(y == "ill", 1.0, -1.0)[:, None]
-    >>> svm = pc.ConformalSVC(bandwidth=2.0, random_state=0, pos_label="ill").fit(X, y)
-    >>> svm.p_values([[2.0, 1.0], [0.3, 0.0]]).round(3)
-    array([[0.01 , 0.83 ],
-           [0.07 , 0.105]])
-    >>> svm.predict_set([[2.0, 1.0], [0.3, 0.0]], alpha=0.05)
-    array([[False,  True],
-           [ True,  True]])
+    >>> data = pc.datasets.make_bimodal(60)
+    >>> svm = pc.ConformalSVC(bandwidth=2.0, random_state=0).fit(data.X, data.y)
+    >>> svm.p_values(data.X[:2]).round(3)
+    array([[0.627, 0.011],
+           [0.037, 0.354]])
+    >>> svm.predict_set(data.X[:2], alpha=0.05)
+    array([[ True, False],
+           [False,  True]])
     """
 
-    solution_: Solution
-    symmetric_: bool
+    C: float = 1.0
+    costs: Any = (1.0, 1.0)
+    nonconformity: Nonconformity = "margin"
+    by_label: bool = False
+    smoothed: bool = True
+    random_state: Any = None
+    n_jobs: int | None = None
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        costs: Any = (1.0, 1.0),
-        nonconformity: Nonconformity = "margin",
-        by_label: bool = False,
-        smoothed: bool = True,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        bandwidth: float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        pos_label: Any = None,
-    ) -> None:
-        self.C = C
-        self.costs = costs
-        self.nonconformity = nonconformity
-        self.by_label = by_label
-        self.smoothed = smoothed
-        self.kernel = kernel
-        self.gamma = gamma
-        self.bandwidth = bandwidth
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.pos_label = pos_label
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Find the machine of the training samples, from which all lines leave.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n, d)
-            Samples.
-        y : array of shape (n,)
-            Labels of two classes.
-
-        Returns
-        -------
-        ConformalSVC
-            Itself.
-        """
-        X, labels = self._samples_and_labels(X, y)
+    def _fit(self, X: Any, labels: Array) -> None:
         kernel = self._kernel(X)
         C, pair = check_positive_number(self.C, "C"), as_costs(self.costs)
         svm = LabelledSamples(Gram(X, kernel, free_origin=True), labels)
@@ -146,7 +94,6 @@ class ConformalSVC(BinaryClassifier):
         self._used = self.solution_.classifier
         by_scale = isinstance(self.gamma, str) and self.gamma == "scale" and self.bandwidth is None
         self.symmetric_ = not (by_scale and isinstance(self.kernel, str) and self.kernel == "rbf")
-        return self
 
     def ranks(self, X: Any) -> ConformalRanks:
         """Ranks of new samples with either label; columns are the negatives' label and the positives'.
@@ -155,10 +102,8 @@ class ConformalSVC(BinaryClassifier):
         ----------
         X : array, sparse matrix or frame of shape (m, d)
         """
-        check_is_fitted(self)
-        X = self._samples(X)
-        how: dict[str, Any] = {"nonconformity": self.nonconformity, "by_label": self.by_label}
-        return ranks_from(self._start, self._point, X, **how, n_jobs=self.n_jobs)
+        X, what, own = self._samples(X), self.nonconformity, self.by_label
+        return ranks_from(self._start, self._point, X, nonconformity=what, by_label=own, n_jobs=self.n_jobs)
 
     def p_values(self, X: Any) -> Array:
         """The p-value of each label.

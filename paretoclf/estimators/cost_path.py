@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from paretoclf.common.checks import Index, check_pair, check_positive_number
-from paretoclf.common.errors import InputError
+from paretoclf.common.checks import Array, Index, check_pair, check_positive_number
 from paretoclf.estimators.base import CostsAtUse, Problem, weights_of
-from paretoclf.path.cost import Path, trace_costs
+from paretoclf.path.cost import trace_costs
 from paretoclf.problem.classifiers import Rule
-from paretoclf.problem.costs import CostLine, Costs, as_costs
+from paretoclf.problem.costs import CostLine, Costs
 from paretoclf.problem.gram import Gram
 from paretoclf.proof.solution import Solution
 from paretoclf.roc.of_path import symmetric_t
 
-#: Sine of the angle between two pairs of costs below which they are on one ray from the origin.
-ON_RAY = 1e-12
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class CostPathSVC(CostsAtUse):
     """Support vector machine of every pair of costs on a line, fitted once and exactly.
 
     By default the line is that of asymmetry with total ``2 C``, from (0, 2 C) to (2 C, 0): in its middle stands
-    ``SVC(C)``, towards one end misses cost more, towards the other false alarms. The positives are those
-    of ``pos_label``.
+    ``SVC(C)``, towards one end misses cost more, towards the other false alarms (Bach, Heckerman & Horvitz 2006,
+    JMLR 7, section 3).
 
     Parameters
     ----------
@@ -69,21 +68,10 @@ class CostPathSVC(CostsAtUse):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    Raises
-    ------
-    InputError
-        If an argument is not what it must be.
-    DegeneratePathError
-        If the path cannot be followed, or fails its proof.
-
     Notes
     -----
     A sample with f = 0 is predicted positive. Samples of weight 0 are left out, though ``gamma="scale"`` sees them, as
     in ``SVC``.
-
-    References
-    ----------
-    Bach, Heckerman & Horvitz (2006), JMLR 7, section 3.
 
     Examples
     --------
@@ -101,36 +89,13 @@ class CostPathSVC(CostsAtUse):
     True
     """
 
-    path_: Path
-    solution_: Solution
-    t_: float
-    costs_: Costs
-
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        start: Any = (0.0, 2.0),
-        stop: Any = (2.0, 0.0),
-        costs: Any = None,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        bandwidth: float | None = None,
-        class_weight: Any = None,
-        pos_label: Any = None,
-    ) -> None:
-        self.C = C
-        self.start = start
-        self.stop = stop
-        self.costs = costs
-        self.kernel = kernel
-        self.gamma = gamma
-        self.bandwidth = bandwidth
-        self.class_weight = class_weight
-        self.pos_label = pos_label
+    C: float = 1.0
+    start: Any = (0.0, 2.0)
+    stop: Any = (2.0, 0.0)
+    class_weight: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Trace the line.
+        """Trace the line, and choose on it.
 
         Parameters
         ----------
@@ -143,43 +108,36 @@ class CostPathSVC(CostsAtUse):
 
         Returns
         -------
-        CostPathSVC
-            Itself.
-        """
-        return self._trace(self._problem(X, y, sample_weight))
-
-    def set_costs(self, costs: Any = None) -> Self:
-        """Use the classifier of other costs, in O(n).
-
-        Parameters
-        ----------
-        costs : pair (C_plus, C_minus), optional
-            As for the parameter ``costs``.
-
-        Returns
-        -------
-        CostPathSVC
-            Itself, with other ``solution_``, ``t_`` and ``costs_``.
+        Self
 
         Raises
         ------
         InputError
-            If the line does not come by these costs.
+            If a parameter, X, y or sample_weight is not what it must be.
+        DegeneratePathError
+            If the path cannot be followed, or fails its proof.
         """
-        check_is_fitted(self, "path_")
-        return self._set_t(self._t(costs))
+        X, labels = self._samples_and_labels(X, y)
+        self._trace(self._problem(X, labels, sample_weight))
+        return self
 
-    def _trace(self, problem: Problem) -> Self:
+    def _trace(self, problem: Problem) -> None:
+        """Trace the line, and choose on it."""
         line = self._line()
         self.path_ = trace_costs(problem, line.start, line.stop, progress=False)
         self._rows = problem.rows
-        return self.set_costs(self.costs)
+        self.set_costs(self.costs)
 
-    def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        X, labels = self._samples_and_labels(X, y)
-        weights, rows = weights_of(self, X, labels, sample_weight)
-        gram = Gram(self._as_trained(X[rows], rows), self._kernel(X), free_origin=True)
-        return Problem(gram, labels[rows], weights, rows=rows, labels=labels)
+    def _problem(self, X: Any, labels: Array, sample_weight: Any) -> Problem:
+        """What is trained on."""
+        weights = weights_of(self, X, labels, sample_weight)
+        rows, seen = self._trained(X, labels, np.flatnonzero(weights))
+        gram = Gram(self._as_trained(X[rows], rows), self._kernel(seen), free_origin=True)
+        return Problem(gram, labels[rows], weights[rows], rows=rows, labels=labels)
+
+    def _trained(self, X: Any, labels: Array, rows: Index) -> tuple[Index, Any]:
+        """Which of the samples of positive weight are trained on, and which samples a bandwidth may look at."""
+        return rows, X
 
     def _samples(self, X: Any) -> Any:
         return self._as_trained(super()._samples(X), self._rows)
@@ -189,72 +147,27 @@ class CostPathSVC(CostsAtUse):
         return X[:, rows] if self.__sklearn_tags__().input_tags.pairwise else X
 
     def _line(self) -> CostLine:
+        """The line from start to stop, in units of 1."""
         C = check_positive_number(self.C, "C")
         ends = (check_pair(getattr(self, name), name, "(C_plus, C_minus)") for name in ("start", "stop"))
         return CostLine(*(Costs(C * plus, C * minus) for plus, minus in ends))
 
     def _t(self, costs: Any) -> float:
-        return symmetric_t(self.path_) if costs is None else position(self.path_.line, costs)
+        """Where on the line these costs are."""
+        return symmetric_t(self.path_) if costs is None else self.path_.line.position(costs)
 
     def _at(self, costs: Any) -> Rule:
         return self._rule(self.path_.at(self._t(costs)))
 
-    def _set_t(self, t: float) -> Self:
+    def _set(self, costs: Any) -> None:
+        check_is_fitted(self, "path_")
+        self._set_t(self._t(costs))
+
+    def _set_t(self, t: float) -> None:
+        """Use the classifier at t."""
         self.t_, self.costs_, self.solution_ = t, self.path_.costs(t), self.path_.at(t)
         self._used = self._rule(self.solution_)
-        return self
 
     def _rule(self, solution: Solution) -> Rule:
         """What is used of a solution."""
         return solution.classifier
-
-
-def position(line: CostLine, costs: Any) -> float:
-    """Where a line has costs of this ratio; on a ray from the origin, where it has these costs.
-
-    Parameters
-    ----------
-    line : CostLine
-        Between two `Costs`.
-    costs : Costs or pair (C_plus, C_minus)
-
-    Raises
-    ------
-    InputError
-        If the line does not come by them.
-
-    Examples
-    --------
-    >>> from paretoclf import Costs
-    >>> from paretoclf.results import CostLine
-    >>> from paretoclf.estimators.cost_path import position
-    >>> position(CostLine(Costs(0, 2), Costs(2, 0)), (3, 1))
-    0.75
-    >>> position(CostLine(Costs(0, 0), Costs(2, 2)), (1, 1))
-    0.5
-    """
-    at = as_costs(costs)
-    if at.total == 0:
-        raise InputError(f"costs must not both be zero, got {costs!r}")
-    a, b = line.start, line.stop
-    before, after = _sine(a, at), _sine(b, at)  # of one sign: the line does not cross the ray of these costs
-    on_ray = abs(_sine(a, b)) <= ON_RAY
-    if on_ray and max(abs(before), abs(after)) <= ON_RAY:
-        lo, hi = sorted((a.total, b.total))
-        if not lo * (1 - ON_RAY) <= at.total <= hi * (1 + ON_RAY):
-            raise InputError(f"costs must have a total from {lo:g} to {hi:g} on this ray, got {costs!r}")
-        return 1.0 if lo == hi else min(1.0, max(0.0, (at.total - a.total) / (b.total - a.total)))
-    if on_ray or (before > ON_RAY and after > ON_RAY) or (before < -ON_RAY and after < -ON_RAY):
-        there = [end.asymmetry for end in (a, b) if end.total > 0]
-        raise InputError(
-            f"costs must have an asymmetry C_plus / (C_plus + C_minus) from {min(there):g} to {max(there):g}, as the "
-            f"line has, got {costs!r}"
-        )
-    from_a, from_b = float(before * a.total), float(after * b.total)
-    return min(1.0, max(0.0, from_a / (from_a - from_b)))
-
-
-def _sine(a: Costs, b: Costs) -> float:
-    """Positive where b has the smaller asymmetry, 0 on one ray; at most 1. Costs of 0 are on every ray."""
-    scale = a.total * b.total
-    return 0.0 if scale == 0 else float(a.C_plus * b.C_minus - a.C_minus * b.C_plus) / scale

@@ -10,10 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from paretoclf.common.checks import Array, Index, check_bool, check_positive_number
 from paretoclf.estimators.base import BinaryClassifier
-from paretoclf.path.quantile import QuantilePath, trace_quantile
+from paretoclf.path.quantile import trace_quantile
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import LabelledSamples
-from paretoclf.proof.solution import Solution
 
 
 @dataclass(frozen=True)
@@ -21,11 +20,12 @@ class _QuantileData(LabelledSamples):
     bias: bool = False
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class QuantileSVC(BinaryClassifier):
     """Quantile support vector machine at every tau, and from them the probability of the positive class.
 
     At tau the machine labels positive what is positive with a probability of at least tau; over all tau that is an
-    estimate of the probability itself. The positives are those of ``pos_label``.
+    estimate of the probability itself (Yu et al., section 3 and Algorithm 1).
 
     Parameters
     ----------
@@ -50,13 +50,6 @@ class QuantileSVC(BinaryClassifier):
     classes_, pos_label_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    Raises
-    ------
-    InputError
-        If an argument is not what it must be.
-    DegeneratePathError
-        If the path cannot be followed, or fails its proof.
-
     Notes
     -----
     The probability of a sample is the length of the set of tau at which it is labelled positive. Where its label
@@ -65,69 +58,27 @@ class QuantileSVC(BinaryClassifier):
     and `predict` need not be the more probable label. Scores are those of one tau, probabilities of all: the two need
     not rank samples alike.
 
-    References
-    ----------
-    Yu et al., section 3 and Algorithm 1.
-
     Examples
     --------
-    >>> import numpy as np
     >>> import paretoclf as pc
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat(["healthy", "ill"], 30)
-    >>> X = rng.normal(size=(60, 2)) + np.where(y == "ill", 1.0, -1.0)[:, None]
-    >>> svm = pc.QuantileSVC(pos_label="ill").fit(X, y)
-    >>> svm.predict_proba([[-1.0, -1.0], [0.0, 0.0], [1.0, 1.0]]).round(2)
-    array([[0.95, 0.05],
-           [0.64, 0.36],
-           [0.11, 0.89]])
+    >>> data = pc.datasets.make_bimodal(60)
+    >>> svm = pc.QuantileSVC().fit(data.X, data.y)
+    >>> svm.predict_proba(data.X[:3]).round(2)
+    array([[0.96, 0.04],
+           [0.14, 0.86],
+           [0.06, 0.94]])
     """
 
-    path_: QuantilePath
-    solution_: Solution
-    tau_: float
-    lam_: float
+    C: float = 1.0
+    tau: float = 0.5
+    bias: bool = True
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        tau: float = 0.5,
-        bias: bool = True,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        bandwidth: float | None = None,
-        pos_label: Any = None,
-    ) -> None:
-        self.C = C
-        self.tau = tau
-        self.bias = bias
-        self.kernel = kernel
-        self.gamma = gamma
-        self.bandwidth = bandwidth
-        self.pos_label = pos_label
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Trace the path from tau = 0 to tau = 1.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n, d)
-            Samples; for ``kernel="precomputed"`` their kernel values, shape (n, n).
-        y : array of shape (n,)
-            Labels of two classes.
-
-        Returns
-        -------
-        QuantileSVC
-            Itself.
-        """
-        X, labels = self._samples_and_labels(X, y)
+    def _fit(self, X: Any, labels: Array) -> None:
         bias = check_bool(self.bias, "bias")
         gram = Gram(X, self._kernel(X))
         self.lam_ = 1.0 / (labels.size * check_positive_number(self.C, "C"))
         self.path_ = trace_quantile(_QuantileData(gram, labels, bias=bias), (0, 1), self.lam_, progress=False)
-        return self.set_tau(self.tau)
+        self.set_tau(self.tau)
 
     def set_tau(self, tau: float) -> Self:
         """Use the classifier of another tau, in O(n).
@@ -139,8 +90,8 @@ class QuantileSVC(BinaryClassifier):
 
         Returns
         -------
-        QuantileSVC
-            Itself, with other ``solution_`` and ``tau_``.
+        Self
+            With other ``solution_`` and ``tau_``.
         """
         check_is_fitted(self, "path_")
         self.solution_ = self.path_.at(tau)

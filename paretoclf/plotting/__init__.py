@@ -5,7 +5,6 @@ from paretoclf.plotting.duality import duality_page as duality_page
 from paretoclf.plotting.empirical import EmpiricalDisplay as EmpiricalDisplay
 from paretoclf.plotting.errors import ErrorCurveDisplay as ErrorCurveDisplay
 from paretoclf.plotting.errors import GridErrorsDisplay as GridErrorsDisplay
-from paretoclf.plotting.exploration import ExplorationDisplay as ExplorationDisplay
 from paretoclf.plotting.hulls import HullsDisplay as HullsDisplay
 from paretoclf.plotting.hulls import plot_hulls as plot_hulls
 from paretoclf.plotting.nested import NestedRocDisplay as NestedRocDisplay
@@ -17,7 +16,6 @@ from paretoclf.plotting.population import AsymmetryDisplay as AsymmetryDisplay
 from paretoclf.plotting.population import DensityDisplay as DensityDisplay
 from paretoclf.plotting.population import PopulationRocDisplay as PopulationRocDisplay
 from paretoclf.plotting.problem import ProblemPathDisplay as ProblemPathDisplay
-from paretoclf.plotting.ranks import RankDisplay as RankDisplay
 from paretoclf.plotting.roc import RocDisplay as RocDisplay
 from paretoclf.plotting.sweep import SweepDisplay as SweepDisplay
 from paretoclf.plotting.sweep import plot_sweep as plot_sweep

@@ -17,6 +17,9 @@ from paretoclf.common.checks import (
 )
 from paretoclf.common.errors import InputError
 
+#: Sine of the angle between two pairs of costs below which they are on one ray from the origin.
+ON_RAY = 1e-12
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -166,3 +169,51 @@ class CostLine:
         """Cost of an error on each sample at each of k points t, shape (n, k)."""
         a, b = (per_sample(end, y)[:, None] for end in (self.start, self.stop))
         return np.asarray((1 - points) * a + points * b)
+
+    def position(self, costs: Any) -> float:
+        """Where the line has costs of this ratio; on a ray from the origin, where it has these costs.
+
+        Parameters
+        ----------
+        costs : Costs or pair (C_plus, C_minus)
+
+        Raises
+        ------
+        InputError
+            If the line does not come by them.
+
+        Examples
+        --------
+        >>> from paretoclf import Costs
+        >>> from paretoclf.results import CostLine
+        >>> CostLine(Costs(0, 2), Costs(2, 0)).position((3, 1))
+        0.75
+        >>> CostLine(Costs(0, 0), Costs(2, 2)).position((1, 1))
+        0.5
+        """
+        at, a, b = as_costs(costs), self.start, self.stop
+        if isinstance(a, SampleCosts):
+            raise InputError("a line of costs per sample has no position of two costs")
+        if at.total == 0:
+            raise InputError(f"costs must not both be zero, got {costs!r}")
+        before, after = _sine(a, at), _sine(b, at)  # of one sign: the line does not cross the ray of these costs
+        on_ray = abs(_sine(a, b)) <= ON_RAY
+        if on_ray and max(abs(before), abs(after)) <= ON_RAY:
+            lo, hi = sorted((a.total, b.total))
+            if not lo * (1 - ON_RAY) <= at.total <= hi * (1 + ON_RAY):
+                raise InputError(f"costs must have a total from {lo:g} to {hi:g} on this ray, got {costs!r}")
+            return 1.0 if lo == hi else min(1.0, max(0.0, (at.total - a.total) / (b.total - a.total)))
+        if on_ray or (before > ON_RAY and after > ON_RAY) or (before < -ON_RAY and after < -ON_RAY):
+            there = [end.asymmetry for end in (a, b) if end.total > 0]
+            raise InputError(
+                f"costs must have an asymmetry C_plus / (C_plus + C_minus) from {min(there):g} to {max(there):g}, as "
+                f"the line has, got {costs!r}"
+            )
+        from_a, from_b = float(before * a.total), float(after * b.total)
+        return min(1.0, max(0.0, from_a / (from_a - from_b)))
+
+
+def _sine(a: Costs, b: Costs) -> float:
+    """Positive where b has the smaller asymmetry, 0 on one ray; at most 1. Costs of 0 are on every ray."""
+    scale = a.total * b.total
+    return 0.0 if scale == 0 else float(a.C_plus * b.C_minus - a.C_minus * b.C_plus) / scale

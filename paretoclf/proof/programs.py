@@ -118,11 +118,6 @@ def _interval(begin: float, end: float) -> str:
     return f"{ends}, {end - begin:.1e} long" if f"{begin:.6g}" == f"{end:.6g}" else ends
 
 
-def judge_line(line: ProgramLine, t: Array, x: Array, z: Array) -> CompiledProof:
-    """Judge points x (k, 2, n) and multipliers z (k, 2, m) at both ends of k segments, which are between t (k + 1,)."""
-    return judge_points(line, t, Points.of(x, z))
-
-
 def judge_points(line: ProgramLine, t: Array, points: Points) -> CompiledProof:
     """Judge points, between which k segments lie, at t (k + 1,)."""
     residuals, gap = _residuals(line, t, points)

@@ -8,7 +8,7 @@ either, and
 
 with the covariances of two scores' :math:`V` and :math:`W` in place of the variances for the covariance of two areas.
 Samples are drawn anew, scores are not: the interval is that of one fixed classifier on new samples. It says nothing of
-what another training set would have given; `paretoclf.roc.empirical.paired_areas` is about that.
+what another training set would have given; ``examples/papers/comparisons.py`` has a test of that.
 
 **Reference.** E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson, *Comparing the areas under two or more correlated
 receiver operating characteristic curves*, Biometrics 44 (1988); by ranks, X. Sun, W. Xu, IEEE Signal Processing Letters

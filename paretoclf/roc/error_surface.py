@@ -29,7 +29,8 @@ from paretoclf.roc.scores import PathScores
 class ErrorSurface:
     """False positives and false negatives of ``f_t(x) + shift``, for every t and every shift, fold by fold.
 
-    What is chosen here is chosen by the labels that judge it: `asymmetry_study` judges such choices elsewhere.
+    What is chosen here is chosen by the labels that judge it: such choices are judged elsewhere by
+    ``examples/papers/bach2006_asymmetry.py``.
 
     Attributes
     ----------

@@ -25,10 +25,9 @@ from joblib import Parallel, delayed
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import DamagedFileError
-from paretoclf.common.fingerprints import fingerprint
 from paretoclf.common.memory import require_memory
 from paretoclf.common.progress import counted
-from paretoclf.common.resume import Arrays
+from paretoclf.common.resume import Arrays, statement
 from paretoclf.path.nu_grid import NuGrid, nu_grid
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.kernels import RBF
@@ -215,8 +214,9 @@ class CrossValidation:
 
     @cached_property
     def _problem(self) -> str:
-        """Fingerprint of everything that the counts depend on."""
-        return fingerprint(self.X, self.y, dict(self.axes), self.kernel, self.folds, self.count)
+        """States everything that the counts depend on."""
+        names = ("X", "y", "axes", "kernel", "folds", "count")
+        return statement("error arrays", {name: getattr(self, name) for name in names})
 
     def _write(self, file: Path) -> None:
         kept = {name: getattr(self.arrays, name) for name in _KEPT}

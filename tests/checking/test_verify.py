@@ -187,7 +187,6 @@ def test_of_the_others_one_left_out_and_where_samples_of_weight_0_would_count(pa
         ("for a map", lambda: pc.plane(svm, (0.1, 1.0), (0.1, 1.0))),
         ("where errors on samples that are held out", lambda: pc.cross_validated_roc(svm, (0.1, 1.0), (1.0, 0.1))),
         ("where errors on samples that are held out", lambda: pc.cross_validated_surface(svm, (0.1, 1.0), (1.0, 0.1))),
-        ("where errors on samples that are held out", lambda: pc.explore(svm, (1.0, 2.0))),
     )
     for where, call in calls:
         with pytest.raises(pc.InputError, match=f"sample_weight must be positive {where}.* leave out the 15 samples"):

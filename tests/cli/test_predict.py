@@ -101,14 +101,12 @@ def test_a_model_is_that_of_scikit_learn_at_the_costs_that_were_chosen(tmp_path,
 @pytest.mark.parametrize(
     "command",
     [
-        ("explore", "--costs", "5", "1"),
-        ("explore", "--costs", "5", "1", "--kernel", "rbf", "--no-standardize"),
         ("tune", "--method", "bias-shift", "--points", "5", "--bandwidths", "3", "--folds", "3"),
         ("tune", "--points", "5", "--bandwidths", "2", "--criterion", "np", "--alpha", ".2", "--delta", ".2"),
     ],
-    ids=["explore", "explore rbf", "tune shift", "tune with a guarantee"],
+    ids=["shift", "with a guarantee"],
 )  # fmt: skip
-def test_what_explore_and_tune_chose(tmp_path, capsys, command, monkeypatch):
+def test_what_tune_chose(tmp_path, capsys, command, monkeypatch):
     made = []
     whole = TableClassifier.of.__func__
     monkeypatch.setattr(TableClassifier, "of", classmethod(lambda cls, *a: made.append(a) or whole(cls, *a)))

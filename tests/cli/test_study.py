@@ -451,7 +451,7 @@ def test_bad_input_of_roc(wdbc, tmp_path, monkeypatch, capsys, arguments, words)
     assert names(tmp_path) == {"broken.npz"}
 
 
-@pytest.mark.parametrize("arguments", [[], ["trace"], ["roc"], ["explore", "wdbc"], ["wander"]])
+@pytest.mark.parametrize("arguments", [[], ["trace"], ["roc"], ["wander"]])
 def test_missing_and_unknown_words_are_bad_input(arguments, capsys):
     assert main(arguments) == 2
     printed = capsys.readouterr()
@@ -459,7 +459,7 @@ def test_missing_and_unknown_words_are_bad_input(arguments, capsys):
     assert printed.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["trace", "--help"], ["roc", "--help"], ["explore", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["trace", "--help"], ["roc", "--help"], ["tune", "--help"]])
 def test_help_has_examples(arguments, capsys):
     assert main(arguments) == 0
     printed = capsys.readouterr().out

@@ -43,14 +43,9 @@ def work(X, y):
             lambda: pc.cross_validated_roc(svm, *LINE, folds=3, inner=2, repeats=1),
             "outer folds: 3 of 3",
         ),
-        "explore": (lambda: pc.explore(svm, (1.0, 1.0), folds=2, inner=2, n_grid=5), "outer folds: 2 of 2"),
         "tune": (
             lambda: pc.tune(X, y, pc.tuning.Minimax(), bandwidths=[1.0, 2.0], nu_plus=shares, folds=2),
             "bandwidths: 2 of 2",
-        ),
-        "asymmetry_study": (
-            lambda: pc.asymmetry_study(svm, [0.3, 0.5, 0.7], folds=2, inner=2, totals=[1.0]),
-            ": 2 of 2",
         ),
     }
 

@@ -9,7 +9,6 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import paretoclf as pc
-from paretoclf.estimators.cost_path import position
 from paretoclf.problem.kernels import Polynomial
 
 #: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that.
@@ -70,17 +69,17 @@ def test_only_the_ratio_of_costs_counts_where_it_changes_along_the_line():
     for t in (0.0, 0.1, 1 / 3, 1.0):
         here = line.at(t)
         for unit in (1e-6, 1.0, 300.0):
-            assert position(line, (unit * here.C_plus, unit * here.C_minus)) == pytest.approx(t, abs=1e-14)
+            assert line.position((unit * here.C_plus, unit * here.C_minus)) == pytest.approx(t, abs=1e-14)
 
 
 def test_on_a_ray_costs_are_a_point_of_it():
     ray = pc.results.CostLine(pc.Costs(0.0, 0.0), pc.Costs(2.0, 1.0))
-    assert position(ray, (1.0, 0.5)) == 0.5
-    assert position(pc.results.CostLine(ray.stop, ray.start), (2.0, 1.0)) == 0.0
+    assert ray.position((1.0, 0.5)) == 0.5
+    assert pc.results.CostLine(ray.stop, ray.start).position((2.0, 1.0)) == 0.0
     with pytest.raises(pc.InputError, match="costs must have a total from 0 to 3"):
-        position(ray, (4.0, 2.0))
+        ray.position((4.0, 2.0))
     with pytest.raises(pc.InputError, match=r"costs must have an asymmetry .* from 0.666667 to 0.666667"):
-        position(ray, (1.0, 1.0))
+        ray.position((1.0, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +88,7 @@ def test_on_a_ray_costs_are_a_point_of_it():
 )
 def test_costs_that_the_line_does_not_have(costs, message):
     with pytest.raises(pc.InputError, match=message):
-        position(pc.results.CostLine(pc.Costs(0.0, 2.0), pc.Costs(1.0, 1.0)), costs)
+        pc.results.CostLine(pc.Costs(0.0, 2.0), pc.Costs(1.0, 1.0)).position(costs)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,8 +104,9 @@ def test_the_guarantee_is_about_the_others():
 def test_texts_are_announced_and_numbers_are_not(estimator):
     X, ill = samples(6)
     fresh = type(estimator)(**estimator.get_params())
-    with pytest.warns(PositiveClassWarning, match=r"pos_label='ill' or pos_label='well'"):
+    with pytest.warns(PositiveClassWarning, match=r"pos_label='ill' or pos_label='well'") as said:
         fresh.fit(X, np.where(ill, "ill", "well"))
+    assert [Path(each.filename) for each in said] == [Path(__file__)]  # the line of whoever called fit
     assert fresh.pos_label_ == "well"
     with warnings.catch_warnings():
         warnings.simplefilter("error", PositiveClassWarning)

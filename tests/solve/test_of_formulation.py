@@ -133,8 +133,6 @@ REFUSED = {
     "cross_validated_errors": ("use sweep", lambda f, s, w: pc.cross_validated_errors(f, (0.1, 1), (1, 0.1))),
     "cross_validated_surface": ("use sweep", lambda f, s, w: pc.cross_validated_surface(f, (0.1, 1), (1, 0.1))),
     "cross_validated_roc": ("use sweep", lambda f, s, w: pc.cross_validated_roc(f, (0.1, 1), (1, 0.1))),
-    "explore": ("no exact path for", lambda f, s, w: pc.explore(f, (1.0, 1.0))),
-    "asymmetry_study": ("no exact path for", lambda f, s, w: pc.asymmetry_study(f)),
     "roc_of_path": ("no exact path for", lambda f, s, w: pc.roc_of_path(f, X, y)),
 }
 

@@ -139,6 +139,10 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):
         validation(X, y, resume=file)
 
 
+def linear(U, V):
+    return U @ V.T
+
+
 def test_a_file_to_resume_from_is_of_one_criterion(tmp_path):
     X, y = data(30)
     file = tmp_path / "errors.npz"
@@ -149,12 +153,12 @@ def test_a_file_to_resume_from_is_of_one_criterion(tmp_path):
         __repr__ = object.__repr__
 
     def tuned(C_plus):
-        options = {"kernel": lambda U, V: U @ V.T, "nu_plus": 3, "folds": 3, "resume": file, "smoothing": "none"}
+        options = {"kernel": linear, "nu_plus": 3, "folds": 3, "resume": file, "smoothing": "none"}
         return pc.tune(X, y, Weighted(C_plus, 1.0, 0.5), "bias-shift", **options)
 
     tuned(1.0)
     assert tuned(1.0).parameters
-    with pytest.raises(InputError, match="resume must be of the same samples"):
+    with pytest.raises(InputError, match=r"resume must be of the same samples.*C_plus: 1.0 there, 5.0 here"):
         tuned(5.0)
 
 

@@ -12,9 +12,14 @@ from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.presolve import reduce
 from paretoclf.engine.reduction.program import Points
 from paretoclf.engine.reduction.stored import packed, unpacked
-from paretoclf.proof.programs import judge_line, judge_points, judge_ray
+from paretoclf.proof.programs import judge_points, judge_ray
 from paretoclf.solve.to_qp import program_line
 from tests.oracles.lines import FAMILIES
+
+
+def judge_line(line, t, x, z):
+    """Judge points x (k, 2, n) and multipliers z (k, 2, m) at both ends of k segments, which are between t (k + 1,)."""
+    return judge_points(line, t, Points.of(x, z))
 
 
 @pytest.fixture

@@ -1,5 +1,9 @@
 r"""Exploration of the cost plane and the ROC curve of everything that was found (Bach et al. 2006, section 3.2).
 
+Run it with ``python examples/papers/bach2006_explore.py`` (seconds), or with data and costs of yours:
+``... patients.csv --label diagnosis --positive M --costs 10 1 --out explored`` writes explore.png and points.csv, a row
+for each classifier of the envelope. In Python: ``from examples.papers.bach2006_explore import explore``.
+
 Up the ray :math:`C_+n_+=C_-n_-` the best costs :math:`(C^1_+,C^1_-)` for the costs of the user are sought on
 validation data: folds of the training part, or a validation set. Then each line
 :math:`C_++C_-=r(C^1_++C^1_-)` is followed in both directions, for r = 1, 10, 1/10, 100, 1/100: five lines, which all
@@ -13,18 +17,25 @@ were not made: the whole procedure, with the choice of the total, is run once mo
 
 from __future__ import annotations
 
+import argparse
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from matplotlib.figure import Figure
+from sklearn.preprocessing import StandardScaler
 
+import paretoclf as pc
 from paretoclf.common.checks import Array, Index, Mask, check_labels, check_pair, check_share, real_array
 from paretoclf.common.errors import InputError
-from paretoclf.path.cost import Path
+from paretoclf.plotting.base import STYLES
+from paretoclf.plotting.roc import roc_axes
 from paretoclf.problem.classifiers import RandomisedRule, Rule
 from paretoclf.problem.costs import CostLine, Costs, as_costs
 from paretoclf.problem.kernels import Precomputed
@@ -40,9 +51,6 @@ from paretoclf.roc.of_path import union, upper_envelope
 from paretoclf.roc.rules import PathRule
 from paretoclf.roc.scores import PathScores
 from paretoclf.tuning.cross_validation import Samples, TrainingPart
-
-if TYPE_CHECKING:
-    from paretoclf.plotting.exploration import ExplorationDisplay
 
 #: Smallest and largest asymmetry of a line; where the ray is more extreme, half of what is left beyond it.
 ENDS = (1e-3, 1.0 - 1e-3)
@@ -98,8 +106,8 @@ class Explored:
     best: Costs
     envelope: RocCurve
     line: Index = field(repr=False)
-    ray: Path
-    lines: tuple[Path, ...] = field(repr=False)
+    ray: pc.Path
+    lines: tuple[pc.Path, ...] = field(repr=False)
     curves: tuple[RocCurve, ...] = field(repr=False)
     part: TrainingPart = field(repr=False)
     first: int = field(default=0, repr=False)
@@ -212,11 +220,10 @@ class Exploration:
             return self._rule(chosen.chosen)
         return self._rule(chosen.point if isinstance(chosen, ExploredPoint) else chosen)
 
-    def plot(self, ax: Any = None, **options: Any) -> ExplorationDisplay:
-        """Draw the curves; see `paretoclf.plotting.ExplorationDisplay`."""
-        from paretoclf.plotting.exploration import ExplorationDisplay
-
-        return ExplorationDisplay.from_exploration(self).plot(ax, **options)
+    def plot(self, axes: Any) -> None:
+        """Draw the cost plane and the ROC curves on two axes."""
+        self._lines(axes[0])
+        self._curves(axes[1])
 
     def _rule(self, point: RocPoint) -> Rule:
         found = self.found
@@ -226,6 +233,46 @@ class Exploration:
 
     def _cost(self, fpr: float, tpr: float) -> float:
         return self.prior_plus * self.costs.C_plus * (1.0 - tpr) + (1.0 - self.prior_plus) * self.costs.C_minus * fpr
+
+    def _lines(self, ax: Any) -> None:
+        """Draw the cost plane: the ray, the lines of constant total, the costs that were chosen."""
+        found = self.found
+        line = found.ray.line
+        t = np.concatenate([[0.0], np.geomspace(1e-6, 1.0, 200)])
+        ray = np.array([tuple(line.at(float(each))) for each in t])
+        ax.plot(*ray.T, color="0.5", linewidth=1.2, label="ray: finds the total")
+        lowest = min(self.multiples) * found.best.total / 30
+        for k, r in enumerate(self.multiples):
+            color, style = STYLES[k % len(STYLES)]
+            share = np.concatenate([np.geomspace(1e-9, 0.5, 200), 1 - np.geomspace(0.5, 1e-9, 200)])
+            total = r * found.best.total
+            ax.plot(total * share, total * (1 - share), color=color, linestyle=style)
+            ax.annotate(f"total {total:.3g}", (1.5 * lowest, 1.15 * total), color=color, fontsize="small")
+        ax.plot(*tuple(found.best), "o", color="black", label=f"best on the ray: total {found.best.total:.3g}")
+        top = 30 * max(max(self.multiples) * found.best.total, line.stop.total)
+        ax.set(xscale="log", yscale="log", xlim=(lowest, top), ylim=(lowest, top), xlabel="C_plus", ylabel="C_minus")
+        ax.set_aspect("equal")
+        ax.set_title("lines that were followed")
+        ax.legend(loc="upper left", frameon=False, fontsize="small")
+
+    def _curves(self, ax: Any) -> None:
+        """Draw the ROC curves: of the lines, their envelope, and what can be expected."""
+        roc_axes(ax)
+        for k, (r, curve) in enumerate(zip(self.multiples, self.found.curves, strict=True)):
+            color, style = STYLES[k % len(STYLES)]
+            ax.plot(curve.fpr, curve.tpr, color=color, linestyle=style, linewidth=0.8, label=f"line of total x {r:g}")
+        envelope, judged = self.envelope, self.nested
+        label = f"upper envelope (AUC {envelope.auc:.3f}, optimistic)"
+        ax.plot(envelope.fpr, envelope.tpr, color="black", linewidth=0.8, marker=".", markersize=4, label=label)
+        grid = np.linspace(0.0, 1.0, 401)
+        ax.plot(
+            grid, judged.tpr_at(grid).mean(axis=0), color="black", linewidth=2, label=f"nested (AUC {judged.auc:.3f})"
+        )
+        point = self.select()
+        label = f"for costs ({self.costs.C_plus:g}, {self.costs.C_minus:g})"
+        ax.plot(point.fpr, point.tpr, "*", color="black", markersize=12, label=label)
+        ax.legend(loc="lower right", frameon=False, fontsize="small")
+        ax.set_title("curves, chosen on validation folds")
 
 
 def explore(
@@ -288,17 +335,6 @@ def explore(
     References
     ----------
     Bach, Heckerman & Horvitz (2006), JMLR 7, section 3.2.
-
-    Examples
-    --------
-    >>> import paretoclf as pc
-    >>> data = pc.datasets.load("twonorm", n=60)
-    >>> found = pc.explore(pc.TwoCSVM(data.X, data.y), costs=(2.0, 1.0), multiples=(1, 10), folds=3, inner=3)
-    >>> found
-    Exploration(total ..., 2 lines, ... vertices, AUC ...; upper envelope ..., optimistic)
-    >>> point = found.select()
-    >>> found.rule(point).predict(data.X).shape
-    (60,)
     """
     lines_of(svm, only=LineOfCosts)
     at = as_costs(costs)
@@ -430,11 +466,90 @@ class _TracedPart:
     """A training part and its ray, from which its lines set out."""
 
     part: TrainingPart
-    ray: Path
+    ray: pc.Path
 
     @classmethod
     def of(cls, part: TrainingPart, ray: CostLine) -> _TracedPart:
         return cls(part, part.trace(ray.start, ray.stop))
 
-    def line(self, start: Costs, stop: Costs) -> Path:
+    def line(self, start: Costs, stop: Costs) -> pc.Path:
         return self.part.trace(start, stop, self.ray)
+
+
+def points(found: Exploration, data: pc.datasets.Dataset) -> list[dict[str, Any]]:
+    """One row a vertex of the envelope; slope and intercept, with a linear kernel, in the units of the data."""
+    scaler = found.found.part.part.fitted
+    scale, mean = (np.ones(data.d), np.zeros(data.d)) if scaler is None else (scaler.scale_, scaler.mean_)
+    rows = []
+    for each in found.points:
+        row: dict[str, Any] = {
+            "point": each.point.index,
+            "fpr": each.point.fpr,
+            "tpr": each.point.tpr,
+            "cost_ratio_from": each.cost_ratios[0],
+            "cost_ratio_to": each.cost_ratios[1],
+            "multiple": each.multiple,
+            "C_plus": each.trained.C_plus,
+            "C_minus": each.trained.C_minus,
+            "shift": each.point.shift,
+        }
+        if found.found.ray.gram.quadratic.width:
+            rule = found.rule(each)
+            w = rule.w / scale
+            row["b"] = float(rule.b - w @ mean)
+            row |= {f"w_{name}": float(value) for name, value in zip(data.feature_names, w, strict=True)}
+        rows.append(row)
+    return rows
+
+
+def text(found: Exploration, data: pc.datasets.Dataset) -> str:
+    """What was found, for people."""
+    chosen, envelope = found.select(), found.envelope
+    there = chosen.chosen
+    return (
+        f"data    {data.name}: {data.n} samples, {data.d} features\n"
+        f"costs   of a false negative {found.costs.C_plus:g}, of a false positive {found.costs.C_minus:g}; "
+        f"share of positives {found.prior_plus:.3g}\n"
+        f"total   {found.found.best.total:.4g}, best on the ray; lines at {len(found.multiples)} multiples of it\n"
+        f"AUC     {found.nested.auc:.4f}, chosen elsewhere; "
+        f"{envelope.auc:.4f}, upper envelope of {len(envelope)} points (optimistic)\n"
+        f"chosen  point {there.index}: fpr {chosen.fpr:.4f}, tpr {chosen.tpr:.4f}, cost {chosen.cost:.4f} where it was "
+        f"not chosen; fpr {there.fpr:.4f}, tpr {there.tpr:.4f}, cost {there.cost:.4f} where it was (optimistic)"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Explore a data set; print what was found, and write its picture and points."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("source", nargs="?", default="twonorm", help="a built-in name (default: twonorm) or a file")
+    parser.add_argument("--n", type=int, help="use this many rows, drawn at random (default for twonorm: 60)")
+    parser.add_argument("--label", help="label column of a file")
+    parser.add_argument("--positive", help="label value that counts as positive")
+    parser.add_argument("--costs", nargs=2, type=float, default=(2.0, 1.0), metavar=("C_PLUS", "C_MINUS"))
+    parser.add_argument("--prior", type=float, help="share of positives in use (default: that of the data)")
+    parser.add_argument("--out", type=Path, help="folder for explore.png and points.csv")
+    args = parser.parse_args(arguments)
+    n = 60 if args.n is None and args.source == "twonorm" else args.n
+    data = pc.datasets.load(args.source, label=args.label, positive=args.positive, n=n)
+    folds = min(5, data.n_plus, data.n_minus)
+    if folds < 4:  # a training part must have two of each class left for its own validation
+        raise InputError(f"{args.source}: needs at least 4 samples of each class, got {folds}")
+    found = explore(
+        pc.TwoCSVM(data.X, data.y), tuple(args.costs), prior_plus=args.prior, folds=folds, transformer=StandardScaler()
+    )
+    print(text(found, data))
+    if args.out is None:
+        return
+    args.out.mkdir(parents=True, exist_ok=True)
+    figure = Figure(figsize=(12.8, 6.6), layout="constrained")  # not one of pyplot: nothing is left open
+    found.plot(figure.subplots(1, 2))
+    figure.savefig(args.out / "explore.png", dpi=150)
+    rows = points(found, data)
+    with (args.out / "points.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import friedmanchisquare, norm, rankdata
 
-import paretoclf as pc
+from examples.papers.comparisons import compare_mean_ranks, compare_ranks, nemenyi_difference
 from paretoclf.common.errors import InputError
-from paretoclf.roc.empirical.ranks import compare_mean_ranks, nemenyi_difference
 
 TABLE_1_NP = [2.73, 2.09, 1.18]
 TABLE_1_NP_UNBALANCED = [2.64, 2.00, 1.36]
@@ -32,7 +31,7 @@ def test_the_statistic_is_that_of_scipy(ties):
         scores = rng.normal(size=(n, k))
         scores = np.round(scores) if ties else scores
         expected = friedmanchisquare(*scores.T)
-        found = pc.empirical.compare_ranks(scores, [str(j) for j in range(k)])
+        found = compare_ranks(scores, [str(j) for j in range(k)])
         assert found.chi_square == pytest.approx(expected.statistic)
         assert found.p_friedman == pytest.approx(expected.pvalue)
         assert found.iman_davenport == pytest.approx((n - 1) * found.chi_square / (n * (k - 1) - found.chi_square))
@@ -50,22 +49,22 @@ def test_a_table_of_demsar():
 def test_means_of_counts_are_ranked_in_fractions():
     """Equal means whose floats differ share a rank, and means that only fractions tell apart do not."""
     third = [Fraction(1, 3) + k * Fraction(1, 10**20) for k in (2, 1, 0)]
-    assert pc.empirical.compare_ranks([third] * 3, list("abc")).ranks.tolist() == [3, 2, 1]
+    assert compare_ranks([third] * 3, list("abc")).ranks.tolist() == [3, 2, 1]
     equal = [[0.1 + 0.2, 0.3, 0.9], [0.3, 0.1 + 0.2, 0.9]]
-    assert pc.empirical.compare_ranks(equal, list("abc")).ranks.tolist() == [1.5, 1.5, 3]
-    assert pc.empirical.compare_ranks([[0.1 + 0.2, 0.3, 0.9]] * 2, list("abc")).ranks.tolist() == [1.5, 1.5, 3]
+    assert compare_ranks(equal, list("abc")).ranks.tolist() == [1.5, 1.5, 3]
+    assert compare_ranks([[0.1 + 0.2, 0.3, 0.9]] * 2, list("abc")).ranks.tolist() == [1.5, 1.5, 3]
     whole = np.array([[3, 1, 2], [3, 1, 2]], dtype=object) * 10**30
-    assert pc.empirical.compare_ranks(whole, list("abc")).ranks.tolist() == [3, 1, 2]
+    assert compare_ranks(whole, list("abc")).ranks.tolist() == [3, 1, 2]
 
 
 def test_methods_that_never_differ():
-    found = pc.empirical.compare_ranks(np.ones((4, 3)), ["a", "b", "c"])
+    found = compare_ranks(np.ones((4, 3)), ["a", "b", "c"])
     assert (found.chi_square, found.p_friedman, found.p_iman_davenport) == (0.0, 1.0, 1.0)
     assert found.groups == (("a", "b", "c"),)
 
 
 def test_methods_that_always_differ_in_the_same_way():
-    found = pc.empirical.compare_ranks(np.tile([0.1, 0.2, 0.3, 0.4], (20, 1)), list("abcd"))
+    found = compare_ranks(np.tile([0.1, 0.2, 0.3, 0.4], (20, 1)), list("abcd"))
     assert found.iman_davenport == np.inf
     assert found.p_iman_davenport == 0.0
     assert found.groups == (("a", "b"), ("b", "c"), ("c", "d"))  # the critical difference is 1.05
@@ -176,9 +175,9 @@ def test_ranks_that_our_copy_lacks_follow_from_their_sum():
 
 
 def test_the_diagram_is_drawn():
-    found = pc.empirical.compare_ranks(np.random.default_rng(0).normal(size=(12, 5)) + np.arange(5), FIVE)
-    display = found.plot()
-    written = [text.get_text().strip() for text in display.ax_.texts]
+    found = compare_ranks(np.random.default_rng(0).normal(size=(12, 5)) + np.arange(5), FIVE)
+    ax = found.plot()
+    written = [text.get_text().strip() for text in ax.texts]
     for name, rank in zip(FIVE, found.ranks, strict=True):
         assert any(name in text and f"{rank:.2f}" in text for text in written)
 
@@ -194,6 +193,6 @@ def test_the_diagram_is_drawn():
 )
 def test_bad_input(scores, names, words):
     with pytest.raises(InputError, match=words):
-        pc.empirical.compare_ranks(scores, list(names))
+        compare_ranks(scores, list(names))
     with pytest.raises(InputError, match="level must lie"):
-        pc.empirical.compare_ranks(np.eye(3), list("abc"), level=1.0)
+        compare_ranks(np.eye(3), list("abc"), level=1.0)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 import paretoclf as pc
-from paretoclf.roc.empirical.signed_ranks import signed_rank_greater
-from paretoclf.tuning import training_asymmetry
-from paretoclf.tuning.training_asymmetry import KINDS
+from examples.papers import bach2006_asymmetry as paper
+from examples.papers.bach2006_asymmetry import KINDS, asymmetry_study
+from examples.papers.comparisons import signed_rank_greater
 
 TOTALS = (0.01, 0.1, 1.0)
 
@@ -44,7 +45,7 @@ def run(**options):
         "progress": False,
         "totals": TOTALS,
     } | options
-    return pc.asymmetry_study(pc.TwoCSVM(X, y), G, **given)
+    return asymmetry_study(pc.TwoCSVM(X, y), G, **given)
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +148,7 @@ def test_one_is_taken_where_nothing_is_significant(study):
 def test_one_over_all_means_that_all_costs_less():
     """Six folds in which "all" is always cheaper: a p of 1/64 for one>all, none for all>one."""
     X, y = samples()
-    study = pc.asymmetry_study(pc.TwoCSVM(X, y), [0.3, 0.7], folds=6, inner=2, totals=[1.0], progress=False)
+    study = asymmetry_study(pc.TwoCSVM(X, y), [0.3, 0.7], folds=6, inner=2, totals=[1.0], progress=False)
     counts = study.counts.copy()
     counts[0], counts[1], counts[2] = 50, 40, 30 - np.arange(6)[:, None]
     made = dataclasses.replace(study, counts=counts)
@@ -179,7 +180,7 @@ def test_processes_and_a_given_total_change_nothing_else(study):
 LONG = """
 import sys
 sys.path.insert(0, {tests!r})
-from test_training_asymmetry import run
+from test_paper_bach2006_asymmetry import run
 run(state={state!r}, folds=8, inner=3)
 """
 
@@ -220,26 +221,26 @@ def test_arguments_that_are_wrong_are_refused_in_one_line():
     svm = pc.TwoCSVM(X, y)
     for g in ([0.0, 0.5], [0.5, 1.0], [0.5, 1.2]):
         with pytest.raises(pc.InputError, match="asymmetries must be numbers strictly between 0 and 1"):
-            pc.asymmetry_study(svm, g)
+            asymmetry_study(svm, g)
     with pytest.raises(pc.InputError, match="asymmetries must be at least two different numbers"):
-        pc.asymmetry_study(svm, [0.5])
+        asymmetry_study(svm, [0.5])
     with pytest.raises(
         pc.InputError, match=r"folds must be at least 2 and at most the size of the smaller class \(36\)"
     ):
-        pc.asymmetry_study(svm, G, folds=40)
+        asymmetry_study(svm, G, folds=40)
     with pytest.raises(pc.InputError, match=r"inner must be at most the size of the smaller class of each .* \(18\)"):
-        pc.asymmetry_study(svm, G, folds=2, inner=20)
+        asymmetry_study(svm, G, folds=2, inner=20)
     with pytest.raises(pc.InputError, match="level must lie strictly between 0 and 1"):
-        pc.asymmetry_study(svm, G, level=0.0)
+        asymmetry_study(svm, G, level=0.0)
     for totals in ((), (1.0, 0.0), "line"):
         with pytest.raises(pc.InputError, match=r'totals \(or "ray"\) must|totals must be positive numbers'):
-            pc.asymmetry_study(svm, G, totals=totals)
+            asymmetry_study(svm, G, totals=totals)
 
 
 def test_a_class_of_many_copies_and_hardly_any_positives_are_no_obstacle():
     X = np.repeat([[0.0], [1.0], [1.0], [3.0]], [10, 5, 3, 3], axis=0)
     y = np.repeat([-1.0, -1.0, 1.0, 1.0], [10, 5, 3, 3])
-    study = pc.asymmetry_study(pc.TwoCSVM(X, y), [0.1, 0.5, 0.9], folds=2, inner=2, progress=False)
+    study = asymmetry_study(pc.TwoCSVM(X, y), [0.1, 0.5, 0.9], folds=2, inner=2, progress=False)
     assert np.isfinite(study.raw_costs).all()
     assert (study.raw_costs <= 2.0).all()
 
@@ -248,13 +249,15 @@ def scaled(X):
     return 1e-3 * X
 
 
+def same(X):
+    return X
+
+
 OPTIONS = {
-    "totals": ({"totals": "ray"}, {"totals": training_asymmetry.RAY}),
+    "totals": ({"totals": "ray"}, {"totals": paper.RAY}),
     "inner": ({}, {"inner": 4}),
     "level": ({}, {"level": 0.1}),
-    "transformer": (
-        {"transformer": FunctionTransformer(lambda X: X)}, {"transformer": FunctionTransformer(lambda X: 1e-3 * X)},
-    ),
+    "transformer": ({"transformer": FunctionTransformer(same)}, {"transformer": FunctionTransformer(scaled)}),
     "after a transformer": (
         {"transformer": FunctionTransformer(scaled), "inner": 4}, {"transformer": FunctionTransformer(scaled)},
     ),
@@ -270,23 +273,29 @@ def test_a_resumed_study_forgets_no_option(what, tmp_path):
         run(state=tmp_path, **two)
 
 
+def wide(U, V, width):
+    return width * U @ V.T
+
+
 def test_a_kernel_of_ones_own_is_an_option(tmp_path):
     X, y = samples()
 
-    def study(width):
-        svm = pc.TwoCSVM(X, y, lambda U, V: width * U @ V.T)
-        return pc.asymmetry_study(svm, [0.3, 0.6], folds=3, inner=3, totals=[1.0], state=tmp_path)
+    def study(kernel):
+        svm = pc.TwoCSVM(X, y, kernel)
+        return asymmetry_study(svm, [0.3, 0.6], folds=3, inner=3, totals=[1.0], state=tmp_path)
 
-    study(1.0)
-    study(1.0)
-    with pytest.raises(pc.InputError, match="state must be of the same"):
-        study(2.0)
+    study(partial(wide, width=1.0))
+    study(partial(wide, width=1.0))
+    with pytest.raises(pc.InputError, match=r"state must be of the same .*width: 1.0 there, 2.0 here"):
+        study(partial(wide, width=2.0))
+    with pytest.raises(pc.InputError, match=r"<lambda> cannot be told from another one"):
+        study(lambda U, V: U @ V.T)
 
 
 def test_a_transformer_that_cannot_be_told_from_another_one_is_refused(tmp_path):
     with open(__file__, encoding="utf-8") as stream:
         odd = FunctionTransformer(lambda X: X if stream else -X)
-        with pytest.raises(pc.InputError, match="TextIOWrapper cannot be told from another one"):
+        with pytest.raises(pc.InputError, match="<lambda> cannot be told from another one"):
             run(state=tmp_path, transformer=odd)
         assert run(transformer=odd).totals.size == FOLDS  # without files it does
 

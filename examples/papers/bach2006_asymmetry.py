@@ -1,5 +1,8 @@
 r"""Does it pay to train with other costs than those of use? The nested experiment of Bach et al. (2006), section 4.3.
 
+Run it with ``python examples/papers/bach2006_asymmetry.py`` (seconds): a small study of ringnorm. `bach2006.py` runs
+that of the paper. In Python: ``from examples.papers.bach2006_asymmetry import asymmetry_study``.
+
 For each *testing asymmetry* g (a miss costs 2g, a false alarm 2(1 - g)) there are three classifiers:
 
 ====  ============================================================================================================
@@ -25,6 +28,7 @@ asymmetry among all testing ones, with all shifts.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -33,19 +37,23 @@ from pathlib import Path as Folder
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
+import paretoclf as pc
 from paretoclf.common.checks import Array, Index, check_count, check_share, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.common.resume import Arrays, finish
 from paretoclf.problem.costs import CostLine, Costs
 from paretoclf.problem.lines import LineOfCosts, Weighted, lines_of
 from paretoclf.roc.counts import exact_costs, exact_weights
-from paretoclf.roc.empirical.signed_ranks import signed_rank_greater
 from paretoclf.roc.error_surface import ErrorSurface, checked_asymmetries
 from paretoclf.roc.folds import outer_folds, validation_folds
 from paretoclf.roc.scores import PathScores
 from paretoclf.tuning.cross_validation import Samples, TrainingPart
-from paretoclf.tuning.exploration import best_on_ray, ray_of
+
+sys.path.insert(0, str(Folder(__file__).resolve().parents[2]))
+from examples.papers.bach2006_explore import best_on_ray, ray_of
+from examples.papers.comparisons import signed_rank_greater
 
 KINDS = ("one", "int", "all")
 #: Totals to choose from, and the part of the ray for ``totals="ray"``.
@@ -193,17 +201,6 @@ def asymmetry_study(
     References
     ----------
     Bach, Heckerman & Horvitz (2006), JMLR 7, section 4.3, Tables 1 and 2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import paretoclf as pc
-    >>> data = pc.datasets.load("twonorm", n=80)
-    >>> study = pc.asymmetry_study(pc.TwoCSVM(data.X, data.y), np.linspace(0.1, 0.9, 9), folds=5, inner=5)
-    >>> sorted(study.acceptances())
-    ['all>int', 'all>one', 'int>all', 'int>one', 'one>all', 'one>int']
-    >>> study.costs().shape  # "one", "int", "all"; asymmetries; folds
-    (3, 9, 5)
     """
     lines_of(svm, only=LineOfCosts)
     g = checked_asymmetries((np.arange(1000) + 0.5) / 1000 if asymmetries is None else asymmetries)
@@ -334,3 +331,21 @@ def _checked_totals(totals: Any) -> tuple[float, ...]:
     if values.ndim != 1 or values.size == 0 or not ((values > 0) & np.isfinite(values)).all():
         raise InputError(f'totals must be positive numbers, at least one, or "ray", got {totals!r}')
     return tuple(sorted(values.tolist()))
+
+
+def main() -> None:
+    """Print a small study."""
+    data = pc.datasets.make_ringnorm(200, d=2)
+    grid = np.linspace(0.02, 0.98, 49)
+    study = asymmetry_study(
+        pc.TwoCSVM(data.X, data.y), grid, folds=5, inner=5, totals="ray", transformer=StandardScaler()
+    )
+    print(study)
+    at = study.mismatch
+    one, shifted, other = at.costs.mean(axis=1)
+    print(f"testing asymmetry {at.testing:.2f}: trained with {at.training:.2f}, cost {other:.3f} in place of {one:.3f}")
+    print(f"with a shifted intercept only: {shifted:.3f}")
+
+
+if __name__ == "__main__":
+    main()

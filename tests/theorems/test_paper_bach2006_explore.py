@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -14,10 +16,10 @@ from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
 import paretoclf as pc
+from examples.papers.bach2006_explore import combined, explore, line_envelope, main
 from paretoclf.common.errors import InputError
 from paretoclf.roc.of_path import roc_of_scores
 from paretoclf.roc.scores import PathScores
-from paretoclf.tuning.exploration import combined, line_envelope
 
 
 def overlapping(n, seed, share=0.4):
@@ -29,7 +31,7 @@ def overlapping(n, seed, share=0.4):
 @pytest.fixture(scope="module")
 def found():
     X, y = overlapping(45, 0)
-    return pc.explore(pc.TwoCSVM(X, y), (3.0, 1.0), multiples=(1, 10, 0.1), folds=2, inner=3, n_grid=40)
+    return explore(pc.TwoCSVM(X, y), (3.0, 1.0), multiples=(1, 10, 0.1), folds=2, inner=3, n_grid=40)
 
 
 def scores_of_folds(rng, folds, m, k):
@@ -145,7 +147,7 @@ def test_the_classifiers_are_those_of_all_samples(found):
 def test_on_noise_the_curve_that_can_be_expected_is_that_of_chance():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(60, 2)), np.repeat([-1.0, 1.0], 30)
-    found = pc.explore(pc.TwoCSVM(X, y), (1.0, 1.0), multiples=(1, 10), folds=3, inner=3, repeats=2, n_grid=40)
+    found = explore(pc.TwoCSVM(X, y), (1.0, 1.0), multiples=(1, 10), folds=3, inner=3, repeats=2, n_grid=40)
     assert found.envelope.auc > 0.58
     assert abs(found.nested.auc - 0.5) < 0.05
 
@@ -154,7 +156,7 @@ def test_on_noise_the_curve_that_can_be_expected_is_that_of_chance():
 def by_validation_set():
     X, y = overlapping(90, 3)
     train, val = np.arange(90) % 2 == 0, np.arange(90) % 2 == 1
-    found = pc.explore(
+    found = explore(
         pc.TwoCSVM(X[train], y[train]), (2.0, 1.0), X_val=X[val], y_val=y[val], multiples=(1, 10, 0.1), folds=3
     )
     return found, X[train], y[train], X[val], y[val]
@@ -187,7 +189,7 @@ def test_the_total_is_the_best_of_the_ray_on_the_validation_set(by_validation_se
 def test_a_sparse_validation_set_is_the_same_as_a_dense_one(by_validation_set):
     found, X, y, X_val, y_val = by_validation_set
     svm = pc.TwoCSVM(sp.csr_array(X), y)
-    same = pc.explore(svm, (2.0, 1.0), X_val=sp.csr_array(X_val), y_val=y_val, multiples=(1, 10, 0.1), folds=3)
+    same = explore(svm, (2.0, 1.0), X_val=sp.csr_array(X_val), y_val=y_val, multiples=(1, 10, 0.1), folds=3)
     assert np.array_equal(same.envelope.fpr, found.envelope.fpr)
     assert same.nested.auc == pytest.approx(found.nested.auc)
 
@@ -195,7 +197,7 @@ def test_a_sparse_validation_set_is_the_same_as_a_dense_one(by_validation_set):
 def test_a_validation_set_of_noise_is_not_believed():
     rng = np.random.default_rng(5)
     X, y, Z, z = rng.normal(size=(40, 2)), np.repeat([-1.0, 1], 20), rng.normal(size=(60, 2)), np.repeat([-1.0, 1], 30)
-    found = pc.explore(pc.TwoCSVM(X, y), (1.0, 1.0), X_val=Z, y_val=z, multiples=(1,), folds=3, repeats=3, n_grid=40)
+    found = explore(pc.TwoCSVM(X, y), (1.0, 1.0), X_val=Z, y_val=z, multiples=(1,), folds=3, repeats=3, n_grid=40)
     assert found.envelope.auc > 0.58
     assert found.nested.auc < 0.5 + 0.075  # the deviation of the area of noise on 30 + 30 samples
 
@@ -204,15 +206,15 @@ def test_validation_sets_that_do_not_fit_are_refused():
     X, y = overlapping(20, 0)
     svm, K = pc.TwoCSVM(X, y), X @ X.T
     with pytest.raises(InputError, match="X_val and y_val must be given both or not at all, got only X_val"):
-        pc.explore(svm, (1, 1), X_val=X)
+        explore(svm, (1, 1), X_val=X)
     with pytest.raises(InputError, match="X_val and y_val must be given both or not at all, got only y_val"):
-        pc.explore(svm, (1, 1), y_val=y)
+        explore(svm, (1, 1), y_val=y)
     with pytest.raises(InputError, match="X_val must have 2 columns as in training, got 1"):
-        pc.explore(svm, (1, 1), X_val=X[:, :1], y_val=y)
+        explore(svm, (1, 1), X_val=X[:, :1], y_val=y)
     with pytest.raises(InputError, match="y_val must have one label per sample"):
-        pc.explore(svm, (1, 1), X_val=X, y_val=y[:-1])
+        explore(svm, (1, 1), X_val=X, y_val=y[:-1])
     with pytest.raises(InputError, match="X_val must be left out for kernel='precomputed'"):
-        pc.explore(pc.TwoCSVM(K, y, "precomputed"), (1, 1), X_val=X, y_val=y)
+        explore(pc.TwoCSVM(K, y, "precomputed"), (1, 1), X_val=X, y_val=y)
 
 
 @pytest.mark.parametrize(
@@ -231,4 +233,39 @@ def test_validation_sets_that_do_not_fit_are_refused():
 def test_bad_arguments(costs, given_, said):
     X, y = overlapping(20, 0)
     with pytest.raises(InputError, match=said):
-        pc.explore(pc.TwoCSVM(X, y), costs, **given_)
+        explore(pc.TwoCSVM(X, y), costs, **given_)
+
+
+# The script, on data of one's own.
+
+
+def test_its_files_agree_and_the_rows_are_classifiers(tmp_path, capsys):
+    main(["twonorm", "--n", "40", "--costs", "3", "1", "--out", str(tmp_path / "new")])
+    said = capsys.readouterr().out
+    assert sorted(file.name for file in (tmp_path / "new").iterdir()) == ["explore.png", "points.csv"]
+    with (tmp_path / "new" / "points.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    ratios = np.array([[float(row["cost_ratio_from"]), float(row["cost_ratio_to"])] for row in rows])
+    assert np.array_equal(ratios[1:, 0], ratios[:-1, 1])
+    assert f"upper envelope of {len(rows)} points" in said
+    row = rows[int(re.search(r"chosen  point (\d+)", said).group(1))]
+    assert float(row["cost_ratio_from"]) <= 3 <= float(row["cost_ratio_to"])
+    data = pc.datasets.load("twonorm", n=40, rng=0)
+    w = np.array([float(row[f"w_{name}"]) for name in data.feature_names])
+    again = pc.TwoCSVM((data.X - data.X.mean(axis=0)) / data.X.std(axis=0), data.y)
+    slope = again.solve(float(row["C_plus"]), float(row["C_minus"])).classifier.w / data.X.std(axis=0)
+    assert np.allclose(w, slope, atol=1e-5 * np.abs(slope).max())
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--costs", "0", "0"], "costs must not both be zero"),
+        (["--prior", "1"], "prior_plus must lie strictly between 0 and 1"),
+        (["--n", "6"], "needs at least 4 samples of each class"),
+    ],
+)
+def test_what_the_script_refuses_leaves_no_file(more, said, tmp_path):
+    with pytest.raises(InputError, match=said):
+        main(["twonorm", "--n", "40", *more, "--out", str(tmp_path / "out")])
+    assert list(tmp_path.iterdir()) == []

@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import rankdata, wilcoxon
 
 import paretoclf as pc
+from examples.papers.comparisons import signed_rank_greater
 from paretoclf.roc.counts import exact_costs, exact_weights
-from paretoclf.roc.empirical.signed_ranks import signed_rank_greater
 
 
 def tried(d):

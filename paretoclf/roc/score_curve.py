@@ -1,0 +1,210 @@
+"""A mean score of folds along t, by any scorer of scikit-learn: a step function, if it is a scorer of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import check_scoring
+
+from paretoclf.common.checks import Array, Index, Mask, check_inside, keep
+from paretoclf.common.errors import InputError
+from paretoclf.roc.error_curve import labels_of_scores
+from paretoclf.roc.scores import PathScores
+
+#: At how many t a scorer is asked that wants scores.
+SCORED_AT = 201
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreCurve:
+    """A mean score of folds along t: an exact step function if it is one of labels, else its values at some t.
+
+    Attributes
+    ----------
+    t : array of shape (k + 1,)
+        Every t at which a label changes in some fold, and the two ends; or where a scorer of scores was asked.
+        Increasing.
+    at : array of shape (k + 1,)
+        Scores at ``t[j]`` itself.
+    after : array of shape (k,) or None
+        On the open stretches ``(t[j], t[j + 1])``; None where nothing is known of them.
+
+    Examples
+    --------
+    >>> from paretoclf.roc.score_curve import ScoreCurve
+    >>> curve = ScoreCurve([0.0, 0.25, 1.0], [0.5, 0.5, 0.8], [0.5, 0.8])
+    >>> curve(0.25), curve(0.5), curve.best()
+    (0.5, 0.8, (0.625, 0.8))
+    >>> ScoreCurve([0.0, 0.25, 1.0], [0.5, 0.9, 0.8]).best()
+    (0.25, 0.9)
+    """
+
+    t: Array
+    at: Array
+    after: Array | None = None
+
+    def __post_init__(self) -> None:
+        keep(self, "t", "at", "after")
+
+    def __repr__(self) -> str:
+        t, score = self.best()
+        what = f"asked at {self.t.size} points" if self.after is None else f"{self.t.size - 2} changes"
+        return f"ScoreCurve({what}, best {score:.4f} at t = {t:.6g})"
+
+    def __call__(self, t: float) -> float:
+        """Score at t."""
+        check_inside(t, "t", self.t[0], self.t[-1])
+        j = int(np.searchsorted(self.t, t))
+        if self.t[j] == t:
+            return float(self.at[j])
+        if self.after is None:
+            raise InputError(f"t must be one of the {self.t.size} at which the scorer was asked, got {t!r}")
+        return float(self.after[j - 1])
+
+    def best(self) -> tuple[float, float]:
+        """The t in the middle of the longest interval with the largest score, and that score."""
+        if self.after is None:
+            first, last = _runs(self.at == self.at.max())
+            j = int(np.argmax(self.t[last] - self.t[first]))
+            return float(self.t[(first[j] + last[j]) // 2]), float(self.at.max())
+        cells = np.empty(2 * self.t.size - 1)
+        cells[::2], cells[1::2] = self.at, self.after
+        first, last = _runs(cells == cells.max())
+        start, stop = self.t[first // 2], self.t[(last + 1) // 2]
+        j = int(np.argmax(stop - start))
+        return float(0.5 * (start[j] + stop[j])), float(cells.max())
+
+
+def _runs(mask: Mask) -> tuple[Index, Index]:
+    """First and last position of each run."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
+    return edges[::2], edges[1::2] - 1
+
+
+class _Labels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
+    """A classifier that has said already what it says: what scorers ask."""
+
+    def __init__(self, classes: Any = None, labels: Any = None) -> None:
+        self.classes_ = classes
+        self.labels = labels
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Nothing to do."""
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The labels that were given."""
+        return self.labels
+
+
+class _Scores(_Labels):
+    """The same with scores, positive for the second class."""
+
+    def __init__(self, classes: Any = None, labels: Any = None, scores: Any = None) -> None:
+        super().__init__(classes, labels)
+        self.scores = scores
+
+    def decision_function(self, X: Any) -> Array:
+        """The scores that were given."""
+        return np.asarray(self.scores)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A scorer of scikit-learn, asked about the test part of a fold.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        Its name, or ``scorer(estimator, X, y)``.
+    classes : array of shape (2,)
+        The labels it is told, sorted.
+    sign : {1, -1}
+        Whether the second of them is the positive one, or the first.
+    X : array or sparse matrix of shape (m, d)
+        Samples of the test part.
+    positive : bool array of shape (m,)
+        Which of them are positive.
+    """
+
+    scoring: Any
+    classes: Any
+    sign: float
+    X: Any
+    positive: Mask
+
+    def of_labels(self, positive: Mask) -> float:
+        """Score of labels that were said."""
+        return self._score(_Labels(self.classes, self._labels(positive)))
+
+    def of_scores(self, f: Array) -> float:
+        """Score of scores f, above 0 for positives."""
+        return self._score(_Scores(self.classes, self._labels(f >= 0), self.sign * f))
+
+    def _labels(self, positive: Mask) -> Any:
+        """Labels as the scorer knows them."""
+        return self.classes[:: int(self.sign)][positive.astype(int)]
+
+    def _score(self, said: _Labels) -> float:
+        """What the scorer says; it must be a finite number."""
+        score = float(check_scoring(said, self.scoring)(said, self.X, self._labels(self.positive)))
+        if not np.isfinite(score):
+            raise InputError(
+                f"scoring must give a finite number on each fold, got {score} from {self.scoring!r} on "
+                f"{self.positive.size} samples, {np.sum(self.positive)} of them positive"
+            )
+        return score
+
+
+def score_curve(asked: Sequence[Scorer], folds: Sequence[PathScores]) -> ScoreCurve:
+    """The mean score of folds along t: of labels at every t, or else of scores at some t.
+
+    Parameters
+    ----------
+    asked : sequence of Scorer
+        One for each fold.
+    folds : sequence of PathScores
+        Scores of the test parts along their paths.
+
+    Raises
+    ------
+    InputError
+        If the scorer wants neither labels nor scores, or gives a number that is not finite.
+    """
+    try:
+        return _of_labels(asked, folds)
+    except AttributeError:  # it wants more than labels
+        pass
+    try:
+        return _of_scores(asked, folds)
+    except AttributeError as error:
+        raise InputError(
+            f"scoring must be a scorer of labels or of scores, which calls predict or decision_function, got "
+            f"{asked[0].scoring!r} ({error}); for probabilities see CalibratedClassifierCV"
+        ) from None
+
+
+def _of_labels(asked: Sequence[Scorer], folds: Sequence[PathScores]) -> ScoreCurve:
+    """The mean score at every t; each vector of labels of a fold is scored once."""
+    curves = []
+    for ask, scores in zip(asked, folds, strict=True):
+        t, at, after = labels_of_scores(scores)
+        every, place = np.unique(np.concatenate([at, after]), axis=0, return_inverse=True)
+        known = np.array([ask.of_labels(positive) for positive in every])[place.ravel()]
+        curves.append(ScoreCurve(t, known[: t.size], known[t.size :]))
+    t = np.unique(np.concatenate([curve.t for curve in curves]))
+    middle = 0.5 * (t[:-1] + t[1:])
+    mean, after = (np.mean([[curve(float(u)) for u in v] for curve in curves], axis=0) for v in (t, middle))
+    return ScoreCurve(t, mean, after)
+
+
+def _of_scores(asked: Sequence[Scorer], folds: Sequence[PathScores]) -> ScoreCurve:
+    """The mean score at some t: as many between any two breakpoints, or as few."""
+    knots = np.unique(np.concatenate([scores.t for scores in folds]))
+    t = np.interp(np.linspace(0, knots.size - 1, SCORED_AT), np.arange(knots.size), knots)
+    each = [[ask.of_scores(f) for f in scores(t).T] for ask, scores in zip(asked, folds, strict=True)]
+    return ScoreCurve(t, np.mean(each, axis=0))

@@ -1,0 +1,49 @@
+"""What the documentation of an estimator says that it takes and has, it takes and has."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import paretoclf as pc
+
+ClassDoc = pytest.importorskip("numpydoc.docscrape").ClassDoc
+
+ESTIMATORS = sorted(name for name in pc.__all__ if hasattr(getattr(pc, name), "get_params"))
+
+
+def listed(section):
+    """Names of a section of a docstring, several of which may share a line."""
+    return {name.strip() for each in section for name in each.name.split(",")}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_parameter_is_documented_by_name_and_has_a_default(name):
+    kind = getattr(pc, name)
+    assert listed(ClassDoc(kind)["Parameters"]) == set(kind().get_params())
+    signature = inspect.signature(kind)
+    assert set(signature.parameters) == set(kind().get_params())
+    assert all(each.kind is each.KEYWORD_ONLY for each in signature.parameters.values())
+    given = {key: object() for key in signature.parameters}
+    made = kind(**given)
+    assert all(getattr(made, key) is value for key, value in given.items())
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_attribute_that_is_documented_is_there_after_fit_and_not_before(name):
+    kind = getattr(pc, name)
+    data = pc.datasets.make_bimodal(120)
+    what = {"alpha": 0.2, "delta": 0.2, "kernel": "linear"} if name == "NeymanPearsonSVC" else {"kernel": "linear"}
+    names = listed(ClassDoc(kind)["Attributes"]) - {"feature_names_in_"}
+    fresh = kind(**what)
+    assert not any(name in vars(fresh) for name in names)
+    fitted = clone(fresh).fit(data.X, data.y)
+    for each in names:
+        assert hasattr(fitted, each), each
+    added = {each for each in vars(fitted) if each.endswith("_")}
+    assert added <= names
+    assert isinstance(fitted, kind)
+    assert np.isin(fitted.predict(data.X), [-1, 1]).all()
