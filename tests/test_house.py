@@ -343,13 +343,13 @@ print(pc.plotting.BoundaryDisplay.__name__, pc.datasets.load.__name__, "matplotl
     assert fresh(code).split() == ["BoundaryDisplay", "load", "False"]
 
 
-def test_a_path_is_traced_without_cvxpy():
-    """It takes two seconds to import, and no part in a path."""
+def test_a_path_is_traced_without_cvxpy_and_without_the_optimisers_of_scipy():
+    """They take two seconds and a third of one to import, and no part in a path."""
     code = """
 import sys, paretoclf as pc
 path = pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), (0, 0), (1, 1))
-print(path.proof.passes(), "cvxpy" in sys.modules)"""
-    assert fresh(code).split() == ["True", "False"]
+print(path.proof.passes(), "cvxpy" in sys.modules, "scipy.optimize" in sys.modules)"""
+    assert fresh(code).split() == ["True", "False", "False"]
 
 
 def test_a_browser_can_trace_prove_and_show_paths(tmp_path):

@@ -100,19 +100,19 @@ class Log:
         return replace(self, a0=a0, a1=a1, eta=eta, w=w, outside=np.union1d(self.outside, np.arange(first, last)))
 
     def from_nothing(self, cap: Array) -> Log:
-        """The same of a path out of zero costs, with what is known of its first segment.
+        """The same of a path out of zero costs, in whose arrays is written what is known of the first segment.
 
         There are no multipliers at its beginning, and at its end those are at their cap that are so up to rounding;
         ``cap`` are the caps at t = 1.
         """
         first = slice(0, int(self.ptr[1]))
-        full = self.t[1, 0] * cap[self.index[first]]
-        a0, a1, w, value = (x.copy() for x in (self.a0, self.a1, self.w, self.value))
-        a1[first] = np.where(np.abs(a1[first] - full) <= 8 * ROUNDING * full, full, a1[first])
-        a0[first] = w[0, 0] = value[0, 0] = 0.0
-        inside = np.minimum(a1[first], full - a1[first]) >= -8 * ROUNDING * full
-        outside = self.outside[self.outside > 0] if inside.all() else self.outside
-        return replace(self, a0=a0, a1=a1, w=w, value=value, outside=outside)
+        full, a1 = self.t[1, 0] * cap[self.index[first]], self.a1[first]
+        few = 8 * ROUNDING * full
+        a1[:] = np.where(np.abs(a1 - full) <= few, full, a1)
+        self.a0[first] = self.w[0, 0] = self.value[0, 0] = 0.0
+        if not self.outside.size or (np.minimum(a1, full - a1) < -few).any():
+            return self
+        return replace(self, outside=self.outside[self.outside > 0])
 
 
 @dataclass(frozen=True)

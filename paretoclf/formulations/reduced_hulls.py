@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError, SolveError
+from paretoclf.common.linear_programs import linprog
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.samples import Samples, dense, largest, middle, moved, signed
 from paretoclf.proof.solution import Solution

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import SolveError
+from paretoclf.common.linear_programs import linprog
 from paretoclf.common.tolerances import TOUCHING, WEIGHTED
 from paretoclf.problem.samples import Samples, dense, largest, middle, moved, signed
 

@@ -11,6 +11,7 @@ A path that is there already can be the *hub* of others: they set out from where
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -117,10 +118,10 @@ class _Tracer:
         else:
             self.bases, self.ends = line.sample_weight * self.side, np.array([tuple(ends.start), tuple(ends.stop)])
         self.caps = self.ends @ self.bases
-        pull = float(self.caps.sum(axis=1).max()) * float(np.sqrt(np.max(self.gram.diagonal())))
-        require_scale_of_costs(pull, "the sum of the costs times the largest length of a sample", LARGEST_PULL)
         self.inside: Mask = np.asarray(self.caps.any(axis=0))
         self.sums = (self.caps[:, None] * self.side).sum(axis=2).tolist()  # at both ends, of either class
+        pull = max(plus + minus for plus, minus in self.sums) * math.sqrt(self.gram.quadratic.length2)
+        require_scale_of_costs(pull, "the sum of the costs times the largest length of a sample", LARGEST_PULL)
         inner = hub is not None and all((self._caps(hub.t)[side] > 0.0).any() for side in self.side)  # off the axes
         self.hub = hub if inner else None
 
@@ -130,7 +131,7 @@ class _Tracer:
             return self._on_axis()
         form, self.mean = quadratic_of(self.gram, self.y, float(self.caps.max()))
         self.problem = make_tracker(self.engine, problem_of_costs(form, self.caps))
-        self.walk = CapsWalk(self.problem, self.bases, self.inside, self.max_events, self.progress)
+        self.walk = CapsWalk(self.problem, self.bases, self.max_events, self.progress)
         start, stop = self.ends
         one_sided = [min(sums) == 0.0 for sums in self.sums]
         at_origin = [max(sums) == 0.0 for sums in self.sums]
@@ -225,8 +226,8 @@ class _Tracer:
     def _reach_from_hub(self, hub: Hub, t: float) -> bool:
         """Follow the straight line from the caps of the hub to those of the line at t; False if that fails."""
         caps, here, there = np.stack([hub.caps, self._caps(t)]), np.array([1.0, 0.0]), np.array([0.0, 1.0])
-        walk = CapsWalk(self.problem, caps, np.asarray(caps.any(axis=0)), self.max_events)
-        state, margin = np.where(walk.inside, hub.state, OUT), hub.margin
+        walk = CapsWalk(self.problem, caps, self.max_events)
+        state, margin = np.where(caps.any(axis=0), hub.state, OUT), hub.margin
         try:
             if not self.problem.start_on(state, margin, self._line(caps, here, here)):
                 return False

@@ -74,8 +74,6 @@ class CapsWalk:
     problem : Tracker
     bases : array of shape (2, n)
         See `Line`.
-    inside : bool array of shape (n,)
-        Samples with a cap on the line.
     max_events : int, optional
         Limit for each stage.
     progress : callable, optional
@@ -84,7 +82,6 @@ class CapsWalk:
 
     problem: Tracker
     bases: Array
-    inside: Mask
     max_events: int | None = None
     progress: Callable[[float], Any] | None = None
 
@@ -124,7 +121,7 @@ class CapsWalk:
 
     def _vanishes(self, a: Array, b: Array, share: float) -> bool:
         """Whether a cap at b is less than this share of what it is at a."""
-        before, after = (np.array([a, b]) @ self.bases)[:, self.inside]
+        before, after = np.array([a, b]) @ self.bases  # who has no cap on the line is at 0 all along
         return bool((after < share * before).any())
 
     def _something_left(self) -> bool:
@@ -179,9 +176,9 @@ def _rounded(log: Log, stages: list[Stage]) -> tuple[Log, Array]:
 def _pieces(log: Log, stages: list[Stage], linear: bool) -> tuple[Pieces, bool]:
     """What a log has as the path has it, as it was traced: backwards, t falls; and whether anything may be outside."""
     log, value = _rounded(log.until(stages[-1].last), stages)
-    u = np.append(log.t[0, :1], log.t[1])  # of what lies between two stages the first one says where it is
+    u = np.concatenate([log.t[0, :1], log.t[1]])  # of what lies between two stages the first one says where it is
     t = np.concatenate([stage.t(u[stage.first + (stage is not stages[0]) : stage.last + 1]) for stage in stages])
-    w = np.append(log.w[:, 0], log.w[-1:, 1], axis=0) if linear and log.w.shape[2] else None
+    w = np.concatenate([log.w[:, 0], log.w[-1:, 1]]) if linear and log.w.shape[2] else None
     (b0, b1), rho = log.eta.T[0] if log.eta.shape[2] else np.zeros((2, log.segments)), np.zeros((2, 0))
     if log.eta.shape[2] == 2:  # the multipliers are b - rho and -b - rho
         plus, minus = log.eta.T
@@ -241,18 +238,29 @@ def _free(pieces: Pieces, start: Array, stop: Array) -> Mask:
     i, a = P.index[first], 0.5 * (P.a0[first] + P.a1[first])
     cap = (1.0 - u) * start[i] + u * stop[i]
     free: Mask = some & (np.minimum(a, cap - a) > AT_BOUND * cap)
-    for j in np.flatnonzero(some & ~free):
-        part, ends = slice(P.ptr[j], P.ptr[j + 1]), P.t[j : j + 2, None]
-        i, largest = P.index[part], max(P.a0[part].max(), P.a1[part].max())
-        most = ((1.0 - ends) * start[i] + ends * stop[i]).max(axis=1)
-        # Where caps grow by 1e12 and more, a multiplier that does not is off its bounds where they have just doubled.
-        share = np.array([[0.0], [most[0] / max(most.sum(), _TINY)], [0.5], [1.0]])
-        at = (1.0 - share) * ends[0] + share * ends[1]
-        cap = (1.0 - at) * start[i] + at * stop[i]
-        a = (1.0 - share) * P.a0[part] + share * P.a1[part]
-        # A multiplier far below its cap is not at zero if all are.
-        free[j] = (np.minimum(a, cap - a) > AT_BOUND * np.minimum(cap, largest)).any()
+    few = np.flatnonzero(some & ~free)
+    if few.size:
+        free[few] = _free_in_full(P, few, start, stop)
     return free
+
+
+def _free_in_full(pieces: Pieces, which: Index, start: Array, stop: Array) -> Mask:
+    """The same of some pieces that have multipliers, each of which is looked at."""
+    P, size = pieces, pieces.ptr[which + 1] - pieces.ptr[which]
+    begin, row = np.cumsum(size) - size, np.repeat(np.arange(which.size), size)
+    part = np.arange(row.size) + (P.ptr[which] - begin)[row]
+    i, a0, a1, ends = P.index[part], P.a0[part], P.a1[part], np.stack([P.t[which], P.t[which + 1]])
+    largest = np.maximum.reduceat(np.maximum(a0, a1), begin)
+    most = np.maximum.reduceat((1.0 - ends[:, row]) * start[i] + ends[:, row] * stop[i], begin, axis=1)
+    # Where caps grow by 1e12 and more, a multiplier that does not is off its bounds where they have just doubled.
+    doubled = most[0] / np.maximum(most[0] + most[1], _TINY)
+    share = np.stack([np.zeros(which.size), doubled, np.full(which.size, 0.5), np.ones(which.size)])
+    at, share = ((1.0 - share) * ends[0] + share * ends[1])[:, row], share[:, row]
+    cap = (1.0 - at) * start[i] + at * stop[i]
+    a = (1.0 - share) * a0 + share * a1
+    # A multiplier far below its cap is not at zero if all are.
+    off = np.minimum(a, cap - a) > AT_BOUND * np.minimum(cap, largest[row])
+    return np.asarray(np.logical_or.reduceat(off.any(axis=0), begin))
 
 
 def with_chords(pieces: Pieces, caps: Array, from_origin: bool) -> Pieces:
@@ -330,11 +338,13 @@ def scaled_outwards(pieces: Pieces, Q: Quadratic, caps: Array) -> Pieces:
     P = pieces
     if P.w is None:
         return P
-    costs = np.column_stack([1.0 - P.t, P.t]) @ caps.sum(axis=1)
-    values = np.maximum(np.append(P.value[:, 0], P.value[-1, 1]), 0.0)  # concave: costs per value are largest at knots
-    which = np.flatnonzero(2 * SLACK_ROUNDING * costs > OUTWARDS * values)
-    if not which.size:
+    first, last = caps.sum(axis=1)
+    costs = (1.0 - P.t) * first + P.t * last
+    values = np.concatenate([P.value[:, 0], P.value[-1:, 1]])  # concave: costs per value are largest at knots
+    few = 2 * SLACK_ROUNDING * costs > OUTWARDS * np.maximum(values, 0.0)
+    if not few.any():
         return P
+    which = np.flatnonzero(few)
     b = np.maximum(np.append(np.abs(P.b0), 0.0), np.append(0.0, np.abs(P.b1)))
     larger = np.ones(P.t.size)
     larger[which] = outwards(Q, P.w[which], b[which])

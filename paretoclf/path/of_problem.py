@@ -16,11 +16,11 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from paretoclf.common.checks import Array, Index, Rng, check_count, check_rng, real_array, real_number
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile
+from paretoclf.common.linear_programs import linprog
 from paretoclf.common.tolerances import AFFINE, CERTIFY, STRANGERS
 from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.presolve import reduce

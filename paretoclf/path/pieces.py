@@ -55,7 +55,8 @@ class Pieces:
         """The same from its end to its beginning: what changes on entering a piece is undone on leaving it."""
         back, last = slice(None, None, -1), self.t.size - 1
         piece, sample, new = self.changes[:, : self.changes[0].searchsorted(last)]
-        order = np.argsort(sample, kind="stable")  # the changes of each sample one after the other
+        few = sample.astype(np.uint16) if self.state.size < 2**16 else sample  # these are sorted by their digits
+        order = np.argsort(few, kind="stable")  # the changes of each sample one after the other
         old = self.state[sample[order]]
         again = np.flatnonzero(np.diff(sample[order]) == 0)
         old[again + 1] = new[order[again]]
@@ -75,7 +76,8 @@ class Pieces:
             return np.concatenate([getattr(P, name), getattr(Q, name)])
 
         ptr = np.concatenate([P.ptr[knots], P.ptr[-1] + Q.ptr])
-        changes = np.concatenate([P.changes, Q.changes + np.array([[P.t.size - 1], [0], [0]])], axis=1)
+        changes = np.concatenate([P.changes, Q.changes], axis=1)
+        changes[0, P.changes.shape[1] :] += P.t.size - 1
         w = None if P.w is None or Q.w is None else np.concatenate([P.w[knots], Q.w])
         entries = both("index"), both("a0"), both("a1")
         pieces = both("b0"), both("b1"), both("value")
@@ -90,14 +92,15 @@ class Pieces:
 
     def pruned(self) -> Pieces:
         """Without pieces of no length, with the sets on the first piece as ``state``, and no change behind the last."""
-        P, keep, state, changes = self, self.t[1:] > self.t[:-1], self.state.copy(), self.changes.copy()
+        P, keep, changes = self, self.t[1:] > self.t[:-1], self.changes
         if not keep.all():
-            size = np.diff(P.ptr)
+            size, changes = np.diff(P.ptr), changes.copy()
             changes[0] = np.append(0, np.cumsum(keep))[np.minimum(changes[0], keep.size)]
             P = P._taken(np.append(True, keep), keep, np.repeat(keep, size), ptr=np.append(0, np.cumsum(size[keep])))
         first, last = changes[0].searchsorted((1, P.t.size - 1)).tolist()
         if P is self and first == 0 and last == changes.shape[1]:
             return self
+        state = self.state.copy()
         state[changes[1, :first]] = changes[2, :first]  # of repeated samples the last assignment stands
         return replace(P, state=state, changes=changes[:, first:last])
 

@@ -113,10 +113,9 @@ def _trace(
     n, (lo, hi), costs, whole = line.y.size, line.ends, line.costs, line.problem
     bases = sides_of(line.y)
     problem = make_tracker(engine, whole)
-    inside = np.ones(n, dtype=np.bool_)
     middle = min(max(0.5, lo), hi)
     _go_up(problem, line, bases, costs(middle), max_events)
-    walk = CapsWalk(problem, bases, inside, max_events, None if progress is None else lambda s: progress(s / (hi - lo)))
+    walk = CapsWalk(problem, bases, max_events, None if progress is None else lambda s: progress(s / (hi - lo)))
     here = problem.snapshot()
     problem.record_from_here()
     upwards = walk.stages(costs(middle), costs(hi), 1 - middle, 1 - hi) if middle < hi else []

@@ -41,7 +41,7 @@ def balanced_units(y: Array, caps: Array) -> Array:
 def class_sums(y: Array, caps: Array) -> tuple[Any, Any]:
     """Sums of the caps, (n,) or (n, k), of the positive and of the negative samples."""
     positive = y > 0
-    return caps[positive].sum(axis=0), caps[~positive].sum(axis=0)
+    return np.add.reduce(caps.compress(positive, 0), 0), np.add.reduce(caps.compress(~positive, 0), 0)
 
 
 def balanced_by(positive: Mask, caps: Array, sums: tuple[Any, Any]) -> Array:
@@ -98,8 +98,8 @@ def slack_rounding(caps: Array, margin: Array, f: Array, b: Any = 0.0, rounding:
     return np.asarray(np.einsum("n...,n...->...", caps, np.where(margin <= rounding, rounding, 0.0)))
 
 
-def certain_terms(caps: Array, alpha: Array, margin: Array, rounding: Array) -> Array:
-    """How much of the duality gap no rounding can make, of multipliers alpha and margins ``y f - 1``: a term a sample.
+def certain_terms(load: Array, room: Array, outside: Array, margin: Array, rounding: Array) -> Array:
+    """How much of the duality gap no rounding can make, of multipliers and margins ``y f - 1``: a term a sample.
 
     The gap is ``sum_i alpha_i g_i+ + (c_i - alpha_i) g_i-`` with g the margins: no term of it is negative where alpha
     is in its box, and those of samples that are on the margin up to its rounding, or at the bound that belongs to
@@ -107,18 +107,20 @@ def certain_terms(caps: Array, alpha: Array, margin: Array, rounding: Array) -> 
 
     Parameters
     ----------
-    caps, alpha, margin, rounding : arrays of the same shape
-        Rounding of the margins.
+    load, room : arrays of the same shape
+        Multipliers, and what is left of them up to their caps, where these are positive; else 0.
+    outside : array of the same shape
+        By how much multipliers are outside their box.
+    margin, rounding : arrays of the same shape
+        Margins, and their rounding.
 
     Examples
     --------
     >>> import numpy as np
     >>> from paretoclf.problem.units import certain_terms
-    >>> caps, alpha, none = np.ones(2), np.full(2, 0.5), np.zeros(2)
-    >>> [float(certain_terms(caps, alpha, margin, none).sum()) for margin in (np.zeros(2), -np.ones(2))]
+    >>> half, none = np.full(2, 0.5), np.zeros(2)
+    >>> [float(certain_terms(half, half, none, margin, none).sum()) for margin in (np.zeros(2), -np.ones(2))]
     [0.0, 1.0]
     """
-    load, room = np.maximum(alpha, 0.0), np.maximum(caps - alpha, 0.0)
     sure = load * np.maximum(margin - rounding, 0.0) + room * np.maximum(-margin - rounding, 0.0)
-    outside = np.maximum(-alpha, 0.0) + np.maximum(alpha - caps, 0.0)
     return np.asarray(sure - outside * (np.abs(margin) + rounding))

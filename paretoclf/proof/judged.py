@@ -51,7 +51,12 @@ class RuleEvidence(Evidence):
         if self.known is not None:
             return self.known
         rule = self.rule
-        return certify_hinge(_problem(rule), rule.alpha, rule.b_at_origin, rule.slope, self.alpha_lo)
+        return certify_hinge(self._problem, rule.alpha, rule.b_at_origin, rule.slope, self.alpha_lo)
+
+    @cached_property
+    def _problem(self) -> SoftMargin:
+        """The problem that it is judged of."""
+        return _problem(self.rule)
 
     @property
     def alpha(self) -> Array:
@@ -63,7 +68,7 @@ class RuleEvidence(Evidence):
         """Objective at a feasible primal point, as the certificate has it."""
         rule, value = self.rule, None
         if "certificate" not in vars(self) and self.known is None and self.alpha_lo is None:
-            value = hinge_value(_problem(rule), rule.alpha, rule.b_at_origin, rule.slope)
+            value = hinge_value(self._problem, rule.alpha, rule.b_at_origin, rule.slope)
         return self.certificate.primal_value if value is None else value
 
 

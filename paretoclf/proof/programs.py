@@ -164,13 +164,18 @@ class Sizes:
         self.equations = sp.csc_array(A[: line.equations])[:, curved]
         self.determined_columns = curved[np.diff(self.equations.indptr) > 0]
 
-    def connected(self, columns: Array, rows: Array) -> Array:
-        """The largest of all columns and rows that each has to do with, (k, n + m)."""
-        every = np.hstack([columns, rows])
+    def connected(self, columns: Array, rows: Array | None = None) -> tuple[Array, Array]:
+        """The largest of all columns and rows that each has to do with, (k, n) and (k, m), or (k, 1) if that is one."""
         if self.begin.size == 1:
-            return np.broadcast_to(every.max(axis=1, keepdims=True), every.shape)
-        every = every[:, self.order]
-        return np.asarray(np.maximum.reduceat(every, self.begin, axis=1)[:, self.part])
+            parts = [each.max(axis=1, initial=0.0, keepdims=True) for each in (columns, rows) if each is not None]
+            most = np.maximum(parts[0], parts[-1])
+            return most, most
+        every = np.zeros((len(columns), self.part.size))
+        every[:, : self.n] = columns
+        if rows is not None:
+            every[:, self.n :] = rows
+        every = np.maximum.reduceat(every[:, self.order], self.begin, axis=1)[:, self.part]
+        return every[:, : self.n], every[:, self.n :]
 
     def determined(self, terms: Array) -> Array:
         """What columns of P would be if in the equations that say what they are nothing cancelled; 0 elsewhere."""
@@ -218,17 +223,18 @@ class Units:
         # Where q and Px cancel, multipliers are their rounding: no less than the least that would balance one of them.
         natural = np.maximum(x, sizes.determined(row_terms[:, : sizes.equations.shape[0]]))
         curved, squared = sizes.P(natural), sizes.P(x)
-        wide = sizes.connected(x, np.zeros_like(z))
-        tall = sizes.connected((q + curved) * sizes.balancing, z)
-        n, terms = sizes.n, q + squared + sizes.transposed(z)
-        most_b, most_q = wide[:, n:] * row_sums, wide[:, :n] * P_sums + tall[:, :n] * column_sums
+        wide, tall = sizes.connected(x), sizes.connected((q + curved) * sizes.balancing, z)
+        terms = sizes.transposed(z)
+        terms += q + squared
+        most_b, most_q = wide[1] * row_sums, wide[0] * P_sums
+        most_q += tall[0] * column_sums
         return cls(
             sizes,
-            _positive(row_terms + OWN_TERMS * most_b),
-            _positive(terms + OWN_TERMS * most_q),
-            1.0 / _positive(row_terms + OWN_SIZE * most_b),
-            1.0 / _positive(terms + OWN_SIZE * most_q),
-            b + most_b,
+            _unit(row_terms, OWN_TERMS, most_b),
+            _unit(terms, OWN_TERMS, most_q),
+            np.reciprocal(_unit(row_terms, OWN_SIZE, most_b)),
+            np.reciprocal(_unit(terms, OWN_SIZE, most_q)),
+            np.add(most_b, b, out=most_b),
             np.einsum("ij,ij->i", natural, curved),
         )
 
@@ -251,9 +257,12 @@ class Units:
         return found
 
 
-def _positive(size: Array) -> Array:
-    """What has no size is as wrong as it is."""
-    return np.where(size == 0.0, 1.0, size)
+def _unit(terms: Array, share: float, most: Array) -> Array:
+    """Terms, and a share of what they could be; what has no size is as wrong as it is."""
+    size = share * most
+    size += terms
+    size[size == 0.0] = 1.0
+    return np.asarray(size)
 
 
 def _judged(line: ProgramLine, matrices: Sequence[Products], sizes: Sizes, t: Array, X: Array, Z: Array) -> Array:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.linear_programs import linprog
 from paretoclf.proof.points.cone_program import ConeProgram, factor
 from paretoclf.proof.points.cones import Cone, blocks, interior
 from paretoclf.solve.lazily import clarabel

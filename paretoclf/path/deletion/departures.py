@@ -223,7 +223,7 @@ class Departures:
                 problem.follow(self.max_events)
             else:
                 bases = np.stack([still + first, still + last])
-                walk = CapsWalk(problem, bases, np.asarray(bases.any(axis=0)), self.max_events)
+                walk = CapsWalk(problem, bases, self.max_events)
                 problem.record_from_here(keep=False)
                 walk.stages(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 0.0, 1.0)
             return self._read(problem, problem.solution(1.0), mean, caps)

@@ -101,7 +101,7 @@ class Features(Quadratic):
     @cached_property
     def near(self) -> Features:
         """Dense features, from their mean; sparse ones, which would fill up, as they are."""
-        return self if self.sparse else self.centred(self.mean)
+        return self if self.sparse else Features(self.X - self.mean)
 
     def balanced(self, coef: Array) -> FeatureSlopes:
         """Slopes of the features from their mean, with scores as from 0."""
@@ -182,7 +182,9 @@ class Features(Quadratic):
 
     def centred(self, mean: Array | None) -> Features:
         """Features less a point."""
-        return self if mean is None else Features(self.X - mean)
+        if mean is None:
+            return self
+        return self.near if mean is self.middle else Features(self.X - mean)
 
     def over(self, unit: float) -> Features:
         """Features divided by it."""

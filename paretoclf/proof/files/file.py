@@ -29,8 +29,15 @@ from paretoclf.engine.start import Data, first_labels, shifted
 from paretoclf.engine.textbook import Walk
 from paretoclf.problem.parametric_qp import INSIDE, ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
-from paretoclf.proof.files.points import OnePoint, StoredPoints, lower_triangle, program_points, stated
-from paretoclf.proof.files.problems import UNTOUCHED, labelled, labels_of, point_problem, program_problem
+from paretoclf.proof.files.points import OnePoint, StoredPoints, lower_triangle, program_points
+from paretoclf.proof.files.problems import (
+    UNTOUCHED,
+    labelled,
+    labels_of,
+    point_problem,
+    program_problem,
+    stated,
+)
 from paretoclf.proof.solution import Solution
 
 #: Of labels from -2 to 2.

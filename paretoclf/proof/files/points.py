@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,18 +13,10 @@ from paretoclf.common.checks import Array, Index
 from paretoclf.engine.reduction.program import between
 from paretoclf.problem.parametric_qp import INSIDE, ParametricQP
 from paretoclf.proof import check
+from paretoclf.proof.files.problems import stated
 
 #: The least by which a bound is widened.
 _TINY = 2.0**-200
-
-
-def stated(v: Any) -> int | float | str | None:
-    """A number as the file has it; None for one that is infinite."""
-    if isinstance(v, Fraction):
-        return int(v) if v.denominator == 1 else str(v)
-    if isinstance(v, int | np.integer):
-        return int(v)
-    return float(v) if math.isfinite(v) else None
 
 
 def lower_triangle(problem: Mapping[str, Any]) -> Array:

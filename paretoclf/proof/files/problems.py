@@ -5,6 +5,7 @@ docs/reference/certificate_files.md has the fields; `paretoclf.proof.check` read
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -19,7 +20,6 @@ from paretoclf.problem.lines import LineOfCosts, LineOfNu, LineOfTau, LineOfThet
 from paretoclf.problem.nu import caps_of, to_asymmetry
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER, ParametricQP
 from paretoclf.problem.samples import dense
-from paretoclf.proof.files.points import stated
 from paretoclf.proof.solution import Solution
 
 #: What a certificate states in exact numbers, as the file has it.
@@ -29,6 +29,15 @@ Ends = tuple[Any, Any]
 
 #: Multipliers this near to a bound, relative to it, are taken to be at it.
 UNTOUCHED = 1e-7
+
+
+def stated(v: Any) -> int | float | str | None:
+    """A number as the file has it; None for one that is infinite."""
+    if isinstance(v, Fraction):
+        return int(v) if v.denominator == 1 else str(v)
+    if isinstance(v, int | np.integer):
+        return int(v)
+    return float(v) if math.isfinite(v) else None
 
 
 def costs_problem(gram: Gram, y: Array, caps: Ends) -> Stated:

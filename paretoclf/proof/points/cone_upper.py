@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 from scipy.sparse.linalg import splu
 
 from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.linear_programs import linprog
 from paretoclf.proof.points.cone_program import ConeProgram, factor
 from paretoclf.proof.points.cones import contains, interior, project
 from paretoclf.proof.points.enclosure import Enclosed, Equations, equations, settled

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paretoclf.common.checks import Array
+from paretoclf.common.checks import Array, Index
 from paretoclf.common.tolerances import SCORE_ROUNDING, SLACK_ROUNDING, UNDECIDED
 from paretoclf.problem.exact_sums import inner, quotient, total
 from paretoclf.problem.units import (
@@ -212,7 +212,7 @@ class _Seen(NamedTuple):
 
 def _conclude(problem: SoftMargin, caps: Array, alpha: Array, seen: _Seen) -> list[Certificate]:
     """Certificates of multipliers (n, k) with caps (n, k)."""
-    y, lam, free, positive = problem.y, problem.lam, problem.intercept == "free", problem.y > 0
+    y, lam, free = problem.y, problem.lam, problem.intercept == "free"
     sums = class_sums(y, caps) if free else None
     f, b, norm2, apart = seen.f, seen.b, seen.norm2, seen.apart
     margin = y[:, None] * f - 1.0 if seen.margin is None else seen.margin
@@ -224,21 +224,20 @@ def _conclude(problem: SoftMargin, caps: Array, alpha: Array, seen: _Seen) -> li
     hidden = slack_rounding(caps, margin, f, b, rounding)
     # Only who is off the right bound, or off its margin on the wrong side, adds to the residuals and to the gap.
     right = ((alpha == 0.0) & (margin >= 0.0)) | ((alpha == caps) & (margin <= 0.0))
-    place = np.flatnonzero(~right)
+    place = (~right).ravel().nonzero()[0]
     sample, of = np.divmod(place, b.size)
-    units = box_units(caps) if sums is None else balanced_by(positive, caps, sums)
+    units = box_units(caps) if sums is None else balanced_by(y > 0, caps, sums)
     a, c, g, unit, score = (x.take(place) for x in (alpha, caps, margin, units, f))
-    certain = np.bincount(of, certain_terms(c, a, g, rounding.take(place) + seen.rounding.take(of)), b.size)
-    outside = np.maximum(np.maximum(-a, a - c), 0.0) / unit
-    scaled = g / (1.0 + np.abs(score))
-    room, load = np.maximum((c - a) / unit, 0.0), np.maximum(a / unit, 0.0)
-    meet = np.maximum(np.minimum(load, np.maximum(scaled, 0.0)), np.minimum(room, np.maximum(-scaled, 0.0)))
-    box, comp, off = np.zeros(b.size), np.zeros(b.size), np.maximum(outside, meet)
-    np.maximum.at(box, of, outside)
-    np.maximum.at(comp, of, meet)
-    most, worst = np.maximum(box, comp), np.zeros(b.size, dtype=np.int64)
-    first = (~(off < most.take(of))).nonzero()[0][::-1]  # of several the first sample
-    worst[of.take(first)] = sample.take(first)
+    beyond, load, room = np.maximum(np.maximum(-a, a - c), 0.0), np.maximum(a, 0.0), np.maximum(c - a, 0.0)
+    terms = certain_terms(load, room, beyond, g, rounding.take(place) + seen.rounding.take(of))
+    certain, outside, scaled = np.bincount(of, terms, b.size), beyond / unit, g / (1.0 + np.abs(score))
+    meet = np.maximum(
+        np.minimum(load / unit, np.maximum(scaled, 0.0)), np.minimum(room / unit, np.maximum(-scaled, 0.0))
+    )
+    off = np.maximum(outside, meet)
+    box, comp, most = (_largest(of, each, b.size) for each in (outside, meet, off))
+    worst, first = np.zeros(b.size, dtype=np.int64), (~(off < most.take(of))).nonzero()[0][::-1]
+    worst[of.take(first)] = sample.take(first)  # of several the first sample
     constraints, least = {"stationarity in w": apart, "box": box}, np.full(b.size, _TINY)
     if sums is not None:
         # Elsewhere b is part of the norm, and adds no term of its own.
@@ -248,28 +247,40 @@ def _conclude(problem: SoftMargin, caps: Array, alpha: Array, seen: _Seen) -> li
             largest = largest_of(sums)
             least = least_scale(sums, largest)
         constraints["balance"] = balance / largest
-    of_kernel = problem.value_rounding(alpha)
+    numbers = primal, seen.dual, comp, hidden, problem.value_rounding(alpha), certain, least, worst
     result = []
-    for j, i in enumerate(worst.tolist()):
-        scale = max(abs(primal[j]), least[j])
+    for j, each in enumerate(zip(*(x.tolist() for x in numbers), strict=True)):
+        upper, lower, slackness, rounding_of_slacks, of_kernel, sure, smallest, i = each
+        scale = max(abs(upper), smallest)
         result.append(
             Certificate(
-                primal_value=float(primal[j]),
-                dual_value=float(seen.dual[j]),
-                gap=float((primal[j] - seen.dual[j]) / scale),
-                scale=float(scale),
+                primal_value=upper,
+                dual_value=lower,
+                gap=(upper - lower) / scale,
+                scale=scale,
                 primal={"margin": 0.0},
-                dual={name: float(residuals[j]) for name, residuals in constraints.items()},
-                slackness={"complementarity": float(comp[j])},
-                rounding=float(hidden[j]),
-                kernel_rounding=float(of_kernel[j]),
-                certain=float(certain[j]),
+                dual={name: residuals.item(j) for name, residuals in constraints.items()},
+                slackness={"complementarity": slackness},
+                rounding=rounding_of_slacks,
+                kernel_rounding=of_kernel,
+                certain=sure,
                 worst=i,
-                worst_side=f"y f - 1 = {margin[i, j]:.3g}, alpha = {alpha[i, j]:.6g}, cap {caps[i, j]:.6g}",
+                worst_side=(
+                    f"y f - 1 = {margin.item(i, j):.3g}, alpha = {alpha.item(i, j):.6g}, cap {caps.item(i, j):.6g}"
+                ),
                 note=problem.note,
             )
         )
     return result
+
+
+def _largest(of: Index, values: Array, k: int) -> Array:
+    """The largest of the values of each of k points, no less than 0."""
+    if k == 1:
+        return np.maximum.reduce(values, initial=0.0, keepdims=True)
+    found = np.zeros(k)
+    np.maximum.at(found, of, values)
+    return found
 
 
 def _caps(problem: SoftMargin) -> Array:
