@@ -9,12 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+# The package is the one that is installed: the checkout beside these pages has no compiled tracker.
+CHECKOUT = Path(__file__).resolve().parents[1]
+sys.path[:] = [str(Path(__file__).parent), *(each for each in sys.path if Path(each or ".").resolve() != CHECKOUT)]
 
 import furo
 import numpydoc.docscrape_sphinx
 import pages
+import sphinx.pycode
 import sphinx.util.inspect
 from docutils import nodes
 from jinja2.sandbox import SandboxedEnvironment
@@ -84,6 +86,8 @@ autodoc_type_aliases = {name: name for name in ALIASES}
 sphinx.util.inspect.TypeAliasForwardRef.__repr__ = lambda self: self.name  # else `Array | None` shows its name
 maximum_signature_line_length = 90
 numpydoc_show_class_members = False
+# A page begins with one signature, that of the function itself; its overloads, up to eight, are for type checkers.
+sphinx.pycode.ModuleAnalyzer.overloads = property(lambda self: {}, lambda self, value: None)
 default_role = "py:obj"  # `trace` in a docstring is a link
 
 # What took most of the build: furo's sidebar, anew for each of 450 generated pages; and numpydoc's template, compiled

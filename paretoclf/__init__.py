@@ -1,4 +1,4 @@
-"""paretoclf: exact cost paths, convex formulations and certificates for cost-asymmetric classifiers."""
+"""paretoclf: exact solution paths of QPs, LPs and classifiers with unequal costs, each point proved optimal."""
 
 import logging
 

@@ -76,7 +76,11 @@ def pytest_sessionfinish(session):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Say what was left out, and how to run it."""
+    """Say what was left out, and how to run it; and how many tests had no browser, or no Node, to run in."""
+    reasons = Counter(str(each.longrepr[2]) for each in terminalreporter.stats.get("skipped", []))
+    for reason, number in reasons.items():
+        if reason.endswith("on this machine"):
+            terminalreporter.write_line(f"{number} tests {reason.replace('Skipped', 'skipped')}")
     left_out = config.stash.get(LEFT_OUT, {})
     if left_out:
         files = Counter(name.partition("::")[0] for name, count in left_out.items() for _ in range(count))

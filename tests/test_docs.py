@@ -55,10 +55,25 @@ def test_links_between_pages_lead_somewhere(page):
             assert (page.parent / target).exists() or target.startswith("_generated"), f"{page.name}: {target}"
 
 
-def test_the_readme_comes_to_a_result_on_the_first_screen():
+def test_the_readme_comes_to_results_on_the_first_screens():
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
-    first = next(i for i, line in enumerate(lines) if "not optimal to" in line)
-    assert first < 32
+    for shown, at in {"Optimal at every t": 25, "not optimal to": 52}.items():
+        assert next(i for i, line in enumerate(lines) if shown in line) < at
+    for who in ("For modellers", "For authors of path solvers", "For lecturers"):
+        assert next(i for i, line in enumerate(lines) if who in line) < 30
     table = [line for line in lines if line.startswith("| ") and "`" in line]
     assert len(table) == 6
     assert all("](docs/" in line for line in table)
+
+
+def test_ci_runs_the_commands_of_the_readme_as_they_stand():
+    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = [
+        line
+        for block in re.findall(r"^```bash\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+        for line in block.splitlines()
+    ]
+    assert len(commands) >= 5
+    for command in commands:
+        assert command in run

@@ -275,6 +275,7 @@ MANY_PARAMETERS = {
     "proof.points.two_c.certify": "raw arrays of whoever asks, in one of several forms",
     "tuning.cross_validation.cross_validated_sweep": "a protocol of cross-validation, choice by choice",
     "tuning.cross_validation.cross_validated_roc": "a protocol of cross-validation, choice by choice",
+    "solve.sweep.sweep": "options of a solver; the grid by name, or as a mapping for parameters of a cvxpy.Problem",
     "datasets.files.read_csv": "the ways in which files are written",
     "datasets.load.load": "one entry to every data set, each with its own options",
     "roc.empirical.tradeoff.empirical_tradeoff": "a protocol of held-out samples, choice by choice",

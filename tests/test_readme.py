@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import subprocess
@@ -24,6 +25,39 @@ def blocks(page: Path) -> list[tuple[int, str]]:
         r"^```(?:python|\{code-cell\})[^\n]*\n(?::\w[^\n]*\n)*(.*?)^```", text, re.MULTILINE | re.DOTALL
     )
     return [(text.count("\n", 0, match.start(1)), match[1]) for match in found]
+
+
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]\d+)?(?![\w])")
+
+
+def agrees(printed: str, shown: str) -> bool:
+    """Whether a page shows what its code prints, but for what is rounding: numbers below 1e-9 need only be that."""
+    found, stated = (NUMBER.findall(text) for text in (printed, shown))
+    same = len(found) == len(stated) and NUMBER.sub("#", printed).split() == NUMBER.sub("#", shown).split()
+    near = lambda a, b: math.isclose(a, b, rel_tol=1e-5) or max(abs(a), abs(b)) < 1e-9  # noqa: E731
+    return same and all(near(float(a), float(b)) for a, b in zip(found, stated, strict=True))
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "index.md"], ids=lambda p: p.name)
+def test_a_front_page_begins_with_cvxpy_a_path_and_its_proof_in_twelve_lines(page, tmp_path):
+    text = page.read_text(encoding="utf-8")
+    code = re.search(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[1]
+    shown = re.search(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[1]
+    assert len(code.splitlines()) <= 12
+    assert all(word in code for word in ("import cvxpy", "pc.trace(", "path.proof"))
+    assert not re.search("svm|svc|classif|margin", text[: text.index("```python")].split(". ")[0] + code, re.IGNORECASE)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert agrees(done.stdout, shown), done.stdout
+
+
+def test_the_readme_shows_all_that_its_solver_prints(tmp_path):
+    pytest.importorskip("daqp")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = "\n".join(source for _, source in blocks(ROOT / "README.md")[:2])
+    shown = re.findall(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[:2]
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert agrees(done.stdout, "".join(shown)), done.stdout
 
 
 LESSONS = [p for p in PAGES if p.parent.name == "lessons" and p.stem != "index"]

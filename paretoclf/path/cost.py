@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoclf.common.checks import Array, Mask, Rng, check_positions, require_scale_of_costs
+from paretoclf.common.checks import Array, Mask, Rng, check_number, check_positions, require_scale_of_costs
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.progress import meter
 from paretoclf.common.tolerances import AT_BOUND, CERTIFY, LARGEST_PULL, ROUNDING, STEEP, VALUE_ROUNDING
@@ -340,7 +340,7 @@ class Path(Refining):
         lead = float(np.sign(self.y @ self.caps(t))) if self._trivial(t) else 0.0
         return lead or super()._intercept(t, j)
 
-    def at(self, t: float) -> Solution:
+    def at(self, t: float | None = None, **costs: Any) -> Solution:
         """Solution at t; its certificate is computed when asked for.
 
         Where costs times kernel values are so large, or one cost against the other so small, that rounding shows, the
@@ -351,11 +351,15 @@ class Path(Refining):
         ----------
         t : float
             In [0, 1].
+        **costs
+            None: of a cost in place of t the error says which t is meant.
         """
+        if t is None or costs:
+            raise InputError(f"t must be given, a number from 0 to 1, and nothing else{self._where_is(t, costs)}")
         t = self._inside(t)
-        costs, (j, share), P = self.line.at(t), self._locate(t), self.pieces
-        caps, b, W = self._caps_of(costs), float(share.between(P.b0[j], P.b1[j])), P.w
-        if self._without_a_class(costs):
+        here, (j, share), P = self.line.at(t), self._locate(t), self.pieces
+        caps, b, W = self._caps_of(here), float(share.between(P.b0[j], P.b1[j])), P.w
+        if self._without_a_class(here):
             alpha, w = np.zeros_like(caps), None if W is None else np.zeros(W.shape[1])
             b, value = float(np.sign(self.y @ caps)) or b, 0.0
         else:
@@ -364,11 +368,27 @@ class Path(Refining):
         rounds = self._rounds_below(caps)
         classifier = Classifier(self.gram, self.y, caps, alpha, b, w)
         low = np.zeros_like(alpha) if rounds else None
-        stored = make_solution(classifier, costs, alpha_lo=low, source="path")
+        stored = make_solution(classifier, here, alpha_lo=low, source="path")
         if not (rounds or self._costly(caps, value)) or stored.certificate.holds():
             return stored
         better = self._precise(t)
         return stored if better is None else better[1]
+
+    def _where_is(self, t: Any, given: Mapping[str, Any]) -> str:
+        """What to write in place of a cost: the t at which the line has it."""
+        ends, name = (self.line.start, self.line.stop), next(iter(given), "")
+        if t is not None or len(given) != 1 or name not in ("C_plus", "C_minus"):
+            return f", got {', '.join(given) or 'none'}"
+        if not all(isinstance(end, Costs) for end in ends):
+            return f", got {name}: samples have costs of their own here"
+        first, last = (float(getattr(end, name)) for end in ends)
+        cost = check_number(given[name], name)
+        if not min(first, last) <= cost <= max(first, last):
+            return f": {name} lies between {first:g} and {last:g} on this line, got {cost:g}"
+        if first == last:
+            return f": {name} is {first:g} everywhere on this line"
+        where = (cost - first) / (last - first)
+        return f": {name} = {cost:g} is at t = {where:.6g}, so write path.at({where:.17g})"
 
     def _rounds(self, t: float) -> bool:
         return self._rounds_below(self.caps(t))

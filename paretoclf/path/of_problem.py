@@ -190,8 +190,10 @@ class ProblemPath:
         """The parameters that move, at t."""
         return {name: _plain(between(ends, t)) for name, ends in moves(self.ends).items()}
 
-    def at(self, t: float | None = None, /, **parameter: float) -> ProblemPoint:
-        """The optimum at t, or where one parameter, a number that moves, has a value: ``path.at(lam=0.5)``.
+    def at(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> ProblemPoint:
+        """The optimum at t, or where one parameter, a number that moves, has a value.
+
+        That is written as ``path.at(lam=0.5)``, or with the CVXPY parameter itself as ``path.at({lam: 0.5})``.
 
         Raises
         ------
@@ -205,19 +207,21 @@ class ProblemPath:
         duals = {name: _plain(value) for name, value in line.duals(z).items()}
         return ProblemPoint(t, line.value(x, t), self.parameters(t), variables, duals)
 
-    def value(self, t: float | None = None, /, **parameter: float) -> float:
+    def value(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> float:
         """The optimal value; where as for `at`."""
         t = self._where(t, parameter)
         return self.program.value(self._between(t)[0], t)
 
-    def assign(self, t: float | None = None, /, **parameter: float) -> None:
+    def assign(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> None:
         """Write the optimum into the problem, as a solver's: its ``x.value``, ``dual_value`` and ``value`` are set.
 
         The parameters that move get their values there, too. Where as for `at`.
         """
         self._with_source("assign").assign(self.at(t, **parameter))
 
-    def slopes(self, t: float | None = None, /, *, per: str | None = None, **parameter: float) -> Slopes:
+    def slopes(
+        self, t: float | Mapping[Any, Any] | None = None, /, *, per: str | None = None, **parameter: float
+    ) -> Slopes:
         """Right and left derivatives of the value, of every variable and of every dual, and how far they hold.
 
         Parameters
@@ -413,11 +417,11 @@ class ProblemPath:
         """Write the path to an npz file, for `paretoclf.load`; the problem itself is not part of it."""
         write_file(file, arrays_of(self))
 
-    def plot(self, what: str = "variables", names: Any = None, ax: Any = None) -> Any:
+    def plot(self, what: str = "variables", names: Any = None, ax: Any = None, *, xscale: str | None = None) -> Any:
         """Draw variables, duals or the value along the path; see `paretoclf.plotting.ProblemPathDisplay`."""
         from paretoclf.plotting.problem import ProblemPathDisplay  # matplotlib only when a picture is wanted
 
-        return ProblemPathDisplay.from_path(self, what, names).plot(ax=ax)
+        return ProblemPathDisplay.from_path(self, what, names).plot(ax=ax, xscale=xscale)
 
     def page(self, file: AnyFile, title: str | None = None) -> None:
         """Write the path as a page to play with: one HTML file, which needs no server and no network.
@@ -451,6 +455,9 @@ class ProblemPath:
 
     def _where(self, t: Any, parameter: Mapping[str, Any]) -> float:
         """The t that is meant, within the path."""
+        if isinstance(t, Mapping):
+            named = {each if isinstance(each, str) else each.name(): value for each, value in t.items()}
+            t, parameter = None, {**parameter, **named}
         ranges = {"t": (0.0, 1.0)}  # of the line, unless a parameter is called so
         ranges |= {name: (float(a), float(b)) for name, (a, b) in moves(self.ends).items() if np.ndim(a) == 0}
         if len(parameter) + (t is not None) != 1 or not set(ranges).issuperset(parameter):

@@ -516,11 +516,11 @@ class OnPieces(Tabular):
         options = {"features": features, "feature_names": feature_names, "title": title, "rates": rates}
         write_page(self, file, X, y, **options)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, *, xscale: str | None = None) -> Any:
         """Draw the solution and the duality gap; see `paretoclf.plotting.PathDisplay`."""
         from paretoclf.plotting.path import PathDisplay  # matplotlib only when a picture is wanted
 
-        return PathDisplay.from_path(self).plot(ax=ax)
+        return PathDisplay.from_path(self).plot(ax=ax, xscale=xscale)
 
 
 Kind = TypeVar("Kind", bound=OnPieces)

@@ -49,6 +49,15 @@ def spread(column: Array) -> bool:
     return bool(column.min() > 0 and column.max() > 100 * column.min())
 
 
+def logarithmic(xscale: str | None, places: Array, usual: bool | None = None) -> bool:
+    """Whether a horizontal axis is logarithmic: as it is asked for, else as usual, else where it spans two decades."""
+    if xscale not in (None, "linear", "log"):
+        raise InputError(f"xscale must be 'linear' or 'log', got {xscale!r:.100}")
+    if xscale == "log" and not (places > 0).any():
+        raise InputError(f"xscale must be 'linear' where nothing is positive: this axis ends at {places.max():g}")
+    return (spread(places) if usual is None else usual) if xscale is None else xscale == "log"
+
+
 @dataclass(eq=False)
 class Display:
     """A figure with one Axes: what it shows is its data, ``plot`` draws it, and where that was is kept.

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from paretoclf.common.checks import Array
-from paretoclf.plotting.base import LABELS, NEGATIVE, POSITIVE, Display, axis_of, moving, new_axes, of_estimator, spread
+from paretoclf.plotting.base import (
+    LABELS,
+    NEGATIVE,
+    POSITIVE,
+    Display,
+    axis_of,
+    logarithmic,
+    moving,
+    new_axes,
+    of_estimator,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,8 +69,9 @@ class ErrorCurveDisplay(Display):
             return np.asarray(t)
         return np.array([self.curve.line.at(float(u)).asymmetry for u in t])
 
-    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
-        """Draw both rates."""
+    def plot(self, ax: Axes | None = None, *, title: str | None = None, xscale: str | None = None) -> Self:
+        """Draw both rates; ``xscale`` is "linear" (the default) or "log"."""
+        log = logarithmic(xscale, self.position(self.curve.t), False)
         ax = new_axes(ax, 6.4, 4.0)
         curve, edges = self.curve, self.position(self.curve.t)
         for name, each, at, color, style in (
@@ -77,7 +88,9 @@ class ErrorCurveDisplay(Display):
             low, high = np.sort(self.position(np.array([optimum.start, optimum.stop])))
             ax.axvspan(low, high, color="0.85", zorder=0, label=label)
         ax.set(xlabel=LABELS[self.parameter], ylabel="rate of errors", ylim=(-0.02, 1.02))
-        ax.set_xlim(*np.sort(edges[[0, -1]]))
+        if log:
+            ax.set_xscale("log")
+        ax.set_xlim(edges[edges > 0.0].min() if log else edges.min(), edges.max())
         ax.grid(color="0.92", linewidth=0.6)
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(framealpha=0.9, edgecolor="none")
@@ -123,8 +136,9 @@ class GridErrorsDisplay(Display):
         """Make the display of a grid curve."""
         return cls(curve, parameter or "")
 
-    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
-        """Draw both rates."""
+    def plot(self, ax: Axes | None = None, *, title: str | None = None, xscale: str | None = None) -> Self:
+        """Draw both rates; ``xscale`` is "linear" or "log", the default where values span two decades."""
+        log = logarithmic(xscale, np.asarray(self.curve.parameters[self.parameter]))
         ax = new_axes(ax, 6.4, 4.0)
         at = np.asarray(self.curve.parameters[self.parameter])
         for j, optimum in enumerate(self.curve.minimax()):
@@ -133,7 +147,7 @@ class GridErrorsDisplay(Display):
         ax.plot(at, self.curve.fpr, "s", color=NEGATIVE, label="false positive rate", markersize=5, fillstyle="none")
         ax.plot(at, self.curve.fnr, "o", color=POSITIVE, label="false negative rate", markersize=5)
         ax.set(xlabel=LABELS.get(self.parameter, self.parameter), ylabel="rate of errors", ylim=(-0.02, 1.02))
-        if spread(at):
+        if log:
             ax.set_xscale("log")
         ax.grid(color="0.92", linewidth=0.6)
         ax.spines[["top", "right"]].set_visible(False)

@@ -89,6 +89,7 @@ def page_data(
     slopes = np.stack([path.slope(float(t)) for t in P.t]) if linear else None
     data: dict[str, Any] = {
         "title": title or repr(path),
+        "named": title is not None,
         "parameter": path.parameter,
         "t": P.t,
         **{name: getattr(P, name) for name in ("state", "changes", "ptr", "index", "a0", "a1", "value")},

@@ -19,6 +19,7 @@ from paretoclf.plotting.base import (
     POSITIVE,
     Panels,
     axis_of,
+    logarithmic,
     of_estimator,
     panels,
     plain,
@@ -104,15 +105,23 @@ class PathDisplay(Panels):
             return points * float(self.path.caps(1.0).mean())
         return points
 
-    def plot(self, ax: Any = None, *, title: str | None = None, sets: bool = False) -> Self:
+    def log(self, xscale: str | None = None) -> bool:
+        """Whether the horizontal axis is logarithmic: mean costs are, and nu where it spans two decades."""
+        usual = None if self.parameter == "nu" else self.parameter == "mean cost"
+        return logarithmic(xscale, self.position(self.path.breakpoints), usual)
+
+    def plot(self, ax: Any = None, *, title: str | None = None, sets: bool = False, xscale: str | None = None) -> Self:
         """Draw the two panels.
 
         Parameters
         ----------
+        xscale : {"linear", "log"}, optional
+            By default mean costs are on a logarithmic axis, as is nu where the path spans two decades of it.
         sets : bool
             Show in the upper panel which set each sample is in, one row a sample, in place of coefficients and
             multipliers: of many features or samples these are a tangle.
         """
+        log = self.log(xscale)
         upper, lower = panels(ax)
         knots = self.knots()
         if sets:
@@ -125,9 +134,10 @@ class PathDisplay(Panels):
             self._multipliers(upper, knots)
         self._gap(lower)
         for panel in (upper, lower):
-            if self.parameter == "mean cost":
+            if log:
                 panel.set_xscale("log")
-            panel.set_xlim(*np.sort(self.position([knots[0], knots[-1]])))
+            shown = self.position(knots)
+            panel.set_xlim(shown[shown > 0.0].min() if log else shown.min(), shown.max())
             panel.grid(color="0.92", linewidth=0.6)
             panel.spines[["top", "right"]].set_visible(False)
         upper.tick_params(labelbottom=False)

@@ -10,10 +10,12 @@ import numpy as np
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
-from paretoclf.plotting.base import GREY, NAMED, Display, new_axes, plain
+from paretoclf.plotting.base import GREY, NAMED, Display, logarithmic, new_axes, plain
 
 #: Points between two breakpoints at which the value, a parabola there, is evaluated.
 _BETWEEN = 9
+#: Points between two of these on a logarithmic axis, where straight lines are curves.
+_BENT = 16
 
 
 @dataclass(eq=False)
@@ -94,8 +96,17 @@ class ProblemPathDisplay(Display):
     def _ends(self) -> tuple[Array, Array]:
         return self.path.t[:-1], self.path.t[1:]
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
-        """Draw it."""
+    def plot(self, ax: Any = None, *, title: str | None = None, xscale: str | None = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        xscale : {"linear", "log"}, optional
+            Of the parameter; by default logarithmic where the path spans two decades. Where it ends at 0, a logarithmic
+            axis ends at half of the smallest positive breakpoint.
+        """
+        bends = self.position(self.path.breakpoints)
+        log = logarithmic(xscale, bends, False if self.parameter == "t" else None)
         ax = new_axes(ax, 6.4, 4.2)
         curves = self.curves()
         for k, (name, t, values) in enumerate(curves):
@@ -106,7 +117,10 @@ class ProblemPathDisplay(Display):
                 if named
                 else {"color": GREY, "linewidth": 0.8, "zorder": 1}
             )
-            ax.plot(self.position(t), values, label=label, **style)
+            x = self.position(t)
+            ax.plot(*(_bent(x, values, 0.5 * bends[bends > 0.0].min()) if log else (x, values)), label=label, **style)
+        if log:
+            ax.set_xscale("log")
         for t in self.path.breakpoints[1:-1]:
             ax.axvline(float(self.position(t)), color="0.93", linewidth=0.6, zorder=0)
         ax.set_xlabel("path parameter $t$" if self.parameter == "t" else plain(self.parameter))
@@ -115,3 +129,13 @@ class ProblemPathDisplay(Display):
         if self.what != "value" and curves:
             ax.legend(fontsize="x-small", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
         return self._drawn(ax, title)
+
+
+def _bent(x: Array, values: Array, least: float) -> tuple[Array, Array]:
+    """Points of a polygon, with some between them that are evenly spaced on a logarithmic axis from ``least`` on."""
+    shown = np.maximum(x, least)
+    share = np.linspace(0.0, 1.0, _BENT)
+    at = shown[:-1, None] ** (1.0 - share) * shown[1:, None] ** share
+    length = np.diff(x)[:, None]
+    along = np.divide(at - x[:-1, None], length, out=np.broadcast_to(share, at.shape).copy(), where=length != 0.0)
+    return at.ravel(), ((1.0 - along) * values[:-1, None] + along * values[1:, None]).ravel()

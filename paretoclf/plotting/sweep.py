@@ -9,7 +9,7 @@ import numpy as np
 
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY
-from paretoclf.plotting.base import FLOOR, GREY, NAMED, Panels, moving, panels, spread
+from paretoclf.plotting.base import FLOOR, GREY, NAMED, Panels, logarithmic, moving, panels
 
 
 @dataclass(eq=False)
@@ -49,10 +49,11 @@ class SweepDisplay(Panels):
         """Make the display of a sweep."""
         return cls(sweep, parameter or "")
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
-        """Draw the two panels."""
-        upper, lower = panels(ax)
+    def plot(self, ax: Any = None, *, title: str | None = None, xscale: str | None = None) -> Self:
+        """Draw the two panels; ``xscale`` is "linear" or "log", the default where values span two decades."""
         column = self.sweep.parameters[self.parameter]
+        log = logarithmic(xscale, column)
+        upper, lower = panels(ax)
         order = np.argsort(column, kind="stable")
         at = column[order]
         try:
@@ -68,7 +69,7 @@ class SweepDisplay(Panels):
         lower.set(xlabel=self.parameter, ylabel="relative gap")
         lower.legend(fontsize="x-small", framealpha=0.9, edgecolor="none")
         upper.tick_params(labelbottom=False)
-        if spread(at):
+        if log:
             for panel in (upper, lower):
                 panel.set_xscale("log")
         return self._drawn(upper, lower, title)

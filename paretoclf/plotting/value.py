@@ -51,8 +51,9 @@ class ValueDisplay(Panels):
         """Their places on the horizontal axis."""
         return PathDisplay(self.path).position(self.times())
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
-        """Draw the two panels."""
+    def plot(self, ax: Any = None, *, title: str | None = None, xscale: str | None = None) -> Self:
+        """Draw the two panels; the horizontal axis is that of `PathDisplay.plot`."""
+        log = PathDisplay(self.path).log(xscale)
         if ax is None:
             from matplotlib import pyplot as plt
 
@@ -72,7 +73,7 @@ class ValueDisplay(Panels):
         lower.set_xlabel(LABELS[axis])
         lower.legend(frameon=False)
         for panel in (upper, lower):
-            if axis == "mean cost":
+            if log:
                 panel.set_xscale("log")
             panel.set_ylim(bottom=0.0)
             panel.grid(color="0.92", linewidth=0.6)

@@ -59,6 +59,10 @@ class RocPoint:
     shift: float
     index: int
 
+    def __repr__(self) -> str:
+        where = "" if self.t is None else f"t {self.t:.6g}, "
+        return f"RocPoint(fpr {self.fpr:.4f}, fnr {1.0 - self.tpr:.4f}, {where}shift {self.shift:.6g})"
+
     @property
     def rates(self) -> tuple[float, float]:
         """``(false positive rate, false negative rate)``."""

@@ -248,11 +248,11 @@ class ErrorCurve(CountedErrors[Optimum]):
             if chosen[first]
         )
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, *, xscale: str | None = None) -> Any:
         """Draw both rates along the line; see `paretoclf.plotting.ErrorCurveDisplay`."""
         from paretoclf.plotting.errors import ErrorCurveDisplay  # matplotlib only when a picture is wanted
 
-        return ErrorCurveDisplay.from_curve(self).plot(ax=ax)
+        return ErrorCurveDisplay.from_curve(self).plot(ax=ax, xscale=xscale)
 
 
 def labels_of_scores(scores: PathScores) -> tuple[Array, Mask, Mask]:

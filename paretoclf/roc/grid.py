@@ -123,11 +123,11 @@ class GridErrorCurve(CountedErrors[GridOptimum]):
             t=np.concatenate([before + order[0], order, 0 * after + order[-1]]),
         )
 
-    def plot(self, ax: Any = None, *, parameter: str | None = None) -> Any:
+    def plot(self, ax: Any = None, *, parameter: str | None = None, xscale: str | None = None) -> Any:
         """Draw both rates over a parameter; see `paretoclf.plotting.GridErrorsDisplay`."""
         from paretoclf.plotting.errors import GridErrorsDisplay  # matplotlib only when a picture is wanted
 
-        return GridErrorsDisplay.from_curve(self, parameter).plot(ax=ax)
+        return GridErrorsDisplay.from_curve(self, parameter).plot(ax=ax, xscale=xscale)
 
     def _optima(self, objective: Objective) -> tuple[GridOptimum, ...]:
         """Points that minimise an objective of (fp, fn) and are not dominated by others that do."""

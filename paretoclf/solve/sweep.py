@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from paretoclf.common.checks import Array, real_array, what_it_is
+from paretoclf.common.checks import Array, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.common.progress import counted
 from paretoclf.common.tables import Tabular
@@ -17,6 +17,7 @@ from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.solution import Solution
 from paretoclf.solve.compiled import Compiled, NotUpdatable
 from paretoclf.solve.formulation import Formulation, found_of, with_clarabel
+from paretoclf.solve.given_problem import as_formulation
 from paretoclf.solve.model import Accuracy, Claim, Form, conic_settings, form_of, worst
 
 if TYPE_CHECKING:
@@ -129,11 +130,11 @@ class Sweep(Tabular, Sequence[Solution]):
 
         return grid_errors([self.scores(X)], [y], self.parameters)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, *, xscale: str | None = None) -> Any:
         """Draw coefficients and gaps; see `paretoclf.plotting.SweepDisplay`."""
         from paretoclf.plotting.sweep import SweepDisplay  # matplotlib only when a picture is wanted
 
-        return SweepDisplay.from_sweep(self).plot(ax)
+        return SweepDisplay.from_sweep(self).plot(ax, xscale=xscale)
 
     @property
     def worst(self) -> float:
@@ -159,6 +160,7 @@ class Sweep(Tabular, Sequence[Solution]):
 
 def sweep(
     formulation: Any,
+    values: Mapping[Any, Any] | None = None,
     *,
     form: Form | None = None,
     accuracy: Accuracy = "reference",
@@ -172,8 +174,11 @@ def sweep(
 
     Parameters
     ----------
-    formulation : TwoCSVM or another formulation
-        What to solve. `MEMPM`, which is a search over convex programs, is searched at every value.
+    formulation : TwoCSVM or another formulation, or cvxpy.Problem
+        What to solve: of a problem a minimisation, DPP in what moves. `MEMPM`, which is a search over convex programs,
+        is searched at every value.
+    values : mapping, optional
+        Values of parameters, by the parameter itself or by name, as ``{lam: [1.0, 2.0]}``: the same as ``**grid``.
     form : {"dual", "primal"}, optional
         Which problem the solver sees; by default what the formulation prefers. For `TwoCSVM` that is the dual, which is
         the faster and is immune to the scale of the costs.
@@ -215,9 +220,16 @@ def sweep(
     >>> two = sweep(svm, C_plus=[0.25, 4.0], C_minus=1.0)
     >>> [round(float(s.classifier.w[0]), 9) for s in two]
     [0.5, 1.0]
+
+    Of a problem in CVXPY:
+
+    >>> import cvxpy as cp
+    >>> x, lam = cp.Variable(name="x"), cp.Parameter(nonneg=True, name="lam")
+    >>> problem = cp.Problem(cp.Minimize(cp.square(x - 3) / 2 + lam * cp.abs(x)))
+    >>> sweep(problem, {lam: [0.0, 1.0, 4.0]}).values.round(9).tolist()
+    [0.0, 2.5, 4.5]
     """
-    if isinstance(formulation, type) or not hasattr(formulation, "check_values"):
-        raise InputError(f"formulation must be a formulation, such as TwoCSVM(X, y), got {what_it_is(formulation)}")
+    formulation, grid = as_formulation(formulation, {**(values or {}), **grid})
     points = _points(formulation, grid, product)
     steps = counted(points, "sweep", len(points), progress)
     if hasattr(formulation, "searches"):  # no convex program, but a search over some: nothing to compile

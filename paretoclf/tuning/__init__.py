@@ -12,6 +12,9 @@ from paretoclf.tuning.guarantee import ShiftedRule as ShiftedRule
 from paretoclf.tuning.guarantee import guaranteed as guaranteed
 from paretoclf.tuning.guarantee import negatives_needed as negatives_needed
 from paretoclf.tuning.guarantee import order_statistic as order_statistic
+from paretoclf.tuning.held_out import HeldOutLoss as HeldOutLoss
+from paretoclf.tuning.held_out import LeastLoss as LeastLoss
+from paretoclf.tuning.held_out import cross_validated_loss as cross_validated_loss
 from paretoclf.tuning.search import Step as Step
 from paretoclf.tuning.search import choose as choose
 from paretoclf.tuning.search import coordinate_descent as coordinate_descent

@@ -565,3 +565,18 @@ def test_the_pieces_of_a_path_are_looked_at_once_more_where_the_core_asks_for_it
     mended = pc.trace(svm, 1e-4 * costs, 100.0 * costs, certify=False).pieces
     assert outside > 0.0
     assert all((off <= SEEN_OUTSIDE * cap).all() for off, cap in _boxes(mended, caps))
+
+
+def test_a_cost_in_place_of_t_is_answered_with_the_t_at_which_the_line_has_it(gaussians):
+    path = pc.trace(pc.TwoCSVM(*gaussians(n=20)), (0.1, 0.9), (0.9, 0.1))
+    with pytest.raises(pc.InputError, match=r"C_plus = 0.3 is at t = 0.25, so write path.at\((0\.[0-9]+)\)") as error:
+        path.at(C_plus=0.3)
+    assert path.at(float(str(error.value).rpartition("(")[2][:-1])).costs.C_plus == pytest.approx(0.3)
+    for asked, said in [
+        ({"C_plus": 3.0}, "C_plus lies between 0.1 and 0.9 on this line, got 3"),
+        ({"C": 3.0}, "and nothing else, got C"),
+        ({}, "and nothing else, got none"),
+        ({"t": 0.5, "C_plus": 0.3}, "and nothing else, got C_plus"),
+    ]:
+        with pytest.raises(pc.InputError, match=said):
+            path.at(**asked)

@@ -594,3 +594,15 @@ def test_a_deep_copy_writes_into_the_users_problem():
     assert other.compare(3).agrees()
     other.assign(0.25)
     assert (float(x.value), s.value) == (pytest.approx(0.0, abs=1e-12), 0.25)
+
+
+def test_a_point_is_asked_for_by_the_parameter_itself():
+    w, lam = cp.Variable(name="w"), cp.Parameter(nonneg=True, name="lam")
+    path = pc.trace(cp.Problem(cp.Minimize(cp.square(w - 3) / 2 + lam * cp.abs(w))), {lam: 4.0}, {lam: 0.0})
+    assert path.at({lam: 1.0}).variables == path.at(lam=1.0).variables == path.at({"lam": 1.0}).variables
+    assert path.value({lam: 1.0}) == pytest.approx(2.5)
+    assert path.slopes({lam: 1.0}, per="lam").right.value == pytest.approx(2.0)
+    path.assign({lam: 1.0})
+    assert w.value == pytest.approx(2.0)
+    with pytest.raises(pc.InputError, match="one of t, lam must be given, got mu"):
+        path.at({cp.Parameter(name="mu"): 1.0})

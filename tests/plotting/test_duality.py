@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from tests.plotting.test_page import BROWSER, NODE, scripts_of
+from tests.oracles.browser import Browser, needs_browser
+from tests.plotting.test_page import NODE, scripts_of
 from tests.plotting.test_page_tracker import SHOW, in_browser, in_node
 
 DUALITY = files("paretoclf.plotting").joinpath("duality.js").read_text(encoding="utf-8")
@@ -121,7 +122,7 @@ def test_bad_input_is_refused_and_leaves_no_file(given, words, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no browser on this machine")
+@needs_browser
 def test_hands_move_classifier_multipliers_samples_and_costs(tmp_path):
     pc.plotting.duality_page(tmp_path / "page.html")
     drive = f"""<script>
@@ -179,3 +180,41 @@ def test_hands_move_classifier_multipliers_samples_and_costs(tmp_path):
         assert sum(each["terms"]) == pytest.approx(each["P"] - each["D"], abs=1e-10)
         optimum = pc.trace(pc.TwoCSVM(problem["X"], problem["y"]), (0.0, 0.0), problem["costs"]).value(1.0)
         assert each["low"] <= optimum + 1e-9 <= each["high"] + 2e-9
+
+
+@needs_browser
+@pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
+def test_every_sample_and_both_handles_follow_the_pointer_that_presses_them(touch, tmp_path):
+    pc.plotting.duality_page(tmp_path / "page.html")
+    place_of = """(name => { const [x, y] = handles().find(each => each[0] === name).slice(1),
+      p = new DOMPoint(x, y).matrixTransform($("plane").getScreenCTM()); return [p.x, p.y]; })"""
+    with Browser(tmp_path / "profile", touch) as browser:
+        browser.open(tmp_path / "page.html")
+        browser.value('$("plane").scrollIntoView({block: "center"})')
+        for name in (*range(6), '"foot"', '"tip"'):
+            x, y = browser.value(f"{place_of}({name})")
+            browser.drag([x + 3, y], [x + 13, y - 8])
+            np.testing.assert_allclose(browser.value(f"{place_of}({name})"), [x + 10, y - 8], atol=0.1)
+            assert browser.value("moves.length") == (1 if isinstance(name, int) else {'"foot"': 2, '"tip"': 3}[name])
+
+
+@needs_browser
+def test_what_is_beyond_the_picture_of_the_bounds_is_cut_off_and_not_drawn_at_its_edge(tmp_path):
+    pc.plotting.duality_page(tmp_path / "page.html")
+    with Browser(tmp_path / "profile") as browser:
+        browser.open(tmp_path / "page.html")
+        heights = browser.value(
+            """(() => { setClassifier([30, 0], 0); moved(); for (let k = 0; k < 40; k++) once();
+            return document.querySelector("#bounds g path[stroke='#009E73']").getAttribute("d").slice(1).split("L")
+              .map(p => Number(p.split(" ")[1])); })()"""
+        )
+        prices = np.array(browser.value("moves.map(each => each[0])"))
+        top = browser.value("Number(document.querySelector('#bounds clipPath rect').getAttribute('y'))")
+        assert min(heights) < top - 1000  # far above the picture, and not on its upper edge
+        scale = (heights[1] - heights[-1]) / (prices[1] - prices[-1])
+        np.testing.assert_allclose(heights, heights[-1] + scale * (prices - prices[-1]), atol=0.02)
+        # The arrow is drawn before the samples.
+        order = browser.value(
+            "[...document.querySelectorAll('#plane g > [data-hold]:not(.area)')].map(e => e.dataset.hold)"
+        )
+        assert order == ["tip", "foot", *map(str, range(6))]

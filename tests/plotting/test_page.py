@@ -13,11 +13,9 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from tests.oracles.browser import BROWSER, needs_browser
 
 NODE = shutil.which("node")
-BROWSER = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-)
 
 
 class Scripts(HTMLParser):
@@ -183,7 +181,7 @@ def test_costs_of_samples_are_not_called_costs_of_classes(gaussians, tmp_path):
         assert point["costs"] is None
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no browser on this machine")
+@needs_browser
 def test_a_browser_is_driven_by_keys_and_clicks(made):
     path, _, _, file = made
     drive = """<script>

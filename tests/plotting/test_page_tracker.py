@@ -18,7 +18,8 @@ from paretoclf.engine.rational import fractions
 from paretoclf.engine.start import Data
 from paretoclf.engine.textbook import Walk
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER, ParametricQP
-from tests.plotting.test_page import BROWSER, scripts_of
+from tests.oracles.browser import BROWSER, Browser, needs_browser
+from tests.plotting.test_page import scripts_of
 
 NODE = shutil.which("node")
 TRACKER = files("paretoclf.plotting").joinpath("tracker.js").read_text(encoding="utf-8")
@@ -98,7 +99,7 @@ def test_breakpoints_are_those_of_fractions():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(BROWSER is None, reason="no browser on this machine")
+@needs_browser
 def test_breakpoints_are_those_of_fractions_in_a_browser(tmp_path):
     sets = [random_set(seed) for seed in range(1000)]
     page = tmp_path / "sets.html"
@@ -173,7 +174,7 @@ def test_what_the_page_does_not_follow_it_does_not_offer(tmp_path):
         assert page.texts["tracker"].strip() == ""
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no browser on this machine")
+@needs_browser
 def test_a_browser_drags_flips_and_asks_for_other_costs(tmp_path):
     X, y = samples()
     pc.trace(pc.TwoCSVM(X, y), (0.2, 1.8), (1.8, 0.2)).page(tmp_path / "page.html")
@@ -183,7 +184,7 @@ def test_a_browser_drags_flips_and_asks_for_other_costs(tmp_path):
       const pointer = (type, target, x, y) => target.dispatchEvent(
         new PointerEvent(type, {bubbles: true, pointerId: 1, clientX: x, clientY: y}));
       plane_.setPointerCapture = () => {};
-      const dot_ = plane_.querySelector('[data-i="4"]'), r = dot_.getBoundingClientRect();
+      const dot_ = plane_.querySelector('[data-hold="4"]'), r = dot_.getBoundingClientRect();
       pointer("pointerdown", dot_, r.x + r.width / 2, r.y + r.height / 2);
       pointer("pointermove", plane_, r.x + 30, r.y + 20); pointer("pointerup", plane_, r.x + 30, r.y + 20);
       out.push({...window.now, X: d.edit.X, y: d.edit.y, costs: [d.edit.start, d.edit.stop]});
@@ -211,3 +212,36 @@ def test_a_browser_drags_flips_and_asks_for_other_costs(tmp_path):
     for each in seen:
         path = pc.trace(pc.TwoCSVM(each["X"], each["y"]), *each["costs"])
         assert each["value"] == pytest.approx(path.value(0.5), rel=1e-9)
+
+
+# Where a sample is, in the units of its picture, and where that is in the window.
+CENTRE = """(i => { const svg = document.getElementById("plane"), [u, v] = d.at[i],
+  p = new DOMPoint(plane.X(u), plane.Y(v)).matrixTransform(svg.getScreenCTM()); return [p.x, p.y]; })"""
+
+
+@needs_browser
+@pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
+def test_every_sample_follows_the_pointer_that_presses_it(touch, tmp_path):
+    X, y = samples(19)
+    pc.trace(pc.TwoCSVM(X, y), (0.2, 1.8), (1.8, 0.2)).page(tmp_path / "page.html")
+    with Browser(tmp_path / "profile", touch) as browser:
+        browser.open(tmp_path / "page.html")
+        browser.value('document.getElementById("plane").scrollIntoView({block: "center"})')
+        hollow = browser.value("window.now.state.filter(set => set === 0).length")
+        assert hollow >= 5
+        for i in range(19):
+            before = np.array(browser.value("d.at"))
+            x, v = browser.value(f"{CENTRE}({i})")
+            towards = [12 if X[i, 0] < 0 else -12, -9 if X[i, 1] < 0 else 9]  # to the middle of the picture
+            off = np.array([0, 0] if i % 2 else [3, -2])  # beside the centre a press counts, too
+            browser.drag([x + off[0], v + off[1]], [x + off[0] + towards[0], v + off[1] + towards[1]])
+            moved = np.abs(np.array(browser.value("d.at")) - before).max(axis=1).nonzero()[0]
+            assert moved.tolist() == [i]
+            np.testing.assert_allclose(browser.value(f"{CENTRE}({i})"), [x + towards[0], v + towards[1]], atol=0.6)
+        changed = np.array(browser.value("d.at"))
+        path = pc.trace(pc.TwoCSVM(changed, y), (0.2, 1.8), (1.8, 0.2))
+        assert browser.value("window.now.value") == pytest.approx(path.value(0.5), rel=1e-9)
+        assert browser.value('document.getElementById("title").textContent') == repr(path)
+        assert browser.value('document.getElementById("rochead").textContent').endswith("these samples")
+        browser.value('document.getElementById("undo").click()')
+        np.testing.assert_allclose(browser.value("d.at"), X, atol=1e-12)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import matplotlib as mpl
 import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.plotting import PathDisplay, RocDisplay, SweepDisplay, plot_hulls, plot_paths, plot_sweep
+from paretoclf.plotting import PathDisplay, RocDisplay, SweepDisplay, ValueDisplay, plot_hulls, plot_paths, plot_sweep
 from paretoclf.plotting.base import FLOOR, NAMED
 from paretoclf.plotting.path import REQUIRED
 
@@ -236,3 +237,49 @@ def test_reduced_hulls_are_drawn_with_their_nearest_points(gaussians):
     overlapping = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], 2, axis=0)
     meeting = pc.TwoNuSVM(overlapping, np.tile([1.0, -1.0], 4)).hulls(0.6, 0.6)
     assert "no classifier" in plot_hulls(meeting).ax_.get_title()
+
+
+def shrinkage(start, stop):
+    """The path of a soft threshold: w is max(3 - lam, 0), in closed form."""
+    w, lam = cp.Variable(name="w"), cp.Parameter(nonneg=True, name="lam")
+    problem = cp.Problem(cp.Minimize(cp.square(w - 3) / 2 + lam * cp.abs(w)))
+    return pc.trace(problem, {lam: start}, {lam: stop})
+
+
+def test_the_axis_of_a_program_is_logarithmic_where_it_spans_two_decades_and_curves_bend_on_it():
+    for (start, stop), asked, scale in [
+        ((100.0, 0.1), None, "log"),
+        ((0.1, 100.0), None, "log"),
+        ((100.0, 2.0), None, "linear"),
+        ((100.0, 0.0), None, "linear"),
+        ((100.0, 0.1), "linear", "linear"),
+        ((100.0, 0.0), "log", "log"),
+    ]:
+        ax = shrinkage(start, stop).plot(xscale=asked).ax_
+        assert ax.get_xscale() == scale
+        x, w = ax.lines[0].get_data()
+        np.testing.assert_allclose(w, np.maximum(3 - x, 0), atol=1e-9)
+        if scale == "log":
+            assert np.abs(np.diff(np.log(x))).max() < 0.3  # a straight line bends here
+            assert x.min() == pytest.approx(min(start, stop) or 1.5)
+
+
+def test_every_plot_along_a_line_takes_xscale(gaussians):
+    X, y = gaussians(n=20)
+    path = pc.trace(pc.TwoCSVM(X, y), (0.02, 0.98), (0.98, 0.02))
+    sweep = pc.sweep(pc.TwoCSVM(X, y), C_plus=[0.001, 0.1, 1.0], C_minus=1.0)
+    errors, grid = path.error_curve(X, y), sweep.error_curve(X, y)
+    for usual, each in {"linear": path, "log": sweep}.items():
+        for asked in (None, "log", "linear"):
+            assert each.plot(xscale=asked).axes_[1].get_xscale() == (asked or usual)
+            of_errors = (errors if each is path else grid).plot(xscale=asked)
+            assert of_errors.ax_.get_xscale() == (asked or usual)
+            if each is path:
+                assert ValueDisplay.from_path(path).plot(xscale=asked).axes_[0].get_xscale() == (asked or usual)
+    for each in (path, sweep, errors, grid, shrinkage(3.0, 1.0)):
+        with pytest.raises(pc.InputError, match=r"xscale must be 'linear' or 'log', got 'logit'"):
+            each.plot(xscale="logit")
+    w, a = cp.Variable(name="w"), cp.Parameter(name="a")
+    below = pc.trace(cp.Problem(cp.Minimize(cp.square(w)), [w >= a]), {a: -3.0}, {a: -1.0})
+    with pytest.raises(pc.InputError, match="where nothing is positive"):
+        below.plot(xscale="log")

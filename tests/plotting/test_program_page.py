@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from tests.oracles.browser import BROWSER, Browser, needs_browser
 from tests.oracles.lines import FAMILIES
-from tests.plotting.test_page import BROWSER, NODE, scripts_of
+from tests.plotting.test_page import NODE, scripts_of
 
 RUN = """
 const [data, script, times] = JSON.parse(require("fs").readFileSync(0, "utf8"));
@@ -95,7 +96,7 @@ def test_the_script_interpolates_as_the_path_does(made):
             assert rate == pytest.approx(slope.variables[name], rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no browser on this machine")
+@needs_browser
 def test_a_browser_shows_it(tmp_path):
     path = pc.trace(*short())
     path.page(tmp_path / "page.html", title="a <b> title")
@@ -107,6 +108,54 @@ def test_a_browser_shows_it(tmp_path):
     assert "th = 3" in done.stdout  # the middle of a path that ends at th = 6
     assert "dual of mass" in done.stdout
     assert "no point satisfies" in done.stdout
+
+
+def geometric():
+    """A lasso along three decades of its penalty."""
+    rng = np.random.default_rng(0)
+    X, beta, lam = rng.standard_normal((20, 4)), cp.Variable(4, name="beta"), cp.Parameter(nonneg=True, name="lam")
+    target = X @ [2.0, -1.0, 0.5, 0.0] + 0.3 * rng.standard_normal(20)
+    loss = cp.sum_squares(X @ beta - target) / 2
+    return cp.Problem(cp.Minimize(loss + lam * cp.norm1(beta))), {lam: 50.0}, {lam: 0.05}
+
+
+@needs_browser
+def test_axis_and_slider_are_logarithmic_where_the_path_spans_two_decades(tmp_path):
+    path = pc.trace(*geometric())
+    path.page(tmp_path / "page.html")
+    with Browser(tmp_path / "profile") as browser:
+        browser.open(tmp_path / "page.html")
+        middle = np.sqrt(50.0 * 0.05)
+        assert browser.value("window.now.parameter") == pytest.approx(middle)
+        browser.value("""(() => { const s = document.getElementById("slider");
+          s.value = .25; s.dispatchEvent(new Event("input")); })()""")
+        assert browser.value("window.now.parameter") == pytest.approx(50.0 * 1000.0**-0.25)
+        points = browser.value("""document.querySelector("#value path[stroke='#000']").getAttribute("d").slice(1)
+          .split("L").map(p => p.split(" ").map(Number))""")
+    x, y = np.array(points).T
+    where = 50.0 * 1000.0 ** -((x - 48) / 360)
+    values = np.array([path.value(float(np.clip((50.0 - v) / 49.95, 0, 1))) for v in where])
+    scale = (y[-1] - y[0]) / (values[-1] - values[0])
+    np.testing.assert_allclose(y, y[0] + scale * (values - values[0]), atol=0.05)
+    assert np.diff(x).max() < 2.5  # a parabola is drawn as one
+
+
+@needs_browser
+def test_a_parabola_of_a_variable_is_drawn_as_one(tmp_path):
+    path = pc.trace(*parabola())
+    path.page(tmp_path / "page.html")
+    with Browser(tmp_path / "profile") as browser:
+        browser.open(tmp_path / "page.html")
+        name, points = (
+            browser.value("""[d.variables.names[0], document.querySelectorAll("#variables path[stroke='#0072B2']")[0]
+          .getAttribute("d").slice(1).split("L").map(p => p.split(" ").map(Number))]""")
+        )
+    x, y = np.array(points).T
+    values = np.array([path.at(float((u - 48) / 360)).variables[name] for u in x])
+    low, high = values.argmin(), values.argmax()
+    scale = (y[high] - y[low]) / (values[high] - values[low])
+    np.testing.assert_allclose(y, y[low] + scale * (values - values[low]), atol=0.05)
+    assert x.size > 100
 
 
 def test_files_that_are_no_pages(tmp_path):

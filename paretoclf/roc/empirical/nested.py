@@ -90,6 +90,10 @@ class NestedPoint:
     cost_band: tuple[float, float]
     chosen: RocPoint
 
+    def __repr__(self) -> str:
+        where = "" if self.chosen.t is None else f"t {self.chosen.t:.6g}, "
+        return f"NestedPoint(fpr {self.fpr:.4f}, fnr {1.0 - self.tpr:.4f}, {where}shift {self.chosen.shift:.6g})"
+
     @property
     def rates(self) -> tuple[float, float]:
         """``(false positive rate, false negative rate)``."""

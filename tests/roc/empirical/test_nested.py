@@ -8,8 +8,8 @@ from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
 from paretoclf.plotting import NestedRocDisplay
-from paretoclf.roc.curve import RocCurve
-from paretoclf.roc.empirical.nested import AlongPath, ByValidation, nested_rocs, outer_folds
+from paretoclf.roc.curve import RocCurve, RocPoint
+from paretoclf.roc.empirical.nested import AlongPath, ByValidation, NestedPoint, nested_rocs, outer_folds
 from paretoclf.roc.of_path import roc_of_scores
 
 LINE = (0.04, 1.96), (1.96, 0.04)
@@ -265,3 +265,10 @@ def test_the_band_holds_the_mean_and_the_legend_tells_them_apart():
     with pytest.raises(pc.InputError, match="at least one curve"):
         NestedRocDisplay({})
     plt.close("all")
+
+
+def test_a_chosen_classifier_is_printed_as_two_rates_t_and_its_shift():
+    chosen = RocPoint(1 / 3, 2 / 3, 0.5, 0.123456789, 1.0, -0.25, 3)
+    assert repr(chosen) == "RocPoint(fpr 0.3333, fnr 0.3333, t 0.123457, shift -0.25)"
+    point = NestedPoint(0.1, 0.75, 0.2, (0, 1), (0, 1), (0, 1), chosen)
+    assert repr(point) == "NestedPoint(fpr 0.1000, fnr 0.2500, t 0.123457, shift -0.25)"

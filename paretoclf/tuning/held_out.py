@@ -1,0 +1,196 @@
+"""Cross-validation of a regression along the path of its program: the held-out loss at every value of a parameter.
+
+Along the path of a program coefficients are affine between breakpoints, so the residuals of samples that were held out
+are, too, and the sum of their squares is a parabola on each piece. Added up over folds it is known at every t, and its
+minimum is that of the pieces' vertices and ends: nothing is searched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paretoclf.common.checks import Array, Rng, check_count, check_matrix, check_rng, real_array
+from paretoclf.common.errors import InputError
+from paretoclf.path.tracing import trace
+
+
+class LeastLoss(NamedTuple):
+    """Where the held-out loss is least: t, the parameter there (t if several move), and the loss."""
+
+    t: float
+    parameter: float
+    loss: float
+
+
+@dataclass(frozen=True, repr=False)
+class HeldOutLoss:
+    """The mean squared error on samples that were held out, at every t of a line of parameters.
+
+    Attributes
+    ----------
+    t : array of shape (k + 1,)
+        Ends of the pieces.
+    pieces : array of shape (k, 3)
+        The loss on a piece is ``c0 + c1 s + c2 s**2`` where s goes from 0 to 1 on it.
+    parameter : str
+        The one parameter that moves, if it is a number, else ``"t"``.
+    ends : (float, float)
+        Its values at t = 0 and t = 1.
+    paths : tuple of ProblemPath
+        Those of the folds.
+    """
+
+    t: Array
+    pieces: Array
+    parameter: str
+    ends: tuple[float, float]
+    paths: tuple[Any, ...] = field(repr=False)
+
+    def value(self, t: float | None = None, /, **parameter: float) -> float:
+        """The loss at t, or at a value of the parameter: ``loss.value(lam=3.0)``."""
+        if (t is None) == (not parameter) or not {self.parameter}.issuperset(parameter):
+            raise InputError(f"t or {self.parameter} must be given, got {', '.join(parameter) or 'none'}")
+        first, last = self.ends
+        at = float(parameter[self.parameter] - first) / (last - first) if t is None else float(t)
+        low, high = self.t[0], self.t[-1]
+        if not low <= at <= high:
+            raise InputError(f"t must lie between {low:g} and {high:g}, got {at:g}")
+        j = int(np.clip(np.searchsorted(self.t, at, side="right") - 1, 0, len(self.pieces) - 1))
+        s = (at - self.t[j]) / (self.t[j + 1] - self.t[j])
+        return float(np.polynomial.polynomial.polyval(s, self.pieces[j]))
+
+    def minimum(self) -> LeastLoss:
+        """Where it is least, exactly: of several such t the first.
+
+        It was chosen on the labels that judge it, so the loss there flatters it a little.
+        """
+        _, c1, c2 = self.pieces.T
+        vertex = np.divide(-0.5 * c1, c2, out=np.zeros_like(c1), where=c2 > 0.0).clip(0.0, 1.0)
+        shares = np.stack([np.zeros_like(vertex), vertex, np.ones_like(vertex)], axis=1)
+        powers = np.stack([np.ones_like(shares), shares, shares**2], axis=2)
+        losses = np.einsum("ksp,kp->ks", powers, self.pieces)
+        j, k = np.unravel_index(int(losses.argmin()), losses.shape)
+        t = float(self.t[j] + shares[j, k] * (self.t[j + 1] - self.t[j]))
+        first, last = self.ends
+        return LeastLoss(t, (1.0 - t) * first + t * last, float(losses[j, k]))
+
+    def __repr__(self) -> str:
+        least = self.minimum()
+        where = f"{self.parameter} = {least.parameter:.6g}"
+        return f"HeldOutLoss({len(self.paths)} folds, {len(self.pieces)} pieces, least {least.loss:.6g} at {where})"
+
+
+def cross_validated_loss(
+    build: Callable[[Any], tuple[Any, Any, Any]],
+    X: Any,
+    y: Any,
+    folds: int | Iterable[tuple[Any, Any]] = 5,
+    *,
+    coef: str = "w",
+    intercept: str | None = None,
+    rng: Rng = 0,
+) -> HeldOutLoss:
+    """Held-out squared loss of a linear regression, at every value of a parameter of its program.
+
+    Parameters
+    ----------
+    build : callable
+        Takes the rows to train on, an index array, and returns ``(problem, start, stop)``, as `paretoclf.trace` takes
+        them: a ``cvxpy.Problem`` on these rows and the two ends of the line, the same for all folds.
+    X : array of shape (n, d)
+        Features of all samples.
+    y : array of shape (n,)
+        Targets.
+    folds : int or iterable of (train, test)
+        How many shuffled folds; or index arrays, such as of a scikit-learn splitter.
+    coef, intercept : str
+        Names of the variables that are the coefficients, of shape (d,), and the intercept, if there is one.
+    rng : int or numpy.random.Generator
+        Seed of the folds.
+
+    Raises
+    ------
+    InputError
+        If an argument is not what it must be, or coefficients are parabolas in the parameter.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(40, 5))
+    >>> y = X[:, 0] + rng.standard_t(3, size=40)
+    >>> def build(rows):
+    ...     w, lam = cp.Variable(5, name="w"), cp.Parameter(nonneg=True, name="lam")
+    ...     loss = cp.sum_squares(X[rows] @ w - y[rows]) / (2 * len(rows)) + lam * cp.norm1(w)
+    ...     return cp.Problem(cp.Minimize(loss)), {lam: 2.0}, {lam: 0.0}
+    >>> pc.tuning.cross_validated_loss(build, X, y)
+    HeldOutLoss(5 folds, 26 pieces, least 2.45555 at lam = 0.218789)
+    """
+    X = check_matrix(X)
+    y = real_array(y, "y")
+    if y.shape != (len(X),):
+        raise InputError(f"y must have one target per row of X, {len(X)}, got shape {y.shape}")
+    parts = _parts(len(X), folds, rng)
+    paths, residuals = [], []
+    for train, test in parts:
+        path = trace(*build(train))
+        paths.append(path)
+        residuals.append(_residuals(path, X[test], y[test], coef, intercept))
+    lines = [[(name, np.ravel(value).tolist()) for end in path.ends for name, value in end.items()] for path in paths]
+    if any(line != lines[0] for line in lines):
+        raise InputError("build must return the same start and stop for every fold")
+    last = min(float(path.t[-1]) for path in paths)
+    knots = np.unique(np.concatenate([path.breakpoints for path in paths]).clip(0.0, last))
+    total = sum((_parabolas(knots, *each) for each in residuals), np.zeros((knots.size - 1, 3)))
+    moving = paths[0].parameters(0.0)
+    alone = len(moving) == 1 and np.ndim(next(iter(moving.values()))) == 0
+    name = next(iter(moving)) if alone else "t"
+    ends = (float(paths[0].ends[0][name]), float(paths[0].ends[1][name])) if alone else (0.0, 1.0)
+    count = sum(len(test) for _, test in parts)
+    return HeldOutLoss(knots, total / count, name, ends, tuple(paths))
+
+
+def _parts(n: int, folds: Any, rng: Rng) -> list[tuple[Any, Any]]:
+    """Training and test rows of each fold."""
+    if isinstance(folds, int | np.integer):
+        count = check_count(folds, "folds", 2)
+        if count > n:
+            raise InputError(f"folds must be at most the number of samples, {n}, got {count}")
+        tests = np.array_split(check_rng(rng).permutation(n), count)
+        return [(np.setdiff1d(np.arange(n), test), np.sort(test)) for test in tests]
+    parts = [(np.arange(n)[train], np.arange(n)[test]) for train, test in folds]
+    if not parts or not all(train.size and test.size for train, test in parts):
+        raise InputError("folds must be at least one (train, test), each with samples to train on and to test")
+    return parts
+
+
+def _residuals(path: Any, X: Array, y: Array, coef: str, intercept: str | None) -> tuple[Array, Array]:
+    """The t of both ends of each segment of a path, and the residuals of samples there, shapes (k, 2), (k, 2, n)."""
+    for name in (coef, *([] if intercept is None else [intercept])):
+        if name in path.program.parabolas:
+            raise InputError(f"{name} must be affine along the path: it is a parabola, whose squared loss is no piece")
+    t, w = path.along(coef)
+    if w.shape[1:] != (X.shape[1],):
+        raise InputError(f"coef must name a variable of shape ({X.shape[1]},), got {coef!r} of shape {w.shape[1:]}")
+    predicted = w @ X.T
+    if intercept is not None:
+        predicted = predicted + path.along(intercept)[1].reshape(-1, 1)
+    return t.reshape(-1, 2), (y - predicted).reshape(-1, 2, y.size)
+
+
+def _parabolas(knots: Array, t: Array, residuals: Array) -> Array:
+    """Sum of squares of affine residuals on each stretch between knots: three coefficients in its share."""
+    long = np.flatnonzero(t[:, 1] > t[:, 0])
+    t, residuals = t[long], residuals[long]
+    j = np.clip(np.searchsorted(t[:, 0], 0.5 * (knots[:-1] + knots[1:]), side="right") - 1, 0, len(t) - 1)
+    begin, length = t[j, 0], t[j, 1] - t[j, 0]
+    slope = residuals[j, 1] - residuals[j, 0]
+    first = residuals[j, 0] + ((knots[:-1] - begin) / length)[:, None] * slope
+    moved = (np.diff(knots) / length)[:, None] * slope
+    return np.stack([(first**2).sum(axis=1), 2.0 * (first * moved).sum(axis=1), (moved**2).sum(axis=1)], axis=1)

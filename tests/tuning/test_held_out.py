@@ -1,0 +1,86 @@
+"""Held-out loss along the path of a program: against a fit by CVXPY at single values, and a dense search."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+
+import paretoclf as pc
+
+
+def regression(n=30, d=4):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, d))
+    return X, X @ [2.0, -1.0, 0.0, 0.0] + 1.0 + rng.normal(size=n)
+
+
+def builder(X, y, stop=0.0):
+    def build(rows):
+        w, b = cp.Variable(X.shape[1], name="w"), cp.Variable(name="b")
+        lam = cp.Parameter(nonneg=True, name="lam")
+        loss = cp.sum_squares(X[rows] @ w + b - y[rows]) / (2 * len(rows)) + lam * cp.norm1(w)
+        return cp.Problem(cp.Minimize(loss)), {lam: 3.0}, {lam: stop}
+
+    return build
+
+
+def test_the_loss_is_that_of_fits_by_cvxpy_on_each_fold():
+    X, y = regression()
+    splitter = KFold(3, shuffle=True, random_state=0)
+    loss = pc.tuning.cross_validated_loss(builder(X, y), X, y, splitter.split(X), intercept="b")
+    for lam in (2.5, 0.7, 0.11, 0.01):
+        total = 0.0
+        for train, test in splitter.split(X):
+            problem, start, _ = builder(X, y)(train)
+            next(iter(start)).value = lam
+            problem.solve(solver="CLARABEL", tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13)
+            w, b = (problem.var_dict[name].value for name in ("w", "b"))
+            total += ((y[test] - X[test] @ w - b) ** 2).sum()
+        assert loss.value(lam=lam) == pytest.approx(total / len(y), rel=1e-6)
+
+
+def test_the_minimum_is_below_all_of_a_dense_grid_and_attained():
+    X, y = regression()
+    loss = pc.tuning.cross_validated_loss(builder(X, y), X, y, 4, intercept="b")
+    least = loss.minimum()
+    dense = [loss.value(float(t)) for t in np.linspace(0.0, 1.0, 5001)]
+    assert least.loss <= min(dense) <= least.loss * (1 + 1e-5)
+    assert loss.value(least.t) == pytest.approx(least.loss, rel=1e-12)
+    assert least.parameter == pytest.approx(3.0 * (1 - least.t))
+    assert 0.0 < least.t < 1.0
+    assert repr(loss).startswith("HeldOutLoss(4 folds, ")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"folds": 31}, "folds must be at most the number of samples, 30, got 31"),
+        ({"folds": []}, r"folds must be at least one \(train, test\)"),
+        ({"coef": "b"}, r"coef must name a variable of shape \(4,\), got 'b' of shape \(\)"),
+        ({"coef": "v"}, "name must be that of a variable or constraint, one of"),
+        ({"y": np.zeros(3)}, r"y must have one target per row of X, 30, got shape \(3,\)"),
+    ],
+)
+def test_bad_input_is_refused(change, said):
+    X, y = regression()
+    given = {"y": y, **change}
+    with pytest.raises(pc.InputError, match=said):
+        pc.tuning.cross_validated_loss(builder(X, y), X, **given)
+
+
+def test_all_folds_must_have_one_line_and_the_value_one_place():
+    X, y = regression()
+    stops = iter((0.0, 0.1))
+
+    def build(rows):
+        return builder(X, y, next(stops))(rows)
+
+    with pytest.raises(pc.InputError, match="the same start and stop for every fold"):
+        pc.tuning.cross_validated_loss(build, X, y, 2)
+    loss = pc.tuning.cross_validated_loss(builder(X, y), X, y, 2)
+    with pytest.raises(pc.InputError, match="t or lam must be given, got mu"):
+        loss.value(mu=1.0)
+    with pytest.raises(pc.InputError, match="t must lie between 0 and 1, got 2"):
+        loss.value(2.0)
