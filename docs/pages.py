@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 from pathlib import Path
@@ -91,6 +92,19 @@ def to_play_with(app, exception):
     path.page(out / "few.html", X[others], data.y[others], feature_names=data.feature_names)
 
 
+def notebooks(app, exception):
+    """Leave each example beside its page as a notebook to be downloaded."""
+    if exception or app.builder.format != "html" or list(app.config.include_patterns) != ["**"]:
+        return
+    from paretoclf.cli.lesson import cells_of, notebook
+
+    for page in sorted(Path(app.srcdir, "examples").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        if text.startswith("---\nfile_format: mystnb"):
+            made = json.dumps(notebook(cells_of(text)), indent=1)
+            Path(app.outdir, "examples", f"{page.stem}.ipynb").write_text(made, encoding="utf-8")
+
+
 def redirects(app, exception):
     """Leave a page at each old address that leads to the new one, with what stands behind the #."""
     if exception or app.builder.format != "html" or list(app.config.include_patterns) != ["**"]:
@@ -111,4 +125,5 @@ def setup(app):
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.connect("build-finished", redirects)
     app.connect("build-finished", to_play_with)
+    app.connect("build-finished", notebooks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

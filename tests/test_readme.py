@@ -12,6 +12,8 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
+from paretoclf.cli.lesson import cells_of
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
@@ -67,7 +69,24 @@ def test_the_readme_the_tutorial_and_every_lesson_have_code():
     assert blocks(ROOT / "README.md")
     assert blocks(ROOT / "docs" / "tutorials" / "tutorial.md")
     assert len(LESSONS) == 10
+    assert len(WORKED) == 8
     assert all(blocks(page) for page in LESSONS)
+
+
+WORKED = [p for p in PAGES if p.parent.name == "examples" and p.stem != "index"]
+
+
+@pytest.mark.parametrize("page", WORKED, ids=lambda p: p.name)
+def test_an_example_has_formula_code_picture_and_proof_and_is_a_notebook(page):
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("---\nfile_format: mystnb\n")
+    assert re.search(r"^\$\$\n.+\n\$\$$", text, re.MULTILINE)
+    code = "".join(source for _, source in blocks(page))
+    assert all(word in code for word in ("pc.trace(", "path.plot(", "path.proof", "path.compare("))
+    assert f'<a href="{page.stem}.ipynb" download>' in text
+    cells = cells_of(text)
+    assert sum(cell["cell_type"] == "code" for cell in cells) == len(blocks(page)) >= 3
+    assert f"\n{page.stem}\n" in (page.parent / "index.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", LESSONS, ids=lambda p: p.name)
