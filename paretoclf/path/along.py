@@ -294,6 +294,8 @@ class Beyond:
         What of the ray is checked on the compiled program.
     end : float
         Where the path ends; of t between that and ``t`` nothing is known.
+    texts : mapping of str to str
+        What `explain` says in place of the names of constraints without a label: their text, too.
     """
 
     status: str
@@ -302,10 +304,11 @@ class Beyond:
     blame: tuple[str, ...]
     proof: RayProof = field(repr=False)
     end: float
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def explain(self) -> str:
         """Say in words why there is none."""
-        names = ", ".join(self.blame) or "what CVXPY added"
+        names = ", ".join(self.texts.get(name, name) for name in self.blame) or "what CVXPY added"
         what = f"no point satisfies {names} together"
         if self.status == "unbounded":
             what = f"the objective improves for ever, along {names}"

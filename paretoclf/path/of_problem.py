@@ -179,6 +179,7 @@ class ProblemPath:
         if self.ray is None:
             return None
         found = beyond_of(self.program, self.status, self.ray, float(self.t[-1]))
+        found = replace(found, texts=getattr(self.source, "texts", {}))
         return replace(found, t=found.end) if found.t <= found.end + self._least else found
 
     @cached_property

@@ -13,6 +13,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import SOLVER_FAST, SOLVER_REFERENCE
 from paretoclf.proof.certificates import Certificate
 from paretoclf.solve.lazily import cp
+from paretoclf.solve.words import why_not_convex
 
 Form = Literal["dual", "primal"]
 Accuracy = Literal["reference", "fast"]
@@ -57,7 +58,10 @@ class Model:
         parts = [("objective", problem.objective), *labelled]
         broken = [name for name, part in parts if not part.is_dcp()]
         if broken:
-            raise InputError(f"a model must be convex by CVXPY's rules (DCP), which it is not in: {', '.join(broken)}")
+            why = why_not_convex(dict(parts)[broken[0]])
+            raise InputError(
+                f"a model must be convex by CVXPY's rules (DCP), which it is not in: {', '.join(broken)}. {why}"
+            )
         broken = [name for name, part in parts if moving and not part.is_dcp(dpp=True)]
         if broken:
             raise InputError(

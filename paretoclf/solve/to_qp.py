@@ -23,6 +23,7 @@ from paretoclf.engine.reduction.program import ProgramLine, Reading, between, sy
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model, conic_settings
 from paretoclf.solve.programs import dense
+from paretoclf.solve.words import called, short
 
 #: Where the third point lies: no simple fraction, so that no symmetry hides a bend.
 _THIRD = 0.61803398875
@@ -151,6 +152,12 @@ class LineOfPrograms:
     def _named(self, end: int) -> Mapping[str, Array]:
         return {p.name(): value for p, value in self._ends[end].items()}
 
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """Constraints without a label: what they are called, and that with their text."""
+        rows = {f"constraint {k}": c for k, c in enumerate(self.problem.constraints) if not c.label}
+        return {name: called(name, c) for name, c in rows.items()}
+
     def move(self, t: float) -> None:
         """Give the parameters the values that they have at t."""
         for p in self._ends[0]:
@@ -217,26 +224,24 @@ def _model_of(problem: Any) -> Model:
 
 def _ends(problem: Any, start: Any, stop: Any) -> tuple[Values, Values]:
     """Both ends as arrays, checked against what the parameters may be."""
+    own = problem.parameters()
+    known = f"it has {', '.join(p.name() for p in own) or 'none'}"
     for name, given in (("start", start), ("stop", stop)):
         if not isinstance(given, Mapping) or not given:
             raise InputError(f"{name} must map parameters of the problem to values, got {given!r:.100}")
         for p in given:
             if not isinstance(p, cp.Parameter) or isinstance(p, cp.CallbackParam):
-                raise InputError(f"{name} must have parameters of the problem for keys, got {p!r:.100}")
+                raise InputError(f"{name} must have parameters of the problem for keys, got {p!r:.100}: {known}")
     alone = [p.name() for p in {**start, **stop} if (p in start) != (p in stop)]
     if alone:
         raise InputError(f"start and stop must have the same parameters, got {alone[0]} in one of them only")
     names = [p.name() for p in start]
     if len(set(names)) < len(names):
         raise InputError(f"parameters must have different names, got {max(names, key=names.count)} twice")
-    own = problem.parameters()
     follows = any(isinstance(p, cp.CallbackParam) for p in own)  # of anything: its function is not looked into
     strange = [p.name() for p in start if not follows and all(p is not each for each in own)]
     if strange:
-        raise InputError(
-            f"start must have parameters of the problem for keys, got {strange[0]}: it has "
-            f"{', '.join(p.name() for p in own) or 'none'}"
-        )
+        raise InputError(f"start must have parameters of the problem for keys, got {strange[0]}: {known}")
     unset = [p.name() for p in own if p not in start and not isinstance(p, cp.CallbackParam) and p.value is None]
     if unset:
         raise InputError(f"parameter {unset[0]} must be in start and stop, or have a value that it keeps")
@@ -286,7 +291,7 @@ def _check_cones(model: Model) -> None:
     """InputError that names what is neither quadratic nor piecewise linear."""
     parts = [("the objective", model.problem.objective.expr, "is_qpwa")]
     for name, c in model.constraints.items():
-        where = name if name.startswith("constraint ") else f"constraint {name}"
+        where = f"constraint {name}" if c.label else called(name, c)
         if not isinstance(c, cp.constraints.Equality | cp.constraints.Zero | cp.constraints.Inequality):
             raise InputError(_cone_said(where, f"a cone of the kind {type(c).__name__}"))
         equation = isinstance(c, cp.constraints.Equality | cp.constraints.Zero)
@@ -297,13 +302,7 @@ def _check_cones(model: Model) -> None:
     for name, expression, test in parts:
         if not getattr(expression, test)():
             atom = _culprit(expression, test)
-            raise InputError(_cone_said(name, f"{type(atom).__name__} ({_short(atom)})"))
-
-
-def _short(expression: Any) -> str:
-    """An expression in one line of a message; numbers of large arrays are left out."""
-    text = " ".join(str(expression).split())
-    return text if len(text) <= 80 else f"{text[:50]} ... {text[-25:]}"
+            raise InputError(_cone_said(name, short(atom)))
 
 
 def _cone_said(where: str, what: str) -> str:
@@ -445,7 +444,7 @@ def _in_matrix(problem: Any, tensors: Any, first: Values, last: Values, which: s
     culprits = _movers(problem, tensors, first, last, which)
     names = {p.name() for p in culprits}
     terms = list(_terms_with(problem, names))
-    shown = "; ".join(f"{_short(term)}, in {where}" for where, term in terms[:2]) or "what CVXPY compiles"
+    shown = "; ".join(f"{short(term)}, in {where}" for where, term in terms[:2]) or "what CVXPY compiles"
     many = ", ".join(sorted(names)) or "a parameter"
     if which == "P":
         remedy = (
