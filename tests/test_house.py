@@ -176,7 +176,7 @@ REACH = {
     "path.of_problem": 8500,
     "path.tracing": 13000,
     "solve.cone_proof": 7000,
-    "formulations.two_c_svm": 12200,
+    "formulations.two_c_svm": 12300,
     "checking.verification": 28500,
 }
 
