@@ -90,7 +90,7 @@ def table(smoke):
                 began = time.process_time()
                 said = (check.main if level == "exact" else check_gap.main)(str(file))
                 checked, size = time.process_time() - began, file.stat().st_size / 1e3
-            most, value = 0.0, float(said.split("ends: [")[1].split(",")[1].split("]")[0])
+            most, value = 0.0, float(said.split("as doubles: [")[1].split(",")[1].split("]")[0])
             if level == "bounded":
                 most = float(said.split("at most ")[1].split()[0])
             sizes = f"{path.breakpoints.size - 1} | {basis_of(path)}"
