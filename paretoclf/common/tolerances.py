@@ -348,7 +348,7 @@ OWN_TERMS = 1e-6
 #: the error of its unknowns: an SVM of 500 samples leaves slacks of 1e-14 of the largest column.
 OWN_SIZE = 1e-3
 
-#: Compiled programs: a stretch shorter than what the data tell about t is a point, if it is no longer than this: on a
+#: A stretch shorter than what the data tell about t is a point, if it is no longer than this: on a
 #: tenth of CERTIFY of a line no more than that of what moves can hide.
 POINT = 1e-9
 

@@ -90,7 +90,7 @@ class Refining(OnPieces):
         return None
 
     def _proved(self) -> LineProof:
-        """Segments that fail are proved with multipliers in two doubles, where that is what they lack."""
+        """Each segment that fails is proved with multipliers in two doubles, where that is what it lacks."""
         proof, pieces = super()._proved(), self.pieces
         # Breakpoints are rounded: next to one, `at` takes the basis before or after it, whichever is proved there.
         for margin in (0.0, NEAR):
@@ -100,23 +100,21 @@ class Refining(OnPieces):
             ends = pieces.t[failed], pieces.t[failed + 1]
             # A cost that vanishes at an end of a line falls by orders of magnitude along its last segment.
             along = np.stack([ends[0], 0.5 * (ends[0] + ends[1]), ends[1]], axis=1)
-            if not all(any(self._doubtful(float(t)) for t in each) for each in along):
-                return proof
-            if margin and not all(self._proved_at(float(t)) for t in np.unique(pieces.t[[failed, failed + 1]])):
-                return proof
+            failed = failed[[any(self._doubtful(float(t)) for t in each) for each in along]]
+            if margin:
+                knots = {j: self._proved_at(float(pieces.t[j])) for j in np.union1d(failed, failed + 1).tolist()}
+                failed = failed[[knots[j] and knots[j + 1] for j in failed.tolist()]]
             for first in range(0, failed.size, _BLOCK):
-                which = failed[first : first + _BLOCK]
-                refined = self._refined(which, margin)
-                if refined is None:
-                    continue  # next to breakpoints perhaps
-                proof = proof.with_parts(which, prove(self.soft_margin, refined, self.parameter))
+                refined, which = self._refined(failed[first : first + _BLOCK], margin)
+                if which.size:
+                    proof = proof.with_parts(which, prove(self.soft_margin, refined, self.parameter))
         return proof
 
     def _proved_at(self, t: float) -> bool:
         return self._trivial(t) or self._precise(t) is not None
 
-    def _refined(self, which: Index, margin: float) -> Refined | None:
-        """Solutions at both ends of pieces, to twice double precision, or at this distance from them."""
+    def _refined(self, which: Index, margin: float) -> tuple[Refined, Index]:
+        """Solutions at both ends of pieces, to twice double precision, or at this distance from them; and of which."""
         pieces = self.pieces
         t = np.stack([pieces.t[which], pieces.t[which + 1]], axis=1)
         inner = t + margin * np.where(t == pieces.t[[0, -1]], 0.0, [1.0, -1.0])  # the two ends of a path are exact
@@ -126,21 +124,22 @@ class Refining(OnPieces):
         trivial[short] = False
         t = np.where(trivial, t, inner)
         b = np.stack([pieces.b0[which], pieces.b1[which]], axis=1)  # where multipliers vanish it is known exactly
-        alpha = np.zeros((which.size, 2, 2, self.y.size))
+        alpha, found = np.zeros((which.size, 2, 2, self.y.size)), np.ones(which.size, dtype=np.bool_)
         w: Any = self.gram.quadratic.zeros(which.size, 2)
         for k, e in np.argwhere(~trivial):
-            found = self._solved(float(t[k, e]), int(which[k]), bool(short[k]))
-            if found is None:
-                return None
-            b[k, e], alpha[k, e] = found.b, found.alpha
-            if w is not None:
-                w[k, e] = found.w
+            one = self._solved(float(t[k, e]), int(which[k]), bool(short[k])) if found[k] else None
+            found[k] = one is not None
+            if one is not None:
+                b[k, e], alpha[k, e] = one.b, one.alpha
+                if w is not None:
+                    w[k, e] = one.w
+        t, b, alpha, which = t[found], b[found], alpha[found], which[found]
         start, end, bend = pieces.value[which].T[:, :, None]
         before, after = (pieces.t[which + 1, None] - t), (t - pieces.t[which, None])
         whole = before + after
         values = (before * start + after * end) / whole - before * after / whole**2 * bend
         shorter = np.column_stack([values, bend * (np.diff(t) / whole[:, :1]) ** 2])
-        return Refined(t, alpha, b, w, shorter)
+        return Refined(t, alpha, b, None if w is None else w[found], shorter), which
 
     def _solved(self, t: float, j: int, near_breakpoints: bool) -> Precise | None:
         """Precise solution on the basis of piece j, if that is what is stored but for rounding."""

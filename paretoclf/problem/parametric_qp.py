@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask
-from paretoclf.common.tolerances import SAME_NUMBER
+from paretoclf.common.tolerances import POINT, SAME_NUMBER
 
 BELOW, LOWER, INSIDE, UPPER, ABOVE = -2, -1, 0, 1, 2
 
@@ -200,3 +200,23 @@ def shortest_stretch(*moving: Array) -> float:
         moves = known & (change > SAME_NUMBER * size)
         least = max(least, float(np.max(size[moves] / change[moves], initial=0.0)))
     return 2.0 * float(np.finfo(float).eps) * least
+
+
+def points_of(t: Array, *moving: Array) -> Mask:
+    """Which stretches from t[:, 0] to t[:, 1] are points: no longer than t, or the data that move, say *there*.
+
+    The same as `shortest_stretch` with what the numbers are on each stretch in place of what they are along the line:
+    where all of them vanish a short stretch is one. None is longer than ``POINT``.
+    """
+    length = t[:, 1] - t[:, 0]
+    moving = (*moving, np.array([0.0, 1.0]))
+    found = np.asarray(length <= min(shortest_stretch(*moving), POINT))
+    for j in np.flatnonzero(found).tolist():
+        here = [np.multiply.outer(1.0 - t[j], first) + np.multiply.outer(t[j], last) for first, last in moving]
+        least = 0.0
+        for (first, last), ends in zip(moving, here, strict=True):
+            change = np.abs(last - first)
+            moves = change > SAME_NUMBER * (np.abs(first) + np.abs(last))
+            least = max(least, float(np.max(np.abs(ends).sum(axis=0)[moves] / change[moves], initial=0.0)))
+        found[j] = length[j] <= 2.0 * float(np.finfo(float).eps) * least
+    return found

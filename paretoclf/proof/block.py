@@ -22,13 +22,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.tolerances import ONE_COLUMN
-from paretoclf.proof.bernstein import columns
+from paretoclf.problem.parametric_qp import points_of
+from paretoclf.proof.bernstein import columns, pairs
 from paretoclf.proof.entries import Entries
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.products import Anchors, BlockScores, BlockSlopes, FeatureProducts, KernelProducts, products_of
@@ -64,6 +66,12 @@ class ProofTask:
     problem: SoftMargin
     products: KernelProducts | FeatureProducts
     one_column: float = ONE_COLUMN
+
+    @cached_property
+    def points(self) -> Mask:
+        """Segments that are so short that they are two points, each judged by itself."""
+        nu = () if self.problem.nu is None else (np.asarray(self.problem.nu),)
+        return points_of(pairs(self.stored.t), self.caps, *nu)
 
     @property
     def y(self) -> Array:
@@ -195,6 +203,7 @@ def known(q: ProofTask, group: Group, anchors: Anchors, k: int, cut: Cutter) -> 
         _unclear(q, C, margin_of_others, held_others, others, block.place[:0], S.t[a : z + 1]),
     ]
     E = Entries(block.ptr, *(np.concatenate(x, axis=-1) for x in zip(*entries, strict=True)))
+    E = replace(E, apart=q.points[a:z])
     slopes = scores.slopes
     return BlockTerms(
         E, L.off, L.outside, C.first, C.last, b, target, sums, balance, slopes, C.noise, C.jump, size, slack

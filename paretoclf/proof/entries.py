@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from paretoclf.common.checks import Array, Index
+from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.proof.bernstein import columns
 
 
@@ -23,6 +23,8 @@ class Entries:
         Segment, from the beginning of the block, and sample.
     caps, alpha, margin : array of shape (2, e)
         At both ends of the segment: cap, multiplier (in its box), ``y_i f_i - target``.
+    apart : bool array of shape (k,), optional
+        Segments that are two points, each judged by itself: there nothing at one end is multiplied with the other.
     """
 
     ptr: Index
@@ -31,6 +33,7 @@ class Entries:
     caps: Array
     alpha: Array
     margin: Array
+    apart: Mask | None = None
 
     def largest(self, values: Array) -> tuple[Array, Index]:
         """Largest of some values (e,) on each of the k segments, and the sample it belongs to; at least 0."""
@@ -61,6 +64,13 @@ class Entries:
         return np.flatnonzero(self.ptr[1:] > self.ptr[:-1])
 
     @cached_property
+    def alone(self) -> Index:
+        """Entries on segments that are two points: nearly always none."""
+        if self.apart is None or not self.apart.any():
+            return np.zeros(0, dtype=np.int64)
+        return np.flatnonzero(self.apart.take(self.row))
+
+    @cached_property
     def room(self) -> Array:
         """Of each multiplier to its cap, at both ends."""
         return self.caps - self.alpha
@@ -74,7 +84,9 @@ def gap_of(E: Entries) -> Array:
     start += room[0] * left[0]
     end += room[1] * left[1]
     mixed += room * left[::-1]
-    return E.add(start, 0.5 * (mixed[0] + mixed[1]), end)
+    middle, alone = 0.5 * (mixed[0] + mixed[1]), E.alone
+    middle[alone] = 0.5 * (start[alone] + end[alone])
+    return E.add(start, middle, end)
 
 
 def complementarity(E: Entries, off: Array, unit: Array) -> tuple[Array, Index]:
@@ -90,4 +102,7 @@ def complementarity(E: Entries, off: Array, unit: Array) -> tuple[Array, Index]:
         load, room = E.alpha / reach, E.room / spare
     above = np.minimum(np.maximum(*load), np.maximum(*off))
     below = np.minimum(np.maximum(*room), -np.minimum(*off))
+    alone = E.alone
+    above[alone] = np.minimum(load[:, alone], off[:, alone]).max(axis=0)
+    below[alone] = np.minimum(room[:, alone], -off[:, alone]).max(axis=0)
     return E.largest(np.maximum(above, below))

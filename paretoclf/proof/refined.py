@@ -8,6 +8,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array
 from paretoclf.problem.exact_sums import inner
+from paretoclf.problem.parametric_qp import points_of
 from paretoclf.problem.units import balanced_units, largest_sum, margin_rounding
 from paretoclf.proof import bernstein
 from paretoclf.proof.entries import Entries, complementarity, gap_of
@@ -76,7 +77,7 @@ def prove_refined(problem: SoftMargin, refined: Refined, parameter: str) -> Line
         return np.stack([x[first].ravel(), x[second].ravel()])
 
     each = n * np.arange(k + 1), np.repeat(np.arange(k), n), np.tile(np.arange(n), k)
-    E = Entries(*each, at_ends(box), at_ends(inside), at_ends(margin))
+    E = Entries(*each, at_ends(box), at_ends(inside), at_ends(margin), points_of(R.t, caps))
     units = np.maximum(balanced_units(y, box.T).T * (box > 0.0), 0.0) if free else box
     most, samples = complementarity(E, at_ends(margin / (1.0 + np.abs(f))), at_ends(units))
     gone = outside.sum(axis=1).reshape(k, 2)

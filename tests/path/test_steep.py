@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import paretoclf as pc
+from paretoclf.path.on_pieces import OnPieces
 from paretoclf.problem import exact_sums
 from paretoclf.proof.points.two_c import certify
 from paretoclf.proof.refined import PRECISELY
@@ -73,6 +75,21 @@ def test_steep_paths_have_the_exact_values(seed, line):
         assert path.value(float(t)) == pytest.approx(value, rel=1e-9, abs=rounded)
         assert solution.value == pytest.approx(value, rel=1e-9, abs=rounded)
         assert solution.dual_value <= value * (1 + 1e-12) + rounded
+
+
+def test_a_segment_that_is_wrong_keeps_no_other_from_being_proved():
+    """All need two doubles; one is spoilt, which says nothing of the others."""
+    X, y = steep(1, n=14)
+    path = pc.trace(pc.TwoCSVM(X.astype(float), y), *LINES["asymmetry"](y))
+    P, k = path.pieces, path.pieces.t.size // 2
+    assert OnPieces._proved(path).failures().size > 20
+    largest = max(P.index[P.ptr[k] : P.ptr[k + 1]].tolist(), key=path.alpha(float(P.t[k])).__getitem__)
+    a0, a1 = P.a0.copy(), P.a1.copy()
+    at = P.ptr[k] + P.index[P.ptr[k] : P.ptr[k + 1]].tolist().index(largest)
+    a0[at] *= 1.001
+    a1[at] *= 1.001
+    spoilt = replace(path, pieces=replace(P, a0=a0, a1=a1))
+    assert spoilt.proof.failures().tolist() == [k]
 
 
 @pytest.mark.parametrize("ends", [((0.04, 1.96), (1.96, 0.04)), ((1.2, 0.8), (0.0, 0.5)), ((1.5, 0.7), (1.5, 0.7))])

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from paretoclf.problem.parametric_qp import shortest_stretch
+from paretoclf.problem.parametric_qp import points_of, shortest_stretch
 
 
 def test_each_number_that_moves_says_as_much_as_its_rounding_leaves():
@@ -24,3 +24,17 @@ def test_what_stands_still_says_nothing():
     still = np.array([[1.0, np.inf, -np.inf, 0.1 + 0.2], [1.0, np.inf, -np.inf, 0.3]])
     assert shortest_stretch(still, np.zeros((2, 0)), np.zeros(2)) == 0.0
     assert shortest_stretch(still, np.array([1.0, 3.0])) == 2.0**-50
+
+
+def test_a_stretch_is_a_point_where_the_numbers_there_say_no_more():
+    """A cost from 0 to 1 is known to its last digit next to 0, beside one that stands still; a large one is not."""
+    ulp = 2.0**-52
+    t = np.array([[0.5, 0.5 + ulp], [0.5, 0.5 + 4 * ulp], [1e-20, 2e-20], [0.0, ulp], [1 - ulp, 1.0], [0.3, 0.3]])
+    caps = np.array([[0.0, 7.0], [1.0, 7.0]])
+    assert points_of(t, caps).tolist() == [True, False, False, False, True, True]
+    assert points_of(t, np.array([[1.0], [0.0]])).tolist() == [True, False, True, True, True, True]
+    far = np.array([[1e6], [1e6 + 1.0]])
+    assert points_of(np.array([[0.1, 0.1 + 8e-10], [0.1, 0.1 + 1e-9]]), far).tolist() == [True, False]
+    assert points_of(np.array([[0.1, 0.1 + 0.9e-9], [0.1, 0.1 + 2e-9]]), 1e3 * far - 1e9).tolist() == [False, False]
+    assert points_of(np.array([[0.1, 0.1 + 0.9e-9], [0.1, 0.1 + 2e-9]]), far + 1e9).tolist() == [True, False]
+    assert points_of(np.zeros((1, 2)), np.ones((2, 3))).tolist() == [True]

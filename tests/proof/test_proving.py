@@ -18,6 +18,7 @@ from paretoclf.path.pieces import Pieces
 from paretoclf.problem.operator import Features, Matrix
 from paretoclf.problem.operator.twice import product
 from paretoclf.proof import block, hinge, hulls, products
+from paretoclf.proof.entries import Entries, complementarity, gap_of
 from paretoclf.proof.proving import prove
 from paretoclf.proof.soft_margin import SoftMargin
 
@@ -230,6 +231,69 @@ def test_a_multiplier_is_measured_by_what_the_other_class_can_balance(kernel):
     assert judged >= 8
 
 
+# ---- stretches of no length ------------------------------------------------------------------------------------------
+
+#: The first feature is a thousand million times the others, and all numbers are doubles: no score is rounded.
+FAR = np.array([[-1.0, 2, -1], [1.5, 1.5, 1.5], [-2, -0.5, 1.5], [0, -1.5, 2], [1, 1, 2], [0.5, -1.5, 1]]) * [
+    2.0**28,
+    0.25,
+    0.25,
+]
+FAR_LABELS = np.array([1.0, -1, 1, 1, -1, 1])
+
+
+def relative_gap(path, t, b):
+    """By fractions: the objective at (w, b), less that of multipliers that balance, over the latter."""
+    X, y, c = (
+        [[Fraction(v) for v in row] for row in np.atleast_2d(each).tolist()] for each in (FAR, path.y, path.caps(t))
+    )
+    alpha, w, number = [Fraction(v) for v in path.at(t).alpha.tolist()], path.slope(t).tolist(), range(len(X))
+    sums = {s: sum(a for a, v in zip(alpha, y[0], strict=True) if v == s) for s in (1, -1)}
+    least = min(sums.values())
+    alpha = [a * least / sums[int(v)] if sums[int(v)] else a for a, v in zip(alpha, y[0], strict=True)]
+    implied = [sum(a * v * row[k] for a, v, row in zip(alpha, y[0], X, strict=True)) for k in range(3)]
+    w, b = [Fraction(v) for v in w], Fraction(b)
+    slacks = [max(Fraction(0), 1 - y[0][i] * (sum(u * v for u, v in zip(w, X[i], strict=True)) + b)) for i in number]
+    primal = sum(v * v for v in w) / 2 + sum(u * v for u, v in zip(c[0], slacks, strict=True))
+    dual = sum(alpha) - sum(v * v for v in implied) / 2
+    return float((primal - dual) / dual) if dual else float(primal)
+
+
+def test_a_stretch_of_no_length_is_two_points_each_judged_by_itself():
+    """Costs of one class vanish at t = 1, and so fast does b move before that the last stretch is one double long."""
+    path = pc.trace(pc.TwoCSVM(FAR, FAR_LABELS), (1, 2), (0, 3))
+    P = path.pieces
+    assert P.t[-1] - P.t[-2] == 2.0**-53
+    assert abs(P.b1[-1] - P.b0[-1]) > 0.1  # a sample between the two is on the wrong side of its margin at one of them
+    for t, b in ((P.t[-2], P.b0[-1]), (P.t[-1], P.b1[-1])):
+        assert relative_gap(path, float(t), b) <= 1e-9
+    assert path.proof.passes()
+    for name, off in (("b0", 0.01), ("b0", -0.01), ("b1", 0.01)):  # at the end, any b below -1 would do, too
+        b = getattr(P, name).copy()
+        b[-1] += off
+        wrong = replace(path, pieces=replace(P, **{name: b}))
+        failed = prove(wrong.soft_margin, wrong.pieces).failures()
+        assert failed.size
+        assert failed[-1] == P.t.size - 2
+
+
+def test_nothing_at_one_of_two_points_is_multiplied_with_what_is_at_the_other():
+    """Two segments of the same numbers: a multiplier that goes from 0 to half its cap, and a margin from 1 to 0."""
+    two = {"ptr": np.arange(3), "row": np.arange(2), "sample": np.array([4, 5]), "caps": np.ones((2, 2))}
+    E = Entries(**two, alpha=np.array([[0.0, 0], [0.5, 0.5]]), margin=np.array([[1.0, 1], [0, 0]]))
+    apart = replace(E, apart=np.array([False, True]))
+    assert np.array_equal(gap_of(E), [[0.0, 0.25, 0.0]] * 2)
+    assert np.array_equal(gap_of(apart), [[0.0, 0.25, 0.0], [0.0, 0.0, 0.0]])
+    for entries, most in ((E, [0.5, 0.5]), (apart, [0.5, 0.0])):
+        assert np.array_equal(complementarity(entries, entries.margin, entries.caps)[0], most)
+    below = replace(apart, alpha=1.0 - E.alpha, margin=-E.margin)  # the same at the cap
+    assert np.array_equal(gap_of(below), gap_of(apart))
+    assert np.array_equal(complementarity(below, below.margin, below.caps)[0], [0.5, 0.0])
+    wrong = replace(apart, alpha=np.array([[0.0, 0.25], [0.5, 0.5]]))  # at one of the two points
+    assert np.array_equal(gap_of(wrong)[1], [0.25, 0.125, 0.0])
+    assert complementarity(wrong, wrong.margin, wrong.caps)[0][1] == 0.25
+
+
 def test_a_wrong_path_that_stops_short_of_one_is_refused():
     """The message asks for costs at the end of a line of costs only: this path has none at tau = 1."""
     path = pc.trace(pc.QuantileSVM(*data(3)), tau=(0.2, 1 - 1e-9), lam=0.1, certify=False)
@@ -387,6 +451,39 @@ def test_the_gap_of_hinges_is_the_sum_that_the_theorem_has(kind):
             assert found == pytest.approx(1e-3 / (1.0 + sums / lam), rel=1e-6)
 
 
+@BY_KERNEL
+def test_bounds_of_multipliers_beyond_their_caps_are_those_of_feasible_ones(kernel):
+    """One at its cap, of a sample inside the margin, by little and by much: dual value below, gap above truth."""
+    X, y = data(3)
+    paths = (
+        traced(kernel),
+        pc.trace(pc.QuantileSVM(X, y, kernel=kernel), tau=(0.2, 1), lam=0.5, certify=False),  # without an intercept
+    )
+    for path, free in zip(paths, (True, False), strict=True):
+        j = path.pieces.t.size // 2
+        lo = float(path.pieces.t[j])
+        hi = lo + 0.2 * float(path.pieces.t[j + 1] - lo)
+        lam, gram = path.soft_margin.lam, path.gram.matrix
+        caps, y, right = path.caps(lo), path.y, joined(path, lo, hi)
+        right = with_pieces(right, w=None)
+        assert right.proof.closed(1e-9).all()
+        b = right.pieces.b0[0] if free else 0.0
+        margin = y * (gram @ (y * right.pieces.a0) / lam + b) - 1.0
+        i = int(np.argmin(np.where(right.pieces.a0 == caps, margin, np.inf)))
+        assert margin[i] < -0.2
+        for beyond in (1e-4, 1.0):
+            a0 = right.pieces.a0.copy()
+            a0[i] += beyond * caps[i]
+            proof = with_pieces(right, a0=a0).proof
+            inside, coef = right.pieces.a0, y * a0
+            assert proof.residuals["box"][0] == pytest.approx(beyond, rel=1e-6)
+            primal = 0.5 * coef @ gram @ coef / lam + caps @ np.maximum(0.0, 1.0 - y * (gram @ coef / lam + b))
+            dual = inside.sum() - 0.5 * (y * inside) @ gram @ (y * inside) / lam
+            if not free:
+                assert proof.duals[0, 0] <= dual + 1e-12
+            assert proof.gaps[0, 0] >= primal - dual - 1e-12
+
+
 def test_what_rounding_makes_of_slacks_grows_with_an_intercept_that_stays_away_from_0():
     costs, b = np.array([[2.0, 3.0]] * 3), np.array([[-5.0, -4.0], [-5.0, 4.0], [0.0, 4.0]])
     found = hinge.slack_rounding(costs, b)
@@ -399,7 +496,34 @@ def test_sizes_that_vanish_at_an_end_are_rounding_of_the_largest_there():
         np.testing.assert_array_equal(found, unit * np.array([[4.0 * np.finfo(float).eps, 1.0, 4.0], [3.0, 2.0, 1.0]]))
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_slacks_that_round_to_0_count_where_they_are_as_large_as_the_value_all_along(unit):
+    """In any unit of the costs: of 0.3 times the value at both ends, of 0.2 at one, and of 0.2 at both."""
+    share = np.array([[0.3, 0.3], [0.3, 0.2], [0.2, 0.2]])
+    b, sizes = np.zeros((3, 2)), unit * np.array([[1.0, 2.0, 3.0]] * 3)
+    found = hinge.hidden(3.0 * unit * share / SLACK_ROUNDING, b, sizes)
+    np.testing.assert_allclose(found, 3.0 * unit * np.array([[0.3, 0.3, 0.3], [0, 0, 0], [0, 0, 0]]), rtol=1e-12)
+
+
 # ---- two reduced hulls ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unit", [2.0**-12, 1.0, 2.0**12])
+def test_a_stored_margin_below_0_and_a_wrong_value_of_hulls_are_seen_in_any_unit(unit):
+    """What lies below is relative to the largest margin of the segment, what the value is off to the value."""
+    X, y = data(3)
+    path = pc.trace(pc.TwoNuSVM(unit * X, y), nu=(0, None), asymmetry=0.4, certify=False)
+    P, j = path.pieces, int(np.argmax(path.pieces.rho1 > 0.0))
+    assert P.rho0[j] == 0.0
+    assert path.proof.residuals["rho"][j] <= 1e-12
+    rho0 = P.rho0.copy()
+    rho0[j] = -1e-3 * P.rho1[j]
+    assert with_pieces(path, rho0=rho0).proof.residuals["rho"][j] == pytest.approx(1e-3, rel=1e-6)
+    k = len(path.proof) - 1
+    assert path.proof.residuals["value"][k] <= 1e-12
+    value = P.value.copy()
+    value[k, :2] *= 1.0 + 1e-4
+    assert with_pieces(path, value=value).proof.residuals["value"][k] == pytest.approx(1e-4, rel=1e-2)
 
 
 @BY_KERNEL
