@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -53,3 +54,19 @@ def test_every_kind_of_case_does_its_work(case):
     task = against.CASES[case][0](against.SMOKE)
     task()
     assert against.calls(task) > 50
+
+
+def test_the_copy_that_is_measured_has_the_core(tmp_path):
+    """Without it the textbook tracker would be measured: the copy was put where no engine looks for it."""
+    pytest.importorskip("paretoclf.engine._core")
+    folder = against.present(tmp_path)
+    command = [
+        sys.executable,
+        "-S",
+        "-P",
+        "-c",
+        "import paretoclf.engine as e, paretoclf.engine._core as c; print(e, c)",
+    ]
+    path = os.pathsep.join([str(folder), *(each for each in sys.path if each)])
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={"PYTHONPATH": path})
+    assert done.stdout.count(str(folder)) == 2

@@ -301,7 +301,7 @@ def with_core(folder: Path) -> None:
     found = importlib.util.find_spec("paretoclf.engine._core")
     if found is None or found.origin is None:
         raise SystemExit("the core is not compiled here: install the package first (CONTRIBUTING)")
-    shutil.copy2(found.origin, folder / "paretoclf" / "path")
+    shutil.copy2(found.origin, folder / Path(CORE).parent)
 
 
 def present(folder: Path) -> Path:
