@@ -8,10 +8,10 @@ Everything is computed in fractions by the textbook's engine (`paretoclf.engine.
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import matplotlib
 
@@ -21,8 +21,9 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from paretoclf.engine.rational import Segment, fractions, rational_segments
-from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
+from paretoclf.engine.general import follow
+from paretoclf.engine.in_fractions import as_fractions as fractions
+from paretoclf.engine.sets import LEFT, MARGIN, RIGHT, SETS
 from paretoclf.engine.start import Data
 from paretoclf.engine.textbook import Walk
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER, ParametricQP
@@ -31,22 +32,35 @@ COLOURS = ["#e8e8e8", "#3b6fb6", "#f2b134"]  # of RIGHT, LEFT, MARGIN
 NAMES = ["right: alpha = 0", "left: alpha at its cap", "margin set"]
 
 
+class Segment(NamedTuple):
+    """From t0 to t1 the sets of the samples (n,), and at both ends multipliers a (2, n) and intercept eta (2, 1)."""
+
+    t0: Fraction
+    t1: Fraction
+    basis: Any
+    a: Any
+    eta: Any
+
+
+def problem_of(X, y, start, stop):
+    """The dual of the linear 2C-SVM while the costs go from one pair to another."""
+    ends = [[plus if label > 0 else minus for label in y] for plus, minus in (start, stop)]
+    return ParametricQP.box(y[:, None] * (X @ X.T) * y, 0 * y + 1, y[None], np.array(ends, dtype=object))
+
+
 def asymmetry_line(X, y, total, lo=Fraction(1, 100)):
     """The segments of the linear 2C-SVM from asymmetry lo to 1 - lo."""
-    X, y = fractions(X), fractions(y)
-
-    def caps(asymmetry):
-        return np.array([total * asymmetry if label > 0 else total * (1 - asymmetry) for label in y], dtype=object)
-
-    segments = rational_segments(X @ X.T, y, caps(lo), caps(1 - lo))
-    return [replace(s, t0=lo + s.t0 * (1 - 2 * lo), t1=lo + s.t1 * (1 - 2 * lo)) for s in segments]
+    X, y, hi = fractions(X), fractions(y), 1 - lo
+    found = follow(problem_of(X, y, (total * lo, total * hi), (total * hi, total * lo)), progress=False)
+    t, n = lo + found.t * (hi - lo), y.size
+    sets = np.vectorize(SETS.get)(found.labels[:, :n])
+    return [Segment(*each) for each in zip(t[:-1], t[1:], sets, found.v[..., :n], -found.y[..., n:], strict=True)]
 
 
 def all_bases(X, y, costs):
     """From costs of zero on: the ends of every basis, of those without length too, and the set of each sample on it."""
     X, y = fractions(X), fractions(y)
-    caps = np.stack([0 * y, np.array([Fraction(costs[0] if label > 0 else costs[1]) for label in y], dtype=object)])
-    problem = ParametricQP.box(y[:, None] * (X @ X.T) * y, 0 * y + 1, y[None], caps)
+    problem = problem_of(X, y, (Fraction(0), Fraction(0)), tuple(map(Fraction, costs)))
     walk = Walk(Data.of(problem), np.array([INSIDE] + [UPPER] * (y.size - 1) + [LOWER]))
     ends, bases = [Fraction(0)], []
     sets = {INSIDE: MARGIN, UPPER: LEFT, LOWER: RIGHT}

@@ -55,8 +55,12 @@ def counted(pieces: Iterable[T], name: str, total: int, progress: bool | None, d
             logger.info("%s: %d of %d after %.1f s", name, k, total, now - began)
 
 
-def meter(progress: bool | None, name: str = "trace") -> AbstractContextManager[Callable[[float], Any] | None]:
-    """Progress bar to update, or None; by default on a terminal."""
+def meter(
+    progress: bool | Callable[[float], Any] | None, name: str = "trace"
+) -> AbstractContextManager[Callable[[float], Any] | None]:
+    """Progress bar to update, or None; by default on a terminal. What is there to be updated stays as it is."""
+    if callable(progress):
+        return nullcontext(progress)
     return _bar(name) if shows_progress(progress) else nullcontext()
 
 

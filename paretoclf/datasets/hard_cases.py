@@ -1,7 +1,7 @@
 """Problems on which SVM solvers and path trackers go wrong, small, named, and with their exact optima.
 
 Every sample and cost is a double, so every optimum is a rational number: multipliers, intercept and value come from the
-textbook tracker in fractions, and primal and dual value are equal, without any rounding.
+textbook's engine in fractions, and primal and dual value are equal, without any rounding.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.checks import Array, keep
-from paretoclf.engine.rational import Segment, fractions, rational_segments
+from paretoclf.engine.general import follow
+from paretoclf.engine.in_fractions import as_fractions
 from paretoclf.problem.costs import CostLine, Costs
+from paretoclf.problem.parametric_qp import ParametricQP
 
 #: A case is looked at where t is a multiple of 1 / this: as a double, so are then its costs.
 POINTS = 8
@@ -38,6 +40,16 @@ class ExactOptimum:
     value: Fraction
     alpha: tuple[Fraction, ...] = field(repr=False)
     b: Fraction
+
+
+@dataclass(frozen=True)
+class Segment:
+    """From t0 to t1, and at both ends multipliers a, shape (2, n), and the intercept eta, shape (2, 1)."""
+
+    t0: Fraction
+    t1: Fraction
+    a: Any
+    eta: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +102,13 @@ class HardCase:
     @cached_property
     def segments(self) -> list[Segment]:
         """The exact path: multipliers and intercept are affine on each of them."""
-        Z, (start, stop) = fractions(self.X), (self._caps(Fraction(t)) for t in (0, 1))
-        return rational_segments(Z @ Z.T, self.y, start, stop)
+        y, Z, caps = as_fractions(self.y), as_fractions(self.X), (self._caps(Fraction(t)) for t in (0, 1))
+        problem = ParametricQP.box(
+            y[:, None] * (Z @ Z.T) * y, as_fractions(np.ones(y.size)), y[None], np.array([*caps])
+        )
+        found, n = follow(problem, progress=False), y.size
+        ends = zip(found.t[:-1], found.t[1:], found.v[..., :n], -found.y[..., n:], strict=True)
+        return [Segment(*each) for each in ends]
 
     @property
     def breakpoints(self) -> list[Fraction]:
@@ -114,7 +131,7 @@ class HardCase:
         s = next(s for s in self.segments if s.t0 <= at <= s.t1)
         share = (at - s.t0) / (s.t1 - s.t0)
         alpha, eta = ((1 - share) * x[0] + share * x[1] for x in (s.a, s.eta))
-        w = fractions(self.X).T @ (alpha * fractions(self.y))
+        w = as_fractions(self.X).T @ (alpha * as_fractions(self.y))
         return ExactOptimum(sum(alpha, Fraction(0)) - w @ w / 2, tuple(alpha), eta[0])
 
     def _caps(self, t: Fraction) -> Any:

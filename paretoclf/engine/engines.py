@@ -1,127 +1,48 @@
-"""The choice of the tracker that follows a path, in one place, and what is asked of each."""
+"""The choice of the engine that follows a path, in one place: for any program, and for boxes with an operator."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from paretoclf.common.checks import Array, Index, State
 from paretoclf.common.errors import DegeneratePathError, InputError, SlowTrackerWarning
-from paretoclf.engine.segments import Line, Log, OnBasis
+from paretoclf.common.progress import meter, reaching
 from paretoclf.engine.start import WalkOf
 from paretoclf.engine.textbook import Walk
-from paretoclf.engine.textbook_tracker import TextbookTracker
-from paretoclf.problem.operator.signed import Signed
-from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.problem.parametric_qp import ParametricQP, Trace
+
+if TYPE_CHECKING:
+    from paretoclf.engine.tracker import CoreTracker
 
 Found = TypeVar("Found")
 
 
-class Tracker(Protocol):
-    """What the journeys ask of a tracker: begin on a basis, go along lines, and say what there was to see."""
-
-    holds_until: float  # how far from the beginning of its line the basis is known to hold
-
-    @property
-    def Q(self) -> Signed:
-        """The quadratic term."""
-        ...
-
-    @property
-    def m(self) -> int:
-        """Number of groups."""
-        ...
-
-    @property
-    def line(self) -> Line:
-        """The line it is on."""
-        ...
-
-    @property
-    def state(self) -> State:
-        """Set of each index."""
-        ...
-
-    @property
-    def index(self) -> Index:
-        """The margin set."""
-        ...
-
-    def start(self, state: Any, margin: Any, line: Line) -> None:
-        """Take over a basis: sets of all indices (LEFT, RIGHT or OUT outside margin), and the margin set."""
-        ...
-
-    def start_on(self, state: Any, margin: Any, line: Line) -> bool:
-        """`start` with a basis that a tracker was on; False if that fails."""
-        ...
-
-    def set_line(self, line: Line, still: bool = False) -> None:
-        """Go on from the current basis along another line, which begins where the solution is.
-
-        With ``still`` nothing happens on it (`quiet`): what looks like an event is rounding.
-        """
-        ...
-
-    def follow(self, max_events: int | None = None, progress: Callable[[float], Any] | None = None) -> int:
-        """Follow the line to its end; the number of exchanges."""
-        ...
-
-    def quiet(self) -> bool:
-        """Whether nothing happens any more on the line."""
-        ...
-
-    def solution(self, t: float) -> OnBasis:
-        """The solution of the current basis at t, as precisely as the tracker can."""
-        ...
-
-    def weights(self, t: float) -> Array:
-        """Multipliers at t on the basis it is on, shape (n,)."""
-        ...
-
-    def snapshot(self) -> Any:
-        """The basis, to come back to."""
-        ...
-
-    def restore(self, snapshot: Any) -> None:
-        """Come back to a basis; `set_line` must follow."""
-        ...
-
-    def record_from_here(self, keep: bool = True, at: Array | None = None) -> None:
-        """Begin a new log (or none); it may leave out segments without any of the parameters `at`, but not the last."""
-        ...
-
-    @property
-    def segments(self) -> int:
-        """How many segments the log holds."""
-        ...
-
-    @property
-    def log(self) -> Log:
-        """What was found since the last `record_from_here`."""
-        ...
-
-
-ENGINES: dict[str, Callable[..., Tracker]] = {"textbook": TextbookTracker}
-#: For any program, the engines to try one after the other.
+#: For any program, the walks to try one after the other.
 WALKS: dict[str, tuple[WalkOf, ...]] = {"textbook": (Walk,)}
+#: For boxes whose P is an operator, where there is one of its own.
+BOXES: dict[str, Callable[[ParametricQP], CoreTracker]] = {}
 DEFAULT = "textbook"
+_said = False  # that there is no compiled engine
 #: What to try where a path of an engine is refused.
 _NEXT = {"fast": "careful"}
 try:
     from paretoclf.engine.core_walk import CoreWalk, TwiceWalk
-    from paretoclf.engine.tracker import CarefulTracker, CoreTracker
+    from paretoclf.engine.tracker import CarefulTracker, CoreTracker, follow_box, is_box
     from paretoclf.engine.tracker import add_product as add_product
 
-    ENGINES = {"fast": CoreTracker, "careful": CarefulTracker, **ENGINES}
+    BOXES = {"fast": CoreTracker, "careful": CarefulTracker}
     WALKS, DEFAULT = {"fast": (CoreWalk, TwiceWalk), "careful": (TwiceWalk,), **WALKS}, "fast"
 except ImportError:  # installed without a C++ compiler
     from paretoclf.problem.exact_sums import add_product as add_product
 
 
-def make_tracker(engine: str | None, problem: ParametricQP) -> Tracker:
-    """A tracker of multipliers in a box, each in at most one equation.
+ENGINES = tuple(WALKS)
+
+
+def make_tracker(engine: str | None, problem: ParametricQP) -> CoreTracker | None:
+    """The tracker of multipliers in a box, each in at most one equation; None where the engine of any program serves.
 
     Parameters
     ----------
@@ -130,7 +51,16 @@ def make_tracker(engine: str | None, problem: ParametricQP) -> Tracker:
     problem : ParametricQP
         Its P is a `Signed`. Bounds and right-hand sides are those of the lines that the tracker is put on.
     """
-    return ENGINES[chosen(engine)](problem)
+    made = BOXES.get(chosen(engine))
+    return None if made is None else made(problem)
+
+
+def box_trace(engine: str, problem: ParametricQP, labels: Any, max_events: int | None, progress: Any) -> Trace | None:
+    """The path of a box whose P is an operator, by the core for boxes; None for other problems, and without one."""
+    if engine not in BOXES or not is_box(problem):
+        return None
+    with meter(progress) as update:
+        return follow_box(BOXES[engine](problem), problem, labels, max_events, reaching(update))
 
 
 def turns(engine: str | None) -> list[str]:
@@ -152,11 +82,25 @@ def chosen(engine: str | None) -> str:
     """The name of an engine, `DEFAULT` for None; InputError if there is none of that name."""
     if engine is not None and engine not in ENGINES:
         raise InputError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
-    if engine is None and DEFAULT == "textbook":  # by default Python says the same thing once
-        warnings.warn(
-            "paretoclf was installed without a C++ compiler: the textbook tracker serves, which is slower; with GCC or "
-            "Clang, install it again",
-            SlowTrackerWarning,
-            stacklevel=3,
-        )
+    if engine is None and DEFAULT == "textbook":
+        _say_that_it_is_slow()
     return engine or DEFAULT
+
+
+def _say_that_it_is_slow() -> None:
+    """Warn that there is no compiled engine: once, unless the user's own filters ask for more.
+
+    Python's own "once" and "default" begin anew whenever anybody changes the filters.
+    """
+    global _said
+    plain = (each for each in warnings.filters if each[1] is None and each[3] is None and not each[4])
+    action = next((action for action, _, kind, *_ in plain if issubclass(SlowTrackerWarning, kind)), "default")
+    if _said and action not in ("always", "error"):
+        return
+    _said = _said or action != "ignore"
+    warnings.warn(
+        "paretoclf was installed without a C++ compiler: the textbook's engine serves, which is slower; with GCC or "
+        "Clang, install it again",
+        SlowTrackerWarning,
+        stacklevel=4,
+    )

@@ -1,4 +1,6 @@
-"""The exact path of any `ParametricQP`, by the engine that there is: in C++, or `paretoclf.engine.textbook`.
+"""The one entry to engines: the exact path of any `ParametricQP`, in C++ or by `paretoclf.engine.textbook`.
+
+A box whose P is an operator is followed by the core that is made for boxes, where there is one.
 
 A problem in doubles is followed in units in which its numbers are of one size. Where rounding errors leave open how it
 goes on, it is followed again: in fractions if it is small, else from another start, and in twice the precision.
@@ -17,7 +19,7 @@ import numpy as np
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.progress import meter, reaching
-from paretoclf.engine.engines import WALKS, chosen
+from paretoclf.engine.engines import WALKS, box_trace, chosen, turns
 from paretoclf.engine.in_fractions import in_doubles, in_fractions
 from paretoclf.engine.squares import through_squares
 from paretoclf.engine.start import Data, WalkOf, first_labels, shifted
@@ -36,9 +38,10 @@ def follow(
     problem: ParametricQP,
     labels: Index | None = None,
     max_events: int | None = None,
-    progress: bool | None = None,
+    progress: bool | Callable[[float], Any] | None = None,
     engine: str | None = None,
     precise: bool = False,
+    scaled: bool = False,
 ) -> Trace:
     """Follow a problem from t = 0 to t = 1, or to where it has no optimum any more.
 
@@ -49,31 +52,37 @@ def follow(
         A guess of where the items are at t = 0; a wrong one costs time only.
     max_events : int, optional
         Exchanges after which to stop, with status "limit"; by default 200 items + 10 000.
-    progress : bool, optional
-        Whether to show a bar; by default on a terminal.
+    progress : bool or callable, optional
+        Whether to show a bar; by default on a terminal. Or who is told by how much each step has advanced.
     engine : "fast", "careful", "textbook" or None
         For doubles, as for `paretoclf.trace`; fractions are for the textbook's.
     precise : bool
         Whether to follow it in twice the precision from the beginning, where there is a compiled engine.
+    scaled : bool
+        Whether its numbers are of one size already, so that it is followed in the units that it has.
 
     Raises
     ------
     DegeneratePathError
         If rounding errors leave open how it goes on.
     """
+    for name in () if precise else turns(engine):
+        with suppress(DegeneratePathError):  # the engine of any program may know more remedies
+            if (box := box_trace(name, problem, labels, max_events, progress)) is not None:
+                return box
     problem = problem.dense()
     limit = 200 * problem.items + 10_000 if max_events is None else max_events
     if problem.P.dtype == object:
         return _followed(problem, labels, walk=Walk, limit=limit, progress=progress)
-    scaled, d = _equilibrated(problem)
+    stated, d = (problem, np.ones(problem.items)) if scaled else _equilibrated(problem)
     first, finest = WALKS[chosen(engine)][0], WALKS[chosen(engine)][-1]
     how: dict[str, Any] = {"limit": limit, "progress": progress}
 
     def plain(draw: int) -> Trace:
-        return _followed(scaled, labels, walk=first, draw=draw, **how)
+        return _followed(stated, labels, walk=first, draw=draw, **how)
 
     def finely(draw: int) -> Trace:
-        return through_squares(partial(_followed, walk=finest, draw=draw, **how), scaled, labels)
+        return through_squares(partial(_followed, walk=finest, draw=draw, **how), stated, labels)
 
     ways = ((finely, 0), (finely, 1)) if precise else ((plain, 0), (plain, 1), (finely, 0))
     way, *others = (partial(each, draw) for each, draw in ways)
@@ -83,9 +92,9 @@ def follow(
         if problem.items <= _SMALL and (same := in_fractions(problem)) is not None:
             return in_doubles(_followed(same, labels, walk=Walk, **how))
         found = _again(others, refused)
-    bend = float(np.abs(scaled.P).max(initial=0.0)) or 1.0
-    _clear_cancelled(found.values, scaled.lower, scaled.upper, scaled.q / bend)
-    _clear_cancelled(found.multipliers, scaled.q, scaled.below, scaled.above)
+    bend = float(np.abs(stated.P).max(initial=0.0)) or 1.0
+    _clear_cancelled(found.values, stated.lower, stated.upper, stated.q / bend)
+    _clear_cancelled(found.multipliers, stated.q, stated.below, stated.above)
     ray = found.ray if found.ray is None else found.ray * (d if found.status == "unbounded" else 1 / d)
     np.multiply(found.values, d, out=found.values)
     np.divide(found.multipliers, d, out=found.multipliers)
@@ -108,7 +117,7 @@ def _again(ways: Sequence[Callable[[], Trace]], refused: DegeneratePathError) ->
 
 
 def _followed(
-    problem: ParametricQP, labels: Index | None, *, walk: WalkOf, draw: int = 0, limit: int, progress: bool | None
+    problem: ParametricQP, labels: Index | None, *, walk: WalkOf, draw: int = 0, limit: int, progress: Any
 ) -> Trace:
     """The path in the units that a problem has."""
     data = Data.of(problem)

@@ -16,6 +16,7 @@ one that leaves its sets by more is refused. Nothing found is trusted: `paretocl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -34,6 +35,8 @@ _LAST = 1e-11
 _OUTSIDE = 1e-6
 #: By how much items may miss their bounds so that a larger pivot can be taken (Harris).
 _HARRIS = 1e-12
+#: Where rounding may move a solution by more than this, it is solved with sharper residuals.
+_SHARPEN = 1e-10
 #: Pivots smaller than this share of the column's largest entry are what refinement left of a zero.
 _ZERO = 1e-17
 #: What an item violates at the end by no more than this, relative to its kind, needs no repair that does not exist.
@@ -60,6 +63,19 @@ class _Blocks(NamedTuple):
         V, R = B[: np.searchsorted(B, n)], B[np.searchsorted(B, n) :] - n
         A = self.A[np.ix_(R, V)]
         return np.block([[self.P[np.ix_(V, V)], A.T], [A, np.zeros((R.size, R.size))]])
+
+    def rows(self, B: Index) -> Any:
+        """Some of its rows, by increasing items."""
+        n = self.P.shape[0]
+        V, R = B[: np.searchsorted(B, n)], B[np.searchsorted(B, n) :] - n
+        return np.block([[self.P[V], self.A[:, V].T], [self.A[R], np.zeros((R.size, self.A.shape[0]))]])
+
+
+def _halves(x: Array) -> tuple[Array, Array]:
+    """Numbers as sums of two of 26 bits, whose products are exact (Dekker 1971)."""
+    large = 134217729.0 * x
+    high = large - (large - x)
+    return high, x - high
 
 
 def _along(ends: Any, t: Any) -> Any:
@@ -137,6 +153,20 @@ class Walk:
             found[..., B] += (wanted - self.H.times(found))[..., B].dot(self.K.T)
         return found
 
+    def sharpened(self, u: Any, wanted: Any) -> Any:
+        """The same once more, with residuals that are rounded once: where the basis is ill-conditioned, its digits."""
+        B, found = self.members, u.copy()
+        rows = self.H.rows(B)
+        high, low = _halves(rows)
+        for _ in range(2):
+            for each, to in zip(found, wanted, strict=True):
+                terms, (a, b) = rows * each, _halves(each)
+                rest = ((high * a - terms) + high * b + low * a) + low * b  # what rounding has left of the products
+                parts = np.hstack([to[B, None], -terms, -rest]).tolist()
+                left = [math.fsum(part) for part in parts]
+                each[B] += self.K @ np.array(left)
+        return found
+
     def pivot(self, items: list[int]) -> None:
         """One item or two change their roles."""
         self.resting[:] = False
@@ -173,6 +203,8 @@ class Walk:
             if not np.isfinite(u).all():
                 raise self.refused("the solution is not finite")
             now = self.error(u[0], abs(h[0]) + abs(known[0]) + abs(bound[0]))
+            if now[self.members].max(initial=0.0) > _SHARPEN:
+                u = self.sharpened(u, known)
             self.errors = np.stack([now, self.error(u[1], self.terms)])
         w = self.H.times(u) + h
         odd = labels % 2 != 0

@@ -26,10 +26,10 @@ from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.tolerances import AT_BOUND, END_OF_LINE, ONE_COLUMN
 from paretoclf.engine import _core
 from paretoclf.engine.segments import Line, LineEnds, Log, ManyLines, OnBasis, most_exchanges
-from paretoclf.engine.sets import LEFT
+from paretoclf.engine.sets import LABELS, LEFT, MARGIN, OUT, RIGHT, SETS
 from paretoclf.problem.operator import Features, Matrix
 from paretoclf.problem.operator.signed import Signed
-from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.problem.parametric_qp import LOWER, ParametricQP, Trace
 
 _TURN = 0.05  # seconds between two looks at the keyboard and at the progress bar
 _END, _PAUSE, _LIMIT, _STALL = range(4)
@@ -283,3 +283,117 @@ class CarefulTracker(CoreTracker):
     """The same with every step in twice the precision: two to four times as slow."""
 
     doubles = False
+
+
+# ---- a whole problem, as the engine of any program has it ------------------------------------------------------------
+
+
+def is_box(problem: ParametricQP) -> bool:
+    """Whether a problem is one of multipliers from 0 to finite caps in equations of their own; its P is an operator."""
+    n = problem.n
+    return bool(
+        isinstance(problem.P, Signed)
+        and (problem.q[0] == problem.q[1]).all()
+        and not problem.lower[:, :n].any()
+        and np.isfinite(problem.upper).all()
+        and np.isinf([problem.below, problem.above]).all()
+        and (problem.lower[:, n:] == problem.upper[:, n:]).all()
+        and (np.count_nonzero(problem.A, axis=0) <= 1).all()
+    )
+
+
+def follow_box(
+    tracker: CoreTracker,
+    problem: ParametricQP,
+    labels: Index | None,
+    max_events: int | None,
+    progress: Callable[[float], Any] | None,
+) -> Trace | None:
+    """The path of a box from t = 0 to t = 1; None where no basis to begin with is known.
+
+    That is the one of the labels; or where every multiplier is at its cap: the line sets out from there.
+    """
+    n, caps, e = problem.n, problem.upper[:, : problem.n], problem.upper[:, problem.n :]
+    ends = np.eye(2)
+    line = Line(caps, *ends, *e)
+    if labels is not None:
+        state = np.vectorize(SETS.get, otypes=[np.int8])(labels[:n])
+        started = tracker.start_on(
+            np.where((caps == 0.0).all(axis=0), OUT, state), np.flatnonzero(state == MARGIN), line
+        )
+    else:
+        started = _from_caps(tracker, problem, max_events)
+        if started:
+            tracker.set_line(line)
+    if not started:
+        return None
+    tracker.record_from_here()
+    exchanges = tracker.follow(max_events, progress)
+    return _trace_of(tracker.log, problem, exchanges)
+
+
+def _from_caps(tracker: CoreTracker, problem: ParametricQP, max_events: int | None) -> bool:
+    """Go from where every multiplier is at its cap to t = 0; False where there is no such point that is optimal.
+
+    Out of zero it is, where all gain the same from growing; with one sign in each equation, where that needs all caps.
+    """
+    form, A, p = problem.P, problem.A, -problem.q[0]
+    caps, e = problem.upper[0, : problem.n], problem.upper[0, problem.n :]
+    inside, full = caps > 0.0, caps.copy()
+    plus, minus = (np.where(side, A, 0.0) @ caps for side in (A > 0, -A > 0))
+    for row, above, below, whole in zip(A, plus, -minus, e, strict=True):
+        if whole == 0.0:  # both signs balance
+            least = min(above, below)
+            if least == 0.0:
+                return False
+            full[row > 0] *= least / above
+            full[row < 0] *= least / below
+        elif below or not 0.0 < whole <= above:
+            return False
+        else:
+            full[row > 0] *= whole / above
+    from_zero = not e.any()
+    if from_zero and not ((p == p[0]).all() and p[0] > 0.0 and np.isin(A, (-1.0, 0.0, 1.0)).all()):
+        return False
+    if not from_zero and not e.all():
+        return False
+    push = form.sign * form.quadratic.times(form.sign * full)
+    gain = push if from_zero else push - p
+    first = [int(np.argmax(np.where((row > 0) & inside, gain / np.where(row > 0, row, 1.0), -np.inf))) for row in A]
+    bases, none = np.stack([full, caps]), np.zeros(2)
+    begin, middle, end = none if from_zero else np.array([1.0, 0.0]), np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    tracker.start(np.where(inside, LEFT, OUT), first, Line(bases, begin, middle, e, e))
+    tracker.record_from_here(keep=False)
+    if from_zero:
+        held = np.sum([push[i] for i in first]) if first else 0.0
+        speed = float(np.max(push[(A <= 0).all(axis=0) & inside], initial=0.0)) + held
+        tracker.holds_until = min(1.0, (2.0 if first else 1.0) * p[0] / speed if speed > 0.0 else 1.0) / 2.0
+        tracker.follow(max_events)
+    if not np.array_equal(full, caps):
+        tracker.set_line(Line(bases, middle, end, e, e))
+        tracker.follow(max_events)
+    return True
+
+
+def _trace_of(log: Log, problem: ParametricQP, exchanges: int) -> Trace:
+    """What a log has of all items, segments without a length left out."""
+    n, form, k = problem.n, problem.P, log.segments
+    sets = np.repeat(np.where(log.state == OUT, np.int8(RIGHT), log.state)[None], k, axis=0)
+    for piece, sample, _, new in log.changes.T:
+        sets[piece:, sample] = RIGHT if new == OUT else new
+    caps = problem.upper[:, :n]
+    at = np.where(sets == LEFT, 1.0, 0.0)
+    a = np.stack([at * ((1.0 - t)[:, None] * caps[0] + t[:, None] * caps[1]) for t in log.t], axis=1)
+    row = np.repeat(np.arange(k), np.diff(log.ptr))
+    a[row, 0, log.index], a[row, 1, log.index] = log.a0, log.a1
+    flat = a.reshape(2 * k, n)
+    slopes = (form.sign[:, None] * form.quadratic.times(form.sign[:, None] * flat.T)).T.reshape(k, 2, n)
+    gradient = slopes + problem.q[0] + log.eta @ problem.A
+    gradient[sets.repeat(2, axis=0).reshape(k, 2, n) == MARGIN] = 0.0
+    sums = np.stack(
+        [(1.0 - t)[:, None] * problem.upper[0, n:] + t[:, None] * problem.upper[1, n:] for t in log.t], axis=1
+    )
+    labels = np.hstack([LABELS[sets], np.full((k, problem.items - n), LOWER)])
+    some = np.flatnonzero((log.t[1] > log.t[0]) | (k == 1))
+    v, y = np.concatenate([a, sums], axis=2)[some], np.concatenate([gradient, -log.eta], axis=2)[some]
+    return Trace.of(np.append(log.t[0, some[:1]], log.t[1, some]), labels[some], v, y, "end", None, exchanges)

@@ -20,13 +20,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretoclf.common.checks import Array, Mask, Rng, check_number, check_positions, require_scale_of_costs
+from paretoclf.common.checks import (
+    Array,
+    Index,
+    Mask,
+    Rng,
+    State,
+    check_number,
+    check_positions,
+    require_scale_of_costs,
+)
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.progress import meter
 from paretoclf.common.tolerances import AT_BOUND, CERTIFY, LARGEST_PULL, ROUNDING, STEEP, VALUE_ROUNDING
 from paretoclf.engine.engines import first_found, make_tracker, turns
 from paretoclf.engine.segments import Line, Log
 from paretoclf.engine.sets import LEFT, OUT, RIGHT
+from paretoclf.path.box import AnyBox
 from paretoclf.path.hub import Hub, hub_of
 from paretoclf.path.journey import (
     BasisAt,
@@ -130,14 +140,39 @@ class _Tracer:
         if any(first == last == 0.0 for first, last in zip(*self.sums, strict=True)):
             return self._on_axis()
         form, self.mean = quadratic_of(self.gram, self.y, float(self.caps.max()))
-        self.problem = make_tracker(self.engine, problem_of_costs(form, self.caps))
+        problem = problem_of_costs(form, self.caps)
+        at_origin = [max(sums) == 0.0 for sums in self.sums]
+        from_origin = any(at_origin) and all(_balanced(*sums) for sums in self.sums) and not self.per_sample
+        tracker = make_tracker(self.engine, problem)
+        if tracker is None:
+            pieces = self._by_any_engine(AnyBox(problem, self.engine, self.max_events), from_origin)
+        else:
+            self.problem = tracker
+            pieces = self._walked(at_origin[0], from_origin)
+        for end, (plus, minus) in zip((0, -1), self.sums, strict=True):
+            if min(plus, minus) == 0.0:
+                pieces = with_exact_end(pieces, end, float(np.sign(plus - minus)))
+        pieces = with_chords(pieces, self.caps, from_origin)
+        return scaled_outwards(pieces, self.gram.quadratic, self.caps)
+
+    def _by_any_engine(self, box: AnyBox, from_origin: bool) -> Pieces:
+        """The whole line at once, with the basis of the hub as a guess; or out of the origin, whose basis is known."""
+        start, stop = self.ends
+        up = not from_origin or not start.any()
+        line = straight(box, self.bases, *((start, stop) if up else (stop, start)))
+        basis = None if self.hub is None else (self.hub.state, self.hub.margin)
+        log = box.along(line, self._at_origin(line.caps(1.0))[0] if from_origin else basis, self.progress)
+        if from_origin:
+            log = log.from_nothing(self.caps.sum(axis=0))
+        stages = [Stage(0, log.segments, *((0.0, 1.0) if up else (1.0, 0.0)))]
+        return self._join(log, stages, log, []) if up else self._join(log, [], log, stages)
+
+    def _walked(self, up: bool, from_origin: bool) -> Pieces:
+        """From where the line meets the ray (or from the hub) to both of its ends; out of the origin, up or down."""
         self.walk = CapsWalk(self.problem, self.bases, self.max_events, self.progress)
         start, stop = self.ends
         one_sided = [min(sums) == 0.0 for sums in self.sums]
-        at_origin = [max(sums) == 0.0 for sums in self.sums]
-        from_origin = any(at_origin) and all(_balanced(*sums) for sums in self.sums) and not self.per_sample
         if from_origin:
-            up = at_origin[0]
             self._start_ray(self.bases, stop if up else start)
             self.problem.record_from_here()
             stage = self.walk.stage(*((0.0, 1.0) if up else (1.0, 0.0)))
@@ -160,11 +195,7 @@ class _Tracer:
             self.problem.record_from_here()
             backward = self.walk.stages(meet, start, t_meet, 0.0, one_sided[0]) if t_meet > 0.0 else []
             pieces = self._join(log, forward, self.problem.log, backward)
-        for end, (plus, minus) in zip((0, -1), self.sums, strict=True):
-            if min(plus, minus) == 0.0:
-                pieces = with_exact_end(pieces, end, float(np.sign(plus - minus)))
-        pieces = with_chords(pieces, self.caps, from_origin)
-        return scaled_outwards(pieces, self.gram.quadratic, self.caps)
+        return pieces
 
     def _join(self, log: Log, forward: list[Stage], other: Log, backward: list[Stage]) -> Pieces:
         box = self.caps, self.gram.diagonal()
@@ -194,16 +225,20 @@ class _Tracer:
             return 0.0 if share[0] <= share[1] else 1.0
         return 0.0 if inner_a else 1.0 if inner_b else 0.5
 
-    def _start_ray(self, bases: Array, to: Array) -> None:
-        """Basis at the origin of the ray: all at their cap, the positive first to meet its margin holds b.
+    def _at_origin(self, caps: Array) -> tuple[tuple[State, Index], float]:
+        """Basis where a ray sets out to some caps, and its speed: all at their cap, b is held by one positive.
 
-        The first event is where the first negative meets its margin, ``t (push_+ + push_-) = 2``.
+        It is the first to meet its margin. The first event is where the first negative does, ``t speed = 2``.
         """
-        push = self.y * self.gram.matvec(self.y * (to @ bases))
+        push = self.y * self.gram.matvec(self.y * caps)
         plus, minus = (np.argmax(np.where(side & self.inside, push, -np.inf)) for side in self.side)
-        state = np.where(self.inside, LEFT, OUT)
-        self.problem.start(state, [plus], self._line(bases, np.zeros(2), to))
-        speed = float(push[plus] + push[minus])
+        state = np.where(self.inside, LEFT, OUT).astype(np.int8)
+        return (state, np.array([plus])), float(push[plus] + push[minus])
+
+    def _start_ray(self, bases: Array, to: Array) -> None:
+        """Begin at the origin of the ray."""
+        basis, speed = self._at_origin(to @ bases)
+        self.problem.start(*basis, self._line(bases, np.zeros(2), to))
         self.problem.holds_until = min(1.0, 2.0 / speed if speed > 0.0 else 1.0) / 2.0
 
     def _line(self, bases: Array, a: Array, b: Array) -> Line:

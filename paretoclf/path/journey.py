@@ -6,18 +6,21 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask, State
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.tolerances import AT_BOUND, ENTERED, FEW_DIGITS, OUTWARDS, SEEN_OUTSIDE, SLACK_ROUNDING
-from paretoclf.engine.engines import Tracker
 from paretoclf.engine.segments import Line, Log
 from paretoclf.engine.sets import LEFT, MARGIN
 from paretoclf.path.pieces import Pieces
 from paretoclf.problem.operator import Quadratic
+
+if TYPE_CHECKING:
+    from paretoclf.engine.tracker import CoreTracker
+    from paretoclf.path.box import AnyBox
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
 _VANISHING = 1e-6  # of what costs are at the other end: next to so few, rounding of multipliers is no longer little
@@ -29,14 +32,14 @@ _TINY = float(np.finfo(float).tiny)
 _EPS = float(np.finfo(float).eps)
 
 
-def straight(problem: Tracker, bases: Array, a: Array, b: Array) -> Line:
+def straight(problem: CoreTracker | AnyBox, bases: Array, a: Array, b: Array) -> Line:
     """Line on which only caps move: ``phi`` from a to b, right-hand sides zero."""
     zero = np.zeros(problem.m)
     return Line(bases, a, b, zero, zero)
 
 
 def follow_stage(
-    problem: Tracker,
+    problem: CoreTracker,
     t_from: float,
     t_to: float,
     max_events: int | None = None,
@@ -71,7 +74,7 @@ class CapsWalk:
 
     Attributes
     ----------
-    problem : Tracker
+    problem : CoreTracker
     bases : array of shape (2, n)
         See `Line`.
     max_events : int, optional
@@ -80,7 +83,7 @@ class CapsWalk:
         Told by how much of the path each step has advanced.
     """
 
-    problem: Tracker
+    problem: CoreTracker
     bases: Array
     max_events: int | None = None
     progress: Callable[[float], Any] | None = None

@@ -22,12 +22,13 @@ import numpy as np
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import DegeneratePathError, InputError
-from paretoclf.common.progress import meter
+from paretoclf.common.progress import meter, reaching
 from paretoclf.common.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
 from paretoclf.engine.engines import first_found, make_tracker, turns
 from paretoclf.engine.segments import Line
 from paretoclf.engine.sets import LEFT
-from paretoclf.path.journey import assemble, follow_stage
+from paretoclf.path.box import AnyBox, no_log
+from paretoclf.path.journey import Stage, assemble
 from paretoclf.path.on_pieces import OnPieces, proved, with_proved_values
 from paretoclf.path.pieces import Pieces
 from paretoclf.problem.classifiers import KernelRule, NoRule, Rule, linear_or_kernel
@@ -52,12 +53,12 @@ _ONE_POINT = 1e-8  # two ends of a piece are one where it is so much shorter tha
 
 
 class Hulls:
-    """A tracker of the reduced hulls of one data set, and where it stands: ``caps`` (s_plus, s_minus).
+    """An engine on the reduced hulls of one data set, and where it stands: ``caps`` (s_plus, s_minus).
 
     Weights add up to ``total``, a number in [1, 2) of which the caps at the class means are whole parts, so that no
     rounding makes them add up to less. Samples are measured in a unit (a power of two, so that nothing is rounded) in
     which none is much longer than 1, and from their mean: neither changes the weights. A sample may stand for several
-    ``copies``, whose weights it has together.
+    ``copies``, whose weights it has together. Without a tracker each line is followed on its own.
     """
 
     def __init__(
@@ -85,12 +86,15 @@ class Hulls:
         form, scores = Signed(Q, y), Q.times(coef)
         caps = np.stack([self.at_means @ self.bases] * 2)
         problem = ParametricQP.box(form, np.zeros(y.size), rows, caps, self.total)
-        self.problem = make_tracker(engine, problem)
         # At the class means. On any line from there the caps grow, and of either class the sample that is furthest on
         # its own side is the first to leave its cap.
-        inner = y * scores
-        first = [int(members[np.argmax(inner[members])]) for members in map(np.flatnonzero, (plus, ~plus))]
-        self.problem.start(np.full(y.size, LEFT), first, self.line(np.ones(2), np.ones(2)))
+        inner, state = y * scores, np.full(y.size, LEFT, dtype=np.int8)
+        first = np.array([members[np.argmax(inner[members])] for members in map(np.flatnonzero, (plus, ~plus))])
+        self.problem = make_tracker(engine, problem) or AnyBox(problem, engine, max_events)
+        self.basis, self.last = (state, first), self.line(np.ones(2), np.ones(2))
+        self.log = no_log(y.size, 2)
+        if not isinstance(self.problem, AnyBox):
+            self.problem.start(state, first, self.last)
         self.caps = np.ones(2)
         largest = float(np.max(form.reach)) ** 2
         self.largest = self.unit**2 * largest  # of the squared lengths, from the mean where there are features
@@ -108,44 +112,60 @@ class Hulls:
     def go(self, caps: Array) -> bool:
         """Go straight to other caps, none smaller; False if the hulls meet on the way."""
         if not self.met and not np.array_equal(caps, self.caps):
-            self.problem.set_line(self.line(self.caps, caps))
-            self.problem.record_from_here(at=np.ones(1))
-            self.problem.follow(self.max_events)
+            self.walk(self.line(self.caps, caps), at=np.ones(1))
             self.met = self.stopped
         self.caps = caps
         return not self.met
 
+    def walk(self, line: Line, at: Array | None = None, progress: Callable[[float], Any] | None = None) -> None:
+        """Follow a line, which begins where this stands; `at`: where its log is wanted."""
+        self.last = line
+        if isinstance(self.problem, AnyBox):
+            self.log = self.problem.along(line, self.basis, progress)
+            self.basis = self.problem.basis
+            return
+        self.problem.set_line(line)
+        self.problem.record_from_here(at=at)
+        try:
+            self.problem.follow(self.max_events, reaching(progress))
+        finally:
+            self.log = self.problem.log
+
+    @property
+    def n_margin(self) -> int | None:
+        """Size of the margin set, where it is known."""
+        return None if isinstance(self.problem, AnyBox) else int(self.problem.index.size)
+
     @property
     def meeting(self) -> Array:
-        """The weights with which the hulls met: at the end of the line that was recorded last."""
-        last = self.problem.segments - 1
-        return self.problem.weights(float(self.problem.log.t[1, last]) if last >= 0 else 0.0)
+        """The weights with which the hulls met: at the end of the line that was followed last."""
+        return self.problem.weights(float(self.log.t[1, -1]) if self.log.segments else 0.0)
 
     def check_meeting(self, weights: Array | None = None) -> None:
         """DegeneratePathError unless some weights prove that the hulls meet; by default those with which they met."""
         weights = self.meeting if weights is None else weights
         if not proved_to_meet(self.gram, self.y, np.array([weights.sum()]), weights[:, None])[0]:
             where = "nu_plus = {:.6g}, nu_minus = {:.6g}".format(*(1.0 / self.caps))
-            raise _too_close(where, self.problem.index.size)
+            raise _too_close(where, self.n_margin)
 
     @property
     def stopped(self) -> bool:
-        """Whether the line that was recorded last ends where the hulls meet; exactly at its end they meet too."""
-        log, last = self.problem.log, self.problem.segments - 1
-        if last < 0 or log.t[1, last] < 1.0:
+        """Whether the line that was followed last ends where the hulls meet; exactly at its end they meet too."""
+        log = self.log
+        if not log.segments or log.t[1, -1] < 1.0:
             return True
-        sums = self.problem.line.e_end[0]
-        return bool(sums > 0.0 and -log.eta[last, 1].sum() <= SCORE_ROUNDING * sums)
+        sums = self.last.e_end[0]
+        return bool(sums > 0.0 and -log.eta[-1, 1].sum() <= SCORE_ROUNDING * sums)
 
     def follow(self, line: Line, t_from: float, t_to: float, progress: Callable[[float], Any] | None) -> Pieces | None:
         """Follow a line from here, as the pieces of a path over t, in the unit of the data; none if the hulls meet."""
-        self.problem.set_line(line)
-        self.problem.record_from_here()
-        stage = follow_stage(self.problem, t_from, t_to, self.max_events, progress)
-        forward, backward = ([stage], []) if t_from < t_to else ([], [stage])
-        log = self.problem.log
-        if self.problem.segments == 0:
+        width = abs(t_to - t_from)
+        self.walk(line, progress=None if progress is None else lambda u: progress(width * u))
+        log = self.log
+        if not log.segments:
             return None
+        stage = Stage(0, log.segments, t_from, t_to)
+        forward, backward = ([stage], []) if t_from < t_to else ([], [stage])
         pieces = assemble(log, forward, log, backward, None, bool(self.gram.quadratic.width))
         return _scaled(_in_units(pieces, self), 1.0 / self.total)
 
@@ -175,7 +195,7 @@ def _scaled(pieces: Pieces, s: float) -> Pieces:
     )  # fmt: skip
 
 
-def _too_close(where: str, n_margin: int) -> DegeneratePathError:
+def _too_close(where: str, n_margin: int | None) -> DegeneratePathError:
     return DegeneratePathError(
         "the reduced hulls are so close that double precision cannot tell whether they meet",
         t=None,

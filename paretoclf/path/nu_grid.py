@@ -15,6 +15,7 @@ from paretoclf.common.progress import counted
 from paretoclf.common.tolerances import NU_ROUNDING, TOGETHER
 from paretoclf.engine.segments import Line, Log
 from paretoclf.engine.sets import LEFT
+from paretoclf.path.box import AnyBox, no_log
 from paretoclf.path.nu import Hulls
 from paretoclf.problem.classifiers import KernelRule, NoRule, Rule
 from paretoclf.problem.gram import Gram
@@ -344,7 +345,7 @@ def _line(
     The tracker moves to where the caps of that class are 1 and those of the other `standing`, and stays there. Where it
     cannot go on all further points are refused.
     """
-    problem, here, stop = hulls.problem, np.full(2, standing), np.full(2, standing)
+    here, stop = np.full(2, standing), np.full(2, standing)
     here[moving], stop[moving] = 1.0, max(float(going[-1]), 2.0)
     if hulls.lost:
         refused[:] = True
@@ -359,20 +360,37 @@ def _line(
         trivial[:] = True
         weights[:] = hulls.meeting
         return None
-    snapshot = problem.snapshot()
-    line = hulls.line(here, stop)
-    t, complete = (going - 1.0) / (stop[moving] - 1.0), True
-    problem.set_line(line)
-    problem.record_from_here(at=t)
-    try:
-        problem.follow(hulls.max_events)
-    except DegeneratePathError:
-        complete = False
-    log, last = problem.log, problem.segments - 1
-    end = float(log.t[1, last]) if last >= 0 else 0.0
+    line, t = hulls.line(here, stop), (going - 1.0) / (stop[moving] - 1.0)
+    complete, log = _aside(hulls, line, t), hulls.log
+    end = float(log.t[1, -1]) if log.segments else 0.0
     if complete:
         trivial[:] = t >= end if hulls.stopped else False
     else:
         refused[:] = t >= end
-    problem.restore(snapshot)
     return _Traced(t, log, line, weights)
+
+
+def _aside(hulls: Hulls, line: Line, at: Array) -> bool:
+    """Follow a line and come back; whether there is all of it. Its log is wanted `at` some parameters."""
+    engine, hulls.last = hulls.problem, line
+    if isinstance(engine, AnyBox):
+        here = hulls.basis
+        try:
+            hulls.walk(line)
+        except DegeneratePathError:
+            hulls.log = no_log(hulls.y.size, 2)
+            return False
+        finally:
+            hulls.basis = here
+        return True
+    snapshot = engine.snapshot()
+    engine.set_line(line)
+    engine.record_from_here(at=at)
+    try:
+        engine.follow(hulls.max_events)
+    except DegeneratePathError:
+        return False
+    finally:
+        hulls.log = engine.log
+        engine.restore(snapshot)
+    return True

@@ -57,7 +57,7 @@ class PreciseSolver:
 
     def __init__(self, quadratic: Quadratic, problem: ParametricQP, mean: Array | None) -> None:
         self.Q, self.mean, self.rows = quadratic, mean, problem.A.shape[0]
-        self.problem = make_tracker(None, problem)
+        self.tracker = make_tracker(None, problem)
 
     @classmethod
     def of_costs(cls, gram: Gram, problem: ParametricQP, largest_cap: float) -> PreciseSolver:
@@ -70,7 +70,9 @@ class PreciseSolver:
 
         Multipliers may leave their box by as much as the caps are rounded away from where the basis holds.
         """
-        problem, here = self.problem, np.array([1.0, 0.0])
+        problem, here = self.tracker, np.array([1.0, 0.0])
+        if problem is None:
+            return None
         line = straight(problem, np.stack([caps, np.zeros_like(caps)]), here, here)
         try:
             if not problem.start_on(state, margin, line):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from math import fsum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,9 +24,10 @@ from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import HomogeneousWarning, InputError
 from paretoclf.common.progress import meter
 from paretoclf.common.tolerances import AT_BOUND, VALUE_ROUNDING
-from paretoclf.engine.engines import Tracker, first_found, make_tracker, turns
+from paretoclf.engine.engines import first_found, make_tracker, turns
 from paretoclf.engine.segments import Log
 from paretoclf.engine.sets import LEFT
+from paretoclf.path.box import AnyBox
 from paretoclf.path.journey import CapsWalk, Stage, assemble, scaled_outwards, straight
 from paretoclf.path.on_pieces import proved
 from paretoclf.path.pieces import Pieces
@@ -47,6 +48,13 @@ from paretoclf.proof.files.problems import quantile_problem
 from paretoclf.proof.points.hinge import certify_hinge_precisely, certify_hinges, judge_hinge
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.solution import Solution
+
+if TYPE_CHECKING:
+    from paretoclf.engine.tracker import CoreTracker
+
+
+#: Logs of what was traced forwards and backwards, and the stages of each.
+_Found = tuple[Log, list[Stage], Log, list[Stage]]
 
 
 def trace_quantile(
@@ -110,9 +118,30 @@ def trace_quantile(
 def _trace(
     line: LineOfTau, engine: str | None, max_events: int | None, progress: Callable[[float], Any] | None
 ) -> Pieces:
-    n, (lo, hi), costs, whole = line.y.size, line.ends, line.costs, line.problem
-    bases = sides_of(line.y)
-    problem = make_tracker(engine, whole)
+    n, (lo, hi), bases, problem = line.y.size, line.ends, sides_of(line.y), line.problem
+    tracker = make_tracker(engine, problem)
+    if tracker is None:
+        box = AnyBox(problem, engine, max_events)
+        at_cap = np.full(n, LEFT, dtype=np.int8), np.zeros(0, dtype=np.int64)
+        log = box.along(straight(box, bases, line.costs(lo), line.costs(hi)), at_cap, progress)
+        found: _Found = log, [Stage(0, log.segments, lo, hi)], log, []
+    else:
+        found = _walked(line, tracker, bases, max_events, progress)
+    caps = 2 / (n * line.lam) * bases, line.gram.diagonal() + line.bias
+    pieces = assemble(*found, None, bool(line.gram.quadratic.width), caps)
+    pieces = _in_the_papers_scale(pieces, line.lam, line.bias)
+    return scaled_outwards(pieces, line.gram.quadratic, 2 / n * bases)
+
+
+def _walked(
+    line: LineOfTau,
+    problem: CoreTracker,
+    bases: Array,
+    max_events: int | None,
+    progress: Callable[[float], Any] | None,
+) -> _Found:
+    """What there is upwards and downwards from the middle, up to which the tracker goes from nothing."""
+    (lo, hi), costs = line.ends, line.costs
     middle = min(max(0.5, lo), hi)
     _go_up(problem, line, bases, costs(middle), max_events)
     walk = CapsWalk(problem, bases, max_events, None if progress is None else lambda s: progress(s / (hi - lo)))
@@ -126,10 +155,7 @@ def _trace(
     problem.restore(here)
     problem.record_from_here()
     backward = walk.stages(costs(middle), costs(lo), middle, lo) if lo < middle else []
-    box = 2 / (n * line.lam) * bases, line.gram.diagonal() + line.bias
-    pieces = assemble(log, forward, problem.log, backward, None, bool(line.gram.quadratic.width), box)
-    pieces = _in_the_papers_scale(pieces, line.lam, line.bias)
-    return scaled_outwards(pieces, line.gram.quadratic, 2 / n * bases)
+    return log, forward, problem.log, backward
 
 
 @dataclass(frozen=True)
@@ -152,7 +178,7 @@ def _at_doubles(log: Log, stage: Stage) -> Log:
     return log.moved(stage.first, stage.last, shares)
 
 
-def _go_up(problem: Tracker, line: LineOfTau, bases: Array, to: Array, max_events: int | None) -> None:
+def _go_up(problem: CoreTracker, line: LineOfTau, bases: Array, to: Array, max_events: int | None) -> None:
     """Bring the basis from cost zero, where every multiplier is at its cap, to the costs `to`."""
     y, gram = line.y, line.gram
     coef = y * (to @ bases)

@@ -53,3 +53,31 @@ def test_which_tracker_serves_is_said(capsys):
         pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0]], [-1, 1, 1]), (0.5, 1.0), (1.0, 0.5))
     slow = [warning for warning in said if issubclass(warning.category, SlowTrackerWarning)]
     assert bool(slow) == (engines.DEFAULT == "textbook")
+
+
+def test_it_is_said_once_whoever_changes_the_filters(monkeypatch):
+    """Python's own "default" begins anew whenever somebody changes the filters of warnings, as scikit-learn does."""
+    monkeypatch.setattr(engines, "DEFAULT", "textbook")
+    monkeypatch.setattr(engines, "_said", False)
+    svm = pc.TwoCSVM([[0.0], [1.0], [2.0]], [-1, 1, 1])
+    with warnings.catch_warnings(record=True) as said:
+        warnings.resetwarnings()
+        for _ in range(3):
+            warnings.filterwarnings("ignore", category=DeprecationWarning)
+            pc.trace(svm, (0.5, 1.0), (1.0, 0.5))
+    assert [each.category for each in said] == [SlowTrackerWarning]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tiny_costs_of_features_that_nearly_depend_on_each_other(seed):
+    """Margin sets whose systems are so ill-conditioned that doubles alone leave multipliers unbalanced."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(40) < 15, 1.0, -1.0)
+    X = rng.normal(size=(40, 3)) + 0.5 * y[:, None]
+    X = np.column_stack([X, X @ [1.0, -2.0, 0.5] + 1e-3 * rng.normal(size=40)])
+    svm = pc.TwoCSVM(X, y)
+    path = pc.trace(svm, (1e-6, 9.9e-5), (9.9e-5, 1e-6), engine="textbook")
+    assert path.worst_certificate.passes(1e-8)
+    fast = pc.trace(svm, (1e-6, 9.9e-5), (9.9e-5, 1e-6))
+    for t in (0.1, 0.4, 0.8):
+        assert path.value(t) == pytest.approx(fast.value(t), rel=1e-9)

@@ -6,6 +6,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -13,12 +14,14 @@ import pytest
 from scipy.optimize import linprog
 from sklearn.linear_model import lars_path
 
+import paretoclf as pc
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.engine import general
-from paretoclf.engine.engines import DEFAULT, ENGINES, WALKS
+from paretoclf.engine.engines import BOXES, DEFAULT, ENGINES, WALKS
 from paretoclf.engine.general import follow
 from paretoclf.engine.in_fractions import in_doubles, in_fractions, semidefinite
 from paretoclf.engine.squares import root
+from paretoclf.problem.lines import lines_of
 from paretoclf.problem.parametric_qp import LOWER, UPPER, ParametricQP
 from tests.oracles.parametric import solve_at
 from tests.oracles.random_programs import fractions, off, program, refuted
@@ -34,6 +37,34 @@ def along(problem, found, shares):
             t, v, y = ((1 - share) * ends[0] + share * ends[1] for ends in (found.t[k : k + 2], found.v[k], found.y[k]))
             worst = max(worst, off(problem, t, v, y))
     return worst
+
+
+BOXED = {
+    "costs": (pc.TwoCSVM, {"start": (0.1, 1.9), "stop": (1.9, 0.1)}),
+    "quantile": (partial(pc.QuantileSVM, bias=True), {"tau": (0.1, 0.9), "lam": 0.1}),
+    "nu": (pc.TwoNuSVM, {"nu": (0.2, 0.4), "asymmetry": 0.5}),
+    "hulls": (pc.TwoNuSVM, {"start": (0.9, 0.9), "stop": (0.5, 0.4)}),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", BOXED)
+def test_a_box_with_an_operator_is_followed_by_the_core_for_boxes(kind, engine, gaussians, monkeypatch):
+    """And its trace is that of the same program with P as an array."""
+    (svm, how), used = BOXED[kind], []
+    problem = lines_of(made := svm(*gaussians(n=40, d=3, seed=3), pc.RBF(0.5))).of(made, **how).problem
+    for name, box in BOXES.items():
+        monkeypatch.setitem(BOXES, name, lambda given, box=box, name=name: used.append(name) or box(given))
+    found, other = (follow(each, progress=False, engine=engine) for each in (problem, problem.dense()))
+    assert used == [engine] * (engine in BOXES)
+    assert found.labels[[0, -1]].tolist() == other.labels[[0, -1]].tolist()
+    np.testing.assert_allclose(found.t, other.t, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.v, other.v, atol=1e-11)
+    np.testing.assert_allclose(found.y, other.y, atol=1e-11)
+    again = follow(problem, other.labels[0], progress=False, engine=engine)  # from a basis that is known
+    np.testing.assert_allclose(again.t, other.t, rtol=0, atol=1e-12)
+    wrong = follow(problem, -other.labels[0], progress=False, engine=engine)  # and from a guess that is wrong
+    np.testing.assert_allclose(wrong.v[-1, 1], other.v[-1, 1], atol=1e-11)
 
 
 @pytest.mark.parametrize("block", range(3))

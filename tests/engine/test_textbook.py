@@ -12,13 +12,11 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.engine.rational import LIMIT, rational_segments
-from paretoclf.engine.rational import fractions as exact
 from paretoclf.engine.segments import Line
 from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
 from paretoclf.engine.start import Data
 from paretoclf.engine.textbook import Walk
-from paretoclf.engine.textbook_tracker import TextbookTracker
+from paretoclf.path.box import AnyBox
 from paretoclf.problem.operator import Matrix
 from paretoclf.problem.operator.signed import Signed
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER, ParametricQP
@@ -26,12 +24,14 @@ from tests.oracles.box_problems import Problem as Sampled
 from tests.oracles.box_problems import line as line_of
 from tests.oracles.box_problems import ray
 from tests.oracles.box_problems import trace as fast_trace
+from tests.oracles.exact import fractions as exact
 from tests.oracles.exact import integer_kernel, objections
-from tests.oracles.exact_textbook import textbook
+from tests.oracles.exact_textbook import rational_segments, textbook
 from tests.oracles.mostly_slow import mostly_slow
 from tests.path.test_exact import CASES, KERNELS, instance, labels, lines
 
 NEAR = 1e-12
+LIMIT = 10_000  # exchanges on a line: far more than a few samples need, lest a fault run for ever
 
 
 # ---- in fractions: proofs that need no other tracker -------------------------------------------------------------
@@ -138,12 +138,10 @@ def test_the_end_where_eta_adds_up_to_zero():
 
     def hulls(X):
         quadratic, one = Signed(Matrix(np.multiply.outer(X, X)), y), np.ones(2)
-        tracker = TextbookTracker(ParametricQP.box(quadratic, 0 * y, A, np.ones((2, 4)), 1.0))
-        tracker.start([LEFT] * 4, [0, 3], Line(np.ones((1, 4)), np.array([0.5]), np.array([1.0]), one, one, True))
-        tracker.record_from_here()
-        tracker.follow()
-        t = float(tracker.log.t[1, -1])
-        return t, tracker.weights(t), tracker.log.eta[-1, 1]
+        box = AnyBox(ParametricQP.box(quadratic, 0 * y, A, np.ones((2, 4)), 1.0), "textbook")
+        log = box.along(Line(np.ones((1, 4)), np.array([0.5]), np.array([1.0]), one, one, True))
+        t = float(log.t[1, -1])
+        return t, box.weights(t), log.eta[-1, 1]
 
     t, a, _ = hulls(np.array([0.0, 1.0, 2.0, 5.0]))
     assert t == 1.0
@@ -238,11 +236,10 @@ def test_an_equation_that_nothing_can_meet_is_refused():
     found = walk_from(problem, [MARGIN, MARGIN]).follow(LIMIT)
     assert (found.status, found.t[-1]) == ("infeasible", Fraction(1, 2))
     quadratic, one = Signed(Matrix(np.eye(2)), np.ones(2)), np.ones((2, 2))
-    tracker = TextbookTracker(ParametricQP.box(quadratic, np.zeros(2), one[:1], one))
+    box = AnyBox(ParametricQP.box(quadratic, np.zeros(2), one[:1], one), "textbook")
     still, ends = np.array([0.25]), (np.zeros(1), np.ones(1))
-    tracker.start([LEFT] * 2, [0, 1], Line(np.ones((1, 2)), still, still, *ends))
     with pytest.raises(pc.DegeneratePathError, match=r"balance the group, at t = 0\.5"):
-        tracker.follow()
+        box.along(Line(np.ones((1, 2)), still, still, *ends))
 
 
 # ---- the fast engine against fractions -----------------------------------------------------------------------------

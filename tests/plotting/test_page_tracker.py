@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.engine.rational import fractions
 from paretoclf.engine.start import Data
 from paretoclf.engine.textbook import Walk
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER, ParametricQP
 from tests.oracles.browser import BROWSER, Browser, needs_browser
+from tests.oracles.exact import fractions
 from tests.plotting.test_page import scripts_of
 
 NODE = shutil.which("node")

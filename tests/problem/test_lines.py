@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.engine.engines import make_tracker
 from paretoclf.engine.general import follow
-from paretoclf.engine.sets import LEFT
-from paretoclf.path.journey import assemble, follow_stage, straight
+from paretoclf.path.box import log_of
+from paretoclf.path.journey import Stage, assemble
 from paretoclf.path.on_pieces import OnPieces
 from paretoclf.problem.lines import LabelledSamples, LineOfCosts
 from paretoclf.problem.operator.signed import Signed
@@ -132,16 +131,9 @@ def trace_one_class(X, kernel, last):
     gram = pc.Gram(X, kernel)
     n = gram.n
     caps = np.outer((1 / n, last), np.ones(n))
-    tracker = make_tracker(None, problem_of_one_class(gram, caps))
-    sums, zero = np.ones(1), np.zeros(n)
-    line = replace(
-        straight(tracker, np.stack([np.ones(n), zero]), *np.array([[1 / n, 0], [last, 0]])), e0=sums, e_end=sums
-    )
-    outermost = int(np.argmax(gram.quadratic.times(np.full(n, 1 / n))))  # the first that leaves its cap
-    tracker.start(np.full(n, LEFT), [outermost], line)
-    tracker.record_from_here()
-    stages = [follow_stage(tracker, 0.0, 1.0)]
-    pieces = assemble(tracker.log, stages, tracker.log, [], None, bool(gram.quadratic.width))
+    problem = problem_of_one_class(gram, caps)
+    log = log_of(problem, follow(problem, progress=False))
+    pieces = assemble(log, [Stage(0, log.segments, 0.0, 1.0)], log, [], None, bool(gram.quadratic.width))
     return OneClassPath(gram, np.ones(n), (1 / n, last), pieces=pieces)
 
 

@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask, State
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.tolerances import AT_BOUND
-from paretoclf.engine.engines import Tracker, make_tracker
+from paretoclf.engine.engines import make_tracker
 from paretoclf.engine.segments import OnBasis
 from paretoclf.engine.sets import LEFT, OUT
+from paretoclf.path.box import AnyBox
 from paretoclf.path.journey import CapsWalk, straight
 from paretoclf.path.precise import quadratic_of
 from paretoclf.problem.intercepts import intercept_interval, point_of
@@ -28,6 +29,9 @@ from paretoclf.problem.samples import Samples
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.points.hinge import certify_hinges
 from paretoclf.proof.soft_margin import SoftMargin
+
+if TYPE_CHECKING:
+    from paretoclf.engine.tracker import CoreTracker
 
 _NUMBERS = 2**18  # in the multipliers and slopes of the lines that are worked through together: a cache holds them
 
@@ -121,9 +125,10 @@ class Departures:
         move = Move(samples, np.zeros(samples.size))
         if not self._two_sided(caps[:, None])[0] or self._follow(move, caps) is None:
             return None
-        assert self._tracker is not None
-        problem = self._tracker[0]
-        state, margin = problem.state.copy(), problem.index
+        assert self._engine is not None
+        engine = self._engine[0]
+        known, margin = engine.basis if isinstance(engine, AnyBox) else (engine.state, engine.index)
+        state = known.copy()
         state[samples] = OUT
         return state, margin[~np.isin(margin, samples)]
 
@@ -172,11 +177,14 @@ class Departures:
     # ---- along a line --------------------------------------------------------------------------------------------
 
     @cached_property
-    def _tracker(self) -> tuple[Tracker, Array | None, Any] | None:
-        """The tracker on the basis that lines leave from, the point that its samples are centred at, and that basis."""
+    def _engine(self) -> tuple[CoreTracker | AnyBox, Array | None, Any] | None:
+        """The engine on the basis that lines leave from, the point that its samples are centred at, and that basis."""
         form, mean = quadratic_of(self.gram, self.y, float(self.caps.max()))
         n, caps = self.y.size, np.stack([self.caps, self.caps])
-        problem = make_tracker(self.engine, problem_of_costs(form, caps))
+        stated = problem_of_costs(form, caps)
+        problem = make_tracker(self.engine, stated)
+        if problem is None:
+            return AnyBox(stated, self.engine, self.max_events), mean, (self.state, self.margin)
         try:
             here = np.array([1.0, 0.0])
             line = straight(problem, np.stack([self.caps, np.zeros(n)]), here, here)
@@ -189,12 +197,13 @@ class Departures:
 
     def _follow_many(self, moves: Sequence[Move]) -> tuple[Array, Array, Any, Mask] | None:
         """The same as `_follow` of lines on which one sample moves, by one call of a tracker that has it."""
-        together = getattr(self._tracker[0], "line_ends", None) if self._tracker is not None and moves else None
-        if together is None or self._tracker is None or any(move.samples.size != 1 for move in moves):
+        if self._engine is None or not moves or any(move.samples.size != 1 for move in moves):
             return None
-        _, mean, here = self._tracker
+        problem, mean, here = self._engine
+        if isinstance(problem, AnyBox):
+            return None
         samples, to = (np.concatenate(parts) for parts in zip(*((m.samples, m.caps) for m in moves), strict=True))
-        found = together(here, self.caps, samples, to, self.max_events)
+        found = problem.line_ends(here, self.caps, samples, to, self.max_events)
         caps = np.repeat(self.caps[None], samples.size, axis=0)
         caps[np.arange(samples.size), samples] = to
         alpha, b, w = np.clip(found.alpha, 0.0, caps), found.eta.sum(axis=1), None
@@ -206,13 +215,15 @@ class Departures:
 
     def _follow(self, move: Move, caps: Array) -> tuple[Array, float, Array | None] | None:
         """Multipliers, intercept and slope at the end of a line; None where it cannot be followed."""
-        if self._tracker is None:
+        if self._engine is None:
             return None
-        problem, mean, here = self._tracker
+        problem, mean, here = self._engine
         moving = np.zeros(self.y.size, dtype=np.bool_)
         moving[move.samples] = True
         first, last = (np.where(moving, end, 0.0) for end in (self.caps, caps))
         still = np.where(moving, 0.0, self.caps)
+        if isinstance(problem, AnyBox):
+            return self._follow_alone(problem, mean, np.stack([still + first, still + last]))
         problem.restore(here)
         try:
             if move.samples.size == 1:  # that alone moves in proportion: its cap is exact all along
@@ -230,8 +241,18 @@ class Departures:
         except DegeneratePathError:
             return None
 
+    def _follow_alone(self, box: AnyBox, mean: Array | None, caps: Array) -> tuple[Array, float, Array | None] | None:
+        """The same where the engine of any program serves, between caps (2, n)."""
+        try:
+            log = box.along(straight(box, caps, *np.eye(2)), (self.state, self.margin))
+        except DegeneratePathError:
+            return None
+        alpha, b = np.clip(box.weights(1.0), 0.0, caps[1]), float(log.eta[-1, 1].sum())
+        w = self.gram.quadratic.slope(alpha * self.y) if self.gram.quadratic.width else None
+        return alpha, b if w is None or mean is None else b - float(w @ mean), w
+
     def _read(
-        self, problem: Tracker, found: OnBasis, mean: Array | None, caps: Array
+        self, problem: CoreTracker, found: OnBasis, mean: Array | None, caps: Array
     ) -> tuple[Array, float, Array | None]:
         alpha = np.where(problem.state == LEFT, caps, 0.0)
         alpha[problem.index] = found.a[0]

@@ -186,7 +186,7 @@ class ShareDepartures:
         there = self.all.copy()
         there[samples] = False
         bases, who = np.stack([self.caps, self.shares.caps(there)]), np.flatnonzero(there)
-        for way in (self._along, self._anew):
+        for way in (self._anew,) if self.tracker is None else (self._along, self._anew):
             try:
                 alpha = way(bases)
             except (DegeneratePathError, ValueError):
@@ -205,6 +205,7 @@ class ShareDepartures:
 
     def _along(self, bases: Array) -> Array:
         """From the basis of all, by the tracker of boxes."""
+        assert self.tracker is not None
         problem, sums = self.tracker, np.ones(self.tracker.m)
         line = Line(bases, np.array([1.0, 0.0]), np.array([0.0, 1.0]), sums, sums)
         if not problem.start_on(self.state, self.margin, line):

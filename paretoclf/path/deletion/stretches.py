@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import ulp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +20,7 @@ from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.progress import counted
 from paretoclf.common.tolerances import FEW_DIGITS, OUTWARDS, SLACK_ROUNDING
-from paretoclf.engine.engines import Tracker, make_tracker
+from paretoclf.engine.engines import make_tracker
 from paretoclf.engine.segments import ManyLines
 from paretoclf.engine.sets import OUT
 from paretoclf.path.journey import BasisAt
@@ -29,6 +29,9 @@ from paretoclf.problem.lines import problem_of_costs
 from paretoclf.proof.knots import LineKnots, SignedSamples, part_of, prove_knots
 from paretoclf.proof.line import LineProof
 from paretoclf.roc.scores import zero_rounding
+
+if TYPE_CHECKING:
+    from paretoclf.engine.tracker import CoreTracker
 
 _NUMBERS = 2**19  # in the multipliers that one call of the core finds, as far as that can be told: a cache holds them
 _VANISHING = 1e-6  # of what a cap is where a stretch begins: next to so little it is traced in stages
@@ -145,8 +148,7 @@ class _Together:
         self.form, self.mean = quadratic_of(gram, path.y, float(self.caps.max()))
         self.stores = self.form.stored_width > 0
         self.sides = np.column_stack([path.y > 0, path.y < 0]).astype(np.float64)
-        tracker = self._tracker()
-        self.possible = hasattr(tracker, "many_lines") and not sp.issparse(gram.features)
+        self.possible = self._tracker() is not None and not sp.issparse(gram.features)
         self.possible &= self.mean is None or self.stores
         if self.possible:
             self.signed = SignedSamples(gram.quadratic, path.y, self.caps, gram.rounding, self.stores)
@@ -157,7 +159,7 @@ class _Together:
         caps[:, samples] = 0.0
         return np.asarray(caps)
 
-    def _tracker(self) -> Tracker:
+    def _tracker(self) -> CoreTracker | None:
         return make_tracker(self.engine, problem_of_costs(self.form, self.caps))
 
     def follow(self, batch: Sequence[StretchTask]) -> list[Followed | None]:

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import dist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import DegeneratePathError
-from paretoclf.engine.engines import Tracker, make_tracker
+from paretoclf.engine.engines import make_tracker
 from paretoclf.engine.segments import Line
+from paretoclf.path.box import AnyBox
 from paretoclf.path.cost import Path
 from paretoclf.path.journey import Stage, assemble
 from paretoclf.path.maps.polygon import HalfPlane, Point, borders
@@ -23,6 +24,9 @@ from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import problem_of_costs
 from paretoclf.problem.operator import Matrix
 from paretoclf.problem.operator.signed import Signed
+
+if TYPE_CHECKING:
+    from paretoclf.engine.tracker import CoreTracker
 
 _NEARER = (0.5, 0.05, 5e-3, 5e-5, 5e-7)  # shares of the piece across a facet at which its optimum is chosen
 _WHOLE = (0.0, 1.0)  # shares of an edge
@@ -107,7 +111,7 @@ class RegionSearch:
         self.contacts: list[Contact] = []
         self._known: dict[bytes, _Cell] = {}  # by the sets that the multipliers imply
         self._of_basis: dict[bytes, _Cell] = {}  # and by basis
-        self._tracker: Tracker | None = None
+        self._engine: CoreTracker | AnyBox | None = None
         self._touch = 10.0 * bases.tol
 
     def run(self, start: Sets, at: Array, progress: Callable[[float], Any] | None) -> None:
@@ -254,16 +258,19 @@ class RegionSearch:
     def _trace(self, basis: Sets, start: Array, stop: Array) -> Path:
         """The path along a line that begins in the region of a basis."""
         zero = np.zeros(1)
-        if self._tracker is None:
+        line = Line(self.bases.unit.T, start, stop, zero, zero)
+        if self._engine is None:
             problem = problem_of_costs(self._quadratic(), np.zeros((2, self.y.size)))
-            self._tracker = make_tracker(None, problem)
-        tracker = self._tracker
-        if not tracker.start_on(basis.sets, basis.margin, Line(self.bases.unit.T, start, stop, zero, zero)):
+            self._engine = make_tracker(None, problem) or AnyBox(problem, None)
+        if isinstance(self._engine, AnyBox):
+            log = self._engine.along(line, (basis.sets, basis.margin))
+        elif self._engine.start_on(basis.sets, basis.margin, line):
+            self._engine.record_from_here()
+            self._engine.follow()
+            log = self._engine.log
+        else:
             raise self._refuse("the margin set is dependent", start, basis.margin.size)
-        tracker.record_from_here()
-        tracker.follow()
-        stages = [Stage(0, tracker.segments, 0.0, 1.0)]
-        pieces = assemble(tracker.log, stages, tracker.log, [], None, False)
+        pieces = assemble(log, [Stage(0, log.segments, 0.0, 1.0)], log, [], None, False)
         return Path(self.gram, self.y, self.weight, CostLine(Costs(*start), Costs(*stop)), pieces=pieces)
 
     def _quadratic(self) -> Signed:
