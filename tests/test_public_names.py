@@ -63,45 +63,6 @@ def test_no_name_stands_in_two_rooms():
     assert all(len(of_room(room)) > 1 for room in ROOMS)
 
 
-#: Modules that documents and examples imported from, and where they are now.
-NOW = {
-    "agreement": "checking.agreement",
-    "cross_validation": "tuning.cross_validation",
-    "deletion": "path.deletion",
-    "empirical": "roc.empirical",
-    "errors": "common.errors",
-    "files": "common.files",
-    "gaussian": "distributions.gaussian",
-    "judges": "proof.points",
-    "judges.losses": "proof.points.losses",
-    "kernels": "problem.kernels",
-    "lines": "problem.lines",
-    "low_rank": "problem.low_rank",
-    "nu": "problem.nu",
-    "path.certificate_file": "proof.files.file",
-    "path.plane": "path.maps",
-    "path.rational": "engine.rational",
-    "path.segments": "engine.segments",
-    "path.sets": "engine.sets",
-    "path.start": "engine.start",
-    "path.textbook": "engine.textbook",
-    "population": "distributions.population",
-    "problem": "problem.parametric_qp",
-    "quadratic": "problem.operator",
-    "rates": "distributions.rates",
-    "reduction": "engine.reduction",
-    "resume": "common.resume",
-    "solution": "proof.solution",
-}
-
-
-def test_the_changelog_says_where_modules_are_now():
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    for old, now in NOW.items():
-        assert f"`paretoclf.{old}` is `paretoclf.{now}`" in changelog
-        import_module(f"paretoclf.{now}")
-
-
 def test_what_documents_and_examples_import_is_there():
     texts = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.py")]
     texts = [f for f in texts if not {"_build", "generated"} & set(f.parts)]
@@ -167,7 +128,7 @@ def test_a_name_that_pages_have_used_is_there_or_the_changelog_says_what_to_writ
     try:
         found(name)
     except (AttributeError, ImportError):
-        table = {f"paretoclf.{old}": f"`paretoclf.{now}`" for old, now in NOW.items()} | written_instead()
+        table = written_instead()
         old = max((old for old in table if f"{name}.".startswith(f"{old}.")), key=len, default=None)
         assert old is not None, f"{name} is gone: CHANGELOG.md, 'Names that are gone', must say what to write"
         new = re.fullmatch(r"`((?:paretoclf|examples)[\w.]*)`", table[old])
@@ -179,7 +140,9 @@ def test_a_name_that_pages_have_used_is_there_or_the_changelog_says_what_to_writ
 
 def test_what_the_changelog_says_to_write_is_there():
     for old, new in written_instead().items():
-        with pytest.raises((AttributeError, ImportError)):
-            found(old)
+        # A room may still be an attribute of the package, or a folder of the same name: names in it have moved.
+        if not isinstance(getattr(pc, old.removeprefix("paretoclf."), None), ModuleType):
+            with pytest.raises((AttributeError, ImportError)):
+                found(old)
         for name in re.findall(r"`((?:paretoclf|examples)\.[\w.]+)`", new):
             found(name)
