@@ -177,7 +177,7 @@ REACH = {
     "path.tracing": 13000,
     "solve.cone_proof": 7000,
     "formulations.two_c_svm": 12300,
-    "checking.verification": 28500,
+    "checking.verification": 2500,
 }
 
 

@@ -1,7 +1,8 @@
-"""Solutions that `verify` does not read as they are, and the call that judges them."""
+"""What other codes give `verify`: paths that it reads, and what another call judges; nothing is imported for that."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -51,3 +52,28 @@ def _is_grid(given: Any) -> bool:
         return False
     alphas, coefs, gaps = given
     return bool(alphas.ndim == gaps.ndim == 1 and coefs.ndim == 2 and coefs.shape[1] == alphas.size == gaps.size)
+
+
+def is_estimator(given: Any) -> bool:
+    """Whether this looks like an estimator of scikit-learn."""
+    return hasattr(given, "get_params") and hasattr(given, "fit") and not isinstance(given, type)
+
+
+def is_of_program(X: Any, solutions: Any, parameters: Mapping[str, Any]) -> bool:
+    """Whether `verify` is given the path of a program, or of a code that is known here."""
+    ours = any(c.__name__ == "ProblemPath" and c.__module__.startswith("paretoclf.") for c in type(X).__mro__)
+    return ours or is_critical_line(X) or is_lars(solutions) or "of" in parameters
+
+
+def is_critical_line(given: Any) -> bool:
+    """Whether it is an object of cvxcla or of PyPortfolioOpt, by its class; neither is imported for that."""
+    own = {("cvxcla", "CLA"), ("cvxcla", "Lasso"), ("pypfopt", "CLA")}
+    return any((c.__module__.split(".")[0], c.__name__) in own for c in type(given).__mro__)
+
+
+def is_lars(given: Any) -> bool:
+    """Whether it is what ``lars_path`` returns, or a fitted ``LassoLars``."""
+    if getattr(given, "method", None) == "lasso" and hasattr(given, "coef_path_"):
+        return True
+    triple = isinstance(given, tuple) and len(given) == 3 and isinstance(given[1], list)
+    return triple and np.ndim(given[0]) == 1 and np.ndim(given[2]) == 2 and np.shape(given[2])[1] == np.size(given[0])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from paretoclf.checking.elsewhere import is_estimator as is_estimator
 from paretoclf.checking.elsewhere import judged_by
 from paretoclf.checking.labels import signs_of
 from paretoclf.checking.machines import ThroughTheOrigin
@@ -24,11 +25,6 @@ from paretoclf.problem.samples import check_samples, dense
 
 #: Features of a support vector that differ from those of its sample by more than this share: other data.
 SAME = 1e-12
-
-
-def is_estimator(given: Any) -> bool:
-    """Whether this looks like an estimator of scikit-learn."""
-    return hasattr(given, "get_params") and hasattr(given, "fit") and not isinstance(given, type)
 
 
 def problem_of(

@@ -105,12 +105,6 @@ def kept(formulation: Any, row: Row, certificate: Certificate) -> Kept | None:
     return Kept(tol, float(violation), float(allowed))
 
 
-def outside_box(certificate: Certificate) -> float:
-    """By how much multipliers leave their box, relative to it: 0 where the certificate knows of none."""
-    of_box = (size for name, size in certificate.dual.items() if name == "box" or name.endswith(": sign"))
-    return max(of_box, default=0.0)
-
-
 def _largest_terms(gram: Gram, alpha: Array) -> float:
     """The largest sum of absolute terms of a score, of the kernel values as LIBSVM has them: of samples not moved."""
     support, largest = np.flatnonzero(alpha), 0.0

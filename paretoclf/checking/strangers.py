@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checking import known
+from paretoclf.checking.elsewhere import is_critical_line, is_lars
 from paretoclf.common.checks import Array, check_matrix, check_vector, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import reading
@@ -71,15 +72,10 @@ class StrangersPath:
         )
 
 
-def is_stranger(X: Any, solutions: Any, parameters: Mapping[str, Any]) -> bool:
-    """Whether `verify` is given the path of a program, or of a code that is known here."""
-    return isinstance(X, ProblemPath) or _is_critical_line(X) or _is_lars(solutions) or "of" in parameters
-
-
 def judge_stranger(
     X: Any, y: Any, solutions: Any, how: tuple[float, bool | None], parameters: Mapping[str, Any]
 ) -> JudgedPoints:
-    """Judge what `is_stranger` has recognised; ``how`` is the tolerance, and whether what is between is judged.
+    """Judge what `is_of_program` has recognised; ``how`` is the tolerance, and whether what is between is judged.
 
     Raises
     ------
@@ -90,12 +86,12 @@ def judge_stranger(
     if isinstance(X, ProblemPath):
         _nothing(options, "a path of a program")
         return _on_path(X, y, *how)
-    if _is_critical_line(X):
+    if is_critical_line(X):
         _nothing(options, type(X).__name__)
         return _critical_line(X).judged(*how)
     X = check_matrix(X)
     y = check_vector(y, X.shape[0], "y")
-    if _is_lars(solutions):
+    if is_lars(solutions):
         _nothing(options, "lars_path")
         return _lars(X, y, solutions).judged(*how)
     of = options.pop("of")
@@ -185,14 +181,6 @@ def _table(file: str) -> tuple[list[str], Array]:
     return [header[k].strip() for k in used], table
 
 
-def _is_lars(given: Any) -> bool:
-    """Whether it is what ``lars_path`` returns, or a fitted ``LassoLars``."""
-    if getattr(given, "method", None) == "lasso" and hasattr(given, "coef_path_"):
-        return True
-    triple = isinstance(given, tuple) and len(given) == 3 and isinstance(given[1], list)
-    return triple and np.ndim(given[0]) == 1 and np.ndim(given[2]) == 2 and np.shape(given[2])[1] == np.size(given[0])
-
-
 def _lars(X: Array, y: Array, given: Any) -> StrangersPath:
     """scikit-learn's: the objective has 1/(2n), an intercept is taken out by centring."""
     fitted = not isinstance(given, tuple)
@@ -224,12 +212,6 @@ def _from_the_top(problem: Any, parameter: Any, at: Array, variables: Mapping[st
     if at.size == 1:  # one portfolio for every lambda
         at, variables = np.array([start, 0.0]), {k: np.concatenate([v, v]) for k, v in variables.items()}
     return StrangersPath(problem, parameter, at, variables)
-
-
-def _is_critical_line(given: Any) -> bool:
-    """Whether it is an object of cvxcla or of PyPortfolioOpt, by its class; neither is imported for that."""
-    own = {("cvxcla", "CLA"), ("cvxcla", "Lasso"), ("pypfopt", "CLA")}
-    return any((c.__module__.split(".")[0], c.__name__) in own for c in type(given).__mro__)
 
 
 def _critical_line(given: Any) -> StrangersPath:

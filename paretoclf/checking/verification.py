@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from paretoclf.checking.between import Stretch, stretches
-from paretoclf.checking.elsewhere import judged_by
-from paretoclf.checking.engine_points import engine_points
-from paretoclf.checking.estimators import is_estimator
-from paretoclf.checking.given import one_problem, read_given
-from paretoclf.checking.judging import certificate_of
-from paretoclf.checking.libsvm import Kept, kept, outside_box
-from paretoclf.checking.strangers import is_stranger, judge_stranger
+from paretoclf.checking.elsewhere import is_estimator, is_of_program, judged_by
 from paretoclf.common.checks import check_positive_number, refuse_other_order, what_it_is
 from paretoclf.common.errors import InputError
 from paretoclf.common.tables import SHOWN, Tabular, and_more
 from paretoclf.common.tolerances import CERTIFY, LOOSE, STRANGERS
-from paretoclf.path.along import JudgedPoints
-from paretoclf.path.of_problem import ProblemPath
 from paretoclf.problem.costs import Costs, SampleCosts
 from paretoclf.proof.certificates import VERDICTS, Certificate
-from paretoclf.solve.cone_proof import ProblemProof, certify_problem, is_problem
+
+if TYPE_CHECKING:
+    from paretoclf.checking.between import Stretch
+    from paretoclf.checking.libsvm import Kept
+    from paretoclf.path.along import JudgedPoints
+    from paretoclf.path.of_problem import ProblemPath
+    from paretoclf.solve.cone_proof import ProblemProof
+
+#: What judges each of the three kinds of things that `verify` is given; imported when it is asked for.
+DOORS = {
+    "problem": ("paretoclf.checking.of_problem", "judge_problem"),
+    "path of a program": ("paretoclf.checking.strangers", "judge_stranger"),
+    "classifiers": ("paretoclf.checking.of_classifiers", "judge_classifiers"),
+}
 
 #: Failing conditions that belong to no one sample begin with these words.
 _WITHOUT_SAMPLE = (
@@ -213,6 +218,12 @@ def verdict_of(certificate: Certificate, tol: float) -> str:
     return f"{verdict}: value off by {abs(certificate.gap):.0e}{place}"
 
 
+def outside_box(certificate: Certificate) -> float:
+    """By how much multipliers leave their box, relative to it: 0 where the certificate knows of none."""
+    of_box = (size for name, size in certificate.dual.items() if name == "box" or name.endswith(": sign"))
+    return max(of_box, default=0.0)
+
+
 def rounded_up(size: float) -> str:
     """One digit, not below the number.
 
@@ -361,14 +372,15 @@ def verify(
     >>> pc.verify(path, {"lam": [3, 2, 0], "w": [[0, 0], [1, 0], [3, -1]]}).verdicts
     ['right', 'right', 'right', 'not optimal', 'not optimal', 'not optimal', 'right']
     """
-    if is_problem(X):
+    kind = _kind(X, solutions, parameters)
+    if kind == "problem":
         others = (y, solutions, kernel, sample_weight, between or None, parameters or None)
         if any(each is not None for each in others):
             raise InputError(
                 "verify(problem, tol=...) judges what a cvxpy.Problem holds, and takes nothing else; numbers of your "
                 "own are judged by grade(problem, {'x': value})"
             )
-        return certify_problem(X, CERTIFY if tol is None else tol, engine_points)
+        return _door(kind)(X, CERTIFY if tol is None else tol)
     if not (between is None or isinstance(between, bool | np.bool_)):
         raise InputError(f"between must be True or False, got {between!r}")
     for given in (X, y) if is_estimator(solutions) else (X, y, solutions):
@@ -376,43 +388,28 @@ def verify(
             raise InputError(f"solutions must be of a form that verify reads, got {what_it_is(given)}: {way}")
     refuse_other_order(X, y)
     chosen = None if tol is None else check_positive_number(tol, "tol")
-    if is_stranger(X, solutions, parameters):
+    if kind == "path of a program":
         if kernel is not None or sample_weight is not None:
             raise InputError("kernel and sample_weight belong to classifiers, and not to the path of a program")
         how = (STRANGERS if chosen is None else chosen, None if between is None else bool(between))
-        return judge_stranger(X, y, solutions, how, parameters)
+        return _door(kind)(X, y, solutions, how, parameters)
     if y is None and solutions is None:
         raise InputError(
             f"problem must be a cvxpy.Problem, got {what_it_is(X)}; other solutions are given with what they solve, as "
             "verify(formulation, solutions) or verify(X, y, solutions)"
         )
-    given = read_given(X, y, solutions, kernel, sample_weight, parameters)
-    tol = given.tol if chosen is None else chosen
-    rows, certificates, first, own = [], [], None, {}
-    for k, (formulation, row) in enumerate(given.rows):
-        try:
-            certificates.append(certificate_of(formulation, row))
-        except InputError as error:
-            raise InputError(f"solutions[{k}]: {error}") from None
-        notes = [certificates[k].note, row.note]
-        if chosen is None and not certificates[k].passes(tol):
-            promise = kept(formulation, row, certificates[k])
-            if promise is not None and promise.holds:
-                own[k] = promise
-                notes.append(promise.explain(rounded_up(certificates[k].gap)))
-        certificates[k] = replace(certificates[k], note=" ".join(filter(None, notes)))
-        first = formulation if first is None else first
-        if between and not one_problem(first, formulation):
-            raise InputError(f"between must be False: solutions[{k}] is of another problem than solutions[0]")
-        rows.append(row)
-    found: tuple[Stretch, ...] = ()
-    if between:
-        found = stretches(first, rows, tol) if given.path is None else stretches_of(given.path)
-    return Verification(tuple(row.values for row in rows), tuple(certificates), tol, found, given.hint, own)
+    return _door(kind)((X, y, solutions, kernel, sample_weight, parameters), chosen, bool(between))
 
 
-def stretches_of(path: Any) -> tuple[Stretch, ...]:
-    """A path of ours has its proof; its rows are ends and middles of segments."""
-    proof = path.proof
-    bad = set(proof.failures().tolist())
-    return tuple(Stretch(2 * k, 2 * k + 2, "open" if k in bad else "proved", proof[k]) for k in range(len(proof)))
+def _kind(X: Any, solutions: Any, parameters: Mapping[str, Any]) -> str:
+    """What `verify` is given, one of `DOORS`: told by names, so that nothing is imported for it."""
+    own = ("cvxpy.problems.problem", "Problem")
+    if any((c.__module__, c.__name__) == own for c in type(X).__mro__):
+        return "problem"
+    return "path of a program" if is_of_program(X, solutions, parameters) else "classifiers"
+
+
+def _door(kind: str) -> Any:
+    """The function that judges this kind."""
+    module, name = DOORS[kind]
+    return getattr(import_module(module), name)

@@ -19,8 +19,8 @@ from paretoclf.path.pieces import Pieces
 from paretoclf.problem.operator import Quadratic
 
 if TYPE_CHECKING:
+    from paretoclf.engine.box import AnyBox
     from paretoclf.engine.tracker import CoreTracker
-    from paretoclf.path.box import AnyBox
 
 _STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
 _VANISHING = 1e-6  # of what costs are at the other end: next to so few, rounding of multipliers is no longer little

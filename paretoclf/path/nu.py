@@ -24,10 +24,10 @@ from paretoclf.common.checks import Array
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.progress import meter, reaching
 from paretoclf.common.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
+from paretoclf.engine.box import AnyBox, no_log
 from paretoclf.engine.engines import first_found, make_tracker, turns
 from paretoclf.engine.segments import Line
 from paretoclf.engine.sets import LEFT
-from paretoclf.path.box import AnyBox, no_log
 from paretoclf.path.journey import Stage, assemble
 from paretoclf.path.on_pieces import OnPieces, proved, with_proved_values
 from paretoclf.path.pieces import Pieces

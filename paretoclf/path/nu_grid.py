@@ -13,9 +13,9 @@ from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.memory import require_memory
 from paretoclf.common.progress import counted
 from paretoclf.common.tolerances import NU_ROUNDING, TOGETHER
+from paretoclf.engine.box import AnyBox, no_log
 from paretoclf.engine.segments import Line, Log
 from paretoclf.engine.sets import LEFT
-from paretoclf.path.box import AnyBox, no_log
 from paretoclf.path.nu import Hulls
 from paretoclf.problem.classifiers import KernelRule, NoRule, Rule
 from paretoclf.problem.gram import Gram

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
@@ -19,6 +20,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
 import paretoclf as pc
+from paretoclf.checking import verification
 from paretoclf.checking.verification import rounded_up
 from tests.oracles.formulation_cases import FORMULATIONS
 
@@ -721,3 +723,25 @@ def test_a_slope_that_goes_its_own_way_between_knots_is_refuted():
     assert pc.verify(X, y, rows, between=True).passes()
     rows[1]["w"] = [0.5]
     assert [s.status for s in pc.verify(X, y, rows, between=True).stretches] == ["refuted", "refuted"]
+
+
+@pytest.mark.parametrize("kind", verification.DOORS)
+def test_what_is_given_opens_one_door(kind, monkeypatch):
+    """A problem, the path of a program, classifiers: told apart once, and no other door is imported for it."""
+    w, lam = cp.Variable(name="w"), cp.Parameter(nonneg=True, name="lam")
+    problem = cp.Problem(cp.Minimize(cp.square(w - 3) / 2 + lam * cp.abs(w)))
+    given = {
+        "problem": lambda: (problem,),
+        "path of a program": lambda: (pc.trace(problem, {lam: 4}, {lam: 0}), {"lam": [4, 3, 0], "w": [0, 0, 3]}),
+        "classifiers": lambda: (np.array([[-1.0], [1.0]]), [-1, 1], [(1, 1, [0.5, 0.5])]),
+    }[kind]()
+    opened, door = [], verification._door
+    monkeypatch.setattr(verification, "_door", lambda one: opened.append(one) or door(one))
+    if kind == "problem":
+        problem.parameters()[0].value = 1.0
+        problem.solve("CLARABEL")
+    report = pc.verify(*given, tol=1e-6)
+    assert opened == [kind]
+    assert report.status == "optimal" if kind == "problem" else report.passes()
+    module, name = verification.DOORS[kind]
+    assert getattr(import_module(module), name).__module__ == module

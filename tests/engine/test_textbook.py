@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.engine.box import AnyBox
 from paretoclf.engine.segments import Line
 from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
 from paretoclf.engine.start import Data
 from paretoclf.engine.textbook import Walk
-from paretoclf.path.box import AnyBox
 from paretoclf.problem.operator import Matrix
 from paretoclf.problem.operator.signed import Signed
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER, ParametricQP

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.engine.box import log_of
 from paretoclf.engine.general import follow
-from paretoclf.path.box import log_of
 from paretoclf.path.journey import Stage, assemble
 from paretoclf.path.on_pieces import OnPieces
 from paretoclf.problem.lines import LabelledSamples, LineOfCosts

@@ -17,10 +17,10 @@ import numpy as np
 from paretoclf.common.checks import Array, Index, Mask, State
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.tolerances import AT_BOUND
+from paretoclf.engine.box import AnyBox
 from paretoclf.engine.engines import make_tracker
 from paretoclf.engine.segments import OnBasis
 from paretoclf.engine.sets import LEFT, OUT
-from paretoclf.path.box import AnyBox
 from paretoclf.path.journey import CapsWalk, straight
 from paretoclf.path.precise import quadratic_of
 from paretoclf.problem.intercepts import intercept_interval, point_of
