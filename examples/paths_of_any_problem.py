@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ class Family:
     """A problem and its line.
 
     ``beside`` takes the path and returns how far an incumbent is from it, at most ``within``; ``show`` is what the
-    picture shows.
+    picture shows, and ``xscale`` that of its parameter.
     """
 
     problem: cp.Problem
@@ -37,6 +37,7 @@ class Family:
     beside: Callable[[pc.results.ProblemPath], float] | None = None
     show: tuple[str, list[str] | None] = ("variables", None)
     within: float = 1e-8
+    xscale: str | None = None
 
 
 def samples(n=60, d=5, seed=0):
@@ -61,7 +62,7 @@ def lasso(ridge=0.0):
             np.abs(path.at(lam=a).variables["w"] - c).max() for a, c in [*zip(lam, coefs.T, strict=True), *middles]
         )
 
-    return Family(cp.Problem(cp.Minimize(loss)), {lam: 300.0}, {lam: 0.0}, beside)
+    return Family(cp.Problem(cp.Minimize(loss)), {lam: 300.0}, {lam: 0.0}, beside, xscale="log")
 
 
 def frontier(move):
@@ -122,7 +123,7 @@ def one_class():
         fits = {nu: OneClassSVM(kernel="linear", nu=nu, tol=1e-9).fit(X).coef_[0] / (60 * nu) for nu in (0.1, 0.3, 0.7)}
         return max(np.abs(path.at(C=1 / (60 * nu)).variables["w"] - coef).max() for nu, coef in fits.items())
 
-    return Family(cp.Problem(cp.Minimize(loss)), {C: 1 / 59}, {C: 0.5}, beside)
+    return Family(cp.Problem(cp.Minimize(loss)), {C: 1 / 59}, {C: 0.5}, beside, xscale="log")
 
 
 def signal(penalty, top):
@@ -130,7 +131,7 @@ def signal(penalty, top):
     y = np.repeat([0.0, 2.0, 1.0, 4.0], 10) + 0.7 * np.random.default_rng(5).normal(size=40)
     u, lam = cp.Variable(40, name="u"), cp.Parameter(nonneg=True, name="lam")
     problem = cp.Problem(cp.Minimize(cp.sum_squares(u - y) / 2 + penalty(u, lam)))
-    return Family(problem, {lam: 0.0}, {lam: top}), y
+    return Family(problem, {lam: 0.0}, {lam: top}, xscale="log"), y
 
 
 def fused():
@@ -150,7 +151,7 @@ def isotonic():
     def beside(path):
         return np.abs(path.at(1.0).variables["u"] - IsotonicRegression().fit_transform(np.arange(40), y)).max()
 
-    return Family(family.problem, family.start, family.stop, beside)
+    return replace(family, beside=beside)
 
 
 def fairness():
@@ -261,9 +262,9 @@ def main(argv: list[str] | None = None) -> None:
         print()
         if args.out is not None:
             args.out.mkdir(parents=True, exist_ok=True)
-            display = path.plot(*family.show)
+            display = path.plot(*family.show, xscale=family.xscale)
             display.figure_.set_size_inches(5.0, 3.0)
-            display.figure_.savefig(args.out / f"path_{name}.png", dpi=72)
+            display.figure_.savefig(args.out / f"path_{name}.png", dpi=144)
 
 
 if __name__ == "__main__":

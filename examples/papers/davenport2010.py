@@ -804,16 +804,12 @@ def draw_figure_2(table: Sequence[dict[str, Any]], file: Path) -> None:
     at = np.arange(len(table))
     for k, (kind, color) in enumerate((("bias", "#0072B2"), ("variance", "#E69F00"), ("MSE", "#009E73"))):
         heights = [each[f"{kind} ratio"] or np.nan for each in table]
-        ax.bar(at + 0.27 * (k - 1), heights, 0.25, color=color, label=kind)
+        ax.bar(at + 0.27 * (k - 1), np.array(heights) - 1.0, 0.25, bottom=1.0, color=color, label=kind)
     ax.axhline(1.0, color="0.3", linewidth=0.8)
     ax.set_xticks(at, [each["set"] for each in table], rotation=20)
     ax.set_ylabel("smoothed / as counted")
-    ratios = np.array([[each[f"{kind} ratio"] or np.nan for kind in ("bias", "variance", "MSE")] for each in table])
-    top = min(4.0, 1.15 * max(1.0, float(np.nanmax(ratios))))
-    for j, k in np.argwhere(ratios > top):  # cut off: by how much
-        ax.annotate(f"{ratios[j, k]:.1f}", (at[j] + 0.27 * (k - 1), top), (0, -3), textcoords="offset points",
-                    ha="center", va="top", rotation=90, color="w", fontsize="small")  # fmt: skip
-    ax.set_ylim(0, top)
+    ax.set_yscale("log", base=2)  # a half and twice are as far from 1
+    ax.yaxis.set_major_formatter("{x:g}")
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
     figure.savefig(file, dpi=110)
 

@@ -58,6 +58,18 @@ def logarithmic(xscale: str | None, places: Array, usual: bool | None = None) ->
     return (spread(places) if usual is None else usual) if xscale is None else xscale == "log"
 
 
+def set_logarithmic(ax: Axes) -> None:
+    """Make the horizontal axis logarithmic; where it is shorter than two decades, with numbers at 1, 2 and 5."""
+    ax.set_xscale("log")
+    low, high = ax.get_xlim()
+    if high < 100 * low:
+        from matplotlib.ticker import LogLocator
+
+        ax.xaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
+        for set_formatter in (ax.xaxis.set_major_formatter, ax.xaxis.set_minor_formatter):
+            set_formatter("{x:g}")
+
+
 @dataclass(eq=False)
 class Display:
     """A figure with one Axes: what it shows is its data, ``plot`` draws it, and where that was is kept.

@@ -18,6 +18,7 @@ from paretoclf.plotting.base import (
     moving,
     new_axes,
     of_estimator,
+    set_logarithmic,
 )
 
 if TYPE_CHECKING:
@@ -88,9 +89,9 @@ class ErrorCurveDisplay(Display):
             low, high = np.sort(self.position(np.array([optimum.start, optimum.stop])))
             ax.axvspan(low, high, color="0.85", zorder=0, label=label)
         ax.set(xlabel=LABELS[self.parameter], ylabel="rate of errors", ylim=(-0.02, 1.02))
-        if log:
-            ax.set_xscale("log")
         ax.set_xlim(edges[edges > 0.0].min() if log else edges.min(), edges.max())
+        if log:
+            set_logarithmic(ax)
         ax.grid(color="0.92", linewidth=0.6)
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(framealpha=0.9, edgecolor="none")
@@ -148,7 +149,7 @@ class GridErrorsDisplay(Display):
         ax.plot(at, self.curve.fnr, "o", color=POSITIVE, label="false negative rate", markersize=5)
         ax.set(xlabel=LABELS.get(self.parameter, self.parameter), ylabel="rate of errors", ylim=(-0.02, 1.02))
         if log:
-            ax.set_xscale("log")
+            set_logarithmic(ax)
         ax.grid(color="0.92", linewidth=0.6)
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(framealpha=0.9, edgecolor="none")

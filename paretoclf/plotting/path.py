@@ -23,6 +23,7 @@ from paretoclf.plotting.base import (
     of_estimator,
     panels,
     plain,
+    set_logarithmic,
 )
 from paretoclf.problem.costs import CostLine
 
@@ -134,10 +135,10 @@ class PathDisplay(Panels):
             self._multipliers(upper, knots)
         self._gap(lower)
         for panel in (upper, lower):
-            if log:
-                panel.set_xscale("log")
             shown = self.position(knots)
             panel.set_xlim(shown[shown > 0.0].min() if log else shown.min(), shown.max())
+            if log:
+                set_logarithmic(panel)
             panel.grid(color="0.92", linewidth=0.6)
             panel.spines[["top", "right"]].set_visible(False)
         upper.tick_params(labelbottom=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
-from paretoclf.plotting.base import GREY, NAMED, Display, logarithmic, new_axes, plain
+from paretoclf.plotting.base import GREY, NAMED, Display, logarithmic, new_axes, plain, set_logarithmic
 
 #: Points between two breakpoints at which the value, a parabola there, is evaluated.
 _BETWEEN = 9
@@ -120,7 +120,7 @@ class ProblemPathDisplay(Display):
             x = self.position(t)
             ax.plot(*(_bent(x, values, 0.5 * bends[bends > 0.0].min()) if log else (x, values)), label=label, **style)
         if log:
-            ax.set_xscale("log")
+            set_logarithmic(ax)
         for t in self.path.breakpoints[1:-1]:
             ax.axvline(float(self.position(t)), color="0.93", linewidth=0.6, zorder=0)
         ax.set_xlabel("path parameter $t$" if self.parameter == "t" else plain(self.parameter))

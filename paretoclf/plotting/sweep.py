@@ -9,7 +9,7 @@ import numpy as np
 
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY
-from paretoclf.plotting.base import FLOOR, GREY, NAMED, Panels, logarithmic, moving, panels
+from paretoclf.plotting.base import FLOOR, GREY, NAMED, Panels, logarithmic, moving, panels, set_logarithmic
 
 
 @dataclass(eq=False)
@@ -71,7 +71,7 @@ class SweepDisplay(Panels):
         upper.tick_params(labelbottom=False)
         if log:
             for panel in (upper, lower):
-                panel.set_xscale("log")
+                set_logarithmic(panel)
         return self._drawn(upper, lower, title)
 
 

@@ -264,6 +264,15 @@ def test_the_axis_of_a_program_is_logarithmic_where_it_spans_two_decades_and_cur
             assert x.min() == pytest.approx(min(start, stop) or 1.5)
 
 
+def test_a_short_logarithmic_axis_has_numbers_at_1_2_and_5_that_do_not_overlap():
+    ax = shrinkage(0.5, 0.02).plot(xscale="log").ax_
+    ax.figure.canvas.draw()
+    labels = [each for each in ax.get_xticklabels(which="both") if each.get_text()]
+    low, high = ax.get_xlim()
+    shown = [each.get_text() for each in labels if low <= each.get_position()[0] <= high]
+    assert sorted(shown, key=float) == ["0.02", "0.05", "0.1", "0.2", "0.5"]
+
+
 def test_every_plot_along_a_line_takes_xscale(gaussians):
     X, y = gaussians(n=20)
     path = pc.trace(pc.TwoCSVM(X, y), (0.02, 0.98), (0.98, 0.02))
