@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,15 @@ def test_ci_runs_the_commands_of_the_readme_as_they_stand():
     assert len(commands) >= 5
     for command in commands:
         assert command in run
+
+
+def test_the_documentation_is_that_of_the_installed_package(monkeypatch):
+    """The checkout has no compiled tracker: a build that imports it traces with the textbook's, and warns."""
+    conf = ROOT / "docs" / "conf.py"
+    lines = conf.read_text(encoding="utf-8").splitlines()
+    last = next(k for k, line in enumerate(lines) if line.startswith("sys.path[:] = "))
+    assert not any("import paretoclf" in line for line in lines[: last + 1])
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "path", ["", str(ROOT), "/elsewhere", str(ROOT / "docs" / "..")])
+    exec("\n".join(lines[: last + 1]), {"__file__": str(conf)})
+    assert sys.path == [str(ROOT / "docs"), "/elsewhere"]
