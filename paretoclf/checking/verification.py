@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, overload
@@ -409,7 +409,8 @@ def _kind(X: Any, solutions: Any, parameters: Mapping[str, Any]) -> str:
     return "path of a program" if is_of_program(X, solutions, parameters) else "classifiers"
 
 
-def _door(kind: str) -> Any:
+def _door(kind: str) -> Callable[..., Verification | ProblemProof | JudgedPoints]:
     """The function that judges this kind."""
     module, name = DOORS[kind]
-    return getattr(import_module(module), name)
+    judge: Callable[..., Verification | ProblemProof | JudgedPoints] = getattr(import_module(module), name)
+    return judge
