@@ -76,7 +76,7 @@ ODDS = expit(np.linspace(-6.0, 6.0, 73))
 
 def figure_4(out: Path | None) -> dict[str, float]:
     """Bottom of Figure 4: the hinge loss on bimodal densities, over the intercept, the asymmetry, and both."""
-    numbers, figure, axes = {}, *plt.subplots(2, 2, figsize=(9.2, 9.4), layout="constrained")
+    numbers, figure, axes = {}, *plt.subplots(2, 2, figsize=(8.0, 8.2), layout="constrained")
     for row, population in enumerate(BIMODAL):
         curve = population_curve(population, "hinge", np.linspace(0.02, 0.98, 97))
         moved = intercept_curve(population, population_solution(population, 0.5, "hinge").w)
@@ -102,7 +102,7 @@ def figure_4(out: Path | None) -> dict[str, float]:
 
 def figures_5_and_6(out: Path | None) -> dict[str, float]:
     """Near (0, 0): below the diagonal where A < 0, vertical where A > 0. Returns the numbers that are printed."""
-    numbers, figure, axes = {}, *plt.subplots(2, 2, figsize=(9.6, 8.6), layout="constrained")
+    numbers, figure, axes = {}, *plt.subplots(2, 2, figsize=(8.2, 7.4), layout="constrained")
     for row, (number, A, corner, farthest) in enumerate(((5, -6.0, 0.1, 0.6), (6, 0.12, 0.02, 0.6))):
         population = PAIRS[A]
         curve = population_curve(population, "square", np.linspace(0.02, 0.98, 193))
@@ -124,7 +124,7 @@ def figures_5_and_6(out: Path | None) -> dict[str, float]:
 
 def figures_7_and_8(out: Path | None) -> dict[str, dict[str, float]]:
     """Four pairs of densities, and below each the testing asymmetry over the training asymmetry for both losses."""
-    figure, axes = plt.subplots(2, 4, figsize=(14.0, 7.4), layout="constrained")
+    figure, axes = plt.subplots(2, 4, figsize=(10.8, 6.2), layout="constrained")
     curves = {loss: [population_curve(each, loss, ODDS) for each in PAIRS.values()] for loss in ("square", "erf")}
     for column, (A, population) in enumerate(PAIRS.items()):
         half = population_solution(population, 0.5).classifier
@@ -173,7 +173,7 @@ def _numbers(loss: str, curves: list[pc.population.PopulationCurve]) -> dict[str
 
 def beyond(out: Path | None) -> dict[str, float]:
     """The regime A = 0, all five losses, and the distance of the means."""
-    figure, axes = plt.subplots(1, 3, figsize=(14.4, 4.9), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(10.4, 3.9), layout="constrained")
     losses = [population_curve(PAIRS[0.12], loss, ODDS) for loss in ("square", "erf", "hinge")]
     losses.append(population_curve(PAIRS[0.12], "logistic", ODDS[::2]))
     losses.append(population_curve(PAIRS[0.12], "probit", ODDS[::3]))
@@ -210,7 +210,7 @@ def beyond(out: Path | None) -> dict[str, float]:
 def scale_mixtures(out: Path | None) -> dict[str, float]:
     """The linear Pareto set is that of the Gaussians for every mixing; the likelihood ratio is not."""
     numbers: dict[str, float] = {}
-    figure, axes = plt.subplots(1, 2, figsize=(10.4, 5.4), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(9.0, 4.8), layout="constrained")
     made = {
         name: Population(*(Mixture.of_scales(*given, scales, shares) for given in SHAPE.values()))
         for name, (scales, shares) in MIXINGS.items()
@@ -243,7 +243,7 @@ def scale_mixtures(out: Path | None) -> dict[str, float]:
 
 def _save(figure: plt.Figure, out: Path | None, name: str) -> None:
     if out is not None:
-        figure.savefig(out / name, dpi=80)
+        figure.savefig(out / name, dpi=150)
     plt.close(figure)
 
 
