@@ -220,6 +220,12 @@ def test_deferred_imports_are_listed():
     assert found == set(DEFERRED)
 
 
+def test_the_tests_of_most_modules_are_found_by_name():
+    known = {f.name for f in (ROOT / "tests").rglob("test_*.py")}
+    long = [f for f in FILES if f.name != "__init__.py" and len(f.read_text(encoding="utf-8").splitlines()) > 40]
+    assert sum(f"test_{f.name}" in known for f in long) >= 180
+
+
 #: What a newcomer asks first: each row is in CONTRIBUTING.md, and its file defines what it names.
 QUESTIONS = {
     "Where is the hinge's dual written?": ("formulations/two_c_svm.py", "def dual"),

@@ -11,7 +11,6 @@ from scipy.optimize import linprog
 import paretoclf as pc
 from paretoclf.distributions.gaussian.bounds import weighted_sum
 from paretoclf.distributions.gaussian.moments import chebyshev
-from paretoclf.distributions.gaussian.outer_search import Node, chord_maximum, search, weighted_guarantee
 from tests.oracles.gaussian_pairs import FIXTURE, Pencil, random_pair
 
 
@@ -40,25 +39,6 @@ def test_a_sweep_searches_at_every_value():
     assert "3 solutions by search, 3 certified" in repr(swept)
     with pytest.raises(pc.InputError, match=r"^theta must be strictly between 0 and 1, got 1.0 \(value 1 of"):
         pc.sweep(machine, theta=[0.5, 1.0])
-
-
-@settings(max_examples=12)
-@given(
-    d=st.integers(1, 6), seed=st.integers(0, 99), theta=st.floats(0.02, 0.98), factor=st.sampled_from([0.3, 1.0, 3.0])
-)
-def test_mempm_against_the_whole_family(d, seed, theta, factor):
-    pair = apart(d, seed, factor)
-    machine = pc.MEMPM.from_moments(*pair)
-    solution = machine.solve(theta)
-    best = brute_force(pair, theta)
-    assert -solution.value == pytest.approx(best, abs=1e-6)
-    assert -solution.value >= best - 1e-9
-    assert -solution.dual_value >= best - 1e-12
-    assert solution.certificate.passes(1e-8)
-    found = machine.distances(solution)
-    assert -solution.value == pytest.approx(weighted_guarantee(theta, found.u_minus, found.u_plus), rel=1e-12)
-    same = machine.moments.distances(solution.classifier.w, solution.classifier.b)
-    assert (same.u_minus, same.u_plus) == pytest.approx((found.u_minus, found.u_plus), rel=1e-8, abs=1e-8)
 
 
 @settings(max_examples=12)
@@ -122,42 +102,6 @@ def test_several_local_maxima_are_told_apart():
     values = [brute_force(pair, theta) for theta in (0.05, 0.2, 0.5, 0.8, 0.95)]
     found = [-pc.MEMPM.from_moments(*pair).solve(theta).value for theta in (0.05, 0.2, 0.5, 0.8, 0.95)]
     assert found == pytest.approx(values, abs=1e-8)
-
-
-@given(theta=st.floats(0.01, 0.99), ends=st.tuples(st.floats(0.1, 10), st.floats(0.1, 10)), bend=st.floats(0.0, 0.95))
-def test_the_bound_of_the_search_is_never_below_the_truth(theta, ends, bend):
-    """Convex decreasing curves of any bend: the search stops within its tolerance of a dense grid."""
-    r2, r1 = ends
-
-    def u(q):
-        x = q / r1
-        return r2 * (1 - x) * (1 - bend * x) / (1 + bend * x)
-
-    x = np.linspace(0, r1, 20_001)
-    y = u(x)
-    if (np.diff(y, 2) < -1e-9).any():
-        return
-    best = (theta * y**2 / (1 + y**2) + (1 - theta) * x**2 / (1 + x**2)).max()
-    found = search(theta, lambda q: (float(u(q)), float(u(q))), ends)
-    assert found.bound >= best - 1e-12
-    assert found.value == pytest.approx(best, abs=1e-6)
-    assert found.bound - found.value <= 1e-9
-
-
-@given(
-    theta=st.floats(0.01, 0.99),
-    q=st.tuples(st.floats(0, 3), st.floats(0.01, 3)),
-    u=st.tuples(st.floats(0, 4), st.floats(0.01, 4)),
-)
-def test_the_maximum_over_a_chord(theta, q, u):
-    left, right = Node(q[0], 0.0, u[0] + u[1]), Node(q[0] + q[1], 0.0, u[0])
-    value, at = chord_maximum(theta, left, right)
-    x = np.linspace(left.q, right.q, 20_001)
-    y = np.interp(x, [left.q, right.q], [left.upper, right.upper])
-    grid = (theta * y**2 / (1 + y**2) + (1 - theta) * x**2 / (1 + x**2)).max()
-    assert value >= grid - 1e-12
-    assert value == pytest.approx(grid, abs=1e-5)
-    assert left.q <= at <= right.q
 
 
 def test_few_programs_suffice():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -11,19 +10,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
-from examples.papers.bach2006_population import PAIRS
 from paretoclf.common.errors import InputError
-from paretoclf.common.tolerances import SEEN_OUTSIDE
 from paretoclf.engine import tracker
 from paretoclf.engine.tracker import CoreTracker
-from paretoclf.path import cost, journey
-from paretoclf.path.journey import within_box
-from paretoclf.path.pieces import Pieces
+from paretoclf.path import cost
 from paretoclf.proof.judged import make_solution
-from paretoclf.roc.folds import outer_folds, validation_folds
 from tests.oracles.box_problems import careful_steps
 
 KERNELS = pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["linear", "rbf"])
@@ -465,106 +458,6 @@ def test_where_w_stands_still_at_0_needs_no_care(seed, monkeypatch):
         assert path.intercept(t) == pytest.approx(1.0, abs=1e-11)
     assert path.breakpoints.size > 500
     assert steps[-1] < 0.02 * path.breakpoints.size
-
-
-def test_a_multiplier_that_enters_below_a_small_cap_is_stored_in_its_box():
-    """Its margin is known to 1e-14, hence it to 5e-11: too little to move a margin, and 3e-8 of a cap of 0.0016."""
-    X, y = PAIRS[0.12].draw(2000, rng=0)  # GAUSSIANS of Bach et al. (2006), Table 1, on an inner fold
-    outer, _, seed = outer_folds(y, 10, 1, 0)[0][0]
-    train, _ = validation_folds(y, outer, 10, seed)[2]
-    svm = pc.TwoCSVM(StandardScaler().fit_transform(X[train]), y[train])
-    costs = np.bincount(y[outer] > 0) / outer.size  # C_plus and C_minus up the balanced ray
-    path = pc.trace(svm, 1e-4 * costs, 100.0 * costs)
-    assert path.proof.passes()
-    assert path.proof.residuals["box"].max() <= 1e-9
-
-
-@pytest.mark.skipif(not os.environ.get("PARETOCLF_DATA"), reason="PARETOCLF_DATA is not set")
-def test_slacks_of_rounding_are_no_cost_where_all_costs_are_large_against_the_value():
-    """ADULT of Bach et al. (2006), an inner fold: w = 0, b = 1, and 1e-11 of 1232 slacks, at 10, is 3e-8 of 3.88."""
-    data = pc.datasets.load("adult2000", data_dir=os.environ["PARETOCLF_DATA"], positive=-1)
-    outer, _, seed = outer_folds(data.y, 10, 1, 0)[0][3]
-    train, _ = validation_folds(data.y, outer, 10, seed)[0]
-    svm = pc.TwoCSVM(StandardScaler().fit_transform(data.X[train]), data.y[train])
-    path = pc.trace(svm, pc.Costs.from_asymmetry(0.0005, 10), pc.Costs.from_asymmetry(0.9995, 10))
-    assert path.proof.passes()
-    assert path.at(1.0).certificate.passes()
-    assert path.value(1.0) == pytest.approx(2 * 0.005 * np.count_nonzero(svm.y < 0), rel=1e-8)
-
-
-def test_a_multiplier_beyond_its_box_takes_the_end_of_the_piece_that_it_enters_from():
-    """At the bound alone it would move the balance: 3e-9 of caps of 1e-3, which a certificate sees."""
-    n, off = 4, 3e-9
-    pieces = Pieces(
-        t=np.array([0.0, 0.5, 1.0]),
-        ptr=np.array([0, 3, 5]),
-        index=np.array([0, 1, 2, 0, 1]),
-        a0=np.array([4e-4, 5e-4, 1e-4, 6e-4 + off, 6e-4 + off]),
-        a1=np.array([6e-4, 6e-4 + off, -off, 7e-4, 7e-4]),
-        b0=np.zeros(2),
-        b1=np.zeros(2),
-        value=np.zeros((2, 3)),
-        w=None,
-        state=np.array([2, 2, 2, 0], dtype=np.int8),
-        changes=np.array([[1], [2], [0]]),
-    )
-    y, caps = np.array([1.0, -1.0, 1.0, -1.0]), np.full((2, n), 1e-3)
-    found = within_box(pieces, caps, np.ones(n))
-    np.testing.assert_array_equal(found.a1, [6e-4 + off, 6e-4 + off, 0.0, 7e-4, 7e-4])
-    np.testing.assert_array_equal(found.a0, pieces.a0)
-    for ends, F in ((found.a0[:3], [0, 1, 2]), (found.a1[:3], [0, 1, 2]), (found.a0[3:], [0, 1])):
-        assert abs(y[F] @ ends) < 1e-15
-    # Where the other piece is further off than the multiplier itself, only that one is moved.
-    apart = replace(pieces, a0=np.array([4e-4, 5e-4, 1e-4, 6e-4 + 5 * off, 6e-4 + off]))
-    np.testing.assert_array_equal(within_box(apart, caps, np.ones(n)).a1, [6e-4, 6e-4 + off, 0.0, 7e-4, 7e-4])
-    np.testing.assert_array_equal(within_box(pieces, caps, 100 * np.ones(n)).a1, pieces.a1)  # it would move a margin
-
-
-def _boxes(pieces, caps):
-    """How far multipliers are outside their box at both ends of each piece, and their caps."""
-    row = np.repeat(np.arange(pieces.t.size - 1), np.diff(pieces.ptr))
-    for t, a in ((pieces.t[row], pieces.a0), (pieces.t[row + 1], pieces.a1)):
-        cap = (1 - t) * caps[0, pieces.index] + t * caps[1, pieces.index]
-        yield np.maximum(-a, a - cap), cap
-
-
-@pytest.mark.parametrize("engine", ["fast", "careful"])
-def test_the_core_says_where_a_multiplier_may_be_outside_its_box(engine, monkeypatch):
-    """Who is not asked to mend a path has nothing to mend; below small caps there is something (here 3e-8 of one)."""
-    asked, real = [], journey.within_box
-    monkeypatch.setattr(journey, "within_box", lambda *given: asked.append(given) or real(*given))
-    for seed in range(12):
-        rng = np.random.default_rng(seed)
-        n = int(rng.integers(6, 40))
-        X = rng.normal(size=(n, 2)) if seed % 3 else rng.integers(0, 3, (n, 2)).astype(float)
-        svm = pc.TwoCSVM(X, np.where(np.arange(n) % 2 == 0, 1.0, -1.0), None if seed % 2 else pc.RBF(1.0))
-        for ends in (((0.02, 3.0), (3.0, 0.02)), ((1e-5, 1e-5), (1.0, 1e3))):
-            asked.clear()
-            path = pc.trace(svm, *ends, engine=engine, certify=False)
-            if not asked:
-                caps = np.stack([path.caps(0.0), path.caps(1.0)])
-                assert all((off <= SEEN_OUTSIDE * cap).all() for off, cap in _boxes(path.pieces, caps))
-    X, y = PAIRS[0.12].draw(600, rng=1)
-    asked.clear()
-    svm = pc.TwoCSVM(StandardScaler().fit_transform(X), y)
-    pc.trace(svm, (0, 0), (50 * svm.n_minus / svm.n, 50 * svm.n_plus / svm.n), engine=engine, certify=False)
-    assert not asked  # all multipliers are 0 at the beginning, which is known, whatever rounding has found there
-
-
-def test_the_pieces_of_a_path_are_looked_at_once_more_where_the_core_asks_for_it(monkeypatch):
-    X, y = PAIRS[0.12].draw(2000, rng=0)  # as in the test of a multiplier that enters below a small cap
-    outer, _, seed = outer_folds(y, 10, 1, 0)[0][0]
-    train, _ = validation_folds(y, outer, 10, seed)[2]
-    svm = pc.TwoCSVM(StandardScaler().fit_transform(X[train]), y[train])
-    costs = np.bincount(y[outer] > 0) / outer.size
-    monkeypatch.setattr(journey, "within_box", lambda pieces, caps, diagonal: pieces)
-    pieces = pc.trace(svm, 1e-4 * costs, 100.0 * costs, certify=False).pieces
-    caps = np.stack([np.where(svm.y > 0, *(c * costs)) for c in (1e-4, 100.0)])
-    outside = max(float((off - SEEN_OUTSIDE * cap).max()) for off, cap in _boxes(pieces, caps))
-    monkeypatch.undo()
-    mended = pc.trace(svm, 1e-4 * costs, 100.0 * costs, certify=False).pieces
-    assert outside > 0.0
-    assert all((off <= SEEN_OUTSIDE * cap).all() for off, cap in _boxes(mended, caps))
 
 
 def test_a_cost_in_place_of_t_is_answered_with_the_t_at_which_the_line_has_it(gaussians):

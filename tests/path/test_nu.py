@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from sklearn.svm import NuSVC
 import paretoclf as pc
 from paretoclf.engine.tracker import CoreTracker
 from paretoclf.path import nu as nu_module
-from paretoclf.path import nu_grid as nu_grid_module
 from paretoclf.path.nu import trace_hulls, trace_nu
 from paretoclf.plotting import NuGridDisplay
 from tests.oracles.box_problems import careful_steps
@@ -330,27 +328,6 @@ def test_equal_samples_of_a_grid_are_followed_as_one(kernel):
             assert grid.rho[i, j] == pytest.approx(solved.evidence.numbers["rho"], rel=1e-5)
 
 
-def test_the_proof_of_a_grid_says_what_its_certificates_say():
-    svm = pc.TwoNuSVM(*blobs(9), pc.RBF(1.0))
-    values = np.array([0.2, 0.5, 0.8])
-    grid = pc.nu_grid(svm, values, values)
-    assert len(grid.proof) == 9
-    assert grid.proof.passes(1e-9)
-    np.testing.assert_array_equal(grid.proof.residual, grid.residual.ravel())
-    assert grid.proof.explain().startswith("Optimal at every point of the grid")
-    assert grid.proof[5].cell == "At nu_plus = 0.5 and nu_minus = 0.8"
-    wrong = nu_grid_module._grade(
-        grid.gram, grid.y, *np.array([[0.3], [0.5]]), grid.alpha[0, 0][:, None], np.zeros(1, dtype=bool)
-    )
-    proof = nu_grid_module.GridProof(
-        np.abs(wrong.gap), wrong.unexplained, np.abs(wrong.gap) * wrong.scale, wrong.residuals, None, "",
-        np.array([0.3]), np.array([0.5]),
-    )  # fmt: skip
-    assert not proof.passes()
-    assert proof.worst.conditions["rho"] == pytest.approx(abs(grid.alpha[0, 0].sum() / 0.3 - 1), rel=1e-9)
-    assert proof.explain().startswith("1 of 1 points are not proved. Worst: At nu_plus = 0.3")
-
-
 def test_scores_of_a_grid_are_those_of_its_solutions():
     X, y = blobs(10)
     Z = np.random.default_rng(3).normal(size=(4, 3))
@@ -391,30 +368,6 @@ def test_a_grid_refuses_points_whose_hulls_are_too_close_and_keeps_the_others():
     assert grid.proof.holds()
     assert not grid.proof.passes()
     grid.plot().figure_.canvas.draw()
-
-
-@pytest.mark.parametrize("fails", ["on a line", "on the edge"])
-def test_a_grid_goes_on_where_a_line_cannot(fails, monkeypatch):
-    svm, values = pc.TwoNuSVM(*blobs(9), pc.RBF(1.0)), np.array([0.3, 0.6, 1.0])
-    whole_grid = pc.nu_grid(svm, values, values)
-    follow, lines = CoreTracker.follow, []
-    where = nu_grid_module if fails == "on a line" else nu_module
-
-    def failing(self, *given):
-        if sys._getframe(1).f_globals["__name__"] == where.__name__:
-            lines.append(self)
-            if len(lines) == 2:
-                self._core.run(5, 60.0)
-                raise pc.DegeneratePathError("as if", t=0.0, costs="", n_margin=0, remedy="")
-        return follow(self, *given)
-
-    monkeypatch.setattr(CoreTracker, "follow", failing)
-    grid = pc.nu_grid(svm, values, values)
-    assert grid.refused.any()
-    assert not grid.refused[:, 2].any()  # the first line: nu_minus = 1, as the positives are fewer
-    assert grid.refused[:, 0].all() == (fails == "on the edge")
-    known = ~grid.refused
-    np.testing.assert_allclose(grid.value[known], whole_grid.value[known], rtol=1e-10)
 
 
 def test_a_grid_is_drawn_with_its_trivial_cells_left_out():

@@ -23,7 +23,6 @@ from paretoclf.proof import check, check_gap, check_ray
 from paretoclf.proof.files.file import _digest, bounded, certificate, save_solution, write_content
 from paretoclf.proof.files.points import OnePoint
 from paretoclf.proof.files.problems import labels_of
-from tests.oracles.second_checker import gap_of as second_gap_of
 
 CHECKERS = {"check": check, "check_gap": check_gap, "check_ray": check_ray}
 EXACT = ("program", "2C-SVM", "2nu-SVM", "quantile SVM", "margins")
@@ -605,73 +604,6 @@ def test_a_phantom_item_is_not_the_last_one(tmp_path):
         assert not proved(ends_at(problem, ["li"], ["crossing", [item]], tmp_path)), item
 
 
-def test_a_ray_that_changes_one_entry_of_px_is_refused(tmp_path):
-    """min x_1^2 / 2 + q'x for x >= 0: along (1, 0) it falls for ever from t = 1/2 on, along (1, 1) and (0, 1) never."""
-    problem = program([[0], [0, 1]], [], [[1, 0], [-1, -1]], [[0, 0], [0, 0]], [[None, None]] * 2)
-    content = certificate(problem, [], progress=False)
-    assert content["ray"] == ["unbounded", [1, 0]]
-    assert proved(ends_at(problem, content["segments"], ["unbounded", [1, 0]], tmp_path))
-    for ray in ([1, 1], [2, 1], [1, "1/1000"], [0, 1], [0, 0], [-1, 0], [1], [1, 0, 0], []):
-        assert not proved(ends_at(problem, content["segments"], ["unbounded", ray], tmp_path)), ray
-    with pytest.raises(ArithmeticError, match="changes Px"):
-        check_ray.beyond(problem, Fraction(1, 2), "unbounded", [1, 1])
-    flipped = program([[1], [0, 0]], [], [[0, 1], [-1, -1]], [[0, 0], [0, 0]], [[None, None]] * 2)
-    with pytest.raises(ArithmeticError, match="changes Px"):
-        check_ray.beyond(flipped, Fraction(1, 2), "unbounded", [1, 1])
-
-
-def test_each_side_of_a_ray_is_looked_at(tmp_path):
-    """Directions up and down, bounds that end them, prices that cost more or less than what is gained."""
-
-    def never(side, price, rate, direction, bound=0):
-        sides = dict.fromkeys(check.SIDES, NONE)
-        sides[side], sides[{"lower": "below", "upper": "above"}[side]] = [[bound]] * 2, [[price]] * 2
-        problem = {"kind": "program", "K": [[0]], "A": [], "q": [[0], [rate]], **sides}
-        try:
-            check_ray.beyond(problem, Fraction(3, 4), "unbounded", [direction])
-        except ArithmeticError:
-            return False
-        return True
-
-    assert never("lower", None, -1, 1)  # up, away from a hard lower bound
-    assert not never("lower", None, -1, -1)
-    assert never("upper", None, 1, -1)
-    assert not never("upper", None, 1, 1)
-    assert not never("lower", None, 1, -1)  # down, into a hard lower bound
-    assert not never("upper", None, -1, 1)
-    for side, rate, direction in (("lower", 4, -1), ("upper", -4, 1)):  # a gain of 3 a unit at t = 3/4
-        assert never(side, 3, rate, direction)
-        assert never(side, 2, rate, direction)
-        assert not never(side, "301/100", rate, direction)
-    # A row x_0 - x_1 with a price ends (1, -1) and its opposite, not (1, 1).
-    row = program([[0], [0, 0]], [[1, -1]], [[0, 0], [-1, -1]], [[None, None, -1]] * 2, [[None, None, 1]] * 2)
-    check_ray.beyond(row, Fraction(0), "unbounded", [1, 1])
-    for ray in ([1, 0], [0, 1], [1, -1], [-1, -1]):
-        with pytest.raises(ArithmeticError):
-            check_ray.beyond(row, Fraction(0), "unbounded", ray)
-
-
-def test_multipliers_of_rows_use_hard_bounds_of_the_right_side_only():
-    """x in [0, 1] and the row 2 x = 3 t, so that there is no point after t = 2/3."""
-    hard = program([[1]], [[2]], [[1], [1]], [[0, 0], [0, 3]], [[1, 0], [1, 3]])
-    check_ray.beyond(hard, Fraction(2, 3), "infeasible", [1])
-    check_ray.beyond(hard, Fraction(2, 3), "infeasible", ["1/7"])
-    for t, ray in ((Fraction(2, 3) - Fraction(1, 10**9), [1]), (Fraction(2, 3), [-1]), (Fraction(2, 3), [0])):
-        with pytest.raises(ArithmeticError):
-            check_ray.beyond(hard, t, "infeasible", ray)
-    for ray in ([1, 0], [], [None], [[1]]):
-        with pytest.raises((ArithmeticError, TypeError)):
-            check_ray.beyond(hard, Fraction(2, 3), "infeasible", ray)
-    with pytest.raises(ArithmeticError, match="soft"):  # x may exceed 1 at a price
-        check_ray.beyond({**hard, "above": [[1, None]] * 2}, Fraction(2, 3), "infeasible", [1])
-    with pytest.raises(ArithmeticError, match="soft"):  # the row may miss its lower bound at a price
-        check_ray.beyond({**hard, "below": [[None, 1]] * 2}, Fraction(2, 3), "infeasible", [1])
-    check_ray.beyond({**hard, "below": [[1, None]] * 2}, Fraction(2, 3), "infeasible", [1])  # not used
-    check_ray.beyond({**hard, "above": [[None, 1]] * 2}, Fraction(2, 3), "infeasible", [1])
-    with pytest.raises(ArithmeticError, match="that there is not"):
-        check_ray.beyond({**hard, "upper": [[None, 0], [None, 3]]}, Fraction(2, 3), "infeasible", [1])
-
-
 def test_a_ray_of_a_path_that_does_not_end_early_is_refused(files, tmp_path):
     content = {**files["program"], "ray": ["unbounded", [0, 0]]}
     assert not proved(said(content, tmp_path, script="check_ray"))
@@ -693,110 +625,6 @@ def test_a_point_has_no_phantom_variables(item, files, tmp_path):
     words = said({**content, "points": points}, tmp_path)
     assert not proved(words)
     assert "no item" in words
-
-
-def test_a_phantom_variable_moves_no_point(tmp_path):
-    """min (x - 3)^2 / 2 on [0, 9]: x = 0 is 4.5 above the minimum, whatever other items a point names."""
-    problem = program([[1]], [], [[-3], [-3]], [[0], [0]], [[9], [9]])
-    assert check_gap.gap(problem, [[0, [], []], [1, [], []]], 0)[1] == 27  # the bound, on the way up to 9
-    for item in (-1, 1, True):
-        with pytest.raises(ArithmeticError, match="no item"):
-            check_gap.gap(problem, [[0, [[item, 3]], []], [1, [], []]], 0)
-
-
-def test_a_point_leaves_no_bound_and_knots_go_from_0_to_1():
-    problem = program([[1]], [[1]], [[-3], [-3]], [[0, 0], [0, 0]], [[1, 9], [3, 9]])
-    good = [[0, [[0, 1]], [0]], [1, [[0, 3]], [0]]]
-    ends, most = check_gap.gap(problem, good, 0)
-    assert ends == [Fraction(-5, 2), Fraction(-9, 2)]
-    # x = 1 + 2 t, y = x - 3 = -2 (1 - t), upper - x = 0.
-    assert most == 0
-    bad = [
-        [[0, [[0, 1]], [0]], [1, [[0, "301/100"]], [0]]],
-        [[0, [[0, -1]], [0]], [1, [[0, 3]], [0]]],
-        [[0, [[0, 1]], [0]], [0.5, [[0, 3]], [0]], [1, [], [0]]],
-        [[0.5, [[0, 1]], [0]], [1, [[0, 3]], [0]]],
-        [[0, [[0, 1]], [0]], [2, [[0, 3]], [0]]],
-        [[0, [[0, 1]], [0]], [0.75, [[0, 1]], [0]], [0.5, [], [0]], [1, [], [0]]],
-        [[0, [[0, 1]], [0]]],
-        [],
-        [[0, [[0, 1]], []], [1, [], []]],
-        [[0, [[0, 1]], [0, 0]], [1, [], [0, 0]]],
-        [[0, [[0, "a"]], [0]], [1, [], [0]]],
-        [[0, [[0, "b"]], [0]], [1, [], [0]]],
-    ]
-    for points in bad:
-        with pytest.raises((ArithmeticError, ValueError, IndexError)):
-            check_gap.gap(problem, points, 0)
-    for stretch in (-1, "-1/2", "", None):
-        with pytest.raises((ArithmeticError, ValueError)):
-            check_gap.gap(problem, good, stretch)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_the_bound_of_points_that_stand_still_is_the_gap_from_its_definition(seed):
-    """Programs in fractions with bounds on either side of 0, any multipliers and a stretch; moving ones are bounded."""
-    rng = np.random.default_rng(seed)
-
-    def some(*shape, least=-9):
-        flat = [
-            str(Fraction(int(rng.integers(least, 10)), int(rng.choice([1, 2, 3, 5])))) for _ in range(np.prod(shape))
-        ]
-        return np.array(flat, dtype=object).reshape(shape).tolist()
-
-    B = [[Fraction(v) for v in row] for row in some(2, 2)]
-    K = [[str(sum(a * b for a, b in zip(B[i], B[j], strict=True))) for j in range(i + 1)] for i in range(2)]
-    A, x = some(1, 2), [[Fraction(v) for v in row] for row in some(2, 2)]
-    v = [[*each, sum(Fraction(a) * b for a, b in zip(A[0], each, strict=True))] for each in x]
-    room = [[Fraction(w) for w in row] for row in some(4, 3, least=0)]
-    lower = [[str(a - b) for a, b in zip(*pair, strict=True)] for pair in zip(v, room[:2], strict=True)]
-    upper = [[str(a + b) for a, b in zip(*pair, strict=True)] for pair in zip(v, room[2:], strict=True)]
-    q, (first, last), stretch = some(2, 2), some(2, 1), ["0", "1/3"][seed % 2]
-    for k in (0, 1):  # standing still at either end, then from one to the other
-        still = program(K, A, [q[k]] * 2, [lower[k]] * 2, [upper[k]] * 2)
-        at = [[i, str(w)] for i, w in enumerate(x[k])]
-        points = [[0, at, first], ["1/3", [], first], [1, [], first]]
-        ends, most = check_gap.gap(still, points, stretch)
-        assert most == second_gap_of({"problem": still, "points": points, "stretch": stretch})
-        P = [[Fraction(K[max(i, j)][min(i, j)]) for j in (0, 1)] for i in (0, 1)]
-        half = sum(a * P[i][j] * b for i, a in enumerate(x[k]) for j, b in enumerate(x[k])) / 2
-        assert ends == [half + sum(Fraction(a) * b for a, b in zip(q[k], x[k], strict=True))] * 2
-    moving = program(K, A, q, lower, upper)
-    points = [
-        [0, [[i, str(w)] for i, w in enumerate(x[0])], first],
-        [1, [[i, str(w)] for i, w in enumerate(x[1])], last],
-    ]
-    _, most = check_gap.gap(moving, points, stretch)
-    assert most >= second_gap_of({"problem": moving, "points": points, "stretch": stretch})
-    on_bounds = [[0, [[0, "l"], [1, "u"]], first], ["1/2", [[1, "l"]], first], [1, [[0, "u"]], last]]
-    wide = program(K, A, q, [[*e[:2], -9999] for e in lower], [[*e[:2], 9999] for e in upper])
-    _, most = check_gap.gap(wide, on_bounds, stretch)
-    assert most >= second_gap_of({"problem": wide, "points": on_bounds, "stretch": stretch})
-
-
-def test_between_two_knots_either_end_of_a_multiplier_meets_the_other_of_a_room():
-    """min (1 - t) x and min t x on [0, 1], by points that are optimal at both ends: t (1 - t) above it in between."""
-    for q, first, last in (([[1], [0]], "l", "u"), ([[0], [1]], "u", "l")):
-        problem = program([[0]], [], q, [[0], [0]], [[1], [1]])
-        _, most = check_gap.gap(problem, [[0, [[0, first]], []], [1, [[0, 1 if last == "u" else 0]], []]], 0)
-        assert most == Fraction(1, 2)  # the middle coefficient of 2 t (1 - t) / 2, whose largest value is 1 / 4
-    for q, first, last in (([[-1], [0]], 1, 0), ([[0], [-1]], 0, 1)):
-        problem = program([[0]], [], q, [[0], [0]], [[1], [1]])
-        assert check_gap.gap(problem, [[0, [[0, first]], []], [1, [[0, last]], []]], 0)[1] == Fraction(1, 2)
-
-
-def test_a_bound_or_price_that_a_point_needs_must_be_there():
-    free = program([[1]], [[1]], [[-3], [-3]], [[None, None]] * 2, [[None, 9]] * 2)
-    for letter in ("l", "u"):
-        with pytest.raises(ArithmeticError, match="no such bound"):
-            check_gap.gap(free, [[0, [[0, letter]], [0]], [1, [], [0]]], 0)
-    at = {"lower": [[0, None]] * 2}
-    points = [[0, [[0, 3]], [0]], [1, [], [0]]]
-    assert check_gap.gap({**free, **at}, points, 0)[1] == 0
-    with pytest.raises(ArithmeticError, match="not finite"):
-        check_gap.gap({**free, **at}, [[0, [[0, 3]], [1]], [1, [], [1]]], 0)
-    with pytest.raises(ArithmeticError, match="hard"):
-        check_gap.gap({**free, **at, "below": [[1, None]] * 2}, points, 0)
 
 
 def test_a_file_of_before_is_read_as_it_was(tmp_path):

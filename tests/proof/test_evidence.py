@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paretoclf.proof.certificates import VERDICTS, Certificate
+from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Condition, judge
 
 PAIR = Certificate(primal_value=1.0, dual_value=1.0, gap=0.0, scale=1.0, primal={"margin": 0.0}, dual={"box": 0.0})
@@ -16,11 +16,6 @@ POINT = replace(PAIR, dual={}, shortfall=0.0)
 
 def opened(certificate, gap, **more):
     return replace(certificate, dual_value=certificate.primal_value - gap, gap=gap, **more)
-
-
-def test_there_are_three():
-    assert VERDICTS == ("not optimal", "undecided", "optimal")
-    assert PAIR.verdict() == POINT.verdict() == "optimal"
 
 
 @pytest.mark.parametrize("gap", [2e-8, 1e-3, 0.5, 100.0])
@@ -105,18 +100,6 @@ def test_multipliers_of_a_point_are_told_apart():
     assert told.verdict() == "optimal"
     assert "multipliers that came with the point do not prove it: the condition 'stationarity in x'" in told.explain()
     assert "multipliers that came" not in told.explain(0.2)
-
-
-def test_verdicts_of_tolerances_are_ordered():
-    rng = np.random.default_rng(0)
-    for _ in range(500):
-        size = 10.0 ** rng.uniform(-12, 1, 6)
-        made = opened(PAIR, size[0], rounding=size[1], shortfall=None if rng.random() < 0.5 else size[0] * rng.random())
-        made = replace(made, primal={"margin": size[2]}, dual={"box": size[3]}, slackness={"complementarity": size[4]})
-        said = [VERDICTS.index(made.verdict(tol)) for tol in 10.0 ** np.arange(-13, 3)]
-        assert said == sorted(said)
-        assert made.verdict(made.off_by) == "optimal"
-        assert made.refuted <= made.off_by
 
 
 def test_a_judge_that_is_told_of_a_better_point():

@@ -9,18 +9,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import NuSVC
 
 import paretoclf as pc
-from paretoclf.common.errors import BandwidthWarning, InputError
-from paretoclf.path.maps.map import plane
+from paretoclf.common.errors import InputError
 from paretoclf.problem.gram import Gram
-from paretoclf.problem.lines import LabelledSamples
 from paretoclf.problem.nu import to_asymmetry
-from paretoclf.tuning import ExpectedCost, GaussianWindow, MedianWindow, Minimax, NeymanPearson, bandwidth_grid, smooth
-from paretoclf.tuning.bandwidths import DistanceQuantiles, judge_bandwidths
-from paretoclf.tuning.cost_plane import counts_at, plane_errors
+from paretoclf.tuning import ExpectedCost, GaussianWindow, MedianWindow, Minimax, NeymanPearson, smooth
 from paretoclf.tuning.cross_validation import folds_of
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, _boxes
-from paretoclf.tuning.exact_lines import LineErrors, best_on_lines, best_on_smoothed_lines, line_errors
-from paretoclf.tuning.one_nu import CountBalanced, CountShifted, best_shift
 
 BANDWIDTHS, PLUS, MINUS = np.array([0.7, 1.9]), np.array([0.31, 0.57, 0.93]), np.array([0.37, 0.71])
 
@@ -196,74 +190,7 @@ def test_a_part_of_a_gram(kernel):
 # ---- bandwidths -----------------------------------------------------------------------------------------------------
 
 
-def test_most_bandwidths_of_the_paper_are_useless_and_named():
-    X, y = data(80)
-    papers = np.geomspace(1e-4, 1e4, 50)
-    judged = judge_bandwidths(X, papers)
-    assert judged.useful.size < 20
-    K = pc.RBF(float(papers[judged.identity][-1]))(X, X)
-    np.fill_diagonal(K, 0.0)
-    assert np.median(K.max(axis=1)) < 1e-2
-    assert np.quantile(pc.RBF(float(papers[judged.constant][0]))(X, X), 0.06) > 0.99
-    some = [papers[3], papers[24], papers[45]]
-    with pytest.warns(
-        BandwidthWarning, match=r"bandwidth 0\.0003.* makes an identity .*; bandwidth 2.*e\+03 makes a con"
-    ):
-        pc.tune(X, y, bandwidths=some, nu_plus=[0.55], folds=2)
-
-
-def test_bandwidths_chosen_from_the_data_need_no_warning():
-    for X in (data(80)[0], data(80, d=20)[0], 1e5 + data(80)[0], np.round(data(80)[0])):
-        judged = judge_bandwidths(X, bandwidth_grid(X))
-        assert str(judged) == ""
-        assert judged.useful.size == 12
-
-
-def test_distances_are_those_of_different_points():
-    assert DistanceQuantiles.of(np.repeat([[0.0], [3.0], [4.0]], 50, axis=0)).nearest == 1.0
-    with pytest.raises(InputError, match="at least two different samples"):
-        bandwidth_grid(np.ones((5, 2)))
-
-
 # ---- one nu ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_balanced_line_has_the_counts_of_the_diagonal():
-    X, y = data()
-    nu = np.array([0.31, 0.57, 0.93])
-    grid = everything(validation(X, y, nu, nu))
-    axes = {"bandwidth": BANDWIDTHS, "nu": nu}
-    line = everything(CrossValidation(X, y, axes, None, folds_of(y, 3, 0), CountBalanced(nu)))
-    assert np.array_equal(line.false_positives, np.diagonal(grid.false_positives, axis1=1, axis2=2))
-    assert np.array_equal(line.false_negatives, np.diagonal(grid.false_negatives, axis1=1, axis2=2))
-
-
-def test_at_whole_numbers_of_margin_errors_a_line_uses_the_middle_as_the_grid_does():
-    X, y = data(60)  # of each class 16 and 24 are trained on: k / 8 are whole numbers of both
-    nu = np.arange(2, 9) / 8
-    grid = everything(validation(X, y, nu, nu))
-    line = everything(
-        CrossValidation(X, y, {"bandwidth": BANDWIDTHS, "nu": nu}, None, folds_of(y, 3, 0), CountBalanced(nu))
-    )
-    inner = slice(None, -1)  # at (1, 1) the grid takes the middle of a half-line's ends, and so does the path
-    assert np.array_equal(line.false_positives[:, inner], np.diagonal(grid.false_positives, axis1=1, axis2=2)[:, inner])
-
-
-def test_the_best_shift_against_all_thresholds():
-    rng = np.random.default_rng(0)
-    for criterion in (Minimax(), NeymanPearson(0.2), ExpectedCost(1, 3, 0.5)):
-        for _ in range(20):
-            y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
-            scores = np.round(rng.normal(size=30) + y, 1)  # with ties
-            shift, fp, fn = best_shift(scores, y, criterion)
-            positive = scores + shift >= 0
-            assert (fp, fn) == ((positive & (y < 0)).sum(), (~positive & (y > 0)).sum())
-            n_minus, n_plus = (y < 0).sum(), (y > 0).sum()
-            every = []
-            for threshold in [*np.unique(scores), np.inf]:
-                positive = scores >= threshold
-                every.append(criterion((positive & (y < 0)).sum() / n_minus, (~positive & (y > 0)).sum() / n_plus))
-            assert criterion(fp / n_minus, fn / n_plus) == pytest.approx(min(every))
 
 
 def test_the_shift_is_in_the_units_of_the_solution():
@@ -283,100 +210,7 @@ def test_the_shift_is_in_the_units_of_the_solution():
 # ---- exact lines ----------------------------------------------------------------------------------------------------
 
 
-def test_lines_are_the_grid_between_its_values():
-    X, y = data(40)
-    cross = validation(X, y, np.array([0.2, 1.0]), np.array([0.37, 0.71]))
-    lines = line_errors(cross, 0.2)
-    for s in range(2):
-        for j in range(2):
-            line = lines[s][j]
-            middle = 0.5 * (line.nu_plus[1:] + line.nu_plus[:-1])
-            wide = np.flatnonzero(np.diff(line.nu_plus) > 1e-6)[::3]
-            grid = everything(validation(X, y, middle[wide], MINUS[:1] * 0 + line.nu_minus, bandwidths=BANDWIDTHS[[s]]))
-            assert np.array_equal(grid.fpr[0, :, 0], line.fpr[wide])
-            assert np.array_equal(grid.fnr[0, :, 0], line.fnr[wide])
-
-
-def test_the_minimum_over_lines_is_no_larger_than_that_of_any_grid_on_them():
-    X, y = data(40)
-    cross = validation(X, y, np.arange(10, 51) / 50 - 0.003, MINUS)
-    lines = line_errors(cross, 0.19)
-    arrays = everything(cross)
-    for criterion in (Minimax(), NeymanPearson(0.15), ExpectedCost(1, 2, 0.5)):
-        best = best_on_lines(lines, criterion)
-        assert best.objective <= np.nanmin(criterion(arrays.fpr, arrays.fnr)) + 1e-12
-        line = next(
-            each for row in lines for each in row if (each.bandwidth, each.nu_minus) == (best.bandwidth, best.nu_minus)
-        )
-        j = int(np.searchsorted(line.nu_plus, best.nu_plus)) - 1
-        assert (line.fpr[j], line.fnr[j]) == (best.fpr, best.fnr)
-        assert best.interval == (line.nu_plus[j], line.nu_plus[j + 1])
-
-
-def test_smoothed_lines_against_quadrature_and_a_dense_search():
-    rng = np.random.default_rng(0)
-
-    def line(nu_minus, bandwidth):
-        knots = np.sort(np.concatenate([[0.1, 1.0], rng.uniform(0.1, 1, 12)]))
-        return LineErrors(bandwidth, nu_minus, knots, np.sort(rng.random(13)), np.sort(rng.random(13))[::-1])
-
-    lines = [[line(v, s) for v in (0.3, 0.6, 0.9)] for s in (1.0, 2.0)]
-    lines[1][1] = None
-    window, step = GaussianWindow(3), 0.08
-    dense = np.linspace(0.1, 1.0, 20001)
-    for criterion in (Minimax(), NeymanPearson(0.4), ExpectedCost(1, 2, 0.4)):
-        best = best_on_smoothed_lines(lines, criterion, window, step)
-        least, at_best = np.inf, None
-        for s in range(2):
-            for j in range(3):
-                if lines[s][j] is None:
-                    continue
-                sums = np.zeros((3, dense.size))
-                for c in range(2):
-                    for a in range(3):
-                        other = lines[c][a]
-                        if other is None or abs(a - j) > 1:
-                            continue
-                        w = np.exp(-0.5 * ((a - j) ** 2 + (c - s) ** 2))
-                        heights = [np.interp(dense, dense, h[np.clip(np.searchsorted(other.nu_plus, dense) - 1, 0, 12)])
-                                   for h in (other.fpr, other.fnr)]  # fmt: skip
-                        for k, h in enumerate([np.ones(dense.size), *heights]):
-                            area = np.concatenate([[0], np.cumsum(0.5 * (h[1:] + h[:-1]) * np.diff(dense))])
-                            sums[k] += w * (np.interp(dense + 0.12, dense, area) - np.interp(dense - 0.12, dense, area))
-                rates = sums[1] / sums[0], sums[2] / sums[0]
-                least = min(least, criterion(*rates).min())
-                if (lines[s][j].bandwidth, lines[s][j].nu_minus) == (best.bandwidth, best.nu_minus):
-                    at_best = [float(np.interp(best.nu_plus, dense, r)) for r in rates]
-        assert best.objective == pytest.approx(least, abs=2e-3)
-        assert best.objective <= least + 1e-4  # quadrature errs
-        assert at_best == pytest.approx([best.fpr, best.fnr], abs=1e-3)
-
-
 # ---- the cost plane -------------------------------------------------------------------------------------------------
-
-
-def test_points_of_a_map_are_counted_as_its_own_lookup_does():
-    X, y = data(24)
-    Z, labels = data(20, seed=1)
-    found = plane(LabelledSamples(Gram(X), y), (0.1, 2.0), (0.1, 2.0), progress=False)
-    errors = found.error_map(Z, labels)
-    counts = counts_at(found, Z, labels, errors.inside)
-    for k in range(0, len(errors.inside), 7):
-        assert tuple(counts[k]) == errors.at(*errors.inside[k])
-
-
-def test_one_fold_on_the_cost_plane_is_its_exact_minimum():
-    X, y = data(44)
-    train, test = np.arange(0, 44, 2), np.arange(1, 44, 2)
-    axes = {"bandwidth": np.array([np.nan]), "nu_plus": PLUS, "nu_minus": MINUS}
-    cross = CrossValidation(X, y, axes, pc.Linear(), [(train, test)], CountGrid(PLUS, MINUS))
-    errors = plane_errors(cross, (0.1, 2.0))
-    k, step = errors.best(Minimax())
-    found = plane(LabelledSamples(Gram(X[train]), y[train]), (0.1, 2.0), (0.1, 2.0), progress=False)
-    assert step.objective == found.error_map(X[test], y[test]).minimax().objective
-    tuned = pc.tune(X, y, method="cost-plane", kernel="linear", folds=[(train, test)], costs=(0.1, 2.0))
-    assert (tuned.parameters["C_plus"], tuned.parameters["C_minus"]) == (errors.C_plus[k], errors.C_minus[k])
-    assert tuned.solution.certificate.passes(1e-9)
 
 
 # ---- tune -----------------------------------------------------------------------------------------------------------
@@ -498,14 +332,3 @@ def test_bad_input(how, words):
     options = {"nu_plus": 2, "folds": 2, **how}
     with pytest.raises(InputError, match=words):
         pc.tune(options.pop("X", X), options.pop("y", y), **options)
-
-
-@pytest.mark.parametrize("criterion", [Minimax(), NeymanPearson(0.2)])
-def test_counts_at_shifted_intercepts_are_best_at_every_cell(criterion):
-    X, y = data(40)
-    nu = np.array([0.41, 0.83])
-    axes = {"bandwidth": BANDWIDTHS, "nu": nu}
-    arrays = everything(CrossValidation(X, y, axes, None, folds_of(y, 2, 0), CountShifted(nu, criterion)))
-    plain = everything(validation(X, y, nu * 16 / 16, nu * 16 / 24, folds=2))  # the same line: nu_plus 16 = nu_minus 24
-    straight = criterion(*(np.diagonal(each, axis1=1, axis2=2) for each in (plain.fpr, plain.fnr)))
-    assert (criterion(arrays.fpr, arrays.fnr) <= straight).all()

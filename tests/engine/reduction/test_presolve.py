@@ -6,10 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-import paretoclf as pc
 from paretoclf.common.errors import InputError
-from paretoclf.engine.reduction import epigraphs as epigraph_module
-from paretoclf.engine.reduction.epigraphs import Piece, envelope, epigraphs
 from paretoclf.engine.reduction.presolve import reduce
 from paretoclf.solve.to_qp import program_line
 from tests.oracles import lines
@@ -175,17 +172,6 @@ def test_the_reduced_objective_is_that_of_the_program(name):
         np.testing.assert_allclose(np.diff(ours), np.diff(theirs), atol=1e-12 * (1 + np.abs(ours).max()))
 
 
-def test_only_pieces_that_are_the_largest_somewhere_are_left():
-    def piece(slope, *offset):
-        return Piece(slope, np.array(offset))
-
-    still = envelope([piece(1.0, 0.0, 0.0), piece(-1.0, 0.0, 0.0), piece(0.0, 1.0, 1.0), piece(1.0, 2.0, 0.5)])
-    assert [p.slope for p in still] == [-1.0, 1.0]  # 0 is nowhere above |v|, nor is v - 2
-    assert len(envelope([piece(-1.0, 0.0, 0.0), piece(0.0, -1.0, -2.0), piece(1.0, 0.0, 0.0)])) == 3
-    assert envelope([piece(-1.0, 0.0, 0.0), piece(0.0, -1.0, 1.0), piece(1.0, 0.0, 0.0)]) is None  # at one end only
-    assert envelope([piece(1.0, 0.0, 1.0), piece(1.0, 1.0, 0.0)]) is None  # which is larger changes
-
-
 def test_what_escapes_stays_a_row():
     """A parameter in a shared row, rows in several directions, a maximum inside another: kept, and right."""
     assert reduce(program_line(*FAMILIES["lasso by budget"]())).problem.items == 17
@@ -225,41 +211,3 @@ def test_items_have_the_users_names():
     assert reduce(program_line(*FAMILIES["fused lasso"]())).problem.names[-1] == "u[22] - u[23]"
     assert reduce(program_line(*FAMILIES["svm, pos"]())).problem.names[-1] == "term of w, b, number 29"
     assert reduce(program_line(*FAMILIES["frontier, target"]())).problem.names[-2:] == ("budget", "constraint 3")
-
-
-def described(found):
-    """Costs with kinks, each once, whatever their order; and what is left."""
-    costs = [
-        (
-            *(part.tolist() for part in cost.a),
-            cost.cost.tolist(),
-            [(piece.slope, piece.offset.tolist(), dict(piece.rows)) for piece in cost.pieces],
-        )
-        for cost in found.kinked
-    ]
-    return sorted(map(repr, costs)), found.rows.tolist(), found.columns.tolist()
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_all_at_once_finds_what_one_by_one_does(family, monkeypatch):
-    line = program_line(*FAMILIES[family]())
-    flat = ~(line.P.toarray() != 0).any(axis=0)
-    at_once = described(epigraphs(flat, line.A, line.q, line.b, line.equations))
-    monkeypatch.setattr(epigraph_module, "_of_two_rows", lambda *_: ())
-    assert at_once == described(epigraphs(flat, line.A, line.q, line.b, line.equations))
-
-
-def test_two_rows_that_are_no_kink_stay():
-    x, tau, lam = (
-        cp.Variable(3, name="x"),
-        cp.Variable(2, name="tau", nonneg=False),
-        cp.Parameter(name="lam", nonneg=True),
-    )
-    rows = [tau[0] >= x[0] + x[1], tau[0] >= x[2] - 1, tau[1] >= x[0] - x[1], tau[1] >= x[0] + 2 * x[1] + 1]
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - 1) + lam * cp.sum(tau)), rows)
-    line = program_line(problem, {lam: 0.1}, {lam: 2.0})
-    found = epigraphs(~(line.P.toarray() != 0).any(axis=0), line.A, line.q, line.b, line.equations)
-    assert not found.kinked
-    path = pc.trace(problem, {lam: 0.1}, {lam: 2.0}, progress=False)
-    for t in (0.0, 0.4, 1.0):
-        assert path.value(t) == pytest.approx(solved(problem, {lam: 0.1}, {lam: 2.0}, t), rel=1e-8)

@@ -185,32 +185,6 @@ def test_what_barely_moves_makes_no_point_of_a_stretch():
     assert not judge_line(line, np.array([0.0, 1.0]), x, z).passes(0.1)
 
 
-def dual_of_an_svm(top, n=24):
-    """Path of the dual in CVXPY as it is written first, with ``quad_form``, its costs from 1 to top; and its Q."""
-    rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(n, 2)), np.where(np.arange(n) < n // 2, 1.0, -1.0)
-    Q = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 4.5) * np.multiply.outer(y, y)
-    a, C = cp.Variable(n, name="a"), cp.Parameter(nonneg=True, name="C")
-    loss = 0.5 * cp.quad_form(a, cp.psd_wrap(Q)) - cp.sum(a)
-    return pc.trace(cp.Problem(cp.Minimize(loss), [a >= 0, a <= C, y @ a == 0]), {C: 1.0}, {C: top}, progress=False), Q
-
-
-@pytest.mark.parametrize("top", [1e2, 1e6, 1e8])
-@pytest.mark.parametrize("share", [1e-6, 1e-4, 1e-2])
-def test_no_other_segment_hides_an_optimum_that_is_too_high(top, share):
-    """The point at C = 1 scaled down is feasible, and not optimal: it passed beside values of 1e6 and 1e8."""
-    path, Q = dual_of_an_svm(top)
-    assert path.proof.passes()
-    x = path.points.x.copy()
-    x[0] *= 1 - share
-    values = [0.5 * each @ Q @ each - each.sum() for each in (path.points.x[0], x[0])]
-    proof = judge_points(path.program, path.t, Points(x, path.points.z, path.points.begin))
-    excess = (values[1] - values[0]) / abs(values[0])
-    assert excess > 0.5 * share
-    assert 0.5 * excess < proof.gap[0] < 2 * excess
-    np.testing.assert_array_equal(proof.gap[1:], path.proof.gap[1:])
-
-
 def test_unused_columns_are_no_reason_to_refuse():
     """Flows from one source to three sinks whose demands vanish in turn: arcs at 0 carry rounding, rows of them too."""
     rng, n = np.random.default_rng(0), 12
@@ -268,24 +242,6 @@ def coupled(sign):
     x, th = cp.Variable(2, name="x"), cp.Parameter(name="th")
     P = np.array([[1.0, sign * 0.9], [sign * 0.9, 1.0]])
     return cp.Problem(cp.Minimize(cp.quad_form(x, P) / 2 + th * x[0]), [x[1] == 1000]), {th: 0.0}, {th: 1.0}
-
-
-@pytest.mark.parametrize(("point", "bad"), [(0, [0]), (1, [0, 1]), (2, [1]), (3, [2]), (4, [2])])
-def test_a_point_is_held_against_the_segments_that_meet_there_and_no_others(point, bad):
-    """``min (t - 1/2) x`` on [-1, 1]: it jumps at t = 1/2, and one half of the path is cut in two."""
-    x, th = cp.Variable(name="x"), cp.Parameter()
-    line = program_line(cp.Problem(cp.Minimize(th * x), [x <= 1, x >= -1]), {th: -0.5}, {th: 0.5})
-    t, own = np.array([0.0, 0.25, 0.5, 1.0]), np.array([1.0, 1.0, 1.0, -1.0, -1.0])
-    price = np.array([0.5, 0.25, 0.0, 0.0, -0.5])
-    z = np.maximum(np.stack([price, -price], axis=1), 0.0)
-    segments = [[0, 1], [1, 2], [3, 4]]
-    for joined in (Points(own[:, None], z, np.array([0, 1, 3])), Points.of(own[segments][:, :, None], z[segments])):
-        assert len(joined.x) == 5
-        assert judge_points(line, t, joined).passes(0.0)
-        joined.x[point] = 9.0
-        assert np.flatnonzero(judge_points(line, t, joined).residuals["rows"] > 0.5).tolist() == bad
-        spread = judge_line(line, t, *joined.spread())
-        assert np.flatnonzero(spread.residuals["rows"] > 0.5).tolist() == bad
 
 
 def test_rays_are_measured_column_by_column():

@@ -1,0 +1,36 @@
+"""Tests of `paretoclf.problem.definite`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from paretoclf.problem.definite import least_curvature
+
+
+def test_curvature_is_proved_not_believed():
+    rng = np.random.default_rng(5)
+    for n in (1, 3, 8, 60):
+        F = rng.standard_normal((n, n))
+        definite = F @ F.T
+        least = float(np.linalg.eigvalsh(definite)[0])
+        assert least_curvature(definite) == pytest.approx(least, abs=1e-11 * n)
+        assert (least_curvature(definite) <= least + 1e-14 * n).all()
+        shifted = definite - (least + 0.5) * np.eye(n)
+        assert (least_curvature(shifted) <= -0.5 + 1e-9).all()
+        assert (least_curvature(shifted) >= -0.5 - 1e-9).all()
+    whole = rng.integers(-2, 3, (2, 5))
+    assert (least_curvature(whole.T @ whole) >= 0).all()  # singular: in fractions
+    path = sp.diags_array([np.r_[1, np.full(1998, 2), 1], -np.ones(1999), -np.ones(1999)], offsets=[0, 1, -1])
+    assert (least_curvature(path) == 0).all()  # singular and large: its diagonal dominates
+    mixed = sp.block_diag([sp.eye_array(3), -2 * sp.eye_array(1), np.ones((2, 2))])
+    assert list(least_curvature(mixed)) == [1, 1, 1, -2, 0, 0]
+
+
+def test_a_large_sparse_quadratic_is_proved_by_its_factors():
+    n = 1600
+    path = sp.diags_array([np.full(n, 2.0), np.full(n - 1, -1.0), np.full(n - 1, -1.0)], offsets=[0, 1, -1])
+    squared = sp.csr_array(path @ path)  # not dominated by its diagonal
+    assert -1e-10 < least_curvature(squared).max() <= 0
+    assert least_curvature(squared - 0.1 * sp.eye_array(n)).max() < -0.09

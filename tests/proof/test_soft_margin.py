@@ -1,0 +1,60 @@
+"""Tests of `paretoclf.proof.soft_margin`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+import paretoclf as pc
+from paretoclf.problem.operator import Features, Matrix
+from paretoclf.proof.proving import prove
+from paretoclf.proof.soft_margin import SoftMargin
+from tests.proof.test_proving import BY_KERNEL, traced
+
+
+@BY_KERNEL
+def test_a_sample_that_is_listed_nowhere_counts(kernel):
+    """A copy of a sample with the other label, far on the wrong side of its margin, said to need no multiplier."""
+    path = traced(kernel)
+    middle, ends = path.at(0.5).classifier, path.pieces.t
+    i = int(np.argmax(middle.decision_function(path.gram.X)))
+    more = replace(path.pieces, state=np.append(path.pieces.state, 0).astype(np.int8))
+    costs = [path.costs(float(t)) for t in (0.0, 1.0)]
+    y = np.append(path.y, -1.0)
+    caps = np.array([np.where(y > 0, c.C_plus, c.C_minus) for c in costs])
+    X = np.vstack([path.gram.X, path.gram.X[i]])
+    data = Features(X) if kernel is None else Matrix(kernel(X, X))
+    proof = prove(SoftMargin(y, data, caps), more)
+    score = np.array([path.at(float(t)).classifier.decision_function(X[-1:])[0] for t in ends])
+    slack = ((1.0 - ends) * caps[0, -1] + ends * caps[1, -1]) * np.maximum(0.0, 1.0 + score)
+    np.testing.assert_allclose(proof.gaps[:, 0], slack[:-1], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(proof.gaps[:, 2], slack[1:], rtol=1e-7, atol=1e-9)
+    assert not proof.passes()
+    assert set(proof.samples[slack[:-1] > 1e-3]) == {y.size - 1}
+
+
+@given(st.integers(0, 10**6))
+def test_exact_bounds_of_the_other_problems_are_those_of_fractions(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 7))
+    y, K = np.where(np.arange(n) % 2, 1.0, -1.0), pc.RBF(1.0)(*[rng.normal(size=(n, 2))] * 2)
+    caps, alpha, b, lam = rng.random(n) + 0.1, rng.normal(size=n) * 0.5, float(rng.normal()), float(rng.random() + 0.1)
+    Q, a, c, s, B, L = (
+        np.array([*map(Fraction, np.ravel(x).tolist())], dtype=object) for x in (K, alpha, caps, y, b, lam)
+    )
+    Q, zero = s[:, None] * Q.reshape(n, n) * s, Fraction(0)
+    inside = np.minimum(np.maximum(a, zero), c)
+    found = SoftMargin(y, Matrix(K), caps, lam=lam, intercept="feature").bounds(alpha[None], b)
+    slack = np.maximum(1 - Q @ a / L[0] - s * B[0], zero)
+    assert found.primal == (a @ Q @ a / L[0] + L[0] * B[0] ** 2) / 2 + c @ slack
+    assert found.dual == sum(inside) - (inside @ Q @ inside + (s @ inside) ** 2) / (2 * L[0])
+    assert found.dual <= found.primal
+    nu, rho = float(min(caps[y > 0].sum(), caps[y < 0].sum())), float(rng.random())
+    meeting = SoftMargin(y, Matrix(K), caps, nu=nu).bounds(alpha[None], b, target=rho)
+    slack = np.maximum(Fraction(rho) - Q @ a - s * B[0], zero)
+    assert meeting.primal == a @ Q @ a / 2 + c @ slack - Fraction(nu) * Fraction(rho)
+    assert meeting.dual <= meeting.primal
