@@ -169,6 +169,19 @@ def test_rates_are_shares_of_either_class():
     assert out.rates == (2 / 9, 1 / 3)
 
 
+def test_a_score_of_0_predicts_the_positive_label_with_and_without_the_sample():
+    out = pc.leave_one_out(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), (1.0, 1.0))
+    scored = replace(out, own=np.array([0.0, 0.0, -1.0, 1.0]), scores=np.array([-1.0, 1.0, 0.0, 0.0]))
+    assert scored.flipped.tolist() == [0, 2]
+    assert scored.wrong.tolist() == [False, False, True, False]
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_scores_that_are_rounding_of_their_terms_are_0_in_any_unit(unit):
+    scores, sizes = unit * np.array([1e-15, -1e-15, 1e-14, 1e-15]), unit * np.array([1.0, 1.0, 1.0, 1e-3])
+    assert one_out._without_rounding(scores, sizes).tolist() == (scores * [0, 0, 1, 1]).tolist()
+
+
 def test_bad_input():
     svm = pc.TwoCSVM([[0.0], [1.0]], [-1, 1])
     with pytest.raises(InputError, match="costs must be a pair"):
@@ -177,10 +190,11 @@ def test_bad_input():
         pc.leave_one_out(pc.BiobjectiveMargin([[0.0], [1.0]], [-1, 1]), (1.0, 1.0))
 
 
+@pytest.mark.parametrize("shift", [0.0, 128.0, -128.0])
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_a_sample_without_multiplier_may_bound_the_intercept(sign):
-    """Its absence moves no multiplier, but the middle of the intercepts."""
-    X, y = np.array([[1.0], [-1.0], [-50.0]]), sign * np.array([1.0, -1.0, -1.0])
+def test_a_sample_without_multiplier_may_bound_the_intercept(sign, shift):
+    """Its absence moves no multiplier, but the middle of the intercepts, wherever the origin of the samples is."""
+    X, y = np.array([[1.0], [-1.0], [-50.0]]) + shift, sign * np.array([1.0, -1.0, -1.0])
     out = pc.leave_one_out(pc.TwoCSVM(X, y), (0.01, 0.01))
     assert 2 not in out.moved
     np.testing.assert_allclose(out.intervals[2], sign * -1.0 + np.array([-0.98, 0.98]), atol=1e-12)
