@@ -122,15 +122,15 @@ suppress_warnings = [
 ]  # two rooms may have protocols of one name
 nitpick_ignore_regex = [
     ("py:class", "|".join(ALIASES)),
-    ("py:class", r"Axes|Figure|Fraction|SubFigure|.*\[.*"),  # imported for type checkers only
+    ("py:class", r"AnyBox|Axes|CoreTracker|Figure|Fraction|SubFigure|.*\[.*"),  # imported for type checkers only
     ("py:class", rf"(.*\.)?({'|'.join(sorted(TYPE_VARIABLES))})"),
     ("py:class", rf"paretoclf\.(?!({WITH_PAGES})\.).*"),  # of modules that have no page: of no interest outside
-    ("py:class", r"paretoclf\.(engine\.engines\.Tracker|checking\.rows\.Row|solve\.compiled\.Raw|.*\._\w+)"),
+    ("py:class", r"paretoclf\.(checking\.rows\.Row|solve\.compiled\.Raw|.*\._\w+)"),
     ("py:obj", r"paretoclf\.proof"),  # a room, whose modules have the pages
     # Other people's pages: a link needs their inventories, and the build has no network.
     (
         "py:.*",
-        r"(abc|contextlib|cvxpy|collections|fractions|joblib|matplotlib|np|npt|numpy|os|pathlib|scipy|sklearn|typing)\..*",
+        r"(abc|contextlib|cvxpy|collections|fractions|functools|joblib|matplotlib|np|npt|numpy|os|pathlib|scipy|sklearn|typing)\..*",
     ),
 ]
 

@@ -123,6 +123,8 @@ NO_ARRAYS = {
     "NeymanPearson", "NeymanPearsonScore", "Population", "PopulationCurve", "ProblemProof", "RandomisedRule",
 }  # fmt: skip
 MADE_BY_US = {
+    "HeldOutLoss",
+    "LeastLoss",
     "Path",
     "NuPath",
     "QuantilePath",

@@ -389,7 +389,7 @@ class Path(Refining):
         **costs
             None: of a cost in place of t the error says which t is meant.
         """
-        if t is None or costs:
+        if costs:
             raise InputError(f"t must be given, a number from 0 to 1, and nothing else{self._where_is(t, costs)}")
         t = self._inside(t)
         here, (j, share), P = self.line.at(t), self._locate(t), self.pieces

@@ -71,7 +71,8 @@ WRONG = {
     ),
     "not convex": (
         made(lambda w, p: -square(w, p), lambda w, p: w <= p["C"]),
-        r"^a model must be convex by CVXPY's rules \(DCP\), which it is not in: objective$",
+        r"^a model must be convex by CVXPY's rules \(DCP\), which it is not in: objective\. "
+        r"What is minimised must be convex, got concave: ",
     ),
     "a stray parameter": (
         made(square, lambda w, p: w >= p["C"] + cp.Parameter(name="q")),

@@ -58,7 +58,7 @@ def test_each_end_is_proved(gaussians):
 
 def test_what_fits_nothing_is_refused(gaussians):
     leaving = departures(*gaussians(12, 2, seed=9), None)
-    core, _, saved = leaving._tracker
+    core, _, saved = leaving._engine
     ask = core._core.ends
     caps, one, zero = leaving.caps, np.array([0]), np.array([0.0])
     for arguments, message in (
