@@ -468,7 +468,7 @@ def test_a_cost_in_place_of_t_is_answered_with_the_t_at_which_the_line_has_it(ga
     for asked, said in [
         ({"C_plus": 3.0}, "C_plus lies between 0.1 and 0.9 on this line, got 3"),
         ({"C": 3.0}, "and nothing else, got C"),
-        ({}, "and nothing else, got none"),
+        ({}, "t must be a number, got None"),
         ({"t": 0.5, "C_plus": 0.3}, "and nothing else, got C_plus"),
     ]:
         with pytest.raises(pc.InputError, match=said):
