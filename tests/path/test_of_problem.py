@@ -224,7 +224,7 @@ def test_a_singular_quadratic_that_is_rounded_is_not_refused(made, status):
     problem, start, stop = made()
     path = pc.trace(problem, start, stop)
     assert path.status == status
-    # Where there is an optimum at the start only, its multipliers are 0 but for rounding, and small numbers are the unit.
+    # Where there is an optimum at the start only, its multipliers are rounding, and small numbers are the unit.
     assert path.proof.passes(1e-10 if status == "end" else 1e-9)
     assert against_clarabel(problem, start, stop, path, (0.0, 0.3, 0.8)) < 1e-6
     if status == "unbounded":
