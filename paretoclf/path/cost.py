@@ -305,9 +305,6 @@ def _balanced(plus: float, minus: float) -> bool:
 # ---- the path --------------------------------------------------------------------------------------------------------
 
 
-_TINY = float(np.finfo(float).tiny)
-
-
 @dataclass(frozen=True)
 class Path(Refining):
     """All optimal 2C-SVM classifiers on a segment of the cost plane, parametrised by t in [0, 1].
@@ -448,11 +445,8 @@ class Path(Refining):
             wrong, terms = float(np.linalg.norm(self.slope(t) - w) * reach.max()), float(solution.alpha @ reach)
             # Slopes are stored for breakpoints before these were rounded.
             caps, ends = self.caps(t), [self.caps(end) for end in (0.0, 1.0)]
-            moved = (
-                2
-                * NEAR
-                * float(np.max(np.abs(ends[1] - ends[0]) / np.maximum(caps, _TINY), where=caps > 0.0, initial=0.0))
-            )
+            there = caps > 0.0
+            moved = 2 * NEAR * float(np.max(np.abs(ends[1] - ends[0])[there] / caps[there], initial=0.0))
             near = near and wrong <= (room + moved) * (1.0 + terms * float(reach.max()))
         return bool(near and low - room <= b <= high + room)
 
