@@ -12,7 +12,7 @@ from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.tolerances import SCORE_ROUNDING
 from paretoclf.engine.general import follow
 from paretoclf.engine.segments import Line, Log
-from paretoclf.engine.sets import LABELS, MARGIN, OUT, SETS
+from paretoclf.engine.sets import LABELS, MARGIN, OUT, sets_of
 from paretoclf.problem.operator import Features
 from paretoclf.problem.parametric_qp import LOWER, ParametricQP, Trace
 from paretoclf.problem.samples import dense
@@ -59,11 +59,10 @@ class AnyBox:
         DegeneratePathError
             If there are more exchanges than allowed, or a step cannot be taken.
         """
-        caps = np.stack([line.caps(0.0), line.caps(1.0)])
+        caps, e = np.stack([line.caps(0.0), line.caps(1.0)]), np.stack([line.e0, line.e_end])
         own, unit = self._dense, float(caps[np.isfinite(caps)].max(initial=0.0)) or 1.0
         # In units of the largest cap, lest what is rounding of a gradient of 1 is more than a small cap.
-        sums = np.stack([line.e0, line.e_end]) / unit
-        scaled = ParametricQP.box(unit * own.P, -own.q[0], own.A, caps / unit, sums)
+        scaled = ParametricQP.box(unit * own.P, -own.q[0], own.A, caps / unit, e / unit)
         labels = None
         if basis is not None:
             state = np.array(basis[0])
@@ -77,10 +76,9 @@ class AnyBox:
             raise DegeneratePathError(cause, t=float(found.t[-1]), costs="", n_margin=None, remedy=remedy)
         found.values[...] *= unit
         self.found = found
-        e = np.stack([line.e0, line.e_end])
         log = log_of(ParametricQP.box(self.problem.P, -own.q[0], own.A, caps, e), found, own.P)
         last = found.labels[-1, : self.problem.n]
-        state = np.where(caps.any(axis=0), np.vectorize(SETS.get, otypes=[np.int8])(last), OUT)
+        state = np.where(caps.any(axis=0), sets_of(last), OUT)
         self.basis = state, np.flatnonzero(state == MARGIN)
         return _until_zero(log, e) if line.to_zero else log
 
@@ -98,7 +96,7 @@ class AnyBox:
 def log_of(problem: ParametricQP, found: Trace, P: Array | None = None) -> Log:
     """What was found of a box, as paths are made of it; P as an array, where it is known."""
     n, form = problem.n, problem.P
-    sets = np.vectorize(SETS.get, otypes=[np.int8])(found.labels[:, :n])
+    sets = sets_of(found.labels[:, :n])
     sets[:, ~problem.upper[:, :n].any(axis=0)] = OUT
     (i, j), a, p = found.ends.T, found.values[:, :n], -problem.q[0]
     at, change = a @ (form.whole() if P is None else P), a[j] - a[i]

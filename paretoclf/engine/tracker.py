@@ -26,7 +26,7 @@ from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.tolerances import AT_BOUND, END_OF_LINE, ONE_COLUMN
 from paretoclf.engine import _core
 from paretoclf.engine.segments import Line, LineEnds, Log, ManyLines, OnBasis, most_exchanges
-from paretoclf.engine.sets import LABELS, LEFT, MARGIN, OUT, RIGHT, SETS
+from paretoclf.engine.sets import LABELS, LEFT, MARGIN, OUT, RIGHT, sets_of
 from paretoclf.problem.operator import Features, Matrix
 from paretoclf.problem.operator.signed import Signed
 from paretoclf.problem.parametric_qp import LOWER, ParametricQP, Trace
@@ -317,7 +317,7 @@ def follow_box(
     ends = np.eye(2)
     line = Line(caps, *ends, *e)
     if labels is not None:
-        state = np.vectorize(SETS.get, otypes=[np.int8])(labels[:n])
+        state = sets_of(labels[:n])
         started = tracker.start_on(
             np.where((caps == 0.0).all(axis=0), OUT, state), np.flatnonzero(state == MARGIN), line
         )
