@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, settings
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(threads, "1")
 
-#: Examples of a property test that does not say how many: in the default run, and with ``-m ''``.
+#: Examples of a property test that does not say how many: in the default run, and with ``-m ''``, or as
+#: PARETOCLF_EXAMPLES says.
 EXAMPLES = {"default": 10, "everything": 25}
 for name, count in EXAMPLES.items():
     settings.register_profile(
@@ -26,8 +27,9 @@ for name, count in EXAMPLES.items():
 
 
 def pytest_configure(config):
-    """Fewer examples where slow tests are left out, too."""
-    settings.load_profile("default" if "not slow" in config.option.markexpr else "everything")
+    """Fewer examples where slow tests are left out, too, unless the environment asks for all."""
+    usual = "default" if "not slow" in config.option.markexpr else "everything"
+    settings.load_profile(os.environ.get("PARETOCLF_EXAMPLES", usual))
 
 
 @pytest.fixture
@@ -88,5 +90,6 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.section("left out")
         terminalreporter.write_line(f"{sum(files.values())} slow tests, of {len(left_out)} functions: {where}.")
         few, many = EXAMPLES.values()
-        terminalreporter.write_line(f"Property tests tried {few} examples each in place of {many}.")
+        if settings.default.max_examples == few:
+            terminalreporter.write_line(f"Property tests tried {few} examples each in place of {many}.")
         terminalreporter.write_line("Everything: python -m pytest -q -n auto -m ''")

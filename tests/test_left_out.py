@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shutil
 import subprocess
@@ -84,9 +85,10 @@ def test_the_run_says_what_it_left_out(how, tmp_path):
         f"[pytest]\naddopts = -m 'not slow'\npythonpath = {TESTS.parent}\nmarkers = slow: long\n"
     )
 
-    def run(*arguments):
+    def run(*arguments, **extra):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *how, *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600).stdout
+        given = {name: value for name, value in os.environ.items() if name != "PARETOCLF_EXAMPLES"} | extra
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, env=given).stdout
 
     said = run()
     assert "3 passed" in said
@@ -97,3 +99,7 @@ def test_the_run_says_what_it_left_out(how, tmp_path):
         everything = run("-m", "")
         assert "14 passed" in everything
         assert "slow tests" not in everything
+        assert "11 passed" in run("-m", "slow")
+        many = run(PARETOCLF_EXAMPLES="everything")
+        assert "11 slow tests" in many
+        assert "Property tests tried" not in many
