@@ -51,11 +51,17 @@ class _Blocks(NamedTuple):
 
     def times(self, u: Any) -> Any:
         """H u, for a vector or for rows."""
-        n = self.P.shape[0]
+        n, P, A = self.P.shape[0], self.P, self.A
         x, r = u[..., :n], u[..., n:]
-        if not self.A.shape[0]:
-            return x @ self.P
-        return np.concatenate([x @ self.P + r @ self.A, x @ self.A.T], axis=-1)
+        across = A
+        if u.dtype == object:  # a fraction that is 0 takes as long as any other
+            if u.ndim > 1:
+                return np.stack([self.times(each) for each in u])
+            V, R = np.flatnonzero(x), np.flatnonzero(r)
+            x, r, P, A, across = x[V], r[R], P[V], A[:, V], A[R]
+        if not A.shape[0]:
+            return x @ P
+        return np.concatenate([x @ P + r @ across, x @ A.T], axis=-1)
 
     def block(self, B: Index) -> Any:
         """Rows and columns B, which increase."""
