@@ -229,6 +229,19 @@ def test_a_multiplier_is_measured_by_what_the_other_class_can_balance(kernel):
     assert judged >= 8
 
 
+@pytest.mark.parametrize("kind", [0, 2, 4])
+def test_a_slope_that_is_wrong_at_one_knot_shows_on_both_segments_that_meet_there(kind):
+    """Whatever its other end says: as far as w is from the combination of samples, and nowhere else."""
+    path = of_every_kind(None)[kind]
+    P, length = path.pieces, float(np.linalg.norm(path.gram.X - path.gram.X.mean(axis=0), axis=1).max())
+    k = len(path.proof) // 2
+    found = with_pieces(path, w=altered(P.w, (k, 0), 1e-3)).proof.residuals["stationarity in w"]
+    wrong = np.flatnonzero(found > 1e-6)
+    assert wrong.tolist() == [k - 1, k]
+    assert (found[wrong] >= 1e-6 * length).all()
+    assert found[k - 1] == pytest.approx(found[k], rel=0.5)
+
+
 # ---- stretches of no length ------------------------------------------------------------------------------------------
 
 #: The first feature is a thousand million times the others, and all numbers are doubles: no score is rounded.
@@ -535,6 +548,49 @@ def test_the_gap_of_hulls_is_the_sum_that_the_theorem_has(kernel):
             )
             assert min(terms) > 1e-8
             assert proof.gaps[j, 2 * end] == pytest.approx(sum(terms), rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", [2.0**-12, 1.0, 2.0**12])
+def test_where_a_margin_of_hulls_vanishes_rounding_is_allowed_for_and_nowhere_else(unit):
+    """There the dual value is a small difference of terms that are not; elsewhere it is a bound as it stands."""
+    X, y = data(3)
+    proof = pc.trace(pc.TwoNuSVM(unit * X, y), nu=(0, None), asymmetry=0.4, certify=False).proof
+    P = pc.trace(pc.TwoNuSVM(unit * X, y), nu=(0, None), asymmetry=0.4, certify=False).pieces
+    vanishes = np.minimum(P.rho0, P.rho1) == 0.0
+    assert 0 < vanishes.sum() < vanishes.size
+    below, width, _ = proof.allowed
+    lost = np.where(vanishes[:, None], proof.rounding, 0.0)
+    np.testing.assert_array_equal(below, proof.duals - lost)
+    np.testing.assert_array_equal(width, proof.gaps + proof.rounding + lost)
+
+
+@BY_KERNEL
+def test_the_gap_of_hulls_is_no_less_than_that_of_feasible_multipliers(kernel):
+    """One multiplier beyond its cap, by little and by much: what it is off moves the slope, which moves every term."""
+    X, y = data(3)
+    path = pc.trace(pc.TwoNuSVM(X, y, kernel), nu=(0, None), asymmetry=0.4, certify=False)
+    P, K = path.pieces, path.gram.matrix
+    reach = float(
+        np.sqrt(np.diagonal(K).max() if kernel is not None else ((X - X.mean(axis=0)) ** 2).sum(axis=1).max())
+    )
+    for j in (3, len(path.proof) // 2):
+        e, t = int(P.ptr[j]), float(P.t[j])
+        i, caps = int(P.index[e]), path.caps(t)
+        for beyond in (1e-4, 1.0):
+            wrong = with_pieces(path, w=None, a0=altered(P.a0, e, (1.0 + beyond) * caps[i] - P.a0[e]))
+            alpha = path.alpha(t)
+            stored, inside, nu = alpha.copy(), alpha.copy(), float(alpha.sum())
+            stored[i], inside[i] = (1.0 + beyond) * caps[i], caps[i]
+            slope = y * stored
+            margin = y * (K @ slope + P.b0[j]) - P.rho0[j]
+            off, missing, balance = beyond * caps[i], abs(stored.sum() - nu), abs(stored @ y)
+            moved = reach * (missing + balance + 2.0 * off)
+            terms = (
+                inside @ np.maximum(margin, 0.0) + (caps - inside) @ np.maximum(-margin, 0.0),
+                P.rho0[j] * missing + abs(P.b0[j]) * balance,
+                float(np.sqrt(slope @ K @ slope)) * moved + 0.5 * moved**2,
+            )
+            assert wrong.proof.gaps[j, 0] >= sum(terms) * (1.0 - 1e-9)
 
 
 @pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
