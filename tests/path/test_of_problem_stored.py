@@ -46,6 +46,9 @@ def test_events_have_the_users_names(lasso):
     path = pc.trace(cp.Problem(cp.Minimize(cp.square(x - th)), [(x <= 1).set_label("cap"), x >= 0]), {th: -1}, {th: 2})
     words = [event.changes for event in path.events]
     assert words == [(("x", "at its lower bound", "free"),), (("x", "free", "at its upper bound"),)]
+    priced = pc.trace(cp.Problem(cp.Minimize(cp.square(x - th) + 2 * cp.pos(x - 1))), {th: 0}, {th: 5})
+    (first, second), up = (event.changes for event in priced.events), "at its upper bound"  # with a price on one side
+    assert (*first, *second) == (("x", "free", up), ("x", up, "beyond its upper bound"))
 
 
 def test_slopes_are_those_of_the_soft_threshold(lasso):

@@ -12,6 +12,7 @@ from paretoclf.proof.points import cone_upper
 from paretoclf.proof.points.cone import ConeProgram, cone_bounds
 from paretoclf.proof.points.cone_upper import upper_bound
 from paretoclf.proof.points.cones import Cone
+from paretoclf.proof.points.enclosure import Enclosed
 from paretoclf.solve.cone_proof import _compile
 from paretoclf.solve.model import Model
 
@@ -88,6 +89,22 @@ def test_the_objective_at_a_point_is_rounded_upwards():
         assert Fraction(found.value) > truth
         terms = float(abs(x) @ abs(program.P) @ abs(x))
         assert float(Fraction(found.value) - truth) <= 1e-12 * terms
+
+
+@pytest.mark.parametrize("quadratic", [False, True])
+def test_the_bound_is_above_the_objective_wherever_the_exact_solution_may_be(quadratic):
+    """In a box of known radius around a point: the corner where a linear objective is largest, and random points."""
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        n = 6
+        F, q, x = rng.standard_normal((n, n)) * quadratic, rng.standard_normal(n), rng.standard_normal(n)
+        radius = rng.random(n) * 10.0 ** rng.integers(-3, 1)
+        program = ConeProgram(F.T @ F, q, -np.eye(n), np.full(n, 1e6), [Cone("nonnegative", n)])
+        near = Enclosed(x, radius, np.zeros(0, dtype=np.int64), {})
+        found = cone_upper._judged(program, near, np.zeros(0, dtype=np.int64))
+        slope, exact = np.sign(program.P @ x + q), fractions(x)
+        for side in (slope, *rng.choice([-1.0, 1.0], size=(5, n))):
+            assert Fraction(found.value) > exact_objective(program, exact + fractions(side) * fractions(radius))
 
 
 def solved(M, t):
