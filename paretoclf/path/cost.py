@@ -151,7 +151,7 @@ class _Tracer:
             pieces = self._walked(at_origin[0], from_origin)
         for end, (plus, minus) in zip((0, -1), self.sums, strict=True):
             if min(plus, minus) == 0.0:
-                pieces = with_exact_end(pieces, end, float(np.sign(plus - minus)))
+                pieces = with_exact_end(pieces, end, float(np.sign(plus - minus)), self.caps)
         pieces = with_chords(pieces, self.caps, from_origin)
         return scaled_outwards(pieces, self.gram.quadratic, self.caps)
 

@@ -105,13 +105,13 @@ class CapsWalk:
         here, t = a, t_from
         while True:
             rest = straight(self.problem, self.bases, here, b)
-            self.problem.set_line(rest)
             t_near = t_to + _STAGE * (t - t_to)
-            done = self.problem.quiet() and not (nothing and self._something_left())
             last = abs(t_near - t_to) < _DIGITS * np.spacing(t_to) or not self._vanishes(here, b, _STAGE)
             share = (t_near - t_to) / (t_from - t_to)  # t_near is rounded, and caps must be those that it has
             near = (1 - share) * b + share * a
             try:
+                self.problem.set_line(rest)
+                done = self.problem.quiet() and not (nothing and self._something_left())
                 if done or last:
                     return [*stages, self.stage(t, t_to, rest, done)]
                 stages.append(self.stage(t, t_near, straight(self.problem, self.bases, here, near)))
@@ -128,10 +128,23 @@ class CapsWalk:
         return bool((after < share * before).any())
 
     def _something_left(self) -> bool:
-        """Whether multipliers would be left at the end of the line, if nothing happened on it."""
-        before, after = (float(np.abs(self.problem.solution(u).a[0]).max(initial=0.0)) for u in (0.0, 1.0))
-        rounding = _TWICE * float(self.problem.line.caps(0.0).max())
+        """Whether multipliers would be left at the end of the line, if nothing happened on it.
+
+        Or a sample on its margin whose cost vanishes there and others' do not: at the end all of its class are beyond.
+        """
+        caps = np.stack([self.problem.line.caps(u) for u in (0.0, 1.0)])
+        a, rest = (self.problem.solution(u).a[0] for u in (0.0, 1.0))
+        if caps[1].any() and _priced_out(caps[:, self.problem.index], a).any():
+            return True
+        before, after = (float(np.abs(each).max(initial=0.0)) for each in (a, rest))
+        rounding = _TWICE * float(caps[0].max())
         return after > max(_LEFT * before, rounding)  # a margin set may be at 0 all along
+
+
+def _priced_out(caps: Array, a: Array) -> Mask:
+    """Multipliers ``a`` where caps (2, m) begin that are off these, where they vanish at their end."""
+    before, after = caps
+    return np.asarray((after == 0.0) & (np.abs(before - a) > _LEFT * before))
 
 
 # ---- what was found on the way, joined -------------------------------------------------------------------------------
@@ -354,13 +367,20 @@ def scaled_outwards(pieces: Pieces, Q: Quadratic, caps: Array) -> Pieces:
     return replace(P, w=P.w * larger[:, None], b0=P.b0 * larger[:-1], b1=P.b1 * larger[1:])
 
 
-def with_exact_end(pieces: Pieces, end: int, b: float) -> Pieces:
+def with_exact_end(pieces: Pieces, end: int, b: float, caps: Array) -> Pieces:
     """What is known at an end of the path (0 or -1) where a class has no cost, in place of what was found.
 
     No multiplier, w = 0, value 0, and the other class holds the intercept at its label b (0: there is none). So what
     the path says next to the end is accurate relative to the cost that vanishes, and can be judged relative to it.
+    There the class without a cost is beyond its margins. A sample that is off its cap on the last piece gets there
+    later, where costs are below the digits of t: what was found is right up to the last double before t = 1. ``caps``
+    as in `with_chords`.
     """
     P, ends = pieces, ("a0", "b0") if end == 0 else ("a1", "b1")
+    if end and b:
+        F, rest = slice(int(P.ptr[-2]), None), np.array([[1.0 - P.t[-2], P.t[-2]], [0.0, 1.0]])
+        if _priced_out(rest @ caps[:, P.index[F]], P.a0[F]).any():
+            P = P.cut_last(math.nextafter(1.0, 0.0))
     made = {name: getattr(P, name).copy() for name in (*ends, "value", *([] if P.w is None else ["w"]))}
     a, intercepts = (made[name] for name in ends)
     a[slice(0, P.ptr[1]) if end == 0 else slice(P.ptr[-2], None)] = 0.0

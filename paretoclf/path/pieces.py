@@ -90,6 +90,33 @@ class Pieces:
         which = slice(first, last + 1), slice(first, last), slice(int(ptr[0]), int(ptr[-1]))
         return self._taken(*which, ptr=ptr - ptr[0], changes=changes).pruned()
 
+    def cut_last(self, t: float) -> Pieces:
+        """The same with a knot at t on the last piece, if t is inside of it."""
+        P = self
+        if not P.t[-2] < t < P.t[-1]:
+            return P
+        at, F = Shares.of(t, P.t[-2], P.t[-1]), slice(int(P.ptr[-2]), None)
+        a, b = at.between(P.a0[F], P.a1[F]), at.between(P.b0[-1], P.b1[-1])
+        start, end, bend = P.value[-1]
+        middle = at.between(start, end) - at.before * at.after * bend
+        value = [[start, middle, at.after**2 * bend], [middle, end, at.before**2 * bend]]
+        w = None if P.w is None else np.concatenate([P.w[:-1], [at.between(P.w[-2], P.w[-1])], P.w[-1:]])
+        margin = [] if not P.rho0.size else [at.between(P.rho0[-1], P.rho1[-1])]
+        rho = {"rho0": np.append(P.rho0, margin), "rho1": np.concatenate([P.rho1[:-1], margin, P.rho1[-1:]])}
+        return replace(
+            P,
+            t=np.insert(P.t, -1, t),
+            ptr=np.append(P.ptr, P.ptr[-1] + a.size),
+            index=np.append(P.index, P.index[F]),
+            a0=np.append(P.a0, a),
+            a1=np.concatenate([P.a1[: F.start], a, P.a1[F]]),
+            b0=np.append(P.b0, b),
+            b1=np.insert(P.b1, -1, b),
+            value=np.concatenate([P.value[:-1], value]),
+            w=w,
+            **rho,
+        )
+
     def pruned(self) -> Pieces:
         """Without pieces of no length, with the sets on the first piece as ``state``, and no change behind the last."""
         P, keep, changes = self, self.t[1:] > self.t[:-1], self.changes

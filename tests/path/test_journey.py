@@ -15,6 +15,8 @@ from paretoclf.path import journey
 from paretoclf.path.journey import within_box
 from paretoclf.path.pieces import Pieces
 from paretoclf.roc.folds import outer_folds, validation_folds
+from tests.oracles.exact import fractions, intercepts
+from tests.oracles.exact_criss_cross import criss_cross
 
 
 def test_a_multiplier_beyond_its_box_takes_the_end_of_the_piece_that_it_enters_from():
@@ -90,3 +92,42 @@ def test_the_pieces_of_a_path_are_looked_at_once_more_where_the_core_asks_for_it
     mended = pc.trace(svm, 1e-4 * costs, 100.0 * costs, certify=False).pieces
     assert outside > 0.0
     assert all((off <= SEEN_OUTSIDE * cap).all() for off, cap in _boxes(mended, caps))
+
+
+def far_features(seed):
+    """Whole numbers whose features are powers of two apart, up to 2^30: no score of these is rounded."""
+    rng = np.random.default_rng([3, seed])
+    n, d = int(rng.integers(6, 13)), int(rng.integers(2, 4))
+    X = rng.integers(-4, 5, (n, d)).astype(float)
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    powers = rng.permutation([0, 30, int(rng.integers(0, 30))])
+    return X * np.resize(2.0**powers, d) / 2.0 ** int(rng.integers(0, 16)), y
+
+
+@pytest.mark.parametrize("seed", [61, 96, 100, 105, 111, 145, 162, 169, 218])
+@pytest.mark.parametrize("back", [False, True], ids=["at the end", "at the start"])
+def test_next_to_a_cost_that_vanishes_multipliers_below_the_digits_of_t_decide(seed, back):
+    """Where a sample on its margin would leave it at costs of 1e-17, b is what fractions say, up to the last double."""
+    X, y = far_features(seed)
+    K = fractions(X) @ fractions(X).T
+    for axis, inner in (((0.0, 3.0), (1.0, 2.0)), ((3.0, 0.0), (2.0, 1.0))):
+        path = pc.trace(pc.TwoCSVM(X, y), *((axis, inner) if back else (inner, axis)))
+        assert path.proof.passes()
+        for near in (2.0**-53, 2.0**-45, 2.0**-38):
+            t = near if back else 1.0 - near
+            exact = criss_cross(K, y, fractions(path.caps(t)), fractions(np.zeros(y.size)))
+            alpha = exact.alpha(exact.ends[0])
+            scores = exact.scores_of(alpha)
+            whole = np.array([int(v) for v in y], dtype=object)
+            low, high = intercepts(whole, alpha < fractions(path.caps(t)), alpha > 0, scores)
+            assert float(low) - 1e-9 <= path.intercept(t) <= float(high) + 1e-9, (axis, near)
+
+
+def test_a_sample_that_stays_at_its_cap_is_no_reason_to_go_on_next_to_the_end():
+    """Of two on their margins one is at its cap, up to rounding: with nothing else to come, the line ends there."""
+    X, y = far_features(362)
+    for line in (((1.0, 2.0), (0.0, 3.0)), ((0.0, 3.0), (1.0, 2.0))):
+        path = pc.trace(pc.TwoCSVM(X, y), *line)
+        assert path.pieces.t.size == 5
+        assert np.diff(path.pieces.t).min() > 1e-7

@@ -74,3 +74,28 @@ def test_a_piece_of_no_length_goes_and_its_changes_stay(pieces):
         for j in range(k - 1):
             np.testing.assert_array_equal(state_on(left, j), state_on(pieces, j + (j >= at)))
             np.testing.assert_array_equal(left.value[j], pieces.value[j + (j >= at)])
+
+
+@pytest.mark.parametrize("share", [0.25, 0.9])
+def test_a_knot_on_the_last_piece_changes_nothing_there(pieces, share):
+    """Multipliers, intercept, slope, value and margin on either side of it are what they were."""
+    t = float(pieces.t[-2] + share * (pieces.t[-1] - pieces.t[-2]))
+    cut, k = pieces.cut_last(t), pieces.t.size - 1
+    assert cut.t.tolist() == [*pieces.t[:-1], t, pieces.t[-1]]
+    F = slice(pieces.ptr[-2], pieces.ptr[-1])
+
+    def at(P, j, u):
+        f, G = (u - P.t[j]) / (P.t[j + 1] - P.t[j]), slice(P.ptr[j], P.ptr[j + 1])
+        start, end, bend = P.value[j]
+        value = (1 - f) * start + f * end - f * (1 - f) * bend
+        a, b = (1 - f) * P.a0[G] + f * P.a1[G], (1 - f) * P.b0[j] + f * P.b1[j]
+        w = np.zeros(0) if P.w is None else (1 - f) * P.w[j] + f * P.w[j + 1]
+        rho = [(1 - f) * P.rho0[j] + f * P.rho1[j]] if P.rho0.size else []
+        return np.concatenate([P.index[G], a, w, [b, value], rho])
+
+    for u in (float(pieces.t[-2]), 0.5 * (pieces.t[-2] + t), t, 0.5 * (t + pieces.t[-1]), float(pieces.t[-1])):
+        for j in (k - 1,) if u < t else (k - 1, k) if u == t else (k,):
+            np.testing.assert_allclose(at(cut, j, u), at(pieces, k - 1, u), rtol=1e-12, atol=1e-14)
+    same(cut.part(0, k - 1), pieces.part(0, k - 1))
+    same(pieces.cut_last(float(pieces.t[-2])), pieces)
+    assert F.stop - F.start == cut.ptr[-1] - cut.ptr[-2]
