@@ -118,3 +118,24 @@ def test_multipliers_on_an_edge_are_taken_only_where_nothing_moved(cone, edge, o
     assert not _in_dual(outside, still, edge, cones)
     assert not _in_dual(outside, moved, edge, cones)
     assert _in_dual(inside, moved, edge, cones)
+
+
+@pytest.mark.parametrize(("exponent", "over", "root"), [(0.25, 1, 4), (0.375, 3, 8), (0.75, 3, 4), (2.0**-9, 1, 512)])
+def test_whatever_is_near_multipliers_of_a_power_cone_is_in_its_dual(exponent, over, root):
+    """The corner that is farthest out, in whole powers of fractions: ``|w|`` from inside to outside by rounding."""
+    rng, cones, taken = np.random.default_rng(4), Cones([Cone("power", 3, exponent)]), 0
+    for _ in range(60):
+        u, v = rng.random(2).tolist()
+        radius = np.array([u, v, 1.0]) * rng.random(3) * 10.0 ** rng.integers(-6, 0)
+        most = ((u - radius[0]) / exponent) ** exponent * ((v - radius[1]) / (1 - exponent)) ** (1 - exponent) - radius[
+            2
+        ]
+        for share in (1e-6, 1e-11, 1e-13, *(2.0**-52 * np.arange(-8, 16, 2))):
+            w = float(rng.choice([-1.0, 1.0])) * most * (1 - share)
+            found = most > 0 and _in_dual(np.array([u, v, w]), radius, np.zeros(3), cones)
+            taken += found
+            x, y = (Fraction(z) - Fraction(r) for z, r in zip((u, v), radius.tolist(), strict=False))
+            a, size = Fraction(exponent), abs(Fraction(w)) + Fraction(radius[2])
+            if found:
+                assert (x / a) ** over * (y / (1 - a)) ** (root - over) >= size**root
+    assert taken >= 2 * 40
