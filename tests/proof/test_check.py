@@ -638,6 +638,13 @@ def test_a_file_of_before_is_read_as_it_was(tmp_path):
     assert Path(tmp_path / "older.json.gz").stat().st_size > 0
 
 
+def test_what_is_said_of_a_diagonal_is_its_largest_entry(files, tmp_path):
+    content = changed(files["2C-SVM"], diagonal=[0, "1/4", 3, 0.5])
+    (tmp_path / "file.json").write_text(json.dumps({**content, "sha256": _digest(content["problem"])}))
+    words = check.read(str(tmp_path / "file.json"), "exact certificate 1", {"segments"})[1]
+    assert words.startswith("On the diagonal of the kernel matrix there is up to 3 more.\n")
+
+
 # ---- alone, and what proves that P is semidefinite -------------------------------------------------------------------
 
 
@@ -684,6 +691,15 @@ def test_a_matrix_is_semidefinite_where_its_principal_minors_are_no_less_than_0(
         two = (a * d - b * b, a * f - c * c, d * f - e * e)
         three = a * (d * f - e * e) - b * (b * f - c * e) + c * (b * e - c * d)
         assert check.semidefinite([row[:] for row in P]) == (min(a, d, f, *two, three) >= 0), P
+
+
+@pytest.mark.parametrize("bits", [10, 53, 100, 128, 200, 400])
+def test_whole_numbers_of_any_size_are_told_by_a_determinant_of_1(bits):
+    """Roots of large numbers are no whole ones: what is cut off is more than the determinant."""
+    for m in (2**bits + 1, 3 * 2**bits + 1):
+        assert not check.semidefinite([[m - 1, m], [m, m + 1]])
+        assert check.semidefinite([[m - 1, m - 2], [m - 2, m]])
+        assert check.semidefinite([[m, m], [m, m]])
 
 
 def test_a_matrix_that_is_indefinite_by_less_than_any_double_is_refused():
