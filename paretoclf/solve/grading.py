@@ -54,7 +54,7 @@ class Grade:
 
 
 def grade(
-    problem: cp.Problem, values: Mapping[str, Any], duals: Mapping[str, Any] | None = None, tol: float = HOMEWORK
+    problem: cp.Problem, values: Mapping[Any, Any], duals: Mapping[Any, Any] | None = None, tol: float = HOMEWORK
 ) -> Grade:
     """Grade an answer to a convex problem: values of its variables, and multipliers of its constraints.
 
@@ -65,12 +65,12 @@ def grade(
     ----------
     problem : cvxpy.Problem
         The exercise; it need not be solved, and holds what it held afterwards.
-    values : dict from str to number or array
-        By the names of the variables.
-    duals : dict from str to number or array, optional
-        By the labels of the constraints (``constraint k`` without one), with the signs of CVXPY: of a minimisation the
-        Lagrangian is the objective plus multiplier times (left - right) of ``left <= right`` and ``left == right``,
-        (right - left) of ``left >= right``; of a maximisation it is that of minus the objective.
+    values : dict from cvxpy.Variable or str to number or array
+        By the variables, or by their names.
+    duals : dict from cvxpy.Constraint or str to number or array, optional
+        By the constraints, or by their labels (``constraint k`` without one), with the signs of CVXPY: the Lagrangian
+        of a minimisation is the objective plus multiplier times (left - right) of ``left <= right`` and ``left ==
+        right``, (right - left) of ``left >= right``; that of a maximisation has minus the objective.
     tol : float
         What counts, relative to the terms: by default three digits, so that answers rounded to four are right.
 
@@ -81,7 +81,8 @@ def grade(
     Raises
     ------
     InputError
-        If a name is missing or unknown, a shape does not fit, or `certify_problem` does not take the problem.
+        If a name is missing, unknown or given twice, a shape does not fit, or `certify_problem` does not take the
+        problem.
 
     Examples
     --------
@@ -94,7 +95,9 @@ def grade(
     Right: the values are optimal (value 0.625), and the multipliers prove it.
     >>> print(pc.grade(exercise, {"x": [0.75, 0.25]}, {"mass": -0.5, "low": 2}))
     Wrong multipliers: the values are optimal, but the multiplier of low is twice the solver's.
-    >>> print(pc.grade(exercise, {"x": [0.5, 0.5]}))
+    >>> print(pc.grade(exercise, {x: [0.75, 0.25]}, {"mass": -0.5, low: 0.5}))
+    Wrong multipliers: the values are optimal, but the multiplier of low is half the solver's.
+    >>> print(pc.grade(exercise, {x: [0.5, 0.5]}))
     Infeasible: low is violated by 0.25.
     >>> print(pc.grade(exercise, {"x": [1, 0]}))
     Not optimal: the value is 1, and 0.625 is possible.
@@ -133,10 +136,16 @@ def grade(
         return Grade("wrong multipliers", f"Wrong multipliers: the values are optimal, but {why}.", True, False, proof)
 
 
-def _named(given: Mapping[str, Any], known: Mapping[str, Any], argument: str, what: str) -> dict[str, Any]:
-    """What was given, for every name that there is."""
+def _named(given: Mapping[Any, Any], known: Mapping[str, Any], argument: str, what: str) -> dict[str, Any]:
+    """What was given, for every name that there is; a variable or constraint itself stands for its name."""
     if not isinstance(given, Mapping):
-        raise InputError(f"{argument} must be a dict by the names of the {what}, got {given!r:.200}")
+        raise InputError(f"{argument} must be a dict by the {what} or their names, got {given!r:.200}")
+    own = {id(part): name for name, part in known.items()}
+    names = [own.get(id(key), key if isinstance(key, str) else str(key)) for key in given]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(f"{argument} must have each of the {what} once: {twice[0]} is given twice")
+    given = dict(zip(names, given.values(), strict=True))
     odd = [name for name in (*known, *given) if name not in given or name not in known]
     if odd:
         is_wrong = "is missing" if odd[0] in known else "is none"
@@ -202,7 +211,18 @@ def _missed(model: Model, numbers: Mapping[str, Any], tol: float) -> str | None:
         return ""
     if here - proof.upper <= tol * size:
         return None
-    return "the Lagrangian is not stationary at the optimum"
+    falls = {name: _fall(both, model, numbers, name) for name in model.variables}
+    where = " and ".join(name for name, fall in falls.items() if fall > tol * size)
+    return f"the Lagrangian is not stationary {f'in {where} ' if where else ''}at the optimum"
+
+
+def _fall(both: cp.Problem, model: Model, numbers: Mapping[str, Any], name: str) -> float:
+    """By how much the Lagrangian falls in the box where one variable moves alone."""
+    others = {id(v): cp.Constant(numbers[other]) for other, v in model.variables.items() if other != name}
+    model.variables[name].save_value(np.asarray(numbers[name], dtype=float))
+    parts = [both.objective.expr, *(constraint.expr for constraint in both.constraints)]
+    objective, *box = (part.tree_copy(others) for part in parts)
+    return _won(cp.Problem(cp.Minimize(objective), [each <= 0 for each in box if each.variables()]))
 
 
 def _term(constraint: Any, multiplier: Any) -> Any:

@@ -168,7 +168,7 @@ WRONG = "Wrong multipliers: the values are optimal, but"
         ([0.7, 0.3], [0.6, 0.8], "WRONG the multiplier of mass has the opposite sign of the solver's."),
         ([0.7, 0.3], [-0.6, 0.4], "WRONG the multiplier of low is half the solver's."),
         ([0.7, 0.3], [-1.2, 1.6], "WRONG the multiplier of mass and low is twice the solver's."),
-        ([0.7, 0.3], [-0.6, 0.5], "WRONG the Lagrangian is not stationary at the optimum."),
+        ([0.7, 0.3], [-0.6, 0.5], "WRONG the Lagrangian is not stationary in x at the optimum."),
         ([1.4, 0.6], [-0.6, 0.8], "Infeasible: mass is violated by 1 (x is twice the solver's)" + TOO),
         ([0.5, 0.5], None, "Infeasible: low is violated by 0.2."),
         ([1, 0], [-0.6, 0.8], "Not optimal: the value is 1, and 0.58 is possible; the multipliers are right."),
@@ -178,6 +178,53 @@ WRONG = "Wrong multipliers: the values are optimal, but"
 def test_the_sentence(x, duals, sentence):
     said = pc.grade(exercise(), {"x": x}, None if duals is None else dict(zip(("mass", "low"), duals, strict=True)))
     assert str(said) == said.sentence == sentence.replace("RIGHT", RIGHT).replace("WRONG", WRONG)
+
+
+def several():
+    """Three variables, each with a constraint of its own; its optimum and multipliers are whole numbers by hand."""
+    x, y, Z = cp.Variable(2, name="x"), cp.Variable(name="y"), cp.Variable((2, 2), name="Z", PSD=True)
+    own = [cp.sum(x) == 2, y <= -1, cp.trace(Z) >= 1]
+    constraints = [c.set_label(name) for c, name in zip(own, ("mass", "top", "trace"), strict=True)]
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x) + y**2 + 2 * cp.trace(Z) + Z[0, 0]), constraints)
+    return problem, {x: [1, 1], y: -1, Z: [[0, 0], [0, 1]]}, dict(zip(constraints, (-2, 2, 2), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("changed", "where"),
+    [
+        ({"mass": -2.5}, "x"),
+        ({"top": 1.5}, "y"),
+        ({"trace": 2.5}, "Z"),  # then it falls without end
+        ({"trace": 1.5}, "Z"),
+        ({"mass": -1.5, "trace": 1.5}, "x and Z"),
+    ],
+)
+def test_it_is_said_in_which_variable_the_lagrangian_is_not_stationary(changed, where):
+    problem, values, duals = several()
+    assert pc.grade(problem, values, duals).verdict == "right"
+    said = pc.grade(problem, values, {c: changed.get(c.label, value) for c, value in duals.items()})
+    assert str(said) == f"{WRONG} the Lagrangian is not stationary in {where} at the optimum."
+
+
+def test_keys_are_variables_and_constraints_or_their_names():
+    problem, values, duals = several()
+    x, y, Z = values
+    mixed = {c if c.label == "top" else c.label: 1.5 if c.label == "top" else v for c, v in duals.items()}
+    said = pc.grade(problem, {"x": values[x], y: values[y], "Z": values[Z]}, mixed)
+    assert str(said).endswith("the Lagrangian is not stationary in y at the optimum.")
+    for given, words in (
+        (
+            {x: [1, 1], "x": [1, 1], y: -1, Z: np.eye(2)},
+            "values must have each of the variables once: x is given twice",
+        ),
+        ({x: [1, 1], y: -1}, "values must have all variables, x, y, Z: Z is missing"),
+        ({**values, cp.Variable(name="other"): 0}, "values must have all variables, x, y, Z: other is none"),
+        ({**values, x[0]: 0}, "values must have all variables, x, y, Z: x[0] is none"),
+    ):
+        with pytest.raises(pc.InputError, match=re.escape(words)):
+            pc.grade(problem, given)
+    unlabelled = cp.Problem(cp.Minimize(cp.sum_squares(x)), [cp.sum(x) >= 2])
+    assert pc.grade(unlabelled, {x: [1, 1]}, {unlabelled.constraints[0]: 2}).verdict == "right"
 
 
 def test_the_problem_is_left_as_it_was():
@@ -231,7 +278,7 @@ def test_what_cannot_be_graded():
     for values, duals, words in (
         ({}, None, "values must have all variables, x: x is missing"),
         ({"x": [1, 0], "z": 1}, None, "values must have all variables, x: z is none"),
-        ([1, 0], None, "values must be a dict by the names of the variables, got [1, 0]"),
+        ([1, 0], None, "values must be a dict by the variables or their names, got [1, 0]"),
         ({"x": [1, 0, 2]}, None, "x must be finite numbers of shape (2,), got [1, 0, 2]"),
         ({"x": [1, "a"]}, None, "x must be numbers, got [1, 'a']"),
         ({"x": [1, 0]}, {"mass": 1}, "duals must have all constraints, mass, low: low is missing"),
