@@ -26,6 +26,12 @@ from paretoclf.plotting import duality_page
 #: The texts of the lessons: beside the package where it is installed, in the documentation of a clone.
 FOLDERS = (Path(__file__).parents[1] / "lessons", Path(__file__).parents[2] / "docs" / "tutorials" / "lessons")
 
+#: The end of the names of copies without solutions: they do not write over those that have them.
+STUDENT = "_student"
+
+#: What stands in such a copy where a solution was.
+YOURS = "# Your answer:"
+
 Cell = dict[str, Any]
 
 _CODE = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```\n?", re.MULTILINE | re.DOTALL)
@@ -48,6 +54,8 @@ def run_lesson(args: argparse.Namespace) -> int:
     report = []
     for name in _asked(args.lesson, list(lessons)):
         began, cells = time.perf_counter(), cells_of(_folder().joinpath(f"{name}.md").read_text(encoding="utf-8"))
+        if args.student:
+            cells, name = without_solutions(cells), f"{name}{STUDENT}"
         pictures = run_cells(cells, name) if args.run else []
         out = Path(args.out)
         out.mkdir(parents=True, exist_ok=True)
@@ -131,6 +139,18 @@ def cells_of(text: str) -> list[Cell]:
     return cells
 
 
+def without_solutions(cells: list[Cell]) -> list[Cell]:
+    """Return the cells of a copy to hand out: empty ones in place of solutions, links to other such copies."""
+    answer = {"cell_type": "code", "metadata": {}, "source": YOURS, "outputs": []}
+    links = re.compile(r"\]\((\w+)\.ipynb")
+    return [
+        {**answer}
+        if "hide-cell" in cell["metadata"].get("tags", [])
+        else {**cell, "source": links.sub(rf"](\1{STUDENT}.ipynb", cell["source"])}
+        for cell in cells
+    ]
+
+
 def run_cells(cells: list[Cell], name: str) -> list[bytes]:
     """Run a notebook's code from top to bottom, put what it prints and draws into its outputs, return the pictures."""
     from matplotlib import pyplot as plt
@@ -172,7 +192,11 @@ def _outputs(source: str, namespace: dict[str, Any], number: int) -> Iterator[Ce
     from matplotlib import pyplot as plt
 
     tree = ast.parse(source)
-    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";") else None
+    last = (
+        tree.body.pop()
+        if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";")
+        else None
+    )
     printed, value = io.StringIO(), None
     with redirect_stdout(printed):
         exec(compile(tree, f"cell {number}", "exec"), namespace)

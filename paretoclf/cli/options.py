@@ -76,7 +76,8 @@ examples:
 LESSON = """\
 Write a lesson as a Jupyter notebook, NAME.ipynb, run here, with what it prints and draws; without LESSON list them. A
 notebook opens in Jupyter, VS Code, or whatever else reads notebooks; links to other lessons lead to their notebooks in
-the same folder. Solutions of exercises, and code that only draws, are folded. `duality` is a page to play with, for
+the same folder. Solutions of exercises, and code that only draws, are folded. With --student the file is
+NAME_student.ipynb, a copy to hand out: an empty cell stands where a solution was. `duality` is a page to play with, for
 lessons 2 and 3: duality.html, a classifier and its multipliers to be moved by hand, and both bounds."""
 
 LESSON_EXAMPLES = """\
@@ -84,6 +85,7 @@ examples:
   paretoclf lesson
   paretoclf lesson 2
   paretoclf lesson all --out lessons
+  paretoclf lesson 2 --student
   paretoclf lesson weak_duality --png --out slides
   paretoclf lesson duality"""
 
@@ -309,6 +311,7 @@ def _lesson(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--out", default=".", metavar="DIR", help="folder for the files; default: this one")
     output.add_argument("--run", action=argparse.BooleanOptionalAction, default=True, help="run it; default: yes")
     output.add_argument("--png", action="store_true", help="write its figures as files, too: NAME_1.png, ...")
+    output.add_argument("--student", action="store_true", help="NAME_student.ipynb, a copy without solutions")
 
 
 def _tradeoff(parser: argparse.ArgumentParser) -> None:

@@ -71,6 +71,74 @@ def test_every_page_is_a_notebook_with_the_same_code_and_text(tmp_path):
     assert sorted(file.stem for file in tmp_path.iterdir()) == sorted(NAMES)
 
 
+def test_a_copy_for_students_has_all_but_the_solutions_and_runs(tmp_path, capsys):
+    whole, copy = written(tmp_path, "2")["weak_duality"], written(tmp_path, "2", "--student")["weak_duality_student"]
+    assert "weak_duality_student.ipynb: 23 cells, run in" in capsys.readouterr().out
+    for here, there in zip(whole.cells, copy.cells, strict=True):
+        if "hide-cell" in here.metadata.get("tags", []):
+            assert (there.source, there.outputs, dict(there.metadata)) == ("# Your answer:", [], {})
+        elif here.cell_type == "code":
+            assert (there.source, said(there)) == (here.source, said(here))
+        else:
+            assert there.source == here.source.replace(".ipynb", "_student.ipynb")
+    assert "](kkt_student.ipynb)" in copy.cells[-1].source
+    assert "](kkt.ipynb)" in whole.cells[-1].source  # the other file is as it was
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_but_solutions_comes_after_the_first_solution(name):
+    """So a copy without them runs, whatever they define."""
+    cells = command.cells_of((PAGES / f"{name}.md").read_text(encoding="utf-8"))
+    solutions = ["hide-cell" in cell["metadata"].get("tags", []) for cell in cells if cell["cell_type"] == "code"]
+    assert any(solutions)
+    assert sorted(solutions) == solutions
+    assert not any(cell["metadata"].get("tags") == ["hide-cell"] for cell in command.without_solutions(cells))
+
+
+@pytest.fixture(scope="module")
+def lesson_and_solutions():
+    """The names that a lesson has defined when its exercises begin, and the sources of their solutions."""
+    known = {}
+
+    def of(name):
+        if name not in known:
+            cells = command.cells_of((PAGES / f"{name}.md").read_text(encoding="utf-8"))
+            code = [cell for cell in cells if cell["cell_type"] == "code"]
+            solutions = [cell["source"] for cell in code if "hide-cell" in cell["metadata"].get("tags", [])]
+            namespace = {"__name__": "__main__"}
+            for cell in code[: -len(solutions)]:
+                exec(cell["source"], namespace)
+            plt.close("all")
+            known[name] = namespace, solutions
+        return known[name]
+
+    return of
+
+
+WRONG = [
+    ("farkas", 0, "ray = [1, 0.5, 0.5]", "ray = [1, 0.5, 1]"),
+    ("farkas", 0, "ray = [1, 0.5, 0.5]", "ray = [-1, -0.5, -0.5]"),
+    ("farkas", 0, "[30, 30]", "[40, 20]"),
+    ("farkas", 1, "{bread: 20, cake: 40}", "{bread: 0, cake: 60}"),
+    ("farkas", 1, '"oven": 2, "orders": 3', '"oven": 1, "orders": 2.5'),
+    ("farkas", 2, "limit, [1])", "limit, [0])"),
+    ("cones", 0, "[[0.5, -0.5], [-0.5, 0.5]]", "[[1, 0], [0, 0]]"),
+    ("cones", 0, "exercise, {t: 1}", "exercise, {t: 0.9}"),
+    ("cones", 1, "forces[2] = -forces[:2].sum(axis=0)", "forces[2] = forces[:2].sum(axis=0)"),
+    ("cones", 2, "np.diag([1.0, 0.0, 1.0])", "np.diag([1.0, 0.0, 0.5])"),
+]
+
+
+@pytest.mark.parametrize(("name", "exercise", "right", "wrong"), WRONG)
+def test_solutions_pass_and_wrong_answers_do_not(name, exercise, right, wrong, lesson_and_solutions, capsys):
+    namespace, solutions = lesson_and_solutions(name)
+    source = solutions[exercise]
+    assert right in source
+    exec(source, {**namespace})
+    with pytest.raises(AssertionError):
+        exec(source.replace(right, wrong), {**namespace})
+
+
 def test_code_that_only_draws_is_folded():
     """Ten lines or more of it are in the way of whoever reads; what others need is never folded."""
     drawing = re.compile(r"plt\.|\bax\.|figure|legend|annotate|\.plot\(|label=|color=")
@@ -122,5 +190,5 @@ def test_a_cell_that_fails_is_named_and_nothing_is_written(tmp_path, monkeypatch
 @pytest.mark.parametrize("given", [["0"], ["99"], ["weak"], ["2", "all"]])
 def test_what_is_no_lesson_is_refused_in_one_line(given, tmp_path, capsys):
     assert main(["lesson", *given, "--out", str(tmp_path / "out")]) == 2
-    assert "LESSON must be a number from 1 to 10, a name, all or duality, got" in capsys.readouterr().err
+    assert "LESSON must be a number from 1 to 12, a name, all or duality, got" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
