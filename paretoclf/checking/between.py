@@ -37,10 +37,10 @@ class Stretch:
     ----------
     first, last : int
         Indices of the rows it begins and ends at.
-    status : {"proved", "refuted", "open"}
-        Open: neither a proof nor a point that fails was found.
+    status : {"optimal", "not optimal", "undecided"}
+        Undecided: neither a proof nor a point that fails was found.
     certificate : Certificate
-        The proof with the largest residual or gap; of a refuted stretch that of the point that fails.
+        The proof with the largest residual or gap; of a stretch that is not optimal that of the point that fails.
     share : float or None
         Where that point is, from 0 at the row to 1 at the next.
     """
@@ -126,9 +126,9 @@ def _settled(formulation: Any, a: Row, b: Row, k: int, tol: float) -> Stretch:
             share = low + part * (high - low)
             found = certificate_of(formulation, _between(a, b, share))
             if found.verdict(tol) == "not optimal":
-                return Stretch(k, k + 1, "refuted", found, share)
-        return Stretch(k, k + 1, "open", proof.worst)
-    return Stretch(k, k + 1, "proved", max(worst, key=lambda c: c.off_by))
+                return Stretch(k, k + 1, "not optimal", found, share)
+        return Stretch(k, k + 1, "undecided", proof.worst)
+    return Stretch(k, k + 1, "optimal", max(worst, key=lambda c: c.off_by))
 
 
 def _proofs(formulation: Any, a: Row, b: Row, tol: float) -> Iterator[tuple[float, float, LineProof]]:

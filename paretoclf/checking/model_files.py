@@ -28,6 +28,12 @@ from paretoclf.problem.samples import dense
 #: LIBSVM writes features with 8 digits: numbers that differ by no more than this share are one.
 PRINTED = 1e-7
 
+#: What a refusal says of the model of scaled samples that ``write.svm`` of R's e1071 writes.
+AS_R = (
+    "; of X scaled as R's svm() does by default, one is: give (X - X.mean(axis=0)) / X.std(axis=0, ddof=1) "
+    "(--standardise --ddof 1)"
+)
+
 #: LIBLINEAR's problems that are ours, and whether their slacks are squared.
 _SOLVERS = {"L2R_L2LOSS_SVC_DUAL": True, "L2R_L2LOSS_SVC": True, "L2R_L1LOSS_SVC_DUAL": False}
 
@@ -171,10 +177,18 @@ def _matched(lines: list[str], formulation: Any, used: Mask, sign: float) -> Arr
                 x[int(index) - 1] = float(number)
             near = free & (y * value > 0) & (np.abs(Z - x) <= PRINTED * size).all(axis=1)
             if not near.any():
-                raise InputError(f"X and y must be what the model was trained on: no sample is ({line.strip()})")
+                hint = AS_R if (np.abs(_as_r(Z) - x) <= PRINTED * (1.0 + np.abs(x))).all(axis=1).any() else ""
+                raise InputError(f"X and y must be what the model was trained on: no sample is ({line.strip()}){hint}")
             i = int(np.argmin(np.where(near, np.abs(Z - x).max(axis=1), np.inf)))
         alpha[i], free[i] = abs(value), False
     return alpha
+
+
+def _as_r(Z: Array) -> Array:
+    """Features as R's ``svm`` scales them by default: constant ones stay, and a variance is over n - 1."""
+    deviation = Z.std(axis=0, ddof=1)
+    scaled: Array = (Z - Z.mean(axis=0)) / np.where(deviation > 0.0, deviation, 1.0)
+    return scaled
 
 
 def _linear(

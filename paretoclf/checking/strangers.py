@@ -138,7 +138,7 @@ def _on_path(path: ProblemPath, given: Any, tol: float, between: bool | None) ->
     knots = real_array(given[at[0]], at[0]).ravel()
     if at[0] != "t":
         first, last = (float(path.ends[k][at[0]]) for k in (0, 1))
-        knots = (knots - first) / (last - first)
+        knots = (knots - first) / (last - first) + 0.0  # and not -0
     variables, duals = (
         {name: real_array(given[name], name) for name in part if name in given} for part in (names, rows)
     )

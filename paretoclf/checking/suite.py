@@ -245,7 +245,7 @@ def _line(solver: Callable[..., Any], case: HardCase, tol: float) -> Trial:
     bad = next((k for k, c in enumerate(knots) if not c.passes(tol)), None)
     if bad is not None:
         return Trial(case.name, start, knots[bad].verdict(tol), off, f"knot {bad}: {verdict_of(knots[bad], tol)}")
-    open_ = next((s for s in between if s.status != "proved"), None)
+    open_ = next((s for s in between if s.status != "optimal"), None)
     if open_ is not None:
         end = open_.certificate.verdict(tol)
         where = f"between knots {open_.first} and {open_.last}"

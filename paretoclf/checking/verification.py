@@ -88,7 +88,7 @@ class Verification(Tabular):
 
     def passes(self, tol: float | None = None) -> bool:
         """Whether every solution is optimal to tol, and everything between them, where that was asked for."""
-        return self.first_failure(tol) is None and all(stretch.status == "proved" for stretch in self.stretches)
+        return self.first_failure(tol) is None and all(stretch.status == "optimal" for stretch in self.stretches)
 
     def first_failure(self, tol: float | None = None) -> int | None:
         """Index of the first solution that is not proved optimal to tol, or None."""
@@ -170,10 +170,10 @@ class Verification(Tabular):
     def _between(self) -> list[str]:
         if not self.stretches:
             return []
-        counts = {name: [s for s in self.stretches if s.status == name] for name in ("proved", "refuted", "open")}
+        counts = {name: [s for s in self.stretches if s.status == name] for name in VERDICTS}
         said = ", ".join(f"{len(members)} {name}" for name, members in counts.items() if members)
         lines = [f"between: {said} of {len(self.stretches)} stretches"]
-        for name in ("refuted", "open"):
+        for name in VERDICTS[:-1]:
             for s in counts[name][:1]:
                 where = "" if s.share is None else f", {100 * s.share:.3g} % of the way"
                 lines.append(f"first {name}: from #{s.first} to #{s.last}{where}: {s.certificate.explain(self.tol)}")
@@ -370,7 +370,7 @@ def verify(
     ...     cp.Problem(cp.Minimize(cp.sum_squares(w - [3, -1]) / 2 + lam * cp.norm1(w))), {lam: 3}, {lam: 0}
     ... )
     >>> pc.verify(path, {"lam": [3, 2, 0], "w": [[0, 0], [1, 0], [3, -1]]}).verdicts
-    ['right', 'right', 'right', 'not optimal', 'not optimal', 'not optimal', 'right']
+    ['optimal', 'optimal', 'optimal', 'not optimal', 'not optimal', 'not optimal', 'optimal']
     """
     kind = _kind(X, solutions, parameters)
     if kind == "problem":

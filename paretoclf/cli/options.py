@@ -385,6 +385,9 @@ def _verify(parser: argparse.ArgumentParser) -> None:
     model.add_argument("--scale", type=float, metavar="A", help="default: 1")
     model.add_argument("--offset", type=float, metavar="B", help="default: 1")
     _standardise(model, "scale features to mean 0 and variance 1, as your solver did", default=False)
+    model.add_argument(
+        "--ddof", type=int, choices=(0, 1), default=0, help="with it: variances over n (0), or n - 1 (1) as in R"
+    )
     model.add_argument("--formulation", metavar="NAME", help="which problem it is; default: TwoCSVM")
     model.add_argument(
         "--costs", nargs=2, type=float, metavar=("C_PLUS", "C_MINUS"), help="of a model file, which does not say them"

@@ -37,7 +37,11 @@ def run_verify(args: argparse.Namespace) -> int:
     if args.standardize:
         if kernel == "precomputed":
             raise InputError("--standardize is about features: --kernel precomputed has none")
-        data = replace(data, X=StandardScaler().fit_transform(data.X))
+        n = len(data.y)
+        unit = np.sqrt((n - args.ddof) / n)  # StandardScaler divides by n
+        data = replace(data, X=unit * StandardScaler().fit_transform(data.X))
+    elif args.ddof:
+        raise InputError("--ddof belongs to --standardise")
     report = _report(args, data, kernel)
     rows = [{"row": k, **record} for k, record in enumerate(report.records())]
     first = report.first_failure()
@@ -45,7 +49,7 @@ def run_verify(args: argparse.Namespace) -> int:
         "version": pc.__version__,
         "file": str(args.file),
         "data": describe(data),
-        "scaling": "fitted on these samples" if args.standardize else "none",
+        "scaling": "fitted on these samples" + ", variances over n - 1" * args.ddof if args.standardize else "none",
         "kernel": "precomputed" if kernel == "precomputed" else kernel and kernel_spec(kernel),
         "tolerance": report.tol,
         "optimal": sum(bool(row["optimal"]) for row in rows),
@@ -64,7 +68,7 @@ def run_verify(args: argparse.Namespace) -> int:
         ],
     }
     print(to_json(result) if args.json else report)
-    refuted = report.classes["not optimal"] or any(stretch.status == "refuted" for stretch in report.stretches)
+    refuted = report.classes["not optimal"] or any(stretch.status == "not optimal" for stretch in report.stretches)
     return 0 if report.passes() else 1 if refuted else UNDECIDED
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,7 +45,7 @@ class ProblemPoint:
     duals: Mapping[str, Any]
 
     def __repr__(self) -> str:
-        lines = [f"optimum at t = {self.t:.6g}{_those(self.parameters)}: value {self.value:.10g}"]
+        lines = [f"optimum at t = {self.t:.6g}{those(self.parameters)}: value {self.value:.10g}"]
         lines += [f"  {name} = {shown(value)}" for name, value in self.variables.items()]
         lines += [f"  dual of {name} = {shown(value)}" for name, value in self.duals.items()]
         return "\n".join(lines)
@@ -61,18 +61,23 @@ class Event:
     changes : tuple of (name, before, after)
         Variables, constraints and terms of the objective by their names, and where they were and are: ``"free"``,
         ``"at its lower bound"``, ``"at its kink"``.
+    parameters : mapping of str to number or array
+        The parameters that move, there.
     """
 
     t: float
     changes: tuple[tuple[str, str, str], ...]
+    parameters: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # t says where it is
 
     def __str__(self) -> str:
         said = "; ".join(f"{name} {before} -> {after}" for name, before, after in self.changes)
-        return f"t = {self.t:.6g}: {said}"
+        return f"t = {self.t:.6g}{those(self.parameters)}: {said}"
 
 
-def events_of(t: Array, labels: Any, items: Sequence[str], kinks: Any) -> tuple[Event, ...]:
-    """What changes between each two segments."""
+def events_of(
+    t: Array, labels: Any, items: Sequence[str], kinks: Any, parameters: Callable[[float], Mapping[str, Any]]
+) -> tuple[Event, ...]:
+    """What changes between each two segments; ``parameters`` says which have moved where."""
     found = []
     for j in range(1, len(labels)):
         changed = np.flatnonzero(labels[j] != labels[j - 1])
@@ -80,7 +85,8 @@ def events_of(t: Array, labels: Any, items: Sequence[str], kinks: Any) -> tuple[
             (items[i], *((_KINK if kinks[i] else _BOUNDS)[int(labels[k][i])] for k in (j - 1, j)))
             for i in changed.tolist()
         ]
-        found.append(Event(float(t[j]), tuple((name, before, after) for name, before, after in words)))
+        changes = tuple((name, before, after) for name, before, after in words)
+        found.append(Event(float(t[j]), changes, parameters(float(t[j]))))
     return tuple(found)
 
 
@@ -220,6 +226,8 @@ class JudgedPoints(Tabular):
         How far multipliers are from optimal ones; 0 where none are given, nan where that is not known.
     open : float
         What the proof of the path leaves open, relative to the value.
+    parameters : mapping of str to array of shape (k,)
+        The numbers among the parameters that move, at each t.
     """
 
     t: Array
@@ -228,51 +236,71 @@ class JudgedPoints(Tabular):
     tol: float
     dual: Array
     open: float = 0.0
+    parameters: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def verdicts(self) -> list[str]:
-        """The verdict on each point.
+        """The verdict on each point: ``"optimal"``, ``"not optimal"``, or ``"undecided"``, and `reasons` has why."""
+        return [verdict for verdict, _ in self._judged]
 
-        ``"infeasible"``: a constraint is violated; ``"not optimal"``: the path has a better point, or the value is
-        better than that of any feasible point; ``"wrong dual"``: a multiplier contradicts the optimal point of the
-        path; ``"undecided"``: the path is not proved well enough to say; else ``"right"``.
+    @property
+    def reasons(self) -> list[str]:
+        """Why a point is not optimal, or undecided; an empty text where it is optimal.
+
+        ``"infeasible"``: a constraint is violated; ``"there is a better point"``, that of the path; ``"no feasible
+        point is that good"``: the value is beyond the optimal one, by small violations; ``"wrong dual"``: a multiplier
+        contradicts the optimal point of the path; ``"the path is not proved"`` well enough to say.
         """
+        return [reason for _, reason in self._judged]
+
+    @property
+    def _judged(self) -> list[tuple[str, str]]:
         return [self._verdict(*each) for each in zip(self.excess, self.violation, self.dual, strict=True)]
 
-    def _verdict(self, excess: float, violation: float, dual: float) -> str:
+    def _verdict(self, excess: float, violation: float, dual: float) -> tuple[str, str]:
+        """Verdict and reason of a point."""
         if not violation <= self.tol:
-            return "infeasible"
+            return "not optimal", "infeasible"
         if not abs(excess) <= self.tol + self.open:
-            return "not optimal"
+            return "not optimal", "there is a better point" if excess > 0 else "no feasible point is that good"
         if dual > self.tol + self.open:
-            return "wrong dual"
-        return "right" if max(abs(excess), self.open) <= self.tol and dual <= self.tol else "undecided"
+            return "not optimal", "wrong dual"
+        if max(abs(excess), self.open) <= self.tol and dual <= self.tol:
+            return "optimal", ""
+        return "undecided", "the path is not proved"
 
     def first_failure(self) -> int | None:
-        """Index of the first point that is not right, or None."""
-        return next((k for k, verdict in enumerate(self.verdicts) if verdict != "right"), None)
+        """Index of the first point that is not proved optimal, or None."""
+        return next((k for k, verdict in enumerate(self.verdicts) if verdict != "optimal"), None)
 
     def passes(self) -> bool:
-        """Whether it is right everywhere."""
+        """Whether it is optimal everywhere."""
         return self.first_failure() is None
 
     def __repr__(self) -> str:
-        rows = [
-            f"{row['t']:10.6f} {row['verdict']:<12} {row['excess']:10.1e} {row['violation']:10.1e}"
-            for row in self.records()[:SHOWN]
-        ]
-        head = f"{'t':>10} {'verdict':<12} {'excess':>10} {'violation':>10}"
+        names = ("t", *self.parameters, "excess", "violation")
+        head = " ".join([*(f"{name:>10}" for name in names), " verdict"])
+        rows = []
+        for k, (row, verdict) in enumerate(zip(self.records()[:SHOWN], self._judged, strict=False)):
+            moving = " ".join(f"{each[k]:10.6g}" for each in self.parameters.values())
+            numbers = f"{row['excess']:10.1e} {row['violation']:10.1e}  {': '.join(filter(None, verdict))}"
+            rows.append(f"{row['t']:10.6f} {moving}{' ' if moving else ''}{numbers}")
         return listing(head, rows, self.t.size, self._title())
 
     def _title(self) -> str:
-        verdicts, first = self.verdicts, self.first_failure()
-        said = f"{verdicts.count('right')} of {self.t.size} points are right to {self.tol:g}"
-        return said if first is None else f"{said}; the first that is not: {verdicts[first]} at t = {self.t[first]:.6g}"
+        judged, first = self._judged, self.first_failure()
+        said = f"{self.verdicts.count('optimal')} of {self.t.size} points are optimal to {self.tol:g}"
+        if first is None:
+            return said
+        at = {name: each[first] for name, each in self.parameters.items()}
+        where = f"t = {self.t[first]:.6g}{those(at)}"
+        return f"{said}; the first that is not, at {where}: {': '.join(judged[first])}"
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        for k, verdict in enumerate(self.verdicts):
+        for k, (verdict, reason) in enumerate(self._judged):
             named = {name: float(getattr(self, name)[k]) for name in ("t", "excess", "violation", "dual")}
-            yield {**named, "verdict": verdict}
+            moving = {name: float(each[k]) for name, each in self.parameters.items()}
+            yield {**moving, **named, "verdict": verdict, "reason": reason}
 
 
 @dataclass(frozen=True)
@@ -296,6 +324,8 @@ class Beyond:
         Where the path ends; of t between that and ``t`` nothing is known.
     texts : mapping of str to str
         What `explain` says in place of the names of constraints without a label: their text, too.
+    parameters : mapping of str to number or array
+        The parameters that move, at ``t``.
     """
 
     status: str
@@ -305,6 +335,7 @@ class Beyond:
     proof: RayProof = field(repr=False)
     end: float
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def explain(self) -> str:
         """Say in words why there is none."""
@@ -313,7 +344,7 @@ class Beyond:
         if self.status == "unbounded":
             what = f"the objective improves for ever, along {names}"
         more = f"; from t = {self.end:.6g}, where the path ends, to there nothing is known" if self.t > self.end else ""
-        return f"beyond t = {self.t:.6g} {what}: {self.proof!r}{more}"
+        return f"beyond t = {self.t:.6g}{those(self.parameters)} {what}: {self.proof!r}{more}"
 
 
 def shown(value: Any) -> str:
@@ -326,7 +357,8 @@ def shown(value: Any) -> str:
     return f"[{', '.join(entries)}{more}]"
 
 
-def _those(parameters: Mapping[str, Any]) -> str:
+def those(parameters: Mapping[str, Any]) -> str:
+    """Parameters in parentheses, to stand beside t; nothing where none is known."""
     named = [f"{name} = {shown(value)}" for name, value in parameters.items()]
     return f" ({', '.join(named)})" if named else ""
 

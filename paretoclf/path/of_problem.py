@@ -180,12 +180,13 @@ class ProblemPath:
             return None
         found = beyond_of(self.program, self.status, self.ray, float(self.t[-1]))
         found = replace(found, texts=getattr(self.source, "texts", {}))
-        return replace(found, t=found.end) if found.t <= found.end + self._least else found
+        found = replace(found, t=found.end) if found.t <= found.end + self._least else found
+        return replace(found, parameters=self.parameters(found.t))
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """What changes at each breakpoint between the ends, in the user's names."""
-        return events_of(self.t, self.labels, self.items, self.kinks)
+        return events_of(self.t, self.labels, self.items, self.kinks, self.parameters)
 
     def parameters(self, t: float) -> dict[str, Any]:
         """The parameters that move, at t."""
@@ -385,7 +386,9 @@ class ProblemPath:
         unit = np.maximum(np.abs(best), 1e-3 * max(float(np.abs(best).max()), np.finfo(float).tiny))
         with np.errstate(over="ignore"):  # where the value is 0 all along
             excess = self.program.sense * (source.sign * tried[:, 0] - best) / unit
-        return JudgedPoints(at, excess, tried[:, 1], tol, np.array(wrong), self.proof.worst)
+        there = [self.parameters(s) for s in at]
+        moving = {name: np.array([p[name] for p in there]) for name, value in there[0].items() if np.ndim(value) == 0}
+        return JudgedPoints(at, excess, tried[:, 1], tol, np.array(wrong), self.proof.worst, moving)
 
     def _dual_error(self, t: float, duals: Mapping[str, Array]) -> float:
         """How far multipliers are from those of any optimum: signs, products with slacks, stationarity.

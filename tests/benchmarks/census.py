@@ -120,7 +120,7 @@ def outcome(code: str, design: str, seed: int) -> str:
         except Exception:  # whatever another code raises
             return REFUSED
     report = room["report"]
-    if set(report.verdicts) <= {"right", "undecided"}:
+    if set(report.verdicts) <= {"optimal", "undecided"}:
         return RIGHT if report.passes() else UNDECIDED
     return WARNED if said else SILENT
 

@@ -75,18 +75,20 @@ def test_what_is_between_somebodys_knots_may_be_left_out():
 
 def test_what_is_wrong_is_refuted(soft):
     t = (4.0 - LAM) / 4.0
-    for change, verdict in (
+    for change, reason in (
         ((1, 0, 0.5), "infeasible"),
-        ((2, 1, 0.3), "not optimal"),
-        ((3, 0, -0.2), "not optimal"),
+        ((2, 1, 0.3), "there is a better point"),
+        ((3, 0, -0.2), "there is a better point"),
     ):
         k, j, by = change
         moved = W.copy()
-        moved[k, j] += -by if verdict == "infeasible" else by
+        moved[k, j] += -by if reason == "infeasible" else by
         found = pc.verify(soft, (t, moved))
         at = int(np.flatnonzero(found.t == t[k])[0])
-        assert found.verdicts[at] == verdict
-        assert [v for v, s in zip(found.verdicts, found.t, strict=True) if s in np.delete(t, k)] == ["right"] * 3
+        assert (found.verdicts[at], found.reasons[at]) == ("not optimal", reason)
+        assert f"{t[k]:10.6f} {LAM[k]:10.6g} " in repr(found)  # t, and lam beside it
+        assert f"  not optimal: {reason}\n" in repr(found)
+        assert [v for v, s in zip(found.verdicts, found.t, strict=True) if s in np.delete(t, k)] == ["optimal"] * 3
     assert pc.verify(soft, (t, W + 1e-8)).passes()  # within the tolerance
     assert not pc.verify(soft, (t, W + 1e-8), tol=1e-13).passes()
 
@@ -97,7 +99,7 @@ def test_a_value_that_no_feasible_point_has_is_refuted():
     path = pc.trace(cp.Problem(cp.Minimize(1e3 * x), [x >= th]), {th: 1e-3}, {th: 1.0})
     found = pc.verify(path, {"th": [1e-3, 1.0], "x": [1e-3 - 5e-7, 1.0]})
     assert found.violation.max() < 1e-6
-    assert found.verdicts == ["not optimal", "right", "right"]
+    assert found.reasons == ["no feasible point is that good", "", ""]
     assert found.excess[0] == pytest.approx(-5e-4, rel=1e-6)
 
 
@@ -121,7 +123,7 @@ def test_multipliers_that_contradict_the_optimal_point_are_refuted(soft, by):
     moved[k] += size
     found = pc.verify(soft, ((4.0 - LAM) / 4.0, W, moved))
     at = int(np.flatnonzero(found.t == (4.0 - LAM[k]) / 4.0)[0])
-    assert found.verdicts[at] == "wrong dual"
+    assert (found.verdicts[at], found.reasons[at]) == ("not optimal", "wrong dual")
 
 
 def test_multipliers_are_wholly_judged_where_all_are_given():
@@ -131,7 +133,7 @@ def test_multipliers_are_wholly_judged_where_all_are_given():
     )
     t, points = np.array([0.0, 1.0]), np.array([[0.5, 0.5], [1.5, 1.5]])
     assert pc.verify(path, (t, points, [1.0, 3.0])).passes()
-    assert pc.verify(path, (t, points, [1.0, 2.5])).verdicts == ["right", "wrong dual", "wrong dual"]
+    assert pc.verify(path, (t, points, [1.0, 2.5])).reasons == ["", "wrong dual", "wrong dual"]
 
 
 @pytest.mark.parametrize("price", [1.0, 1e12])
@@ -145,7 +147,7 @@ def test_another_price_hides_no_wrong_multiplier(price, wrong):
     assert pc.verify(path, right).passes()
     least, most = np.reshape(wrong, (2, 1))
     found = pc.verify(path, right | {"least": [*least, 1.0], "most": [*most, 0.0]})
-    assert found.verdicts[0] == "wrong dual"
+    assert found.reasons[0] == "wrong dual"
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -158,8 +160,8 @@ def test_scikit_learns_lasso(intercept):
 def test_a_lasso_that_shrinks_too_much_is_refuted():
     alphas, active, coefs = lars_path(X, Y, method="lasso")
     found = pc.verify(X, Y, (alphas, active, 0.9 * coefs))
-    assert set(found.verdicts) == {"right", "not optimal"}
-    assert found.verdicts[0] == "right"  # nothing is in the model yet
+    assert set(found.verdicts) == {"optimal", "not optimal"}
+    assert found.verdicts[0] == "optimal"  # nothing is in the model yet
 
 
 def critical_line(package, kind, **fields):
@@ -192,7 +194,7 @@ def test_critical_lines(package):
     assert pc.verify(two_assets(package)).passes()
     wrong = pc.verify(two_assets(package, second=0.7))
     assert wrong.verdicts[-1] == "not optimal"
-    assert wrong.verdicts[0] == "right"
+    assert wrong.verdicts[0] == "optimal"
 
 
 def test_the_real_critical_lines_if_they_are_installed():
@@ -210,7 +212,7 @@ def test_the_census_prints_ten_lines_that_run(code):
     assert len(lines.splitlines()) <= 10
     room = {"print": lambda report: None}
     exec(lines, room)
-    assert set(room["report"].verdicts) <= {"right", "not optimal"}
+    assert set(room["report"].verdicts) <= {"optimal", "not optimal"}
     assert census.outcome(code, "plain", 0) == census.ours("lasso", "plain", 0) == "right"
 
 
@@ -234,7 +236,7 @@ def test_rs_quantreg(tmp_path, fault):
     if fault is None:
         assert found.passes()
     else:
-        bad = {s for v, s in zip(found.verdicts, found.t, strict=True) if v != "right"}
+        bad = {s for v, s in zip(found.verdicts, found.t, strict=True) if v != "optimal"}
         assert bad
         assert all(taus[fault] - 1e-12 <= s <= taus[fault + 1] + 1e-12 for s in bad)
 
@@ -334,5 +336,5 @@ def test_no_other_entry_of_a_constraint_hides_a_violation():
     path = pc.trace(problem, {th: 0.0}, {th: 0.5})
     right, wrong = (np.array([[1e7, x1], [1e7 + 0.5, x1]]) for x1 in (1.0, 1.001))
     t = np.array([0.0, 1.0])
-    assert set(pc.verify(path, (t, right)).verdicts) == {"right"}
-    assert set(pc.verify(path, (t, wrong)).verdicts) == {"infeasible"}
+    assert set(pc.verify(path, (t, right)).verdicts) == {"optimal"}
+    assert set(pc.verify(path, (t, wrong)).reasons) == {"infeasible"}

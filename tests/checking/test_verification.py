@@ -687,12 +687,12 @@ def test_a_foreign_path_is_proved_between_its_knots_and_refuted_where_one_is_lef
         fewer = [*knots[: 2 * j - 1], *knots[2 * j + 1 :]]
         report = pc.verify(X, y, fewer, kernel, between=True)
         assert report.first_failure() is None
-        bad = [s for s in report.stretches if s.status != "proved"]
-        assert all(s.first == 2 * j - 2 and s.status == "refuted" and 0 < s.share < 1 for s in bad)
+        bad = [s for s in report.stretches if s.status != "optimal"]
+        assert all(s.first == 2 * j - 2 and s.status == "not optimal" and 0 < s.share < 1 for s in bad)
         refuted += len(bad)
         if bad:
             assert not report.passes()
-            assert f"first refuted: from #{2 * j - 2} to #{2 * j - 1}" in repr(report)
+            assert f"first not optimal: from #{2 * j - 2} to #{2 * j - 1}" in repr(report)
     assert refuted > 2
 
 
@@ -705,7 +705,7 @@ def test_knots_of_nu_and_of_tau(gaussians):
     report = pc.verify(nu, rows, between=True)
     assert report.first_failure() is None
     jumps = path.pieces.b0[1:] != path.pieces.b1[:-1]
-    proved = [s.status == "proved" for s in report.stretches]
+    proved = [s.status == "optimal" for s in report.stretches]
     assert sum(proved) >= len(proved) - 2 * jumps.sum()
     assert not pc.verify(nu, [rows[0], rows[-1]], between=True).passes()
     tau = pc.QuantileSVM(X, y)
@@ -722,7 +722,7 @@ def test_a_slope_that_goes_its_own_way_between_knots_is_refuted():
     rows = [{"C_plus": c, "C_minus": c, "alpha": [c, c], "w": [2 * c], "b": 0.0} for c in (0.1, 0.2, 0.5)]
     assert pc.verify(X, y, rows, between=True).passes()
     rows[1]["w"] = [0.5]
-    assert [s.status for s in pc.verify(X, y, rows, between=True).stretches] == ["refuted", "refuted"]
+    assert [s.status for s in pc.verify(X, y, rows, between=True).stretches] == ["not optimal", "not optimal"]
 
 
 @pytest.mark.parametrize("kind", verification.DOORS)

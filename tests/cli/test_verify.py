@@ -284,7 +284,7 @@ def test_model_files_formulations_and_paths_between_their_knots(problem, capsys)
     np.savez("ends.npz", costs=costs[[0, -1]], alpha=alpha[[0, -1]], b=b[[0, -1]])
     assert main(["verify", "ends.npz", "--data", "samples.npz"]) == 0
     assert main(["verify", "ends.npz", "--data", "samples.npz", "--between"]) == 1
-    assert "first refuted: from #0 to #1" in capsys.readouterr().out
+    assert "first not optimal: from #0 to #1" in capsys.readouterr().out
     solution = pc.TwoNuSVM(X, y).solve(nu=0.3, asymmetry=0.5)
     np.savez("nu.npz", nu=[0.3], asymmetry=[0.5], alpha=solution.alpha[None], b=[solution.classifier.b])
     assert main(["verify", "nu.npz", "--data", "samples.npz", "--formulation", "TwoNuSVM"]) == 0
@@ -302,3 +302,33 @@ def test_model_files_formulations_and_paths_between_their_knots(problem, capsys)
     capsys.readouterr()
     assert main(model) == 2
     assert "C_plus must be given: a model file does not say it" in capsys.readouterr().err
+
+
+def test_a_model_of_samples_that_r_has_scaled(problem, capsys):
+    """R's svm() scales by default, with variances over n - 1, and write.svm writes what it has scaled."""
+    X, y = problem[0] * [1.0, 100.0] + [0.0, 1e4], problem[1]
+    X = np.column_stack([X, np.full(N, 7.0)])  # a constant feature is as it was, but for its mean
+    np.savez("raw.npz", X=X, y=y)
+    scaled = np.column_stack([(X[:, :2] - X[:, :2].mean(axis=0)) / X[:, :2].std(axis=0, ddof=1), np.zeros(N)])
+    fit = SVC(kernel="linear", C=2.0, tol=1e-9).fit(scaled, y)
+    rows = [
+        f"{coef:.17g} " + " ".join(f"{k}:{v:.8g}" for k, v in enumerate(scaled[i], 1) if v)
+        for i, coef in zip(fit.support_, fit.dual_coef_[0], strict=True)
+    ]
+    head = ["svm_type c_svc", "kernel_type linear", "nr_class 2", f"total_sv {len(rows)}"]
+    head += [f"rho {-fit.intercept_[0]:.17g}", "label 1 -1", f"nr_sv {(fit.dual_coef_ > 0).sum()} 0", "SV"]
+    Path("r.model").write_text("\n".join([*head, *rows]) + "\n")
+    asked = ["verify", "r.model", "--data", "raw.npz", "--costs", "2", "2", "--tol", "1e-5"]
+    for more in ([], ["--standardise"]):
+        assert main([*asked, *more]) == 2
+        assert (
+            "; of X scaled as R's svm() does by default, one is: give (X - X.mean(axis=0))" in capsys.readouterr().err
+        )
+    assert main([*asked, "--standardise", "--ddof", "1"]) == 0
+    assert pc.verify(scaled, y, "r.model", C_plus=2.0, C_minus=2.0, tol=1e-5).passes()
+    np.savez("other.npz", X=X**3, y=y)
+    capsys.readouterr()
+    assert main([*asked[:3], "other.npz", *asked[4:]]) == 2
+    assert "R's svm()" not in capsys.readouterr().err
+    assert main([*asked, "--ddof", "1"]) == 2
+    assert "--ddof belongs to --standardise" in capsys.readouterr().err

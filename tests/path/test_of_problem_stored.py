@@ -41,7 +41,7 @@ def test_events_have_the_users_names(lasso):
         (pytest.approx(0.75), ("w[1]", "at its kink", "below its kink")),
         (pytest.approx(0.875), ("w[2]", "at its kink", "above its kink")),
     ]
-    assert str(lasso.events[0]) == "t = 0.25: w[0] at its kink -> above its kink"
+    assert str(lasso.events[0]) == "t = 0.25 (lam = 3): w[0] at its kink -> above its kink"
     x, th = cp.Variable(name="x"), cp.Parameter(name="th")
     path = pc.trace(cp.Problem(cp.Minimize(cp.square(x - th)), [(x <= 1).set_label("cap"), x >= 0]), {th: -1}, {th: 2})
     words = [event.changes for event in path.events]
@@ -165,14 +165,14 @@ def test_the_path_of_a_stranger_is_judged_in_its_knots_and_between():
     assert np.abs(theirs.excess).max() < 1e-12
     missing = path.judge(np.delete(knots, 2), {"w": np.delete(coefs.T, 2, axis=0)})  # right at knots, not between
     assert all(
-        verdict == "right" for at, verdict in zip(missing.t, missing.verdicts, strict=True) if at in knots[[0, 1, 3]]
+        verdict == "optimal" for at, verdict in zip(missing.t, missing.verdicts, strict=True) if at in knots[[0, 1, 3]]
     )
     wrong = [at for at, verdict in zip(missing.t, missing.verdicts, strict=True) if verdict == "not optimal"]
     assert wrong
     assert all(knots[1] < at < knots[3] for at in wrong)
-    assert "points are right to 1e-06; the first that is not: not optimal at t = " in repr(missing)
+    assert "points are optimal to 1e-06; the first that is not, at t = " in repr(missing)
     high = path.judge(knots, {"w": coefs.T + 20.0})
-    assert set(high.verdicts) == {"infeasible"}
+    assert set(high.reasons) == {"infeasible"}
     for call, message in (
         (lambda: path.judge(knots, {}), "variables must have w, got none"),
         (lambda: path.judge(knots, {"w": coefs}), r"w must have shape \("),
@@ -230,7 +230,7 @@ def test_multipliers_are_judged_alike_whatever_the_objective_is_multiplied_with(
             assert judged.dual.max() <= 1e-8
         for wrong in (1.001, 0.0, -1.0, 1e3, -1e3):
             judged = path.judge(t, points, {name: right * wrong}, between=False)
-            assert set(judged.verdicts) == {"wrong dual"}, (name, wrong)
+            assert set(judged.reasons) == {"wrong dual"}, (name, wrong)
 
 
 @pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8])
@@ -354,7 +354,8 @@ def test_a_path_that_was_cut_says_from_where_on_there_is_none(tmp_path):
     path = pc.trace(cp.Problem(cp.Minimize(cp.square(x)), rows), {s: 0.0}, {s: 8.0})
     assert (path.beyond.t, path.beyond.end) == (0.625, 0.625)
     assert path.beyond.explain() == (
-        "beyond t = 0.625 no point satisfies cap, least together: RayProof(proved, gain=2.3e-01, residual=0.0e+00)"
+        "beyond t = 0.625 (s = 5) no point satisfies cap, least together: "
+        "RayProof(proved, gain=2.3e-01, residual=0.0e+00)"
     )
     path.save(tmp_path / "path")
     k = path.t.size - 1
@@ -364,7 +365,7 @@ def test_a_path_that_was_cut_says_from_where_on_there_is_none(tmp_path):
     cut = {"t": np.append(path.t[:-1], 0.25), "x": x, "z": z}
     found = pc.load(rewritten(tmp_path / "path.npz", tmp_path / "cut.npz", **cut))
     assert (found.beyond.t, found.beyond.end) == (pytest.approx(0.625), 0.25)
-    assert "beyond t = 0.625 no point" in found.beyond.explain()
+    assert "beyond t = 0.625 (s = 5) no point" in found.beyond.explain()
     assert found.beyond.explain().endswith("; from t = 0.25, where the path ends, to there nothing is known")
     assert "infeasible beyond t = 0.625 (cap, least)" in repr(found)
     with np.load(tmp_path / "path.npz") as data:
